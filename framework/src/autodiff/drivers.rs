@@ -1,0 +1,89 @@
+//! Gradients and Jacobians of functions with any number of arguments, in chunks of the directions
+//! that one [`AutoDiff`] carries (the chunk mode of ForwardDiff.jl).
+
+use super::{AutoDiff, DIRECTIONS};
+use nalgebra::{DMatrix, DVector};
+
+/// Value and gradient of `f: R^n -> R` at `x`.
+///
+/// `f` is called `ceil(n / 8)` times, once at least.
+///
+/// ```
+/// use tarragon_framework::autodiff::gradient;
+/// let (y, dy) = gradient(|x| x[0] * x[1].sin(), &[2.0, 0.0]);
+/// assert_eq!((y, dy.as_slice()), (0.0, [0.0, 2.0].as_slice()));
+/// ```
+pub fn gradient(mut f: impl FnMut(&[AutoDiff]) -> AutoDiff, x: &[f64]) -> (f64, DVector<f64>) {
+    let (y, dy) = jacobian(|x| vec![f(x)], x);
+    (y[0], dy.row(0).transpose())
+}
+
+/// Value (m) and Jacobian (m x n) of `f: R^n -> R^m` at `x`.
+///
+/// `f` is called `ceil(n / 8)` times, once at least, and must return the same number of values each
+/// time.
+///
+/// # Panics
+/// If `f` returns different numbers of values.
+pub fn jacobian(
+    mut f: impl FnMut(&[AutoDiff]) -> Vec<AutoDiff>,
+    x: &[f64],
+) -> (DVector<f64>, DMatrix<f64>) {
+    let never = try_jacobian(|x| Ok::<_, std::convert::Infallible>(f(x)), x);
+    match never {
+        Ok(result) => result,
+        Err(impossible) => match impossible {},
+    }
+}
+
+/// As [`gradient`], for a function that can fail; the first error ends the computation.
+///
+/// # Errors
+/// Whatever `f` returns.
+pub fn try_gradient<E>(
+    mut f: impl FnMut(&[AutoDiff]) -> Result<AutoDiff, E>,
+    x: &[f64],
+) -> Result<(f64, DVector<f64>), E> {
+    let (y, dy) = try_jacobian(|x| Ok(vec![f(x)?]), x)?;
+    Ok((y[0], dy.row(0).transpose()))
+}
+
+/// As [`jacobian`], for a function that can fail; the first error ends the computation.
+///
+/// # Errors
+/// Whatever `f` returns.
+///
+/// # Panics
+/// If `f` returns different numbers of values.
+pub fn try_jacobian<E>(
+    mut f: impl FnMut(&[AutoDiff]) -> Result<Vec<AutoDiff>, E>,
+    x: &[f64],
+) -> Result<(DVector<f64>, DMatrix<f64>), E> {
+    let mut arguments: Vec<AutoDiff> = x.iter().map(|x| AutoDiff::constant(*x)).collect();
+    let mut result: Option<(DVector<f64>, DMatrix<f64>)> = None;
+    for first in (0..x.len().max(1)).step_by(DIRECTIONS) {
+        let chunk = first..(first + DIRECTIONS).min(x.len());
+        for (direction, i) in chunk.clone().enumerate() {
+            arguments[i] = AutoDiff::variable(x[i], direction);
+        }
+        let y = f(&arguments)?;
+        let (value, jacobian) = result.get_or_insert_with(|| {
+            (
+                DVector::from_iterator(y.len(), y.iter().map(|y| y.re)),
+                DMatrix::zeros(y.len(), x.len()),
+            )
+        });
+        assert_eq!(
+            y.len(),
+            value.len(),
+            "jacobian: the function returned a different number of values than before"
+        );
+        for (direction, i) in chunk.enumerate() {
+            for (row, y) in y.iter().enumerate() {
+                jacobian[(row, i)] = y.eps[direction];
+            }
+            arguments[i] = AutoDiff::constant(x[i]);
+        }
+    }
+    Ok(result.expect("the loop runs at least once"))
+}

@@ -1,0 +1,81 @@
+//! The error type of this crate.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Result with this crate's [`Error`].
+pub type Result<V, E = Error> = std::result::Result<V, E>;
+
+/// What went wrong, where, and how to mend it. Opaque: read it with `Display`.
+pub struct Error(Box<ErrorKind>);
+
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum ErrorKind {
+    /// A value outside its domain: names the place, what was found and what was expected.
+    #[error("{0}")]
+    Invalid(String),
+    /// A file that can not be opened or read.
+    #[error("{path}: {source}")]
+    Io {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    /// A file whose content is wrong at some line.
+    #[error("{path}:{line}: {message}")]
+    Parse {
+        path: PathBuf,
+        line: usize,
+        message: String,
+    },
+    /// An error of the systems framework.
+    #[error(transparent)]
+    Framework(#[from] tarragon_framework::Error),
+}
+
+impl Error {
+    /// An error described by one complete sentence.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        ErrorKind::Invalid(message.into()).into()
+    }
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
+        ErrorKind::Io {
+            path: path.into(),
+            source,
+        }
+        .into()
+    }
+    pub(crate) fn parse(path: &Path, line: usize, message: impl Into<String>) -> Self {
+        ErrorKind::Parse {
+            path: path.into(),
+            line,
+            message: message.into(),
+        }
+        .into()
+    }
+}
+
+impl<E: Into<ErrorKind>> From<E> for Error {
+    #[cold]
+    fn from(kind: E) -> Self {
+        Self(Box::new(kind.into()))
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}

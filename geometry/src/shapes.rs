@@ -1,0 +1,283 @@
+//! The shapes that geometry is made of.
+//!
+//! Every shape is defined in its own frame G, in metres, with Drake's conventions: cylinders,
+//! capsules and their like have their axis along +z and their centre at the origin, a half space is
+//! everything with z <= 0. Constructors check the dimensions, so a `Shape` is always valid.
+
+use crate::error::{Error, Result};
+use nalgebra::{Isometry3, Unit, Vector3};
+use std::path::{Path, PathBuf};
+use tarragon_framework::math;
+
+/// Any shape.
+///
+/// ```
+/// use tarragon_geometry::{Shape, Sphere};
+/// let ball: Shape = Sphere::new(0.1)?.into();
+/// assert!(matches!(ball, Shape::Sphere(s) if s.radius() == 0.1));
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Shape {
+    /// Rectangular box.
+    Box(BoxShape),
+    /// Cylinder with spherical caps.
+    Capsule(Capsule),
+    /// Convex hull of a mesh file.
+    Convex(Convex),
+    /// Right circular cylinder.
+    Cylinder(Cylinder),
+    /// Ellipsoid.
+    Ellipsoid(Ellipsoid),
+    /// Half space z <= 0.
+    HalfSpace(HalfSpace),
+    /// Triangle mesh of a file.
+    Mesh(Mesh),
+    /// Sphere.
+    Sphere(Sphere),
+}
+
+impl Shape {
+    /// The name of the type as Drake spells it: `Box`, `Capsule`, `HalfSpace`, ...
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::Box(_) => "Box",
+            Self::Capsule(_) => "Capsule",
+            Self::Convex(_) => "Convex",
+            Self::Cylinder(_) => "Cylinder",
+            Self::Ellipsoid(_) => "Ellipsoid",
+            Self::HalfSpace(_) => "HalfSpace",
+            Self::Mesh(_) => "Mesh",
+            Self::Sphere(_) => "Sphere",
+        }
+    }
+}
+
+macro_rules! into_shape {
+    ($($variant:ident($t:ident)),*) => {$(
+        impl From<$t> for Shape {
+            fn from(shape: $t) -> Self {
+                Shape::$variant(shape)
+            }
+        }
+    )*};
+}
+into_shape!(
+    Box(BoxShape),
+    Capsule(Capsule),
+    Convex(Convex),
+    Cylinder(Cylinder),
+    Ellipsoid(Ellipsoid),
+    HalfSpace(HalfSpace),
+    Mesh(Mesh),
+    Sphere(Sphere)
+);
+
+/// Checks one length of a shape.
+fn length(shape: &str, name: &str, value: f64) -> Result<f64> {
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(Error::invalid(format!(
+            "{shape}: {name} is {value}, a positive finite length in metres is expected"
+        )))
+    }
+}
+
+/// Sphere of a given radius, centred at the origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sphere {
+    radius: f64,
+}
+
+impl Sphere {
+    /// A sphere of `radius` (m).
+    ///
+    /// # Errors
+    /// If the radius is not positive and finite.
+    pub fn new(radius: f64) -> Result<Self> {
+        Ok(Self {
+            radius: length("Sphere", "radius", radius)?,
+        })
+    }
+    /// Radius (m).
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+}
+
+/// Rectangular box centred at the origin, edges along the axes (Drake's `Box`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoxShape {
+    size: Vector3<f64>,
+}
+
+impl BoxShape {
+    /// A box with full edge lengths `width` (x), `depth` (y), `height` (z), in metres.
+    ///
+    /// # Errors
+    /// If an edge is not positive and finite.
+    pub fn new(width: f64, depth: f64, height: f64) -> Result<Self> {
+        Ok(Self {
+            size: Vector3::new(
+                length("Box", "width", width)?,
+                length("Box", "depth", depth)?,
+                length("Box", "height", height)?,
+            ),
+        })
+    }
+    /// Full edge lengths (m).
+    pub fn size(&self) -> Vector3<f64> {
+        self.size
+    }
+    /// Half of the edge lengths (m).
+    pub fn half_size(&self) -> Vector3<f64> {
+        self.size * 0.5
+    }
+}
+
+/// A radius and a length along z; what the length means is said by the shape.
+macro_rules! radius_and_length {
+    ($(#[$doc:meta])* $name:ident, $length_doc:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $name {
+            radius: f64,
+            length: f64,
+        }
+
+        impl $name {
+            /// From `radius` and `length` (m).
+            ///
+            /// # Errors
+            /// If one is not positive and finite.
+            pub fn new(radius: f64, length: f64) -> Result<Self> {
+                Ok(Self {
+                    radius: self::length(stringify!($name), "radius", radius)?,
+                    length: self::length(stringify!($name), "length", length)?,
+                })
+            }
+            /// Radius (m).
+            pub fn radius(&self) -> f64 {
+                self.radius
+            }
+            #[doc = $length_doc]
+            pub fn length(&self) -> f64 {
+                self.length
+            }
+        }
+    };
+}
+radius_and_length!(
+    /// Capsule: all points within `radius` of a segment of `length` along z, centred at the origin.
+    Capsule,
+    "Length of the segment (m), caps not included."
+);
+radius_and_length!(
+    /// Cylinder along z, centred at the origin.
+    Cylinder,
+    "Height along z (m)."
+);
+
+/// Ellipsoid with semi-axes a, b, c along x, y, z.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ellipsoid {
+    semi_axes: Vector3<f64>,
+}
+
+impl Ellipsoid {
+    /// An ellipsoid with semi-axes `a` (x), `b` (y), `c` (z), in metres.
+    ///
+    /// # Errors
+    /// If one is not positive and finite.
+    pub fn new(a: f64, b: f64, c: f64) -> Result<Self> {
+        Ok(Self {
+            semi_axes: Vector3::new(
+                length("Ellipsoid", "a", a)?,
+                length("Ellipsoid", "b", b)?,
+                length("Ellipsoid", "c", c)?,
+            ),
+        })
+    }
+    /// Semi-axes (m).
+    pub fn semi_axes(&self) -> Vector3<f64> {
+        self.semi_axes
+    }
+}
+
+/// The half space z <= 0; its boundary plane is z = 0, its outward normal +z.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HalfSpace;
+
+impl HalfSpace {
+    /// The pose `X_FH` of a half space with outward unit normal `normal_f` whose boundary passes
+    /// through `point_f` (m), both in frame F.
+    ///
+    /// # Errors
+    /// If the normal has no direction.
+    pub fn make_pose(normal_f: &Vector3<f64>, point_f: &Vector3<f64>) -> Result<Isometry3<f64>> {
+        let normal = Unit::try_new(*normal_f, 1e-10).ok_or_else(|| {
+            Error::invalid(format!(
+                "HalfSpace::make_pose: the normal {:?} has no direction, a vector longer than \
+                 1e-10 is expected",
+                normal_f.as_slice()
+            ))
+        })?;
+        let r_fh = math::rotation_between(&Vector3::z_axis(), &normal);
+        let p_foho_f = normal.into_inner() * normal.dot(point_f);
+        Ok(math::pose(r_fh, p_foho_f))
+    }
+}
+
+/// A file and a scale per axis; which surface it stands for is said by the shape.
+macro_rules! file_and_scale {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name {
+            source: PathBuf,
+            scale3: Vector3<f64>,
+        }
+
+        impl $name {
+            /// The mesh of the file `source`, unscaled. The file is read when the shape is
+            /// registered, not here.
+            pub fn new(source: impl Into<PathBuf>) -> Self {
+                Self { source: source.into(), scale3: Vector3::repeat(1.0) }
+            }
+            /// The mesh of the file `source`, its coordinates multiplied by `scale3`; negative
+            /// factors mirror.
+            ///
+            /// # Errors
+            /// If a factor is nearly zero (below 1e-8) or not finite.
+            pub fn with_scale(source: impl Into<PathBuf>, scale3: Vector3<f64>) -> Result<Self> {
+                let source = source.into();
+                if scale3.iter().any(|s| !s.is_finite() || s.abs() < 1e-8) {
+                    return Err(Error::invalid(format!(
+                        "{}: scale of {} is {:?}, three finite factors of magnitude above 1e-8 \
+                         are expected",
+                        stringify!($name), source.display(), scale3.as_slice()
+                    )));
+                }
+                Ok(Self { source, scale3 })
+            }
+            /// The file.
+            pub fn source(&self) -> &Path {
+                &self.source
+            }
+            /// Scale factor per axis.
+            pub fn scale3(&self) -> Vector3<f64> {
+                self.scale3
+            }
+        }
+    };
+}
+file_and_scale!(
+    /// The triangle mesh of an OBJ or STL file.
+    Mesh
+);
+file_and_scale!(
+    /// The convex hull of an OBJ or STL file.
+    Convex
+);
