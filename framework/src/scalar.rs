@@ -17,12 +17,6 @@ use num_dual::DualNum;
 /// assert_eq!(square(AutoDiff::variable(3.0, 0)).eps[0], 6.0);
 /// assert_eq!(square(num_dual::DualSVec64::<2>::from_re(3.0)).re, 9.0);
 /// ```
-pub trait Scalar:
-    RealField + DualNum<Primitive = f64> + Copy + Send + Sync + 'static
-{
-}
+pub trait Scalar: RealField + DualNum<Primitive = f64> + Copy + Send + Sync + 'static {}
 
-impl<T> Scalar for T where
-    T: RealField + DualNum<Primitive = f64> + Copy + Send + Sync + 'static
-{
-}
+impl<T> Scalar for T where T: RealField + DualNum<Primitive = f64> + Copy + Send + Sync + 'static {}

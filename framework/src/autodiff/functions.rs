@@ -142,12 +142,7 @@ impl<const N: usize> Dual<N> {
     pub fn atan2(self, x: Self) -> Self {
         let r2 = self.re * self.re + x.re * x.re;
         let inverse = if r2 == 0.0 { 0.0 } else { 1.0 / r2 };
-        self.chain2(
-            x,
-            self.re.atan2(x.re),
-            x.re * inverse,
-            -self.re * inverse,
-        )
+        self.chain2(x, self.re.atan2(x.re), x.re * inverse, -self.re * inverse)
     }
 
     /// `sqrt(self^2 + y^2)` without overflow; derivative 0 at (0, 0).
@@ -163,7 +158,7 @@ impl<const N: usize> Dual<N> {
     #[inline]
     #[must_use]
     pub fn mul_add(self, a: Self, b: Self) -> Self {
-        let mut y = self.chain2(a, self.re.mul_add(a.re, b.re), a.re, self.re) ;
+        let mut y = self.chain2(a, self.re.mul_add(a.re, b.re), a.re, self.re);
         for (y, b) in y.eps.iter_mut().zip(&b.eps) {
             *y += b;
         }
@@ -185,13 +180,21 @@ impl<const N: usize> Dual<N> {
     #[inline]
     #[must_use]
     pub fn max(self, other: Self) -> Self {
-        if other.re > self.re || self.re.is_nan() { other } else { self }
+        if other.re > self.re || self.re.is_nan() {
+            other
+        } else {
+            self
+        }
     }
 
     /// The smaller value with its derivatives; `self` on a tie and when `other` is NaN.
     #[inline]
     #[must_use]
     pub fn min(self, other: Self) -> Self {
-        if other.re < self.re || self.re.is_nan() { other } else { self }
+        if other.re < self.re || self.re.is_nan() {
+            other
+        } else {
+            self
+        }
     }
 }

@@ -19,6 +19,6 @@
 mod rotation;
 
 pub use rotation::{
-    rotation_exp, axis_angle, normalize_or, pose, pose_xyz_rpy, quaternion_wxyz, rotation_between,
+    axis_angle, normalize_or, pose, pose_xyz_rpy, quaternion_wxyz, rotation_between, rotation_exp,
     rotation_from_matrix, rotation_log, rotation_x, rotation_y, rotation_z, rpy, rpy_of, safe_norm,
 };

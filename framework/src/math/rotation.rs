@@ -1,9 +1,7 @@
 //! Rotation constructors and logarithms with exact derivatives everywhere.
 
 use crate::Scalar;
-use nalgebra::{
-    Isometry3, Matrix3, Quaternion, Translation3, Unit, UnitQuaternion, Vector3,
-};
+use nalgebra::{Isometry3, Matrix3, Quaternion, Translation3, Unit, UnitQuaternion, Vector3};
 
 /// Below this squared half angle the series of `sin(x)/x` is exact to rounding with four terms
 /// (the first neglected term is `x^8/9! < 1e-17`).
@@ -13,8 +11,7 @@ const SERIES_BELOW: f64 = 1e-3;
 fn sinc_of_square<T: Scalar>(x2: T) -> T {
     if x2.re() < SERIES_BELOW {
         let one = T::one();
-        one - x2 / T::from(6.0)
-            * (one - x2 / T::from(20.0) * (one - x2 / T::from(42.0)))
+        one - x2 / T::from(6.0) * (one - x2 / T::from(20.0) * (one - x2 / T::from(42.0)))
     } else {
         let x = x2.sqrt();
         x.sin() / x
@@ -26,9 +23,7 @@ fn cos_of_square<T: Scalar>(x2: T) -> T {
     if x2.re() < SERIES_BELOW {
         let one = T::one();
         one - x2 / T::from(2.0)
-            * (one
-                - x2 / T::from(12.0)
-                    * (one - x2 / T::from(30.0) * (one - x2 / T::from(56.0))))
+            * (one - x2 / T::from(12.0) * (one - x2 / T::from(30.0) * (one - x2 / T::from(56.0))))
     } else {
         x2.sqrt().cos()
     }
@@ -86,8 +81,7 @@ pub fn rotation_log<T: Scalar>(r: &UnitQuaternion<T>) -> Vector3<T> {
         let t2 = n2 / (w * w);
         let series = T::one()
             - t2 * (T::from(1.0 / 3.0)
-                - t2 * (T::from(1.0 / 5.0)
-                    - t2 * (T::from(1.0 / 7.0) - t2 * T::from(1.0 / 9.0))));
+                - t2 * (T::from(1.0 / 5.0) - t2 * (T::from(1.0 / 7.0) - t2 * T::from(1.0 / 9.0))));
         T::from(2.0) * series / w
     } else {
         let n = n2.sqrt();

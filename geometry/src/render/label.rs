@@ -1,0 +1,62 @@
+//! Labels of label images.
+
+use crate::error::{Error, Result};
+use std::fmt;
+
+/// What a pixel of a label image says it shows; 0 to 32763 are free for use.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RenderLabel(i16);
+
+impl RenderLabel {
+    /// No geometry: the background.
+    pub const EMPTY: Self = Self(32766);
+    /// Geometry whose identity does not matter.
+    pub const DONT_CARE: Self = Self(32764);
+    /// Geometry that is left out of label images.
+    pub const DO_NOT_RENDER: Self = Self(32765);
+    /// Not said; replaced by the engine's default label.
+    pub const UNSPECIFIED: Self = Self(32767);
+    /// The largest label that is not reserved.
+    pub const MAX_UNRESERVED: i16 = 32763;
+
+    /// A label of the user's own.
+    ///
+    /// # Errors
+    /// If the value is negative or reserved.
+    pub fn new(value: i16) -> Result<Self> {
+        if (0..=Self::MAX_UNRESERVED).contains(&value) {
+            Ok(Self(value))
+        } else {
+            Err(Error::invalid(format!(
+                "RenderLabel: {value} is negative or reserved, a value from 0 to {} is expected",
+                Self::MAX_UNRESERVED
+            )))
+        }
+    }
+    /// The pixel value.
+    pub fn value(self) -> i16 {
+        self.0
+    }
+    /// True for the four reserved labels.
+    pub fn is_reserved(self) -> bool {
+        self.0 > Self::MAX_UNRESERVED
+    }
+}
+
+impl Default for RenderLabel {
+    fn default() -> Self {
+        Self::UNSPECIFIED
+    }
+}
+
+impl fmt::Debug for RenderLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::EMPTY => f.write_str("RenderLabel::EMPTY"),
+            Self::DONT_CARE => f.write_str("RenderLabel::DONT_CARE"),
+            Self::DO_NOT_RENDER => f.write_str("RenderLabel::DO_NOT_RENDER"),
+            Self::UNSPECIFIED => f.write_str("RenderLabel::UNSPECIFIED"),
+            Self(value) => write!(f, "RenderLabel({value})"),
+        }
+    }
+}

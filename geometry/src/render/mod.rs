@@ -1,0 +1,5 @@
+//! Simulated cameras: images, camera models and render engines.
+
+mod label;
+
+pub use label::RenderLabel;
