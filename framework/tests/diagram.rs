@@ -1,5 +1,7 @@
 //! Behaviour of diagrams and contexts, one promise per test.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tarragon_framework::prelude::*;
