@@ -2,6 +2,7 @@
 
 pub mod error;
 pub mod ids;
+pub mod mesh;
 pub mod properties;
 pub mod render;
 pub mod rgba;

@@ -1,5 +1,23 @@
 //! Simulated cameras: images, camera models and render engines.
 
+mod camera;
+mod camera_info;
+pub mod cpu;
+mod engine;
+mod image;
 mod label;
+mod light;
 
+pub use camera::{
+    ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera, RenderCameraCore,
+};
+pub use camera_info::CameraInfo;
+pub use cpu::{RenderEngineCpu, RenderEngineCpuParams};
+pub use engine::{RenderEngine, RenderView, accepts_renderer, check_image_size};
+pub use image::{
+    Bgr8U, Bgra8U, Depth16U, Depth32F, Grey8U, Image, ImageBgr8U, ImageBgra8U, ImageDepth16U,
+    ImageDepth32F, ImageGrey8U, ImageLabel16I, ImageRgb8U, ImageRgba8U, Label16I, PixelFormat,
+    PixelScalar, PixelType, Rgb8U, Rgba8U,
+};
 pub use label::RenderLabel;
+pub use light::{LightFrame, LightParameter, LightType};

@@ -1,0 +1,1 @@
+//! Vertex normals of meshes without any.

@@ -1,0 +1,236 @@
+//! What a render engine has to know about a camera.
+
+use super::camera_info::CameraInfo;
+use crate::error::{Error, Result};
+use nalgebra::{Isometry3, Matrix4};
+
+/// Checks a pair of distances along the viewing direction.
+fn range(what: &str, names: [&str; 2], values: [f64; 2]) -> Result<()> {
+    let [low, high] = values;
+    if low > 0.0 && low.is_finite() && high.is_finite() && high > low {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "{what}: {} is {low} and {} is {high}, two positive finite distances in metres are \
+         expected, the second greater than the first",
+        names[0], names[1]
+    )))
+}
+
+/// Distances of the near and the far clipping plane from the camera (m): nothing nearer or farther
+/// is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClippingRange {
+    near: f64,
+    far: f64,
+}
+
+impl ClippingRange {
+    /// From the two distances (m).
+    ///
+    /// # Errors
+    /// If one is not positive and finite, or `far` is not greater than `near`.
+    pub fn new(near: f64, far: f64) -> Result<Self> {
+        range("ClippingRange", ["near", "far"], [near, far])?;
+        Ok(Self { near, far })
+    }
+    /// Distance of the near plane (m).
+    pub fn near(&self) -> f64 {
+        self.near
+    }
+    /// Distance of the far plane (m).
+    pub fn far(&self) -> f64 {
+        self.far
+    }
+}
+
+/// Smallest and largest depth (m) that a depth camera can measure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DepthRange {
+    min_depth: f64,
+    max_depth: f64,
+}
+
+impl DepthRange {
+    /// From the two depths (m).
+    ///
+    /// # Errors
+    /// If one is not positive and finite, or `max_depth` is not greater than `min_depth`.
+    pub fn new(min_depth: f64, max_depth: f64) -> Result<Self> {
+        range(
+            "DepthRange",
+            ["min_depth", "max_depth"],
+            [min_depth, max_depth],
+        )?;
+        Ok(Self {
+            min_depth,
+            max_depth,
+        })
+    }
+    /// Smallest measurable depth (m).
+    pub fn min_depth(&self) -> f64 {
+        self.min_depth
+    }
+    /// Largest measurable depth (m).
+    pub fn max_depth(&self) -> f64 {
+        self.max_depth
+    }
+}
+
+/// What colour, depth and label cameras have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RenderCameraCore {
+    renderer_name: String,
+    intrinsics: CameraInfo,
+    clipping: ClippingRange,
+    x_bs: Isometry3<f64>,
+}
+
+impl RenderCameraCore {
+    /// From the name of the render engine, the intrinsics, the clipping planes and `X_BS`, the pose
+    /// of the sensor (the frame C of [`CameraInfo`]) in the camera's body B.
+    pub fn new(
+        renderer_name: impl Into<String>,
+        intrinsics: CameraInfo,
+        clipping: ClippingRange,
+        x_bs: Isometry3<f64>,
+    ) -> Self {
+        Self {
+            renderer_name: renderer_name.into(),
+            intrinsics,
+            clipping,
+            x_bs,
+        }
+    }
+    /// The name of the render engine that draws for this camera.
+    pub fn renderer_name(&self) -> &str {
+        &self.renderer_name
+    }
+    /// The pinhole model.
+    pub fn intrinsics(&self) -> &CameraInfo {
+        &self.intrinsics
+    }
+    /// The clipping planes.
+    pub fn clipping(&self) -> &ClippingRange {
+        &self.clipping
+    }
+    /// `X_BS`, the pose of the sensor in the camera's body (Drake's `sensor_pose_in_camera_body`).
+    /// Engines do not apply it: a [`RenderView`](super::RenderView) has the pose of the sensor.
+    pub fn x_bs(&self) -> &Isometry3<f64> {
+        &self.x_bs
+    }
+    /// The OpenGL projection of this camera: from a frame with +y up and -z into the image to clip
+    /// space, so that NDC x is +1 at the right edge, y +1 at the top and z -1 at the near plane.
+    pub fn calc_projection_matrix(&self) -> Matrix4<f64> {
+        let (info, near, far) = (self.intrinsics, self.clipping.near, self.clipping.far);
+        let (w, h) = (info.width() as f64, info.height() as f64);
+        let mut p = Matrix4::zeros();
+        p[(0, 0)] = 2.0 * info.focal_x() / w;
+        p[(0, 2)] = 1.0 - 2.0 * info.center_x() / w;
+        p[(1, 1)] = 2.0 * info.focal_y() / h;
+        p[(1, 2)] = 2.0 * info.center_y() / h - 1.0;
+        p[(2, 2)] = -(far + near) / (far - near);
+        p[(2, 3)] = -2.0 * far * near / (far - near);
+        p[(3, 2)] = -1.0;
+        p
+    }
+}
+
+/// A camera for colour and label images.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColorRenderCamera {
+    core: RenderCameraCore,
+    show_window: bool,
+}
+
+impl ColorRenderCamera {
+    /// A camera without a window.
+    pub fn new(core: RenderCameraCore) -> Self {
+        Self {
+            core,
+            show_window: false,
+        }
+    }
+    /// The same camera, which asks engines that can to show what they draw.
+    pub fn with_show_window(mut self, show_window: bool) -> Self {
+        self.show_window = show_window;
+        self
+    }
+    /// Name, intrinsics, clipping and pose.
+    pub fn core(&self) -> &RenderCameraCore {
+        &self.core
+    }
+    /// True if engines that can are asked to show what they draw.
+    pub fn show_window(&self) -> bool {
+        self.show_window
+    }
+}
+
+/// A camera for depth images.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DepthRenderCamera {
+    core: RenderCameraCore,
+    depth_range: DepthRange,
+}
+
+impl DepthRenderCamera {
+    /// From a core and the measurable depths.
+    ///
+    /// # Errors
+    /// If the depth range is not within the clipping range.
+    pub fn new(core: RenderCameraCore, depth_range: DepthRange) -> Result<Self> {
+        let (clip, depth) = (core.clipping, depth_range);
+        if depth.min_depth < clip.near || depth.max_depth > clip.far {
+            return Err(Error::invalid(format!(
+                "DepthRenderCamera: the depth range is {} to {} m, a part of the clipping range \
+                 of {} to {} m is expected",
+                depth.min_depth, depth.max_depth, clip.near, clip.far
+            )));
+        }
+        Ok(Self { core, depth_range })
+    }
+    /// Name, intrinsics, clipping and pose.
+    pub fn core(&self) -> &RenderCameraCore {
+        &self.core
+    }
+    /// The measurable depths.
+    pub fn depth_range(&self) -> &DepthRange {
+        &self.depth_range
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_positive_finite_and_ordered() {
+        for (low, high) in [
+            (1.0, 0.5),
+            (-1.0, 0.5),
+            (0.1, f64::INFINITY),
+            (1.0, 1.0),
+            (0.0, 1.0),
+            (f64::NAN, 1.0),
+        ] {
+            assert!(ClippingRange::new(low, high).is_err(), "{low} {high}");
+            assert!(DepthRange::new(low, high).is_err(), "{low} {high}");
+        }
+    }
+
+    #[test]
+    fn depth_range_may_touch_the_clipping_planes() {
+        let info = CameraInfo::from_fov_y(4, 4, 1.0).unwrap();
+        let core = RenderCameraCore::new(
+            "r",
+            info,
+            ClippingRange::new(0.1, 1.0).unwrap(),
+            Isometry3::identity(),
+        );
+        let camera =
+            |low, high| DepthRenderCamera::new(core.clone(), DepthRange::new(low, high).unwrap());
+        assert!(camera(0.1, 1.0).is_ok());
+        assert!(camera(0.05, 0.9).is_err());
+        assert!(camera(0.2, 1.1).is_err());
+    }
+}

@@ -1,0 +1,174 @@
+//! What SceneGraph and cameras expect of a renderer.
+
+use super::camera::{ColorRenderCamera, DepthRenderCamera};
+use super::camera_info::CameraInfo;
+use super::image::{Image, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelType};
+use super::label::RenderLabel;
+use crate::error::{Error, Result};
+use crate::ids::GeometryId;
+use crate::properties::PerceptionProperties;
+use crate::shapes::Shape;
+use nalgebra::Isometry3;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// The poses that an image is drawn from: of the camera and of every geometry.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::{GeometryId, render::RenderView};
+/// let ball = GeometryId::new();
+/// let poses = |id| (id == ball).then(|| Isometry3::translation(0.0, 0.0, 2.0));
+/// let view = RenderView::new(Isometry3::identity(), &poses);
+/// assert!(view.x_wg(GeometryId::new()).is_err());
+/// ```
+#[derive(Clone, Copy)]
+pub struct RenderView<'a> {
+    /// `X_WC`, the pose of the camera frame: +z into the image, +x right, +y down.
+    pub x_wc: Isometry3<f64>,
+    /// `X_WG` of a geometry.
+    pub poses: &'a (dyn Fn(GeometryId) -> Option<Isometry3<f64>> + Sync),
+}
+
+impl<'a> RenderView<'a> {
+    /// From `X_WC` and a function that gives `X_WG` of a geometry.
+    pub fn new(
+        x_wc: Isometry3<f64>,
+        poses: &'a (dyn Fn(GeometryId) -> Option<Isometry3<f64>> + Sync),
+    ) -> Self {
+        Self { x_wc, poses }
+    }
+    /// `X_WG` of a geometry.
+    ///
+    /// # Errors
+    /// If it has no pose.
+    pub fn x_wg(&self, id: GeometryId) -> Result<Isometry3<f64>> {
+        (self.poses)(id)
+            .ok_or_else(|| Error::invalid(format!("geometry {id} is to be drawn but has no pose")))
+    }
+}
+
+impl fmt::Debug for RenderView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RenderView")
+            .field("x_wc", &self.x_wc)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Draws colour, depth and label images of registered visuals.
+///
+/// An engine holds shapes and materials, never poses: those come with each [`RenderView`], so that
+/// one engine serves every context, camera and thread.
+pub trait RenderEngine: Send + Sync {
+    /// Adds a geometry in its own frame G. `false`: this engine declines it, because
+    /// `("renderer", "accepting")` names only others or the shape is none of its kind.
+    ///
+    /// # Errors
+    /// If the id is registered already, the label is [`RenderLabel::UNSPECIFIED`] or
+    /// [`RenderLabel::EMPTY`], a property has the wrong type, or a file can not be read.
+    fn register_visual(
+        &mut self,
+        id: GeometryId,
+        shape: &Shape,
+        properties: &PerceptionProperties,
+    ) -> Result<bool>;
+
+    /// Removes a geometry; false if it was not registered.
+    fn remove_visual(&mut self, id: GeometryId) -> bool;
+
+    /// True if the geometry is registered.
+    fn has_visual(&self, id: GeometryId) -> bool;
+
+    /// Draws colours.
+    ///
+    /// # Errors
+    /// If the image has another size than the camera, or a geometry has no pose.
+    fn render_color(
+        &self,
+        view: &RenderView<'_>,
+        camera: &ColorRenderCamera,
+        image: &mut ImageRgba8U,
+    ) -> Result<()>;
+
+    /// Draws depth: z in the camera frame (m), 0 where closer than the depth range, infinity where
+    /// farther or empty.
+    ///
+    /// # Errors
+    /// As [`render_color`](Self::render_color).
+    fn render_depth(
+        &self,
+        view: &RenderView<'_>,
+        camera: &DepthRenderCamera,
+        image: &mut ImageDepth32F,
+    ) -> Result<()>;
+
+    /// Draws labels: [`RenderLabel::EMPTY`] where nothing is seen; geometry with
+    /// [`RenderLabel::DO_NOT_RENDER`] is left out.
+    ///
+    /// # Errors
+    /// As [`render_color`](Self::render_color).
+    fn render_label(
+        &self,
+        view: &RenderView<'_>,
+        camera: &ColorRenderCamera,
+        image: &mut ImageLabel16I,
+    ) -> Result<()>;
+
+    /// The label of geometry that declares none: [`RenderLabel::DONT_CARE`], or
+    /// [`RenderLabel::UNSPECIFIED`] if every geometry has to declare one.
+    fn default_render_label(&self) -> RenderLabel;
+
+    /// The label of a geometry with these properties (Drake's `GetRenderLabelOrThrow`).
+    ///
+    /// # Errors
+    /// If the label is [`RenderLabel::UNSPECIFIED`] or [`RenderLabel::EMPTY`], or the property
+    /// `("label", "id")` is no [`RenderLabel`].
+    fn render_label_of(&self, properties: &PerceptionProperties) -> Result<RenderLabel> {
+        let declared = properties.try_get::<RenderLabel>("label", "id")?;
+        let label = declared
+            .copied()
+            .unwrap_or_else(|| self.default_render_label());
+        if label == RenderLabel::UNSPECIFIED || label == RenderLabel::EMPTY {
+            return Err(Error::invalid(format!(
+                "property ('label', 'id') is {label:?}{}, a label that can be drawn is expected",
+                if declared.is_none() {
+                    " by default of the render engine"
+                } else {
+                    ""
+                }
+            )));
+        }
+        Ok(label)
+    }
+}
+
+/// True unless `("renderer", "accepting")`, a `BTreeSet<String>`, leaves out the renderer of the
+/// given name.
+///
+/// # Errors
+/// If the property has another type.
+pub fn accepts_renderer(properties: &PerceptionProperties, renderer_name: &str) -> Result<bool> {
+    let accepting = properties.try_get::<BTreeSet<String>>("renderer", "accepting")?;
+    Ok(accepting.is_none_or(|names| names.contains(renderer_name)))
+}
+
+/// Checks that an image has the size of its camera (Drake's `RenderEngine::ThrowIfInvalid`).
+///
+/// # Errors
+/// If it has not.
+pub fn check_image_size<P: PixelType>(image: &Image<P>, intrinsics: &CameraInfo) -> Result<()> {
+    let found = (image.width(), image.height());
+    let expected = (intrinsics.width(), intrinsics.height());
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "the {} image is {} x {}, the {} x {} of its camera is expected",
+        P::NAME,
+        found.0,
+        found.1,
+        expected.0,
+        expected.1
+    )))
+}

@@ -1,0 +1,354 @@
+//! Images: pixels of one compile-time type in row-major order.
+
+use crate::error::{Error, Result};
+use std::fmt;
+
+/// What the channels of a pixel mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PixelFormat {
+    /// Red, green, blue.
+    Rgb,
+    /// Blue, green, red.
+    Bgr,
+    /// Red, green, blue, opacity.
+    Rgba,
+    /// Blue, green, red, opacity.
+    Bgra,
+    /// Brightness.
+    Grey,
+    /// Distance along the camera's +z axis.
+    Depth,
+    /// [`RenderLabel`](crate::RenderLabel) value.
+    Label,
+}
+
+/// The number type of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PixelScalar {
+    /// `u8`.
+    U8,
+    /// `i16`.
+    I16,
+    /// `u16`.
+    U16,
+    /// `f32`.
+    F32,
+}
+
+/// A type of pixel.
+pub trait PixelType: Copy + fmt::Debug + Default + PartialEq + Send + Sync + 'static {
+    /// The number type of one channel.
+    type Channel: Copy + Default + PartialEq + fmt::Debug + Send + Sync + 'static;
+    /// Channels per pixel.
+    const CHANNELS: usize;
+    /// What the channels mean.
+    const FORMAT: PixelFormat;
+    /// [`Channel`](Self::Channel) as a value.
+    const SCALAR: PixelScalar;
+    /// Name as Drake spells it, for messages.
+    const NAME: &'static str;
+}
+
+macro_rules! pixel_types {
+    ($($(#[$doc:meta])* $marker:ident, $alias:ident, $channel:ty, $n:literal, $format:ident, $scalar:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $marker;
+        impl PixelType for $marker {
+            type Channel = $channel;
+            const CHANNELS: usize = $n;
+            const FORMAT: PixelFormat = PixelFormat::$format;
+            const SCALAR: PixelScalar = PixelScalar::$scalar;
+            const NAME: &'static str = stringify!($marker);
+        }
+        $(#[$doc])*
+        pub type $alias = Image<$marker>;
+    )*};
+}
+pixel_types! {
+    /// Red, green, blue and opacity, 8 bit each.
+    Rgba8U, ImageRgba8U, u8, 4, Rgba, U8;
+    /// Red, green and blue, 8 bit each.
+    Rgb8U, ImageRgb8U, u8, 3, Rgb, U8;
+    /// Blue, green, red and opacity, 8 bit each.
+    Bgra8U, ImageBgra8U, u8, 4, Bgra, U8;
+    /// Blue, green and red, 8 bit each.
+    Bgr8U, ImageBgr8U, u8, 3, Bgr, U8;
+    /// Brightness, 8 bit.
+    Grey8U, ImageGrey8U, u8, 1, Grey, U8;
+    /// Depth in millimetres; 0 is too close, 65535 too far.
+    Depth16U, ImageDepth16U, u16, 1, Depth, U16;
+    /// Depth in metres; 0 is too close, infinity too far.
+    Depth32F, ImageDepth32F, f32, 1, Depth, F32;
+    /// Label of the visible geometry.
+    Label16I, ImageLabel16I, i16, 1, Label, I16;
+}
+
+impl Depth16U {
+    /// Value of a pixel nearer than the sensor can measure.
+    pub const TOO_CLOSE: u16 = 0;
+    /// Value of a pixel farther than the sensor can measure.
+    pub const TOO_FAR: u16 = u16::MAX;
+}
+impl Depth32F {
+    /// Value of a pixel nearer than the sensor can measure.
+    pub const TOO_CLOSE: f32 = 0.0;
+    /// Value of a pixel farther than the sensor can measure.
+    pub const TOO_FAR: f32 = f32::INFINITY;
+}
+
+/// A `width` x `height` image; rows from the top, pixels from the left, channels interleaved.
+///
+/// Width and height are both zero or both positive.
+///
+/// ```
+/// use tarragon_geometry::render::ImageRgba8U;
+/// let mut image = ImageRgba8U::new(4, 3);
+/// image.at_mut(2, 1)[0] = 255;
+/// assert_eq!(image.at(2, 1), &[255, 0, 0, 0]);
+/// assert_eq!(image.size(), 4 * 3 * 4);
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct Image<P: PixelType> {
+    width: usize,
+    height: usize,
+    data: Vec<P::Channel>,
+}
+
+impl<P: PixelType> Image<P> {
+    /// Channels per pixel.
+    pub const CHANNELS: usize = P::CHANNELS;
+
+    /// An image of zeros.
+    ///
+    /// # Panics
+    /// If only one of the sizes is zero; see [`try_new`](Self::try_new).
+    pub fn new(width: usize, height: usize) -> Self {
+        Self::with_value(width, height, P::Channel::default())
+    }
+    /// An image whose channels all have the given value.
+    ///
+    /// # Panics
+    /// If only one of the sizes is zero.
+    pub fn with_value(width: usize, height: usize, value: P::Channel) -> Self {
+        match check_size::<P>(width, height) {
+            Ok(len) => Self {
+                width,
+                height,
+                data: vec![value; len],
+            },
+            Err(e) => panic!("{e}"),
+        }
+    }
+    /// An image of zeros, of a size that may be wrong.
+    ///
+    /// # Errors
+    /// If only one of the sizes is zero, or their product is too large for this machine.
+    pub fn try_new(width: usize, height: usize) -> Result<Self> {
+        check_size::<P>(width, height).map(|_| Self::new(width, height))
+    }
+    /// An image made of existing channel values.
+    ///
+    /// # Errors
+    /// If the number of values does not fit the size, or only one of the sizes is zero.
+    pub fn from_data(width: usize, height: usize, data: Vec<P::Channel>) -> Result<Self> {
+        let expected = check_size::<P>(width, height)?;
+        if data.len() != expected {
+            return Err(Error::invalid(format!(
+                "Image<{}>: {} values were given for {width} x {height} pixels of {} channels, \
+                 {expected} are expected",
+                P::NAME,
+                data.len(),
+                P::CHANNELS
+            )));
+        }
+        Ok(Self {
+            width,
+            height,
+            data,
+        })
+    }
+    /// Pixels per row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+    /// Number of rows.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+    /// Number of channel values: width x height x channels.
+    pub fn size(&self) -> usize {
+        self.data.len()
+    }
+    /// The channels of the pixel in column `x` (from the left) and row `y` (from the top).
+    ///
+    /// # Panics
+    /// If the pixel is outside the image.
+    pub fn at(&self, x: usize, y: usize) -> &[P::Channel] {
+        let i = self.index(x, y);
+        &self.data[i..i + P::CHANNELS]
+    }
+    /// The channels of a pixel, to change.
+    ///
+    /// # Panics
+    /// If the pixel is outside the image.
+    pub fn at_mut(&mut self, x: usize, y: usize) -> &mut [P::Channel] {
+        let i = self.index(x, y);
+        &mut self.data[i..i + P::CHANNELS]
+    }
+    fn index(&self, x: usize, y: usize) -> usize {
+        assert!(
+            x < self.width && y < self.height,
+            "pixel ({x}, {y}) is outside an image of {} x {}",
+            self.width,
+            self.height
+        );
+        (y * self.width + x) * P::CHANNELS
+    }
+    /// All channel values.
+    pub fn data(&self) -> &[P::Channel] {
+        &self.data
+    }
+    /// All channel values, to change.
+    pub fn data_mut(&mut self) -> &mut [P::Channel] {
+        &mut self.data
+    }
+    /// The channel values, without the image.
+    pub fn into_data(self) -> Vec<P::Channel> {
+        self.data
+    }
+    /// The rows from the top, each `width * CHANNELS` values.
+    pub fn rows(&self) -> std::slice::ChunksExact<'_, P::Channel> {
+        self.data.chunks_exact((self.width * P::CHANNELS).max(1))
+    }
+    /// Changes the size; all values become zero.
+    ///
+    /// # Panics
+    /// If only one of the sizes is zero.
+    pub fn resize(&mut self, width: usize, height: usize) {
+        let len = match check_size::<P>(width, height) {
+            Ok(len) => len,
+            Err(e) => panic!("{e}"),
+        };
+        self.width = width;
+        self.height = height;
+        self.data.clear();
+        self.data.resize(len, P::Channel::default());
+    }
+}
+
+/// Number of channel values of a size that follows the rules.
+fn check_size<P: PixelType>(width: usize, height: usize) -> Result<usize> {
+    if (width == 0) != (height == 0) {
+        return Err(Error::invalid(format!(
+            "Image<{}>: the size is {width} x {height}, both zero or both positive is expected",
+            P::NAME
+        )));
+    }
+    width
+        .checked_mul(height)
+        .and_then(|n| n.checked_mul(P::CHANNELS))
+        .filter(|n| *n <= isize::MAX as usize / size_of::<P::Channel>())
+        .ok_or_else(|| {
+            Error::invalid(format!(
+                "Image<{}>: {width} x {height} pixels do not fit into memory",
+                P::NAME
+            ))
+        })
+}
+
+impl<P: PixelType> Default for Image<P> {
+    /// The image without pixels.
+    fn default() -> Self {
+        Self::new(0, 0)
+    }
+}
+
+impl<P: PixelType> fmt::Debug for Image<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Image<{}>({} x {})", P::NAME, self.width, self.height)
+    }
+}
+
+impl From<&ImageDepth32F> for ImageDepth16U {
+    /// Metres to whole millimetres, rounded down (Drake's `ConvertDepth32FTo16U`): what does not fit
+    /// is too far, and so is NaN.
+    fn from(depth: &ImageDepth32F) -> Self {
+        map_pixels(depth, |&metres| {
+            if metres.is_nan() {
+                Depth16U::TOO_FAR
+            } else {
+                (metres * 1000.0) as u16 // saturates at both ends
+            }
+        })
+    }
+}
+
+impl From<&ImageDepth16U> for ImageDepth32F {
+    /// Millimetres to metres (Drake's `ConvertDepth16UTo32F`).
+    fn from(depth: &ImageDepth16U) -> Self {
+        map_pixels(depth, |&millimetres| match millimetres {
+            Depth16U::TOO_FAR => Depth32F::TOO_FAR,
+            mm => f32::from(mm) / 1000.0,
+        })
+    }
+}
+
+fn map_pixels<P: PixelType, Q: PixelType>(
+    image: &Image<P>,
+    f: impl Fn(&P::Channel) -> Q::Channel,
+) -> Image<Q> {
+    Image {
+        width: image.width,
+        height: image.height,
+        data: image.data.iter().map(f).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_both_zero_or_both_positive() {
+        assert!(ImageRgb8U::try_new(0, 0).is_ok());
+        assert!(ImageRgb8U::try_new(0, 3).is_err());
+        assert!(ImageRgb8U::try_new(3, 0).is_err());
+        assert!(ImageRgb8U::try_new(usize::MAX, 2).is_err());
+        assert!(ImageRgb8U::from_data(1, 1, vec![0; 4]).is_err());
+        assert_eq!(ImageRgb8U::default().rows().count(), 0);
+    }
+
+    #[test]
+    fn resize_clears() {
+        let mut image = ImageGrey8U::with_value(2, 2, 7);
+        image.resize(3, 1);
+        assert_eq!(image.data(), [0; 3]);
+        assert_eq!(format!("{image:?}"), "Image<Grey8U>(3 x 1)");
+    }
+
+    #[test]
+    fn pixels_are_interleaved_by_rows() {
+        let image = ImageBgr8U::from_data(2, 2, (0..12).collect()).unwrap();
+        assert_eq!(image.at(1, 1), [9, 10, 11]);
+        assert_eq!(image.rows().nth(1), Some(&[6, 7, 8, 9, 10, 11][..]));
+    }
+
+    #[test]
+    #[should_panic(expected = "pixel (2, 0) is outside an image of 2 x 2")]
+    fn columns_do_not_wrap_around() {
+        ImageGrey8U::new(2, 2).at(2, 0);
+    }
+
+    #[test]
+    fn depth_conversions_saturate() {
+        let m = [0.0, -1.0, 0.0019, 65.534, 65.6, f32::INFINITY, f32::NAN];
+        let mm = ImageDepth16U::from(&ImageDepth32F::from_data(7, 1, m.into()).unwrap());
+        assert_eq!(mm.data(), [0, 0, 1, 65533, 65535, 65535, 65535]);
+        let m = ImageDepth32F::from(&mm);
+        assert_eq!(m.data()[..3], [0.0, 0.0, 0.001]);
+        assert_eq!(m.data()[4], f32::INFINITY);
+    }
+}

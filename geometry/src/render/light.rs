@@ -1,0 +1,64 @@
+//! Lights of render engines.
+
+use crate::rgba::Rgba;
+use nalgebra::Vector3;
+
+/// The shape of the light that a lamp gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LightType {
+    /// From a position in all directions.
+    Point,
+    /// From a position, within a cone.
+    Spot,
+    /// Parallel, from infinitely far away.
+    #[default]
+    Directional,
+}
+
+/// What a light is fixed to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LightFrame {
+    /// The world.
+    World,
+    /// The camera: +z into the image, +x right, +y down.
+    #[default]
+    Camera,
+}
+
+/// One light (Drake's `LightParameter`); the default is the white camera lamp that engines use when
+/// no light is declared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LightParameter {
+    /// Point, spot or directional.
+    pub light_type: LightType,
+    /// Colour; opacity is ignored.
+    pub color: Rgba,
+    /// Constant (1), linear (1/m) and quadratic (1/m^2) attenuation `[a, b, c]`: the light is
+    /// divided by `a + b d + c d^2` at distance d. Unused by directional lights.
+    pub attenuation_values: Vector3<f64>,
+    /// Position in `frame` (m). Unused by directional lights.
+    pub position: Vector3<f64>,
+    /// The frame of position and direction.
+    pub frame: LightFrame,
+    /// Factor of the colour.
+    pub intensity: f64,
+    /// Direction in which the light shines, in `frame`; any length but zero. Unused by point lights.
+    pub direction: Vector3<f64>,
+    /// Angle between the axis and the edge of a spot light's cone (degrees).
+    pub cone_angle: f64,
+}
+
+impl Default for LightParameter {
+    fn default() -> Self {
+        Self {
+            light_type: LightType::default(),
+            color: Rgba::WHITE,
+            attenuation_values: Vector3::new(1.0, 0.0, 0.0),
+            position: Vector3::zeros(),
+            frame: LightFrame::default(),
+            intensity: 1.0,
+            direction: Vector3::z(),
+            cone_angle: 45.0,
+        }
+    }
+}
