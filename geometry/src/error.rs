@@ -28,6 +28,9 @@ pub(crate) enum ErrorKind {
         line: usize,
         message: String,
     },
+    /// An error with the thing it happened to.
+    #[error("{place}: {source}")]
+    At { place: String, source: Error },
     /// An error of the systems framework.
     #[error(transparent)]
     Framework(#[from] tarragon_framework::Error),
@@ -37,6 +40,15 @@ impl Error {
     /// An error described by one complete sentence.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         ErrorKind::Invalid(message.into()).into()
+    }
+    /// Adds the thing that it happened to.
+    #[cold]
+    pub(crate) fn at(self, place: &str) -> Self {
+        ErrorKind::At {
+            place: place.into(),
+            source: self,
+        }
+        .into()
     }
     pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
         ErrorKind::Io {
