@@ -1,6 +1,6 @@
 //! Segment against box: box with capsule, and the edges of one box against another box.
 
-use super::capsule_capsule::NEARLY_PARALLEL;
+use super::capsule_capsule::has_common_normal;
 use super::features::Features;
 use super::separating_axis::{self, Generators};
 use super::{NEGLIGIBLE, PARALLEL, is_beyond};
@@ -142,7 +142,16 @@ impl Closest {
     ) -> Features {
         let p_b = middle_b + dir_b * self.t;
         let p_a = c + u * self.t - self.excess;
-        let outside = self.excess.map(|e| e != 0.0);
+        let mut outside = self.excess.map(|e| e != 0.0);
+        let scale = h.amax() + self.t.abs();
+        let d2 = self.excess.norm_squared();
+        if !self.at_end && u.dot(&self.excess).powi(2) > PARALLEL * PARALLEL * d2 {
+            // Inside the segment the slope is zero. If it is not, then it becomes so across a kink
+            // at this very point, and the face of the kink belongs to the features.
+            let gap = (h - p_a.abs()).zip_map(&outside, |gap, o| if o { f64::MAX } else { gap });
+            let axis = gap.imin();
+            outside[axis] |= gap[axis] <= 10.0 * NEGLIGIBLE * scale;
+        }
         let unit = |on: bool| if on { 1.0 } else { 0.0 };
         match outside.iter().filter(|o| **o).count() {
             0 | 1 => {
@@ -156,7 +165,7 @@ impl Closest {
             2 => {
                 let dir_a = outside.map(|o| unit(!o));
                 let cross = dir_a.cross(u);
-                if self.at_end || cross.norm_squared() <= NEARLY_PARALLEL {
+                if self.at_end || !has_common_normal(cross.norm_squared(), d2, scale) {
                     Features::LinePoint {
                         p_a,
                         dir_a,

@@ -3,9 +3,12 @@
 use super::{NEGLIGIBLE, PARALLEL, features::Features, is_beyond};
 use nalgebra::{Isometry3, Vector3};
 
-/// Below this squared sine of the angle between two lines their common normal is worse conditioned
-/// than the difference of their closest points.
-pub(super) const NEARLY_PARALLEL: f64 = 1e-16;
+/// Whether the normal of two lines is their cross product (`sin2`: its squared length) rather than the
+/// difference of their closest points (`d2`: its squared length, for features of size `scale`):
+/// unless they are nearly parallel, or where the difference is the shorter of the two.
+pub(super) fn has_common_normal(sin2: f64, d2: f64, scale: f64) -> bool {
+    sin2 > 1e-16 || (sin2 > PARALLEL * PARALLEL && d2 <= sin2 * scale * scale)
+}
 
 /// Features of the segments `|z| <= ha` of A and `|z| <= hb` of B, or `None` beyond `reach`.
 ///
@@ -46,7 +49,8 @@ pub(super) fn features(ha: f64, hb: f64, x_ab: &Isometry3<f64>, reach: f64) -> O
     let p_b = Vector3::new(0.0, 0.0, t);
     let cross = Vector3::new(-u.y, u.x, 0.0); // z x u
     let (inside_a, inside_b) = (s.abs() < ha, t.abs() < hb);
-    if inside_a && inside_b && sin2 > NEARLY_PARALLEL {
+    let scale = ha + hb + c.amax();
+    if inside_a && inside_b && has_common_normal(sin2, d2, scale) {
         return Some(Features::LineLine {
             p_a,
             dir_a: Vector3::z(),
@@ -55,7 +59,7 @@ pub(super) fn features(ha: f64, hb: f64, x_ab: &Isometry3<f64>, reach: f64) -> O
             sign: if cross.dot(&q) < 0.0 { -1.0 } else { 1.0 },
         });
     }
-    let tolerance = NEGLIGIBLE * (ha + hb + c.amax());
+    let tolerance = NEGLIGIBLE * scale;
     let fixed_a = (d2 <= tolerance * tolerance).then(|| {
         if sin2 > PARALLEL * PARALLEL {
             cross / sin2.sqrt()

@@ -217,7 +217,9 @@ fn in_order<T: Scalar>(
     };
     let x_ab = Isometry3::from_parts(Translation3::from(p_ab), r_ab);
     let (ra, rb) = (margin(a), margin(b));
-    let reach = ra + rb + max_distance;
+    // Room for rounding: the exact comparison is made on the final distance.
+    let size = value_of(&p_ab).amax() + extent(a) + extent(b);
+    let reach = ra + rb + max_distance + NEGLIGIBLE * size;
     let Some(features) = active_features(a, b, &x_ab, reach)? else {
         return Ok(None);
     };
@@ -313,11 +315,21 @@ fn precedes<T: Scalar>(
     }
 }
 
-/// True if a squared core distance is surely above `reach`; leaves room for rounding, the exact
-/// comparison is made on the final distance.
+/// The size of a bounded shape (m), to which rounding is compared.
+#[inline]
+fn extent(shape: &Shape) -> f64 {
+    match shape {
+        Shape::Box(s) => s.size().sum(),
+        Shape::Capsule(s) => s.length() + s.radius(),
+        Shape::Sphere(s) => s.radius(),
+        _ => 0.0,
+    }
+}
+
+/// True if a squared core distance is above `reach`.
 #[inline]
 fn is_beyond(d2: f64, reach: f64) -> bool {
-    d2 > reach * reach * (1.0 + NEGLIGIBLE)
+    d2 > reach * reach
 }
 
 /// A constant vector in `T`.

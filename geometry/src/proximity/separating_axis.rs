@@ -104,8 +104,6 @@ impl Generators {
         let (ha, hb, c) = (&self.ha, &self.hb, &self.c);
         let abs = self.r.abs();
         let tie = 1e-15 * self.scale();
-        let reach = reach + NEGLIGIBLE * self.scale();
-        // (kind, side, 1 / length of the axis as computed)
         let mut best = (Kind::FaceA(0), f64::NEG_INFINITY);
         for i in 0..3 {
             let margin = c[i].abs() - ha[i] - abs.row(i).transpose().dot(hb);

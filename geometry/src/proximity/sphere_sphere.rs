@@ -24,7 +24,7 @@ pub(super) fn signed_distance<T: Scalar>(
     let d2 = (p_wao.x.re() - p_wbo.x.re()).powi(2)
         + (p_wao.y.re() - p_wbo.y.re()).powi(2)
         + (p_wao.z.re() - p_wbo.z.re()).powi(2);
-    if is_beyond(d2, radii + max_distance) {
+    if is_beyond(d2, (radii + max_distance) * (1.0 + NEGLIGIBLE)) {
         return None;
     }
     let q = p_wao - p_wbo;
