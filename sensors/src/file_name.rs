@@ -46,7 +46,14 @@ impl FileNameFormat {
                     literal.push(c);
                 }
                 '{' => {
-                    let field: String = rest.by_ref().take_while(|c| *c != '}').collect();
+                    let mut field = String::new();
+                    loop {
+                        match rest.next() {
+                            Some('}') => break,
+                            Some(c) => field.push(c),
+                            None => return Err(fail("a '{' is not closed".into())),
+                        }
+                    }
                     let (name, spec) = field.split_once(':').unwrap_or((&field, ""));
                     if !known.contains(&name) {
                         return Err(fail(format!("there is no field '{name}'")));
@@ -139,9 +146,7 @@ mod tests {
         assert!(message("{nmae}").contains("no field 'nmae'; fields are {port_name}, {count}"));
         assert!(message("{count:x}").contains("'x' is not a width"));
         assert!(message("a}").contains("stands alone"));
-        assert!(
-            message("{count").contains("'}'") || FileNameFormat::parse("{count", KNOWN).is_ok()
-        );
+        assert!(message("{count").contains("'{' is not closed"));
     }
 
     #[test]
