@@ -48,7 +48,8 @@ fn fixture() -> Fixture {
         label,
     ));
     scene.register_anchored_geometry(source, ball).unwrap();
-    let info = CameraInfo::from_fov_y(65, 49, 1.0).unwrap();
+    // The ray of pixel (32, 24) is the optical axis.
+    let info = CameraInfo::new(65, 49, 45.0, 45.0, 32.5, 24.5).unwrap();
     let core = RenderCameraCore::new(
         "cpu",
         info,
