@@ -224,6 +224,27 @@ fn snapshots_stay_as_they_were() {
 }
 
 #[test]
+fn boxes_hold_their_geometry() {
+    let scene = scene([
+        Capsule::new(0.1, 0.6).unwrap().into(),
+        BoxShape::new(0.2, 0.4, 0.6).unwrap().into(),
+    ]);
+    let lying = math::pose(
+        math::rotation_y(std::f64::consts::FRAC_PI_2),
+        Vector3::new(1.0, 0.0, 0.1),
+    );
+    let query = scene.query(&[lying, at(0.0, 2.0, 0.3)]);
+    let aabb = |i: usize| query.compute_aabb_in_world(scene.ids[i]).unwrap();
+    let capsule = aabb(0).unwrap();
+    assert!((capsule.half_width() - Vector3::new(0.4, 0.1, 0.1)).norm() < 1e-15);
+    assert!((aabb(1).unwrap().lower() - Vector3::new(-0.1, 1.8, 0.0)).norm() < 1e-15);
+    assert_eq!(aabb(2), None, "a half space has no box");
+    let all = query.compute_scene_aabb(Role::Proximity).unwrap().unwrap();
+    assert!((all.upper() - Vector3::new(1.4, 2.2, 0.6)).norm() < 1e-15);
+    assert_eq!(query.compute_scene_aabb(Role::Perception).unwrap(), None);
+}
+
+#[test]
 fn frames_may_hang_on_frames() {
     let mut scene = spheres(1);
     let parent = scene.frames[0];

@@ -69,7 +69,7 @@ impl LocalBound {
     }
 
     /// World box of a shape at `X_WG`, or `None` if it has none.
-    fn aabb<T: Scalar>(&self, x_wg: &Isometry3<T>) -> Option<Aabb> {
+    pub(crate) fn aabb<T: Scalar>(&self, x_wg: &Isometry3<T>) -> Option<Aabb> {
         let p = x_wg.translation.vector.map(|x| x.re());
         let (center, half) = match self {
             Self::Unbounded => return None,
