@@ -223,6 +223,56 @@ fn snapshots_stay_as_they_were() {
     assert_eq!(distance, 0.5);
 }
 
+/// Few geometries, moving and fixed, with others between them that have no proximity role: every
+/// pair is found, whatever the numbers of the geometries are.
+#[test]
+fn scenes_of_every_small_size_find_all_pairs() {
+    for (moving, fixed) in (0..5).flat_map(|m| (0..4).map(move |f| (m, f))) {
+        let mut graph = SceneGraph::new();
+        let source = graph.register_source("toys").unwrap();
+        let silent = |name: &str| GeometryInstance::new(Isometry3::identity(), HalfSpace, name);
+        let ball = |name: &str| geometry(Sphere::new(0.5).unwrap(), name);
+        for i in 0..fixed {
+            graph
+                .register_anchored_geometry(source, silent(&format!("s{i}")))
+                .unwrap();
+            graph
+                .register_anchored_geometry(source, ball(&format!("b{i}")))
+                .unwrap();
+        }
+        let mut frames = vec![];
+        for i in 0..moving {
+            let frame = graph
+                .register_frame(source, GeometryFrame::new(format!("f{i}")))
+                .unwrap();
+            graph
+                .register_geometry(source, frame, silent("silent"))
+                .unwrap();
+            graph
+                .register_geometry(source, frame, ball("ball"))
+                .unwrap();
+            frames.push(frame);
+        }
+        let scene = Scene {
+            graph,
+            source,
+            frames,
+            ids: vec![],
+        };
+        let query = scene.query(&vec![at(0.1, 0.0, 0.0); moving]);
+        let expected = moving * fixed + moving * moving.saturating_sub(1) / 2;
+        assert_eq!(
+            query.find_collision_candidates().len(),
+            expected,
+            "{moving} moving, {fixed} fixed"
+        );
+        assert_eq!(
+            query.compute_point_pair_penetration().unwrap().len(),
+            expected
+        );
+    }
+}
+
 #[test]
 fn boxes_hold_their_geometry() {
     let scene = scene([
