@@ -1,7 +1,6 @@
 //! The error type of this crate.
 
 use std::error::Error as StdError;
-use std::fmt;
 use std::sync::Arc;
 
 /// Result with this crate's [`Error`].
@@ -12,7 +11,8 @@ pub type Result<V, E = Error> = std::result::Result<V, E>;
 /// One word wide, so that `Result<&V>` travels in two registers; clones share one allocation.
 /// Calc functions and event handlers turn their own errors into it with [`Error::custom`]; the
 /// framework then adds the path of the system.
-#[derive(Clone)]
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Arc<ErrorKind>);
 
 type Source = Box<dyn StdError + Send + Sync>;
@@ -97,26 +97,5 @@ impl From<ErrorKind> for Error {
     #[cold]
     fn from(kind: ErrorKind) -> Self {
         Self(Arc::new(kind))
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl StdError for Error {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        match &*self.0 {
-            ErrorKind::Custom(source) | ErrorKind::Located { source, .. } => Some(&**source),
-            _ => None,
-        }
     }
 }

@@ -62,7 +62,7 @@ pub use systems::value::Value;
 pub mod prelude {
     pub use crate::{
         AbstractState, AutoDiff, Block, CacheEntry, Context, ContinuousState, Declare, Dep,
-        Diagram, DiagramBuilder, DiscreteState, Error, EventStatus, InputPort, LeafContext,
-        LeafSystem, OutputPort, Param, Result, Scalar, Simulator, SimulatorStatus, Trigger,
+        Diagram, DiagramBuilder, DiscreteState, EventStatus, InputPort, LeafContext, LeafSystem,
+        OutputPort, Param, Scalar, Simulator, SimulatorStatus, Trigger,
     };
 }

@@ -4,6 +4,7 @@
 
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tarragon_framework::Error;
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::{ConstantVectorSource, Gain, ZeroOrderHold};
 

@@ -9,6 +9,7 @@ use tarragon_framework::primitives::{
     Integrator, Sine, TrajectorySource, VectorLogSink, ZeroOrderHold,
 };
 use tarragon_framework::trajectories::PiecewisePolynomial;
+use tarragon_framework::{Error, Result};
 
 type Record = Arc<Mutex<Vec<(&'static str, f64, f64)>>>;
 

@@ -1,12 +1,13 @@
 //! The error type of this crate.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Result with this crate's [`Error`].
 pub type Result<V, E = Error> = std::result::Result<V, E>;
 
 /// What went wrong, where, and how to mend it. Opaque: read it with `Display`.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<ErrorKind>);
 
 #[derive(Debug, thiserror::Error)]
@@ -71,23 +72,5 @@ impl<E: Into<ErrorKind>> From<E> for Error {
     #[cold]
     fn from(kind: E) -> Self {
         Self(Box::new(kind.into()))
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source()
     }
 }

@@ -156,11 +156,7 @@ fn penetrations_and_distances_come_sorted_with_the_smaller_id_first() {
     let points = query
         .compute_signed_distance_to_point(&Vector3::new(0.0, 0.0, 7.0), 1.6)
         .unwrap();
-    assert_eq!(
-        points.len(),
-        1,
-        "the second sphere is 1.64 m away"
-    );
+    assert_eq!(points.len(), 1, "the second sphere is 1.64 m away");
     assert_eq!((points[0].id_g, points[0].distance), (scene.ids[0], 1.5));
 }
 

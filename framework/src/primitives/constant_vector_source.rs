@@ -1,5 +1,6 @@
 //! A constant.
 
+use crate::Error;
 use crate::prelude::*;
 
 /// Outputs a constant vector (Drake's `ConstantVectorSource`).

@@ -1,5 +1,6 @@
 //! Recording a signal.
 
+use crate::Result;
 use crate::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 

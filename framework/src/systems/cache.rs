@@ -19,6 +19,8 @@ pub(crate) struct Cache {
     /// Computations that failed during the outermost one in progress. No source can change while it
     /// runs, so asking again must give the same error; remembering it keeps deep chains linear.
     failed: RefCell<BTreeMap<u32, Error>>,
+    /// Whether `failed` holds anything; keeps the map out of the way of what succeeds.
+    any_failed: Cell<bool>,
 }
 
 struct Slot {
@@ -35,7 +37,7 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         let depth = self.0.depth.get() - 1;
         self.0.depth.set(depth);
-        if depth == 0 {
+        if depth == 0 && self.0.any_failed.replace(false) {
             self.0.failed.borrow_mut().clear();
         }
     }
@@ -54,6 +56,7 @@ impl Cache {
             slots,
             depth: Cell::new(0),
             failed: RefCell::default(),
+            any_failed: Cell::new(false),
         }
     }
 
@@ -63,17 +66,23 @@ impl Cache {
     }
 
     /// Marks the begin of a computation; the second value is its nesting depth, 1 for the outermost.
+    #[inline]
     pub(crate) fn begin(&self) -> (Running<'_>, u32) {
         let depth = self.depth.get() + 1;
         self.depth.set(depth);
         (Running(self), depth)
     }
 
+    #[inline]
     pub(crate) fn failure(&self, slot: usize) -> Option<Error> {
+        if !self.any_failed.get() {
+            return None;
+        }
         self.failed.borrow().get(&(slot as u32)).cloned()
     }
 
     pub(crate) fn set_failure(&self, slot: usize, error: &Error) {
+        self.any_failed.set(true);
         self.failed.borrow_mut().insert(slot as u32, error.clone());
     }
 
@@ -151,6 +160,7 @@ impl Clone for Cache {
             slots: slots.collect(),
             depth: Cell::new(0),
             failed: RefCell::default(),
+            any_failed: Cell::new(false),
         }
     }
 }

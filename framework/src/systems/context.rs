@@ -184,16 +184,15 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     /// Debug builds fail a computation that reads what it did not declare: it would go stale.
     #[inline]
     fn reads(&self, source: Option<usize>, other: Option<usize>) {
-        #[cfg(debug_assertions)]
-        if let Some(slot) = self.slot {
+        if cfg!(debug_assertions)
+            && let Some(slot) = self.slot
+        {
             assert!(
                 self.plan.is_declared(slot, source, other),
                 "'{}' reads a value that it did not declare as a dependency",
                 self.plan.slot_name(slot)
             );
         }
-        #[cfg(not(debug_assertions))]
-        let _ = (source, other);
     }
 
     #[cold]

@@ -1,9 +1,11 @@
 //! Triangle meshes of OBJ and STL files.
 
+mod lines;
 mod mtl;
 mod normals;
 mod obj;
 mod stl;
+mod triangulate;
 
 use crate::error::{Error, Result};
 use crate::rgba::Rgba;
@@ -107,3 +109,6 @@ pub fn read(path: &Path) -> Result<RenderMesh> {
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
     parse(path, &bytes)
 }
+
+#[cfg(test)]
+mod tests;

@@ -62,3 +62,36 @@ impl Default for LightParameter {
         }
     }
 }
+
+impl LightParameter {
+    /// What is wrong with it, if anything.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let finite = |v: &Vector3<f64>| v.iter().all(|x| x.is_finite());
+        if !(finite(&self.position) && finite(&self.direction)) {
+            return Err("position and direction have to be finite".into());
+        }
+        if self.light_type != LightType::Point && self.direction.norm() < 1e-10 {
+            return Err("the direction has no length".into());
+        }
+        let attenuation = self.attenuation_values;
+        if !(finite(&attenuation) && attenuation.min() >= 0.0 && attenuation.max() > 0.0) {
+            return Err(format!(
+                "attenuation_values are {:?}, three numbers not below 0 are expected, one above",
+                attenuation.as_slice()
+            ));
+        }
+        if !(self.intensity >= 0.0 && self.intensity.is_finite()) {
+            return Err(format!(
+                "the intensity is {}, a finite number not below 0 is expected",
+                self.intensity
+            ));
+        }
+        if !(self.cone_angle >= 0.0 && self.cone_angle <= 180.0) {
+            return Err(format!(
+                "the cone angle is {}, a number of degrees from 0 to 180 is expected",
+                self.cone_angle
+            ));
+        }
+        Ok(())
+    }
+}

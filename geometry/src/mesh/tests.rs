@@ -1,0 +1,125 @@
+use super::*;
+use proptest::prelude::*;
+
+const CUBE_TOP: &str = "v 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n";
+
+fn obj(text: &str) -> Result<RenderMesh> {
+    parse_obj(Path::new("x.obj"), text.as_bytes())
+}
+fn message(text: &str) -> String {
+    obj(text).unwrap_err().to_string()
+}
+
+#[test]
+fn indices_count_from_one_or_backwards() {
+    let a = obj(&format!("{CUBE_TOP}f 1 2 3")).unwrap();
+    let b = obj(&format!("{CUBE_TOP}f -4 -3 -2")).unwrap();
+    assert_eq!(a, b);
+    assert_eq!(a.triangles, [[0, 1, 2]]);
+    assert_eq!(a.normals, [Vector3::z(); 3]);
+    assert!(a.triangle_uvs.is_empty());
+}
+
+#[test]
+fn normals_and_texture_coordinates_are_read() {
+    let m = obj(&format!(
+        "{CUBE_TOP}vn 0 0 -2\nvt 0.5 0.25\nf 1/1/1 2/1/1 3//1 \\\n4/1/1 # end"
+    ))
+    .unwrap();
+    assert_eq!(m.triangles, [[0, 1, 3], [1, 2, 3]]);
+    assert_eq!(m.triangle_normals, [[0; 3]; 2]);
+    assert_eq!(m.normals, [-Vector3::z()]);
+    assert_eq!(m.triangle_uvs, [[0, 0, 0], [0, RenderMesh::NO_UV, 0]]);
+}
+
+#[test]
+fn obj_errors_name_the_line() {
+    for (text, expected) in [
+        ("v 0 0", "x.obj:1: z of the vertex is missing"),
+        (
+            "\nv 0 inf 0",
+            "x.obj:2: y of the vertex is 'inf', a finite number is expected",
+        ),
+        (
+            "v 0 0 0\nf 1 2 3",
+            "x.obj:2: the index of a vertex is 2, but there are 1 so far",
+        ),
+        ("v 0 0 0\nf 0 1 1", "x.obj:2: the index of a vertex is 0"),
+        (
+            "v 0 0 0\nf 1 1",
+            "x.obj:2: the face has 2 corners, at least three are expected",
+        ),
+        (
+            "v 0 0 0\nf 1//2 1 1",
+            "the index of a normal is 2, but there are 0",
+        ),
+        ("v 0 0 0\nf 1/2/3/4 1 1", "but there are 0"),
+        ("v 0 0 0\nf a 1 1", "is 'a', a whole number is expected"),
+        ("v 0 0 0\nf / 1 1", "the corner is '/'"),
+        ("v 0 0 0\ns x", "x.obj:2: the smoothing group is 'x'"),
+        ("", "x.obj:1: the mesh has no faces"),
+    ] {
+        let found = message(text);
+        assert!(found.contains(expected), "{text:?}: {found}");
+    }
+}
+
+#[test]
+fn unknown_suffixes_are_refused() {
+    for name in ["a.dae", "a.GLTF", "a"] {
+        let text = read(Path::new(name)).unwrap_err().to_string();
+        assert!(text.contains("not supported yet"), "{text}");
+    }
+    let text = read(Path::new("/no/such/file.STL"))
+        .unwrap_err()
+        .to_string();
+    assert!(text.starts_with("/no/such/file.STL: "), "{text}");
+}
+
+#[test]
+fn mirrored_scales_keep_outside_outside() {
+    let m = obj(&format!("{CUBE_TOP}f 1 2 3 4"))
+        .unwrap()
+        .scaled(&Vector3::new(-1.0, 2.0, -3.0));
+    for (t, n) in m.triangles.iter().zip(&m.triangle_normals) {
+        let [a, b, c] = t.map(|i| m.positions[i as usize]);
+        let face = (b - a).cross(&(c - a)).normalize();
+        assert!((face - m.normals[n[0] as usize]).norm() < 1e-15);
+        assert_eq!(face, -Vector3::z());
+    }
+    let m = obj(&format!("{CUBE_TOP}f 1 2 3 4"))
+        .unwrap()
+        .scaled(&Vector3::new(-1.0, 2.0, 3.0));
+    let [a, b, c] = m.triangles[0].map(|i| m.positions[i as usize]);
+    assert!((b - a).cross(&(c - a)).z > 0.0);
+}
+
+proptest! {
+    /// Reading never panics, whatever the bytes.
+    #[test]
+    fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let _ = parse_obj(Path::new("x.obj"), &bytes);
+        let _ = parse_stl(Path::new("x.stl"), &bytes);
+        let _ = mtl::parse(Path::new("x.mtl"), &bytes);
+        let mut solid = b"solid ".to_vec();
+        solid.extend(&bytes);
+        let _ = parse_stl(Path::new("x.stl"), &solid);
+    }
+
+    /// Nor whatever the words.
+    #[test]
+    fn any_words(words in proptest::collection::vec(
+        prop_oneof![
+            Just("v 1 2 3\n".to_owned()), Just("vt 0 1\n".into()), Just("vn 0 0 0\n".into()), Just("f ".into()),
+            Just("s 1\n".into()), Just("usemtl a\n".into()), Just("\n".into()), Just("\\\n".into()), Just("newmtl ".into()),
+            Just("Kd ".into()), Just("d ".into()), Just("vertex ".into()), Just("endloop\n".into()), Just("map_Kd ".into()),
+            Just("v 1e308 -1e308 1e308\n".into()), Just("v 1e-320 0 0\n".into()),
+            "-?[0-9]{1,3}(/-?[0-9]{0,20}){0,3} ", "[ -~]{0,6}",
+        ], 0..60)
+    ) {
+        let text = words.concat();
+        let _ = parse_obj(Path::new("x.obj"), text.as_bytes());
+        let _ = mtl::parse(Path::new("x.mtl"), text.as_bytes());
+        let _ = parse_stl(Path::new("x.stl"), format!("solid\n{text}").as_bytes());
+    }
+}

@@ -1,0 +1,116 @@
+//! Polygons to triangles.
+
+use nalgebra::{Point2, Point3, Vector3};
+
+/// Splits the polygon into triangles of corner indices. A quadrilateral is cut along its shorter diagonal;
+/// larger polygons lose one ear at a time (Meisters, "Polygons have ears", 1975), seen along their
+/// Newell normal, so that non-convex ones come out right.
+pub(super) fn triangulate(points: &[Point3<f64>], triangles: &mut Vec<[usize; 3]>) {
+    triangles.clear();
+    match points.len() {
+        0..3 => {}
+        3 => triangles.push([0, 1, 2]),
+        4 => {
+            let diagonal = |a: usize, b: usize| (points[a] - points[b]).norm_squared();
+            if diagonal(0, 2) < diagonal(1, 3) {
+                triangles.extend([[0, 1, 2], [0, 2, 3]]);
+            } else {
+                triangles.extend([[0, 1, 3], [1, 2, 3]]);
+            }
+        }
+        _ => cut_ears(&flatten(points), triangles),
+    }
+}
+
+/// The polygon in the plane in which it is largest, counter-clockwise.
+fn flatten(points: &[Point3<f64>]) -> Vec<Point2<f64>> {
+    let mut normal = Vector3::zeros();
+    for (p, q) in points.iter().zip(points.iter().cycle().skip(1)) {
+        normal += (p - points[0]).cross(&(q - points[0]));
+    }
+    let axis = normal.iamax();
+    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+    let (u, v) = if normal[axis] < 0.0 { (v, u) } else { (u, v) };
+    points.iter().map(|p| Point2::new(p[u], p[v])).collect()
+}
+
+/// Twice the signed area.
+fn area2(a: Point2<f64>, b: Point2<f64>, c: Point2<f64>) -> f64 {
+    (b - a).perp(&(c - a))
+}
+
+fn cut_ears(p: &[Point2<f64>], triangles: &mut Vec<[usize; 3]>) {
+    let mut rest: Vec<usize> = (0..p.len()).collect();
+    let mut at = 0;
+    let mut tried = 0;
+    while rest.len() > 3 {
+        let n = rest.len();
+        at %= n;
+        let [a, b, c] = [rest[(at + n - 1) % n], rest[at], rest[(at + 1) % n]];
+        let inside = |q: Point2<f64>| {
+            area2(p[a], p[b], q) >= 0.0
+                && area2(p[b], p[c], q) >= 0.0
+                && area2(p[c], p[a], q) >= 0.0
+                && q != p[a]
+                && q != p[b]
+                && q != p[c]
+        };
+        let ear = area2(p[a], p[b], p[c]) > 0.0 && !rest.iter().any(|&k| inside(p[k]));
+        // Crossing edges may leave no ear; then any corner will do, so that it ends.
+        if ear || tried >= n {
+            triangles.push([a, b, c]);
+            rest.remove(at);
+            tried = 0;
+        } else {
+            at += 1;
+            tried += 1;
+        }
+    }
+    triangles.push([rest[0], rest[1], rest[2]]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn area(points: &[Point3<f64>]) -> f64 {
+        let mut t = Vec::new();
+        triangulate(points, &mut t);
+        assert_eq!(t.len(), points.len() - 2);
+        let area = |[a, b, c]: [usize; 3]| {
+            (points[b] - points[a])
+                .cross(&(points[c] - points[a]))
+                .norm()
+        };
+        t.into_iter().map(area).sum::<f64>() * 0.5
+    }
+
+    #[test]
+    fn non_convex_polygons_keep_their_area() {
+        let p = |x: f64, z: f64| Point3::new(x, 2.0, z);
+        let ell = [
+            p(0., 0.),
+            p(2., 0.),
+            p(2., 1.),
+            p(1., 1.),
+            p(1., 2.),
+            p(0., 2.),
+        ];
+        for shift in 0..6 {
+            let mut turned = ell;
+            turned.rotate_left(shift);
+            assert!((area(&turned) - 3.0).abs() < 1e-14);
+            turned.reverse();
+            assert!((area(&turned) - 3.0).abs() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn degenerate_polygons_end() {
+        area(&[Point3::origin(); 7]);
+        let line: Vec<_> = (0..9)
+            .map(|i| Point3::new(f64::from(i % 4), 0.0, 0.0))
+            .collect();
+        area(&line);
+    }
+}

@@ -1,0 +1,223 @@
+//! From tiles to images.
+
+use super::pixels::Pixels;
+use super::scene::{Object, Scene};
+use super::shade::{Lights, Shader};
+use super::tile::{NO_ID, TILE_HEIGHT, TILE_WIDTH, Tile};
+use crate::render::image::{Depth32F, Image, ImageRgba8U, Label16I, PixelType, Rgba8U};
+use crate::render::{DepthRange, RenderLabel};
+use crate::rgba::Rgba;
+use rayon::prelude::*;
+use wide::{bytemuck, f32x8, i32x8};
+
+/// One kind of image.
+pub(super) trait Pass: Sync {
+    type Pixel: PixelType;
+    /// Whether it matters what is seen.
+    const IDS: bool;
+    /// What a thread keeps from tile to tile.
+    type Scratch;
+    fn scratch(&self) -> Self::Scratch;
+    /// Writes the pixels of a row of the tile.
+    fn finish(
+        &self,
+        tile: &Tile,
+        row: usize,
+        out: &mut [<Self::Pixel as PixelType>::Channel],
+        scratch: &mut Self::Scratch,
+    );
+}
+
+/// Draws all tiles, bands of them in parallel. Tiles share nothing, so that the number of threads
+/// can not matter.
+pub(super) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pixel>) {
+    let channels = P::Pixel::CHANNELS;
+    let stride = image.width() * channels;
+    let bands = image.data_mut().par_chunks_mut(stride * TILE_HEIGHT);
+    bands.enumerate().for_each_init(
+        || (Tile::new(scene.far), pass.scratch()),
+        |(tile, scratch), (band, pixels)| {
+            for column in 0..scene.columns() {
+                if P::IDS {
+                    scene.draw::<true>(tile, column, band);
+                } else {
+                    scene.draw::<false>(tile, column, band);
+                }
+                let first = column * TILE_WIDTH * channels;
+                let width = (tile.rect().x1 - tile.rect().x0) as usize * channels;
+                for (row, out) in pixels.chunks_exact_mut(stride).enumerate() {
+                    pass.finish(tile, row, &mut out[first..first + width], scratch);
+                }
+            }
+        },
+    );
+}
+
+/// Depth images.
+pub(super) struct DepthPass {
+    pub(super) range: DepthRange,
+}
+
+impl Pass for DepthPass {
+    type Pixel = Depth32F;
+    const IDS: bool = false;
+    type Scratch = ();
+    fn scratch(&self) {}
+    fn finish(&self, tile: &Tile, row: usize, out: &mut [f32], (): &mut ()) {
+        let clear = f32x8::splat(tile.clear());
+        let min = f32x8::splat(self.range.min_depth() as f32);
+        let max = f32x8::splat(self.range.max_depth() as f32);
+        let far = f32x8::splat(Depth32F::TOO_FAR);
+        for (w, out) in tile.w_row(row).iter().zip(out.chunks_mut(8)) {
+            let z = f32x8::ONE / *w;
+            let near_enough = !(z.simd_gt(max) | w.simd_eq(clear));
+            let z = near_enough.bitselect(z, far);
+            let z = z
+                .simd_lt(min)
+                .bitselect(f32x8::splat(Depth32F::TOO_CLOSE), z);
+            out.copy_from_slice(&z.as_array()[..out.len()]);
+        }
+    }
+}
+
+/// Label images; ids are indices of objects.
+pub(super) struct LabelPass {
+    pub(super) labels: Vec<i16>,
+}
+
+impl LabelPass {
+    pub(super) fn new(objects: &[Object<'_>]) -> Self {
+        let labels = objects.iter().map(|o| o.visual.label.value()).collect();
+        Self { labels }
+    }
+}
+
+impl Pass for LabelPass {
+    type Pixel = Label16I;
+    const IDS: bool = true;
+    type Scratch = ();
+    fn scratch(&self) {}
+    fn finish(&self, tile: &Tile, row: usize, out: &mut [i16], (): &mut ()) {
+        for (ids, out) in tile.id_row(row).iter().zip(out.chunks_mut(8)) {
+            let ids = ids.as_array();
+            if ids[0] == NO_ID && *ids == [NO_ID; 8] {
+                out.fill(RenderLabel::EMPTY.value());
+                continue;
+            }
+            for (id, out) in ids.iter().zip(out) {
+                let label = self.labels.get(*id as usize);
+                *out = label.copied().unwrap_or(RenderLabel::EMPTY.value());
+            }
+        }
+    }
+}
+
+/// Colour images; ids are indices of parts, counted over all objects.
+pub(super) struct ColorPass<'a> {
+    pixels: Pixels,
+    objects: &'a [Object<'a>],
+    lights: Lights,
+    clear: u32,
+}
+
+impl<'a> ColorPass<'a> {
+    pub(super) fn new(scene: &'a Scene<'a>, lights: Lights, clear: Rgba) -> Self {
+        let [r, g, b, a] = clear.rgba().map(|c| (c * 255.0).round() as u8);
+        Self {
+            pixels: scene.pixels,
+            objects: &scene.objects,
+            lights,
+            clear: u32::from_le_bytes([r, g, b, a]),
+        }
+    }
+    /// The object that has a part, trying that of the previous one first.
+    fn object_of(&self, id: i32, guess: usize) -> usize {
+        let end = |k: usize| self.objects.get(k + 1).map_or(NO_ID, |o| o.first_id);
+        if let Some(o) = self.objects.get(guess)
+            && o.first_id <= id
+            && id < end(guess)
+        {
+            return guess;
+        }
+        self.objects.partition_point(|o| o.first_id <= id) - 1
+    }
+}
+
+/// Shaders of the objects that a thread has met.
+pub(super) struct Shaders<'a> {
+    known: Vec<Option<Box<Shader<'a>>>>,
+    last: usize,
+}
+
+impl<'a> Pass for ColorPass<'a> {
+    type Pixel = Rgba8U;
+    const IDS: bool = true;
+    type Scratch = Shaders<'a>;
+    fn scratch(&self) -> Shaders<'a> {
+        Shaders {
+            known: self.objects.iter().map(|_| None).collect(),
+            last: 0,
+        }
+    }
+    fn finish(&self, tile: &Tile, row: usize, out: &mut [u8], shaders: &mut Shaders<'a>) {
+        let rect = tile.rect();
+        let py = rect.y0 + row as i32;
+        let blocks = tile.w_row(row).iter().zip(tile.id_row(row));
+        for (k, ((w, ids), out)) in blocks.zip(out.chunks_mut(32)).enumerate() {
+            let px = rect.x0 + 8 * k as i32;
+            let parts = ids.to_array();
+            let mut color = i32x8::splat(self.clear as i32);
+            let mut open = !ids.simd_eq(i32x8::splat(NO_ID)).to_bitmask() & 0xff;
+            while open != 0 {
+                let id = parts[open.trailing_zeros() as usize];
+                let object = self.object_of(id, shaders.last);
+                shaders.last = object;
+                let first = self.objects[object].first_id;
+                let end = self.objects.get(object + 1).map_or(NO_ID, |o| o.first_id);
+                let mine = ids.simd_gt(i32x8::splat(first - 1)) & ids.simd_lt(i32x8::splat(end));
+                let mask = mine.to_bitmask() & 0xff;
+                let shader = shaders.known[object].get_or_insert_with(|| {
+                    Box::new(Shader::new(
+                        &self.pixels,
+                        &self.lights,
+                        &self.objects[object],
+                    ))
+                });
+                let rgb = shader.block(px, py, *w, &parts.map(|id| id.wrapping_sub(first)), mask);
+                color = mine.bitselect(pack(rgb), color);
+                open &= !mask;
+            }
+            let bytes: [u8; 32] = bytemuck::cast(color.to_array().map(i32::to_le_bytes));
+            out.copy_from_slice(&bytes[..out.len()]);
+        }
+    }
+}
+
+/// Opaque 8-bit colours.
+fn pack(rgb: [f32x8; 3]) -> i32x8 {
+    let byte = |c: f32x8| {
+        let c = c.fast_max(f32x8::ZERO).fast_min(f32x8::ONE);
+        (c * f32x8::splat(255.0)).fast_round_int()
+    };
+    let [r, g, b] = rgb.map(byte);
+    r | g << 8 | b << 16 | i32x8::splat(0xff << 24)
+}
+
+/// The average of `samples` by `samples` pixels for each pixel of `image`.
+pub(super) fn average(fine: &ImageRgba8U, samples: usize, image: &mut ImageRgba8U) {
+    let width = image.width();
+    let n = (samples * samples) as u32;
+    let rows = image.data_mut().par_chunks_mut((width * 4).max(1));
+    rows.enumerate().for_each(|(y, row)| {
+        for (x, pixel) in row.chunks_exact_mut(4).enumerate() {
+            for (c, out) in pixel.iter_mut().enumerate() {
+                let mut sum = 0;
+                for k in 0..samples * samples {
+                    let (dx, dy) = (k % samples, k / samples);
+                    sum += u32::from(fine.at(x * samples + dx, y * samples + dy)[c]);
+                }
+                *out = ((sum + n / 2) / n) as u8;
+            }
+        }
+    });
+}

@@ -1,0 +1,336 @@
+//! Triangles to pixels.
+//!
+//! Corners are snapped to 1/256 pixel, so that edge functions are exact integers: a pixel on a common
+//! edge belongs to exactly one of two triangles (top-left rule), without cracks. Inverse depth is
+//! linear over the image and taken from the corners before they are snapped.
+
+use super::clusters::{Cluster, ClusteredMesh, VERTEX_BLOCKS};
+use super::kernels::BLOCK;
+use super::pixels::{Pixels, Rect};
+use super::tile::Tile;
+use nalgebra::{Matrix3, Vector3};
+use wide::{bytemuck, f32x8, i32x8};
+
+const SUBPIXEL_BITS: u32 = 8;
+const SUBPIXEL: i32 = 1 << SUBPIXEL_BITS;
+
+/// Corners farther than this from the image's origin (pixels) are clipped away, so that subpixels
+/// fit into `i32`.
+pub(super) const GUARD: f64 = 16384.0;
+
+/// A corner of a triangle on the image.
+#[derive(Clone, Copy, Debug, Default)]
+struct Corner {
+    /// Pixels, whole at pixel centres.
+    x: f32,
+    y: f32,
+    w: f32,
+    /// Snapped.
+    sx: i32,
+    sy: i32,
+}
+
+/// A mesh's pose and what it is seen through, in single precision.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MeshView {
+    /// `R_CG` and the position of G in C (m).
+    r: Matrix3<f32>,
+    p: Vector3<f32>,
+    pixels: Pixels,
+    near: f64,
+}
+
+/// Vertices of a cluster in the camera frame and on the image.
+struct Vertices {
+    position: [[f32x8; 3]; VERTEX_BLOCKS],
+    x: [f32x8; VERTEX_BLOCKS],
+    y: [f32x8; VERTEX_BLOCKS],
+    w: [f32x8; VERTEX_BLOCKS],
+    sx: [i32x8; VERTEX_BLOCKS],
+    sy: [i32x8; VERTEX_BLOCKS],
+}
+
+impl Vertices {
+    fn corner(&self, i: u8) -> Corner {
+        let i = usize::from(i);
+        Corner {
+            x: flat(&self.x)[i],
+            y: flat(&self.y)[i],
+            w: flat(&self.w)[i],
+            sx: bytemuck::cast_slice::<_, i32>(&self.sx)[i],
+            sy: bytemuck::cast_slice::<_, i32>(&self.sy)[i],
+        }
+    }
+    fn position(&self, i: u8) -> Vector3<f64> {
+        let (block, lane) = (usize::from(i) / BLOCK, usize::from(i) % BLOCK);
+        let [x, y, z] = self.position[block].map(|v| f64::from(v.as_array()[lane]));
+        Vector3::new(x, y, z)
+    }
+}
+
+fn flat(blocks: &[f32x8]) -> &[f32] {
+    bytemuck::cast_slice(blocks)
+}
+
+impl MeshView {
+    pub(super) fn new(pixels: &Pixels, r: &Matrix3<f64>, p: &Vector3<f64>, near: f64) -> Self {
+        Self {
+            r: r.cast(),
+            p: p.cast(),
+            pixels: *pixels,
+            near,
+        }
+    }
+    /// Draws the triangles of a cluster; `clip` if some may be cut by the near plane or reach very
+    /// far out of the image. Ids count up from `first_id` by `id_step`.
+    pub(super) fn draw(
+        &self,
+        tile: &mut Tile,
+        mesh: &ClusteredMesh,
+        cluster: &Cluster,
+        clip: bool,
+        ids: (i32, i32),
+    ) {
+        let vertices = self.transform(mesh, cluster);
+        let first = cluster.first as usize;
+        let corners = &mesh.corners[first..first + cluster.count as usize];
+        let (mut id, step) = ids;
+        for t in corners {
+            if clip {
+                self.draw_clipped(tile, &vertices, t, id);
+            } else {
+                draw_triangle(tile, t.map(|i| vertices.corner(i)), id);
+            }
+            id += step;
+        }
+        tile.changed();
+    }
+    fn transform(&self, mesh: &ClusteredMesh, cluster: &Cluster) -> Vertices {
+        let mut out = Vertices {
+            position: [[f32x8::ZERO; 3]; VERTEX_BLOCKS],
+            x: [f32x8::ZERO; VERTEX_BLOCKS],
+            y: [f32x8::ZERO; VERTEX_BLOCKS],
+            w: [f32x8::ZERO; VERTEX_BLOCKS],
+            sx: [i32x8::ZERO; VERTEX_BLOCKS],
+            sy: [i32x8::ZERO; VERTEX_BLOCKS],
+        };
+        let r: [f32x8; 9] = std::array::from_fn(|k| f32x8::splat(self.r[(k / 3, k % 3)]));
+        let p: [f32x8; 3] = std::array::from_fn(|k| f32x8::splat(self.p[k]));
+        let focal = self.pixels.focal.map(|f| f32x8::splat(f as f32));
+        let center = self.pixels.center.map(|c| f32x8::splat(c as f32));
+        let subpixel = f32x8::splat(SUBPIXEL as f32);
+        let first = cluster.first_block as usize;
+        let blocks = &mesh.xyz[first..first + cluster.blocks as usize];
+        for (k, [x, y, z]) in blocks.iter().enumerate() {
+            let c: [f32x8; 3] = std::array::from_fn(|i| {
+                r[3 * i] * *x + r[3 * i + 1] * *y + r[3 * i + 2] * *z + p[i]
+            });
+            let w = f32x8::ONE / c[2];
+            out.position[k] = c;
+            out.w[k] = w;
+            out.x[k] = c[0] * w * focal[0] + center[0];
+            out.y[k] = c[1] * w * focal[1] + center[1];
+            out.sx[k] = (out.x[k] * subpixel).fast_round_int();
+            out.sy[k] = (out.y[k] * subpixel).fast_round_int();
+        }
+        out
+    }
+    /// Cuts off what is nearer than the near plane or beyond the guard band (Sutherland & Hodgman,
+    /// "Reentrant polygon clipping", 1974). Corners that stay keep the very values that neighbouring
+    /// triangles use.
+    fn draw_clipped(&self, tile: &mut Tile, vertices: &Vertices, t: &[u8; 3], id: i32) {
+        let [fx, fy] = self.pixels.focal;
+        let [cx, cy] = self.pixels.center;
+        let sides = [
+            (Vector3::z(), self.near),
+            (Vector3::new(fx, 0.0, cx + GUARD), 0.0),
+            (Vector3::new(-fx, 0.0, GUARD - cx), 0.0),
+            (Vector3::new(0.0, fy, cy + GUARD), 0.0),
+            (Vector3::new(0.0, -fy, GUARD - cy), 0.0),
+        ];
+        let mut polygon: Vec<(Vector3<f64>, Option<Corner>)> = t
+            .iter()
+            .map(|&i| (vertices.position(i), Some(vertices.corner(i))))
+            .collect();
+        for (n, least) in sides {
+            let inside = |p: &Vector3<f64>| n.dot(p) - least;
+            if polygon.iter().all(|(p, _)| inside(p) >= 0.0) {
+                continue;
+            }
+            let mut cut = Vec::with_capacity(polygon.len() + 1);
+            for (i, a) in polygon.iter().enumerate() {
+                let b = &polygon[(i + 1) % polygon.len()];
+                let (da, db) = (inside(&a.0), inside(&b.0));
+                if da >= 0.0 {
+                    cut.push(*a);
+                }
+                if (da >= 0.0) != (db >= 0.0) {
+                    // From the inside outwards, so that both triangles of an edge agree.
+                    let (p, q, dp, dq) = if da >= 0.0 {
+                        (a.0, b.0, da, db)
+                    } else {
+                        (b.0, a.0, db, da)
+                    };
+                    cut.push((p + (q - p) * (dp / (dp - dq)), None));
+                }
+            }
+            polygon = cut;
+        }
+        let corner = |(p, corner): &(Vector3<f64>, Option<Corner>)| {
+            corner.unwrap_or_else(|| self.project(p))
+        };
+        for i in 2..polygon.len() {
+            let three = [&polygon[0], &polygon[i - 1], &polygon[i]].map(corner);
+            draw_triangle(tile, three, id);
+        }
+    }
+    fn project(&self, p: &Vector3<f64>) -> Corner {
+        let [x, y] = self.pixels.project(p);
+        let snap = |x: f64| (x * f64::from(SUBPIXEL)).round() as i32;
+        Corner {
+            x: x as f32,
+            y: y as f32,
+            w: (1.0 / p.z) as f32,
+            sx: snap(x),
+            sy: snap(y),
+        }
+    }
+}
+
+/// The pixels whose centres can be within a triangle and the tile.
+fn covered(tile: &Tile, [a, b, c]: &[Corner; 3]) -> Rect {
+    let pixels = |a: i32, b: i32, c: i32| {
+        let (low, high) = (a.min(b).min(c), a.max(b).max(c));
+        (
+            (low + SUBPIXEL - 1) >> SUBPIXEL_BITS,
+            (high >> SUBPIXEL_BITS) + 1,
+        )
+    };
+    let (x0, x1) = pixels(a.sx, b.sx, c.sx);
+    let (y0, y1) = pixels(a.sy, b.sy, c.sy);
+    tile.rect().intersection(&Rect { x0, y0, x1, y1 })
+}
+
+/// Values of a function that is linear over the pixels.
+#[derive(Clone, Copy)]
+struct Edge {
+    /// At the first pixel of the row.
+    value: i64,
+    dx: i64,
+    dy: i64,
+}
+
+impl Edge {
+    /// Not negative to the inner side of the edge from `a` to `b` and on it if the edge is a top or a
+    /// left one, at pixel `(px, py)`.
+    fn new(a: &Corner, b: &Corner, px: i32, py: i32) -> Self {
+        let (ex, ey) = (i64::from(b.sx - a.sx), i64::from(b.sy - a.sy));
+        let top_left = ey < 0 || ey == 0 && ex > 0;
+        let x = i64::from(px) * i64::from(SUBPIXEL) - i64::from(a.sx);
+        let y = i64::from(py) * i64::from(SUBPIXEL) - i64::from(a.sy);
+        Self {
+            value: ex * y - ey * x - i64::from(!top_left),
+            dx: -ey * i64::from(SUBPIXEL),
+            dy: ex * i64::from(SUBPIXEL),
+        }
+    }
+}
+
+#[inline]
+fn draw_triangle(tile: &mut Tile, corners: [Corner; 3], id: i32) {
+    let rect = covered(tile, &corners);
+    if rect.is_empty() {
+        return;
+    }
+    let [a, mut b, mut c] = corners;
+    let cross = |b: &Corner, c: &Corner| {
+        i64::from(b.sx - a.sx) * i64::from(c.sy - a.sy)
+            - i64::from(c.sx - a.sx) * i64::from(b.sy - a.sy)
+    };
+    let area = cross(&b, &c);
+    if area == 0 {
+        return;
+    }
+    // Both sides are drawn.
+    if area < 0 {
+        std::mem::swap(&mut b, &mut c);
+    }
+    let mut edges = [
+        Edge::new(&a, &b, rect.x0, rect.y0),
+        Edge::new(&b, &c, rect.x0, rect.y0),
+        Edge::new(&c, &a, rect.x0, rect.y0),
+    ];
+    let depth = Depth::new(&a, &b, &c);
+    let width = rect.x1 - rect.x0;
+    for py in rect.y0..rect.y1 {
+        let (mut first, mut end) = (0, i64::from(width));
+        for e in &edges {
+            narrow(e, &mut first, &mut end);
+        }
+        if first < end {
+            let i = tile.index(rect.x0, py);
+            let row = depth.row(f64::from(rect.x0), f64::from(py));
+            for k in first..end {
+                tile.set(i + k as usize, depth.at(row, k as f64), id);
+            }
+        }
+        for e in &mut edges {
+            e.value += e.dy;
+        }
+    }
+}
+
+/// Reduces the steps `first..end` to those where the edge function is not negative.
+#[inline(always)]
+fn narrow(e: &Edge, first: &mut i64, end: &mut i64) {
+    if e.dx > 0 {
+        if e.value < 0 {
+            *first = (*first).max((-e.value + e.dx - 1) / e.dx);
+        }
+    } else if e.value < 0 {
+        *end = 0;
+    } else if e.dx < 0 {
+        *end = (*end).min(e.value / -e.dx + 1);
+    }
+}
+
+/// Inverse depth over a triangle.
+struct Depth {
+    x: f64,
+    y: f64,
+    w: f64,
+    dx: f64,
+    dy: f64,
+    least: f32,
+    most: f32,
+}
+
+impl Depth {
+    #[inline(always)]
+    fn new(a: &Corner, b: &Corner, c: &Corner) -> Self {
+        let wide = |v: &Corner| [v.x, v.y, v.w].map(f64::from);
+        let ([x, y, w], b3, c3) = (wide(a), wide(b), wide(c));
+        let (bx, by, bw) = (b3[0] - x, b3[1] - y, b3[2] - w);
+        let (cx, cy, cw) = (c3[0] - x, c3[1] - y, c3[2] - w);
+        let area = bx * cy - cx * by;
+        let inverse = if area == 0.0 { 0.0 } else { 1.0 / area };
+        Self {
+            x,
+            y,
+            w,
+            dx: (bw * cy - cw * by) * inverse,
+            dy: (cw * bx - bw * cx) * inverse,
+            least: a.w.min(b.w).min(c.w),
+            most: a.w.max(b.w).max(c.w),
+        }
+    }
+    #[inline(always)]
+    fn row(&self, px: f64, py: f64) -> f64 {
+        self.w + (px - self.x) * self.dx + (py - self.y) * self.dy
+    }
+    /// Snapping can put a pixel a little outside the triangle; it still gets a depth of the triangle.
+    #[inline(always)]
+    fn at(&self, row: f64, step: f64) -> f32 {
+        ((row + step * self.dx) as f32).clamp(self.least, self.most)
+    }
+}

@@ -1,0 +1,183 @@
+//! The part of an image that one thread draws at a time.
+
+use super::exact::Exact;
+use super::kernels::{BLOCK, Kernel, lanes};
+use super::pixels::Rect;
+use wide::{bytemuck, f32x8, i32x8};
+
+/// Width in pixels, a multiple of the block; both chosen by measurement.
+pub(super) const TILE_WIDTH: usize = 64;
+/// Height in pixels.
+pub(super) const TILE_HEIGHT: usize = 16;
+const STRIDE: usize = TILE_WIDTH / BLOCK;
+const BLOCKS: usize = STRIDE * TILE_HEIGHT;
+
+/// What stands for "nothing" among ids.
+pub(super) const NO_ID: i32 = i32::MAX;
+
+/// Inverse depth and id of what is nearest, per pixel.
+pub(super) struct Tile {
+    rect: Rect,
+    w: [f32x8; BLOCKS],
+    ids: [i32x8; BLOCKS],
+    /// The w of an empty pixel.
+    clear: f32,
+    /// Smallest w of all pixels; `None` after something was drawn.
+    farthest: Option<f32>,
+}
+
+impl Tile {
+    /// A tile that accepts nothing beyond `far` (m).
+    pub(super) fn new(far: f64) -> Self {
+        let nothing = Rect {
+            x0: 0,
+            y0: 0,
+            x1: 0,
+            y1: 0,
+        };
+        Self {
+            rect: nothing,
+            w: [f32x8::ZERO; BLOCKS],
+            ids: [i32x8::ZERO; BLOCKS],
+            clear: ((1.0 / far) as f32).next_down(),
+            farthest: None,
+        }
+    }
+    /// Empties the tile for other pixels.
+    pub(super) fn start(&mut self, rect: Rect) {
+        self.rect = rect;
+        self.farthest = None;
+        self.ids.fill(i32x8::splat(NO_ID));
+        self.w.fill(f32x8::splat(self.clear));
+        // Nothing is nearer than what lies outside the image.
+        let outside = f32x8::splat(f32::INFINITY);
+        let width = (rect.x1 - rect.x0) as usize;
+        let rows = (rect.y1 - rect.y0) as usize;
+        self.w[rows * STRIDE..].fill(outside);
+        for x in (width / BLOCK * BLOCK..TILE_WIDTH).step_by(BLOCK) {
+            let inside = lanes().simd_lt(f32x8::splat(width as f32 - x as f32));
+            for row in 0..rows {
+                let w = &mut self.w[row * STRIDE + x / BLOCK];
+                *w = inside.bitselect(*w, outside);
+            }
+        }
+    }
+    pub(super) fn rect(&self) -> Rect {
+        self.rect
+    }
+    /// The w of an empty pixel.
+    pub(super) fn clear(&self) -> f32 {
+        self.clear
+    }
+    /// Inverse depths of a row of the tile.
+    pub(super) fn w_row(&self, row: usize) -> &[f32x8; STRIDE] {
+        self.w[row * STRIDE..]
+            .first_chunk()
+            .expect("the row is within the tile")
+    }
+    /// Ids of a row of the tile.
+    pub(super) fn id_row(&self, row: usize) -> &[i32x8; STRIDE] {
+        self.ids[row * STRIDE..]
+            .first_chunk()
+            .expect("the row is within the tile")
+    }
+    /// True if nothing at `w_max` or farther can change a pixel.
+    pub(super) fn hides(&mut self, w_max: f32) -> bool {
+        let farthest = match self.farthest {
+            Some(w) => w,
+            None => {
+                let w = self.find_farthest();
+                self.farthest = Some(w);
+                w
+            }
+        };
+        w_max < farthest
+    }
+    fn find_farthest(&self) -> f32 {
+        let clear = f32x8::splat(self.clear);
+        let mut least = f32x8::splat(f32::INFINITY);
+        for row in self.w.chunks_exact(STRIDE) {
+            for w in row {
+                least = least.fast_min(*w);
+            }
+            if least.simd_eq(clear).any() {
+                return self.clear;
+            }
+        }
+        least.to_array().into_iter().fold(f32::INFINITY, f32::min)
+    }
+    /// Draws a surface into the pixels that it shares with `rect`. The nearer wins, at equal depth
+    /// the smaller id.
+    pub(super) fn draw<K: Kernel, const IDS: bool>(&mut self, kernel: &K, rect: &Rect, id: i32) {
+        let rect = rect.intersection(&self.rect);
+        if rect.is_empty() {
+            return;
+        }
+        let bound = kernel.bound(rect.corners());
+        if bound <= 0.0 || self.hides((bound * (1.0 + 1e-5)) as f32) {
+            return;
+        }
+        let first = (rect.x0 - self.rect.x0) as usize / BLOCK;
+        let end = ((rect.x1 - self.rect.x0) as usize).div_ceil(BLOCK);
+        let id = i32x8::splat(id);
+        for py in rect.y0..rect.y1 {
+            let row = kernel.row(f64::from(py));
+            let at = (py - self.rect.y0) as usize * STRIDE;
+            let mut px = f64::from(self.rect.x0) + (first * BLOCK) as f64;
+            for i in at + first..at + end {
+                let w = kernel.block(&row, px);
+                px += BLOCK as f64;
+                self.put::<IDS>(i, w, id);
+            }
+        }
+        self.farthest = None;
+    }
+    #[inline(always)]
+    fn put<const IDS: bool>(&mut self, i: usize, w: f32x8, id: i32x8) {
+        let old = self.w[i];
+        let mut wins = w.simd_gt(old);
+        if IDS {
+            let ties = w.simd_eq(old);
+            if ties.any() {
+                let smaller: f32x8 = bytemuck::cast(id.simd_lt(self.ids[i]));
+                wins |= ties & smaller;
+            }
+            if !wins.any() {
+                return;
+            }
+            let mask: i32x8 = bytemuck::cast(wins);
+            self.ids[i] = mask.bitselect(id, self.ids[i]);
+        }
+        self.w[i] = wins.bitselect(w, old);
+    }
+    /// Draws a surface pixel by pixel.
+    pub(super) fn draw_exact(&mut self, exact: &Exact, rect: &Rect, id: i32) {
+        let rect = rect.intersection(&self.rect);
+        for py in rect.y0..rect.y1 {
+            for px in rect.x0..rect.x1 {
+                let w = exact.w(f64::from(px), f64::from(py));
+                let i = self.index(px, py);
+                self.set(i, w, id);
+            }
+        }
+        self.farthest = None;
+    }
+    /// The place of a pixel within the tile.
+    pub(super) fn index(&self, px: i32, py: i32) -> usize {
+        (py - self.rect.y0) as usize * TILE_WIDTH + (px - self.rect.x0) as usize
+    }
+    /// Draws one pixel.
+    #[inline(always)]
+    pub(super) fn set(&mut self, i: usize, w: f32, id: i32) {
+        let ids: &mut [i32] = bytemuck::cast_slice_mut(&mut self.ids);
+        let ws: &mut [f32] = bytemuck::cast_slice_mut(&mut self.w);
+        if w > ws[i] || w == ws[i] && id < ids[i] {
+            ws[i] = w;
+            ids[i] = id;
+        }
+    }
+    /// To be called after [`set`](Self::set).
+    pub(super) fn changed(&mut self) {
+        self.farthest = None;
+    }
+}

@@ -1,0 +1,132 @@
+//! What is registered with the engine.
+
+use super::clusters::{ClusteredMesh, Surface};
+use super::texture::Texture;
+use crate::error::Result;
+use crate::mesh::{self, Material};
+use crate::properties::PerceptionProperties;
+use crate::render::RenderLabel;
+use crate::rgba::Rgba;
+use crate::shapes::Shape;
+use nalgebra::Vector3;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How a visual is drawn.
+#[derive(Debug)]
+pub(super) enum Form {
+    /// Exactly, from its equation.
+    Shape { shape: Shape, diffuse: [f32; 3] },
+    /// As triangles.
+    Mesh(ClusteredMesh),
+}
+
+/// One registered geometry.
+#[derive(Debug)]
+pub(super) struct Visual {
+    pub(super) label: RenderLabel,
+    pub(super) form: Form,
+}
+
+impl Visual {
+    /// Reads what the properties and files say; `None` for shapes that can not be drawn.
+    pub(super) fn new(
+        shape: &Shape,
+        properties: &PerceptionProperties,
+        label: RenderLabel,
+        default_diffuse: Rgba,
+    ) -> Result<Option<Self>> {
+        let diffuse = properties.try_get::<Rgba>("phong", "diffuse")?.copied();
+        let map = properties.try_get::<String>("phong", "diffuse_map")?;
+        let form = match shape {
+            Shape::Mesh(m) => Form::Mesh(read(
+                m.source(),
+                &m.scale3(),
+                diffuse,
+                map,
+                default_diffuse,
+            )?),
+            // Drawn as the mesh itself: its hull is not computed here.
+            Shape::Convex(m) => Form::Mesh(read(
+                m.source(),
+                &m.scale3(),
+                diffuse,
+                map,
+                default_diffuse,
+            )?),
+            Shape::Box(_)
+            | Shape::Capsule(_)
+            | Shape::Cylinder(_)
+            | Shape::Ellipsoid(_)
+            | Shape::HalfSpace(_)
+            | Shape::Sphere(_) => Form::Shape {
+                shape: shape.clone(),
+                diffuse: rgb(diffuse.unwrap_or(default_diffuse)),
+            },
+            #[allow(unreachable_patterns, reason = "shapes will be added")]
+            _ => return Ok(None),
+        };
+        Ok(Some(Self { label, form }))
+    }
+    /// How many ids its parts need.
+    pub(super) fn parts(&self) -> usize {
+        match &self.form {
+            Form::Shape { .. } => 1,
+            Form::Mesh(mesh) => mesh.triangles.len(),
+        }
+    }
+}
+
+fn rgb(color: Rgba) -> [f32; 3] {
+    [color.r(), color.g(), color.b()].map(|x| x as f32)
+}
+
+/// A mesh with its materials. What the file says about a face comes first; `phong` properties, or a PNG
+/// file of the mesh's name, are for faces that it says nothing about (as in Drake).
+fn read(
+    path: &Path,
+    scale3: &Vector3<f64>,
+    diffuse: Option<Rgba>,
+    map: Option<&String>,
+    default_diffuse: Rgba,
+) -> Result<ClusteredMesh> {
+    let mesh = mesh::read(path)?.scaled(scale3);
+    let beside = path.with_extension("png");
+    let texture = match map {
+        Some(map) => texture(Path::new(map)),
+        None if beside.is_file() && !mesh.triangle_uvs.is_empty() => texture(&beside),
+        None => None,
+    };
+    let otherwise = if texture.is_some() {
+        Rgba::WHITE
+    } else {
+        default_diffuse
+    };
+    let mut materials = vec![Surface {
+        diffuse: rgb(diffuse.unwrap_or(otherwise)),
+        texture,
+    }];
+    materials.extend(mesh.materials.iter().map(surface));
+    Ok(ClusteredMesh::new(&mesh, materials))
+}
+
+fn surface(material: &Material) -> Surface {
+    Surface {
+        diffuse: rgb(material.diffuse.unwrap_or(Rgba::WHITE)),
+        texture: material
+            .diffuse_map
+            .as_ref()
+            .and_then(|p: &PathBuf| texture(p)),
+    }
+}
+
+/// A texture that can not be read leaves the diffuse colour, as in Drake.
+fn texture(path: &Path) -> Option<Arc<Texture>> {
+    match Texture::read(path) {
+        Ok(texture) => Some(Arc::new(texture)),
+        Err(e) => {
+            tracing::warn!("{e}; the diffuse colour is used instead");
+            None
+        }
+    }
+}
