@@ -28,7 +28,8 @@ use tarragon::geometry::render::{
 };
 use tarragon::geometry::{Aabb, BoxShape, GeometryId, proximity};
 use tarragon::multibody::{
-    BodyIndex, JointKind, MultibodyPlant, Parser, PositionSource, add_multibody_plant_scene_graph,
+    BodyIndex, Joint, JointKind, MultibodyPlant, Parser, PositionSource,
+    add_multibody_plant_scene_graph,
 };
 use tarragon::prelude::*;
 use tarragon::sensors::{
@@ -219,7 +220,10 @@ fn load(
     let roots = plant.bodies().map(|(index, _)| index).skip(first_body);
     let roots: Vec<BodyIndex> = roots.filter(|body| !children.contains(body)).collect();
     for root in roots {
-        plant.weld_bodies(BodyIndex::WORLD, root, x_wm)?;
+        let name = format!("world_welds_to_{}", plant.body(root)?.name());
+        let instance = plant.body(root)?.model_instance();
+        let weld = Joint::weld(name, BodyIndex::WORLD, root, x_wm);
+        plant.add_joint(weld.with_model_instance(instance))?;
     }
     Ok(())
 }
@@ -242,22 +246,19 @@ fn swing(plant: &MultibodyPlant) -> AnyResult<PiecewisePolynomial> {
     let shape = [0.0, 1.0, 0.0, -1.0, 0.0];
     let mut samples = vec![plant.default_positions(); times.len()];
     let (lower, upper) = (plant.position_lower_limits(), plant.position_upper_limits());
-    let mut index = 0;
-    for (_, joint) in plant.joints() {
+    for (index, joint) in plant.joints() {
         let reach = match joint.kind() {
             JointKind::Revolute { .. } => 0.35,
             JointKind::Prismatic { .. } => 0.05,
             _ => 0.0,
         };
-        let _ = index;
-        let start = joint.position_start();
+        let start = plant.position_start(index)?;
         if reach > 0.0 {
             for (sample, side) in samples.iter_mut().zip(shape) {
                 let q = sample[start] + side * reach;
                 sample[start] = q.clamp(lower[start], upper[start]);
             }
         }
-        index += joint.num_positions();
     }
     Ok(PiecewisePolynomial::cubic_spline_at_rest(&times, &samples)?)
 }
