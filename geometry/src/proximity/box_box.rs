@@ -2,7 +2,7 @@
 
 use super::capsule_box::closest;
 use super::features::Features;
-use super::separating_axis::{Axis, Generators, touching_features};
+use super::separating_axis::Generators;
 use super::{NEGLIGIBLE, PARALLEL, is_beyond};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
@@ -22,72 +22,98 @@ pub(super) fn features(
     let r_ab: Matrix3<f64> = x_ab.rotation.to_rotation_matrix().into_inner();
     let pair = Generators::boxes(ha, c, &r_ab, hb);
     let axis = pair.best_axis(reach)?;
-    if axis.margin <= NEGLIGIBLE * (ha.sum() + hb.sum()) {
-        return Some(touching_features(&pair, &axis));
+    let tolerance = NEGLIGIBLE * (ha.sum() + hb.sum());
+    if axis.margin <= tolerance {
+        if let Some(touching) = pair.touching_features(&axis) {
+            return Some(touching);
+        }
+    } else {
+        let supports = pair.supports(&axis, PARALLEL, false);
+        if supports.facing {
+            return Some(pair.features(&axis, &supports));
+        }
     }
-    let supports = pair.supports(&axis, PARALLEL, false);
-    if supports.facing {
-        return Some(pair.features(&axis, &supports));
+    let nearest = nearest_edge(ha, hb, c, &r_ab);
+    if is_beyond(nearest.d2, reach) {
+        return None;
     }
-    separated(ha, hb, c, &r_ab, reach, &axis, &pair)
+    if nearest.d2 > tolerance * tolerance {
+        return Some(nearest.features);
+    }
+    // Closer than rounding: the difference of the points has no direction, the axis has one.
+    Some(Features::PointPoint {
+        p_a: nearest.p_a,
+        p_b: nearest.p_b,
+        fixed_a: Some(axis.n),
+    })
 }
 
-/// Features of separated boxes: the closest of all edges of one to the other.
-fn separated(
+/// An edge of one box and the other box: squared distance, features, closest points.
+struct Nearest {
+    d2: f64,
+    features: Features,
+    p_a: Vector3<f64>,
+    p_b: Vector3<f64>,
+}
+
+/// The nearest of all edges of B to A and of A to B.
+fn nearest_edge(
     ha: &Vector3<f64>,
     hb: &Vector3<f64>,
     c: &Vector3<f64>,
     r_ab: &Matrix3<f64>,
-    reach: f64,
-    axis: &Axis,
-    pair: &Generators,
-) -> Option<Features> {
+) -> Nearest {
     let r_ba = r_ab.transpose();
+    let mut best = edge(ha, hb, c, r_ab, 0);
+    for k in 1..12 {
+        let candidate = edge(ha, hb, c, r_ab, k);
+        if candidate.d2 < best.d2 {
+            best = candidate;
+        }
+    }
     let a_in_b = -(r_ba * c);
-    let mut best = (f64::INFINITY, None);
-    nearest_edge(ha, hb, c, r_ab, false, &mut best);
-    nearest_edge(hb, ha, &a_in_b, &r_ba, true, &mut best);
-    let (d2, features) = best;
-    if is_beyond(d2, reach) {
-        return None;
+    for k in 0..12 {
+        let candidate = edge(hb, ha, &a_in_b, &r_ba, k);
+        if candidate.d2 < best.d2 {
+            best = Nearest {
+                d2: candidate.d2,
+                features: candidate.features.swapped(),
+                p_a: candidate.p_b,
+                p_b: candidate.p_a,
+            };
+        }
     }
-    // Closer than rounding: the difference of the points has no direction, the axis has one.
-    let tolerance = NEGLIGIBLE * (ha.sum() + hb.sum());
-    if d2 <= tolerance * tolerance {
-        return Some(touching_features(pair, axis));
-    }
-    features
+    best
 }
 
-/// Improves `best` (squared distance, features) by the edges of the second box (centre `c`, axes
-/// the columns of `r`) against the first.
-fn nearest_edge(
+/// Edge `k` of the second box (centre `c`, axes the columns of `r`) against the first.
+fn edge(
     first: &Vector3<f64>,
     second: &Vector3<f64>,
     c: &Vector3<f64>,
     r: &Matrix3<f64>,
-    swapped: bool,
-    best: &mut (f64, Option<Features>),
-) {
-    for k in 0..3 {
-        let u = r.column(k).into_owned();
-        let (k1, k2) = ((k + 1) % 3, (k + 2) % 3);
-        for (s1, s2) in [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)] {
-            let mut middle = Vector3::zeros();
-            middle[k1] = s1 * second[k1];
-            middle[k2] = s2 * second[k2];
-            let from = c + r * middle;
-            let near = closest(first, &from, &u, second[k]);
-            let d2 = near.excess.norm_squared();
-            if d2 < best.0 {
-                let features = near.features(first, &from, &u, &middle, &Vector3::ith(k, 1.0));
-                let features = if swapped {
-                    features.swapped()
-                } else {
-                    features
-                };
-                *best = (d2, Some(features));
-            }
-        }
+    k: usize,
+) -> Nearest {
+    let (k, corner) = (k / 4, k % 4);
+    let (k1, k2) = ((k + 1) % 3, (k + 2) % 3);
+    let mut middle = Vector3::zeros();
+    middle[k1] = if corner & 1 == 0 {
+        -second[k1]
+    } else {
+        second[k1]
+    };
+    middle[k2] = if corner & 2 == 0 {
+        -second[k2]
+    } else {
+        second[k2]
+    };
+    let (from, u) = (c + r * middle, r.column(k).into_owned());
+    let near = closest(first, &from, &u, second[k]);
+    let dir = Vector3::ith(k, 1.0);
+    Nearest {
+        d2: near.excess.norm_squared(),
+        features: near.features(first, (&from, &u), (&middle, &dir), second[k]),
+        p_a: near.on_box(&from, &u),
+        p_b: middle + dir * near.t,
     }
 }
