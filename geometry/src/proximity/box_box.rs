@@ -1,6 +1,6 @@
 //! Box against box.
 
-use super::capsule_box::closest;
+use super::capsule_box::{Closest, closest};
 use super::features::Features;
 use super::separating_axis::Generators;
 use super::{NEGLIGIBLE, PARALLEL, is_beyond};
@@ -33,87 +33,94 @@ pub(super) fn features(
             return Some(pair.features(&axis, &supports));
         }
     }
-    let nearest = nearest_edge(ha, hb, c, &r_ab);
-    if is_beyond(nearest.d2, reach) {
+    let a_in_b = -(r_ab.transpose() * c);
+    let (edge_b, near_b) = nearest_edge(ha, hb, c, &r_ab);
+    let (edge_a, near_a) = nearest_edge(hb, ha, &a_in_b, &r_ab.transpose());
+    let (b2, a2) = (near_b.excess.norm_squared(), near_a.excess.norm_squared());
+    if is_beyond(b2.min(a2), reach) {
         return None;
     }
-    if nearest.d2 > tolerance * tolerance {
-        return Some(nearest.features);
+    let (features, p_a, p_b) = if b2 <= a2 {
+        let (p_a, p_b) = edge_b.points(&near_b);
+        (edge_b.features(ha, &near_b), p_a, p_b)
+    } else {
+        let (p_b, p_a) = edge_a.points(&near_a);
+        (edge_a.features(hb, &near_a).swapped(), p_a, p_b)
+    };
+    if b2.min(a2) > tolerance * tolerance {
+        return Some(features);
     }
     // Closer than rounding: the difference of the points has no direction, the axis has one.
     Some(Features::PointPoint {
-        p_a: nearest.p_a,
-        p_b: nearest.p_b,
+        p_a,
+        p_b,
         fixed_a: Some(axis.n),
     })
 }
 
-/// An edge of one box and the other box: squared distance, features, closest points.
-struct Nearest {
-    d2: f64,
-    features: Features,
-    p_a: Vector3<f64>,
-    p_b: Vector3<f64>,
+/// An edge of the second box, seen from the first.
+struct Edge {
+    /// Middle and direction in the frame of the second box.
+    middle: Vector3<f64>,
+    dir: Vector3<f64>,
+    half: f64,
+    /// Middle and direction in the frame of the first box.
+    from: Vector3<f64>,
+    u: Vector3<f64>,
 }
 
-/// The nearest of all edges of B to A and of A to B.
+impl Edge {
+    /// Edge `k` of 12 of the box with half edges `h`, centre `c` and the columns of `r` as axes.
+    fn new(h: &Vector3<f64>, c: &Vector3<f64>, r: &Matrix3<f64>, k: usize) -> Self {
+        let (k, corner) = (k / 4, k % 4);
+        let (k1, k2) = ((k + 1) % 3, (k + 2) % 3);
+        let mut middle = Vector3::zeros();
+        middle[k1] = if corner & 1 == 0 { -h[k1] } else { h[k1] };
+        middle[k2] = if corner & 2 == 0 { -h[k2] } else { h[k2] };
+        Self {
+            middle,
+            dir: Vector3::ith(k, 1.0),
+            half: h[k],
+            from: c + r * middle,
+            u: r.column(k).into_owned(),
+        }
+    }
+
+    /// The closest points of the first box and of the edge, each in the frame of its box.
+    fn points(&self, near: &Closest) -> (Vector3<f64>, Vector3<f64>) {
+        let on_edge = self.middle + self.dir * near.t;
+        (near.on_box(&self.from, &self.u), on_edge)
+    }
+
+    fn features(&self, first: &Vector3<f64>, near: &Closest) -> Features {
+        let (seen, own) = ((&self.from, &self.u), (&self.middle, &self.dir));
+        near.features(first, seen, own, self.half)
+    }
+}
+
+/// The edge of the second box (centre `c`, axes the columns of `r`) nearest to the first.
 fn nearest_edge(
-    ha: &Vector3<f64>,
-    hb: &Vector3<f64>,
-    c: &Vector3<f64>,
-    r_ab: &Matrix3<f64>,
-) -> Nearest {
-    let r_ba = r_ab.transpose();
-    let mut best = edge(ha, hb, c, r_ab, 0);
-    for k in 1..12 {
-        let candidate = edge(ha, hb, c, r_ab, k);
-        if candidate.d2 < best.d2 {
-            best = candidate;
-        }
-    }
-    let a_in_b = -(r_ba * c);
-    for k in 0..12 {
-        let candidate = edge(hb, ha, &a_in_b, &r_ba, k);
-        if candidate.d2 < best.d2 {
-            best = Nearest {
-                d2: candidate.d2,
-                features: candidate.features.swapped(),
-                p_a: candidate.p_b,
-                p_b: candidate.p_a,
-            };
-        }
-    }
-    best
-}
-
-/// Edge `k` of the second box (centre `c`, axes the columns of `r`) against the first.
-fn edge(
     first: &Vector3<f64>,
     second: &Vector3<f64>,
     c: &Vector3<f64>,
     r: &Matrix3<f64>,
-    k: usize,
-) -> Nearest {
-    let (k, corner) = (k / 4, k % 4);
-    let (k1, k2) = ((k + 1) % 3, (k + 2) % 3);
-    let mut middle = Vector3::zeros();
-    middle[k1] = if corner & 1 == 0 {
-        -second[k1]
-    } else {
-        second[k1]
-    };
-    middle[k2] = if corner & 2 == 0 {
-        -second[k2]
-    } else {
-        second[k2]
-    };
-    let (from, u) = (c + r * middle, r.column(k).into_owned());
-    let near = closest(first, &from, &u, second[k]);
-    let dir = Vector3::ith(k, 1.0);
-    Nearest {
-        d2: near.excess.norm_squared(),
-        features: near.features(first, (&from, &u), (&middle, &dir), second[k]),
-        p_a: near.on_box(&from, &u),
-        p_b: middle + dir * near.t,
+) -> (Edge, Closest) {
+    let nearest = |edge: &Edge| closest(first, &edge.from, &edge.u, edge.half);
+    let mut best = Edge::new(second, c, r, 0);
+    let mut near = nearest(&best);
+    let mut d = near.excess.norm();
+    for k in 1..12 {
+        let edge = Edge::new(second, c, r, k);
+        // No point of an edge is nearer than its middle less half its length.
+        let excess = edge.from.zip_map(first, |p, h| p - p.clamp(-h, h));
+        if excess.norm() > d + edge.half {
+            continue;
+        }
+        let next = nearest(&edge);
+        let next_d = next.excess.norm();
+        if next_d < d {
+            (best, near, d) = (edge, next, next_d);
+        }
     }
+    (best, near)
 }

@@ -55,6 +55,8 @@ pub(super) struct Supports {
     p_b: Vector3<f64>,
     /// True if the two points differ along the axis only.
     pub(super) facing: bool,
+    /// How far they are from extreme along the axis (m), with `least_tilt`.
+    tilt: f64,
 }
 
 fn sign(x: f64) -> f64 {
@@ -222,7 +224,7 @@ impl Generators {
 
         let mut sum = [0.0; 6];
         let mut corners = 0.0;
-        let mut least = (f64::INFINITY, [0.0; 6]);
+        let mut least = (f64::INFINITY, [0.0; 6], 0.0);
         for (p, a) in free.iter().enumerate() {
             for (q, b) in free.iter().enumerate().skip(p + 1) {
                 let determinant = a.1.perp(&b.1);
@@ -263,7 +265,7 @@ impl Generators {
                         violation * self.scale()
                     };
                     if badness < least.0 {
-                        least = (badness, x);
+                        least = (badness, x, tilt.abs());
                     }
                 }
             }
@@ -281,6 +283,7 @@ impl Generators {
             p_a: self.ha.component_mul(&Vector3::new(a1, a2, a3)),
             p_b: self.hb.component_mul(&Vector3::new(b1, b2, b3)),
             facing,
+            tilt: least.2,
         }
     }
 
@@ -323,21 +326,20 @@ impl Generators {
     /// Features of overlapping or touching cores at their best axis.
     ///
     /// In exact arithmetic the supports of the best axis always face each other when the cores
-    /// overlap. Where faces are parallel up to rounding, a neighbour may win by rounding; then
-    /// slightly tilted edges are allowed to move, as little as possible, which changes the depth by
+    /// overlap. Where faces are parallel up to rounding, a neighbour may win by rounding; then edges
+    /// are allowed to move away from the extreme, as little as possible, which changes the depth by
     /// rounding only. `None` if nothing faces: the cores touch at a vertex or an edge and are
     /// separated by rounding.
     pub(super) fn touching_features(&self, axis: &Axis) -> Option<Features> {
-        let steps = [
-            (PARALLEL, false),
-            (1e-13, true),
-            (1e-11, true),
-            (1e-9, true),
-            (1e-7, true),
-        ];
-        steps.iter().find_map(|(parallel, least_tilt)| {
-            let supports = self.supports(axis, *parallel, *least_tilt);
-            supports.facing.then(|| self.features(axis, &supports))
+        let exact = self.supports(axis, PARALLEL, false);
+        if exact.facing {
+            return Some(self.features(axis, &exact));
+        }
+        let tolerance = NEGLIGIBLE * self.scale();
+        [1e-9, 1.0].iter().find_map(|parallel| {
+            let supports = self.supports(axis, *parallel, true);
+            let near = supports.tilt <= tolerance || axis.margin < -tolerance;
+            (supports.facing && near).then(|| self.features(axis, &supports))
         })
     }
 }
