@@ -1,1 +1,44 @@
+//! Robot simulation as dataflow diagrams.
+//!
+//! Systems are wired into a [`Diagram`](framework::Diagram); a context holds the values and a
+//! simulator advances them. A [`SceneGraph`](geometry::SceneGraph) knows where things are and
+//! answers distance and contact queries; a [`MultibodyPlant`](multibody::MultibodyPlant) loaded from
+//! a robot description moves them; simulated cameras look at them. Everything but pixels is generic
+//! over the scalar and can be differentiated with [`AutoDiff`](framework::AutoDiff).
+//!
+//! This crate re-exports the workspace's crates:
+//!
+//! | module | what |
+//! |---|---|
+//! | [`framework`] | scalars, poses, systems, diagrams, contexts, simulator |
+//! | [`geometry`] | shapes, SceneGraph, proximity queries, render engines |
+//! | [`multibody`] | plants and robot description parsers |
+//! | [`sensors`] | cameras and image files |
+//!
+//! ```
+//! use tarragon::prelude::*;
+//! use tarragon::framework::primitives::{ConstantVectorSource, Gain};
+//!
+//! let mut b = DiagramBuilder::new();
+//! let two = b.add("two", ConstantVectorSource::new([2.0]));
+//! let gain = b.add("gain", Gain::new(3.0, 1));
+//! b.connect(two.y, gain.u);
+//! let ctx = b.build()?.default_context();
+//! assert_eq!(ctx.eval(gain.y)?, &[6.0]);
+//! # Ok::<(), tarragon::framework::Error>(())
+//! ```
 
+pub use tarragon_framework as framework;
+pub use tarragon_geometry as geometry;
+pub use tarragon_multibody as multibody;
+pub use tarragon_sensors as sensors;
+
+/// What most programs need.
+pub mod prelude {
+    pub use tarragon_framework::prelude::*;
+    pub use tarragon_geometry::{
+        FramePoseVector, GeometryFrame, GeometryInstance, HalfSpace, IllustrationProperties,
+        PerceptionProperties, ProximityProperties, QueryObject, Rgba, Role, SceneGraph, Shape,
+    };
+    pub use tarragon_sensors::{ImageWriter, RgbdSensor};
+}

@@ -1,1 +1,3 @@
+//! The `tarragon` command.
+
 fn main() {}

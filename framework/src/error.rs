@@ -1,28 +1,101 @@
 //! The error type of this crate.
 
-use std::fmt;
+use std::error::Error as StdError;
+use std::sync::Arc;
 
 /// Result with this crate's [`Error`].
 pub type Result<V, E = Error> = std::result::Result<V, E>;
 
-/// What went wrong; the message first names the place. One word wide, so that `Result<&V>` travels
-/// in two registers. Clones share one allocation.
-#[derive(Clone)]
-pub struct Error(std::sync::Arc<ErrorKind>);
+/// What went wrong; the message first names the place.
+///
+/// One word wide, so that `Result<&V>` travels in two registers; clones share one allocation.
+/// Calc functions and event handlers turn their own errors into it with [`Error::custom`]; the
+/// framework then adds the path of the system.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(Arc<ErrorKind>);
+
+type Source = Box<dyn StdError + Send + Sync>;
+
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub(crate) enum ErrorKind {
+    #[error(
+        "input port '{port}' is not connected and has no fixed value; connect it or call `Context::fix`"
+    )]
+    Unconnected { port: String },
+    #[error("cannot connect '{from}' to '{to}': {why}")]
+    Connection {
+        from: String,
+        to: String,
+        why: String,
+    },
+    #[error("input port '{port}': {why}")]
+    FixedInput { port: String, why: String },
+    #[error(
+        "algebraic loop: {path}; break it with a system whose output does not depend on its input, such as a ZeroOrderHold"
+    )]
+    AlgebraicLoop { path: String },
+    #[error("system '{system}' does not support scalar {scalar}; it was added with `add_f64`")]
+    NotConvertible {
+        system: String,
+        scalar: &'static str,
+    },
+    #[error("'{entry}' is out of date and the cache is frozen")]
+    Frozen { entry: String },
+    #[error(
+        "{what} belongs to {owner} but was used with {used_with}; use the ports of the diagram that the context was made from"
+    )]
+    ForeignHandle {
+        what: String,
+        owner: String,
+        used_with: String,
+    },
     #[error("{0}")]
     Invalid(String),
+    /// An error of a user's function, not yet located.
+    #[error("{0}")]
+    Custom(Source),
+    /// An error of a user's function with its place.
+    #[error("{place}: {source}")]
+    Located { place: String, source: Source },
 }
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
+
+impl Error {
+    /// Wraps an error or a message of a calc function, an event handler or a library that builds on
+    /// this crate. The framework adds where it happened.
+    ///
+    /// ```
+    /// let e = tarragon_framework::Error::custom("the valve is stuck");
+    /// assert_eq!(e.to_string(), "the valve is stuck");
+    /// ```
+    #[cold]
+    pub fn custom(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        ErrorKind::Custom(source.into()).into()
+    }
+
+    #[cold]
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        ErrorKind::Invalid(message.into()).into()
+    }
+
+    /// Adds the place to an error that has none.
+    #[cold]
+    pub(crate) fn at(self, place: impl FnOnce() -> String) -> Self {
+        match &*self.0 {
+            ErrorKind::Custom(_) => ErrorKind::Located {
+                place: place(),
+                source: Box::new(self),
+            }
+            .into(),
+            _ => self,
+        }
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+impl From<ErrorKind> for Error {
+    #[cold]
+    fn from(kind: ErrorKind) -> Self {
+        Self(Arc::new(kind))
     }
 }
-impl std::error::Error for Error {}

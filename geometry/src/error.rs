@@ -1,12 +1,13 @@
 //! The error type of this crate.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Result with this crate's [`Error`].
 pub type Result<V, E = Error> = std::result::Result<V, E>;
 
 /// What went wrong, where, and how to mend it. Opaque: read it with `Display`.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<ErrorKind>);
 
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,9 @@ pub(crate) enum ErrorKind {
         line: usize,
         message: String,
     },
+    /// An error with the thing it happened to.
+    #[error("{place}: {source}")]
+    At { place: String, source: Error },
     /// An error of the systems framework.
     #[error(transparent)]
     Framework(#[from] tarragon_framework::Error),
@@ -37,6 +41,15 @@ impl Error {
     /// An error described by one complete sentence.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         ErrorKind::Invalid(message.into()).into()
+    }
+    /// Adds the thing that it happened to.
+    #[cold]
+    pub(crate) fn at(self, place: &str) -> Self {
+        ErrorKind::At {
+            place: place.into(),
+            source: self,
+        }
+        .into()
     }
     pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
         ErrorKind::Io {
@@ -59,23 +72,5 @@ impl<E: Into<ErrorKind>> From<E> for Error {
     #[cold]
     fn from(kind: E) -> Self {
         Self(Box::new(kind.into()))
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source()
     }
 }

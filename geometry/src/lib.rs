@@ -4,8 +4,10 @@ pub mod error;
 pub mod ids;
 pub mod mesh;
 pub mod properties;
+pub mod proximity;
 pub mod render;
 pub mod rgba;
+pub mod scene_graph;
 pub mod shapes;
 
 pub use error::{Error, Result};
@@ -15,4 +17,9 @@ pub use properties::{
 };
 pub use render::RenderLabel;
 pub use rgba::Rgba;
+pub use scene_graph::{
+    CollisionFilterDeclaration, FramePoseVector, GeometryFrame, GeometryInstance, GeometrySet,
+    GeometryState, PenetrationAsPointPair, QueryObject, RoleProperties, SceneGraph,
+    SceneGraphInspector, SceneGraphPorts, SignedDistancePair, SignedDistanceToPoint,
+};
 pub use shapes::{BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, Mesh, Shape, Sphere};

@@ -1,1 +1,1 @@
-
+//! Multibody systems.

@@ -17,6 +17,8 @@
 //! workspace (`clippy.toml`); the constructors of this module keep the derivative.
 
 mod rotation;
+#[cfg(test)]
+mod tests;
 
 pub use rotation::{
     axis_angle, normalize_or, pose, pose_xyz_rpy, quaternion_wxyz, rotation_between, rotation_exp,

@@ -1,0 +1,1 @@
+"""Generator of the example robots and scenes; run through `make_models.py`."""

@@ -1,0 +1,56 @@
+//! Addition.
+
+use crate::prelude::*;
+
+/// `y = u0 + u1 + ...` (Drake's `Adder`).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | `u0`, `u1`, ... | vectors of `size` |
+/// | output | `sum` | vector of `size`, direct feedthrough |
+#[derive(Clone, Debug)]
+pub struct Adder {
+    num_inputs: usize,
+    size: usize,
+}
+
+impl Adder {
+    /// Adds `num_inputs` vectors of `size` elements.
+    pub fn new(num_inputs: usize, size: usize) -> Self {
+        Self { num_inputs, size }
+    }
+}
+
+/// Ports of [`Adder`].
+#[derive(Clone, Debug)]
+pub struct AdderPorts<T> {
+    /// Inputs.
+    pub u: Vec<InputPort<Vec<T>>>,
+    /// Their sum.
+    pub sum: OutputPort<Vec<T>>,
+}
+
+impl<T: Scalar> LeafSystem<T> for Adder {
+    type Ports = AdderPorts<T>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let names = (0..self.num_inputs).map(|i| format!("u{i}"));
+        let u: Vec<InputPort<Vec<T>>> = names.map(|n| d.vector_input(&n, self.size)).collect();
+        let deps: Vec<Dep> = u
+            .iter()
+            .map(|u| (*u).into())
+            .chain([Dep::Nothing])
+            .collect();
+        let inputs = u.clone();
+        let sum = d.vector_output("sum", self.size, &deps, move |_, ctx, sum| {
+            sum.fill(T::zero());
+            for input in &inputs {
+                for (sum, u) in sum.iter_mut().zip(ctx.eval(*input)?) {
+                    *sum += *u;
+                }
+            }
+            Ok(())
+        });
+        AdderPorts { u, sum }
+    }
+}

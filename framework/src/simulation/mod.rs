@@ -1,0 +1,4 @@
+//! The simulator and its integrators.
+
+pub mod integrator;
+pub mod simulator;

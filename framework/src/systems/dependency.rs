@@ -1,0 +1,68 @@
+//! What a computation reads (Drake's dependency tickets).
+
+use super::handles::{AbstractState, CacheEntry, DiscreteState, InputPort, OutputPort, Param};
+
+/// A prerequisite of a computation. Handles of the system's own inputs, parameters, state, cache
+/// entries and outputs convert into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Dep {
+    /// Nothing at all: the value is constant.
+    Nothing,
+    /// Time.
+    Time,
+    /// The accuracy setting of the context.
+    Accuracy,
+    /// Generalized positions q of the continuous state.
+    Q,
+    /// Generalized velocities v of the continuous state.
+    V,
+    /// Miscellaneous continuous state z.
+    Z,
+    /// All continuous state.
+    Xc,
+    /// All discrete state.
+    Xd,
+    /// All abstract state.
+    Xa,
+    /// All state.
+    X,
+    /// All parameters.
+    AllParameters,
+    /// All input ports.
+    AllInputs,
+    /// Configuration: q, z, parameters, discrete and abstract state.
+    Configuration,
+    /// Kinematics: configuration and v.
+    Kinematics,
+    /// Everything but other computations; also what an empty list means.
+    AllSources,
+    #[doc(hidden)]
+    DiscreteGroup(u32),
+    #[doc(hidden)]
+    AbstractEntry(u32),
+    #[doc(hidden)]
+    Parameter(u32),
+    #[doc(hidden)]
+    Input(u32),
+    #[doc(hidden)]
+    Entry(u32),
+}
+
+macro_rules! handle_is_a_dependency {
+    ($($handle:ident => $dep:ident),*) => {$(
+        impl<V> From<$handle<V>> for Dep {
+            fn from(handle: $handle<V>) -> Self {
+                Dep::$dep(handle.place.index)
+            }
+        }
+    )*};
+}
+handle_is_a_dependency!(
+    InputPort => Input,
+    OutputPort => Entry,
+    CacheEntry => Entry,
+    Param => Parameter,
+    DiscreteState => DiscreteGroup,
+    AbstractState => AbstractEntry
+);

@@ -1,0 +1,364 @@
+//! Collecting systems, wiring them, and freezing the result.
+
+use super::context::Context;
+use super::handles::{InputPort, OutputPort, PlanId};
+use super::leaf::{
+    AnySystem, Block, Declare, DiagramScalar, EveryScalar, Leaf, LeafSystem, OnlyF64,
+};
+use super::plan::{Plan, Wire};
+use crate::error::ErrorKind;
+use crate::{AutoDiff, Error, Result, Scalar};
+use std::any::{TypeId, type_name};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Collects systems and connections. Authoring is in `f64`; [`Diagram::to_scalar`] converts.
+///
+/// Mistakes made while wiring are reported by [`DiagramBuilder::build`].
+pub struct DiagramBuilder {
+    id: PlanId,
+    scope: String,
+    systems: Vec<(String, Arc<dyn AnySystem>)>,
+    leaves: Vec<Leaf<f64>>,
+    by_path: BTreeMap<String, usize>,
+    wires: Vec<Wire>,
+    mistake: Option<Error>,
+}
+
+impl Default for DiagramBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl DiagramBuilder {
+    /// An empty diagram.
+    pub fn new() -> Self {
+        Self {
+            id: PlanId::new(),
+            scope: String::new(),
+            systems: vec![],
+            leaves: vec![],
+            by_path: BTreeMap::new(),
+            wires: vec![],
+            mistake: None,
+        }
+    }
+
+    /// Adds a system that works for every scalar and returns its typed ports.
+    pub fn add<S>(&mut self, name: &str, system: S) -> Block<S>
+    where
+        S: LeafSystem<f64> + LeafSystem<AutoDiff>,
+    {
+        let (index, system) = (self.systems.len(), Arc::new(system));
+        let any = Arc::new(EveryScalar(system.clone(), self.id, index));
+        self.push(name, system, any)
+    }
+
+    /// Adds a system that only works in `f64`: cameras, sockets, files.
+    pub fn add_f64<S: LeafSystem<f64>>(&mut self, name: &str, system: S) -> Block<S> {
+        let (index, system) = (self.systems.len(), Arc::new(system));
+        let any = Arc::new(OnlyF64(system.clone(), self.id, index));
+        self.push(name, system, any)
+    }
+
+    fn push<S: LeafSystem<f64>>(
+        &mut self,
+        name: &str,
+        system: Arc<S>,
+        any: Arc<dyn AnySystem>,
+    ) -> Block<S> {
+        let (path, index) = (format!("{}{name}", self.scope), self.systems.len());
+        let (leaf, ports) = Declare::run(&system, self.id, index, &path);
+        if name.is_empty() || name.contains("::") {
+            self.mistake(Error::invalid(format!(
+                "system '{path}': a name that is not empty and has no '::' is expected"
+            )));
+        }
+        if self.by_path.insert(path.clone(), index).is_some() {
+            self.mistake(Error::invalid(format!(
+                "system '{path}' is there already; names must be unique within a diagram"
+            )));
+        }
+        self.systems.push((path, any));
+        self.leaves.push(leaf);
+        Block {
+            plan: self.id,
+            index,
+            system,
+            ports,
+        }
+    }
+
+    /// Adds a sub-diagram: `build` adds systems under the prefix `name::` and returns what the
+    /// sub-diagram exports.
+    ///
+    /// # Errors
+    /// Whatever `build` returns.
+    pub fn subdiagram<P, E>(
+        &mut self,
+        name: &str,
+        build: impl FnOnce(&mut Self) -> Result<P, E>,
+    ) -> Result<P, E> {
+        let inner = format!("{}{name}::", self.scope);
+        let outer = std::mem::replace(&mut self.scope, inner);
+        let exports = build(self);
+        self.scope = outer;
+        exports
+    }
+
+    /// Connects an output to an input of the same type, which the compiler checks. One output may
+    /// feed many inputs.
+    pub fn connect<V>(&mut self, from: OutputPort<V>, to: InputPort<V>) {
+        for (what, place) in [("output port", from.place), ("input port", to.place)] {
+            if place.plan != self.id {
+                self.mistake(
+                    ErrorKind::ForeignHandle {
+                        what: what.into(),
+                        owner: place.plan.to_string(),
+                        used_with: format!("the builder of {}", self.id),
+                    }
+                    .into(),
+                );
+                return;
+            }
+        }
+        self.wires.push(Wire {
+            from: (from.place.system, from.place.index),
+            to: (to.place.system, to.place.index),
+        });
+    }
+
+    /// Connects by `(path of the system, name of the port)`, for wiring that comes from data. Types
+    /// are checked by `build`.
+    ///
+    /// # Errors
+    /// If there is no such system or port.
+    pub fn connect_named(&mut self, from: (&str, &str), to: (&str, &str)) -> Result<()> {
+        let output = find_output(&self.leaves, &self.by_path, from)?;
+        let input = find_input(&self.leaves, &self.by_path, to)?;
+        self.wires.push(Wire {
+            from: output,
+            to: input,
+        });
+        Ok(())
+    }
+
+    fn mistake(&mut self, error: Error) {
+        self.mistake.get_or_insert(error);
+    }
+
+    /// Checks everything and freezes the structure.
+    ///
+    /// # Errors
+    /// Duplicate or empty names, ports of another diagram, an input with two sources, sizes or
+    /// types that do not fit, algebraic loops, and mistakes in the declaration of a system.
+    pub fn build(self) -> Result<Diagram<f64>> {
+        if let Some(mistake) = self.mistake {
+            return Err(mistake);
+        }
+        let plan = Plan::new(self.id, self.leaves, &self.wires)?;
+        Ok(Diagram {
+            plan: Arc::new(plan),
+            systems: self.systems.into(),
+            by_path: Arc::new(self.by_path),
+            wires: self.wires.into(),
+        })
+    }
+}
+
+/// System and entry of an output port given by name.
+fn find_output<T: Scalar>(
+    leaves: &[Leaf<T>],
+    by_path: &BTreeMap<String, usize>,
+    (path, name): (&str, &str),
+) -> Result<(u32, u32)> {
+    let system = find_system(by_path, path)?;
+    let entries = &leaves[system].entries;
+    let names = || entries.iter().filter(|e| e.is_output).map(|e| &*e.name);
+    let found = entries.iter().position(|e| e.is_output && e.name == name);
+    let index = found.ok_or_else(|| no_port("output", path, name, &names().collect::<Vec<_>>()))?;
+    Ok((system as u32, index as u32))
+}
+
+/// System and index of an input port given by name.
+fn find_input<T: Scalar>(
+    leaves: &[Leaf<T>],
+    by_path: &BTreeMap<String, usize>,
+    (path, name): (&str, &str),
+) -> Result<(u32, u32)> {
+    let system = find_system(by_path, path)?;
+    let inputs = &leaves[system].inputs;
+    let names = || inputs.iter().map(|i| &*i.name);
+    let found = inputs.iter().position(|i| i.name == name);
+    let index = found.ok_or_else(|| no_port("input", path, name, &names().collect::<Vec<_>>()))?;
+    Ok((system as u32, index as u32))
+}
+
+fn find_system(by_path: &BTreeMap<String, usize>, path: &str) -> Result<usize> {
+    by_path.get(path).copied().ok_or_else(|| {
+        let known: Vec<&str> = by_path.keys().map(|p| &**p).collect();
+        Error::invalid(format!(
+            "there is no system '{path}'; there are: {}",
+            known.join(", ")
+        ))
+    })
+}
+
+fn no_port(kind: &str, path: &str, name: &str, known: &[&str]) -> Error {
+    Error::invalid(format!(
+        "system '{path}' has no {kind} port '{name}'; its {kind} ports are: {}",
+        known.join(", ")
+    ))
+}
+
+/// The ports of one system, by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SystemInfo {
+    /// Path: names of the enclosing sub-diagrams and of the system, joined by `::`.
+    pub path: String,
+    /// Names of the input ports, in order of declaration.
+    pub input_ports: Vec<String>,
+    /// Names of the output ports, in order of declaration.
+    pub output_ports: Vec<String>,
+}
+
+/// An immutable wired system. `Send + Sync`; clones share the structure.
+pub struct Diagram<T: Scalar> {
+    plan: Arc<Plan<T>>,
+    systems: Arc<[(String, Arc<dyn AnySystem>)]>,
+    by_path: Arc<BTreeMap<String, usize>>,
+    wires: Arc<[Wire]>,
+}
+
+impl<T: Scalar> Clone for Diagram<T> {
+    fn clone(&self) -> Self {
+        Self {
+            plan: self.plan.clone(),
+            systems: self.systems.clone(),
+            by_path: self.by_path.clone(),
+            wires: self.wires.clone(),
+        }
+    }
+}
+
+impl<T: Scalar> Diagram<T> {
+    /// A context with every value at its declared default.
+    pub fn default_context(&self) -> Context<T> {
+        Context::new(self.plan.clone())
+    }
+
+    /// The ports of a block over this diagram's scalar.
+    ///
+    /// # Errors
+    /// If the block belongs to another diagram.
+    pub fn ports<S>(&self, block: &Block<S>) -> Result<<S as LeafSystem<T>>::Ports>
+    where
+        S: LeafSystem<f64> + LeafSystem<T>,
+    {
+        if block.plan != self.plan.id {
+            return Err(ErrorKind::ForeignHandle {
+                what: "system".into(),
+                owner: block.plan.to_string(),
+                used_with: self.plan.id.to_string(),
+            }
+            .into());
+        }
+        Ok(Declare::<S, T>::run(&block.system, block.plan, block.index, "").1)
+    }
+
+    /// The same diagram over another scalar; handles of abstract ports stay valid for it.
+    ///
+    /// # Errors
+    /// Names the first system that does not support the scalar.
+    pub fn to_scalar<U: DiagramScalar>(&self) -> Result<Diagram<U>> {
+        let convert = |(path, system): &(String, Arc<dyn AnySystem>)| {
+            U::declare(&**system, path).ok_or_else(|| {
+                let (system, scalar) = (path.clone(), U::NAME);
+                ErrorKind::NotConvertible { system, scalar }.into()
+            })
+        };
+        let leaves: Result<Vec<Leaf<U>>> = self.systems.iter().map(convert).collect();
+        Ok(Diagram {
+            plan: Arc::new(Plan::new(self.plan.id, leaves?, &self.wires)?),
+            systems: self.systems.clone(),
+            by_path: self.by_path.clone(),
+            wires: self.wires.clone(),
+        })
+    }
+
+    /// All systems with their ports, in order of addition.
+    pub fn systems(&self) -> impl Iterator<Item = SystemInfo> + '_ {
+        self.plan.leaves.iter().map(|leaf| SystemInfo {
+            path: leaf.path.clone(),
+            input_ports: leaf.inputs.iter().map(|i| i.name.clone()).collect(),
+            output_ports: leaf
+                .entries
+                .iter()
+                .filter(|e| e.is_output)
+                .map(|e| e.name.clone())
+                .collect(),
+        })
+    }
+
+    /// An output port by path and name.
+    ///
+    /// # Errors
+    /// If there is none, or if it carries another type.
+    pub fn output_port<V: 'static>(&self, path: &str, name: &str) -> Result<OutputPort<V>> {
+        let (system, index) = find_output(&self.plan.leaves, &self.by_path, (path, name))?;
+        let entry = &self.plan.leaves[system as usize].entries[index as usize];
+        check_type::<V>(path, name, entry.type_id, entry.type_name)?;
+        Ok(OutputPort::new(
+            self.plan.id,
+            system as usize,
+            index as usize,
+        ))
+    }
+
+    /// An input port by path and name.
+    ///
+    /// # Errors
+    /// If there is none, or if it takes another type.
+    pub fn input_port<V: 'static>(&self, path: &str, name: &str) -> Result<InputPort<V>> {
+        let (system, index) = find_input(&self.plan.leaves, &self.by_path, (path, name))?;
+        let input = &self.plan.leaves[system as usize].inputs[index as usize];
+        check_type::<V>(path, name, input.type_id, input.type_name)?;
+        Ok(InputPort::new(
+            self.plan.id,
+            system as usize,
+            index as usize,
+        ))
+    }
+
+    pub(crate) fn owns(&self, context: &Context<T>) -> Result<()> {
+        if self.plan.id == context.plan.id {
+            return Ok(());
+        }
+        Err(ErrorKind::ForeignHandle {
+            what: "context".into(),
+            owner: context.plan.id.to_string(),
+            used_with: self.plan.id.to_string(),
+        }
+        .into())
+    }
+}
+
+fn check_type<V: 'static>(path: &str, name: &str, found: TypeId, found_name: &str) -> Result<()> {
+    if found == TypeId::of::<V>() {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "port '{path}.{name}' carries {found_name}, a port of {} was asked for",
+        type_name::<V>()
+    )))
+}
+
+// Promises that threads rely on, checked at compile time.
+const _: () = {
+    const fn send_sync<X: Send + Sync>() {}
+    const fn send<X: Send>() {}
+    send_sync::<Diagram<f64>>();
+    send_sync::<Diagram<AutoDiff>>();
+    send::<Context<AutoDiff>>();
+};

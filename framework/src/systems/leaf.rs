@@ -1,0 +1,462 @@
+//! What a leaf system declares: ports, state, parameters, cache entries and events.
+
+use super::context::LeafContext;
+use super::dependency::Dep;
+use super::event::{DiscreteUpdate, EventStatus, Handler, Trigger};
+use super::handles::{
+    AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param, PlanId,
+};
+use super::value::{Value, cast, cast_mut};
+use crate::{AutoDiff, Result, Scalar};
+use std::any::{TypeId, type_name};
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A block of a diagram.
+///
+/// `T` appears in the context, not in the struct, so that one instance serves every scalar that the
+/// trait is implemented for. The struct holds structure and constants; everything that changes is
+/// declared here and lives in a context.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+///
+/// /// y = u^2, element by element.
+/// struct Square {
+///     size: usize,
+/// }
+///
+/// #[derive(Clone, Copy)]
+/// struct SquarePorts<T> {
+///     u: InputPort<Vec<T>>,
+///     y: OutputPort<Vec<T>>,
+/// }
+///
+/// impl<T: Scalar> LeafSystem<T> for Square {
+///     type Ports = SquarePorts<T>;
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         let u = d.vector_input("u", self.size);
+///         let y = d.vector_output("y", self.size, &[u.into()], move |_, ctx, y| {
+///             for (y, u) in y.iter_mut().zip(ctx.eval(u)?) {
+///                 *y = *u * *u;
+///             }
+///             Ok(())
+///         });
+///         SquarePorts { u, y }
+///     }
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// let square = b.add("square", Square { size: 2 });
+/// let mut ctx = b.build()?.default_context();
+/// ctx.fix(square.u, vec![2.0, 3.0])?;
+/// assert_eq!(ctx.eval(square.y)?, &[4.0, 9.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+pub trait LeafSystem<T: Scalar>: Send + Sync + Sized + 'static {
+    /// Typed handles of everything that others may touch.
+    type Ports: Clone;
+    /// Declares the structure. Closures see `&Self` and a read-only context. What is declared may
+    /// depend on `self`, not on `T`.
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports;
+}
+
+type CalcFn<T> = Box<dyn Fn(&LeafContext<'_, T>, &mut dyn Value) -> Result<()> + Send + Sync>;
+type Model = Box<dyn Fn() -> Box<dyn Value> + Send + Sync>;
+/// Length of a vector value.
+type SizeOf = fn(&dyn Value) -> usize;
+
+/// A declared computation: an output port, a cache entry or the time derivatives.
+pub(crate) struct Entry<T: Scalar> {
+    pub(crate) name: String,
+    pub(crate) is_output: bool,
+    pub(crate) type_id: TypeId,
+    pub(crate) type_name: &'static str,
+    pub(crate) size: Option<usize>,
+    pub(crate) deps: Vec<Dep>,
+    pub(crate) model: Model,
+    pub(crate) calc: CalcFn<T>,
+}
+
+/// A declared input port.
+pub(crate) struct Input {
+    pub(crate) name: String,
+    pub(crate) type_id: TypeId,
+    pub(crate) type_name: &'static str,
+    pub(crate) size: Option<usize>,
+    pub(crate) size_of: Option<SizeOf>,
+}
+
+/// Continuous state, in this order: positions q, velocities v, miscellaneous z.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ContinuousSizes {
+    pub(crate) q: usize,
+    pub(crate) v: usize,
+    pub(crate) z: usize,
+}
+
+/// Everything that a leaf declared, type-erased. Structure only.
+pub(crate) struct Leaf<T: Scalar> {
+    pub(crate) path: String,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) entries: Vec<Entry<T>>,
+    pub(crate) continuous: ContinuousSizes,
+    pub(crate) xc0: Vec<T>,
+    pub(crate) derivatives: Option<u32>,
+    pub(crate) xd0: Vec<Vec<T>>,
+    pub(crate) xa0: Vec<Model>,
+    pub(crate) parameters: Vec<Model>,
+    pub(crate) events: Vec<(Trigger, Handler<T>)>,
+    /// First mistake in the declaration, reported by `build`.
+    pub(crate) mistake: Option<String>,
+}
+
+/// Records the declarations of one system.
+pub struct Declare<S, T: Scalar> {
+    plan: PlanId,
+    system: usize,
+    this: Arc<S>,
+    leaf: Leaf<T>,
+}
+
+impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
+    pub(crate) fn run(
+        this: &Arc<S>,
+        plan: PlanId,
+        system: usize,
+        path: &str,
+    ) -> (Leaf<T>, S::Ports) {
+        let leaf = Leaf {
+            path: path.into(),
+            inputs: vec![],
+            entries: vec![],
+            continuous: ContinuousSizes::default(),
+            xc0: vec![],
+            derivatives: None,
+            xd0: vec![],
+            xa0: vec![],
+            parameters: vec![],
+            events: vec![],
+            mistake: None,
+        };
+        let mut d = Self {
+            plan,
+            system,
+            this: this.clone(),
+            leaf,
+        };
+        let ports = this.declare(&mut d);
+        (d.leaf, ports)
+    }
+
+    /// Input port of any type.
+    pub fn input<V: Value>(&mut self, name: &str) -> InputPort<V> {
+        self.push_input(name, None, None)
+    }
+
+    /// Vector input port of `size` elements.
+    pub fn vector_input(&mut self, name: &str, size: usize) -> InputPort<Vec<T>> {
+        let size_of: SizeOf = |v| cast::<Vec<T>>(v).len();
+        self.push_input(name, Some(size), Some(size_of))
+    }
+
+    fn push_input<V: 'static>(
+        &mut self,
+        name: &str,
+        size: Option<usize>,
+        size_of: Option<SizeOf>,
+    ) -> InputPort<V> {
+        if self.leaf.inputs.iter().any(|i| i.name == name) {
+            self.mistake(format!("input port '{name}' is declared twice"));
+        }
+        self.leaf.inputs.push(Input {
+            name: name.into(),
+            type_id: TypeId::of::<V>(),
+            type_name: type_name::<V>(),
+            size,
+            size_of,
+        });
+        InputPort::new(self.plan, self.system, self.leaf.inputs.len() - 1)
+    }
+
+    fn push_entry<V: Value + Clone>(
+        &mut self,
+        name: &str,
+        is_output: bool,
+        size: Option<usize>,
+        model: V,
+        deps: &[Dep],
+        calc: impl Fn(&S, &LeafContext<'_, T>, &mut V) -> Result<()> + Send + Sync + 'static,
+    ) -> usize {
+        if self
+            .leaf
+            .entries
+            .iter()
+            .any(|e| e.name == name && e.is_output == is_output)
+        {
+            self.mistake(format!("'{name}' is declared twice"));
+        }
+        let this = self.this.clone();
+        let deps = if deps.is_empty() {
+            &[Dep::AllSources]
+        } else {
+            deps
+        };
+        self.leaf.entries.push(Entry {
+            name: name.into(),
+            is_output,
+            type_id: TypeId::of::<V>(),
+            type_name: type_name::<V>(),
+            size,
+            deps: deps.to_vec(),
+            model: Box::new(move || Box::new(model.clone())),
+            calc: Box::new(move |ctx, out| calc(&this, ctx, cast_mut(out))),
+        });
+        self.leaf.entries.len() - 1
+    }
+
+    /// Output port of any type. `calc` computes it in place, into the value it had before (`model`
+    /// at first); it is cached until one of `deps` changes. An empty list means all sources.
+    pub fn output<V: Value + Clone>(
+        &mut self,
+        name: &str,
+        model: V,
+        deps: &[Dep],
+        calc: impl Fn(&S, &LeafContext<'_, T>, &mut V) -> Result<()> + Send + Sync + 'static,
+    ) -> OutputPort<V> {
+        let entry = self.push_entry(name, true, None, model, deps, calc);
+        OutputPort::new(self.plan, self.system, entry)
+    }
+
+    /// Vector output port of `size` elements; see [`Declare::output`].
+    pub fn vector_output(
+        &mut self,
+        name: &str,
+        size: usize,
+        deps: &[Dep],
+        calc: impl Fn(&S, &LeafContext<'_, T>, &mut [T]) -> Result<()> + Send + Sync + 'static,
+    ) -> OutputPort<Vec<T>> {
+        let model = vec![T::zero(); size];
+        let calc = move |s: &S, ctx: &LeafContext<'_, T>, y: &mut Vec<T>| calc(s, ctx, y);
+        let entry = self.push_entry(name, true, Some(size), model, deps, calc);
+        OutputPort::new(self.plan, self.system, entry)
+    }
+
+    /// Private cached computation; see [`Declare::output`].
+    pub fn cache_entry<V: Value + Clone>(
+        &mut self,
+        name: &str,
+        model: V,
+        deps: &[Dep],
+        calc: impl Fn(&S, &LeafContext<'_, T>, &mut V) -> Result<()> + Send + Sync + 'static,
+    ) -> CacheEntry<V> {
+        let entry = self.push_entry(name, false, None, model, deps, calc);
+        CacheEntry::new(self.plan, self.system, entry)
+    }
+
+    /// Continuous state of `q` positions, `v` velocities and `z` further elements, in this order in
+    /// `x0`, with its time derivatives in the same order.
+    pub fn continuous_state(
+        &mut self,
+        (q, v, z): (usize, usize, usize),
+        x0: &[T],
+        deps: &[Dep],
+        derivatives: impl Fn(&S, &LeafContext<'_, T>, &mut [T]) -> Result<()> + Send + Sync + 'static,
+    ) -> ContinuousState<Vec<T>> {
+        if self.leaf.derivatives.is_some() {
+            self.mistake("continuous state is declared twice".into());
+        }
+        if q + v + z != x0.len() {
+            let n = x0.len();
+            self.mistake(format!(
+                "continuous state has {q} + {v} + {z} elements but {n} initial values"
+            ));
+        }
+        self.leaf.continuous = ContinuousSizes { q, v, z };
+        self.leaf.xc0 = x0.to_vec();
+        let calc = move |s: &S, ctx: &LeafContext<'_, T>, y: &mut Vec<T>| derivatives(s, ctx, y);
+        let model = vec![T::zero(); x0.len()];
+        let entry = self.push_entry("time_derivatives", false, Some(x0.len()), model, deps, calc);
+        self.leaf.derivatives = Some(entry as u32);
+        ContinuousState::new(self.plan, self.system, 0)
+    }
+
+    /// A group of discrete state with its default values.
+    pub fn discrete_state(&mut self, x0: &[T]) -> DiscreteState<Vec<T>> {
+        self.leaf.xd0.push(x0.to_vec());
+        DiscreteState::new(self.plan, self.system, self.leaf.xd0.len() - 1)
+    }
+
+    /// Abstract state with its default value.
+    pub fn abstract_state<V: Value + Clone>(&mut self, x0: V) -> AbstractState<V> {
+        self.leaf.xa0.push(Box::new(move || Box::new(x0.clone())));
+        AbstractState::new(self.plan, self.system, self.leaf.xa0.len() - 1)
+    }
+
+    /// A parameter, numeric or of any other type, with its default value.
+    pub fn param<V: Value + Clone>(&mut self, default: V) -> Param<V> {
+        self.fresh_param(move || default.clone())
+    }
+
+    /// As [`Declare::param`], for values whose clones share something (an `Arc`): every new context
+    /// gets a value made by `default`.
+    pub fn fresh_param<V: Value + Clone>(
+        &mut self,
+        default: impl Fn() -> V + Send + Sync + 'static,
+    ) -> Param<V> {
+        self.leaf
+            .parameters
+            .push(Box::new(move || Box::new(default())));
+        Param::new(self.plan, self.system, self.leaf.parameters.len() - 1)
+    }
+
+    /// Publishes (side effects outside of the context) on `trigger`.
+    pub fn publish_on(
+        &mut self,
+        trigger: Trigger,
+        act: impl Fn(&S, &LeafContext<'_, T>) -> Result<EventStatus> + Send + Sync + 'static,
+    ) {
+        let this = self.this.clone();
+        self.push_event(
+            trigger,
+            Handler::Publish(Box::new(move |ctx| act(&this, ctx))),
+        );
+    }
+
+    /// Updates discrete state on `trigger`. All updates of a step see the state before the step.
+    pub fn discrete_update_on(
+        &mut self,
+        trigger: Trigger,
+        act: impl Fn(&S, &LeafContext<'_, T>, &mut DiscreteUpdate<'_, T>) -> Result<EventStatus>
+        + Send
+        + Sync
+        + 'static,
+    ) {
+        let this = self.this.clone();
+        self.push_event(
+            trigger,
+            Handler::Discrete(Box::new(move |ctx, x| act(&this, ctx, x))),
+        );
+    }
+
+    fn push_event(&mut self, trigger: Trigger, handler: Handler<T>) {
+        if let Trigger::Periodic { period, offset } = trigger {
+            let valid = period > 0.0 && period.is_finite() && offset >= 0.0 && offset.is_finite();
+            if !valid {
+                self.mistake(format!(
+                    "periodic event has period {period} s and offset {offset} s; a positive period and \
+                     an offset of at least 0 are expected"
+                ));
+                return;
+            }
+        }
+        self.leaf.events.push((trigger, handler));
+    }
+
+    fn mistake(&mut self, message: String) {
+        self.leaf.mistake.get_or_insert(message);
+    }
+}
+
+/// A system that was added to a diagram: its `f64` ports (by dereferencing: `block.y`), the system
+/// itself, and the key to its ports over other scalars ([`crate::Diagram::ports`]).
+pub struct Block<S: LeafSystem<f64>> {
+    pub(crate) plan: PlanId,
+    pub(crate) index: usize,
+    pub(crate) system: Arc<S>,
+    pub(crate) ports: S::Ports,
+}
+
+impl<S: LeafSystem<f64>> Block<S> {
+    /// The system.
+    pub fn system(&self) -> &S {
+        &self.system
+    }
+    /// The ports over `f64`.
+    pub fn ports(&self) -> &S::Ports {
+        &self.ports
+    }
+}
+
+impl<S: LeafSystem<f64>> Clone for Block<S> {
+    fn clone(&self) -> Self {
+        Self {
+            plan: self.plan,
+            index: self.index,
+            system: self.system.clone(),
+            ports: self.ports.clone(),
+        }
+    }
+}
+
+impl<S: LeafSystem<f64>> Deref for Block<S> {
+    type Target = S::Ports;
+    fn deref(&self) -> &S::Ports {
+        &self.ports
+    }
+}
+
+/// A system that can be asked for its declaration over any diagram scalar.
+pub(crate) trait AnySystem: Send + Sync {
+    fn declare_f64(&self, path: &str) -> Option<Leaf<f64>>;
+    fn declare_autodiff(&self, path: &str) -> Option<Leaf<AutoDiff>>;
+}
+
+/// A system of every scalar, with its place.
+pub(crate) struct EveryScalar<S>(pub(crate) Arc<S>, pub(crate) PlanId, pub(crate) usize);
+
+impl<S: LeafSystem<f64> + LeafSystem<AutoDiff>> AnySystem for EveryScalar<S> {
+    fn declare_f64(&self, path: &str) -> Option<Leaf<f64>> {
+        Some(Declare::run(&self.0, self.1, self.2, path).0)
+    }
+    fn declare_autodiff(&self, path: &str) -> Option<Leaf<AutoDiff>> {
+        Some(Declare::run(&self.0, self.1, self.2, path).0)
+    }
+}
+
+/// A system of `f64` only, with its place.
+pub(crate) struct OnlyF64<S>(pub(crate) Arc<S>, pub(crate) PlanId, pub(crate) usize);
+
+impl<S: LeafSystem<f64>> AnySystem for OnlyF64<S> {
+    fn declare_f64(&self, path: &str) -> Option<Leaf<f64>> {
+        Some(Declare::run(&self.0, self.1, self.2, path).0)
+    }
+    fn declare_autodiff(&self, _: &str) -> Option<Leaf<AutoDiff>> {
+        None
+    }
+}
+
+mod sealed {
+    /// Keeps the set of diagram scalars closed.
+    pub trait Sealed {}
+    impl Sealed for f64 {}
+    impl Sealed for crate::AutoDiff {}
+}
+
+/// A scalar that diagrams can be converted to: `f64` or [`AutoDiff`].
+pub trait DiagramScalar: Scalar + sealed::Sealed {
+    /// Name for messages.
+    const NAME: &'static str;
+    #[doc(hidden)]
+    #[allow(
+        private_interfaces,
+        reason = "sealed: nobody outside can call or implement it"
+    )]
+    fn declare(system: &dyn AnySystem, path: &str) -> Option<Leaf<Self>>;
+}
+
+impl DiagramScalar for f64 {
+    const NAME: &'static str = "f64";
+    #[allow(private_interfaces, reason = "sealed")]
+    fn declare(system: &dyn AnySystem, path: &str) -> Option<Leaf<Self>> {
+        system.declare_f64(path)
+    }
+}
+
+impl DiagramScalar for AutoDiff {
+    const NAME: &'static str = "AutoDiff";
+    #[allow(private_interfaces, reason = "sealed")]
+    fn declare(system: &dyn AnySystem, path: &str) -> Option<Leaf<Self>> {
+        system.declare_autodiff(path)
+    }
+}

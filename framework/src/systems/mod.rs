@@ -1,0 +1,14 @@
+//! Systems, diagrams and contexts.
+//!
+//! Reading order: [`leaf`] (what a system declares), [`diagram`] (how systems are wired and
+//! converted), `plan` (what a diagram is compiled to), [`context`] (values), `cache`.
+
+mod cache;
+pub mod context;
+pub mod dependency;
+pub mod diagram;
+pub mod event;
+pub mod handles;
+pub mod leaf;
+mod plan;
+pub mod value;

@@ -1,0 +1,379 @@
+//! Behaviour of diagrams and contexts, one promise per test.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use proptest::prelude::*;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tarragon_framework::Error;
+use tarragon_framework::prelude::*;
+use tarragon_framework::primitives::{ConstantVectorSource, Gain, ZeroOrderHold};
+
+fn chain(n: usize) -> (Diagram<f64>, Vec<Block<Gain>>) {
+    let mut b = DiagramBuilder::new();
+    let g: Vec<_> = (0..n)
+        .map(|i| b.add(&format!("g{i}"), Gain::new(1.01, 1)))
+        .collect();
+    for w in g.windows(2) {
+        b.connect(w[0].y, w[1].u);
+    }
+    (b.build().unwrap(), g)
+}
+
+#[test]
+fn computes_once_per_change() {
+    let (d, g) = chain(3);
+    let mut ctx = d.default_context();
+    ctx.fix(g[0].u, vec![2.0]).unwrap();
+    assert!((ctx.eval(g[2].y).unwrap()[0] - 2.0 * 1.01_f64.powi(3)).abs() < 1e-15);
+    let serial = ctx.serial(g[2].y).unwrap();
+    ctx.eval(g[2].y).unwrap();
+    assert_eq!(ctx.serial(g[2].y).unwrap(), serial, "cached");
+    *ctx.param_mut(g[1].k).unwrap() = 3.0;
+    assert!((ctx.eval(g[2].y).unwrap()[0] - 2.0 * 1.01 * 3.0 * 1.01).abs() < 1e-15);
+    assert_eq!(
+        ctx.serial(g[0].y).unwrap(),
+        2,
+        "upstream of the change was kept"
+    );
+    assert_eq!(ctx.serial(g[2].y).unwrap(), serial + 1);
+    ctx.set_time(1.0);
+    ctx.eval(g[2].y).unwrap();
+    assert_eq!(
+        ctx.serial(g[2].y).unwrap(),
+        serial + 1,
+        "a gain does not depend on time"
+    );
+}
+
+#[test]
+fn unconnected_and_frozen_are_errors_that_name_the_place() {
+    let (d, g) = chain(2);
+    let mut ctx = d.default_context();
+    let message = ctx.eval(g[1].y).unwrap_err().to_string();
+    assert!(
+        message.starts_with("input port 'g0.u' is not connected"),
+        "{message}"
+    );
+    ctx.fix(g[0].u, vec![1.0]).unwrap();
+    ctx.freeze_cache(true);
+    assert_eq!(
+        ctx.eval(g[1].y).unwrap_err().to_string(),
+        "'g1.y' is out of date and the cache is frozen"
+    );
+    ctx.freeze_cache(false);
+    assert_eq!(ctx.eval(g[1].y).unwrap(), &[1.01 * 1.01]);
+}
+
+#[test]
+fn clones_are_independent() {
+    let (d, g) = chain(2);
+    let mut ctx = d.default_context();
+    ctx.fix(g[0].u, vec![1.0]).unwrap();
+    ctx.eval(g[1].y).unwrap();
+    let mut fork = ctx.clone();
+    fork.fixed_mut(g[0].u).unwrap()[0] = 10.0;
+    let y = g[1].y;
+    let forked = std::thread::spawn(move || fork.eval(y).unwrap()[0])
+        .join()
+        .unwrap();
+    assert!((forked - 10.201).abs() < 1e-12);
+    assert!((ctx.eval(g[1].y).unwrap()[0] - 1.0201).abs() < 1e-12);
+}
+
+#[test]
+fn handles_of_another_diagram_are_refused_by_name() {
+    let (d, g) = chain(1);
+    let (other, h) = chain(1);
+    let mut ctx = d.default_context();
+    let error = ctx.eval(h[0].y).unwrap_err().to_string();
+    let names = error.matches("diagram #").count();
+    assert_eq!(names, 2, "both diagrams are named: {error}");
+    assert!(ctx.fix(h[0].u, vec![1.0]).is_err());
+    assert!(ctx.param_mut(h[0].k).is_err());
+    assert!(ctx.leaf(&h[0]).is_err());
+    assert!(d.ports(&h[0]).is_err());
+    assert!(Simulator::new(&other, ctx).is_err());
+    let mut b = DiagramBuilder::new();
+    b.add("a", Gain::new(1.0, 1));
+    b.connect(g[0].y, h[0].u);
+    assert!(
+        b.build()
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("builder of diagram #")
+    );
+}
+
+#[test]
+fn wiring_mistakes_are_explained() {
+    let mut b = DiagramBuilder::new();
+    let (a, c) = (b.add("a", Gain::new(1.0, 2)), b.add("c", Gain::new(1.0, 3)));
+    b.connect(a.y, c.u);
+    let message = b.build().err().unwrap().to_string();
+    assert_eq!(
+        message,
+        "cannot connect 'a.y' to 'c.u': the output has 2 elements, the input takes 3"
+    );
+
+    let mut b = DiagramBuilder::new();
+    let (a, c) = (b.add("a", Gain::new(1.0, 1)), b.add("c", Gain::new(1.0, 1)));
+    b.connect(a.y, c.u);
+    b.connect(a.y, c.u);
+    assert!(
+        b.build()
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("connected already")
+    );
+
+    let mut b = DiagramBuilder::new();
+    b.add("a", Gain::new(1.0, 1));
+    b.add("a", Gain::new(1.0, 1));
+    assert!(
+        b.build()
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("'a' is there already")
+    );
+
+    let mut b = DiagramBuilder::new();
+    let a = b.add("a", Gain::new(1.0, 1));
+    let error = b
+        .connect_named(("a", "z"), ("a", "u"))
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "system 'a' has no output port 'z'; its output ports are: y"
+    );
+    let d = b.build().unwrap();
+    assert!(d.output_port::<String>("a", "y").is_err());
+    assert!(d.output_port::<Vec<f64>>("a", "y").is_ok());
+    let mut ctx = d.default_context();
+    let error = ctx.fix(a.u, vec![1.0, 2.0]).unwrap_err().to_string();
+    assert_eq!(error, "input port 'a.u': 1 elements are expected, found 2");
+    assert!(ctx.fixed_mut(a.u).is_err());
+}
+
+#[test]
+fn algebraic_loops_do_not_build() {
+    let mut b = DiagramBuilder::new();
+    let (a, c) = (b.add("a", Gain::new(1.0, 1)), b.add("c", Gain::new(1.0, 1)));
+    b.connect(a.y, c.u);
+    b.connect_named(("c", "y"), ("a", "u")).unwrap();
+    let message = b.build().err().unwrap().to_string();
+    assert!(
+        message.starts_with("algebraic loop: a.y -> c.y -> a.y"),
+        "{message}"
+    );
+
+    let mut b = DiagramBuilder::new();
+    let (a, hold) = (
+        b.add("a", Gain::new(1.0, 1)),
+        b.add("hold", ZeroOrderHold::new(0.1, 0.0, 1)),
+    );
+    b.connect(a.y, hold.u);
+    b.connect(hold.y, a.u);
+    assert!(b.build().is_ok(), "a hold breaks the loop");
+}
+
+#[test]
+fn subdiagrams_prefix_names() {
+    let mut b = DiagramBuilder::new();
+    let gain = b
+        .subdiagram("robot", |b| {
+            b.subdiagram("arm", |b| Ok::<_, Error>(b.add("gain", Gain::new(2.0, 1))))
+        })
+        .unwrap();
+    let d = b.build().unwrap();
+    assert_eq!(d.systems().next().unwrap().path, "robot::arm::gain");
+    let error = d.default_context().eval(gain.y).unwrap_err().to_string();
+    assert!(error.contains("'robot::arm::gain.u'"), "{error}");
+}
+
+#[test]
+fn converts_to_autodiff() {
+    let (d, g) = chain(10);
+    let d = d.to_scalar::<AutoDiff>().unwrap();
+    let mut ctx = d.default_context();
+    ctx.fix(d.ports(&g[0]).unwrap().u, vec![AutoDiff::variable(1.0, 0)])
+        .unwrap();
+    let y = ctx.eval(d.ports(&g[9]).unwrap().y).unwrap()[0];
+    assert!((y.eps[0] - 1.01_f64.powi(10)).abs() < 1e-14);
+}
+
+struct Camera;
+impl LeafSystem<f64> for Camera {
+    type Ports = OutputPort<Vec<f64>>;
+    fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+        d.vector_output("image", 1, &[Dep::Nothing], |_, _, _| Ok(()))
+    }
+}
+
+#[test]
+fn a_system_of_one_scalar_refuses_conversion_by_path() {
+    let mut b = DiagramBuilder::new();
+    b.subdiagram("robot", |b| Ok::<_, Error>(b.add_f64("camera", Camera)))
+        .unwrap();
+    let message = b
+        .build()
+        .unwrap()
+        .to_scalar::<AutoDiff>()
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        message.starts_with("system 'robot::camera' does not support scalar AutoDiff"),
+        "{message}"
+    );
+}
+
+struct Liar;
+impl LeafSystem<f64> for Liar {
+    type Ports = OutputPort<Vec<f64>>;
+    fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+        d.vector_output("y", 1, &[Dep::Nothing], |_, ctx, y| {
+            y[0] = ctx.time();
+            Ok(())
+        })
+    }
+}
+
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "'liar.y' reads a value that it did not declare")]
+fn undeclared_dependencies_are_caught_in_debug_builds() {
+    let mut b = DiagramBuilder::new();
+    let liar = b.add_f64("liar", Liar);
+    let ctx = b.build().unwrap().default_context();
+    let _ = ctx.eval(*liar);
+}
+
+struct Bomb {
+    armed: AtomicBool,
+}
+impl LeafSystem<f64> for Bomb {
+    type Ports = OutputPort<Vec<f64>>;
+    fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+        d.vector_output("y", 1, &[Dep::Time], |s, _, y| {
+            assert!(!s.armed.swap(false, Ordering::Relaxed), "boom");
+            y[0] = 1.0;
+            Ok(())
+        })
+    }
+}
+
+#[test]
+fn a_context_survives_a_panicking_calc() {
+    let mut b = DiagramBuilder::new();
+    let bomb = b.add_f64("bomb", Bomb { armed: true.into() });
+    let ctx = b.build().unwrap().default_context();
+    let panicked =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ctx.eval(*bomb).map(|_| ())));
+    assert!(panicked.is_err());
+    assert_eq!(ctx.eval(*bomb).unwrap()[0], 1.0);
+}
+
+struct Failing;
+impl LeafSystem<f64> for Failing {
+    type Ports = OutputPort<Vec<f64>>;
+    fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+        d.vector_output("y", 1, &[Dep::Time], |_, _, _| {
+            Err(Error::custom("the valve is stuck"))
+        })
+    }
+}
+
+#[test]
+fn deep_chains_evaluate_and_fail_without_overflowing_the_stack() {
+    let n = 100_000;
+    let (d, g) = chain(n);
+    let mut ctx = d.default_context();
+    let message = ctx.eval(g[n - 1].y).unwrap_err().to_string();
+    assert!(
+        message.starts_with("input port 'g0.u'"),
+        "the error comes through: {message}"
+    );
+    ctx.fix(g[0].u, vec![1.0]).unwrap();
+    *ctx.param_mut(g[n / 2].k).unwrap() = 0.0;
+    assert_eq!(ctx.eval(g[n - 1].y).unwrap()[0], 0.0);
+    assert_eq!(ctx.serial(g[n - 1].y).unwrap(), 2, "computed once");
+}
+
+/// Reads its second input only when the first is positive; counts computations.
+struct Switch {
+    calls: AtomicUsize,
+}
+#[derive(Clone, Copy)]
+struct SwitchPorts {
+    select: InputPort<Vec<f64>>,
+    value: InputPort<Vec<f64>>,
+    y: OutputPort<Vec<f64>>,
+}
+impl LeafSystem<f64> for Switch {
+    type Ports = SwitchPorts;
+    fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+        let select = d.vector_input("select", 1);
+        let value = d.vector_input("value", 1);
+        let y = d.vector_output("y", 1, &[select.into(), value.into()], move |s, ctx, y| {
+            s.calls.fetch_add(1, Ordering::Relaxed);
+            y[0] = if ctx.eval(select)?[0] > 0.0 {
+                ctx.eval(value)?[0]
+            } else {
+                -1.0
+            };
+            Ok(())
+        });
+        SwitchPorts { select, value, y }
+    }
+}
+
+#[test]
+fn an_input_that_is_not_read_may_fail_even_below_a_deep_chain() {
+    let mut b = DiagramBuilder::new();
+    let failing = b.add_f64("failing", Failing);
+    let select = b.add("select", ConstantVectorSource::new([0.0]));
+    let switch = b.add_f64("switch", Switch { calls: 0.into() });
+    b.connect(*failing, switch.value);
+    b.connect(select.y, switch.select);
+    let mut last = switch.y;
+    for i in 0..200 {
+        let g = b.add(&format!("g{i}"), Gain::new(1.0, 1));
+        b.connect(last, g.u);
+        last = g.y;
+    }
+    let mut ctx = b.build().unwrap().default_context();
+    assert_eq!(ctx.eval(last).unwrap()[0], -1.0);
+    *ctx.param_mut(select.value).unwrap() = vec![1.0];
+    assert_eq!(
+        ctx.eval(last).unwrap_err().to_string(),
+        "computing 'failing.y': the valve is stuck"
+    );
+    assert_eq!(
+        switch.system().calls.load(Ordering::Relaxed),
+        2,
+        "a failure is not retried per reader"
+    );
+}
+
+proptest! {
+    /// Cached results equal results of a fresh context after random mutations.
+    #[test]
+    fn cached_equals_uncached(changes in prop::collection::vec((0..20_usize, -2.0..2.0_f64, any::<bool>()), 1..40)) {
+        let (d, g) = chain(20);
+        let mut ctx = d.default_context();
+        ctx.fix(g[0].u, vec![1.0]).unwrap();
+        for (i, k, look) in changes {
+            *ctx.param_mut(g[i].k).unwrap() = k;
+            if look {
+                ctx.eval(g[i].y).unwrap();
+            }
+        }
+        let cached = ctx.eval(g[19].y).unwrap()[0];
+        ctx.invalidate_all();
+        prop_assert_eq!(ctx.eval(g[19].y).unwrap()[0], cached);
+    }
+}

@@ -1,0 +1,81 @@
+//! Signed distance from a shape to a point.
+
+use super::{NEVER, sphere_box, sphere_capsule, value_of};
+use crate::error::{Error, Result};
+use crate::shapes::Shape;
+use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
+use tarragon_framework::Scalar;
+
+/// Signed distance from a geometry G to a point Q (Drake's `SignedDistanceToPoint`).
+#[derive(Clone, Copy, Debug)]
+pub struct PointDistance<T: Scalar> {
+    /// Signed distance (m), negative inside.
+    pub distance: T,
+    /// Gradient of the distance with respect to the position of Q, in W; a unit vector. On the
+    /// surface the outward normal.
+    pub grad_w: Vector3<T>,
+    /// The point N of the surface nearest to Q, in G (m).
+    pub p_gn: Vector3<T>,
+}
+
+/// Signed distance from `shape` at the pose `x_wg` to the point `p_wq` (m, in W), to rounding
+/// accuracy, with derivatives.
+///
+/// Where several points of the surface are nearest the choices are Drake's
+/// (`QueryObject::ComputeSignedDistanceToPoint`): at the centre of a sphere and on the axis of a
+/// capsule the gradient is the x axis of G; on an edge or a corner of a box it is the mean of the
+/// normals of the faces there; inside a box one of the equally near faces is taken, that of the
+/// first axis and its positive side. Derivatives there are one element of the generalised gradient.
+///
+/// # Errors
+/// If the shape is none of box, capsule, half space, sphere.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use tarragon_geometry::{BoxShape, proximity};
+/// let block = BoxShape::new(0.2, 0.4, 0.6)?.into();
+/// let q = Vector3::new(0.4, 0.0, 0.0);
+/// let d = proximity::distance_to_point(&block, &Isometry3::identity(), &q)?;
+/// assert!((d.distance - 0.3_f64).abs() < 1e-15);
+/// assert_eq!((d.grad_w, d.p_gn), (Vector3::x(), Vector3::new(0.1, 0.0, 0.0)));
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+pub fn distance_to_point<T: Scalar>(
+    shape: &Shape,
+    x_wg: &Isometry3<T>,
+    p_wq: &Vector3<T>,
+) -> Result<PointDistance<T>> {
+    let p_gq = x_wg.rotation.inverse() * (p_wq - x_wg.translation.vector);
+    let p = value_of(&p_gq);
+    let (features, radius) = match shape {
+        Shape::Box(g) => (sphere_box::features(&g.half_size(), &p, f64::INFINITY), 0.0),
+        Shape::Capsule(g) => (
+            sphere_capsule::features(0.5 * g.length(), &p, f64::INFINITY),
+            g.radius(),
+        ),
+        // A point is a sphere on a segment without length.
+        Shape::Sphere(g) => (sphere_capsule::features(0.0, &p, f64::INFINITY), g.radius()),
+        Shape::HalfSpace(_) => {
+            return Ok(PointDistance {
+                distance: p_gq.z,
+                grad_w: x_wg.rotation * Vector3::z(),
+                p_gn: Vector3::new(p_gq.x, p_gq.y, T::zero()),
+            });
+        }
+        other => {
+            return Err(Error::invalid(format!(
+                "distance_to_point: {} is not supported, a Box, Capsule, HalfSpace or Sphere is \
+                 expected",
+                other.type_name()
+            )));
+        }
+    };
+    let x_gq = Isometry3::from_parts(Translation3::from(p_gq), UnitQuaternion::identity());
+    let core = features.expect(NEVER).evaluate(&x_gq);
+    let radius = T::from(radius);
+    Ok(PointDistance {
+        distance: core.distance - radius,
+        grad_w: x_wg.rotation * core.n_ab,
+        p_gn: core.p_a + core.n_ab * radius,
+    })
+}

@@ -1,0 +1,270 @@
+//! The active features of a pair and what follows from them.
+//!
+//! Kernels decide on plain values *which* features of two cores (point, segment, box, half space)
+//! are closest or least deep. From then on value, normal and witnesses are closed forms of the
+//! pose, evaluated here once, in `T`: derivatives are exact and no search is ever differentiated.
+
+use super::{lift, rotate};
+use nalgebra::{Isometry3, Vector3};
+use tarragon_framework::{Scalar, math};
+
+/// The active features of the cores of A and B. Points, directions and normals are constants in the
+/// frame of the body that they belong to (A: `*_a`, B: `*_b`); directions are of unit length.
+///
+/// `fixed_a` is a unit vector from A to B in A, given where the features touch and their difference
+/// has no direction of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Features {
+    /// A plane of A, outward normal, against a point of B.
+    PlanePoint {
+        normal_a: Vector3<f64>,
+        offset: f64,
+        p_b: Vector3<f64>,
+    },
+    /// A point of A against a plane of B, outward normal.
+    PointPlane {
+        p_a: Vector3<f64>,
+        normal_b: Vector3<f64>,
+        offset: f64,
+    },
+    /// Two points.
+    PointPoint {
+        p_a: Vector3<f64>,
+        p_b: Vector3<f64>,
+        fixed_a: Option<Vector3<f64>>,
+    },
+    /// A line of A through `p_a` against a point of B.
+    LinePoint {
+        p_a: Vector3<f64>,
+        dir_a: Vector3<f64>,
+        p_b: Vector3<f64>,
+        fixed_a: Option<Vector3<f64>>,
+    },
+    /// A point of A against a line of B through `p_b`.
+    PointLine {
+        p_a: Vector3<f64>,
+        p_b: Vector3<f64>,
+        dir_b: Vector3<f64>,
+        fixed_a: Option<Vector3<f64>>,
+    },
+    /// Two lines that are not parallel; the normal from A to B is `sign` times `dir_a x dir_b`.
+    LineLine {
+        p_a: Vector3<f64>,
+        dir_a: Vector3<f64>,
+        p_b: Vector3<f64>,
+        dir_b: Vector3<f64>,
+        sign: f64,
+    },
+}
+
+/// Distance, normal and witnesses of two cores, in A.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CoreDistance<T: Scalar> {
+    /// Signed distance (m).
+    pub(super) distance: T,
+    /// Unit normal from A to B.
+    pub(super) n_ab: Vector3<T>,
+    /// Witness on A (m).
+    pub(super) p_a: Vector3<T>,
+    /// Witness on B (m); `p_b - p_a = distance * n_ab`.
+    pub(super) p_b: Vector3<T>,
+}
+
+impl Features {
+    /// The same features with A and B exchanged. Only for features without `fixed_a`, which is
+    /// expressed in A and would need the pose.
+    pub(super) fn swapped(self) -> Self {
+        match self {
+            Self::PlanePoint {
+                normal_a,
+                offset,
+                p_b,
+            } => Self::PointPlane {
+                p_a: p_b,
+                normal_b: normal_a,
+                offset,
+            },
+            Self::PointPlane {
+                p_a,
+                normal_b,
+                offset,
+            } => Self::PlanePoint {
+                normal_a: normal_b,
+                offset,
+                p_b: p_a,
+            },
+            Self::PointPoint { p_a, p_b, .. } => Self::PointPoint {
+                p_a: p_b,
+                p_b: p_a,
+                fixed_a: None,
+            },
+            Self::LinePoint {
+                p_a, dir_a, p_b, ..
+            } => Self::PointLine {
+                p_a: p_b,
+                p_b: p_a,
+                dir_b: dir_a,
+                fixed_a: None,
+            },
+            Self::PointLine {
+                p_a, p_b, dir_b, ..
+            } => Self::LinePoint {
+                p_a: p_b,
+                dir_a: dir_b,
+                p_b: p_a,
+                fixed_a: None,
+            },
+            // Both the normal and the cross product change sign.
+            Self::LineLine {
+                p_a,
+                dir_a,
+                p_b,
+                dir_b,
+                sign,
+            } => Self::LineLine {
+                p_a: p_b,
+                dir_a: dir_b,
+                p_b: p_a,
+                dir_b: dir_a,
+                sign,
+            },
+        }
+    }
+
+    /// Distance, normal and witnesses at the pose `x_ab` of B in A.
+    #[inline]
+    pub(super) fn evaluate<T: Scalar>(&self, x_ab: &Isometry3<T>) -> CoreDistance<T> {
+        let point_of_b = |p: &Vector3<f64>| x_ab.translation.vector + rotate(x_ab, p);
+        match self {
+            Self::PlanePoint {
+                normal_a,
+                offset,
+                p_b,
+            } => {
+                let (n, b) = (lift(normal_a), point_of_b(p_b));
+                let distance = n.dot(&b) - T::from(*offset);
+                CoreDistance {
+                    distance,
+                    n_ab: n,
+                    p_a: b - n * distance,
+                    p_b: b,
+                }
+            }
+            Self::PointPlane {
+                p_a,
+                normal_b,
+                offset,
+            } => {
+                let (n, a) = (rotate(x_ab, normal_b), lift(p_a));
+                let distance = n.dot(&(a - x_ab.translation.vector)) - T::from(*offset);
+                CoreDistance {
+                    distance,
+                    n_ab: -n,
+                    p_a: a,
+                    p_b: a - n * distance,
+                }
+            }
+            Self::PointPoint { p_a, p_b, fixed_a } => {
+                let (a, b) = (lift(p_a), point_of_b(p_b));
+                let (distance, n_ab) = along(&(b - a), fixed_a);
+                CoreDistance {
+                    distance,
+                    n_ab,
+                    p_a: a,
+                    p_b: b,
+                }
+            }
+            Self::LinePoint {
+                p_a,
+                dir_a,
+                p_b,
+                fixed_a,
+            } => {
+                let (a, b, dir) = (lift(p_a), point_of_b(p_b), lift(dir_a));
+                let slide = dir * dir.dot(&(b - a));
+                let (distance, n_ab) = across(&(b - a - slide), &dir, fixed_a);
+                CoreDistance {
+                    distance,
+                    n_ab,
+                    p_a: a + slide,
+                    p_b: b,
+                }
+            }
+            Self::PointLine {
+                p_a,
+                p_b,
+                dir_b,
+                fixed_a,
+            } => {
+                let (a, b, dir) = (lift(p_a), point_of_b(p_b), rotate(x_ab, dir_b));
+                let slide = dir * dir.dot(&(b - a));
+                let (distance, n_ab) = across(&(b - a - slide), &dir, fixed_a);
+                CoreDistance {
+                    distance,
+                    n_ab,
+                    p_a: a,
+                    p_b: b - slide,
+                }
+            }
+            Self::LineLine {
+                p_a,
+                dir_a,
+                p_b,
+                dir_b,
+                sign,
+            } => {
+                let (a, b) = (lift::<T>(p_a), point_of_b(p_b));
+                let (dir_a, dir_b) = (lift(dir_a), rotate(x_ab, dir_b));
+                let cross = dir_a.cross(&dir_b);
+                let length = math::safe_norm(&cross);
+                let m = cross / length;
+                let n_ab = m * T::from(*sign);
+                let q = b - a;
+                let distance = n_ab.dot(&q);
+                // q + t dir_b - s dir_a = distance n, solved for s and t by Cramer's rule. The base
+                // points already are the witnesses up to rounding, so s and t are small.
+                let rest = q - n_ab * distance;
+                let s = rest.cross(&dir_b).dot(&m) / length;
+                let t = rest.cross(&dir_a).dot(&m) / length;
+                CoreDistance {
+                    distance,
+                    n_ab,
+                    p_a: a + dir_a * s,
+                    p_b: b + dir_b * t,
+                }
+            }
+        }
+    }
+}
+
+/// Length and direction of `q`. With `fixed` given the direction is that constant and the length the
+/// component along it, whose gradient is one element of the generalised gradient at zero distance.
+#[inline]
+fn along<T: Scalar>(q: &Vector3<T>, fixed: &Option<Vector3<f64>>) -> (T, Vector3<T>) {
+    match fixed {
+        Some(n) => {
+            let n = lift(n);
+            (n.dot(q), n)
+        }
+        None => {
+            let (n, distance) = math::normalize_or(q, 0.0, &Vector3::x());
+            (distance, n)
+        }
+    }
+}
+
+/// As [`along`] for a `q` perpendicular to `dir`. The normal is made perpendicular once more after
+/// scaling, which would otherwise magnify the rounding of a short `q` into a tilted normal.
+#[inline]
+fn across<T: Scalar>(
+    q: &Vector3<T>,
+    dir: &Vector3<T>,
+    fixed: &Option<Vector3<f64>>,
+) -> (T, Vector3<T>) {
+    let (distance, n) = along(q, fixed);
+    if fixed.is_some() {
+        return (distance, n);
+    }
+    let n = n - dir * dir.dot(&n);
+    (distance, n / n.norm_squared().sqrt())
+}

@@ -1,0 +1,114 @@
+//! Against a search that knows nothing of features.
+
+use super::*;
+
+/// Every pair: the answer carries its own certificate.
+#[test]
+fn answers_are_certified() {
+    let mut random = Random::new(1);
+    for (i, j) in pairs() {
+        for k in 0..4000 {
+            let (a, b) = (random.shape(i), random.shape(j));
+            let reach = if k % 2 == 0 { 0.15 } else { 0.5 };
+            check(&a, &random.pose(reach), &b, &random.pose(reach), 5e-15);
+        }
+    }
+}
+
+/// Largest separating margin found from many starts by local search over directions.
+fn searched(a: &Shape, x_wa: &Isometry3<f64>, b: &Shape, x_wb: &Isometry3<f64>) -> f64 {
+    let g = |n: &Vector3<f64>| separating_margin(a, x_wa, b, x_wb, n);
+    let mut starts: Vec<(f64, Vector3<f64>)> = (0..400)
+        .map(|k| {
+            // Fibonacci sphere.
+            let z = 1.0 - (2 * k + 1) as f64 / 400.0;
+            let (s, c) = (2.399_963_229_728_653 * k as f64).sin_cos();
+            let r = (1.0 - z * z).sqrt();
+            let n = Vector3::new(r * c, r * s, z);
+            (g(&n), n)
+        })
+        .collect();
+    starts.sort_by(|x, y| y.0.total_cmp(&x.0));
+    let mut best = f64::NEG_INFINITY;
+    for (mut value, mut n) in starts.into_iter().take(12) {
+        let mut step = 0.1;
+        while step > 1e-9 {
+            let mut improved = false;
+            for k in 0..16 {
+                let (s, c) = (std::f64::consts::TAU * f64::from(k) / 16.0).sin_cos();
+                let e = n.cross(&Vector3::ith(n.iamin(), 1.0)).normalize();
+                let m = (n + (e * c + n.cross(&e) * s) * step).normalize();
+                if g(&m) > value {
+                    (value, n, improved) = (g(&m), m, true);
+                }
+            }
+            if !improved {
+                step *= 0.5;
+            }
+        }
+        best = best.max(value);
+    }
+    best
+}
+
+/// No direction has a larger margin, in shallow and in deep overlap.
+#[test]
+fn overlap_is_the_global_minimum() {
+    let mut random = Random::new(2);
+    for (i, j) in [(0, 0), (0, 1), (1, 1), (0, 2), (1, 2)] {
+        let mut overlaps = 0;
+        while overlaps < 60 {
+            let (a, b) = (random.shape(i), random.shape(j));
+            let (x_wa, x_wb) = (random.pose(0.05), random.pose(0.05));
+            let d = check(&a, &x_wa, &b, &x_wb, 2e-15).distance;
+            if d > 0.0 {
+                continue;
+            }
+            overlaps += 1;
+            let found = searched(&a, &x_wa, &b, &x_wb);
+            assert!(
+                found <= d + 1e-13,
+                "{found} > {d}: {a:?} {x_wa:?} {b:?} {x_wb:?}"
+            );
+            assert!(found > d - 1e-3, "{found} < {d}");
+        }
+    }
+}
+
+/// 1 mm to 100 m, aspect ratios to 1e4, separations from 1e-9 m to 1e3 m: the certificate holds
+/// relative to the larger extent.
+#[test]
+fn contract_holds_at_extreme_sizes() {
+    let mut random = Random::new(3);
+    let mut length = |r: &mut Random| 10.0_f64.powf(-0.5 + 2.5 * r.number());
+    for (i, j) in pairs().filter(|(i, j)| *i != 3 && *j != 3) {
+        for _ in 0..3000 {
+            let mut shape = |kind| {
+                let (x, y, z) = (
+                    length(&mut random),
+                    length(&mut random),
+                    length(&mut random),
+                );
+                // Aspect ratio at most 1e4.
+                let largest = x.max(y).max(z);
+                let [x, y, z] = [x, y, z].map(|l| l.max(largest * 1e-4));
+                let shape: Shape = match kind {
+                    0 => BoxShape::new(x, y, z).unwrap().into(),
+                    1 => Capsule::new(x, y).unwrap().into(),
+                    _ => Sphere::new(x).unwrap().into(),
+                };
+                (shape, largest)
+            };
+            let ((a, size_a), (b, size_b)) = (shape(i), shape(j));
+            let extent = size_a.max(size_b);
+            let (x_wa, mut x_wb) = (random.pose(extent), random.pose(extent));
+            let d = check(&a, &x_wa, &b, &x_wb, 1e-14 * extent);
+            // Along the normal to a chosen separation.
+            let separation = 10.0_f64.powf(-3.0 + 6.0 * random.number());
+            x_wb.translation.vector -= d.nhat_ba_w * (separation - d.distance);
+            let far = check(&a, &x_wa, &b, &x_wb, 1e-14 * (extent + separation));
+            let error = (far.distance - separation).abs();
+            assert!(error <= 1e-14 * (extent + separation), "{error:e}");
+        }
+    }
+}

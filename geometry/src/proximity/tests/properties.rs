@@ -1,0 +1,52 @@
+//! Symmetry and invariance.
+
+use super::*;
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Exchanging the bodies exchanges the answer, bit for bit.
+    #[test]
+    fn exchange(seed: u64, i in 0..4_usize, j in 0..4_usize, same in proptest::bool::ANY) {
+        prop_assume!((i, j) != (3, 3));
+        let mut random = Random::new(seed);
+        let a = random.shape(i);
+        let b = if same { a.clone() } else { random.shape(j) };
+        prop_assume!(!matches!((&a, &b), (Shape::HalfSpace(_), Shape::HalfSpace(_))));
+        let (x_wa, x_wb) = (random.pose(0.3), random.pose(0.3));
+        let ab = signed_distance(&a, &x_wa, &b, &x_wb).unwrap();
+        let ba = signed_distance(&b, &x_wb, &a, &x_wa).unwrap();
+        prop_assert_eq!(format!("{:?}", ab), format!("{:?}", ba.swapped()));
+    }
+
+    /// A common rigid motion changes nothing but rounding, also far from the origin.
+    #[test]
+    fn rigid_motion(seed: u64, i in 0..4_usize, j in 0..4_usize, reach in 0.0..1000.0) {
+        prop_assume!((i, j) != (3, 3));
+        let mut random = Random::new(seed);
+        let (a, b) = (random.shape(i), random.shape(j));
+        let (x_wa, x_wb, x_vw) = (random.pose(0.3), random.pose(0.3), random.pose(reach));
+        let w = signed_distance(&a, &x_wa, &b, &x_wb).unwrap();
+        let v = signed_distance(&a, &(x_vw * x_wa), &b, &(x_vw * x_wb)).unwrap();
+        let tolerance = 2e-15 * (1.0 + reach);
+        prop_assert!((w.distance - v.distance).abs() < tolerance);
+    }
+}
+
+/// Concentric and coaxial bodies of the same type still exchange.
+#[test]
+fn exchange_without_a_direction() {
+    let o = Isometry3::identity();
+    let turned = math::pose(math::rotation_x(1.0), Vector3::zeros());
+    let s = |r| Shape::from(Sphere::new(r).unwrap());
+    let c = |r| Shape::from(Capsule::new(r, 1.0).unwrap());
+    let pairs = [(s(1.0), s(2.0)), (s(1.0), s(1.0)), (c(1.0), c(2.0))];
+    for (a, b) in pairs {
+        for (x_wa, x_wb) in [(o, turned), (turned, o)] {
+            let ab = signed_distance(&a, &x_wa, &b, &x_wb).unwrap();
+            let ba = signed_distance(&b, &x_wb, &a, &x_wa).unwrap();
+            assert_eq!(format!("{ab:?}"), format!("{:?}", ba.swapped()));
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Pairs that may be near each other, from bounding boxes.
+//!
+//! Anchored geometry is in one static tree per scene, moving geometry in a tree per snapshot that is
+//! refitted when the snapshot's storage is reused. Trees are `parry3d`'s BVH. Half spaces have no
+//! box; they are paired with everything.
+
+use super::state::{Geometry, GeometryState};
+use crate::error::Result;
+use crate::mesh;
+use crate::shapes::Shape;
+use nalgebra::{Isometry3, Vector3};
+use parry3d_f64::bounding_volume::Aabb;
+use parry3d_f64::math::Vector;
+use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
+use tarragon_framework::Scalar;
+
+/// Extent of a shape in its own frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum LocalBound {
+    Unbounded,
+    /// All points within `radius` of the segment of `half_length` along z.
+    Round {
+        radius: f64,
+        half_length: f64,
+    },
+    Box {
+        center: Vector3<f64>,
+        half: Vector3<f64>,
+    },
+}
+
+impl LocalBound {
+    /// Reads the file of a mesh.
+    pub(crate) fn of(shape: &Shape) -> Result<Self> {
+        let centered = |half| Self::Box {
+            center: Vector3::zeros(),
+            half,
+        };
+        Ok(match shape {
+            Shape::HalfSpace(_) => Self::Unbounded,
+            Shape::Sphere(s) => Self::Round {
+                radius: s.radius(),
+                half_length: 0.0,
+            },
+            Shape::Capsule(c) => Self::Round {
+                radius: c.radius(),
+                half_length: c.length() / 2.0,
+            },
+            Shape::Box(b) => centered(b.half_size()),
+            Shape::Cylinder(c) => centered(Vector3::new(c.radius(), c.radius(), c.length() / 2.0)),
+            Shape::Ellipsoid(e) => centered(e.semi_axes()),
+            Shape::Mesh(m) => Self::of_mesh(m.source(), &m.scale3())?,
+            Shape::Convex(c) => Self::of_mesh(c.source(), &c.scale3())?,
+        })
+    }
+
+    fn of_mesh(source: &std::path::Path, scale3: &Vector3<f64>) -> Result<Self> {
+        let mesh = mesh::read(source)?;
+        let mut low = Vector3::repeat(f64::INFINITY);
+        let mut high = -low;
+        for p in &mesh.positions {
+            let p = p.coords.component_mul(scale3);
+            (low, high) = (low.inf(&p), high.sup(&p));
+        }
+        Ok(Self::Box {
+            center: (low + high) / 2.0,
+            half: (high - low) / 2.0,
+        })
+    }
+
+    /// World box of a shape at `X_WG`, or `None` if it has none.
+    fn aabb<T: Scalar>(&self, x_wg: &Isometry3<T>) -> Option<Aabb> {
+        let p = x_wg.translation.vector.map(|x| x.re());
+        let (center, half) = match self {
+            Self::Unbounded => return None,
+            Self::Round {
+                radius,
+                half_length,
+            } => {
+                let mut half = Vector3::repeat(*radius);
+                if *half_length > 0.0 {
+                    half += rotation(x_wg).column(2).abs() * *half_length;
+                }
+                (p, half)
+            }
+            Self::Box { center, half } => {
+                let r = rotation(x_wg);
+                (p + r * center, r.abs() * half)
+            }
+        };
+        let corner = |c: Vector3<f64>| Vector::new(c.x, c.y, c.z);
+        Some(Aabb {
+            mins: corner(center - half),
+            maxs: corner(center + half),
+        })
+    }
+}
+
+fn rotation<T: Scalar>(x: &Isometry3<T>) -> nalgebra::Matrix3<f64> {
+    x.rotation.to_rotation_matrix().into_inner().map(|x| x.re())
+}
+
+/// Boxes of some geometries in a tree, leaves numbered by geometry; the rest has no box.
+#[derive(Default)]
+struct Tree {
+    bvh: Bvh,
+    unbounded: Vec<u32>,
+}
+
+/// The anchored geometries with the proximity role.
+#[derive(Default)]
+pub(crate) struct StaticTree(Tree);
+
+impl StaticTree {
+    pub(crate) fn new(geometries: &[Geometry]) -> Self {
+        let mut tree = Tree::default();
+        let mut leaves = vec![];
+        for (i, geometry) in geometries
+            .iter()
+            .enumerate()
+            .filter(|(_, g)| g.is_anchored())
+        {
+            match geometry.bound.map(|b| b.aabb(&geometry.x_fg)) {
+                Some(Some(aabb)) => leaves.push((i, aabb)),
+                Some(None) => tree.unbounded.push(i as u32),
+                None => {}
+            }
+        }
+        tree.bvh = Bvh::from_iter(BvhBuildStrategy::Binned, leaves.into_iter());
+        Self(tree)
+    }
+}
+
+/// The moving geometries with the proximity role.
+#[derive(Default)]
+pub(crate) struct DynamicTree {
+    tree: Tree,
+    /// All members with their boxes, by geometry number.
+    members: Vec<(u32, Option<Aabb>)>,
+    workspace: BvhWorkspace,
+}
+
+impl DynamicTree {
+    /// The tree at new poses, in the storage of an `old` tree of the same geometries.
+    pub(crate) fn update<T: Scalar>(
+        old: Option<Self>,
+        state: &GeometryState,
+        x_wg: &[Isometry3<T>],
+    ) -> Self {
+        let fresh = old.is_none();
+        let mut this = old.unwrap_or_default();
+        this.members.clear();
+        for (i, (geometry, x_wg)) in state.geometries.iter().zip(x_wg).enumerate() {
+            if let Some(bound) = geometry.bound.filter(|_| !geometry.is_anchored()) {
+                this.members.push((i as u32, bound.aabb(x_wg)));
+            }
+        }
+        if fresh {
+            let boxed = this
+                .members
+                .iter()
+                .filter_map(|(i, b)| Some((*i as usize, (*b)?)));
+            this.tree.bvh = Bvh::from_iter(BvhBuildStrategy::Binned, boxed);
+            let unbounded = this.members.iter().filter(|(_, b)| b.is_none());
+            this.tree.unbounded = unbounded.map(|(i, _)| *i).collect();
+        } else {
+            for (i, aabb) in &this.members {
+                if let Some(aabb) = aabb {
+                    this.tree.bvh.insert_or_update_partially(*aabb, *i, 0.0);
+                }
+            }
+            this.tree.bvh.refit(&mut this.workspace);
+            this.tree.bvh.optimize_incremental(&mut this.workspace);
+        }
+        this
+    }
+
+    /// Calls `f` with every pair `(a, b)`, a < b, of geometries whose boxes are within `margin` of
+    /// each other (per axis), one of them moving. Each pair comes once, in no particular order.
+    pub(crate) fn for_each_pair(
+        &self,
+        statics: &StaticTree,
+        margin: f64,
+        mut f: impl FnMut(usize, usize),
+    ) {
+        let mut emit = |a: u32, b: u32| f(a.min(b) as usize, a.max(b) as usize);
+        for (i, (a, aabb)) in self.members.iter().enumerate() {
+            let Some(aabb) = aabb else {
+                // Without a box: everything else, but each moving unbounded pair once.
+                for (k, (b, other)) in self.members.iter().enumerate() {
+                    if other.is_some() || i < k {
+                        emit(*a, *b);
+                    }
+                }
+                statics.0.bvh.leaves(|_| true).for_each(|b| emit(*a, b));
+                statics.0.unbounded.iter().for_each(|b| emit(*a, *b));
+                continue;
+            };
+            let wide = Aabb {
+                mins: aabb.mins - Vector::splat(margin),
+                maxs: aabb.maxs + Vector::splat(margin),
+            };
+            for b in self.tree.bvh.intersect_aabb(&wide).filter(|b| b > a) {
+                emit(*a, b);
+            }
+            statics
+                .0
+                .bvh
+                .intersect_aabb(&wide)
+                .for_each(|b| emit(*a, b));
+            statics.0.unbounded.iter().for_each(|b| emit(*a, *b));
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Writing images to disk while a simulation runs.
+
+use crate::error::{Error, Result};
+use crate::file_name::{Field, FileNameFormat};
+use crate::image_io::{ImageFileFormat, ImageFilePixel, save_image};
+use std::any::Any;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tarragon_framework::prelude::*;
+use tarragon_geometry::render::Image;
+
+const FIELDS: [&str; 6] = [
+    "port_name",
+    "image_type",
+    "time_double",
+    "time_usec",
+    "time_msec",
+    "count",
+];
+/// Fields that do not change over time, so that a directory may depend on them.
+const FIXED_FIELDS: [&str; 2] = ["port_name", "image_type"];
+
+/// Writes images to files at fixed periods (Drake's `ImageWriter`).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | chosen per port | [`Image`] of the pixel type of [`ImageWriter::declare_image_input_port`] |
+///
+/// A forced publish writes one image of every port.
+///
+/// ```no_run
+/// use tarragon_framework::prelude::*;
+/// use tarragon_sensors::{ImageWriter, RgbdSensor, Rgba8U};
+/// # fn demo(b: &mut DiagramBuilder, camera: Block<RgbdSensor>) -> Result<(), Box<dyn std::error::Error>> {
+/// let mut writer = ImageWriter::new();
+/// let color = writer.declare_image_input_port::<Rgba8U>("color", "frames/{image_type}_{count:04}", 0.1, 0.0)?;
+/// let writer = b.add_f64("writer", writer);
+/// b.connect(camera.color_image, writer.image_port(color)?);
+/// # Ok(()) }
+/// ```
+#[derive(Default)]
+pub struct ImageWriter {
+    ports: Vec<PortConfig>,
+}
+
+struct PortConfig {
+    name: String,
+    image_type: &'static str,
+    extension: &'static str,
+    format: FileNameFormat,
+    period: f64,
+    start_time: f64,
+    /// Declares the typed port; monomorphic in the pixel type.
+    declare: fn(&mut Declare<ImageWriter, f64>, usize, &PortConfig) -> ErasedPort,
+}
+
+/// An `InputPort<Image<P>>` of some P.
+type ErasedPort = Arc<dyn Any + Send + Sync>;
+
+/// A port of an [`ImageWriter`] before it is part of a diagram.
+#[derive(Debug)]
+pub struct ImagePortIndex<P> {
+    index: usize,
+    marker: PhantomData<fn() -> P>,
+}
+impl<P> Clone for ImagePortIndex<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P> Copy for ImagePortIndex<P> {}
+
+impl ImageWriter {
+    /// A writer without ports.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a port whose images are written at `start_time + k * publish_period` (s).
+    ///
+    /// `file_name_format` may use the fields `{port_name}`, `{image_type}` (`color`, `depth`,
+    /// `label` or `grey`), `{time_double}` (s), `{time_usec}`, `{time_msec}` and `{count}`, numbers
+    /// with a width such as `{count:05}`. Without `.png`, `.tiff` or `.tif` at its end, the usual
+    /// extension of the pixel type is added.
+    ///
+    /// # Errors
+    /// If the name is taken, the period is not positive, the start is negative, the format is
+    /// wrong, its directory depends on time or count, does not exist, or can not be written to.
+    pub fn declare_image_input_port<P: ImageFilePixel>(
+        &mut self,
+        port_name: &str,
+        file_name_format: &str,
+        publish_period: f64,
+        start_time: f64,
+    ) -> Result<ImagePortIndex<P>> {
+        let fail = |why: String| {
+            Err(Error::invalid(format!(
+                "ImageWriter port '{port_name}': {why}"
+            )))
+        };
+        if self.ports.iter().any(|p| p.name == port_name) {
+            return fail("a port of that name exists already".into());
+        }
+        if !(publish_period > 0.0 && publish_period.is_finite()) {
+            return fail(format!(
+                "the publish period is {publish_period} s, a positive time is expected"
+            ));
+        }
+        if !(start_time >= 0.0 && start_time.is_finite()) {
+            return fail(format!(
+                "the start time is {start_time} s, a time of at least 0 is expected"
+            ));
+        }
+        let format = FileNameFormat::parse(file_name_format, &FIELDS)?;
+        if let Some(field) = format
+            .directory_fields()
+            .find(|f| !FIXED_FIELDS.contains(f))
+        {
+            return fail(format!(
+                "the directory of '{file_name_format}' depends on {{{field}}}; it may only depend on \
+                 {{port_name}} and {{image_type}}"
+            ));
+        }
+        let has_extension = ImageFileFormat::of_path(Path::new(file_name_format)).is_ok();
+        let config = PortConfig {
+            name: port_name.into(),
+            image_type: P::IMAGE_TYPE,
+            extension: if has_extension {
+                ""
+            } else {
+                P::DEFAULT_FORMAT.extension()
+            },
+            format,
+            period: publish_period,
+            start_time,
+            declare: declare_port::<P>,
+        };
+        check_directory(&config.path(0.0, 0))?;
+        self.ports.push(config);
+        Ok(ImagePortIndex {
+            index: self.ports.len() - 1,
+            marker: PhantomData,
+        })
+    }
+}
+
+impl PortConfig {
+    /// File of the image number `count` at `time` (s).
+    fn path(&self, time: f64, count: u64) -> PathBuf {
+        let mut path = self.format.format(|field| match field {
+            "port_name" => Field::Text(&self.name),
+            "image_type" => Field::Text(self.image_type),
+            "time_double" => Field::Real(time),
+            // Rounded: 0.3 s is 299999.99999999994 us.
+            "time_usec" => Field::Integer((time * 1e6).round() as i64),
+            "time_msec" => Field::Integer((time * 1e3).round() as i64),
+            _ => Field::Integer(count as i64),
+        });
+        if !self.extension.is_empty() {
+            path.push('.');
+            path.push_str(self.extension);
+        }
+        path.into()
+    }
+}
+
+/// Checks that the directory of a file exists and takes new files.
+fn check_directory(path: &Path) -> Result<()> {
+    let directory = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let fail = |why: String| {
+        let directory = directory.display();
+        Error::invalid(format!("ImageWriter: the directory '{directory}' {why}"))
+    };
+    let metadata = std::fs::metadata(directory)
+        .map_err(|e| fail(format!("can not be used ({e}); create it first")))?;
+    if !metadata.is_dir() {
+        return Err(fail("is a file; choose another".into()));
+    }
+    let probe = directory.join(format!(".tarragon-probe-{}", std::process::id()));
+    std::fs::File::create(&probe)
+        .and_then(|_| std::fs::remove_file(&probe))
+        .map_err(|e| {
+            fail(format!(
+                "can not be written to ({e}); change its permissions or choose another"
+            ))
+        })
+}
+
+fn declare_port<P: ImageFilePixel>(
+    d: &mut Declare<ImageWriter, f64>,
+    index: usize,
+    config: &PortConfig,
+) -> ErasedPort {
+    let input: InputPort<Image<P>> = d.input(&config.name);
+    let count = d.fresh_param(|| Arc::new(AtomicU64::new(0)));
+    let (period, offset) = (config.period, config.start_time);
+    for trigger in [Trigger::Periodic { period, offset }, Trigger::Forced] {
+        d.publish_on(trigger, move |writer, ctx| {
+            let image = ctx.eval(input)?;
+            let count = ctx.param(count).fetch_add(1, Ordering::Relaxed);
+            let path = writer.ports[index].path(ctx.time(), count);
+            save_image(image, &path).map_err(tarragon_framework::Error::custom)?;
+            tracing::debug!(path = %path.display(), "wrote image");
+            Ok(EventStatus::Succeeded)
+        });
+    }
+    Arc::new(input)
+}
+
+/// Ports of [`ImageWriter`].
+#[derive(Clone)]
+pub struct ImageWriterPorts {
+    ports: Vec<ErasedPort>,
+}
+
+impl ImageWriterPorts {
+    /// The input port that was declared under an index.
+    ///
+    /// # Errors
+    /// If the index comes from another writer.
+    pub fn image_port<P: ImageFilePixel>(
+        &self,
+        port: ImagePortIndex<P>,
+    ) -> Result<InputPort<Image<P>>> {
+        let found = self.ports.get(port.index).and_then(|p| p.downcast_ref());
+        found.copied().ok_or_else(|| {
+            Error::invalid(format!(
+                "ImageWriter: there is no port number {} of {} images; use the index that \
+                 `declare_image_input_port` of this writer returned",
+                port.index,
+                P::NAME
+            ))
+        })
+    }
+}
+
+impl LeafSystem<f64> for ImageWriter {
+    type Ports = ImageWriterPorts;
+
+    fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+        let ports = self.ports.iter().enumerate();
+        let ports = ports
+            .map(|(i, config)| (config.declare)(d, i, config))
+            .collect();
+        ImageWriterPorts { ports }
+    }
+}
