@@ -5,5 +5,7 @@
 //! skipped with a line that begins with `SKIPPED`. With `TARRAGON_REPORT=FILE` every family adds its
 //! counts to that JSON file.
 
+mod camera;
+mod npz;
 mod proximity;
 mod support;
