@@ -1,1 +1,33 @@
-//! Multibody systems.
+//! Robots: bodies connected by joints, their kinematics, and parsers of model files.
+//!
+//! A [`MultibodyPlant`] is filled by hand or by a [`Parser`], finalized, and then computes body
+//! poses, on its own ([`MultibodyPlant::calc_body_poses`]) or as a system of a diagram
+//! ([`add_multibody_plant_scene_graph`]).
+
+mod body;
+mod collision_filters;
+mod contact;
+mod geometry_registration;
+mod index;
+mod inertia;
+mod joint;
+mod kinematics;
+mod lookup;
+mod names;
+mod plant;
+mod system;
+mod topology;
+
+pub mod error;
+pub mod parsing;
+
+pub use body::{FixedOffsetFrame, RigidBody};
+pub use contact::{CoulombFriction, HydroelasticType};
+pub use error::{Error, Result};
+pub use geometry_registration::VisualProperties;
+pub use index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
+pub use inertia::SpatialInertia;
+pub use joint::{CouplerConstraint, Joint, JointActuator, JointKind};
+pub use parsing::{Diagnostic, PackageMap, Parser, Severity};
+pub use plant::{MultibodyPlant, PositionSource};
+pub use system::{MultibodyPlantPorts, add_multibody_plant_scene_graph};

@@ -46,7 +46,19 @@ pub(super) struct ShadedTriangle {
 }
 
 impl ShadedTriangle {
-    fn new(p: [Point3<f64>; 3], n: [Vector3<f64>; 3], uv: [[f64; 2]; 3], material: u32) -> Self {
+    fn new(
+        mut p: [Point3<f64>; 3],
+        mut n: [Vector3<f64>; 3],
+        mut uv: [[f64; 2]; 3],
+        material: u32,
+    ) -> Self {
+        // Files whose winding contradicts their normals are lit as their normals say.
+        let winding = (p[1] - p[0]).cross(&(p[2] - p[0]));
+        if winding.dot(&(n[0] + n[1] + n[2])) < 0.0 {
+            p.swap(1, 2);
+            n.swap(1, 2);
+            uv.swap(1, 2);
+        }
         let (e1, e2) = (p[1] - p[0], p[2] - p[0]);
         let face = e1.cross(&e2);
         let scale = 1.0 / face.norm_squared();

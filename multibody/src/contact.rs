@@ -1,0 +1,57 @@
+//! Contact properties that model files give to geometry.
+
+use crate::error::{Error, Result};
+
+/// Static and dynamic coefficient of friction (Drake's `CoulombFriction`); the proximity property
+/// `("material", "coulomb_friction")`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoulombFriction {
+    static_friction: f64,
+    dynamic_friction: f64,
+}
+
+impl CoulombFriction {
+    /// What geometry without coefficients gets, as in Drake.
+    pub const DEFAULT: Self = Self {
+        static_friction: 1.0,
+        dynamic_friction: 1.0,
+    };
+
+    /// Both coefficients.
+    ///
+    /// # Errors
+    /// If one is negative or not finite, or the dynamic one is the larger.
+    pub fn new(static_friction: f64, dynamic_friction: f64) -> Result<Self> {
+        let valid = dynamic_friction >= 0.0
+            && static_friction >= dynamic_friction
+            && static_friction.is_finite();
+        if !valid {
+            return Err(Error::invalid(format!(
+                "static friction {static_friction} and dynamic friction {dynamic_friction}; finite \
+                 values of at least 0, the static one not below the dynamic one, are expected"
+            )));
+        }
+        Ok(Self {
+            static_friction,
+            dynamic_friction,
+        })
+    }
+    /// Static coefficient.
+    pub fn static_friction(&self) -> f64 {
+        self.static_friction
+    }
+    /// Dynamic coefficient.
+    pub fn dynamic_friction(&self) -> f64 {
+        self.dynamic_friction
+    }
+}
+
+/// What a model file says about a geometry's compliance; the proximity property
+/// `("hydroelastic", "compliance_type")`. Kept for hydroelastic contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HydroelasticType {
+    /// Infinitely stiff.
+    Rigid,
+    /// With a finite modulus.
+    Compliant,
+}

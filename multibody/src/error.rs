@@ -1,0 +1,98 @@
+//! The error type of this crate.
+
+use crate::parsing::Diagnostic;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Result with this crate's [`Error`].
+pub type Result<V, E = Error> = std::result::Result<V, E>;
+
+/// What went wrong, where, and how to mend it. Opaque: read it with `Display`.
+pub struct Error(Box<ErrorKind>);
+
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum ErrorKind {
+    /// A value outside its domain: names the place, what was found and what was expected.
+    #[error("{0}")]
+    Invalid(String),
+    /// A file that can not be opened or read.
+    #[error("{path}: {source}")]
+    Io {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    /// The first error of a model file; the others are in the parser's diagnostics.
+    #[error("{first}{}", and_more(*.more))]
+    Parse { first: Diagnostic, more: usize },
+    /// An error of the geometry crate.
+    #[error(transparent)]
+    Geometry(#[from] tarragon_geometry::Error),
+    /// An error of the systems framework.
+    #[error(transparent)]
+    Framework(#[from] tarragon_framework::Error),
+}
+
+fn and_more(n: usize) -> String {
+    match n {
+        0 => String::new(),
+        1 => " (and 1 more error, see `Parser::diagnostics`)".into(),
+        n => format!(" (and {n} more errors, see `Parser::diagnostics`)"),
+    }
+}
+
+impl Error {
+    /// An error described by one complete sentence.
+    #[cold]
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        ErrorKind::Invalid(message.into()).into()
+    }
+    #[cold]
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
+        ErrorKind::Io {
+            path: path.into(),
+            source,
+        }
+        .into()
+    }
+    #[cold]
+    pub(crate) fn parse(first: Diagnostic, more: usize) -> Self {
+        ErrorKind::Parse { first, more }.into()
+    }
+}
+
+impl<E: Into<ErrorKind>> From<E> for Error {
+    #[cold]
+    fn from(kind: E) -> Self {
+        Self(Box::new(kind.into()))
+    }
+}
+
+/// Calc functions of systems return the framework's error; it adds the place.
+impl From<Error> for tarragon_framework::Error {
+    #[cold]
+    fn from(error: Error) -> Self {
+        match *error.0 {
+            ErrorKind::Framework(error) => error,
+            _ => Self::custom(error),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}

@@ -1,0 +1,82 @@
+//! Finding things by name, with messages that list the near misses.
+
+use crate::error::{Error, Result};
+
+/// How many names a message lists at most.
+const LISTED: usize = 8;
+
+/// An error for a name that is not there: names like it first, then others.
+pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
+    let mut known: Vec<&str> = known.collect();
+    let total = known.len();
+    known.sort_by_cached_key(|k| distance(name, k));
+    known.truncate(LISTED);
+    let list = if known.is_empty() {
+        "there is none".into()
+    } else {
+        let more = if total > LISTED { ", ..." } else { "" };
+        format!("there are: '{}'{more}", known.join("', '"))
+    };
+    Error::invalid(format!("there is no {kind} named '{name}'; {list}"))
+}
+
+/// Chooses the only match among `(index, scoped name)` pairs.
+pub(crate) fn only_match<I: Copy>(
+    kind: &str,
+    name: &str,
+    matches: &[(I, String)],
+) -> Result<Option<I>> {
+    match matches {
+        [] => Ok(None),
+        [(index, _)] => Ok(Some(*index)),
+        many => {
+            let scoped: Vec<_> = many.iter().map(|(_, n)| &**n).collect();
+            Err(Error::invalid(format!(
+                "{kind} '{name}' exists in {} model instances, a scoped name is expected: '{}'",
+                many.len(),
+                scoped.join("', '")
+            )))
+        }
+    }
+}
+
+/// Edit distance of the lowercased names (Levenshtein), zero-cost where one contains the other.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.to_lowercase(), b.to_lowercase());
+    if !a.is_empty() && b.contains(&a) {
+        return 0;
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_come_first() {
+        let e = unknown("body", "lnik1", ["base", "link1", "tool"].into_iter()).to_string();
+        assert!(
+            e.starts_with("there is no body named 'lnik1'; there are: 'link1'"),
+            "{e}"
+        );
+    }
+
+    #[test]
+    fn edit_distance() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("arm", "left_ARM_2"), 0);
+    }
+}

@@ -1,0 +1,53 @@
+//! What a parser has to say about a file.
+
+use std::fmt;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The model was loaded, something in it was left out or replaced.
+    Warning,
+    /// The model was not loaded.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// A message with its place in a file. Displays as `file:line:column: severity: message`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file, or `<literal>` for models given as text.
+    pub file: String,
+    /// Line, from 1; 0 when the message is about the whole file.
+    pub line: u32,
+    /// Column in characters, from 1; 0 when the message is about the whole file.
+    pub column: u32,
+    /// What was found, what was expected, what to do.
+    pub message: String,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            severity,
+            file,
+            line,
+            column,
+            message,
+        } = self;
+        if *line == 0 {
+            write!(f, "{file}: {severity}: {message}")
+        } else {
+            write!(f, "{file}:{line}:{column}: {severity}: {message}")
+        }
+    }
+}

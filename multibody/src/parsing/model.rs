@@ -1,0 +1,184 @@
+//! A model between file and plant: everything is read and checked before the plant is touched.
+
+use crate::body::FixedOffsetFrame;
+use crate::collision_filters::CollisionFilterGroup;
+use crate::error::{Error, Result};
+use crate::geometry_registration::VisualProperties;
+use crate::index::{BodyIndex, JointIndex, ModelInstanceIndex};
+use crate::inertia::SpatialInertia;
+use crate::joint::{CouplerConstraint, Joint};
+use crate::plant::MultibodyPlant;
+use nalgebra::Isometry3;
+use tarragon_geometry::{ProximityProperties, SceneGraph, Shape};
+
+/// One model. Bodies and joints refer to each other by their place in these lists; body 0 is the
+/// world.
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub(crate) name: String,
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) frames: Vec<FixedOffsetFrame>,
+    pub(crate) joints: Vec<Joint>,
+    pub(crate) actuators: Vec<Actuator>,
+    pub(crate) couplers: Vec<CouplerConstraint>,
+    /// Names are plain here.
+    pub(crate) filter_groups: Vec<CollisionFilterGroup>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub(crate) name: String,
+    pub(crate) inertia: SpatialInertia,
+    pub(crate) geometries: Vec<Geometry>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Geometry {
+    pub(crate) name: String,
+    pub(crate) x_bg: Isometry3<f64>,
+    pub(crate) shape: Shape,
+    pub(crate) role: Role,
+}
+
+#[derive(Debug)]
+pub(crate) enum Role {
+    Visual(VisualProperties),
+    Collision(ProximityProperties),
+}
+
+#[derive(Debug)]
+pub(crate) struct Actuator {
+    pub(crate) name: String,
+    pub(crate) joint: JointIndex,
+    pub(crate) effort_limit: f64,
+    pub(crate) rotor_inertia: f64,
+    pub(crate) gear_ratio: f64,
+}
+
+impl Model {
+    /// A model with the world only.
+    pub(crate) fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            bodies: vec![Body {
+                name: "world".into(),
+                inertia: SpatialInertia::zero(),
+                geometries: vec![],
+            }],
+            frames: vec![],
+            joints: vec![],
+            actuators: vec![],
+            couplers: vec![],
+            filter_groups: vec![],
+        }
+    }
+
+    /// Adds the model to a plant, and its geometry to a scene, under a name of its own. On failure
+    /// both are as before.
+    pub(crate) fn install(
+        self,
+        name: &str,
+        plant: &mut MultibodyPlant,
+        scene_graph: Option<&mut SceneGraph>,
+    ) -> Result<ModelInstanceIndex> {
+        let mut new_plant = plant.clone();
+        match scene_graph {
+            None => {
+                let instance = self.install_in(name, &mut new_plant, None)?;
+                *plant = new_plant;
+                Ok(instance)
+            }
+            Some(scene_graph) => {
+                let mut new_scene = scene_graph.clone();
+                let instance = self.install_in(name, &mut new_plant, Some(&mut new_scene))?;
+                (*plant, *scene_graph) = (new_plant, new_scene);
+                Ok(instance)
+            }
+        }
+    }
+
+    fn install_in(
+        self,
+        name: &str,
+        plant: &mut MultibodyPlant,
+        scene_graph: Option<&mut SceneGraph>,
+    ) -> Result<ModelInstanceIndex> {
+        let in_model =
+            |e: Error| -> Error { Error::invalid(format!("model '{}': {e}", self.name)) };
+        let instance = plant.add_model_instance(name)?;
+        let first = plant.num_bodies();
+        let body = |local: BodyIndex| match local.index() {
+            0 => BodyIndex::WORLD,
+            i => BodyIndex::new(first + i - 1),
+        };
+        for b in &self.bodies[1..] {
+            plant.add_rigid_body(&b.name, instance, b.inertia)?;
+        }
+        if let Some(scene_graph) = scene_graph {
+            plant.register_as_source_for_scene_graph(scene_graph)?;
+            plant.ensure_frames(scene_graph)?;
+            for (i, b) in self.bodies.iter().enumerate() {
+                for g in &b.geometries {
+                    let id = body(BodyIndex::new(i));
+                    g.register(plant, scene_graph, id).map_err(in_model)?;
+                }
+            }
+        }
+        for mut frame in self.frames {
+            frame.body = body(frame.body);
+            plant.add_frame(frame.with_model_instance(instance))?;
+        }
+        let first_joint = plant.num_joints();
+        let joint = |local: JointIndex| JointIndex::new(first_joint + local.index());
+        for mut j in self.joints {
+            (j.parent, j.child) = (body(j.parent), body(j.child));
+            plant.add_joint(j.with_model_instance(instance))?;
+        }
+        for a in self.actuators {
+            let index = plant.add_joint_actuator(&a.name, joint(a.joint), a.effort_limit)?;
+            plant.set_default_rotor(index, a.rotor_inertia, a.gear_ratio)?;
+        }
+        for mut c in self.couplers {
+            (c.joint0, c.joint1) = (joint(c.joint0), joint(c.joint1));
+            plant.add_coupler_constraint(c)?;
+        }
+        for group in self.filter_groups {
+            let scoped = |group: String| format!("{name}::{group}");
+            plant.filter_groups.push(CollisionFilterGroup {
+                name: scoped(group.name),
+                members: group.members.into_iter().map(body).collect(),
+                ignored: group.ignored.into_iter().map(scoped).collect(),
+            });
+        }
+        Ok(instance)
+    }
+}
+
+impl Geometry {
+    fn register(
+        &self,
+        plant: &mut MultibodyPlant,
+        scene_graph: &mut SceneGraph,
+        body: BodyIndex,
+    ) -> Result<()> {
+        let (x_bg, shape, name) = (self.x_bg, self.shape.clone(), &*self.name);
+        match &self.role {
+            Role::Visual(properties) => {
+                let properties = properties.clone();
+                plant.register_visual_geometry(scene_graph, body, x_bg, shape, name, properties)?;
+            }
+            Role::Collision(properties) => {
+                let properties = properties.clone();
+                plant.register_collision_geometry(
+                    scene_graph,
+                    body,
+                    x_bg,
+                    shape,
+                    name,
+                    properties,
+                )?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! `drake:proximity_properties`.
+
+use super::Robot;
+use crate::contact::{CoulombFriction, HydroelasticType};
+use crate::parsing::xml::Parsed;
+use roxmltree::Node;
+use tarragon_geometry::ProximityProperties;
+
+/// Element, group and name of the properties that are single numbers.
+const NUMBERS: [(&str, &str, &str); 7] = [
+    (
+        "drake:mesh_resolution_hint",
+        "hydroelastic",
+        "resolution_hint",
+    ),
+    (
+        "drake:hydroelastic_modulus",
+        "hydroelastic",
+        "hydroelastic_modulus",
+    ),
+    ("drake:hydroelastic_margin", "hydroelastic", "margin"),
+    (
+        "drake:hunt_crossley_dissipation",
+        "material",
+        "hunt_crossley_dissipation",
+    ),
+    ("drake:relaxation_time", "material", "relaxation_time"),
+    (
+        "drake:point_contact_stiffness",
+        "material",
+        "point_contact_stiffness",
+    ),
+    ("drake:slab_thickness", "hydroelastic", "slab_thickness"),
+];
+
+impl Robot<'_, '_> {
+    /// Properties of a `<collision>`; friction coefficients have defaults, as in Drake.
+    pub(super) fn read_proximity_properties(
+        &self,
+        collision: Node<'_, '_>,
+    ) -> Parsed<ProximityProperties> {
+        let mut properties = ProximityProperties::new();
+        let mut friction = CoulombFriction::DEFAULT;
+        if let Some(node) = self.reader.child(collision, "drake:proximity_properties") {
+            for (tag, group, name) in NUMBERS {
+                if let Some(value) = self.reader.child_value(node, tag)? {
+                    if value < 0.0 {
+                        let message = format!("<{tag}> is {value}, at least 0 is expected");
+                        return Err(self.reader.error(node, message));
+                    }
+                    properties.set(group, name, value);
+                }
+            }
+            let rigid = self.reader.child(node, "drake:rigid_hydroelastic");
+            let compliant = self.reader.child(node, "drake:compliant_hydroelastic");
+            let kind = match (rigid, compliant) {
+                (Some(second), Some(_)) => {
+                    let message = "a geometry is either rigid or compliant, not both";
+                    return Err(self.reader.error(second, message));
+                }
+                (Some(_), None) => Some(HydroelasticType::Rigid),
+                (None, Some(_)) => Some(HydroelasticType::Compliant),
+                (None, None) => None,
+            };
+            if let Some(kind) = kind {
+                properties.set("hydroelastic", "compliance_type", kind);
+            }
+            let mu_static = self.reader.child_value(node, "drake:mu_static")?;
+            let mu_dynamic = self.reader.child_value(node, "drake:mu_dynamic")?;
+            // One alone stands for both.
+            if let Some(one) = mu_static.or(mu_dynamic) {
+                let mu = CoulombFriction::new(one, mu_dynamic.unwrap_or(one));
+                friction = mu.map_err(|e| self.reader.error(node, e))?;
+            }
+        }
+        properties.set("material", "coulomb_friction", friction);
+        Ok(properties)
+    }
+}

@@ -1,0 +1,191 @@
+//! Visual and collision geometry.
+
+use super::Robot;
+use crate::geometry_registration::VisualProperties;
+use crate::parsing::model::{Geometry, Role};
+use crate::parsing::xml::Parsed;
+use nalgebra::Vector3;
+use roxmltree::Node;
+use std::collections::{BTreeMap, BTreeSet};
+use tarragon_geometry::{
+    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, IllustrationProperties, Mesh,
+    PerceptionProperties, Shape, Sphere,
+};
+
+/// Mesh files that the geometry crate reads.
+const MESH_SUFFIXES: [&str; 2] = ["obj", "stl"];
+
+/// Hands out names that are unique on a link within a role.
+#[derive(Default)]
+pub(super) struct GeometryNames {
+    taken: BTreeSet<String>,
+    next: BTreeMap<String, usize>,
+}
+
+impl GeometryNames {
+    /// `base`, or `base_1`, `base_2`, ... where it is taken.
+    fn unique(&mut self, base: &str) -> String {
+        let mut name = base.to_string();
+        while !self.taken.insert(name.clone()) {
+            let next = self.next.entry(base.into()).or_insert(0);
+            *next += 1;
+            name = format!("{base}_{next}");
+        }
+        name
+    }
+}
+
+impl Robot<'_, '_> {
+    pub(super) fn read_visual(
+        &mut self,
+        node: Node<'_, '_>,
+        names: &mut GeometryNames,
+    ) -> Parsed<Option<Geometry>> {
+        let material = match self.reader.child(node, "material") {
+            Some(material) => self.read_material(material)?,
+            None => Default::default(),
+        };
+        let mut illustration = IllustrationProperties::new();
+        let mut perception = PerceptionProperties::new();
+        if let Some(diffuse) = material.diffuse {
+            illustration.set("phong", "diffuse", diffuse);
+            perception.set("phong", "diffuse", diffuse);
+        }
+        if let Some(map) = material.diffuse_map {
+            illustration.set("phong", "diffuse_map", map.clone());
+            perception.set("phong", "diffuse_map", map);
+        }
+        let renderers = self.reader.children(node, "drake:accepting_renderer");
+        if !renderers.is_empty() {
+            let names = renderers
+                .into_iter()
+                .map(|r| self.reader.required(r, "name").map(String::from));
+            let names: BTreeSet<String> = names.collect::<Parsed<_>>()?;
+            perception.set("renderer", "accepting", names);
+        }
+        let enabled = |tag: &str| -> Parsed<bool> {
+            let Some(child) = self.reader.child(node, tag) else {
+                return Ok(true);
+            };
+            match child.attribute("enabled") {
+                None | Some("true" | "1") => Ok(true),
+                Some("false" | "0") => Ok(false),
+                Some(other) => Err(self.reader.error_at(
+                    child,
+                    "enabled",
+                    format!("'{other}' is neither true nor false"),
+                )),
+            }
+        };
+        let properties = VisualProperties {
+            illustration: enabled("drake:illustration_properties")?.then_some(illustration),
+            perception: enabled("drake:perception_properties")?.then_some(perception),
+        };
+        self.read_geometry(node, names, |_| Ok(Role::Visual(properties)))
+    }
+
+    pub(super) fn read_collision(
+        &self,
+        node: Node<'_, '_>,
+        names: &mut GeometryNames,
+    ) -> Parsed<Option<Geometry>> {
+        self.read_geometry(node, names, |robot| {
+            Ok(Role::Collision(robot.read_proximity_properties(node)?))
+        })
+    }
+
+    /// What visuals and collisions have in common; `None` if the geometry is left out.
+    fn read_geometry(
+        &self,
+        node: Node<'_, '_>,
+        names: &mut GeometryNames,
+        role: impl FnOnce(&Self) -> Parsed<Role>,
+    ) -> Parsed<Option<Geometry>> {
+        let x_bg = self.origin(node)?;
+        let tag = self.reader.tag(node);
+        let Some(geometry) = self.reader.child(node, "geometry") else {
+            let message = format!("<{tag}> has no <geometry>");
+            return Err(self.reader.error(node, message));
+        };
+        let Some(shape) = self.read_shape(geometry)? else {
+            return Ok(None);
+        };
+        let name = match node.attribute("name").map(str::trim) {
+            Some(name) if !name.is_empty() => {
+                let unique = names.unique(name);
+                if unique != name {
+                    let message = format!(
+                        "another <{tag}> of this link is named '{name}'; this one is called '{unique}'"
+                    );
+                    self.reader.warning(node, message);
+                }
+                unique
+            }
+            _ => names.unique(shape.type_name()),
+        };
+        let role = role(self)?;
+        Ok(Some(Geometry {
+            name,
+            x_bg,
+            shape,
+            role,
+        }))
+    }
+
+    fn read_shape(&self, geometry: Node<'_, '_>) -> Parsed<Option<Shape>> {
+        let number = |node, attribute| self.reader.required_number(node, attribute);
+        for node in self.reader.elements(geometry) {
+            let shape: tarragon_geometry::Result<Shape> = match self.reader.tag(node) {
+                "box" => {
+                    self.reader.required(node, "size")?;
+                    let [x, y, z] = self.reader.vector::<3>(node, "size")?.unwrap_or_default();
+                    BoxShape::new(x, y, z).map(Shape::from)
+                }
+                "sphere" => Sphere::new(number(node, "radius")?).map(Shape::from),
+                "cylinder" => {
+                    Cylinder::new(number(node, "radius")?, number(node, "length")?).map(Shape::from)
+                }
+                "capsule" | "drake:capsule" => {
+                    Capsule::new(number(node, "radius")?, number(node, "length")?).map(Shape::from)
+                }
+                "ellipsoid" | "drake:ellipsoid" => {
+                    let [a, b, c] = ["a", "b", "c"].map(|axis| number(node, axis));
+                    Ellipsoid::new(a?, b?, c?).map(Shape::from)
+                }
+                "mesh" => return self.read_mesh(node),
+                _ => continue,
+            };
+            return match shape {
+                Ok(shape) => Ok(Some(shape)),
+                Err(error) => Err(self.reader.error(node, error)),
+            };
+        }
+        Err(self.reader.error(
+            geometry,
+            "<geometry> has no shape; <box>, <sphere>, <cylinder>, <capsule>, <drake:ellipsoid> or \
+             <mesh> is expected",
+        ))
+    }
+
+    fn read_mesh(&self, node: Node<'_, '_>) -> Parsed<Option<Shape>> {
+        let uri = self.reader.required(node, "filename")?;
+        let scale = self.reader.vector3_or_uniform(node, "scale")?;
+        let scale = Vector3::from(scale.unwrap_or([1.0; 3]));
+        let path = self.resources.resolve(uri);
+        let path = path.map_err(|why| self.reader.error_at(node, "filename", why))?;
+        let suffix = path.extension().map(|s| s.to_string_lossy().to_lowercase());
+        if !suffix.is_some_and(|s| MESH_SUFFIXES.contains(&&*s)) {
+            let message = format!(
+                "'{uri}': only .obj and .stl meshes are supported yet; this geometry is left out"
+            );
+            self.reader.warning(node, message);
+            return Ok(None);
+        }
+        let shape = match self.reader.child(node, "drake:declare_convex") {
+            Some(_) => Convex::with_scale(path, scale).map(Shape::from),
+            None => Mesh::with_scale(path, scale).map(Shape::from),
+        };
+        let shape = shape.map_err(|e| self.reader.error_at(node, "scale", e))?;
+        Ok(Some(shape))
+    }
+}

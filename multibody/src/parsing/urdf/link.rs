@@ -1,0 +1,103 @@
+//! Links.
+
+use super::Robot;
+use super::geometry::GeometryNames;
+use crate::index::BodyIndex;
+use crate::inertia::{self, SpatialInertia};
+use crate::parsing::model::Body;
+use crate::parsing::xml::Parsed;
+use roxmltree::Node;
+
+impl Robot<'_, '_> {
+    pub(super) fn read_link(&mut self, node: Node<'_, '_>) -> Parsed<()> {
+        let name = self.reader.required(node, "name")?.to_string();
+        let world = name == "world";
+        if !world && self.links.contains_key(&name) {
+            let message = format!("link '{name}' is there twice; names of links are unique");
+            return Err(self.reader.error_at(node, "name", message));
+        }
+        // Known by name even if something in it is wrong, so that its joints give no errors of their
+        // own.
+        let body = match world {
+            true => BodyIndex::WORLD,
+            false => BodyIndex::new(self.model.bodies.len()),
+        };
+        if !world {
+            self.links.insert(name.clone(), body);
+            self.parents.push(None);
+            self.model.bodies.push(Body {
+                name: name.clone(),
+                inertia: SpatialInertia::zero(),
+                geometries: vec![],
+            });
+        }
+        match self.reader.child(node, "inertial") {
+            Some(inertial) if world => self.reader.warning(
+                inertial,
+                "the world link has no inertia; <inertial> is ignored",
+            ),
+            Some(inertial) => {
+                if let Ok(inertia) = self.read_inertial(inertial, &name) {
+                    self.model.bodies[body.index()].inertia = inertia;
+                }
+            }
+            None => {}
+        }
+        let mut names = GeometryNames::default();
+        for visual in self.reader.children(node, "visual") {
+            if let Ok(Some(geometry)) = self.read_visual(visual, &mut names) {
+                self.model.bodies[body.index()].geometries.push(geometry);
+            }
+        }
+        let mut names = GeometryNames::default();
+        for collision in self.reader.children(node, "collision") {
+            if let Ok(Some(geometry)) = self.read_collision(collision, &mut names) {
+                self.model.bodies[body.index()].geometries.push(geometry);
+            }
+        }
+        Ok(())
+    }
+
+    /// Mass properties; an inertia that no body can have is replaced with a warning, as in Drake.
+    fn read_inertial(&self, node: Node<'_, '_>, link: &str) -> Parsed<SpatialInertia> {
+        let x_bbi = self.origin(node)?;
+        let mass = match self.reader.child(node, "mass") {
+            Some(mass) => self.reader.required_number(mass, "value")?,
+            None => 0.0,
+        };
+        if mass < 0.0 {
+            let message = format!("link '{link}': the mass is {mass} kg, at least 0 is expected");
+            let at = self.reader.child(node, "mass").unwrap_or(node);
+            return Err(self.reader.error(at, message));
+        }
+        let (mut moments, mut products) = ([0.0; 3], [0.0; 3]);
+        let inertia_node = self.reader.child(node, "inertia");
+        if let Some(inertia) = inertia_node {
+            for (moment, name) in moments.iter_mut().zip(["ixx", "iyy", "izz"]) {
+                *moment = self.reader.required_number(inertia, name)?;
+            }
+            for (product, name) in products.iter_mut().zip(["ixy", "ixz", "iyz"]) {
+                *product = self.reader.number(inertia, name)?.unwrap_or(0.0);
+            }
+        }
+        let at = inertia_node.unwrap_or(node);
+        let massless = mass == 0.0 && moments == [0.0; 3] && products == [0.0; 3];
+        if massless {
+            return Ok(SpatialInertia::zero());
+        }
+        let p_bobcm_b = x_bbi.translation.vector;
+        let i_bbcm_b = inertia::rotational_inertia(moments, products, &x_bbi);
+        // Checked in the frame of the file, so that the message has the numbers of the file.
+        let unturned =
+            inertia::rotational_inertia(moments, products, &nalgebra::Isometry3::identity());
+        let inertia = inertia::check_rotational(&unturned)
+            .and_then(|()| SpatialInertia::from_central(mass, p_bobcm_b, i_bbcm_b));
+        inertia.or_else(|why| {
+            let message = format!(
+                "link '{link}': {why}; the inertia of a sphere of water of the same mass is used instead"
+            );
+            self.reader.warning(at, message);
+            SpatialInertia::plausible(mass, p_bobcm_b).map_err(|e| self.reader.error(at, e))
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! Materials: colours and textures by name.
+
+use super::Robot;
+use crate::parsing::xml::Parsed;
+use roxmltree::Node;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use tarragon_geometry::Rgba;
+
+/// How something looks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Material {
+    pub(super) diffuse: Option<Rgba>,
+    pub(super) diffuse_map: Option<PathBuf>,
+}
+
+/// The named materials of a robot.
+#[derive(Debug, Default)]
+pub(super) struct Materials(BTreeMap<String, Material>);
+
+impl Robot<'_, '_> {
+    pub(super) fn read_global_material(&mut self, node: Node<'_, '_>) -> Parsed<()> {
+        self.reader.required(node, "name")?;
+        self.read_material(node).map(|_| ())
+    }
+
+    /// A material's own content; a name makes it known or refers to a known one.
+    pub(super) fn read_material(&mut self, node: Node<'_, '_>) -> Parsed<Material> {
+        let mut material = Material::default();
+        if let Some(color) = self.reader.child(node, "color") {
+            self.reader.required(color, "rgba")?;
+            if let Some([r, g, b, a]) = self.reader.vector::<4>(color, "rgba")? {
+                let rgba = Rgba::new(r, g, b, a);
+                let rgba = rgba.map_err(|e| self.reader.error_at(color, "rgba", e))?;
+                material.diffuse = Some(rgba);
+            }
+        }
+        if let Some(texture) = self.reader.child(node, "texture") {
+            let uri = self.reader.required(texture, "filename")?;
+            match self.resources.resolve(uri) {
+                Ok(path) => material.diffuse_map = Some(path),
+                // Only the look suffers.
+                Err(why) => self
+                    .reader
+                    .warning(texture, format!("texture {why}; the texture is left out")),
+            }
+        }
+        let Some(name) = node.attribute("name").filter(|n| !n.is_empty()) else {
+            return Ok(material);
+        };
+        match self.materials.0.get(name) {
+            Some(known) if material == Material::default() => Ok(known.clone()),
+            Some(known) if *known != material => {
+                let message = format!(
+                    "material '{name}' is defined as {} and before as {}; give them different names",
+                    describe(&material),
+                    describe(known)
+                );
+                Err(self.reader.error(node, message))
+            }
+            Some(_) => Ok(material),
+            None => {
+                if material == Material::default() {
+                    let message =
+                        format!("material '{name}' has neither colour nor texture anywhere");
+                    self.reader.warning(node, message);
+                }
+                self.materials.0.insert(name.into(), material.clone());
+                Ok(material)
+            }
+        }
+    }
+}
+
+fn describe(material: &Material) -> String {
+    let color = material
+        .diffuse
+        .map_or("no colour".into(), |c| format!("colour {:?}", c.rgba()));
+    match &material.diffuse_map {
+        Some(path) => format!("{color} and texture '{}'", path.display()),
+        None => color,
+    }
+}

@@ -1,0 +1,385 @@
+//! The plant: bodies, frames and joints, added one by one and then finalized.
+
+use crate::body::{FixedOffsetFrame, RigidBody};
+use crate::collision_filters::CollisionFilterGroup;
+use crate::error::{Error, Result};
+use crate::geometry_registration::GeometryRegistration;
+use crate::index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
+use crate::inertia::SpatialInertia;
+use crate::joint::{CouplerConstraint, Joint, JointActuator};
+use crate::topology::Topology;
+use nalgebra::Isometry3;
+use std::collections::BTreeSet;
+
+/// Where the system takes its positions from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PositionSource {
+    /// The state `[q; v]`: discrete with a positive time step, continuous otherwise.
+    #[default]
+    State,
+    /// The input port `position`: somebody else says where the bodies are.
+    InputPort,
+}
+
+/// Rigid bodies connected by joints (Drake's `MultibodyPlant`).
+///
+/// Bodies and joints are added, by hand or by a [`crate::Parser`], until [`Self::finalize`] makes a
+/// tree of them: every body without a joint towards the world then gets a floating joint. After
+/// that the plant computes body poses and can be added to a diagram.
+///
+/// | port | name | type | exists |
+/// |---|---|---|---|
+/// | input | `position` | vector of `num_positions` | with [`PositionSource::InputPort`] |
+/// | output | `state` | vector `[q; v]` | with [`PositionSource::State`] |
+/// | output | `body_poses` | `Vec<Isometry3<T>>`, `X_WB` by [`BodyIndex`] | always |
+/// | output | `geometry_pose` | `FramePoseVector<T>` | once registered with a SceneGraph |
+///
+/// Limit: only kinematics so far. A discrete state stays as it is set; a continuous state has no
+/// time derivatives, which is an error when a simulator asks for them.
+///
+/// Bodies, joints and frames have names that are unique within their model instance; look-ups take
+/// `name` or `model::name`.
+#[derive(Clone, Debug)]
+pub struct MultibodyPlant {
+    pub(crate) time_step: f64,
+    pub(crate) model_instances: Vec<String>,
+    pub(crate) bodies: Vec<RigidBody>,
+    pub(crate) frames: Vec<FixedOffsetFrame>,
+    pub(crate) joints: Vec<Joint>,
+    pub(crate) actuators: Vec<JointActuator>,
+    pub(crate) couplers: Vec<CouplerConstraint>,
+    pub(crate) filter_groups: Vec<CollisionFilterGroup>,
+    /// Joint towards the world, per body.
+    pub(crate) inboard: Vec<Option<JointIndex>>,
+    pub(crate) default_free_poses: Vec<Option<Isometry3<f64>>>,
+    pub(crate) taken: Names,
+    pub(crate) position_source: PositionSource,
+    pub(crate) topology: Option<Topology>,
+    pub(crate) registration: Option<GeometryRegistration>,
+}
+
+/// Names in use, per kind and model instance.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    bodies: BTreeSet<(ModelInstanceIndex, String)>,
+    frames: BTreeSet<(ModelInstanceIndex, String)>,
+    pub(crate) joints: BTreeSet<(ModelInstanceIndex, String)>,
+    actuators: BTreeSet<(ModelInstanceIndex, String)>,
+}
+
+impl MultibodyPlant {
+    /// A plant with the world body only. A `time_step` (s) of 0 means continuous time.
+    ///
+    /// # Errors
+    /// If the time step is negative or not finite.
+    pub fn new(time_step: f64) -> Result<Self> {
+        if !(time_step >= 0.0 && time_step.is_finite()) {
+            return Err(Error::invalid(format!(
+                "the plant's time step is {time_step} s, a finite value of at least 0 is expected"
+            )));
+        }
+        let mut plant = Self {
+            time_step,
+            model_instances: vec!["WorldModelInstance".into(), "DefaultModelInstance".into()],
+            bodies: vec![],
+            frames: vec![],
+            joints: vec![],
+            actuators: vec![],
+            couplers: vec![],
+            filter_groups: vec![],
+            inboard: vec![],
+            default_free_poses: vec![],
+            taken: Names::default(),
+            position_source: PositionSource::State,
+            topology: None,
+            registration: None,
+        };
+        plant.push_body("world", ModelInstanceIndex::WORLD, SpatialInertia::zero());
+        Ok(plant)
+    }
+
+    /// Chooses where the system takes its positions from.
+    pub fn set_position_source(&mut self, source: PositionSource) {
+        self.position_source = source;
+    }
+
+    /// Adds an empty model instance.
+    ///
+    /// # Errors
+    /// If the name is empty or taken, or after `finalize`.
+    pub fn add_model_instance(&mut self, name: &str) -> Result<ModelInstanceIndex> {
+        self.check_open(|| format!("model instance '{name}'"))?;
+        if name.is_empty() {
+            return Err(Error::invalid(
+                "a model instance has an empty name, a name is expected",
+            ));
+        }
+        if self.model_instances.iter().any(|m| m == name) {
+            return Err(Error::invalid(format!(
+                "model instance '{name}' exists already; names of model instances are unique"
+            )));
+        }
+        self.model_instances.push(name.into());
+        Ok(ModelInstanceIndex::new(self.model_instances.len() - 1))
+    }
+
+    /// Adds a body with its mass properties about its origin.
+    ///
+    /// # Errors
+    /// If the name is empty or taken within the instance, the instance is unknown or the world's, or
+    /// after `finalize`.
+    pub fn add_rigid_body(
+        &mut self,
+        name: &str,
+        instance: ModelInstanceIndex,
+        inertia: SpatialInertia,
+    ) -> Result<BodyIndex> {
+        self.check_open(|| format!("body '{name}'"))?;
+        self.check_instance(instance)?;
+        if instance == ModelInstanceIndex::WORLD {
+            return Err(Error::invalid(format!(
+                "body '{name}' can not join the world's model instance"
+            )));
+        }
+        self.check_new("body", instance, name, &self.taken.bodies)?;
+        self.check_new("frame", instance, name, &self.taken.frames)?;
+        Ok(self.push_body(name, instance, inertia))
+    }
+
+    fn push_body(
+        &mut self,
+        name: &str,
+        instance: ModelInstanceIndex,
+        inertia: SpatialInertia,
+    ) -> BodyIndex {
+        let body = BodyIndex::new(self.bodies.len());
+        self.bodies.push(RigidBody {
+            name: name.into(),
+            model_instance: instance,
+            inertia,
+        });
+        self.inboard.push(None);
+        self.default_free_poses.push(None);
+        self.taken.bodies.insert((instance, name.into()));
+        self.taken.frames.insert((instance, name.into()));
+        self.frames.push(
+            FixedOffsetFrame::new(name, body, Isometry3::identity()).with_model_instance(instance),
+        );
+        body
+    }
+
+    /// Adds a frame that is fixed on a body.
+    ///
+    /// # Errors
+    /// If the body or the instance is unknown, the name is empty or taken within the instance, or
+    /// after `finalize`.
+    pub fn add_frame(&mut self, mut frame: FixedOffsetFrame) -> Result<FrameIndex> {
+        self.check_open(|| format!("frame '{}'", frame.name))?;
+        let body_instance = self.body(frame.body)?.model_instance;
+        let instance = *frame.model_instance.get_or_insert(body_instance);
+        self.check_instance(instance)?;
+        self.check_new("frame", instance, &frame.name, &self.taken.frames)?;
+        self.taken.frames.insert((instance, frame.name.clone()));
+        self.frames.push(frame);
+        Ok(FrameIndex::new(self.frames.len() - 1))
+    }
+
+    /// Adds a joint.
+    ///
+    /// # Errors
+    /// If a body is unknown, the child is the world or its own parent or has a parent joint already,
+    /// the name is empty or taken within the instance, or after `finalize`.
+    pub fn add_joint(&mut self, mut joint: Joint) -> Result<JointIndex> {
+        self.check_open(|| format!("joint '{}'", joint.name))?;
+        let parent_instance = self.body(joint.parent)?.model_instance;
+        let child_instance = self.body(joint.child)?.model_instance;
+        let name = &joint.name;
+        if joint.child == BodyIndex::WORLD {
+            return Err(Error::invalid(format!(
+                "joint '{name}' has the world as its child; swap parent and child"
+            )));
+        }
+        let child = || self.scoped_body_name(joint.child);
+        if joint.child == joint.parent {
+            return Err(Error::invalid(format!(
+                "joint '{name}' connects body '{}' with itself",
+                child()
+            )));
+        }
+        if let Some(other) = self.inboard[joint.child.index()] {
+            let other = &self.joints[other.index()];
+            return Err(Error::invalid(format!(
+                "joint '{name}': body '{}' has two parents, '{}' by joint '{}' and '{}' by this one; \
+                 loops of joints are not supported yet",
+                child(),
+                self.scoped_body_name(other.parent),
+                other.name,
+                self.scoped_body_name(joint.parent)
+            )));
+        }
+        let default_instance = if child_instance == ModelInstanceIndex::WORLD {
+            parent_instance
+        } else {
+            child_instance
+        };
+        let instance = *joint.model_instance.get_or_insert(default_instance);
+        self.check_instance(instance)?;
+        self.check_new("joint", instance, &joint.name, &self.taken.joints)?;
+        Ok(self.push_joint(joint))
+    }
+
+    pub(crate) fn push_joint(&mut self, joint: Joint) -> JointIndex {
+        let index = JointIndex::new(self.joints.len());
+        self.inboard[joint.child.index()] = Some(index);
+        let name = (joint.model_instance(), joint.name.clone());
+        self.taken.joints.insert(name);
+        self.joints.push(joint);
+        index
+    }
+
+    /// Welds frame C of a child body to frame P of a parent body with the pose `X_PC` between them.
+    /// The joint is named `{P}_welds_to_{C}`.
+    ///
+    /// # Errors
+    /// If a frame is unknown, and as [`Self::add_joint`].
+    pub fn weld_frames(
+        &mut self,
+        frame_on_parent: FrameIndex,
+        frame_on_child: FrameIndex,
+        x_pc: Isometry3<f64>,
+    ) -> Result<JointIndex> {
+        let (p, c) = (self.frame(frame_on_parent)?, self.frame(frame_on_child)?);
+        let name = format!("{}_welds_to_{}", p.name, c.name);
+        let joint = Joint::weld(name, p.body, c.body, x_pc)
+            .with_pose_on_parent(p.x_bf)
+            .with_pose_on_child(c.x_bf)
+            .with_model_instance(c.model_instance());
+        self.add_joint(joint)
+    }
+
+    /// Adds a motor on a joint.
+    ///
+    /// # Errors
+    /// If the joint is unknown or has other than one degree of freedom, the effort limit is not
+    /// positive, the name is empty or taken within the joint's instance, or after `finalize`.
+    pub fn add_joint_actuator(
+        &mut self,
+        name: &str,
+        joint: JointIndex,
+        effort_limit: f64,
+    ) -> Result<JointActuatorIndex> {
+        self.check_open(|| format!("actuator '{name}'"))?;
+        let driven = self.joint(joint)?;
+        let instance = driven.model_instance();
+        if driven.num_velocities() != 1 {
+            return Err(Error::invalid(format!(
+                "actuator '{name}': joint '{}' has {} degrees of freedom, one is expected",
+                driven.name,
+                driven.num_velocities()
+            )));
+        }
+        if effort_limit.is_nan() || effort_limit <= 0.0 {
+            return Err(Error::invalid(format!(
+                "actuator '{name}': the effort limit is {effort_limit}, a positive value is expected"
+            )));
+        }
+        self.check_new("actuator", instance, name, &self.taken.actuators)?;
+        self.taken.actuators.insert((instance, name.into()));
+        self.actuators.push(JointActuator {
+            name: name.into(),
+            joint,
+            effort_limit,
+            rotor_inertia: 0.0,
+            gear_ratio: 1.0,
+        });
+        Ok(JointActuatorIndex::new(self.actuators.len() - 1))
+    }
+
+    /// Sets rotor inertia (kg m^2 or kg) and gear ratio of an actuator.
+    ///
+    /// # Errors
+    /// If the actuator is unknown or a value is not finite.
+    pub fn set_default_rotor(
+        &mut self,
+        actuator: JointActuatorIndex,
+        rotor_inertia: f64,
+        gear_ratio: f64,
+    ) -> Result<()> {
+        let found = self.actuators.get_mut(actuator.index());
+        let found = found.ok_or_else(|| out_of_range("actuator", actuator.index()))?;
+        if !(rotor_inertia >= 0.0 && rotor_inertia.is_finite() && gear_ratio.is_finite()) {
+            return Err(Error::invalid(format!(
+                "actuator '{}': rotor inertia {rotor_inertia} and gear ratio {gear_ratio}, a rotor \
+                 inertia of at least 0 and a finite ratio are expected",
+                found.name
+            )));
+        }
+        (found.rotor_inertia, found.gear_ratio) = (rotor_inertia, gear_ratio);
+        Ok(())
+    }
+
+    /// Adds a coupler `q0 = gear_ratio * q1 + offset`; kept for dynamics.
+    ///
+    /// # Errors
+    /// If a joint is unknown or has other than one degree of freedom, or after `finalize`.
+    pub fn add_coupler_constraint(&mut self, coupler: CouplerConstraint) -> Result<()> {
+        self.check_open(|| "a coupler constraint".into())?;
+        for joint in [coupler.joint0, coupler.joint1] {
+            let joint = self.joint(joint)?;
+            if joint.num_positions() != 1 {
+                return Err(Error::invalid(format!(
+                    "coupler constraint: joint '{}' has {} positions, one is expected",
+                    joint.name,
+                    joint.num_positions()
+                )));
+            }
+        }
+        self.couplers.push(coupler);
+        Ok(())
+    }
+
+    pub(crate) fn check_open(&self, what: impl Fn() -> String) -> Result<()> {
+        match self.topology {
+            None => Ok(()),
+            Some(_) => Err(Error::invalid(format!(
+                "{} can not be added: the plant is finalized",
+                what()
+            ))),
+        }
+    }
+
+    fn check_instance(&self, instance: ModelInstanceIndex) -> Result<()> {
+        match self.model_instances.get(instance.index()) {
+            Some(_) => Ok(()),
+            None => Err(out_of_range("model instance", instance.index())),
+        }
+    }
+
+    fn check_new(
+        &self,
+        kind: &str,
+        instance: ModelInstanceIndex,
+        name: &str,
+        taken: &BTreeSet<(ModelInstanceIndex, String)>,
+    ) -> Result<()> {
+        let model = &self.model_instances[instance.index()];
+        if name.is_empty() {
+            return Err(Error::invalid(format!(
+                "a {kind} of model instance '{model}' has an empty name, a name is expected"
+            )));
+        }
+        if taken.contains(&(instance, name.to_string())) {
+            return Err(Error::invalid(format!(
+                "{kind} '{model}::{name}' exists already; names are unique within a model instance"
+            )));
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+pub(crate) fn out_of_range(kind: &str, index: usize) -> Error {
+    Error::invalid(format!(
+        "{kind} index {index} does not belong to this plant"
+    ))
+}
