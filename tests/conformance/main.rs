@@ -11,5 +11,7 @@
     reason = "helpers of tests, which clippy does not recognise outside of test functions"
 )]
 
+mod camera;
+mod npz;
 mod proximity;
 mod support;
