@@ -203,6 +203,8 @@ impl PackageMap {
                 "'{url}': an absolute path (file:///...) is expected"
             ))),
             "package" | "model" => {
+                // Some exporters write package:///name, and ROS's tools read it.
+                let rest = rest.trim_start_matches('/');
                 let (name, path) = rest.split_once('/').unwrap_or((rest, ""));
                 let folder = self
                     .get_path(name)
