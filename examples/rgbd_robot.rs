@@ -275,12 +275,18 @@ fn swing(plant: &MultibodyPlant) -> AnyResult<PiecewisePolynomial> {
     let (lower, upper) = (plant.position_lower_limits(), plant.position_upper_limits());
     for (index, joint) in plant.joints() {
         let reach = match joint.kind() {
-            JointKind::Revolute { .. } => 0.35,
+            JointKind::Revolute { .. } => 0.25,
             JointKind::Prismatic { .. } => 0.05,
             _ => 0.0,
         };
         let start = plant.position_start(index)?;
-        if reach > 0.0 {
+        // Neighbours swing against each other, so that limbs do not fold into the body.
+        let reach = if index.index() % 2 == 0 {
+            reach
+        } else {
+            -reach
+        };
+        if reach != 0.0 {
             for (sample, side) in samples.iter_mut().zip(shape) {
                 let q = sample[start] + side * reach;
                 sample[start] = q.clamp(lower[start], upper[start]);
