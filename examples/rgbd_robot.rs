@@ -9,11 +9,6 @@
 //! cargo run --release --example rgbd_robot [-- MODEL.urdf] [--out DIR] [--package DIR]...
 //! ```
 
-#![allow(
-    clippy::print_stdout,
-    reason = "printing a table is what this program is for"
-)]
-
 use clap::Parser as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use nalgebra::{Isometry3, Vector3};

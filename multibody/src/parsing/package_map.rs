@@ -321,16 +321,11 @@ mod tests {
             ("model://p//b.obj", "/b.obj"),
             ("file:///tmp/x", "/tmp/x"),
             ("package://p", "/"),
+            ("package:///p/x", "/x"),
         ] {
             assert_eq!(map.resolve_url(url).unwrap(), Path::new(path), "{url}");
         }
-        for url in [
-            "x.obj",
-            "http://p/x",
-            "file://x",
-            "package://",
-            "package:///p/x",
-        ] {
+        for url in ["x.obj", "http://p/x", "file://x", "package://"] {
             assert!(map.resolve_url(url).is_err(), "{url}");
         }
     }
