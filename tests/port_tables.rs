@@ -1,0 +1,134 @@
+//! The table of ports in the documentation of every system is what the system declares.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use nalgebra::Isometry3;
+use std::collections::BTreeSet;
+use tarragon::framework::SystemInfo;
+use tarragon::framework::primitives::*;
+use tarragon::framework::trajectories::PiecewisePolynomial;
+use tarragon::multibody::{MultibodyPlant, PositionSource};
+use tarragon::prelude::*;
+use tarragon::sensors::{
+    CameraInfo, ClippingRange, DepthRange, DepthRenderCamera, RenderCameraCore, Rgba8U,
+};
+
+/// Names in the rows `| kind | names | ...` of the first documented table of a source file.
+fn documented(source: &str, kind: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for line in source.lines() {
+        let cells: Vec<&str> = line
+            .trim()
+            .trim_start_matches("///")
+            .split('|')
+            .map(str::trim)
+            .collect();
+        if cells.len() > 3 && cells[1] == kind {
+            names.extend(cells[2].split('`').skip(1).step_by(2).map(String::from));
+        }
+    }
+    names
+}
+
+/// What one system declares.
+fn declared<S: LeafSystem<f64>>(system: S) -> SystemInfo {
+    let mut b = DiagramBuilder::new();
+    b.add_f64("system", system);
+    b.build().unwrap().systems().next().unwrap()
+}
+
+fn check(source: &str, infos: &[SystemInfo]) {
+    let all = |ports: fn(&SystemInfo) -> &Vec<String>| {
+        infos
+            .iter()
+            .flat_map(|i| ports(i).clone())
+            .collect::<BTreeSet<_>>()
+    };
+    let name = source.lines().next().unwrap();
+    assert_eq!(
+        documented(source, "input"),
+        all(|i| &i.input_ports),
+        "inputs of {name}"
+    );
+    assert_eq!(
+        documented(source, "output"),
+        all(|i| &i.output_ports),
+        "outputs of {name}"
+    );
+}
+
+macro_rules! primitive {
+    ($file:literal, $system:expr) => {
+        check(
+            include_str!(concat!("../framework/src/primitives/", $file)),
+            &[declared($system)],
+        )
+    };
+}
+
+#[test]
+fn primitives() {
+    let line = PiecewisePolynomial::first_order_hold(&[0.0, 1.0], &[vec![0.0], vec![1.0]]).unwrap();
+    primitive!("adder.rs", Adder::new(2, 1));
+    primitive!(
+        "constant_vector_source.rs",
+        ConstantVectorSource::new([1.0])
+    );
+    primitive!("gain.rs", Gain::new(1.0, 1));
+    primitive!("integrator.rs", Integrator::new(1));
+    primitive!("sine.rs", Sine::new(1.0, 1.0, 0.0, 1));
+    primitive!("trajectory_source.rs", TrajectorySource::new(line, 1));
+    primitive!("vector_log_sink.rs", VectorLogSink::per_step(1));
+    primitive!("zero_order_hold.rs", ZeroOrderHold::new(0.1, 0.0, 1));
+}
+
+#[test]
+fn scene_graph() {
+    let mut scene = SceneGraph::new();
+    scene.register_source("{source}").unwrap();
+    let source = include_str!("../geometry/src/scene_graph/mod.rs");
+    check(source, &[declared(scene)]);
+}
+
+#[test]
+fn multibody_plant() {
+    let mut scene = SceneGraph::new();
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    plant
+        .register_as_source_for_scene_graph(&mut scene)
+        .unwrap();
+    plant.finalize().unwrap();
+    let with_state = declared(plant.clone());
+    plant.set_position_source(PositionSource::InputPort);
+    check(
+        include_str!("../multibody/src/plant.rs"),
+        &[with_state, declared(plant)],
+    );
+}
+
+#[test]
+fn sensors() {
+    let info = CameraInfo::from_fov_y(4, 3, 1.0).unwrap();
+    let core = RenderCameraCore::new(
+        "cpu",
+        info,
+        ClippingRange::new(0.1, 1.0).unwrap(),
+        Isometry3::identity(),
+    );
+    let camera = DepthRenderCamera::new(core, DepthRange::new(0.1, 1.0).unwrap()).unwrap();
+    let world = SceneGraph::new().world_frame_id();
+    let camera = RgbdSensor::from_depth_camera(world, Isometry3::identity(), camera);
+    check(
+        include_str!("../sensors/src/rgbd_sensor.rs"),
+        &[declared(camera)],
+    );
+
+    // The writer's ports are named by its user.
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = ImageWriter::new();
+    let format = folder.path().join("{count}");
+    writer
+        .declare_image_input_port::<Rgba8U>("mine", format.to_str().unwrap(), 1.0, 0.0)
+        .unwrap();
+    assert_eq!(declared(writer).input_ports, ["mine"]);
+}
