@@ -1,0 +1,78 @@
+//! Forward kinematics of a chain of seven links: next to `d_autodiff.py`.
+
+#![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
+#![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use std::hint::black_box;
+use tarragon::framework::autodiff::DIRECTIONS;
+use tarragon::multibody::{MultibodyPlant, Parser, PositionSource};
+use tarragon::prelude::*;
+
+const Q: [f64; 7] = [0.3, -0.4, 0.5, 0.2, -0.1, 0.6, -0.7];
+
+/// The script's chain of `n` revolute joints, about z and y in turn; its first link is the world.
+fn chain(n: usize) -> MultibodyPlant {
+    let mut urdf = String::from("<robot name='chain'><link name='world'/>");
+    for i in 1..=n {
+        let axis = ["0 0 1", "0 1 0"][i % 2];
+        let parent = if i == 1 {
+            "world".into()
+        } else {
+            format!("l{}", i - 1)
+        };
+        urdf += &format!(
+            "<link name='l{i}'><inertial><origin xyz='0 0 .15'/><mass value='2'/>
+             <inertia ixx='.02' ixy='0' ixz='0' iyy='.02' iyz='0' izz='.01'/></inertial></link>
+             <joint name='j{i}' type='revolute'><parent link='{parent}'/><child link='l{i}'/>
+             <origin xyz='0 0 .3' rpy='0 .1 0'/><axis xyz='{axis}'/>
+             <limit lower='-3' upper='3' effort='100' velocity='10'/></joint>"
+        );
+    }
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    Parser::new(&mut plant)
+        .add_models_from_string(&(urdf + "</robot>"), "urdf")
+        .unwrap();
+    plant.set_position_source(PositionSource::InputPort);
+    plant.finalize().unwrap();
+    plant
+}
+
+fn forward_kinematics(c: &mut Criterion) {
+    let mut b = DiagramBuilder::new();
+    let plant = b.add("plant", chain(7));
+    let diagram = b.build().unwrap();
+    let position = plant.position.unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(position, Q.to_vec()).unwrap();
+    c.bench_function("D.plant.FK_EvalBodyPose.chain7.double/7", |bencher| {
+        bencher.iter(|| {
+            ctx.fixed_mut(position).unwrap()[0] = black_box(0.3);
+            black_box(ctx.eval(plant.body_poses).unwrap());
+        });
+    });
+
+    // The script carries 14 derivatives; ours carry eight, so one iteration is two passes.
+    let diagram = diagram.to_scalar::<AutoDiff>().unwrap();
+    let ports = diagram.ports(&plant).unwrap();
+    let position = ports.position.unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(position, Q.map(AutoDiff::from).to_vec()).unwrap();
+    c.bench_function("D.plant.FK_EvalBodyPose.chain7.AD/7", |bencher| {
+        bencher.iter(|| {
+            for first in [0, DIRECTIONS] {
+                let q = ctx.fixed_mut(position).unwrap();
+                for (i, (q, value)) in q.iter_mut().zip(Q).enumerate() {
+                    *q = match i.checked_sub(first) {
+                        Some(direction) => AutoDiff::variable(black_box(value), direction),
+                        None => AutoDiff::from(black_box(value)),
+                    };
+                }
+                black_box(ctx.eval(ports.body_poses).unwrap());
+            }
+        });
+    });
+}
+
+criterion_group!(benches, forward_kinematics);
+criterion_main!(benches);
