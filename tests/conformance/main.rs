@@ -5,5 +5,6 @@
 //! skipped with a line that begins with `SKIPPED`. With `TARRAGON_REPORT=FILE` every family adds its
 //! counts to that JSON file.
 
+mod kinematics;
 mod proximity;
 mod support;
