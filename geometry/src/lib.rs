@@ -1,5 +1,6 @@
 //! Shapes, meshes, SceneGraph, proximity queries and render engines.
 
+pub mod aabb;
 pub mod error;
 pub mod ids;
 pub mod mesh;
@@ -10,6 +11,7 @@ pub mod rgba;
 pub mod scene_graph;
 pub mod shapes;
 
+pub use aabb::Aabb;
 pub use error::{Error, Result};
 pub use ids::{FrameId, GeometryId, SourceId};
 pub use properties::{

@@ -223,6 +223,77 @@ fn snapshots_stay_as_they_were() {
     assert_eq!(distance, 0.5);
 }
 
+/// Few geometries, moving and fixed, with others between them that have no proximity role: every
+/// pair is found, whatever the numbers of the geometries are.
+#[test]
+fn scenes_of_every_small_size_find_all_pairs() {
+    for (moving, fixed) in (0..5).flat_map(|m| (0..4).map(move |f| (m, f))) {
+        let mut graph = SceneGraph::new();
+        let source = graph.register_source("toys").unwrap();
+        let silent = |name: &str| GeometryInstance::new(Isometry3::identity(), HalfSpace, name);
+        let ball = |name: &str| geometry(Sphere::new(0.5).unwrap(), name);
+        for i in 0..fixed {
+            graph
+                .register_anchored_geometry(source, silent(&format!("s{i}")))
+                .unwrap();
+            graph
+                .register_anchored_geometry(source, ball(&format!("b{i}")))
+                .unwrap();
+        }
+        let mut frames = vec![];
+        for i in 0..moving {
+            let frame = graph
+                .register_frame(source, GeometryFrame::new(format!("f{i}")))
+                .unwrap();
+            graph
+                .register_geometry(source, frame, silent("silent"))
+                .unwrap();
+            graph
+                .register_geometry(source, frame, ball("ball"))
+                .unwrap();
+            frames.push(frame);
+        }
+        let scene = Scene {
+            graph,
+            source,
+            frames,
+            ids: vec![],
+        };
+        let query = scene.query(&vec![at(0.1, 0.0, 0.0); moving]);
+        let expected = moving * fixed + moving * moving.saturating_sub(1) / 2;
+        assert_eq!(
+            query.find_collision_candidates().len(),
+            expected,
+            "{moving} moving, {fixed} fixed"
+        );
+        assert_eq!(
+            query.compute_point_pair_penetration().unwrap().len(),
+            expected
+        );
+    }
+}
+
+#[test]
+fn boxes_hold_their_geometry() {
+    let scene = scene([
+        Capsule::new(0.1, 0.6).unwrap().into(),
+        BoxShape::new(0.2, 0.4, 0.6).unwrap().into(),
+    ]);
+    let lying = math::pose(
+        math::rotation_y(std::f64::consts::FRAC_PI_2),
+        Vector3::new(1.0, 0.0, 0.1),
+    );
+    let query = scene.query(&[lying, at(0.0, 2.0, 0.3)]);
+    let aabb = |i: usize| query.compute_aabb_in_world(scene.ids[i]).unwrap();
+    let capsule = aabb(0).unwrap();
+    assert!((capsule.half_width() - Vector3::new(0.4, 0.1, 0.1)).norm() < 1e-15);
+    assert!((aabb(1).unwrap().lower() - Vector3::new(-0.1, 1.8, 0.0)).norm() < 1e-15);
+    assert_eq!(aabb(2), None, "a half space has no box");
+    let all = query.compute_scene_aabb(Role::Proximity).unwrap().unwrap();
+    assert!((all.upper() - Vector3::new(1.4, 2.2, 0.6)).norm() < 1e-15);
+    assert_eq!(query.compute_scene_aabb(Role::Perception).unwrap(), None);
+}
+
 #[test]
 fn frames_may_hang_on_frames() {
     let mut scene = spheres(1);

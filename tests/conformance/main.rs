@@ -5,6 +5,12 @@
 //! skipped with a line that begins with `SKIPPED`. With `TARRAGON_REPORT=FILE` every family adds its
 //! counts to that JSON file.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests, which clippy does not recognise outside of test functions"
+)]
+
 mod kinematics;
 mod proximity;
 mod support;

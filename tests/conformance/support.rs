@@ -128,7 +128,7 @@ impl Family {
                     format!("{} {what}: {error:e} of {tolerance:e}", name()),
                 );
             }
-            if !(*error <= *tolerance) {
+            if error.is_nan() || error > tolerance {
                 failed += &format!(" {what}: {error:e} > {tolerance:e};");
             }
         }

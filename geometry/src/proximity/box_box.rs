@@ -1,8 +1,8 @@
 //! Box against box.
 
-use super::capsule_box::closest;
+use super::capsule_box::{Closest, closest};
 use super::features::Features;
-use super::separating_axis::{Axis, Generators, touching_features};
+use super::separating_axis::Generators;
 use super::{NEGLIGIBLE, PARALLEL, is_beyond};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
@@ -22,72 +22,105 @@ pub(super) fn features(
     let r_ab: Matrix3<f64> = x_ab.rotation.to_rotation_matrix().into_inner();
     let pair = Generators::boxes(ha, c, &r_ab, hb);
     let axis = pair.best_axis(reach)?;
-    if axis.margin <= NEGLIGIBLE * (ha.sum() + hb.sum()) {
-        return Some(touching_features(&pair, &axis));
+    let tolerance = NEGLIGIBLE * (ha.sum() + hb.sum());
+    if axis.margin <= tolerance {
+        if let Some(touching) = pair.touching_features(&axis) {
+            return Some(touching);
+        }
+    } else {
+        let supports = pair.supports(&axis, PARALLEL, false);
+        if supports.facing {
+            return Some(pair.features(&axis, &supports));
+        }
     }
-    let supports = pair.supports(&axis, PARALLEL, false);
-    if supports.facing {
-        return Some(pair.features(&axis, &supports));
-    }
-    separated(ha, hb, c, &r_ab, reach, &axis, &pair)
-}
-
-/// Features of separated boxes: the closest of all edges of one to the other.
-fn separated(
-    ha: &Vector3<f64>,
-    hb: &Vector3<f64>,
-    c: &Vector3<f64>,
-    r_ab: &Matrix3<f64>,
-    reach: f64,
-    axis: &Axis,
-    pair: &Generators,
-) -> Option<Features> {
-    let r_ba = r_ab.transpose();
-    let a_in_b = -(r_ba * c);
-    let mut best = (f64::INFINITY, None);
-    nearest_edge(ha, hb, c, r_ab, false, &mut best);
-    nearest_edge(hb, ha, &a_in_b, &r_ba, true, &mut best);
-    let (d2, features) = best;
-    if is_beyond(d2, reach) {
+    let a_in_b = -(r_ab.transpose() * c);
+    let (edge_b, near_b) = nearest_edge(ha, hb, c, &r_ab);
+    let (edge_a, near_a) = nearest_edge(hb, ha, &a_in_b, &r_ab.transpose());
+    let (b2, a2) = (near_b.excess.norm_squared(), near_a.excess.norm_squared());
+    if is_beyond(b2.min(a2), reach) {
         return None;
     }
-    // Closer than rounding: the difference of the points has no direction, the axis has one.
-    let tolerance = NEGLIGIBLE * (ha.sum() + hb.sum());
-    if d2 <= tolerance * tolerance {
-        return Some(touching_features(pair, axis));
+    let (features, p_a, p_b) = if b2 <= a2 {
+        let (p_a, p_b) = edge_b.points(&near_b);
+        (edge_b.features(ha, &near_b), p_a, p_b)
+    } else {
+        let (p_b, p_a) = edge_a.points(&near_a);
+        (edge_a.features(hb, &near_a).swapped(), p_a, p_b)
+    };
+    if b2.min(a2) > tolerance * tolerance {
+        return Some(features);
     }
-    features
+    // Closer than rounding: the difference of the points has no direction, the axis has one.
+    Some(Features::PointPoint {
+        p_a,
+        p_b,
+        fixed_a: Some(axis.n),
+    })
 }
 
-/// Improves `best` (squared distance, features) by the edges of the second box (centre `c`, axes
-/// the columns of `r`) against the first.
+/// An edge of the second box, seen from the first.
+struct Edge {
+    /// Middle and direction in the frame of the second box.
+    middle: Vector3<f64>,
+    dir: Vector3<f64>,
+    half: f64,
+    /// Middle and direction in the frame of the first box.
+    from: Vector3<f64>,
+    u: Vector3<f64>,
+}
+
+impl Edge {
+    /// Edge `k` of 12 of the box with half edges `h`, centre `c` and the columns of `r` as axes.
+    fn new(h: &Vector3<f64>, c: &Vector3<f64>, r: &Matrix3<f64>, k: usize) -> Self {
+        let (k, corner) = (k / 4, k % 4);
+        let (k1, k2) = ((k + 1) % 3, (k + 2) % 3);
+        let mut middle = Vector3::zeros();
+        middle[k1] = if corner & 1 == 0 { -h[k1] } else { h[k1] };
+        middle[k2] = if corner & 2 == 0 { -h[k2] } else { h[k2] };
+        Self {
+            middle,
+            dir: Vector3::ith(k, 1.0),
+            half: h[k],
+            from: c + r * middle,
+            u: r.column(k).into_owned(),
+        }
+    }
+
+    /// The closest points of the first box and of the edge, each in the frame of its box.
+    fn points(&self, near: &Closest) -> (Vector3<f64>, Vector3<f64>) {
+        let on_edge = self.middle + self.dir * near.t;
+        (near.on_box(&self.from, &self.u), on_edge)
+    }
+
+    fn features(&self, first: &Vector3<f64>, near: &Closest) -> Features {
+        let (seen, own) = ((&self.from, &self.u), (&self.middle, &self.dir));
+        near.features(first, seen, own, self.half)
+    }
+}
+
+/// The edge of the second box (centre `c`, axes the columns of `r`) nearest to the first.
 fn nearest_edge(
     first: &Vector3<f64>,
     second: &Vector3<f64>,
     c: &Vector3<f64>,
     r: &Matrix3<f64>,
-    swapped: bool,
-    best: &mut (f64, Option<Features>),
-) {
-    for k in 0..3 {
-        let u = r.column(k).into_owned();
-        let (k1, k2) = ((k + 1) % 3, (k + 2) % 3);
-        for (s1, s2) in [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)] {
-            let mut middle = Vector3::zeros();
-            middle[k1] = s1 * second[k1];
-            middle[k2] = s2 * second[k2];
-            let from = c + r * middle;
-            let near = closest(first, &from, &u, second[k]);
-            let d2 = near.excess.norm_squared();
-            if d2 < best.0 {
-                let features = near.features(first, &from, &u, &middle, &Vector3::ith(k, 1.0));
-                let features = if swapped {
-                    features.swapped()
-                } else {
-                    features
-                };
-                *best = (d2, Some(features));
-            }
+) -> (Edge, Closest) {
+    let nearest = |edge: &Edge| closest(first, &edge.from, &edge.u, edge.half);
+    let mut best = Edge::new(second, c, r, 0);
+    let mut near = nearest(&best);
+    let mut d = near.excess.norm();
+    for k in 1..12 {
+        let edge = Edge::new(second, c, r, k);
+        // No point of an edge is nearer than its middle less half its length.
+        let excess = edge.from.zip_map(first, |p, h| p - p.clamp(-h, h));
+        if excess.norm() > d + edge.half {
+            continue;
+        }
+        let next = nearest(&edge);
+        let next_d = next.excess.norm();
+        if next_d < d {
+            (best, near, d) = (edge, next, next_d);
         }
     }
+    (best, near)
 }

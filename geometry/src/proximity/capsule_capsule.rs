@@ -48,14 +48,27 @@ pub(super) fn features(ha: f64, hb: f64, x_ab: &Isometry3<f64>, reach: f64) -> O
     let p_a = Vector3::new(0.0, 0.0, s);
     let p_b = Vector3::new(0.0, 0.0, t);
     let cross = Vector3::new(-u.y, u.x, 0.0); // z x u
-    let (inside_a, inside_b) = (s.abs() < ha, t.abs() < hb);
     let scale = ha + hb + c.amax();
-    if inside_a && inside_b && has_common_normal(sin2, d2, scale) {
+    let (mut inside_a, mut inside_b) = (s.abs() < ha, t.abs() < hb);
+    // An end that is also the foot of the other point, up to rounding, counts as inside: the normal
+    // of a short difference would not be perpendicular otherwise. Not where two lines would then
+    // have a common normal in another direction than the difference.
+    let rounding = PARALLEL * scale;
+    let foot_a = inside_a || q.z.abs() <= rounding;
+    let foot_b = inside_b || q.dot(&u).abs() <= rounding;
+    let line_line = has_common_normal(sin2, d2, scale);
+    let aligned = || (q - cross * (cross.dot(&q) / sin2)).norm() <= rounding;
+    if !(foot_a && foot_b && line_line) || aligned() {
+        (inside_a, inside_b) = (foot_a, foot_b);
+    }
+    if inside_a && inside_b && line_line {
         return Some(Features::LineLine {
             p_a,
             dir_a: Vector3::z(),
+            half_a: ha,
             p_b,
             dir_b: Vector3::z(),
+            half_b: hb,
             sign: if cross.dot(&q) < 0.0 { -1.0 } else { 1.0 },
         });
     }

@@ -4,7 +4,7 @@
 //! are closest or least deep. From then on value, normal and witnesses are closed forms of the
 //! pose, evaluated here once, in `T`: derivatives are exact and no search is ever differentiated.
 
-use super::{lift, rotate};
+use super::{lift, rotate, value_of};
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::{Scalar, math};
 
@@ -47,12 +47,15 @@ pub(super) enum Features {
         dir_b: Vector3<f64>,
         fixed_a: Option<Vector3<f64>>,
     },
-    /// Two lines that are not parallel; the normal from A to B is `sign` times `dir_a x dir_b`.
+    /// Two edges that are not parallel, each within `half` of its middle along its direction; the
+    /// normal from A to B is `sign` times `dir_a x dir_b`.
     LineLine {
         p_a: Vector3<f64>,
         dir_a: Vector3<f64>,
+        half_a: f64,
         p_b: Vector3<f64>,
         dir_b: Vector3<f64>,
+        half_b: f64,
         sign: f64,
     },
 }
@@ -118,14 +121,18 @@ impl Features {
             Self::LineLine {
                 p_a,
                 dir_a,
+                half_a,
                 p_b,
                 dir_b,
+                half_b,
                 sign,
             } => Self::LineLine {
                 p_a: p_b,
                 dir_a: dir_b,
+                half_a: half_b,
                 p_b: p_a,
                 dir_b: dir_a,
+                half_b: half_a,
                 sign,
             },
         }
@@ -181,8 +188,7 @@ impl Features {
                 fixed_a,
             } => {
                 let (a, b, dir) = (lift(p_a), point_of_b(p_b), lift(dir_a));
-                let slide = dir * dir.dot(&(b - a));
-                let (distance, n_ab) = across(&(b - a - slide), &dir, fixed_a);
+                let (slide, distance, n_ab) = across(&(b - a), &dir, fixed_a);
                 CoreDistance {
                     distance,
                     n_ab,
@@ -197,8 +203,7 @@ impl Features {
                 fixed_a,
             } => {
                 let (a, b, dir) = (lift(p_a), point_of_b(p_b), rotate(x_ab, dir_b));
-                let slide = dir * dir.dot(&(b - a));
-                let (distance, n_ab) = across(&(b - a - slide), &dir, fixed_a);
+                let (slide, distance, n_ab) = across(&(b - a), &dir, fixed_a);
                 CoreDistance {
                     distance,
                     n_ab,
@@ -209,10 +214,14 @@ impl Features {
             Self::LineLine {
                 p_a,
                 dir_a,
+                half_a,
                 p_b,
                 dir_b,
+                half_b,
                 sign,
             } => {
+                let along_a = within(*half_a, dir_a.dot(p_a));
+                let along_b = within(*half_b, dir_b.dot(p_b));
                 let (a, b) = (lift::<T>(p_a), point_of_b(p_b));
                 let (dir_a, dir_b) = (lift(dir_a), rotate(x_ab, dir_b));
                 let cross = dir_a.cross(&dir_b);
@@ -221,18 +230,35 @@ impl Features {
                 let n_ab = m * T::from(*sign);
                 let q = b - a;
                 let distance = n_ab.dot(&q);
-                // q + t dir_b - s dir_a = distance n, solved for s and t by Cramer's rule. The base
-                // points already are the witnesses up to rounding, so s and t are small.
-                let rest = q - n_ab * distance;
-                let s = rest.cross(&dir_b).dot(&m) / length;
-                let t = rest.cross(&dir_a).dot(&m) / length;
+                // q + t dir_b - s dir_a = distance n, by Cramer's rule for s. The base points are the
+                // witnesses up to rounding already, but rounding slides far along nearly parallel
+                // lines: both points are kept on their edges, each the foot of the other.
+                let s = along_a((q - n_ab * distance).cross(&dir_b).dot(&m) / length);
+                let t = along_b(dir_b.dot(&(dir_a * s - q)));
+                let s = along_a(dir_a.dot(&(q + dir_b * t)));
+                let held = q + dir_b * T::from(t.re()) - dir_a * T::from(s.re());
                 CoreDistance {
-                    distance,
+                    distance: held_along(&n_ab, &held),
                     n_ab,
                     p_a: a + dir_a * s,
                     p_b: b + dir_b * t,
                 }
             }
+        }
+    }
+}
+
+/// Limits a step from the position `at` to within `half` of 0.
+#[inline]
+fn within<T: Scalar>(half: f64, at: f64) -> impl Fn(T) -> T {
+    let (low, high) = ((-half - at).min(0.0), (half - at).max(0.0));
+    move |step| {
+        if step.re() < low {
+            T::from(low)
+        } else if step.re() > high {
+            T::from(high)
+        } else {
+            step
         }
     }
 }
@@ -253,18 +279,28 @@ fn along<T: Scalar>(q: &Vector3<T>, fixed: &Option<Vector3<f64>>) -> (T, Vector3
     }
 }
 
-/// As [`along`] for a `q` perpendicular to `dir`. The normal is made perpendicular once more after
-/// scaling, which would otherwise magnify the rounding of a short `q` into a tilted normal.
+/// Splits `q` into the part along the unit vector `dir` and the length and direction of the rest.
 #[inline]
 fn across<T: Scalar>(
     q: &Vector3<T>,
     dir: &Vector3<T>,
     fixed: &Option<Vector3<f64>>,
-) -> (T, Vector3<T>) {
-    let (distance, n) = along(q, fixed);
-    if fixed.is_some() {
-        return (distance, n);
+) -> (Vector3<T>, T, Vector3<T>) {
+    let slide = dir.dot(q);
+    let (_, mut n) = along(&(q - dir * slide), fixed);
+    if fixed.is_none() {
+        // Once more perpendicular, after scaling has magnified the rounding of a short difference.
+        n -= dir * dir.dot(&n);
+        n /= n.norm_squared().sqrt();
     }
-    let n = n - dir * dir.dot(&n);
-    (distance, n / n.norm_squared().sqrt())
+    let held = q - dir * T::from(slide.re());
+    (dir * slide, held_along(&n, &held), n)
+}
+
+/// The component of `q` along `n` with `n` held fixed: a distance whose points are held fixed on
+/// their bodies. By the envelope theorem its derivative is that of the distance, and it does not
+/// suffer where the normal turns rapidly.
+#[inline]
+fn held_along<T: Scalar>(n: &Vector3<T>, q: &Vector3<T>) -> T {
+    lift(&value_of(n)).dot(q)
 }

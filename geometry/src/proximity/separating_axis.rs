@@ -41,7 +41,9 @@ enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     kind: Kind,
-    n: Vector3<f64>,
+    /// The sign that turns the axis from A to B.
+    side: f64,
+    pub(super) n: Vector3<f64>,
     /// `min n.b - max n.a` (m).
     pub(super) margin: f64,
 }
@@ -53,6 +55,8 @@ pub(super) struct Supports {
     p_b: Vector3<f64>,
     /// True if the two points differ along the axis only.
     pub(super) facing: bool,
+    /// How far they are from extreme along the axis (m), with `least_tilt`.
+    tilt: f64,
 }
 
 fn sign(x: f64) -> f64 {
@@ -134,12 +138,15 @@ impl Generators {
                 // m = e_i x r_j, not of unit length.
                 let (m1, m2) = (-self.r[(i2, j)], self.r[(i1, j)]);
                 let length2 = m1 * m1 + m2 * m2;
-                if length2 < PARALLEL * PARALLEL {
+                // The faces next to an edge pair as parallel as this are as good up to rounding.
+                if length2 < NEGLIGIBLE * NEGLIGIBLE {
                     continue;
                 }
+                // |m.r_l| is |r_il'| as well, but with an error that does not shrink with m.
+                let along = |l: usize| (m1 * self.r[(i1, l)] + m2 * self.r[(i2, l)]).abs();
                 let margin = (m1 * c[i1] + m2 * c[i2]).abs()
                     - (ha[i1] * m1.abs() + ha[i2] * m2.abs())
-                    - (hb[j1] * abs[(i, j2)] + hb[j2] * abs[(i, j1)]);
+                    - (hb[j1] * along(j1) + hb[j2] * along(j2));
                 // Compared with the best in squares: a root is taken for improvements only.
                 if margin * margin.abs() > best.1 * best.1.abs() * length2 {
                     let margin = margin / length2.sqrt();
@@ -150,24 +157,20 @@ impl Generators {
                 }
             }
         }
-        let n = match best.0 {
-            Kind::FaceA(i) => Vector3::ith(i, sign(c[i])),
-            Kind::FaceB(j) => {
-                let n = self.r.column(j).into_owned();
-                n * sign(n.dot(c))
-            }
-            Kind::Edges(i, j) => {
-                let m = Vector3::ith(i, 1.0).cross(&self.r.column(j)).normalize();
-                m * sign(m.dot(c))
-            }
+        let axis = match best.0 {
+            Kind::FaceA(i) => Vector3::ith(i, 1.0),
+            Kind::FaceB(j) => self.r.column(j).into_owned(),
+            Kind::Edges(i, j) => Vector3::ith(i, 1.0).cross(&self.r.column(j)).normalize(),
         };
+        let side = sign(axis.dot(c));
         let margin = match best.0 {
             Kind::Edges(..) => best.1,
             _ => best.1 - tie,
         };
         Some(Axis {
             kind: best.0,
-            n,
+            side,
+            n: axis * side,
             margin,
         })
     }
@@ -221,7 +224,7 @@ impl Generators {
 
         let mut sum = [0.0; 6];
         let mut corners = 0.0;
-        let mut least = (f64::INFINITY, [0.0; 6]);
+        let mut least = (f64::INFINITY, [0.0; 6], 0.0);
         for (p, a) in free.iter().enumerate() {
             for (q, b) in free.iter().enumerate().skip(p + 1) {
                 let determinant = a.1.perp(&b.1);
@@ -262,7 +265,7 @@ impl Generators {
                         violation * self.scale()
                     };
                     if badness < least.0 {
-                        least = (badness, x);
+                        least = (badness, x, tilt.abs());
                     }
                 }
             }
@@ -280,6 +283,7 @@ impl Generators {
             p_a: self.ha.component_mul(&Vector3::new(a1, a2, a3)),
             p_b: self.hb.component_mul(&Vector3::new(b1, b2, b3)),
             facing,
+            tilt: least.2,
         }
     }
 
@@ -295,39 +299,47 @@ impl Generators {
             // B's outward normal looks against the normal from A to B.
             Kind::FaceB(j) => Features::PointPlane {
                 p_a,
-                normal_b: Vector3::ith(j, -sign(self.r.column(j).dot(&self.c))),
+                normal_b: Vector3::ith(j, -axis.side),
                 offset: self.hb[j],
             },
-            Kind::Edges(i, j) => {
-                let (dir_a, dir_b) = (Vector3::ith(i, 1.0), Vector3::ith(j, 1.0));
-                let cross = dir_a.cross(&self.r.column(j));
-                Features::LineLine {
-                    p_a,
-                    dir_a,
+            // Nearly parallel edges: the faces on both sides have the same normal up to rounding and
+            // the exact turning of the cross product is meaningless.
+            Kind::Edges(i, j) if self.r.column(j).remove_row(i).norm_squared() <= 1e-16 => {
+                Features::PlanePoint {
+                    normal_a: axis.n,
+                    offset: axis.n.dot(&p_a),
                     p_b,
-                    dir_b,
-                    sign: sign(cross.dot(&self.c)),
                 }
             }
+            Kind::Edges(i, j) => Features::LineLine {
+                p_a,
+                dir_a: Vector3::ith(i, 1.0),
+                half_a: self.ha[i],
+                p_b,
+                dir_b: Vector3::ith(j, 1.0),
+                half_b: self.hb[j],
+                sign: axis.side,
+            },
         }
     }
-}
 
-/// Features of overlapping or touching cores at their best axis.
-///
-/// In exact arithmetic the supports of the best axis always face each other. Where faces are
-/// parallel up to rounding, a neighbour may win by rounding; then slightly tilted edges are allowed
-/// to move, as little as possible, which changes the depth by rounding only.
-pub(super) fn touching_features(pair: &Generators, axis: &Axis) -> Features {
-    let first = pair.supports(axis, PARALLEL, false);
-    if first.facing {
-        return pair.features(axis, &first);
-    }
-    for parallel in [1e-13, 1e-11, 1e-9, 1e-7] {
-        let supports = pair.supports(axis, parallel, true);
-        if supports.facing {
-            return pair.features(axis, &supports);
+    /// Features of overlapping or touching cores at their best axis.
+    ///
+    /// In exact arithmetic the supports of the best axis always face each other when the cores
+    /// overlap. Where faces are parallel up to rounding, a neighbour may win by rounding; then edges
+    /// are allowed to move away from the extreme, as little as possible, which changes the depth by
+    /// rounding only. `None` if nothing faces: the cores touch at a vertex or an edge and are
+    /// separated by rounding.
+    pub(super) fn touching_features(&self, axis: &Axis) -> Option<Features> {
+        let exact = self.supports(axis, PARALLEL, false);
+        if exact.facing {
+            return Some(self.features(axis, &exact));
         }
+        let tolerance = NEGLIGIBLE * self.scale();
+        [1e-9, 1.0].iter().find_map(|parallel| {
+            let supports = self.supports(axis, *parallel, true);
+            let near = supports.tilt <= tolerance || axis.margin < -tolerance;
+            (supports.facing && near).then(|| self.features(axis, &supports))
+        })
     }
-    pair.features(axis, &first)
 }

@@ -7,6 +7,7 @@ mod engine;
 mod image;
 mod label;
 mod light;
+mod look_at;
 
 pub use camera::{
     ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera, RenderCameraCore,
@@ -21,3 +22,4 @@ pub use image::{
 };
 pub use label::RenderLabel;
 pub use light::{LightFrame, LightParameter, LightType};
+pub use look_at::{look_at, look_at_box};

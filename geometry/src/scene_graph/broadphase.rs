@@ -69,7 +69,7 @@ impl LocalBound {
     }
 
     /// World box of a shape at `X_WG`, or `None` if it has none.
-    fn aabb<T: Scalar>(&self, x_wg: &Isometry3<T>) -> Option<Aabb> {
+    pub(crate) fn aabb<T: Scalar>(&self, x_wg: &Isometry3<T>) -> Option<Aabb> {
         let p = x_wg.translation.vector.map(|x| x.re());
         let (center, half) = match self {
             Self::Unbounded => return None,
@@ -100,11 +100,31 @@ fn rotation<T: Scalar>(x: &Isometry3<T>) -> nalgebra::Matrix3<f64> {
     x.rotation.to_rotation_matrix().into_inner().map(|x| x.re())
 }
 
-/// Boxes of some geometries in a tree, leaves numbered by geometry; the rest has no box.
+/// Boxes of some geometries in a tree whose leaves are numbered densely, as the tree wants it.
 #[derive(Default)]
 struct Tree {
     bvh: Bvh,
+    /// Leaf to geometry number; increasing.
+    geometries: Vec<u32>,
+    /// Geometries without a box.
     unbounded: Vec<u32>,
+}
+
+impl Tree {
+    fn new(members: impl Iterator<Item = (u32, Option<Aabb>)>) -> Self {
+        let (mut tree, mut boxes) = (Self::default(), vec![]);
+        for (geometry, aabb) in members {
+            match aabb {
+                Some(aabb) => {
+                    tree.geometries.push(geometry);
+                    boxes.push(aabb);
+                }
+                None => tree.unbounded.push(geometry),
+            }
+        }
+        tree.bvh = Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes);
+        tree
+    }
 }
 
 /// The anchored geometries with the proximity role.
@@ -113,21 +133,13 @@ pub(crate) struct StaticTree(Tree);
 
 impl StaticTree {
     pub(crate) fn new(geometries: &[Geometry]) -> Self {
-        let mut tree = Tree::default();
-        let mut leaves = vec![];
-        for (i, geometry) in geometries
+        let members = geometries
             .iter()
             .enumerate()
-            .filter(|(_, g)| g.is_anchored())
-        {
-            match geometry.bound.map(|b| b.aabb(&geometry.x_fg)) {
-                Some(Some(aabb)) => leaves.push((i, aabb)),
-                Some(None) => tree.unbounded.push(i as u32),
-                None => {}
-            }
-        }
-        tree.bvh = Bvh::from_iter(BvhBuildStrategy::Binned, leaves.into_iter());
-        Self(tree)
+            .filter(|(_, g)| g.is_anchored());
+        Self(Tree::new(members.filter_map(|(i, g)| {
+            Some((i as u32, g.bound?.aabb(&g.x_fg)))
+        })))
     }
 }
 
@@ -135,8 +147,8 @@ impl StaticTree {
 #[derive(Default)]
 pub(crate) struct DynamicTree {
     tree: Tree,
-    /// All members with their boxes, by geometry number.
-    members: Vec<(u32, Option<Aabb>)>,
+    /// Boxes by leaf.
+    boxes: Vec<Aabb>,
     workspace: BvhWorkspace,
 }
 
@@ -147,31 +159,26 @@ impl DynamicTree {
         state: &GeometryState,
         x_wg: &[Isometry3<T>],
     ) -> Self {
-        let fresh = old.is_none();
-        let mut this = old.unwrap_or_default();
-        this.members.clear();
-        for (i, (geometry, x_wg)) in state.geometries.iter().zip(x_wg).enumerate() {
-            if let Some(bound) = geometry.bound.filter(|_| !geometry.is_anchored()) {
-                this.members.push((i as u32, bound.aabb(x_wg)));
-            }
+        let moving = state.geometries.iter().zip(x_wg).enumerate();
+        let moving = moving.filter(|(_, (g, _))| !g.is_anchored());
+        let members = moving.filter_map(|(i, (g, x))| Some((i as u32, g.bound?.aabb(x))));
+        let Some(mut this) = old else {
+            let members: Vec<_> = members.collect();
+            return Self {
+                boxes: members.iter().filter_map(|(_, aabb)| *aabb).collect(),
+                tree: Tree::new(members.into_iter()),
+                workspace: BvhWorkspace::default(),
+            };
+        };
+        this.boxes.clear();
+        this.boxes.extend(members.filter_map(|(_, aabb)| aabb));
+        for (leaf, aabb) in this.boxes.iter().enumerate() {
+            this.tree
+                .bvh
+                .insert_or_update_partially(*aabb, leaf as u32, 0.0);
         }
-        if fresh {
-            let boxed = this
-                .members
-                .iter()
-                .filter_map(|(i, b)| Some((*i as usize, (*b)?)));
-            this.tree.bvh = Bvh::from_iter(BvhBuildStrategy::Binned, boxed);
-            let unbounded = this.members.iter().filter(|(_, b)| b.is_none());
-            this.tree.unbounded = unbounded.map(|(i, _)| *i).collect();
-        } else {
-            for (i, aabb) in &this.members {
-                if let Some(aabb) = aabb {
-                    this.tree.bvh.insert_or_update_partially(*aabb, *i, 0.0);
-                }
-            }
-            this.tree.bvh.refit(&mut this.workspace);
-            this.tree.bvh.optimize_incremental(&mut this.workspace);
-        }
+        this.tree.bvh.refit(&mut this.workspace);
+        this.tree.bvh.optimize_incremental(&mut this.workspace);
         this
     }
 
@@ -183,32 +190,29 @@ impl DynamicTree {
         margin: f64,
         mut f: impl FnMut(usize, usize),
     ) {
+        let (moving, fixed) = (&self.tree, &statics.0);
         let mut emit = |a: u32, b: u32| f(a.min(b) as usize, a.max(b) as usize);
-        for (i, (a, aabb)) in self.members.iter().enumerate() {
-            let Some(aabb) = aabb else {
-                // Without a box: everything else, but each moving unbounded pair once.
-                for (k, (b, other)) in self.members.iter().enumerate() {
-                    if other.is_some() || i < k {
-                        emit(*a, *b);
-                    }
-                }
-                statics.0.bvh.leaves(|_| true).for_each(|b| emit(*a, b));
-                statics.0.unbounded.iter().for_each(|b| emit(*a, *b));
-                continue;
-            };
+        for (leaf, aabb) in self.boxes.iter().enumerate() {
+            let a = moving.geometries[leaf];
             let wide = Aabb {
                 mins: aabb.mins - Vector::splat(margin),
                 maxs: aabb.maxs + Vector::splat(margin),
             };
-            for b in self.tree.bvh.intersect_aabb(&wide).filter(|b| b > a) {
-                emit(*a, b);
+            for other in moving.bvh.intersect_aabb(&wide) {
+                if other as usize > leaf {
+                    emit(a, moving.geometries[other as usize]);
+                }
             }
-            statics
-                .0
-                .bvh
-                .intersect_aabb(&wide)
-                .for_each(|b| emit(*a, b));
-            statics.0.unbounded.iter().for_each(|b| emit(*a, *b));
+            for other in fixed.bvh.intersect_aabb(&wide) {
+                emit(a, fixed.geometries[other as usize]);
+            }
+            fixed.unbounded.iter().for_each(|b| emit(a, *b));
+        }
+        for (i, &a) in moving.unbounded.iter().enumerate() {
+            moving.geometries.iter().for_each(|b| emit(a, *b));
+            moving.unbounded[i + 1..].iter().for_each(|b| emit(a, *b));
+            fixed.geometries.iter().for_each(|b| emit(a, *b));
+            fixed.unbounded.iter().for_each(|b| emit(a, *b));
         }
     }
 }

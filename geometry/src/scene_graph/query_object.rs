@@ -1,10 +1,13 @@
 //! Asking a scene at one moment: poses, distances, contacts, images.
 
+use super::broadphase::LocalBound;
 use super::inspector::SceneGraphInspector;
 use super::kinematics::Kinematics;
 use super::state::{GeometryState, Renderer};
+use crate::aabb::Aabb;
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, GeometryId};
+use crate::properties::Role;
 use crate::proximity::{self, PairDistance};
 use crate::render::{
     ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I, ImageRgba8U, RenderEngine,
@@ -99,6 +102,45 @@ impl<T: Scalar> QueryObject<T> {
     /// If there is no such geometry.
     pub fn geometry_pose_in_world(&self, geometry: GeometryId) -> Result<&Isometry3<T>> {
         Ok(&self.kinematics.x_wg[self.state.geometry_number(geometry)?])
+    }
+
+    /// Box in the world around a geometry, exact for spheres and capsules, else around a box in the
+    /// geometry's frame; `None` for a half space.
+    ///
+    /// # Errors
+    /// If there is no such geometry, or its mesh file can not be read.
+    pub fn compute_aabb_in_world(&self, geometry: GeometryId) -> Result<Option<Aabb>> {
+        let number = self.state.geometry_number(geometry)?;
+        let geometry = &self.state.geometries[number];
+        let bound = match geometry.bound {
+            Some(bound) => bound,
+            None => LocalBound::of(&geometry.shape)?,
+        };
+        Ok(bound.aabb(&self.kinematics.x_wg[number]).map(|b| {
+            let (lower, upper) = (b.mins, b.maxs);
+            let vector = |f: fn(f64, f64) -> f64| {
+                Vector3::new(
+                    f(lower.x, upper.x),
+                    f(lower.y, upper.y),
+                    f(lower.z, upper.z),
+                )
+            };
+            Aabb::new(vector(|l, u| (l + u) / 2.0), vector(|l, u| (u - l) / 2.0))
+        }))
+    }
+
+    /// Box in the world around everything with a role; `None` if nothing has a box.
+    ///
+    /// # Errors
+    /// If a mesh file can not be read.
+    pub fn compute_scene_aabb(&self, role: Role) -> Result<Option<Aabb>> {
+        let mut bounds: Option<Aabb> = None;
+        for id in self.inspector().geometry_ids_with_role(role) {
+            if let Some(b) = self.compute_aabb_in_world(id)? {
+                bounds = Some(bounds.map_or(b, |all| all.merged(&b)));
+            }
+        }
+        Ok(bounds)
     }
 
     /// Numbers of the pairs to test within `max_distance`, sorted.

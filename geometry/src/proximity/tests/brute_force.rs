@@ -80,7 +80,7 @@ fn overlap_is_the_global_minimum() {
 #[test]
 fn contract_holds_at_extreme_sizes() {
     let mut random = Random::new(3);
-    let mut length = |r: &mut Random| 10.0_f64.powf(-0.5 + 2.5 * r.number());
+    let length = |r: &mut Random| 10.0_f64.powf(-0.5 + 2.5 * r.number());
     for (i, j) in pairs().filter(|(i, j)| *i != 3 && *j != 3) {
         for _ in 0..3000 {
             let mut shape = |kind| {

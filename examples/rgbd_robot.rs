@@ -1,0 +1,436 @@
+//! The main job: a robot description becomes pictures and gradients.
+//!
+//! Loads our seven-joint arm in a table-top scene, or any URDF named on the command line, moves it
+//! along a joint trajectory, writes 2 s of colour, depth and label images at 10 Hz, and prints the
+//! nearest pair of bodies with the gradient of its distance with respect to the joint positions,
+//! checked against central differences.
+//!
+//! ```text
+//! cargo run --release --example rgbd_robot [-- MODEL.urdf] [--out DIR] [--package DIR]...
+//! ```
+
+#![allow(
+    clippy::print_stdout,
+    reason = "printing a table is what this program is for"
+)]
+
+use clap::Parser as _;
+use indicatif::{ProgressBar, ProgressStyle};
+use nalgebra::{Isometry3, Vector3};
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use tarragon::framework::autodiff::try_gradient;
+use tarragon::framework::math;
+use tarragon::framework::primitives::TrajectorySource;
+use tarragon::framework::trajectories::PiecewisePolynomial;
+use tarragon::geometry::render::{
+    LightFrame, LightParameter, RenderEngineCpu, RenderEngineCpuParams, look_at, look_at_box,
+};
+use tarragon::geometry::{Aabb, BoxShape, GeometryId, proximity};
+use tarragon::multibody::{
+    BodyIndex, Joint, JointKind, MultibodyPlant, Parser, PositionSource,
+    add_multibody_plant_scene_graph,
+};
+use tarragon::prelude::*;
+use tarragon::sensors::{
+    CameraInfo, ClippingRange, ColorRenderCamera, Depth32F, DepthRange, DepthRenderCamera,
+    Label16I, RenderCameraCore, Rgba8U,
+};
+
+/// Central differences of a smooth distance with this step are good to about 1e-9; a feature change
+/// within the step is what the tolerance leaves room for.
+const STEP: f64 = 1e-6;
+const TOLERANCE: f64 = 1e-6;
+
+/// Images per second.
+const RATE: f64 = 10.0;
+
+type AnyResult<V> = Result<V, Box<dyn Error>>;
+
+#[derive(clap::Parser)]
+struct Args {
+    /// Robot description; the arm of examples/models without it.
+    model: Option<PathBuf>,
+    /// Directory of the images.
+    #[arg(long, default_value = "target/rgbd_robot")]
+    out: PathBuf,
+    /// Directory that holds ROS packages the model refers to; may be repeated.
+    #[arg(long)]
+    package: Vec<PathBuf>,
+    /// Simulated time (s).
+    #[arg(long, default_value_t = 2.0)]
+    duration: f64,
+}
+
+/// Everything that makes up the world, ready to be put into a diagram.
+struct World {
+    plant: MultibodyPlant,
+    scene_graph: SceneGraph,
+    trajectory: PiecewisePolynomial,
+    camera: Isometry3<f64>,
+}
+
+fn main() -> AnyResult<()> {
+    let args = Args::parse();
+    let world = match &args.model {
+        Some(model) => any_robot(model, &args.package)?,
+        None => arm_on_table()?,
+    };
+    take_pictures(&world, &args)?;
+    differentiate(&world, args.duration)
+}
+
+fn camera_info() -> AnyResult<CameraInfo> {
+    Ok(CameraInfo::from_fov_y(640, 480, 0.6)?)
+}
+
+/// A renderer with a bright studio light: one lamp from the upper left, two that fill in.
+fn renderer() -> AnyResult<RenderEngineCpu> {
+    let lamp = |x, y, z, intensity| LightParameter {
+        frame: LightFrame::World,
+        direction: Vector3::new(x, y, z),
+        intensity,
+        ..LightParameter::default()
+    };
+    Ok(RenderEngineCpu::new(RenderEngineCpuParams {
+        lights: vec![
+            lamp(-0.5, 0.45, -0.9, 0.9),
+            lamp(0.8, 0.5, -0.5, 0.45),
+            lamp(-0.4, -0.6, -0.3, 0.3),
+        ],
+        samples_per_side: 2,
+        ..RenderEngineCpuParams::default()
+    })?)
+}
+
+/// Our arm on a table with things to reach for; see examples/models.
+fn arm_on_table() -> AnyResult<World> {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/models");
+    let json = |file: &str| -> AnyResult<serde_json::Value> {
+        Ok(serde_json::from_slice(&std::fs::read(models.join(file))?)?)
+    };
+    let mut plant = MultibodyPlant::new(0.001)?;
+    let mut scene_graph = SceneGraph::new();
+    scene_graph.add_renderer("cpu", renderer()?)?;
+    load(
+        &mut plant,
+        &mut scene_graph,
+        &models.join("arm7/arm7.urdf"),
+        &[],
+        Isometry3::identity(),
+    )?;
+    for object in json("table_top/scene.json")?["objects"]
+        .as_array()
+        .ok_or("objects are expected")?
+    {
+        let vector = |key: &str| -> AnyResult<Vector3<f64>> {
+            let v: [f64; 3] = serde_json::from_value(object[key].clone())?;
+            Ok(v.into())
+        };
+        let file = object["model"].as_str().ok_or("a model file is expected")?;
+        let x_wo = math::pose_xyz_rpy(vector("xyz")?, vector("rpy")?);
+        load(
+            &mut plant,
+            &mut scene_graph,
+            &models.join("table_top").join(file),
+            &[],
+            x_wo,
+        )?;
+    }
+    plant.finalize()?;
+    let motion = json("arm7/motion.json")?;
+    let times: Vec<f64> = serde_json::from_value(motion["times"].clone())?;
+    let q: Vec<Vec<f64>> = serde_json::from_value(motion["q"].clone())?;
+    Ok(World {
+        plant,
+        scene_graph,
+        trajectory: PiecewisePolynomial::cubic_spline_at_rest(&times, &q)?,
+        camera: look_at(
+            &Vector3::new(1.35, -1.08, 0.78),
+            &Vector3::new(0.26, -0.035, 0.255),
+        ),
+    })
+}
+
+/// Any robot, standing on a floor, each joint swinging a little.
+fn any_robot(model: &Path, packages: &[PathBuf]) -> AnyResult<World> {
+    let mut plant = MultibodyPlant::new(0.001)?;
+    let mut scene_graph = SceneGraph::new();
+    scene_graph.add_renderer("cpu", renderer()?)?;
+    load(
+        &mut plant,
+        &mut scene_graph,
+        model,
+        packages,
+        Isometry3::identity(),
+    )?;
+    plant.finalize()?;
+    let bounds = bounds(&plant, &scene_graph)?;
+    let size = bounds.half_width().norm();
+    let source = scene_graph.register_source("floor")?;
+    let side = 8.0 * size;
+    let below = Vector3::new(
+        bounds.center().x,
+        bounds.center().y,
+        bounds.lower().z - 0.051 * size,
+    );
+    let floor = GeometryInstance::new(
+        math::pose(nalgebra::UnitQuaternion::identity(), below),
+        BoxShape::new(side, side, 0.1 * size)?,
+        "floor",
+    );
+    let mut look = PerceptionProperties::new();
+    look.set("phong", "diffuse", Rgba::new(0.6, 0.62, 0.65, 1.0)?);
+    let floor = floor
+        .with_perception(look)
+        .with_proximity(ProximityProperties::new());
+    scene_graph.register_anchored_geometry(source, floor)?;
+    let room = Aabb::new(*bounds.center(), bounds.half_width() * 1.1);
+    let camera = look_at_box(&room, &Vector3::new(-1.0, 0.8, -0.5), &camera_info()?);
+    let trajectory = swing(&plant)?;
+    Ok(World {
+        plant,
+        scene_graph,
+        trajectory,
+        camera,
+    })
+}
+
+/// Loads a model, says what was left out, and welds what is not attached to the world.
+fn load(
+    plant: &mut MultibodyPlant,
+    scene_graph: &mut SceneGraph,
+    model: &Path,
+    packages: &[PathBuf],
+    x_wm: Isometry3<f64>,
+) -> AnyResult<()> {
+    let first_body = plant.num_bodies();
+    let mut parser = Parser::with_scene_graph(plant, scene_graph);
+    for package in packages {
+        parser.package_map_mut().populate_from_folder(package)?;
+    }
+    parser.add_models(model)?;
+    for diagnostic in parser.diagnostics() {
+        eprintln!("{diagnostic}");
+    }
+    let children: Vec<BodyIndex> = plant
+        .joints()
+        .map(|(_, joint)| joint.child_body())
+        .collect();
+    let roots = plant.bodies().map(|(index, _)| index).skip(first_body);
+    let roots: Vec<BodyIndex> = roots.filter(|body| !children.contains(body)).collect();
+    for root in roots {
+        let name = format!("world_welds_to_{}", plant.body(root)?.name());
+        let instance = plant.body(root)?.model_instance();
+        let weld = Joint::weld(name, BodyIndex::WORLD, root, x_wm);
+        plant.add_joint(weld.with_model_instance(instance))?;
+    }
+    Ok(())
+}
+
+/// Box around a robot in its default position.
+fn bounds(plant: &MultibodyPlant, scene_graph: &SceneGraph) -> AnyResult<Aabb> {
+    let mut builder = DiagramBuilder::new();
+    let (_, scene_graph) =
+        add_multibody_plant_scene_graph(&mut builder, plant.clone(), scene_graph.clone())?;
+    let ctx = builder.build()?.default_context();
+    let bounds = ctx
+        .eval(scene_graph.query)?
+        .compute_scene_aabb(Role::Perception)?;
+    Ok(bounds.ok_or("the model has nothing to see: no visual geometry of a supported kind")?)
+}
+
+/// Every joint goes to one side, to the other and back, within its limits.
+fn swing(plant: &MultibodyPlant) -> AnyResult<PiecewisePolynomial> {
+    let times = [0.0, 0.5, 1.0, 1.5, 2.0];
+    let shape = [0.0, 1.0, 0.0, -1.0, 0.0];
+    let mut samples = vec![plant.default_positions(); times.len()];
+    let (lower, upper) = (plant.position_lower_limits(), plant.position_upper_limits());
+    for (index, joint) in plant.joints() {
+        let reach = match joint.kind() {
+            JointKind::Revolute { .. } => 0.35,
+            JointKind::Prismatic { .. } => 0.05,
+            _ => 0.0,
+        };
+        let start = plant.position_start(index)?;
+        if reach > 0.0 {
+            for (sample, side) in samples.iter_mut().zip(shape) {
+                let q = sample[start] + side * reach;
+                sample[start] = q.clamp(lower[start], upper[start]);
+            }
+        }
+    }
+    Ok(PiecewisePolynomial::cubic_spline_at_rest(&times, &samples)?)
+}
+
+/// Simulates, looks, and writes images.
+fn take_pictures(world: &World, args: &Args) -> AnyResult<()> {
+    std::fs::create_dir_all(&args.out)
+        .map_err(|e| format!("can not create the directory '{}': {e}", args.out.display()))?;
+    let mut plant = world.plant.clone();
+    plant.set_position_source(PositionSource::InputPort);
+    let mut builder = DiagramBuilder::new();
+    let (plant, scene_graph) =
+        add_multibody_plant_scene_graph(&mut builder, plant, world.scene_graph.clone())?;
+    let motion = builder.add("motion", TrajectorySource::new(world.trajectory.clone(), 0));
+    builder.connect(
+        motion.y,
+        plant
+            .position
+            .ok_or("the plant has an input port for positions")?,
+    );
+
+    let distance = world.camera.translation.vector.norm().max(0.1);
+    let clipping = ClippingRange::new(0.005 * distance, 50.0 * distance)?;
+    let core = RenderCameraCore::new("cpu", camera_info()?, clipping, Isometry3::identity());
+    let depth_range = DepthRange::new(0.01 * distance, 20.0 * distance)?;
+    let camera = RgbdSensor::from_depth_camera(
+        scene_graph.system().world_frame_id(),
+        world.camera,
+        DepthRenderCamera::new(core, depth_range)?,
+    );
+    let camera = builder.add_f64("camera", camera);
+    builder.connect(scene_graph.query, camera.geometry_query);
+
+    let mut writer = ImageWriter::new();
+    let format = args.out.join("{port_name}_{count:04}");
+    let format = format
+        .to_str()
+        .ok_or("the name of the output directory is not UTF-8")?;
+    let color = writer.declare_image_input_port::<Rgba8U>("color", format, 1.0 / RATE, 0.0)?;
+    let depth = writer.declare_image_input_port::<Depth32F>("depth", format, 1.0 / RATE, 0.0)?;
+    let label = writer.declare_image_input_port::<Label16I>("label", format, 1.0 / RATE, 0.0)?;
+    let writer = builder.add_f64("writer", writer);
+    builder.connect(camera.color_image, writer.image_port(color)?);
+    builder.connect(camera.depth_image_32f, writer.image_port(depth)?);
+    builder.connect(camera.label_image, writer.image_port(label)?);
+
+    let diagram = builder.build()?;
+    let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+    let progress = ProgressBar::new((args.duration * 1e3) as u64).with_style(
+        ProgressStyle::with_template("simulating [{bar:40}] {pos}/{len} ms of simulated time")?,
+    );
+    let bar = progress.clone();
+    sim.set_monitor(move |ctx| {
+        bar.set_position((ctx.time() * 1e3) as u64);
+        Ok(tarragon::framework::EventStatus::DidNothing)
+    });
+    let start = std::time::Instant::now();
+    sim.advance_to(args.duration)?;
+    progress.finish_and_clear();
+    println!(
+        "{} images of colour, depth and label, {:.2} s of simulated time in {:.2} s: see {}\n",
+        sim.statistics().publishes,
+        args.duration,
+        start.elapsed().as_secs_f64(),
+        args.out.join("color_0000.png").display()
+    );
+    Ok(())
+}
+
+/// Prints the nearest pair over time, with gradients from dual numbers and central differences.
+fn differentiate(world: &World, duration: f64) -> AnyResult<()> {
+    let mut plant = world.plant.clone();
+    plant.set_position_source(PositionSource::InputPort);
+    let mut builder = DiagramBuilder::new();
+    let (plant, scene_graph) =
+        add_multibody_plant_scene_graph(&mut builder, plant, world.scene_graph.clone())?;
+    let diagram = builder.build()?;
+    let mut ctx = diagram.default_context();
+    let (position, query) = (plant.position.ok_or("no position port")?, scene_graph.query);
+
+    let inspector = scene_graph.system().model_inspector();
+    let (mut pairs, mut left_out) = (vec![], 0);
+    for (a, b) in inspector.collision_candidates() {
+        if proximity::is_supported(inspector.shape(a)?, inspector.shape(b)?) {
+            pairs.push((a, b));
+        } else {
+            left_out += 1;
+        }
+    }
+    if left_out > 0 {
+        println!("{left_out} pairs are left out: distances of their shapes are not supported yet");
+    }
+    if pairs.is_empty() {
+        println!("no pair of collision geometry has a distance");
+        return Ok(());
+    }
+    let name = |id: GeometryId| -> AnyResult<String> {
+        Ok(inspector
+            .frame_name(inspector.frame_id(id)?)?
+            .replace("::", "/"))
+    };
+
+    // The same diagram over dual numbers.
+    let dual_diagram = diagram.to_scalar::<AutoDiff>()?;
+    let mut dual_ctx = dual_diagram.default_context();
+    let dual_position = dual_diagram
+        .ports(&plant)?
+        .position
+        .ok_or("no position port")?;
+    let dual_query = dual_diagram.ports(&scene_graph)?.query;
+
+    println!(
+        "time s | nearest pair                             | distance mm | |AD - CD| | gradient mm/rad"
+    );
+    let mut worst: f64 = 0.0;
+    for step in 0..=(duration * RATE + 1e-9) as usize {
+        let time = step as f64 / RATE;
+        let q = world.trajectory.value(time);
+        let mut distance = |q: &[f64], (a, b)| -> AnyResult<f64> {
+            ctx.fix(position, q.to_vec())?;
+            Ok(ctx
+                .eval(query)?
+                .compute_signed_distance_pair_closest_points(a, b)?
+                .distance)
+        };
+        let mut nearest = (f64::INFINITY, pairs[0]);
+        for pair in &pairs {
+            let d = distance(&q, *pair)?;
+            if d < nearest.0 {
+                nearest = (d, *pair);
+            }
+        }
+        let (d, (a, b)) = nearest;
+        let (_, gradient) = try_gradient(
+            |q| -> AnyResult<AutoDiff> {
+                dual_ctx.fix(dual_position, q.to_vec())?;
+                let query = dual_ctx.eval(dual_query)?;
+                Ok(query
+                    .compute_signed_distance_pair_closest_points(a, b)?
+                    .distance)
+            },
+            &q,
+        )?;
+        let mut difference: f64 = 0.0;
+        for i in 0..q.len() {
+            let mut shifted = q.clone();
+            shifted[i] = q[i] + STEP;
+            let above = distance(&shifted, (a, b))?;
+            shifted[i] = q[i] - STEP;
+            let below = distance(&shifted, (a, b))?;
+            difference = difference.max((gradient[i] - (above - below) / (2.0 * STEP)).abs());
+        }
+        worst = worst.max(difference);
+        let shown: Vec<String> = gradient
+            .iter()
+            .take(8)
+            .map(|g| format!("{:8.1}", 1e3 * g))
+            .collect();
+        let more = if gradient.len() > 8 { " ..." } else { "" };
+        let pair = format!("{} - {}", name(a)?, name(b)?);
+        println!(
+            "{time:6.2} | {pair:40} | {:11.3} | {difference:9.1e} | {}{more}",
+            1e3 * d,
+            shown.join(" ")
+        );
+    }
+    if worst > TOLERANCE {
+        return Err(format!(
+            "a gradient differs from central differences by {worst:e}, more than {TOLERANCE:e}"
+        )
+        .into());
+    }
+    println!("\nall gradients agree with central differences to {worst:.1e} m/rad");
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Poses of cameras that look at something.
+
+use super::CameraInfo;
+use crate::Aabb;
+use nalgebra::{Isometry3, Matrix3, Vector3};
+use tarragon_framework::math;
+
+/// `X_WC` of a camera (+z into the image, +x right, +y down) at `p_wc` that looks at `p_wt`, upright
+/// with respect to the world's +z. Looking along z, the world's +x is to the right.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_geometry::render::look_at;
+/// let x_wc = look_at(&Vector3::new(2.0, 0.0, 0.0), &Vector3::zeros());
+/// assert_eq!(x_wc * Vector3::z(), -Vector3::x()); // it looks back to the origin
+/// assert_eq!(x_wc * Vector3::y(), -Vector3::z()); // the image's down is the world's
+/// ```
+pub fn look_at(p_wc: &Vector3<f64>, p_wt: &Vector3<f64>) -> Isometry3<f64> {
+    let forward = (p_wt - p_wc).try_normalize(0.0).unwrap_or(-Vector3::z());
+    let right = forward
+        .cross(&Vector3::z())
+        .try_normalize(1e-9)
+        .unwrap_or(Vector3::x());
+    let r_wc = Matrix3::from_columns(&[right, forward.cross(&right), forward]);
+    math::pose(math::rotation_from_matrix(&r_wc), *p_wc)
+}
+
+/// `X_WC` of a camera that looks along `direction` (in the world) at the centre of a box, from so far
+/// that all of the box is in the image, with a tenth of the image left free.
+pub fn look_at_box(
+    bounds: &Aabb,
+    direction: &Vector3<f64>,
+    intrinsics: &CameraInfo,
+) -> Isometry3<f64> {
+    let forward = direction.try_normalize(0.0).unwrap_or(-Vector3::z());
+    let x_wc = look_at(&(bounds.center() - forward), bounds.center());
+    let r_cw = x_wc.rotation.inverse();
+    // Tangents of the half angles on the narrower side of the principal point.
+    let narrow = |size: usize, center: f64, focal: f64| center.min(size as f64 - center) / focal;
+    let tan_x = 0.9
+        * narrow(
+            intrinsics.width(),
+            intrinsics.center_x(),
+            intrinsics.focal_x(),
+        );
+    let tan_y = 0.9
+        * narrow(
+            intrinsics.height(),
+            intrinsics.center_y(),
+            intrinsics.focal_y(),
+        );
+    let mut distance = 0.0_f64;
+    for corner in 0..8 {
+        let sign = |axis: usize| if corner >> axis & 1 == 0 { 1.0 } else { -1.0 };
+        let offset = bounds
+            .half_width()
+            .component_mul(&Vector3::new(sign(0), sign(1), sign(2)));
+        let p = r_cw * offset;
+        distance = distance
+            .max(p.x.abs() / tan_x - p.z)
+            .max(p.y.abs() / tan_y - p.z);
+    }
+    math::pose(
+        x_wc.rotation,
+        bounds.center() - forward * distance.max(1e-3),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_box_is_in_the_image_and_touches_its_margin() {
+        let bounds = Aabb::new(Vector3::new(1.0, 2.0, 0.5), Vector3::new(0.3, 0.2, 0.9));
+        let info = CameraInfo::from_fov_y(640, 480, 0.8).unwrap();
+        for direction in [Vector3::new(-1.0, 0.7, -0.5), -Vector3::z(), Vector3::y()] {
+            let x_wc = look_at_box(&bounds, &direction, &info);
+            let mut outermost = 0.0_f64;
+            for corner in 0..8 {
+                let sign = |axis: usize| if corner >> axis & 1 == 0 { 1.0 } else { -1.0 };
+                let half =
+                    bounds
+                        .half_width()
+                        .component_mul(&Vector3::new(sign(0), sign(1), sign(2)));
+                let p = x_wc.inverse_transform_point(&(bounds.center() + half).into());
+                assert!(p.z > 0.0);
+                outermost = outermost.max((p.x / p.z * info.focal_x()).abs() / 320.0);
+                outermost = outermost.max((p.y / p.z * info.focal_y()).abs() / 240.0);
+            }
+            assert!(outermost > 0.89 && outermost <= 0.9 + 1e-9, "{outermost}");
+        }
+    }
+
+    #[test]
+    fn looking_straight_down_is_defined() {
+        let x_wc = look_at(&Vector3::new(0.0, 0.0, 2.0), &Vector3::zeros());
+        assert!((x_wc * Vector3::x() - Vector3::x()).norm() < 1e-15);
+    }
+}

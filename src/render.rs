@@ -1,0 +1,103 @@
+//! `tarragon render`: one picture of a model.
+
+use nalgebra::{Isometry3, Vector3};
+use std::error::Error;
+use std::path::PathBuf;
+use tarragon::geometry::render::{
+    LightFrame, LightParameter, RenderEngineCpu, RenderEngineCpuParams, look_at_box,
+};
+use tarragon::multibody::{MultibodyPlant, Parser, add_multibody_plant_scene_graph};
+use tarragon::prelude::*;
+use tarragon::sensors::{
+    CameraInfo, ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera, RenderCameraCore,
+    save_image,
+};
+
+/// Arguments of `tarragon render`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Model file (.urdf).
+    model: PathBuf,
+    /// Directory of the images `color.png`, `depth.tiff` and `label.png`; created if need be.
+    #[arg(long)]
+    out: PathBuf,
+    /// Directory that holds ROS packages the model refers to; may be repeated.
+    #[arg(long)]
+    package: Vec<PathBuf>,
+    /// Width of the images (pixels).
+    #[arg(long, default_value_t = 1280)]
+    width: usize,
+    /// Height of the images (pixels).
+    #[arg(long, default_value_t = 720)]
+    height: usize,
+    /// Direction that the camera looks in, x,y,z in the world.
+    #[arg(long, value_delimiter = ',', num_args = 3, default_values_t = [-1.0, 0.8, -0.5], allow_hyphen_values = true)]
+    direction: Vec<f64>,
+}
+
+/// Loads, looks, writes.
+pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    let lamp = |x, y, z, intensity| LightParameter {
+        frame: LightFrame::World,
+        direction: Vector3::new(x, y, z),
+        intensity,
+        ..LightParameter::default()
+    };
+    let engine = RenderEngineCpu::new(RenderEngineCpuParams {
+        lights: vec![
+            lamp(-0.5, 0.45, -0.9, 0.9),
+            lamp(0.8, 0.5, -0.5, 0.45),
+            lamp(-0.4, -0.6, -0.3, 0.3),
+        ],
+        samples_per_side: 3,
+        ..RenderEngineCpuParams::default()
+    })?;
+    let mut plant = MultibodyPlant::new(0.001)?;
+    let mut scene_graph = SceneGraph::new();
+    scene_graph.add_renderer("cpu", engine)?;
+    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene_graph);
+    for package in &args.package {
+        parser.package_map_mut().populate_from_folder(package)?;
+    }
+    parser.add_models(&args.model)?;
+    for diagnostic in parser.diagnostics() {
+        eprintln!("{diagnostic}");
+    }
+    plant.finalize()?;
+
+    let mut builder = DiagramBuilder::new();
+    let (_, scene_graph) = add_multibody_plant_scene_graph(&mut builder, plant, scene_graph)?;
+    let ctx = builder.build()?.default_context();
+    let query = ctx.eval(scene_graph.query)?;
+    let bounds = query.compute_scene_aabb(Role::Perception)?.ok_or_else(|| {
+        format!(
+            "{}: the model has nothing to see: no visual geometry of a supported kind",
+            args.model.display()
+        )
+    })?;
+
+    let info = CameraInfo::from_fov_y(args.width, args.height, 0.6)?;
+    let x_wc = look_at_box(&bounds, &Vector3::from_column_slice(&args.direction), &info);
+    let distance = (x_wc.translation.vector - bounds.center()).norm();
+    let size = bounds.half_width().norm();
+    let clipping = ClippingRange::new(0.01 * distance, 2.0 * (distance + size))?;
+    let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
+    let color_camera = ColorRenderCamera::new(core.clone());
+    let depth_range = DepthRange::new(0.01 * distance, 2.0 * (distance + size))?;
+    let depth_camera = DepthRenderCamera::new(core, depth_range)?;
+
+    std::fs::create_dir_all(&args.out)
+        .map_err(|e| format!("can not create the directory '{}': {e}", args.out.display()))?;
+    let world = query.inspector().world_frame_id();
+    let mut image = tarragon::sensors::ImageRgba8U::new(args.width, args.height);
+    query.render_color_image(&color_camera, world, &x_wc, &mut image)?;
+    save_image(&image, &args.out.join("color.png"))?;
+    let mut image = tarragon::sensors::ImageDepth32F::new(args.width, args.height);
+    query.render_depth_image(&depth_camera, world, &x_wc, &mut image)?;
+    save_image(&image, &args.out.join("depth.tiff"))?;
+    let mut image = tarragon::sensors::ImageLabel16I::new(args.width, args.height);
+    query.render_label_image(&color_camera, world, &x_wc, &mut image)?;
+    save_image(&image, &args.out.join("label.png"))?;
+    println!("{}", args.out.join("color.png").display());
+    Ok(())
+}
