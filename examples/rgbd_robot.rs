@@ -33,8 +33,8 @@ use tarragon::multibody::{
 };
 use tarragon::prelude::*;
 use tarragon::sensors::{
-    CameraInfo, ClippingRange, ColorRenderCamera, Depth32F, DepthRange, DepthRenderCamera,
-    Label16I, RenderCameraCore, Rgba8U,
+    CameraInfo, ClippingRange, Depth32F, DepthRange, DepthRenderCamera, Label16I, RenderCameraCore,
+    Rgba8U,
 };
 
 /// Central differences of a smooth distance with this step are good to about 1e-9; a feature change
@@ -313,7 +313,7 @@ fn take_pictures(world: &World, args: &Args) -> AnyResult<()> {
     let bar = progress.clone();
     sim.set_monitor(move |ctx| {
         bar.set_position((ctx.time() * 1e3) as u64);
-        Ok(tarragon::framework::EventStatus::DidNothing)
+        Ok(EventStatus::DidNothing)
     });
     let start = std::time::Instant::now();
     sim.advance_to(args.duration)?;
@@ -340,8 +340,19 @@ fn differentiate(world: &World, duration: f64) -> AnyResult<()> {
     let (position, query) = (plant.position.ok_or("no position port")?, scene_graph.query);
 
     let inspector = scene_graph.system().model_inspector();
-    let (mut pairs, mut left_out) = (vec![], 0);
+    // Frames are named model::body. What a robot may hit matters more than its own wrist, so pairs
+    // within one model count only where there are no others.
+    let model = |id: GeometryId| -> AnyResult<&str> {
+        let frame = inspector.frame_name(inspector.frame_id(id)?)?;
+        Ok(frame.split("::").next().unwrap_or(frame))
+    };
+    let mut candidates = vec![];
     for (a, b) in inspector.collision_candidates() {
+        candidates.push((model(a)? == model(b)?, a, b));
+    }
+    let only_within = candidates.iter().all(|c| c.0);
+    let (mut pairs, mut left_out) = (vec![], 0);
+    for (_, a, b) in candidates.into_iter().filter(|c| only_within || !c.0) {
         if proximity::is_supported(inspector.shape(a)?, inspector.shape(b)?) {
             pairs.push((a, b));
         } else {

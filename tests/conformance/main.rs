@@ -11,6 +11,8 @@
     reason = "helpers of tests, which clippy does not recognise outside of test functions"
 )]
 
+mod camera;
 mod kinematics;
+mod npz;
 mod proximity;
 mod support;

@@ -14,7 +14,7 @@ impl RenderLabel {
     pub const DONT_CARE: Self = Self(32764);
     /// Geometry that is left out of label images.
     pub const DO_NOT_RENDER: Self = Self(32765);
-    /// Not said; replaced by the engine's default label.
+    /// Not said. Geometry without a label gets the engine's default; this one itself is refused.
     pub const UNSPECIFIED: Self = Self(32767);
     /// The largest label that is not reserved.
     pub const MAX_UNRESERVED: i16 = 32763;

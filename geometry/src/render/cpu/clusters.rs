@@ -33,11 +33,54 @@ pub(super) struct Cluster {
 /// What shading needs of a triangle, in the geometry's frame.
 #[derive(Clone, Debug)]
 pub(super) struct ShadedTriangle {
-    pub(super) p: [Vector3<f32>; 3],
+    /// First corner.
+    pub(super) p: Vector3<f32>,
+    /// Weights of the other corners per metre from the first: `v = (x - p) . to_weights[0]`.
+    pub(super) to_weights: [Vector3<f32>; 2],
+    /// Normal at the first corner, and what the others add for their weights.
     pub(super) n: [Vector3<f32>; 3],
+    /// Texture coordinates, likewise.
     pub(super) uv: [[f32; 2]; 3],
     /// Index into [`ClusteredMesh::materials`].
     pub(super) material: u32,
+}
+
+impl ShadedTriangle {
+    fn new(
+        mut p: [Point3<f64>; 3],
+        mut n: [Vector3<f64>; 3],
+        mut uv: [[f64; 2]; 3],
+        material: u32,
+    ) -> Self {
+        // Files whose winding contradicts their normals are lit as their normals say.
+        let winding = (p[1] - p[0]).cross(&(p[2] - p[0]));
+        if winding.dot(&(n[0] + n[1] + n[2])) < 0.0 {
+            p.swap(1, 2);
+            n.swap(1, 2);
+            uv.swap(1, 2);
+        }
+        let (e1, e2) = (p[1] - p[0], p[2] - p[0]);
+        let face = e1.cross(&e2);
+        let scale = 1.0 / face.norm_squared();
+        let weight = |g: Vector3<f64>| {
+            let g: Vector3<f32> = (g * scale).cast();
+            // Without area any weight will do.
+            if g.iter().all(|x| x.is_finite()) {
+                g
+            } else {
+                Vector3::zeros()
+            }
+        };
+        let more = |k: usize, c: usize| uv[k][c] - uv[0][c];
+        Self {
+            p: p[0].coords.cast(),
+            to_weights: [weight(e2.cross(&face)), weight(face.cross(&e1))],
+            n: [n[0], n[1] - n[0], n[2] - n[0]].map(|v| v.cast()),
+            uv: [uv[0], [more(1, 0), more(1, 1)], [more(2, 0), more(2, 1)]]
+                .map(|uv| uv.map(|x| x as f32)),
+            material,
+        }
+    }
 }
 
 /// The colour of a surface.
@@ -87,7 +130,13 @@ impl ClusteredMesh {
             let material = group.material.map_or(0, |m| m as u32 + 1);
             material_of[group.triangles.clone()].fill(material);
         }
-        let order = spatial_order(mesh, &low, &high);
+        let centroid = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|v| mesh.positions[v as usize].coords);
+            Point3::from(((a + b + c) / 3.0).cast::<f32>())
+        };
+        let centroids: Vec<_> = mesh.triangles.iter().map(centroid).collect();
+        let mut order: Vec<u32> = (0..mesh.triangles.len() as u32).collect();
+        split(&centroids, &mut order);
         for chunk in order.chunks(CLUSTER) {
             all.push_cluster(mesh, chunk, &material_of);
         }
@@ -111,12 +160,12 @@ impl ClusteredMesh {
                 Some(t) => t.map(|i| mesh.uvs.get(i as usize).copied().unwrap_or_default()),
                 None => Default::default(),
             };
-            self.triangles.push(ShadedTriangle {
-                p: mesh.triangles[t].map(|v| mesh.positions[v as usize].coords.cast()),
-                n: mesh.triangle_normals[t].map(|n| mesh.normals[n as usize].cast()),
-                uv: uv.map(|uv| uv.map(|x| x as f32)),
-                material: material_of[t],
-            });
+            self.triangles.push(ShadedTriangle::new(
+                mesh.triangles[t].map(|v| mesh.positions[v as usize]),
+                mesh.triangle_normals[t].map(|n| mesh.normals[n as usize]),
+                uv,
+                material_of[t],
+            ));
         }
         let low = points.iter().fold(points[0], |m, p| m.inf(p));
         let high = points.iter().fold(points[0], |m, p| m.sup(p));
@@ -144,23 +193,27 @@ impl ClusteredMesh {
     }
 }
 
-/// Triangles along a Morton curve through their centroids, so that neighbours in the list are
-/// neighbours in space (Morton, 1966).
-fn spatial_order(mesh: &RenderMesh, low: &Point3<f64>, high: &Point3<f64>) -> Vec<u32> {
-    let size = (high - low).max().max(f64::MIN_POSITIVE);
-    let code = |t: &[u32; 3]| {
-        let [a, b, c] = t.map(|v| mesh.positions[v as usize]);
-        let middle = (a.coords + b.coords + c.coords) / 3.0 - low.coords;
-        let cell = middle.map(|x| (x / size * 1023.0).clamp(0.0, 1023.0) as u32);
-        spread(cell.x) | spread(cell.y) << 1 | spread(cell.z) << 2
-    };
-    let codes: Vec<u32> = mesh.triangles.iter().map(code).collect();
-    let mut order: Vec<u32> = (0..mesh.triangles.len() as u32).collect();
-    order.sort_by_key(|t| (codes[*t as usize], *t));
-    order
-}
-
-/// Ten bits with two gaps after each.
-fn spread(x: u32) -> u32 {
-    (0..10).fold(0, |sum, bit| sum | (x >> bit & 1) << (3 * bit))
+/// Splits triangles at the median of the longest side of their centroids' bounding box until a
+/// cluster is left; left halves are whole clusters, so that only the last one is not full.
+fn split(centroids: &[Point3<f32>], triangles: &mut [u32]) {
+    if triangles.len() <= CLUSTER {
+        // In the order of the file, so that equal depths are decided as the file lists them.
+        triangles.sort_unstable();
+        return;
+    }
+    let first = centroids[triangles[0] as usize];
+    let (mut low, mut high) = (first, first);
+    for t in triangles.iter() {
+        low = low.inf(&centroids[*t as usize]);
+        high = high.sup(&centroids[*t as usize]);
+    }
+    let axis = (high - low).imax();
+    let half = (triangles.len() / 2).next_multiple_of(CLUSTER);
+    triangles.select_nth_unstable_by(half, |a, b| {
+        let at = |t: &u32| centroids[*t as usize][axis];
+        at(a).total_cmp(&at(b)).then(a.cmp(b))
+    });
+    let (left, right) = triangles.split_at_mut(half);
+    split(centroids, left);
+    split(centroids, right);
 }

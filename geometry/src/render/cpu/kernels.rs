@@ -38,8 +38,11 @@ pub(super) struct LinearBlocks {
 
 impl LinearBlocks {
     pub(super) fn new(f: Linear) -> Self {
-        let step = lanes() * f32x8::splat(f.a as f32);
-        Self { f, step }
+        let step = std::array::from_fn::<f32, BLOCK, _>(|k| (f.a * k as f64) as f32);
+        Self {
+            f,
+            step: f32x8::new(step),
+        }
     }
     #[inline(always)]
     pub(super) fn row(&self, py: f64) -> f64 {
@@ -47,7 +50,11 @@ impl LinearBlocks {
     }
     #[inline(always)]
     pub(super) fn block(&self, row: f64, px: f64) -> f32x8 {
-        f32x8::splat((row + self.f.a * px) as f32) + self.step
+        // In two parts, because towards a horizon the value is small against its steps.
+        let value = row + self.f.a * px;
+        let high = value as f32;
+        let low = (value - f64::from(high)) as f32;
+        f32x8::splat(high) + (f32x8::splat(low) + self.step)
     }
 }
 

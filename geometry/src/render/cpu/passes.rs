@@ -1,6 +1,7 @@
 //! From tiles to images.
 
 use super::pixels::Pixels;
+use super::raster::Vertices;
 use super::scene::{Object, Scene};
 use super::shade::{Lights, Shader};
 use super::tile::{NO_ID, TILE_HEIGHT, TILE_WIDTH, Tile};
@@ -35,13 +36,13 @@ pub(super) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pi
     let stride = image.width() * channels;
     let bands = image.data_mut().par_chunks_mut(stride * TILE_HEIGHT);
     bands.enumerate().for_each_init(
-        || (Tile::new(scene.far), pass.scratch()),
-        |(tile, scratch), (band, pixels)| {
+        || (Tile::new(scene.far), Vertices::new(), pass.scratch()),
+        |(tile, vertices, scratch), (band, pixels)| {
             for column in 0..scene.columns() {
                 if P::IDS {
-                    scene.draw::<true>(tile, column, band);
+                    scene.draw::<true>(tile, vertices, column, band);
                 } else {
-                    scene.draw::<false>(tile, column, band);
+                    scene.draw::<false>(tile, vertices, column, band);
                 }
                 let first = column * TILE_WIDTH * channels;
                 let width = (tile.rect().x1 - tile.rect().x0) as usize * channels;

@@ -9,7 +9,7 @@ use super::kernels::BLOCK;
 use super::pixels::{Pixels, Rect};
 use super::tile::Tile;
 use nalgebra::{Matrix3, Vector3};
-use wide::{bytemuck, f32x8, i32x8};
+use wide::f32x8;
 
 const SUBPIXEL_BITS: u32 = 8;
 const SUBPIXEL: i32 = 1 << SUBPIXEL_BITS;
@@ -40,36 +40,27 @@ pub(super) struct MeshView {
     near: f64,
 }
 
-/// Vertices of a cluster in the camera frame and on the image.
-struct Vertices {
-    position: [[f32x8; 3]; VERTEX_BLOCKS],
-    x: [f32x8; VERTEX_BLOCKS],
-    y: [f32x8; VERTEX_BLOCKS],
-    w: [f32x8; VERTEX_BLOCKS],
-    sx: [i32x8; VERTEX_BLOCKS],
-    sy: [i32x8; VERTEX_BLOCKS],
+/// Vertices of a cluster on the image and in the camera frame; kept to be reused.
+pub(super) struct Vertices {
+    corners: [Corner; VERTEX_BLOCKS * BLOCK],
+    positions: [[f32x8; 3]; VERTEX_BLOCKS],
 }
 
 impl Vertices {
-    fn corner(&self, i: u8) -> Corner {
-        let i = usize::from(i);
-        Corner {
-            x: flat(&self.x)[i],
-            y: flat(&self.y)[i],
-            w: flat(&self.w)[i],
-            sx: bytemuck::cast_slice::<_, i32>(&self.sx)[i],
-            sy: bytemuck::cast_slice::<_, i32>(&self.sy)[i],
+    pub(super) fn new() -> Self {
+        Self {
+            corners: [Corner::default(); VERTEX_BLOCKS * BLOCK],
+            positions: [[f32x8::ZERO; 3]; VERTEX_BLOCKS],
         }
+    }
+    fn corner(&self, i: u8) -> &Corner {
+        &self.corners[usize::from(i)]
     }
     fn position(&self, i: u8) -> Vector3<f64> {
         let (block, lane) = (usize::from(i) / BLOCK, usize::from(i) % BLOCK);
-        let [x, y, z] = self.position[block].map(|v| f64::from(v.as_array()[lane]));
+        let [x, y, z] = self.positions[block].map(|v| f64::from(v.as_array()[lane]));
         Vector3::new(x, y, z)
     }
-}
-
-fn flat(blocks: &[f32x8]) -> &[f32] {
-    bytemuck::cast_slice(blocks)
 }
 
 impl MeshView {
@@ -86,18 +77,19 @@ impl MeshView {
     pub(super) fn draw(
         &self,
         tile: &mut Tile,
+        vertices: &mut Vertices,
         mesh: &ClusteredMesh,
         cluster: &Cluster,
         clip: bool,
         ids: (i32, i32),
     ) {
-        let vertices = self.transform(mesh, cluster);
+        self.transform(mesh, cluster, vertices);
         let first = cluster.first as usize;
         let corners = &mesh.corners[first..first + cluster.count as usize];
         let (mut id, step) = ids;
         for t in corners {
             if clip {
-                self.draw_clipped(tile, &vertices, t, id);
+                self.draw_clipped(tile, vertices, t, id);
             } else {
                 draw_triangle(tile, t.map(|i| vertices.corner(i)), id);
             }
@@ -105,15 +97,7 @@ impl MeshView {
         }
         tile.changed();
     }
-    fn transform(&self, mesh: &ClusteredMesh, cluster: &Cluster) -> Vertices {
-        let mut out = Vertices {
-            position: [[f32x8::ZERO; 3]; VERTEX_BLOCKS],
-            x: [f32x8::ZERO; VERTEX_BLOCKS],
-            y: [f32x8::ZERO; VERTEX_BLOCKS],
-            w: [f32x8::ZERO; VERTEX_BLOCKS],
-            sx: [i32x8::ZERO; VERTEX_BLOCKS],
-            sy: [i32x8::ZERO; VERTEX_BLOCKS],
-        };
+    fn transform(&self, mesh: &ClusteredMesh, cluster: &Cluster, out: &mut Vertices) {
         let r: [f32x8; 9] = std::array::from_fn(|k| f32x8::splat(self.r[(k / 3, k % 3)]));
         let p: [f32x8; 3] = std::array::from_fn(|k| f32x8::splat(self.p[k]));
         let focal = self.pixels.focal.map(|f| f32x8::splat(f as f32));
@@ -121,19 +105,27 @@ impl MeshView {
         let subpixel = f32x8::splat(SUBPIXEL as f32);
         let first = cluster.first_block as usize;
         let blocks = &mesh.xyz[first..first + cluster.blocks as usize];
-        for (k, [x, y, z]) in blocks.iter().enumerate() {
+        let corners = out.corners.as_chunks_mut::<BLOCK>().0;
+        for (([x, y, z], position), corners) in blocks.iter().zip(&mut out.positions).zip(corners) {
             let c: [f32x8; 3] = std::array::from_fn(|i| {
                 r[3 * i] * *x + r[3 * i + 1] * *y + r[3 * i + 2] * *z + p[i]
             });
             let w = f32x8::ONE / c[2];
-            out.position[k] = c;
-            out.w[k] = w;
-            out.x[k] = c[0] * w * focal[0] + center[0];
-            out.y[k] = c[1] * w * focal[1] + center[1];
-            out.sx[k] = (out.x[k] * subpixel).fast_round_int();
-            out.sy[k] = (out.y[k] * subpixel).fast_round_int();
+            let x = c[0] * w * focal[0] + center[0];
+            let y = c[1] * w * focal[1] + center[1];
+            let sx = (x * subpixel).fast_round_int();
+            let sy = (y * subpixel).fast_round_int();
+            *position = c;
+            for (k, corner) in corners.iter_mut().enumerate() {
+                *corner = Corner {
+                    x: x.as_array()[k],
+                    y: y.as_array()[k],
+                    w: w.as_array()[k],
+                    sx: sx.as_array()[k],
+                    sy: sy.as_array()[k],
+                };
+            }
         }
-        out
     }
     /// Cuts off what is nearer than the near plane or beyond the guard band (Sutherland & Hodgman,
     /// "Reentrant polygon clipping", 1974). Corners that stay keep the very values that neighbouring
@@ -150,7 +142,7 @@ impl MeshView {
         ];
         let mut polygon: Vec<(Vector3<f64>, Option<Corner>)> = t
             .iter()
-            .map(|&i| (vertices.position(i), Some(vertices.corner(i))))
+            .map(|&i| (vertices.position(i), Some(*vertices.corner(i))))
             .collect();
         for (n, least) in sides {
             let inside = |p: &Vector3<f64>| n.dot(p) - least;
@@ -180,8 +172,8 @@ impl MeshView {
             corner.unwrap_or_else(|| self.project(p))
         };
         for i in 2..polygon.len() {
-            let three = [&polygon[0], &polygon[i - 1], &polygon[i]].map(corner);
-            draw_triangle(tile, three, id);
+            let [a, b, c] = [&polygon[0], &polygon[i - 1], &polygon[i]].map(corner);
+            draw_triangle(tile, [&a, &b, &c], id);
         }
     }
     fn project(&self, p: &Vector3<f64>) -> Corner {
@@ -198,7 +190,8 @@ impl MeshView {
 }
 
 /// The pixels whose centres can be within a triangle and the tile.
-fn covered(tile: &Tile, [a, b, c]: &[Corner; 3]) -> Rect {
+#[inline(always)]
+fn covered(tile: &Tile, [a, b, c]: [&Corner; 3]) -> Rect {
     let pixels = |a: i32, b: i32, c: i32| {
         let (low, high) = (a.min(b).min(c), a.max(b).max(c));
         (
@@ -236,34 +229,69 @@ impl Edge {
     }
 }
 
-#[inline]
-fn draw_triangle(tile: &mut Tile, corners: [Corner; 3], id: i32) {
-    let rect = covered(tile, &corners);
+#[inline(always)]
+fn draw_triangle(tile: &mut Tile, corners: [&Corner; 3], id: i32) {
+    let rect = covered(tile, corners);
     if rect.is_empty() {
         return;
     }
     let [a, mut b, mut c] = corners;
-    let cross = |b: &Corner, c: &Corner| {
-        i64::from(b.sx - a.sx) * i64::from(c.sy - a.sy)
-            - i64::from(c.sx - a.sx) * i64::from(b.sy - a.sy)
-    };
-    let area = cross(&b, &c);
-    if area == 0 {
+    let cross = i64::from(b.sx - a.sx) * i64::from(c.sy - a.sy)
+        - i64::from(c.sx - a.sx) * i64::from(b.sy - a.sy);
+    if cross == 0 {
         return;
     }
     // Both sides are drawn.
-    if area < 0 {
+    if cross < 0 {
         std::mem::swap(&mut b, &mut c);
     }
-    let mut edges = [
-        Edge::new(&a, &b, rect.x0, rect.y0),
-        Edge::new(&b, &c, rect.x0, rect.y0),
-        Edge::new(&c, &a, rect.x0, rect.y0),
+    let edges = [
+        Edge::new(a, b, rect.x0, rect.y0),
+        Edge::new(b, c, rect.x0, rect.y0),
+        Edge::new(c, a, rect.x0, rect.y0),
     ];
-    let depth = Depth::new(&a, &b, &c);
-    let width = rect.x1 - rect.x0;
+    if rect.x1 - rect.x0 <= SMALL {
+        fill_small(tile, &rect, edges, [a, b, c], id);
+    } else {
+        fill_rows(tile, &rect, edges, [a, b, c], id);
+    }
+}
+
+/// Up to this width every pixel is tested, beyond it the ends of each row are computed.
+const SMALL: i32 = 4;
+
+#[inline(always)]
+fn fill_small(
+    tile: &mut Tile,
+    rect: &Rect,
+    mut edges: [Edge; 3],
+    [a, b, c]: [&Corner; 3],
+    id: i32,
+) {
+    let mut depth = None;
     for py in rect.y0..rect.y1 {
-        let (mut first, mut end) = (0, i64::from(width));
+        let mut value = edges.map(|e| e.value);
+        for px in rect.x0..rect.x1 {
+            if value[0] | value[1] | value[2] >= 0 {
+                // Most small triangles cover no pixel's centre and need no depth.
+                let depth = depth.get_or_insert_with(|| Depth::new(a, b, c));
+                let w = depth.at(depth.row(f64::from(px), f64::from(py)), 0.0);
+                tile.set(tile.index(px, py), w, id);
+            }
+            for (value, e) in value.iter_mut().zip(&edges) {
+                *value += e.dx;
+            }
+        }
+        for e in &mut edges {
+            e.value += e.dy;
+        }
+    }
+}
+
+fn fill_rows(tile: &mut Tile, rect: &Rect, mut edges: [Edge; 3], [a, b, c]: [&Corner; 3], id: i32) {
+    let depth = Depth::new(a, b, c);
+    for py in rect.y0..rect.y1 {
+        let (mut first, mut end) = (0, i64::from(rect.x1 - rect.x0));
         for e in &edges {
             narrow(e, &mut first, &mut end);
         }

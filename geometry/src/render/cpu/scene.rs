@@ -3,7 +3,7 @@
 use super::exact::Exact;
 use super::kernels::{CapsuleKernel, Cuboid, CylinderKernel, Plane, Roots};
 use super::pixels::{Bounds, Pixels, Rect};
-use super::raster::{GUARD, MeshView};
+use super::raster::{GUARD, MeshView, Vertices};
 use super::tile::{TILE_HEIGHT, TILE_WIDTH, Tile};
 use super::visual::{Form, Visual};
 use crate::error::Result;
@@ -213,7 +213,13 @@ impl<'a> Scene<'a> {
     }
 
     /// Draws everything in the tile of a column and a row.
-    pub(super) fn draw<const IDS: bool>(&self, tile: &mut Tile, column: usize, row: usize) {
+    pub(super) fn draw<const IDS: bool>(
+        &self,
+        tile: &mut Tile,
+        vertices: &mut Vertices,
+        column: usize,
+        row: usize,
+    ) {
         let (x0, y0) = (column * TILE_WIDTH, row * TILE_HEIGHT);
         tile.start(Rect {
             x0: x0 as i32,
@@ -228,6 +234,9 @@ impl<'a> Scene<'a> {
                 break; // and all others are farther
             }
             let (rect, id) = (&item.rect, item.id);
+            if tile.hides_within(rect, item.w_max) {
+                continue;
+            }
             match &self.surfaces[item.surface as usize] {
                 Surface::Plane(k) => tile.draw::<_, IDS>(k, rect, id),
                 Surface::Cuboid(k) => tile.draw::<_, IDS>(k, rect, id),
@@ -239,7 +248,7 @@ impl<'a> Scene<'a> {
                     if let Form::Mesh(mesh) = &self.objects[item.object as usize].visual.form {
                         let cluster = &mesh.clusters[item.cluster as usize];
                         let ids = (id, i32::from(self.by_triangle));
-                        view.draw(tile, mesh, cluster, item.clip, ids);
+                        view.draw(tile, vertices, mesh, cluster, item.clip, ids);
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! Colours of visible pixels: Lambert's law, without ambient light, as Drake's VTK engine draws.
 
-use super::clusters::ClusteredMesh;
+use super::clusters::{ClusteredMesh, ShadedTriangle};
 use super::kernels::LinearBlocks;
 use super::pixels::Pixels;
 use super::scene::Object;
@@ -164,55 +164,46 @@ impl<'a> Shader<'a> {
             let lane = |v: &[[f32; 8]; 3]| Vector3::new(v[0][k], v[1][k], v[2][k]);
             let triangle = &mesh.triangles[parts[k] as usize];
             let surface = &mesh.materials[triangle.material as usize];
-            let at = triangle.at(&lane(&x), &lane(&d));
+            let (normal, weights) = triangle.at(&lane(&x), &lane(&d));
             let mut color = surface.diffuse;
             if let Some(texture) = &surface.texture {
                 let footprint = self.pixel * z[k] * triangle.uv_per_metre();
-                let sample = texture.sample(at.uv, footprint);
+                let sample = texture.sample(triangle.uv_at(weights), footprint);
                 color = std::array::from_fn(|c| color[c] * sample[c]);
             }
             for c in 0..3 {
-                n[c][k] = at.normal[c];
+                n[c][k] = normal[c];
                 diffuse[c][k] = color[c];
             }
         }
-        (n.map(f32x8::new), diffuse.map(f32x8::new))
+        let n = n.map(f32x8::new);
+        let scale = f32x8::ONE / dot(&n, &n).fast_max(f32x8::splat(f32::MIN_POSITIVE)).sqrt();
+        (n.map(|v| v * scale), diffuse.map(f32x8::new))
     }
 }
 
-/// A point of a triangle.
-struct Hit {
-    normal: Vector3<f32>,
-    uv: [f32; 2],
-}
-
-impl super::clusters::ShadedTriangle {
-    /// The attributes at a point, seen along d.
-    fn at(&self, x: &Vector3<f32>, d: &Vector3<f32>) -> Hit {
-        let [e1, e2] = [self.p[1] - self.p[0], self.p[2] - self.p[0]];
-        let face = e1.cross(&e2);
-        let q = x - self.p[0];
-        let area2 = face.norm_squared().max(f32::MIN_POSITIVE);
-        let v = (q.cross(&e2).dot(&face) / area2).clamp(0.0, 1.0);
-        let w = (e1.cross(&q).dot(&face) / area2).clamp(0.0, 1.0 - v);
-        let u = 1.0 - v - w;
-        let n = self.n[0] * u + self.n[1] * v + self.n[2] * w;
+impl ShadedTriangle {
+    /// Normal, of any length, and weights of the second and third corner at x, seen along d.
+    fn at(&self, x: &Vector3<f32>, d: &Vector3<f32>) -> (Vector3<f32>, [f32; 2]) {
+        let q = x - self.p;
+        let [gv, gw] = &self.to_weights;
+        let v = q.dot(gv).clamp(0.0, 1.0);
+        let w = q.dot(gw).clamp(0.0, 1.0 - v);
+        let n = self.n[0] + self.n[1] * v + self.n[2] * w;
         // Seen from behind, a surface is lit like its front.
-        let away = face.dot(d) > 0.0;
-        let scale = 1.0 / n.norm_squared().max(f32::MIN_POSITIVE).sqrt();
-        let uv = |k: usize| self.uv[0][k] * u + self.uv[1][k] * v + self.uv[2][k] * w;
-        Hit {
-            normal: n * if away { -scale } else { scale },
-            uv: [uv(0), uv(1)],
-        }
+        let away = gv.cross(gw).dot(d) > 0.0;
+        (if away { -n } else { n }, [v, w])
+    }
+    fn uv_at(&self, [v, w]: [f32; 2]) -> [f32; 2] {
+        let [a, b, c] = &self.uv;
+        std::array::from_fn(|k| a[k] + b[k] * v + c[k] * w)
     }
     /// Texture coordinates per metre, on average over directions.
     fn uv_per_metre(&self) -> f32 {
-        let [e1, e2] = [self.p[1] - self.p[0], self.p[2] - self.p[0]];
-        let uv = |k: usize| [self.uv[k][0] - self.uv[0][0], self.uv[k][1] - self.uv[0][1]];
-        let (a, b) = (uv(1), uv(2));
-        let area = e1.cross(&e2).norm().max(f32::MIN_POSITIVE);
-        ((a[0] * b[1] - a[1] * b[0]).abs() / area).sqrt()
+        let [_, a, b] = &self.uv;
+        let [gv, gw] = &self.to_weights;
+        // The gradients span the reciprocal of the triangle's area.
+        ((a[0] * b[1] - a[1] * b[0]).abs() * gv.cross(gw).norm()).sqrt()
     }
 }
 

@@ -8,7 +8,7 @@ use wide::{bytemuck, f32x8, i32x8};
 /// Width in pixels, a multiple of the block; both chosen by measurement.
 pub(super) const TILE_WIDTH: usize = 64;
 /// Height in pixels.
-pub(super) const TILE_HEIGHT: usize = 16;
+pub(super) const TILE_HEIGHT: usize = 32;
 const STRIDE: usize = TILE_WIDTH / BLOCK;
 const BLOCKS: usize = STRIDE * TILE_HEIGHT;
 
@@ -92,6 +92,20 @@ impl Tile {
             }
         };
         w_max < farthest
+    }
+    /// True if nothing at `w_max` or farther can change a pixel of the rectangle.
+    pub(super) fn hides_within(&self, rect: &Rect, w_max: f32) -> bool {
+        let rect = rect.intersection(&self.rect);
+        if rect.is_empty() {
+            return true;
+        }
+        let w_max = f32x8::splat(w_max);
+        let first = (rect.x0 - self.rect.x0) as usize / BLOCK;
+        let end = ((rect.x1 - self.rect.x0) as usize).div_ceil(BLOCK);
+        let rows = (rect.y0 - self.rect.y0) as usize..(rect.y1 - self.rect.y0) as usize;
+        self.w[rows.start * STRIDE..rows.end * STRIDE]
+            .chunks_exact(STRIDE)
+            .all(|row| row[first..end].iter().all(|w| w_max.simd_lt(*w).all()))
     }
     fn find_farthest(&self) -> f32 {
         let clear = f32x8::splat(self.clear);

@@ -1,0 +1,308 @@
+//! What an image shows, and what is refused.
+
+use super::*;
+
+fn busy() -> Fixture {
+    let mut random = Random(5);
+    let path = obj("busy", &lumpy(20));
+    let mut s = Fixture::new(211, 157, 0.1, 20.0);
+    for k in 0..60 {
+        let shape = if k % 7 == 6 {
+            Mesh::new(&path).into()
+        } else {
+            random.shape(k % 7)
+        };
+        let p = Vector3::new(
+            random.next(-1.5, 1.5),
+            random.next(-1.0, 1.0),
+            random.next(0.3, 5.0),
+        );
+        let x_wg = random.pose(p);
+        s.add(shape, x_wg, k as i16);
+    }
+    std::fs::remove_file(path).unwrap();
+    s
+}
+
+#[test]
+fn any_number_of_threads_draws_the_same_bits() {
+    let mut s = busy();
+    let all = |s: &Fixture| {
+        let depth: Vec<u32> = s.depth().data().iter().map(|z| z.to_bits()).collect();
+        (s.color(), s.label(), depth)
+    };
+    let reference = all(&s);
+    for threads in [1, 2, 4] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        s.engine.pool = Some(pool.build().unwrap());
+        assert!(all(&s) == reference, "{threads} threads");
+    }
+}
+
+#[test]
+fn images_of_one_scene_agree() {
+    let s = busy();
+    let (color, label, depth) = (s.color(), s.label(), s.depth());
+    let clear = [204, 229, 255, 255];
+    for (u, v) in s.pixels() {
+        let empty = label.at(u, v)[0] == RenderLabel::EMPTY.value();
+        assert_eq!(empty, depth.at(u, v)[0].is_infinite());
+        assert_eq!(empty, color.at(u, v) == clear);
+    }
+}
+
+#[test]
+fn at_equal_depth_the_first_registered_is_seen() {
+    let cube = BoxShape::new(0.5, 0.5, 0.5).unwrap();
+    let mut s = Fixture::new(40, 30, 0.1, 20.0);
+    let x_wg = Random(6).pose(Vector3::new(0.0, 0.0, 2.0));
+    let first = s.add(cube, x_wg, 1);
+    s.add(cube, x_wg, 2);
+    s.add(cube, x_wg, 3);
+    let count = |s: &Fixture, label: i16| s.label().data().iter().filter(|l| **l == label).count();
+    assert_eq!((count(&s, 2), count(&s, 3)), (0, 0));
+    let n = count(&s, 1);
+    s.engine.remove_visual(first);
+    assert_eq!((count(&s, 1), count(&s, 2)), (0, n));
+}
+
+#[test]
+fn depth_range_and_clipping_range() {
+    let mut s = Fixture::new(8, 8, 1.0, 10.0);
+    s.range = DepthRange::new(2.0, 5.0).unwrap();
+    let ball = s.add(Sphere::new(0.1).unwrap(), Isometry3::identity(), 1);
+    let mut center = |z: f64| {
+        s.poses.insert(ball, Isometry3::translation(0.0, 0.0, z));
+        s.depth().at(3, 4)[0]
+    };
+    let too_far = f32::INFINITY;
+    assert_eq!(center(0.5), too_far); // before the near plane: not there
+    assert_eq!(center(1.05), 0.0); // its back is seen, too close
+    assert!((center(3.0) - 2.9).abs() < 0.02);
+    assert_eq!(center(6.0), too_far);
+    assert_eq!(center(12.0), too_far);
+}
+
+#[test]
+fn labels_follow_the_rules() {
+    let mut engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    let ball: Shape = Sphere::new(0.1).unwrap().into();
+    let mut p = PerceptionProperties::new();
+    assert_eq!(engine.render_label_of(&p).unwrap(), RenderLabel::DONT_CARE);
+    for label in [RenderLabel::UNSPECIFIED, RenderLabel::EMPTY] {
+        p.set("label", "id", label);
+        let e = engine.register_visual(GeometryId::new(), &ball, &p);
+        assert!(e.unwrap_err().to_string().contains("('label', 'id')"));
+    }
+    p.set("label", "id", 7_i32);
+    assert!(
+        engine
+            .register_visual(GeometryId::new(), &ball, &p)
+            .is_err()
+    );
+
+    let mut s = Fixture::new(8, 8, 0.1, 10.0);
+    let x_wg = Isometry3::translation(0.0, 0.0, 2.0);
+    s.add(Sphere::new(1.0).unwrap(), x_wg, 5);
+    let mut glass = PerceptionProperties::new();
+    glass.set("label", "id", RenderLabel::DO_NOT_RENDER);
+    let id = GeometryId::new();
+    s.engine
+        .register_visual(id, &Sphere::new(1.2).unwrap().into(), &glass)
+        .unwrap();
+    s.poses.insert(id, x_wg);
+    assert_eq!(s.label().at(4, 4), [5]);
+    assert!(s.depth().at(4, 4)[0] < 0.9); // the glass is seen in depth
+}
+
+#[test]
+fn mistakes_are_errors() {
+    let new = |change: fn(&mut RenderEngineCpuParams)| {
+        let mut params = RenderEngineCpuParams::default();
+        change(&mut params);
+        RenderEngineCpu::new(params)
+            .map(|_| ())
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(new(|p| p.default_label = RenderLabel::EMPTY).contains("default_label"));
+    assert!(new(|p| p.threads = Some(0)).contains("threads is 0"));
+    assert!(new(|p| p.samples_per_side = 0).contains("samples_per_side is 0"));
+    assert!(
+        new(|p| p.lights = vec![LightParameter {
+            direction: Vector3::zeros(),
+            ..Default::default()
+        }])
+        .contains("light 0: the direction has no length")
+    );
+
+    let mut s = Fixture::new(8, 6, 0.1, 10.0);
+    let ball: Shape = Sphere::new(0.1).unwrap().into();
+    let id = s.add(ball.clone(), Isometry3::identity(), 1);
+    let again = s
+        .engine
+        .register_visual(id, &ball, &PerceptionProperties::new());
+    assert!(
+        again
+            .unwrap_err()
+            .to_string()
+            .contains("registered with this render engine already")
+    );
+    let camera = ColorRenderCamera::new(s.core.clone());
+    let nowhere = |_| None;
+    let view = RenderView::new(Isometry3::identity(), &nowhere);
+    let e = s
+        .engine
+        .render_color(&view, &camera, &mut Image::new(8, 6))
+        .unwrap_err();
+    assert_eq!(
+        e.to_string(),
+        format!("geometry {id} is to be drawn but has no pose")
+    );
+    let e = s
+        .engine
+        .render_label(&view, &camera, &mut Image::new(8, 7))
+        .unwrap_err();
+    assert!(e.to_string().contains("8 x 7"), "{e}");
+    assert!(s.engine.remove_visual(id) && !s.engine.remove_visual(id));
+}
+
+#[test]
+fn engines_decline_what_is_meant_for_others() {
+    let named = RenderEngineCpuParams {
+        renderer_name: Some("a".into()),
+        ..Default::default()
+    };
+    let mut engine = RenderEngineCpu::new(named).unwrap();
+    let ball: Shape = Sphere::new(0.1).unwrap().into();
+    let mut accepts = |names: &[&str]| {
+        let mut p = PerceptionProperties::new();
+        let names: std::collections::BTreeSet<String> = names.iter().map(|n| (*n).into()).collect();
+        p.set("renderer", "accepting", names);
+        engine
+            .register_visual(GeometryId::new(), &ball, &p)
+            .unwrap()
+    };
+    assert!(accepts(&["a", "b"]));
+    assert!(!accepts(&["b"]));
+}
+
+#[test]
+fn declared_lights_replace_the_lamp() {
+    let mut s = Fixture::new(8, 8, 0.1, 10.0);
+    s.add(
+        Sphere::new(1.0).unwrap(),
+        Isometry3::translation(0.0, 0.0, 3.0),
+        1,
+    );
+    let center = |s: &Fixture| <[u8; 4]>::try_from(s.color().at(4, 4)).unwrap();
+    let lit = |s: &mut Fixture, light: LightParameter| {
+        s.engine.params.lights = vec![light];
+        center(s)
+    };
+    let [r, ..] = center(&s);
+    assert!(r > 245);
+    let lamp = LightParameter::default();
+    let from_behind = LightParameter {
+        direction: -Vector3::z(),
+        ..lamp
+    };
+    assert_eq!(lit(&mut s, from_behind), [0, 0, 0, 255]);
+    let point = LightParameter {
+        light_type: LightType::Point,
+        attenuation_values: Vector3::new(0.0, 0.0, 1.0),
+        ..lamp
+    };
+    let [far, ..] = lit(&mut s, point); // two metres away: a quarter
+    assert!(
+        (f64::from(far) - f64::from(r) / 4.0).abs() < 6.0,
+        "{far} {r}"
+    );
+    let spot = LightParameter {
+        light_type: LightType::Spot,
+        cone_angle: 1.0,
+        ..lamp
+    };
+    s.add(
+        BoxShape::new(9.0, 9.0, 0.1).unwrap(),
+        Isometry3::translation(0.0, 0.0, 5.0),
+        2,
+    );
+    s.engine.params.lights = vec![spot];
+    assert_eq!(s.color().at(0, 0), [0, 0, 0, 255]);
+    let world = LightParameter {
+        frame: LightFrame::World,
+        direction: Vector3::x(),
+        ..lamp
+    };
+    s.engine.params.lights = vec![world];
+    assert_eq!(s.color().at(0, 0), [0, 0, 0, 255]);
+}
+
+#[test]
+fn textures_are_perspective_correct_and_materials_come_first() {
+    // A quad from 1 m to 3 m away, textured red on its near half and blue on its far half.
+    let path = obj("textured", "");
+    let (mtl, map) = (path.with_extension("mtl"), path.with_extension("map.png"));
+    let file = std::fs::File::create(&map).unwrap();
+    let mut png = png::Encoder::new(file, 1, 2);
+    png.set_color(png::ColorType::Rgb);
+    let mut writer = png.write_header().unwrap();
+    writer.write_image_data(&[0, 0, 255, 255, 0, 0]).unwrap();
+    writer.finish().unwrap();
+    let name = |p: &PathBuf| p.file_name().unwrap().to_string_lossy().into_owned();
+    std::fs::write(
+        &mtl,
+        format!(
+            "newmtl t\nKd 1 1 1\nmap_Kd {}\nnewmtl g\nKd 0 1 0\n",
+            name(&map)
+        ),
+    )
+    .unwrap();
+    let text = format!(
+        "mtllib {}\nv -1 0.5 1\nv 1 0.5 1\nv 1 0.5 3\nv -1 0.5 3\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n\
+         vn 0 0 -1\nusemtl t\nf 1/1/1 2/2/1 3/3/1 4/4/1\nusemtl g\nv -1 -1 2\nv 1 -1 2\nv 1 -0.5 2\nf 5//1 6//1 7//1\n",
+        name(&mtl)
+    );
+    std::fs::write(&path, text).unwrap();
+    let mut s = Fixture::new(64, 64, 0.1, 20.0);
+    s.add(Mesh::new(&path), Isometry3::identity(), 1);
+    let image = s.color();
+    let mut seen = [0; 3];
+    for (u, v) in s.pixels() {
+        let [r, g, b, _] = <[u8; 4]>::try_from(image.at(u, v)).unwrap();
+        let z = 0.5 / s.ray(u, v).y;
+        if b > 250 && r > 200 {
+            continue; // the background
+        } else if g > 0 {
+            assert_eq!((r, b), (0, 0));
+            seen[0] += 1;
+        } else if z < 1.4 {
+            assert!(r > 250 && b < 5, "{r} {b} at {z} m");
+            seen[1] += 1;
+        } else if z > 2.6 {
+            assert!(r < 5 && b > 250, "{r} {b} at {z} m");
+            seen[2] += 1;
+        }
+    }
+    assert!(seen.iter().all(|n| *n > 20), "{seen:?}");
+    for file in [path, mtl, map] {
+        std::fs::remove_file(file).unwrap();
+    }
+}
+
+#[test]
+fn samples_smooth_the_edges_only() {
+    let mut s = Fixture::new(40, 30, 0.1, 10.0);
+    s.add(
+        BoxShape::new(0.7, 0.7, 0.1).unwrap(),
+        Isometry3::translation(0.011, 0.017, 2.0),
+        1,
+    );
+    let hard = s.color();
+    s.engine.params.samples_per_side = 4;
+    let soft = s.color();
+    let different = |u: usize, v: usize| hard.at(u, v) != soft.at(u, v);
+    let n = s.pixels().filter(|&(u, v)| different(u, v)).count();
+    assert!((10..100).contains(&n), "{n} pixels differ");
+}
