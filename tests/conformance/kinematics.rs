@@ -12,7 +12,8 @@ use tarragon_multibody::{JointKind, MultibodyPlant, Parser};
 /// Poses in metres and as quaternion components; masses and inertias relative to the body's largest.
 const TOLERANCE: f64 = 1e-9;
 
-/// Models of the complete reference set that must pass.
+/// URDF files of the complete reference set, and how many of them must agree.
+const COMPLETE: usize = 69;
 const MINIMUM: usize = 49;
 
 /// Mesh files whose geometry is left out so far.
@@ -344,11 +345,12 @@ fn urdf_models() {
     };
     let root = manifest.parent().unwrap();
     let mut family = Family::new("urdf");
-    let mut passed = 0;
+    let (mut passed, mut total) = (0, 0);
     for entry in items(&read_json(&manifest)) {
         if text(&entry["fmt"]) != "urdf" {
             continue;
         }
+        total += 1;
         let (id, file) = (text(&entry["id"]), text(&entry["file"]));
         let ours = load_model(root, file);
         let truth = root.join("truth_models").join(format!("{id}.json.gz"));
@@ -388,7 +390,10 @@ fn urdf_models() {
     }
     println!("{passed} robot models agree");
     family.finish();
-    assert!(passed >= MINIMUM, "{passed} models, {MINIMUM} are expected");
+    assert!(
+        total < COMPLETE || passed >= MINIMUM,
+        "{passed} models, {MINIMUM} are expected"
+    );
 }
 
 /// The derivatives of body poses with respect to the positions, by dual numbers and by central

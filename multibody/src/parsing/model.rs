@@ -76,11 +76,18 @@ impl Model {
     /// Adds the model to a plant, and its geometry to a scene, under a name of its own. On failure
     /// both are as before.
     pub(crate) fn install(
-        self,
+        &self,
         name: &str,
         plant: &mut MultibodyPlant,
         scene_graph: Option<&mut SceneGraph>,
     ) -> Result<ModelInstanceIndex> {
+        // Render engines are shared by clones of a scene and see geometry at once, so what may fail
+        // is tried without them.
+        let inspector = scene_graph.as_ref().map(|s| s.model_inspector());
+        if inspector.is_some_and(|i| i.renderer_names().next().is_some()) {
+            let mut trial = MultibodyPlant::new(0.0)?;
+            self.install_in(name, &mut trial, Some(&mut SceneGraph::new()))?;
+        }
         let mut new_plant = plant.clone();
         match scene_graph {
             None => {
@@ -98,7 +105,7 @@ impl Model {
     }
 
     fn install_in(
-        self,
+        &self,
         name: &str,
         plant: &mut MultibodyPlant,
         scene_graph: Option<&mut SceneGraph>,
@@ -124,30 +131,30 @@ impl Model {
                 }
             }
         }
-        for mut frame in self.frames {
+        for mut frame in self.frames.iter().cloned() {
             frame.body = body(frame.body);
             plant.add_frame(frame.with_model_instance(instance))?;
         }
         let first_joint = plant.num_joints();
         let joint = |local: JointIndex| JointIndex::new(first_joint + local.index());
-        for mut j in self.joints {
+        for mut j in self.joints.iter().cloned() {
             (j.parent, j.child) = (body(j.parent), body(j.child));
             plant.add_joint(j.with_model_instance(instance))?;
         }
-        for a in self.actuators {
+        for a in &self.actuators {
             let index = plant.add_joint_actuator(&a.name, joint(a.joint), a.effort_limit)?;
             plant.set_default_rotor(index, a.rotor_inertia, a.gear_ratio)?;
         }
-        for mut c in self.couplers {
+        for mut c in self.couplers.iter().copied() {
             (c.joint0, c.joint1) = (joint(c.joint0), joint(c.joint1));
             plant.add_coupler_constraint(c)?;
         }
-        for group in self.filter_groups {
-            let scoped = |group: String| format!("{name}::{group}");
+        for group in &self.filter_groups {
+            let scoped = |group: &String| format!("{name}::{group}");
             plant.filter_groups.push(CollisionFilterGroup {
-                name: scoped(group.name),
-                members: group.members.into_iter().map(body).collect(),
-                ignored: group.ignored.into_iter().map(scoped).collect(),
+                name: scoped(&group.name),
+                members: group.members.iter().copied().map(body).collect(),
+                ignored: group.ignored.iter().map(scoped).collect(),
             });
         }
         Ok(instance)
