@@ -205,8 +205,8 @@ fn bad_models_are_rejected_at_their_place() {
         ("negative_mass.urdf", ":3:", "mass is -1 kg"),
         ("unknown_joint_type.urdf", ":5:", "joint type 'telescopic'"),
         ("zero_axis.urdf", ":5:", "axis is [0.0, 0.0, 0.0]"),
-        ("bad_index_mesh.urdf", "", "bad_index"),
-        ("nan_mesh.urdf", "", "nan"),
+        ("bad_index_mesh.urdf", ":3:", "bad_index"),
+        ("nan_mesh.urdf", ":3:", "nan"),
     ] {
         let file = models().join("bad").join(model);
         let r = load_file(&file);

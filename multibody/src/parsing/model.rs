@@ -38,6 +38,24 @@ pub(crate) struct Geometry {
     pub(crate) x_bg: Isometry3<f64>,
     pub(crate) shape: Shape,
     pub(crate) role: Role,
+    /// Line and column in the file.
+    pub(crate) place: (u32, u32),
+}
+
+/// Why a model could not be added, and the line and column of what is to blame; zeros when that is
+/// the model as a whole.
+pub(crate) struct Failure {
+    pub(crate) place: (u32, u32),
+    pub(crate) error: Error,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self {
+            place: (0, 0),
+            error,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -80,7 +98,7 @@ impl Model {
         name: &str,
         plant: &mut MultibodyPlant,
         scene_graph: Option<&mut SceneGraph>,
-    ) -> Result<ModelInstanceIndex> {
+    ) -> Result<ModelInstanceIndex, Failure> {
         // Render engines are shared by clones of a scene and see geometry at once, so what may fail
         // is tried without them.
         let inspector = scene_graph.as_ref().map(|s| s.model_inspector());
@@ -109,9 +127,7 @@ impl Model {
         name: &str,
         plant: &mut MultibodyPlant,
         scene_graph: Option<&mut SceneGraph>,
-    ) -> Result<ModelInstanceIndex> {
-        let in_model =
-            |e: Error| -> Error { Error::invalid(format!("model '{}': {e}", self.name)) };
+    ) -> Result<ModelInstanceIndex, Failure> {
         let instance = plant.add_model_instance(name)?;
         let first = plant.num_bodies();
         let body = |local: BodyIndex| match local.index() {
@@ -127,7 +143,11 @@ impl Model {
             for (i, b) in self.bodies.iter().enumerate() {
                 for g in &b.geometries {
                     let id = body(BodyIndex::new(i));
-                    g.register(plant, scene_graph, id).map_err(in_model)?;
+                    let registered = g.register(plant, scene_graph, id);
+                    registered.map_err(|error| Failure {
+                        place: g.place,
+                        error,
+                    })?;
                 }
             }
         }

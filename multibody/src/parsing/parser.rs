@@ -217,17 +217,20 @@ impl<'p> Parser<'p> {
             }
         }
         let scene_graph = self.scene_graph.as_deref_mut();
-        model.install(&name, self.plant, scene_graph).map_err(|e| {
-            let diagnostic = Diagnostic {
-                severity: Severity::Error,
-                file: file.into(),
-                line: 0,
-                column: 0,
-                message: e.to_string(),
-            };
-            self.diagnostics.push(diagnostic.clone());
-            Error::parse(diagnostic, 0)
-        })
+        model
+            .install(&name, self.plant, scene_graph)
+            .map_err(|failure| {
+                let (line, column) = failure.place;
+                let diagnostic = Diagnostic {
+                    severity: Severity::Error,
+                    file: file.into(),
+                    line,
+                    column,
+                    message: failure.error.to_string(),
+                };
+                self.diagnostics.push(diagnostic.clone());
+                Error::parse(diagnostic, 0)
+            })
     }
 }
 
