@@ -40,8 +40,10 @@ fn primitives(c: &mut Criterion) {
             continue;
         };
         let mut graph = SceneGraph::new();
-        let mut params = RenderEngineCpuParams::default();
-        params.threads = Some(1);
+        let params = RenderEngineCpuParams {
+            threads: Some(1),
+            ..RenderEngineCpuParams::default()
+        };
         graph
             .add_renderer("r", RenderEngineCpu::new(params).unwrap())
             .unwrap();

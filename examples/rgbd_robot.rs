@@ -9,16 +9,13 @@
 //! cargo run --release --example rgbd_robot [-- MODEL.urdf] [--out DIR] [--package DIR]...
 //! ```
 
-#![allow(
-    clippy::print_stdout,
-    reason = "printing a table is what this program is for"
-)]
-
 use clap::Parser as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use nalgebra::{Isometry3, Vector3};
 use std::error::Error;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use tarragon::framework::autodiff::try_gradient;
 use tarragon::framework::math;
 use tarragon::framework::primitives::TrajectorySource;
@@ -28,7 +25,7 @@ use tarragon::geometry::render::{
 };
 use tarragon::geometry::{Aabb, BoxShape, GeometryId, proximity};
 use tarragon::multibody::{
-    BodyIndex, Joint, JointKind, MultibodyPlant, Parser, PositionSource,
+    BodyIndex, Joint, JointKind, MultibodyPlant, PackageMap, Parser, PositionSource,
     add_multibody_plant_scene_graph,
 };
 use tarragon::prelude::*;
@@ -54,9 +51,10 @@ struct Args {
     /// Directory of the images.
     #[arg(long, default_value = "target/rgbd_robot")]
     out: PathBuf,
-    /// Directory that holds ROS packages the model refers to; may be repeated.
+    /// Where packages are that the model refers to: NAME=DIR, or a directory to search; may be
+    /// repeated.
     #[arg(long)]
-    package: Vec<PathBuf>,
+    package: Vec<String>,
     /// Simulated time (s).
     #[arg(long, default_value_t = 2.0)]
     duration: f64,
@@ -70,14 +68,26 @@ struct World {
     camera: Isometry3<f64>,
 }
 
-fn main() -> AnyResult<()> {
-    let args = Args::parse();
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> AnyResult<()> {
     let world = match &args.model {
         Some(model) => any_robot(model, &args.package)?,
         None => arm_on_table()?,
     };
-    take_pictures(&world, &args)?;
-    differentiate(&world, args.duration)
+    let mut out = std::io::stdout().lock();
+    take_pictures(&world, args, &mut out)?;
+    differentiate(&world, args.duration, &mut out)?;
+    writeln!(out, "the pictures are in {}", args.out.display())?;
+    Ok(())
 }
 
 fn camera_info() -> AnyResult<CameraInfo> {
@@ -153,7 +163,7 @@ fn arm_on_table() -> AnyResult<World> {
 }
 
 /// Any robot, standing on a floor, each joint swinging a little.
-fn any_robot(model: &Path, packages: &[PathBuf]) -> AnyResult<World> {
+fn any_robot(model: &Path, packages: &[String]) -> AnyResult<World> {
     let mut plant = MultibodyPlant::new(0.001)?;
     let mut scene_graph = SceneGraph::new();
     scene_graph.add_renderer("cpu", renderer()?)?;
@@ -165,6 +175,9 @@ fn any_robot(model: &Path, packages: &[PathBuf]) -> AnyResult<World> {
         Isometry3::identity(),
     )?;
     plant.finalize()?;
+    if let Some(source) = plant.source_id() {
+        scene_graph.show_proximity_where_unseen(source, &PerceptionProperties::new())?;
+    }
     let bounds = bounds(&plant, &scene_graph)?;
     let size = bounds.half_width().norm();
     let source = scene_graph.register_source("floor")?;
@@ -201,13 +214,13 @@ fn load(
     plant: &mut MultibodyPlant,
     scene_graph: &mut SceneGraph,
     model: &Path,
-    packages: &[PathBuf],
+    packages: &[String],
     x_wm: Isometry3<f64>,
 ) -> AnyResult<()> {
     let first_body = plant.num_bodies();
     let mut parser = Parser::with_scene_graph(plant, scene_graph);
     for package in packages {
-        parser.package_map_mut().populate_from_folder(package)?;
+        add_package(parser.package_map_mut(), package)?;
     }
     parser.add_models(model)?;
     for diagnostic in parser.diagnostics() {
@@ -224,6 +237,15 @@ fn load(
         let instance = plant.body(root)?.model_instance();
         let weld = Joint::weld(name, BodyIndex::WORLD, root, x_wm);
         plant.add_joint(weld.with_model_instance(instance))?;
+    }
+    Ok(())
+}
+
+/// `NAME=DIR` is one package, `DIR` all packages in it.
+fn add_package(map: &mut PackageMap, argument: &str) -> AnyResult<()> {
+    match argument.split_once('=') {
+        Some((name, folder)) => map.add(name, folder)?,
+        None => map.populate_from_folder(argument)?,
     }
     Ok(())
 }
@@ -248,12 +270,18 @@ fn swing(plant: &MultibodyPlant) -> AnyResult<PiecewisePolynomial> {
     let (lower, upper) = (plant.position_lower_limits(), plant.position_upper_limits());
     for (index, joint) in plant.joints() {
         let reach = match joint.kind() {
-            JointKind::Revolute { .. } => 0.35,
+            JointKind::Revolute { .. } => 0.25,
             JointKind::Prismatic { .. } => 0.05,
             _ => 0.0,
         };
         let start = plant.position_start(index)?;
-        if reach > 0.0 {
+        // Neighbours swing against each other, so that limbs do not fold into the body.
+        let reach = if index.index() % 2 == 0 {
+            reach
+        } else {
+            -reach
+        };
+        if reach != 0.0 {
             for (sample, side) in samples.iter_mut().zip(shape) {
                 let q = sample[start] + side * reach;
                 sample[start] = q.clamp(lower[start], upper[start]);
@@ -264,7 +292,7 @@ fn swing(plant: &MultibodyPlant) -> AnyResult<PiecewisePolynomial> {
 }
 
 /// Simulates, looks, and writes images.
-fn take_pictures(world: &World, args: &Args) -> AnyResult<()> {
+fn take_pictures(world: &World, args: &Args, out: &mut impl Write) -> AnyResult<()> {
     std::fs::create_dir_all(&args.out)
         .map_err(|e| format!("can not create the directory '{}': {e}", args.out.display()))?;
     let mut plant = world.plant.clone();
@@ -318,18 +346,19 @@ fn take_pictures(world: &World, args: &Args) -> AnyResult<()> {
     let start = std::time::Instant::now();
     sim.advance_to(args.duration)?;
     progress.finish_and_clear();
-    println!(
+    writeln!(
+        out,
         "{} images of colour, depth and label, {:.2} s of simulated time in {:.2} s: see {}\n",
         sim.statistics().publishes,
         args.duration,
         start.elapsed().as_secs_f64(),
         args.out.join("color_0000.png").display()
-    );
+    )?;
     Ok(())
 }
 
 /// Prints the nearest pair over time, with gradients from dual numbers and central differences.
-fn differentiate(world: &World, duration: f64) -> AnyResult<()> {
+fn differentiate(world: &World, duration: f64, out: &mut impl Write) -> AnyResult<()> {
     let mut plant = world.plant.clone();
     plant.set_position_source(PositionSource::InputPort);
     let mut builder = DiagramBuilder::new();
@@ -360,10 +389,13 @@ fn differentiate(world: &World, duration: f64) -> AnyResult<()> {
         }
     }
     if left_out > 0 {
-        println!("{left_out} pairs are left out: distances of their shapes are not supported yet");
+        writeln!(
+            out,
+            "{left_out} pairs are left out: distances of their shapes are not supported yet"
+        )?;
     }
     if pairs.is_empty() {
-        println!("no pair of collision geometry has a distance");
+        writeln!(out, "no pair of collision geometry has a distance")?;
         return Ok(());
     }
     let name = |id: GeometryId| -> AnyResult<String> {
@@ -381,9 +413,10 @@ fn differentiate(world: &World, duration: f64) -> AnyResult<()> {
         .ok_or("no position port")?;
     let dual_query = dual_diagram.ports(&scene_graph)?.query;
 
-    println!(
+    writeln!(
+        out,
         "time s | nearest pair                             | distance mm | |AD - CD| | gradient mm/rad"
-    );
+    )?;
     let mut worst: f64 = 0.0;
     for step in 0..=(duration * RATE + 1e-9) as usize {
         let time = step as f64 / RATE;
@@ -430,11 +463,12 @@ fn differentiate(world: &World, duration: f64) -> AnyResult<()> {
             .collect();
         let more = if gradient.len() > 8 { " ..." } else { "" };
         let pair = format!("{} - {}", name(a)?, name(b)?);
-        println!(
+        writeln!(
+            out,
             "{time:6.2} | {pair:40} | {:11.3} | {difference:9.1e} | {}{more}",
             1e3 * d,
             shown.join(" ")
-        );
+        )?;
     }
     if worst > TOLERANCE {
         return Err(format!(
@@ -442,6 +476,9 @@ fn differentiate(world: &World, duration: f64) -> AnyResult<()> {
         )
         .into());
     }
-    println!("\nall gradients agree with central differences to {worst:.1e} m/rad");
+    writeln!(
+        out,
+        "\nall gradients agree with central differences to {worst:.1e} m/rad"
+    )?;
     Ok(())
 }

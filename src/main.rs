@@ -1,7 +1,5 @@
 //! The `tarragon` command.
 
-#![allow(clippy::print_stdout, reason = "a command prints its answer")]
-
 mod render;
 
 use clap::{Parser, Subcommand};

@@ -2,6 +2,7 @@
 
 use nalgebra::{Isometry3, Vector3};
 use std::error::Error;
+use std::io::Write;
 use std::path::PathBuf;
 use tarragon::geometry::render::{
     LightFrame, LightParameter, RenderEngineCpu, RenderEngineCpuParams, look_at_box,
@@ -21,9 +22,10 @@ pub(crate) struct Args {
     /// Directory of the images `color.png`, `depth.tiff` and `label.png`; created if need be.
     #[arg(long)]
     out: PathBuf,
-    /// Directory that holds ROS packages the model refers to; may be repeated.
+    /// Where packages are that the model refers to: NAME=DIR, or a directory to search; may be
+    /// repeated.
     #[arg(long)]
-    package: Vec<PathBuf>,
+    package: Vec<String>,
     /// Width of the images (pixels).
     #[arg(long, default_value_t = 1280)]
     width: usize,
@@ -57,13 +59,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     scene_graph.add_renderer("cpu", engine)?;
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene_graph);
     for package in &args.package {
-        parser.package_map_mut().populate_from_folder(package)?;
+        match package.split_once('=') {
+            Some((name, folder)) => parser.package_map_mut().add(name, folder)?,
+            None => parser.package_map_mut().populate_from_folder(package)?,
+        }
     }
     parser.add_models(&args.model)?;
     for diagnostic in parser.diagnostics() {
         eprintln!("{diagnostic}");
     }
     plant.finalize()?;
+    if let Some(source) = plant.source_id() {
+        scene_graph.show_proximity_where_unseen(source, &PerceptionProperties::new())?;
+    }
 
     let mut builder = DiagramBuilder::new();
     let (_, scene_graph) = add_multibody_plant_scene_graph(&mut builder, plant, scene_graph)?;
@@ -98,6 +106,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let mut image = tarragon::sensors::ImageLabel16I::new(args.width, args.height);
     query.render_label_image(&color_camera, world, &x_wc, &mut image)?;
     save_image(&image, &args.out.join("label.png"))?;
-    println!("{}", args.out.join("color.png").display());
+    writeln!(
+        std::io::stdout(),
+        "{}",
+        args.out.join("color.png").display()
+    )?;
     Ok(())
 }

@@ -92,11 +92,14 @@ pub struct Sphere {
 }
 
 impl Sphere {
-    /// A sphere of `radius` (m).
+    /// A sphere of `radius` (m); zero makes a point, as in Drake.
     ///
     /// # Errors
-    /// If the radius is not positive and finite.
+    /// If the radius is negative or not finite.
     pub fn new(radius: f64) -> Result<Self> {
+        if radius == 0.0 {
+            return Ok(Self { radius });
+        }
         Ok(Self {
             radius: length("Sphere", "radius", radius)?,
         })

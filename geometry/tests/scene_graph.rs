@@ -436,6 +436,36 @@ fn inspector_tells_what_was_registered() {
 }
 
 #[test]
+fn bodies_without_visuals_can_show_their_collision_geometry() {
+    let mut scene = spheres(2);
+    let source = scene.source;
+    scene
+        .graph
+        .assign_role(source, scene.ids[1], PerceptionProperties::new())
+        .unwrap();
+    let shown = scene
+        .graph
+        .show_proximity_where_unseen(source, &PerceptionProperties::new())
+        .unwrap();
+    assert_eq!(
+        shown, 2,
+        "the first ball and the floor; the second ball is seen already"
+    );
+    let seen: Vec<_> = scene
+        .graph
+        .model_inspector()
+        .geometry_ids_with_role(Role::Perception)
+        .collect();
+    assert_eq!(seen, scene.ids);
+    assert!(
+        scene
+            .graph
+            .show_proximity_where_unseen(SourceId::new(), &PerceptionProperties::new())
+            .is_err()
+    );
+}
+
+#[test]
 fn distances_differentiate_through_poses() {
     let scene = scene([
         BoxShape::new(0.2, 0.3, 0.4).unwrap().into(),

@@ -176,8 +176,10 @@ impl Scene {
     fn new(v: &Value) -> Option<Self> {
         let file = find(&format!("camera/{}", v["npz"].as_str()?))?;
         let [r, g, b] = numbers(&v["clear_color"]);
-        let mut params = RenderEngineCpuParams::default();
-        params.default_clear_color = Rgba::new(r, g, b, 1.0).expect("a colour");
+        let params = RenderEngineCpuParams {
+            default_clear_color: Rgba::new(r, g, b, 1.0).expect("a colour"),
+            ..RenderEngineCpuParams::default()
+        };
         let mut engine = RenderEngineCpu::new(params).expect("valid parameters");
         let mut poses = BTreeMap::new();
         for o in items(&v["objects"]) {

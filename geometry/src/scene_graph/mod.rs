@@ -13,6 +13,7 @@ mod state;
 
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, GeometryId, SourceId};
+use crate::properties::PerceptionProperties;
 use crate::render::RenderEngine;
 use kinematics::Kinematics;
 use std::sync::Arc;
@@ -124,6 +125,17 @@ impl SceneGraph {
         properties: impl RoleProperties,
     ) -> Result<()> {
         self.state.assign_role(source, geometry, properties)
+    }
+    /// See [`GeometryState::show_proximity_where_unseen`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn show_proximity_where_unseen(
+        &mut self,
+        source: SourceId,
+        properties: &PerceptionProperties,
+    ) -> Result<usize> {
+        self.state.show_proximity_where_unseen(source, properties)
     }
     /// See [`GeometryState::apply_collision_filter`].
     ///

@@ -307,6 +307,37 @@ impl GeometryState {
         Ok(())
     }
 
+    /// Gives the perception role to the proximity geometry of frames of `source` that have nothing to
+    /// see: a body whose visuals are missing then shows its collision geometry. Returns how many
+    /// geometries got the role.
+    ///
+    /// # Errors
+    /// If the source is unknown, or a renderer can not take a geometry.
+    pub fn show_proximity_where_unseen(
+        &mut self,
+        source: SourceId,
+        properties: &PerceptionProperties,
+    ) -> Result<usize> {
+        let frames = self.source_mut(source)?.frames.clone();
+        let mut shown = 0;
+        for frame in frames.into_iter().chain([WORLD]) {
+            let own = self.frames[frame].geometries.iter().copied();
+            let own: Vec<usize> = own
+                .filter(|g| self.geometries[*g].source == source)
+                .collect();
+            if own.iter().any(|g| self.geometries[*g].perception.is_some()) {
+                continue;
+            }
+            for number in own {
+                if self.geometries[number].proximity.is_some() {
+                    properties.clone().assign(self, number)?;
+                    shown += 1;
+                }
+            }
+        }
+        Ok(shown)
+    }
+
     fn check_new_role(&self, number: usize, role: Role) -> Result<()> {
         let geometry = &self.geometries[number];
         let frame = &self.frames[geometry.frame];

@@ -259,6 +259,8 @@ impl PackageMap {
                 "'{url}': an absolute path (file:///...) is expected"
             ))),
             "package" | "model" => {
+                // Some exporters write package:///name, and ROS's tools read it.
+                let rest = rest.trim_start_matches('/');
                 let (name, path) = rest.split_once('/').unwrap_or((rest, ""));
                 let folder = self
                     .get_path(name)
@@ -381,16 +383,11 @@ mod tests {
             ("model://p//b.obj", "/b.obj"),
             ("file:///tmp/x", "/tmp/x"),
             ("package://p", "/"),
+            ("package:///p/x", "/x"),
         ] {
             assert_eq!(map.resolve_url(url).unwrap(), Path::new(path), "{url}");
         }
-        for url in [
-            "x.obj",
-            "http://p/x",
-            "file://x",
-            "package://",
-            "package:///p/x",
-        ] {
+        for url in ["x.obj", "http://p/x", "file://x", "package://"] {
             assert!(map.resolve_url(url).is_err(), "{url}");
         }
     }

@@ -9,6 +9,7 @@ use crate::render::image::{Depth32F, Image, ImageRgba8U, Label16I, PixelType, Rg
 use crate::render::{DepthRange, RenderLabel};
 use crate::rgba::Rgba;
 use rayon::prelude::*;
+use std::sync::OnceLock;
 use wide::{bytemuck, f32x8, i32x8};
 
 /// One kind of image.
@@ -118,6 +119,8 @@ pub(super) struct ColorPass<'a> {
     pixels: Pixels,
     objects: &'a [Object<'a>],
     lights: Lights,
+    /// Made when an object is first seen, by whichever thread sees it.
+    shaders: Vec<OnceLock<Shader<'a>>>,
     clear: u32,
 }
 
@@ -128,6 +131,7 @@ impl<'a> ColorPass<'a> {
             pixels: scene.pixels,
             objects: &scene.objects,
             lights,
+            shaders: scene.objects.iter().map(|_| OnceLock::new()).collect(),
             clear: u32::from_le_bytes([r, g, b, a]),
         }
     }
@@ -144,23 +148,15 @@ impl<'a> ColorPass<'a> {
     }
 }
 
-/// Shaders of the objects that a thread has met.
-pub(super) struct Shaders<'a> {
-    known: Vec<Option<Box<Shader<'a>>>>,
-    last: usize,
-}
-
-impl<'a> Pass for ColorPass<'a> {
+impl Pass for ColorPass<'_> {
     type Pixel = Rgba8U;
     const IDS: bool = true;
-    type Scratch = Shaders<'a>;
-    fn scratch(&self) -> Shaders<'a> {
-        Shaders {
-            known: self.objects.iter().map(|_| None).collect(),
-            last: 0,
-        }
+    /// The object seen last.
+    type Scratch = usize;
+    fn scratch(&self) -> usize {
+        0
     }
-    fn finish(&self, tile: &Tile, row: usize, out: &mut [u8], shaders: &mut Shaders<'a>) {
+    fn finish(&self, tile: &Tile, row: usize, out: &mut [u8], last: &mut usize) {
         let rect = tile.rect();
         let py = rect.y0 + row as i32;
         let blocks = tile.w_row(row).iter().zip(tile.id_row(row));
@@ -171,19 +167,14 @@ impl<'a> Pass for ColorPass<'a> {
             let mut open = !ids.simd_eq(i32x8::splat(NO_ID)).to_bitmask() & 0xff;
             while open != 0 {
                 let id = parts[open.trailing_zeros() as usize];
-                let object = self.object_of(id, shaders.last);
-                shaders.last = object;
+                let object = self.object_of(id, *last);
+                *last = object;
                 let first = self.objects[object].first_id;
                 let end = self.objects.get(object + 1).map_or(NO_ID, |o| o.first_id);
                 let mine = ids.simd_gt(i32x8::splat(first - 1)) & ids.simd_lt(i32x8::splat(end));
                 let mask = mine.to_bitmask() & 0xff;
-                let shader = shaders.known[object].get_or_insert_with(|| {
-                    Box::new(Shader::new(
-                        &self.pixels,
-                        &self.lights,
-                        &self.objects[object],
-                    ))
-                });
+                let shader = self.shaders[object]
+                    .get_or_init(|| Shader::new(&self.pixels, &self.lights, &self.objects[object]));
                 let rgb = shader.block(px, py, *w, &parts.map(|id| id.wrapping_sub(first)), mask);
                 color = mine.bitselect(pack(rgb), color);
                 open &= !mask;

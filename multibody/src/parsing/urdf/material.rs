@@ -56,7 +56,13 @@ impl Robot<'_, '_> {
                     describe(&material),
                     describe(known)
                 );
-                Err(self.reader.error(node, message))
+                let global = node.parent().is_some_and(|p| p.has_tag_name("robot"));
+                if global {
+                    return Err(self.reader.error(node, message));
+                }
+                // Published robots (Talos) redefine a material inside a link; ROS uses it there.
+                self.reader.warning(node, message);
+                Ok(material)
             }
             Some(_) => Ok(material),
             None => {

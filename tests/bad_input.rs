@@ -1,0 +1,144 @@
+//! Bad models: each a clear error that names the place; no panic, nothing half done.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tarragon::geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
+use tarragon::multibody::{MultibodyPlant, Parser};
+use tarragon::prelude::*;
+
+fn models() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/models")
+}
+
+/// Loads a model as programs do: with a renderer, then finalizing.
+fn load(path: &Path) -> Result<String, String> {
+    let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+    let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    scene.add_renderer("cpu", engine).unwrap();
+    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+    let parsed = parser
+        .add_models(path)
+        .map(|_| ())
+        .map_err(|e| e.to_string());
+    let warnings: Vec<String> = parser.diagnostics().iter().map(|d| d.to_string()).collect();
+    if parsed.is_err() {
+        assert_eq!(
+            plant.num_bodies(),
+            1,
+            "only the world is left after a failed parse"
+        );
+        assert_eq!(scene.model_inspector().num_geometries(), 0);
+        parsed?;
+    }
+    plant.finalize().map_err(|e| e.to_string())?;
+    Ok(warnings.join("\n"))
+}
+
+#[test]
+fn every_broken_model_is_explained() {
+    // File, and words that its message must have.
+    let cases: [(&str, &[&str]); 15] = [
+        ("malformed_xml.urdf", &["malformed_xml.urdf:"]),
+        (
+            "unknown_joint_type.urdf",
+            &["unknown_joint_type.urdf:", "type"],
+        ),
+        (
+            "missing_mesh.urdf",
+            &["missing_mesh.urdf:", "does not exist"],
+        ),
+        ("loop.urdf", &["loop.urdf:"]),
+        ("nan_mesh.urdf", &["nan.obj:"]),
+        ("bad_number.urdf", &["bad_number.urdf:"]),
+        ("missing_parent.urdf", &["missing_parent.urdf:"]),
+        ("missing_child.urdf", &["missing_child.urdf:"]),
+        ("duplicate_link.urdf", &["duplicate_link.urdf:"]),
+        ("duplicate_joint.urdf", &["duplicate_joint.urdf:"]),
+        ("empty.urdf", &["empty.urdf"]),
+        ("zero_axis.urdf", &["zero_axis.urdf:", "axis"]),
+        ("bad_index_mesh.urdf", &["bad_index"]),
+        ("not_a_robot.xml", &["not_a_robot.xml", ".urdf"]),
+        ("no_such_file.urdf", &["no_such_file.urdf"]),
+    ];
+    for (file, words) in cases {
+        let message = load(&models().join("bad").join(file)).expect_err(file);
+        for word in words {
+            assert!(
+                message.contains(word),
+                "{file}: '{word}' is missing in: {message}"
+            );
+        }
+    }
+    // What Drake only warns about is a warning here too, with its place.
+    for file in ["negative_mass.urdf", "bad_inertia.urdf"] {
+        match load(&models().join("bad").join(file)) {
+            Ok(said) | Err(said) => assert!(said.contains(&format!("{file}:")), "{file}: {said}"),
+        }
+    }
+}
+
+#[test]
+fn our_own_models_load_without_a_word() {
+    for file in [
+        "arm7/arm7.urdf",
+        "gripper/gripper.urdf",
+        "mobile_base/mobile_base.urdf",
+        "table_top/table.urdf",
+        "table_top/mug.urdf",
+        "table_top/box.urdf",
+        "table_top/can.urdf",
+        "table_top/bottle.urdf",
+        "table_top/ball.urdf",
+        "table_top/block.urdf",
+    ] {
+        assert_eq!(load(&models().join(file)), Ok(String::new()), "{file}");
+    }
+}
+
+#[test]
+fn the_command_renders_and_explains() {
+    let scratch = tempfile::tempdir().unwrap();
+    let out = scratch.path().join("pictures");
+    let render = |model: &str, out: &Path| {
+        Command::new(env!("CARGO_BIN_EXE_tarragon"))
+            .args([
+                "render",
+                models().join(model).to_str().unwrap(),
+                "--out",
+                out.to_str().unwrap(),
+            ])
+            .args(["--width", "160", "--height", "120"])
+            .output()
+            .unwrap()
+    };
+    let output = render("gripper/gripper.urdf", &out);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let color =
+        tarragon::sensors::load_image::<tarragon::sensors::Rgba8U>(&out.join("color.png")).unwrap();
+    let background = color.at(0, 0).to_vec();
+    let seen = color
+        .data()
+        .chunks_exact(4)
+        .filter(|p| *p != background)
+        .count();
+    assert!(
+        seen > 160 * 120 / 10,
+        "the gripper fills the picture: {seen} pixels"
+    );
+    assert!(out.join("depth.tiff").is_file() && out.join("label.png").is_file());
+
+    let nothing = scratch.path().join("nothing");
+    let output = render("bad/loop.urdf", &nothing);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        !output.status.success() && message.contains("loop.urdf:"),
+        "{message}"
+    );
+    assert!(!nothing.exists(), "nothing is written for a broken model");
+}
