@@ -247,6 +247,16 @@ fn an_impossible_inertia_is_replaced_with_a_warning() {
 }
 
 #[test]
+fn without_a_scene_meshes_are_not_looked_for() {
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut parser = Parser::new(&mut plant);
+    let file = models().join("bad/missing_mesh.urdf");
+    parser.add_models(file).unwrap();
+    assert_eq!(parser.diagnostics(), []);
+    assert_eq!(plant.num_bodies(), 2);
+}
+
+#[test]
 fn joint_errors_have_line_and_column() {
     for (joint, message) in [
         (
