@@ -156,15 +156,8 @@ impl Robot<'_, '_> {
                 "mesh" => return self.read_mesh(node),
                 _ => continue,
             };
-            // Real models hold spheres of radius 0 as points that collide; Drake takes them.
-            let point = self.reader.tag(node) == "sphere" && number(node, "radius")? == 0.0;
             return match shape {
                 Ok(shape) => Ok(Some(shape)),
-                Err(error) if point => {
-                    let message = format!("{error}; this geometry is left out");
-                    self.reader.warning(node, message);
-                    Ok(None)
-                }
                 Err(error) => Err(self.reader.error(node, error)),
             };
         }
