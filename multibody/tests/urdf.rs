@@ -7,7 +7,15 @@ use nalgebra::Vector3;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use tarragon_geometry::{ProximityProperties, Rgba, Role, SceneGraph, Shape};
+use std::sync::{Arc, Mutex};
+use tarragon_geometry::render::{
+    ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I, ImageRgba8U, RenderEngine,
+    RenderView,
+};
+use tarragon_geometry::{
+    GeometryId, PerceptionProperties, ProximityProperties, RenderLabel, Rgba, Role, SceneGraph,
+    Shape,
+};
 use tarragon_multibody::*;
 
 const ROBOT: &str = r#"<?xml version="1.0"?>
@@ -244,6 +252,75 @@ fn an_impossible_inertia_is_replaced_with_a_warning() {
     let radius = (3.0 / (4.0 * std::f64::consts::PI * 1000.0)).cbrt();
     let moment = inertia.rotational_inertia()[(0, 0)];
     assert!((moment - 0.4 * radius * radius).abs() < 1e-15);
+}
+
+/// An engine that only remembers what it was told.
+struct Ledger(Arc<Mutex<BTreeSet<GeometryId>>>);
+
+impl RenderEngine for Ledger {
+    fn register_visual(
+        &mut self,
+        id: GeometryId,
+        _: &Shape,
+        _: &PerceptionProperties,
+    ) -> tarragon_geometry::Result<bool> {
+        Ok(self.0.lock().unwrap().insert(id))
+    }
+    fn remove_visual(&mut self, id: GeometryId) -> bool {
+        self.0.lock().unwrap().remove(&id)
+    }
+    fn has_visual(&self, id: GeometryId) -> bool {
+        self.0.lock().unwrap().contains(&id)
+    }
+    fn render_color(
+        &self,
+        _: &RenderView<'_>,
+        _: &ColorRenderCamera,
+        _: &mut ImageRgba8U,
+    ) -> tarragon_geometry::Result<()> {
+        Ok(())
+    }
+    fn render_depth(
+        &self,
+        _: &RenderView<'_>,
+        _: &DepthRenderCamera,
+        _: &mut ImageDepth32F,
+    ) -> tarragon_geometry::Result<()> {
+        Ok(())
+    }
+    fn render_label(
+        &self,
+        _: &RenderView<'_>,
+        _: &ColorRenderCamera,
+        _: &mut ImageLabel16I,
+    ) -> tarragon_geometry::Result<()> {
+        Ok(())
+    }
+    fn default_render_label(&self) -> RenderLabel {
+        RenderLabel::DONT_CARE
+    }
+}
+
+#[test]
+fn render_engines_see_nothing_of_a_failed_model() {
+    let ball = "<visual><geometry><sphere radius='1'/></geometry></visual>";
+    let mesh = models().join("bad/meshes/nan.obj");
+    let mesh = format!(
+        "<visual><geometry><mesh filename='{}'/></geometry></visual>",
+        mesh.display()
+    );
+    let robot = |content: &str| format!("<robot name='r'><link name='a'>{content}</link></robot>");
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let (mut scene, seen) = (SceneGraph::new(), Arc::default());
+    scene
+        .add_renderer("ledger", Ledger(Arc::clone(&seen)))
+        .unwrap();
+    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+    let bad = robot(&format!("{ball}{mesh}"));
+    parser.add_models_from_string(&bad, "urdf").unwrap_err();
+    assert_eq!(seen.lock().unwrap().len(), 0);
+    parser.add_models_from_string(&robot(ball), "urdf").unwrap();
+    assert_eq!(seen.lock().unwrap().len(), 1);
 }
 
 #[test]

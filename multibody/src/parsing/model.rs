@@ -9,6 +9,7 @@ use crate::inertia::SpatialInertia;
 use crate::joint::{CouplerConstraint, Joint};
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
+use std::path::Path;
 use tarragon_geometry::{ProximityProperties, SceneGraph, Shape};
 
 /// One model. Bodies and joints refer to each other by their place in these lists; body 0 is the
@@ -99,27 +100,44 @@ impl Model {
         plant: &mut MultibodyPlant,
         scene_graph: Option<&mut SceneGraph>,
     ) -> Result<ModelInstanceIndex, Failure> {
-        // Render engines are shared by clones of a scene and see geometry at once, so what may fail
-        // is tried without them.
         let inspector = scene_graph.as_ref().map(|s| s.model_inspector());
-        if inspector.is_some_and(|i| i.renderer_names().next().is_some()) {
+        let has_renderers = inspector.is_some_and(|i| i.renderer_names().next().is_some());
+        if !has_renderers && self.mesh_files().next().is_none() {
+            // Only the name can be refused, and it is asked for first. Without copies, loading many
+            // models takes linear time.
+            return self.install_in(name, plant, scene_graph);
+        }
+        if has_renderers {
+            // Clones of a scene share render engines, which see geometry at once; so what may fail is
+            // tried without them.
+            for (place, file) in self.mesh_files() {
+                let read = tarragon_geometry::mesh::read(file);
+                read.map_err(|e| Failure {
+                    place,
+                    error: e.into(),
+                })?;
+            }
             let mut trial = MultibodyPlant::new(0.0)?;
             self.install_in(name, &mut trial, Some(&mut SceneGraph::new()))?;
         }
         let mut new_plant = plant.clone();
-        match scene_graph {
-            None => {
-                let instance = self.install_in(name, &mut new_plant, None)?;
-                *plant = new_plant;
-                Ok(instance)
-            }
-            Some(scene_graph) => {
-                let mut new_scene = scene_graph.clone();
-                let instance = self.install_in(name, &mut new_plant, Some(&mut new_scene))?;
-                (*plant, *scene_graph) = (new_plant, new_scene);
-                Ok(instance)
-            }
+        let mut new_scene = scene_graph.as_deref().cloned();
+        let instance = self.install_in(name, &mut new_plant, new_scene.as_mut())?;
+        *plant = new_plant;
+        if let (Some(scene_graph), Some(new_scene)) = (scene_graph, new_scene) {
+            *scene_graph = new_scene;
         }
+        Ok(instance)
+    }
+
+    /// The mesh files of all geometry with the places that name them.
+    fn mesh_files(&self) -> impl Iterator<Item = ((u32, u32), &Path)> {
+        let geometries = self.bodies.iter().flat_map(|b| &b.geometries);
+        geometries.filter_map(|g| match &g.shape {
+            Shape::Mesh(mesh) => Some((g.place, mesh.source())),
+            Shape::Convex(mesh) => Some((g.place, mesh.source())),
+            _ => None,
+        })
     }
 
     fn install_in(
