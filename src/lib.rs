@@ -42,3 +42,8 @@ pub mod prelude {
     };
     pub use tarragon_sensors::{ImageWriter, RgbdSensor};
 }
+
+/// The code of the README compiles and runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
