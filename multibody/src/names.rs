@@ -5,11 +5,18 @@ use crate::error::{Error, Result};
 /// How many names a message lists at most.
 const LISTED: usize = 8;
 
+/// Names are compared over this many characters, and sorted up to this many of them: files from
+/// anywhere may hold any number of names of any length.
+const COMPARED: usize = 64;
+const SORTED: usize = 2000;
+
 /// An error for a name that is not there: names like it first, then others.
 pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
     let mut known: Vec<&str> = known.collect();
     let total = known.len();
-    known.sort_by_cached_key(|k| distance(name, k));
+    if total <= SORTED {
+        known.sort_by_cached_key(|k| distance(name, k));
+    }
     known.truncate(LISTED);
     let list = if known.is_empty() {
         "there is none".into()
@@ -42,7 +49,8 @@ pub(crate) fn only_match<I: Copy>(
 
 /// Edit distance of the lowercased names (Levenshtein), zero-cost where one contains the other.
 fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.to_lowercase(), b.to_lowercase());
+    let short = |s: &str| s.to_lowercase().chars().take(COMPARED).collect::<String>();
+    let (a, b) = (short(a), short(b));
     if !a.is_empty() && b.contains(&a) {
         return 0;
     }

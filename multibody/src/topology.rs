@@ -29,6 +29,8 @@ impl MultibodyPlant {
     /// The state is ordered as in Drake: depth first, first the trees that joints connect to the
     /// world, then free trees of several bodies, then single free bodies.
     ///
+    /// The collision filters need the scene: see [`Self::finalize_with`].
+    ///
     /// # Errors
     /// If joints form a loop (the bodies are named), or when called twice.
     pub fn finalize(&mut self) -> Result<()> {

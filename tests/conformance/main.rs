@@ -12,6 +12,7 @@
 )]
 
 mod camera;
+mod kinematics;
 mod npz;
 mod proximity;
 mod support;

@@ -9,6 +9,7 @@ use crate::inertia::SpatialInertia;
 use crate::joint::{CouplerConstraint, Joint};
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
+use std::path::Path;
 use tarragon_geometry::{ProximityProperties, SceneGraph, Shape};
 
 /// One model. Bodies and joints refer to each other by their place in these lists; body 0 is the
@@ -38,6 +39,24 @@ pub(crate) struct Geometry {
     pub(crate) x_bg: Isometry3<f64>,
     pub(crate) shape: Shape,
     pub(crate) role: Role,
+    /// Line and column in the file.
+    pub(crate) place: (u32, u32),
+}
+
+/// Why a model could not be added, and the line and column of what is to blame; zeros when that is
+/// the model as a whole.
+pub(crate) struct Failure {
+    pub(crate) place: (u32, u32),
+    pub(crate) error: Error,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self {
+            place: (0, 0),
+            error,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -76,35 +95,57 @@ impl Model {
     /// Adds the model to a plant, and its geometry to a scene, under a name of its own. On failure
     /// both are as before.
     pub(crate) fn install(
-        self,
+        &self,
         name: &str,
         plant: &mut MultibodyPlant,
         scene_graph: Option<&mut SceneGraph>,
-    ) -> Result<ModelInstanceIndex> {
-        let mut new_plant = plant.clone();
-        match scene_graph {
-            None => {
-                let instance = self.install_in(name, &mut new_plant, None)?;
-                *plant = new_plant;
-                Ok(instance)
-            }
-            Some(scene_graph) => {
-                let mut new_scene = scene_graph.clone();
-                let instance = self.install_in(name, &mut new_plant, Some(&mut new_scene))?;
-                (*plant, *scene_graph) = (new_plant, new_scene);
-                Ok(instance)
-            }
+    ) -> Result<ModelInstanceIndex, Failure> {
+        let inspector = scene_graph.as_ref().map(|s| s.model_inspector());
+        let has_renderers = inspector.is_some_and(|i| i.renderer_names().next().is_some());
+        if !has_renderers && self.mesh_files().next().is_none() {
+            // Only the name can be refused, and it is asked for first. Without copies, loading many
+            // models takes linear time.
+            return self.install_in(name, plant, scene_graph);
         }
+        if has_renderers {
+            // Clones of a scene share render engines, which see geometry at once; so what may fail is
+            // tried without them.
+            for (place, file) in self.mesh_files() {
+                let read = tarragon_geometry::mesh::read(file);
+                read.map_err(|e| Failure {
+                    place,
+                    error: e.into(),
+                })?;
+            }
+            let mut trial = MultibodyPlant::new(0.0)?;
+            self.install_in(name, &mut trial, Some(&mut SceneGraph::new()))?;
+        }
+        let mut new_plant = plant.clone();
+        let mut new_scene = scene_graph.as_deref().cloned();
+        let instance = self.install_in(name, &mut new_plant, new_scene.as_mut())?;
+        *plant = new_plant;
+        if let (Some(scene_graph), Some(new_scene)) = (scene_graph, new_scene) {
+            *scene_graph = new_scene;
+        }
+        Ok(instance)
+    }
+
+    /// The mesh files of all geometry with the places that name them.
+    fn mesh_files(&self) -> impl Iterator<Item = ((u32, u32), &Path)> {
+        let geometries = self.bodies.iter().flat_map(|b| &b.geometries);
+        geometries.filter_map(|g| match &g.shape {
+            Shape::Mesh(mesh) => Some((g.place, mesh.source())),
+            Shape::Convex(mesh) => Some((g.place, mesh.source())),
+            _ => None,
+        })
     }
 
     fn install_in(
-        self,
+        &self,
         name: &str,
         plant: &mut MultibodyPlant,
         scene_graph: Option<&mut SceneGraph>,
-    ) -> Result<ModelInstanceIndex> {
-        let in_model =
-            |e: Error| -> Error { Error::invalid(format!("model '{}': {e}", self.name)) };
+    ) -> Result<ModelInstanceIndex, Failure> {
         let instance = plant.add_model_instance(name)?;
         let first = plant.num_bodies();
         let body = |local: BodyIndex| match local.index() {
@@ -120,34 +161,38 @@ impl Model {
             for (i, b) in self.bodies.iter().enumerate() {
                 for g in &b.geometries {
                     let id = body(BodyIndex::new(i));
-                    g.register(plant, scene_graph, id).map_err(in_model)?;
+                    let registered = g.register(plant, scene_graph, id);
+                    registered.map_err(|error| Failure {
+                        place: g.place,
+                        error,
+                    })?;
                 }
             }
         }
-        for mut frame in self.frames {
+        for mut frame in self.frames.iter().cloned() {
             frame.body = body(frame.body);
             plant.add_frame(frame.with_model_instance(instance))?;
         }
         let first_joint = plant.num_joints();
         let joint = |local: JointIndex| JointIndex::new(first_joint + local.index());
-        for mut j in self.joints {
+        for mut j in self.joints.iter().cloned() {
             (j.parent, j.child) = (body(j.parent), body(j.child));
             plant.add_joint(j.with_model_instance(instance))?;
         }
-        for a in self.actuators {
+        for a in &self.actuators {
             let index = plant.add_joint_actuator(&a.name, joint(a.joint), a.effort_limit)?;
             plant.set_default_rotor(index, a.rotor_inertia, a.gear_ratio)?;
         }
-        for mut c in self.couplers {
+        for mut c in self.couplers.iter().copied() {
             (c.joint0, c.joint1) = (joint(c.joint0), joint(c.joint1));
             plant.add_coupler_constraint(c)?;
         }
-        for group in self.filter_groups {
-            let scoped = |group: String| format!("{name}::{group}");
+        for group in &self.filter_groups {
+            let scoped = |group: &String| format!("{name}::{group}");
             plant.filter_groups.push(CollisionFilterGroup {
-                name: scoped(group.name),
-                members: group.members.into_iter().map(body).collect(),
-                ignored: group.ignored.into_iter().map(scoped).collect(),
+                name: scoped(&group.name),
+                members: group.members.iter().copied().map(body).collect(),
+                ignored: group.ignored.iter().map(scoped).collect(),
             });
         }
         Ok(instance)

@@ -8,6 +8,20 @@ use std::path::{Path, PathBuf};
 /// Directories deeper than this below a crawled folder are not searched.
 const MAX_DEPTH: usize = 32;
 
+const ROS_PACKAGE_PATH: &str = "ROS_PACKAGE_PATH";
+
+/// Files that keep ROS from searching a folder.
+const IGNORE_MARKERS: [&str; 3] = ["AMENT_IGNORE", "CATKIN_IGNORE", "COLCON_IGNORE"];
+
+/// Where a search for packages goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Crawl {
+    /// Every folder.
+    Everything,
+    /// Not below packages and folders marked to be ignored.
+    Ros,
+}
+
 /// ROS package names and the directories they stand for (Drake's `PackageMap`).
 ///
 /// ```
@@ -89,14 +103,56 @@ impl PackageMap {
     /// If the folder can not be read or a `package.xml` names no package.
     pub fn populate_from_folder(&mut self, folder: impl AsRef<Path>) -> Result<()> {
         let folder = folder.as_ref();
-        fs::read_dir(folder).map_err(|e| Error::io(folder, e))?;
-        self.crawl(folder, 0)
+        self.crawl(folder, Crawl::Everything, 0)
     }
 
-    fn crawl(&mut self, folder: &Path, depth: usize) -> Result<()> {
+    /// [`Self::populate_from_folder`] for every folder that an environment variable lists, separated
+    /// as in `PATH`. An unset variable lists none.
+    ///
+    /// # Errors
+    /// As [`Self::populate_from_folder`], and for `ROS_PACKAGE_PATH`, which has its own rules:
+    /// [`Self::populate_from_ros_package_path`].
+    pub fn populate_from_environment(&mut self, variable: &str) -> Result<()> {
+        if variable == ROS_PACKAGE_PATH {
+            return Err(Error::invalid(format!(
+                "{ROS_PACKAGE_PATH} is read by `populate_from_ros_package_path`"
+            )));
+        }
+        self.populate_from_list(variable, Crawl::Everything)
+    }
+
+    /// Searches the folders that `ROS_PACKAGE_PATH` lists by ROS's rules: what is below a package or
+    /// a folder with a file `AMENT_IGNORE`, `CATKIN_IGNORE` or `COLCON_IGNORE` is not searched.
+    ///
+    /// # Errors
+    /// As [`Self::populate_from_folder`].
+    pub fn populate_from_ros_package_path(&mut self) -> Result<()> {
+        self.populate_from_list(ROS_PACKAGE_PATH, Crawl::Ros)
+    }
+
+    fn populate_from_list(&mut self, variable: &str, crawl: Crawl) -> Result<()> {
+        let list = std::env::var_os(variable).unwrap_or_default();
+        let folders = std::env::split_paths(&list);
+        for folder in folders.filter(|f| !f.as_os_str().is_empty()) {
+            self.crawl(&folder, crawl, 0)?;
+        }
+        Ok(())
+    }
+
+    fn crawl(&mut self, folder: &Path, crawl: Crawl, depth: usize) -> Result<()> {
+        let ignored = |marker: &&str| folder.join(marker).exists();
+        if crawl == Crawl::Ros && IGNORE_MARKERS.iter().any(ignored) {
+            return Ok(());
+        }
         let manifest = folder.join("package.xml");
         if manifest.is_file() {
             self.add_if_new(&manifest)?;
+            if crawl == Crawl::Ros {
+                return Ok(());
+            }
+        }
+        if depth == 0 {
+            fs::read_dir(folder).map_err(|e| Error::io(folder, e))?;
         }
         // What can not be read below the folder holds no packages for us.
         let Ok(entries) = fs::read_dir(folder) else {
@@ -110,7 +166,7 @@ impl PackageMap {
         folders.sort();
         if depth < MAX_DEPTH {
             for folder in folders {
-                self.crawl(&folder, depth + 1)?;
+                self.crawl(&folder, crawl, depth + 1)?;
             }
         }
         Ok(())
@@ -282,6 +338,12 @@ mod tests {
         map.populate_from_folder(dir.path()).unwrap();
         assert_eq!(map.names().collect::<Vec<_>>(), ["a", "b", "inner"]);
         assert_eq!(map.get_path("b").unwrap(), b);
+
+        fs::write(dir.path().join("x/COLCON_IGNORE"), "").unwrap();
+        let mut map = PackageMap::new();
+        map.crawl(dir.path(), Crawl::Ros, 0).unwrap();
+        assert_eq!(map.names().collect::<Vec<_>>(), ["a"]);
+        assert!(map.populate_from_environment("ROS_PACKAGE_PATH").is_err());
 
         let mut map = PackageMap::new();
         map.populate_upstream(&inner.join("urdf").join("robot.urdf"));

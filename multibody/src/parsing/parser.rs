@@ -46,6 +46,8 @@ pub(crate) struct Resources<'a> {
     packages: &'a PackageMap,
     /// Directory of the model file; none for a model given as text.
     directory: Option<&'a Path>,
+    /// Whether geometry is wanted; its files need not exist otherwise.
+    pub(crate) geometry: bool,
 }
 
 impl Resources<'_> {
@@ -78,7 +80,8 @@ impl Resources<'_> {
 }
 
 impl<'p> Parser<'p> {
-    /// A parser that adds models to `plant`, without geometry.
+    /// A parser that adds models to `plant`, without geometry: visual and collision elements are not
+    /// looked at, and their files need not exist.
     pub fn new(plant: &'p mut MultibodyPlant) -> Self {
         Self {
             plant,
@@ -182,6 +185,7 @@ impl<'p> Parser<'p> {
         let resources = Resources {
             packages: &self.package_map,
             directory,
+            geometry: self.scene_graph.is_some(),
         };
         let (model, mut found) = urdf::parse(file, bytes, &resources);
         if self.strict {
@@ -217,17 +221,20 @@ impl<'p> Parser<'p> {
             }
         }
         let scene_graph = self.scene_graph.as_deref_mut();
-        model.install(&name, self.plant, scene_graph).map_err(|e| {
-            let diagnostic = Diagnostic {
-                severity: Severity::Error,
-                file: file.into(),
-                line: 0,
-                column: 0,
-                message: e.to_string(),
-            };
-            self.diagnostics.push(diagnostic.clone());
-            Error::parse(diagnostic, 0)
-        })
+        model
+            .install(&name, self.plant, scene_graph)
+            .map_err(|failure| {
+                let (line, column) = failure.place;
+                let diagnostic = Diagnostic {
+                    severity: Severity::Error,
+                    file: file.into(),
+                    line,
+                    column,
+                    message: failure.error.to_string(),
+                };
+                self.diagnostics.push(diagnostic.clone());
+                Error::parse(diagnostic, 0)
+            })
     }
 }
 

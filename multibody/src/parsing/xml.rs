@@ -178,6 +178,11 @@ impl<'a> Reader<'a> {
         (line as u32 + 1, column as u32 + 1)
     }
 
+    /// Line and column of an element, from 1.
+    pub(crate) fn place(&self, node: Node<'_, '_>) -> (u32, u32) {
+        self.position(node.range().start)
+    }
+
     fn report(&self, severity: Severity, offset: usize, message: impl Display) {
         let (line, column) = self.position(offset);
         self.diagnostics.borrow_mut().push(Diagnostic {

@@ -129,6 +129,7 @@ impl Robot<'_, '_> {
             x_bg,
             shape,
             role,
+            place: self.reader.place(node),
         }))
     }
 

@@ -131,10 +131,8 @@ impl Robot<'_, '_> {
             _ => Joint::revolute(name, parent, child, axis),
         };
         let joint = joint.map_err(|e| self.reader.error(axis_node.unwrap_or(node), e))?;
-        let mut limits = self.read_limits(node)?;
-        if kind == "continuous" {
-            (limits.lower, limits.upper) = (f64::NEG_INFINITY, f64::INFINITY);
-        }
+        // Also a continuous joint keeps the limits that the file gives it, as in Drake.
+        let limits = self.read_limits(node)?;
         let joint = limits.apply(joint).map_err(|e| {
             let at = self.reader.child(node, "limit").unwrap_or(node);
             self.reader.error(at, e)

@@ -43,6 +43,9 @@ impl Robot<'_, '_> {
             }
             None => {}
         }
+        if !self.resources.geometry {
+            return Ok(());
+        }
         let mut names = GeometryNames::default();
         for visual in self.reader.children(node, "visual") {
             if let Ok(Some(geometry)) = self.read_visual(visual, &mut names) {

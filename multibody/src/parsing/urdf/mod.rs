@@ -102,8 +102,10 @@ impl Robot<'_, '_> {
         if let Ok(name) = self.reader.required(root, "name") {
             self.model.name = name.into();
         }
-        for node in self.reader.children(root, "material") {
-            let _ = self.read_global_material(node);
+        if self.resources.geometry {
+            for node in self.reader.children(root, "material") {
+                let _ = self.read_global_material(node);
+            }
         }
         for node in self.reader.children(root, "link") {
             let _ = self.read_link(node);

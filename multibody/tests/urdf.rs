@@ -1,0 +1,596 @@
+//! Behaviour of the URDF parser, one promise per test. The recorded models of the reference set are
+//! in the conformance tests of the root package.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use nalgebra::Vector3;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use tarragon_geometry::render::{
+    ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I, ImageRgba8U, RenderEngine,
+    RenderView,
+};
+use tarragon_geometry::{
+    GeometryId, PerceptionProperties, ProximityProperties, RenderLabel, Rgba, Role, SceneGraph,
+    Shape,
+};
+use tarragon_multibody::*;
+
+const ROBOT: &str = r#"<?xml version="1.0"?>
+<robot name="r" xmlns:drake="http://drake.mit.edu">
+  <material name="red"><color rgba="1 0 0 1"/></material>
+  <link name="base">
+    <inertial><origin xyz="0 0 1" rpy="0 0 0"/><mass value="2"/>
+      <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>
+    <visual><geometry><box size="1 2 3"/></geometry><material name="red"/></visual>
+    <visual name="lid"><geometry><drake:ellipsoid a="1" b="2" c="3"/></geometry></visual>
+    <collision><origin xyz="1 2 3"/><geometry><capsule radius="0.1" length="2"/></geometry>
+      <drake:proximity_properties><drake:mu_static value="0.8"/><drake:mu_dynamic value="0.3"/>
+        <drake:compliant_hydroelastic/><drake:hydroelastic_modulus value="1e6"/>
+      </drake:proximity_properties></collision>
+  </link>
+  <link name="tip"><collision><geometry><sphere radius="0.5"/></geometry></collision></link>
+  <link name="end"><collision><geometry><sphere radius="0.5"/></geometry></collision></link>
+  <joint name="slide" type="prismatic"><parent link="base"/><child link="tip"/>
+    <origin xyz="0 0 1"/><axis xyz="0 0 2"/><dynamics damping="0.5" friction="0"/>
+    <limit lower="-1" upper="2" velocity="3" effort="4" drake:acceleration="5"/></joint>
+  <joint name="turn" type="continuous"><parent link="tip"/><child link="end"/>
+    <mimic joint="slide" multiplier="2" offset="0.1"/></joint>
+  <frame name="grasp" link="tip" xyz="0 0 0.5"/>
+  <transmission name="t"><type>SimpleTransmission</type><joint name="slide"/>
+    <actuator name="motor"><drake:gear_ratio value="7"/></actuator></transmission>
+  <drake:collision_filter_group name="g"><drake:member link="base"/><drake:member link="end"/>
+    <drake:ignored_collision_filter_group name="g"/></drake:collision_filter_group>
+</robot>
+"#;
+
+struct Loaded {
+    plant: MultibodyPlant,
+    scene: SceneGraph,
+    diagnostics: Vec<Diagnostic>,
+    result: Result<Vec<ModelInstanceIndex>>,
+}
+
+fn load_with(parse: impl FnOnce(&mut Parser<'_>) -> Result<Vec<ModelInstanceIndex>>) -> Loaded {
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut scene = SceneGraph::new();
+    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+    let result = parse(&mut parser);
+    let diagnostics = parser.diagnostics().to_vec();
+    Loaded {
+        plant,
+        scene,
+        diagnostics,
+        result,
+    }
+}
+
+fn load(text: &str) -> Loaded {
+    load_with(|p| p.add_models_from_string(text, "urdf"))
+}
+
+fn load_file(path: &Path) -> Loaded {
+    load_with(|p| p.add_models(path))
+}
+
+fn error_of(text: &str) -> String {
+    let loaded = load(text);
+    assert_eq!(loaded.plant.num_bodies(), 1, "the plant is left alone");
+    assert_eq!(loaded.scene.model_inspector().num_geometries(), 0);
+    loaded.result.unwrap_err().to_string()
+}
+
+/// A robot with two links and the given joint.
+fn with_joint(joint: &str) -> String {
+    format!("<robot name='r'>\n<link name='a'/><link name='b'/>\n{joint}</robot>")
+}
+
+fn models() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/models")
+}
+
+#[test]
+fn everything_of_a_robot_arrives() {
+    let mut r = load(ROBOT);
+    let instance = r.result.unwrap()[0];
+    assert_eq!(r.diagnostics, []);
+    let p = &mut r.plant;
+    assert_eq!(p.model_instance_name(instance).unwrap(), "r");
+    p.finalize_with(&mut r.scene).unwrap();
+    assert_eq!(p.position_names()[6..], ["base_z", "slide", "turn"]);
+
+    let base = p.body_by_name("r::base").unwrap();
+    let inertia = p.body(base).unwrap().spatial_inertia();
+    assert_eq!(inertia.mass(), 2.0);
+    assert_eq!(inertia.center_of_mass(), Vector3::z());
+    assert_eq!(inertia.rotational_inertia()[(0, 0)], 2.1);
+
+    let slide = p.joint_by_name("slide").unwrap();
+    let joint = p.joint(slide).unwrap();
+    assert_eq!(joint.position_lower_limits(), [-1.0]);
+    assert_eq!(joint.velocity_upper_limits(), [3.0]);
+    assert_eq!(joint.acceleration_upper_limits(), [5.0]);
+    assert_eq!(joint.damping(), [0.5]);
+    let motor = &p.actuators()[0];
+    assert_eq!((motor.name(), motor.joint()), ("motor", slide));
+    assert_eq!(
+        (motor.effort_limit(), motor.default_gear_ratio()),
+        (4.0, 7.0)
+    );
+    let coupler = p.coupler_constraints()[0];
+    assert_eq!(
+        (coupler.joint1, coupler.gear_ratio, coupler.offset),
+        (slide, 2.0, 0.1)
+    );
+    let grasp = p.frame_by_name("grasp").unwrap();
+    assert_eq!(p.frame(grasp).unwrap().pose_in_body().translation.z, 0.5);
+
+    let inspector = r.scene.model_inspector();
+    let names = inspector
+        .geometry_ids()
+        .map(|id| inspector.name(id).unwrap());
+    let names: Vec<&str> = names.collect();
+    assert_eq!(
+        names,
+        ["r::Box", "r::lid", "r::Capsule", "r::Sphere", "r::Sphere"]
+    );
+    let [visual, lid] = p.visual_geometries(base) else {
+        panic!("two visuals");
+    };
+    let look = inspector.illustration_properties(*visual).unwrap().unwrap();
+    let color: &Rgba = look.get("phong", "diffuse").unwrap();
+    assert_eq!(color.rgba(), [1.0, 0.0, 0.0, 1.0]);
+    assert!(matches!(
+        inspector.shape(*lid).unwrap(),
+        Shape::Ellipsoid(_)
+    ));
+    let [capsule] = p.collision_geometries(base) else {
+        panic!("one collision geometry");
+    };
+    let contact: &ProximityProperties = inspector.proximity_properties(*capsule).unwrap().unwrap();
+    let friction: &CoulombFriction = contact.get("material", "coulomb_friction").unwrap();
+    assert_eq!(friction.dynamic_friction(), 0.3);
+    let kind: &HydroelasticType = contact.get("hydroelastic", "compliance_type").unwrap();
+    assert_eq!(*kind, HydroelasticType::Compliant);
+    // base-tip and tip-end are neighbours, base-end is filtered by the group.
+    assert_eq!(inspector.collision_candidates(), []);
+}
+
+#[test]
+fn our_own_models_load_without_a_word() {
+    for (model, nq) in [
+        ("arm7/arm7.urdf", 14),
+        ("gripper/gripper.urdf", 9),
+        ("mobile_base/mobile_base.urdf", 9),
+        ("table_top/table.urdf", 7),
+        ("table_top/mug.urdf", 7),
+        ("table_top/box.urdf", 7),
+        ("table_top/bottle.urdf", 7),
+        ("table_top/ball.urdf", 7),
+    ] {
+        let mut r = load_file(&models().join(model));
+        if let Err(error) = r.result {
+            panic!("{model}: {error}");
+        }
+        assert_eq!(r.diagnostics, [], "{model}");
+        r.plant.finalize_with(&mut r.scene).unwrap();
+        // The arm may be mounted on the world by the model itself.
+        assert!([nq, nq - 7].contains(&r.plant.num_positions()), "{model}");
+        let inspector = r.scene.model_inspector();
+        assert!(
+            inspector.num_geometries_with_role(Role::Proximity) > 0,
+            "{model}"
+        );
+        assert!(
+            inspector.num_geometries_with_role(Role::Perception) > 0,
+            "{model}"
+        );
+    }
+}
+
+#[test]
+fn bad_models_are_rejected_at_their_place() {
+    for (model, place, message) in [
+        ("bad_number.urdf", ":3:", "is not a number"),
+        ("duplicate_joint.urdf", ":7:", "joint 'ab' is there twice"),
+        ("duplicate_link.urdf", ":5:", "link 'b' is there twice"),
+        ("empty.urdf", ":1:", "the file is empty"),
+        ("loop.urdf", ":8:", "link 'c' has two parents"),
+        ("malformed_xml.urdf", ":6:", "malformed XML"),
+        (
+            "missing_child.urdf",
+            ":5:",
+            "there is no link named 'nowhere'",
+        ),
+        ("missing_mesh.urdf", ":3:", "does not exist"),
+        (
+            "missing_parent.urdf",
+            ":5:",
+            "there is no link named 'nowhere'",
+        ),
+        ("negative_mass.urdf", ":3:", "mass is -1 kg"),
+        ("unknown_joint_type.urdf", ":5:", "joint type 'telescopic'"),
+        ("zero_axis.urdf", ":5:", "axis is [0.0, 0.0, 0.0]"),
+        ("bad_index_mesh.urdf", ":3:", "bad_index"),
+        ("nan_mesh.urdf", ":3:", "nan"),
+    ] {
+        let file = models().join("bad").join(model);
+        let r = load_file(&file);
+        let Err(error) = &r.result else {
+            panic!("{model} is accepted");
+        };
+        let error = error.to_string();
+        let place = format!("{}{place}", file.display());
+        assert!(error.starts_with(&place), "{model}: {error}");
+        assert!(error.contains(message), "{model}: {error}");
+        assert_eq!(r.plant.num_bodies(), 1, "{model}: the plant is left alone");
+        assert_eq!(r.plant.num_model_instances(), 2, "{model}");
+        assert_eq!(r.scene.model_inspector().num_sources(), 0, "{model}");
+    }
+    let e = load_file(&models().join("bad/not_a_robot.xml"))
+        .result
+        .unwrap_err();
+    assert!(e.to_string().contains("not supported yet"), "{e}");
+    assert!(error_of("<recipe name='x'/>").contains("<robot> is expected"));
+}
+
+#[test]
+fn an_impossible_inertia_is_replaced_with_a_warning() {
+    let r = load_file(&models().join("bad/bad_inertia.urdf"));
+    r.result.unwrap();
+    let [warning] = &r.diagnostics[..] else {
+        panic!("one warning: {:?}", r.diagnostics);
+    };
+    assert_eq!((warning.severity, warning.line), (Severity::Warning, 3));
+    assert!(warning.message.contains("link 'a'"), "{warning}");
+    assert!(warning.message.contains("izz=0.05"), "{warning}");
+    let a = r.plant.body_by_name("a").unwrap();
+    let inertia = r.plant.body(a).unwrap().spatial_inertia();
+    assert_eq!(inertia.mass(), 1.0);
+    let radius = (3.0 / (4.0 * std::f64::consts::PI * 1000.0)).cbrt();
+    let moment = inertia.rotational_inertia()[(0, 0)];
+    assert!((moment - 0.4 * radius * radius).abs() < 1e-15);
+}
+
+/// An engine that only remembers what it was told.
+struct Ledger(Arc<Mutex<BTreeSet<GeometryId>>>);
+
+impl RenderEngine for Ledger {
+    fn register_visual(
+        &mut self,
+        id: GeometryId,
+        _: &Shape,
+        _: &PerceptionProperties,
+    ) -> tarragon_geometry::Result<bool> {
+        Ok(self.0.lock().unwrap().insert(id))
+    }
+    fn remove_visual(&mut self, id: GeometryId) -> bool {
+        self.0.lock().unwrap().remove(&id)
+    }
+    fn has_visual(&self, id: GeometryId) -> bool {
+        self.0.lock().unwrap().contains(&id)
+    }
+    fn render_color(
+        &self,
+        _: &RenderView<'_>,
+        _: &ColorRenderCamera,
+        _: &mut ImageRgba8U,
+    ) -> tarragon_geometry::Result<()> {
+        Ok(())
+    }
+    fn render_depth(
+        &self,
+        _: &RenderView<'_>,
+        _: &DepthRenderCamera,
+        _: &mut ImageDepth32F,
+    ) -> tarragon_geometry::Result<()> {
+        Ok(())
+    }
+    fn render_label(
+        &self,
+        _: &RenderView<'_>,
+        _: &ColorRenderCamera,
+        _: &mut ImageLabel16I,
+    ) -> tarragon_geometry::Result<()> {
+        Ok(())
+    }
+    fn default_render_label(&self) -> RenderLabel {
+        RenderLabel::DONT_CARE
+    }
+}
+
+#[test]
+fn render_engines_see_nothing_of_a_failed_model() {
+    let ball = "<visual><geometry><sphere radius='1'/></geometry></visual>";
+    let mesh = models().join("bad/meshes/nan.obj");
+    let mesh = format!(
+        "<visual><geometry><mesh filename='{}'/></geometry></visual>",
+        mesh.display()
+    );
+    let robot = |content: &str| format!("<robot name='r'><link name='a'>{content}</link></robot>");
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let (mut scene, seen) = (SceneGraph::new(), Arc::default());
+    scene
+        .add_renderer("ledger", Ledger(Arc::clone(&seen)))
+        .unwrap();
+    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+    let bad = robot(&format!("{ball}{mesh}"));
+    parser.add_models_from_string(&bad, "urdf").unwrap_err();
+    assert_eq!(seen.lock().unwrap().len(), 0);
+    parser.add_models_from_string(&robot(ball), "urdf").unwrap();
+    assert_eq!(seen.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn without_a_scene_meshes_are_not_looked_for() {
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut parser = Parser::new(&mut plant);
+    let file = models().join("bad/missing_mesh.urdf");
+    parser.add_models(file).unwrap();
+    assert_eq!(parser.diagnostics(), []);
+    assert_eq!(plant.num_bodies(), 2);
+}
+
+#[test]
+fn joint_errors_have_line_and_column() {
+    for (joint, message) in [
+        (
+            "<joint name='j' type='planar'/>",
+            "3:17: error: joint 'j': joint type 'planar' is not supported yet",
+        ),
+        (
+            "<joint name='j'/>",
+            "3:1: error: <joint> has no attribute 'type'",
+        ),
+        (
+            "<joint name='j' type='fixed'><child link='b'/></joint>",
+            "3:1: error: joint 'j' has no <parent>",
+        ),
+        (
+            "<joint name='j' type='fixed'><parent link='a'/><child link='world'/></joint>",
+            "3:1: error: joint 'j' has the world as its child",
+        ),
+        (
+            "<joint name='j' type='revolute'><parent link='a'/><child link='b'/><limit lower='2' upper='1'/></joint>",
+            "3:68: error: joint 'j': the position limits are [2, 1]",
+        ),
+        (
+            "<joint name='j' type='revolute'><parent link='a'/><child link='b'/><axis xyz='1 nan 0'/></joint>",
+            "3:74: error: 'nan' in attribute 'xyz' is not a number",
+        ),
+        (
+            "<joint name='j' type='revolute'><parent link='a'/><child link='b'/><origin rpy='1 2'/></joint>",
+            "3:76: error: attribute 'rpy' has 2 numbers, 3 numbers expected",
+        ),
+        (
+            "<drake:joint name='j' type='fixed'><parent link='a'/><child link='b'/></drake:joint>",
+            "3:1: error: joint 'j': 'fixed' is a standard joint type",
+        ),
+    ] {
+        let e = error_of(&with_joint(joint));
+        assert!(e.starts_with(&format!("<literal>.urdf:{message}")), "{e}");
+    }
+    let two = "<joint name='i' type='fixed'><parent link='a'/><child link='b'/></joint>
+        <joint name='j' type='fixed'><parent link='b'/><child link='a'/></joint>";
+    let e = error_of(&with_joint(two));
+    assert!(e.contains("joints form a loop of links: '"), "{e}");
+}
+
+#[test]
+fn all_errors_of_a_file_are_found() {
+    let text = "<robot>\n<link/>\n<link name='a'><visual/></link></robot>";
+    let r = load(text);
+    let e = r.result.unwrap_err().to_string();
+    assert!(e.contains("(and 2 more errors"), "{e}");
+    let lines: Vec<u32> = r.diagnostics.iter().map(|d| d.line).collect();
+    assert_eq!(lines, [1, 2, 3]);
+}
+
+#[test]
+fn a_floating_joint_leaves_its_child_free() {
+    let joint = "<joint name='f' type='floating'><parent link='a'/><child link='b'/></joint>";
+    let mut r = load(&with_joint(joint));
+    r.result.unwrap();
+    assert_eq!(r.diagnostics[0].severity, Severity::Warning);
+    r.plant.finalize().unwrap();
+    assert_eq!(r.plant.num_positions(), 14);
+}
+
+#[test]
+fn the_world_link_is_the_world() {
+    let text =
+        "<robot name='r'><link name='world'><collision><geometry><box size='1 1 1'/></geometry>
+        </collision></link><link name='a'/>
+        <joint name='j' type='fixed'><parent link='world'/><child link='a'/></joint></robot>";
+    let mut r = load(text);
+    r.result.unwrap();
+    r.plant.finalize_with(&mut r.scene).unwrap();
+    assert_eq!((r.plant.num_bodies(), r.plant.num_positions()), (2, 0));
+    assert_eq!(r.plant.collision_geometries(BodyIndex::WORLD).len(), 1);
+}
+
+#[test]
+fn undeclared_prefixes_are_accepted() {
+    let text = ROBOT.replace(" xmlns:drake=\"http://drake.mit.edu\"", "");
+    let mut r = load(&text);
+    r.result.unwrap();
+    r.plant.finalize_with(&mut r.scene).unwrap();
+    assert_eq!(r.scene.model_inspector().collision_candidates(), []);
+}
+
+#[test]
+fn models_can_be_loaded_several_times() {
+    let r = load_with(|p| {
+        p.add_models_from_string(ROBOT, "urdf")?;
+        let e = p.add_models_from_string(ROBOT, "urdf").unwrap_err();
+        assert!(
+            e.to_string().contains("model instance 'r' exists already"),
+            "{e}"
+        );
+        p.set_auto_renaming(true);
+        p.add_models_from_string(ROBOT, "urdf")?;
+        p.set_model_name_prefix("left");
+        p.add_models_from_string(ROBOT, "urdf")
+    });
+    r.result.unwrap();
+    assert_eq!(r.plant.model_instance_names()[2..], ["r", "r_1", "left::r"]);
+    assert!(r.plant.body_by_name("left::r::base").is_ok());
+    assert_eq!(r.scene.model_inspector().num_sources(), 1);
+}
+
+#[test]
+fn strict_parsing_turns_warnings_into_errors() {
+    let joint = "<joint name='f' type='floating'><parent link='a'/><child link='b'/></joint>";
+    let r = load_with(|p| {
+        p.set_strict_parsing();
+        p.add_models_from_string(&with_joint(joint), "urdf")
+    });
+    assert!(
+        r.result
+            .unwrap_err()
+            .to_string()
+            .contains("error: joint 'f'")
+    );
+}
+
+#[test]
+fn meshes_are_found_next_to_the_file_and_in_its_own_package() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    write("package.xml", "<package><name>own</name></package>");
+    write(
+        "meshes/t.obj",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
+    );
+    write("meshes/t.dae", "");
+    let visual = |uri: &str| {
+        format!("<visual><geometry><mesh filename='{uri}' scale='2'/></geometry></visual>")
+    };
+    let uris = [
+        "../meshes/t.obj",
+        "package://own/meshes/t.obj",
+        "model://own/meshes/t.dae",
+    ];
+    let visuals: String = uris.map(visual).concat();
+    let text = format!("<robot name='r'><link name='a'>{visuals}</link></robot>");
+    let r = load_file(&write("urdf/r.urdf", &text));
+    r.result.unwrap();
+    let [warning] = &r.diagnostics[..] else {
+        panic!("one warning: {:?}", r.diagnostics);
+    };
+    assert!(warning.message.contains("only .obj and .stl"), "{warning}");
+    let a = r.plant.body_by_name("a").unwrap();
+    let inspector = r.scene.model_inspector();
+    let [first, second] = r.plant.visual_geometries(a) else {
+        panic!("two meshes");
+    };
+    assert_eq!(inspector.name(*second).unwrap(), "r::Mesh_1");
+    let Shape::Mesh(mesh) = inspector.shape(*first).unwrap() else {
+        panic!("a mesh");
+    };
+    assert_eq!(mesh.scale3(), Vector3::repeat(2.0));
+
+    let nowhere = format!(
+        "<robot name='r'><link name='a'>{}</link></robot>",
+        visual("x.obj")
+    );
+    let e = error_of(&nowhere);
+    assert!(e.contains("relative to the model file"), "{e}");
+    let e = error_of(&nowhere.replace("x.obj", "package://other/x.obj"));
+    assert!(e.contains("there is no package 'other'"), "{e}");
+}
+
+#[test]
+fn other_formats_and_missing_files_are_errors() {
+    let e = load_file(Path::new("nowhere.urdf")).result.unwrap_err();
+    assert!(e.to_string().starts_with("nowhere.urdf: "), "{e}");
+    let e = load_file(Path::new("model.sdf")).result.unwrap_err();
+    assert!(e.to_string().contains("not supported yet"), "{e}");
+    let e = load_with(|p| p.add_models_from_string("", "docx")).result;
+    assert!(e.unwrap_err().to_string().contains("no model format"));
+}
+
+#[test]
+fn conflicting_materials_are_an_error() {
+    let text = "<robot name='r'>
+        <material name='m'><color rgba='1 0 0 1'/></material>
+        <material name='m'><color rgba='0 1 0 1'/></material></robot>";
+    let e = error_of(text);
+    assert!(e.contains(":3:9: error: material 'm' is defined as"), "{e}");
+    assert!(error_of(&text.replace("0 1 0 1", "0 2 0 1")).contains("from 0 to 1"));
+}
+
+/// Whatever the parser makes of it, it comes back, and the plant stays whole.
+fn survives(bytes: &[u8]) -> bool {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("fuzz.urdf");
+    std::fs::write(&file, bytes).unwrap();
+    let mut r = load_file(&file);
+    match r.result {
+        Ok(_) => {
+            // What was accepted works.
+            r.plant.finalize_with(&mut r.scene).unwrap();
+            let names: BTreeSet<_> = r
+                .plant
+                .bodies()
+                .map(|(_, b)| b.name().to_string())
+                .collect();
+            let q = r.plant.default_positions();
+            let mut poses = vec![];
+            r.plant.calc_body_poses(&q, &mut poses).unwrap();
+            names.len() == poses.len()
+        }
+        Err(_) => r.plant.num_bodies() == 1 && !r.plant.is_finalized(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
+
+    #[test]
+    fn mutated_robots_do_not_panic(
+        edits in prop::collection::vec((0..ROBOT.len(), 0..40_usize, 0..ROBOT.len(), any::<u8>(), 0..4_u8), 1..6),
+    ) {
+        let mut bytes = ROBOT.as_bytes().to_vec();
+        for (at, length, from, byte, kind) in edits {
+            let at = at.min(bytes.len());
+            let end = (at + length).min(bytes.len());
+            match kind {
+                0 => drop(bytes.drain(at..end)),
+                1 => bytes.insert(at, byte),
+                2 => bytes[at..end].fill(byte),
+                // A piece from elsewhere keeps more of the grammar intact.
+                _ => {
+                    let from = from.min(bytes.len());
+                    let piece = bytes[from..(from + length).min(bytes.len())].to_vec();
+                    bytes.splice(at..end, piece);
+                }
+            }
+        }
+        prop_assert!(survives(&bytes));
+    }
+
+    #[test]
+    fn changed_values_do_not_panic(which in 0..60_usize, value in prop::sample::select(vec![
+        "", "0", "-1", "nan", "inf", "-inf", "1e308", "1e-308", "1 2 3", "0 0 0", "x", "base", "tip",
+        "end", "world", "::", "g", "&#0;", "&lt;", "a::b", "fixed", "floating", "9999999999999999999",
+    ])) {
+        // Replaces the n-th attribute value.
+        let mut pieces: Vec<&str> = ROBOT.split('"').collect();
+        let place = (2 * which + 1) % pieces.len();
+        pieces[place] = value;
+        prop_assert!(survives(pieces.join("\"").as_bytes()));
+    }
+
+    #[test]
+    fn random_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert!(survives(&bytes));
+    }
+}
