@@ -11,7 +11,7 @@ use crate::shapes::Shape;
 use nalgebra::{Isometry3, Vector3};
 use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::math::Vector;
-use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
+use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhNode, BvhWorkspace};
 use tarragon_framework::Scalar;
 
 /// Extent of a shape in its own frame.
@@ -108,21 +108,23 @@ struct Tree {
     geometries: Vec<u32>,
     /// Geometries without a box.
     unbounded: Vec<u32>,
+    /// Boxes by leaf.
+    boxes: Vec<Aabb>,
 }
 
 impl Tree {
     fn new(members: impl Iterator<Item = (u32, Option<Aabb>)>) -> Self {
-        let (mut tree, mut boxes) = (Self::default(), vec![]);
+        let mut tree = Self::default();
         for (geometry, aabb) in members {
             match aabb {
                 Some(aabb) => {
                     tree.geometries.push(geometry);
-                    boxes.push(aabb);
+                    tree.boxes.push(aabb);
                 }
                 None => tree.unbounded.push(geometry),
             }
         }
-        tree.bvh = Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes);
+        tree.bvh = Bvh::from_leaves(BvhBuildStrategy::Binned, &tree.boxes);
         tree
     }
 }
@@ -147,10 +149,13 @@ impl StaticTree {
 #[derive(Default)]
 pub(crate) struct DynamicTree {
     tree: Tree,
-    /// Boxes by leaf.
-    boxes: Vec<Aabb>,
-    workspace: BvhWorkspace,
+    /// Updates since the tree was built.
+    updates: u32,
 }
+
+/// A refitted tree gets worse as geometries move away from their neighbours; building anew costs as
+/// much as ten updates, so that this adds a few percent.
+const UPDATES_PER_BUILD: u32 = 256;
 
 impl DynamicTree {
     /// The tree at new poses, in the storage of an `old` tree of the same geometries.
@@ -162,23 +167,21 @@ impl DynamicTree {
         let moving = state.geometries.iter().zip(x_wg).enumerate();
         let moving = moving.filter(|(_, (g, _))| !g.is_anchored());
         let members = moving.filter_map(|(i, (g, x))| Some((i as u32, g.bound?.aabb(x))));
-        let Some(mut this) = old else {
-            let members: Vec<_> = members.collect();
+        let reusable = old.filter(|tree| tree.updates < UPDATES_PER_BUILD);
+        let Some(mut this) = reusable else {
             return Self {
-                boxes: members.iter().filter_map(|(_, aabb)| *aabb).collect(),
-                tree: Tree::new(members.into_iter()),
-                workspace: BvhWorkspace::default(),
+                tree: Tree::new(members),
+                updates: 0,
             };
         };
-        this.boxes.clear();
-        this.boxes.extend(members.filter_map(|(_, aabb)| aabb));
-        for (leaf, aabb) in this.boxes.iter().enumerate() {
-            this.tree
-                .bvh
-                .insert_or_update_partially(*aabb, leaf as u32, 0.0);
+        let Tree { bvh, boxes, .. } = &mut this.tree;
+        boxes.clear();
+        boxes.extend(members.filter_map(|(_, aabb)| aabb));
+        for (leaf, aabb) in boxes.iter().enumerate() {
+            bvh.insert_or_update_partially(*aabb, leaf as u32, 0.0);
         }
-        this.tree.bvh.refit(&mut this.workspace);
-        this.tree.bvh.optimize_incremental(&mut this.workspace);
+        bvh.refit_without_opt();
+        this.updates += 1;
         this
     }
 
@@ -192,20 +195,36 @@ impl DynamicTree {
     ) {
         let (moving, fixed) = (&self.tree, &statics.0);
         let mut emit = |a: u32, b: u32| f(a.min(b) as usize, a.max(b) as usize);
-        for (leaf, aabb) in self.boxes.iter().enumerate() {
-            let a = moving.geometries[leaf];
-            let wide = Aabb {
-                mins: aabb.mins - Vector::splat(margin),
-                maxs: aabb.maxs + Vector::splat(margin),
+        let near = |a: &BvhNode, b: &BvhNode| {
+            let gap = (a.mins() - b.maxs()).max(b.mins() - a.maxs());
+            gap.max_element() <= margin
+        };
+        // The traversals may hand out the pairs at their roots without a look at the boxes.
+        let meet =
+            |a: &Aabb, b: &Aabb| (a.mins - b.maxs).max(b.mins - a.maxs).max_element() <= margin;
+        if margin == 0.0 {
+            let mut workspace = BvhWorkspace::default();
+            let mut self_pair = |a: u32, b: u32| {
+                if meet(&moving.boxes[a as usize], &moving.boxes[b as usize]) {
+                    emit(moving.geometries[a as usize], moving.geometries[b as usize]);
+                }
             };
-            for other in moving.bvh.intersect_aabb(&wide) {
-                if other as usize > leaf {
-                    emit(a, moving.geometries[other as usize]);
+            moving
+                .bvh
+                .traverse_bvtt_single_tree::<false>(&mut workspace, &mut self_pair);
+        } else {
+            for (a, b) in moving.bvh.leaf_pairs(&moving.bvh, near) {
+                if a < b && meet(&moving.boxes[a as usize], &moving.boxes[b as usize]) {
+                    emit(moving.geometries[a as usize], moving.geometries[b as usize]);
                 }
             }
-            for other in fixed.bvh.intersect_aabb(&wide) {
-                emit(a, fixed.geometries[other as usize]);
+        }
+        for (a, b) in moving.bvh.leaf_pairs(&fixed.bvh, near) {
+            if meet(&moving.boxes[a as usize], &fixed.boxes[b as usize]) {
+                emit(moving.geometries[a as usize], fixed.geometries[b as usize]);
             }
+        }
+        for &a in &moving.geometries {
             fixed.unbounded.iter().for_each(|b| emit(a, *b));
         }
         for (i, &a) in moving.unbounded.iter().enumerate() {
