@@ -1,8 +1,8 @@
 //! A camera that reflects the scene at every moment.
 
 use nalgebra::Isometry3;
-use tarragon_framework::Error;
 use tarragon_framework::prelude::*;
+use tarragon_framework::{Error, Result};
 use tarragon_geometry::render::{
     ColorRenderCamera, DepthRenderCamera, Image, ImageDepth16U, ImageDepth32F, ImageLabel16I,
     ImageRgba8U, PixelType, RenderCameraCore,
@@ -94,6 +94,25 @@ fn fit<P: PixelType>(image: &mut Image<P>, core: &RenderCameraCore) {
     }
 }
 
+/// Where the sensor is, in handles.
+#[derive(Clone, Copy)]
+struct View {
+    geometry_query: InputPort<QueryObject<f64>>,
+    parent_id: Param<FrameId>,
+    x_pb: Param<Isometry3<f64>>,
+}
+
+impl View {
+    /// The scene, the parent frame P and `X_PB`.
+    fn of<'a>(
+        &self,
+        ctx: &LeafContext<'a, f64>,
+    ) -> Result<(&'a QueryObject<f64>, FrameId, &'a Isometry3<f64>)> {
+        let query = ctx.eval(self.geometry_query)?;
+        Ok((query, *ctx.param(self.parent_id), ctx.param(self.x_pb)))
+    }
+}
+
 impl LeafSystem<f64> for RgbdSensor {
     type Ports = RgbdSensorPorts;
 
@@ -107,57 +126,39 @@ impl LeafSystem<f64> for RgbdSensor {
         let with = |camera: Dep| [place[0], place[1], place[2], camera];
         let color_deps = with(color_camera.into());
         let depth_deps = with(depth_camera.into());
-        let custom = |e: tarragon_geometry::Error| Error::custom(e);
+        let view = View {
+            geometry_query,
+            parent_id,
+            x_pb,
+        };
 
-        let color_image = d.output(
-            "color_image",
-            ImageRgba8U::default(),
-            &color_deps,
-            move |_, ctx, image| {
-                let camera = ctx.param(color_camera);
-                fit(image, camera.core());
-                let (query, parent, x_pb) = (
-                    ctx.eval(geometry_query)?,
-                    *ctx.param(parent_id),
-                    ctx.param(x_pb),
-                );
-                query
-                    .render_color_image(camera, parent, x_pb, image)
-                    .map_err(custom)
-            },
-        );
-        let label_image = d.output(
-            "label_image",
-            ImageLabel16I::default(),
-            &color_deps,
-            move |_, ctx, image| {
-                let camera = ctx.param(color_camera);
-                fit(image, camera.core());
-                let (query, parent, x_pb) = (
-                    ctx.eval(geometry_query)?,
-                    *ctx.param(parent_id),
-                    ctx.param(x_pb),
-                );
-                query
-                    .render_label_image(camera, parent, x_pb, image)
-                    .map_err(custom)
-            },
-        );
+        let model = ImageRgba8U::default();
+        let color_image = d.output("color_image", model, &color_deps, move |_, ctx, image| {
+            let camera = ctx.param(color_camera);
+            fit(image, camera.core());
+            let (query, parent, x_pb) = view.of(ctx)?;
+            let drawn = query.render_color_image(camera, parent, x_pb, image);
+            drawn.map_err(Error::custom)
+        });
+        let model = ImageLabel16I::default();
+        let label_image = d.output("label_image", model, &color_deps, move |_, ctx, image| {
+            let camera = ctx.param(color_camera);
+            fit(image, camera.core());
+            let (query, parent, x_pb) = view.of(ctx)?;
+            let drawn = query.render_label_image(camera, parent, x_pb, image);
+            drawn.map_err(Error::custom)
+        });
+        let model = ImageDepth32F::default();
         let depth_image_32f = d.output(
             "depth_image_32f",
-            ImageDepth32F::default(),
+            model,
             &depth_deps,
             move |_, ctx, image| {
                 let camera = ctx.param(depth_camera);
                 fit(image, camera.core());
-                let (query, parent, x_pb) = (
-                    ctx.eval(geometry_query)?,
-                    *ctx.param(parent_id),
-                    ctx.param(x_pb),
-                );
-                query
-                    .render_depth_image(camera, parent, x_pb, image)
-                    .map_err(custom)
+                let (query, parent, x_pb) = view.of(ctx)?;
+                let drawn = query.render_depth_image(camera, parent, x_pb, image);
+                drawn.map_err(Error::custom)
             },
         );
         let depth_image_16u = d.output(
@@ -174,9 +175,9 @@ impl LeafSystem<f64> for RgbdSensor {
             Isometry3::identity(),
             &place,
             move |_, ctx, x_wb| {
-                let query = ctx.eval(geometry_query)?;
-                let x_wp = query.pose_in_world(*ctx.param(parent_id)).map_err(custom)?;
-                *x_wb = x_wp * ctx.param(x_pb);
+                let (query, parent, x_pb) = view.of(ctx)?;
+                let x_wp = query.pose_in_world(parent).map_err(Error::custom)?;
+                *x_wb = x_wp * x_pb;
                 Ok(())
             },
         );
