@@ -48,7 +48,7 @@ pub use error::{Error, Result};
 pub use scalar::Scalar;
 pub use simulation::integrator;
 pub use simulation::simulator::{Simulator, SimulatorStatistics, SimulatorStatus};
-pub use systems::context::{Context, LeafContext};
+pub use systems::context::Context;
 pub use systems::dependency::Dep;
 pub use systems::diagram::{Diagram, DiagramBuilder, SystemInfo};
 pub use systems::event::{DiscreteUpdate, EventStatus, Trigger};
@@ -56,6 +56,7 @@ pub use systems::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param,
 };
 pub use systems::leaf::{Block, Declare, DiagramScalar, LeafSystem};
+pub use systems::leaf_context::LeafContext;
 pub use systems::value::Value;
 
 /// What a file that writes or wires systems needs.

@@ -1,8 +1,8 @@
 //! Advancing a context through time.
 
 use super::integrator::{Integrator, RungeKutta3};
-use crate::systems::context::LeafContext;
 use crate::systems::event::{DiscreteUpdate, EventSet, EventStatus, Handler};
+use crate::systems::leaf_context::LeafContext;
 use crate::{Context, Diagram, Error, Result, Scalar};
 
 /// Drake's default for the largest step (s).

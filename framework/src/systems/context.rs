@@ -5,18 +5,15 @@
 
 use super::cache::Cache;
 use super::handles::{
-    AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param, Place,
+    AbstractState, ContinuousState, DiscreteState, InputPort, OutputPort, Param, Place,
 };
 use super::leaf::{Block, LeafSystem};
+use super::leaf_context::{LeafContext, eval_slot};
 use super::plan::{ACCURACY, Feed, Plan, TIME};
 use super::value::{Value, cast, cast_mut};
 use crate::error::ErrorKind;
 use crate::{Error, Result, Scalar};
 use std::sync::Arc;
-
-/// Computations nest this deep by recursion; beyond it, stale prerequisites are computed in
-/// topological order from a list, so that chains of any length fit the stack.
-const MAX_RECURSION: u32 = 64;
 
 /// Default accuracy of a context, as in Drake's integrators.
 const DEFAULT_ACCURACY: f64 = 1e-3;
@@ -30,15 +27,15 @@ pub struct Context<T: Scalar> {
 }
 
 pub(crate) struct Data<T: Scalar> {
-    time: T,
-    accuracy: f64,
+    pub(super) time: T,
+    pub(super) accuracy: f64,
     pub(crate) xc: Vec<T>,
     pub(crate) xd: Vec<T>,
-    xa: Vec<Box<dyn Value>>,
-    parameters: Vec<Box<dyn Value>>,
-    fixed: Vec<Option<Box<dyn Value>>>,
-    cache: Cache,
-    frozen: bool,
+    pub(super) xa: Vec<Box<dyn Value>>,
+    pub(super) parameters: Vec<Box<dyn Value>>,
+    pub(super) fixed: Vec<Option<Box<dyn Value>>>,
+    pub(super) cache: Cache,
+    pub(super) frozen: bool,
 }
 
 impl<T: Scalar> Clone for Data<T> {
@@ -68,291 +65,6 @@ impl<T: Scalar> Clone for Context<T> {
             plan: self.plan.clone(),
             data: self.data.clone(),
         }
-    }
-}
-
-#[inline]
-fn eval_slot<'a, T: Scalar>(
-    plan: &'a Plan<T>,
-    data: &'a Data<T>,
-    slot: usize,
-) -> Result<&'a dyn Value> {
-    match data.cache.get(slot) {
-        Some(value) => Ok(value),
-        None => compute(plan, data, slot),
-    }
-}
-
-#[inline(never)]
-fn compute<'a, T: Scalar>(
-    plan: &'a Plan<T>,
-    data: &'a Data<T>,
-    slot: usize,
-) -> Result<&'a dyn Value> {
-    if data.frozen {
-        let entry = plan.slot_name(slot);
-        return Err(ErrorKind::Frozen { entry }.into());
-    }
-    let (_running, depth) = data.cache.begin();
-    if depth > 1
-        && let Some(error) = data.cache.failure(slot)
-    {
-        return Err(error);
-    }
-    if depth > MAX_RECURSION {
-        compute_in_order(plan, data, slot)
-    } else {
-        compute_one(plan, data, slot)
-    }
-}
-
-/// Runs the calc function of one slot.
-fn compute_one<'a, T: Scalar>(
-    plan: &'a Plan<T>,
-    data: &'a Data<T>,
-    slot: usize,
-) -> Result<&'a dyn Value> {
-    let ctx = LeafContext {
-        plan,
-        data,
-        system: plan.slots[slot].0 as usize,
-        slot: Some(slot),
-    };
-    let filled = data
-        .cache
-        .fill(slot, |out| (plan.entry(slot).calc)(&ctx, out));
-    filled.map_err(|error| {
-        let error = error.at(|| format!("computing '{}'", plan.slot_name(slot)));
-        data.cache.set_failure(slot, &error);
-        error
-    })
-}
-
-/// Computes a slot after its stale prerequisites, without recursion.
-fn compute_in_order<'a, T: Scalar>(
-    plan: &'a Plan<T>,
-    data: &'a Data<T>,
-    slot: usize,
-) -> Result<&'a dyn Value> {
-    let settled = |s: usize| data.cache.get(s).is_some() || data.cache.failure(s).is_some();
-    // (slot, how many of its prerequisites are settled)
-    let mut stack = vec![(slot, 0)];
-    while let Some((top, done)) = stack.last_mut() {
-        let reads = &plan.prerequisites[*top];
-        while *done < reads.len() && settled(reads[*done] as usize) {
-            *done += 1;
-        }
-        if *done < reads.len() {
-            let next = reads[*done] as usize;
-            stack.push((next, 0));
-        } else {
-            // A failure is remembered; the calc functions that need the value will see it.
-            let top = *top;
-            let _ = compute_one(plan, data, top);
-            stack.pop();
-        }
-    }
-    match data.cache.get(slot) {
-        Some(value) => Ok(value),
-        None => Err(data
-            .cache
-            .failure(slot)
-            .expect("the slot is settled by now")),
-    }
-}
-
-/// A leaf's read-only window on a context; what calc functions and event handlers get.
-#[derive(Clone, Copy)]
-pub struct LeafContext<'a, T: Scalar> {
-    plan: &'a Plan<T>,
-    data: &'a Data<T>,
-    system: usize,
-    /// The computation in progress, so that debug builds can check what it declared.
-    slot: Option<usize>,
-}
-
-impl<'a, T: Scalar> LeafContext<'a, T> {
-    pub(crate) fn new(ctx: &'a Context<T>, system: usize) -> Self {
-        Self {
-            plan: &ctx.plan,
-            data: &ctx.data,
-            system,
-            slot: None,
-        }
-    }
-
-    /// Debug builds fail a computation that reads what it did not declare: it would go stale.
-    #[inline]
-    fn reads(&self, source: Option<usize>, other: Option<usize>) {
-        if cfg!(debug_assertions)
-            && let Some(slot) = self.slot
-        {
-            assert!(
-                self.plan.is_declared(slot, source, other),
-                "'{}' reads a value that it did not declare as a dependency",
-                self.plan.slot_name(slot)
-            );
-        }
-    }
-
-    #[cold]
-    fn foreign(&self, what: &str, place: Place) -> Error {
-        ErrorKind::ForeignHandle {
-            what: what.into(),
-            owner: format!("system {} of {}", place.system, place.plan),
-            used_with: format!(
-                "system {} ('{}') of {}",
-                self.system,
-                self.path(),
-                self.plan.id
-            ),
-        }
-        .into()
-    }
-
-    /// Index of a handle of this very system.
-    ///
-    /// # Panics
-    /// If it is a handle of another system: a leaf can only hold foreign handles by mistake of its
-    /// author, so this is a broken internal promise rather than a user's error.
-    #[inline]
-    #[track_caller]
-    fn own(&self, what: &str, place: Place) -> usize {
-        if place.plan != self.plan.id || place.system as usize != self.system {
-            panic!("{}", self.foreign(what, place));
-        }
-        place.index as usize
-    }
-
-    /// Path of the system, for messages.
-    pub fn path(&self) -> &'a str {
-        &self.plan.leaves[self.system].path
-    }
-    /// Simulated time (s).
-    #[inline]
-    pub fn time(&self) -> T {
-        self.reads(Some(TIME), None);
-        self.data.time
-    }
-    /// Accuracy asked of approximate computations.
-    #[inline]
-    pub fn accuracy(&self) -> f64 {
-        self.reads(Some(ACCURACY), None);
-        self.data.accuracy
-    }
-
-    /// Value of an input port, computed upstream when out of date.
-    ///
-    /// # Errors
-    /// If the port is not connected and not fixed, if the computation upstream fails, or if the
-    /// handle belongs to another system.
-    #[inline]
-    pub fn eval<V: 'static>(&self, input: InputPort<V>) -> Result<&'a V> {
-        self.eval_optional(input)?.ok_or_else(|| {
-            let port = self
-                .plan
-                .input_name(self.system, input.place.index as usize);
-            ErrorKind::Unconnected { port }.into()
-        })
-    }
-
-    /// Value of an input port that may be left alone: `None` when not connected and not fixed.
-    ///
-    /// # Errors
-    /// If the computation upstream fails, or if the handle belongs to another system.
-    #[inline]
-    pub fn eval_optional<V: 'static>(&self, input: InputPort<V>) -> Result<Option<&'a V>> {
-        let place = input.place;
-        if place.plan != self.plan.id || place.system as usize != self.system {
-            return Err(self.foreign("input port", place));
-        }
-        let (node, index) = (&self.plan.nodes[self.system], place.index as usize);
-        self.reads(Some(node.source_input(index)), None);
-        match self.plan.feeds[node.input0 + index] {
-            Feed::Slot(slot) => {
-                eval_slot(self.plan, self.data, slot as usize).map(|v| Some(cast(v)))
-            }
-            Feed::Free => Ok(self.data.fixed[node.input0 + index]
-                .as_ref()
-                .map(|v| cast(&**v))),
-        }
-    }
-
-    /// Value of a cache entry of this system.
-    ///
-    /// # Errors
-    /// If its computation fails.
-    ///
-    /// # Panics
-    /// If the handle belongs to another system.
-    #[inline]
-    pub fn cached<V: 'static>(&self, entry: CacheEntry<V>) -> Result<&'a V> {
-        let slot = self.plan.nodes[self.system].slot0 + self.own("cache entry", entry.place);
-        self.reads(None, Some(slot));
-        eval_slot(self.plan, self.data, slot).map(cast)
-    }
-
-    /// Value of an output port of this system.
-    ///
-    /// # Errors
-    /// If its computation fails.
-    ///
-    /// # Panics
-    /// If the handle belongs to another system.
-    #[inline]
-    pub fn output<V: 'static>(&self, output: OutputPort<V>) -> Result<&'a V> {
-        let slot = self.plan.nodes[self.system].slot0 + self.own("output port", output.place);
-        self.reads(None, Some(slot));
-        eval_slot(self.plan, self.data, slot).map(cast)
-    }
-
-    /// Continuous state: positions, then velocities, then the rest.
-    #[inline]
-    pub fn xc(&self) -> &'a [T] {
-        let node = &self.plan.nodes[self.system];
-        let sizes = self.plan.leaves[self.system].continuous;
-        for (source, size) in node.source_xc().zip([sizes.q, sizes.v, sizes.z]) {
-            if size > 0 {
-                self.reads(Some(source), None);
-            }
-        }
-        &self.data.xc[node.xc.clone()]
-    }
-
-    /// A group of discrete state.
-    ///
-    /// # Panics
-    /// If the handle belongs to another system.
-    #[inline]
-    pub fn xd(&self, group: DiscreteState<Vec<T>>) -> &'a [T] {
-        let i = self.own("discrete state", group.place);
-        let node = &self.plan.nodes[self.system];
-        self.reads(Some(node.source_xd(i)), None);
-        &self.data.xd[node.xd[i].clone()]
-    }
-
-    /// Abstract state.
-    ///
-    /// # Panics
-    /// If the handle belongs to another system.
-    #[inline]
-    pub fn xa<V: 'static>(&self, state: AbstractState<V>) -> &'a V {
-        let i = self.own("abstract state", state.place);
-        let node = &self.plan.nodes[self.system];
-        self.reads(Some(node.source_xa(i)), None);
-        cast(&*self.data.xa[node.xa0 + i])
-    }
-
-    /// A parameter.
-    ///
-    /// # Panics
-    /// If the handle belongs to another system.
-    #[inline]
-    pub fn param<V: 'static>(&self, parameter: Param<V>) -> &'a V {
-        let i = self.own("parameter", parameter.place);
-        let node = &self.plan.nodes[self.system];
-        self.reads(Some(node.source_parameter(i)), None);
-        cast(&*self.data.parameters[node.parameter0 + i])
     }
 }
 

@@ -1,7 +1,7 @@
 //! Events: when something happens, what it does and how it ended.
 
-use super::context::LeafContext;
 use super::handles::{DiscreteState, PlanId};
+use super::leaf_context::LeafContext;
 use crate::{Result, Scalar};
 use std::ops::Range;
 

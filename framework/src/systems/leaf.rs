@@ -1,11 +1,11 @@
 //! What a leaf system declares: ports, state, parameters, cache entries and events.
 
-use super::context::LeafContext;
 use super::dependency::Dep;
 use super::event::{DiscreteUpdate, EventStatus, Handler, Trigger};
 use super::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param, PlanId,
 };
+use super::leaf_context::LeafContext;
 use super::value::{Value, cast, cast_mut};
 use crate::{AutoDiff, Result, Scalar};
 use std::any::{TypeId, type_name};

@@ -1,7 +1,7 @@
 //! Systems, diagrams and contexts.
 //!
 //! Reading order: [`leaf`] (what a system declares), [`diagram`] (how systems are wired and
-//! converted), `plan` (what a diagram is compiled to), [`context`] (values), `cache`.
+//! converted), `plan` (what a diagram is compiled to), [`context`] (values), [`leaf_context`] (evaluation), `cache`.
 
 mod cache;
 pub mod context;
@@ -10,5 +10,6 @@ pub mod diagram;
 pub mod event;
 pub mod handles;
 pub mod leaf;
+pub mod leaf_context;
 mod plan;
 pub mod value;
