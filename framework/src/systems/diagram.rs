@@ -331,6 +331,10 @@ impl<T: Scalar> Diagram<T> {
         ))
     }
 
+    pub(super) fn plan(&self) -> &Plan<T> {
+        &self.plan
+    }
+
     pub(crate) fn owns(&self, context: &Context<T>) -> Result<()> {
         if self.plan.id == context.plan.id {
             return Ok(());

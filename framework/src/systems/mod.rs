@@ -9,6 +9,7 @@ pub mod dependency;
 pub mod diagram;
 pub mod event;
 pub mod handles;
+mod introspection;
 pub mod leaf;
 pub mod leaf_context;
 mod plan;
