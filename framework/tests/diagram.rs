@@ -205,6 +205,45 @@ fn converts_to_autodiff() {
     assert!((y.eps[0] - 1.01_f64.powi(10)).abs() < 1e-14);
 }
 
+#[test]
+fn contexts_convert_between_scalars() {
+    let mut b = DiagramBuilder::new();
+    let gain = b.add("gain", Gain::new(2.0, 1));
+    let hold = b.add("hold", ZeroOrderHold::new(0.1, 0.0, 1));
+    let constant = b.add("constant", ConstantVectorSource::new([1.0, 2.0]));
+    let log = b.add(
+        "log",
+        tarragon_framework::primitives::VectorLogSink::per_step(1),
+    );
+    b.connect(hold.y, log.u);
+    let d = b.build().unwrap();
+    let mut ctx = d.default_context();
+    ctx.set_time(1.5);
+    *ctx.param_mut(gain.k).unwrap() = 5.0;
+    ctx.param_mut(constant.value).unwrap()[1] = 7.0;
+    ctx.xd_mut(hold.x).unwrap()[0] = -3.0;
+    let dual = d.to_scalar::<AutoDiff>().unwrap();
+    let mut other = dual.default_context();
+    other.set_time_state_and_parameters_from(&ctx).unwrap();
+    assert_eq!(other.time(), AutoDiff::constant(1.5));
+    let ports = dual.ports(&gain).unwrap();
+    assert_eq!(*other.param(ports.k).unwrap(), AutoDiff::constant(5.0));
+    let y = dual.ports(&constant).unwrap().y;
+    assert_eq!(other.eval(y).unwrap()[1], AutoDiff::constant(7.0));
+    let hold = dual.ports(&hold).unwrap();
+    assert_eq!(other.eval(hold.y).unwrap()[0].re, -3.0);
+    // And back, dropping derivatives.
+    *other.param_mut(ports.k).unwrap() = AutoDiff::variable(9.0, 0);
+    ctx.set_time_state_and_parameters_from(&other).unwrap();
+    assert_eq!(*ctx.param(gain.k).unwrap(), 9.0);
+    let (stranger, _) = chain(1);
+    let error = stranger
+        .default_context()
+        .set_time_state_and_parameters_from(&ctx)
+        .unwrap_err();
+    assert_eq!(error.to_string().matches("diagram #").count(), 2);
+}
+
 struct Camera;
 impl LeafSystem<f64> for Camera {
     type Ports = OutputPort<Vec<f64>>;

@@ -13,6 +13,7 @@ use super::plan::{ACCURACY, Feed, Plan, TIME};
 use super::value::{Value, cast, cast_mut};
 use crate::error::ErrorKind;
 use crate::{Error, Result, Scalar};
+use std::any::Any;
 use std::sync::Arc;
 
 /// Default accuracy of a context, as in Drake's integrators.
@@ -85,7 +86,7 @@ impl<T: Scalar> Context<T> {
                 .collect(),
             parameters: leaves
                 .iter()
-                .flat_map(|l| l.parameters.iter().map(|f| f()))
+                .flat_map(|l| l.parameters.iter().map(|p| (p.model)()))
                 .collect(),
             fixed: plan.feeds.iter().map(|_| None).collect(),
             cache: plan.new_cache(),
@@ -314,6 +315,59 @@ impl<T: Scalar> Context<T> {
         Ok(cast_mut(&mut *self.data.xa[global]))
     }
 
+    /// Takes time, state and parameters from a context of the same diagram over another scalar, or
+    /// this one. Numbers lose their derivatives. Fixed inputs are not taken, and neither is what
+    /// belongs to its context, such as a log.
+    ///
+    /// # Errors
+    /// If the diagrams differ, or a value depends on the scalar in a way that is not known here (it
+    /// is neither a number, a vector of numbers, nor of one type for all scalars); nothing is changed
+    /// then.
+    pub fn set_time_state_and_parameters_from<U: Scalar>(
+        &mut self,
+        other: &Context<U>,
+    ) -> Result<()> {
+        if other.plan.id != self.plan.id {
+            return Err(ErrorKind::ForeignHandle {
+                what: "context".into(),
+                owner: other.plan.id.to_string(),
+                used_with: format!("a context of {}", self.plan.id),
+            }
+            .into());
+        }
+        let (mut xa, mut parameters) = (vec![], vec![]);
+        for (leaf, node) in self.plan.leaves.iter().zip(&self.plan.nodes) {
+            let fail = |what: &str, i: usize| {
+                Error::invalid(format!(
+                    "{what} {i} of system '{}' can not be converted to another scalar; set it by hand",
+                    leaf.path
+                ))
+            };
+            for i in 0..leaf.xa0.len() {
+                let (from, to) = (&*other.data.xa[node.xa0 + i], &*self.data.xa[node.xa0 + i]);
+                let value = convert::<U, T>(from, to);
+                xa.push(value.ok_or_else(|| fail("abstract state", i))?);
+            }
+            for (i, declared) in leaf.parameters.iter().enumerate() {
+                let at = node.parameter0 + i;
+                let (from, to) = (&*other.data.parameters[at], &*self.data.parameters[at]);
+                parameters.push(if declared.per_context {
+                    to.clone_box()
+                } else {
+                    convert::<U, T>(from, to).ok_or_else(|| fail("parameter", i))?
+                });
+            }
+        }
+        let values = |x: &[U]| x.iter().map(|x| T::from(x.re())).collect();
+        self.data.time = T::from(other.data.time.re());
+        self.data.accuracy = other.data.accuracy;
+        self.data.xc = values(&other.data.xc);
+        self.data.xd = values(&other.data.xd);
+        (self.data.xa, self.data.parameters) = (xa, parameters);
+        self.invalidate_all();
+        Ok(())
+    }
+
     /// While frozen, reading an out-of-date value is an error instead of a computation.
     pub fn freeze_cache(&mut self, frozen: bool) {
         self.data.frozen = frozen;
@@ -355,5 +409,20 @@ impl<T: Scalar> Context<T> {
             }
         }
         Ok(())
+    }
+}
+
+/// A value over the scalar `U` as a value of the type of `like`, over `T`.
+fn convert<U: Scalar, T: Scalar>(value: &dyn Value, like: &dyn Value) -> Option<Box<dyn Value>> {
+    let (from, to) = (value as &dyn Any, like as &dyn Any);
+    let number = |x: &U| T::from(x.re());
+    if from.type_id() == to.type_id() {
+        Some(value.clone_box())
+    } else if let (Some(x), true) = (from.downcast_ref::<U>(), to.is::<T>()) {
+        Some(Box::new(number(x)))
+    } else if let (Some(x), true) = (from.downcast_ref::<Vec<U>>(), to.is::<Vec<T>>()) {
+        Some(Box::new(x.iter().map(number).collect::<Vec<T>>()))
+    } else {
+        None
     }
 }

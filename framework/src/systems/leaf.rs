@@ -87,6 +87,13 @@ pub(crate) struct Input {
     pub(crate) size_of: Option<SizeOf>,
 }
 
+/// A declared parameter.
+pub(crate) struct Parameter {
+    pub(crate) model: Model,
+    /// The value belongs to its context (a log, a counter) and is not copied to another one.
+    pub(crate) per_context: bool,
+}
+
 /// Continuous state, in this order: positions q, velocities v, miscellaneous z.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ContinuousSizes {
@@ -105,7 +112,7 @@ pub(crate) struct Leaf<T: Scalar> {
     pub(crate) derivatives: Option<u32>,
     pub(crate) xd0: Vec<Vec<T>>,
     pub(crate) xa0: Vec<Model>,
-    pub(crate) parameters: Vec<Model>,
+    pub(crate) parameters: Vec<Parameter>,
     pub(crate) events: Vec<(Trigger, Handler<T>)>,
     /// First mistake in the declaration, reported by `build`.
     pub(crate) mistake: Option<String>,
@@ -295,18 +302,25 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
 
     /// A parameter, numeric or of any other type, with its default value.
     pub fn param<V: Value + Clone>(&mut self, default: V) -> Param<V> {
-        self.fresh_param(move || default.clone())
+        self.push_parameter(false, move || default.clone())
     }
 
-    /// As [`Declare::param`], for values whose clones share something (an `Arc`): every new context
-    /// gets a value made by `default`.
+    /// As [`Declare::param`], for values whose clones share something (an `Arc`), such as a log:
+    /// every new context gets a value made by `default`, and converting a context leaves it alone.
     pub fn fresh_param<V: Value + Clone>(
         &mut self,
         default: impl Fn() -> V + Send + Sync + 'static,
     ) -> Param<V> {
-        self.leaf
-            .parameters
-            .push(Box::new(move || Box::new(default())));
+        self.push_parameter(true, default)
+    }
+
+    fn push_parameter<V: Value + Clone>(
+        &mut self,
+        per_context: bool,
+        default: impl Fn() -> V + Send + Sync + 'static,
+    ) -> Param<V> {
+        let model: Model = Box::new(move || Box::new(default()));
+        self.leaf.parameters.push(Parameter { model, per_context });
         Param::new(self.plan, self.system, self.leaf.parameters.len() - 1)
     }
 
