@@ -51,7 +51,7 @@ pub use simulation::simulator::{Simulator, SimulatorStatistics, SimulatorStatus}
 pub use systems::context::Context;
 pub use systems::dependency::Dep;
 pub use systems::diagram::{Diagram, DiagramBuilder, SystemInfo};
-pub use systems::event::{DiscreteUpdate, EventStatus, Trigger};
+pub use systems::event::{DiscreteUpdate, EventStatus, StateUpdate, Trigger};
 pub use systems::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param,
 };

@@ -213,6 +213,86 @@ fn simultaneous_updates_see_the_state_before_the_step() {
     assert_eq!(sim.context().eval(second.y).unwrap()[0], 0.5_f64.sin());
 }
 
+/// Keeps a word in abstract state and counts in every kind of state.
+struct Speller {
+    fail: bool,
+}
+#[derive(Clone, Copy)]
+struct SpellerPorts {
+    word: AbstractState<String>,
+    count: DiscreteState<Vec<f64>>,
+    x: ContinuousState<Vec<f64>>,
+    text: OutputPort<String>,
+}
+impl LeafSystem<f64> for Speller {
+    type Ports = SpellerPorts;
+    fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+        let word = d.abstract_state(String::new());
+        let count = d.discrete_state(&[0.0]);
+        let x = d.continuous_state((1, 0, 0), &[1.0], &[Dep::Nothing], |_, _, xdot| {
+            xdot[0] = 0.0;
+            Ok(())
+        });
+        d.unrestricted_update_on(Trigger::every(0.1), move |s, ctx, next| {
+            next.xa_mut(word).push('a');
+            next.xd_mut(count)[0] += 100.0;
+            next.xc_mut()[0] *= 2.0;
+            if s.fail && ctx.time() > 0.05 {
+                return Err(Error::custom("out of ink"));
+            }
+            Ok(EventStatus::Succeeded)
+        });
+        d.discrete_update_on(Trigger::every(0.1), move |_, ctx, next| {
+            // Sees what the unrestricted update of the same step has written.
+            next.get_mut(count)[0] = ctx.xd(count)[0] + 1.0;
+            Ok(EventStatus::Succeeded)
+        });
+        let text = d.output(
+            "text",
+            String::new(),
+            &[word.into()],
+            move |_, ctx, text| {
+                text.clone_from(ctx.xa(word));
+                Ok(())
+            },
+        );
+        SpellerPorts {
+            word,
+            count,
+            x,
+            text,
+        }
+    }
+}
+
+#[test]
+fn unrestricted_updates_come_first_and_change_every_kind_of_state() {
+    for fail in [false, true] {
+        let mut b = DiagramBuilder::new();
+        let speller = b.add_f64("speller", Speller { fail });
+        let d = b.build().unwrap();
+        let mut sim = Simulator::new(&d, d.default_context()).unwrap();
+        sim.context().eval(speller.text).unwrap();
+        let result = sim.advance_to(0.15);
+        let (word, count, x) = if fail {
+            ("a", 101.0, 2.0)
+        } else {
+            ("aa", 202.0, 4.0)
+        };
+        let ctx = sim.context();
+        assert_eq!(ctx.eval(speller.text).unwrap(), word);
+        assert_eq!(ctx.xa(speller.word).unwrap(), word);
+        assert_eq!(ctx.xd(speller.count).unwrap(), [count]);
+        assert_eq!(ctx.xc(speller.x).unwrap(), [x]);
+        if fail {
+            let message = result.unwrap_err().to_string();
+            assert_eq!(message, "unrestricted update of 'speller': out of ink");
+        } else {
+            assert_eq!(sim.statistics().unrestricted_updates, 2);
+        }
+    }
+}
+
 /// Error of integrating sin(t) from 0 to 1.
 fn error(euler: bool, step: f64) -> f64 {
     let mut b = DiagramBuilder::new();

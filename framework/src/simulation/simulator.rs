@@ -1,7 +1,7 @@
 //! Advancing a context through time.
 
 use super::integrator::{Integrator, RungeKutta3};
-use crate::systems::event::{DiscreteUpdate, EventSet, EventStatus, Handler};
+use crate::systems::event::{DiscreteUpdate, EventSet, EventStatus, Handler, StateUpdate};
 use crate::systems::leaf_context::LeafContext;
 use crate::{Context, Diagram, Error, Result, Scalar};
 
@@ -35,6 +35,8 @@ pub struct SimulatorStatistics {
     pub publishes: u64,
     /// Discrete updates dispatched.
     pub discrete_updates: u64,
+    /// Unrestricted updates dispatched.
+    pub unrestricted_updates: u64,
 }
 
 /// Owns a context and drives it: discrete updates, integration, publishes, monitor, in Drake's step
@@ -138,7 +140,7 @@ impl<T: Scalar> Simulator<T> {
         let plan = self.context.plan.clone();
         let events = &plan.events;
         let mut outcome = Outcome::default();
-        self.discrete_updates(&[&events.initialization], &mut outcome)?;
+        self.updates(&[&events.initialization], &mut outcome)?;
         let now = self.context.time().re();
         self.due.clear();
         let due = events
@@ -180,12 +182,12 @@ impl<T: Scalar> Simulator<T> {
         loop {
             let mut outcome = Outcome::default();
             let due = std::mem::take(&mut self.due);
-            if events.per_step.discrete.is_empty() && due.len() == 1 {
-                self.discrete_updates(&[&events.periodic[due[0]].events], &mut outcome)?;
+            if events.per_step.has_no_updates() && due.len() == 1 {
+                self.updates(&[&events.periodic[due[0]].events], &mut outcome)?;
             } else {
                 let timed = due.iter().map(|i| &events.periodic[*i].events);
                 let sets: Vec<&EventSet> = timed.chain([&events.per_step]).collect();
-                self.discrete_updates(&sets, &mut outcome)?;
+                self.updates(&sets, &mut outcome)?;
             }
             self.due = due;
             self.due.clear();
@@ -233,6 +235,45 @@ impl<T: Scalar> Simulator<T> {
         let mut outcome = Outcome::default();
         self.publishes(&[&plan.events.forced], &mut outcome);
         outcome.finish()
+    }
+
+    /// Unrestricted, then discrete updates.
+    fn updates(&mut self, sets: &[&EventSet], outcome: &mut Outcome) -> Result<()> {
+        self.unrestricted_updates(sets, outcome)?;
+        self.discrete_updates(sets, outcome)
+    }
+
+    /// Computes all unrestricted updates from the state before them, then applies them together.
+    fn unrestricted_updates(&mut self, sets: &[&EventSet], outcome: &mut Outcome) -> Result<()> {
+        if sets.iter().all(|set| set.unrestricted.is_empty()) {
+            return Ok(());
+        }
+        let context = &mut self.context;
+        let plan = context.plan.clone();
+        let mut next = context.copy_state();
+        for &(system, event) in sets.iter().flat_map(|set| &set.unrestricted) {
+            let leaf = &plan.leaves[system as usize];
+            let node = &plan.nodes[system as usize];
+            let Handler::Unrestricted(act) = &leaf.events[event as usize].1 else {
+                continue;
+            };
+            let mut update = StateUpdate {
+                xc: &mut next.xc[node.xc.clone()],
+                xd: &mut next.xd,
+                groups: &node.xd,
+                xa: &mut next.xa[node.xa()],
+                owner: (plan.id, system),
+            };
+            self.statistics.unrestricted_updates += 1;
+            let status = act(&LeafContext::new(context, system as usize), &mut update)
+                .map_err(|e| e.at(|| format!("unrestricted update of '{}'", leaf.path)))?;
+            outcome.add(status);
+        }
+        let changed = sets
+            .iter()
+            .flat_map(|set| set.unrestricted.iter().map(|e| e.0 as usize));
+        context.set_state(next, changed);
+        Ok(())
     }
 
     /// Computes all discrete updates from the state before them, then applies them together.

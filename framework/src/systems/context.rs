@@ -39,6 +39,13 @@ pub(crate) struct Data<T: Scalar> {
     pub(super) frozen: bool,
 }
 
+/// All state of a diagram, apart from its context.
+pub(crate) struct StateCopy<T> {
+    pub(crate) xc: Vec<T>,
+    pub(crate) xd: Vec<T>,
+    pub(crate) xa: Vec<Box<dyn Value>>,
+}
+
 impl<T: Scalar> Clone for Data<T> {
     fn clone(&self) -> Self {
         let boxes = |values: &[Box<dyn Value>]| values.iter().map(|b| (**b).clone_box()).collect();
@@ -395,6 +402,27 @@ impl<T: Scalar> Context<T> {
                 self.data
                     .cache
                     .invalidate(self.plan.mask(node.source_xd(group)));
+            }
+        }
+    }
+
+    /// Copies of all state, for an update to change.
+    pub(crate) fn copy_state(&self) -> StateCopy<T> {
+        StateCopy {
+            xc: self.data.xc.clone(),
+            xd: self.data.xd.clone(),
+            xa: self.data.xa.iter().map(|v| (**v).clone_box()).collect(),
+        }
+    }
+
+    /// Replaces all state; that of `systems` may differ from the current one.
+    pub(crate) fn set_state(&mut self, state: StateCopy<T>, systems: impl Iterator<Item = usize>) {
+        let StateCopy { xc, xd, xa } = state;
+        (self.data.xc, self.data.xd, self.data.xa) = (xc, xd, xa);
+        for system in systems {
+            let node = &self.plan.nodes[system];
+            for source in node.source_state() {
+                self.data.cache.invalidate(self.plan.mask(source));
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Events: when something happens, what it does and how it ended.
 
-use super::handles::{DiscreteState, PlanId};
+use super::handles::{AbstractState, DiscreteState, Place, PlanId};
 use super::leaf_context::LeafContext;
+use super::value::{Value, cast_mut};
 use crate::{Result, Scalar};
 use std::ops::Range;
 
@@ -56,9 +57,13 @@ pub(crate) type DiscreteFn<T> = Box<
     dyn Fn(&LeafContext<'_, T>, &mut DiscreteUpdate<'_, T>) -> Result<EventStatus> + Send + Sync,
 >;
 
+pub(crate) type UnrestrictedFn<T> =
+    Box<dyn Fn(&LeafContext<'_, T>, &mut StateUpdate<'_, T>) -> Result<EventStatus> + Send + Sync>;
+
 pub(crate) enum Handler<T: Scalar> {
     Publish(PublishFn<T>),
     Discrete(DiscreteFn<T>),
+    Unrestricted(UnrestrictedFn<T>),
 }
 
 /// The discrete state that an update writes: a copy of the current one, applied when all updates
@@ -76,17 +81,56 @@ impl<T: Scalar> DiscreteUpdate<'_, T> {
     /// # Panics
     /// If the handle belongs to another system.
     pub fn get_mut(&mut self, group: DiscreteState<Vec<T>>) -> &mut [T] {
-        let place = group.place;
-        assert!(
-            (place.plan, place.system) == self.owner,
-            "discrete state of system {} of {} was used in an update of system {} of {}",
-            place.system,
-            place.plan,
-            self.owner.1,
-            self.owner.0
-        );
-        &mut self.xd[self.groups[place.index as usize].clone()]
+        let index = own(self.owner, "discrete state", group.place);
+        &mut self.xd[self.groups[index].clone()]
     }
+}
+
+/// All state of a system, as an unrestricted update writes it: a copy of the current one, applied
+/// when all unrestricted updates of the step have succeeded.
+pub struct StateUpdate<'a, T> {
+    pub(crate) xc: &'a mut [T],
+    pub(crate) xd: &'a mut [T],
+    pub(crate) groups: &'a [Range<usize>],
+    pub(crate) xa: &'a mut [Box<dyn Value>],
+    /// Diagram and system that the state belongs to.
+    pub(crate) owner: (PlanId, u32),
+}
+
+impl<T: Scalar> StateUpdate<'_, T> {
+    /// Next continuous state; holds the current one at first.
+    pub fn xc_mut(&mut self) -> &mut [T] {
+        self.xc
+    }
+    /// Next value of a discrete group; holds the current one at first.
+    ///
+    /// # Panics
+    /// If the handle belongs to another system.
+    pub fn xd_mut(&mut self, group: DiscreteState<Vec<T>>) -> &mut [T] {
+        let index = own(self.owner, "discrete state", group.place);
+        &mut self.xd[self.groups[index].clone()]
+    }
+    /// Next abstract state; holds the current one at first.
+    ///
+    /// # Panics
+    /// If the handle belongs to another system.
+    pub fn xa_mut<V: 'static>(&mut self, state: AbstractState<V>) -> &mut V {
+        let index = own(self.owner, "abstract state", state.place);
+        cast_mut(&mut *self.xa[index])
+    }
+}
+
+/// Index of a handle of the system `owner`; a handle of another one is a mistake of its author.
+fn own(owner: (PlanId, u32), what: &str, place: Place) -> usize {
+    assert!(
+        (place.plan, place.system) == owner,
+        "{what} of system {} of {} was used in an update of system {} of {}",
+        place.system,
+        place.plan,
+        owner.1,
+        owner.0
+    );
+    place.index as usize
 }
 
 /// The events of a diagram, sorted for the simulator: `(system, index of its event)`.
@@ -103,6 +147,13 @@ pub(crate) struct EventTable {
 pub(crate) struct EventSet {
     pub(crate) publish: Vec<(u32, u32)>,
     pub(crate) discrete: Vec<(u32, u32)>,
+    pub(crate) unrestricted: Vec<(u32, u32)>,
+}
+
+impl EventSet {
+    pub(crate) fn has_no_updates(&self) -> bool {
+        self.discrete.is_empty() && self.unrestricted.is_empty()
+    }
 }
 
 pub(crate) struct PeriodicSet {
@@ -139,6 +190,7 @@ impl EventTable {
         match handler {
             Handler::Publish(_) => set.publish.push(at),
             Handler::Discrete(_) => set.discrete.push(at),
+            Handler::Unrestricted(_) => set.unrestricted.push(at),
         }
     }
 }

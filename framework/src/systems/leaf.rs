@@ -1,7 +1,7 @@
 //! What a leaf system declares: ports, state, parameters, cache entries and events.
 
 use super::dependency::Dep;
-use super::event::{DiscreteUpdate, EventStatus, Handler, Trigger};
+use super::event::{DiscreteUpdate, EventStatus, Handler, StateUpdate, Trigger};
 use super::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param, PlanId,
 };
@@ -351,6 +351,21 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
             trigger,
             Handler::Discrete(Box::new(move |ctx, x| act(&this, ctx, x))),
         );
+    }
+
+    /// Updates any state of the system on `trigger`: continuous, discrete and abstract. Runs before
+    /// the discrete updates of the step; all unrestricted updates see the state before them.
+    pub fn unrestricted_update_on(
+        &mut self,
+        trigger: Trigger,
+        act: impl Fn(&S, &LeafContext<'_, T>, &mut StateUpdate<'_, T>) -> Result<EventStatus>
+        + Send
+        + Sync
+        + 'static,
+    ) {
+        let this = self.this.clone();
+        let handler = Handler::Unrestricted(Box::new(move |ctx, x| act(&this, ctx, x)));
+        self.push_event(trigger, handler);
     }
 
     fn push_event(&mut self, trigger: Trigger, handler: Handler<T>) {

@@ -65,6 +65,14 @@ impl Node {
     pub(crate) fn source_xa(&self, i: usize) -> usize {
         self.source_xd(self.n_xd) + i
     }
+    /// All state: continuous, discrete, abstract.
+    pub(crate) fn source_state(&self) -> Range<usize> {
+        self.source0..self.source_parameter(0)
+    }
+    /// Numbers of the abstract state in the context.
+    pub(crate) fn xa(&self) -> Range<usize> {
+        self.xa0..self.xa0 + self.n_xa
+    }
     pub(crate) fn source_parameter(&self, i: usize) -> usize {
         self.source_xa(self.n_xa) + i
     }
