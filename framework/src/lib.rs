@@ -34,6 +34,7 @@
 //! sync::<tarragon_framework::Context<f64>>();
 //! ```
 
+pub mod analysis;
 pub mod autodiff;
 pub mod error;
 pub mod math;

@@ -13,7 +13,7 @@ use super::plan::{ACCURACY, Feed, Plan, TIME};
 use super::value::{Value, cast, cast_mut};
 use crate::error::ErrorKind;
 use crate::{Error, Result, Scalar};
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::sync::Arc;
 
 /// Default accuracy of a context, as in Drake's integrators.
@@ -334,14 +334,7 @@ impl<T: Scalar> Context<T> {
         &mut self,
         other: &Context<U>,
     ) -> Result<()> {
-        if other.plan.id != self.plan.id {
-            return Err(ErrorKind::ForeignHandle {
-                what: "context".into(),
-                owner: other.plan.id.to_string(),
-                used_with: format!("a context of {}", self.plan.id),
-            }
-            .into());
-        }
+        self.check_same_diagram(other)?;
         let (mut xa, mut parameters) = (vec![], vec![]);
         for (leaf, node) in self.plan.leaves.iter().zip(&self.plan.nodes) {
             let fail = |what: &str, i: usize| {
@@ -373,6 +366,44 @@ impl<T: Scalar> Context<T> {
         (self.data.xa, self.data.parameters) = (xa, parameters);
         self.invalidate_all();
         Ok(())
+    }
+
+    /// Takes the fixed inputs from a context of the same diagram over another scalar, or this one.
+    ///
+    /// # Errors
+    /// As [`Context::set_time_state_and_parameters_from`].
+    pub fn fix_inputs_from<U: Scalar>(&mut self, other: &Context<U>) -> Result<()> {
+        self.check_same_diagram(other)?;
+        let mut fixed = vec![];
+        for (system, (leaf, node)) in self.plan.leaves.iter().zip(&self.plan.nodes).enumerate() {
+            for (i, input) in leaf.inputs.iter().enumerate() {
+                let Some(from) = &other.data.fixed[node.input0 + i] else {
+                    fixed.push(None);
+                    continue;
+                };
+                let value = convert_to::<U, T>(&**from, input.type_id).ok_or_else(|| {
+                    let port = self.plan.input_name(system, i);
+                    let why = "its fixed value can not be converted to another scalar".into();
+                    Error::from(ErrorKind::FixedInput { port, why })
+                })?;
+                fixed.push(Some(value));
+            }
+        }
+        self.data.fixed = fixed;
+        self.invalidate_all();
+        Ok(())
+    }
+
+    fn check_same_diagram<U: Scalar>(&self, other: &Context<U>) -> Result<()> {
+        if other.plan.id == self.plan.id {
+            return Ok(());
+        }
+        Err(ErrorKind::ForeignHandle {
+            what: "context".into(),
+            owner: other.plan.id.to_string(),
+            used_with: format!("a context of {}", self.plan.id),
+        }
+        .into())
     }
 
     /// While frozen, reading an out-of-date value is an error instead of a computation.
@@ -442,13 +473,18 @@ impl<T: Scalar> Context<T> {
 
 /// A value over the scalar `U` as a value of the type of `like`, over `T`.
 fn convert<U: Scalar, T: Scalar>(value: &dyn Value, like: &dyn Value) -> Option<Box<dyn Value>> {
-    let (from, to) = (value as &dyn Any, like as &dyn Any);
+    convert_to::<U, T>(value, (like as &dyn Any).type_id())
+}
+
+/// A value over the scalar `U` as a value of the type `to`, over `T`.
+fn convert_to<U: Scalar, T: Scalar>(value: &dyn Value, to: TypeId) -> Option<Box<dyn Value>> {
+    let from = value as &dyn Any;
     let number = |x: &U| T::from(x.re());
-    if from.type_id() == to.type_id() {
+    if from.type_id() == to {
         Some(value.clone_box())
-    } else if let (Some(x), true) = (from.downcast_ref::<U>(), to.is::<T>()) {
+    } else if let (Some(x), true) = (from.downcast_ref::<U>(), to == TypeId::of::<T>()) {
         Some(Box::new(number(x)))
-    } else if let (Some(x), true) = (from.downcast_ref::<Vec<U>>(), to.is::<Vec<T>>()) {
+    } else if let (Some(x), true) = (from.downcast_ref::<Vec<U>>(), to == TypeId::of::<Vec<T>>()) {
         Some(Box::new(x.iter().map(number).collect::<Vec<T>>()))
     } else {
         None

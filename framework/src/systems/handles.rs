@@ -41,7 +41,9 @@ macro_rules! handles {
         }
         impl<V> $name<V> {
             pub(crate) fn new(plan: PlanId, system: usize, index: usize) -> Self {
-                let place = Place { plan, system: system as u32, index: index as u32 };
+                Self::at(Place { plan, system: system as u32, index: index as u32 })
+            }
+            pub(crate) fn at(place: Place) -> Self {
                 Self { place, marker: PhantomData }
             }
         }

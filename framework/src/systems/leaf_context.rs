@@ -261,6 +261,32 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
         &self.data.xc[node.xc.clone()]
     }
 
+    /// Generalized positions q of the continuous state.
+    #[inline]
+    pub fn q(&self) -> &'a [T] {
+        let q = self.plan.leaves[self.system].continuous.q;
+        &self.part(0)[..q]
+    }
+    /// Generalized velocities v of the continuous state.
+    #[inline]
+    pub fn v(&self) -> &'a [T] {
+        let sizes = self.plan.leaves[self.system].continuous;
+        &self.part(1)[sizes.q..sizes.q + sizes.v]
+    }
+    /// Miscellaneous continuous state z.
+    #[inline]
+    pub fn z(&self) -> &'a [T] {
+        let sizes = self.plan.leaves[self.system].continuous;
+        &self.part(2)[sizes.q + sizes.v..]
+    }
+    /// All continuous state, read for one of its parts: q, v, z by number.
+    #[inline]
+    fn part(&self, number: usize) -> &'a [T] {
+        let node = &self.plan.nodes[self.system];
+        self.reads(Some(node.source_xc().start + number), None);
+        &self.data.xc[node.xc.clone()]
+    }
+
     /// A group of discrete state.
     ///
     /// # Panics

@@ -1,0 +1,208 @@
+//! First-order approximation of a diagram around a context, by dual numbers.
+
+use crate::autodiff::try_jacobian;
+use crate::systems::event::{DiscreteUpdate, Handler};
+use crate::systems::leaf_context::LeafContext;
+use crate::{AutoDiff, Context, Diagram, Error, InputPort, OutputPort, Result};
+use nalgebra::{DMatrix, DVector};
+
+/// The linear map that a diagram is, to first order, around an operating point (x0, u0):
+///
+/// ```text
+/// dx/dt or x[n+1]  =  A (x - x0) + B (u - u0) + f0
+/// y                =  C (x - x0) + D (u - u0) + y0
+/// ```
+///
+/// x is all continuous state of the diagram, or all its discrete state, in order of the systems; u and
+/// y are the ports asked for, without elements where there is none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FirstOrderApproximation {
+    /// State by state.
+    pub a: DMatrix<f64>,
+    /// State by input.
+    pub b: DMatrix<f64>,
+    /// Output by state.
+    pub c: DMatrix<f64>,
+    /// Output by input.
+    pub d: DMatrix<f64>,
+    /// Time derivative, or next state, at the operating point.
+    pub f0: DVector<f64>,
+    /// Output at the operating point.
+    pub y0: DVector<f64>,
+    /// State at the operating point.
+    pub x0: DVector<f64>,
+    /// Input at the operating point.
+    pub u0: DVector<f64>,
+    /// Period of the discrete update (s); 0 for continuous time.
+    pub time_period: f64,
+}
+
+/// Which state the approximation is about.
+enum Kind {
+    Continuous,
+    /// Index of the only periodic event set.
+    Discrete(usize),
+}
+
+/// The first-order Taylor approximation of a diagram around the time, state, parameters and fixed
+/// inputs of `context` (Drake's `FirstOrderTaylorApproximation`). Derivatives are exact.
+///
+/// The diagram has continuous state, or discrete state whose updates share one period and offset, or
+/// no state. The input port, if any, must have a fixed value: the operating point.
+///
+/// ```
+/// use tarragon_framework::analysis::first_order_taylor_approximation;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::{Gain, Integrator};
+/// let mut b = DiagramBuilder::new();
+/// let gain = b.add("gain", Gain::new(3.0, 1));
+/// let sum = b.add("sum", Integrator::new(1));
+/// b.connect(gain.y, sum.u);
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(gain.u, vec![0.5])?;
+/// let line = first_order_taylor_approximation(&diagram, &ctx, Some(gain.u), Some(sum.y))?;
+/// assert_eq!((line.a[0], line.b[0], line.c[0], line.f0[0]), (0.0, 3.0, 1.0, 1.5));
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+///
+/// # Errors
+/// If a system does not support dual numbers, the state is of both kinds or the updates of several,
+/// there is abstract state, the input has no fixed value, or a computation fails.
+pub fn first_order_taylor_approximation(
+    diagram: &Diagram<f64>,
+    context: &Context<f64>,
+    input: Option<InputPort<Vec<f64>>>,
+    output: Option<OutputPort<Vec<f64>>>,
+) -> Result<FirstOrderApproximation> {
+    diagram.owns(context)?;
+    let kind = kind(context)?;
+    let dual = diagram.to_scalar::<AutoDiff>()?;
+    let mut ctx = dual.default_context();
+    ctx.set_time_state_and_parameters_from(context)?;
+    ctx.fix_inputs_from(context)?;
+    // The same ports over dual numbers: places do not depend on the scalar.
+    let input = input.map(|port| InputPort::<Vec<AutoDiff>>::at(port.place));
+    let output = output.map(|port| OutputPort::<Vec<AutoDiff>>::at(port.place));
+
+    let values = |x: &[AutoDiff]| x.iter().map(|x| x.re).collect::<Vec<f64>>();
+    let x0 = match kind {
+        Kind::Continuous => context.data.xc.clone(),
+        Kind::Discrete(_) => context.data.xd.clone(),
+    };
+    let u0 = match input {
+        Some(port) => values(ctx.fixed_mut(port)?),
+        None => vec![],
+    };
+    let (n, time) = (x0.len(), ctx.time());
+    let z0: Vec<f64> = x0.iter().chain(&u0).copied().collect();
+    let function = |z: &[AutoDiff]| -> Result<Vec<AutoDiff>> {
+        if let Some(port) = input {
+            ctx.fixed_mut(port)?.copy_from_slice(&z[n..]);
+        }
+        let mut result = vec![AutoDiff::constant(0.0); n];
+        match kind {
+            Kind::Continuous => {
+                ctx.set_time_and_xc(time, &z[..n]);
+                ctx.time_derivatives(&mut result)?;
+            }
+            Kind::Discrete(set) => {
+                let systems = 0..ctx.plan.leaves.len();
+                ctx.swap_xd(&mut z[..n].to_vec(), systems);
+                result = next_discrete_state(&ctx, set)?;
+            }
+        }
+        if let Some(port) = output {
+            result.extend(ctx.eval(port)?);
+        }
+        Ok(result)
+    };
+    let (value, jacobian) = try_jacobian(function, &z0)?;
+    let (outputs, inputs) = (value.len() - n, u0.len());
+    Ok(FirstOrderApproximation {
+        a: jacobian.view((0, 0), (n, n)).into_owned(),
+        b: jacobian.view((0, n), (n, inputs)).into_owned(),
+        c: jacobian.view((n, 0), (outputs, n)).into_owned(),
+        d: jacobian.view((n, n), (outputs, inputs)).into_owned(),
+        f0: value.rows(0, n).into_owned(),
+        y0: value.rows(n, outputs).into_owned(),
+        x0: x0.into(),
+        u0: u0.into(),
+        time_period: match kind {
+            Kind::Continuous => 0.0,
+            Kind::Discrete(set) => context.plan.events.periodic[set].period,
+        },
+    })
+}
+
+/// As [`first_order_taylor_approximation`], at an equilibrium (Drake's `Linearize`): the constant
+/// terms vanish up to `tolerance`.
+///
+/// # Errors
+/// Also if the operating point is no equilibrium: dx/dt is not zero, or the next state is not x.
+pub fn linearize(
+    diagram: &Diagram<f64>,
+    context: &Context<f64>,
+    input: Option<InputPort<Vec<f64>>>,
+    output: Option<OutputPort<Vec<f64>>>,
+    tolerance: f64,
+) -> Result<FirstOrderApproximation> {
+    let found = first_order_taylor_approximation(diagram, context, input, output)?;
+    let drift = if found.time_period > 0.0 {
+        &found.f0 - &found.x0
+    } else {
+        found.f0.clone()
+    };
+    let worst = drift.iter().fold(0.0, |worst: f64, x| worst.max(x.abs()));
+    if worst <= tolerance {
+        return Ok(found);
+    }
+    Err(Error::invalid(format!(
+        "linearize: the context is no equilibrium, the state changes by {worst:e} (more than the \
+         tolerance {tolerance:e}); set state and input to one, or use first_order_taylor_approximation"
+    )))
+}
+
+fn kind(context: &Context<f64>) -> Result<Kind> {
+    let plan = &context.plan;
+    let fail = |why: String| Err(Error::invalid(format!("first-order approximation: {why}")));
+    if let Some(leaf) = plan.leaves.iter().find(|leaf| !leaf.xa0.is_empty()) {
+        return fail(format!("system '{}' has abstract state", leaf.path));
+    }
+    if context.data.xd.is_empty() {
+        return Ok(Kind::Continuous);
+    }
+    if !context.data.xc.is_empty() {
+        return fail("the diagram has both continuous and discrete state".into());
+    }
+    let periodic = plan.events.periodic.iter().enumerate();
+    let updating: Vec<usize> = periodic
+        .filter(|(_, set)| !set.events.discrete.is_empty())
+        .map(|(i, _)| i)
+        .collect();
+    match updating[..] {
+        [only] => Ok(Kind::Discrete(only)),
+        _ => fail(format!(
+            "the discrete state is updated at {} different periods or offsets, one is expected",
+            updating.len()
+        )),
+    }
+}
+
+/// All discrete state after the updates of one periodic set.
+fn next_discrete_state(ctx: &Context<AutoDiff>, set: usize) -> Result<Vec<AutoDiff>> {
+    let mut xd = ctx.data.xd.clone();
+    for &(system, event) in &ctx.plan.events.periodic[set].events.discrete {
+        let Handler::Discrete(act) = &ctx.plan.leaves[system as usize].events[event as usize].1
+        else {
+            continue;
+        };
+        let mut update = DiscreteUpdate {
+            xd: &mut xd,
+            groups: &ctx.plan.nodes[system as usize].xd,
+            owner: (ctx.plan.id, system),
+        };
+        act(&LeafContext::new(ctx, system as usize), &mut update)?;
+    }
+    Ok(xd)
+}

@@ -1,0 +1,5 @@
+//! Questions about whole diagrams.
+
+mod linearize;
+
+pub use linearize::{FirstOrderApproximation, first_order_taylor_approximation, linearize};

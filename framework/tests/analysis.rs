@@ -1,0 +1,136 @@
+//! Linearization against closed forms.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use nalgebra::{DMatrix, dmatrix};
+use tarragon_framework::analysis::{first_order_taylor_approximation, linearize};
+use tarragon_framework::prelude::*;
+use tarragon_framework::primitives::{Gain, Integrator, VectorLogSink, ZeroOrderHold};
+
+/// theta'' = u - g/l sin(theta) - b theta', with b a parameter.
+struct Pendulum;
+#[derive(Clone, Copy)]
+struct PendulumPorts<T> {
+    torque: InputPort<Vec<T>>,
+    angle: OutputPort<Vec<T>>,
+    damping: Param<T>,
+    x: ContinuousState<Vec<T>>,
+}
+impl<T: Scalar> LeafSystem<T> for Pendulum {
+    type Ports = PendulumPorts<T>;
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let torque = d.vector_input("torque", 1);
+        let damping = d.param(T::from(0.1));
+        let deps = [Dep::Xc, torque.into(), damping.into()];
+        let x = d.continuous_state(
+            (1, 1, 0),
+            &[T::zero(), T::zero()],
+            &deps,
+            move |_, ctx, xdot| {
+                let x = ctx.xc();
+                xdot[0] = x[1];
+                xdot[1] =
+                    ctx.eval(torque)?[0] - x[0].sin() * T::from(9.81) - *ctx.param(damping) * x[1];
+                Ok(())
+            },
+        );
+        let angle = d.vector_output("angle", 1, &[Dep::Q], |_, ctx, y| {
+            y[0] = ctx.q()[0];
+            Ok(())
+        });
+        PendulumPorts {
+            torque,
+            angle,
+            damping,
+            x,
+        }
+    }
+}
+
+#[test]
+fn a_pendulum_upright_and_on_the_way() {
+    let mut b = DiagramBuilder::new();
+    let pendulum = b.add("pendulum", Pendulum);
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(pendulum.torque, vec![0.0]).unwrap();
+    *ctx.param_mut(pendulum.damping).unwrap() = 0.7;
+    ctx.xc_mut(pendulum.x).unwrap()[0] = std::f64::consts::PI;
+    let (u, y) = (Some(pendulum.torque), Some(pendulum.angle));
+    let line = linearize(&diagram, &ctx, u, y, 1e-12).unwrap();
+    assert!((line.a - dmatrix![0.0, 1.0; 9.81, -0.7]).norm() < 1e-14);
+    assert_eq!(line.b, dmatrix![0.0; 1.0]);
+    assert_eq!((line.c, line.d), (dmatrix![1.0, 0.0], dmatrix![0.0]));
+    assert_eq!(line.y0[0], std::f64::consts::PI);
+    assert_eq!(line.time_period, 0.0);
+
+    ctx.xc_mut(pendulum.x).unwrap().copy_from_slice(&[0.5, 2.0]);
+    let message = linearize(&diagram, &ctx, u, y, 1e-6)
+        .unwrap_err()
+        .to_string();
+    assert!(message.contains("no equilibrium"), "{message}");
+    let line = first_order_taylor_approximation(&diagram, &ctx, u, None).unwrap();
+    assert_eq!(line.f0[0], 2.0);
+    assert!((line.f0[1] + 9.81 * 0.5_f64.sin() + 1.4).abs() < 1e-14);
+    assert!((line.a[(1, 0)] + 9.81 * 0.5_f64.cos()).abs() < 1e-14);
+    assert_eq!(line.c.shape(), (0, 2));
+}
+
+#[test]
+fn a_chain_of_holds_is_a_shift_register() {
+    let mut b = DiagramBuilder::new();
+    let gain = b.add("gain", Gain::new(2.0, 1));
+    let holds: Vec<_> = (0..10)
+        .map(|i| b.add(&format!("h{i}"), ZeroOrderHold::new(0.25, 0.0, 1)))
+        .collect();
+    b.connect(gain.y, holds[0].u);
+    for pair in holds.windows(2) {
+        b.connect(pair[0].y, pair[1].u);
+    }
+    let log = b.add("log", VectorLogSink::per_step(1));
+    b.connect(holds[9].y, log.u);
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(gain.u, vec![1.0]).unwrap();
+    let line =
+        first_order_taylor_approximation(&diagram, &ctx, Some(gain.u), Some(holds[9].y)).unwrap();
+    let shift = DMatrix::from_fn(10, 10, |i, j| f64::from(u8::from(i == j + 1)));
+    assert_eq!(line.a, shift, "ten states need two chunks of directions");
+    assert_eq!((line.b[0], line.c[9], line.time_period), (2.0, 1.0, 0.25));
+}
+
+#[test]
+fn what_has_no_approximation_is_named() {
+    let mut b = DiagramBuilder::new();
+    let hold = b.add("hold", ZeroOrderHold::new(0.1, 0.0, 1));
+    let sum = b.add("sum", Integrator::new(1));
+    b.connect(hold.y, sum.u);
+    let diagram = b.build().unwrap();
+    let approximate = |d: &Diagram<f64>, ctx: &Context<f64>, u| {
+        first_order_taylor_approximation(d, ctx, u, None)
+            .unwrap_err()
+            .to_string()
+    };
+    let ctx = diagram.default_context();
+    assert!(approximate(&diagram, &ctx, None).contains("both continuous and discrete"));
+
+    let mut b = DiagramBuilder::new();
+    let one = b.add("one", ZeroOrderHold::new(0.1, 0.0, 1));
+    let two = b.add("two", ZeroOrderHold::new(0.2, 0.0, 1));
+    b.connect(one.y, two.u);
+    let other = b.build().unwrap();
+    assert!(approximate(&other, &other.default_context(), None).contains("2 different periods"));
+    assert!(
+        approximate(&other, &ctx, None).contains("diagram #"),
+        "a context of another diagram"
+    );
+
+    let mut b = DiagramBuilder::new();
+    let sum = b.add("sum", Integrator::new(1));
+    let free = b.build().unwrap();
+    let message = approximate(&free, &free.default_context(), Some(sum.u));
+    assert!(
+        message.contains("'sum.u'") && message.contains("fix"),
+        "{message}"
+    );
+}
