@@ -34,6 +34,7 @@ struct Slot {
 pub(crate) struct Running<'a>(&'a Cache);
 
 impl Drop for Running<'_> {
+    #[inline]
     fn drop(&mut self) {
         let depth = self.0.depth.get() - 1;
         self.0.depth.set(depth);
@@ -87,6 +88,7 @@ impl Cache {
     }
 
     /// Computes a slot in its spare storage.
+    #[inline]
     pub(crate) fn fill(
         &self,
         slot: usize,
@@ -95,6 +97,7 @@ impl Cache {
         /// Puts the storage back when `calc` fails or panics.
         struct Restore<'a>(&'a Slot, Option<Box<dyn Value>>);
         impl Drop for Restore<'_> {
+            #[inline]
             fn drop(&mut self) {
                 if let Some(value) = self.1.take() {
                     self.0.spare.set(Some(value));

@@ -10,8 +10,9 @@ use crate::error::ErrorKind;
 use crate::{Error, Result, Scalar};
 
 /// Computations nest this deep by recursion; beyond it, stale prerequisites are computed in
-/// topological order from a list, so that chains of any length fit the stack.
-const MAX_RECURSION: u32 = 64;
+/// topological order from a list, so that chains of any length fit the stack. Deeper recursion is
+/// slower too (44 instead of 36 ns per gain of a chain at 64): processors predict few nested returns.
+const MAX_RECURSION: u32 = 8;
 
 #[inline]
 pub(super) fn eval_slot<'a, T: Scalar>(
@@ -49,6 +50,7 @@ fn compute<'a, T: Scalar>(
 }
 
 /// Runs the calc function of one slot.
+#[inline]
 fn compute_one<'a, T: Scalar>(
     plan: &'a Plan<T>,
     data: &'a Data<T>,
@@ -63,11 +65,15 @@ fn compute_one<'a, T: Scalar>(
     let filled = data
         .cache
         .fill(slot, |out| (plan.entry(slot).calc)(&ctx, out));
-    filled.map_err(|error| {
-        let error = error.at(|| format!("computing '{}'", plan.slot_name(slot)));
-        data.cache.set_failure(slot, &error);
-        error
-    })
+    filled.map_err(|error| failed(plan, data, slot, error))
+}
+
+/// Locates and remembers a failure.
+#[cold]
+fn failed<T: Scalar>(plan: &Plan<T>, data: &Data<T>, slot: usize, error: Error) -> Error {
+    let error = error.at(|| format!("computing '{}'", plan.slot_name(slot)));
+    data.cache.set_failure(slot, &error);
+    error
 }
 
 /// Computes a slot after its stale prerequisites, without recursion.
