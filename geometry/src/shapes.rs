@@ -277,10 +277,10 @@ macro_rules! file_and_scale {
     };
 }
 file_and_scale!(
-    /// The triangle mesh of an OBJ or STL file.
+    /// The triangle mesh of an OBJ, STL or glTF file.
     Mesh
 );
 file_and_scale!(
-    /// The convex hull of an OBJ or STL file.
+    /// The convex hull of an OBJ, STL or glTF file.
     Convex
 );

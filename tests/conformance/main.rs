@@ -13,6 +13,7 @@
 
 mod camera;
 mod kinematics;
+mod meshes;
 mod npz;
 mod proximity;
 mod support;

@@ -1,5 +1,6 @@
-//! Triangle meshes of OBJ and STL files.
+//! Triangle meshes of OBJ, STL and glTF files.
 
+mod gltf;
 mod lines;
 mod mtl;
 mod normals;
@@ -12,7 +13,9 @@ use crate::rgba::Rgba;
 use nalgebra::{Point3, Vector3};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+pub use self::gltf::parse_gltf;
 pub use obj::parse_obj;
 pub use stl::parse_stl;
 
@@ -25,6 +28,8 @@ pub struct Material {
     pub diffuse: Option<Rgba>,
     /// File of the diffuse texture, if the file names one; relative to the working directory.
     pub diffuse_map: Option<PathBuf>,
+    /// Content of the PNG file of the diffuse texture, where the mesh file contains it.
+    pub diffuse_image: Option<Arc<[u8]>>,
 }
 
 /// Consecutive triangles of one material.
@@ -42,7 +47,8 @@ pub struct MaterialGroup {
 /// `triangles` alone are the surface as the file describes it, with shared vertices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RenderMesh {
-    /// Vertices (m), in the order of the file; those of an STL file are merged where equal.
+    /// Vertices (m), in the order of the file; those of an STL file are merged where equal, those of
+    /// a glTF file come once for every node that shows them.
     pub positions: Vec<Point3<f64>>,
     /// Unit normals.
     pub normals: Vec<Vector3<f64>>,
@@ -88,19 +94,21 @@ impl RenderMesh {
     }
 }
 
-/// Reads a mesh file: `.obj` (with its `.mtl`) or `.stl`.
+/// Reads a mesh file: `.obj` (with its `.mtl`), `.stl`, `.gltf` (with its buffers) or `.glb`.
 ///
 /// # Errors
 /// If the file can not be read, its suffix is not supported, or its content is wrong; the message
-/// gives the file and the line, or the byte of a binary file.
+/// gives the file and the line, the byte of a binary file or the place in a glTF document.
 pub fn read(path: &Path) -> Result<RenderMesh> {
     let suffix = path.extension().map(|s| s.to_string_lossy().to_lowercase());
     let parse = match suffix.as_deref() {
         Some("obj") => parse_obj,
         Some("stl") => parse_stl,
+        Some("gltf" | "glb") => parse_gltf,
         other => {
             return Err(Error::invalid(format!(
-                "{}: mesh files ending in '{}' are not supported yet, .obj or .stl is expected",
+                "{}: mesh files ending in '{}' are not supported yet, .obj, .stl, .gltf or .glb \
+                 is expected",
                 path.display(),
                 other.map_or(String::new(), |s| format!(".{s}"))
             )));

@@ -1,6 +1,7 @@
 //! PNG textures.
 
 use crate::error::{Error, Result};
+use std::io::{BufRead, BufReader, Seek};
 use std::path::Path;
 
 /// A colour image, level 0 and its halves down to one pixel.
@@ -23,18 +24,21 @@ impl Texture {
     /// # Errors
     /// If it can not be read.
     pub(super) fn read(path: &Path) -> Result<Self> {
-        let wrong =
-            |e: png::DecodingError| Error::invalid(format!("texture {}: {e}", path.display()));
         let file = std::fs::File::open(path).map_err(|e| Error::io(path, e))?;
-        let mut decoder = png::Decoder::new(std::io::BufReader::new(file));
+        Self::decode(&path.display().to_string(), BufReader::new(file))
+    }
+    /// Reads the content of a PNG file of any colour type; `name` is for messages.
+    ///
+    /// # Errors
+    /// If it can not be read.
+    pub(super) fn decode(name: &str, content: impl BufRead + Seek) -> Result<Self> {
+        let wrong = |e: png::DecodingError| Error::invalid(format!("texture {name}: {e}"));
+        let mut decoder = png::Decoder::new(content);
         decoder.set_transformations(png::Transformations::normalize_to_color8());
         let mut reader = decoder.read_info().map_err(wrong)?;
-        let size = reader.output_buffer_size().ok_or_else(|| {
-            Error::invalid(format!(
-                "texture {}: the image is too large",
-                path.display()
-            ))
-        })?;
+        let size = reader
+            .output_buffer_size()
+            .ok_or_else(|| Error::invalid(format!("texture {name}: the image is too large")))?;
         let mut bytes = vec![0; size];
         let info = reader.next_frame(&mut bytes).map_err(wrong)?;
         let samples = info.color_type.samples();

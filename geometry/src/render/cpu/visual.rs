@@ -9,7 +9,8 @@ use crate::render::RenderLabel;
 use crate::rgba::Rgba;
 use crate::shapes::Shape;
 use nalgebra::Vector3;
-use std::path::{Path, PathBuf};
+use std::io::Cursor;
+use std::path::Path;
 use std::sync::Arc;
 
 /// How a visual is drawn.
@@ -92,7 +93,10 @@ fn read(
 ) -> Result<ClusteredMesh> {
     let mesh = mesh::read(path)?.scaled(scale3);
     let beside = path.with_extension("png");
+    // An image that no face asks for is not worth reading.
+    let wanted = mesh.groups.iter().any(|g| g.material.is_none());
     let texture = match map {
+        _ if !wanted => None,
         Some(map) => texture(Path::new(map)),
         None if beside.is_file() && !mesh.triangle_uvs.is_empty() => texture(&beside),
         None => None,
@@ -113,16 +117,21 @@ fn read(
 fn surface(material: &Material) -> Surface {
     Surface {
         diffuse: rgb(material.diffuse.unwrap_or(Rgba::WHITE)),
-        texture: material
-            .diffuse_map
-            .as_ref()
-            .and_then(|p: &PathBuf| texture(p)),
+        texture: match (&material.diffuse_image, &material.diffuse_map) {
+            (Some(png), _) => or_warn(Texture::decode(&material.name, Cursor::new(&png[..]))),
+            (None, Some(path)) => texture(path),
+            (None, None) => None,
+        },
     }
 }
 
-/// A texture that can not be read leaves the diffuse colour, as in Drake.
 fn texture(path: &Path) -> Option<Arc<Texture>> {
-    match Texture::read(path) {
+    or_warn(Texture::read(path))
+}
+
+/// A texture that can not be read leaves the diffuse colour, as in Drake.
+fn or_warn(texture: Result<Texture>) -> Option<Arc<Texture>> {
+    match texture {
         Ok(texture) => Some(Arc::new(texture)),
         Err(e) => {
             tracing::warn!("{e}; the diffuse colour is used instead");

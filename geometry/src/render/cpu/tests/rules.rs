@@ -293,6 +293,72 @@ fn textures_are_perspective_correct_and_materials_come_first() {
 }
 
 #[test]
+fn textures_may_be_inside_gltf_files() {
+    let mut image = Vec::new();
+    let mut png = png::Encoder::new(&mut image, 1, 2);
+    png.set_color(png::ColorType::Rgb);
+    let mut writer = png.write_header().unwrap();
+    writer.write_image_data(&[0, 0, 255, 255, 0, 0]).unwrap();
+    writer.finish().unwrap();
+    // A fan: corners as (x, y, z, u, v), the first row of the image at the top.
+    let corners: [[f32; 5]; 4] = [
+        [-1., -1., 0., 0., 1.],
+        [1., -1., 0., 1., 1.],
+        [1., 1., 0., 1., 0.],
+        [-1., 1., 0., 0., 0.],
+    ];
+    let floats = corners.as_flattened().iter();
+    let mut bin: Vec<u8> = floats.flat_map(|x| x.to_le_bytes()).collect();
+    let length = image.len();
+    bin.extend(image);
+    let text = format!(
+        r#"{{"asset": {{"version": "2.0"}}, "nodes": [{{"mesh": 0}}], "buffers": [{{"byteLength": {}}}],
+        "bufferViews": [{{"buffer": 0, "byteLength": 80, "byteStride": 20}},
+                        {{"buffer": 0, "byteOffset": 80, "byteLength": {length}}}],
+        "accessors": [{{"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": 4}},
+            {{"bufferView": 0, "byteOffset": 12, "componentType": 5126, "type": "VEC2", "count": 4}}],
+        "meshes": [{{"primitives": [
+            {{"mode": 6, "attributes": {{"POSITION": 0, "TEXCOORD_0": 1}}, "material": 0}}]}}],
+        "materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0}}}}}}],
+        "textures": [{{"source": 0}}], "images": [{{"bufferView": 1, "mimeType": "image/png"}}]}}"#,
+        bin.len()
+    );
+    let mut file = b"glTF\x02\0\0\0".to_vec();
+    file.extend((28 + text.len() as u32 + bin.len() as u32).to_le_bytes());
+    for (kind, chunk) in [(b"JSON", text.as_bytes()), (b"BIN\0", &bin)] {
+        file.extend((chunk.len() as u32).to_le_bytes());
+        file.extend(kind);
+        file.extend(chunk);
+    }
+    let path = obj("embedded", "");
+    let glb = path.with_extension("glb");
+    std::fs::write(&glb, file).unwrap();
+
+    let mut s = Fixture::new(64, 64, 0.1, 20.0);
+    // The mesh's z is up in the image.
+    let turn = nalgebra::Matrix3::new(1., 0., 0., 0., 0., -1., 0., 1., 0.);
+    let turn = nalgebra::UnitQuaternion::from_matrix(&turn);
+    let x_wg = Isometry3::from_parts(Vector3::new(0.0, 0.0, 4.0).into(), turn);
+    s.add(Mesh::new(&glb), x_wg, 1);
+    let image = s.color();
+    let mut seen = [0; 2];
+    for (u, v) in s.pixels() {
+        let [r, g, b, _] = <[u8; 4]>::try_from(image.at(u, v)).unwrap();
+        let p = s.ray(u, v) * 4.0;
+        if p.x.abs() < 0.9 && (p.y.abs() - 0.5).abs() < 0.1 {
+            assert_eq!(g, 0);
+            let expected = if p.y < 0.0 { b } else { r };
+            assert!(expected > 200, "{r} {b} at {p}");
+            seen[usize::from(p.y < 0.0)] += 1;
+        }
+    }
+    assert!(seen.iter().all(|n| *n > 20), "{seen:?}");
+    for file in [path, glb] {
+        std::fs::remove_file(file).unwrap();
+    }
+}
+
+#[test]
 fn samples_smooth_the_edges_only() {
     let mut s = Fixture::new(40, 30, 0.1, 10.0);
     s.add(

@@ -1,0 +1,710 @@
+use super::*;
+use crate::mesh::Material;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Data of a mesh, appended to one buffer.
+#[derive(Default)]
+struct Data {
+    bytes: Vec<u8>,
+    views: Vec<Value>,
+    accessors: Vec<Value>,
+}
+
+impl Data {
+    fn push(&mut self, kind: &str, component: u32, count: usize, bytes: &[u8]) -> usize {
+        self.views
+            .push(json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()}));
+        self.bytes.extend(bytes);
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        self.accessors.push(json!({
+            "bufferView": self.views.len() - 1,
+            "componentType": component, "type": kind, "count": count,
+        }));
+        self.accessors.len() - 1
+    }
+    fn floats<const N: usize>(&mut self, kind: &str, values: &[[f32; N]]) -> usize {
+        let bytes: Vec<u8> = values
+            .as_flattened()
+            .iter()
+            .flat_map(|x| x.to_le_bytes())
+            .collect();
+        self.push(kind, 5126, values.len(), &bytes)
+    }
+    fn indices(&mut self, values: &[u16]) -> usize {
+        let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        self.push("SCALAR", 5123, values.len(), &bytes)
+    }
+    /// A document with one node that shows one primitive.
+    fn document(&self, primitive: Value) -> Value {
+        json!({
+            "asset": {"version": "2.0"},
+            "scene": 0,
+            "scenes": [{"nodes": [0]}],
+            "nodes": [{"mesh": 0}],
+            "meshes": [{"primitives": [primitive]}],
+            "accessors": self.accessors,
+            "bufferViews": self.views,
+            "buffers": [{"byteLength": self.bytes.len(), "uri": data_uri(&self.bytes)}],
+        })
+    }
+}
+
+fn data_uri(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = "data:application/octet-stream;base64,".to_owned();
+    for three in bytes.chunks(3) {
+        let bits = (0..3).fold(0u32, |n, k| {
+            n << 8 | three.get(k).copied().unwrap_or(0) as u32
+        });
+        for k in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * k) & 63) as usize];
+            text.push(if k > three.len() { '=' } else { digit as char });
+        }
+    }
+    text
+}
+
+fn glb(document: &Value, bin: &[u8]) -> Vec<u8> {
+    let mut text = document.to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(4), b' ');
+    let mut bin = bin.to_vec();
+    bin.resize(bin.len().next_multiple_of(4), 0);
+    let mut bytes = b"glTF".to_vec();
+    bytes.extend(2u32.to_le_bytes());
+    bytes.extend((28 + text.len() as u32 + bin.len() as u32).to_le_bytes());
+    for (kind, chunk) in [(b"JSON", &text), (b"BIN\0", &bin)] {
+        bytes.extend((chunk.len() as u32).to_le_bytes());
+        bytes.extend(kind);
+        bytes.extend(chunk);
+    }
+    bytes
+}
+
+const SQUARE: [[f32; 3]; 4] = [[0., 0., 0.], [1., 0., 0.], [1., 2., 0.], [0., 2., 0.]];
+
+/// A square in the xy plane, with everything.
+fn square() -> (Data, Value) {
+    let mut data = Data::default();
+    let position = data.floats("VEC3", &SQUARE);
+    let normal = data.floats("VEC3", &[[0., 0., 1.]; 4]);
+    let uv = data.floats("VEC2", &[[0., 1.], [1., 1.], [1., 0.], [0., 0.]]);
+    let indices = data.indices(&[0, 1, 2, 0, 2, 3]);
+    let document = data.document(json!({
+        "attributes": {"POSITION": position, "NORMAL": normal, "TEXCOORD_0": uv},
+        "indices": indices,
+    }));
+    (data, document)
+}
+
+fn read(document: &Value) -> Result<RenderMesh> {
+    parse_gltf(Path::new("/m/x.gltf"), document.to_string().as_bytes())
+}
+fn message(document: &Value) -> String {
+    read(document).unwrap_err().to_string()
+}
+fn points(mesh: &RenderMesh) -> Vec<[f64; 3]> {
+    mesh.positions.iter().map(|p| p.coords.into()).collect()
+}
+/// Unit normals of the triangles from their windings.
+fn windings(mesh: &RenderMesh) -> Vec<Vector3<f64>> {
+    let corners = |t: &[u32; 3]| t.map(|i| mesh.positions[i as usize]);
+    let normal = |[a, b, c]: [Point3<f64>; 3]| (b - a).cross(&(c - a)).normalize();
+    mesh.triangles.iter().map(|t| normal(corners(t))).collect()
+}
+
+#[test]
+fn y_up_becomes_z_up() {
+    let mesh = read(&square().1).unwrap();
+    assert_eq!(
+        points(&mesh),
+        [[0., 0., 0.], [1., 0., 0.], [1., 0., 2.], [0., 0., 2.]]
+    );
+    assert_eq!(mesh.triangles, [[0, 1, 2], [0, 2, 3]]);
+    assert_eq!(mesh.triangle_normals, mesh.triangles);
+    assert_eq!(mesh.triangle_uvs, mesh.triangles);
+    assert_eq!(mesh.normals, [-Vector3::y(); 4]);
+    assert_eq!(mesh.uvs, [[0., 0.], [1., 0.], [1., 1.], [0., 1.]]);
+    assert_eq!(windings(&mesh), [-Vector3::y(); 2]);
+    let white = MaterialGroup {
+        material: Some(0),
+        triangles: 0..2,
+    };
+    assert_eq!(mesh.groups, [white]);
+    assert_eq!(mesh.materials[0].diffuse, Some(crate::Rgba::WHITE));
+}
+
+#[test]
+fn binary_files_hold_the_same() {
+    let (data, mut document) = square();
+    let expected = read(&document).unwrap();
+    document["buffers"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("uri");
+    let bytes = glb(&document, &data.bytes);
+    let path = Path::new("/m/x.glb");
+    assert_eq!(parse_gltf(path, &bytes).unwrap(), expected);
+    for n in 0..bytes.len() {
+        let text = parse_gltf(path, &bytes[..n]).unwrap_err().to_string();
+        assert!(text.starts_with("/m/x.glb: "), "{text}");
+    }
+    let text = parse_gltf(path, &bytes[..100]).unwrap_err().to_string();
+    let expected = format!("the file has 100 bytes, {} are expected", bytes.len());
+    assert!(text.contains(&expected), "{text}");
+    let mut old = bytes.clone();
+    old[4] = 1;
+    let text = parse_gltf(path, &old).unwrap_err().to_string();
+    assert!(
+        text.contains("version of the binary glTF is 1, 2 is expected"),
+        "{text}"
+    );
+}
+
+#[test]
+fn buffers_and_textures_are_files_beside() {
+    let folder = std::env::temp_dir().join(format!("tarragon-gltf-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (data, mut document) = square();
+    let expected = read(&document).unwrap();
+    document["buffers"][0]["uri"] = json!("a%20b.bin");
+    std::fs::write(folder.join("x.gltf"), document.to_string()).unwrap();
+    let read = || crate::mesh::read(&folder.join("x.gltf"));
+    let text = read().unwrap_err().to_string();
+    assert!(
+        text.contains("x.gltf: buffers[0]: ") && text.contains("a b.bin: "),
+        "{text}"
+    );
+    std::fs::write(folder.join("a b.bin"), &data.bytes[..20]).unwrap();
+    let text = read().unwrap_err().to_string();
+    assert!(
+        text.contains("('a%20b.bin') has 20 bytes, 140 are expected"),
+        "{text}"
+    );
+    std::fs::write(folder.join("a b.bin"), &data.bytes).unwrap();
+    assert_eq!(read().unwrap(), expected);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn strips_and_fans() {
+    let mut data = Data::default();
+    let position = data.floats("VEC3", &SQUARE);
+    for (mode, order, expected) in [
+        (5, vec![1, 2, 0, 3], vec![[1, 2, 0], [2, 3, 0]]),
+        (5, vec![1, 2, 0, 0, 3], vec![[1, 2, 0]]),
+        (6, vec![0, 1, 2, 3], vec![[1, 2, 0], [2, 3, 0]]),
+    ] {
+        let indices = data.indices(&order);
+        let primitive =
+            json!({"attributes": {"POSITION": position}, "indices": indices, "mode": mode});
+        let mesh = read(&data.document(primitive)).unwrap();
+        assert_eq!(mesh.triangles, expected, "{order:?}");
+        assert!(
+            windings(&mesh).iter().all(|n| *n == -Vector3::y()),
+            "{order:?}"
+        );
+    }
+    // Without indices, vertices come as they are stored.
+    let primitive = json!({"attributes": {"POSITION": position}, "mode": 6});
+    let mesh = read(&data.document(primitive)).unwrap();
+    assert_eq!(mesh.triangles, [[1, 2, 0], [2, 3, 0]]);
+    let primitive = json!({"attributes": {"POSITION": position}});
+    let text = message(&data.document(primitive));
+    assert!(
+        text.contains("primitives[0] has 4 corners, a multiple of three is expected"),
+        "{text}"
+    );
+    for mode in 0..4 {
+        let lines = json!({"attributes": {"POSITION": position}, "mode": mode});
+        assert!(message(&data.document(lines)).contains("the scene has no triangles"));
+    }
+}
+
+#[test]
+fn missing_normals_are_flat() {
+    let mut data = Data::default();
+    let position = data.floats(
+        "VEC3",
+        &[[0., 0., 0.], [1., 0., 0.], [0., 1., 0.], [0., 1., 0.1]],
+    );
+    let indices = data.indices(&[0, 1, 2, 0, 1, 3]);
+    let primitive = json!({"attributes": {"POSITION": position}, "indices": indices});
+    let mesh = read(&data.document(primitive)).unwrap();
+    let flat = windings(&mesh);
+    for (corners, flat) in mesh.triangle_normals.iter().zip(flat) {
+        assert!(
+            corners
+                .iter()
+                .all(|n| (mesh.normals[*n as usize] - flat).norm() < 1e-15)
+        );
+    }
+    assert!(mesh.triangle_uvs.is_empty());
+}
+
+#[test]
+fn texture_coordinates_may_be_normalized_integers_of_any_set() {
+    let mut data = Data::default();
+    let position = data.floats("VEC3", &SQUARE[..3]);
+    let bytes = data.push("VEC2", 5121, 3, &[0, 255, 51, 0, 255, 102]);
+    let words = data.push(
+        "VEC2",
+        5123,
+        3,
+        &[0, 0, 255, 255, 51, 51, 0, 0, 255, 255, 102, 102],
+    );
+    for uv in [bytes, words] {
+        data.accessors[uv]["normalized"] = json!(true);
+        let attributes = json!({"POSITION": position, "TEXCOORD_1": uv});
+        let mut document = data.document(json!({"attributes": attributes, "material": 0}));
+        document["materials"] = json!([
+            {"pbrMetallicRoughness": {"baseColorTexture": {"index": 0, "texCoord": 1}}}
+        ]);
+        document["textures"] = json!([{"source": 0}]);
+        document["images"] = json!([{"uri": "x.png"}]);
+        let mesh = read(&document).unwrap();
+        let expected = [[0.0, 0.0], [0.2, 1.0], [1.0, 0.6]];
+        for (found, expected) in mesh.uvs.iter().flatten().zip(expected.iter().flatten()) {
+            assert!((found - expected).abs() < 1e-15);
+        }
+        assert_eq!(mesh.triangle_uvs, [[0, 1, 2]]);
+    }
+}
+
+#[test]
+fn nodes_are_placed_in_their_parents() {
+    let (_, mut document) = square();
+    let half = std::f32::consts::FRAC_1_SQRT_2;
+    document["nodes"] = json!([
+        {"children": [2], "translation": [10, 0, 0], "rotation": [0, 0, half, half]},
+        {"mesh": 0},
+        {"mesh": 0, "matrix": [3, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 5, 1]},
+        {"mesh": 0, "translation": [1, 1, 1]},
+    ]);
+    document["scenes"] = json!([{"nodes": [3]}, {"nodes": [0, 1]}]);
+    document["scene"] = json!(1);
+    let mesh = read(&document).unwrap();
+    // (1, 2, 0) of the mesh is (3, 2, 5) in node 0 and (10 - 2, 3, 5) in the scene.
+    assert!((mesh.positions[2] - Point3::new(8.0, -5.0, 3.0)).norm() < 1e-6);
+    assert_eq!(mesh.positions[6], Point3::new(1.0, 0.0, 2.0));
+    assert_eq!(mesh.triangles.len(), 4);
+    assert_eq!(mesh.triangles[2], [4, 5, 6]);
+
+    // Without a default, the first scene; without any, all nodes.
+    document.as_object_mut().unwrap().remove("scene");
+    assert_eq!(points(&read(&document).unwrap())[0], [1.0, -1.0, 1.0]);
+    document.as_object_mut().unwrap().remove("scenes");
+    assert_eq!(read(&document).unwrap().triangles.len(), 6);
+}
+
+#[test]
+fn mirrors_keep_outside_outside() {
+    for scale in [
+        [-1, 1, 1],
+        [1, -2, 1],
+        [-1, -1, -1],
+        [2, 3, -4],
+        [-1, -1, 1],
+    ] {
+        let (_, mut document) = square();
+        document["nodes"][0]["scale"] = json!(scale);
+        document["nodes"][0]["rotation"] = json!([0.6, 0, 0, 0.8]);
+        let mesh = read(&document).unwrap();
+        for (n, winding) in mesh.triangle_normals.iter().zip(windings(&mesh)) {
+            assert!(
+                (mesh.normals[n[0] as usize] - winding).norm() < 1e-12,
+                "{scale:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn nodes_form_a_tree() {
+    for nodes in [
+        json!([{"children": [0], "mesh": 0}]),
+        json!([{"children": [1], "mesh": 0}, {"children": [0]}]),
+        json!([{"children": [1, 2]}, {"children": [3]}, {"children": [3]}, {"mesh": 0}]),
+        json!([{"children": [1, 1]}, {"mesh": 0}]),
+    ] {
+        let (_, mut document) = square();
+        document["nodes"] = nodes;
+        let text = message(&document);
+        assert!(
+            text.contains("two parents or is its own descendant"),
+            "{text}"
+        );
+    }
+    let (_, mut document) = square();
+    let mut chain: Vec<Value> = (1..50_000).map(|i| json!({"children": [i]})).collect();
+    chain.push(json!({"mesh": 0}));
+    document["nodes"] = chain.into();
+    assert_eq!(read(&document).unwrap().triangles.len(), 2);
+}
+
+#[test]
+fn materials() {
+    let png = b"\x89PNG\r\n\x1a\nrest";
+    let (mut data, _) = square();
+    data.push("SCALAR", 5121, 1, png);
+    let view = data.views.len() - 1;
+    data.views[view]["byteLength"] = json!(png.len());
+    let mut document = data.document(json!({"attributes": {"POSITION": 0}, "indices": 3}));
+    let primitive = |m: usize| json!({"attributes": {"POSITION": 0}, "indices": 3, "material": m});
+    document["meshes"][0]["primitives"] = json!([primitive(1), primitive(1), {"attributes": {"POSITION": 0}, "indices": 3}, primitive(0)]);
+    let factor = |f: [f32; 4]| json!({"baseColorFactor": f});
+    let texture = |i: usize| json!({"pbrMetallicRoughness": {"baseColorTexture": {"index": i}}});
+    document["materials"] = json!([
+        {"name": "see-through", "alphaMode": "BLEND",
+         "pbrMetallicRoughness": factor([0.5, 0.0, 1.0, 0.25])},
+        {"pbrMetallicRoughness": factor([0.0, 0.0, 0.0, 0.25])},
+        texture(0), texture(1), texture(2), texture(3), texture(4),
+    ]);
+    document["textures"] = (0..5).map(|i| json!({"source": i})).collect();
+    document["images"] = json!([
+        {"uri": "a%20b.PNG"},
+        {"bufferView": view, "mimeType": "image/png"},
+        {"uri": data_uri(png)},
+        {"uri": "photo.jpg", "mimeType": "image/jpeg"},
+        {"bufferView": view},
+    ]);
+    let mesh = read(&document).unwrap();
+    let groups: Vec<_> = mesh
+        .groups
+        .iter()
+        .map(|g| (g.material.unwrap(), g.triangles.len()))
+        .collect();
+    assert_eq!(groups, [(1, 4), (7, 2), (0, 2)]);
+    let [r, g, b, a] = mesh.materials[0].diffuse.unwrap().rgba();
+    assert!((r - 0.7297).abs() < 1e-4 && [g, b, a] == [0.0, 1.0, 0.25]);
+    assert_eq!(mesh.materials[0].name, "see-through");
+    assert_eq!(mesh.materials[1].diffuse.unwrap().a(), 1.0);
+    assert_eq!(
+        mesh.materials[2].diffuse_map.as_deref(),
+        Some(Path::new("/m/a b.PNG"))
+    );
+    let embedded = |m: &Material| m.diffuse_image.as_deref().map(<[u8]>::to_vec);
+    for i in [3, 4, 6] {
+        assert_eq!(embedded(&mesh.materials[i]), Some(png.to_vec()), "{i}");
+    }
+    let jpeg = &mesh.materials[5];
+    assert_eq!((&jpeg.diffuse_map, &jpeg.diffuse_image), (&None, &None));
+    assert_eq!(jpeg.diffuse, Some(crate::Rgba::WHITE));
+}
+
+#[test]
+fn errors_name_file_and_place() {
+    type Change = fn(&mut Value);
+    let cases: [(Change, &str); 22] = [
+        (
+            |d| d["asset"]["version"] = json!("1.0"),
+            "version of the glTF is '1.0', 2.0 is expected",
+        ),
+        (
+            |d| d["extensionsRequired"] = json!(["KHR_a", "EXT_b"]),
+            "requires the extensions KHR_a, EXT_b",
+        ),
+        (
+            |d| {
+                d["accessors"][0]["sparse"] = json!({"count": 1, "indices": {"bufferView": 0, "componentType": 5121},
+            "values": {"bufferView": 0}})
+            },
+            "accessors[0] (POSITION) is sparse",
+        ),
+        (
+            |d| d["accessors"][0]["count"] = json!(5),
+            "has only 48 bytes",
+        ),
+        (
+            |d| d["accessors"][0]["count"] = json!(1u64 << 40),
+            "1099511627776 vertices",
+        ),
+        (
+            |d| d["accessors"][0]["byteOffset"] = json!(u64::MAX),
+            "has only 48 bytes",
+        ),
+        (
+            |d| d["accessors"][0]["count"] = json!(0),
+            "an index is 0, but there are 0 vertices",
+        ),
+        (
+            |d| d["accessors"][0]["type"] = json!("VEC2"),
+            "is Vec2, Vec3 is expected",
+        ),
+        (
+            |d| d["accessors"][0]["componentType"] = json!(5123),
+            "POSITION are U16, F32 is expected",
+        ),
+        (
+            |d| d["accessors"][1]["count"] = json!(3),
+            "NORMAL has 3 elements, 4 are expected",
+        ),
+        (
+            |d| d["accessors"][3]["componentType"] = json!(5126),
+            "indices are F32",
+        ),
+        (
+            |d| d["accessors"][3]["componentType"] = json!(7),
+            "accessors[3].componentType: the value is not",
+        ),
+        (
+            |d| d["bufferViews"][0]["byteLength"] = json!(u64::MAX),
+            "but buffers[0] has only 140 bytes",
+        ),
+        (
+            |d| d["bufferViews"][0]["byteStride"] = json!(4),
+            "elements of 12 bytes every 4 bytes",
+        ),
+        (
+            |d| d["bufferViews"][0]["buffer"] = json!(9),
+            "bufferViews[0].buffer: the index of something",
+        ),
+        (
+            |d| d["buffers"][0]["byteLength"] = json!(u64::MAX),
+            "buffers[0] ('data:",
+        ),
+        (
+            |d| d["buffers"][0]["uri"] = json!("http://x/y.bin"),
+            "a relative path or 'data:' is expected",
+        ),
+        (
+            |d| d["buffers"][0]["uri"] = Value::Null,
+            "buffers[0] has no uri",
+        ),
+        (
+            |d| d["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = json!(99),
+            "in accessors[99], but there are 4",
+        ),
+        (
+            |d| d["meshes"][0]["primitives"][0]["attributes"] = json!({}),
+            "[\"POSITION\"]: it is missing",
+        ),
+        (
+            |d| d["nodes"][0]["rotation"] = json!([0, 0, 0, 0]),
+            "nodes[0].rotation is [0.0, 0.0, 0.0, 0.0]",
+        ),
+        (
+            |d| d["nodes"][0]["matrix"] = json!([1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]),
+            "the last row is",
+        ),
+    ];
+    for (change, expected) in cases {
+        let (_, mut document) = square();
+        change(&mut document);
+        let text = message(&document);
+        assert!(
+            text.starts_with("/m/x.gltf: ") && text.contains(expected),
+            "{expected}: {text}"
+        );
+    }
+    for (text, expected) in [
+        ("", "no glTF 2.0 document at line 1, column 0"),
+        ("{}", "missing field `asset`"),
+        (
+            "{\"asset\": {\"version\": \"2.0\"}}",
+            "the scene has no triangles",
+        ),
+    ] {
+        let found = parse_gltf(Path::new("x.gltf"), text.as_bytes())
+            .unwrap_err()
+            .to_string();
+        assert!(found.contains(expected), "{found}");
+    }
+}
+
+#[test]
+fn vertices_are_finite() {
+    for bad in [f32::NAN, f32::INFINITY] {
+        let mut data = Data::default();
+        let position = data.floats("VEC3", &[[0., 0., 0.], [1., 0., bad], [0., 1., 0.]]);
+        let text = message(&data.document(json!({"attributes": {"POSITION": position}})));
+        assert!(
+            text.contains("accessors[0]: vertex 1 in nodes[0] is at ("),
+            "{text}"
+        );
+    }
+    let (_, mut document) = square();
+    document["nodes"][0]["translation"] = json!([1e300, 0, 0]);
+    assert!(message(&document).contains("finite numbers are expected"));
+}
+
+#[test]
+fn many_copies_are_refused_before_memory_is_taken() {
+    let mut data = Data::default();
+    let position = data.floats("VEC3", &[[0.0; 3]; 60_000]);
+    let mut document = data.document(json!({"attributes": {"POSITION": position}}));
+    document["nodes"] = vec![json!({"mesh": 0}); 1000].into();
+    document["scenes"][0]["nodes"] = (0..1000).collect();
+    let text = message(&document);
+    assert!(
+        text.contains("the scene has 60000000 vertices and 20000000 triangles"),
+        "{text}"
+    );
+}
+
+/// All places of a document that hold a value.
+fn pointers(value: &Value, here: String, all: &mut Vec<String>) {
+    all.push(here.clone());
+    match value {
+        Value::Array(items) => {
+            for (i, item) in items.iter().enumerate() {
+                pointers(item, format!("{here}/{i}"), all);
+            }
+        }
+        Value::Object(items) => {
+            for (key, item) in items {
+                pointers(item, format!("{here}/{key}"), all);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A document with something of everything.
+fn rich() -> (Data, Value) {
+    let (data, mut document) = square();
+    document["meshes"][0]["primitives"][0]["material"] = json!(0);
+    document["materials"] = json!([{
+        "alphaMode": "OPAQUE",
+        "pbrMetallicRoughness": {
+            "baseColorFactor": [1, 1, 1, 1], "baseColorTexture": {"index": 0, "texCoord": 0}
+        }
+    }]);
+    document["textures"] = json!([{"source": 0, "sampler": 0}]);
+    document["samplers"] = json!([{"wrapS": 10497}]);
+    document["images"] = json!([{"bufferView": 0, "mimeType": "image/png", "uri": "x.png"}]);
+    document["bufferViews"][0]["byteStride"] = json!(12);
+    document["accessors"][2]["normalized"] = json!(false);
+    document["nodes"] = json!([
+        {"mesh": 0, "scale": [1, 1, 1], "children": [1]},
+        {"mesh": 0, "matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1], "skin": 0},
+    ]);
+    document["skins"] = json!([{"joints": [1], "inverseBindMatrices": 0, "skeleton": 0}]);
+    document["animations"] = json!([{
+        "channels": [{"sampler": 0, "target": {"node": 0, "path": "scale"}}],
+        "samplers": [{"input": 0, "output": 1}]
+    }]);
+    document["cameras"] = json!([{"type": "perspective", "perspective": {"yfov": 1, "znear": 1}}]);
+    (data, document)
+}
+
+fn replacement() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        Just(json!({})),
+        Just(json!([])),
+        any::<bool>().prop_map(Value::from),
+        (-2i64..12).prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(|x| json!(x)),
+        (5119u32..5128).prop_map(Value::from),
+        proptest::sample::select(vec![
+            "",
+            "VEC2",
+            "VEC3",
+            "VEC4",
+            "SCALAR",
+            "MAT4",
+            "data:;base64,AAAA",
+            "/dev/zero",
+            "image/png"
+        ])
+        .prop_map(Value::from),
+        proptest::collection::vec(any::<f32>(), 0..17).prop_map(Value::from),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn changed_documents_do_not_panic(
+        changes in proptest::collection::vec(
+            (any::<proptest::sample::Index>(), any::<bool>(), replacement()), 1..4
+        )
+    ) {
+        let (data, mut document) = rich();
+        prop_assert!(read(&document).is_ok());
+        for (place, remove, value) in changes {
+            let mut all = Vec::new();
+            pointers(&document, String::new(), &mut all);
+            let place = place.get(&all);
+            let (parent, key) = place.rsplit_once('/').unwrap_or_default();
+            match document.pointer_mut(parent) {
+                Some(Value::Object(parent)) if remove => { parent.remove(key); }
+                _ => if let Some(target) = document.pointer_mut(place) { *target = value },
+            }
+        }
+        if let Ok(mesh) = read(&document) {
+            consistent(&mesh)?;
+        }
+        let _ = parse_gltf(Path::new("x.glb"), &glb(&document, &data.bytes));
+    }
+
+    #[test]
+    fn changed_bytes_do_not_panic(
+        changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 0..8),
+        end in any::<proptest::sample::Index>(),
+        cut in any::<bool>(),
+    ) {
+        let (data, mut document) = rich();
+        document["buffers"][0].as_object_mut().unwrap().remove("uri");
+        let mut bytes = glb(&document, &data.bytes);
+        for (place, byte) in changes {
+            let n = bytes.len();
+            bytes[place.index(n)] = byte;
+        }
+        if cut {
+            bytes.truncate(end.index(bytes.len()));
+        }
+        if let Ok(mesh) = parse_gltf(Path::new("x.glb"), &bytes) {
+            consistent(&mesh)?;
+        }
+    }
+
+    #[test]
+    fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let _ = parse_gltf(Path::new("x.gltf"), &bytes);
+        let binary = [b"glTF\x02\0\0\0".to_vec(), bytes].concat();
+        let _ = parse_gltf(Path::new("x.glb"), &binary);
+    }
+}
+
+/// What all users of a mesh rely on.
+fn consistent(mesh: &RenderMesh) -> Result<(), TestCaseError> {
+    let n = mesh.triangles.len();
+    prop_assert!(n > 0 && mesh.triangle_normals.len() == n);
+    prop_assert!(mesh.triangle_uvs.is_empty() || mesh.triangle_uvs.len() == n);
+    let within = |all: &[[u32; 3]], len: usize, none: u32| {
+        all.as_flattened()
+            .iter()
+            .all(|i| (*i as usize) < len || *i == none)
+    };
+    prop_assert!(within(&mesh.triangles, mesh.positions.len(), u32::MAX - 1));
+    prop_assert!(within(
+        &mesh.triangle_normals,
+        mesh.normals.len(),
+        u32::MAX - 1
+    ));
+    prop_assert!(within(
+        &mesh.triangle_uvs,
+        mesh.uvs.len(),
+        RenderMesh::NO_UV
+    ));
+    prop_assert!(
+        mesh.positions
+            .iter()
+            .all(|p| p.iter().all(|x| x.is_finite()))
+    );
+    let covered = mesh.groups.iter().try_fold(0, |at, g| {
+        (g.triangles.start == at).then_some(g.triangles.end)
+    });
+    prop_assert_eq!(covered, Some(n));
+    let materials = mesh.materials.len();
+    prop_assert!(
+        mesh.groups
+            .iter()
+            .all(|g| g.material.is_none_or(|m| m < materials))
+    );
+    Ok(())
+}
