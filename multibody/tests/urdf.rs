@@ -485,7 +485,10 @@ fn meshes_are_found_next_to_the_file_and_in_its_own_package() {
     let [warning] = &r.diagnostics[..] else {
         panic!("one warning: {:?}", r.diagnostics);
     };
-    assert!(warning.message.contains("only .obj and .stl"), "{warning}");
+    assert!(
+        warning.message.contains("only .obj, .stl, .gltf and .glb"),
+        "{warning}"
+    );
     let a = r.plant.body_by_name("a").unwrap();
     let inspector = r.scene.model_inspector();
     let [first, second] = r.plant.visual_geometries(a) else {
