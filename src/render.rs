@@ -33,8 +33,17 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 720)]
     height: usize,
     /// Direction that the camera looks in, x,y,z in the world.
-    #[arg(long, value_delimiter = ',', num_args = 3, default_values_t = [-1.0, 0.8, -0.5], allow_hyphen_values = true)]
-    direction: Vec<f64>,
+    #[arg(long, value_parser = direction, default_value = "-1,0.8,-0.5", allow_hyphen_values = true)]
+    direction: Vector3<f64>,
+}
+
+/// Three numbers with commas between them.
+fn direction(text: &str) -> Result<Vector3<f64>, String> {
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|x| x.trim().parse()).collect();
+    match numbers.as_deref() {
+        Ok([x, y, z]) if x.hypot(*y).hypot(*z).is_normal() => Ok(Vector3::new(*x, *y, *z)),
+        _ => Err("three numbers x,y,z that are not all zero are expected".into()),
+    }
 }
 
 /// Loads, looks, writes.
@@ -85,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     })?;
 
     let info = CameraInfo::from_fov_y(args.width, args.height, 0.6)?;
-    let x_wc = look_at_box(&bounds, &Vector3::from_column_slice(&args.direction), &info);
+    let x_wc = look_at_box(&bounds, &args.direction, &info);
     let distance = (x_wc.translation.vector - bounds.center()).norm();
     let size = bounds.half_width().norm();
     let clipping = ClippingRange::new(0.01 * distance, 2.0 * (distance + size))?;
