@@ -244,6 +244,42 @@ fn contexts_convert_between_scalars() {
     assert_eq!(error.to_string().matches("diagram #").count(), 2);
 }
 
+#[test]
+fn caching_can_be_turned_off() {
+    let (d, g) = chain(20);
+    let mut ctx = d.default_context();
+    ctx.fix(g[0].u, vec![1.0]).unwrap();
+    let cached = ctx.eval(g[19].y).unwrap().clone();
+    let serial = ctx.serial(g[19].y).unwrap();
+    ctx.set_caching(false);
+    let (first, second) = (ctx.eval(g[19].y).unwrap(), ctx.eval(g[19].y).unwrap());
+    assert_eq!(
+        (first, second),
+        (&cached, &cached),
+        "references stay valid side by side"
+    );
+    assert_eq!(
+        ctx.serial(g[19].y).unwrap(),
+        serial + 2,
+        "computed each time"
+    );
+    *ctx.param_mut(g[3].k).unwrap() = 0.0;
+    assert_eq!(
+        ctx.clone().eval(g[19].y).unwrap(),
+        &[0.0],
+        "a clone has caching off too"
+    );
+    ctx.set_caching(true);
+    assert_eq!(ctx.eval(g[19].y).unwrap(), &[0.0]);
+    let (d, g) = chain(2000);
+    let mut ctx = d.default_context();
+    ctx.fix(g[0].u, vec![1.0]).unwrap();
+    ctx.set_caching(false);
+    assert!(ctx.eval(g[400].y).is_ok());
+    let message = ctx.eval(g[1999].y).unwrap_err().to_string();
+    assert!(message.contains("turn it on"), "{message}");
+}
+
 struct Camera;
 impl LeafSystem<f64> for Camera {
     type Ports = OutputPort<Vec<f64>>;
@@ -412,7 +448,9 @@ proptest! {
             }
         }
         let cached = ctx.eval(g[19].y).unwrap()[0];
-        ctx.invalidate_all();
+        ctx.set_caching(false);
+        prop_assert_eq!(ctx.eval(g[19].y).unwrap()[0], cached);
+        ctx.set_caching(true);
         prop_assert_eq!(ctx.eval(g[19].y).unwrap()[0], cached);
     }
 }

@@ -7,6 +7,7 @@ use super::value::Value;
 use crate::{Error, Result};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
+use typed_arena::Arena;
 
 /// Slots to invalidate when one source changes.
 #[derive(Default)]
@@ -21,6 +22,11 @@ pub(crate) struct Cache {
     failed: RefCell<BTreeMap<u32, Error>>,
     /// Whether `failed` holds anything; keeps the map out of the way of what succeeds.
     any_failed: Cell<bool>,
+    /// While off, no slot is ever filled; values are computed afresh into `fresh`.
+    enabled: bool,
+    /// What was computed while caching is off; kept until the next change, because references to it
+    /// may be in use.
+    fresh: Arena<Box<dyn Value>>,
 }
 
 struct Slot {
@@ -58,7 +64,18 @@ impl Cache {
             depth: Cell::new(0),
             failed: RefCell::default(),
             any_failed: Cell::new(false),
+            enabled: true,
+            fresh: Arena::new(),
         }
+    }
+
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    pub(crate) fn set_enabled(&mut self, enabled: bool) {
+        self.enabled = enabled;
+        self.invalidate_all();
     }
 
     #[inline]
@@ -110,6 +127,13 @@ impl Cache {
             // Only an undeclared dependency can get here: declared loops do not build.
             Error::custom("the computation asks for its own result; declare what it reads")
         })?;
+        if !self.enabled {
+            let mut value = (**value).clone_box();
+            drop(guard);
+            calc(&mut *value)?;
+            slot.serial.set(slot.serial.get() + 1);
+            return Ok(&**self.fresh.alloc(value));
+        }
         calc(&mut **value)?;
         slot.serial.set(slot.serial.get() + 1);
         let value = guard.1.take().expect("taken only here");
@@ -118,12 +142,16 @@ impl Cache {
 
     #[inline]
     pub(crate) fn invalidate(&mut self, mask: &Mask) {
+        if !self.enabled {
+            self.fresh = Arena::new();
+        }
         for &slot in &mask.0 {
             self.slots[slot as usize].invalidate();
         }
     }
 
     pub(crate) fn invalidate_all(&mut self) {
+        self.fresh = Arena::new();
         self.slots.iter_mut().for_each(Slot::invalidate);
     }
 
@@ -164,6 +192,8 @@ impl Clone for Cache {
             depth: Cell::new(0),
             failed: RefCell::default(),
             any_failed: Cell::new(false),
+            enabled: self.enabled,
+            fresh: Arena::new(),
         }
     }
 }

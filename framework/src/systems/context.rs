@@ -410,6 +410,12 @@ impl<T: Scalar> Context<T> {
     pub fn freeze_cache(&mut self, frozen: bool) {
         self.data.frozen = frozen;
     }
+    /// Turns caching off or on. While it is off every evaluation computes everything anew: the same
+    /// results, slowly; a way to find out whether a dependency is missing. What was computed is kept
+    /// in memory until the next change of the context.
+    pub fn set_caching(&mut self, enabled: bool) {
+        self.data.cache.set_enabled(enabled);
+    }
     /// Makes every cached value out of date.
     pub fn invalidate_all(&mut self) {
         self.data.cache.invalidate_all();

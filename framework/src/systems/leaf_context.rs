@@ -14,6 +14,9 @@ use crate::{Error, Result, Scalar};
 /// slower too (44 instead of 36 ns per gain of a chain at 64): processors predict few nested returns.
 const MAX_RECURSION: u32 = 8;
 
+/// Limit of the recursion while caching is off; fits the stack of a thread (2 MiB) in debug builds.
+const MAX_UNCACHED_RECURSION: u32 = 500;
+
 #[inline]
 pub(super) fn eval_slot<'a, T: Scalar>(
     plan: &'a Plan<T>,
@@ -41,6 +44,9 @@ fn compute<'a, T: Scalar>(
         && let Some(error) = data.cache.failure(slot)
     {
         return Err(error);
+    }
+    if !data.cache.is_enabled() {
+        return compute_uncached(plan, data, slot, depth);
     }
     if depth > MAX_RECURSION {
         compute_in_order(plan, data, slot)
@@ -74,6 +80,24 @@ fn failed<T: Scalar>(plan: &Plan<T>, data: &Data<T>, slot: usize, error: Error) 
     let error = error.at(|| format!("computing '{}'", plan.slot_name(slot)));
     data.cache.set_failure(slot, &error);
     error
+}
+
+/// Computes a slot while caching is off, where every reader recomputes, by recursion.
+#[cold]
+fn compute_uncached<'a, T: Scalar>(
+    plan: &'a Plan<T>,
+    data: &'a Data<T>,
+    slot: usize,
+    depth: u32,
+) -> Result<&'a dyn Value> {
+    if depth > MAX_UNCACHED_RECURSION {
+        return Err(Error::invalid(format!(
+            "'{}' is the end of a chain of more than {MAX_UNCACHED_RECURSION} computations; with \
+             caching off that is too deep, turn it on",
+            plan.slot_name(slot)
+        )));
+    }
+    compute_one(plan, data, slot)
 }
 
 /// Computes a slot after its stale prerequisites, without recursion.
