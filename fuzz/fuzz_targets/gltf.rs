@@ -1,0 +1,13 @@
+//! Any bytes are a mesh with valid indices or an error.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use std::path::Path;
+use tarragon_geometry::mesh::parse_gltf;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(mesh) = parse_gltf(Path::new("fuzzed.gltf"), bytes) {
+        let n = mesh.positions.len() as u32;
+        assert!(mesh.triangles.iter().flatten().all(|i| *i < n));
+    }
+});
