@@ -15,4 +15,5 @@ mod camera;
 mod kinematics;
 mod npz;
 mod proximity;
+mod sim;
 mod support;
