@@ -47,6 +47,7 @@ pub mod trajectories;
 pub use autodiff::AutoDiff;
 pub use error::{Error, Result};
 pub use scalar::Scalar;
+pub use simulation::config::SimulatorConfig;
 pub use simulation::integrator;
 pub use simulation::simulator::{Simulator, SimulatorStatistics, SimulatorStatus};
 pub use systems::context::Context;

@@ -16,4 +16,5 @@ mod kinematics;
 mod meshes;
 mod npz;
 mod proximity;
+mod sim;
 mod support;

@@ -1,4 +1,5 @@
 //! The simulator and its integrators.
 
+pub mod config;
 pub mod integrator;
 pub mod simulator;

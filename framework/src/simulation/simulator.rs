@@ -1,15 +1,14 @@
 //! Advancing a context through time.
 
-use super::integrator::{Integrator, RungeKutta3};
+use super::config::SimulatorConfig;
+use super::integrator::control::{Driver, Limits};
+use super::integrator::{Integrator, IntegratorStatistics, RungeKutta3, by_name};
 use crate::systems::event::{DiscreteUpdate, EventSet, EventStatus, Handler, StateUpdate};
 use crate::systems::leaf_context::LeafContext;
 use crate::{Context, Diagram, Error, Result, Scalar};
 
-/// Drake's default for the largest step (s).
-const DEFAULT_MAX_STEP: f64 = 0.1;
-
-/// A step may be stretched by this factor to reach a boundary, instead of leaving a sliver.
-const MAX_STRETCH: f64 = 1.01;
+/// First step (s) of a simulator that nobody configured, as in Drake.
+const DEFAULT_FIRST_STEP: f64 = 1e-4;
 
 /// Why [`Simulator::advance_to`] returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,11 +30,11 @@ type Monitor<T> = Box<dyn FnMut(&Context<T>) -> Result<EventStatus> + Send>;
 pub struct SimulatorStatistics {
     /// Steps taken.
     pub steps: u64,
-    /// Publish events dispatched.
+    /// Times at which publish events were dispatched, any number of them together.
     pub publishes: u64,
-    /// Discrete updates dispatched.
+    /// Times at which discrete updates were dispatched, any number of them together.
     pub discrete_updates: u64,
-    /// Unrestricted updates dispatched.
+    /// Times at which unrestricted updates were dispatched, any number of them together.
     pub unrestricted_updates: u64,
 }
 
@@ -58,36 +57,55 @@ pub struct SimulatorStatistics {
 /// ```
 pub struct Simulator<T: Scalar> {
     context: Context<T>,
-    integrator: Box<dyn Integrator<T>>,
-    max_step: f64,
+    driver: Driver<T>,
     initialized: bool,
     /// Periodic sets that are due now, found at the end of the previous step.
     due: Vec<usize>,
     next_xd: Vec<T>,
+    /// The events that are being dispatched.
+    dispatched: Vec<(u32, u32)>,
     monitor: Option<Monitor<T>>,
     statistics: SimulatorStatistics,
 }
 
 impl<T: Scalar> Simulator<T> {
-    /// Takes the initial condition. The integrator is [`RungeKutta3`] with steps of at most 0.1 s.
+    /// Takes the initial condition. The integrator is that of [`SimulatorConfig::default`] with a
+    /// first step of 0.1 ms, as in Drake.
     ///
     /// # Errors
     /// If the context was made by another diagram.
     pub fn new(diagram: &Diagram<T>, context: Context<T>) -> Result<Self> {
         diagram.owns(&context)?;
+        let limits = Limits {
+            first_step: Some(DEFAULT_FIRST_STEP),
+            ..SimulatorConfig::default().limits()?
+        };
         Ok(Self {
             next_xd: context.data.xd.clone(),
             context,
-            integrator: Box::new(RungeKutta3::new()),
-            max_step: DEFAULT_MAX_STEP,
+            driver: Driver::new(Box::new(RungeKutta3::new()), limits),
             initialized: false,
             due: vec![],
+            dispatched: vec![],
             monitor: None,
             statistics: SimulatorStatistics::default(),
         })
     }
 
-    /// Replaces the integrator and its largest step (s).
+    /// Chooses integrator and steps by name and number. Statistics of the integrator start anew.
+    ///
+    /// # Errors
+    /// If there is no scheme of that name, or a number is out of range; nothing is changed then.
+    pub fn apply_config(&mut self, config: &SimulatorConfig) -> Result<()> {
+        let limits = config.limits()?;
+        let integrator = by_name(&config.integration_scheme)?;
+        self.driver = Driver::new(integrator, limits);
+        Ok(())
+    }
+
+    /// Replaces the integrator, which takes fixed steps of `max_step` (s) except towards events. See
+    /// [`Simulator::set_error_control`] for steps that follow the error, and
+    /// [`Simulator::apply_config`] for integrators by name.
     ///
     /// # Errors
     /// If the step is not positive.
@@ -96,14 +114,48 @@ impl<T: Scalar> Simulator<T> {
         integrator: impl Integrator<T> + 'static,
         max_step: f64,
     ) -> Result<()> {
-        if !(max_step > 0.0 && max_step.is_finite()) {
+        let config = SimulatorConfig {
+            max_step_size: max_step,
+            use_error_control: false,
+            ..SimulatorConfig::default()
+        };
+        self.driver = Driver::new(Box::new(integrator), config.limits()?);
+        Ok(())
+    }
+
+    /// Chooses steps, up to the largest one, such that the error of each, as the integrator estimates
+    /// it, is at most `accuracy` in every element of the continuous state.
+    ///
+    /// # Errors
+    /// If the accuracy is not positive, or the integrator does not estimate its error.
+    pub fn set_error_control(&mut self, accuracy: f64) -> Result<()> {
+        let name = self.driver.integrator().name();
+        if self.driver.integrator().error_control().is_none() {
             return Err(Error::invalid(format!(
-                "Simulator: the largest step is {max_step} s, a positive time is expected"
+                "Simulator: the integrator '{name}' takes fixed steps only, it has no error estimate"
             )));
         }
-        self.integrator = Box::new(integrator);
-        self.max_step = max_step;
+        let limits = *self.driver.limits();
+        let config = SimulatorConfig {
+            accuracy,
+            ..SimulatorConfig::default()
+        };
+        let accuracy = config.limits()?.accuracy;
+        self.driver.set_limits(Limits {
+            accuracy,
+            error_control: true,
+            ..limits
+        });
         Ok(())
+    }
+
+    /// What the integrator did so far.
+    pub fn integrator_statistics(&self) -> IntegratorStatistics {
+        self.driver.statistics
+    }
+    /// The integrator.
+    pub fn integrator(&self) -> &dyn Integrator<T> {
+        self.driver.integrator()
     }
 
     /// Calls `monitor` at the end of initialization and of each step.
@@ -186,7 +238,7 @@ impl<T: Scalar> Simulator<T> {
                 self.updates(&[&events.periodic[due[0]].events], &mut outcome)?;
             } else {
                 let timed = due.iter().map(|i| &events.periodic[*i].events);
-                let sets: Vec<&EventSet> = timed.chain([&events.per_step]).collect();
+                let sets: Vec<&EventSet> = [&events.per_step].into_iter().chain(timed).collect();
                 self.updates(&sets, &mut outcome)?;
             }
             self.due = due;
@@ -204,7 +256,9 @@ impl<T: Scalar> Simulator<T> {
                     self.due.push(i);
                 }
             }
-            let reached = self.integrate(next_event.min(boundary))?;
+            let reached = self
+                .driver
+                .advance(&mut self.context, next_event, boundary)?;
             if reached < next_event {
                 self.due.clear();
             }
@@ -213,8 +267,9 @@ impl<T: Scalar> Simulator<T> {
             let due = std::mem::take(&mut self.due);
             let timed = due.iter().map(|i| &events.periodic[*i].events);
             let any = |set: &EventSet| !set.publish.is_empty();
-            let sets: Vec<&EventSet> = timed
-                .chain([&events.per_step])
+            let sets: Vec<&EventSet> = [&events.per_step]
+                .into_iter()
+                .chain(timed)
                 .filter(|set| any(set))
                 .collect();
             let status = self.publish_and_monitor(&sets, outcome);
@@ -224,6 +279,15 @@ impl<T: Scalar> Simulator<T> {
                 return Ok(status);
             }
         }
+    }
+
+    /// The updates and publishes that are due at the current time: those that an
+    /// [`Simulator::advance_to`] which ended here left for the next call, and those per step.
+    ///
+    /// # Errors
+    /// As [`Simulator::advance_to`].
+    pub fn advance_pending_events(&mut self) -> Result<SimulatorStatus> {
+        self.advance_to(self.context.time().re())
     }
 
     /// Runs all publish events with trigger `Forced` at the current time (Drake's `ForcedPublish`).
@@ -251,7 +315,9 @@ impl<T: Scalar> Simulator<T> {
         let context = &mut self.context;
         let plan = context.plan.clone();
         let mut next = context.copy_state();
-        for &(system, event) in sets.iter().flat_map(|set| &set.unrestricted) {
+        self.statistics.unrestricted_updates += 1;
+        in_order(&mut self.dispatched, sets, |set| &set.unrestricted);
+        for &(system, event) in &self.dispatched {
             let leaf = &plan.leaves[system as usize];
             let node = &plan.nodes[system as usize];
             let Handler::Unrestricted(act) = &leaf.events[event as usize].1 else {
@@ -264,14 +330,11 @@ impl<T: Scalar> Simulator<T> {
                 xa: &mut next.xa[node.xa()],
                 owner: (plan.id, system),
             };
-            self.statistics.unrestricted_updates += 1;
             let status = act(&LeafContext::new(context, system as usize), &mut update)
                 .map_err(|e| e.at(|| format!("unrestricted update of '{}'", leaf.path)))?;
             outcome.add(status);
         }
-        let changed = sets
-            .iter()
-            .flat_map(|set| set.unrestricted.iter().map(|e| e.0 as usize));
+        let changed = self.dispatched.iter().map(|e| e.0 as usize);
         context.set_state(next, changed);
         Ok(())
     }
@@ -284,15 +347,14 @@ impl<T: Scalar> Simulator<T> {
         let Self {
             context,
             next_xd,
+            dispatched,
             statistics,
             ..
         } = self;
+        statistics.discrete_updates += 1;
+        in_order(dispatched, sets, |set| &set.discrete);
         next_xd.clone_from(&context.data.xd);
-        for &&(system, event) in &sets
-            .iter()
-            .flat_map(|set| &set.discrete)
-            .collect::<Vec<_>>()
-        {
+        for &(system, event) in &*dispatched {
             let leaf = &context.plan.leaves[system as usize];
             let Handler::Discrete(act) = &leaf.events[event as usize].1 else {
                 continue;
@@ -304,51 +366,27 @@ impl<T: Scalar> Simulator<T> {
                 groups,
                 owner: (context.plan.id, system),
             };
-            statistics.discrete_updates += 1;
             let status = act(&ctx, &mut update)
                 .map_err(|e| e.at(|| format!("discrete update of '{}'", leaf.path)))?;
             outcome.add(status);
         }
-        let changed = sets
-            .iter()
-            .flat_map(|set| set.discrete.iter().map(|e| e.0 as usize));
+        let changed = dispatched.iter().map(|e| e.0 as usize);
         context.swap_xd(next_xd, changed);
         Ok(())
     }
 
-    /// One step of the integrator towards `target` (s), of at most the largest step. Returns the
-    /// time reached.
-    fn integrate(&mut self, target: f64) -> Result<f64> {
-        let now = self.context.time();
-        let remaining = target - now.re();
-        let whole = remaining <= self.max_step * MAX_STRETCH;
-        let step = if whole { remaining } else { self.max_step };
-        if self.context.data.xc.is_empty() {
-            self.context.set_time(now + T::from(step));
-        } else if step > 0.0 {
-            let before = self.context.data.xc.clone();
-            if let Err(error) = self.integrator.step(&mut self.context, T::from(step)) {
-                self.context.set_time_and_xc(now, &before);
-                return Err(error);
-            }
-        }
-        if whole {
-            // The target itself, not now + (target - now), which may differ in the last bit.
-            let rounding = T::from(target) - T::from(self.context.time().re());
-            self.context.set_time(self.context.time() + rounding);
-            return Ok(target);
-        }
-        Ok(self.context.time().re())
-    }
-
     fn publishes(&mut self, sets: &[&EventSet], outcome: &mut Outcome) {
+        if sets.iter().all(|set| set.publish.is_empty()) {
+            return;
+        }
+        self.statistics.publishes += 1;
         let context = &self.context;
-        for &(system, event) in sets.iter().flat_map(|set| &set.publish) {
+        in_order(&mut self.dispatched, sets, |set| &set.publish);
+        for &(system, event) in &self.dispatched {
             let leaf = &context.plan.leaves[system as usize];
             let Handler::Publish(act) = &leaf.events[event as usize].1 else {
                 continue;
             };
-            self.statistics.publishes += 1;
             match act(&LeafContext::new(context, system as usize)) {
                 Ok(status) => outcome.add(status),
                 Err(e) => outcome.fail(e.at(|| format!("publish of '{}'", leaf.path))),
@@ -369,6 +407,21 @@ impl<T: Scalar> Simulator<T> {
             }
         }
         outcome.finish()
+    }
+}
+
+/// The events of these sets: system by system, and in each in the order of the sets.
+fn in_order(
+    events: &mut Vec<(u32, u32)>,
+    sets: &[&EventSet],
+    of: impl Fn(&EventSet) -> &Vec<(u32, u32)>,
+) {
+    events.clear();
+    for set in sets {
+        events.extend_from_slice(of(set));
+    }
+    if sets.len() > 1 {
+        events.sort_by_key(|event| event.0);
     }
 }
 

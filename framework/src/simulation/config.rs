@@ -1,0 +1,93 @@
+//! Choosing integrator and steps by name and number.
+
+use super::integrator::control::Limits;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How a [`Simulator`](crate::Simulator) integrates; the names are those of Drake's
+/// `SimulatorConfig`, so its YAML reads.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::SimulatorConfig;
+/// # let diagram = DiagramBuilder::new().build()?;
+/// let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.apply_config(&SimulatorConfig {
+///     integration_scheme: "runge_kutta5".into(),
+///     accuracy: 1e-8,
+///     ..SimulatorConfig::default()
+/// })?;
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SimulatorConfig {
+    /// Name of the integrator, one of [`SCHEMES`](crate::integrator::SCHEMES).
+    pub integration_scheme: String,
+    /// Largest step (s), positive; the only one without error control.
+    pub max_step_size: f64,
+    /// Smallest step (s) that error control may take; 0 for the smallest that changes the time.
+    pub min_step_size: f64,
+    /// First step (s) with error control; without it a part of the largest step that suits the method.
+    pub initial_step_size: Option<f64>,
+    /// Error that a step may have in any element of the continuous state, positive. A method has a
+    /// loosest accuracy up to which its estimate is worth something, and uses that if asked for less.
+    pub accuracy: f64,
+    /// Choose steps by their error. Methods without an error estimate take fixed steps all the same.
+    pub use_error_control: bool,
+    /// Fail where the accuracy needs steps below the smallest; otherwise such steps are accepted with
+    /// the error that they have.
+    pub throw_on_minimum_step_size_violation: bool,
+}
+
+impl Default for SimulatorConfig {
+    /// Third-order Runge-Kutta with steps of at most 0.1 s and an accuracy of 1e-4, as in Drake.
+    fn default() -> Self {
+        Self {
+            integration_scheme: "runge_kutta3".into(),
+            max_step_size: 0.1,
+            min_step_size: 0.0,
+            initial_step_size: None,
+            accuracy: 1e-4,
+            use_error_control: true,
+            throw_on_minimum_step_size_violation: true,
+        }
+    }
+}
+
+impl SimulatorConfig {
+    /// The numbers, checked.
+    pub(super) fn limits(&self) -> Result<Limits> {
+        let wrong = |what: &str, found: f64, expected: &str| {
+            Err(Error::invalid(format!(
+                "Simulator: the {what} is {found}, {expected} is expected"
+            )))
+        };
+        let positive = |x: f64| x > 0.0 && x.is_finite();
+        let (largest, smallest) = (self.max_step_size, self.min_step_size);
+        if !positive(largest) {
+            return wrong("largest step", largest, "a positive time in s");
+        }
+        if !(0.0..=largest).contains(&smallest) {
+            let expected = format!("a time from 0 to the largest step, {largest} s,");
+            return wrong("smallest step", smallest, &expected);
+        }
+        if !positive(self.accuracy) {
+            return wrong("accuracy", self.accuracy, "a positive number");
+        }
+        if let Some(first) = self.initial_step_size
+            && !(first >= smallest && first > 0.0 && first <= largest)
+        {
+            let expected = format!("a positive time from {smallest} to {largest} s");
+            return wrong("first step", first, &expected);
+        }
+        Ok(Limits {
+            max_step: largest,
+            min_step: smallest,
+            fail_below_min_step: self.throw_on_minimum_step_size_violation,
+            accuracy: self.accuracy,
+            error_control: self.use_error_control,
+            first_step: self.initial_step_size,
+        })
+    }
+}

@@ -1,0 +1,320 @@
+//! Choosing step sizes.
+//!
+//! The controller is the classical one (Hairer, Nørsett, Wanner I, section II.4, equation 4.13) with
+//! the safety factors and the dead band of Simbody, which Drake took over, so that steps agree with
+//! Drake's. An accepted step that was cut short by an event does not change the size of the next.
+
+use super::{ErrorControl, Integrator, Ode};
+use crate::{Context, Error, Result, Scalar};
+
+/// Part of the step that the error estimate predicts to be just accurate enough that is taken.
+const SAFETY: f64 = 0.9;
+/// Bounds of the change of a step.
+const MIN_SHRINK: f64 = 0.1;
+const MAX_GROW: f64 = 5.0;
+/// Steps shrink at least to this, and grow only if they can grow by more than that.
+const SHRINK_AT_MOST_TO: f64 = 0.9;
+const GROW_FROM: f64 = 1.2;
+/// A step without convergence is divided by two.
+const SUBDIVISION: f64 = 0.5;
+/// A step may be stretched by this factor to reach an event, instead of leaving a sliver.
+const MAX_STRETCH: f64 = 1.01;
+/// A limit below this part of the wanted step makes the step unfit to judge the next one.
+const CUT_SHORT: f64 = 0.95;
+/// A limit that exceeds the wanted step by less than this factor is taken instead of it.
+const NEARLY: f64 = 1.001;
+/// Steps below this, relative to the time from 1 s on, do not change the time any more.
+const SMALLEST_STEP: f64 = 1e-14;
+
+/// Counters of what the integrator of a simulator did, as Drake's `IntegratorBase` reports them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct IntegratorStatistics {
+    /// Steps taken.
+    pub steps: u64,
+    /// Evaluations of the time derivatives.
+    pub derivative_evaluations: u64,
+    /// Steps repeated with a smaller one because of their error.
+    pub shrinkages_from_error_control: u64,
+    /// Steps repeated with a smaller one because the method did not converge.
+    pub shrinkages_from_substep_failures: u64,
+    /// First step taken (s).
+    pub initial_step: Option<f64>,
+    /// Smallest step that error control chose (s).
+    pub smallest_adapted_step: Option<f64>,
+    /// Largest step taken (s).
+    pub largest_step: Option<f64>,
+}
+
+/// What the user asks of step sizes.
+#[derive(Clone, Copy)]
+pub(in crate::simulation) struct Limits {
+    /// Largest step (s).
+    pub(in crate::simulation) max_step: f64,
+    /// Smallest step (s) of error control; 0 for the smallest that changes the time.
+    pub(in crate::simulation) min_step: f64,
+    /// An error control that wants a step below the smallest is an error; otherwise the smallest
+    /// step is accepted with whatever error it has.
+    pub(in crate::simulation) fail_below_min_step: bool,
+    /// Error that a step may have.
+    pub(in crate::simulation) accuracy: f64,
+    /// Choose steps by their error, with methods that estimate it; otherwise steps are `max_step`.
+    pub(in crate::simulation) error_control: bool,
+    /// First step (s), where it is not left to the method.
+    pub(in crate::simulation) first_step: Option<f64>,
+}
+
+/// An integrator and the choice of its steps.
+pub(in crate::simulation) struct Driver<T: Scalar> {
+    integrator: Box<dyn Integrator<T>>,
+    limits: Limits,
+    /// The step that error control wants next.
+    ideal_step: Option<f64>,
+    x0: Vec<T>,
+    pub(in crate::simulation) statistics: IntegratorStatistics,
+}
+
+impl<T: Scalar> Driver<T> {
+    /// The integrator under these limits, which have been checked.
+    pub(in crate::simulation) fn new(integrator: Box<dyn Integrator<T>>, limits: Limits) -> Self {
+        Self {
+            integrator,
+            limits,
+            ideal_step: None,
+            x0: vec![],
+            statistics: IntegratorStatistics::default(),
+        }
+    }
+
+    pub(in crate::simulation) fn integrator(&self) -> &dyn Integrator<T> {
+        &*self.integrator
+    }
+
+    pub(in crate::simulation) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The same with other limits, its next step chosen anew.
+    pub(in crate::simulation) fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+        self.ideal_step = None;
+    }
+
+    /// One step towards the nearer of the next event and the boundary (s). Returns the time reached,
+    /// which is that of the target to the bit if it was reached. On an error time and state are those
+    /// before the step.
+    pub(in crate::simulation) fn advance(
+        &mut self,
+        context: &mut Context<T>,
+        event: f64,
+        boundary: f64,
+    ) -> Result<f64> {
+        let (t0, max_step) = (context.time(), self.limits.max_step);
+        let now = t0.re();
+        let mut target = event.min(boundary);
+        if !context.data.xc.is_empty() && target > now {
+            // Stretched up to an event, never beyond a boundary.
+            let stretch = if boundary < event { 1.0 } else { MAX_STRETCH };
+            if now + max_step * stretch < target {
+                target = now + max_step;
+            }
+            self.x0.clone_from(&context.data.xc);
+            let whole = self.step(context, t0, target - now).inspect_err(|_| {
+                context.set_time_and_xc(t0, &self.x0);
+            })?;
+            let reached = context.time().re();
+            self.count_step(reached - now);
+            if !whole && reached < target {
+                return Ok(reached);
+            }
+        }
+        context.set_time(exactly(context.time(), target));
+        Ok(target)
+    }
+
+    fn count_step(&mut self, step: f64) {
+        let s = &mut self.statistics;
+        s.steps += 1;
+        s.initial_step.get_or_insert(step);
+        s.largest_step = Some(s.largest_step.map_or(step, |largest| largest.max(step)));
+    }
+
+    /// A step of at most `max`; true if it was as large.
+    fn step(&mut self, context: &mut Context<T>, t0: T, max: f64) -> Result<bool> {
+        match self.integrator.error_control() {
+            Some(control) if self.limits.error_control => {
+                let accuracy = self.limits.accuracy.min(control.loosest_accuracy);
+                self.controlled(context, t0, max, accuracy, control)
+            }
+            _ => Ok(self.converging(context, t0, max, self.limits.accuracy)? == max),
+        }
+    }
+
+    /// Tries smaller and smaller steps until the method converges; returns the one taken.
+    fn converging(
+        &mut self,
+        context: &mut Context<T>,
+        t0: T,
+        wanted: f64,
+        accuracy: f64,
+    ) -> Result<f64> {
+        let mut step = wanted;
+        loop {
+            let mut ode = Ode {
+                context,
+                evaluations: &mut self.statistics.derivative_evaluations,
+                accuracy,
+            };
+            if self.integrator.step(&mut ode, T::from(step))? {
+                return Ok(step);
+            }
+            context.set_time_and_xc(t0, &self.x0);
+            step *= SUBDIVISION;
+            self.statistics.shrinkages_from_substep_failures += 1;
+            if step < f64::EPSILON {
+                return Err(Error::invalid(format!(
+                    "integrator '{}' does not converge at {} s, not even with a step of {step:e} s",
+                    self.integrator.name(),
+                    t0.re()
+                )));
+            }
+        }
+    }
+
+    /// A step of at most `max` that is as accurate as asked for; true if it was as large.
+    fn controlled(
+        &mut self,
+        context: &mut Context<T>,
+        t0: T,
+        max: f64,
+        accuracy: f64,
+        control: ErrorControl,
+    ) -> Result<bool> {
+        let first = self.limits.first_step;
+        let mut step = self
+            .ideal_step
+            .unwrap_or_else(|| first.unwrap_or(control.first_step * self.limits.max_step));
+        let mut at_smallest = false;
+        loop {
+            let cut_short = max < CUT_SHORT * step;
+            if cut_short || max < NEARLY * step {
+                step = max;
+            }
+            step = step.min(self.limits.max_step);
+            step = self.converging(context, t0, step, accuracy)?;
+            let error = largest(self.integrator.error_estimate());
+            let smallest = self.limits.smallest(t0.re());
+            let next = Judge {
+                accuracy,
+                order: control.order,
+                smallest,
+                largest: self.limits.max_step,
+            };
+            match next.of(error, step, &mut at_smallest) {
+                Verdict::Accept(next) => {
+                    if !cut_short {
+                        self.ideal_step = Some(next);
+                    }
+                    let chosen = &mut self.statistics.smallest_adapted_step;
+                    if chosen.is_none_or(|chosen| step < chosen && step < max) {
+                        *chosen = Some(step);
+                    }
+                    return Ok(step == max);
+                }
+                Verdict::Repeat(smaller) => {
+                    let failing = self.limits.fail_below_min_step || !error.is_finite();
+                    if smaller < smallest && failing {
+                        let name = self.integrator.name();
+                        return Err(Error::invalid(format!(
+                            "integrator '{name}' at {} s: an error of {error:e} with a step of \
+                             {step:e} s misses the accuracy {accuracy:e}, and the smallest step \
+                             allowed is {smallest:e} s",
+                            t0.re()
+                        )));
+                    }
+                    self.statistics.shrinkages_from_error_control += 1;
+                    step = smaller.max(smallest);
+                    context.set_time_and_xc(t0, &self.x0);
+                }
+            }
+        }
+    }
+}
+
+impl Limits {
+    /// The smallest step at this time (s).
+    fn smallest(&self, time: f64) -> f64 {
+        (SMALLEST_STEP * time.abs().max(1.0)).max(self.min_step)
+    }
+}
+
+enum Verdict {
+    /// Keep the step; the size for the next one (s).
+    Accept(f64),
+    /// Try again with this size (s).
+    Repeat(f64),
+}
+
+/// What a step is measured by.
+struct Judge {
+    accuracy: f64,
+    order: u32,
+    smallest: f64,
+    largest: f64,
+}
+
+impl Judge {
+    /// A `step` with this error. `at_smallest` is kept between the attempts of one step: the last
+    /// one was as small as allowed.
+    fn of(&self, error: f64, step: f64, at_smallest: &mut bool) -> Verdict {
+        if !error.is_finite() {
+            return Verdict::Repeat(MIN_SHRINK * step);
+        }
+        let mut next = if error == 0.0 {
+            MAX_GROW * step
+        } else {
+            SAFETY * step * (self.accuracy / error).powf(1.0 / f64::from(self.order))
+        };
+        if next > step {
+            *at_smallest = false;
+            if next < GROW_FROM * step {
+                next = step;
+            }
+        } else if next < step {
+            if *at_smallest {
+                return Verdict::Accept(step);
+            }
+            next = if error <= self.accuracy {
+                step
+            } else {
+                next.min(SHRINK_AT_MOST_TO * step)
+            };
+        }
+        next = next
+            .min(MAX_GROW * step)
+            .max(MIN_SHRINK * step)
+            .min(self.largest);
+        if next <= self.smallest {
+            *at_smallest = true;
+        }
+        if next >= step {
+            Verdict::Accept(next.max(self.smallest))
+        } else {
+            Verdict::Repeat(next)
+        }
+    }
+}
+
+/// The largest magnitude; NaN if there is one.
+fn largest<T: Scalar>(error: &[T]) -> f64 {
+    error.iter().fold(0.0, |worst: f64, e| {
+        let e = e.re().abs();
+        if e.is_nan() || e > worst { e } else { worst }
+    })
+}
+
+/// `time` moved to the target, to the bit, with the derivatives it has.
+fn exactly<T: Scalar>(time: T, target: f64) -> T {
+    let near = time + T::from(target - time.re());
+    near + T::from(target - near.re())
+}

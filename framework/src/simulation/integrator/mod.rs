@@ -1,0 +1,135 @@
+//! Integrators: one step of the differential equation, at a step size that somebody else chooses.
+//!
+//! Methods and their order after Hairer, Nørsett, Wanner, *Solving Ordinary Differential Equations I*
+//! (1993) and Hairer, Wanner, *II* (1996). Step sizes are chosen by the simulator, see
+//! [`SimulatorConfig`](crate::SimulatorConfig).
+
+mod bogacki_shampine3;
+pub(super) mod control;
+mod explicit;
+mod explicit_euler;
+mod runge_kutta2;
+mod runge_kutta3;
+mod runge_kutta5;
+mod schemes;
+mod semi_explicit_euler;
+
+pub use bogacki_shampine3::BogackiShampine3;
+pub use control::IntegratorStatistics;
+pub use explicit_euler::ExplicitEuler;
+pub use runge_kutta2::RungeKutta2;
+pub use runge_kutta3::RungeKutta3;
+pub use runge_kutta5::RungeKutta5;
+pub use schemes::{SCHEMES, by_name};
+pub use semi_explicit_euler::SemiExplicitEuler;
+
+use crate::{Context, Result, Scalar};
+use std::ops::Range;
+
+/// Advances continuous state by one step.
+///
+/// ```
+/// use tarragon_framework::integrator::{Integrator, Ode};
+/// use tarragon_framework::{Result, Scalar};
+///
+/// /// Explicit Euler, as a user would write it.
+/// struct Mine;
+/// impl<T: Scalar> Integrator<T> for Mine {
+///     fn name(&self) -> &'static str {
+///         "mine"
+///     }
+///     fn step(&mut self, ode: &mut Ode<'_, T>, dt: T) -> Result<bool> {
+///         let mut x = ode.state().to_vec();
+///         let mut slope = x.clone();
+///         ode.derivatives(&mut slope)?;
+///         for (x, slope) in x.iter_mut().zip(slope) {
+///             *x += dt * slope;
+///         }
+///         ode.set(ode.time() + dt, &x);
+///         Ok(true)
+///     }
+/// }
+/// ```
+pub trait Integrator<T: Scalar>: Send {
+    /// Name as Drake's configuration files spell it.
+    fn name(&self) -> &'static str;
+
+    /// Advances time and continuous state by `dt` (s). False if the method did not converge with
+    /// this step; a smaller one is tried then. Unless it returns true the state is left somewhere
+    /// inside the step; the caller restores it.
+    ///
+    /// # Errors
+    /// If the time derivatives can not be computed.
+    fn step(&mut self, ode: &mut Ode<'_, T>, dt: T) -> Result<bool>;
+
+    /// How the error estimate is made, `None` for a method without one, which takes fixed steps.
+    fn error_control(&self) -> Option<ErrorControl> {
+        None
+    }
+
+    /// Estimated error of the last step, element by element; empty without an estimate.
+    fn error_estimate(&self) -> &[T] {
+        &[]
+    }
+}
+
+/// What step size control needs to know about a method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ErrorControl {
+    /// The error estimate of a step of size h shrinks with this power of h.
+    pub order: u32,
+    /// Accuracies looser than this are replaced by it: the estimate is worthless beyond.
+    pub loosest_accuracy: f64,
+    /// The first step, as a fraction of the largest one, where none is asked for.
+    pub first_step: f64,
+}
+
+/// The differential equation of a context, `dx/dt = f(t, x)` with everything else held, as an
+/// integrator sees it.
+pub struct Ode<'a, T: Scalar> {
+    context: &'a mut Context<T>,
+    evaluations: &'a mut u64,
+    /// Accuracy asked for, for the convergence of iterations.
+    accuracy: f64,
+}
+
+impl<T: Scalar> Ode<'_, T> {
+    /// Time (s).
+    pub fn time(&self) -> T {
+        self.context.time()
+    }
+    /// All continuous state of the diagram, system by system.
+    pub fn state(&self) -> &[T] {
+        &self.context.data.xc
+    }
+    /// Sets time (s) and all continuous state.
+    ///
+    /// # Panics
+    /// If the state has another length.
+    pub fn set(&mut self, time: T, state: &[T]) {
+        self.context.set_time_and_xc(time, state);
+    }
+    /// The time derivatives of all continuous state at the current time and state.
+    ///
+    /// # Errors
+    /// If they can not be computed.
+    ///
+    /// # Panics
+    /// If `out` has another length than the state.
+    pub fn derivatives(&mut self, out: &mut [T]) -> Result<()> {
+        *self.evaluations += 1;
+        self.context.time_derivatives(out)
+    }
+    /// The error that a step may have.
+    pub fn accuracy(&self) -> f64 {
+        self.accuracy
+    }
+    /// Where the generalized positions q are in the state, system by system.
+    pub fn positions(&self) -> impl Iterator<Item = Range<usize>> {
+        let plan = &self.context.plan;
+        let leaves = plan.leaves.iter().zip(&plan.nodes);
+        leaves
+            .map(|(leaf, node)| node.xc.start..node.xc.start + leaf.continuous.q)
+            .filter(|q| !q.is_empty())
+    }
+}
