@@ -349,7 +349,7 @@ fn take_pictures(world: &World, args: &Args, out: &mut impl Write) -> AnyResult<
     writeln!(
         out,
         "{} images of colour, depth and label, {:.2} s of simulated time in {:.2} s: see {}\n",
-        sim.statistics().publishes,
+        3 * sim.statistics().publishes, // three images each time
         args.duration,
         start.elapsed().as_secs_f64(),
         args.out.join("color_0000.png").display()
