@@ -37,7 +37,12 @@ impl<T: Scalar> LeafSystem<T> for VanDerPol {
     }
 }
 
-const IMPLICIT: [&str; 3] = ["implicit_euler", "radau1", "radau3"];
+const IMPLICIT: [&str; 4] = [
+    "implicit_euler",
+    "velocity_implicit_euler",
+    "radau1",
+    "radau3",
+];
 
 fn config(scheme: &str, step: f64) -> SimulatorConfig {
     SimulatorConfig {

@@ -475,7 +475,7 @@ fn judge(family: &mut Family, case: &Value, scheme: &str, flow: Flow, reference:
     let [t_step, x_step] = log_errors(&sim, &(per_step, &case["log_per_step"]));
     // Drake's error estimates lose digits to cancellation, and chosen steps with them.
     let (rounding, of_steps) = accuracy.map_or((0.0, 1e-13), |_| (1e-8, 1e-8));
-    errors.push(("values", x, 2e-12));
+    errors.push(("values", x, 1e-11));
     errors.push(("times of steps", t_step, rounding));
     errors.push(("values at steps", x_step, of_steps));
     if !reference.is_empty() {

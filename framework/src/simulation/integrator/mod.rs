@@ -16,6 +16,7 @@ mod runge_kutta3;
 mod runge_kutta5;
 mod schemes;
 mod semi_explicit_euler;
+mod velocity_implicit_euler;
 
 pub use bogacki_shampine3::BogackiShampine3;
 pub use control::IntegratorStatistics;
@@ -27,6 +28,7 @@ pub use runge_kutta3::RungeKutta3;
 pub use runge_kutta5::RungeKutta5;
 pub use schemes::{SCHEMES, by_name};
 pub use semi_explicit_euler::SemiExplicitEuler;
+pub use velocity_implicit_euler::VelocityImplicitEuler;
 
 use crate::{Context, Result, Scalar};
 use std::ops::Range;

@@ -8,7 +8,7 @@ use super::Ode;
 use crate::Result;
 use nalgebra::{DMatrix, DVector, Dyn, LU};
 
-const MAX_ITERATIONS: usize = 10;
+pub(super) const MAX_ITERATIONS: usize = 10;
 /// Part of the accuracy that the iterations may miss; Hairer and Wanner recommend 0.01 to 0.1.
 const KAPPA: f64 = 0.05;
 
@@ -33,27 +33,69 @@ impl Jacobian {
             .filter(|j| j.nrows() == n && j.iter().all(|x| x.is_finite()))
     }
 
-    /// Forward differences around (t, x).
+    /// Makes it anew, around (t, x).
     fn make(&mut self, ode: &mut Ode<'_, f64>, t: f64, x: &[f64]) -> Result<()> {
-        let n = x.len();
-        let (mut f, mut moved) = (vec![0.0; n], vec![0.0; n]);
-        let mut jacobian = DMatrix::zeros(n, n);
-        ode.set(t, x);
-        ode.derivatives(&mut f)?;
-        let mut at = x.to_vec();
-        for i in 0..n {
-            at[i] = x[i] + f64::EPSILON.sqrt() * x[i].abs().max(1.0);
-            // The difference that was really made, free of rounding.
-            let dx = at[i] - x[i];
-            ode.set(t, &at);
-            ode.derivatives(&mut moved)?;
-            for (k, (moved, f)) in moved.iter().zip(&f).enumerate() {
-                jacobian[(k, i)] = (moved - f) / dx;
-            }
-            at[i] = x[i];
-        }
-        self.matrix = Some(jacobian);
+        let rate = |x: &[f64], out: &mut [f64]| {
+            ode.set(t, x);
+            ode.derivatives(out)
+        };
+        self.matrix = Some(forward_differences(x, rate)?);
         Ok(())
+    }
+}
+
+/// The Jacobian of `f` around x.
+pub(super) fn forward_differences(
+    x: &[f64],
+    mut f: impl FnMut(&[f64], &mut [f64]) -> Result<()>,
+) -> Result<DMatrix<f64>> {
+    let n = x.len();
+    let (mut at_x, mut moved, mut at) = (vec![0.0; n], vec![0.0; n], x.to_vec());
+    let mut jacobian = DMatrix::zeros(n, n);
+    f(x, &mut at_x)?;
+    for i in 0..n {
+        at[i] = x[i] + f64::EPSILON.sqrt() * x[i].abs().max(1.0);
+        // The difference that was really made, free of rounding.
+        let dx = at[i] - x[i];
+        f(&at, &mut moved)?;
+        for (k, (moved, at_x)) in moved.iter().zip(&at_x).enumerate() {
+            jacobian[(k, i)] = (moved - at_x) / dx;
+        }
+        at[i] = x[i];
+    }
+    Ok(jacobian)
+}
+
+/// Judges iterations by their updates.
+#[derive(Default)]
+pub(super) struct Convergence {
+    iterations: usize,
+    last_norm: f64,
+}
+
+impl Convergence {
+    /// After an iteration that led to `(x, update)` in each element, of this norm: whether the
+    /// iterations have converged, `None` if that is open.
+    pub(super) fn after(
+        &mut self,
+        mut moved: impl Iterator<Item = (f64, f64)>,
+        norm: f64,
+        accuracy: f64,
+    ) -> Option<bool> {
+        if moved.all(|(x, d)| d.abs() <= 10.0 * f64::EPSILON * x.abs().max(1.0)) {
+            return Some(true);
+        }
+        let theta = norm / self.last_norm;
+        self.last_norm = norm;
+        self.iterations += 1;
+        if self.iterations < 3 {
+            return None;
+        }
+        if theta > 1.0 || theta.is_nan() {
+            return Some(false);
+        }
+        // The rate of convergence tells how far the limit is, equation IV.8.10.
+        (theta / (1.0 - theta) * norm < KAPPA * accuracy).then_some(true)
     }
 }
 
@@ -193,8 +235,8 @@ impl<const S: usize> Stages<S> {
             Some(guess) => DVector::from_fn(n * S, |i, _| guess[i % n] - x0[i % n]),
             None => DVector::zeros(n * S),
         };
-        let mut last_norm = f64::INFINITY;
-        for iteration in 0..MAX_ITERATIONS {
+        let mut convergence = Convergence::default();
+        for _ in 0..MAX_ITERATIONS {
             for (j, c) in self.c.iter().enumerate() {
                 for (i, x) in self.x.iter_mut().enumerate() {
                     *x = x0[i] + self.z[j * n + i];
@@ -214,25 +256,11 @@ impl<const S: usize> Stages<S> {
             }
             self.z += &self.residual;
             let update = self.residual.rows((S - 1) * n, n);
-            let nothing = update.iter().enumerate().all(|(i, d)| {
-                let x = x0[i] + self.z[(S - 1) * n + i];
-                d.abs() <= 10.0 * f64::EPSILON * x.abs().max(1.0)
-            });
-            if nothing {
-                return Ok(true);
+            let end = self.z.rows((S - 1) * n, n);
+            let moved = (0..n).map(|i| (x0[i] + end[i], update[i]));
+            if let Some(converged) = convergence.after(moved, update.amax(), ode.accuracy()) {
+                return Ok(converged);
             }
-            let norm = update.amax();
-            if iteration > 1 {
-                // The rate of convergence tells how far the limit is, equation IV.8.10.
-                let theta = norm / last_norm;
-                if theta > 1.0 || theta.is_nan() {
-                    return Ok(false);
-                }
-                if theta / (1.0 - theta) * norm < KAPPA * ode.accuracy() {
-                    return Ok(true);
-                }
-            }
-            last_norm = norm;
         }
         Ok(false)
     }

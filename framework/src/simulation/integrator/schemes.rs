@@ -2,13 +2,13 @@
 
 use super::{
     BogackiShampine3, ExplicitEuler, ImplicitEuler, Integrator, Radau1, Radau3, RungeKutta2,
-    RungeKutta3, RungeKutta5, SemiExplicitEuler,
+    RungeKutta3, RungeKutta5, SemiExplicitEuler, VelocityImplicitEuler,
 };
 use crate::{Error, Result, Scalar};
 use std::any::{Any, type_name};
 
 /// The names that [`by_name`] knows, as Drake's configuration files spell them.
-pub const SCHEMES: [&str; 9] = [
+pub const SCHEMES: [&str; 10] = [
     "explicit_euler",
     "semi_explicit_euler",
     "runge_kutta2",
@@ -16,6 +16,7 @@ pub const SCHEMES: [&str; 9] = [
     "runge_kutta5",
     "bogacki_shampine3",
     "implicit_euler",
+    "velocity_implicit_euler",
     "radau1",
     "radau3",
 ];
@@ -41,6 +42,7 @@ pub fn by_name<T: Scalar>(name: &str) -> Result<Box<dyn Integrator<T>>> {
         "runge_kutta5" => Box::new(RungeKutta5::new()),
         "bogacki_shampine3" => Box::new(BogackiShampine3::new()),
         "implicit_euler" => only_f64(Box::new(ImplicitEuler::new()))?,
+        "velocity_implicit_euler" => only_f64(Box::new(VelocityImplicitEuler::new()))?,
         "radau1" => only_f64(Box::new(Radau1::new()))?,
         "radau3" => only_f64(Box::new(Radau3::new()))?,
         _ => {
