@@ -298,6 +298,18 @@ fn the_first_step_can_be_chosen() {
 }
 
 #[test]
+fn the_largest_step_holds_up_continuous_state_only() {
+    let still = DiagramBuilder::new().build().unwrap();
+    let mut sim = Simulator::new(&still, still.default_context()).unwrap();
+    sim.advance_to(1e3).unwrap();
+    assert_eq!((sim.context().time(), sim.statistics().steps), (1e3, 1));
+    sim.advance_to(f64::INFINITY).unwrap();
+    assert_eq!(sim.context().time(), f64::INFINITY);
+    let (_, s) = solve(1.0, 1.0, &config("runge_kutta3", 0.25)).unwrap();
+    assert_eq!((s.steps, s.largest_step), (4, Some(0.25)));
+}
+
+#[test]
 fn bad_settings_are_explained() {
     let good = SimulatorConfig::default;
     let message = |config: SimulatorConfig| solve(1.0, 1.0, &config).unwrap_err().to_string();
