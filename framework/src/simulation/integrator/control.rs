@@ -315,6 +315,9 @@ fn largest<T: Scalar>(error: &[T]) -> f64 {
 
 /// `time` moved to the target, to the bit, with the derivatives it has.
 fn exactly<T: Scalar>(time: T, target: f64) -> T {
+    if target.is_infinite() {
+        return T::from(target); // No event ever, and nothing to integrate.
+    }
     let near = time + T::from(target - time.re());
     near + T::from(target - near.re())
 }

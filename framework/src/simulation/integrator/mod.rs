@@ -8,20 +8,27 @@ mod bogacki_shampine3;
 pub(super) mod control;
 mod explicit;
 mod explicit_euler;
+mod implicit_euler;
+mod newton;
+mod radau;
 mod runge_kutta2;
 mod runge_kutta3;
 mod runge_kutta5;
 mod schemes;
 mod semi_explicit_euler;
+mod velocity_implicit_euler;
 
 pub use bogacki_shampine3::BogackiShampine3;
 pub use control::IntegratorStatistics;
 pub use explicit_euler::ExplicitEuler;
+pub use implicit_euler::ImplicitEuler;
+pub use radau::{Radau, Radau1, Radau3};
 pub use runge_kutta2::RungeKutta2;
 pub use runge_kutta3::RungeKutta3;
 pub use runge_kutta5::RungeKutta5;
 pub use schemes::{SCHEMES, by_name};
 pub use semi_explicit_euler::SemiExplicitEuler;
+pub use velocity_implicit_euler::VelocityImplicitEuler;
 
 use crate::{Context, Result, Scalar};
 use std::ops::Range;

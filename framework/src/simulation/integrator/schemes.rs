@@ -1,19 +1,24 @@
 //! Integrators by name.
 
 use super::{
-    BogackiShampine3, ExplicitEuler, Integrator, RungeKutta2, RungeKutta3, RungeKutta5,
-    SemiExplicitEuler,
+    BogackiShampine3, ExplicitEuler, ImplicitEuler, Integrator, Radau1, Radau3, RungeKutta2,
+    RungeKutta3, RungeKutta5, SemiExplicitEuler, VelocityImplicitEuler,
 };
 use crate::{Error, Result, Scalar};
+use std::any::{Any, type_name};
 
 /// The names that [`by_name`] knows, as Drake's configuration files spell them.
-pub const SCHEMES: [&str; 6] = [
+pub const SCHEMES: [&str; 10] = [
     "explicit_euler",
     "semi_explicit_euler",
     "runge_kutta2",
     "runge_kutta3",
     "runge_kutta5",
     "bogacki_shampine3",
+    "implicit_euler",
+    "velocity_implicit_euler",
+    "radau1",
+    "radau3",
 ];
 
 /// The integrator of this name.
@@ -26,7 +31,8 @@ pub const SCHEMES: [&str; 6] = [
 /// ```
 ///
 /// # Errors
-/// If there is none; the message lists the names.
+/// If there is none, the message lists the names; or if it computes in `f64` only, as implicit ones
+/// do, and T is another scalar.
 pub fn by_name<T: Scalar>(name: &str) -> Result<Box<dyn Integrator<T>>> {
     Ok(match name {
         "explicit_euler" => Box::new(ExplicitEuler::new()),
@@ -35,6 +41,10 @@ pub fn by_name<T: Scalar>(name: &str) -> Result<Box<dyn Integrator<T>>> {
         "runge_kutta3" => Box::new(RungeKutta3::new()),
         "runge_kutta5" => Box::new(RungeKutta5::new()),
         "bogacki_shampine3" => Box::new(BogackiShampine3::new()),
+        "implicit_euler" => only_f64(Box::new(ImplicitEuler::new()))?,
+        "velocity_implicit_euler" => only_f64(Box::new(VelocityImplicitEuler::new()))?,
+        "radau1" => only_f64(Box::new(Radau1::new()))?,
+        "radau3" => only_f64(Box::new(Radau3::new()))?,
         _ => {
             return Err(Error::invalid(format!(
                 "Simulator: there is no integration scheme '{name}'; known are {}",
@@ -42,4 +52,19 @@ pub fn by_name<T: Scalar>(name: &str) -> Result<Box<dyn Integrator<T>>> {
             )));
         }
     })
+}
+
+/// An integrator of `f64` as one of T, which must be `f64`.
+fn only_f64<T: Scalar>(integrator: Box<dyn Integrator<f64>>) -> Result<Box<dyn Integrator<T>>> {
+    let name = integrator.name();
+    let any: Box<dyn Any> = Box::new(integrator);
+    any.downcast::<Box<dyn Integrator<T>>>()
+        .map(|same| *same)
+        .map_err(|_| {
+            Error::invalid(format!(
+                "Simulator: the integration scheme '{name}' computes in f64 only, not in {}; \
+                 explicit schemes do",
+                type_name::<T>()
+            ))
+        })
 }

@@ -1,0 +1,63 @@
+//! Implicit Euler.
+
+use super::newton::{Jacobian, Stages, whole_and_halves};
+use super::{ErrorControl, Integrator, Ode};
+use crate::Result;
+
+/// Implicit (backward) Euler, first order, L-stable, for stiff equations: Drake's
+/// `ImplicitEulerIntegrator`. Takes two steps of half the size and estimates the error by the
+/// difference to one whole step (Hairer, Nørsett, Wanner I, section II.4). In `f64` only.
+pub struct ImplicitEuler {
+    jacobian: Jacobian,
+    /// Of whole and half steps: the matrix of one is good enough for the other, mostly.
+    stage: Stages<1>,
+    error: Vec<f64>,
+}
+
+impl ImplicitEuler {
+    /// Ready to step any context.
+    #[allow(
+        clippy::new_without_default,
+        reason = "integrators are configured, not defaulted"
+    )]
+    pub fn new() -> Self {
+        Self {
+            jacobian: Jacobian::default(),
+            stage: Stages::new([[1.0]], [1.0]),
+            error: vec![],
+        }
+    }
+}
+
+impl Integrator<f64> for ImplicitEuler {
+    fn name(&self) -> &'static str {
+        "implicit_euler"
+    }
+
+    fn step(&mut self, ode: &mut Ode<'_, f64>, dt: f64) -> Result<bool> {
+        let t1 = ode.time() + dt;
+        let Self {
+            jacobian, stage, ..
+        } = self;
+        let found = whole_and_halves(ode, dt, |ode, step| stage.solve(jacobian, ode, step))?;
+        self.jacobian.step_ended(found.is_some());
+        let Some([whole, end]) = found else {
+            return Ok(false);
+        };
+        ode.set(t1, &end);
+        self.error = whole.iter().zip(&end).map(|(a, b)| a - b).collect();
+        Ok(true)
+    }
+
+    fn error_control(&self) -> Option<ErrorControl> {
+        Some(ErrorControl {
+            order: 2,
+            loosest_accuracy: 0.5,
+            first_step: 1.0,
+        })
+    }
+
+    fn error_estimate(&self) -> &[f64] {
+        &self.error
+    }
+}

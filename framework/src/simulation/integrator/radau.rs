@@ -1,0 +1,110 @@
+//! Radau IIA.
+
+use super::newton::{Jacobian, Stages, Step};
+use super::{ErrorControl, Integrator, Ode};
+use crate::Result;
+
+/// Radau IIA with S stages, of order 2 S - 1, L-stable, for stiff equations (Hairer, Wanner II, table
+/// IV.5.5): Drake's `RadauIntegrator`. The error is estimated by the difference to the implicit
+/// trapezoidal rule. In `f64` only. See [`Radau1`] and [`Radau3`].
+pub struct Radau<const S: usize> {
+    jacobian: Jacobian,
+    stages: Stages<S>,
+    trapezoid: Stages<1>,
+    error: Vec<f64>,
+}
+
+/// One stage, first order: implicit Euler with another error estimate.
+pub type Radau1 = Radau<1>;
+/// Two stages, third order.
+pub type Radau3 = Radau<2>;
+
+impl Radau<1> {
+    /// Ready to step any context.
+    #[allow(
+        clippy::new_without_default,
+        reason = "integrators are configured, not defaulted"
+    )]
+    pub fn new() -> Self {
+        Self::of(Stages::new([[1.0]], [1.0]))
+    }
+}
+
+impl Radau<2> {
+    /// Ready to step any context.
+    #[allow(
+        clippy::new_without_default,
+        reason = "integrators are configured, not defaulted"
+    )]
+    pub fn new() -> Self {
+        let a = [[5.0 / 12.0, -1.0 / 12.0], [3.0 / 4.0, 1.0 / 4.0]];
+        Self::of(Stages::new(a, [1.0 / 3.0, 1.0]))
+    }
+}
+
+impl<const S: usize> Radau<S> {
+    fn of(stages: Stages<S>) -> Self {
+        Self {
+            jacobian: Jacobian::default(),
+            stages,
+            trapezoid: Stages::new([[0.5]], [1.0]),
+            error: vec![],
+        }
+    }
+
+    /// The results of this method and of the trapezoidal rule.
+    fn solve(&mut self, ode: &mut Ode<'_, f64>, h: f64) -> Result<Option<[Vec<f64>; 2]>> {
+        let (t0, x0) = (ode.time(), ode.state().to_vec());
+        let mut half_slope = vec![0.0; x0.len()];
+        ode.derivatives(&mut half_slope)?;
+        half_slope.iter_mut().for_each(|f| *f *= h / 2.0);
+        let step = Step {
+            t0,
+            h,
+            x0: &x0,
+            constant: None,
+            guess: None,
+        };
+        let Some(end) = self.stages.solve(&mut self.jacobian, ode, &step)? else {
+            return Ok(None);
+        };
+        let step = Step {
+            constant: Some(&half_slope),
+            guess: Some(&end),
+            ..step
+        };
+        let embedded = self.trapezoid.solve(&mut self.jacobian, ode, &step)?;
+        Ok(embedded.map(|embedded| [end, embedded]))
+    }
+}
+
+impl<const S: usize> Integrator<f64> for Radau<S> {
+    fn name(&self) -> &'static str {
+        if S == 1 { "radau1" } else { "radau3" }
+    }
+
+    fn step(&mut self, ode: &mut Ode<'_, f64>, dt: f64) -> Result<bool> {
+        let t1 = ode.time() + dt;
+        let found = self.solve(ode, dt)?;
+        self.jacobian.step_ended(found.is_some());
+        let Some([end, embedded]) = found else {
+            return Ok(false);
+        };
+        ode.set(t1, &end);
+        self.error = end.iter().zip(&embedded).map(|(a, b)| a - b).collect();
+        Ok(true)
+    }
+
+    fn error_control(&self) -> Option<ErrorControl> {
+        let (order, loosest_accuracy) = if S == 1 { (2, 0.5) } else { (3, 1e-2) };
+        Some(ErrorControl {
+            order,
+            loosest_accuracy,
+            first_step: 1.0,
+        })
+    }
+
+    fn error_estimate(&self) -> &[f64] {
+        &self.error
+    }
+}
