@@ -83,6 +83,36 @@ fn primitives() {
 }
 
 #[test]
+fn state_space_and_control_primitives() {
+    let one = || nalgebra::dmatrix![1.0];
+    let linear = LinearSystem::new(one(), one(), one(), one(), 0.0).unwrap();
+    primitive!("affine_system.rs", linear.as_affine().clone());
+    primitive!("linear_system.rs", linear);
+    primitive!("matrix_gain.rs", MatrixGain::new(one()).unwrap());
+    let derivative = DiscreteDerivative::new(1, 0.1).unwrap();
+    primitive!("discrete_derivative.rs", derivative);
+    let delay = DiscreteTimeDelay::new(0.1, 1, 1).unwrap();
+    primitive!("discrete_time_delay.rs", delay);
+    let integrator = DiscreteTimeIntegrator::new(1, 0.1).unwrap();
+    primitive!("discrete_time_integrator.rs", integrator);
+    let filter = FirstOrderLowPassFilter::new([1.0]).unwrap();
+    primitive!("first_order_low_pass_filter.rs", filter);
+    let pid = PidController::new([1.0], [1.0], [1.0]).unwrap();
+    primitive!("pid_controller.rs", pid);
+    let states = StateInterpolatorWithDiscreteDerivative::new(1, 0.1).unwrap();
+    primitive!("state_interpolator.rs", states);
+}
+
+#[test]
+fn routing_primitives() {
+    primitive!("demultiplexer.rs", Demultiplexer::new([1, 1]));
+    primitive!("multiplexer.rs", Multiplexer::new([1, 1]));
+    primitive!("pass_through.rs", PassThrough::new(1));
+    primitive!("pass_through.rs", ValuePassThrough::new(1));
+    primitive!("saturation.rs", Saturation::with_limit_ports(1));
+}
+
+#[test]
 fn scene_graph() {
     let mut scene = SceneGraph::new();
     scene.register_source("{source}").unwrap();

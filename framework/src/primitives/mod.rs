@@ -1,19 +1,46 @@
 //! Small systems that most diagrams need, one per file; also the reference for how to write one.
 
 mod adder;
+mod affine_system;
+mod check;
 mod constant_vector_source;
+mod demultiplexer;
+mod discrete_derivative;
+mod discrete_time_delay;
+mod discrete_time_integrator;
+mod first_order_low_pass_filter;
 mod gain;
 mod integrator;
+mod linear_system;
+mod matrix_gain;
+mod multiplexer;
+mod pass_through;
+mod pid_controller;
+mod saturation;
 mod sine;
+mod state_interpolator;
 mod trajectory_source;
 mod vector_log_sink;
 mod zero_order_hold;
 
 pub use adder::{Adder, AdderPorts};
+pub use affine_system::{AffineSystem, AffineSystemPorts};
 pub use constant_vector_source::{ConstantVectorSource, ConstantVectorSourcePorts};
+pub use demultiplexer::{Demultiplexer, DemultiplexerPorts};
+pub use discrete_derivative::{DiscreteDerivative, DiscreteDerivativePorts, InputHistory};
+pub use discrete_time_delay::{DiscreteTimeDelay, DiscreteTimeDelayPorts};
+pub use discrete_time_integrator::{DiscreteTimeIntegrator, DiscreteTimeIntegratorPorts};
+pub use first_order_low_pass_filter::{FirstOrderLowPassFilter, FirstOrderLowPassFilterPorts};
 pub use gain::{Gain, GainPorts};
 pub use integrator::{Integrator, IntegratorPorts};
+pub use linear_system::LinearSystem;
+pub use matrix_gain::{MatrixGain, MatrixGainPorts};
+pub use multiplexer::{Multiplexer, MultiplexerPorts};
+pub use pass_through::{PassThrough, PassThroughPorts, ValuePassThrough};
+pub use pid_controller::{PidController, PidControllerPorts};
+pub use saturation::{Saturation, SaturationPorts};
 pub use sine::{Sine, SinePorts};
+pub use state_interpolator::{StateInterpolatorPorts, StateInterpolatorWithDiscreteDerivative};
 pub use trajectory_source::{TrajectorySource, TrajectorySourcePorts};
 pub use vector_log_sink::{VectorLog, VectorLogSink, VectorLogSinkPorts};
 pub use zero_order_hold::{ZeroOrderHold, ZeroOrderHoldPorts};

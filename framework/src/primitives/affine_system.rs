@@ -1,0 +1,240 @@
+//! Affine state space systems, and what linear systems and matrix gains share with them.
+
+use super::check;
+use crate::Result;
+use crate::prelude::*;
+use nalgebra::DMatrix;
+
+/// `xdot = A x + B u + f0` or, with a period, `x[n+1] = A x[n] + B u[n] + f0`; in both cases
+/// `y = C x + D u + y0` (Drake's `AffineSystem`).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | `u0` | vector, as long as B has columns |
+/// | output | `y0` | vector, as long as C has rows; direct feedthrough if D is not zero |
+///
+/// A system with no inputs reads nothing: its empty port may stay unconnected.
+///
+/// ```
+/// use nalgebra::dmatrix;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::AffineSystem;
+///
+/// let one = dmatrix![1.0];
+/// let counter = AffineSystem::new(one.clone(), [2.0], one.clone(), one, [0.5], dmatrix![0.0], 0.1)?;
+/// let mut b = DiagramBuilder::new();
+/// let counter = b.add("counter", counter);
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(counter.u, vec![1.0])?;
+/// let mut sim = Simulator::new(&diagram, ctx)?;
+/// sim.advance_to(0.95)?;
+/// assert_eq!(sim.context().eval(counter.y)?, &[30.5]); // ten steps of 2 + 1
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AffineSystem {
+    a: DMatrix<f64>,
+    b: DMatrix<f64>,
+    c: DMatrix<f64>,
+    d: DMatrix<f64>,
+    f0: Vec<f64>,
+    y0: Vec<f64>,
+    period: f64,
+    initial_state: Vec<f64>,
+}
+
+impl AffineSystem {
+    /// Takes the matrices and the `period` of the updates (s), 0 for a continuous system.
+    ///
+    /// # Errors
+    /// If sizes do not agree, if a number is not finite, or if the period is negative.
+    pub fn new(
+        a: DMatrix<f64>,
+        f0: impl Into<Vec<f64>>,
+        b: DMatrix<f64>,
+        c: DMatrix<f64>,
+        y0: impl Into<Vec<f64>>,
+        d: DMatrix<f64>,
+        period: f64,
+    ) -> Result<Self> {
+        let name = "AffineSystem";
+        Self::named(name, [a, b, c, d], [f0.into(), y0.into()], period)
+    }
+
+    /// As [`AffineSystem::new`], for systems of another `name`.
+    pub(super) fn named(
+        name: &str,
+        [a, b, c, d]: [DMatrix<f64>; 4],
+        [f0, y0]: [Vec<f64>; 2],
+        period: f64,
+    ) -> Result<Self> {
+        let (states, inputs, outputs) = (a.nrows(), d.ncols(), d.nrows());
+        check::matrix(name, "A", &a, (states, states))?;
+        check::matrix(name, "B", &b, (states, inputs))?;
+        check::matrix(name, "C", &c, (outputs, states))?;
+        check::matrix(name, "D", &d, (outputs, inputs))?;
+        check::length(name, "f0", f0.len(), states)?;
+        check::length(name, "y0", y0.len(), outputs)?;
+        check::finite(name, "f0", &f0)?;
+        check::finite(name, "y0", &y0)?;
+        if period != 0.0 {
+            check::positive_time(name, "period", period)?;
+        }
+        Ok(Self {
+            initial_state: vec![0.0; states],
+            a,
+            b,
+            c,
+            d,
+            f0,
+            y0,
+            period,
+        })
+    }
+
+    /// Starts at `x0` instead of zero.
+    ///
+    /// # Errors
+    /// If it has not one finite element per state.
+    pub fn with_initial_state(mut self, x0: impl Into<Vec<f64>>) -> Result<Self> {
+        let x0 = x0.into();
+        check::length("AffineSystem", "x0", x0.len(), self.a.nrows())?;
+        check::finite("AffineSystem", "x0", &x0)?;
+        self.initial_state = x0;
+        Ok(self)
+    }
+
+    /// Matrix A.
+    pub fn a(&self) -> &DMatrix<f64> {
+        &self.a
+    }
+    /// Matrix B.
+    pub fn b(&self) -> &DMatrix<f64> {
+        &self.b
+    }
+    /// Matrix C.
+    pub fn c(&self) -> &DMatrix<f64> {
+        &self.c
+    }
+    /// Matrix D.
+    pub fn d(&self) -> &DMatrix<f64> {
+        &self.d
+    }
+    /// Offset of the derivative or of the next state.
+    pub fn f0(&self) -> &[f64] {
+        &self.f0
+    }
+    /// Offset of the output.
+    pub fn y0(&self) -> &[f64] {
+        &self.y0
+    }
+    /// Time between updates (s), 0 for a continuous system.
+    pub fn period(&self) -> f64 {
+        self.period
+    }
+
+    /// Derivative or next state.
+    fn advance<T: Scalar>(
+        &self,
+        ctx: &LeafContext<'_, T>,
+        u: InputPort<Vec<T>>,
+        x: &[T],
+        next: &mut [T],
+    ) -> Result<()> {
+        assign(next, &self.f0);
+        add_product(&self.a, x, next);
+        if self.b.ncols() > 0 {
+            add_product(&self.b, ctx.eval(u)?, next);
+        }
+        Ok(())
+    }
+
+    /// Declares the system for any `S` that contains one.
+    pub(super) fn declare_in<S: LeafSystem<T>, T: Scalar>(
+        &self,
+        d: &mut Declare<S, T>,
+        this: fn(&S) -> &AffineSystem,
+    ) -> AffineSystemPorts<T> {
+        let u = d.vector_input("u0", self.d.ncols());
+        let x0: Vec<T> = self.initial_state.iter().map(|x| T::from(*x)).collect();
+        let (mut continuous, mut discrete) = (None, None);
+        let mut deps = vec![Dep::Nothing];
+        if !x0.is_empty() && self.period > 0.0 {
+            let x = d.discrete_state(&x0);
+            d.discrete_update_on(Trigger::every(self.period), move |s, ctx, next| {
+                this(s).advance(ctx, u, ctx.xd(x), next.get_mut(x))?;
+                Ok(EventStatus::Succeeded)
+            });
+            discrete = Some(x);
+            deps.push(x.into());
+        } else if !x0.is_empty() {
+            let needs = [Dep::Z, u.into()];
+            let x = d.continuous_state((0, 0, x0.len()), &x0, &needs, move |s, ctx, xdot| {
+                this(s).advance(ctx, u, ctx.xc(), xdot)
+            });
+            continuous = Some(x);
+            deps.push(Dep::Z);
+        }
+        let feeds_through = self.d.iter().any(|d| *d != 0.0);
+        if feeds_through {
+            deps.push(u.into());
+        }
+        let y = d.vector_output("y0", self.d.nrows(), &deps, move |s, ctx, y| {
+            let s = this(s);
+            assign(y, &s.y0);
+            if let Some(x) = discrete {
+                add_product(&s.c, ctx.xd(x), y);
+            } else if continuous.is_some() {
+                add_product(&s.c, ctx.xc(), y);
+            }
+            if feeds_through {
+                add_product(&s.d, ctx.eval(u)?, y);
+            }
+            Ok(())
+        });
+        AffineSystemPorts {
+            u,
+            y,
+            continuous,
+            discrete,
+        }
+    }
+}
+
+/// Ports of [`AffineSystem`].
+#[derive(Clone, Copy, Debug)]
+pub struct AffineSystemPorts<T> {
+    /// Input.
+    pub u: InputPort<Vec<T>>,
+    /// Output.
+    pub y: OutputPort<Vec<T>>,
+    /// The state of a continuous system.
+    pub continuous: Option<ContinuousState<Vec<T>>>,
+    /// The state of a discrete system.
+    pub discrete: Option<DiscreteState<Vec<T>>>,
+}
+
+impl<T: Scalar> LeafSystem<T> for AffineSystem {
+    type Ports = AffineSystemPorts<T>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        self.declare_in(d, |s| s)
+    }
+}
+
+fn assign<T: Scalar>(y: &mut [T], values: &[f64]) {
+    for (y, value) in y.iter_mut().zip(values) {
+        *y = T::from(*value);
+    }
+}
+
+/// `y += m x`, column by column as the matrix lies in memory.
+pub(super) fn add_product<T: Scalar>(m: &DMatrix<f64>, x: &[T], y: &mut [T]) {
+    let columns = m.as_slice().chunks_exact(m.nrows().max(1));
+    for (column, x) in columns.zip(x) {
+        for (y, m) in y.iter_mut().zip(column) {
+            *y += *x * T::from(*m);
+        }
+    }
+}

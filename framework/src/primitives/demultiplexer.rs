@@ -1,0 +1,65 @@
+//! Splitting of vectors.
+
+use crate::prelude::*;
+
+/// Splits its input into several vectors (Drake's `Demultiplexer`).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | `u0` | vector, as long as the outputs together |
+/// | output | `y0`, `y1`, ... | vectors of the given sizes; direct feedthrough |
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::Demultiplexer;
+///
+/// let mut b = DiagramBuilder::new();
+/// let split = b.add("split", Demultiplexer::new([1, 2]));
+/// let mut ctx = b.build()?.default_context();
+/// ctx.fix(split.u, vec![1.0, 2.0, 3.0])?;
+/// assert_eq!(ctx.eval(split.y[1])?, &[2.0, 3.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Demultiplexer {
+    sizes: Vec<usize>,
+}
+
+impl Demultiplexer {
+    /// One output of each of `sizes`.
+    pub fn new(sizes: impl Into<Vec<usize>>) -> Self {
+        let sizes = sizes.into();
+        Self { sizes }
+    }
+}
+
+/// Ports of [`Demultiplexer`].
+#[derive(Clone, Debug)]
+pub struct DemultiplexerPorts<T> {
+    /// Input.
+    pub u: InputPort<Vec<T>>,
+    /// Its parts.
+    pub y: Vec<OutputPort<Vec<T>>>,
+}
+
+impl<T: Scalar> LeafSystem<T> for Demultiplexer {
+    type Ports = DemultiplexerPorts<T>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let u = d.vector_input("u0", self.sizes.iter().sum());
+        let mut begin = 0;
+        let mut y = vec![];
+        for (i, size) in self.sizes.iter().enumerate() {
+            let part = begin..begin + size;
+            begin = part.end;
+            let name = format!("y{i}");
+            y.push(
+                d.vector_output(&name, *size, &[u.into()], move |_, ctx, y| {
+                    y.copy_from_slice(&ctx.eval(u)?[part.clone()]);
+                    Ok(())
+                }),
+            );
+        }
+        DemultiplexerPorts { u, y }
+    }
+}

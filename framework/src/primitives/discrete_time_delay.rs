@@ -1,0 +1,84 @@
+//! Delay by whole periods.
+
+use super::check;
+use crate::Result;
+use crate::prelude::*;
+
+/// Samples its input every `period` and gives it out a number of periods later (Drake's
+/// `DiscreteTimeDelay`).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | `u` | vector of `size` |
+/// | output | `delayed_u` | vector of `size`, no feedthrough; zero before the first sample arrives |
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::DiscreteTimeDelay;
+///
+/// let mut b = DiagramBuilder::new();
+/// let delay = b.add("delay", DiscreteTimeDelay::new(0.1, 2, 1)?);
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(delay.u, vec![5.0])?;
+/// let mut sim = Simulator::new(&diagram, ctx)?;
+/// sim.advance_to(0.15)?; // two samples taken
+/// assert_eq!(sim.context().eval(delay.y)?, &[0.0]);
+/// sim.advance_to(0.25)?; // the third pushes the first out
+/// assert_eq!(sim.context().eval(delay.y)?, &[5.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct DiscreteTimeDelay {
+    period: f64,
+    steps: usize,
+    size: usize,
+}
+
+impl DiscreteTimeDelay {
+    /// Delays vectors of `size` elements, sampled every `period` (s), by `steps` periods.
+    ///
+    /// # Errors
+    /// If the period is not positive.
+    pub fn new(period: f64, steps: usize, size: usize) -> Result<Self> {
+        check::positive_time("DiscreteTimeDelay", "period", period)?;
+        Ok(Self {
+            period,
+            steps,
+            size,
+        })
+    }
+}
+
+/// Ports of [`DiscreteTimeDelay`].
+#[derive(Clone, Copy, Debug)]
+pub struct DiscreteTimeDelayPorts<T> {
+    /// Input.
+    pub u: InputPort<Vec<T>>,
+    /// Output.
+    pub y: OutputPort<Vec<T>>,
+    /// The samples on their way, `steps + 1` of them, the oldest first.
+    pub x: DiscreteState<Vec<T>>,
+}
+
+impl<T: Scalar> LeafSystem<T> for DiscreteTimeDelay {
+    type Ports = DiscreteTimeDelayPorts<T>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let size = self.size;
+        let u = d.vector_input("u", size);
+        let x = d.discrete_state(&vec![T::zero(); size * (self.steps + 1)]);
+        d.discrete_update_on(Trigger::every(self.period), move |_, ctx, next| {
+            let next = next.get_mut(x);
+            next.copy_within(size.., 0);
+            let newest = next.len() - size;
+            next[newest..].copy_from_slice(ctx.eval(u)?);
+            Ok(EventStatus::Succeeded)
+        });
+        let y = d.vector_output("delayed_u", size, &[x.into()], move |_, ctx, y| {
+            y.copy_from_slice(&ctx.xd(x)[..size]);
+            Ok(())
+        });
+        DiscreteTimeDelayPorts { u, y, x }
+    }
+}

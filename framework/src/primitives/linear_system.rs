@@ -1,0 +1,72 @@
+//! Linear state space systems.
+
+use super::affine_system::{AffineSystem, AffineSystemPorts};
+use crate::Result;
+use crate::prelude::*;
+use nalgebra::DMatrix;
+
+/// `xdot = A x + B u` or, with a period, `x[n+1] = A x[n] + B u[n]`; in both cases
+/// `y = C x + D u` (Drake's `LinearSystem`).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | `u0` | vector, as long as B has columns |
+/// | output | `y0` | vector, as long as C has rows; direct feedthrough if D is not zero |
+///
+/// ```
+/// use nalgebra::dmatrix;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::LinearSystem;
+///
+/// let decay = LinearSystem::new(dmatrix![-1.0], dmatrix![1.0], dmatrix![1.0], dmatrix![0.0], 0.0)?
+///     .with_initial_state([1.0])?;
+/// let mut b = DiagramBuilder::new();
+/// let decay = b.add("decay", decay);
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(decay.u, vec![0.0])?;
+/// let mut sim = Simulator::new(&diagram, ctx)?;
+/// sim.advance_to(1.0)?;
+/// assert!((sim.context().eval(decay.y)?[0] - (-1.0_f64).exp()).abs() < 1e-4);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LinearSystem(AffineSystem);
+
+impl LinearSystem {
+    /// Takes the matrices and the `period` of the updates (s), 0 for a continuous system.
+    ///
+    /// # Errors
+    /// If sizes do not agree, if a number is not finite, or if the period is negative.
+    pub fn new(
+        a: DMatrix<f64>,
+        b: DMatrix<f64>,
+        c: DMatrix<f64>,
+        d: DMatrix<f64>,
+        period: f64,
+    ) -> Result<Self> {
+        let offsets = [vec![0.0; a.nrows()], vec![0.0; d.nrows()]];
+        AffineSystem::named("LinearSystem", [a, b, c, d], offsets, period).map(Self)
+    }
+
+    /// Starts at `x0` instead of zero.
+    ///
+    /// # Errors
+    /// If it has not one finite element per state.
+    pub fn with_initial_state(self, x0: impl Into<Vec<f64>>) -> Result<Self> {
+        self.0.with_initial_state(x0).map(Self)
+    }
+
+    /// The same system with its offsets, which are zero; gives access to the matrices.
+    pub fn as_affine(&self) -> &AffineSystem {
+        &self.0
+    }
+}
+
+impl<T: Scalar> LeafSystem<T> for LinearSystem {
+    type Ports = AffineSystemPorts<T>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        self.0.declare_in(d, |s| &s.0)
+    }
+}

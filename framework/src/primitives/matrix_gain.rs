@@ -1,0 +1,69 @@
+//! Multiplication by a matrix.
+
+use super::affine_system::add_product;
+use super::check;
+use crate::Result;
+use crate::prelude::*;
+use nalgebra::DMatrix;
+
+/// `y = D u` (Drake's `MatrixGain`).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | `u0` | vector, as long as D has columns |
+/// | output | `y0` | vector, as long as D has rows; direct feedthrough |
+///
+/// ```
+/// use nalgebra::dmatrix;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::MatrixGain;
+///
+/// let mut b = DiagramBuilder::new();
+/// let sum = b.add("sum", MatrixGain::new(dmatrix![1.0, 1.0])?);
+/// let mut ctx = b.build()?.default_context();
+/// ctx.fix(sum.u, vec![2.0, 3.0])?;
+/// assert_eq!(ctx.eval(sum.y)?, &[5.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct MatrixGain {
+    d: DMatrix<f64>,
+}
+
+impl MatrixGain {
+    /// Multiplies by `d`.
+    ///
+    /// # Errors
+    /// If an element is not finite.
+    pub fn new(d: DMatrix<f64>) -> Result<Self> {
+        check::finite("MatrixGain", "D", d.iter())?;
+        Ok(Self { d })
+    }
+    /// The matrix.
+    pub fn d(&self) -> &DMatrix<f64> {
+        &self.d
+    }
+}
+
+/// Ports of [`MatrixGain`].
+#[derive(Clone, Copy, Debug)]
+pub struct MatrixGainPorts<T> {
+    /// Input.
+    pub u: InputPort<Vec<T>>,
+    /// Output.
+    pub y: OutputPort<Vec<T>>,
+}
+
+impl<T: Scalar> LeafSystem<T> for MatrixGain {
+    type Ports = MatrixGainPorts<T>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let u = d.vector_input("u0", self.d.ncols());
+        let y = d.vector_output("y0", self.d.nrows(), &[u.into()], move |s, ctx, y| {
+            y.fill(T::zero());
+            add_product(&s.d, ctx.eval(u)?, y);
+            Ok(())
+        });
+        MatrixGainPorts { u, y }
+    }
+}

@@ -1,0 +1,239 @@
+//! Primitive systems against closed forms, and their bad arguments.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use nalgebra::{DMatrix, dmatrix};
+use tarragon_framework::integrator::RungeKutta3;
+use tarragon_framework::prelude::*;
+use tarragon_framework::primitives::*;
+use tarragon_framework::{Result, autodiff};
+
+fn message<V>(result: Result<V>) -> String {
+    result.err().expect("an error is expected").to_string()
+}
+
+/// Simulates a diagram of one block whose inputs are fixed by `prepare`.
+fn simulate(diagram: &Diagram<f64>, ctx: Context<f64>, end: f64) -> Context<f64> {
+    let mut sim = Simulator::new(diagram, ctx).unwrap();
+    sim.set_integrator(RungeKutta3::new(), 1e-3).unwrap();
+    sim.advance_to(end).unwrap();
+    sim.into_context()
+}
+
+#[test]
+fn a_continuous_affine_system_follows_its_closed_form() {
+    // xdot = -2 x + 3 u + 1 from 5: x = x_inf + (5 - x_inf) exp(-2 t), x_inf = (3 u + 1) / 2.
+    let system = AffineSystem::new(
+        dmatrix![-2.0],
+        [1.0],
+        dmatrix![3.0],
+        dmatrix![1.0; 4.0],
+        [0.0, 7.0],
+        dmatrix![0.0; 2.0],
+        0.0,
+    );
+    let mut b = DiagramBuilder::new();
+    let s = b.add("s", system.unwrap().with_initial_state([5.0]).unwrap());
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(s.u, vec![0.5]).unwrap();
+    let ctx = simulate(&diagram, ctx, 0.7);
+    let x = 1.25 + 3.75 * (-1.4_f64).exp();
+    assert!((ctx.xc(s.continuous.unwrap()).unwrap()[0] - x).abs() < 1e-9);
+    let y = ctx.eval(s.y).unwrap();
+    assert!((y[0] - x).abs() < 1e-9 && (y[1] - (4.0 * x + 8.0)).abs() < 1e-8);
+}
+
+#[test]
+fn a_discrete_linear_system_without_feedthrough_closes_a_loop() {
+    let one = || dmatrix![1.0];
+    let system = LinearSystem::new(dmatrix![0.5], one(), one(), dmatrix![0.0], 0.1).unwrap();
+    let mut b = DiagramBuilder::new();
+    let s = b.add("s", system.with_initial_state([1.0]).unwrap());
+    let gain = b.add("gain", MatrixGain::new(dmatrix![0.25]).unwrap());
+    b.connect(s.y, gain.u);
+    b.connect(gain.y, s.u);
+    let diagram = b.build().unwrap();
+    let ctx = simulate(&diagram, diagram.default_context(), 0.35);
+    assert_eq!(ctx.eval(s.y).unwrap(), &[0.75_f64.powi(4)]);
+}
+
+#[test]
+fn a_system_without_inputs_needs_none() {
+    let none = DMatrix::zeros;
+    let system = LinearSystem::new(dmatrix![0.0], none(1, 0), dmatrix![2.0], none(1, 0), 0.0);
+    let mut b = DiagramBuilder::new();
+    let s = b.add("s", system.unwrap().with_initial_state([3.0]).unwrap());
+    let diagram = b.build().unwrap();
+    let ctx = simulate(&diagram, diagram.default_context(), 0.2);
+    assert_eq!(ctx.eval(s.y).unwrap(), &[6.0]);
+}
+
+#[test]
+fn bad_matrices_are_named() {
+    let one = || dmatrix![1.0];
+    let bad = LinearSystem::new(one(), dmatrix![1.0; 2.0], one(), one(), 0.0);
+    assert_eq!(message(bad), "LinearSystem: B is 2 x 1, 1 x 1 is expected");
+    let bad = LinearSystem::new(one(), one(), one(), one(), f64::NAN);
+    assert_eq!(
+        message(bad),
+        "LinearSystem: the period is NaN s, a positive time is expected"
+    );
+    let bad = MatrixGain::new(dmatrix![f64::NAN]);
+    assert!(message(bad).starts_with("MatrixGain: D has an element NaN"));
+    let system = LinearSystem::new(one(), one(), one(), one(), 0.0).unwrap();
+    assert!(message(system.with_initial_state([])).contains("x0 has 0 elements, 1 are"));
+}
+
+#[test]
+fn what_is_split_and_stacked_is_unchanged() {
+    let mut b = DiagramBuilder::new();
+    let split = b.add("split", Demultiplexer::new([2, 0, 1]));
+    let stack = b.add("stack", Multiplexer::new([2, 0, 1]));
+    for (y, u) in split.y.iter().zip(&stack.u) {
+        b.connect(*y, *u);
+    }
+    let mut ctx = b.build().unwrap().default_context();
+    ctx.fix(split.u, vec![1.0, 2.0, 3.0]).unwrap();
+    assert_eq!(ctx.eval(stack.y).unwrap(), &[1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn limits_from_ports_are_optional_but_not_both() {
+    let mut b = DiagramBuilder::new();
+    let s = b.add("s", Saturation::with_limit_ports(1));
+    let mut ctx = b.build().unwrap().default_context();
+    ctx.fix(s.u, vec![3.0]).unwrap();
+    assert!(message(ctx.eval(s.y)).contains("neither 'u1'"));
+    ctx.fix(s.max.unwrap(), vec![2.0]).unwrap();
+    assert_eq!(ctx.eval(s.y).unwrap(), &[2.0]);
+    ctx.fix(s.min.unwrap(), vec![2.5]).unwrap();
+    let error = message(ctx.eval(s.y));
+    assert!(
+        error.contains("element 0 has the limits 2.5 and 2,"),
+        "{error}"
+    );
+    assert!(message(Saturation::new([1.0], [0.0])).starts_with("Saturation: element 0"));
+    assert!(message(Saturation::new([f64::NAN], [0.0])).starts_with("Saturation: element 0"));
+    assert!(message(Saturation::new([1.0], [])).contains("has 0 elements, 1 are expected"));
+}
+
+#[test]
+fn a_delay_of_no_steps_samples_and_holds() {
+    for steps in [0, 1, 3] {
+        let mut b = DiagramBuilder::new();
+        let wave = b.add("wave", Sine::new(1.0, 1.0, 0.3, 1));
+        let delay = DiscreteTimeDelay::new(0.1, steps, 1).unwrap();
+        let delay = b.add("delay", delay);
+        b.connect(wave.y, delay.u);
+        let diagram = b.build().unwrap();
+        let ctx = simulate(&diagram, diagram.default_context(), 0.45);
+        let taken = (4 - steps) as f64 * 0.1;
+        assert_eq!(ctx.eval(delay.y).unwrap(), &[(taken + 0.3).sin()]);
+    }
+    assert!(message(DiscreteTimeDelay::new(0.0, 1, 1)).contains("the period is 0 s"));
+}
+
+#[test]
+fn the_first_quotient_is_suppressed_unless_asked_for() {
+    let derivative = DiscreteDerivative::new(1, 0.1).unwrap();
+    let mut b = DiagramBuilder::new();
+    let quiet = b.add("quiet", derivative.clone());
+    let loud = b.add("loud", derivative.with_initial_transient());
+    let states = StateInterpolatorWithDiscreteDerivative::new(1, 0.1).unwrap();
+    let states = b.add("states", states.with_initial_transient());
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    for u in [quiet.u, loud.u, states.position] {
+        ctx.fix(u, vec![2.0]).unwrap();
+    }
+    let ctx = simulate(&diagram, ctx, 0.05);
+    assert_eq!(ctx.eval(quiet.dudt).unwrap(), &[0.0]);
+    assert_eq!(ctx.eval(loud.dudt).unwrap(), &[20.0]);
+    assert_eq!(ctx.eval(states.state).unwrap(), &[2.0, 20.0]);
+    let mut ctx = simulate(&diagram, ctx, 0.15);
+    assert_eq!(ctx.eval(loud.dudt).unwrap(), &[0.0]);
+    quiet.history.set(&mut ctx, &[1.0], &[0.5]).unwrap();
+    assert_eq!(ctx.eval(quiet.dudt).unwrap(), &[5.0]);
+    assert!(message(quiet.history.set(&mut ctx, &[], &[0.5])).contains("latest has 0 elements"));
+}
+
+#[test]
+fn sums_and_filters() {
+    let mut b = DiagramBuilder::new();
+    let sum = b.add("sum", DiscreteTimeIntegrator::new(2, 0.25).unwrap());
+    let filter = FirstOrderLowPassFilter::new([0.5, 2.0]).unwrap();
+    let filter = b.add("filter", filter);
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(sum.u, vec![1.0, -4.0]).unwrap();
+    ctx.fix(filter.u, vec![1.0, 1.0]).unwrap();
+    let ctx = simulate(&diagram, ctx, 1.1);
+    assert_eq!(ctx.eval(sum.y).unwrap(), &[1.25, -5.0]);
+    let y = ctx.eval(filter.y).unwrap();
+    for (y, tau) in y.iter().zip([0.5, 2.0]) {
+        assert!((y - (1.0 - (-1.1_f64 / tau).exp())).abs() < 1e-9);
+    }
+    let bad = FirstOrderLowPassFilter::new([1.0, -1.0]);
+    assert!(message(bad).contains("the time constant is -1 s"));
+    assert!(message(DiscreteTimeIntegrator::new(1, -0.5)).contains("the period is -0.5 s"));
+}
+
+#[test]
+fn projections_select_and_distribute() {
+    let pid = PidController::new([2.0], [3.0], [5.0]).unwrap();
+    let select = dmatrix![0.0, 1.0, 0.0, 0.0; 0.0, 0.0, 0.0, 1.0];
+    let pid = pid.with_state_projection(select).unwrap();
+    let pid = pid.with_output_projection(dmatrix![1.0; -1.0]).unwrap();
+    let mut b = DiagramBuilder::new();
+    let pid = b.add("pid", pid);
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(pid.estimated_state, vec![9.0, 1.0, 9.0, 2.0])
+        .unwrap();
+    ctx.fix(pid.desired_state, vec![2.0, 4.0]).unwrap();
+    let ctx = simulate(&diagram, ctx, 0.5);
+    let expected = 2.0 + 3.0 * 0.5 + 5.0 * 2.0;
+    for (y, sign) in ctx.eval(pid.control).unwrap().iter().zip([1.0, -1.0]) {
+        assert!((y - sign * expected).abs() < 1e-12);
+    }
+    let bad = PidController::new([1.0], [1.0, 2.0], [1.0]);
+    assert_eq!(
+        message(bad),
+        "PidController: ki has 2 elements, 1 are expected"
+    );
+    let pid = PidController::new([1.0], [0.0], [1.0]).unwrap();
+    let bad = pid.with_state_projection(DMatrix::zeros(1, 2));
+    assert!(message(bad).contains("the state projection is 1 x 2, 2 x 2 is expected"));
+}
+
+/// Gradient of the sum of the outputs of a diagram of primitives, by duals.
+#[test]
+fn derivatives_pass_through_every_primitive() {
+    let mut b = DiagramBuilder::new();
+    let gain = b.add(
+        "gain",
+        MatrixGain::new(dmatrix![2.0, 0.0; 0.0, 3.0]).unwrap(),
+    );
+    let limit = b.add("limit", Saturation::new([-9.0, -9.0], [9.0, 1.0]).unwrap());
+    let pass = b.add("pass", PassThrough::new(2));
+    let pid = b.add("pid", PidController::new([4.0], [0.0], [1.0]).unwrap());
+    b.connect(gain.y, limit.u);
+    b.connect(limit.y, pass.u);
+    b.connect(pass.y, pid.desired_state);
+    let diagram = b.build().unwrap().to_scalar::<AutoDiff>().unwrap();
+    let gain = diagram.ports(&gain).unwrap();
+    let pid = diagram.ports(&pid).unwrap();
+    let (value, gradient) = autodiff::gradient(
+        |x| {
+            let mut ctx = diagram.default_context();
+            ctx.fix(gain.u, x.to_vec()).unwrap();
+            ctx.fix(pid.estimated_state, vec![AutoDiff::from(0.0); 2])
+                .unwrap();
+            ctx.eval(pid.control).unwrap()[0]
+        },
+        &[1.0, 2.0],
+    );
+    // control = 4 min(2 x0, 9) + min(3 x1, 1); the second limit is reached.
+    assert_eq!((value, gradient.as_slice()), (9.0, [8.0, 0.0].as_slice()));
+}

@@ -1,0 +1,182 @@
+//! Simulations of primitive systems against those recorded from Drake 1.51.1 (`sim`).
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests, which clippy does not recognise outside of test functions"
+)]
+
+#[path = "conformance/support.rs"]
+#[allow(
+    dead_code,
+    reason = "shared with the conformance tests, which use all of it"
+)]
+mod support;
+
+use nalgebra::DMatrix;
+use serde_json::Value;
+use tarragon::framework::integrator::RungeKutta3;
+use tarragon::framework::primitives::*;
+use tarragon::prelude::*;
+
+/// The recorded cases whose names begin so; none, visibly, without the reference set.
+fn cases(prefix: &str) -> Vec<Value> {
+    let Some(mut file) = support::load("sim/sim.json.gz") else {
+        return vec![];
+    };
+    let Value::Array(cases) = file["cases"].take() else {
+        panic!("'cases' is not a list");
+    };
+    let named = |case: &Value| case["name"].as_str().unwrap().starts_with(prefix);
+    let cases: Vec<Value> = cases.into_iter().filter(named).collect();
+    assert!(!cases.is_empty(), "no recorded case is named '{prefix}...'");
+    cases
+}
+
+fn vector(v: &Value) -> Vec<f64> {
+    let items = v.as_array().unwrap();
+    items.iter().map(support::number).collect()
+}
+
+fn matrix(v: &Value) -> DMatrix<f64> {
+    let rows: Vec<Vec<f64>> = v.as_array().unwrap().iter().map(vector).collect();
+    DMatrix::from_fn(rows.len(), rows[0].len(), |i, j| rows[i][j])
+}
+
+/// The same times, the same values to `tolerance`.
+fn compare(what: &str, log: &VectorLog<f64>, recorded: &Value, tolerance: f64) {
+    // Not to the bit: the last step of Drake's integrators to an event may miss its time by one bit.
+    let late = support::difference(&log.times, &vector(&recorded["t"]));
+    assert!(late <= 1e-15, "a time of {what} is off by {late:e} s");
+    for (i, x) in recorded["x"].as_array().unwrap().iter().enumerate() {
+        let error = support::difference(&log.data[i], &vector(x));
+        assert!(
+            error <= tolerance,
+            "{what} at {} s is off by {error:e}",
+            log.times[i]
+        );
+    }
+}
+
+fn simulate(diagram: &Diagram<f64>, end: f64) -> Context<f64> {
+    let mut sim = Simulator::new(diagram, diagram.default_context()).unwrap();
+    sim.set_integrator(RungeKutta3::new(), 5e-4).unwrap();
+    sim.advance_to(end).unwrap();
+    sim.into_context()
+}
+
+#[test]
+fn discrete_linear_systems() {
+    for case in cases("discrete_linear") {
+        let [a, b, c, d] = ["A", "B", "C", "D"].map(|m| matrix(&case[m]));
+        let period = support::number(&case["dt"]);
+        let system = LinearSystem::new(a, b, c, d, period).unwrap();
+        let system = system.with_initial_state(vector(&case["x0"])).unwrap();
+        let [amplitude, frequency, phase] =
+            ["amp", "freq", "phase"].map(|k| vector(&case["sine"][k]));
+
+        let mut b = DiagramBuilder::new();
+        let system = b.add("system", system);
+        let inputs = b.add("inputs", Multiplexer::new(vec![1; amplitude.len()]));
+        for (i, u) in inputs.u.iter().enumerate() {
+            let wave = Sine::new(amplitude[i], frequency[i], phase[i], 1);
+            let wave = b.add(&format!("wave{i}"), wave);
+            b.connect(wave.y, *u);
+        }
+        b.connect(inputs.y, system.u);
+        let size = case["log_periodic"]["x"][0].as_array().unwrap().len();
+        let log = b.add("log", VectorLogSink::periodic(size, period));
+        b.connect(system.y, log.u);
+        let context = simulate(&b.build().unwrap(), support::number(&case["T"]));
+        let name = case["name"].as_str().unwrap();
+        compare(
+            name,
+            &log.find_log(&context).unwrap(),
+            &case["log_periodic"],
+            1e-12,
+        );
+    }
+}
+
+#[test]
+fn a_controlled_plant() {
+    for case in cases("pid_linear_plant") {
+        let gain = |name: &str| [support::number(&case[name])];
+        let sine = vector(&case["sine"]);
+        let pid = PidController::new(gain("kp"), gain("ki"), gain("kd")).unwrap();
+        let force = nalgebra::dmatrix![0.0; 1.0];
+        let identity = DMatrix::identity(2, 2);
+        let plant = LinearSystem::new(
+            matrix(&case["A"]),
+            force,
+            identity,
+            DMatrix::zeros(2, 1),
+            0.0,
+        );
+
+        let mut b = DiagramBuilder::new();
+        let plant = b.add("plant", plant.unwrap());
+        let pid = b.add("pid", pid);
+        let wave = b.add("wave", Sine::new(sine[0], sine[1], sine[2], 1));
+        let desired = b.add("desired", Multiplexer::new([1, 1]));
+        let log = b.add("log", VectorLogSink::periodic(2, 0.1));
+        b.connect(wave.y, desired.u[0]);
+        b.connect(wave.ydot, desired.u[1]);
+        b.connect(desired.y, pid.desired_state);
+        b.connect(plant.y, pid.estimated_state);
+        b.connect(pid.control, plant.u);
+        b.connect(plant.y, log.u);
+        let context = simulate(&b.build().unwrap(), support::number(&case["final_time"]));
+        compare(
+            "plant",
+            &log.find_log(&context).unwrap(),
+            &case["log"],
+            1e-7,
+        );
+    }
+}
+
+/// sine -> saturation -> low-pass filter -> (delay -> integrator, derivative). The limits, the
+/// period and the steps of the delay are not in the record; they follow from its logs.
+#[test]
+fn a_chain_of_blocks() {
+    for case in cases("block_chain") {
+        let sine = vector(&case["sine"]);
+        let filter = FirstOrderLowPassFilter::new([support::number(&case["lowpass_tau"])]);
+        let period = support::number(&case["derivative_dt"]);
+
+        let mut b = DiagramBuilder::new();
+        let wave = b.add("wave", Sine::new(sine[0], sine[1], sine[2], 1));
+        let saturation = b.add("saturation", Saturation::new([-1.0], [1.2]).unwrap());
+        let filter = b.add("filter", filter.unwrap());
+        let delay = b.add("delay", DiscreteTimeDelay::new(0.05, 4, 1).unwrap());
+        let derivative = b.add("derivative", DiscreteDerivative::new(1, period).unwrap());
+        let integrator = b.add("integrator", Integrator::new(1));
+        b.connect(wave.y, saturation.u);
+        b.connect(saturation.y, filter.u);
+        b.connect(filter.y, delay.u);
+        b.connect(filter.y, derivative.u);
+        b.connect(delay.y, integrator.u);
+        let logged = [
+            ("saturation", saturation.y, 1e-14),
+            ("lowpass", filter.y, 1e-6),
+            ("delay", delay.y, 1e-6),
+            ("derivative", derivative.dudt, 1e-4),
+            ("integrator", integrator.y, 1e-6),
+        ]
+        .map(|(name, port, tolerance)| {
+            let log = b.add(&format!("log of {name}"), VectorLogSink::periodic(1, 0.1));
+            b.connect(port, log.u);
+            (name, log, tolerance)
+        });
+        let context = simulate(&b.build().unwrap(), support::number(&case["final_time"]));
+        for (name, log, tolerance) in logged {
+            compare(
+                name,
+                &log.find_log(&context).unwrap(),
+                &case[name],
+                tolerance,
+            );
+        }
+    }
+}
