@@ -109,6 +109,11 @@ fn routing_primitives() {
     primitive!("multiplexer.rs", Multiplexer::new([1, 1]));
     primitive!("pass_through.rs", PassThrough::new(1));
     primitive!("pass_through.rs", ValuePassThrough::new(1));
+    primitive!("constant_value_source.rs", ConstantValueSource::new(1));
+    primitive!("port_switch.rs", PortSwitch::new(2, 1));
+    let selector = Selector::new([1, 1], [vec![(0, 0)], vec![]]).unwrap();
+    primitive!("selector.rs", selector);
+    primitive!("wrap_to_system.rs", WrapToSystem::new(1));
     primitive!("saturation.rs", Saturation::with_limit_ports(1));
 }
 

@@ -237,3 +237,57 @@ fn derivatives_pass_through_every_primitive() {
     // control = 4 min(2 x0, 9) + min(3 x1, 1); the second limit is reached.
     assert_eq!((value, gradient.as_slice()), (9.0, [8.0, 0.0].as_slice()));
 }
+
+#[test]
+fn elements_are_selected_by_checked_indices() {
+    let bad = Selector::new([1], [vec![(1, 0)]]);
+    assert_eq!(message(bad), "Selector: y0[0] selects input 1 of 1 inputs");
+    let bad = Selector::new([1], [vec![], vec![(0, 0), (0, 1)]]);
+    assert!(message(bad).contains("y1[1] selects element 1 of u0, which has 1 elements"));
+}
+
+#[test]
+fn a_switch_reads_only_what_is_selected() {
+    let mut b = DiagramBuilder::new();
+    let source = b.add("source", ConstantValueSource::new(0_usize));
+    let switch = b.add("switch", PortSwitch::new(2, 1));
+    b.connect(source.y, switch.selector);
+    let mut ctx = b.build().unwrap().default_context();
+    ctx.fix(switch.u[0], vec![3.0]).unwrap();
+    assert_eq!(ctx.eval(switch.value).unwrap(), &[3.0]);
+    *ctx.param_mut(source.value).unwrap() = 1;
+    assert!(message(ctx.eval(switch.value)).contains("'switch.u1' is not connected"));
+    *ctx.param_mut(source.value).unwrap() = 2;
+    let error = message(ctx.eval(switch.value));
+    assert!(
+        error.contains("'port_selector' is 2, a number below 2"),
+        "{error}"
+    );
+}
+
+#[test]
+fn wrapped_values_lie_in_their_interval() {
+    let (low, high) = (-std::f64::consts::PI, std::f64::consts::PI);
+    let wrap = WrapToSystem::new(1).with_interval(0, low, high).unwrap();
+    let mut b = DiagramBuilder::new();
+    let wrap = b.add("wrap", wrap);
+    let mut ctx = b.build().unwrap().default_context();
+    for u in [
+        low,
+        high,
+        -low - 1e-20,
+        low - 1e-16,
+        low - 4e-16,
+        100.0,
+        -7.0,
+        0.5,
+    ] {
+        ctx.fix(wrap.u, vec![u]).unwrap();
+        let y = ctx.eval(wrap.y).unwrap()[0];
+        assert!(low <= y && y < high, "{u} gives {y}");
+        let turns = (u - y) / (high - low);
+        assert!((turns - turns.round()).abs() < 1e-14, "{u} gives {y}");
+    }
+    assert!(message(WrapToSystem::new(1).with_interval(1, 0.0, 1.0)).contains("element 1"));
+    assert!(message(WrapToSystem::new(1).with_interval(0, 1.0, 1.0)).contains("1 to 1"));
+}
