@@ -101,6 +101,10 @@ fn state_space_and_control_primitives() {
     primitive!("pid_controller.rs", pid);
     let states = StateInterpolatorWithDiscreteDerivative::new(1, 0.1).unwrap();
     primitive!("state_interpolator.rs", states);
+    let noise = RandomSource::new(RandomDistribution::Uniform, 1, 0.1, 0).unwrap();
+    primitive!("random_source.rs", noise);
+    let closure = VectorSystem::new(1, 1, |_, _, _, _| Ok(()));
+    primitive!("vector_system.rs", closure);
 }
 
 #[test]
@@ -109,6 +113,11 @@ fn routing_primitives() {
     primitive!("multiplexer.rs", Multiplexer::new([1, 1]));
     primitive!("pass_through.rs", PassThrough::new(1));
     primitive!("pass_through.rs", ValuePassThrough::new(1));
+    primitive!("constant_value_source.rs", ConstantValueSource::new(1));
+    primitive!("port_switch.rs", PortSwitch::new(2, 1));
+    let selector = Selector::new([1, 1], [vec![(0, 0)], vec![]]).unwrap();
+    primitive!("selector.rs", selector);
+    primitive!("wrap_to_system.rs", WrapToSystem::new(1));
     primitive!("saturation.rs", Saturation::with_limit_ports(1));
 }
 

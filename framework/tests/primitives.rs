@@ -237,3 +237,140 @@ fn derivatives_pass_through_every_primitive() {
     // control = 4 min(2 x0, 9) + min(3 x1, 1); the second limit is reached.
     assert_eq!((value, gradient.as_slice()), (9.0, [8.0, 0.0].as_slice()));
 }
+
+#[test]
+fn elements_are_selected_by_checked_indices() {
+    let bad = Selector::new([1], [vec![(1, 0)]]);
+    assert_eq!(message(bad), "Selector: y0[0] selects input 1 of 1 inputs");
+    let bad = Selector::new([1], [vec![], vec![(0, 0), (0, 1)]]);
+    assert!(message(bad).contains("y1[1] selects element 1 of u0, which has 1 elements"));
+}
+
+#[test]
+fn a_switch_reads_only_what_is_selected() {
+    let mut b = DiagramBuilder::new();
+    let source = b.add("source", ConstantValueSource::new(0_usize));
+    let switch = b.add("switch", PortSwitch::new(2, 1));
+    b.connect(source.y, switch.selector);
+    let mut ctx = b.build().unwrap().default_context();
+    ctx.fix(switch.u[0], vec![3.0]).unwrap();
+    assert_eq!(ctx.eval(switch.value).unwrap(), &[3.0]);
+    *ctx.param_mut(source.value).unwrap() = 1;
+    assert!(message(ctx.eval(switch.value)).contains("'switch.u1' is not connected"));
+    *ctx.param_mut(source.value).unwrap() = 2;
+    let error = message(ctx.eval(switch.value));
+    assert!(
+        error.contains("'port_selector' is 2, a number below 2"),
+        "{error}"
+    );
+}
+
+#[test]
+fn wrapped_values_lie_in_their_interval() {
+    let (low, high) = (-std::f64::consts::PI, std::f64::consts::PI);
+    let wrap = WrapToSystem::new(1).with_interval(0, low, high).unwrap();
+    let mut b = DiagramBuilder::new();
+    let wrap = b.add("wrap", wrap);
+    let mut ctx = b.build().unwrap().default_context();
+    for u in [
+        low,
+        high,
+        -low - 1e-20,
+        low - 1e-16,
+        low - 4e-16,
+        100.0,
+        -7.0,
+        0.5,
+    ] {
+        ctx.fix(wrap.u, vec![u]).unwrap();
+        let y = ctx.eval(wrap.y).unwrap()[0];
+        assert!(low <= y && y < high, "{u} gives {y}");
+        let turns = (u - y) / (high - low);
+        assert!((turns - turns.round()).abs() < 1e-14, "{u} gives {y}");
+    }
+    assert!(message(WrapToSystem::new(1).with_interval(1, 0.0, 1.0)).contains("element 1"));
+    assert!(message(WrapToSystem::new(1).with_interval(0, 1.0, 1.0)).contains("1 to 1"));
+}
+
+#[test]
+fn samples_have_the_moments_of_their_distribution() {
+    use RandomDistribution::{Exponential, Gaussian, Uniform};
+    for (distribution, mean, variance) in [
+        (Uniform, 0.5, 1.0 / 12.0),
+        (Gaussian, 0.0, 1.0),
+        (Exponential, 1.0, 1.0),
+    ] {
+        let mut state = RandomState::new(1);
+        let n = 100_000;
+        let samples: Vec<f64> = (0..n).map(|_| state.sample(distribution)).collect();
+        let n = f64::from(n);
+        let m = samples.iter().sum::<f64>() / n;
+        let v = samples.iter().map(|x| (x - m) * (x - m)).sum::<f64>() / n;
+        // Five standard errors of the mean; the fourth moments are at most 9.
+        assert!(
+            (m - mean).abs() < 5.0 * (variance / n).sqrt(),
+            "{distribution:?} {m}"
+        );
+        assert!(
+            (v - variance).abs() < 5.0 * (9.0 / n).sqrt(),
+            "{distribution:?} {v}"
+        );
+    }
+}
+
+#[test]
+fn the_seed_and_the_context_determine_the_samples() {
+    let run = |seed| {
+        let noise = RandomSource::new(RandomDistribution::Gaussian, 2, 0.1, seed).unwrap();
+        let mut b = DiagramBuilder::new();
+        let noise = b.add("noise", noise);
+        let diagram = b.build().unwrap();
+        let before = diagram.default_context().eval(noise.y).unwrap().clone();
+        let half = simulate(&diagram, diagram.default_context(), 0.15);
+        let first = half.eval(noise.y).unwrap().clone();
+        let forked = simulate(&diagram, half.clone(), 0.35);
+        let again = simulate(&diagram, half, 0.35);
+        let last = forked.eval(noise.y).unwrap().clone();
+        assert_eq!(&last, again.eval(noise.y).unwrap());
+        assert!(before != first && first != last && last[0] != last[1]);
+        last
+    };
+    assert_eq!(run(7), run(7));
+    assert_ne!(run(7), run(8));
+    let bad = RandomSource::new(RandomDistribution::Uniform, 1, f64::INFINITY, 0);
+    assert!(message(bad).contains("the period is inf s"));
+}
+
+#[test]
+fn closures_make_systems_and_their_errors_are_located() {
+    let count = VectorSystem::new(1, 1, |t, x, u, y| {
+        y[0] = t + x[0] + u[0];
+        if u[0] < 0.0 {
+            return Err(tarragon_framework::Error::custom("negative"));
+        }
+        Ok(())
+    });
+    let count = count.with_discrete_state(0.1, [10.0], |_, x, u, next| {
+        next[0] = x[0] + u[0];
+        Ok(())
+    });
+    let mut b = DiagramBuilder::new();
+    let count = b.add_f64("count", count.unwrap());
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(count.u, vec![2.0]).unwrap();
+    let mut ctx = simulate(&diagram, ctx, 0.25);
+    assert_eq!(ctx.eval(count.y).unwrap(), &[0.25 + 16.0 + 2.0]);
+    ctx.fix(count.u, vec![-1.0]).unwrap();
+    assert_eq!(message(ctx.eval(count.y)), "computing 'count.y0': negative");
+    let source = VectorSystem::new(0, 1, |t, x, u, y| {
+        assert!(x.is_empty() && u.is_empty());
+        y[0] = 2.0 * t;
+        Ok(())
+    });
+    let mut b = DiagramBuilder::new();
+    let source = b.add_f64("source", source);
+    let mut ctx = b.build().unwrap().default_context();
+    ctx.set_time(3.0);
+    assert_eq!(ctx.eval(source.y).unwrap(), &[6.0]);
+}

@@ -1,4 +1,4 @@
-//! Vector-valued functions of time.
+//! Polynomials, one per segment of time.
 
 use crate::{Error, Result, Scalar};
 
@@ -167,7 +167,7 @@ impl PiecewisePolynomial {
     }
 }
 
-fn check(breaks: &[f64], samples: &[Vec<f64>], what: &str) -> Result<()> {
+pub(super) fn check(breaks: &[f64], samples: &[Vec<f64>], what: &str) -> Result<()> {
     let fail = |message: String| Err(Error::invalid(format!("PiecewisePolynomial: {message}")));
     if breaks.len() < 2 {
         return fail(format!("{} breaks, at least 2 are expected", breaks.len()));

@@ -1,0 +1,80 @@
+//! Cubic segments that do not overshoot.
+
+use super::piecewise_polynomial::{PiecewisePolynomial, check};
+use crate::{Error, Result};
+
+impl PiecewisePolynomial {
+    /// Cubic segments through `samples` that rise and fall where the samples do (Drake's
+    /// `CubicShapePreserving`, Matlab's `pchip`): the slope at a break is the weighted harmonic mean
+    /// of the slopes beside it (Fritsch, Butland: A method for constructing local monotone piecewise
+    /// cubic interpolants, 1984), zero at an extremum. At the ends it follows from three samples, or
+    /// is zero if `zero_end_slopes`.
+    ///
+    /// # Errors
+    /// See [`PiecewisePolynomial::first_order_hold`]; without `zero_end_slopes` three breaks are
+    /// needed.
+    ///
+    /// ```
+    /// use tarragon_framework::trajectories::PiecewisePolynomial;
+    /// let samples = [vec![0.0], vec![0.0], vec![1.0], vec![1.0]];
+    /// let step = PiecewisePolynomial::cubic_shape_preserving(&[0.0, 1.0, 2.0, 3.0], &samples, false)?;
+    /// assert_eq!(step.value(0.5), [0.0]);
+    /// assert_eq!(step.value(1.5), [0.5]);
+    /// assert_eq!(step.value(2.5), [1.0]); // no overshoot
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
+    pub fn cubic_shape_preserving(
+        breaks: &[f64],
+        samples: &[Vec<f64>],
+        zero_end_slopes: bool,
+    ) -> Result<Self> {
+        check(breaks, samples, "samples")?;
+        let n = breaks.len();
+        if n < 3 && !zero_end_slopes {
+            return Err(Error::invalid(format!(
+                "PiecewisePolynomial: {n} breaks, at least 3 are expected for end slopes that are not zero"
+            )));
+        }
+        let rows = samples[0].len();
+        let mut slopes = vec![vec![0.0; rows]; n];
+        // Length and slope of a segment of a row.
+        let segment = |row: usize, i: usize| {
+            let h = breaks[i + 1] - breaks[i];
+            (h, (samples[i + 1][row] - samples[i][row]) / h)
+        };
+        for (i, slopes) in slopes.iter_mut().enumerate() {
+            let is_end = i == 0 || i == n - 1;
+            for (row, slope) in slopes.iter_mut().enumerate() {
+                *slope = match i {
+                    _ if is_end && zero_end_slopes => 0.0,
+                    0 => end_slope(segment(row, 0), segment(row, 1)),
+                    _ if is_end => end_slope(segment(row, i - 1), segment(row, i - 2)),
+                    _ => inner_slope(segment(row, i - 1), segment(row, i)),
+                };
+            }
+        }
+        Self::cubic_hermite(breaks, samples, &slopes)
+    }
+}
+
+/// Slope between two segments of (length, slope).
+fn inner_slope((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
+    if s0 == 0.0 || s1 == 0.0 || (s0 > 0.0) != (s1 > 0.0) {
+        return 0.0;
+    }
+    let h = h0 + h1;
+    3.0 * h / ((h + h1) / s0 + (h + h0) / s1)
+}
+
+/// Slope at the end of the first of two segments: that of the parabola through three samples, limited
+/// so that the shape is kept.
+fn end_slope((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
+    let slope = ((2.0 * h0 + h1) * s0 - h0 * s1) / (h0 + h1);
+    if slope * s0 <= 0.0 {
+        0.0
+    } else if s0 * s1 <= 0.0 && slope.abs() > 3.0 * s0.abs() {
+        3.0 * s0
+    } else {
+        slope
+    }
+}
