@@ -79,6 +79,10 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> AnyResult<()> {
+    if !(args.duration >= 0.0 && args.duration.is_finite()) {
+        let found = args.duration;
+        return Err(format!("--duration is {found}, a time of at least 0 s is expected").into());
+    }
     let world = match &args.model {
         Some(model) => any_robot(model, &args.package)?,
         None => arm_on_table()?,

@@ -27,14 +27,22 @@ pub(crate) struct Args {
     #[arg(long)]
     package: Vec<String>,
     /// Width of the images (pixels).
-    #[arg(long, default_value_t = 1280)]
+    #[arg(long, default_value_t = 1280, value_parser = pixels)]
     width: usize,
     /// Height of the images (pixels).
-    #[arg(long, default_value_t = 720)]
+    #[arg(long, default_value_t = 720, value_parser = pixels)]
     height: usize,
     /// Direction that the camera looks in, x,y,z in the world.
     #[arg(long, value_parser = direction, default_value = "-1,0.8,-0.5", allow_hyphen_values = true)]
     direction: Vector3<f64>,
+}
+
+/// The side of an image: more than this does not fit into memory with what is drawn on it.
+fn pixels(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(side @ 1..=16_384) => Ok(side),
+        _ => Err("a number of pixels from 1 to 16384 is expected".into()),
+    }
 }
 
 /// Three numbers with commas between them.

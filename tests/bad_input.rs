@@ -133,6 +133,24 @@ fn the_command_renders_and_explains() {
     );
     assert!(out.join("depth.tiff").is_file() && out.join("label.png").is_file());
 
+    for arguments in [
+        ["--width", "0"],
+        ["--height", "1000000000"],
+        ["--direction", "0,0,0"],
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_tarragon"))
+            .args(["render", "any.urdf", "--out", "anywhere"])
+            .args(arguments)
+            .output()
+            .unwrap();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success());
+        assert!(
+            message.contains(arguments[0]) && message.contains("expected"),
+            "{message}"
+        );
+    }
+
     let nothing = scratch.path().join("nothing");
     let output = render("bad/loop.urdf", &nothing);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();

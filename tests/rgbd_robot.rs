@@ -120,6 +120,14 @@ fn mistakes_end_with_one_clear_line() {
         !out.exists(),
         "nothing is written before the model is loaded"
     );
+    for duration in ["nan", "inf", "-1"] {
+        let message = fails(&[
+            "--out",
+            out.to_str().unwrap(),
+            &format!("--duration={duration}"),
+        ]);
+        assert!(message.contains("--duration"), "{message}");
+    }
     let file = scratch.path().join("file");
     std::fs::write(&file, "").unwrap();
     let inside = file.join("images");
