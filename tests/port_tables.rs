@@ -6,6 +6,7 @@ use nalgebra::Isometry3;
 use std::collections::BTreeSet;
 use tarragon::framework::SystemInfo;
 use tarragon::framework::primitives::*;
+use tarragon::framework::random::RandomDistribution;
 use tarragon::framework::trajectories::PiecewisePolynomial;
 use tarragon::multibody::{MultibodyPlant, PositionSource};
 use tarragon::prelude::*;

@@ -39,6 +39,7 @@ pub mod autodiff;
 pub mod error;
 pub mod math;
 pub mod primitives;
+pub mod random;
 pub mod scalar;
 pub mod simulation;
 pub mod systems;
@@ -51,13 +52,14 @@ pub use simulation::config::SimulatorConfig;
 pub use simulation::integrator;
 pub use simulation::simulator::{Simulator, SimulatorStatistics, SimulatorStatus};
 pub use systems::context::Context;
+pub use systems::declare::Declare;
 pub use systems::dependency::Dep;
 pub use systems::diagram::{Diagram, DiagramBuilder, SystemInfo};
 pub use systems::event::{DiscreteUpdate, EventStatus, StateUpdate, Trigger};
 pub use systems::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param,
 };
-pub use systems::leaf::{Block, Declare, DiagramScalar, LeafSystem};
+pub use systems::leaf::{Block, DiagramScalar, LeafSystem};
 pub use systems::leaf_context::LeafContext;
 pub use systems::value::Value;
 

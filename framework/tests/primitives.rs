@@ -6,6 +6,7 @@ use nalgebra::{DMatrix, dmatrix};
 use tarragon_framework::integrator::RungeKutta3;
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::*;
+use tarragon_framework::random::{RandomDistribution, RandomGenerator};
 use tarragon_framework::{Result, autodiff};
 
 fn message<V>(result: Result<V>) -> String {
@@ -300,7 +301,7 @@ fn samples_have_the_moments_of_their_distribution() {
         (Gaussian, 0.0, 1.0),
         (Exponential, 1.0, 1.0),
     ] {
-        let mut state = RandomState::new(1);
+        let mut state = RandomGenerator::new(1);
         let n = 100_000;
         let samples: Vec<f64> = (0..n).map(|_| state.sample(distribution)).collect();
         let n = f64::from(n);

@@ -46,7 +46,7 @@ pub use multiplexer::{Multiplexer, MultiplexerPorts};
 pub use pass_through::{PassThrough, PassThroughPorts, ValuePassThrough};
 pub use pid_controller::{PidController, PidControllerPorts};
 pub use port_switch::{PortSwitch, PortSwitchPorts};
-pub use random_source::{RandomDistribution, RandomSource, RandomSourcePorts, RandomState};
+pub use random_source::{RandomSource, RandomSourcePorts};
 pub use saturation::{Saturation, SaturationPorts};
 pub use selector::{Selector, SelectorPorts};
 pub use sine::{Sine, SinePorts};

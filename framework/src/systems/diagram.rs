@@ -1,10 +1,9 @@
 //! Collecting systems, wiring them, and freezing the result.
 
 use super::context::Context;
+use super::declare::Declare;
 use super::handles::{InputPort, OutputPort, PlanId};
-use super::leaf::{
-    AnySystem, Block, Declare, DiagramScalar, EveryScalar, Leaf, LeafSystem, OnlyF64,
-};
+use super::leaf::{AnySystem, Block, DiagramScalar, EveryScalar, Leaf, LeafSystem, OnlyF64};
 use super::plan::{Plan, Wire};
 use crate::error::ErrorKind;
 use crate::{AutoDiff, Error, Result, Scalar};

@@ -1,10 +1,11 @@
 //! Systems, diagrams and contexts.
 //!
-//! Reading order: [`leaf`] (what a system declares), [`diagram`] (how systems are wired and
+//! Reading order: [`leaf`] and [`declare`] (what a system declares), [`diagram`] (how systems are wired and
 //! converted), `plan` (what a diagram is compiled to), [`context`] (values), [`leaf_context`] (evaluation), `cache`.
 
 mod cache;
 pub mod context;
+pub mod declare;
 pub mod dependency;
 pub mod diagram;
 pub mod event;

@@ -127,6 +127,13 @@ impl<T: Scalar> Ode<'_, T> {
         *self.evaluations += 1;
         self.context.time_derivatives(out)
     }
+    /// Rates of all positions from all velocities, at the current configuration.
+    ///
+    /// # Errors
+    /// See [`Context::map_v_to_qdot`].
+    pub fn map_v_to_qdot(&self, v: &[T], qdot: &mut [T]) -> Result<()> {
+        self.context.map_v_to_qdot(v, qdot)
+    }
     /// The error that a step may have.
     pub fn accuracy(&self) -> f64 {
         self.accuracy
