@@ -45,9 +45,8 @@ fn matrix(v: &Value) -> DMatrix<f64> {
 
 /// The same times, the same values to `tolerance`.
 fn compare(what: &str, log: &VectorLog<f64>, recorded: &Value, tolerance: f64) {
-    // Not to the bit: the last step of Drake's integrators to an event may miss its time by one bit.
     let late = support::difference(&log.times, &vector(&recorded["t"]));
-    assert!(late <= 1e-15, "a time of {what} is off by {late:e} s");
+    assert!(late == 0.0, "a time of {what} is off by {late:e} s");
     for (i, x) in recorded["x"].as_array().unwrap().iter().enumerate() {
         let error = support::difference(&log.data[i], &vector(x));
         assert!(
