@@ -51,6 +51,7 @@ pub use scalar::Scalar;
 pub use simulation::config::SimulatorConfig;
 pub use simulation::integrator;
 pub use simulation::simulator::{Simulator, SimulatorStatistics, SimulatorStatus};
+pub use systems::cache::{CacheMode, CacheStatistics};
 pub use systems::context::Context;
 pub use systems::declare::Declare;
 pub use systems::dependency::Dep;

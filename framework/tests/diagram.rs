@@ -4,6 +4,7 @@
 
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tarragon_framework::CacheMode;
 use tarragon_framework::Error;
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::{ConstantVectorSource, Gain, ZeroOrderHold};
@@ -251,7 +252,7 @@ fn caching_can_be_turned_off() {
     ctx.fix(g[0].u, vec![1.0]).unwrap();
     let cached = ctx.eval(g[19].y).unwrap().clone();
     let serial = ctx.serial(g[19].y).unwrap();
-    ctx.set_caching(false);
+    ctx.set_cache_mode(CacheMode::Off);
     let (first, second) = (ctx.eval(g[19].y).unwrap(), ctx.eval(g[19].y).unwrap());
     assert_eq!(
         (first, second),
@@ -269,15 +270,15 @@ fn caching_can_be_turned_off() {
         &[0.0],
         "a clone has caching off too"
     );
-    ctx.set_caching(true);
+    ctx.set_cache_mode(CacheMode::On);
     assert_eq!(ctx.eval(g[19].y).unwrap(), &[0.0]);
     let (d, g) = chain(2000);
     let mut ctx = d.default_context();
     ctx.fix(g[0].u, vec![1.0]).unwrap();
-    ctx.set_caching(false);
+    ctx.set_cache_mode(CacheMode::Off);
     assert!(ctx.eval(g[400].y).is_ok());
     let message = ctx.eval(g[1999].y).unwrap_err().to_string();
-    assert!(message.contains("turn it on"), "{message}");
+    assert!(message.contains("use `CacheMode::On`"), "{message}");
 }
 
 struct Camera;
@@ -448,9 +449,9 @@ proptest! {
             }
         }
         let cached = ctx.eval(g[19].y).unwrap()[0];
-        ctx.set_caching(false);
+        ctx.set_cache_mode(CacheMode::Off);
         prop_assert_eq!(ctx.eval(g[19].y).unwrap()[0], cached);
-        ctx.set_caching(true);
+        ctx.set_cache_mode(CacheMode::On);
         prop_assert_eq!(ctx.eval(g[19].y).unwrap()[0], cached);
     }
 }

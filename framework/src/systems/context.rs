@@ -3,17 +3,16 @@
 //! Invariant: a value changes only together with the invalidation of everything downstream of it;
 //! every `..._mut` below invalidates before it hands out the reference.
 
-use super::cache::Cache;
+use super::cache::{Cache, CacheMode, CacheStatistics};
 use super::handles::{
-    AbstractState, ContinuousState, DiscreteState, InputPort, OutputPort, Param, Place,
+    AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param, Place,
 };
 use super::leaf::{Block, LeafSystem};
 use super::leaf_context::{LeafContext, eval_slot};
 use super::plan::{ACCURACY, Feed, Plan, TIME};
-use super::value::{Value, cast, cast_mut};
+use super::value::{Stored, Value};
 use crate::error::ErrorKind;
 use crate::{Error, Result, Scalar};
-use std::any::{Any, TypeId};
 use std::sync::Arc;
 
 /// Default accuracy of a context, as in Drake's integrators.
@@ -27,44 +26,23 @@ pub struct Context<T: Scalar> {
     pub(crate) data: Data<T>,
 }
 
+#[derive(Clone)]
 pub(crate) struct Data<T: Scalar> {
     pub(super) time: T,
     pub(super) accuracy: f64,
     pub(crate) xc: Vec<T>,
     pub(crate) xd: Vec<T>,
-    pub(super) xa: Vec<Box<dyn Value>>,
-    pub(super) parameters: Vec<Box<dyn Value>>,
-    pub(super) fixed: Vec<Option<Box<dyn Value>>>,
-    pub(super) cache: Cache,
-    pub(super) frozen: bool,
+    pub(super) xa: Vec<Stored<T>>,
+    pub(super) parameters: Vec<Stored<T>>,
+    pub(super) fixed: Vec<Option<Stored<T>>>,
+    pub(super) cache: Cache<T>,
 }
 
 /// All state of a diagram, apart from its context.
 pub(crate) struct StateCopy<T> {
     pub(crate) xc: Vec<T>,
     pub(crate) xd: Vec<T>,
-    pub(crate) xa: Vec<Box<dyn Value>>,
-}
-
-impl<T: Scalar> Clone for Data<T> {
-    fn clone(&self) -> Self {
-        let boxes = |values: &[Box<dyn Value>]| values.iter().map(|b| (**b).clone_box()).collect();
-        let fixed = self
-            .fixed
-            .iter()
-            .map(|f| f.as_ref().map(|b| (**b).clone_box()));
-        Self {
-            time: self.time,
-            accuracy: self.accuracy,
-            xc: self.xc.clone(),
-            xd: self.xd.clone(),
-            xa: boxes(&self.xa),
-            parameters: boxes(&self.parameters),
-            fixed: fixed.collect(),
-            cache: self.cache.clone(),
-            frozen: self.frozen,
-        }
-    }
+    pub(crate) xa: Vec<Stored<T>>,
 }
 
 impl<T: Scalar> Clone for Context<T> {
@@ -97,7 +75,6 @@ impl<T: Scalar> Context<T> {
                 .collect(),
             fixed: plan.feeds.iter().map(|_| None).collect(),
             cache: plan.new_cache(),
-            frozen: false,
         };
         Self { plan, data }
     }
@@ -124,7 +101,9 @@ impl<T: Scalar> Context<T> {
 
     #[inline]
     fn changed(&mut self, source: usize) {
-        self.data.cache.invalidate(self.plan.mask(source));
+        let Self { plan, data } = self;
+        data.cache
+            .changed(plan.readers(source), &plan.slot_to_slots);
     }
 
     /// The window of one system on this context, as its calc functions see it.
@@ -152,7 +131,7 @@ impl<T: Scalar> Context<T> {
     pub fn eval<V: 'static>(&self, output: OutputPort<V>) -> Result<&V> {
         let (system, index) = self.locate("output port", output.place)?;
         let slot = self.plan.nodes[system].slot0 + index;
-        eval_slot(&self.plan, &self.data, slot).map(cast)
+        eval_slot(&self.plan, &self.data, slot).map(Stored::get)
     }
 
     /// Serial number of an output's value: 1 before the first computation, one more after each.
@@ -197,14 +176,14 @@ impl<T: Scalar> Context<T> {
         let (system, index) = self.locate("input port", input.place)?;
         let node = &self.plan.nodes[system];
         let (global, source) = (node.input0 + index, node.source_input(index));
-        let declared = &self.plan.leaves[system].inputs[index];
-        let why = match (self.plan.feeds[global], declared.size, declared.size_of) {
+        let value = Stored::new(value);
+        let expected = self.plan.leaves[system].inputs[index].size;
+        let why = match (self.plan.feeds[global], expected, value.len()) {
             (Feed::Slot(slot), ..) => {
                 let from = self.plan.slot_name(slot as usize);
                 Some(format!("it is connected to '{from}' and can not be fixed"))
             }
-            (_, Some(size), Some(size_of)) if size_of(&value) != size => {
-                let found = size_of(&value);
+            (_, Some(size), Some(found)) if found != size => {
                 Some(format!("{size} elements are expected, found {found}"))
             }
             _ => None,
@@ -213,7 +192,7 @@ impl<T: Scalar> Context<T> {
             let port = self.plan.input_name(system, index);
             return Err(ErrorKind::FixedInput { port, why }.into());
         }
-        self.data.fixed[global] = Some(Box::new(value));
+        self.data.fixed[global] = Some(value);
         self.changed(source);
         Ok(())
     }
@@ -233,7 +212,7 @@ impl<T: Scalar> Context<T> {
         }
         self.changed(source);
         let value = self.data.fixed[global].as_mut().expect("checked above");
-        Ok(cast_mut::<Vec<T>>(&mut **value))
+        Ok(value.get_mut::<Vec<T>>())
     }
 
     /// A parameter.
@@ -242,9 +221,7 @@ impl<T: Scalar> Context<T> {
     /// If the handle belongs to another diagram.
     pub fn param<V: 'static>(&self, parameter: Param<V>) -> Result<&V> {
         let (system, index) = self.locate("parameter", parameter.place)?;
-        Ok(cast(
-            &*self.data.parameters[self.plan.nodes[system].parameter0 + index],
-        ))
+        Ok(self.data.parameters[self.plan.nodes[system].parameter0 + index].get())
     }
 
     /// A parameter, to change; everything that depends on it is invalidated.
@@ -256,7 +233,7 @@ impl<T: Scalar> Context<T> {
         let node = &self.plan.nodes[system];
         let (global, source) = (node.parameter0 + index, node.source_parameter(index));
         self.changed(source);
-        Ok(cast_mut(&mut *self.data.parameters[global]))
+        Ok(self.data.parameters[global].get_mut())
     }
 
     /// Continuous state of one system.
@@ -307,7 +284,7 @@ impl<T: Scalar> Context<T> {
     /// If the handle belongs to another diagram.
     pub fn xa<V: 'static>(&self, state: AbstractState<V>) -> Result<&V> {
         let (system, index) = self.locate("abstract state", state.place)?;
-        Ok(cast(&*self.data.xa[self.plan.nodes[system].xa0 + index]))
+        Ok(self.data.xa[self.plan.nodes[system].xa0 + index].get())
     }
 
     /// Abstract state, to change.
@@ -319,7 +296,7 @@ impl<T: Scalar> Context<T> {
         let node = &self.plan.nodes[system];
         let (global, source) = (node.xa0 + index, node.source_xa(index));
         self.changed(source);
-        Ok(cast_mut(&mut *self.data.xa[global]))
+        Ok(self.data.xa[global].get_mut())
     }
 
     /// Takes time, state and parameters from a context of the same diagram over another scalar, or
@@ -344,17 +321,18 @@ impl<T: Scalar> Context<T> {
                 ))
             };
             for i in 0..leaf.xa0.len() {
-                let (from, to) = (&*other.data.xa[node.xa0 + i], &*self.data.xa[node.xa0 + i]);
-                let value = convert::<U, T>(from, to);
+                let like = self.data.xa[node.xa0 + i].type_id();
+                let value = other.data.xa[node.xa0 + i].converted(like);
                 xa.push(value.ok_or_else(|| fail("abstract state", i))?);
             }
             for (i, declared) in leaf.parameters.iter().enumerate() {
                 let at = node.parameter0 + i;
-                let (from, to) = (&*other.data.parameters[at], &*self.data.parameters[at]);
+                let (from, to) = (&other.data.parameters[at], &self.data.parameters[at]);
                 parameters.push(if declared.per_context {
-                    to.clone_box()
+                    to.clone()
                 } else {
-                    convert::<U, T>(from, to).ok_or_else(|| fail("parameter", i))?
+                    let value = from.converted(to.type_id());
+                    value.ok_or_else(|| fail("parameter", i))?
                 });
             }
         }
@@ -381,7 +359,7 @@ impl<T: Scalar> Context<T> {
                     fixed.push(None);
                     continue;
                 };
-                let value = convert_to::<U, T>(&**from, input.type_id).ok_or_else(|| {
+                let value = from.converted(input.type_id).ok_or_else(|| {
                     let port = self.plan.input_name(system, i);
                     let why = "its fixed value can not be converted to another scalar".into();
                     Error::from(ErrorKind::FixedInput { port, why })
@@ -408,13 +386,36 @@ impl<T: Scalar> Context<T> {
 
     /// While frozen, reading an out-of-date value is an error instead of a computation.
     pub fn freeze_cache(&mut self, frozen: bool) {
-        self.data.frozen = frozen;
+        self.data.cache.set_frozen(frozen);
     }
-    /// Turns caching off or on. While it is off every evaluation computes everything anew: the same
-    /// results, slowly; a way to find out whether a dependency is missing. What was computed is kept
-    /// in memory until the next change of the context.
-    pub fn set_caching(&mut self, enabled: bool) {
-        self.data.cache.set_enabled(enabled);
+    /// Turns caching off, or on, or on with a check of every value that is used.
+    pub fn set_cache_mode(&mut self, mode: CacheMode) {
+        self.data.cache.set_mode(mode);
+    }
+    /// Never keeps values of this output port, or keeps them again (Drake's `disable_caching`). See
+    /// [`CacheMode::Off`].
+    ///
+    /// # Errors
+    /// If the handle belongs to another diagram.
+    pub fn disable_caching<V>(&mut self, output: OutputPort<V>, disabled: bool) -> Result<()> {
+        let (system, index) = self.locate("output port", output.place)?;
+        let slot = self.plan.nodes[system].slot0 + index;
+        self.data.cache.set_disabled(slot, disabled);
+        Ok(())
+    }
+    /// As [`Context::disable_caching`], for a cache entry.
+    ///
+    /// # Errors
+    /// If the handle belongs to another diagram.
+    pub fn disable_caching_of<V>(&mut self, entry: CacheEntry<V>, disabled: bool) -> Result<()> {
+        let (system, index) = self.locate("cache entry", entry.place)?;
+        let slot = self.plan.nodes[system].slot0 + index;
+        self.data.cache.set_disabled(slot, disabled);
+        Ok(())
+    }
+    /// What the cache did so far.
+    pub fn cache_statistics(&self) -> CacheStatistics {
+        self.data.cache.statistics()
     }
     /// Makes every cached value out of date.
     pub fn invalidate_all(&mut self) {
@@ -436,9 +437,8 @@ impl<T: Scalar> Context<T> {
         for system in systems {
             let node = &self.plan.nodes[system];
             for group in 0..node.xd.len() {
-                self.data
-                    .cache
-                    .invalidate(self.plan.mask(node.source_xd(group)));
+                let readers = self.plan.readers(node.source_xd(group));
+                self.data.cache.changed(readers, &self.plan.slot_to_slots);
             }
         }
     }
@@ -448,7 +448,7 @@ impl<T: Scalar> Context<T> {
         StateCopy {
             xc: self.data.xc.clone(),
             xd: self.data.xd.clone(),
-            xa: self.data.xa.iter().map(|v| (**v).clone_box()).collect(),
+            xa: self.data.xa.clone(),
         }
     }
 
@@ -459,7 +459,8 @@ impl<T: Scalar> Context<T> {
         for system in systems {
             let node = &self.plan.nodes[system];
             for source in node.source_state() {
-                self.data.cache.invalidate(self.plan.mask(source));
+                let readers = self.plan.readers(source);
+                self.data.cache.changed(readers, &self.plan.slot_to_slots);
             }
         }
     }
@@ -531,7 +532,7 @@ impl<T: Scalar> Context<T> {
         for (leaf, node) in self.plan.leaves.iter().zip(&self.plan.nodes) {
             if let Some(entry) = leaf.derivatives {
                 let slot = node.slot0 + entry as usize;
-                let value: &Vec<T> = cast(eval_slot(&self.plan, &self.data, slot)?);
+                let value: &Vec<T> = eval_slot(&self.plan, &self.data, slot)?.get();
                 out[node.xc.clone()].copy_from_slice(value);
             }
         }
@@ -558,25 +559,5 @@ impl Direction {
             Self::VToQdot => "map_v_to_qdot",
             Self::QdotToV => "map_qdot_to_v",
         }
-    }
-}
-
-/// A value over the scalar `U` as a value of the type of `like`, over `T`.
-fn convert<U: Scalar, T: Scalar>(value: &dyn Value, like: &dyn Value) -> Option<Box<dyn Value>> {
-    convert_to::<U, T>(value, (like as &dyn Any).type_id())
-}
-
-/// A value over the scalar `U` as a value of the type `to`, over `T`.
-fn convert_to<U: Scalar, T: Scalar>(value: &dyn Value, to: TypeId) -> Option<Box<dyn Value>> {
-    let from = value as &dyn Any;
-    let number = |x: &U| T::from(x.re());
-    if from.type_id() == to {
-        Some(value.clone_box())
-    } else if let (Some(x), true) = (from.downcast_ref::<U>(), to == TypeId::of::<T>()) {
-        Some(Box::new(number(x)))
-    } else if let (Some(x), true) = (from.downcast_ref::<Vec<U>>(), to == TypeId::of::<Vec<T>>()) {
-        Some(Box::new(x.iter().map(number).collect::<Vec<T>>()))
-    } else {
-        None
     }
 }

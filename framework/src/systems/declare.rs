@@ -5,11 +5,9 @@ use super::event::{DiscreteUpdate, EventStatus, Handler, StateUpdate, Trigger};
 use super::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param, PlanId,
 };
-use super::leaf::{
-    ContinuousSizes, Entry, Input, Leaf, LeafSystem, Model, Parameter, SizeOf, VelocityMap,
-};
+use super::leaf::{ContinuousSizes, Entry, Input, Leaf, LeafSystem, Model, Parameter, VelocityMap};
 use super::leaf_context::LeafContext;
-use super::value::{Value, cast, cast_mut};
+use super::value::{Stored, Value};
 use crate::{Result, Scalar};
 use std::any::{TypeId, type_name};
 use std::sync::Arc;
@@ -33,6 +31,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
             path: path.into(),
             inputs: vec![],
             entries: vec![],
+            calcs: vec![],
             continuous: ContinuousSizes::default(),
             xc0: vec![],
             derivatives: None,
@@ -55,21 +54,15 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
 
     /// Input port of any type.
     pub fn input<V: Value>(&mut self, name: &str) -> InputPort<V> {
-        self.push_input(name, None, None)
+        self.push_input(name, None)
     }
 
     /// Vector input port of `size` elements.
     pub fn vector_input(&mut self, name: &str, size: usize) -> InputPort<Vec<T>> {
-        let size_of: SizeOf = |v| cast::<Vec<T>>(v).len();
-        self.push_input(name, Some(size), Some(size_of))
+        self.push_input(name, Some(size))
     }
 
-    fn push_input<V: 'static>(
-        &mut self,
-        name: &str,
-        size: Option<usize>,
-        size_of: Option<SizeOf>,
-    ) -> InputPort<V> {
+    fn push_input<V: 'static>(&mut self, name: &str, size: Option<usize>) -> InputPort<V> {
         if self.leaf.inputs.iter().any(|i| i.name == name) {
             self.mistake(format!("input port '{name}' is declared twice"));
         }
@@ -78,7 +71,6 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
             type_id: TypeId::of::<V>(),
             type_name: type_name::<V>(),
             size,
-            size_of,
         });
         InputPort::new(self.plan, self.system, self.leaf.inputs.len() - 1)
     }
@@ -113,9 +105,12 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
             type_name: type_name::<V>(),
             size,
             deps: deps.to_vec(),
-            model: Box::new(move || Box::new(model.clone())),
-            calc: Box::new(move |ctx, out| calc(&this, ctx, cast_mut(out))),
+            model: Box::new(move || Stored::new(model.clone())),
         });
+        let calc = move |ctx: &LeafContext<'_, T>, out: &mut Stored<T>| {
+            calc(&this, ctx, out.get_mut::<V>())
+        };
+        self.leaf.calcs.push(Box::new(calc));
         self.leaf.entries.len() - 1
     }
 
@@ -217,7 +212,9 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
 
     /// Abstract state with its default value.
     pub fn abstract_state<V: Value + Clone>(&mut self, x0: V) -> AbstractState<V> {
-        self.leaf.xa0.push(Box::new(move || Box::new(x0.clone())));
+        self.leaf
+            .xa0
+            .push(Box::new(move || Stored::new(x0.clone())));
         AbstractState::new(self.plan, self.system, self.leaf.xa0.len() - 1)
     }
 
@@ -240,7 +237,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         per_context: bool,
         default: impl Fn() -> V + Send + Sync + 'static,
     ) -> Param<V> {
-        let model: Model = Box::new(move || Box::new(default()));
+        let model: Model<T> = Box::new(move || Stored::new(default()));
         self.leaf.parameters.push(Parameter { model, per_context });
         Param::new(self.plan, self.system, self.leaf.parameters.len() - 1)
     }

@@ -2,7 +2,7 @@
 
 use super::handles::{AbstractState, DiscreteState, Place, PlanId};
 use super::leaf_context::LeafContext;
-use super::value::{Value, cast_mut};
+use super::value::Stored;
 use crate::{Result, Scalar};
 use std::ops::Range;
 
@@ -88,11 +88,11 @@ impl<T: Scalar> DiscreteUpdate<'_, T> {
 
 /// All state of a system, as an unrestricted update writes it: a copy of the current one, applied
 /// when all unrestricted updates of the step have succeeded.
-pub struct StateUpdate<'a, T> {
+pub struct StateUpdate<'a, T: Scalar> {
     pub(crate) xc: &'a mut [T],
     pub(crate) xd: &'a mut [T],
     pub(crate) groups: &'a [Range<usize>],
-    pub(crate) xa: &'a mut [Box<dyn Value>],
+    pub(crate) xa: &'a mut [Stored<T>],
     /// Diagram and system that the state belongs to.
     pub(crate) owner: (PlanId, u32),
 }
@@ -116,7 +116,7 @@ impl<T: Scalar> StateUpdate<'_, T> {
     /// If the handle belongs to another system.
     pub fn xa_mut<V: 'static>(&mut self, state: AbstractState<V>) -> &mut V {
         let index = own(self.owner, "abstract state", state.place);
-        cast_mut(&mut *self.xa[index])
+        self.xa[index].get_mut()
     }
 }
 

@@ -30,7 +30,7 @@ impl<T: Scalar> Diagram<T> {
         for (to, (leaf, node)) in plan.leaves.iter().zip(&plan.nodes).enumerate() {
             for (i, input) in leaf.inputs.iter().enumerate() {
                 if let Feed::Slot(slot) = plan.feeds[node.input0 + i] {
-                    let from = plan.slots[slot as usize].0 as usize;
+                    let from = plan.system_of(slot as usize);
                     let output = &plan.entry(slot as usize).name;
                     let label = format!("{output} -> {}", input.name);
                     graph.add_edge(nodes[from], nodes[to], label);

@@ -5,7 +5,7 @@ use super::dependency::Dep;
 use super::event::{Handler, Trigger};
 use super::handles::PlanId;
 use super::leaf_context::LeafContext;
-use super::value::Value;
+use super::value::Stored;
 use crate::{AutoDiff, Result, Scalar};
 use std::any::TypeId;
 use std::ops::Deref;
@@ -61,10 +61,9 @@ pub trait LeafSystem<T: Scalar>: Send + Sync + Sized + 'static {
 }
 
 pub(crate) type CalcFn<T> =
-    Box<dyn Fn(&LeafContext<'_, T>, &mut dyn Value) -> Result<()> + Send + Sync>;
-pub(crate) type Model = Box<dyn Fn() -> Box<dyn Value> + Send + Sync>;
-/// Length of a vector value.
-pub(crate) type SizeOf = fn(&dyn Value) -> usize;
+    Box<dyn Fn(&LeafContext<'_, T>, &mut Stored<T>) -> Result<()> + Send + Sync>;
+/// Makes a default value.
+pub(crate) type Model<T> = Box<dyn Fn() -> Stored<T> + Send + Sync>;
 
 /// Maps a vector of the first length, velocities or rates of positions, to one of the other.
 pub(crate) type MapFn<T> =
@@ -84,8 +83,7 @@ pub(crate) struct Entry<T: Scalar> {
     pub(crate) type_name: &'static str,
     pub(crate) size: Option<usize>,
     pub(crate) deps: Vec<Dep>,
-    pub(crate) model: Model,
-    pub(crate) calc: CalcFn<T>,
+    pub(crate) model: Model<T>,
 }
 
 /// A declared input port.
@@ -94,12 +92,11 @@ pub(crate) struct Input {
     pub(crate) type_id: TypeId,
     pub(crate) type_name: &'static str,
     pub(crate) size: Option<usize>,
-    pub(crate) size_of: Option<SizeOf>,
 }
 
 /// A declared parameter.
-pub(crate) struct Parameter {
-    pub(crate) model: Model,
+pub(crate) struct Parameter<T: Scalar> {
+    pub(crate) model: Model<T>,
     /// The value belongs to its context (a log, a counter) and is not copied to another one.
     pub(crate) per_context: bool,
 }
@@ -117,14 +114,16 @@ pub(crate) struct Leaf<T: Scalar> {
     pub(crate) path: String,
     pub(crate) inputs: Vec<Input>,
     pub(crate) entries: Vec<Entry<T>>,
+    /// Of the entries; they move to the plan.
+    pub(crate) calcs: Vec<CalcFn<T>>,
     pub(crate) continuous: ContinuousSizes,
     pub(crate) xc0: Vec<T>,
     pub(crate) derivatives: Option<u32>,
     /// None for qdot = v.
     pub(crate) velocity_map: Option<VelocityMap<T>>,
     pub(crate) xd0: Vec<Vec<T>>,
-    pub(crate) xa0: Vec<Model>,
-    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) xa0: Vec<Model<T>>,
+    pub(crate) parameters: Vec<Parameter<T>>,
     pub(crate) events: Vec<(Trigger, Handler<T>)>,
     /// First mistake in the declaration, reported by `build`.
     pub(crate) mistake: Option<String>,

@@ -4,8 +4,9 @@ use super::context::{Context, Data};
 use super::handles::{
     AbstractState, CacheEntry, DiscreteState, InputPort, OutputPort, Param, Place,
 };
-use super::plan::{ACCURACY, Feed, Plan, TIME};
-use super::value::{Value, cast};
+use super::leaf::CalcFn;
+use super::plan::{ACCURACY, Computation, Feed, Node, Plan, TIME};
+use super::value::Stored;
 use crate::error::ErrorKind;
 use crate::{Error, Result, Scalar};
 
@@ -17,12 +18,12 @@ const MAX_RECURSION: u32 = 8;
 /// Limit of the recursion while caching is off; fits the stack of a thread (2 MiB) in debug builds.
 const MAX_UNCACHED_RECURSION: u32 = 500;
 
-#[inline]
+#[inline(always)]
 pub(super) fn eval_slot<'a, T: Scalar>(
     plan: &'a Plan<T>,
     data: &'a Data<T>,
     slot: usize,
-) -> Result<&'a dyn Value> {
+) -> Result<&'a Stored<T>> {
     match data.cache.get(slot) {
         Some(value) => Ok(value),
         None => compute(plan, data, slot),
@@ -34,21 +35,11 @@ fn compute<'a, T: Scalar>(
     plan: &'a Plan<T>,
     data: &'a Data<T>,
     slot: usize,
-) -> Result<&'a dyn Value> {
-    if data.frozen {
-        let entry = plan.slot_name(slot);
-        return Err(ErrorKind::Frozen { entry }.into());
-    }
+) -> Result<&'a Stored<T>> {
     let (_running, depth) = data.cache.begin();
-    if depth > 1
-        && let Some(error) = data.cache.failure(slot)
-    {
-        return Err(error);
-    }
-    if !data.cache.is_enabled() {
-        return compute_uncached(plan, data, slot, depth);
-    }
-    if depth > MAX_RECURSION {
+    if !data.cache.is_plain() {
+        compute_specially(plan, data, slot, depth)
+    } else if depth > MAX_RECURSION {
         compute_in_order(plan, data, slot)
     } else {
         compute_one(plan, data, slot)
@@ -61,17 +52,28 @@ fn compute_one<'a, T: Scalar>(
     plan: &'a Plan<T>,
     data: &'a Data<T>,
     slot: usize,
-) -> Result<&'a dyn Value> {
+) -> Result<&'a Stored<T>> {
+    let (calc, ctx) = computation(plan, data, slot);
+    let filled = data.cache.fill(slot, |out| calc(&ctx, out));
+    filled.map_err(|error| failed(plan, data, slot, error))
+}
+
+/// The calc function of a slot and what it sees.
+#[inline(always)]
+fn computation<'a, T: Scalar>(
+    plan: &'a Plan<T>,
+    data: &'a Data<T>,
+    slot: usize,
+) -> (&'a CalcFn<T>, LeafContext<'a, T>) {
+    let Computation { system, calc } = &plan.computations[slot];
     let ctx = LeafContext {
         plan,
         data,
-        system: plan.slots[slot].0 as usize,
-        slot: Some(slot),
+        node: &plan.nodes[*system as usize],
+        system: *system as usize,
+        slot: Some(slot as u32),
     };
-    let filled = data
-        .cache
-        .fill(slot, |out| (plan.entry(slot).calc)(&ctx, out));
-    filled.map_err(|error| failed(plan, data, slot, error))
+    (calc, ctx)
 }
 
 /// Locates and remembers a failure.
@@ -82,22 +84,72 @@ fn failed<T: Scalar>(plan: &Plan<T>, data: &Data<T>, slot: usize, error: Error) 
     error
 }
 
-/// Computes a slot while caching is off, where every reader recomputes, by recursion.
+/// Computes a slot after a failure, or while the cache is frozen, off or verifying.
 #[cold]
-fn compute_uncached<'a, T: Scalar>(
+fn compute_specially<'a, T: Scalar>(
     plan: &'a Plan<T>,
     data: &'a Data<T>,
     slot: usize,
     depth: u32,
-) -> Result<&'a dyn Value> {
-    if depth > MAX_UNCACHED_RECURSION {
+) -> Result<&'a Stored<T>> {
+    let cache = &data.cache;
+    if depth > 1
+        && let Some(error) = cache.failure(slot)
+    {
+        return Err(error);
+    }
+    let kept = cache.kept(slot);
+    if cache.is_frozen() && kept.is_none() {
+        let entry = plan.slot_name(slot);
+        return Err(ErrorKind::Frozen { entry }.into());
+    }
+    let is_off = cache.is_off(slot);
+    if depth > MAX_UNCACHED_RECURSION && (is_off || cache.verifies()) {
         return Err(Error::invalid(format!(
-            "'{}' is the end of a chain of more than {MAX_UNCACHED_RECURSION} computations; with \
-             caching off that is too deep, turn it on",
+            "'{}' is the end of a chain of more than {MAX_UNCACHED_RECURSION} computations; without \
+             caching, or with verification, that is too deep: use `CacheMode::On`",
             plan.slot_name(slot)
         )));
     }
-    compute_one(plan, data, slot)
+    let afresh = || {
+        let (calc, ctx) = computation(plan, data, slot);
+        let value = cache.compute_afresh(slot, |out| calc(&ctx, out));
+        value.map_err(|error| failed(plan, data, slot, error))
+    };
+    match kept {
+        _ if is_off => afresh(),
+        Some(kept) => {
+            if cache.begin_verification(slot) {
+                check_same(plan, slot, kept, afresh()?)
+                    .map_err(|error| failed(plan, data, slot, error))?;
+            }
+            Ok(kept)
+        }
+        None if depth > MAX_RECURSION && !cache.verifies() => compute_in_order(plan, data, slot),
+        None => compute_one(plan, data, slot),
+    }
+}
+
+/// Compares a kept value with what the computation makes of it now, numbers to the bit.
+fn check_same<T: Scalar>(
+    plan: &Plan<T>,
+    slot: usize,
+    kept: &Stored<T>,
+    now: &Stored<T>,
+) -> Result<()> {
+    // As text, because equality of dual numbers ignores derivatives and NaN equals nothing.
+    let text = |x: &Stored<T>| x.numbers().map(|x| format!("{x:?}"));
+    let (kept, now) = (text(kept), text(now));
+    if kept == now {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "'{}' is kept as {} but computes to {} now: it reads something that it does not declare, or \
+         that is not in the context",
+        plan.slot_name(slot),
+        kept.unwrap_or_default(),
+        now.unwrap_or_default()
+    )))
 }
 
 /// Computes a slot after its stale prerequisites, without recursion.
@@ -105,32 +157,30 @@ fn compute_in_order<'a, T: Scalar>(
     plan: &'a Plan<T>,
     data: &'a Data<T>,
     slot: usize,
-) -> Result<&'a dyn Value> {
-    let settled = |s: usize| data.cache.get(s).is_some() || data.cache.failure(s).is_some();
+) -> Result<&'a Stored<T>> {
     // (slot, how many of its prerequisites are settled)
-    let mut stack = vec![(slot, 0)];
+    let mut stack = data.cache.take_stack();
+    stack.clear();
+    stack.push((slot as u32, 0));
+    let mut result = None;
     while let Some((top, done)) = stack.last_mut() {
-        let reads = &plan.prerequisites[*top];
-        while *done < reads.len() && settled(reads[*done] as usize) {
+        let top = *top as usize;
+        let reads = plan.prerequisites.of(top);
+        while (*done as usize) < reads.len()
+            && data.cache.is_settled(reads[*done as usize] as usize)
+        {
             *done += 1;
         }
-        if *done < reads.len() {
-            let next = reads[*done] as usize;
-            stack.push((next, 0));
+        if let Some(next) = reads.get(*done as usize) {
+            stack.push((*next, 0));
         } else {
             // A failure is remembered; the calc functions that need the value will see it.
-            let top = *top;
-            let _ = compute_one(plan, data, top);
+            result = Some(compute_one(plan, data, top));
             stack.pop();
         }
     }
-    match data.cache.get(slot) {
-        Some(value) => Ok(value),
-        None => Err(data
-            .cache
-            .failure(slot)
-            .expect("the slot is settled by now")),
-    }
+    data.cache.return_stack(stack);
+    result.expect("the slot itself was computed last")
 }
 
 /// A leaf's read-only window on a context; what calc functions and event handlers get.
@@ -138,9 +188,10 @@ fn compute_in_order<'a, T: Scalar>(
 pub struct LeafContext<'a, T: Scalar> {
     plan: &'a Plan<T>,
     data: &'a Data<T>,
+    node: &'a Node,
     system: usize,
     /// The computation in progress, so that debug builds can check what it declared.
-    slot: Option<usize>,
+    slot: Option<u32>,
 }
 
 impl<'a, T: Scalar> LeafContext<'a, T> {
@@ -148,6 +199,7 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
         Self {
             plan: &ctx.plan,
             data: &ctx.data,
+            node: &ctx.plan.nodes[system],
             system,
             slot: None,
         }
@@ -160,9 +212,9 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
             && let Some(slot) = self.slot
         {
             assert!(
-                self.plan.is_declared(slot, source, other),
+                self.plan.is_declared(slot as usize, source, other),
                 "'{}' reads a value that it did not declare as a dependency",
-                self.plan.slot_name(slot)
+                self.plan.slot_name(slot as usize)
             );
         }
     }
@@ -238,15 +290,13 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
         if place.plan != self.plan.id || place.system as usize != self.system {
             return Err(self.foreign("input port", place));
         }
-        let (node, index) = (&self.plan.nodes[self.system], place.index as usize);
+        let (node, index) = (self.node, place.index as usize);
         self.reads(Some(node.source_input(index)), None);
         match self.plan.feeds[node.input0 + index] {
             Feed::Slot(slot) => {
-                eval_slot(self.plan, self.data, slot as usize).map(|v| Some(cast(v)))
+                eval_slot(self.plan, self.data, slot as usize).map(|v| Some(v.get()))
             }
-            Feed::Free => Ok(self.data.fixed[node.input0 + index]
-                .as_ref()
-                .map(|v| cast(&**v))),
+            Feed::Fixed(input) => Ok(self.data.fixed[input as usize].as_ref().map(Stored::get)),
         }
     }
 
@@ -259,9 +309,9 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     /// If the handle belongs to another system.
     #[inline]
     pub fn cached<V: 'static>(&self, entry: CacheEntry<V>) -> Result<&'a V> {
-        let slot = self.plan.nodes[self.system].slot0 + self.own("cache entry", entry.place);
+        let slot = self.node.slot0 + self.own("cache entry", entry.place);
         self.reads(None, Some(slot));
-        eval_slot(self.plan, self.data, slot).map(cast)
+        eval_slot(self.plan, self.data, slot).map(Stored::get)
     }
 
     /// Value of an output port of this system.
@@ -273,16 +323,16 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     /// If the handle belongs to another system.
     #[inline]
     pub fn output<V: 'static>(&self, output: OutputPort<V>) -> Result<&'a V> {
-        let slot = self.plan.nodes[self.system].slot0 + self.own("output port", output.place);
+        let slot = self.node.slot0 + self.own("output port", output.place);
         self.reads(None, Some(slot));
-        eval_slot(self.plan, self.data, slot).map(cast)
+        eval_slot(self.plan, self.data, slot).map(Stored::get)
     }
 
     /// Continuous state: positions, then velocities, then the rest.
     #[inline]
     pub fn xc(&self) -> &'a [T] {
-        let node = &self.plan.nodes[self.system];
-        let sizes = self.plan.leaves[self.system].continuous;
+        let node = self.node;
+        let sizes = self.node.continuous;
         for (source, size) in node.source_xc().zip([sizes.q, sizes.v, sizes.z]) {
             if size > 0 {
                 self.reads(Some(source), None);
@@ -294,25 +344,25 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     /// Generalized positions q of the continuous state.
     #[inline]
     pub fn q(&self) -> &'a [T] {
-        let q = self.plan.leaves[self.system].continuous.q;
+        let q = self.node.continuous.q;
         &self.part(0)[..q]
     }
     /// Generalized velocities v of the continuous state.
     #[inline]
     pub fn v(&self) -> &'a [T] {
-        let sizes = self.plan.leaves[self.system].continuous;
+        let sizes = self.node.continuous;
         &self.part(1)[sizes.q..sizes.q + sizes.v]
     }
     /// Miscellaneous continuous state z.
     #[inline]
     pub fn z(&self) -> &'a [T] {
-        let sizes = self.plan.leaves[self.system].continuous;
+        let sizes = self.node.continuous;
         &self.part(2)[sizes.q + sizes.v..]
     }
     /// All continuous state, read for one of its parts: q, v, z by number.
     #[inline]
     fn part(&self, number: usize) -> &'a [T] {
-        let node = &self.plan.nodes[self.system];
+        let node = self.node;
         self.reads(Some(node.source_xc().start + number), None);
         &self.data.xc[node.xc.clone()]
     }
@@ -324,7 +374,7 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     #[inline]
     pub fn xd(&self, group: DiscreteState<Vec<T>>) -> &'a [T] {
         let i = self.own("discrete state", group.place);
-        let node = &self.plan.nodes[self.system];
+        let node = self.node;
         self.reads(Some(node.source_xd(i)), None);
         &self.data.xd[node.xd[i].clone()]
     }
@@ -336,9 +386,9 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     #[inline]
     pub fn xa<V: 'static>(&self, state: AbstractState<V>) -> &'a V {
         let i = self.own("abstract state", state.place);
-        let node = &self.plan.nodes[self.system];
+        let node = self.node;
         self.reads(Some(node.source_xa(i)), None);
-        cast(&*self.data.xa[node.xa0 + i])
+        self.data.xa[node.xa0 + i].get()
     }
 
     /// A parameter.
@@ -348,8 +398,8 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     #[inline]
     pub fn param<V: 'static>(&self, parameter: Param<V>) -> &'a V {
         let i = self.own("parameter", parameter.place);
-        let node = &self.plan.nodes[self.system];
+        let node = self.node;
         self.reads(Some(node.source_parameter(i)), None);
-        cast(&*self.data.parameters[node.parameter0 + i])
+        self.data.parameters[node.parameter0 + i].get()
     }
 }

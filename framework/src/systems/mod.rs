@@ -3,7 +3,7 @@
 //! Reading order: [`leaf`] and [`declare`] (what a system declares), [`diagram`] (how systems are wired and
 //! converted), `plan` (what a diagram is compiled to), [`context`] (values), [`leaf_context`] (evaluation), `cache`.
 
-mod cache;
+pub mod cache;
 pub mod context;
 pub mod declare;
 pub mod dependency;
@@ -14,4 +14,5 @@ mod introspection;
 pub mod leaf;
 pub mod leaf_context;
 mod plan;
+mod slots;
 pub mod value;

@@ -5,11 +5,11 @@
 //! composite dependencies once; each source then knows all slots downstream of it. Evaluation and
 //! invalidation are array look-ups: no trackers, no recursion over subsystems, no hashing.
 
-use super::cache::{Cache, Mask};
+use super::cache::{Cache, Lists, Mask};
 use super::dependency::Dep;
 use super::event::EventTable;
 use super::handles::PlanId;
-use super::leaf::{Entry, Input, Leaf};
+use super::leaf::{CalcFn, ContinuousSizes, Entry, Input, Leaf};
 use crate::error::ErrorKind;
 use crate::{Error, Result, Scalar};
 use petgraph::algo::{kosaraju_scc, toposort};
@@ -32,8 +32,9 @@ pub(crate) struct Wire {
 /// Where an input port gets its value.
 #[derive(Clone, Copy)]
 pub(crate) enum Feed {
-    /// From a fixed value, if there is one.
-    Free,
+    /// From a fixed value, if there is one: that of this input port, counted over all leaves. Another
+    /// port than the one asked for if both are one input of the diagram.
+    Fixed(u32),
     /// From a slot upstream.
     Slot(u32),
 }
@@ -45,6 +46,7 @@ pub(crate) struct Node {
     pub(crate) xa0: usize,
     pub(crate) parameter0: usize,
     pub(crate) xc: Range<usize>,
+    pub(crate) continuous: ContinuousSizes,
     /// Ranges in the discrete arena, one per group.
     pub(crate) xd: Vec<Range<usize>>,
     source0: usize,
@@ -83,48 +85,46 @@ impl Node {
         self.source_input(self.n_inputs)
     }
 
-    /// The sources that a dependency stands for; the entry dependency has none.
-    fn sources(&self, dep: Dep) -> Vec<usize> {
-        let at = |i| vec![i];
-        let xd = || self.source_xd(0)..self.source_xd(self.n_xd);
-        let xa = || self.source_xa(0)..self.source_xa(self.n_xa);
-        let p = || self.source_parameter(0)..self.source_parameter(self.n_parameters);
-        let (q, v, z) = (self.source0, self.source0 + 1, self.source0 + 2);
+    /// Appends the sources that a dependency stands for; a dependency on an entry has none.
+    fn sources(&self, dep: Dep, out: &mut Vec<u32>) {
+        let mut add = |sources: Range<usize>| out.extend(sources.map(|s| s as u32));
+        let one = |source: usize| source..source + 1;
+        let [q, v, z] = [0, 1, 2].map(|part| one(self.source0 + part));
+        let xd = self.source_xd(0)..self.source_xd(self.n_xd);
+        let xa = self.source_xa(0)..self.source_xa(self.n_xa);
+        let parameters = self.source_parameter(0)..self.source_parameter(self.n_parameters);
         match dep {
-            Dep::Nothing | Dep::Entry(_) => vec![],
-            Dep::Time => at(TIME),
-            Dep::Accuracy => at(ACCURACY),
-            Dep::Q => at(q),
-            Dep::V => at(v),
-            Dep::Z => at(z),
-            Dep::Xc => self.source_xc().collect(),
-            Dep::Xd => xd().collect(),
-            Dep::Xa => xa().collect(),
-            Dep::X => self.source_xc().chain(xd()).chain(xa()).collect(),
-            Dep::AllParameters => p().collect(),
-            Dep::AllInputs => (self.source_input(0)..self.source_end()).collect(),
-            Dep::Configuration => [q, z]
-                .into_iter()
-                .chain(xd())
-                .chain(xa())
-                .chain(p())
-                .collect(),
-            Dep::Kinematics => self
-                .source_xc()
-                .chain(xd())
-                .chain(xa())
-                .chain(p())
-                .collect(),
-            Dep::AllSources => [TIME, ACCURACY]
-                .into_iter()
-                .chain(self.source0..self.source_end())
-                .collect(),
-            Dep::DiscreteGroup(i) => at(self.source_xd(i as usize)),
-            Dep::AbstractEntry(i) => at(self.source_xa(i as usize)),
-            Dep::Parameter(i) => at(self.source_parameter(i as usize)),
-            Dep::Input(i) => at(self.source_input(i as usize)),
+            Dep::Nothing | Dep::Entry(_) => {}
+            Dep::Time => add(one(TIME)),
+            Dep::Accuracy => add(one(ACCURACY)),
+            Dep::Q => add(q),
+            Dep::V => add(v),
+            Dep::Z => add(z),
+            Dep::Xc => add(self.source_xc()),
+            Dep::Xd => add(xd),
+            Dep::Xa => add(xa),
+            Dep::X => add(self.source_state()),
+            Dep::AllParameters => add(parameters),
+            Dep::AllInputs => add(self.source_input(0)..self.source_end()),
+            Dep::Configuration => [q, z, xd, xa, parameters].into_iter().for_each(add),
+            Dep::Kinematics => [self.source_state(), parameters].into_iter().for_each(add),
+            Dep::AllSources => {
+                [one(TIME), one(ACCURACY), self.source0..self.source_end()]
+                    .into_iter()
+                    .for_each(add);
+            }
+            Dep::DiscreteGroup(i) => add(one(self.source_xd(i as usize))),
+            Dep::AbstractEntry(i) => add(one(self.source_xa(i as usize))),
+            Dep::Parameter(i) => add(one(self.source_parameter(i as usize))),
+            Dep::Input(i) => add(one(self.source_input(i as usize))),
         }
     }
+}
+
+/// What fills a slot.
+pub(crate) struct Computation<T: Scalar> {
+    pub(crate) system: u32,
+    pub(crate) calc: CalcFn<T>,
 }
 
 /// A compiled diagram. Structure only; values are in contexts.
@@ -134,49 +134,48 @@ pub(crate) struct Plan<T: Scalar> {
     pub(crate) nodes: Vec<Node>,
     /// Per input port, over all leaves.
     pub(crate) feeds: Vec<Feed>,
-    /// Slot to (leaf, entry).
-    pub(crate) slots: Vec<(u32, u32)>,
+    /// By slot.
+    pub(crate) computations: Vec<Computation<T>>,
     pub(crate) events: EventTable,
     /// Slot to the slots it reads.
-    pub(crate) prerequisites: Vec<Vec<u32>>,
-    slot_to_slots: Vec<Vec<u32>>,
-    source_to_slots: Vec<Vec<u32>>,
-    masks: Vec<OnceLock<Mask>>,
+    pub(crate) prerequisites: Lists,
+    /// Slot to the slots that read it.
+    pub(crate) slot_to_slots: Lists,
+    source_to_slots: Lists,
     /// Downstream of time and of all continuous state: what the integrator changes in one go.
     mask_time_xc: OnceLock<Mask>,
-    /// Slot to the sources it declared, for the check in debug builds.
-    declared: Vec<Vec<u32>>,
+    /// Slot to the sources it declared, in ascending order.
+    pub(crate) declared: Lists,
 }
 
 impl<T: Scalar> Plan<T> {
-    pub(crate) fn new(id: PlanId, leaves: Vec<Leaf<T>>, wires: &[Wire]) -> Result<Self> {
+    pub(crate) fn new(id: PlanId, mut leaves: Vec<Leaf<T>>, wires: &[Wire]) -> Result<Self> {
         for leaf in &leaves {
             if let Some(mistake) = &leaf.mistake {
                 return Err(Error::invalid(format!("system '{}': {mistake}", leaf.path)));
             }
         }
         let (nodes, n_sources) = lay_out(&leaves);
-        let slots: Vec<(u32, u32)> = leaves
-            .iter()
-            .enumerate()
-            .flat_map(|(i, leaf)| (0..leaf.entries.len()).map(move |e| (i as u32, e as u32)))
-            .collect();
         let feeds = feeds(&leaves, &nodes, wires)?;
+        let mut computations = vec![];
+        for (system, leaf) in (0..).zip(&mut leaves) {
+            let calcs = leaf.calcs.drain(..);
+            computations.extend(calcs.map(|calc| Computation { system, calc }));
+        }
         let mut plan = Self {
             id,
             feeds,
+            computations,
             events: EventTable::default(),
-            prerequisites: vec![vec![]; slots.len()],
-            slot_to_slots: vec![vec![]; slots.len()],
-            source_to_slots: vec![vec![]; n_sources],
-            masks: (0..n_sources).map(|_| OnceLock::new()).collect(),
+            prerequisites: Lists::default(),
+            slot_to_slots: Lists::default(),
+            source_to_slots: Lists::default(),
             mask_time_xc: OnceLock::new(),
-            declared: vec![vec![]; slots.len()],
+            declared: Lists::default(),
             nodes,
-            slots,
             leaves,
         };
-        plan.link();
+        plan.link(n_sources);
         plan.check_loops()?;
         for (i, leaf) in plan.leaves.iter().enumerate() {
             for (e, (trigger, handler)) in leaf.events.iter().enumerate() {
@@ -187,54 +186,70 @@ impl<T: Scalar> Plan<T> {
     }
 
     /// Expands the declared dependencies of every slot.
-    fn link(&mut self) {
-        for slot in 0..self.slots.len() {
-            let (i, e) = self.slots[slot];
-            let node = &self.nodes[i as usize];
-            let mut sources: Vec<u32> = vec![];
-            let mut reads: Vec<u32> = vec![];
-            for &dep in &self.leaves[i as usize].entries[e as usize].deps {
-                if let Dep::Entry(entry) = dep {
-                    reads.push((node.slot0 + entry as usize) as u32);
+    fn link(&mut self, n_sources: usize) {
+        let n_slots = self.computations.len();
+        // Pairs (slot, source), (slot, slot that it reads), (source, slot).
+        let (mut declared, mut reads, mut from_sources) = (vec![], vec![], vec![]);
+        let (mut sources, mut upstream) = (vec![], vec![]);
+        for (leaf, node) in self.leaves.iter().zip(&self.nodes) {
+            for (e, entry) in leaf.entries.iter().enumerate() {
+                let slot = (node.slot0 + e) as u32;
+                sources.clear();
+                upstream.clear();
+                for &dep in &entry.deps {
+                    if let Dep::Entry(entry) = dep {
+                        upstream.push((node.slot0 + entry as usize) as u32);
+                    }
+                    node.sources(dep, &mut sources);
                 }
-                sources.extend(node.sources(dep).iter().map(|s| *s as u32));
-            }
-            sources.sort_unstable();
-            sources.dedup();
-            for &source in &sources {
-                match self.feed_of_source(node, source as usize) {
-                    Feed::Slot(upstream) => reads.push(upstream),
-                    Feed::Free => self.source_to_slots[source as usize].push(slot as u32),
+                sources.sort_unstable();
+                sources.dedup();
+                for &source in &sources {
+                    declared.push((slot, source));
+                    match self.feed_of_source(node, source as usize) {
+                        Some(Feed::Slot(from)) => upstream.push(from),
+                        Some(Feed::Fixed(input)) => {
+                            from_sources.push((self.source_of_input(input as usize), slot));
+                        }
+                        None => from_sources.push((source, slot)),
+                    }
                 }
+                upstream.sort_unstable();
+                upstream.dedup();
+                reads.extend(upstream.iter().map(|from| (slot, *from)));
             }
-            reads.sort_unstable();
-            reads.dedup();
-            for &upstream in &reads {
-                self.slot_to_slots[upstream as usize].push(slot as u32);
-            }
-            self.prerequisites[slot] = reads;
-            self.declared[slot] = sources;
         }
+        let reversed: Vec<_> = reads.iter().map(|(slot, from)| (*from, *slot)).collect();
+        self.slot_to_slots = Lists::new(n_slots, &reversed);
+        self.prerequisites = Lists::new(n_slots, &reads);
+        self.declared = Lists::new(n_slots, &declared);
+        self.source_to_slots = Lists::new(n_sources, &from_sources);
+    }
+
+    /// The source of an input port, counted over all leaves.
+    fn source_of_input(&self, input: usize) -> u32 {
+        let system = self.nodes.partition_point(|n| n.input0 <= input) - 1;
+        let node = &self.nodes[system];
+        node.source_input(input - node.input0) as u32
     }
 
     /// The feed behind a source if the source is an input port of `node`.
-    fn feed_of_source(&self, node: &Node, source: usize) -> Feed {
+    fn feed_of_source(&self, node: &Node, source: usize) -> Option<Feed> {
         let inputs = node.source_input(0)..node.source_end();
-        if inputs.contains(&source) {
-            self.feeds[node.input0 + (source - inputs.start)]
-        } else {
-            Feed::Free
-        }
+        let input = source.checked_sub(inputs.start)?;
+        inputs
+            .contains(&source)
+            .then(|| self.feeds[node.input0 + input])
     }
 
     fn check_loops(&self) -> Result<()> {
         let mut graph: DiGraph<(), (), u32> =
-            DiGraph::with_capacity(self.slots.len(), self.slots.len());
-        for _ in &self.slots {
+            DiGraph::with_capacity(self.computations.len(), self.computations.len());
+        for _ in &self.computations {
             graph.add_node(());
         }
-        for (slot, reads) in self.prerequisites.iter().enumerate() {
-            for &upstream in reads {
+        for slot in 0..self.computations.len() {
+            for &upstream in self.prerequisites.of(slot) {
                 graph.add_edge(NodeIndex::from(upstream), NodeIndex::from(slot as u32), ());
             }
         }
@@ -267,10 +282,10 @@ impl<T: Scalar> Plan<T> {
         Err(ErrorKind::AlgebraicLoop { path }.into())
     }
 
-    /// Everything downstream of a source, found the first time that the source changes.
+    /// The slots that read a source.
     #[inline]
-    pub(crate) fn mask(&self, source: usize) -> &Mask {
-        self.masks[source].get_or_init(|| self.downstream(std::iter::once(source)))
+    pub(crate) fn readers(&self, source: usize) -> &[u32] {
+        self.source_to_slots.of(source)
     }
 
     /// Everything downstream of time or of any continuous state.
@@ -281,34 +296,39 @@ impl<T: Scalar> Plan<T> {
         })
     }
 
-    fn downstream(&self, sources: impl Iterator<Item = usize>) -> Mask {
-        let mut todo: Vec<u32> = sources
-            .flat_map(|s| self.source_to_slots[s].iter().copied())
-            .collect();
-        let mut hit = std::collections::BTreeSet::new();
-        while let Some(slot) = todo.pop() {
-            if hit.insert(slot) {
-                todo.extend(&self.slot_to_slots[slot as usize]);
+    /// Everything downstream of some sources.
+    pub(crate) fn downstream(&self, sources: impl Iterator<Item = usize>) -> Mask {
+        let mut hit = vec![false; self.computations.len()];
+        let mut todo = vec![];
+        for source in sources {
+            todo.extend_from_slice(self.readers(source));
+            while let Some(slot) = todo.pop() {
+                if !std::mem::replace(&mut hit[slot as usize], true) {
+                    todo.extend_from_slice(self.slot_to_slots.of(slot as usize));
+                }
             }
         }
-        Mask(hit.into_iter().collect())
+        Mask::new((0..).zip(hit).filter(|(_, hit)| *hit).map(|(slot, _)| slot))
     }
 
-    pub(crate) fn new_cache(&self) -> Cache {
-        Cache::new(self.slots.iter().map(|&(i, e)| {
-            let entry = &self.leaves[i as usize].entries[e as usize];
-            (entry.model)()
-        }))
+    pub(crate) fn new_cache(&self) -> Cache<T> {
+        let entries = self.leaves.iter().flat_map(|leaf| &leaf.entries);
+        Cache::new(entries.map(|entry| (entry.model)()))
+    }
+
+    /// The system that a slot belongs to.
+    pub(crate) fn system_of(&self, slot: usize) -> usize {
+        self.computations[slot].system as usize
     }
 
     pub(crate) fn entry(&self, slot: usize) -> &Entry<T> {
-        let (i, e) = self.slots[slot];
-        &self.leaves[i as usize].entries[e as usize]
+        let system = self.system_of(slot);
+        &self.leaves[system].entries[slot - self.nodes[system].slot0]
     }
 
     /// `path.name` of a computation.
     pub(crate) fn slot_name(&self, slot: usize) -> String {
-        let path = &self.leaves[self.slots[slot].0 as usize].path;
+        let path = &self.leaves[self.system_of(slot)].path;
         format!("{path}.{}", self.entry(slot).name)
     }
 
@@ -325,8 +345,9 @@ impl<T: Scalar> Plan<T> {
         source: Option<usize>,
         other: Option<usize>,
     ) -> bool {
-        source.is_some_and(|s| self.declared[slot].binary_search(&(s as u32)).is_ok())
-            || other.is_some_and(|o| self.prerequisites[slot].binary_search(&(o as u32)).is_ok())
+        let in_list = |list: &[u32], x: usize| list.binary_search(&(x as u32)).is_ok();
+        source.is_some_and(|s| in_list(self.declared.of(slot), s))
+            || other.is_some_and(|o| in_list(self.prerequisites.of(slot), o))
     }
 }
 
@@ -347,6 +368,7 @@ fn lay_out<T: Scalar>(leaves: &[Leaf<T>]) -> (Vec<Node>, usize) {
             xa0,
             parameter0,
             xc: xc0..xc0 + leaf.xc0.len(),
+            continuous: leaf.continuous,
             xd: groups,
             source0,
             n_xd: leaf.xd0.len(),
@@ -368,7 +390,7 @@ fn lay_out<T: Scalar>(leaves: &[Leaf<T>]) -> (Vec<Node>, usize) {
 /// Checks every wire and tells where each input port gets its value.
 fn feeds<T: Scalar>(leaves: &[Leaf<T>], nodes: &[Node], wires: &[Wire]) -> Result<Vec<Feed>> {
     let n: usize = leaves.iter().map(|l| l.inputs.len()).sum();
-    let mut feeds = vec![Feed::Free; n];
+    let mut feeds: Vec<Feed> = (0..n as u32).map(Feed::Fixed).collect();
     for wire in wires {
         let (from, to) = (&leaves[wire.from.0 as usize], &leaves[wire.to.0 as usize]);
         let entry = &from.entries[wire.from.1 as usize];

@@ -1,6 +1,7 @@
-//! Type-erased values.
+//! Values of any type, those of numbers in place.
 
-use std::any::Any;
+use crate::Scalar;
+use std::any::{Any, TypeId};
 
 /// Anything that can travel through a port or live in a context (Drake's `AbstractValue`).
 /// Implemented for every `Clone + Send + Sync + 'static` type; never implemented by hand.
@@ -15,19 +16,136 @@ impl<V: Any + Clone + Send + Sync> Value for V {
     }
 }
 
-/// Typed view of an erased value. Handles are typed and only ever join slots of equal types, which
-/// `build` and `fix` check, so the cast can not fail.
-#[inline]
-pub(crate) fn cast<V: 'static>(value: &dyn Value) -> &V {
-    (value as &dyn Any)
-        .downcast_ref()
-        .expect("handles are typed, so slot and handle agree")
+/// A value of some type. Vectors and numbers are held without a box, because nearly all values are
+/// of these types: reading one costs no virtual call.
+pub(crate) enum Stored<T> {
+    Number(T),
+    Vector(Vec<T>),
+    Other(Box<dyn Value>),
 }
 
-/// As [`cast`], mutable.
-#[inline]
-pub(crate) fn cast_mut<V: 'static>(value: &mut dyn Value) -> &mut V {
-    (value as &mut dyn Any)
-        .downcast_mut()
-        .expect("handles are typed, so slot and handle agree")
+/// Handles are typed and only ever join values of equal types, which `build` and `fix` check.
+const AGREE: &str = "handles are typed, so value and handle agree";
+
+impl<T: Scalar> Stored<T> {
+    pub(crate) fn new<V: Value>(value: V) -> Self {
+        let mut value = Some(value);
+        let any: &mut dyn Any = &mut value;
+        if let Some(vector) = any.downcast_mut::<Option<Vec<T>>>() {
+            return Self::Vector(vector.take().expect("it was just put there"));
+        }
+        if let Some(number) = any.downcast_mut::<Option<T>>() {
+            return Self::Number(number.take().expect("it was just put there"));
+        }
+        Self::Other(Box::new(value.expect("it is of another type")))
+    }
+
+    /// Typed view.
+    #[inline(always)]
+    pub(crate) fn get<V: 'static>(&self) -> &V {
+        // The comparisons of types are constants: one arm is left.
+        let found = if TypeId::of::<V>() == TypeId::of::<Vec<T>>() {
+            match self {
+                Self::Vector(v) => (v as &dyn Any).downcast_ref(),
+                _ => None,
+            }
+        } else if TypeId::of::<V>() == TypeId::of::<T>() {
+            match self {
+                Self::Number(x) => (x as &dyn Any).downcast_ref(),
+                _ => None,
+            }
+        } else {
+            match self {
+                Self::Other(v) => (&**v as &dyn Any).downcast_ref(),
+                _ => None,
+            }
+        };
+        found.expect(AGREE)
+    }
+
+    /// Typed view, to change.
+    #[inline(always)]
+    pub(crate) fn get_mut<V: 'static>(&mut self) -> &mut V {
+        let found = if TypeId::of::<V>() == TypeId::of::<Vec<T>>() {
+            match self {
+                Self::Vector(v) => (v as &mut dyn Any).downcast_mut(),
+                _ => None,
+            }
+        } else if TypeId::of::<V>() == TypeId::of::<T>() {
+            match self {
+                Self::Number(x) => (x as &mut dyn Any).downcast_mut(),
+                _ => None,
+            }
+        } else {
+            match self {
+                Self::Other(v) => (&mut **v as &mut dyn Any).downcast_mut(),
+                _ => None,
+            }
+        };
+        found.expect(AGREE)
+    }
+
+    /// The numbers, if the value is of numbers.
+    pub(crate) fn numbers(&self) -> Option<&[T]> {
+        match self {
+            Self::Number(x) => Some(std::slice::from_ref(x)),
+            Self::Vector(x) => Some(x),
+            Self::Other(_) => None,
+        }
+    }
+
+    /// Length of a vector.
+    pub(crate) fn len(&self) -> Option<usize> {
+        match self {
+            Self::Vector(x) => Some(x.len()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn type_id(&self) -> TypeId {
+        match self {
+            Self::Number(_) => TypeId::of::<T>(),
+            Self::Vector(_) => TypeId::of::<Vec<T>>(),
+            Self::Other(v) => (&**v as &dyn Any).type_id(),
+        }
+    }
+
+    /// The same as a value of type `like` over another scalar; numbers lose their derivatives.
+    pub(crate) fn converted<U: Scalar>(&self, like: TypeId) -> Option<Stored<U>> {
+        if self.type_id() == like {
+            return Some(match self {
+                Self::Number(x) => Stored::new(*x),
+                Self::Vector(x) => Stored::new(x.clone()),
+                Self::Other(v) => {
+                    // What is of another type here may be a number there.
+                    let any: &dyn Any = &**v;
+                    if let Some(x) = any.downcast_ref::<U>() {
+                        Stored::Number(*x)
+                    } else if let Some(x) = any.downcast_ref::<Vec<U>>() {
+                        Stored::Vector(x.clone())
+                    } else {
+                        Stored::Other((**v).clone_box())
+                    }
+                }
+            });
+        }
+        let number = |x: &T| U::from(x.re());
+        match self {
+            Self::Number(x) if like == TypeId::of::<U>() => Some(Stored::Number(number(x))),
+            Self::Vector(x) if like == TypeId::of::<Vec<U>>() => {
+                Some(Stored::Vector(x.iter().map(number).collect()))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<T: Clone> Clone for Stored<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Number(x) => Self::Number(x.clone()),
+            Self::Vector(x) => Self::Vector(x.clone()),
+            Self::Other(x) => Self::Other((**x).clone_box()),
+        }
+    }
 }
