@@ -50,13 +50,19 @@ pub use error::{Error, Result};
 pub use scalar::Scalar;
 pub use simulation::config::SimulatorConfig;
 pub use simulation::integrator;
-pub use simulation::simulator::{Simulator, SimulatorStatistics, SimulatorStatus};
+pub use simulation::pace::InterruptHandle;
+pub use simulation::simulator::{
+    InitializeOptions, Simulator, SimulatorStatistics, SimulatorStatus,
+};
 pub use systems::cache::{CacheMode, CacheStatistics};
 pub use systems::context::Context;
 pub use systems::declare::Declare;
 pub use systems::dependency::Dep;
 pub use systems::diagram::{Diagram, DiagramBuilder, SystemInfo};
-pub use systems::event::{DiscreteUpdate, EventStatus, StateUpdate, Trigger};
+pub use systems::event::{
+    DiscreteUpdate, EventStatus, ParameterUpdate, StateUpdate, TimedEvent, Trigger,
+    WitnessDirection, WitnessFunction,
+};
 pub use systems::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param,
 };

@@ -120,7 +120,7 @@ fn events_fire_in_order_at_exact_times() {
     sim.advance_to(0.35).unwrap();
     assert_eq!(of(&record, "update"), ticks);
     assert!(of(&record, "forced").is_empty());
-    sim.force_publish().unwrap();
+    sim.context().force_publish().unwrap();
     assert_eq!(of(&record, "forced"), [(0.35, 4.0)]);
 }
 

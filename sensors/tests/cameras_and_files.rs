@@ -210,7 +210,7 @@ fn writes_at_its_periods_and_on_request() {
         "d_00150.tif",
     ];
     assert_eq!(names(), expected, "and no temporary file");
-    sim.force_publish().unwrap();
+    sim.context().force_publish().unwrap();
     assert!(
         names().contains(&String::from("color_003.png")) && names().contains(&"d_00200.tif".into())
     );

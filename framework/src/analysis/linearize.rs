@@ -1,8 +1,6 @@
 //! First-order approximation of a diagram around a context, by dual numbers.
 
 use crate::autodiff::try_jacobian;
-use crate::systems::event::{DiscreteUpdate, Handler};
-use crate::systems::leaf_context::LeafContext;
 use crate::{AutoDiff, Context, Diagram, Error, InputPort, OutputPort, Result};
 use nalgebra::{DMatrix, DVector};
 
@@ -40,7 +38,7 @@ pub struct FirstOrderApproximation {
 /// Which state the approximation is about.
 enum Kind {
     Continuous,
-    /// Index of the only periodic event set.
+    /// Index of the only period with updates.
     Discrete(usize),
 }
 
@@ -106,10 +104,9 @@ pub fn first_order_taylor_approximation(
                 ctx.set_time_and_xc(time, &z[..n]);
                 ctx.time_derivatives(&mut result)?;
             }
-            Kind::Discrete(set) => {
-                let systems = 0..ctx.plan.leaves.len();
-                ctx.swap_xd(&mut z[..n].to_vec(), systems);
-                result = next_discrete_state(&ctx, set)?;
+            Kind::Discrete(index) => {
+                ctx.set_xd(&z[..n]);
+                result = ctx.next_discrete_state(ctx.plan.events.periodic[index].set)?;
             }
         }
         if let Some(port) = output {
@@ -177,7 +174,7 @@ fn kind(context: &Context<f64>) -> Result<Kind> {
     }
     let periodic = plan.events.periodic.iter().enumerate();
     let updating: Vec<usize> = periodic
-        .filter(|(_, set)| !set.events.discrete.is_empty())
+        .filter(|(_, p)| !plan.events.set(p.set).discrete.is_empty())
         .map(|(i, _)| i)
         .collect();
     match updating[..] {
@@ -187,22 +184,4 @@ fn kind(context: &Context<f64>) -> Result<Kind> {
             updating.len()
         )),
     }
-}
-
-/// All discrete state after the updates of one periodic set.
-fn next_discrete_state(ctx: &Context<AutoDiff>, set: usize) -> Result<Vec<AutoDiff>> {
-    let mut xd = ctx.data.xd.clone();
-    for &(system, event) in &ctx.plan.events.periodic[set].events.discrete {
-        let Handler::Discrete(act) = &ctx.plan.leaves[system as usize].events[event as usize].1
-        else {
-            continue;
-        };
-        let mut update = DiscreteUpdate {
-            xd: &mut xd,
-            groups: &ctx.plan.nodes[system as usize].xd,
-            owner: (ctx.plan.id, system),
-        };
-        act(&LeafContext::new(ctx, system as usize), &mut update)?;
-    }
-    Ok(xd)
 }

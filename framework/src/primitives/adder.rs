@@ -44,7 +44,19 @@ impl<T: Scalar> LeafSystem<T> for Adder {
         let inputs = u.clone();
         let sum = d.vector_output("sum", self.size, &deps, move |_, ctx, sum| {
             sum.fill(T::zero());
-            for input in &inputs {
+            // Several inputs at a time: a sum that waits in memory for each of them costs more than
+            // to evaluate them.
+            let (fours, rest) = inputs.as_chunks::<4>();
+            for four in fours {
+                let mut u: [&[T]; 4] = [&[]; 4];
+                for (u, input) in u.iter_mut().zip(four) {
+                    *u = ctx.eval(*input)?;
+                }
+                for (i, sum) in sum.iter_mut().enumerate() {
+                    *sum = u.iter().fold(*sum, |sum, u| sum + u[i]);
+                }
+            }
+            for input in rest {
                 for (sum, u) in sum.iter_mut().zip(ctx.eval(*input)?) {
                     *sum += *u;
                 }

@@ -35,6 +35,12 @@ pub struct SimulatorConfig {
     pub accuracy: f64,
     /// Choose steps by their error. Methods without an error estimate take fixed steps all the same.
     pub use_error_control: bool,
+    /// Seconds simulated per second; 0 for as fast as possible.
+    pub target_realtime_rate: f64,
+    /// Dispatch forced publish events at the end of every step.
+    pub publish_every_time_step: bool,
+    /// Time (s) that a simulation starts at; without it that of its context.
+    pub start_time: Option<f64>,
     /// Fail where the accuracy needs steps below the smallest; otherwise such steps are accepted with
     /// the error that they have.
     pub throw_on_minimum_step_size_violation: bool,
@@ -50,6 +56,9 @@ impl Default for SimulatorConfig {
             initial_step_size: None,
             accuracy: 1e-4,
             use_error_control: true,
+            target_realtime_rate: 0.0,
+            publish_every_time_step: false,
+            start_time: None,
             throw_on_minimum_step_size_violation: true,
         }
     }
@@ -71,6 +80,9 @@ impl SimulatorConfig {
         if !(0.0..=largest).contains(&smallest) {
             let expected = format!("a time from 0 to the largest step, {largest} s,");
             return wrong("smallest step", smallest, &expected);
+        }
+        if let Some(time) = self.start_time.filter(|t| !t.is_finite()) {
+            return wrong("start time", time, "a time in s");
         }
         if !positive(self.accuracy) {
             return wrong("accuracy", self.accuracy, "a positive number");

@@ -2,4 +2,7 @@
 
 pub mod config;
 pub mod integrator;
+pub mod pace;
+mod schedule;
 pub mod simulator;
+mod witness;

@@ -3,8 +3,10 @@
 use super::config::SimulatorConfig;
 use super::integrator::control::{Driver, Limits};
 use super::integrator::{Integrator, IntegratorStatistics, RungeKutta3, by_name};
-use crate::systems::event::{DiscreteUpdate, EventSet, EventStatus, Handler, StateUpdate};
-use crate::systems::leaf_context::LeafContext;
+use super::pace::{InterruptHandle, Pace};
+use crate::systems::dispatch::{Dispatcher, Outcome};
+use crate::systems::event::EventStatus;
+use crate::systems::event_table::{FORCED, INITIALIZATION, PER_STEP};
 use crate::{Context, Diagram, Error, Result, Scalar};
 
 /// First step (s) of a simulator that nobody configured, as in Drake.
@@ -21,12 +23,15 @@ pub enum SimulatorStatus {
         /// The reason it gave.
         reason: String,
     },
+    /// An [`InterruptHandle`] asked to stop, between two steps; `advance_to` goes on from there.
+    Interrupted,
 }
 
 type Monitor<T> = Box<dyn FnMut(&Context<T>) -> Result<EventStatus> + Send>;
 
 /// Counters of what a simulator did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SimulatorStatistics {
     /// Steps taken.
     pub steps: u64,
@@ -36,6 +41,25 @@ pub struct SimulatorStatistics {
     pub discrete_updates: u64,
     /// Times at which unrestricted updates were dispatched, any number of them together.
     pub unrestricted_updates: u64,
+    /// Steps that were ended by witness functions.
+    pub witness_triggers: u64,
+}
+
+/// What [`Simulator::initialize_with`] does (Drake's `InitializeParams`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InitializeOptions {
+    /// Leave initialization events out, to go on with a context that had them before.
+    pub suppress_initialization_events: bool,
+}
+
+impl InitializeOptions {
+    /// Without initialization events.
+    pub fn suppress_initialization_events() -> Self {
+        Self {
+            suppress_initialization_events: true,
+        }
+    }
 }
 
 /// Owns a context and drives it: discrete updates, integration, publishes, monitor, in Drake's step
@@ -56,16 +80,22 @@ pub struct SimulatorStatistics {
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
 pub struct Simulator<T: Scalar> {
-    context: Context<T>,
-    driver: Driver<T>,
+    pub(super) context: Context<T>,
+    pub(super) driver: Driver<T>,
     initialized: bool,
-    /// Periodic sets that are due now, found at the end of the previous step.
-    due: Vec<usize>,
-    next_xd: Vec<T>,
-    /// The events that are being dispatched.
-    dispatched: Vec<(u32, u32)>,
+    /// Event sets that are due now, found at the end of the previous step; none for no set.
+    pub(super) due: Vec<u32>,
+    /// Per period, the last time that the next event was asked for, and the answer.
+    pub(super) next_times: Vec<(f64, f64)>,
+    /// Work space of witness functions.
+    pub(super) watch: super::witness::Watch<T>,
+    dispatcher: Dispatcher<T>,
+    /// Event sets that are being dispatched.
+    sets: Vec<u32>,
     monitor: Option<Monitor<T>>,
-    statistics: SimulatorStatistics,
+    pace: Pace,
+    publish_every_time_step: bool,
+    pub(super) statistics: SimulatorStatistics,
 }
 
 impl<T: Scalar> Simulator<T> {
@@ -81,13 +111,17 @@ impl<T: Scalar> Simulator<T> {
             ..SimulatorConfig::default().limits()?
         };
         Ok(Self {
-            next_xd: context.data.xd.clone(),
+            next_times: vec![(f64::NAN, f64::NAN); context.plan.events.periodic.len()],
             context,
             driver: Driver::new(Box::new(RungeKutta3::new()), limits),
             initialized: false,
             due: vec![],
-            dispatched: vec![],
+            watch: super::witness::Watch::default(),
+            dispatcher: Dispatcher::new(),
+            sets: vec![],
             monitor: None,
+            pace: Pace::default(),
+            publish_every_time_step: false,
             statistics: SimulatorStatistics::default(),
         })
     }
@@ -99,7 +133,13 @@ impl<T: Scalar> Simulator<T> {
     pub fn apply_config(&mut self, config: &SimulatorConfig) -> Result<()> {
         let limits = config.limits()?;
         let integrator = by_name(&config.integration_scheme)?;
+        let pace = self.pace.with_target(config.target_realtime_rate)?;
+        if let Some(time) = config.start_time.filter(|_| !self.initialized) {
+            self.context.set_time(T::from(time));
+        }
         self.driver = Driver::new(integrator, limits);
+        self.pace = pace;
+        self.publish_every_time_step = config.publish_every_time_step;
         Ok(())
     }
 
@@ -158,6 +198,27 @@ impl<T: Scalar> Simulator<T> {
         self.driver.integrator()
     }
 
+    /// Slows simulation down to `rate` seconds simulated per second; 0 for as fast as possible.
+    ///
+    /// # Errors
+    /// If the rate is negative or not finite.
+    pub fn set_target_realtime_rate(&mut self, rate: f64) -> Result<()> {
+        self.pace = self.pace.with_target(rate)?;
+        Ok(())
+    }
+    /// Seconds simulated per second since initialization or [`Simulator::reset_statistics`]; NaN before.
+    pub fn actual_realtime_rate(&self) -> f64 {
+        self.pace.actual_rate(self.context.time().re())
+    }
+    /// Stops this simulator from elsewhere: another thread, or the handler of a signal.
+    pub fn interrupt_handle(&self) -> InterruptHandle {
+        self.pace.interrupt_handle()
+    }
+    /// Dispatches forced publish events at the end of every step too.
+    pub fn set_publish_every_time_step(&mut self, publish: bool) {
+        self.publish_every_time_step = publish;
+    }
+
     /// Calls `monitor` at the end of initialization and of each step.
     pub fn set_monitor(
         &mut self,
@@ -174,6 +235,10 @@ impl<T: Scalar> Simulator<T> {
     pub fn context_mut(&mut self) -> &mut Context<T> {
         &mut self.context
     }
+    /// No monitor any more.
+    pub fn clear_monitor(&mut self) {
+        self.monitor = None;
+    }
     /// Ends the simulation and returns its context.
     pub fn into_context(self) -> Context<T> {
         self.context
@@ -182,32 +247,43 @@ impl<T: Scalar> Simulator<T> {
     pub fn statistics(&self) -> SimulatorStatistics {
         self.statistics
     }
+    /// Starts counting anew, the realtime rate included.
+    pub fn reset_statistics(&mut self) {
+        self.statistics = SimulatorStatistics::default();
+        self.driver.statistics = IntegratorStatistics::default();
+        self.pace.start(self.context.time().re());
+    }
 
-    /// Initialization events, then the per-step and periodic publishes due at the start time.
-    /// [`Simulator::advance_to`] calls it when it has not been called.
+    /// [`Simulator::initialize_with`] with default options. [`Simulator::advance_to`] calls it when it
+    /// has not been called.
     ///
     /// # Errors
     /// The first error of an event or of the monitor.
     pub fn initialize(&mut self) -> Result<SimulatorStatus> {
-        let plan = self.context.plan.clone();
-        let events = &plan.events;
+        self.initialize_with(InitializeOptions::default())
+    }
+
+    /// Initialization events, then the per-step and timed publishes due at the start time. May be called
+    /// again, after the context was changed by hand: events start anew from its time.
+    ///
+    /// # Errors
+    /// The first error of an event or of the monitor.
+    pub fn initialize_with(&mut self, options: InitializeOptions) -> Result<SimulatorStatus> {
+        let _span = tracing::debug_span!("Simulator::initialize").entered();
         let mut outcome = Outcome::default();
-        self.updates(&[&events.initialization], &mut outcome)?;
-        let now = self.context.time().re();
+        self.initialized = false;
         self.due.clear();
-        let due = events
-            .periodic
-            .iter()
-            .enumerate()
-            .filter(|(_, p)| p.is_due_at(now));
-        self.due.extend(due.map(|(i, _)| i));
+        self.sets.clear();
+        if !options.suppress_initialization_events {
+            self.sets.push(INITIALIZATION);
+        }
+        self.updates(&mut outcome)?;
+        self.find_due_now()?;
         self.initialized = true;
-        let timed = self.due.iter().map(|i| &events.periodic[*i].events);
-        let sets: Vec<&EventSet> = [&events.initialization, &events.per_step]
-            .into_iter()
-            .chain(timed)
-            .collect();
-        self.publish_and_monitor(&sets, outcome)
+        self.pace.start(self.context.time().re());
+        self.sets.push(PER_STEP);
+        self.sets.extend_from_slice(&self.due);
+        self.publish_and_monitor(outcome)
     }
 
     /// Steps until `boundary` (s). Updates due exactly at the boundary wait for the next call, its
@@ -215,8 +291,10 @@ impl<T: Scalar> Simulator<T> {
     ///
     /// # Errors
     /// The first error of an event, a computation or the monitor; if the boundary is in the past.
-    /// A failed update or integration leaves the state as it was before it.
+    /// A failed update or integration leaves the state as it was before it, and is tried again by the
+    /// next call.
     pub fn advance_to(&mut self, boundary: f64) -> Result<SimulatorStatus> {
+        let _span = tracing::debug_span!("Simulator::advance_to", boundary).entered();
         if !self.initialized {
             let status = self.initialize()?;
             if status != SimulatorStatus::ReachedBoundaryTime {
@@ -229,52 +307,28 @@ impl<T: Scalar> Simulator<T> {
                 "Simulator: can not advance to {boundary} s, the time is {now} s already"
             )));
         }
-        let plan = self.context.plan.clone();
-        let events = &plan.events;
         loop {
-            let mut outcome = Outcome::default();
-            let due = std::mem::take(&mut self.due);
-            if events.per_step.has_no_updates() && due.len() == 1 {
-                self.updates(&[&events.periodic[due[0]].events], &mut outcome)?;
-            } else {
-                let timed = due.iter().map(|i| &events.periodic[*i].events);
-                let sets: Vec<&EventSet> = [&events.per_step].into_iter().chain(timed).collect();
-                self.updates(&sets, &mut outcome)?;
+            if self.pace.wait(self.context.time().re()) {
+                return Ok(SimulatorStatus::Interrupted);
             }
-            self.due = due;
+            let mut outcome = Outcome::default();
+            self.sets.clear();
+            self.sets.push(PER_STEP);
+            self.sets.extend_from_slice(&self.due);
+            self.updates(&mut outcome)?;
             self.due.clear();
 
-            let now = self.context.time().re();
-            let mut next_event = f64::INFINITY;
-            for (i, set) in events.periodic.iter().enumerate() {
-                let t = set.next_after(now);
-                if t < next_event {
-                    next_event = t;
-                    self.due.clear();
-                }
-                if t == next_event {
-                    self.due.push(i);
-                }
-            }
-            let reached = self
-                .driver
-                .advance(&mut self.context, next_event, boundary)?;
-            if reached < next_event {
-                self.due.clear();
-            }
+            let next_event = self.next_event()?;
+            let reached = self.integrate(next_event, boundary)?;
             self.statistics.steps += 1;
 
-            let due = std::mem::take(&mut self.due);
-            let timed = due.iter().map(|i| &events.periodic[*i].events);
-            let any = |set: &EventSet| !set.publish.is_empty();
-            let sets: Vec<&EventSet> = [&events.per_step]
-                .into_iter()
-                .chain(timed)
-                .filter(|set| any(set))
-                .collect();
-            let status = self.publish_and_monitor(&sets, outcome);
-            self.due = due;
-            let status = status?;
+            self.sets.clear();
+            self.sets.push(PER_STEP);
+            self.sets.extend_from_slice(&self.due);
+            if self.publish_every_time_step {
+                self.sets.push(FORCED);
+            }
+            let status = self.publish_and_monitor(outcome)?;
             if status != SimulatorStatus::ReachedBoundaryTime || reached >= boundary {
                 return Ok(status);
             }
@@ -290,162 +344,31 @@ impl<T: Scalar> Simulator<T> {
         self.advance_to(self.context.time().re())
     }
 
-    /// Runs all publish events with trigger `Forced` at the current time (Drake's `ForcedPublish`).
-    ///
-    /// # Errors
-    /// The first error; every event is dispatched all the same.
-    pub fn force_publish(&mut self) -> Result<SimulatorStatus> {
-        let plan = self.context.plan.clone();
-        let mut outcome = Outcome::default();
-        self.publishes(&[&plan.events.forced], &mut outcome);
-        outcome.finish()
-    }
-
-    /// Unrestricted, then discrete updates.
-    fn updates(&mut self, sets: &[&EventSet], outcome: &mut Outcome) -> Result<()> {
-        self.unrestricted_updates(sets, outcome)?;
-        self.discrete_updates(sets, outcome)
-    }
-
-    /// Computes all unrestricted updates from the state before them, then applies them together.
-    fn unrestricted_updates(&mut self, sets: &[&EventSet], outcome: &mut Outcome) -> Result<()> {
-        if sets.iter().all(|set| set.unrestricted.is_empty()) {
-            return Ok(());
-        }
-        let context = &mut self.context;
-        let plan = context.plan.clone();
-        let mut next = context.copy_state();
-        self.statistics.unrestricted_updates += 1;
-        in_order(&mut self.dispatched, sets, |set| &set.unrestricted);
-        for &(system, event) in &self.dispatched {
-            let leaf = &plan.leaves[system as usize];
-            let node = &plan.nodes[system as usize];
-            let Handler::Unrestricted(act) = &leaf.events[event as usize].1 else {
-                continue;
-            };
-            let mut update = StateUpdate {
-                xc: &mut next.xc[node.xc.clone()],
-                xd: &mut next.xd,
-                groups: &node.xd,
-                xa: &mut next.xa[node.xa()],
-                owner: (plan.id, system),
-            };
-            let status = act(&LeafContext::new(context, system as usize), &mut update)
-                .map_err(|e| e.at(|| format!("unrestricted update of '{}'", leaf.path)))?;
-            outcome.add(status);
-        }
-        let changed = self.dispatched.iter().map(|e| e.0 as usize);
-        context.set_state(next, changed);
+    /// Unrestricted, then discrete updates of `self.sets`.
+    fn updates(&mut self, outcome: &mut Outcome) -> Result<()> {
+        let (context, sets) = (&mut self.context, &self.sets[..]);
+        let some = self.dispatcher.unrestricted(context, sets, outcome)?;
+        self.statistics.unrestricted_updates += u64::from(some);
+        let some = self.dispatcher.discrete(context, sets, outcome)?;
+        self.statistics.discrete_updates += u64::from(some);
         Ok(())
     }
 
-    /// Computes all discrete updates from the state before them, then applies them together.
-    fn discrete_updates(&mut self, sets: &[&EventSet], outcome: &mut Outcome) -> Result<()> {
-        if sets.iter().all(|set| set.discrete.is_empty()) {
-            return Ok(());
-        }
-        let Self {
-            context,
-            next_xd,
-            dispatched,
-            statistics,
-            ..
-        } = self;
-        statistics.discrete_updates += 1;
-        in_order(dispatched, sets, |set| &set.discrete);
-        next_xd.clone_from(&context.data.xd);
-        for &(system, event) in &*dispatched {
-            let leaf = &context.plan.leaves[system as usize];
-            let Handler::Discrete(act) = &leaf.events[event as usize].1 else {
-                continue;
-            };
-            let ctx = LeafContext::new(context, system as usize);
-            let groups = &context.plan.nodes[system as usize].xd;
-            let mut update = DiscreteUpdate {
-                xd: next_xd,
-                groups,
-                owner: (context.plan.id, system),
-            };
-            let status = act(&ctx, &mut update)
-                .map_err(|e| e.at(|| format!("discrete update of '{}'", leaf.path)))?;
-            outcome.add(status);
-        }
-        let changed = dispatched.iter().map(|e| e.0 as usize);
-        context.swap_xd(next_xd, changed);
-        Ok(())
-    }
-
-    fn publishes(&mut self, sets: &[&EventSet], outcome: &mut Outcome) {
-        if sets.iter().all(|set| set.publish.is_empty()) {
-            return;
-        }
-        self.statistics.publishes += 1;
-        let context = &self.context;
-        in_order(&mut self.dispatched, sets, |set| &set.publish);
-        for &(system, event) in &self.dispatched {
-            let leaf = &context.plan.leaves[system as usize];
-            let Handler::Publish(act) = &leaf.events[event as usize].1 else {
-                continue;
-            };
-            match act(&LeafContext::new(context, system as usize)) {
-                Ok(status) => outcome.add(status),
-                Err(e) => outcome.fail(e.at(|| format!("publish of '{}'", leaf.path))),
-            }
-        }
-    }
-
-    fn publish_and_monitor(
-        &mut self,
-        sets: &[&EventSet],
-        mut outcome: Outcome,
-    ) -> Result<SimulatorStatus> {
-        self.publishes(sets, &mut outcome);
+    /// Publishes of `self.sets`, then the monitor.
+    fn publish_and_monitor(&mut self, mut outcome: Outcome) -> Result<SimulatorStatus> {
+        let some = self
+            .dispatcher
+            .publish(&self.context, &self.sets, &mut outcome);
+        self.statistics.publishes += u64::from(some);
         if let Some(monitor) = &mut self.monitor {
             match monitor(&self.context) {
                 Ok(status) => outcome.add(status),
                 Err(error) => outcome.fail(error.at(|| "simulator monitor".into())),
             }
         }
-        outcome.finish()
-    }
-}
-
-/// The events of these sets: system by system, and in each in the order of the sets.
-fn in_order(
-    events: &mut Vec<(u32, u32)>,
-    sets: &[&EventSet],
-    of: impl Fn(&EventSet) -> &Vec<(u32, u32)>,
-) {
-    events.clear();
-    for set in sets {
-        events.extend_from_slice(of(set));
-    }
-    if sets.len() > 1 {
-        events.sort_by_key(|event| event.0);
-    }
-}
-
-/// What the events of one step came to: the first error, else the first request to stop.
-#[derive(Default)]
-struct Outcome {
-    error: Option<Error>,
-    termination: Option<String>,
-}
-
-impl Outcome {
-    fn add(&mut self, status: EventStatus) {
-        if let EventStatus::ReachedTermination { reason } = status {
-            self.termination.get_or_insert(reason);
-        }
-    }
-    fn fail(&mut self, error: Error) {
-        self.error.get_or_insert(error);
-    }
-    fn finish(self) -> Result<SimulatorStatus> {
-        match (self.error, self.termination) {
-            (Some(error), _) => Err(error),
-            (None, Some(reason)) => Ok(SimulatorStatus::ReachedTermination { reason }),
-            (None, None) => Ok(SimulatorStatus::ReachedBoundaryTime),
-        }
+        Ok(match outcome.finish()? {
+            Some(reason) => SimulatorStatus::ReachedTermination { reason },
+            None => SimulatorStatus::ReachedBoundaryTime,
+        })
     }
 }

@@ -15,9 +15,6 @@ use crate::error::ErrorKind;
 use crate::{Error, Result, Scalar};
 use std::sync::Arc;
 
-/// Default accuracy of a context, as in Drake's integrators.
-const DEFAULT_ACCURACY: f64 = 1e-3;
-
 /// All values of one diagram: time, state, parameters, fixed inputs and the cache.
 ///
 /// `Send` but not `Sync`: one context per thread; `clone` to fork a simulation.
@@ -29,7 +26,7 @@ pub struct Context<T: Scalar> {
 #[derive(Clone)]
 pub(crate) struct Data<T: Scalar> {
     pub(super) time: T,
-    pub(super) accuracy: f64,
+    pub(super) accuracy: Option<f64>,
     pub(crate) xc: Vec<T>,
     pub(crate) xd: Vec<T>,
     pub(super) xa: Vec<Stored<T>>,
@@ -38,11 +35,32 @@ pub(crate) struct Data<T: Scalar> {
     pub(super) cache: Cache<T>,
 }
 
-/// All state of a diagram, apart from its context.
+/// State of a diagram apart from its context.
 pub(crate) struct StateCopy<T> {
     pub(crate) xc: Vec<T>,
     pub(crate) xd: Vec<T>,
     pub(crate) xa: Vec<Stored<T>>,
+}
+
+impl<T> Default for StateCopy<T> {
+    fn default() -> Self {
+        Self {
+            xc: vec![],
+            xd: vec![],
+            xa: vec![],
+        }
+    }
+}
+
+impl<T: Scalar> StateCopy<T> {
+    /// Gets as large as the state of a context.
+    pub(crate) fn fit(&mut self, data: &Data<T>) {
+        self.xc.resize(data.xc.len(), T::zero());
+        self.xd.resize(data.xd.len(), T::zero());
+        if self.xa.len() != data.xa.len() {
+            self.xa = data.xa.clone();
+        }
+    }
 }
 
 impl<T: Scalar> Clone for Context<T> {
@@ -56,23 +74,15 @@ impl<T: Scalar> Clone for Context<T> {
 
 impl<T: Scalar> Context<T> {
     pub(crate) fn new(plan: Arc<Plan<T>>) -> Self {
-        let leaves = &plan.leaves;
+        let StateCopy { xc, xd, xa } = plan.default_state();
+        let parameters = plan.leaves.iter().flat_map(|leaf| &leaf.parameters);
         let data = Data {
             time: T::zero(),
-            accuracy: DEFAULT_ACCURACY,
-            xc: leaves.iter().flat_map(|l| l.xc0.iter().copied()).collect(),
-            xd: leaves
-                .iter()
-                .flat_map(|l| l.xd0.iter().flatten().copied())
-                .collect(),
-            xa: leaves
-                .iter()
-                .flat_map(|l| l.xa0.iter().map(|f| f()))
-                .collect(),
-            parameters: leaves
-                .iter()
-                .flat_map(|l| l.parameters.iter().map(|p| (p.model)()))
-                .collect(),
+            accuracy: None,
+            xc,
+            xd,
+            xa,
+            parameters: parameters.map(|p| (p.model)()).collect(),
             fixed: plan.feeds.iter().map(|_| None).collect(),
             cache: plan.new_cache(),
         };
@@ -157,12 +167,13 @@ impl<T: Scalar> Context<T> {
             self.changed(TIME);
         }
     }
-    /// Accuracy asked of approximate computations.
-    pub fn accuracy(&self) -> f64 {
+    /// Accuracy asked of approximate computations, such as the isolation of witness functions; `None`
+    /// leaves it to them.
+    pub fn accuracy(&self) -> Option<f64> {
         self.data.accuracy
     }
     /// Sets the accuracy asked of approximate computations.
-    pub fn set_accuracy(&mut self, accuracy: f64) {
+    pub fn set_accuracy(&mut self, accuracy: Option<f64>) {
         self.data.accuracy = accuracy;
         self.changed(ACCURACY);
     }
@@ -431,38 +442,10 @@ impl<T: Scalar> Context<T> {
         self.data.cache.invalidate(self.plan.mask_time_xc());
     }
 
-    /// Swaps in new discrete state; `groups` are the (system, group) pairs that may differ.
-    pub(crate) fn swap_xd(&mut self, xd: &mut Vec<T>, systems: impl Iterator<Item = usize>) {
-        std::mem::swap(&mut self.data.xd, xd);
-        for system in systems {
-            let node = &self.plan.nodes[system];
-            for group in 0..node.xd.len() {
-                let readers = self.plan.readers(node.source_xd(group));
-                self.data.cache.changed(readers, &self.plan.slot_to_slots);
-            }
-        }
-    }
-
-    /// Copies of all state, for an update to change.
-    pub(crate) fn copy_state(&self) -> StateCopy<T> {
-        StateCopy {
-            xc: self.data.xc.clone(),
-            xd: self.data.xd.clone(),
-            xa: self.data.xa.clone(),
-        }
-    }
-
-    /// Replaces all state; that of `systems` may differ from the current one.
-    pub(crate) fn set_state(&mut self, state: StateCopy<T>, systems: impl Iterator<Item = usize>) {
-        let StateCopy { xc, xd, xa } = state;
-        (self.data.xc, self.data.xd, self.data.xa) = (xc, xd, xa);
-        for system in systems {
-            let node = &self.plan.nodes[system];
-            for source in node.source_state() {
-                let readers = self.plan.readers(source);
-                self.data.cache.changed(readers, &self.plan.slot_to_slots);
-            }
-        }
+    /// Sets all discrete state.
+    pub(crate) fn set_xd(&mut self, xd: &[T]) {
+        self.data.xd.copy_from_slice(xd);
+        self.invalidate_all();
     }
 
     /// Rates of all positions of the diagram from all its velocities, at the current configuration:

@@ -1,13 +1,18 @@
 //! Recording what a leaf system declares.
 
 use super::dependency::Dep;
-use super::event::{DiscreteUpdate, EventStatus, Handler, StateUpdate, Trigger};
+use super::event::{
+    DiscreteUpdate, EventStatus, Handler, ParameterUpdate, StateUpdate, TimedEvent, Trigger,
+    Witness, WitnessDirection, WitnessFunction,
+};
 use super::handles::{
-    AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param, PlanId,
+    AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param, Place,
+    PlanId,
 };
 use super::leaf::{ContinuousSizes, Entry, Input, Leaf, LeafSystem, Model, Parameter, VelocityMap};
 use super::leaf_context::LeafContext;
 use super::value::{Stored, Value};
+use crate::random::RandomGenerator;
 use crate::{Result, Scalar};
 use std::any::{TypeId, type_name};
 use std::sync::Arc;
@@ -40,6 +45,10 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
             xa0: vec![],
             parameters: vec![],
             events: vec![],
+            timed: vec![],
+            witnesses: vec![],
+            random_state: None,
+            random_parameters: None,
             mistake: None,
         };
         let mut d = Self {
@@ -286,6 +295,92 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         self.push_event(trigger, handler);
     }
 
+    /// Event times that the system computes from its context: `next_time` gives the next one (s), not
+    /// before the current time, infinity for none (Drake's `DoCalcNextUpdateTime`). It is asked before
+    /// each step. A time that is the current one happens at once, so an update must move it on.
+    pub fn timed_event(
+        &mut self,
+        next_time: impl Fn(&S, &LeafContext<'_, T>) -> Result<f64> + Send + Sync + 'static,
+    ) -> TimedEvent {
+        let this = self.this.clone();
+        let next_time = move |ctx: &LeafContext<'_, T>| next_time(&this, ctx);
+        self.leaf.timed.push(Box::new(next_time));
+        let place = self.place(self.leaf.timed.len() - 1);
+        TimedEvent { place }
+    }
+
+    /// A function of the context whose change of sign during a step triggers events (Drake's
+    /// `MakeWitnessFunction`). The simulator finds the time of the change to the accuracy of the context,
+    /// or of error control, and ends the step right behind it.
+    pub fn witness_function(
+        &mut self,
+        name: &str,
+        direction: WitnessDirection,
+        value: impl Fn(&S, &LeafContext<'_, T>) -> Result<T> + Send + Sync + 'static,
+    ) -> WitnessFunction {
+        let this = self.this.clone();
+        self.leaf.witnesses.push(Witness {
+            name: name.into(),
+            direction,
+            value: Box::new(move |ctx| value(&this, ctx)),
+        });
+        let place = self.place(self.leaf.witnesses.len() - 1);
+        WitnessFunction { place }
+    }
+
+    /// How [`Context::set_random_state`](crate::Context::set_random_state) draws the state of this
+    /// system (Drake's `SetRandomState`). What the closure does not set has its default.
+    pub fn random_state(
+        &mut self,
+        draw: impl Fn(
+            &S,
+            &LeafContext<'_, T>,
+            &mut RandomGenerator,
+            &mut StateUpdate<'_, T>,
+        ) -> Result<()>
+        + Send
+        + Sync
+        + 'static,
+    ) {
+        let this = self.this.clone();
+        if self.leaf.random_state.is_some() {
+            self.mistake("random state is declared twice".into());
+        }
+        let draw =
+            move |ctx: &LeafContext<'_, T>,
+                  generator: &mut RandomGenerator,
+                  x: &mut StateUpdate<'_, T>| draw(&this, ctx, generator, x);
+        self.leaf.random_state = Some(Box::new(draw));
+    }
+
+    /// How [`Context::set_random_parameters`](crate::Context::set_random_parameters) draws the
+    /// parameters of this system (Drake's `SetRandomParameters`). What the closure does not set has its
+    /// default.
+    pub fn random_parameters(
+        &mut self,
+        draw: impl Fn(&S, &mut RandomGenerator, &mut ParameterUpdate<'_, T>) -> Result<()>
+        + Send
+        + Sync
+        + 'static,
+    ) {
+        let this = self.this.clone();
+        if self.leaf.random_parameters.is_some() {
+            self.mistake("random parameters are declared twice".into());
+        }
+        let draw = move |generator: &mut RandomGenerator, p: &mut ParameterUpdate<'_, T>| {
+            draw(&this, generator, p)
+        };
+        self.leaf.random_parameters = Some(Box::new(draw));
+    }
+
+    fn place(&self, index: usize) -> Place {
+        Place {
+            plan: self.plan,
+            system: self.system as u32,
+            index: index as u32,
+        }
+    }
+
     fn push_event(&mut self, trigger: Trigger, handler: Handler<T>) {
         if let Trigger::Periodic { period, offset } = trigger {
             let valid = period > 0.0 && period.is_finite() && offset >= 0.0 && offset.is_finite();
@@ -296,6 +391,16 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
                 ));
                 return;
             }
+        }
+        if let Trigger::Timed(TimedEvent { place }) | Trigger::Witness(WitnessFunction { place }) =
+            trigger
+            && (place.plan, place.system) != (self.plan, self.system as u32)
+        {
+            self.mistake(format!(
+                "the trigger of an event was declared by system {} of {}; declare it with this system",
+                place.system, place.plan
+            ));
+            return;
         }
         self.leaf.events.push((trigger, handler));
     }

@@ -1,8 +1,9 @@
 //! Events: when something happens, what it does and how it ended.
 
-use super::handles::{AbstractState, DiscreteState, Place, PlanId};
+use super::handles::{AbstractState, DiscreteState, Param, Place, PlanId};
 use super::leaf_context::LeafContext;
 use super::value::Stored;
+use crate::random::RandomGenerator;
 use crate::{Result, Scalar};
 use std::ops::Range;
 
@@ -22,8 +23,59 @@ pub enum Trigger {
         /// Time of the first event (s), not negative.
         offset: f64,
     },
-    /// Only when asked for, by `force_publish` or `force_discrete_update`.
+    /// Only when asked for, by [`Context::force_publish`](crate::Context::force_publish) and its like.
     Forced,
+    /// At times that the system computes, see [`Declare::timed_event`](crate::Declare::timed_event).
+    Timed(TimedEvent),
+    /// When a function of the context changes its sign, see
+    /// [`Declare::witness_function`](crate::Declare::witness_function).
+    Witness(WitnessFunction),
+}
+
+/// A source of event times that a system computes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimedEvent {
+    pub(crate) place: Place,
+}
+
+/// A declared witness function.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WitnessFunction {
+    pub(crate) place: Place,
+}
+
+/// The change of sign that triggers a witness function (Drake's `WitnessFunctionDirection`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WitnessDirection {
+    /// Never.
+    None,
+    /// From positive to zero or negative.
+    PositiveThenNonPositive,
+    /// From negative to zero or positive.
+    NegativeThenNonNegative,
+    /// Both.
+    CrossesZero,
+}
+
+impl WitnessDirection {
+    /// Whether a function that was `before` and is `after` has triggered.
+    ///
+    /// ```
+    /// use tarragon_framework::WitnessDirection::{CrossesZero, PositiveThenNonPositive};
+    /// assert!(PositiveThenNonPositive.triggers(0.1, 0.0));
+    /// assert!(!PositiveThenNonPositive.triggers(0.0, -0.1), "it was not positive before");
+    /// assert!(CrossesZero.triggers(-1.0, 2.0));
+    /// ```
+    pub fn triggers(self, before: f64, after: f64) -> bool {
+        let falls = before > 0.0 && after <= 0.0;
+        let rises = before < 0.0 && after >= 0.0;
+        match self {
+            Self::None => false,
+            Self::PositiveThenNonPositive => falls,
+            Self::NegativeThenNonNegative => rises,
+            Self::CrossesZero => falls || rises,
+        }
+    }
 }
 
 impl Trigger {
@@ -59,6 +111,24 @@ pub(crate) type DiscreteFn<T> = Box<
 
 pub(crate) type UnrestrictedFn<T> =
     Box<dyn Fn(&LeafContext<'_, T>, &mut StateUpdate<'_, T>) -> Result<EventStatus> + Send + Sync>;
+
+pub(crate) type TimeFn<T> = Box<dyn Fn(&LeafContext<'_, T>) -> Result<f64> + Send + Sync>;
+pub(crate) type WitnessFn<T> = Box<dyn Fn(&LeafContext<'_, T>) -> Result<T> + Send + Sync>;
+
+pub(crate) type RandomStateFn<T> = Box<
+    dyn Fn(&LeafContext<'_, T>, &mut RandomGenerator, &mut StateUpdate<'_, T>) -> Result<()>
+        + Send
+        + Sync,
+>;
+pub(crate) type RandomParametersFn<T> =
+    Box<dyn Fn(&mut RandomGenerator, &mut ParameterUpdate<'_, T>) -> Result<()> + Send + Sync>;
+
+/// A declared witness function.
+pub(crate) struct Witness<T: Scalar> {
+    pub(crate) name: String,
+    pub(crate) direction: WitnessDirection,
+    pub(crate) value: WitnessFn<T>,
+}
 
 pub(crate) enum Handler<T: Scalar> {
     Publish(PublishFn<T>),
@@ -120,6 +190,24 @@ impl<T: Scalar> StateUpdate<'_, T> {
     }
 }
 
+/// All parameters of a system, to give them random values.
+pub struct ParameterUpdate<'a, T: Scalar> {
+    pub(crate) parameters: &'a mut [Stored<T>],
+    /// Diagram and system that the parameters belong to.
+    pub(crate) owner: (PlanId, u32),
+}
+
+impl<T: Scalar> ParameterUpdate<'_, T> {
+    /// The value of a parameter; its default at first.
+    ///
+    /// # Panics
+    /// If the handle belongs to another system.
+    pub fn get_mut<V: 'static>(&mut self, parameter: Param<V>) -> &mut V {
+        let index = own(self.owner, "parameter", parameter.place);
+        self.parameters[index].get_mut()
+    }
+}
+
 /// Index of a handle of the system `owner`; a handle of another one is a mistake of its author.
 fn own(owner: (PlanId, u32), what: &str, place: Place) -> usize {
     assert!(
@@ -131,87 +219,4 @@ fn own(owner: (PlanId, u32), what: &str, place: Place) -> usize {
         owner.0
     );
     place.index as usize
-}
-
-/// The events of a diagram, sorted for the simulator: `(system, index of its event)`.
-#[derive(Default)]
-pub(crate) struct EventTable {
-    pub(crate) initialization: EventSet,
-    pub(crate) per_step: EventSet,
-    pub(crate) forced: EventSet,
-    /// One entry per distinct (period, offset).
-    pub(crate) periodic: Vec<PeriodicSet>,
-}
-
-#[derive(Default)]
-pub(crate) struct EventSet {
-    pub(crate) publish: Vec<(u32, u32)>,
-    pub(crate) discrete: Vec<(u32, u32)>,
-    pub(crate) unrestricted: Vec<(u32, u32)>,
-}
-
-impl EventSet {
-    pub(crate) fn has_no_updates(&self) -> bool {
-        self.discrete.is_empty() && self.unrestricted.is_empty()
-    }
-}
-
-pub(crate) struct PeriodicSet {
-    pub(crate) period: f64,
-    pub(crate) offset: f64,
-    pub(crate) events: EventSet,
-}
-
-impl EventTable {
-    pub(crate) fn add<T: Scalar>(
-        &mut self,
-        trigger: Trigger,
-        handler: &Handler<T>,
-        at: (u32, u32),
-    ) {
-        let set = match trigger {
-            Trigger::Initialization => &mut self.initialization,
-            Trigger::PerStep => &mut self.per_step,
-            Trigger::Forced => &mut self.forced,
-            Trigger::Periodic { period, offset } => {
-                let same = |p: &PeriodicSet| p.period == period && p.offset == offset;
-                let i = self.periodic.iter().position(same).unwrap_or_else(|| {
-                    let events = EventSet::default();
-                    self.periodic.push(PeriodicSet {
-                        period,
-                        offset,
-                        events,
-                    });
-                    self.periodic.len() - 1
-                });
-                &mut self.periodic[i].events
-            }
-        };
-        match handler {
-            Handler::Publish(_) => set.publish.push(at),
-            Handler::Discrete(_) => set.discrete.push(at),
-            Handler::Unrestricted(_) => set.unrestricted.push(at),
-        }
-    }
-}
-
-impl PeriodicSet {
-    /// The first event time strictly after `time`.
-    pub(crate) fn next_after(&self, time: f64) -> f64 {
-        if time < self.offset {
-            return self.offset;
-        }
-        let k = ((time - self.offset) / self.period).ceil();
-        let next = self.offset + k * self.period;
-        if next > time {
-            next
-        } else {
-            self.offset + (k + 1.0) * self.period
-        }
-    }
-    /// True if `time` is one of the event times, to the bit.
-    pub(crate) fn is_due_at(&self, time: f64) -> bool {
-        let k = ((time - self.offset) / self.period).round();
-        k >= 0.0 && self.offset + k * self.period == time
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::declare::Declare;
 use super::dependency::Dep;
-use super::event::{Handler, Trigger};
+use super::event::{Handler, RandomParametersFn, RandomStateFn, TimeFn, Trigger, Witness};
 use super::handles::PlanId;
 use super::leaf_context::LeafContext;
 use super::value::Stored;
@@ -125,6 +125,11 @@ pub(crate) struct Leaf<T: Scalar> {
     pub(crate) xa0: Vec<Model<T>>,
     pub(crate) parameters: Vec<Parameter<T>>,
     pub(crate) events: Vec<(Trigger, Handler<T>)>,
+    /// Each the next time (s) of one declared timed event.
+    pub(crate) timed: Vec<TimeFn<T>>,
+    pub(crate) witnesses: Vec<Witness<T>>,
+    pub(crate) random_state: Option<RandomStateFn<T>>,
+    pub(crate) random_parameters: Option<RandomParametersFn<T>>,
     /// First mistake in the declaration, reported by `build`.
     pub(crate) mistake: Option<String>,
 }

@@ -196,10 +196,15 @@ pub struct LeafContext<'a, T: Scalar> {
 
 impl<'a, T: Scalar> LeafContext<'a, T> {
     pub(crate) fn new(ctx: &'a Context<T>, system: usize) -> Self {
+        Self::of(&ctx.plan, &ctx.data, system)
+    }
+
+    #[inline]
+    pub(super) fn of(plan: &'a Plan<T>, data: &'a Data<T>, system: usize) -> Self {
         Self {
-            plan: &ctx.plan,
-            data: &ctx.data,
-            node: &ctx.plan.nodes[system],
+            plan,
+            data,
+            node: &plan.nodes[system],
             system,
             slot: None,
         }
@@ -260,7 +265,7 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     }
     /// Accuracy asked of approximate computations.
     #[inline]
-    pub fn accuracy(&self) -> f64 {
+    pub fn accuracy(&self) -> Option<f64> {
         self.reads(Some(ACCURACY), None);
         self.data.accuracy
     }

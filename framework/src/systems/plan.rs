@@ -6,8 +6,9 @@
 //! invalidation are array look-ups: no trackers, no recursion over subsystems, no hashing.
 
 use super::cache::{Cache, Lists, Mask};
+use super::context::StateCopy;
 use super::dependency::Dep;
-use super::event::EventTable;
+use super::event_table::EventTable;
 use super::handles::PlanId;
 use super::leaf::{CalcFn, ContinuousSizes, Entry, Input, Leaf};
 use crate::error::ErrorKind;
@@ -57,6 +58,13 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// All discrete state.
+    pub(crate) fn xd(&self) -> Range<usize> {
+        match (self.xd.first(), self.xd.last()) {
+            (Some(first), Some(last)) => first.start..last.end,
+            _ => 0..0,
+        }
+    }
     /// Sources in order: q, v, z, discrete groups, abstract entries, parameters, inputs.
     pub(crate) fn source_xc(&self) -> Range<usize> {
         self.source0..self.source0 + 3
@@ -70,6 +78,10 @@ impl Node {
     /// All state: continuous, discrete, abstract.
     pub(crate) fn source_state(&self) -> Range<usize> {
         self.source0..self.source_parameter(0)
+    }
+    /// Numbers of the parameters in the context.
+    pub(crate) fn parameters(&self) -> Range<usize> {
+        self.parameter0..self.parameter0 + self.n_parameters
     }
     /// Numbers of the abstract state in the context.
     pub(crate) fn xa(&self) -> Range<usize> {
@@ -166,7 +178,7 @@ impl<T: Scalar> Plan<T> {
             id,
             feeds,
             computations,
-            events: EventTable::default(),
+            events: EventTable::new(&leaves),
             prerequisites: Lists::default(),
             slot_to_slots: Lists::default(),
             source_to_slots: Lists::default(),
@@ -177,11 +189,6 @@ impl<T: Scalar> Plan<T> {
         };
         plan.link(n_sources);
         plan.check_loops()?;
-        for (i, leaf) in plan.leaves.iter().enumerate() {
-            for (e, (trigger, handler)) in leaf.events.iter().enumerate() {
-                plan.events.add(*trigger, handler, (i as u32, e as u32));
-            }
-        }
         Ok(plan)
     }
 
@@ -309,6 +316,16 @@ impl<T: Scalar> Plan<T> {
             }
         }
         Mask::new((0..).zip(hit).filter(|(_, hit)| *hit).map(|(slot, _)| slot))
+    }
+
+    /// The declared initial values of all state.
+    pub(crate) fn default_state(&self) -> StateCopy<T> {
+        let leaves = || self.leaves.iter();
+        StateCopy {
+            xc: leaves().flat_map(|l| l.xc0.iter().copied()).collect(),
+            xd: leaves().flat_map(|l| l.xd0.concat()).collect(),
+            xa: leaves().flat_map(|l| &l.xa0).map(|x0| x0()).collect(),
+        }
     }
 
     pub(crate) fn new_cache(&self) -> Cache<T> {

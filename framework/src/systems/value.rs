@@ -8,11 +8,17 @@ use std::any::{Any, TypeId};
 pub trait Value: Any + Send + Sync {
     #[doc(hidden)]
     fn clone_box(&self) -> Box<dyn Value>;
+    #[doc(hidden)]
+    fn assign(&mut self, from: &dyn Value);
 }
 
 impl<V: Any + Clone + Send + Sync> Value for V {
     fn clone_box(&self) -> Box<dyn Value> {
         Box::new(self.clone())
+    }
+    fn assign(&mut self, from: &dyn Value) {
+        let from: &dyn Any = from;
+        self.clone_from(from.downcast_ref().expect(AGREE));
     }
 }
 
@@ -146,6 +152,16 @@ impl<T: Clone> Clone for Stored<T> {
             Self::Number(x) => Self::Number(x.clone()),
             Self::Vector(x) => Self::Vector(x.clone()),
             Self::Other(x) => Self::Other((**x).clone_box()),
+        }
+    }
+
+    /// Reuses memory.
+    fn clone_from(&mut self, from: &Self) {
+        match (self, from) {
+            (Self::Number(to), Self::Number(from)) => to.clone_from(from),
+            (Self::Vector(to), Self::Vector(from)) => to.clone_from(from),
+            (Self::Other(to), Self::Other(from)) => (**to).assign(&**from),
+            (to, from) => *to = from.clone(),
         }
     }
 }

@@ -243,7 +243,7 @@ impl<T: Scalar> Driver<T> {
 
 impl Limits {
     /// The smallest step at this time (s).
-    fn smallest(&self, time: f64) -> f64 {
+    pub(in crate::simulation) fn smallest(&self, time: f64) -> f64 {
         (SMALLEST_STEP * time.abs().max(1.0)).max(self.min_step)
     }
 }

@@ -1,0 +1,81 @@
+//! When timed events happen.
+
+use super::simulator::Simulator;
+use crate::systems::leaf_context::LeafContext;
+use crate::{Context, Error, Result, Scalar};
+
+impl<T: Scalar> Simulator<T> {
+    /// Finds the event sets that are due at the start time.
+    pub(super) fn find_due_now(&mut self) -> Result<()> {
+        let now = self.context.time();
+        let events = &self.context.plan.events;
+        let due = events.periodic.iter().filter(|p| p.is_due_at(now.re()));
+        self.due.extend(due.map(|p| p.set));
+        if events.timed.is_empty() {
+            return Ok(());
+        }
+        // As if time came from just before.
+        let plan = self.context.plan.clone();
+        self.context.set_time(T::from(now.re().next_down()));
+        for decider in &plan.events.timed {
+            let next = next_time(&self.context, decider.system, decider.index);
+            match next {
+                Ok(next) if next == now.re() => self.due.push(decider.set),
+                Ok(_) => {}
+                Err(error) => {
+                    self.context.set_time(now);
+                    return Err(error);
+                }
+            }
+        }
+        self.context.set_time(now);
+        Ok(())
+    }
+
+    /// The time of the next timed events (s), whose sets become due.
+    pub(super) fn next_event(&mut self) -> Result<f64> {
+        let now = self.context.time().re();
+        let events = &self.context.plan.events;
+        let mut next_event = f64::INFINITY;
+        for (p, (asked, answer)) in events.periodic.iter().zip(&mut self.next_times) {
+            // The answer is the same for all times up to it.
+            if !(*asked <= now && now < *answer) {
+                (*asked, *answer) = (now, p.next_after(now));
+            }
+            earlier(&mut self.due, &mut next_event, *answer, p.set);
+        }
+        for decider in &events.timed {
+            let time = next_time(&self.context, decider.system, decider.index)?;
+            earlier(&mut self.due, &mut next_event, time, decider.set);
+        }
+        Ok(next_event)
+    }
+}
+
+/// Takes note of a set that happens at `time`.
+#[inline]
+fn earlier(due: &mut Vec<u32>, next_event: &mut f64, time: f64, set: u32) {
+    if time < *next_event {
+        *next_event = time;
+        due.clear();
+    }
+    if time == *next_event && time < f64::INFINITY {
+        due.push(set);
+    }
+}
+
+/// The next time of a timed event (s).
+fn next_time<T: Scalar>(context: &Context<T>, system: u32, index: u32) -> Result<f64> {
+    let leaf = &context.plan.leaves[system as usize];
+    let place = || format!("next event time of '{}'", leaf.path);
+    let next = &leaf.timed[index as usize];
+    let time = next(&LeafContext::new(context, system as usize)).map_err(|e| e.at(place))?;
+    let now = context.time().re();
+    if time >= now {
+        return Ok(time);
+    }
+    Err(Error::invalid(format!(
+        "{}: it is {time} s and the time is {now} s; a time from now on is expected, infinity for none",
+        place()
+    )))
+}

@@ -1,0 +1,152 @@
+//! Steps that end where a witness function changes its sign.
+//!
+//! As in Drake, a function is compared between the begin and the end of a step. If it has triggered,
+//! the step is repeated towards the middle of the interval in which it must have, until that interval is
+//! short enough; the step ends at its right end, just behind the change.
+
+use super::simulator::Simulator;
+use crate::systems::leaf_context::LeafContext;
+use crate::{Context, Result, Scalar};
+
+/// The interval is this part of the accuracy, times the largest step, as in Drake.
+const PART_OF_ACCURACY: f64 = 0.01;
+
+/// Work space.
+pub(super) struct Watch<T> {
+    xc0: Vec<T>,
+    /// Values at the begin of the step, of all witness functions.
+    before: Vec<f64>,
+    /// Numbers of the witness functions that have triggered.
+    triggered: Vec<u32>,
+    /// The same, at the time that is being tried.
+    trial: Vec<u32>,
+}
+
+impl<T> Default for Watch<T> {
+    fn default() -> Self {
+        Self {
+            xc0: vec![],
+            before: vec![],
+            triggered: vec![],
+            trial: vec![],
+        }
+    }
+}
+
+impl<T: Scalar> Simulator<T> {
+    /// One step towards the nearer of the next event, whose sets are due then, and the boundary (s).
+    /// Returns the time reached. Sets are due afterwards if their time was reached, or if a witness
+    /// function triggered.
+    pub(super) fn integrate(&mut self, next_event: f64, boundary: f64) -> Result<f64> {
+        let watching = !self.context.plan.events.witnesses.is_empty();
+        let t0 = self.context.time();
+        if watching {
+            let Watch { xc0, before, .. } = &mut self.watch;
+            xc0.clone_from(&self.context.data.xc);
+            before.clear();
+            for number in 0..self.context.plan.events.witnesses.len() {
+                before.push(witness_value(&self.context, number)?);
+            }
+        }
+        let mut reached = self
+            .driver
+            .advance(&mut self.context, next_event, boundary)?;
+        if watching {
+            let isolated = self.isolate(t0, reached);
+            reached = isolated.inspect_err(|_| {
+                self.context.set_time_and_xc(t0, &self.watch.xc0);
+            })?;
+        }
+        if reached < next_event {
+            self.due.clear();
+        }
+        if watching && !self.watch.triggered.is_empty() {
+            self.statistics.witness_triggers += 1;
+            let witnesses = &self.context.plan.events.witnesses;
+            let sets = self.watch.triggered.iter();
+            self.due.extend(sets.map(|w| witnesses[*w as usize].set));
+        }
+        Ok(reached)
+    }
+
+    /// Goes back to where the first witness functions triggered since `t0`; returns that time, or `t1`
+    /// if none has.
+    fn isolate(&mut self, t0: T, t1: f64) -> Result<f64> {
+        let Watch {
+            xc0,
+            before,
+            triggered,
+            trial,
+        } = &mut self.watch;
+        find_triggered(&self.context, before, None, triggered)?;
+        let limits = self.driver.limits();
+        let accuracy = match (self.context.accuracy(), limits.error_control) {
+            (Some(asked), false) => asked,
+            (Some(asked), true) => asked.min(limits.accuracy),
+            (None, true) => limits.accuracy,
+            (None, false) => return Ok(t1), // Steps are fixed.
+        };
+        if triggered.is_empty() {
+            return Ok(t1);
+        }
+        let window = (PART_OF_ACCURACY * accuracy * limits.max_step).max(limits.smallest(t1));
+        let (mut a, mut b) = (t0.re(), t1);
+        while b - a > window {
+            let middle = a + (b - a) / 2.0;
+            if middle <= a || middle >= b {
+                break;
+            }
+            self.context.set_time_and_xc(t0, xc0);
+            while self.context.time().re() < middle {
+                self.driver
+                    .advance(&mut self.context, f64::INFINITY, middle)?;
+            }
+            find_triggered(&self.context, before, Some(&*triggered), trial)?;
+            if trial.is_empty() {
+                a = middle;
+            } else {
+                b = middle;
+                std::mem::swap(triggered, trial);
+            }
+        }
+        if self.context.time().re() != b {
+            self.context.set_time_and_xc(t0, xc0);
+            while self.context.time().re() < b {
+                self.driver.advance(&mut self.context, f64::INFINITY, b)?;
+            }
+        }
+        Ok(b)
+    }
+}
+
+/// The witness functions that have triggered, among all or only some.
+fn find_triggered<T: Scalar>(
+    context: &Context<T>,
+    before: &[f64],
+    among: Option<&[u32]>,
+    triggered: &mut Vec<u32>,
+) -> Result<()> {
+    triggered.clear();
+    let mut check = |number: usize| {
+        let decider = &context.plan.events.witnesses[number];
+        let leaf = &context.plan.leaves[decider.system as usize];
+        let direction = leaf.witnesses[decider.index as usize].direction;
+        if direction.triggers(before[number], witness_value(context, number)?) {
+            triggered.push(number as u32);
+        }
+        Ok(())
+    };
+    match among {
+        None => (0..before.len()).try_for_each(check),
+        Some(some) => some.iter().try_for_each(|number| check(*number as usize)),
+    }
+}
+
+fn witness_value<T: Scalar>(context: &Context<T>, number: usize) -> Result<f64> {
+    let decider = &context.plan.events.witnesses[number];
+    let leaf = &context.plan.leaves[decider.system as usize];
+    let witness = &leaf.witnesses[decider.index as usize];
+    let value = (witness.value)(&LeafContext::new(context, decider.system as usize));
+    let place = || format!("witness function '{}' of '{}'", witness.name, leaf.path);
+    Ok(value.map_err(|e| e.at(place))?.re())
+}

@@ -1,0 +1,281 @@
+//! Running the handlers of events.
+
+use super::context::{Context, Data, StateCopy};
+use super::event::{DiscreteUpdate, EventStatus, Handler, StateUpdate};
+use super::event_table::{EventSet, FORCED};
+use super::leaf_context::LeafContext;
+use super::plan::Plan;
+use crate::{Error, Result, Scalar};
+
+/// What the events of one step came to: the first error, else the first request to stop.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    error: Option<Error>,
+    termination: Option<String>,
+}
+
+impl Outcome {
+    pub(crate) fn add(&mut self, status: EventStatus) {
+        if let EventStatus::ReachedTermination { reason } = status {
+            self.termination.get_or_insert(reason);
+        }
+    }
+    pub(crate) fn fail(&mut self, error: Error) {
+        self.error.get_or_insert(error);
+    }
+    /// The reason to stop, if there is one.
+    pub(crate) fn finish(self) -> Result<Option<String>> {
+        self.error.map_or(Ok(self.termination), Err)
+    }
+}
+
+/// Work space for the handlers of events. `sets` are numbers of event sets; each function does nothing
+/// and returns false if they have no events of its kind.
+pub(crate) struct Dispatcher<T: Scalar> {
+    next: StateCopy<T>,
+    events: Vec<(u32, u32)>,
+}
+
+type List = fn(&EventSet) -> &Vec<(u32, u32)>;
+
+impl<T: Scalar> Dispatcher<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            next: StateCopy::default(),
+            events: vec![],
+        }
+    }
+
+    /// Computes all unrestricted updates from the state before them, then applies them together.
+    pub(crate) fn unrestricted(
+        &mut self,
+        context: &mut Context<T>,
+        sets: &[u32],
+        outcome: &mut Outcome,
+    ) -> Result<bool> {
+        let (plan, data) = (&*context.plan, &mut context.data);
+        let Self { next, events } = self;
+        let events = in_order(events, plan, sets, |set| &set.unrestricted);
+        if events.is_empty() {
+            return Ok(false);
+        }
+        next.fit(data);
+        for &(system, _) in events {
+            let node = &plan.nodes[system as usize];
+            next.xc[node.xc.clone()].copy_from_slice(&data.xc[node.xc.clone()]);
+            let xd = node.xd();
+            next.xd[xd.clone()].copy_from_slice(&data.xd[xd]);
+            next.xa[node.xa()].clone_from_slice(&data.xa[node.xa()]);
+        }
+        for &(system, event) in events {
+            let leaf = &plan.leaves[system as usize];
+            let node = &plan.nodes[system as usize];
+            let Handler::Unrestricted(act) = &leaf.events[event as usize].1 else {
+                continue;
+            };
+            let mut update = StateUpdate {
+                xc: &mut next.xc[node.xc.clone()],
+                xd: &mut next.xd,
+                groups: &node.xd,
+                xa: &mut next.xa[node.xa()],
+                owner: (plan.id, system),
+            };
+            let status = act(&LeafContext::of(plan, data, system as usize), &mut update)
+                .map_err(|e| e.at(|| format!("unrestricted update of '{}'", leaf.path)))?;
+            outcome.add(status);
+        }
+        for (i, &(system, _)) in events.iter().enumerate() {
+            if i > 0 && events[i - 1].0 == system {
+                continue;
+            }
+            let node = &plan.nodes[system as usize];
+            data.xc[node.xc.clone()].copy_from_slice(&next.xc[node.xc.clone()]);
+            let xd = node.xd();
+            data.xd[xd.clone()].copy_from_slice(&next.xd[xd]);
+            data.xa[node.xa()].swap_with_slice(&mut next.xa[node.xa()]);
+            for source in node.source_state() {
+                data.cache
+                    .changed(plan.readers(source), &plan.slot_to_slots);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Computes all discrete updates from the state before them, then applies them together.
+    pub(crate) fn discrete(
+        &mut self,
+        context: &mut Context<T>,
+        sets: &[u32],
+        outcome: &mut Outcome,
+    ) -> Result<bool> {
+        let (plan, data) = (&*context.plan, &mut context.data);
+        let Self { next, events } = self;
+        let events = in_order(events, plan, sets, |set| &set.discrete);
+        if events.is_empty() {
+            return Ok(false);
+        }
+        next_discrete_state(plan, data, sets, events, &mut next.xd, outcome)?;
+        for set in sets {
+            let set = plan.events.set(*set);
+            for range in set.xd(plan) {
+                data.xd[range.clone()].copy_from_slice(&next.xd[range.clone()]);
+            }
+            data.cache.invalidate(set.mask(plan));
+        }
+        Ok(true)
+    }
+
+    /// Runs every publish, also after one that fails.
+    pub(crate) fn publish(
+        &mut self,
+        context: &Context<T>,
+        sets: &[u32],
+        outcome: &mut Outcome,
+    ) -> bool {
+        let (plan, data) = (&*context.plan, &context.data);
+        let events = in_order(&mut self.events, plan, sets, |set| &set.publish);
+        for &(system, event) in events {
+            let leaf = &plan.leaves[system as usize];
+            let Handler::Publish(act) = &leaf.events[event as usize].1 else {
+                continue;
+            };
+            match act(&LeafContext::of(plan, data, system as usize)) {
+                Ok(status) => outcome.add(status),
+                Err(e) => outcome.fail(e.at(|| format!("publish of '{}'", leaf.path))),
+            }
+        }
+        !events.is_empty()
+    }
+}
+
+/// Writes the discrete state after the updates `events` of `sets` to where it is in `next`; the rest of
+/// `next` is left as it was.
+fn next_discrete_state<T: Scalar>(
+    plan: &Plan<T>,
+    data: &Data<T>,
+    sets: &[u32],
+    events: &[(u32, u32)],
+    next: &mut Vec<T>,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    next.resize(data.xd.len(), T::zero());
+    for set in sets {
+        for range in plan.events.set(*set).xd(plan) {
+            next[range.clone()].copy_from_slice(&data.xd[range.clone()]);
+        }
+    }
+    for &(system, event) in events {
+        let leaf = &plan.leaves[system as usize];
+        let Handler::Discrete(act) = &leaf.events[event as usize].1 else {
+            continue;
+        };
+        let mut update = DiscreteUpdate {
+            xd: next,
+            groups: &plan.nodes[system as usize].xd,
+            owner: (plan.id, system),
+        };
+        let status = act(&LeafContext::of(plan, data, system as usize), &mut update)
+            .map_err(|e| e.at(|| format!("discrete update of '{}'", leaf.path)))?;
+        outcome.add(status);
+    }
+    Ok(())
+}
+
+/// The events of these sets: system by system, and in each in the order of the sets.
+#[inline]
+fn in_order<'a, T: Scalar>(
+    space: &'a mut Vec<(u32, u32)>,
+    plan: &'a Plan<T>,
+    sets: &[u32],
+    of: List,
+) -> &'a [(u32, u32)] {
+    let mut lists = sets.iter().map(|set| of(plan.events.set(*set)));
+    let mut some = lists.by_ref().filter(|list| !list.is_empty());
+    let Some(first) = some.next() else {
+        return &[];
+    };
+    let Some(second) = some.next() else {
+        return first;
+    };
+    space.clear();
+    space.extend_from_slice(first);
+    merge(space, second);
+    for more in some {
+        merge(space, more);
+    }
+    space
+}
+
+/// Merges a list sorted by system into another; of one system, those that are there come first.
+fn merge(into: &mut Vec<(u32, u32)>, more: &[(u32, u32)]) {
+    let (mut i, mut j) = (into.len(), more.len());
+    into.extend_from_slice(more);
+    while j > 0 {
+        let from_into = i > 0 && into[i - 1].0 > more[j - 1].0;
+        into[i + j - 1] = if from_into { into[i - 1] } else { more[j - 1] };
+        if from_into {
+            i -= 1;
+        } else {
+            j -= 1;
+        }
+    }
+}
+
+impl<T: Scalar> Context<T> {
+    /// Runs all publish events with trigger [`Forced`](crate::Trigger::Forced) at the current time
+    /// (Drake's `ForcedPublish`).
+    ///
+    /// # Errors
+    /// The first error; every event is dispatched all the same.
+    pub fn force_publish(&self) -> Result<EventStatus> {
+        let mut outcome = Outcome::default();
+        let some = Dispatcher::new().publish(self, &[FORCED], &mut outcome);
+        status(some, outcome)
+    }
+
+    /// Runs all discrete updates with trigger [`Forced`](crate::Trigger::Forced) and applies them
+    /// (Drake's `CalcForcedDiscreteVariableUpdate`).
+    ///
+    /// # Errors
+    /// The first error; nothing is changed then.
+    pub fn force_discrete_update(&mut self) -> Result<EventStatus> {
+        let mut outcome = Outcome::default();
+        let some = Dispatcher::new().discrete(self, &[FORCED], &mut outcome)?;
+        status(some, outcome)
+    }
+
+    /// Runs all unrestricted updates with trigger [`Forced`](crate::Trigger::Forced) and applies them
+    /// (Drake's `CalcForcedUnrestrictedUpdate`).
+    ///
+    /// # Errors
+    /// The first error; nothing is changed then.
+    pub fn force_unrestricted_update(&mut self) -> Result<EventStatus> {
+        let mut outcome = Outcome::default();
+        let some = Dispatcher::new().unrestricted(self, &[FORCED], &mut outcome)?;
+        status(some, outcome)
+    }
+
+    /// The discrete state after the discrete updates of one event set.
+    pub(crate) fn next_discrete_state(&self, set: u32) -> Result<Vec<T>> {
+        let mut next = self.data.xd.clone();
+        let mut outcome = Outcome::default();
+        let events = &self.plan.events.set(set).discrete;
+        next_discrete_state(
+            &self.plan,
+            &self.data,
+            &[set],
+            events,
+            &mut next,
+            &mut outcome,
+        )?;
+        Ok(next)
+    }
+}
+
+fn status(some: bool, outcome: Outcome) -> Result<EventStatus> {
+    Ok(match outcome.finish()? {
+        Some(reason) => EventStatus::ReachedTermination { reason },
+        None if some => EventStatus::Succeeded,
+        None => EventStatus::DidNothing,
+    })
+}

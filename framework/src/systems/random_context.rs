@@ -1,0 +1,103 @@
+//! Random state and parameters.
+
+use super::context::Context;
+use super::event::{ParameterUpdate, StateUpdate};
+use super::leaf_context::LeafContext;
+use crate::random::RandomGenerator;
+use crate::{Result, Scalar};
+
+impl<T: Scalar> Context<T> {
+    /// Draws parameters, then state, see [`Context::set_random_parameters`] and
+    /// [`Context::set_random_state`] (Drake's `SetRandomContext`).
+    ///
+    /// ```
+    /// use tarragon_framework::prelude::*;
+    /// use tarragon_framework::random::{RandomDistribution, RandomGenerator};
+    ///
+    /// /// Starts somewhere between 0 and 1.
+    /// struct Start;
+    /// impl<T: Scalar> LeafSystem<T> for Start {
+    ///     type Ports = ContinuousState<Vec<T>>;
+    ///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+    ///         d.random_state(|_, _, generator, x| {
+    ///             x.xc_mut()[0] = T::from(generator.sample(RandomDistribution::Uniform));
+    ///             Ok(())
+    ///         });
+    ///         d.continuous_state((1, 0, 0), &[T::zero()], &[Dep::Nothing], |_, _, _| Ok(()))
+    ///     }
+    /// }
+    ///
+    /// let mut b = DiagramBuilder::new();
+    /// let start = b.add("start", Start);
+    /// let mut ctx = b.build()?.default_context();
+    /// ctx.set_random(&mut RandomGenerator::new(1))?;
+    /// assert!((0.0..1.0).contains(&ctx.xc(*start.ports())?[0]));
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first error of a closure that draws; nothing is changed then.
+    pub fn set_random(&mut self, generator: &mut RandomGenerator) -> Result<()> {
+        let before = self.data.parameters.clone();
+        self.set_random_parameters(generator)?;
+        self.set_random_state(generator).inspect_err(|_| {
+            self.data.parameters = before;
+            self.invalidate_all();
+        })
+    }
+
+    /// Gives all parameters the values that their systems draw, and those of the other systems their
+    /// defaults. What belongs to this context, such as a log, is left alone.
+    ///
+    /// # Errors
+    /// As [`Context::set_random`].
+    pub fn set_random_parameters(&mut self, generator: &mut RandomGenerator) -> Result<()> {
+        let mut drawn = self.data.parameters.clone();
+        for (system, (leaf, node)) in self.plan.leaves.iter().zip(&self.plan.nodes).enumerate() {
+            let parameters = &mut drawn[node.parameters()];
+            for (value, declared) in parameters.iter_mut().zip(&leaf.parameters) {
+                if !declared.per_context {
+                    *value = (declared.model)();
+                }
+            }
+            if let Some(draw) = &leaf.random_parameters {
+                let mut update = ParameterUpdate {
+                    parameters,
+                    owner: (self.plan.id, system as u32),
+                };
+                draw(generator, &mut update)
+                    .map_err(|e| e.at(|| format!("random parameters of '{}'", leaf.path)))?;
+            }
+        }
+        self.data.parameters = drawn;
+        self.invalidate_all();
+        Ok(())
+    }
+
+    /// Gives all state the values that their systems draw, seeing the parameters, and that of the other
+    /// systems its defaults.
+    ///
+    /// # Errors
+    /// As [`Context::set_random`].
+    pub fn set_random_state(&mut self, generator: &mut RandomGenerator) -> Result<()> {
+        let mut drawn = self.plan.default_state();
+        for (system, (leaf, node)) in self.plan.leaves.iter().zip(&self.plan.nodes).enumerate() {
+            if let Some(draw) = &leaf.random_state {
+                let mut update = StateUpdate {
+                    xc: &mut drawn.xc[node.xc.clone()],
+                    xd: &mut drawn.xd,
+                    groups: &node.xd,
+                    xa: &mut drawn.xa[node.xa()],
+                    owner: (self.plan.id, system as u32),
+                };
+                draw(&LeafContext::new(self, system), generator, &mut update)
+                    .map_err(|e| e.at(|| format!("random state of '{}'", leaf.path)))?;
+            }
+        }
+        self.data.xc = drawn.xc;
+        self.data.xd = drawn.xd;
+        self.data.xa = drawn.xa;
+        self.invalidate_all();
+        Ok(())
+    }
+}
