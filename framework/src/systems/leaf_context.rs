@@ -2,7 +2,7 @@
 
 use super::context::{Context, Data};
 use super::handles::{
-    AbstractState, CacheEntry, DiscreteState, InputPort, OutputPort, Param, Place,
+    AbstractState, CacheEntry, DiscreteState, InputPort, OutputPort, Param, Place, PlanId,
 };
 use super::leaf::CalcFn;
 use super::plan::{ACCURACY, Computation, Feed, Node, Plan, TIME};
@@ -70,7 +70,8 @@ fn computation<'a, T: Scalar>(
         plan,
         data,
         node: &plan.nodes[*system as usize],
-        system: *system as usize,
+        plan_id: plan.id,
+        system: *system,
         slot: Some(slot as u32),
     };
     (calc, ctx)
@@ -189,7 +190,8 @@ pub struct LeafContext<'a, T: Scalar> {
     plan: &'a Plan<T>,
     data: &'a Data<T>,
     node: &'a Node,
-    system: usize,
+    plan_id: PlanId,
+    system: u32,
     /// The computation in progress, so that debug builds can check what it declared.
     slot: Option<u32>,
 }
@@ -205,7 +207,8 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
             plan,
             data,
             node: &plan.nodes[system],
-            system,
+            plan_id: plan.id,
+            system: system as u32,
             slot: None,
         }
     }
@@ -225,15 +228,16 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     }
 
     #[cold]
-    fn foreign(&self, what: &str, place: Place) -> Error {
+    #[inline(never)]
+    fn foreign(&self, what: &str, plan: PlanId, system: u32) -> Error {
         ErrorKind::ForeignHandle {
             what: what.into(),
-            owner: format!("system {} of {}", place.system, place.plan),
+            owner: format!("system {system} of {plan}"),
             used_with: format!(
                 "system {} ('{}') of {}",
                 self.system,
                 self.path(),
-                self.plan.id
+                self.plan_id
             ),
         }
         .into()
@@ -247,15 +251,15 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     #[inline]
     #[track_caller]
     fn own(&self, what: &str, place: Place) -> usize {
-        if place.plan != self.plan.id || place.system as usize != self.system {
-            panic!("{}", self.foreign(what, place));
+        if place.plan != self.plan_id || place.system != self.system {
+            panic!("{}", self.foreign(what, place.plan, place.system));
         }
         place.index as usize
     }
 
     /// Path of the system, for messages.
     pub fn path(&self) -> &'a str {
-        &self.plan.leaves[self.system].path
+        &self.plan.leaves[self.system as usize].path
     }
     /// Simulated time (s).
     #[inline]
@@ -275,14 +279,12 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     /// # Errors
     /// If the port is not connected and not fixed, if the computation upstream fails, or if the
     /// handle belongs to another system.
-    #[inline]
+    #[inline(always)]
     pub fn eval<V: 'static>(&self, input: InputPort<V>) -> Result<&'a V> {
-        self.eval_optional(input)?.ok_or_else(|| {
-            let port = self
-                .plan
-                .input_name(self.system, input.place.index as usize);
-            ErrorKind::Unconnected { port }.into()
-        })
+        match self.input(input.place)? {
+            Some(value) => Ok(value.get()),
+            None => Err(self.unconnected(input.place.index)),
+        }
     }
 
     /// Value of an input port that may be left alone: `None` when not connected and not fixed.
@@ -291,18 +293,27 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     /// If the computation upstream fails, or if the handle belongs to another system.
     #[inline]
     pub fn eval_optional<V: 'static>(&self, input: InputPort<V>) -> Result<Option<&'a V>> {
-        let place = input.place;
-        if place.plan != self.plan.id || place.system as usize != self.system {
-            return Err(self.foreign("input port", place));
+        Ok(self.input(input.place)?.map(Stored::get))
+    }
+
+    #[inline(always)]
+    fn input(&self, place: Place) -> Result<Option<&'a Stored<T>>> {
+        if place.plan != self.plan_id || place.system != self.system {
+            return Err(self.foreign("input port", place.plan, place.system));
         }
         let (node, index) = (self.node, place.index as usize);
         self.reads(Some(node.source_input(index)), None);
         match self.plan.feeds[node.input0 + index] {
-            Feed::Slot(slot) => {
-                eval_slot(self.plan, self.data, slot as usize).map(|v| Some(v.get()))
-            }
-            Feed::Fixed(input) => Ok(self.data.fixed[input as usize].as_ref().map(Stored::get)),
+            Feed::Slot(slot) => eval_slot(self.plan, self.data, slot as usize).map(Some),
+            Feed::Fixed(input) => Ok(self.data.fixed[input as usize].as_ref()),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unconnected(&self, input: u32) -> Error {
+        let port = self.plan.input_name(self.system as usize, input as usize);
+        ErrorKind::Unconnected { port }.into()
     }
 
     /// Value of a cache entry of this system.
