@@ -58,11 +58,13 @@ pub use systems::cache::{CacheMode, CacheStatistics};
 pub use systems::context::Context;
 pub use systems::declare::Declare;
 pub use systems::dependency::Dep;
-pub use systems::diagram::{Diagram, DiagramBuilder, SystemInfo};
+pub use systems::diagram::{Diagram, DiagramBuilder};
+pub use systems::elements::VectorHandle;
 pub use systems::event::{
     DiscreteUpdate, EventStatus, ParameterUpdate, StateUpdate, TimedEvent, Trigger,
     WitnessDirection, WitnessFunction,
 };
+pub use systems::exports::SystemInfo;
 pub use systems::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param,
 };

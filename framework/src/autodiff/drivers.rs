@@ -2,7 +2,8 @@
 //! that one [`AutoDiff`] carries (the chunk mode of ForwardDiff.jl).
 
 use super::{AutoDiff, DIRECTIONS};
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, SMatrix};
+use num_dual::{Derivative, HyperDualSVec64};
 
 /// Value and gradient of `f: R^n -> R` at `x`.
 ///
@@ -86,4 +87,61 @@ pub fn try_jacobian<E>(
         }
     }
     Ok(result.expect("the loop runs at least once"))
+}
+
+/// The scalar of [`hessian_vector`]: derivatives in eight directions, along one more, and both.
+pub type SecondOrder = HyperDualSVec64<DIRECTIONS, 1>;
+
+/// Value, gradient and product `H v` of the Hessian of `f: R^n -> R` at `x` with a vector.
+///
+/// `f` is called `ceil(n / 8)` times, once at least, with hyper-dual numbers (Fike, Alonso: The
+/// development of hyper-dual numbers for exact second-derivative calculations, 2011): write it for
+/// every [`Scalar`](crate::Scalar).
+///
+/// ```
+/// use tarragon_framework::Scalar;
+/// use tarragon_framework::autodiff::hessian_vector;
+/// fn f<T: Scalar>(x: &[T]) -> T {
+///     x[0] * x[0] * x[1]
+/// }
+/// let (y, dy, hv) = hessian_vector(f, &[3.0, 2.0], &[1.0, 10.0]);
+/// assert_eq!((y, dy.as_slice()), (18.0, [12.0, 9.0].as_slice()));
+/// assert_eq!(hv.as_slice(), [2.0 * 2.0 + 2.0 * 3.0 * 10.0, 2.0 * 3.0]);
+/// ```
+///
+/// # Panics
+/// If `v` has another length than `x`.
+pub fn hessian_vector(
+    mut f: impl FnMut(&[SecondOrder]) -> SecondOrder,
+    x: &[f64],
+    v: &[f64],
+) -> (f64, DVector<f64>, DVector<f64>) {
+    assert_eq!(
+        x.len(),
+        v.len(),
+        "hessian_vector: x and v have different lengths"
+    );
+    let along = |v: f64| Derivative::some(SMatrix::from([[v]]));
+    let mut arguments: Vec<SecondOrder> = x.iter().map(|x| SecondOrder::from_re(*x)).collect();
+    for (argument, v) in arguments.iter_mut().zip(v) {
+        argument.eps2 = along(*v);
+    }
+    let n = x.len();
+    let (mut value, mut gradient, mut product) = (0.0, DVector::zeros(n), DVector::zeros(n));
+    for first in (0..n.max(1)).step_by(DIRECTIONS) {
+        let chunk = first..(first + DIRECTIONS).min(n);
+        for (direction, i) in chunk.clone().enumerate() {
+            let mut unit = SMatrix::zeros();
+            unit[direction] = 1.0;
+            arguments[i].eps1 = Derivative::some(unit);
+        }
+        let y = f(&arguments);
+        value = y.re;
+        for (direction, i) in chunk.enumerate() {
+            gradient[i] = y.eps1.0.map_or(0.0, |d| d[direction]);
+            product[i] = y.eps1eps2.0.map_or(0.0, |d| d[direction]);
+            arguments[i].eps1 = Derivative::none();
+        }
+    }
+    (value, gradient, product)
 }

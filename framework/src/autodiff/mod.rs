@@ -20,7 +20,7 @@ mod serde_impl;
 #[cfg(test)]
 mod tests;
 
-pub use drivers::{gradient, jacobian, try_gradient, try_jacobian};
+pub use drivers::{SecondOrder, gradient, hessian_vector, jacobian, try_gradient, try_jacobian};
 pub use dual::Dual;
 
 /// Derivative directions carried by one [`AutoDiff`].

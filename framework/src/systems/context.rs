@@ -185,27 +185,45 @@ impl<T: Scalar> Context<T> {
     /// another diagram.
     pub fn fix<V: Value + Clone>(&mut self, input: InputPort<V>, value: V) -> Result<()> {
         let (system, index) = self.locate("input port", input.place)?;
-        let node = &self.plan.nodes[system];
-        let (global, source) = (node.input0 + index, node.source_input(index));
         let value = Stored::new(value);
         let expected = self.plan.leaves[system].inputs[index].size;
-        let why = match (self.plan.feeds[global], expected, value.len()) {
-            (Feed::Slot(slot), ..) => {
-                let from = self.plan.slot_name(slot as usize);
-                Some(format!("it is connected to '{from}' and can not be fixed"))
-            }
-            (_, Some(size), Some(found)) if found != size => {
-                Some(format!("{size} elements are expected, found {found}"))
-            }
-            _ => None,
-        };
-        if let Some(why) = why {
+        let fail = |why| {
             let port = self.plan.input_name(system, index);
-            return Err(ErrorKind::FixedInput { port, why }.into());
+            Err(ErrorKind::FixedInput { port, why }.into())
+        };
+        match (expected, value.len()) {
+            (Some(size), Some(found)) if found != size => {
+                return fail(format!("{size} elements are expected, found {found}"));
+            }
+            _ => {}
         }
-        self.data.fixed[global] = Some(value);
-        self.changed(source);
-        Ok(())
+        match self.fixed_place(system, index) {
+            Ok((at, source)) => {
+                self.data.fixed[at] = Some(value);
+                self.changed(source);
+                Ok(())
+            }
+            Err(slot) => {
+                let from = self.plan.slot_name(slot);
+                fail(format!("it is connected to '{from}' and can not be fixed"))
+            }
+        }
+    }
+
+    /// Where the fixed value of an input port is, and its source; the slot that it is connected to, if
+    /// it is.
+    #[inline]
+    fn fixed_place(&self, system: usize, index: usize) -> Result<(usize, usize), usize> {
+        let node = &self.plan.nodes[system];
+        let own = node.input0 + index;
+        match self.plan.feeds[own] {
+            Feed::Slot(slot) => Err(slot as usize),
+            Feed::Fixed(at) if at as usize == own => Ok((own, node.source_input(index))),
+            Feed::Fixed(at) => {
+                let source = self.plan.source_of_input(at as usize);
+                Ok((at as usize, source as usize))
+            }
+        }
     }
 
     /// The elements of a fixed vector input, to change in place.
@@ -214,16 +232,18 @@ impl<T: Scalar> Context<T> {
     /// If the port has no fixed value, or if the handle belongs to another diagram.
     pub fn fixed_mut(&mut self, input: InputPort<Vec<T>>) -> Result<&mut [T]> {
         let (system, index) = self.locate("input port", input.place)?;
-        let node = &self.plan.nodes[system];
-        let (global, source) = (node.input0 + index, node.source_input(index));
-        if self.data.fixed[global].is_none() {
-            let port = self.plan.input_name(system, index);
-            let why = "it has no fixed value; call `Context::fix` first".into();
-            return Err(ErrorKind::FixedInput { port, why }.into());
+        match self.fixed_place(system, index) {
+            Ok((at, source)) if self.data.fixed[at].is_some() => {
+                self.changed(source);
+                let value = self.data.fixed[at].as_mut().expect("checked above");
+                Ok(value.get_mut::<Vec<T>>())
+            }
+            _ => {
+                let port = self.plan.input_name(system, index);
+                let why = "it has no fixed value; call `Context::fix` first".into();
+                Err(ErrorKind::FixedInput { port, why }.into())
+            }
         }
-        self.changed(source);
-        let value = self.data.fixed[global].as_mut().expect("checked above");
-        Ok(value.get_mut::<Vec<T>>())
     }
 
     /// A parameter.

@@ -45,6 +45,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
             xa0: vec![],
             parameters: vec![],
             events: vec![],
+            element_names: vec![],
             timed: vec![],
             witnesses: vec![],
             random_state: None,
@@ -58,7 +59,22 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
             leaf,
         };
         let ports = this.declare(&mut d);
+        d.check_names();
         (d.leaf, ports)
+    }
+
+    /// Names must be unique among inputs, among outputs and among cache entries.
+    fn check_names(&mut self) {
+        let entries = self.leaf.entries.iter();
+        let entries = entries.map(|e| (if e.is_output { "output port" } else { "" }, &*e.name));
+        let inputs = self.leaf.inputs.iter().map(|i| ("input port", &*i.name));
+        let mut names: Vec<(&str, &str)> = inputs.chain(entries).collect();
+        names.sort_unstable();
+        let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+        if let Some([(kind, name), _]) = twice {
+            let message = format!("{kind} '{name}' is declared twice");
+            self.mistake(message.trim_start().into());
+        }
     }
 
     /// Input port of any type.
@@ -72,9 +88,6 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
     }
 
     fn push_input<V: 'static>(&mut self, name: &str, size: Option<usize>) -> InputPort<V> {
-        if self.leaf.inputs.iter().any(|i| i.name == name) {
-            self.mistake(format!("input port '{name}' is declared twice"));
-        }
         self.leaf.inputs.push(Input {
             name: name.into(),
             type_id: TypeId::of::<V>(),
@@ -93,14 +106,6 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         deps: &[Dep],
         calc: impl Fn(&S, &LeafContext<'_, T>, &mut V) -> Result<()> + Send + Sync + 'static,
     ) -> usize {
-        if self
-            .leaf
-            .entries
-            .iter()
-            .any(|e| e.name == name && e.is_output == is_output)
-        {
-            self.mistake(format!("'{name}' is declared twice"));
-        }
         let this = self.this.clone();
         let deps = if deps.is_empty() {
             &[Dep::AllSources]
@@ -394,7 +399,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         }
         if let Trigger::Timed(TimedEvent { place }) | Trigger::Witness(WitnessFunction { place }) =
             trigger
-            && (place.plan, place.system) != (self.plan, self.system as u32)
+            && !self.is_own(place)
         {
             self.mistake(format!(
                 "the trigger of an event was declared by system {} of {}; declare it with this system",
@@ -405,7 +410,15 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         self.leaf.events.push((trigger, handler));
     }
 
-    fn mistake(&mut self, message: String) {
+    pub(super) fn is_own(&self, place: Place) -> bool {
+        (place.plan, place.system) == (self.plan, self.system as u32)
+    }
+
+    pub(super) fn leaf_mut(&mut self) -> &mut Leaf<T> {
+        &mut self.leaf
+    }
+
+    pub(super) fn mistake(&mut self, message: String) {
         self.leaf.mistake.get_or_insert(message);
     }
 }

@@ -2,7 +2,8 @@
 
 use super::context::Context;
 use super::declare::Declare;
-use super::handles::{InputPort, OutputPort, PlanId};
+use super::exports::{Exports, Port, names};
+use super::handles::{InputPort, OutputPort, Place, PlanId};
 use super::leaf::{AnySystem, Block, DiagramScalar, EveryScalar, Leaf, LeafSystem, OnlyF64};
 use super::plan::{Plan, Wire};
 use crate::error::ErrorKind;
@@ -15,12 +16,13 @@ use std::sync::Arc;
 ///
 /// Mistakes made while wiring are reported by [`DiagramBuilder::build`].
 pub struct DiagramBuilder {
-    id: PlanId,
-    scope: String,
+    pub(super) id: PlanId,
+    pub(super) scope: String,
     systems: Vec<(String, Arc<dyn AnySystem>)>,
     leaves: Vec<Leaf<f64>>,
     by_path: BTreeMap<String, usize>,
     wires: Vec<Wire>,
+    pub(super) exports: Exports,
     mistake: Option<Error>,
 }
 
@@ -40,6 +42,7 @@ impl DiagramBuilder {
             leaves: vec![],
             by_path: BTreeMap::new(),
             wires: vec![],
+            exports: Exports::default(),
             mistake: None,
         }
     }
@@ -109,18 +112,8 @@ impl DiagramBuilder {
     /// Connects an output to an input of the same type, which the compiler checks. One output may
     /// feed many inputs.
     pub fn connect<V>(&mut self, from: OutputPort<V>, to: InputPort<V>) {
-        for (what, place) in [("output port", from.place), ("input port", to.place)] {
-            if place.plan != self.id {
-                self.mistake(
-                    ErrorKind::ForeignHandle {
-                        what: what.into(),
-                        owner: place.plan.to_string(),
-                        used_with: format!("the builder of {}", self.id),
-                    }
-                    .into(),
-                );
-                return;
-            }
+        if !self.owns_place("output port", from.place) || !self.owns_place("input port", to.place) {
+            return;
         }
         self.wires.push(Wire {
             from: (from.place.system, from.place.index),
@@ -128,14 +121,14 @@ impl DiagramBuilder {
         });
     }
 
-    /// Connects by `(path of the system, name of the port)`, for wiring that comes from data. Types
-    /// are checked by `build`.
+    /// Connects by `(path of the system, name of the port)`, for wiring that comes from data; a
+    /// sub-diagram has the ports that it exports. Types are checked by `build`.
     ///
     /// # Errors
     /// If there is no such system or port.
     pub fn connect_named(&mut self, from: (&str, &str), to: (&str, &str)) -> Result<()> {
-        let output = find_output(&self.leaves, &self.by_path, from)?;
-        let input = find_input(&self.leaves, &self.by_path, to)?;
+        let output = find_output(&self.leaves, &self.by_path, &self.exports, from)?;
+        let input = find_input(&self.leaves, &self.by_path, &self.exports, to)?;
         self.wires.push(Wire {
             from: output,
             to: input,
@@ -143,7 +136,7 @@ impl DiagramBuilder {
         Ok(())
     }
 
-    fn mistake(&mut self, error: Error) {
+    pub(super) fn mistake(&mut self, error: Error) {
         self.mistake.get_or_insert(error);
     }
 
@@ -156,11 +149,14 @@ impl DiagramBuilder {
         if let Some(mistake) = self.mistake {
             return Err(mistake);
         }
-        let plan = Plan::new(self.id, self.leaves, &self.wires)?;
+        let _span = tracing::debug_span!("DiagramBuilder::build", systems = self.systems.len());
+        let _span = _span.entered();
+        let plan = Plan::new(self.id, self.leaves, &self.wires, &self.exports.shared)?;
         Ok(Diagram {
             plan: Arc::new(plan),
             systems: self.systems.into(),
             by_path: Arc::new(self.by_path),
+            exports: Arc::new(self.exports),
             wires: self.wires.into(),
         })
     }
@@ -170,13 +166,20 @@ impl DiagramBuilder {
 fn find_output<T: Scalar>(
     leaves: &[Leaf<T>],
     by_path: &BTreeMap<String, usize>,
+    exports: &Exports,
     (path, name): (&str, &str),
-) -> Result<(u32, u32)> {
-    let system = find_system(by_path, path)?;
+) -> Result<Port> {
+    let Some(&system) = by_path.get(path) else {
+        let exported = exports.outputs.get(&(path.into(), name.into()));
+        let known = names(&exports.outputs, path);
+        return exported
+            .copied()
+            .ok_or_else(|| no_export(by_path, "output", path, name, known));
+    };
     let entries = &leaves[system].entries;
-    let names = || entries.iter().filter(|e| e.is_output).map(|e| &*e.name);
+    let known = entries.iter().filter(|e| e.is_output).map(|e| &*e.name);
     let found = entries.iter().position(|e| e.is_output && e.name == name);
-    let index = found.ok_or_else(|| no_port("output", path, name, &names().collect::<Vec<_>>()))?;
+    let index = found.ok_or_else(|| no_port("output", path, name, known))?;
     Ok((system as u32, index as u32))
 }
 
@@ -184,42 +187,52 @@ fn find_output<T: Scalar>(
 fn find_input<T: Scalar>(
     leaves: &[Leaf<T>],
     by_path: &BTreeMap<String, usize>,
+    exports: &Exports,
     (path, name): (&str, &str),
-) -> Result<(u32, u32)> {
-    let system = find_system(by_path, path)?;
+) -> Result<Port> {
+    let Some(&system) = by_path.get(path) else {
+        let exported = exports.inputs.get(&(path.into(), name.into()));
+        let known = names(&exports.inputs, path);
+        return exported
+            .copied()
+            .ok_or_else(|| no_export(by_path, "input", path, name, known));
+    };
     let inputs = &leaves[system].inputs;
-    let names = || inputs.iter().map(|i| &*i.name);
+    let known = inputs.iter().map(|i| &*i.name);
     let found = inputs.iter().position(|i| i.name == name);
-    let index = found.ok_or_else(|| no_port("input", path, name, &names().collect::<Vec<_>>()))?;
+    let index = found.ok_or_else(|| no_port("input", path, name, known))?;
     Ok((system as u32, index as u32))
 }
 
-fn find_system(by_path: &BTreeMap<String, usize>, path: &str) -> Result<usize> {
-    by_path.get(path).copied().ok_or_else(|| {
-        let known: Vec<&str> = by_path.keys().map(|p| &**p).collect();
-        Error::invalid(format!(
-            "there is no system '{path}'; there are: {}",
-            known.join(", ")
-        ))
-    })
+/// There is no system of this path, and what it exports as a sub-diagram has other names.
+fn no_export<'a>(
+    by_path: &BTreeMap<String, usize>,
+    kind: &str,
+    path: &str,
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Error {
+    let known: Vec<&str> = known.collect();
+    if known.is_empty() {
+        return no_system(by_path, path);
+    }
+    no_port(kind, path, name, known.into_iter())
 }
 
-fn no_port(kind: &str, path: &str, name: &str, known: &[&str]) -> Error {
+fn no_system(by_path: &BTreeMap<String, usize>, path: &str) -> Error {
+    let known: Vec<&str> = by_path.keys().map(|p| &**p).collect();
     Error::invalid(format!(
-        "system '{path}' has no {kind} port '{name}'; its {kind} ports are: {}",
+        "there is no system '{path}', and no sub-diagram of that path exports such ports; there are: {}",
         known.join(", ")
     ))
 }
 
-/// The ports of one system, by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SystemInfo {
-    /// Path: names of the enclosing sub-diagrams and of the system, joined by `::`.
-    pub path: String,
-    /// Names of the input ports, in order of declaration.
-    pub input_ports: Vec<String>,
-    /// Names of the output ports, in order of declaration.
-    pub output_ports: Vec<String>,
+fn no_port<'a>(kind: &str, path: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
+    let known: Vec<&str> = known.collect();
+    Error::invalid(format!(
+        "'{path}' has no {kind} port '{name}'; its {kind} ports are: {}",
+        known.join(", ")
+    ))
 }
 
 /// An immutable wired system. `Send + Sync`; clones share the structure.
@@ -227,6 +240,7 @@ pub struct Diagram<T: Scalar> {
     plan: Arc<Plan<T>>,
     systems: Arc<[(String, Arc<dyn AnySystem>)]>,
     by_path: Arc<BTreeMap<String, usize>>,
+    exports: Arc<Exports>,
     wires: Arc<[Wire]>,
 }
 
@@ -236,6 +250,7 @@ impl<T: Scalar> Clone for Diagram<T> {
             plan: self.plan.clone(),
             systems: self.systems.clone(),
             by_path: self.by_path.clone(),
+            exports: self.exports.clone(),
             wires: self.wires.clone(),
         }
     }
@@ -277,26 +292,15 @@ impl<T: Scalar> Diagram<T> {
                 ErrorKind::NotConvertible { system, scalar }.into()
             })
         };
+        let _span = tracing::debug_span!("Diagram::to_scalar", scalar = U::NAME).entered();
         let leaves: Result<Vec<Leaf<U>>> = self.systems.iter().map(convert).collect();
+        let plan = Plan::new(self.plan.id, leaves?, &self.wires, &self.exports.shared)?;
         Ok(Diagram {
-            plan: Arc::new(Plan::new(self.plan.id, leaves?, &self.wires)?),
+            plan: Arc::new(plan),
             systems: self.systems.clone(),
             by_path: self.by_path.clone(),
+            exports: self.exports.clone(),
             wires: self.wires.clone(),
-        })
-    }
-
-    /// All systems with their ports, in order of addition.
-    pub fn systems(&self) -> impl Iterator<Item = SystemInfo> + '_ {
-        self.plan.leaves.iter().map(|leaf| SystemInfo {
-            path: leaf.path.clone(),
-            input_ports: leaf.inputs.iter().map(|i| i.name.clone()).collect(),
-            output_ports: leaf
-                .entries
-                .iter()
-                .filter(|e| e.is_output)
-                .map(|e| e.name.clone())
-                .collect(),
         })
     }
 
@@ -305,7 +309,7 @@ impl<T: Scalar> Diagram<T> {
     /// # Errors
     /// If there is none, or if it carries another type.
     pub fn output_port<V: 'static>(&self, path: &str, name: &str) -> Result<OutputPort<V>> {
-        let (system, index) = find_output(&self.plan.leaves, &self.by_path, (path, name))?;
+        let (system, index) = self.find_output(path, name)?;
         let entry = &self.plan.leaves[system as usize].entries[index as usize];
         check_type::<V>(path, name, entry.type_id, entry.type_name)?;
         Ok(OutputPort::new(
@@ -320,7 +324,7 @@ impl<T: Scalar> Diagram<T> {
     /// # Errors
     /// If there is none, or if it takes another type.
     pub fn input_port<V: 'static>(&self, path: &str, name: &str) -> Result<InputPort<V>> {
-        let (system, index) = find_input(&self.plan.leaves, &self.by_path, (path, name))?;
+        let (system, index) = self.find_input(path, name)?;
         let input = &self.plan.leaves[system as usize].inputs[index as usize];
         check_type::<V>(path, name, input.type_id, input.type_name)?;
         Ok(InputPort::new(
@@ -332,6 +336,44 @@ impl<T: Scalar> Diagram<T> {
 
     pub(super) fn plan(&self) -> &Plan<T> {
         &self.plan
+    }
+
+    pub(super) fn named_ports(&self) -> &Exports {
+        &self.exports
+    }
+
+    pub(super) fn find_output(&self, path: &str, name: &str) -> Result<Port> {
+        find_output(
+            &self.plan.leaves,
+            &self.by_path,
+            &self.exports,
+            (path, name),
+        )
+    }
+
+    pub(super) fn find_input(&self, path: &str, name: &str) -> Result<Port> {
+        find_input(
+            &self.plan.leaves,
+            &self.by_path,
+            &self.exports,
+            (path, name),
+        )
+    }
+
+    pub(super) fn no_system(&self, path: &str) -> Error {
+        no_system(&self.by_path, path)
+    }
+
+    pub(super) fn owns_handle(&self, what: &str, place: Place) -> Result<()> {
+        if place.plan == self.plan.id {
+            return Ok(());
+        }
+        Err(ErrorKind::ForeignHandle {
+            what: what.into(),
+            owner: place.plan.to_string(),
+            used_with: self.plan.id.to_string(),
+        }
+        .into())
     }
 
     pub(crate) fn owns(&self, context: &Context<T>) -> Result<()> {

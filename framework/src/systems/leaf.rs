@@ -2,6 +2,7 @@
 
 use super::declare::Declare;
 use super::dependency::Dep;
+use super::elements::Vectorial;
 use super::event::{Handler, RandomParametersFn, RandomStateFn, TimeFn, Trigger, Witness};
 use super::handles::PlanId;
 use super::leaf_context::LeafContext;
@@ -125,6 +126,7 @@ pub(crate) struct Leaf<T: Scalar> {
     pub(crate) xa0: Vec<Model<T>>,
     pub(crate) parameters: Vec<Parameter<T>>,
     pub(crate) events: Vec<(Trigger, Handler<T>)>,
+    pub(crate) element_names: Vec<(Vectorial, Vec<String>)>,
     /// Each the next time (s) of one declared timed event.
     pub(crate) timed: Vec<TimeFn<T>>,
     pub(crate) witnesses: Vec<Witness<T>>,

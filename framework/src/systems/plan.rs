@@ -9,12 +9,11 @@ use super::cache::{Cache, Lists, Mask};
 use super::context::StateCopy;
 use super::dependency::Dep;
 use super::event_table::EventTable;
+use super::exports::Port;
 use super::handles::PlanId;
 use super::leaf::{CalcFn, ContinuousSizes, Entry, Input, Leaf};
 use crate::error::ErrorKind;
 use crate::{Error, Result, Scalar};
-use petgraph::algo::{kosaraju_scc, toposort};
-use petgraph::graph::{DiGraph, NodeIndex};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -31,7 +30,7 @@ pub(crate) struct Wire {
 }
 
 /// Where an input port gets its value.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Feed {
     /// From a fixed value, if there is one: that of this input port, counted over all leaves. Another
     /// port than the one asked for if both are one input of the diagram.
@@ -161,14 +160,19 @@ pub(crate) struct Plan<T: Scalar> {
 }
 
 impl<T: Scalar> Plan<T> {
-    pub(crate) fn new(id: PlanId, mut leaves: Vec<Leaf<T>>, wires: &[Wire]) -> Result<Self> {
+    pub(crate) fn new(
+        id: PlanId,
+        mut leaves: Vec<Leaf<T>>,
+        wires: &[Wire],
+        shared: &[(Port, Port)],
+    ) -> Result<Self> {
         for leaf in &leaves {
             if let Some(mistake) = &leaf.mistake {
                 return Err(Error::invalid(format!("system '{}': {mistake}", leaf.path)));
             }
         }
         let (nodes, n_sources) = lay_out(&leaves);
-        let feeds = feeds(&leaves, &nodes, wires)?;
+        let feeds = feeds(&leaves, &nodes, wires, shared)?;
         let mut computations = vec![];
         for (system, leaf) in (0..).zip(&mut leaves) {
             let calcs = leaf.calcs.drain(..);
@@ -234,7 +238,7 @@ impl<T: Scalar> Plan<T> {
     }
 
     /// The source of an input port, counted over all leaves.
-    fn source_of_input(&self, input: usize) -> u32 {
+    pub(crate) fn source_of_input(&self, input: usize) -> u32 {
         let system = self.nodes.partition_point(|n| n.input0 <= input) - 1;
         let node = &self.nodes[system];
         node.source_input(input - node.input0) as u32
@@ -247,46 +251,6 @@ impl<T: Scalar> Plan<T> {
         inputs
             .contains(&source)
             .then(|| self.feeds[node.input0 + input])
-    }
-
-    fn check_loops(&self) -> Result<()> {
-        let mut graph: DiGraph<(), (), u32> =
-            DiGraph::with_capacity(self.computations.len(), self.computations.len());
-        for _ in &self.computations {
-            graph.add_node(());
-        }
-        for slot in 0..self.computations.len() {
-            for &upstream in self.prerequisites.of(slot) {
-                graph.add_edge(NodeIndex::from(upstream), NodeIndex::from(slot as u32), ());
-            }
-        }
-        if toposort(&graph, None).is_ok() {
-            return Ok(());
-        }
-        let components = kosaraju_scc(&graph);
-        let in_loop = |c: &&Vec<NodeIndex<u32>>| c.len() > 1 || graph.contains_edge(c[0], c[0]);
-        let component = components
-            .iter()
-            .filter(in_loop)
-            .min_by_key(|c| c.iter().min());
-        let component = component.expect("a graph without topological order has a loop");
-        // Walk along edges inside the component until a slot comes twice.
-        let mut walk = vec![*component.iter().min().expect("components are not empty")];
-        let path = loop {
-            let last = walk[walk.len() - 1];
-            let next = graph
-                .neighbors(last)
-                .filter(|n| component.contains(n))
-                .min();
-            let next = next.expect("every slot of a loop has a successor in it");
-            if let Some(first) = walk.iter().position(|n| *n == next) {
-                break &walk[first..];
-            }
-            walk.push(next);
-        };
-        let names: Vec<String> = path.iter().map(|n| self.slot_name(n.index())).collect();
-        let path = format!("{} -> {}", names.join(" -> "), names[0]);
-        Err(ErrorKind::AlgebraicLoop { path }.into())
     }
 
     /// The slots that read a source.
@@ -405,29 +369,60 @@ fn lay_out<T: Scalar>(leaves: &[Leaf<T>]) -> (Vec<Node>, usize) {
 }
 
 /// Checks every wire and tells where each input port gets its value.
-fn feeds<T: Scalar>(leaves: &[Leaf<T>], nodes: &[Node], wires: &[Wire]) -> Result<Vec<Feed>> {
+fn feeds<T: Scalar>(
+    leaves: &[Leaf<T>],
+    nodes: &[Node],
+    wires: &[Wire],
+    shared: &[(Port, Port)],
+) -> Result<Vec<Feed>> {
     let n: usize = leaves.iter().map(|l| l.inputs.len()).sum();
     let mut feeds: Vec<Feed> = (0..n as u32).map(Feed::Fixed).collect();
+    let global = |port: Port| nodes[port.0 as usize].input0 + port.1 as usize;
+    let input = |port: Port| &leaves[port.0 as usize].inputs[port.1 as usize];
+    let name = |port: Port| format!("{}.{}", leaves[port.0 as usize].path, input(port).name);
     for wire in wires {
-        let (from, to) = (&leaves[wire.from.0 as usize], &leaves[wire.to.0 as usize]);
+        let from = &leaves[wire.from.0 as usize];
         let entry = &from.entries[wire.from.1 as usize];
-        let input = &to.inputs[wire.to.1 as usize];
-        let feed = &mut feeds[nodes[wire.to.0 as usize].input0 + wire.to.1 as usize];
+        let feed = &mut feeds[global(wire.to)];
         let why = if matches!(feed, Feed::Slot(_)) {
             Some("the input is connected already; an input has one source".into())
         } else {
-            mismatch(entry, input)
+            mismatch(entry, input(wire.to))
         };
         if let Some(why) = why {
             return Err(ErrorKind::Connection {
                 from: format!("{}.{}", from.path, entry.name),
-                to: format!("{}.{}", to.path, input.name),
+                to: name(wire.to),
                 why,
             }
             .into());
         }
         let slot = nodes[wire.from.0 as usize].slot0 + wire.from.1 as usize;
         *feed = Feed::Slot(slot as u32);
+    }
+    // From the outermost export inwards, so that the first of a pair is final.
+    for (first, other) in shared.iter().rev() {
+        let (a, b) = (input(*first), input(*other));
+        let why = if feeds[global(*other)] != Feed::Fixed(global(*other) as u32) {
+            Some("the second one is connected or exported already; an input has one source".into())
+        } else if a.type_id != b.type_id {
+            Some(format!(
+                "one takes {}, the other {}",
+                a.type_name, b.type_name
+            ))
+        } else if a.size.zip(b.size).is_some_and(|(a, b)| a != b) {
+            Some("they have different numbers of elements".into())
+        } else {
+            None
+        };
+        if let Some(why) = why {
+            let ports = [*first, *other].map(name);
+            return Err(Error::invalid(format!(
+                "cannot export inputs '{}' and '{}' under one name: {why}",
+                ports[0], ports[1]
+            )));
+        }
+        feeds[global(*other)] = feeds[global(*first)];
     }
     Ok(feeds)
 }

@@ -1,0 +1,242 @@
+//! Ports that (sub-)diagrams give names of their own.
+
+use super::diagram::{Diagram, DiagramBuilder};
+use super::handles::{InputPort, OutputPort, Place};
+use crate::error::ErrorKind;
+use crate::{Error, Result, Scalar};
+use std::collections::BTreeMap;
+
+/// `(system, index of the port)`.
+pub(super) type Port = (u32, u32);
+
+/// By scope (`""`, or names joined by `::`) and name.
+type Named = BTreeMap<(String, String), Port>;
+
+/// What the diagram and its sub-diagrams export.
+#[derive(Clone, Default)]
+pub(super) struct Exports {
+    pub(super) inputs: Named,
+    pub(super) outputs: Named,
+    /// Pairs of input ports of which the second takes whatever the first takes.
+    pub(super) shared: Vec<(Port, Port)>,
+}
+
+impl Exports {
+    /// The scopes that export anything.
+    fn scopes(&self) -> impl Iterator<Item = &str> {
+        let mut scopes: Vec<&str> = self
+            .inputs
+            .keys()
+            .chain(self.outputs.keys())
+            .map(|k| &*k.0)
+            .collect();
+        scopes.sort_unstable();
+        scopes.dedup();
+        scopes.into_iter()
+    }
+}
+
+/// The names in a scope.
+pub(super) fn names<'a>(named: &'a Named, scope: &'a str) -> impl Iterator<Item = &'a str> {
+    let of_scope = named.keys().filter(move |k| k.0 == scope);
+    of_scope.map(|k| &*k.1)
+}
+
+fn port(place: Place) -> Port {
+    (place.system, place.index)
+}
+
+impl DiagramBuilder {
+    /// Gives an input port a name of the diagram, or of the sub-diagram that is being built (Drake's
+    /// `ExportInput`). A name that was given before adds the port to it: it takes whatever the first one
+    /// takes, by connection or by [`Context::fix`](crate::Context::fix). Returns the first one, to be
+    /// connected, fixed or exported further.
+    ///
+    /// ```
+    /// use tarragon_framework::prelude::*;
+    /// use tarragon_framework::primitives::{Adder, Gain};
+    ///
+    /// /// y = 2 u + 3 u.
+    /// fn five(b: &mut DiagramBuilder) -> Result<[OutputPort<Vec<f64>>; 1], tarragon_framework::Error> {
+    ///     let (two, three) = (b.add("two", Gain::new(2.0, 1)), b.add("three", Gain::new(3.0, 1)));
+    ///     let sum = b.add("sum", Adder::new(2, 1));
+    ///     b.connect(two.y, sum.u[0]);
+    ///     b.connect(three.y, sum.u[1]);
+    ///     b.export_input("u", two.u);
+    ///     b.export_input("u", three.u);
+    ///     Ok([b.export_output("y", sum.sum)])
+    /// }
+    ///
+    /// let mut b = DiagramBuilder::new();
+    /// let [y] = b.subdiagram("five", five)?;
+    /// let diagram = b.build()?;
+    /// let mut ctx = diagram.default_context();
+    /// ctx.fix(diagram.input_port("five", "u")?, vec![10.0])?;
+    /// assert_eq!(ctx.eval(y)?, &[50.0]);
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
+    pub fn export_input<V>(&mut self, name: &str, input: InputPort<V>) -> InputPort<V> {
+        if !self.owns_place("input port", input.place) {
+            return input;
+        }
+        let key = (self.scope_path(), name.to_owned());
+        self.check_export(&key);
+        match self.exports.inputs.get(&key) {
+            None => {
+                self.exports.inputs.insert(key, port(input.place));
+                input
+            }
+            Some(&(system, index)) => {
+                let first = (system, index);
+                self.exports.shared.push((first, port(input.place)));
+                InputPort::at(Place {
+                    plan: input.place.plan,
+                    system,
+                    index,
+                })
+            }
+        }
+    }
+
+    /// Gives an output port a name of the diagram, or of the sub-diagram that is being built (Drake's
+    /// `ExportOutput`).
+    pub fn export_output<V>(&mut self, name: &str, output: OutputPort<V>) -> OutputPort<V> {
+        if self.owns_place("output port", output.place) {
+            let key = (self.scope_path(), name.to_owned());
+            self.check_export(&key);
+            let before = self.exports.outputs.insert(key.clone(), port(output.place));
+            if before.is_some() {
+                self.mistake(Error::invalid(format!(
+                    "output port '{}.{}' is exported twice; names of outputs must be unique",
+                    key.0, key.1
+                )));
+            }
+        }
+        output
+    }
+
+    fn check_export(&mut self, (scope, name): &(String, String)) {
+        if name.is_empty() {
+            self.mistake(Error::invalid(format!(
+                "a port of '{scope}' is exported without a name; a name that is not empty is expected"
+            )));
+        }
+    }
+
+    /// The path of the sub-diagram that is being built.
+    fn scope_path(&self) -> String {
+        self.scope.trim_end_matches("::").to_owned()
+    }
+
+    /// True if a handle is of this builder; otherwise `build` will say so.
+    pub(super) fn owns_place(&mut self, what: &str, place: Place) -> bool {
+        if place.plan == self.id {
+            return true;
+        }
+        self.mistake(
+            ErrorKind::ForeignHandle {
+                what: what.into(),
+                owner: place.plan.to_string(),
+                used_with: format!("the builder of {}", self.id),
+            }
+            .into(),
+        );
+        false
+    }
+}
+
+/// The ports of one system or sub-diagram, by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SystemInfo {
+    /// Path: names of the enclosing sub-diagrams and of the system, joined by `::`.
+    pub path: String,
+    /// Names of the input ports, in order of declaration, of exported ones by alphabet.
+    pub input_ports: Vec<String>,
+    /// Names of the output ports, likewise.
+    pub output_ports: Vec<String>,
+}
+
+impl<T: Scalar> Diagram<T> {
+    /// All systems with their ports, in order of addition.
+    pub fn systems(&self) -> impl Iterator<Item = SystemInfo> + '_ {
+        self.plan().leaves.iter().map(|leaf| SystemInfo {
+            path: leaf.path.clone(),
+            input_ports: leaf.inputs.iter().map(|i| i.name.clone()).collect(),
+            output_ports: leaf
+                .entries
+                .iter()
+                .filter(|e| e.is_output)
+                .map(|e| e.name.clone())
+                .collect(),
+        })
+    }
+
+    /// The sub-diagrams that export ports, and the diagram itself, with path `""`, if it does.
+    pub fn exports(&self) -> impl Iterator<Item = SystemInfo> + '_ {
+        let exports = self.named_ports();
+        let owned = |names: &mut dyn Iterator<Item = &str>| names.map(String::from).collect();
+        exports.scopes().map(move |scope| SystemInfo {
+            path: scope.to_owned(),
+            input_ports: owned(&mut names(&exports.inputs, scope)),
+            output_ports: owned(&mut names(&exports.outputs, scope)),
+        })
+    }
+
+    /// Whether an output depends on an input without a delay, through any number of systems, as far as
+    /// their declarations tell (Drake's `HasDirectFeedthrough`).
+    ///
+    /// ```
+    /// use tarragon_framework::prelude::*;
+    /// use tarragon_framework::primitives::{Gain, ZeroOrderHold};
+    /// let mut b = DiagramBuilder::new();
+    /// let gain = b.add("gain", Gain::new(2.0, 1));
+    /// let hold = b.add("hold", ZeroOrderHold::new(0.1, 0.0, 1));
+    /// b.connect(gain.y, hold.u);
+    /// let diagram = b.build()?;
+    /// assert!(diagram.has_direct_feedthrough(gain.u, gain.y)?);
+    /// assert!(!diagram.has_direct_feedthrough(gain.u, hold.y)?);
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a handle belongs to another diagram.
+    pub fn has_direct_feedthrough<U, Y>(
+        &self,
+        input: InputPort<U>,
+        output: OutputPort<Y>,
+    ) -> Result<bool> {
+        self.owns_handle("input port", input.place)?;
+        self.owns_handle("output port", output.place)?;
+        Ok(self
+            .plan()
+            .feeds_through(port(input.place), port(output.place)))
+    }
+
+    /// The pairs of input and output of a system, or of a sub-diagram's exports, of which the second
+    /// depends on the first without a delay. The path of the diagram itself is `""`.
+    ///
+    /// # Errors
+    /// If there is no system of this path and no sub-diagram that exports ports.
+    pub fn direct_feedthroughs(&self, path: &str) -> Result<Vec<(String, String)>> {
+        let named = self
+            .systems()
+            .chain(self.exports())
+            .find(|s| s.path == path);
+        let Some(info) = named else {
+            return Err(self.no_system(path));
+        };
+        let mut pairs = vec![];
+        for input in &info.input_ports {
+            for output in &info.output_ports {
+                let (u, y) = (
+                    self.find_input(path, input)?,
+                    self.find_output(path, output)?,
+                );
+                if self.plan().feeds_through(u, y) {
+                    pairs.push((input.clone(), output.clone()));
+                }
+            }
+        }
+        Ok(pairs)
+    }
+}
