@@ -18,7 +18,7 @@ impl<T: Scalar> Simulator<T> {
         let plan = self.context.plan.clone();
         self.context.set_time(T::from(now.re().next_down()));
         for decider in &plan.events.timed {
-            let next = next_time(&self.context, decider.system, decider.index);
+            let next = next_time(&self.context, now.re(), decider.system, decider.index);
             match next {
                 Ok(next) if next == now.re() => self.due.push(decider.set),
                 Ok(_) => {}
@@ -45,7 +45,7 @@ impl<T: Scalar> Simulator<T> {
             earlier(&mut self.due, &mut next_event, *answer, p.set);
         }
         for decider in &events.timed {
-            let time = next_time(&self.context, decider.system, decider.index)?;
+            let time = next_time(&self.context, now, decider.system, decider.index)?;
             earlier(&mut self.due, &mut next_event, time, decider.set);
         }
         Ok(next_event)
@@ -64,14 +64,13 @@ fn earlier(due: &mut Vec<u32>, next_event: &mut f64, time: f64, set: u32) {
     }
 }
 
-/// The next time of a timed event (s).
-fn next_time<T: Scalar>(context: &Context<T>, system: u32, index: u32) -> Result<f64> {
+/// The next time of a timed event (s), when it is `now` (s), or just before.
+fn next_time<T: Scalar>(context: &Context<T>, now: f64, system: u32, index: u32) -> Result<f64> {
     let leaf = &context.plan.leaves[system as usize];
     let place = || format!("next event time of '{}'", leaf.path);
     let next = &leaf.timed[index as usize];
     let time = next(&LeafContext::new(context, system as usize)).map_err(|e| e.at(place))?;
-    let now = context.time().re();
-    if time >= now {
+    if time >= context.time().re() {
         return Ok(time);
     }
     Err(Error::invalid(format!(
