@@ -1,8 +1,8 @@
 //! First-order approximation of a diagram around a context, by dual numbers.
 
+use super::equilibrium::{check_equilibrium, next_discrete_state};
+use super::located;
 use crate::autodiff::try_jacobian;
-use crate::systems::event::{DiscreteUpdate, Handler};
-use crate::systems::leaf_context::LeafContext;
 use crate::{AutoDiff, Context, Diagram, Error, InputPort, OutputPort, Result};
 use nalgebra::{DMatrix, DVector};
 
@@ -109,7 +109,7 @@ pub fn first_order_taylor_approximation(
             Kind::Discrete(set) => {
                 let systems = 0..ctx.plan.leaves.len();
                 ctx.swap_xd(&mut z[..n].to_vec(), systems);
-                result = next_discrete_state(&ctx, set)?;
+                result = next_discrete_state(&ctx, &ctx.plan.events.periodic[set].events)?;
             }
         }
         if let Some(port) = output {
@@ -136,10 +136,10 @@ pub fn first_order_taylor_approximation(
 }
 
 /// As [`first_order_taylor_approximation`], at an equilibrium (Drake's `Linearize`): the constant
-/// terms vanish up to `tolerance`.
+/// terms vanish up to `tolerance`, see [`is_equilibrium`](super::is_equilibrium).
 ///
 /// # Errors
-/// Also if the operating point is no equilibrium: dx/dt is not zero, or the next state is not x.
+/// Also if the operating point is no equilibrium; the message names the element that moves most.
 pub fn linearize(
     diagram: &Diagram<f64>,
     context: &Context<f64>,
@@ -148,19 +148,8 @@ pub fn linearize(
     tolerance: f64,
 ) -> Result<FirstOrderApproximation> {
     let found = first_order_taylor_approximation(diagram, context, input, output)?;
-    let drift = if found.time_period > 0.0 {
-        &found.f0 - &found.x0
-    } else {
-        found.f0.clone()
-    };
-    let worst = drift.iter().fold(0.0, |worst: f64, x| worst.max(x.abs()));
-    if worst <= tolerance {
-        return Ok(found);
-    }
-    Err(Error::invalid(format!(
-        "linearize: the context is no equilibrium, the state changes by {worst:e} (more than the \
-         tolerance {tolerance:e}); set state and input to one, or use first_order_taylor_approximation"
-    )))
+    check_equilibrium(diagram, context, tolerance).map_err(|e| located("linearize".into(), e))?;
+    Ok(found)
 }
 
 fn kind(context: &Context<f64>) -> Result<Kind> {
@@ -187,22 +176,4 @@ fn kind(context: &Context<f64>) -> Result<Kind> {
             updating.len()
         )),
     }
-}
-
-/// All discrete state after the updates of one periodic set.
-fn next_discrete_state(ctx: &Context<AutoDiff>, set: usize) -> Result<Vec<AutoDiff>> {
-    let mut xd = ctx.data.xd.clone();
-    for &(system, event) in &ctx.plan.events.periodic[set].events.discrete {
-        let Handler::Discrete(act) = &ctx.plan.leaves[system as usize].events[event as usize].1
-        else {
-            continue;
-        };
-        let mut update = DiscreteUpdate {
-            xd: &mut xd,
-            groups: &ctx.plan.nodes[system as usize].xd,
-            owner: (ctx.plan.id, system),
-        };
-        act(&LeafContext::new(ctx, system as usize), &mut update)?;
-    }
-    Ok(xd)
 }
