@@ -112,6 +112,7 @@ fn data_are_one_column_per_sample() {
     log.add_data(0.0, &[1.0, 2.0, 3.0]).unwrap();
     log.add_data(1.0, &[4.0, 5.0, 6.0]).unwrap();
     assert_eq!(log.data(), nalgebra::dmatrix![1.0, 4.0; 2.0, 5.0; 3.0, 6.0]);
+    assert_eq!(log.as_slice(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     assert_eq!((log.size(), log.num_samples()), (3, 2));
     let mut empty = VectorLog::new(0);
     empty.add_data(2.0, &[]).unwrap();

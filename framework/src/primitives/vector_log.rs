@@ -55,6 +55,10 @@ impl<T: Scalar> VectorLog<T> {
     pub fn data(&self) -> DMatrixView<'_, T> {
         DMatrixView::from_slice(&self.data, self.size, self.num_samples())
     }
+    /// All samples, one after the other.
+    pub fn as_slice(&self) -> &[T] {
+        &self.data
+    }
     /// Each sample with its time (s), in order of recording.
     pub fn samples(&self) -> impl ExactSizeIterator<Item = (T, &[T])> + '_ {
         let row = |(i, t): (usize, &T)| (*t, &self.data[i * self.size..][..self.size]);
