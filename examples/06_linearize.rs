@@ -2,7 +2,7 @@
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
-use nalgebra::{Matrix1x4, Matrix4, Vector4, dmatrix};
+use nalgebra::{DMatrix, Matrix1x4, Vector4, matrix};
 use tarragon::framework::analysis::linearize;
 use tarragon::framework::primitives::MatrixGain;
 use tarragon::prelude::*;
@@ -60,18 +60,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("A = {:.3}B = {:.3}", line.a, line.b);
 
     // The same by hand. Derivatives by dual numbers are exact, only rounding differs.
-    let (tilt, fall) = (
-        -POLE / CART * GRAVITY,
-        (CART + POLE) / (CART * LENGTH) * GRAVITY,
-    );
     let (b1, b2) = (1.0 / CART, 1.0 / (CART * LENGTH));
-    let a =
-        dmatrix![0.0, 0.0, 1.0, 0.0; 0.0, 0.0, 0.0, 1.0; 0.0, tilt, 0.0, 0.0; 0.0, fall, 0.0, 0.0];
-    assert!((&line.a - a).norm() < 1e-13, "A is not what it is by hand");
-    assert!(
-        (&line.b - dmatrix![0.0; 0.0; b1; -b2]).norm() < 1e-13,
-        "nor is B"
-    );
+    let (tilt, fall) = (-b1 * POLE * GRAVITY, b2 * (CART + POLE) * GRAVITY);
+    let a = matrix![
+        0.0, 0.0, 1.0, 0.0;
+        0.0, 0.0, 0.0, 1.0;
+        0.0, tilt, 0.0, 0.0;
+        0.0, fall, 0.0, 0.0
+    ];
+    let b_column = Vector4::new(0.0, 0.0, b1, -b2);
+    assert!((&line.a - a).norm() < 1e-13, "A is not as by hand");
+    assert!((&line.b - b_column).norm() < 1e-13, "B is not as by hand");
 
     // Feedback u = -K x such that the characteristic polynomial of A - B K,
     //   s^4 + (b1 k3 - b2 k4) s^3 + (b1 k1 - b2 k2 - fall) s^2 - p k3 s - p k1,  p = g / (CART LENGTH),
@@ -80,13 +79,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let p = GRAVITY / (CART * LENGTH);
     let (k1, k3) = (-c0 / p, -c1 / p);
     let k = Matrix1x4::new(k1, (b1 * k1 - fall - c2) / b2, k3, (b1 * k3 - c3) / b2);
-    let a: Matrix4<f64> = line.a.fixed_view::<4, 4>(0, 0).into_owned();
-    let closed = a - Vector4::new(0.0, 0.0, b1, -b2) * k;
+    let found = (a - b_column * k).complex_eigenvalues();
     for pole in [-2.0, -2.5, -3.0, -3.5] {
-        let distance = closed
-            .complex_eigenvalues()
-            .map(|e| (e.re - pole).hypot(e.im))
-            .min();
+        let distance = found.map(|e| (e.re - pole).hypot(e.im)).min();
         assert!(distance < 1e-9, "{pole} is no eigenvalue");
     }
     println!("K ={k:.2}");
@@ -94,10 +89,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Now with the nonlinear plant, from 17 degrees off.
     let mut b = DiagramBuilder::new();
     let plant = b.add("cart_pole", CartPole);
-    let gain = b.add(
-        "feedback",
-        MatrixGain::new(dmatrix![-k[0], -k[1], -k[2], -k[3]])?,
-    );
+    let minus_k = DMatrix::from_row_slice(1, 4, (-k).as_slice());
+    let gain = b.add("feedback", MatrixGain::new(minus_k)?);
     b.connect(plant.state, gain.u);
     b.connect(gain.y, plant.force);
     let diagram = b.build()?;
@@ -111,9 +104,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{t:4.1} {:9.4} {:9.4}", x[0], x[1]);
     }
     let end = sim.context().eval(plant.state)?;
-    assert!(
-        end.iter().all(|x| x.abs() < 1e-3),
-        "the pole is not balanced: {end:?}"
-    );
+    assert!(end.iter().all(|x| x.abs() < 1e-3), "it fell: {end:?}");
     Ok(())
 }

@@ -222,8 +222,32 @@ fn equilibria_of_discrete_state() {
     );
 }
 
+/// Continuous state that an unrestricted update resets.
+struct Reset;
+impl<T: Scalar> LeafSystem<T> for Reset {
+    type Ports = ();
+    fn declare(&self, d: &mut Declare<Self, T>) {
+        d.continuous_state((0, 0, 1), &[T::zero()], &[Dep::Nothing], |_, _, _| Ok(()));
+        d.unrestricted_update_on(Trigger::every(1.0), |_, _, next| {
+            next.xc_mut()[0] = T::zero();
+            Ok(EventStatus::Succeeded)
+        });
+    }
+}
+
 #[test]
 fn where_rest_is_not_known() {
+    let mut b = DiagramBuilder::new();
+    b.add("reset", Reset);
+    let diagram = b.build().unwrap();
+    let message = is_equilibrium(&diagram, &diagram.default_context(), 1.0).unwrap_err();
+    assert!(
+        message
+            .to_string()
+            .contains("'reset' has unrestricted updates"),
+        "{message}"
+    );
+
     let mut b = DiagramBuilder::new();
     b.add(
         "noise",

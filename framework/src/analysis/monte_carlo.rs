@@ -24,6 +24,16 @@ pub struct MonteCarloConfig {
 }
 
 /// One sample of a Monte Carlo simulation (Drake's `RandomSimulationResult`).
+///
+/// ```
+/// use tarragon_framework::analysis::{MonteCarloConfig, monte_carlo};
+/// use tarragon_framework::random::{RandomDistribution, RandomGenerator};
+/// let draw = |random: &mut RandomGenerator| Ok(random.sample(RandomDistribution::Gaussian));
+/// let results = monte_carlo(draw, 10, 1, &MonteCarloConfig::default())?;
+/// assert_eq!(results[3].generator_snapshot, RandomGenerator::stream(1, 3));
+/// assert_eq!(draw(&mut results[3].generator_snapshot.clone())?, results[3].output);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RandomSimulationResult<V> {
     /// What the output function returned.
@@ -160,24 +170,24 @@ pub fn monte_carlo<V: Send>(
             generator_snapshot,
         }))
     };
-    let fail = |why: &str| Error::invalid(format!("Monte Carlo: {why}"));
     let mut samples = vec![];
     samples.try_reserve_exact(num_samples).map_err(|e| {
-        let why = format!("no memory for {num_samples} results, {e}; ask for fewer samples");
-        fail(&why)
+        Error::invalid(format!(
+            "Monte Carlo: no memory for {num_samples} results, {e}; ask for fewer samples"
+        ))
     })?;
     let all = (0..num_samples).into_par_iter().map(run);
-    match config.num_threads {
-        0 => all.collect_into_vec(&mut samples),
-        threads => ThreadPoolBuilder::new()
-            .num_threads(threads.min(num_samples.max(1)))
-            .build()
-            .map_err(|e| {
-                fail(&format!(
-                    "{threads} threads can not be started, {e}; use fewer"
-                ))
-            })?
-            .install(|| all.collect_into_vec(&mut samples)),
+    let threads = config.num_threads.min(num_samples);
+    if threads == 0 {
+        all.collect_into_vec(&mut samples);
+    } else {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|e| {
+            Error::invalid(format!(
+                "Monte Carlo: {threads} threads can not be started, {e}; use fewer"
+            ))
+        })?;
+        pool.install(|| all.collect_into_vec(&mut samples));
     }
     // In order, the first failure comes before the first sample that was not needed.
     let made = samples.into_iter().flatten().enumerate();
