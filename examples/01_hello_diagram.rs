@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     sim.advance_to(2.0)?;
     let recorded = log.find_log(sim.context())?;
     println!("  t    integral   closed form 3/2 (1 - cos 2t)");
-    for (t, x) in recorded.times.iter().zip(&recorded.data) {
+    for (t, x) in recorded.samples() {
         println!(
             "{t:5.2} {:10.6} {:10.6}",
             x[0],

@@ -45,15 +45,11 @@ fn matrix(v: &Value) -> DMatrix<f64> {
 
 /// The same times, the same values to `tolerance`.
 fn compare(what: &str, log: &VectorLog<f64>, recorded: &Value, tolerance: f64) {
-    let late = support::difference(&log.times, &vector(&recorded["t"]));
+    let late = support::difference(log.sample_times(), &vector(&recorded["t"]));
     assert!(late == 0.0, "a time of {what} is off by {late:e} s");
-    for (i, x) in recorded["x"].as_array().unwrap().iter().enumerate() {
-        let error = support::difference(&log.data[i], &vector(x));
-        assert!(
-            error <= tolerance,
-            "{what} at {} s is off by {error:e}",
-            log.times[i]
-        );
+    for ((t, ours), x) in log.samples().zip(recorded["x"].as_array().unwrap()) {
+        let error = support::difference(ours, &vector(x));
+        assert!(error <= tolerance, "{what} at {t} s is off by {error:e}");
     }
 }
 

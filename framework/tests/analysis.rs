@@ -3,9 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use nalgebra::{DMatrix, dmatrix};
-use tarragon_framework::analysis::{first_order_taylor_approximation, linearize};
+use tarragon_framework::analysis::{
+    check_equilibrium, first_order_taylor_approximation, is_equilibrium, linearize,
+};
 use tarragon_framework::prelude::*;
-use tarragon_framework::primitives::{Gain, Integrator, VectorLogSink, ZeroOrderHold};
+use tarragon_framework::primitives::{
+    Gain, Integrator, RandomSource, VectorLogSink, VectorSystem, ZeroOrderHold,
+};
+use tarragon_framework::random::RandomDistribution;
 
 /// theta'' = u - g/l sin(theta) - b theta', with b a parameter.
 struct Pendulum;
@@ -68,7 +73,15 @@ fn a_pendulum_upright_and_on_the_way() {
     let message = linearize(&diagram, &ctx, u, y, 1e-6)
         .unwrap_err()
         .to_string();
-    assert!(message.contains("no equilibrium"), "{message}");
+    let rate = -9.81 * 0.5_f64.sin() - 0.7 * 2.0;
+    assert_eq!(
+        message,
+        format!(
+            "linearize: the context is no equilibrium: element 1 of the continuous state of 'pendulum' \
+             changes by {rate:e} per s, more than the tolerance 1e-6; set state and inputs to an \
+             equilibrium, or raise the tolerance"
+        )
+    );
     let line = first_order_taylor_approximation(&diagram, &ctx, u, None).unwrap();
     assert_eq!(line.f0[0], 2.0);
     assert!((line.f0[1] + 9.81 * 0.5_f64.sin() + 1.4).abs() < 1e-14);
@@ -133,4 +146,135 @@ fn what_has_no_approximation_is_named() {
         message.contains("'sum.u'") && message.contains("fix"),
         "{message}"
     );
+}
+
+#[test]
+fn equilibria_of_continuous_state() {
+    let mut b = DiagramBuilder::new();
+    b.add("stateless", Gain::new(1.0, 1));
+    let pendulum = b.add("pendulum", Pendulum);
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(pendulum.torque, vec![0.0]).unwrap();
+    assert!(is_equilibrium(&diagram, &ctx, 0.0).unwrap(), "hanging");
+    ctx.xc_mut(pendulum.x).unwrap()[0] = std::f64::consts::PI;
+    // The sine of the nearest number to pi is 1.2e-16.
+    assert!(is_equilibrium(&diagram, &ctx, 1e-14).unwrap(), "upright");
+    ctx.xc_mut(pendulum.x).unwrap()[1] = 1e-3;
+    assert!(!is_equilibrium(&diagram, &ctx, 0.999e-3).unwrap());
+    assert!(is_equilibrium(&diagram, &ctx, 1e-3).unwrap());
+    // At 30 degrees gravity is held by half of its moment.
+    *ctx.param_mut(pendulum.damping).unwrap() = 0.0;
+    let held = [std::f64::consts::FRAC_PI_6, 0.0];
+    ctx.xc_mut(pendulum.x).unwrap().copy_from_slice(&held);
+    assert!(!is_equilibrium(&diagram, &ctx, 1e-9).unwrap());
+    ctx.fix(pendulum.torque, vec![9.81 / 2.0]).unwrap();
+    assert!(is_equilibrium(&diagram, &ctx, 1e-14).unwrap());
+    // What is not a number is no equilibrium, whatever the others do.
+    ctx.fix(pendulum.torque, vec![f64::NAN]).unwrap();
+    assert!(!is_equilibrium(&diagram, &ctx, f64::INFINITY).unwrap());
+    let dual = diagram.to_scalar::<AutoDiff>().unwrap();
+    let mut ctx = dual.default_context();
+    ctx.fix(
+        dual.ports(&pendulum).unwrap().torque,
+        vec![AutoDiff::variable(0.0, 0)],
+    )
+    .unwrap();
+    assert!(
+        is_equilibrium(&dual, &ctx, 0.0).unwrap(),
+        "derivatives do not matter"
+    );
+}
+
+#[test]
+fn equilibria_of_discrete_state() {
+    let mut b = DiagramBuilder::new();
+    let slow = b.add("slow", ZeroOrderHold::new(0.5, 0.0, 1));
+    let fast = b.add("fast", ZeroOrderHold::new(0.1, 0.0, 2));
+    let sum = b.add("sum", Integrator::new(1));
+    b.connect(slow.y, sum.u);
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(slow.u, vec![0.0]).unwrap();
+    ctx.fix(fast.u, vec![0.0, -0.25]).unwrap();
+    let message = check_equilibrium(&diagram, &ctx, 1e-3)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains(
+            "element 1 of group 0 of the discrete state of 'fast' changes by -2.5e-1 per update, more \
+             than the tolerance 1e-3"
+        ),
+        "{message}"
+    );
+    assert!(is_equilibrium(&diagram, &ctx, 0.25).unwrap());
+    ctx.xd_mut(fast.x).unwrap()[1] = -0.25;
+    check_equilibrium(&diagram, &ctx, 0.0).unwrap();
+    // The integrator moves where the hold rests.
+    ctx.fix(slow.u, vec![2.0]).unwrap();
+    ctx.xd_mut(slow.x).unwrap()[0] = 2.0;
+    let message = check_equilibrium(&diagram, &ctx, 1e-3)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("continuous state of 'sum' changes by 2e0 per s"),
+        "{message}"
+    );
+}
+
+/// Continuous state that an unrestricted update resets.
+struct Reset;
+impl<T: Scalar> LeafSystem<T> for Reset {
+    type Ports = ();
+    fn declare(&self, d: &mut Declare<Self, T>) {
+        d.continuous_state((0, 0, 1), &[T::zero()], &[Dep::Nothing], |_, _, _| Ok(()));
+        d.unrestricted_update_on(Trigger::every(1.0), |_, _, next| {
+            next.xc_mut()[0] = T::zero();
+            Ok(EventStatus::Succeeded)
+        });
+    }
+}
+
+#[test]
+fn where_rest_is_not_known() {
+    let mut b = DiagramBuilder::new();
+    b.add("reset", Reset);
+    let diagram = b.build().unwrap();
+    let message = is_equilibrium(&diagram, &diagram.default_context(), 1.0).unwrap_err();
+    assert!(
+        message
+            .to_string()
+            .contains("'reset' has unrestricted updates"),
+        "{message}"
+    );
+
+    let mut b = DiagramBuilder::new();
+    b.add(
+        "noise",
+        RandomSource::new(RandomDistribution::Uniform, 1, 0.1, 0).unwrap(),
+    );
+    let noisy = b.build().unwrap();
+    let message = is_equilibrium(&noisy, &noisy.default_context(), 1.0).unwrap_err();
+    assert!(
+        message.to_string().contains("'noise' has abstract state"),
+        "{message}"
+    );
+
+    let mut b = DiagramBuilder::new();
+    let broken = VectorSystem::new(0, 1, |_, _, _, _| Ok(()))
+        .with_discrete_state(0.1, [0.0], |_, _, _, _| {
+            Err(tarragon_framework::Error::custom("the valve is stuck"))
+        })
+        .unwrap();
+    b.add_f64("valve", broken);
+    let diagram = b.build().unwrap();
+    let message = is_equilibrium(&diagram, &diagram.default_context(), 1.0).unwrap_err();
+    assert_eq!(
+        message.to_string(),
+        "discrete update of 'valve': the valve is stuck"
+    );
+    let message = is_equilibrium(&diagram, &noisy.default_context(), 1.0).unwrap_err();
+    assert!(message.to_string().contains("diagram #"), "{message}");
+    let empty = DiagramBuilder::new().build().unwrap();
+    assert!(is_equilibrium(&empty, &empty.default_context(), 0.0).unwrap());
 }

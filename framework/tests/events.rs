@@ -103,8 +103,7 @@ fn watch(direction: WitnessDirection, change: impl FnOnce(&mut Simulator<f64>)) 
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
     change(&mut sim);
     sim.advance_to(10.0).unwrap();
-    let times = times.lock().unwrap().clone();
-    times
+    times.lock().unwrap().clone()
 }
 
 #[test]

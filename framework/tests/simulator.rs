@@ -350,11 +350,11 @@ fn logs_and_trajectories() {
     sim.advance_to(2.0).unwrap();
     let log = sink.find_log(sim.context()).unwrap();
     assert_eq!(
-        log.times,
+        log.sample_times(),
         (0..9).map(|k| f64::from(k) * 0.25).collect::<Vec<_>>()
     );
-    for (t, row) in log.times.iter().zip(&log.data) {
-        assert_eq!(row[..2], spline.value(*t)[..]);
+    for (t, row) in log.samples() {
+        assert_eq!(row[..2], spline.value(t)[..]);
     }
     for (i, t) in breaks.iter().enumerate() {
         let value = spline.value(*t);

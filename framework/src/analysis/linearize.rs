@@ -1,5 +1,7 @@
 //! First-order approximation of a diagram around a context, by dual numbers.
 
+use super::equilibrium::check_equilibrium;
+use super::located;
 use crate::autodiff::try_jacobian;
 use crate::{AutoDiff, Context, Diagram, Error, InputPort, OutputPort, Result};
 use nalgebra::{DMatrix, DVector};
@@ -133,10 +135,10 @@ pub fn first_order_taylor_approximation(
 }
 
 /// As [`first_order_taylor_approximation`], at an equilibrium (Drake's `Linearize`): the constant
-/// terms vanish up to `tolerance`.
+/// terms vanish up to `tolerance`, see [`is_equilibrium`](super::is_equilibrium).
 ///
 /// # Errors
-/// Also if the operating point is no equilibrium: dx/dt is not zero, or the next state is not x.
+/// Also if the operating point is no equilibrium; the message names the element that moves most.
 pub fn linearize(
     diagram: &Diagram<f64>,
     context: &Context<f64>,
@@ -145,19 +147,8 @@ pub fn linearize(
     tolerance: f64,
 ) -> Result<FirstOrderApproximation> {
     let found = first_order_taylor_approximation(diagram, context, input, output)?;
-    let drift = if found.time_period > 0.0 {
-        &found.f0 - &found.x0
-    } else {
-        found.f0.clone()
-    };
-    let worst = drift.iter().fold(0.0, |worst: f64, x| worst.max(x.abs()));
-    if worst <= tolerance {
-        return Ok(found);
-    }
-    Err(Error::invalid(format!(
-        "linearize: the context is no equilibrium, the state changes by {worst:e} (more than the \
-         tolerance {tolerance:e}); set state and input to one, or use first_order_taylor_approximation"
-    )))
+    check_equilibrium(diagram, context, tolerance).map_err(|e| located("linearize".into(), e))?;
+    Ok(found)
 }
 
 fn kind(context: &Context<f64>) -> Result<Kind> {

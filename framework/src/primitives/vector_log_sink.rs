@@ -1,17 +1,10 @@
 //! Recording a signal.
 
+use super::check;
+use super::vector_log::VectorLog;
 use crate::Result;
 use crate::prelude::*;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// What a [`VectorLogSink`] recorded: times and one vector per time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct VectorLog<T> {
-    /// Sample times (s).
-    pub times: Vec<T>,
-    /// Samples, in order of time.
-    pub data: Vec<Vec<T>>,
-}
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Records its input at every publish (Drake's `VectorLogSink`).
 ///
@@ -21,22 +14,78 @@ pub struct VectorLog<T> {
 ///
 /// The log belongs to the context: the `log` port's value is shared by the clones of a context, so
 /// fork a recording simulation before it starts.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::{Sine, VectorLogSink, log_vector_output};
+///
+/// let mut b = DiagramBuilder::new();
+/// let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+/// let log = log_vector_output(&mut b, "log", wave.y, VectorLogSink::periodic(1, 0.25));
+/// let diagram = b.build()?;
+/// let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.advance_to(1.0)?;
+/// let recorded = log.find_log(sim.context())?;
+/// assert_eq!(recorded.sample_times(), [0.0, 0.25, 0.5, 0.75, 1.0]);
+/// log.clear_log(sim.context_mut())?;
+/// assert_eq!(log.find_log(sim.context())?.num_samples(), 0);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct VectorLogSink {
     size: usize,
-    period: Option<f64>,
+    triggers: Vec<Trigger>,
 }
 
 impl VectorLogSink {
-    /// Records vectors of `size` elements at every step.
+    /// Records vectors of `size` elements at every step and at forced publishes.
     pub fn per_step(size: usize) -> Self {
-        Self { size, period: None }
+        let triggers = vec![Trigger::Forced, Trigger::PerStep];
+        Self { size, triggers }
     }
-    /// Records vectors of `size` elements every `period` (s).
+    /// Records vectors of `size` elements every `period` (s) from time zero on, and at forced
+    /// publishes. [`DiagramBuilder::build`] fails if the period is not positive.
     pub fn periodic(size: usize, period: f64) -> Self {
-        let period = Some(period);
-        Self { size, period }
+        let triggers = vec![Trigger::Forced, Trigger::every(period)];
+        Self { size, triggers }
     }
+    /// Records vectors of `size` elements whenever one of `triggers` fires: several samples of one
+    /// time where several fire together, as in Drake.
+    ///
+    /// ```
+    /// use tarragon_framework::prelude::*;
+    /// use tarragon_framework::primitives::VectorLogSink;
+    /// let late = Trigger::Periodic { period: 0.5, offset: 0.1 };
+    /// let sink = VectorLogSink::with_triggers(3, [late, Trigger::Forced])?;
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no trigger: nothing would be recorded. A period or an offset out of range is an
+    /// error of [`DiagramBuilder::build`].
+    pub fn with_triggers(size: usize, triggers: impl IntoIterator<Item = Trigger>) -> Result<Self> {
+        let triggers: Vec<Trigger> = triggers.into_iter().collect();
+        if triggers.is_empty() {
+            return check::fail(
+                "VectorLogSink",
+                "there is no trigger, at least one is expected",
+            );
+        }
+        Ok(Self { size, triggers })
+    }
+}
+
+/// Adds a sink that records an output port, and connects it (Drake's `LogVectorOutput`). Mistakes are
+/// reported by [`DiagramBuilder::build`]; an example is at [`VectorLogSink`].
+pub fn log_vector_output(
+    builder: &mut DiagramBuilder,
+    name: &str,
+    port: OutputPort<Vec<f64>>,
+    sink: VectorLogSink,
+) -> Block<VectorLogSink> {
+    let sink = builder.add(name, sink);
+    builder.connect(port, sink.u);
+    sink
 }
 
 /// Ports of [`VectorLogSink`].
@@ -54,33 +103,37 @@ impl<T: Scalar> VectorLogSinkPorts<T> {
     /// # Errors
     /// If the context belongs to another diagram.
     pub fn find_log(&self, context: &Context<T>) -> Result<VectorLog<T>> {
-        let log = context.param(self.log)?;
-        Ok(log.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        Ok(lock(context.param(self.log)?).clone())
     }
+
+    /// Forgets what was recorded in `context`, and so in its clones.
+    ///
+    /// # Errors
+    /// If the context belongs to another diagram.
+    pub fn clear_log(&self, context: &mut Context<T>) -> Result<()> {
+        lock(context.param_mut(self.log)?).clear();
+        Ok(())
+    }
+}
+
+/// A log stays whole where its user panics, so poison means nothing.
+fn lock<T>(log: &Mutex<VectorLog<T>>) -> MutexGuard<'_, VectorLog<T>> {
+    log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<T: Scalar> LeafSystem<T> for VectorLogSink {
     type Ports = VectorLogSinkPorts<T>;
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-        let u = d.vector_input("data", self.size);
-        let log = d.fresh_param(|| {
-            Arc::new(Mutex::new(VectorLog {
-                times: vec![],
-                data: vec![],
-            }))
-        });
-        let trigger = self.period.map_or(Trigger::PerStep, Trigger::every);
-        d.publish_on(trigger, move |_, ctx| {
-            let sample = ctx.eval(u)?.clone();
-            let mut log = ctx
-                .param(log)
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            log.times.push(ctx.time());
-            log.data.push(sample);
-            Ok(EventStatus::Succeeded)
-        });
+        let (size, u) = (self.size, d.vector_input("data", self.size));
+        let log = d.fresh_param(move || Arc::new(Mutex::new(VectorLog::new(size))));
+        for trigger in &self.triggers {
+            d.publish_on(*trigger, move |_, ctx| {
+                let sample = ctx.eval(u)?;
+                lock(ctx.param::<Arc<_>>(log)).add_data(ctx.time(), sample)?;
+                Ok(EventStatus::Succeeded)
+            });
+        }
         VectorLogSinkPorts { u, log }
     }
 }

@@ -1,0 +1,84 @@
+//! Monte Carlo simulation: from how many random tilts does a weak motor catch a pendulum?
+
+#![allow(clippy::print_stdout, reason = "examples show what they do")]
+
+use nalgebra::dmatrix;
+use std::time::Instant;
+use tarragon::framework::Result;
+use tarragon::framework::analysis::*;
+use tarragon::framework::primitives::{MatrixGain, Saturation, VectorSystem};
+use tarragon::framework::random::{RandomDistribution, RandomGenerator};
+use tarragon::prelude::*;
+
+const GRAVITY: f64 = 9.81; // N: 1 kg at 1 m, so also the moment when level, in Nm
+const MOTOR: f64 = 5.0; // Nm, the most that the motor can do
+const WIDEST: f64 = 60.0; // degrees
+const SAMPLES: usize = 2000;
+
+fn main() -> Result<()> {
+    // Closures make a system quickly, where f64 is all that is needed. The pendulum stands at angle 0.
+    let pendulum = VectorSystem::new(1, 2, |_, x, _, y| {
+        y.copy_from_slice(x);
+        Ok(())
+    })
+    .with_continuous_state([0.0, 0.0], |_, x, torque, xdot| {
+        xdot.copy_from_slice(&[x[1], GRAVITY * x[0].sin() + torque[0]]);
+        Ok(())
+    })
+    .without_feedthrough();
+    let mut b = DiagramBuilder::new();
+    let pendulum = b.add_f64("pendulum", pendulum);
+    let feedback = b.add("feedback", MatrixGain::new(dmatrix![-60.0, -12.0])?);
+    let motor = b.add("motor", Saturation::new([-MOTOR], [MOTOR])?);
+    b.connect(pendulum.y, feedback.u);
+    b.connect(feedback.y, motor.u);
+    b.connect(motor.y, pendulum.u);
+    let diagram = b.build()?;
+
+    // Each sample starts at rest with a tilt of its own. A diagram is shared, a context is not.
+    let make_simulator = |random: &mut RandomGenerator| {
+        let tilt = WIDEST * (2.0 * random.sample(RandomDistribution::Uniform) - 1.0);
+        let mut ctx = diagram.default_context();
+        if let Some(x) = pendulum.continuous {
+            ctx.xc_mut(x)?[0] = tilt.to_radians();
+        }
+        Simulator::new(&diagram, ctx)
+    };
+    // Caught is what stands 4 s later.
+    let is_caught = |ctx: &Context<f64>| {
+        let x = ctx.eval(pendulum.y)?;
+        Ok(x[0].abs() < 0.1 && x[1].abs() < 0.1)
+    };
+    let run = |num_threads| {
+        let (start, config) = (Instant::now(), MonteCarloConfig { num_threads });
+        let results = monte_carlo_simulation(make_simulator, is_caught, 4.0, SAMPLES, 4, &config)?;
+        Ok::<_, tarragon::framework::Error>((results, start.elapsed()))
+    };
+    let (results, time) = run(0)?; // 0: as many threads as cores
+    let (alone, time_alone) = run(1)?;
+    println!("{SAMPLES} simulations: {time:.0?} on all cores, {time_alone:.0?} on one thread");
+    assert_eq!(results, alone, "the number of threads must not matter");
+
+    // The motor wins where it carries more than the weight: MOTOR > GRAVITY sin(tilt).
+    let fraction = results.iter().filter(|r| r.output).count() as f64 / SAMPLES as f64;
+    let expected = (MOTOR / GRAVITY).asin().to_degrees() / WIDEST;
+    println!(
+        "caught: {:.1} %, expected {:.1} %",
+        100.0 * fraction,
+        100.0 * expected
+    );
+    // Four standard deviations of a count; 1 of 16,000 seeds is further off.
+    let bound = 4.0 * (expected * (1.0 - expected) / SAMPLES as f64).sqrt();
+    assert!((fraction - expected).abs() < bound, "more than {bound} off");
+
+    // What went wrong in the first bad sample? It can be run again, alone.
+    if let Some(i) = results.iter().position(|r| !r.output) {
+        let mut sim = make_simulator(&mut results[i].generator_snapshot.clone())?;
+        let tilt = sim.context().eval(pendulum.y)?[0].to_degrees();
+        sim.advance_to(1.0)?;
+        let later = sim.context().eval(pendulum.y)?[0].to_degrees();
+        println!("sample {i} falls: {tilt:.1} degrees at first, {later:.1} degrees 1 s later");
+        assert!(later.abs() > tilt.abs(), "it was said to fall");
+    }
+    Ok(())
+}

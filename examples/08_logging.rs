@@ -1,0 +1,103 @@
+//! Logging: one signal recorded at every step, periodically, with an offset, and on demand.
+//!
+//! Tables and a picture are written to `target/08_logging/`.
+
+#![allow(clippy::print_stdout, reason = "examples show what they do")]
+
+#[path = "support/plot.rs"]
+mod plot;
+
+use nalgebra::dmatrix;
+use plot::{Line, plot};
+use std::fs::{File, create_dir_all};
+use std::io::BufWriter;
+use std::path::Path;
+use tarragon::framework::primitives::*;
+use tarragon::prelude::*;
+
+const FREQUENCY: f64 = 3.0; // rad/s
+const DAMPING: f64 = 0.4; // 1/s
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // A damped spring, released at 1 m: x'' = -(w^2 + d^2) x - 2 d x'.
+    let stiffness = FREQUENCY * FREQUENCY + DAMPING * DAMPING;
+    let spring = LinearSystem::new(
+        dmatrix![0.0, 1.0; -stiffness, -2.0 * DAMPING],
+        dmatrix![0.0; 1.0],
+        dmatrix![1.0, 0.0],
+        dmatrix![0.0],
+        0.0,
+    )?
+    .with_initial_state([1.0, 0.0])?;
+    let exact = |t: f64| {
+        let phase = FREQUENCY * t;
+        (-DAMPING * t).exp() * (phase.cos() + DAMPING / FREQUENCY * phase.sin())
+    };
+
+    // One port feeds any number of logs.
+    let mut b = DiagramBuilder::new();
+    let spring = b.add("spring", spring);
+    let mut log = |name, sink| log_vector_output(&mut b, name, spring.y, sink);
+    let late = Trigger::Periodic {
+        period: 0.5,
+        offset: 0.25,
+    };
+    let steps = log("steps", VectorLogSink::per_step(1));
+    let timed = log("timed", VectorLogSink::periodic(1, 0.05));
+    let late = log("late", VectorLogSink::with_triggers(1, [late])?);
+    let marks = log("marks", VectorLogSink::with_triggers(1, [Trigger::Forced])?);
+    let diagram = b.build()?;
+    let mut ctx = diagram.default_context();
+    ctx.fix(spring.u, vec![0.0])?; // no force
+    let mut sim = Simulator::new(&diagram, ctx)?;
+
+    // A forced publish records when the program says so: here at every turning point. `per_step` and
+    // `periodic` record it too, the others only what they list.
+    let half_period = std::f64::consts::PI / FREQUENCY;
+    for i in 0..=4 {
+        sim.advance_to(f64::from(i) * half_period)?;
+        sim.context().force_publish()?;
+    }
+    sim.advance_to(5.0)?;
+
+    let folder = Path::new("target/08_logging");
+    create_dir_all(folder)?;
+    let (mut lines, names) = (vec![], ["steps", "timed", "late", "marks"]);
+    for (name, sink) in names.into_iter().zip([&steps, &timed, &late, &marks]) {
+        let log = sink.find_log(sim.context())?;
+        println!("{name}: {} samples", log.num_samples());
+        for (t, x) in log.samples() {
+            // The integrator's default accuracy is 1e-4 for each of its steps.
+            let error = x[0] - exact(t);
+            assert!(error.abs() < 2e-3, "{name} at {t} s: {error} m off");
+        }
+        let mut file = BufWriter::new(File::create(folder.join(format!("{name}.csv")))?);
+        log.write_csv("position", &mut file)?;
+        let points = log.samples().map(|(t, x)| (t, x[0])).collect();
+        let dots = log.num_samples() < 50;
+        lines.push(Line { name, points, dots });
+    }
+    let marks = marks.find_log(sim.context())?;
+    for pair in marks.as_slice().windows(2) {
+        // From turning point to turning point the amplitude shrinks by the same factor.
+        let error = -pair[1] / pair[0] - (-DAMPING * half_period).exp();
+        assert!(error.abs() < 2e-3, "the factor is {error} off");
+    }
+    lines.remove(0); // the steps look as the timed samples do
+    let axes = ["time (s)", "position (m)"];
+    let file = folder.join("spring.svg");
+    plot(
+        &file,
+        "A damped spring, recorded on three triggers",
+        axes,
+        &lines,
+    )?;
+
+    // A cleared log starts anew, so that a transient can be left out.
+    timed.clear_log(sim.context_mut())?;
+    sim.advance_to(6.0)?;
+    let rest = timed.find_log(sim.context())?;
+    assert_eq!(rest.num_samples(), 20, "from 5.05 s to 6 s");
+    println!("the logs and a plot are in {}", folder.display());
+    Ok(())
+}

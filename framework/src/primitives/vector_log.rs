@@ -1,0 +1,143 @@
+//! Samples of a signal over time.
+
+use crate::{Error, Result, Scalar};
+use nalgebra::DMatrixView;
+use std::fmt::Write as _;
+use std::io;
+
+/// Text is handed to a writer in pieces of about this many bytes.
+const PIECE: usize = 1 << 16;
+
+/// Times and one vector per time (Drake's `VectorLog`).
+///
+/// Samples lie one after the other in one array, so a sample costs no allocation of its own.
+///
+/// ```
+/// use tarragon_framework::primitives::VectorLog;
+/// let mut log = VectorLog::new(2);
+/// log.add_data(0.0, &[1.0, 2.0])?;
+/// log.add_data(0.5, &[3.0, 4.0])?;
+/// assert_eq!(log.sample_times(), [0.0, 0.5]);
+/// assert_eq!(log.data()[(1, 0)], 2.0); // row: element, column: sample
+/// assert_eq!(log.to_csv("x"), "time,x[0],x[1]\n0.0,1.0,2.0\n0.5,3.0,4.0\n");
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct VectorLog<T> {
+    size: usize,
+    times: Vec<T>,
+    data: Vec<T>,
+}
+
+impl<T: Scalar> VectorLog<T> {
+    /// An empty log of vectors of `size` elements.
+    pub fn new(size: usize) -> Self {
+        Self {
+            size,
+            times: vec![],
+            data: vec![],
+        }
+    }
+
+    /// Elements of every sample (Drake's `get_input_size`).
+    pub fn size(&self) -> usize {
+        self.size
+    }
+    /// How many samples there are.
+    pub fn num_samples(&self) -> usize {
+        self.times.len()
+    }
+    /// Time of each sample (s).
+    pub fn sample_times(&self) -> &[T] {
+        &self.times
+    }
+    /// All samples: one row per element, one column per sample.
+    pub fn data(&self) -> DMatrixView<'_, T> {
+        DMatrixView::from_slice(&self.data, self.size, self.num_samples())
+    }
+    /// All samples, one after the other.
+    pub fn as_slice(&self) -> &[T] {
+        &self.data
+    }
+    /// Each sample with its time (s), in order of recording.
+    pub fn samples(&self) -> impl ExactSizeIterator<Item = (T, &[T])> + '_ {
+        let row = |(i, t): (usize, &T)| (*t, &self.data[i * self.size..][..self.size]);
+        self.times.iter().enumerate().map(row)
+    }
+
+    /// Adds a sample.
+    ///
+    /// # Errors
+    /// If it has not [`VectorLog::size`] elements; nothing is added then.
+    pub fn add_data(&mut self, time: T, sample: &[T]) -> Result<()> {
+        if sample.len() != self.size {
+            return Err(Error::invalid(format!(
+                "VectorLog: the sample at {} s has {} elements, {} are expected as in \
+                 `VectorLog::new`",
+                time.re(),
+                sample.len(),
+                self.size
+            )));
+        }
+        self.times.push(time);
+        self.data.extend_from_slice(sample);
+        Ok(())
+    }
+
+    /// Forgets all samples; the memory is kept for new ones.
+    pub fn clear(&mut self) {
+        self.times.clear();
+        self.data.clear();
+    }
+
+    /// The log as comma-separated values: a header `time,<name>[0],<name>[1],...`, then one line per
+    /// sample. Numbers read back to the same bits, derivatives are left out. The name is quoted as in
+    /// RFC 4180 where it must be; lines end with a single line feed.
+    pub fn to_csv(&self, name: &str) -> String {
+        let mut text = self.header(name);
+        for sample in self.samples() {
+            add_line(&mut text, sample);
+        }
+        text
+    }
+
+    /// Writes what [`VectorLog::to_csv`] returns, piece by piece.
+    ///
+    /// # Errors
+    /// Whatever `out` returns.
+    pub fn write_csv(&self, name: &str, out: &mut impl io::Write) -> io::Result<()> {
+        let mut text = self.header(name);
+        for sample in self.samples() {
+            add_line(&mut text, sample);
+            if text.len() >= PIECE {
+                out.write_all(text.as_bytes())?;
+                text.clear();
+            }
+        }
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    fn header(&self, name: &str) -> String {
+        let quoted = name.contains([',', '"', '\r', '\n']);
+        let (name, quote) = match quoted {
+            true => (name.replace('"', "\"\""), "\""),
+            false => (name.to_owned(), ""),
+        };
+        let columns = (0..self.size).map(|i| format!(",{quote}{name}[{i}]{quote}"));
+        format!("time{}\n", columns.collect::<String>())
+    }
+}
+
+/// `{:?}` of a number is the shortest text that reads back to the same bits, with an exponent where
+/// the number is very large or small.
+fn add_line<T: Scalar>(text: &mut String, (time, sample): (T, &[T])) {
+    let mut add = |separator: &str, x: f64| {
+        write!(text, "{separator}{x:?}").expect("writing to a string does not fail");
+    };
+    add("", time.re());
+    for x in sample {
+        add(",", x.re());
+    }
+    text.push('\n');
+}

@@ -1,0 +1,170 @@
+//! The numbered examples end well and write what they say.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::PathBuf;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// The binary of an example, which `cargo test` builds beside the tests.
+fn binary(name: &str) -> PathBuf {
+    let mut folder = std::env::current_exe().unwrap();
+    folder.pop(); // deps
+    folder.pop();
+    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    folder.join("examples").join(file)
+}
+
+/// Runs an example in a scratch directory; its output and the directory that it wrote to.
+fn run(name: &str) -> (String, TempDir) {
+    let (path, scratch) = (binary(name), tempfile::tempdir().unwrap());
+    assert!(
+        path.is_file(),
+        "{} is not built; run `cargo test` without --test",
+        path.display()
+    );
+    let output = Command::new(path).current_dir(&scratch).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+    (text(&output.stdout), scratch)
+}
+
+/// The files of an example, by name.
+fn files(scratch: &TempDir, example: &str) -> Vec<String> {
+    let folder = scratch.path().join("target").join(example);
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+fn read(scratch: &TempDir, path: &str) -> String {
+    std::fs::read_to_string(scratch.path().join("target").join(path)).unwrap()
+}
+
+/// Header and rows of a table of numbers.
+fn csv(text: &str) -> (Vec<&str>, Vec<Vec<f64>>) {
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let rows: Vec<Vec<f64>> = lines
+        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
+        .collect();
+    assert!(rows.iter().all(|row| row.len() == header.len()));
+    assert!(
+        rows.windows(2).all(|w| w[0][0] <= w[1][0]),
+        "in order of time"
+    );
+    (header, rows)
+}
+
+/// A picture with at least this many lines, and these texts.
+fn check_svg(text: &str, lines: usize, texts: &[&str]) {
+    let picture = roxmltree::Document::parse(text).unwrap();
+    let named = |name: &'static str| {
+        picture
+            .descendants()
+            .filter(move |n| n.tag_name().name() == name)
+    };
+    let drawn = named("polyline").filter(|n| n.attribute("points").unwrap().len() > 1000);
+    assert!(drawn.count() >= lines);
+    let written: Vec<&str> = named("text")
+        .filter_map(|n| n.text())
+        .map(str::trim)
+        .collect();
+    for text in texts {
+        assert!(written.contains(text), "'{text}' is not in {written:?}");
+    }
+}
+
+#[test]
+fn feedback_loop() {
+    let (_, scratch) = run("03_feedback_loop");
+    assert_eq!(
+        files(&scratch, "03_feedback_loop"),
+        ["state.csv", "step.svg"]
+    );
+    let text = read(&scratch, "03_feedback_loop/state.csv");
+    let (header, rows) = csv(&text);
+    assert_eq!(header, ["time", "state[0]", "state[1]"]);
+    assert_eq!(rows.len(), 301);
+    let end = rows[300][1].to_degrees();
+    assert!((end - 60.0).abs() < 0.6, "{end} degrees");
+    let picture = read(&scratch, "03_feedback_loop/step.svg");
+    check_svg(
+        &picture,
+        1,
+        &["time (s)", "angle (degrees)", "angle", "goal"],
+    );
+}
+
+#[test]
+fn nested_diagrams() {
+    let (printed, scratch) = run("05_nested_diagrams");
+    assert!(printed.contains("robot::follower::pid"), "{printed}");
+    let text = read(&scratch, "05_nested_diagrams/robot.dot");
+    assert!(text.starts_with("digraph"), "{text}");
+    assert_eq!(
+        text.matches("->").count(),
+        2 * 12,
+        "one arrow and one label per wire"
+    );
+}
+
+#[test]
+fn linearize() {
+    let (printed, scratch) = run("06_linearize");
+    assert!(printed.contains("19.620"), "{printed}");
+    assert!(!scratch.path().join("target").exists(), "it writes nothing");
+}
+
+#[test]
+fn monte_carlo() {
+    let (printed, _) = run("07_monte_carlo");
+    assert!(
+        printed.contains("caught: 5") && printed.contains("falls"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn logging() {
+    let (_, scratch) = run("08_logging");
+    let tables = [
+        "late.csv",
+        "marks.csv",
+        "spring.svg",
+        "steps.csv",
+        "timed.csv",
+    ];
+    assert_eq!(files(&scratch, "08_logging"), tables);
+    let times = |name: &str| -> Vec<f64> {
+        let text = read(&scratch, &format!("08_logging/{name}.csv"));
+        let (header, rows) = csv(&text);
+        assert_eq!(header, ["time", "position[0]"]);
+        rows.iter().map(|row| row[0]).collect()
+    };
+    assert_eq!(
+        times("late"),
+        (0..10)
+            .map(|k| 0.25 + 0.5 * f64::from(k))
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(times("marks").len(), 5);
+    assert_eq!(
+        times("timed").len(),
+        101 + 5,
+        "periods and forced publishes"
+    );
+    assert!(
+        times("steps").len() > 106,
+        "events and the integrator end steps"
+    );
+    let picture = read(&scratch, "08_logging/spring.svg");
+    check_svg(
+        &picture,
+        1,
+        &["time (s)", "position (m)", "timed", "late", "marks"],
+    );
+}
