@@ -4,9 +4,17 @@
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use nalgebra::{DMatrix, dmatrix};
 use std::hint::black_box;
-use tarragon::framework::primitives::{Adder, ConstantVectorSource, Gain, ZeroOrderHold};
+use tarragon::framework::integrator::RungeKutta3;
+use tarragon::framework::primitives::{
+    Adder, ConstantVectorSource, DiscreteTimeDelay, Gain, LinearSystem, VectorLogSink,
+    ZeroOrderHold,
+};
 use tarragon::prelude::*;
+
+/// Period of discrete systems (s).
+const PERIOD: f64 = 0.01;
 
 /// Change the head of a chain of gains and evaluate its tail.
 fn gain_chain(c: &mut Criterion) {
@@ -56,47 +64,209 @@ fn cached_eval(c: &mut Criterion) {
     }
 }
 
-/// One step of a chain of zero-order holds that all sample at the same times.
+/// Adds system number `i` of a chain and returns its ports.
+type Link = fn(&mut DiagramBuilder, usize) -> (InputPort<Vec<f64>>, OutputPort<Vec<f64>>);
+
+fn hold(b: &mut DiagramBuilder, i: usize) -> (InputPort<Vec<f64>>, OutputPort<Vec<f64>>) {
+    let hold = b.add(&format!("s{i}"), ZeroOrderHold::new(PERIOD, 0.0, 1));
+    (hold.u, hold.y)
+}
+
+fn delay(b: &mut DiagramBuilder, i: usize) -> (InputPort<Vec<f64>>, OutputPort<Vec<f64>>) {
+    let delay = DiscreteTimeDelay::new(PERIOD, 1, 1).unwrap();
+    let delay = b.add(&format!("s{i}"), delay);
+    (delay.u, delay.y)
+}
+
+fn linear(
+    b: &mut DiagramBuilder,
+    i: usize,
+    matrices: [DMatrix<f64>; 4],
+    period: f64,
+) -> (InputPort<Vec<f64>>, OutputPort<Vec<f64>>) {
+    let [a, b_matrix, c, d] = matrices;
+    let system = LinearSystem::new(a, b_matrix, c, d, period).unwrap();
+    let system = b.add(&format!("s{i}"), system);
+    (system.u, system.y)
+}
+
+fn linear1(b: &mut DiagramBuilder, i: usize) -> (InputPort<Vec<f64>>, OutputPort<Vec<f64>>) {
+    let matrices = [dmatrix![0.5], dmatrix![0.5], dmatrix![1.0], dmatrix![0.0]];
+    linear(b, i, matrices, PERIOD)
+}
+
+fn linear4(b: &mut DiagramBuilder, i: usize) -> (InputPort<Vec<f64>>, OutputPort<Vec<f64>>) {
+    let mut a: DMatrix<f64> = 0.5 * DMatrix::identity(4, 4);
+    a[(0, 1)] = 0.1;
+    let (input, output) = (
+        DMatrix::from_element(4, 1, 0.1),
+        DMatrix::from_element(1, 4, 0.1),
+    );
+    linear(b, i, [a, input, output, dmatrix![0.0]], PERIOD)
+}
+
+fn continuous(b: &mut DiagramBuilder, i: usize) -> (InputPort<Vec<f64>>, OutputPort<Vec<f64>>) {
+    let matrices = [dmatrix![-1.0], dmatrix![1.0], dmatrix![1.0], dmatrix![0.0]];
+    linear(b, i, matrices, 0.0)
+}
+
+fn hold_or_gain(b: &mut DiagramBuilder, i: usize) -> (InputPort<Vec<f64>>, OutputPort<Vec<f64>>) {
+    if i.is_multiple_of(2) {
+        return hold(b, i);
+    }
+    let gain = b.add(&format!("s{i}"), Gain::new(0.99, 1));
+    (gain.u, gain.y)
+}
+
+/// A source and `n` systems, each with the output of the one before as input.
+fn chain(link: Link, n: usize) -> Diagram<f64> {
+    let mut b = DiagramBuilder::new();
+    let mut last = b.add("source", ConstantVectorSource::new([1.0])).y;
+    for i in 0..n {
+        let (u, y) = link(&mut b, i);
+        b.connect(last, u);
+        last = y;
+    }
+    b.build().unwrap()
+}
+
+/// One step of `period` (s) per iteration. As in the script, one call advances many steps.
+fn steps(bencher: &mut criterion::Bencher<'_>, sim: &mut Simulator<f64>, period: f64) {
+    sim.initialize().unwrap();
+    let (start_time, mut done) = (sim.context().time(), 0_u64);
+    bencher.iter_custom(|steps| {
+        done += steps;
+        let start = std::time::Instant::now();
+        sim.advance_to(start_time + done as f64 * period).unwrap();
+        start.elapsed()
+    });
+}
+
+/// One step of a chain of discrete systems that all update at the same times.
 fn discrete_step(c: &mut Criterion) {
-    for n in [1_usize, 10, 100, 1000] {
-        let mut b = DiagramBuilder::new();
-        let source = b.add("source", ConstantVectorSource::new([1.0]));
-        let mut last = source.y;
-        for i in 0..n {
-            let hold = b.add(&format!("h{i}"), ZeroOrderHold::new(0.01, 0.0, 1));
-            b.connect(last, hold.u);
-            last = hold.y;
+    let kinds: [(&str, Link); 5] = [
+        ("ZeroOrderHold", hold),
+        ("DiscreteTimeDelay", delay),
+        ("LinearSystem1_discrete", linear1),
+        ("LinearSystem4_discrete", linear4),
+        ("ZOH_Gain_alternating", hold_or_gain),
+    ];
+    for (name, link) in kinds {
+        for n in [1_usize, 10, 100, 1000] {
+            let diagram = chain(link, n);
+            let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+            let mut group = c.benchmark_group(format!("A1.sim_step_per_system.{name}"));
+            group.throughput(Throughput::Elements(n as u64));
+            group.bench_function(n.to_string(), |bencher| steps(bencher, &mut sim, PERIOD));
+            group.finish();
         }
-        let diagram = b.build().unwrap();
-        let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
-        sim.initialize().unwrap();
-        let mut step = 0_u64;
-        let mut group = c.benchmark_group("A1.sim_step_per_system.ZeroOrderHold");
-        group.throughput(Throughput::Elements(n as u64));
-        group.bench_function(n.to_string(), |bencher| {
-            // As in the script, one call advances many steps; here one step per iteration.
-            bencher.iter_custom(|steps| {
-                step += steps;
-                let start = std::time::Instant::now();
-                sim.advance_to(step as f64 * 0.01).unwrap();
-                start.elapsed()
-            });
+    }
+}
+
+/// A log of one hold, and holds of ten different periods.
+fn log_and_many_periods(c: &mut Criterion) {
+    let mut b = DiagramBuilder::new();
+    let source = b.add("source", ConstantVectorSource::new([1.0]));
+    let hold = b.add("hold", ZeroOrderHold::new(PERIOD, 0.0, 1));
+    let log = b.add("log", VectorLogSink::periodic(1, PERIOD));
+    b.connect(source.y, hold.u);
+    b.connect(hold.y, log.u);
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    let mut group = c.benchmark_group("A1.sim_step.ZOH+VectorLogSink");
+    group.bench_function("1", |bencher| steps(bencher, &mut sim, PERIOD));
+    group.finish();
+
+    let mut b = DiagramBuilder::new();
+    let source = b.add("source", ConstantVectorSource::new([1.0]));
+    for i in 1..=10 {
+        let period = PERIOD * f64::from(i);
+        let hold = b.add(&format!("h{i}"), ZeroOrderHold::new(period, 0.0, 1));
+        b.connect(source.y, hold.u);
+    }
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    let mut group = c.benchmark_group("A1.sim_multirate.10ZOH_periods_1..10h");
+    group.bench_function("10", |bencher| steps(bencher, &mut sim, PERIOD));
+    group.finish();
+}
+
+/// Van der Pol's oscillator with mu = 1.
+struct VanDerPol;
+impl LeafSystem<f64> for VanDerPol {
+    type Ports = ();
+    fn declare(&self, d: &mut Declare<Self, f64>) {
+        d.continuous_state((1, 1, 0), &[2.0, 0.0], &[Dep::Xc], |_, ctx, dx| {
+            let [q, v] = [ctx.q()[0], ctx.v()[0]];
+            (dx[0], dx[1]) = (v, (1.0 - q * q) * v - q);
+            Ok(())
         });
+    }
+}
+
+/// Ten states, nearly undamped.
+fn linear10() -> Diagram<f64> {
+    // Any matrix of this kind does; the script draws its own.
+    let random = DMatrix::from_fn(10, 10, |i, j| ((7 * i + 13 * j) % 11) as f64 / 5.0 - 1.0);
+    let a = &random - random.transpose() - 0.05 * DMatrix::identity(10, 10);
+    let (b_matrix, c, d) = (
+        DMatrix::zeros(10, 1),
+        DMatrix::identity(10, 10),
+        DMatrix::zeros(10, 1),
+    );
+    let system = LinearSystem::new(a, b_matrix, c, d, 0.0).unwrap();
+    let system = system.with_initial_state(vec![1.0; 10]).unwrap();
+    let mut b = DiagramBuilder::new();
+    let zero = b.add("zero", ConstantVectorSource::new([0.0]));
+    let system = b.add("system", system);
+    b.connect(zero.y, system.u);
+    b.build().unwrap()
+}
+
+/// Fixed steps of the third-order Runge-Kutta method.
+fn fixed_steps(c: &mut Criterion) {
+    let mut van_der_pol = DiagramBuilder::new();
+    van_der_pol.add_f64("oscillator", VanDerPol);
+    let mut cases = vec![
+        ("VanDerPol".into(), 2, 1e-3, van_der_pol.build().unwrap()),
+        ("Linear10".into(), 10, 1e-3, linear10()),
+    ];
+    for n in [10, 100, 1000] {
+        let name = format!("diagram_of_{n}_lin1");
+        cases.push((name, n, 0.01, chain(continuous, n)));
+    }
+    for (name, n, step, diagram) in cases {
+        let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+        sim.set_integrator(RungeKutta3::new(), step).unwrap();
+        let mut group = c.benchmark_group(format!("A4.rk3_{name}.fixed{step}.per_step"));
+        group.bench_function(n.to_string(), |bencher| steps(bencher, &mut sim, step));
         group.finish();
     }
 }
 
-/// Cloning the context of a chain of zero-order holds.
-fn clone_context(c: &mut Criterion) {
-    for n in [100_usize, 1000] {
-        let mut b = DiagramBuilder::new();
-        for i in 0..n {
-            b.add(&format!("h{i}"), ZeroOrderHold::new(0.01, 0.0, 1));
-        }
-        let ctx = b.build().unwrap().default_context();
+/// Building a chain of zero-order holds, and what a context of it costs.
+fn build_and_contexts(c: &mut Criterion) {
+    for n in [1_usize, 10, 100, 1000] {
+        let mut group = c.benchmark_group("A3.Diagram_build_py(DiagramBuilder loop)");
+        group.bench_function(n.to_string(), |bencher| {
+            bencher.iter(|| black_box(chain(hold, n)));
+        });
+        group.finish();
+        let diagram = chain(hold, n);
+        let mut group = c.benchmark_group("A3.CreateDefaultContext.ZOHchain");
+        group.bench_function(n.to_string(), |bencher| {
+            bencher.iter(|| black_box(diagram.default_context()));
+        });
+        group.finish();
+        let (context, mut other) = (diagram.default_context(), diagram.default_context());
+        let mut group = c.benchmark_group("A3.SetTimeStateAndParametersFrom");
+        group.bench_function(n.to_string(), |bencher| {
+            bencher.iter(|| other.set_time_state_and_parameters_from(&context).unwrap());
+        });
+        group.finish();
         let mut group = c.benchmark_group("A3.Context.Clone.ZOHchain");
         group.bench_function(n.to_string(), |bencher| {
-            bencher.iter(|| black_box(ctx.clone()))
+            bencher.iter(|| black_box(context.clone()));
         });
         group.finish();
     }
@@ -107,6 +277,8 @@ criterion_group!(
     gain_chain,
     cached_eval,
     discrete_step,
-    clone_context
+    log_and_many_periods,
+    fixed_steps,
+    build_and_contexts
 );
 criterion_main!(benches);
