@@ -68,9 +68,9 @@ macro_rules! primitive {
 }
 
 /// y = u.
-struct Copy;
+struct Identity;
 
-impl VectorFunctions for Copy {
+impl VectorFunctions for Identity {
     fn output<T: Scalar>(
         &self,
         _: T,
@@ -128,7 +128,7 @@ fn state_space_and_control_primitives() {
     primitive!("random_source.rs", noise);
     let closure = VectorSystem::new(1, 1, |_, _, _, _| Ok(()));
     primitive!("vector_system.rs", closure);
-    let functions = VectorSystem::from_functions(1, 1, Copy);
+    let functions = VectorSystem::from_functions(1, 1, Identity);
     primitive!("vector_system.rs", functions);
 }
 

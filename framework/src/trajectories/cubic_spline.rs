@@ -6,7 +6,16 @@ use crate::Result;
 
 /// What determines a cubic spline at its ends.
 ///
-/// See [`PiecewisePolynomial::cubic_with_continuous_second_derivatives`].
+/// ```
+/// use tarragon_framework::trajectories::{PiecewisePolynomial, SplineEnds};
+/// let spline = PiecewisePolynomial::cubic_with_continuous_second_derivatives;
+/// let (breaks, samples) = ([0.0, 1.0, 2.0], [vec![0.0], vec![1.0], vec![0.0]]);
+/// let round = spline(&breaks, &samples, &SplineEnds::Periodic)?.make_derivative(1);
+/// assert_eq!(round.value(0.0), round.value(2.0));
+/// let parabola = spline(&breaks, &samples, &SplineEnds::NotAKnot)?; // t (2 - t)
+/// assert_eq!(parabola.value(0.5), [0.75]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum SplineEnds {
     /// These slopes (1/s) at the start and the end, one number per row.

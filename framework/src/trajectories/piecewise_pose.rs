@@ -1,7 +1,7 @@
 //! Poses between given ones.
 
 use super::breaks::fail;
-use super::trajectory::hold;
+use super::trajectory::{derivative, hold};
 use super::{PiecewisePolynomial, PiecewiseQuaternionSlerp, SplineEnds, Trajectory};
 use crate::{Result, Scalar, math};
 use nalgebra::{Isometry3, UnitQuaternion, Vector3, Vector6};
@@ -99,26 +99,18 @@ impl PiecewisePose {
 
     /// The pose `X_AB` at `time` (s).
     pub fn pose<T: Scalar>(&self, time: T) -> Isometry3<T> {
-        let mut position = Vector3::zeros();
-        self.position
-            .evaluate_derivative(time, 0, position.as_mut_slice());
+        let position: Vector3<T> = derivative(&self.position, time, 0);
         math::pose(self.orientation.orientation(time), position)
     }
 
     /// The spatial velocity at `time` (s): angular (rad/s), then translational (m/s).
     pub fn velocity<T: Scalar>(&self, time: T) -> Vector6<T> {
-        self.derivative(time, 1)
+        derivative(self, time, 1)
     }
 
     /// The spatial acceleration at `time` (s): angular (rad/s^2), then translational (m/s^2).
     pub fn acceleration<T: Scalar>(&self, time: T) -> Vector6<T> {
-        self.derivative(time, 2)
-    }
-
-    fn derivative<T: Scalar>(&self, time: T, order: usize) -> Vector6<T> {
-        let mut derivative = Vector6::zeros();
-        self.evaluate_derivative(time, order, derivative.as_mut_slice());
-        derivative
+        derivative(self, time, 2)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Orientations between given ones.
 
 use super::breaks::{check_breaks, check_count, fail, segment_at};
-use super::trajectory::{clamp, hold};
+use super::trajectory::{clamp, derivative, hold};
 use super::{PiecewisePolynomial, Polynomial, Trajectory};
 use crate::{Result, Scalar, math};
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
@@ -114,18 +114,12 @@ impl PiecewiseQuaternionSlerp {
 
     /// The angular velocity at `time` (s), in rad/s.
     pub fn angular_velocity<T: Scalar>(&self, time: T) -> Vector3<T> {
-        self.derivative(time, 1)
+        derivative(self, time, 1)
     }
 
     /// The angular acceleration at `time` (s), in rad/s^2: zero, whatever the jumps at breaks.
     pub fn angular_acceleration<T: Scalar>(&self, time: T) -> Vector3<T> {
-        self.derivative(time, 2)
-    }
-
-    fn derivative<T: Scalar>(&self, time: T, order: usize) -> Vector3<T> {
-        let mut derivative = Vector3::zeros();
-        self.evaluate_derivative(time, order, derivative.as_mut_slice());
-        derivative
+        derivative(self, time, 2)
     }
 
     /// The angular velocity (rad/s) within the breaks as a trajectory of three rows (Drake's

@@ -1,6 +1,7 @@
 //! What every function of time offers.
 
 use crate::Scalar;
+use nalgebra::SVector;
 
 /// A vector-valued function of time (Drake's `Trajectory`).
 ///
@@ -89,6 +90,17 @@ pub(super) fn hold<T: Scalar>(
         return None;
     }
     Some(held)
+}
+
+/// A derivative of a trajectory of `N` rows, or of `N` rows of derivatives.
+pub(super) fn derivative<T: Scalar, const N: usize>(
+    trajectory: &impl Trajectory,
+    time: T,
+    order: usize,
+) -> SVector<T, N> {
+    let mut derivative = SVector::<T, N>::zeros();
+    trajectory.evaluate_derivative(time, order, derivative.as_mut_slice());
+    derivative
 }
 
 /// `time` within `first` and `last`; outside it is one of them, without derivatives.
