@@ -56,7 +56,7 @@ fn check_derivatives(p: &impl Trajectory, times: &[f64], (lowest, highest): (usi
                     "derivative {order} of row {i} at {t}: {exact}, by differences {difference}"
                 );
                 assert!(
-                    (dual[i].eps[2] - exact).abs() <= 100.0 * rounding,
+                    (dual[i].eps[2] - exact).abs() <= rounding,
                     "derivative {order} of row {i} at {t}: {exact}, by duals {}",
                     dual[i].eps[2]
                 );
