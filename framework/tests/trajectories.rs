@@ -105,8 +105,9 @@ fn a_break_belongs_to_the_segment_that_it_begins() {
     let steps = steps.unwrap();
     let values = [-1.0, 0.0, 0.99, 1.0, 2.0, 5.0].map(|t| steps.value(t)[0]);
     assert_eq!(values, [3.0, 3.0, 3.0, 4.0, 4.0, 4.0]);
+    let line = PiecewisePolynomial::first_order_hold(&[0.0, 1.0], &column(&[3.0, 4.0])).unwrap();
     assert!(
-        steps.value(f64::NAN)[0].is_nan(),
+        steps.value(f64::NAN)[0].is_nan() && derivative(&line, f64::NAN, 1).is_nan(),
         "no time gives no value and no panic"
     );
 }

@@ -85,7 +85,9 @@ pub(super) fn hold<T: Scalar>(
     };
     assert_eq!(out.len(), rows, "one element per row is expected");
     let held = clamp(time, trajectory.start_time(), trajectory.end_time());
-    if order > 0 && held.re() != time.re() {
+    // A time that is no number is not outside; what is computed from it is no number either.
+    let outside = held.re() < time.re() || held.re() > time.re();
+    if order > 0 && outside {
         out.fill(T::zero());
         return None;
     }
