@@ -67,6 +67,22 @@ macro_rules! primitive {
     };
 }
 
+/// y = u.
+struct Identity;
+
+impl VectorFunctions for Identity {
+    fn output<T: Scalar>(
+        &self,
+        _: T,
+        _: &[T],
+        u: &[T],
+        y: &mut [T],
+    ) -> tarragon::framework::Result<()> {
+        y.copy_from_slice(u);
+        Ok(())
+    }
+}
+
 #[test]
 fn primitives() {
     let line = PiecewisePolynomial::first_order_hold(&[0.0, 1.0], &[vec![0.0], vec![1.0]]).unwrap();
@@ -81,6 +97,10 @@ fn primitives() {
     primitive!("trajectory_source.rs", TrajectorySource::new(line, 1));
     primitive!("vector_log_sink.rs", VectorLogSink::per_step(1));
     primitive!("zero_order_hold.rs", ZeroOrderHold::new(0.1, 0.0, 1));
+    primitive!(
+        "zero_order_hold.rs",
+        ValueZeroOrderHold::new(0.1, 0.0, 1_u8)
+    );
 }
 
 #[test]
@@ -94,6 +114,8 @@ fn state_space_and_control_primitives() {
     primitive!("discrete_derivative.rs", derivative);
     let delay = DiscreteTimeDelay::new(0.1, 1, 1).unwrap();
     primitive!("discrete_time_delay.rs", delay);
+    let delay = ValueDiscreteTimeDelay::new(0.1, 1, 1_u8).unwrap();
+    primitive!("discrete_time_delay.rs", delay);
     let integrator = DiscreteTimeIntegrator::new(1, 0.1).unwrap();
     primitive!("discrete_time_integrator.rs", integrator);
     let filter = FirstOrderLowPassFilter::new([1.0]).unwrap();
@@ -106,6 +128,8 @@ fn state_space_and_control_primitives() {
     primitive!("random_source.rs", noise);
     let closure = VectorSystem::new(1, 1, |_, _, _, _| Ok(()));
     primitive!("vector_system.rs", closure);
+    let functions = VectorSystem::from_functions(1, 1, Identity);
+    primitive!("vector_system.rs", functions);
 }
 
 #[test]
@@ -116,6 +140,7 @@ fn routing_primitives() {
     primitive!("pass_through.rs", ValuePassThrough::new(1));
     primitive!("constant_value_source.rs", ConstantValueSource::new(1));
     primitive!("port_switch.rs", PortSwitch::new(2, 1));
+    primitive!("port_switch.rs", ValuePortSwitch::new(2, 1_u8));
     let selector = Selector::new([1, 1], [vec![(0, 0)], vec![]]).unwrap();
     primitive!("selector.rs", selector);
     primitive!("wrap_to_system.rs", WrapToSystem::new(1));

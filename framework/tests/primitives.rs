@@ -375,3 +375,102 @@ fn closures_make_systems_and_their_errors_are_located() {
     ctx.set_time(3.0);
     assert_eq!(ctx.eval(source.y).unwrap(), &[6.0]);
 }
+
+/// Counts in steps of 1 + u, over every scalar.
+struct Count;
+
+impl VectorFunctions for Count {
+    fn output<T: Scalar>(&self, t: T, x: &[T], u: &[T], y: &mut [T]) -> Result<()> {
+        assert!(u.is_empty(), "no feedthrough");
+        y[0] = x[0] + t;
+        Ok(())
+    }
+    fn dynamics<T: Scalar>(&self, _: T, x: &[T], u: &[T], next: &mut [T]) -> Result<()> {
+        next[0] = x[0] + u[0] + T::one();
+        Ok(())
+    }
+}
+
+/// Has no dynamics.
+struct Still;
+
+impl VectorFunctions for Still {
+    fn output<T: Scalar>(&self, _: T, _: &[T], u: &[T], y: &mut [T]) -> Result<()> {
+        y.copy_from_slice(u);
+        Ok(())
+    }
+}
+
+#[test]
+fn functions_make_systems_of_every_scalar() {
+    let count = VectorSystem::from_functions(1, 1, Count).without_feedthrough();
+    let count = count.with_initial_discrete_state(0.1, [10.0]).unwrap();
+    let mut b = DiagramBuilder::new();
+    let count = b.add("count", count);
+    let dual = b.build().unwrap().to_scalar::<AutoDiff>().unwrap();
+    let ports = dual.ports(&count).unwrap();
+    let mut ctx = dual.default_context();
+    ctx.fix(ports.u, vec![AutoDiff::variable(2.0, 0)]).unwrap();
+    let mut sim = Simulator::new(&dual, ctx).unwrap();
+    sim.advance_to(0.25).unwrap();
+    let y = sim.context().eval(ports.y).unwrap()[0];
+    assert_eq!((y.re, y.eps[0]), (10.0 + 3.0 * 3.0 + 0.25, 3.0));
+
+    let bad = VectorSystem::from_functions(1, 1, Still).with_initial_discrete_state(0.0, []);
+    assert!(message(bad).contains("the period is 0 s"));
+    let still = VectorSystem::from_functions(1, 1, Still).with_initial_continuous_state([1.0]);
+    let mut b = DiagramBuilder::new();
+    let still = b.add("still", still);
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(still.u, vec![2.0]).unwrap();
+    assert_eq!(ctx.eval(still.y).unwrap(), &[2.0]);
+    let error = Simulator::new(&diagram, ctx).and_then(|mut sim| sim.advance_to(1.0));
+    assert!(message(error).contains("no `VectorFunctions::dynamics`; write it"));
+}
+
+#[test]
+fn values_of_any_type_are_sampled_delayed_and_switched() {
+    let names = ["a", "b", "c"].map(String::from);
+    let mut b = DiagramBuilder::new();
+    let source = b.add("source", ConstantValueSource::new(names[0].clone()));
+    let hold = ValueZeroOrderHold::new(0.1, 0.05, "none".to_string());
+    let hold = b.add("hold", hold);
+    let delays: Vec<_> = (0..3)
+        .map(|steps| {
+            let delay = ValueDiscreteTimeDelay::new(0.1, steps, "none".to_string()).unwrap();
+            let delay = b.add(&format!("delay{steps}"), delay);
+            b.connect(source.y, delay.u);
+            delay
+        })
+        .collect();
+    let switch = b.add("switch", ValuePortSwitch::new(3, String::new()));
+    b.connect(source.y, hold.u);
+    for (delay, u) in delays.iter().zip(&switch.u) {
+        b.connect(delay.y, *u);
+    }
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(switch.selector, 2).unwrap();
+    for (k, name) in names.iter().enumerate() {
+        ctx.param_mut(source.value).unwrap().clone_from(name);
+        // Samples at 0, 0.1 and 0.2 s.
+        ctx = simulate(&diagram, ctx, 0.1 * k as f64 + 0.02);
+        for (steps, delay) in delays.iter().enumerate() {
+            let expected = k.checked_sub(steps).map_or("none", |k| &names[k]);
+            assert_eq!(ctx.eval(delay.y).unwrap(), expected);
+        }
+        // The first sample, at 0.05 s, comes after the first run.
+        let expected = if k == 0 { "none" } else { name };
+        assert_eq!(ctx.eval(hold.y).unwrap(), expected);
+    }
+    assert_eq!(ctx.eval(switch.value).unwrap(), "a");
+    assert_eq!(ctx.xa(delays[2].x).unwrap(), &names);
+    ctx.fix(switch.selector, 3).unwrap();
+    assert!(message(ctx.eval(switch.value)).contains("'port_selector' is 3"));
+    let dual = diagram.to_scalar::<AutoDiff>().unwrap();
+    let ports = dual.ports(&hold).unwrap();
+    assert_eq!(dual.default_context().eval(ports.y).unwrap(), "none");
+    let bad = ValueDiscreteTimeDelay::new(f64::NAN, 1, 0_u8);
+    assert!(message(bad).starts_with("ValueDiscreteTimeDelay: the period is NaN s"));
+}

@@ -1,8 +1,10 @@
 //! Delay by whole periods.
 
 use super::check;
+use super::sampled_values::{SampledValuePorts, declare_samples};
 use crate::Result;
 use crate::prelude::*;
+use crate::systems::value::Value;
 
 /// Samples its input every `period` and gives it out a number of periods later (Drake's
 /// `DiscreteTimeDelay`).
@@ -47,6 +49,57 @@ impl DiscreteTimeDelay {
             steps,
             size,
         })
+    }
+}
+
+/// As [`DiscreteTimeDelay`], for values of any type: `u` and `delayed_u` carry a `V`, a model value before
+/// the first sample arrives.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::ValueDiscreteTimeDelay;
+///
+/// let mut b = DiagramBuilder::new();
+/// let delay = ValueDiscreteTimeDelay::new(0.1, 1, "none".to_string())?;
+/// let delay = b.add("delay", delay);
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(delay.u, "some".to_string())?;
+/// let mut sim = Simulator::new(&diagram, ctx)?;
+/// sim.advance_to(0.05)?;
+/// assert_eq!(sim.context().eval(delay.y)?, "none");
+/// sim.advance_to(0.15)?;
+/// assert_eq!(sim.context().eval(delay.y)?, "some");
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ValueDiscreteTimeDelay<V> {
+    period: f64,
+    steps: usize,
+    model: V,
+}
+
+impl<V: Value + Clone> ValueDiscreteTimeDelay<V> {
+    /// Delays values, sampled every `period` (s), by `steps` periods; before, the output is `model`.
+    ///
+    /// # Errors
+    /// If the period is not positive.
+    pub fn new(period: f64, steps: usize, model: V) -> Result<Self> {
+        check::positive_time("ValueDiscreteTimeDelay", "period", period)?;
+        Ok(Self {
+            period,
+            steps,
+            model,
+        })
+    }
+}
+
+impl<T: Scalar, V: Value + Clone> LeafSystem<T> for ValueDiscreteTimeDelay<V> {
+    type Ports = SampledValuePorts<V>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let (names, trigger) = (("u", "delayed_u"), Trigger::every(self.period));
+        declare_samples(d, names, trigger, self.steps + 1, &self.model)
     }
 }
 

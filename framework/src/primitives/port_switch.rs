@@ -1,6 +1,7 @@
 //! One of several inputs.
 
 use crate::prelude::*;
+use crate::systems::value::Value;
 use crate::{Error, Result};
 
 /// Passes the input that another input names (Drake's `PortSwitch`).
@@ -39,37 +40,121 @@ impl PortSwitch {
     }
 }
 
-/// Ports of [`PortSwitch`].
+/// As [`PortSwitch`], for values of any type: the inputs and `value` carry a `V`.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::ValuePortSwitch;
+///
+/// let mut b = DiagramBuilder::new();
+/// let switch = b.add("switch", ValuePortSwitch::new(2, String::new()));
+/// let mut ctx = b.build()?.default_context();
+/// ctx.fix(switch.selector, 1)?;
+/// ctx.fix(switch.u[1], "this".to_string())?;
+/// assert_eq!(ctx.eval(switch.value)?, "this");
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug)]
-pub struct PortSwitchPorts<T> {
+pub struct ValuePortSwitch<V> {
+    num_inputs: usize,
+    model: V,
+}
+
+impl<V: Value + Clone> ValuePortSwitch<V> {
+    /// Chooses among `num_inputs` values like `model`, the storage of the output before its first
+    /// evaluation.
+    pub fn new(num_inputs: usize, model: V) -> Self {
+        Self { num_inputs, model }
+    }
+}
+
+/// Ports of [`PortSwitch`], with `Vec<T>` for `V`, and of [`ValuePortSwitch`].
+#[derive(Clone, Debug)]
+pub struct PortSwitchPorts<V> {
     /// Index of the input to pass.
     pub selector: InputPort<usize>,
     /// Inputs.
-    pub u: Vec<InputPort<Vec<T>>>,
+    pub u: Vec<InputPort<V>>,
     /// The selected input.
-    pub value: OutputPort<Vec<T>>,
+    pub value: OutputPort<V>,
+}
+
+/// Declares a switch whose inputs and output are declared by these; `output` gets what finds the
+/// selected value.
+fn declare_switch<S: LeafSystem<T>, T: Scalar, V: Value>(
+    d: &mut Declare<S, T>,
+    num_inputs: usize,
+    input: impl Fn(&mut Declare<S, T>, &str) -> InputPort<V>,
+    output: impl FnOnce(&mut Declare<S, T>, Selection<V>) -> OutputPort<V>,
+) -> PortSwitchPorts<V> {
+    let selector = d.input("port_selector");
+    let u: Vec<InputPort<V>> = (0..num_inputs)
+        .map(|i| input(d, &format!("u{i}")))
+        .collect();
+    let inputs = u.clone();
+    let value = output(d, Selection { selector, inputs });
+    PortSwitchPorts { selector, u, value }
+}
+
+/// What a switch chooses from.
+struct Selection<V> {
+    selector: InputPort<usize>,
+    inputs: Vec<InputPort<V>>,
+}
+
+impl<V: Value> Selection<V> {
+    /// The selected value; the other inputs are not evaluated.
+    fn eval<'a, T: Scalar>(&self, ctx: &LeafContext<'a, T>) -> Result<&'a V> {
+        let index: usize = *ctx.eval(self.selector)?;
+        let input = self.inputs.get(index).ok_or_else(|| {
+            let n = self.inputs.len();
+            Error::custom(format!(
+                "'port_selector' is {index}, a number below {n} is expected"
+            ))
+        })?;
+        ctx.eval(*input)
+    }
 }
 
 impl<T: Scalar> LeafSystem<T> for PortSwitch {
-    type Ports = PortSwitchPorts<T>;
+    type Ports = PortSwitchPorts<Vec<T>>;
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-        let selector = d.input("port_selector");
-        let names = (0..self.num_inputs).map(|i| format!("u{i}"));
-        let u: Vec<InputPort<Vec<T>>> = names.map(|n| d.vector_input(&n, self.size)).collect();
-        let inputs = u.clone();
-        let deps = [Dep::AllInputs];
-        let value = d.vector_output("value", self.size, &deps, move |_, ctx, y| -> Result<()> {
-            let index: usize = *ctx.eval(selector)?;
-            let input = inputs.get(index).ok_or_else(|| {
-                let n = inputs.len();
-                Error::custom(format!(
-                    "'port_selector' is {index}, a number below {n} is expected"
-                ))
-            })?;
-            y.copy_from_slice(ctx.eval(*input)?);
-            Ok(())
-        });
-        PortSwitchPorts { selector, u, value }
+        let size = self.size;
+        declare_switch(
+            d,
+            self.num_inputs,
+            |d, name| d.vector_input(name, size),
+            |d, selection| {
+                d.vector_output("value", size, &[Dep::AllInputs], move |_, ctx, y| {
+                    y.copy_from_slice(selection.eval(ctx)?);
+                    Ok(())
+                })
+            },
+        )
+    }
+}
+
+impl<T: Scalar, V: Value + Clone> LeafSystem<T> for ValuePortSwitch<V> {
+    type Ports = PortSwitchPorts<V>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let model = self.model.clone();
+        declare_switch(
+            d,
+            self.num_inputs,
+            |d, name| d.input(name),
+            |d, selection| {
+                d.output(
+                    "value",
+                    model,
+                    &[Dep::AllInputs],
+                    move |_, ctx, y: &mut V| {
+                        y.clone_from(selection.eval(ctx)?);
+                        Ok(())
+                    },
+                )
+            },
+        )
     }
 }

@@ -1,24 +1,43 @@
 //! A trajectory as a signal.
 
 use crate::prelude::*;
-use crate::trajectories::PiecewisePolynomial;
+use crate::trajectories::{PiecewisePolynomial, Trajectory};
 
 /// Outputs a trajectory at the current time, with derivatives if asked (Drake's `TrajectorySource`).
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | output | `y0` | vector of (derivatives + 1) x rows: the value, then each derivative |
+/// | output | `y0` | vector: the value, then each derivative |
 ///
+/// Any [`Trajectory`] will do. The value has as many elements as the trajectory has rows, each derivative
+/// as many as it has rows of derivatives: a pose of 7 with its velocity of 6 is the state of a free body.
 /// Outside of the trajectory's time span the value is held and derivatives are zero.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::TrajectorySource;
+/// use tarragon_framework::trajectories::PiecewisePose;
+///
+/// let poses = [0.0, 3.0].map(|x| Isometry3::translation(x, 0.0, 0.0));
+/// let drive = PiecewisePose::make_linear(&[0.0, 2.0], &poses)?;
+/// let mut b = DiagramBuilder::new();
+/// let drive = b.add("drive", TrajectorySource::new(drive, 1));
+/// let mut ctx = b.build()?.default_context();
+/// ctx.set_time(1.0);
+/// let state = [1.0, 0.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0, 0.0, 0.0, 1.5, 0.0, 0.0];
+/// assert_eq!(ctx.eval(drive.y)?, &state);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug)]
-pub struct TrajectorySource {
-    trajectory: PiecewisePolynomial,
+pub struct TrajectorySource<P = PiecewisePolynomial> {
+    trajectory: P,
     derivatives: usize,
 }
 
-impl TrajectorySource {
+impl<P: Trajectory> TrajectorySource<P> {
     /// Outputs `trajectory` and its first `derivatives` time derivatives, stacked.
-    pub fn new(trajectory: PiecewisePolynomial, derivatives: usize) -> Self {
+    pub fn new(trajectory: P, derivatives: usize) -> Self {
         Self {
             trajectory,
             derivatives,
@@ -33,15 +52,17 @@ pub struct TrajectorySourcePorts<T> {
     pub y: OutputPort<Vec<T>>,
 }
 
-impl<T: Scalar> LeafSystem<T> for TrajectorySource {
+impl<T: Scalar, P: Trajectory> LeafSystem<T> for TrajectorySource<P> {
     type Ports = TrajectorySourcePorts<T>;
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-        let size = self.trajectory.rows() * (self.derivatives + 1);
+        let (rows, more) = (self.trajectory.rows(), self.trajectory.derivative_rows());
+        let size = rows + more * self.derivatives;
         let y = d.vector_output("y0", size, &[Dep::Time], move |s, ctx, y| {
-            let time = ctx.time();
-            for (k, y) in y.chunks_exact_mut(s.trajectory.rows().max(1)).enumerate() {
-                s.trajectory.evaluate_derivative(time, k, y);
+            let (value, derivatives) = y.split_at_mut(rows);
+            s.trajectory.evaluate_derivative(ctx.time(), 0, value);
+            for (k, y) in derivatives.chunks_exact_mut(more.max(1)).enumerate() {
+                s.trajectory.evaluate_derivative(ctx.time(), k + 1, y);
             }
             Ok(())
         });

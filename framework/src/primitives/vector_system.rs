@@ -1,23 +1,106 @@
-//! Systems from closures.
+//! Systems from functions.
 
 use super::check;
-use crate::Result;
 use crate::prelude::*;
+use crate::{Error, Result};
 use std::sync::Arc;
+
+/// The functions of a [`VectorSystem`] for every scalar, which closures can not be.
+///
+/// They get the time (s), the state, empty if there is none, and the input.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::{VectorFunctions, VectorSystem};
+/// use tarragon_framework::{Result, analysis::linearize};
+///
+/// /// A pendulum: theta'' = u - 9.81 sin(theta).
+/// struct Pendulum;
+///
+/// impl VectorFunctions for Pendulum {
+///     fn output<T: Scalar>(&self, _: T, x: &[T], _: &[T], y: &mut [T]) -> Result<()> {
+///         Ok(y[0] = x[0])
+///     }
+///     fn dynamics<T: Scalar>(&self, _: T, x: &[T], u: &[T], xdot: &mut [T]) -> Result<()> {
+///         xdot[0] = x[1];
+///         Ok(xdot[1] = u[0] - x[0].sin() * T::from(9.81))
+///     }
+/// }
+///
+/// let pendulum = VectorSystem::from_functions(1, 1, Pendulum)
+///     .with_initial_continuous_state([0.0, 0.0])
+///     .without_feedthrough();
+/// let mut b = DiagramBuilder::new();
+/// let pendulum = b.add("pendulum", pendulum);
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(pendulum.u, vec![0.0])?;
+/// let line = linearize(&diagram, &ctx, Some(pendulum.u), Some(pendulum.y), 1e-12)?;
+/// assert_eq!(line.a[(1, 0)], -9.81);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+pub trait VectorFunctions: Send + Sync + 'static {
+    /// Writes the output. Without feedthrough the input is empty.
+    ///
+    /// # Errors
+    /// Whatever goes wrong; the framework adds the path of the system.
+    fn output<T: Scalar>(&self, time: T, x: &[T], u: &[T], y: &mut [T]) -> Result<()>;
+
+    /// Writes the time derivatives (1/s) of continuous state, or the next value of discrete state. It is
+    /// called only where there is state.
+    ///
+    /// # Errors
+    /// Whatever goes wrong; the framework adds the path of the system.
+    fn dynamics<T: Scalar>(&self, _time: T, _x: &[T], _u: &[T], _out: &mut [T]) -> Result<()> {
+        Err(Error::custom(
+            "there is state but no `VectorFunctions::dynamics`; write it",
+        ))
+    }
+}
+
+/// The functions of a system over one scalar.
+trait FunctionsOver<T>: Send + Sync + 'static {
+    fn output_over(&self, time: T, x: &[T], u: &[T], y: &mut [T]) -> Result<()>;
+    fn dynamics_over(&self, time: T, x: &[T], u: &[T], out: &mut [T]) -> Result<()>;
+}
+
+impl<T: Scalar, F: VectorFunctions> FunctionsOver<T> for F {
+    fn output_over(&self, time: T, x: &[T], u: &[T], y: &mut [T]) -> Result<()> {
+        self.output(time, x, u, y)
+    }
+    fn dynamics_over(&self, time: T, x: &[T], u: &[T], out: &mut [T]) -> Result<()> {
+        self.dynamics(time, x, u, out)
+    }
+}
 
 /// `f(time, x, u, out)`, with time in seconds.
 type VectorFn = Arc<dyn Fn(f64, &[f64], &[f64], &mut [f64]) -> Result<()> + Send + Sync>;
 
-/// How the state of a [`VectorSystem`] changes.
+/// The closures of a [`VectorSystem`] that was made by [`VectorSystem::new`].
 #[derive(Clone)]
-struct Dynamics {
+pub struct VectorClosures {
+    output: VectorFn,
+    dynamics: VectorFn,
+}
+
+impl FunctionsOver<f64> for VectorClosures {
+    fn output_over(&self, time: f64, x: &[f64], u: &[f64], y: &mut [f64]) -> Result<()> {
+        (self.output)(time, x, u, y)
+    }
+    fn dynamics_over(&self, time: f64, x: &[f64], u: &[f64], out: &mut [f64]) -> Result<()> {
+        (self.dynamics)(time, x, u, out)
+    }
+}
+
+/// The state of a [`VectorSystem`].
+#[derive(Clone)]
+struct State {
     /// Time between updates (s); none for continuous state.
     period: Option<f64>,
     x0: Vec<f64>,
-    f: VectorFn,
 }
 
-/// A system of one input, one output and one vector of state, made of closures over `f64` (Drake's
+/// A system of one input, one output and one vector of state, made of functions (Drake's
 /// `VectorSystem`).
 ///
 /// | port | name | type |
@@ -25,8 +108,9 @@ struct Dynamics {
 /// | input | `u0` | vector of `inputs` |
 /// | output | `y0` | vector of `outputs`; direct feedthrough unless excluded |
 ///
-/// Closures get the time (s), the state and the input. Add it with `add_f64`; a system for all
-/// scalars implements [`LeafSystem`]. If `inputs` is 0, the empty port may stay unconnected.
+/// Closures get the time (s), the state and the input, and compute in `f64`: add such a system with
+/// `add_f64`. One for every scalar has [`VectorFunctions`] instead. If `inputs` is 0, the empty port may
+/// stay unconnected.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -47,11 +131,11 @@ struct Dynamics {
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct VectorSystem {
+pub struct VectorSystem<F = VectorClosures> {
     inputs: usize,
     outputs: usize,
-    output: VectorFn,
-    dynamics: Option<Dynamics>,
+    functions: F,
+    state: Option<State>,
     feeds_through: bool,
 }
 
@@ -62,13 +146,11 @@ impl VectorSystem {
         outputs: usize,
         output: impl Fn(f64, &[f64], &[f64], &mut [f64]) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        Self {
-            inputs,
-            outputs,
+        let closures = VectorClosures {
             output: Arc::new(output),
-            dynamics: None,
-            feeds_through: inputs > 0,
-        }
+            dynamics: Arc::new(|_, _, _, _| Ok(())),
+        };
+        Self::of(inputs, outputs, closures)
     }
 
     /// Continuous state that starts at `x0`, and its time derivatives. Replaces other state.
@@ -77,12 +159,8 @@ impl VectorSystem {
         x0: impl Into<Vec<f64>>,
         f: impl Fn(f64, &[f64], &[f64], &mut [f64]) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.dynamics = Some(Dynamics {
-            period: None,
-            x0: x0.into(),
-            f: Arc::new(f),
-        });
-        self
+        self.functions.dynamics = Arc::new(f);
+        self.starting_at(None, x0.into())
     }
 
     /// Discrete state that starts at `x0`, and its next value, every `period` (s). Replaces other
@@ -97,24 +175,63 @@ impl VectorSystem {
         f: impl Fn(f64, &[f64], &[f64], &mut [f64]) -> Result<()> + Send + Sync + 'static,
     ) -> Result<Self> {
         check::positive_time("VectorSystem", "period", period)?;
-        self.dynamics = Some(Dynamics {
-            period: Some(period),
-            x0: x0.into(),
-            f: Arc::new(f),
-        });
-        Ok(self)
+        self.functions.dynamics = Arc::new(f);
+        Ok(self.starting_at(Some(period), x0.into()))
+    }
+}
+
+impl<F: VectorFunctions> VectorSystem<F> {
+    /// `functions` compute `outputs` elements from the time (s), the state and `inputs` elements, over
+    /// every scalar.
+    pub fn from_functions(inputs: usize, outputs: usize, functions: F) -> Self {
+        Self::of(inputs, outputs, functions)
     }
 
-    /// The output does not depend on the input; the closure for it gets an empty one.
+    /// Continuous state that starts at `x0`, with the time derivatives of
+    /// [`VectorFunctions::dynamics`]. Replaces other state.
+    pub fn with_initial_continuous_state(self, x0: impl Into<Vec<f64>>) -> Self {
+        self.starting_at(None, x0.into())
+    }
+
+    /// Discrete state that starts at `x0` and is updated by [`VectorFunctions::dynamics`] every
+    /// `period` (s). Replaces other state.
+    ///
+    /// # Errors
+    /// If the period is not positive.
+    pub fn with_initial_discrete_state(self, period: f64, x0: impl Into<Vec<f64>>) -> Result<Self> {
+        check::positive_time("VectorSystem", "period", period)?;
+        Ok(self.starting_at(Some(period), x0.into()))
+    }
+}
+
+impl<F> VectorSystem<F> {
+    fn of(inputs: usize, outputs: usize, functions: F) -> Self {
+        Self {
+            inputs,
+            outputs,
+            functions,
+            state: None,
+            feeds_through: inputs > 0,
+        }
+    }
+
+    fn starting_at(mut self, period: Option<f64>, x0: Vec<f64>) -> Self {
+        self.state = Some(State { period, x0 });
+        self
+    }
+
+    /// The output does not depend on the input; the function for it gets an empty one.
     pub fn without_feedthrough(mut self) -> Self {
         self.feeds_through = false;
         self
     }
-}
 
-impl VectorSystem {
     /// The input, which is not asked for where there is none.
-    fn input<'a>(&self, ctx: &LeafContext<'a, f64>, u: InputPort<Vec<f64>>) -> Result<&'a [f64]> {
+    fn input<'a, T: Scalar>(
+        &self,
+        ctx: &LeafContext<'a, T>,
+        u: InputPort<Vec<T>>,
+    ) -> Result<&'a [T]> {
         match self.inputs {
             0 => Ok(&[]),
             _ => ctx.eval(u).map(Vec::as_slice),
@@ -124,29 +241,31 @@ impl VectorSystem {
 
 /// Ports of [`VectorSystem`].
 #[derive(Clone, Copy, Debug)]
-pub struct VectorSystemPorts {
+pub struct VectorSystemPorts<T = f64> {
     /// Input.
-    pub u: InputPort<Vec<f64>>,
+    pub u: InputPort<Vec<T>>,
     /// Output.
-    pub y: OutputPort<Vec<f64>>,
+    pub y: OutputPort<Vec<T>>,
     /// Continuous state, if there is any.
-    pub continuous: Option<ContinuousState<Vec<f64>>>,
+    pub continuous: Option<ContinuousState<Vec<T>>>,
     /// Discrete state, if there is any.
-    pub discrete: Option<DiscreteState<Vec<f64>>>,
+    pub discrete: Option<DiscreteState<Vec<T>>>,
 }
 
-impl LeafSystem<f64> for VectorSystem {
-    type Ports = VectorSystemPorts;
+impl<T: Scalar, F: FunctionsOver<T>> LeafSystem<T> for VectorSystem<F> {
+    type Ports = VectorSystemPorts<T>;
 
-    fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let u = d.vector_input("u0", self.inputs);
         let (mut continuous, mut discrete) = (None, None);
         let mut deps = vec![Dep::Time];
-        if let Some(Dynamics { period, x0, f }) = self.dynamics.clone() {
+        if let Some(State { period, x0 }) = &self.state {
+            let x0: Vec<T> = x0.iter().map(|x| T::from(*x)).collect();
             if let Some(period) = period {
                 let x = d.discrete_state(&x0);
-                d.discrete_update_on(Trigger::every(period), move |s, ctx, next| {
-                    f(ctx.time(), ctx.xd(x), s.input(ctx, u)?, next.get_mut(x))?;
+                d.discrete_update_on(Trigger::every(*period), move |s, ctx, next| {
+                    let (u, next) = (s.input(ctx, u)?, next.get_mut(x));
+                    s.functions.dynamics_over(ctx.time(), ctx.xd(x), u, next)?;
                     Ok(EventStatus::Succeeded)
                 });
                 deps.push(x.into());
@@ -155,7 +274,8 @@ impl LeafSystem<f64> for VectorSystem {
                 let needs = [Dep::Time, Dep::Z, u.into()];
                 let sizes = (0, 0, x0.len());
                 let x = d.continuous_state(sizes, &x0, &needs, move |s, ctx, xdot| {
-                    f(ctx.time(), ctx.xc(), s.input(ctx, u)?, xdot)
+                    let u = s.input(ctx, u)?;
+                    s.functions.dynamics_over(ctx.time(), ctx.xc(), u, xdot)
                 });
                 deps.push(Dep::Z);
                 continuous = Some(x);
@@ -171,7 +291,7 @@ impl LeafSystem<f64> for VectorSystem {
             } else {
                 &[]
             };
-            (s.output)(ctx.time(), x, u, y)
+            s.functions.output_over(ctx.time(), x, u, y)
         });
         VectorSystemPorts {
             u,

@@ -1,6 +1,8 @@
 //! Sampling and holding.
 
+use super::sampled_values::{SampledValuePorts, declare_samples};
 use crate::prelude::*;
+use crate::systems::value::Value;
 
 /// Samples its input every `period` and holds the sample (Drake's `ZeroOrderHold`).
 ///
@@ -8,6 +10,21 @@ use crate::prelude::*;
 /// |---|---|---|
 /// | input | `u` | vector of `size` |
 /// | output | `y` | vector of `size`, no feedthrough |
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::{Sine, ZeroOrderHold};
+///
+/// let mut b = DiagramBuilder::new();
+/// let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+/// let hold = b.add("hold", ZeroOrderHold::new(0.5, 0.0, 1));
+/// b.connect(wave.y, hold.u);
+/// let diagram = b.build()?;
+/// let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.advance_to(0.75)?;
+/// assert_eq!(sim.context().eval(hold.y)?, &[0.5_f64.sin()]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ZeroOrderHold {
     period: f64,
@@ -23,6 +40,52 @@ impl ZeroOrderHold {
             offset,
             size,
         }
+    }
+}
+
+/// As [`ZeroOrderHold`], for values of any type: `u` and `y` carry a `V`, a model value before the first
+/// sample.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::ValueZeroOrderHold;
+///
+/// let mut b = DiagramBuilder::new();
+/// let hold = b.add("hold", ValueZeroOrderHold::new(0.1, 0.05, 'a'));
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(hold.u, 'b')?;
+/// assert_eq!(ctx.eval(hold.y)?, &'a');
+/// let mut sim = Simulator::new(&diagram, ctx)?;
+/// sim.advance_to(0.1)?;
+/// assert_eq!(sim.context().eval(hold.y)?, &'b');
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ValueZeroOrderHold<V> {
+    period: f64,
+    offset: f64,
+    model: V,
+}
+
+impl<V: Value + Clone> ValueZeroOrderHold<V> {
+    /// Samples values every `period` (s), first at `offset` (s); before, the output is `model`.
+    pub fn new(period: f64, offset: f64, model: V) -> Self {
+        Self {
+            period,
+            offset,
+            model,
+        }
+    }
+}
+
+impl<T: Scalar, V: Value + Clone> LeafSystem<T> for ValueZeroOrderHold<V> {
+    type Ports = SampledValuePorts<V>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let (period, offset) = (self.period, self.offset);
+        let trigger = Trigger::Periodic { period, offset };
+        declare_samples(d, ("u", "y"), trigger, 1, &self.model)
     }
 }
 

@@ -1,6 +1,33 @@
-//! Vector-valued functions of time.
+//! Vector-valued functions of time (Drake's `trajectories`).
+//!
+//! | kind | what |
+//! |---|---|
+//! | [`Polynomial`] | one polynomial for all time |
+//! | [`PiecewisePolynomial`] | polynomials between breaks: holds, lines, cubic splines, interpolants |
+//! | [`BsplineTrajectory`] | control points over a [`BsplineBasis`] |
+//! | [`PiecewiseQuaternionSlerp`] | orientations, the shortest way from one to the next |
+//! | [`PiecewisePose`] | a position and an orientation |
+//!
+//! All are [`Trajectory`], and so is what a program writes itself; a
+//! [`TrajectorySource`](crate::primitives::TrajectorySource) makes a signal of any of them.
 
+mod breaks;
+mod bspline_basis;
+mod bspline_trajectory;
+mod cubic_spline;
+mod editing;
 mod pchip;
 mod piecewise_polynomial;
+mod piecewise_pose;
+mod piecewise_quaternion;
+mod polynomial;
+mod trajectory;
 
+pub use bspline_basis::{BsplineBasis, KnotVectorType};
+pub use bspline_trajectory::BsplineTrajectory;
+pub use cubic_spline::SplineEnds;
 pub use piecewise_polynomial::PiecewisePolynomial;
+pub use piecewise_pose::PiecewisePose;
+pub use piecewise_quaternion::PiecewiseQuaternionSlerp;
+pub use polynomial::Polynomial;
+pub use trajectory::Trajectory;

@@ -1,7 +1,9 @@
 //! Cubic segments that do not overshoot.
 
-use super::piecewise_polynomial::{PiecewisePolynomial, check};
-use crate::{Error, Result};
+use super::breaks::{check_breaks, check_samples, fail};
+use super::cubic_spline::parabola;
+use super::piecewise_polynomial::{PiecewisePolynomial, WHO};
+use crate::Result;
 
 impl PiecewisePolynomial {
     /// Cubic segments through `samples` that rise and fall where the samples do (Drake's
@@ -28,12 +30,14 @@ impl PiecewisePolynomial {
         samples: &[Vec<f64>],
         zero_end_slopes: bool,
     ) -> Result<Self> {
-        check(breaks, samples, "samples")?;
+        check_breaks(WHO, breaks, 2)?;
+        check_samples(WHO, "samples", samples, breaks.len())?;
         let n = breaks.len();
         if n < 3 && !zero_end_slopes {
-            return Err(Error::invalid(format!(
-                "PiecewisePolynomial: {n} breaks, at least 3 are expected for end slopes that are not zero"
-            )));
+            return fail(
+                WHO,
+                format!("{n} breaks, at least 3 are expected for end slopes that are not zero"),
+            );
         }
         let rows = samples[0].len();
         let mut slopes = vec![vec![0.0; rows]; n];
@@ -69,7 +73,7 @@ fn inner_slope((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
 /// Slope at the end of the first of two segments: that of the parabola through three samples, limited
 /// so that the shape is kept.
 fn end_slope((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
-    let slope = ((2.0 * h0 + h1) * s0 - h0 * s1) / (h0 + h1);
+    let slope = parabola((h0, s0), (h1, s1));
     if slope * s0 <= 0.0 {
         0.0
     } else if s0 * s1 <= 0.0 && slope.abs() > 3.0 * s0.abs() {

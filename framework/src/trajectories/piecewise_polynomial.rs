@@ -1,47 +1,88 @@
 //! Polynomials, one per segment of time.
 
-use crate::{Error, Result, Scalar};
+use super::breaks::{check_breaks, check_count, check_samples, check_vector, fail, segment_at};
+use super::trajectory::hold;
+use super::{Polynomial, Trajectory};
+use crate::{Result, Scalar};
+
+/// Name in messages.
+pub(super) const WHO: &str = "PiecewisePolynomial";
 
 /// A vector of polynomials in time, one polynomial per segment and row (Drake's
 /// `PiecewisePolynomial`).
 ///
-/// Before the first and after the last break the value is held and derivatives are zero.
+/// Before the first and after the last break the value is held and derivatives are zero (in Drake,
+/// derivatives are held too, but `TrajectorySource` gives zero unless told otherwise). A break belongs
+/// to the segment that it begins.
 ///
 /// ```
 /// use tarragon_framework::trajectories::PiecewisePolynomial;
 /// let line = PiecewisePolynomial::first_order_hold(&[0.0, 2.0], &[vec![1.0], vec![5.0]])?;
 /// assert_eq!(line.value(1.0), [3.0]);
+/// assert_eq!(line.make_derivative(1).value(1.0), [2.0]);
+/// assert_eq!(line.integral(&[0.0])?.value(2.0), [6.0]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct PiecewisePolynomial {
-    breaks: Vec<f64>,
-    rows: usize,
-    /// Per segment, per row: coefficients of rising powers of the time since the segment's begin.
-    coefficients: Vec<Vec<[f64; 4]>>,
+    pub(super) breaks: Vec<f64>,
+    /// One per segment, all of the same rows, in the time since the segment's begin.
+    pub(super) segments: Vec<Polynomial>,
 }
 
 impl PiecewisePolynomial {
-    /// Holds `samples[i]` from `breaks[i]` to `breaks[i + 1]`; the last sample is the value at the
-    /// last break.
+    /// From one polynomial per segment, in the time since the segment's begin.
+    ///
+    /// # Errors
+    /// If there are fewer than two breaks (s), if they do not increase, if there is not one polynomial
+    /// between each two, or if the polynomials have different rows.
+    ///
+    /// ```
+    /// use tarragon_framework::trajectories::{PiecewisePolynomial, Polynomial};
+    /// let up = Polynomial::new(&[vec![0.0, 0.0, 1.0]])?; // (t - 1)^2
+    /// let down = Polynomial::new(&[vec![4.0, -2.0]])?; // 4 - 2 (t - 3)
+    /// let p = PiecewisePolynomial::from_segments(&[1.0, 3.0, 4.0], vec![up, down])?;
+    /// assert_eq!((p.value(2.0), p.value(3.5)), (vec![1.0], vec![3.0]));
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
+    pub fn from_segments(breaks: &[f64], segments: Vec<Polynomial>) -> Result<Self> {
+        check_breaks(WHO, breaks, 2)?;
+        check_count(WHO, "segments", segments.len(), breaks.len() - 1)?;
+        let rows = segments[0].rows();
+        if let Some(i) = segments.iter().position(|p| p.rows() != rows) {
+            let found = segments[i].rows();
+            return fail(
+                WHO,
+                format!("segment {i} has {found} rows, {rows} are expected"),
+            );
+        }
+        for segment in &segments {
+            segment.check_finite(WHO)?;
+        }
+        Ok(Self {
+            breaks: breaks.to_vec(),
+            segments,
+        })
+    }
+
+    /// Holds `samples[i]` from `breaks[i]` to `breaks[i + 1]` (s). As in Drake the last sample serves
+    /// no segment: up to the last break, and from there on, the sample before it is held.
     ///
     /// # Errors
     /// See [`PiecewisePolynomial::first_order_hold`].
     pub fn zero_order_hold(breaks: &[f64], samples: &[Vec<f64>]) -> Result<Self> {
-        Self::from_segments(breaks, samples, |i, row, _| {
-            [samples[i][row], 0.0, 0.0, 0.0]
-        })
+        Self::through(breaks, samples, |i, row, _| [samples[i][row]])
     }
 
     /// Joins the samples by straight lines.
     ///
     /// # Errors
-    /// If there are fewer than two breaks, if they do not increase, if a sample is missing or not
+    /// If there are fewer than two breaks (s), if they do not increase, if a sample is missing or not
     /// finite, or if the samples have different lengths.
     pub fn first_order_hold(breaks: &[f64], samples: &[Vec<f64>]) -> Result<Self> {
-        Self::from_segments(breaks, samples, |i, row, h| {
+        Self::through(breaks, samples, |i, row, h| {
             let (a, b) = (samples[i][row], samples[i + 1][row]);
-            [a, (b - a) / h, 0.0, 0.0]
+            [a, (b - a) / h]
         })
     }
 
@@ -54,71 +95,81 @@ impl PiecewisePolynomial {
         samples: &[Vec<f64>],
         samples_dot: &[Vec<f64>],
     ) -> Result<Self> {
-        check(breaks, samples_dot, "samples_dot")?;
-        Self::from_segments(breaks, samples, |i, row, h| {
-            let (a, b) = (samples[i][row], samples[i + 1][row]);
-            let (da, db) = (samples_dot[i][row], samples_dot[i + 1][row]);
-            let slope = (b - a) / h;
-            let c2 = (3.0 * slope - 2.0 * da - db) / h;
-            let c3 = (da + db - 2.0 * slope) / (h * h);
-            [a, da, c2, c3]
+        check_breaks(WHO, breaks, 2)?;
+        check_samples(WHO, "samples", samples, breaks.len())?;
+        check_samples(WHO, "samples_dot", samples_dot, breaks.len())?;
+        check_vector(WHO, "samples_dot[0]", &samples_dot[0], samples[0].len())?;
+        Self::through(breaks, samples, |i, row, h| {
+            cubic(
+                h,
+                (samples[i][row], samples_dot[i][row]),
+                (samples[i + 1][row], samples_dot[i + 1][row]),
+            )
         })
     }
 
-    /// The cubic spline through `samples` with continuous second derivatives that starts and ends
-    /// at rest (Drake's `CubicWithContinuousSecondDerivatives` with zero end slopes).
+    /// The polynomial of least degree through all samples, as one segment (Drake's
+    /// `LagrangeInterpolatingPolynomial`). It swings far out between more than a few equally spaced
+    /// samples (Runge's phenomenon); splines do not.
     ///
     /// # Errors
     /// See [`PiecewisePolynomial::first_order_hold`].
-    pub fn cubic_spline_at_rest(breaks: &[f64], samples: &[Vec<f64>]) -> Result<Self> {
-        check(breaks, samples, "samples")?;
-        let (n, rows) = (breaks.len(), samples[0].len());
-        let mut slopes = vec![vec![0.0; rows]; n];
-        for row in 0..rows {
-            // Continuity of the second derivative at break i:
-            //   d[i-1]/h[i-1] + 2 (1/h[i-1] + 1/h[i]) d[i] + d[i+1]/h[i]
-            //     = 3 (slope[i-1]/h[i-1] + slope[i]/h[i]);  Thomas algorithm.
-            let h = |i: usize| breaks[i + 1] - breaks[i];
-            let slope = |i: usize| (samples[i + 1][row] - samples[i][row]) / h(i);
-            let (mut upper, mut right) = (vec![0.0; n], vec![0.0; n]);
-            for i in 1..n - 1 {
-                let (lo, up) = (1.0 / h(i - 1), 1.0 / h(i));
-                let pivot = 2.0 * (lo + up) - lo * upper[i - 1];
-                upper[i] = up / pivot;
-                let rhs = 3.0 * (slope(i - 1) * lo + slope(i) * up);
-                right[i] = (rhs - lo * right[i - 1]) / pivot;
+    ///
+    /// ```
+    /// use tarragon_framework::trajectories::PiecewisePolynomial;
+    /// let samples = [vec![1.0], vec![4.0], vec![16.0]]; // t^2 at 1, 2 and 4
+    /// let square = PiecewisePolynomial::lagrange_interpolant(&[1.0, 2.0, 4.0], &samples)?;
+    /// assert_eq!(square.value(3.0), [9.0]);
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
+    pub fn lagrange_interpolant(breaks: &[f64], samples: &[Vec<f64>]) -> Result<Self> {
+        check_breaks(WHO, breaks, 2)?;
+        check_samples(WHO, "samples", samples, breaks.len())?;
+        let n = breaks.len();
+        let rows = (0..samples[0].len()).map(|row| {
+            // Newton's divided differences, then Horner's scheme to powers of t - breaks[0].
+            let mut differences: Vec<f64> = samples.iter().map(|s| s[row]).collect();
+            for k in 1..n {
+                for i in (k..n).rev() {
+                    differences[i] =
+                        (differences[i] - differences[i - 1]) / (breaks[i] - breaks[i - k]);
+                }
             }
-            for i in (1..n - 1).rev() {
-                slopes[i][row] = right[i] - upper[i] * slopes[i + 1][row];
+            let mut coefficients = vec![0.0; n];
+            for i in (0..n).rev() {
+                let node = breaks[i] - breaks[0];
+                for k in (1..n).rev() {
+                    coefficients[k] = coefficients[k - 1] - node * coefficients[k];
+                }
+                coefficients[0] = differences[i] - node * coefficients[0];
             }
-        }
-        Self::cubic_hermite(breaks, samples, &slopes)
+            coefficients
+        });
+        let polynomial = Polynomial::new(&rows.collect::<Vec<_>>())?;
+        Self::from_segments(&[breaks[0], breaks[n - 1]], vec![polynomial])
     }
 
-    fn from_segments(
+    /// One segment per two samples; `segment` gets the index, the row and the length (s).
+    fn through<const N: usize>(
         breaks: &[f64],
         samples: &[Vec<f64>],
-        segment: impl Fn(usize, usize, f64) -> [f64; 4],
+        segment: impl Fn(usize, usize, f64) -> [f64; N],
     ) -> Result<Self> {
-        check(breaks, samples, "samples")?;
+        check_breaks(WHO, breaks, 2)?;
+        check_samples(WHO, "samples", samples, breaks.len())?;
         let rows = samples[0].len();
-        let coefficients = (0..breaks.len() - 1)
-            .map(|i| {
-                (0..rows)
-                    .map(|row| segment(i, row, breaks[i + 1] - breaks[i]))
-                    .collect()
-            })
-            .collect();
-        Ok(Self {
-            breaks: breaks.to_vec(),
-            rows,
-            coefficients,
-        })
+        let polynomial = |i: usize| {
+            let coefficients = |row| segment(i, row, breaks[i + 1] - breaks[i]);
+            let coefficients: Vec<[f64; N]> = (0..rows).map(coefficients).collect();
+            Polynomial::from_fn(rows, N, |row, power| coefficients[row][power])
+        };
+        let segments = (0..breaks.len() - 1).map(polynomial).collect();
+        Self::from_segments(breaks, segments)
     }
 
     /// Number of elements of the value.
     pub fn rows(&self) -> usize {
-        self.rows
+        self.segments[0].rows()
     }
     /// Time of the first break (s).
     pub fn start_time(&self) -> f64 {
@@ -128,12 +179,19 @@ impl PiecewisePolynomial {
     pub fn end_time(&self) -> f64 {
         self.breaks[self.breaks.len() - 1]
     }
+    /// Times (s) at which segments begin, and that at which the last one ends (Drake's
+    /// `get_segment_times`).
+    pub fn breaks(&self) -> &[f64] {
+        &self.breaks
+    }
+    /// The polynomials of the segments, in the time since the segment's begin.
+    pub fn segments(&self) -> &[Polynomial] {
+        &self.segments
+    }
 
     /// The value at `time` (s).
     pub fn value<T: Scalar>(&self, time: T) -> Vec<T> {
-        let mut value = vec![T::zero(); self.rows];
-        self.evaluate_derivative(time, 0, &mut value);
-        value
+        Trajectory::value(self, time)
     }
 
     /// Writes the `order`-th time derivative at `time` (s), order 0 being the value.
@@ -141,67 +199,63 @@ impl PiecewisePolynomial {
     /// # Panics
     /// If `out` has not [`PiecewisePolynomial::rows`] elements.
     pub fn evaluate_derivative<T: Scalar>(&self, time: T, order: usize, out: &mut [T]) {
-        assert_eq!(out.len(), self.rows, "one element per row is expected");
-        let (first, last) = (self.start_time(), self.end_time());
-        let outside = time.re() < first || time.re() > last;
-        if outside && order > 0 {
-            out.fill(T::zero());
-            return;
+        if let Some(time) = hold(self, time, order, out) {
+            let segment = segment_at(&self.breaks, time.re());
+            let since = time - T::from(self.breaks[segment]);
+            self.segments[segment].write(since, order, out);
         }
-        // Held values do not depend on time: no derivative with respect to it either.
-        let time = if outside {
-            T::from(time.re().clamp(first, last))
-        } else {
-            time
-        };
-        let segment = self.breaks[1..self.breaks.len() - 1].partition_point(|b| *b <= time.re());
-        let s = time - T::from(self.breaks[segment]);
-        for (out, c) in out.iter_mut().zip(&self.coefficients[segment]) {
-            let mut sum = T::zero();
-            for power in (order..4).rev() {
-                let falling: f64 = (power + 1 - order..=power).map(|k| k as f64).product();
-                sum = sum * s + T::from(c[power] * falling);
-            }
-            *out = sum;
+    }
+
+    /// The `order`-th derivative within the breaks (Drake's `derivative`); what becomes of jumps and
+    /// kinks is left out. Outside, the value of the returned trajectory is held as ever, where
+    /// [`PiecewisePolynomial::evaluate_derivative`] gives zero.
+    pub fn make_derivative(&self, order: usize) -> Self {
+        Self {
+            breaks: self.breaks.clone(),
+            segments: self
+                .segments
+                .iter()
+                .map(|p| p.make_derivative(order))
+                .collect(),
         }
+    }
+
+    /// The continuous integral over time whose value at the first break is `value_at_start_time`.
+    ///
+    /// # Errors
+    /// If there is not one finite number per row.
+    pub fn integral(&self, value_at_start_time: &[f64]) -> Result<Self> {
+        check_vector(WHO, "value_at_start_time", value_at_start_time, self.rows())?;
+        let mut value = value_at_start_time.to_vec();
+        let mut segments = Vec::with_capacity(self.segments.len());
+        for (segment, t) in self.segments.iter().zip(self.breaks.windows(2)) {
+            let integral = segment.integral_from(&value);
+            integral.write(t[1] - t[0], 0, &mut value);
+            segments.push(integral);
+        }
+        Self::from_segments(&self.breaks, segments)
     }
 }
 
-pub(super) fn check(breaks: &[f64], samples: &[Vec<f64>], what: &str) -> Result<()> {
-    let fail = |message: String| Err(Error::invalid(format!("PiecewisePolynomial: {message}")));
-    if breaks.len() < 2 {
-        return fail(format!("{} breaks, at least 2 are expected", breaks.len()));
+/// Coefficients of the cubic over `h` seconds from (value, slope) `begin` to `end`.
+pub(super) fn cubic(h: f64, begin: (f64, f64), end: (f64, f64)) -> [f64; 4] {
+    let slope = (end.0 - begin.0) / h;
+    let c2 = (3.0 * slope - 2.0 * begin.1 - end.1) / h;
+    let c3 = (begin.1 + end.1 - 2.0 * slope) / (h * h);
+    [begin.0, begin.1, c2, c3]
+}
+
+impl Trajectory for PiecewisePolynomial {
+    fn rows(&self) -> usize {
+        self.rows()
     }
-    if let Some(i) = breaks
-        .windows(2)
-        .position(|w| !(w[0] < w[1] && w[1].is_finite() && w[0].is_finite()))
-    {
-        return fail(format!(
-            "break {} at {} s does not come after break {i} at {} s",
-            i + 1,
-            breaks[i + 1],
-            breaks[i]
-        ));
+    fn start_time(&self) -> f64 {
+        self.start_time()
     }
-    if samples.len() != breaks.len() {
-        let (found, expected) = (samples.len(), breaks.len());
-        return fail(format!(
-            "{found} {what}, one per break ({expected}) is expected"
-        ));
+    fn end_time(&self) -> f64 {
+        self.end_time()
     }
-    let rows = samples[0].len();
-    for (i, sample) in samples.iter().enumerate() {
-        if sample.len() != rows {
-            let found = sample.len();
-            return fail(format!(
-                "{what}[{i}] has {found} elements, {rows} are expected"
-            ));
-        }
-        if sample.iter().any(|x| !x.is_finite()) {
-            return fail(format!(
-                "{what}[{i}] is {sample:?}, finite numbers are expected"
-            ));
-        }
+    fn evaluate_derivative<T: Scalar>(&self, time: T, order: usize, out: &mut [T]) {
+        self.evaluate_derivative(time, order, out);
     }
-    Ok(())
 }

@@ -1,0 +1,55 @@
+//! Samples of values of any type on their way through a system.
+
+use crate::prelude::*;
+use crate::systems::value::Value;
+use std::collections::VecDeque;
+
+/// Ports of [`super::ValueDiscreteTimeDelay`] and [`super::ValueZeroOrderHold`].
+#[derive(Debug)]
+pub struct SampledValuePorts<V> {
+    /// Input.
+    pub u: InputPort<V>,
+    /// Output: the oldest sample.
+    pub y: OutputPort<V>,
+    /// The samples on their way, the oldest first.
+    pub x: AbstractState<VecDeque<V>>,
+}
+
+impl<V> Clone for SampledValuePorts<V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<V> Copy for SampledValuePorts<V> {}
+
+/// Declares an input, the last `count` samples of it, taken on `trigger`, and an output of the oldest.
+pub(super) fn declare_samples<S: LeafSystem<T>, T: Scalar, V: Value + Clone>(
+    d: &mut Declare<S, T>,
+    (input, output): (&str, &str),
+    trigger: Trigger,
+    count: usize,
+    model: &V,
+) -> SampledValuePorts<V> {
+    let u = d.input(input);
+    let x = d.abstract_state(VecDeque::from(vec![model.clone(); count]));
+    d.unrestricted_update_on(trigger, move |_, ctx, next| {
+        let samples = next.xa_mut(x);
+        samples.rotate_left(1);
+        if let Some(newest) = samples.back_mut() {
+            newest.clone_from(ctx.eval(u)?);
+        }
+        Ok(EventStatus::Succeeded)
+    });
+    let y = d.output(
+        output,
+        model.clone(),
+        &[x.into()],
+        move |_, ctx, y: &mut V| {
+            if let Some(oldest) = ctx.xa(x).front() {
+                y.clone_from(oldest);
+            }
+            Ok(())
+        },
+    );
+    SampledValuePorts { u, y, x }
+}

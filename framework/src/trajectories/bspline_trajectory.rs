@@ -1,0 +1,185 @@
+//! Curves by control points.
+
+use super::breaks::{check_samples, fail};
+use super::trajectory::hold;
+use super::{BsplineBasis, Trajectory};
+use crate::{Result, Scalar};
+
+/// Name in messages.
+const WHO: &str = "BsplineTrajectory";
+
+/// A B-spline: control points weighted by the functions of a basis (Drake's `BsplineTrajectory`).
+///
+/// It lies in the convex hull of its control points. Outside of the span of the basis the value is held
+/// as in Drake, and derivatives are zero (in Drake, those of the ends).
+///
+/// ```
+/// use tarragon_framework::trajectories::{
+///     BsplineBasis, BsplineTrajectory, KnotVectorType, Trajectory,
+/// };
+/// let basis = BsplineBasis::uniform(3, 4, KnotVectorType::ClampedUniform, (0.0, 2.0))?;
+/// let points = [vec![0.0, 0.0], vec![0.0, 1.0], vec![1.0, 1.0], vec![1.0, 0.0]];
+/// let mut arch = BsplineTrajectory::new(basis, &points)?;
+/// assert_eq!(arch.value(0.0), [0.0, 0.0]);
+/// assert_eq!(arch.value(1.0), [0.5, 1.0]);
+/// assert_eq!(arch.make_derivative(1).value(1.0), [1.0, 0.0]);
+/// arch.insert_knots(&[0.5])?; // one more control point, the same curve
+/// assert_eq!((arch.num_control_points(), arch.value(1.0)), (5, vec![0.5, 1.0]));
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct BsplineTrajectory {
+    basis: BsplineBasis,
+    /// One per basis function, all of the same length.
+    control_points: Vec<Vec<f64>>,
+}
+
+impl BsplineTrajectory {
+    /// The curve of `control_points`, one per function of `basis`.
+    ///
+    /// # Errors
+    /// If there is another number of control points, if they have different lengths, or if they are not
+    /// finite.
+    pub fn new(basis: BsplineBasis, control_points: &[Vec<f64>]) -> Result<Self> {
+        let n = basis.num_basis_functions();
+        check_samples(WHO, "control_points", control_points, n)?;
+        Ok(Self {
+            basis,
+            control_points: control_points.to_vec(),
+        })
+    }
+
+    /// The basis.
+    pub fn basis(&self) -> &BsplineBasis {
+        &self.basis
+    }
+    /// Number of control points.
+    pub fn num_control_points(&self) -> usize {
+        self.control_points.len()
+    }
+    /// The control points.
+    pub fn control_points(&self) -> &[Vec<f64>] {
+        &self.control_points
+    }
+
+    /// The `order`-th derivative within the span, a spline of as much lower order; above the degree a
+    /// zero. Outside, the value of the returned trajectory is held as ever, where
+    /// [`Trajectory::evaluate_derivative`] gives zero.
+    pub fn make_derivative(&self, order: usize) -> Self {
+        if order > self.basis.degree() {
+            return Self {
+                basis: self.basis.of_constants(),
+                control_points: vec![vec![0.0; self.rows()]],
+            };
+        }
+        let mut derivative = self.clone();
+        for _ in 0..order {
+            derivative = derivative.first_derivative();
+        }
+        derivative
+    }
+
+    fn first_derivative(&self) -> Self {
+        let (p, t) = (self.basis.degree(), self.basis.knots());
+        let point = |(i, points): (usize, &[Vec<f64>])| {
+            let length = t[i + p + 1] - t[i + 1];
+            let change = points[0].iter().zip(&points[1]).map(|(a, b)| b - a);
+            // Where knots coincide the basis function is zero, whatever its control point.
+            let factor = if length > 0.0 { p as f64 / length } else { 0.0 };
+            change.map(|change| factor * change).collect()
+        };
+        Self {
+            basis: self.basis.of_derivatives(),
+            control_points: self
+                .control_points
+                .windows(2)
+                .enumerate()
+                .map(point)
+                .collect(),
+        }
+    }
+
+    /// Adds knots without a change of the curve, and as many control points (Boehm's algorithm).
+    ///
+    /// # Errors
+    /// If a knot lies outside of the span. This is left as it was then.
+    pub fn insert_knots(&mut self, knots: &[f64]) -> Result<()> {
+        let (start, end) = (self.start_time(), self.end_time());
+        if let Some(knot) = knots.iter().find(|k| !(start..=end).contains(*k)) {
+            return fail(
+                WHO,
+                format!(
+                    "the new knot is at {knot} s, a time from {start} s to {end} s is expected"
+                ),
+            );
+        }
+        for knot in knots {
+            self.insert_knot(*knot);
+        }
+        Ok(())
+    }
+
+    fn insert_knot(&mut self, knot: f64) {
+        let (p, t) = (self.basis.degree(), self.basis.knots());
+        let interval = self.basis.find_containing_interval(knot);
+        let old = &self.control_points;
+        let mut points = old[..=interval - p].to_vec();
+        for i in interval - p + 1..=interval {
+            let weight = (knot - t[i]) / (t[i + p] - t[i]);
+            let pairs = old[i - 1].iter().zip(&old[i]);
+            points.push(pairs.map(|(a, b)| a + weight * (b - a)).collect());
+        }
+        points.extend_from_slice(&old[interval..]);
+        self.basis = self.basis.with_knot(interval, knot);
+        self.control_points = points;
+    }
+
+    /// The trajectory of `rows` elements of this one, from `start_row` on (Drake's `CopyBlock`).
+    ///
+    /// # Errors
+    /// If this has not so many rows.
+    pub fn copy_block(&self, start_row: usize, rows: usize) -> Result<Self> {
+        let n = self.rows();
+        let Some(end) = start_row.checked_add(rows).filter(|end| *end <= n) else {
+            return fail(
+                WHO,
+                format!("{rows} rows from row {start_row} on are asked for, there are {n}"),
+            );
+        };
+        let block = |point: &Vec<f64>| point[start_row..end].to_vec();
+        Ok(Self {
+            basis: self.basis.clone(),
+            control_points: self.control_points.iter().map(block).collect(),
+        })
+    }
+}
+
+impl Trajectory for BsplineTrajectory {
+    fn rows(&self) -> usize {
+        self.control_points[0].len()
+    }
+    fn start_time(&self) -> f64 {
+        self.basis.initial_parameter_value()
+    }
+    fn end_time(&self) -> f64 {
+        self.basis.final_parameter_value()
+    }
+    fn evaluate_derivative<T: Scalar>(&self, time: T, order: usize, out: &mut [T]) {
+        let Some(time) = hold(self, time, order, out) else {
+            return;
+        };
+        if order > self.basis.degree() {
+            out.fill(T::zero());
+            return;
+        }
+        let interval = self.basis.find_containing_interval(time.re());
+        let active = &self.control_points[self.basis.active_basis_functions(time.re())];
+        let mut points = vec![T::zero(); active.len()];
+        for (row, out) in out.iter_mut().enumerate() {
+            for (point, control) in points.iter_mut().zip(active) {
+                *point = T::from(control[row]);
+            }
+            *out = self.basis.evaluate(interval, time, order, &mut points);
+        }
+    }
+}

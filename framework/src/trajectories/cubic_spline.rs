@@ -1,0 +1,178 @@
+//! Cubic splines with continuous second derivatives.
+
+use super::breaks::{check_breaks, check_samples, check_vector};
+use super::piecewise_polynomial::{PiecewisePolynomial, WHO};
+use crate::Result;
+
+/// What determines a cubic spline at its ends.
+///
+/// ```
+/// use tarragon_framework::trajectories::{PiecewisePolynomial, SplineEnds};
+/// let spline = PiecewisePolynomial::cubic_with_continuous_second_derivatives;
+/// let (breaks, samples) = ([0.0, 1.0, 2.0], [vec![0.0], vec![1.0], vec![0.0]]);
+/// let round = spline(&breaks, &samples, &SplineEnds::Periodic)?.make_derivative(1);
+/// assert_eq!(round.value(0.0), round.value(2.0));
+/// let parabola = spline(&breaks, &samples, &SplineEnds::NotAKnot)?; // t (2 - t)
+/// assert_eq!(parabola.value(0.5), [0.75]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum SplineEnds {
+    /// These slopes (1/s) at the start and the end, one number per row.
+    Slopes {
+        /// At the first break.
+        start: Vec<f64>,
+        /// At the last break.
+        end: Vec<f64>,
+    },
+    /// Continuous third derivatives at the second break and the last but one: samples of a cubic give
+    /// the cubic, three samples a parabola. Three breaks are needed.
+    NotAKnot,
+    /// The first and second derivatives at the end are those at the start. Three breaks are needed.
+    /// The samples at the ends may differ.
+    Periodic,
+}
+
+/// An equation `e[0] d[i-1] + e[1] d[i] + e[2] d[i+1] = e[3]` of the slopes d.
+type Equation = [f64; 4];
+
+impl PiecewisePolynomial {
+    /// The cubic spline through `samples` with continuous second derivatives (Drake's
+    /// `CubicWithContinuousSecondDerivatives`).
+    ///
+    /// # Errors
+    /// See [`PiecewisePolynomial::first_order_hold`]; and if the ends ask for more breaks or for slopes
+    /// of another length.
+    ///
+    /// ```
+    /// use tarragon_framework::trajectories::{PiecewisePolynomial, SplineEnds};
+    /// let breaks = [0.0, 1.0, 3.0, 4.0];
+    /// let cubes = breaks.map(|t: f64| vec![t.powi(3)]);
+    /// let ends = SplineEnds::NotAKnot;
+    /// let p = PiecewisePolynomial::cubic_with_continuous_second_derivatives(&breaks, &cubes, &ends)?;
+    /// assert!((p.value(2.0_f64)[0] - 8.0).abs() < 1e-14);
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
+    pub fn cubic_with_continuous_second_derivatives(
+        breaks: &[f64],
+        samples: &[Vec<f64>],
+        ends: &SplineEnds,
+    ) -> Result<Self> {
+        let needed = match ends {
+            SplineEnds::Slopes { .. } => 2,
+            SplineEnds::NotAKnot | SplineEnds::Periodic => 3,
+        };
+        check_breaks(WHO, breaks, needed)?;
+        check_samples(WHO, "samples", samples, breaks.len())?;
+        let (n, rows) = (breaks.len(), samples[0].len());
+        if let SplineEnds::Slopes { start, end } = ends {
+            check_vector(WHO, "the start slope", start, rows)?;
+            check_vector(WHO, "the end slope", end, rows)?;
+        }
+        let mut slopes = vec![vec![0.0; rows]; n];
+        for row in 0..rows {
+            let segment = |i: usize| {
+                let h = breaks[i + 1] - breaks[i];
+                (h, (samples[i + 1][row] - samples[i][row]) / h)
+            };
+            let mut equations: Vec<Equation> = vec![[0.0, 1.0, 0.0, 0.0]; n];
+            for (i, equation) in equations[1..n - 1].iter_mut().enumerate() {
+                *equation = smooth(segment(i), segment(i + 1));
+            }
+            match ends {
+                SplineEnds::Slopes { start, end } => {
+                    (equations[0][3], equations[n - 1][3]) = (start[row], end[row]);
+                }
+                SplineEnds::NotAKnot if n == 3 => {
+                    equations[0][3] = parabola(segment(0), segment(1));
+                    equations[2][3] = parabola(segment(1), segment(0));
+                }
+                SplineEnds::NotAKnot => {
+                    let [own, other, right] = not_a_knot(segment(0), segment(1));
+                    equations[0] = [0.0, own, other, right];
+                    let [own, other, right] = not_a_knot(segment(n - 2), segment(n - 3));
+                    equations[n - 1] = [other, own, 0.0, right];
+                }
+                SplineEnds::Periodic => {
+                    let closing = smooth(segment(n - 2), segment(0));
+                    let end = periodic_end(&equations, closing);
+                    (equations[0][3], equations[n - 1][3]) = (end, end);
+                }
+            }
+            for (slopes, slope) in slopes.iter_mut().zip(solve(&equations)) {
+                slopes[row] = slope;
+            }
+        }
+        Self::cubic_hermite(breaks, samples, &slopes)
+    }
+
+    /// The cubic spline through `samples` with continuous second derivatives that starts and ends
+    /// at rest (Drake's `CubicWithContinuousSecondDerivatives` with zero end slopes).
+    ///
+    /// # Errors
+    /// See [`PiecewisePolynomial::first_order_hold`].
+    pub fn cubic_spline_at_rest(breaks: &[f64], samples: &[Vec<f64>]) -> Result<Self> {
+        let zero = vec![0.0; samples.first().map_or(0, Vec::len)];
+        let ends = SplineEnds::Slopes {
+            start: zero.clone(),
+            end: zero,
+        };
+        Self::cubic_with_continuous_second_derivatives(breaks, samples, &ends)
+    }
+}
+
+/// Continuity of the second derivative between two segments of (length, slope).
+fn smooth((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> Equation {
+    let (lower, upper) = (1.0 / h0, 1.0 / h1);
+    let right = 3.0 * (s0 * lower + s1 * upper);
+    [lower, 2.0 * (lower + upper), upper, right]
+}
+
+/// Slope at the outer end of the first of two segments of (length, slope), by the parabola through
+/// their three samples.
+pub(super) fn parabola((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
+    ((2.0 * h0 + h1) * s0 - h0 * s1) / (h0 + h1)
+}
+
+/// Continuity of the third derivative between the first segment of (length, slope), whose outer end is
+/// the own unknown, and the second, with the slope between them eliminated behind: factor of the own
+/// slope, of the next one, and the right side (de Boor: A practical guide to splines, IV).
+fn not_a_knot((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> [f64; 3] {
+    let h = h0 + h1;
+    [h1, h, ((h0 + 2.0 * h) * h1 * s0 + h0 * h0 * s1) / h]
+}
+
+/// The slope at both ends with which they close smoothly. The slopes between depend on it affinely.
+fn periodic_end(equations: &[Equation], closing: Equation) -> f64 {
+    let last = equations.len() - 1;
+    let fixed = solve(equations);
+    let mut homogeneous = equations.to_vec();
+    for equation in &mut homogeneous {
+        equation[3] = 0.0;
+    }
+    (homogeneous[0][3], homogeneous[last][3]) = (1.0, 1.0);
+    let change = solve(&homogeneous);
+    let [lower, own, upper, right] = closing;
+    (right - lower * fixed[last - 1] - upper * fixed[1])
+        / (own + lower * change[last - 1] + upper * change[1])
+}
+
+/// Thomas's algorithm. All the systems here stay regular without a choice of pivots: the inner
+/// equations are diagonally dominant, and so are those beside the ends once these are eliminated.
+fn solve(equations: &[Equation]) -> Vec<f64> {
+    let n = equations.len();
+    let (mut upper, mut x) = (vec![0.0; n], vec![0.0; n]);
+    for (i, [lo, own, up, right]) in equations.iter().enumerate() {
+        let (upper_before, x_before) = match i {
+            0 => (0.0, 0.0),
+            _ => (upper[i - 1], x[i - 1]),
+        };
+        let pivot = own - lo * upper_before;
+        upper[i] = up / pivot;
+        x[i] = (right - lo * x_before) / pivot;
+    }
+    for i in (0..n - 1).rev() {
+        x[i] -= upper[i] * x[i + 1];
+    }
+    x
+}
