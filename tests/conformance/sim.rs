@@ -3,6 +3,7 @@
 use crate::support::{Family, difference, load, number};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
+use tarragon_framework::integrator::JacobianScheme;
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::{Sine, VectorLogSink, ZeroOrderHold};
 use tarragon_framework::{Block, SimulatorConfig};
@@ -444,6 +445,7 @@ fn judge(family: &mut Family, case: &Value, scheme: &str, flow: Flow, reference:
         max_step_size: number(&case["max_step_size"]),
         accuracy: accuracy.unwrap_or(1e-3),
         use_error_control: accuracy.is_some(),
+        jacobian_scheme: JacobianScheme::ForwardDifference,
         ..SimulatorConfig::default()
     })
     .unwrap();

@@ -1,5 +1,6 @@
 //! Choosing integrator and steps by name and number.
 
+use super::integrator::JacobianScheme;
 use super::integrator::control::Limits;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,8 @@ pub struct SimulatorConfig {
     /// Fail where the accuracy needs steps below the smallest; otherwise such steps are accepted with
     /// the error that they have.
     pub throw_on_minimum_step_size_violation: bool,
+    /// How implicit integrators get Jacobians; Drake's configuration has no such key.
+    pub jacobian_scheme: JacobianScheme,
 }
 
 impl Default for SimulatorConfig {
@@ -51,6 +54,7 @@ impl Default for SimulatorConfig {
             accuracy: 1e-4,
             use_error_control: true,
             throw_on_minimum_step_size_violation: true,
+            jacobian_scheme: JacobianScheme::default(),
         }
     }
 }

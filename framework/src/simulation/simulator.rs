@@ -57,7 +57,7 @@ pub struct SimulatorStatistics {
 /// ```
 pub struct Simulator<T: Scalar> {
     context: Context<T>,
-    driver: Driver<T>,
+    pub(super) driver: Driver<T>,
     initialized: bool,
     /// Periodic sets that are due now, found at the end of the previous step.
     due: Vec<usize>,
@@ -83,7 +83,7 @@ impl<T: Scalar> Simulator<T> {
         Ok(Self {
             next_xd: context.data.xd.clone(),
             context,
-            driver: Driver::new(Box::new(RungeKutta3::new()), limits),
+            driver: Driver::new(diagram.clone(), Box::new(RungeKutta3::new()), limits),
             initialized: false,
             due: vec![],
             dispatched: vec![],
@@ -99,7 +99,8 @@ impl<T: Scalar> Simulator<T> {
     pub fn apply_config(&mut self, config: &SimulatorConfig) -> Result<()> {
         let limits = config.limits()?;
         let integrator = by_name(&config.integration_scheme)?;
-        self.driver = Driver::new(integrator, limits);
+        self.driver.set_integrator(integrator, limits);
+        self.set_jacobian_scheme(config.jacobian_scheme);
         Ok(())
     }
 
@@ -119,7 +120,8 @@ impl<T: Scalar> Simulator<T> {
             use_error_control: false,
             ..SimulatorConfig::default()
         };
-        self.driver = Driver::new(Box::new(integrator), config.limits()?);
+        self.driver
+            .set_integrator(Box::new(integrator), config.limits()?);
         Ok(())
     }
 

@@ -529,12 +529,9 @@ impl<T: Scalar> Context<T> {
 
     /// Time derivatives of all continuous state.
     pub(crate) fn time_derivatives(&self, out: &mut [T]) -> Result<()> {
-        for (leaf, node) in self.plan.leaves.iter().zip(&self.plan.nodes) {
-            if let Some(entry) = leaf.derivatives {
-                let slot = node.slot0 + entry as usize;
-                let value: &Vec<T> = eval_slot(&self.plan, &self.data, slot)?.get();
-                out[node.xc.clone()].copy_from_slice(value);
-            }
+        for part in &self.plan.continuous {
+            let value: &Vec<T> = eval_slot(&self.plan, &self.data, part.slot)?.get();
+            out[part.xc.clone()].copy_from_slice(value);
         }
         Ok(())
     }

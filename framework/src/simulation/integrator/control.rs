@@ -4,8 +4,9 @@
 //! the safety factors and the dead band of Simbody, which Drake took over, so that steps agree with
 //! Drake's. An accepted step that was cut short by an event does not change the size of the next.
 
+use super::jacobian::Jacobians;
 use super::{ErrorControl, Integrator, Ode};
-use crate::{Context, Error, Result, Scalar};
+use crate::{Context, Diagram, Error, Result, Scalar};
 
 /// Part of the step that the error estimate predicts to be just accurate enough that is taken.
 const SAFETY: f64 = 0.9;
@@ -34,6 +35,10 @@ pub struct IntegratorStatistics {
     pub steps: u64,
     /// Evaluations of the time derivatives.
     pub derivative_evaluations: u64,
+    /// Those of them that were made for Jacobians; with dual numbers each counts as one.
+    pub derivative_evaluations_for_jacobian: u64,
+    /// Jacobians computed.
+    pub jacobian_evaluations: u64,
     /// Steps repeated with a smaller one because of their error.
     pub shrinkages_from_error_control: u64,
     /// Steps repeated with a smaller one because the method did not converge.
@@ -66,6 +71,7 @@ pub(in crate::simulation) struct Limits {
 
 /// An integrator and the choice of its steps.
 pub(in crate::simulation) struct Driver<T: Scalar> {
+    pub(in crate::simulation) jacobians: Jacobians<T>,
     integrator: Box<dyn Integrator<T>>,
     limits: Limits,
     /// The step that error control wants next.
@@ -76,14 +82,30 @@ pub(in crate::simulation) struct Driver<T: Scalar> {
 
 impl<T: Scalar> Driver<T> {
     /// The integrator under these limits, which have been checked.
-    pub(in crate::simulation) fn new(integrator: Box<dyn Integrator<T>>, limits: Limits) -> Self {
+    pub(in crate::simulation) fn new(
+        diagram: Diagram<T>,
+        integrator: Box<dyn Integrator<T>>,
+        limits: Limits,
+    ) -> Self {
         Self {
+            jacobians: Jacobians::new(diagram),
             integrator,
             limits,
             ideal_step: None,
             x0: vec![],
             statistics: IntegratorStatistics::default(),
         }
+    }
+
+    /// Another integrator, with statistics of its own.
+    pub(in crate::simulation) fn set_integrator(
+        &mut self,
+        integrator: Box<dyn Integrator<T>>,
+        limits: Limits,
+    ) {
+        self.integrator = integrator;
+        self.statistics = IntegratorStatistics::default();
+        self.set_limits(limits);
     }
 
     pub(in crate::simulation) fn integrator(&self) -> &dyn Integrator<T> {
@@ -119,6 +141,7 @@ impl<T: Scalar> Driver<T> {
                 target = now + max_step;
             }
             self.x0.clone_from(&context.data.xc);
+            self.jacobians.begin_step();
             let whole = self.step(context, t0, target - now).inspect_err(|_| {
                 context.set_time_and_xc(t0, &self.x0);
             })?;
@@ -162,7 +185,8 @@ impl<T: Scalar> Driver<T> {
         loop {
             let mut ode = Ode {
                 context,
-                evaluations: &mut self.statistics.derivative_evaluations,
+                statistics: &mut self.statistics,
+                jacobians: &mut self.jacobians,
                 accuracy,
             };
             if self.integrator.step(&mut ode, T::from(step))? {
@@ -306,7 +330,7 @@ impl Judge {
 }
 
 /// The largest magnitude; NaN if there is one.
-fn largest<T: Scalar>(error: &[T]) -> f64 {
+pub(super) fn largest<T: Scalar>(error: &[T]) -> f64 {
     error.iter().fold(0.0, |worst: f64, e| {
         let e = e.re().abs();
         if e.is_nan() || e > worst { e } else { worst }
