@@ -1,5 +1,6 @@
 //! The simulator and its integrators.
 
 pub mod config;
+mod dense_output;
 pub mod integrator;
 pub mod simulator;

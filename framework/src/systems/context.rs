@@ -426,9 +426,15 @@ impl<T: Scalar> Context<T> {
 
     /// Sets time and all continuous state in one change.
     pub(crate) fn set_time_and_xc(&mut self, time: T, xc: &[T]) {
-        self.data.time = time;
-        self.data.xc.copy_from_slice(xc);
+        self.set_time_and_change_xc(time).copy_from_slice(xc);
+    }
+
+    /// Sets the time; all continuous state is to be changed in place.
+    #[inline]
+    pub(crate) fn set_time_and_change_xc(&mut self, time: T) -> &mut [T] {
         self.data.cache.invalidate(self.plan.mask_time_xc());
+        self.data.time = time;
+        &mut self.data.xc
     }
 
     /// Swaps in new discrete state; `groups` are the (system, group) pairs that may differ.

@@ -6,6 +6,7 @@
 
 use super::jacobian::Jacobians;
 use super::{ErrorControl, Integrator, Ode};
+use crate::simulation::dense_output::DenseOutput;
 use crate::{Context, Diagram, Error, Result, Scalar};
 
 /// Part of the step that the error estimate predicts to be just accurate enough that is taken.
@@ -72,6 +73,7 @@ pub(in crate::simulation) struct Limits {
 /// An integrator and the choice of its steps.
 pub(in crate::simulation) struct Driver<T: Scalar> {
     pub(in crate::simulation) jacobians: Jacobians<T>,
+    pub(in crate::simulation) dense_output: Option<DenseOutput>,
     integrator: Box<dyn Integrator<T>>,
     limits: Limits,
     /// The step that error control wants next.
@@ -89,6 +91,7 @@ impl<T: Scalar> Driver<T> {
     ) -> Self {
         Self {
             jacobians: Jacobians::new(diagram),
+            dense_output: None,
             integrator,
             limits,
             ideal_step: None,
@@ -134,25 +137,39 @@ impl<T: Scalar> Driver<T> {
         let (t0, max_step) = (context.time(), self.limits.max_step);
         let now = t0.re();
         let mut target = event.min(boundary);
-        if !context.data.xc.is_empty() && target > now {
-            // Stretched up to an event, never beyond a boundary.
-            let stretch = if boundary < event { 1.0 } else { MAX_STRETCH };
-            if now + max_step * stretch < target {
-                target = now + max_step;
-            }
-            self.x0.clone_from(&context.data.xc);
-            self.jacobians.begin_step();
-            let whole = self.step(context, t0, target - now).inspect_err(|_| {
-                context.set_time_and_xc(t0, &self.x0);
-            })?;
-            let reached = context.time().re();
-            self.count_step(reached - now);
-            if !whole && reached < target {
-                return Ok(reached);
-            }
+        if context.data.xc.is_empty() || target <= now {
+            context.set_time(exactly(context.time(), target));
+            return Ok(target);
         }
-        context.set_time(exactly(context.time(), target));
-        Ok(target)
+        // Stretched up to an event, never beyond a boundary.
+        let stretch = if boundary < event { 1.0 } else { MAX_STRETCH };
+        if now + max_step * stretch < target {
+            target = now + max_step;
+        }
+        self.x0.clone_from(&context.data.xc);
+        self.jacobians.begin_step();
+        let reached = self.step_to(context, t0, target).inspect_err(|_| {
+            context.set_time_and_xc(t0, &self.x0);
+        })?;
+        self.count_step(reached - now);
+        Ok(reached)
+    }
+
+    /// A step to the target, or as far as the method gets; returns the time reached.
+    fn step_to(&mut self, context: &mut Context<T>, t0: T, target: f64) -> Result<f64> {
+        if let Some(dense) = &mut self.dense_output {
+            dense.begin_step(context)?;
+        }
+        let whole = self.step(context, t0, target - t0.re())?;
+        let mut reached = context.time().re();
+        if whole || reached >= target {
+            context.set_time(exactly(context.time(), target));
+            reached = target;
+        }
+        if let Some(dense) = &mut self.dense_output {
+            dense.end_step(context)?;
+        }
+        Ok(reached)
     }
 
     fn count_step(&mut self, step: f64) {

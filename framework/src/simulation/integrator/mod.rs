@@ -121,6 +121,11 @@ impl<T: Scalar> Ode<'_, T> {
     pub fn set(&mut self, time: T, state: &[T]) {
         self.context.set_time_and_xc(time, state);
     }
+    /// Sets the time (s) and gives all continuous state to be changed in place.
+    #[inline]
+    pub fn set_time_and_change_state(&mut self, time: T) -> &mut [T] {
+        self.context.set_time_and_change_xc(time)
+    }
     /// The time derivatives of all continuous state at the current time and state.
     ///
     /// # Errors
