@@ -49,9 +49,10 @@ impl Simulator<f64> {
     /// the fourth power of the step. None if no step was taken since
     /// [`Simulator::start_dense_output`], or it was not called.
     ///
-    /// Where an event changed the state or its derivative between two steps, the value at that time is
-    /// the one after the event. The one before it is at the end of a segment that ends a rounding
-    /// error (2e-16 steps, or the next smaller number) earlier; the jump is between these two.
+    /// Where an event, or [`Simulator::context_mut`], changed the state or its derivative between two
+    /// steps, the value at that time is the one after the change. The one before it is at the end of a
+    /// segment that ends a rounding error (2e-16 steps, or the next smaller number) earlier; the jump
+    /// is between these two.
     ///
     /// # Errors
     /// If the state or its derivative was not finite.

@@ -47,7 +47,7 @@ impl<T: Scalar, const S: usize> Explicit<T, S> {
         for stage in 0..S {
             if stage > 0 {
                 let x = ode.set_time_and_change_state(t0 + dt * T::from(tableau.c[stage]));
-                advance(x0, dt, &tableau.a[stage][..stage], k, x);
+                advance(x0, dt, &tableau.a[stage], k, x);
             }
             ode.derivatives(&mut k[stage * n..(stage + 1) * n])?;
         }
@@ -66,16 +66,17 @@ impl<T: Scalar, const S: usize> Explicit<T, S> {
 }
 
 /// Writes `x0 + dt * sum of weights[j] k[j]`.
-#[inline]
-fn advance<T: Scalar>(x0: &[T], dt: T, weights: &[f64], k: &[T], x: &mut [T]) {
+#[inline(always)]
+fn advance<T: Scalar, const S: usize>(x0: &[T], dt: T, weights: &[f64; S], k: &[T], x: &mut [T]) {
     let n = x0.len();
     for (i, (x, x0)) in x.iter_mut().zip(x0).enumerate() {
         *x = *x0 + dt * slope(weights, &k[i..], n);
     }
 }
+
 /// The weighted sum of one element of all stages, which are `n` apart.
-#[inline]
-fn slope<T: Scalar>(weights: &[f64], k: &[T], n: usize) -> T {
+#[inline(always)]
+fn slope<T: Scalar, const S: usize>(weights: &[f64; S], k: &[T], n: usize) -> T {
     let mut slope = T::zero();
     for (j, w) in weights.iter().enumerate() {
         if *w != 0.0 {
