@@ -246,6 +246,38 @@ fn a_failed_step_restores_time_and_state() {
     }
 }
 
+/// `x' = 1` up to 1, beyond which the rate is no number.
+struct Undefined;
+impl<T: Scalar> LeafSystem<T> for Undefined {
+    type Ports = ();
+    fn declare(&self, d: &mut Declare<Self, T>) {
+        d.continuous_state((0, 0, 1), &[T::zero()], &[Dep::Xc], |_, ctx, dx| {
+            dx[0] = T::from(if ctx.xc()[0].re() > 1.0 {
+                f64::NAN
+            } else {
+                1.0
+            });
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn implicit_iterations_do_not_converge_to_what_is_no_number() {
+    let mut b = DiagramBuilder::new();
+    b.add("undefined", Undefined);
+    let d = b.build().unwrap();
+    for scheme in IMPLICIT {
+        let mut sim = Simulator::new(&d, d.default_context()).unwrap();
+        sim.apply_config(&config(scheme, 0.125)).unwrap();
+        let message = sim.advance_to(2.0).unwrap_err().to_string();
+        let expected = format!("integrator '{scheme}' does not converge at");
+        assert!(message.contains(&expected), "{message}");
+        let time = sim.context().time();
+        assert!((time - 1.0).abs() < 1e-12, "{scheme}: {time}");
+    }
+}
+
 #[test]
 fn runs_are_equal_to_the_bit() {
     for scheme in SCHEMES {

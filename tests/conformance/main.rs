@@ -12,6 +12,7 @@
 )]
 
 mod camera;
+mod integrators;
 mod kinematics;
 mod meshes;
 mod npz;

@@ -1,35 +1,12 @@
-//! Simulator: event times and order, discrete systems, integrators.
+//! Simulator: event times and order, discrete systems.
 
+use crate::integrators::{Equation, Flow};
 use crate::support::{Family, difference, load, number};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::{Sine, VectorLogSink, ZeroOrderHold};
 use tarragon_framework::{Block, SimulatorConfig};
-
-type Rate = Box<dyn Fn(f64, &[f64], &mut [f64]) + Send + Sync>;
-
-/// `x' = rate(t, x)`, with the first `outputs` elements of x as output.
-struct Flow {
-    outputs: usize,
-    sizes: (usize, usize, usize),
-    x0: Vec<f64>,
-    rate: Rate,
-}
-impl LeafSystem<f64> for Flow {
-    type Ports = OutputPort<Vec<f64>>;
-    fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
-        let deps = [Dep::Time, Dep::Xc];
-        d.continuous_state(self.sizes, &self.x0, &deps, |s, ctx, dx| {
-            (s.rate)(ctx.time(), ctx.xc(), dx);
-            Ok(())
-        });
-        d.vector_output("x", self.outputs, &[Dep::Xc], |s, ctx, x| {
-            x.copy_from_slice(&ctx.xc()[..s.outputs]);
-            Ok(())
-        })
-    }
-}
 
 /// `x+ = A x + B u`, `y = C x + D u`, where u is a wave of time.
 struct DiscreteLinear {
@@ -69,15 +46,15 @@ fn affine(a: &[Vec<f64>], x: &[f64], b: &[Vec<f64>], u: &[f64], out: &mut [f64])
     }
 }
 
-fn list(v: &Value) -> Vec<f64> {
+pub(crate) fn list(v: &Value) -> Vec<f64> {
     v.as_array().unwrap().iter().map(number).collect()
 }
-fn rows(v: &Value) -> Vec<Vec<f64>> {
+pub(crate) fn rows(v: &Value) -> Vec<Vec<f64>> {
     v.as_array().unwrap().iter().map(list).collect()
 }
 
 /// The recorded cases whose names begin like this.
-fn cases(prefix: &str) -> Option<Vec<Value>> {
+pub(crate) fn cases(prefix: &str) -> Option<Vec<Value>> {
     let all = load("sim/sim.json.gz")?;
     let found: Vec<Value> = all["cases"].as_array().unwrap().clone();
     let found: Vec<Value> = found
@@ -88,15 +65,15 @@ fn cases(prefix: &str) -> Option<Vec<Value>> {
     Some(found)
 }
 
-fn name(case: &Value) -> String {
+pub(crate) fn name(case: &Value) -> String {
     case["name"].as_str().unwrap().to_owned()
 }
 
 /// A log sink of ours and the recorded log that it should equal.
-type Log<'a> = (Block<VectorLogSink>, &'a Value);
+pub(crate) type Log<'a> = (Block<VectorLogSink>, &'a Value);
 
 /// Difference of times, which are to be equal, and of values.
-fn log_errors(sim: &Simulator<f64>, (sink, recorded): &Log<'_>) -> [f64; 2] {
+pub(crate) fn log_errors(sim: &Simulator<f64>, (sink, recorded): &Log<'_>) -> [f64; 2] {
     let log = sink.find_log(sim.context()).unwrap();
     if recorded.is_null() {
         return [0.0; 2]; // Long logs are not recorded.
@@ -112,7 +89,7 @@ fn log_errors(sim: &Simulator<f64>, (sink, recorded): &Log<'_>) -> [f64; 2] {
 }
 
 /// Logs a port at every step, or periodically.
-fn log(
+pub(crate) fn log(
     b: &mut DiagramBuilder,
     name: &str,
     port: OutputPort<Vec<f64>>,
@@ -129,7 +106,7 @@ fn log(
 }
 
 /// How many of our counts differ from the recorded ones.
-fn miscounts(pairs: &[(u64, &Value)]) -> f64 {
+pub(crate) fn miscounts(pairs: &[(u64, &Value)]) -> f64 {
     let wrong = pairs.iter().filter(|(n, v)| v.as_f64() != Some(*n as f64));
     wrong.count() as f64
 }
@@ -306,18 +283,7 @@ fn events() {
             b.add_f64(&name, eventful);
         }
         if case["continuous"] == true {
-            let rate = Box::new(|_: f64, _: &[f64], dx: &mut [f64]| dx[0] = 1.0);
-            let (sizes, x0) = ((0, 0, 1), vec![0.0]);
-            let outputs = 1;
-            b.add_f64(
-                "continuous",
-                Flow {
-                    outputs,
-                    sizes,
-                    x0,
-                    rate,
-                },
-            );
+            b.add("continuous", Flow::new(Equation::Clock, 1, case));
         }
         let d = b.build().unwrap();
         let mut context = d.default_context();
@@ -380,140 +346,4 @@ fn events() {
 fn happened(recorded: &Value) -> Happened {
     let text = |i: usize| recorded[i].as_str().unwrap().to_owned();
     (text(0), text(1), number(&recorded[2]), number(&recorded[3]))
-}
-
-/// The differential equation of a recorded case.
-fn flow(case: &Value) -> Option<Flow> {
-    let get = |key: &str| number(&case[key]);
-    let case_name = name(case);
-    let (sizes, x0, rate): (_, _, Rate) = if case_name.starts_with("vanderpol") {
-        let mu = get("mu");
-        let rate = move |_: f64, x: &[f64], dx: &mut [f64]| {
-            dx[0] = x[1];
-            dx[1] = mu * (1.0 - x[0] * x[0]) * x[1] - x[0];
-        };
-        ((1, 1, 0), list(&case["x0"]), Box::new(rate))
-    } else if case_name.starts_with("pendulum") {
-        let [m, l, damping, g, torque] =
-            ["mass", "length", "damping", "gravity", "torque"].map(get);
-        let rate = move |_: f64, x: &[f64], dx: &mut [f64]| {
-            dx[0] = x[1];
-            dx[1] = (torque - m * g * l * x[0].sin() - damping * x[1]) / (m * l * l);
-        };
-        ((1, 1, 0), list(&case["x0"]), Box::new(rate))
-    } else if case_name == "pid_linear_plant" {
-        let [kp, ki, kd] = ["kp", "ki", "kd"].map(get);
-        let wave = list(&case["sine"]);
-        let a = rows(&case["A"]);
-        // Plant, then the integral of the error; the wave and its derivative are the desired state.
-        let rate = move |t: f64, x: &[f64], dx: &mut [f64]| {
-            let angle = wave[1] * t + wave[2];
-            let e = wave[0] * angle.sin() - x[0];
-            let edot = wave[0] * wave[1] * angle.cos() - x[1];
-            let u = kp * e + ki * x[2] + kd * edot;
-            dx[0] = a[0][0] * x[0] + a[0][1] * x[1];
-            dx[1] = a[1][0] * x[0] + a[1][1] * x[1] + u;
-            dx[2] = e;
-        };
-        ((0, 0, 3), vec![0.0; 3], Box::new(rate))
-    } else {
-        return None;
-    };
-    Some(Flow {
-        outputs: 2,
-        sizes,
-        x0,
-        rate,
-    })
-}
-
-/// One recorded run of an integrator against ours. `reference`: the solution at the recorded times.
-fn judge(family: &mut Family, case: &Value, scheme: &str, flow: Flow, reference: &[f64]) {
-    let times = list(&case["log"]["t"]);
-    let recorded = rows(&case["log"]["x"]);
-    let size = recorded[0].len();
-    let mut b = DiagramBuilder::new();
-    let flow = b.add_f64("flow", flow);
-    let per_step = log(&mut b, "per_step", *flow.ports(), size, None);
-    let periodic = log(&mut b, "periodic", *flow.ports(), size, Some(times[1]));
-    let d = b.build().unwrap();
-    let mut sim = Simulator::new(&d, d.default_context()).unwrap();
-    let accuracy = case["accuracy"].as_f64();
-    sim.apply_config(&SimulatorConfig {
-        integration_scheme: scheme.into(),
-        max_step_size: number(&case["max_step_size"]),
-        accuracy: accuracy.unwrap_or(1e-3),
-        use_error_control: accuracy.is_some(),
-        ..SimulatorConfig::default()
-    })
-    .unwrap();
-    sim.advance_to(*times.last().unwrap()).unwrap();
-
-    let [t, x] = log_errors(&sim, &(periodic.clone(), &case["log"]));
-    let mut errors = vec![("times", t, 0.0)];
-    let s = sim.integrator_statistics();
-    let counted = &case["integrator"];
-    let counts = [
-        (s.steps, &counted["steps"]),
-        (
-            s.shrinkages_from_error_control,
-            &counted["shrinkages_error"],
-        ),
-        (s.derivative_evaluations, &counted["deriv_evals"]),
-    ];
-    println!(
-        "{}: {} steps, {} shrinkages, {} evaluations; recorded {counted}",
-        name(case),
-        s.steps,
-        s.shrinkages_from_error_control,
-        s.derivative_evaluations
-    );
-    // Semi-explicit Euler evaluates twice, where Drake maps velocities to rates of positions, and
-    // implicit Euler once less in each step, where Drake does not use the result.
-    let same = if scheme.ends_with("_euler") { 2 } else { 3 };
-    errors.push(("counts", miscounts(&counts[..same]), 0.0));
-    let [t_step, x_step] = log_errors(&sim, &(per_step, &case["log_per_step"]));
-    // Drake's error estimates lose digits to cancellation, and chosen steps with them.
-    let (rounding, of_steps) = accuracy.map_or((0.0, 1e-13), |_| (1e-8, 1e-8));
-    errors.push(("values", x, 1e-11));
-    errors.push(("times of steps", t_step, rounding));
-    errors.push(("values at steps", x_step, of_steps));
-    if !reference.is_empty() {
-        let log = periodic.find_log(sim.context()).unwrap();
-        let theirs = difference(&recorded.concat(), reference);
-        let ours = difference(log.as_slice(), reference);
-        errors.push(("error against the solution", ours, 1.02 * theirs + 1e-13));
-    }
-    family.case(|| name(case), &errors);
-}
-
-#[test]
-fn integrators() {
-    let Some(cases) = cases("") else {
-        return;
-    };
-    let solution = cases.iter().find(|c| name(c) == "vanderpol_reference");
-    let solution = rows(&solution.unwrap()["x"]).concat();
-    let mut family = Family::new("sim integrators");
-    for case in &cases {
-        let case_name = name(case);
-        let others = ["discrete", "zoh", "events", "vanderpol_reference"];
-        if others.iter().any(|p| case_name.starts_with(p)) {
-            continue;
-        }
-        let scheme = case["scheme"].as_str().unwrap_or("runge_kutta3");
-        let known = tarragon_framework::integrator::SCHEMES.contains(&scheme);
-        match flow(case) {
-            None => {
-                println!("SKIPPED sim {case_name}: the record lacks delay and gains of its blocks")
-            }
-            Some(_) if !known => println!("SKIPPED sim {case_name}: no integrator '{scheme}'"),
-            Some(flow) => {
-                let of_vanderpol = case_name.starts_with("vanderpol");
-                let reference = if of_vanderpol { &solution[..] } else { &[] };
-                judge(&mut family, case, scheme, flow, reference);
-            }
-        }
-    }
-    family.finish();
 }

@@ -1,5 +1,6 @@
 //! Choosing integrator and steps by name and number.
 
+use super::integrator::JacobianScheme;
 use super::integrator::control::Limits;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,8 @@ pub struct SimulatorConfig {
     /// Fail where the accuracy needs steps below the smallest; otherwise such steps are accepted with
     /// the error that they have.
     pub throw_on_minimum_step_size_violation: bool,
+    /// How implicit integrators get Jacobians; Drake's configuration has no such key.
+    pub jacobian_scheme: JacobianScheme,
 }
 
 impl Default for SimulatorConfig {
@@ -60,6 +63,7 @@ impl Default for SimulatorConfig {
             publish_every_time_step: false,
             start_time: None,
             throw_on_minimum_step_size_violation: true,
+            jacobian_scheme: JacobianScheme::default(),
         }
     }
 }

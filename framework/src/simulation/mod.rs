@@ -1,6 +1,7 @@
 //! The simulator and its integrators.
 
 pub mod config;
+mod dense_output;
 pub mod integrator;
 pub mod pace;
 mod schedule;

@@ -113,7 +113,7 @@ impl<T: Scalar> Simulator<T> {
         Ok(Self {
             next_times: vec![(f64::NAN, f64::NAN); context.plan.events.periodic.len()],
             context,
-            driver: Driver::new(Box::new(RungeKutta3::new()), limits),
+            driver: Driver::new(diagram.clone(), Box::new(RungeKutta3::new()), limits),
             initialized: false,
             due: vec![],
             watch: super::witness::Watch::default(),
@@ -137,7 +137,8 @@ impl<T: Scalar> Simulator<T> {
         if let Some(time) = config.start_time.filter(|_| !self.initialized) {
             self.context.set_time(T::from(time));
         }
-        self.driver = Driver::new(integrator, limits);
+        self.driver.set_integrator(integrator, limits);
+        self.set_jacobian_scheme(config.jacobian_scheme);
         self.pace = pace;
         self.publish_every_time_step = config.publish_every_time_step;
         Ok(())
@@ -159,7 +160,8 @@ impl<T: Scalar> Simulator<T> {
             use_error_control: false,
             ..SimulatorConfig::default()
         };
-        self.driver = Driver::new(Box::new(integrator), config.limits()?);
+        self.driver
+            .set_integrator(Box::new(integrator), config.limits()?);
         Ok(())
     }
 

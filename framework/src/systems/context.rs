@@ -457,9 +457,15 @@ impl<T: Scalar> Context<T> {
 
     /// Sets time and all continuous state in one change.
     pub(crate) fn set_time_and_xc(&mut self, time: T, xc: &[T]) {
-        self.data.time = time;
-        self.data.xc.copy_from_slice(xc);
+        self.set_time_and_change_xc(time).copy_from_slice(xc);
+    }
+
+    /// Sets the time; all continuous state is to be changed in place.
+    #[inline]
+    pub(crate) fn set_time_and_change_xc(&mut self, time: T) -> &mut [T] {
         self.data.cache.invalidate(self.plan.mask_time_xc());
+        self.data.time = time;
+        &mut self.data.xc
     }
 
     /// Sets all discrete state.
@@ -532,12 +538,9 @@ impl<T: Scalar> Context<T> {
 
     /// Time derivatives of all continuous state.
     pub(crate) fn time_derivatives(&self, out: &mut [T]) -> Result<()> {
-        for (leaf, node) in self.plan.leaves.iter().zip(&self.plan.nodes) {
-            if let Some(entry) = leaf.derivatives {
-                let slot = node.slot0 + entry as usize;
-                let value: &Vec<T> = eval_slot(&self.plan, &self.data, slot)?.get();
-                out[node.xc.clone()].copy_from_slice(value);
-            }
+        for part in &self.plan.continuous {
+            let value: &Vec<T> = eval_slot(&self.plan, &self.data, part.slot)?.get();
+            out[part.xc.clone()].copy_from_slice(value);
         }
         Ok(())
     }

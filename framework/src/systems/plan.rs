@@ -138,11 +138,23 @@ pub(crate) struct Computation<T: Scalar> {
     pub(crate) calc: CalcFn<T>,
 }
 
+/// A system with continuous state.
+pub(crate) struct Continuous {
+    /// The slot of its time derivatives.
+    pub(crate) slot: usize,
+    /// Where its state is in that of the diagram, and positions and velocities of it.
+    pub(crate) xc: Range<usize>,
+    pub(crate) q: Range<usize>,
+    pub(crate) v: Range<usize>,
+}
+
 /// A compiled diagram. Structure only; values are in contexts.
 pub(crate) struct Plan<T: Scalar> {
     pub(crate) id: PlanId,
     pub(crate) leaves: Vec<Leaf<T>>,
     pub(crate) nodes: Vec<Node>,
+    /// The systems with continuous state, in order.
+    pub(crate) continuous: Vec<Continuous>,
     /// Per input port, over all leaves.
     pub(crate) feeds: Vec<Feed>,
     /// By slot.
@@ -188,6 +200,7 @@ impl<T: Scalar> Plan<T> {
             source_to_slots: Lists::default(),
             mask_time_xc: OnceLock::new(),
             declared: Lists::default(),
+            continuous: continuous(&leaves, &nodes),
             nodes,
             leaves,
         };
@@ -366,6 +379,20 @@ fn lay_out<T: Scalar>(leaves: &[Leaf<T>]) -> (Vec<Node>, usize) {
         nodes.push(node);
     }
     (nodes, source0)
+}
+
+/// The systems with continuous state.
+fn continuous<T: Scalar>(leaves: &[Leaf<T>], nodes: &[Node]) -> Vec<Continuous> {
+    let part = |(leaf, node): (&Leaf<T>, &Node)| {
+        let q = node.xc.start..node.xc.start + leaf.continuous.q;
+        Some(Continuous {
+            slot: node.slot0 + leaf.derivatives? as usize,
+            xc: node.xc.clone(),
+            v: q.end..q.end + leaf.continuous.v,
+            q,
+        })
+    };
+    leaves.iter().zip(nodes).filter_map(part).collect()
 }
 
 /// Checks every wire and tells where each input port gets its value.

@@ -4,8 +4,10 @@
 //! the safety factors and the dead band of Simbody, which Drake took over, so that steps agree with
 //! Drake's. An accepted step that was cut short by an event does not change the size of the next.
 
+use super::jacobian::Jacobians;
 use super::{ErrorControl, Integrator, Ode};
-use crate::{Context, Error, Result, Scalar};
+use crate::simulation::dense_output::DenseOutput;
+use crate::{Context, Diagram, Error, Result, Scalar};
 
 /// Part of the step that the error estimate predicts to be just accurate enough that is taken.
 const SAFETY: f64 = 0.9;
@@ -34,6 +36,10 @@ pub struct IntegratorStatistics {
     pub steps: u64,
     /// Evaluations of the time derivatives.
     pub derivative_evaluations: u64,
+    /// Those of them that were made for Jacobians; with dual numbers each counts as one.
+    pub derivative_evaluations_for_jacobian: u64,
+    /// Jacobians computed.
+    pub jacobian_evaluations: u64,
     /// Steps repeated with a smaller one because of their error.
     pub shrinkages_from_error_control: u64,
     /// Steps repeated with a smaller one because the method did not converge.
@@ -66,6 +72,8 @@ pub(in crate::simulation) struct Limits {
 
 /// An integrator and the choice of its steps.
 pub(in crate::simulation) struct Driver<T: Scalar> {
+    pub(in crate::simulation) jacobians: Jacobians<T>,
+    pub(in crate::simulation) dense_output: Option<DenseOutput>,
     integrator: Box<dyn Integrator<T>>,
     limits: Limits,
     /// The step that error control wants next.
@@ -76,14 +84,31 @@ pub(in crate::simulation) struct Driver<T: Scalar> {
 
 impl<T: Scalar> Driver<T> {
     /// The integrator under these limits, which have been checked.
-    pub(in crate::simulation) fn new(integrator: Box<dyn Integrator<T>>, limits: Limits) -> Self {
+    pub(in crate::simulation) fn new(
+        diagram: Diagram<T>,
+        integrator: Box<dyn Integrator<T>>,
+        limits: Limits,
+    ) -> Self {
         Self {
+            jacobians: Jacobians::new(diagram),
+            dense_output: None,
             integrator,
             limits,
             ideal_step: None,
             x0: vec![],
             statistics: IntegratorStatistics::default(),
         }
+    }
+
+    /// Another integrator, with statistics of its own.
+    pub(in crate::simulation) fn set_integrator(
+        &mut self,
+        integrator: Box<dyn Integrator<T>>,
+        limits: Limits,
+    ) {
+        self.integrator = integrator;
+        self.statistics = IntegratorStatistics::default();
+        self.set_limits(limits);
     }
 
     pub(in crate::simulation) fn integrator(&self) -> &dyn Integrator<T> {
@@ -112,24 +137,39 @@ impl<T: Scalar> Driver<T> {
         let (t0, max_step) = (context.time(), self.limits.max_step);
         let now = t0.re();
         let mut target = event.min(boundary);
-        if !context.data.xc.is_empty() && target > now {
-            // Stretched up to an event, never beyond a boundary.
-            let stretch = if boundary < event { 1.0 } else { MAX_STRETCH };
-            if now + max_step * stretch < target {
-                target = now + max_step;
-            }
-            self.x0.clone_from(&context.data.xc);
-            let whole = self.step(context, t0, target - now).inspect_err(|_| {
-                context.set_time_and_xc(t0, &self.x0);
-            })?;
-            let reached = context.time().re();
-            self.count_step(reached - now);
-            if !whole && reached < target {
-                return Ok(reached);
-            }
+        if context.data.xc.is_empty() || target <= now {
+            context.set_time(exactly(context.time(), target));
+            return Ok(target);
         }
-        context.set_time(exactly(context.time(), target));
-        Ok(target)
+        // Stretched up to an event, never beyond a boundary.
+        let stretch = if boundary < event { 1.0 } else { MAX_STRETCH };
+        if now + max_step * stretch < target {
+            target = now + max_step;
+        }
+        self.x0.clone_from(&context.data.xc);
+        self.jacobians.begin_step();
+        let reached = self.step_to(context, t0, target).inspect_err(|_| {
+            context.set_time_and_xc(t0, &self.x0);
+        })?;
+        self.count_step(reached - now);
+        Ok(reached)
+    }
+
+    /// A step to the target, or as far as the method gets; returns the time reached.
+    fn step_to(&mut self, context: &mut Context<T>, t0: T, target: f64) -> Result<f64> {
+        if let Some(dense) = &mut self.dense_output {
+            dense.begin_step(context)?;
+        }
+        let whole = self.step(context, t0, target - t0.re())?;
+        let mut reached = context.time().re();
+        if whole || reached >= target {
+            context.set_time(exactly(context.time(), target));
+            reached = target;
+        }
+        if let Some(dense) = &mut self.dense_output {
+            dense.end_step(context)?;
+        }
+        Ok(reached)
     }
 
     fn count_step(&mut self, step: f64) {
@@ -162,7 +202,8 @@ impl<T: Scalar> Driver<T> {
         loop {
             let mut ode = Ode {
                 context,
-                evaluations: &mut self.statistics.derivative_evaluations,
+                statistics: &mut self.statistics,
+                jacobians: &mut self.jacobians,
                 accuracy,
             };
             if self.integrator.step(&mut ode, T::from(step))? {
@@ -306,7 +347,7 @@ impl Judge {
 }
 
 /// The largest magnitude; NaN if there is one.
-fn largest<T: Scalar>(error: &[T]) -> f64 {
+pub(super) fn largest<T: Scalar>(error: &[T]) -> f64 {
     error.iter().fold(0.0, |worst: f64, e| {
         let e = e.re().abs();
         if e.is_nan() || e > worst { e } else { worst }

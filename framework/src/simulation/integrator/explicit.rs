@@ -16,9 +16,9 @@ pub(super) struct Tableau<const S: usize> {
 /// Work space of an explicit Runge-Kutta method.
 pub(super) struct Explicit<T, const S: usize> {
     tableau: Tableau<S>,
-    k: [Vec<T>; S],
+    /// The slopes of one stage after the other.
+    k: Vec<T>,
     x0: Vec<T>,
-    x: Vec<T>,
     error: Vec<T>,
 }
 
@@ -26,9 +26,8 @@ impl<T: Scalar, const S: usize> Explicit<T, S> {
     pub(super) fn new(tableau: Tableau<S>) -> Self {
         Self {
             tableau,
-            k: std::array::from_fn(|_| vec![]),
+            k: vec![],
             x0: vec![],
-            x: vec![],
             error: vec![],
         }
     }
@@ -39,29 +38,24 @@ impl<T: Scalar, const S: usize> Explicit<T, S> {
             tableau,
             k,
             x0,
-            x,
             error,
         } = self;
         x0.clear();
         x0.extend_from_slice(ode.state());
-        x.clone_from(x0);
+        let n = x0.len();
+        k.resize(n * S, T::zero());
         for stage in 0..S {
             if stage > 0 {
-                for (i, x) in x.iter_mut().enumerate() {
-                    *x = x0[i] + dt * slope(&tableau.a[stage], &k[..stage], i);
-                }
-                ode.set(t0 + dt * T::from(tableau.c[stage]), x);
+                let x = ode.set_time_and_change_state(t0 + dt * T::from(tableau.c[stage]));
+                advance(x0, dt, &tableau.a[stage], k, x);
             }
-            k[stage].resize(x0.len(), T::zero());
-            ode.derivatives(&mut k[stage])?;
+            ode.derivatives(&mut k[stage * n..(stage + 1) * n])?;
         }
-        for (i, x) in x.iter_mut().enumerate() {
-            *x = x0[i] + dt * slope(&tableau.b, k, i);
-        }
-        ode.set(t0 + dt, x);
+        let x = ode.set_time_and_change_state(t0 + dt);
+        advance(x0, dt, &tableau.b, k, x);
         if let Some(e) = &tableau.e {
             error.clear();
-            error.extend((0..x0.len()).map(|i| dt * slope(e, k, i)));
+            error.extend((0..n).map(|i| dt * slope(e, &k[i..], n)));
         }
         Ok(true)
     }
@@ -71,13 +65,22 @@ impl<T: Scalar, const S: usize> Explicit<T, S> {
     }
 }
 
-/// Element `i` of the weighted sum of stages.
-#[inline]
-fn slope<T: Scalar>(weights: &[f64], k: &[Vec<T>], i: usize) -> T {
+/// Writes `x0 + dt * sum of weights[j] k[j]`.
+#[inline(always)]
+fn advance<T: Scalar, const S: usize>(x0: &[T], dt: T, weights: &[f64; S], k: &[T], x: &mut [T]) {
+    let n = x0.len();
+    for (i, (x, x0)) in x.iter_mut().zip(x0).enumerate() {
+        *x = *x0 + dt * slope(weights, &k[i..], n);
+    }
+}
+
+/// The weighted sum of one element of all stages, which are `n` apart.
+#[inline(always)]
+fn slope<T: Scalar, const S: usize>(weights: &[f64; S], k: &[T], n: usize) -> T {
     let mut slope = T::zero();
-    for (k, w) in k.iter().zip(weights) {
+    for (j, w) in weights.iter().enumerate() {
         if *w != 0.0 {
-            slope += k[i] * T::from(*w);
+            slope += k[j * n] * T::from(*w);
         }
     }
     slope

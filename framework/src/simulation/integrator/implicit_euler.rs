@@ -1,6 +1,6 @@
 //! Implicit Euler.
 
-use super::newton::{Jacobian, Stages, whole_and_halves};
+use super::newton::{Halving, Jacobian, Stages};
 use super::{ErrorControl, Integrator, Ode};
 use crate::Result;
 
@@ -11,7 +11,7 @@ pub struct ImplicitEuler {
     jacobian: Jacobian,
     /// Of whole and half steps: the matrix of one is good enough for the other, mostly.
     stage: Stages<1>,
-    error: Vec<f64>,
+    halving: Halving,
 }
 
 impl ImplicitEuler {
@@ -22,9 +22,9 @@ impl ImplicitEuler {
     )]
     pub fn new() -> Self {
         Self {
-            jacobian: Jacobian::default(),
+            jacobian: Jacobian::new(),
             stage: Stages::new([[1.0]], [1.0]),
-            error: vec![],
+            halving: Halving::default(),
         }
     }
 }
@@ -35,18 +35,16 @@ impl Integrator<f64> for ImplicitEuler {
     }
 
     fn step(&mut self, ode: &mut Ode<'_, f64>, dt: f64) -> Result<bool> {
-        let t1 = ode.time() + dt;
         let Self {
-            jacobian, stage, ..
+            jacobian,
+            stage,
+            halving,
         } = self;
-        let found = whole_and_halves(ode, dt, |ode, step| stage.solve(jacobian, ode, step))?;
-        self.jacobian.step_ended(found.is_some());
-        let Some([whole, end]) = found else {
-            return Ok(false);
-        };
-        ode.set(t1, &end);
-        self.error = whole.iter().zip(&end).map(|(a, b)| a - b).collect();
-        Ok(true)
+        let converged = halving.step(ode, dt, |ode, step, result| {
+            stage.solve(jacobian, ode, step, result)
+        })?;
+        jacobian.step_ended(converged);
+        Ok(converged)
     }
 
     fn error_control(&self) -> Option<ErrorControl> {
@@ -58,6 +56,6 @@ impl Integrator<f64> for ImplicitEuler {
     }
 
     fn error_estimate(&self) -> &[f64] {
-        &self.error
+        self.halving.error()
     }
 }

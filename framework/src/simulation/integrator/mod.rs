@@ -9,6 +9,8 @@ pub(super) mod control;
 mod explicit;
 mod explicit_euler;
 mod implicit_euler;
+pub(super) mod jacobian;
+mod lu;
 mod newton;
 mod radau;
 mod runge_kutta2;
@@ -22,6 +24,7 @@ pub use bogacki_shampine3::BogackiShampine3;
 pub use control::IntegratorStatistics;
 pub use explicit_euler::ExplicitEuler;
 pub use implicit_euler::ImplicitEuler;
+pub use jacobian::JacobianScheme;
 pub use radau::{Radau, Radau1, Radau3};
 pub use runge_kutta2::RungeKutta2;
 pub use runge_kutta3::RungeKutta3;
@@ -31,6 +34,7 @@ pub use semi_explicit_euler::SemiExplicitEuler;
 pub use velocity_implicit_euler::VelocityImplicitEuler;
 
 use crate::{Context, Result, Scalar};
+use jacobian::Jacobians;
 use std::ops::Range;
 
 /// Advances continuous state by one step.
@@ -95,7 +99,8 @@ pub struct ErrorControl {
 /// integrator sees it.
 pub struct Ode<'a, T: Scalar> {
     context: &'a mut Context<T>,
-    evaluations: &'a mut u64,
+    statistics: &'a mut IntegratorStatistics,
+    jacobians: &'a mut Jacobians<T>,
     /// Accuracy asked for, for the convergence of iterations.
     accuracy: f64,
 }
@@ -116,6 +121,11 @@ impl<T: Scalar> Ode<'_, T> {
     pub fn set(&mut self, time: T, state: &[T]) {
         self.context.set_time_and_xc(time, state);
     }
+    /// Sets the time (s) and gives all continuous state to be changed in place.
+    #[inline]
+    pub fn set_time_and_change_state(&mut self, time: T) -> &mut [T] {
+        self.context.set_time_and_change_xc(time)
+    }
     /// The time derivatives of all continuous state at the current time and state.
     ///
     /// # Errors
@@ -124,7 +134,7 @@ impl<T: Scalar> Ode<'_, T> {
     /// # Panics
     /// If `out` has another length than the state.
     pub fn derivatives(&mut self, out: &mut [T]) -> Result<()> {
-        *self.evaluations += 1;
+        self.statistics.derivative_evaluations += 1;
         self.context.time_derivatives(out)
     }
     /// Rates of all positions from all velocities, at the current configuration.
@@ -140,10 +150,12 @@ impl<T: Scalar> Ode<'_, T> {
     }
     /// Where the generalized positions q are in the state, system by system.
     pub fn positions(&self) -> impl Iterator<Item = Range<usize>> {
-        let plan = &self.context.plan;
-        let leaves = plan.leaves.iter().zip(&plan.nodes);
-        leaves
-            .map(|(leaf, node)| node.xc.start..node.xc.start + leaf.continuous.q)
-            .filter(|q| !q.is_empty())
+        let systems = self.context.plan.continuous.iter();
+        systems.map(|c| c.q.clone()).filter(|q| !q.is_empty())
+    }
+    /// Where the generalized velocities v are in the state, system by system.
+    pub fn velocities(&self) -> impl Iterator<Item = Range<usize>> {
+        let systems = self.context.plan.continuous.iter();
+        systems.map(|c| c.v.clone()).filter(|v| !v.is_empty())
     }
 }

@@ -5,65 +5,40 @@
 //! anew only where the iterations do not converge, the cheaper one first.
 
 use super::Ode;
+use super::control::largest;
+use super::lu::Lu;
 use crate::Result;
-use nalgebra::{DMatrix, DVector, Dyn, LU};
+use nalgebra::DMatrix;
 
 pub(super) const MAX_ITERATIONS: usize = 10;
 /// Part of the accuracy that the iterations may miss; Hairer and Wanner recommend 0.01 to 0.1.
 const KAPPA: f64 = 0.05;
 
-/// The Jacobian of the time derivatives, shared by the stages of one integrator.
-#[derive(Default)]
+/// A Jacobian that is kept, and shared by the stages of one integrator.
 pub(super) struct Jacobian {
-    matrix: Option<DMatrix<f64>>,
+    pub(super) matrix: DMatrix<f64>,
     /// Made for the very state that the step starts from.
     fresh: bool,
 }
 
 impl Jacobian {
+    /// None yet.
+    pub(super) fn new() -> Self {
+        Self {
+            matrix: DMatrix::zeros(0, 0),
+            fresh: false,
+        }
+    }
+
     /// To be called after each step. After a failed one the next starts from the same state.
     pub(super) fn step_ended(&mut self, converged: bool) {
         self.fresh = !converged;
     }
 
-    /// The kept Jacobian, if it is of use for a state of `n` elements.
-    fn kept(&self, n: usize) -> Option<&DMatrix<f64>> {
-        self.matrix
-            .as_ref()
-            .filter(|j| j.nrows() == n && j.iter().all(|x| x.is_finite()))
+    /// The kept Jacobian is of use for `n` unknowns.
+    pub(super) fn is_usable(&self, n: usize) -> bool {
+        self.matrix.nrows() == n && self.matrix.iter().all(|x| x.is_finite())
     }
-
-    /// Makes it anew, around (t, x).
-    fn make(&mut self, ode: &mut Ode<'_, f64>, t: f64, x: &[f64]) -> Result<()> {
-        let rate = |x: &[f64], out: &mut [f64]| {
-            ode.set(t, x);
-            ode.derivatives(out)
-        };
-        self.matrix = Some(forward_differences(x, rate)?);
-        Ok(())
-    }
-}
-
-/// The Jacobian of `f` around x.
-pub(super) fn forward_differences(
-    x: &[f64],
-    mut f: impl FnMut(&[f64], &mut [f64]) -> Result<()>,
-) -> Result<DMatrix<f64>> {
-    let n = x.len();
-    let (mut at_x, mut moved, mut at) = (vec![0.0; n], vec![0.0; n], x.to_vec());
-    let mut jacobian = DMatrix::zeros(n, n);
-    f(x, &mut at_x)?;
-    for i in 0..n {
-        at[i] = x[i] + f64::EPSILON.sqrt() * x[i].abs().max(1.0);
-        // The difference that was really made, free of rounding.
-        let dx = at[i] - x[i];
-        f(&at, &mut moved)?;
-        for (k, (moved, at_x)) in moved.iter().zip(&at_x).enumerate() {
-            jacobian[(k, i)] = (moved - at_x) / dx;
-        }
-        at[i] = x[i];
-    }
-    Ok(jacobian)
 }
 
 /// Judges iterations by their updates.
@@ -110,40 +85,76 @@ pub(super) struct Step<'a> {
     pub(super) guess: Option<&'a [f64]>,
 }
 
-/// The results of one step of size `h` and of two half ones, `None` if one of them has none. `solve`
-/// makes a step; guesses for the half ones come from the whole one.
-pub(super) fn whole_and_halves(
-    ode: &mut Ode<'_, f64>,
-    h: f64,
-    mut solve: impl FnMut(&mut Ode<'_, f64>, &Step<'_>) -> Result<Option<Vec<f64>>>,
-) -> Result<Option<[Vec<f64>; 2]>> {
-    let (t0, x0) = (ode.time(), ode.state().to_vec());
-    let step = Step {
-        t0,
-        h,
-        x0: &x0,
-        constant: None,
-        guess: None,
-    };
-    let Some(whole) = solve(ode, &step)? else {
-        return Ok(None);
-    };
-    let middle: Vec<f64> = x0.iter().zip(&whole).map(|(a, b)| 0.5 * (a + b)).collect();
-    let first = Step {
-        h: h / 2.0,
-        guess: Some(&middle),
-        ..step
-    };
-    let Some(middle) = solve(ode, &first)? else {
-        return Ok(None);
-    };
-    let second = Step {
-        t0: t0 + h / 2.0,
-        x0: &middle,
-        guess: Some(&whole),
-        ..first
-    };
-    Ok(solve(ode, &second)?.map(|end| [whole, end]))
+/// Makes a step as two of half the size and estimates the error by the difference to one whole step
+/// (Hairer, Nørsett, Wanner I, section II.4).
+#[derive(Default)]
+pub(super) struct Halving {
+    x0: Vec<f64>,
+    whole: Vec<f64>,
+    /// First guess, then result of the first half.
+    guess: Vec<f64>,
+    middle: Vec<f64>,
+    end: Vec<f64>,
+    error: Vec<f64>,
+}
+
+impl Halving {
+    /// A step of size `h`, false if one of its parts has no result. `solve` makes a part; guesses for
+    /// the half ones come from the whole one.
+    pub(super) fn step(
+        &mut self,
+        ode: &mut Ode<'_, f64>,
+        h: f64,
+        mut solve: impl FnMut(&mut Ode<'_, f64>, &Step<'_>, &mut Vec<f64>) -> Result<bool>,
+    ) -> Result<bool> {
+        let t0 = ode.time();
+        self.x0.clear();
+        self.x0.extend_from_slice(ode.state());
+        let step = Step {
+            t0,
+            h,
+            x0: &self.x0,
+            constant: None,
+            guess: None,
+        };
+        if !solve(ode, &step, &mut self.whole)? {
+            return Ok(false);
+        }
+        self.guess.clear();
+        let ends = self.x0.iter().zip(&self.whole);
+        self.guess.extend(ends.map(|(a, b)| 0.5 * (a + b)));
+        let first = Step {
+            h: h / 2.0,
+            guess: Some(&self.guess),
+            ..step
+        };
+        if !solve(ode, &first, &mut self.middle)? {
+            return Ok(false);
+        }
+        let second = Step {
+            t0: t0 + h / 2.0,
+            x0: &self.middle,
+            guess: Some(&self.whole),
+            ..first
+        };
+        if !solve(ode, &second, &mut self.end)? {
+            return Ok(false);
+        }
+        ode.set(t0 + h, &self.end);
+        difference(&self.whole, &self.end, &mut self.error);
+        Ok(true)
+    }
+
+    /// The error estimate of the last step.
+    pub(super) fn error(&self) -> &[f64] {
+        &self.error
+    }
+}
+
+/// Writes `a - b`.
+pub(super) fn difference(a: &[f64], b: &[f64], out: &mut Vec<f64>) {
+    out.clear();
+    out.extend(a.iter().zip(b).map(|(a, b)| a - b));
 }
 
 /// The stages `Z_i = constant + h * sum of a[i][j] f(t0 + c[j] h, x0 + Z_j)` of a stiffly accurate
@@ -151,9 +162,9 @@ pub(super) fn whole_and_halves(
 pub(super) struct Stages<const S: usize> {
     a: [[f64; S]; S],
     c: [f64; S],
-    factored: Option<LU<f64, Dyn, Dyn>>,
-    z: DVector<f64>,
-    residual: DVector<f64>,
+    factored: Lu,
+    z: Vec<f64>,
+    residual: Vec<f64>,
     slopes: Vec<f64>,
     x: Vec<f64>,
 }
@@ -163,32 +174,35 @@ impl<const S: usize> Stages<S> {
         Self {
             a,
             c,
-            factored: None,
-            z: DVector::zeros(0),
-            residual: DVector::zeros(0),
+            factored: Lu::default(),
+            z: vec![],
+            residual: vec![],
             slopes: vec![],
             x: vec![],
         }
     }
 
-    /// The result of the step, `None` if the iterations do not converge. Leaves time and state of the
-    /// context anywhere.
+    /// Writes the result of the step; false if the iterations do not converge. Leaves time and state
+    /// of the context anywhere.
     pub(super) fn solve(
         &mut self,
         jacobian: &mut Jacobian,
         ode: &mut Ode<'_, f64>,
         step: &Step<'_>,
-    ) -> Result<Option<Vec<f64>>> {
+        result: &mut Vec<f64>,
+    ) -> Result<bool> {
         for trial in 1..=3 {
             if !self.freshen(jacobian, ode, step, trial)? {
                 break;
             }
             if self.iterate(ode, step)? {
-                let z = self.z.iter().skip((S - 1) * step.x0.len());
-                return Ok(Some(step.x0.iter().zip(z).map(|(x, z)| x + z).collect()));
+                let z = &self.z[(S - 1) * step.x0.len()..];
+                result.clear();
+                result.extend(step.x0.iter().zip(z).map(|(x, z)| x + z));
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// Gets the matrices ready: in the first trial those at hand, in the second a factorization for
@@ -201,40 +215,42 @@ impl<const S: usize> Stages<S> {
         trial: u32,
     ) -> Result<bool> {
         let n = step.x0.len();
-        let missing = jacobian.kept(n).is_none();
-        let of_other_size = self
-            .factored
-            .as_ref()
-            .is_none_or(|f| f.l().nrows() != n * S);
+        let missing = !jacobian.is_usable(n);
+        let of_other_size = !self.factored.is_of(n * S);
         if missing || (trial == 3 && !of_other_size) {
             if jacobian.fresh && !missing {
                 return Ok(false);
             }
-            jacobian.make(ode, step.t0, step.x0)?;
+            ode.set(step.t0, step.x0);
+            ode.jacobian(&mut jacobian.matrix)?;
+            if !jacobian.is_usable(n) {
+                return Ok(false);
+            }
         } else if trial == 1 && !of_other_size {
             return Ok(true);
         }
-        let Some(j) = jacobian.kept(n) else {
-            return Ok(false);
-        };
-        let a = DMatrix::from_fn(S, S, |i, k| -step.h * self.a[i][k]);
-        self.factored = Some((DMatrix::identity(n * S, n * S) + a.kronecker(j)).lu());
+        let j = &jacobian.matrix;
+        self.factored.factor(n * S, |row, column| {
+            let one = if row == column { 1.0 } else { 0.0 };
+            one - step.h * self.a[row / n][column / n] * j[(row % n, column % n)]
+        });
         Ok(true)
     }
 
     /// Newton iterations; true if they converged.
     fn iterate(&mut self, ode: &mut Ode<'_, f64>, step: &Step<'_>) -> Result<bool> {
         let (n, x0) = (step.x0.len(), step.x0);
-        let Some(factored) = &self.factored else {
-            return Ok(false);
-        };
         self.slopes.resize(n * S, 0.0);
         self.x.resize(n, 0.0);
-        self.residual = DVector::zeros(n * S);
-        self.z = match step.guess {
-            Some(guess) => DVector::from_fn(n * S, |i, _| guess[i % n] - x0[i % n]),
-            None => DVector::zeros(n * S),
-        };
+        self.residual.resize(n * S, 0.0);
+        self.z.clear();
+        match step.guess {
+            Some(guess) => {
+                let z = |i: usize| guess[i % n] - x0[i % n];
+                self.z.extend((0..n * S).map(z));
+            }
+            None => self.z.resize(n * S, 0.0),
+        }
         let mut convergence = Convergence::default();
         for _ in 0..MAX_ITERATIONS {
             for (j, c) in self.c.iter().enumerate() {
@@ -251,14 +267,17 @@ impl<const S: usize> Stages<S> {
                     .sum();
                 *r = step.h * slope + step.constant.map_or(0.0, |c| c[i]) - self.z[row];
             }
-            if !factored.solve_mut(&mut self.residual) {
+            if !self.factored.solve(&mut self.residual) {
                 return Ok(false);
             }
-            self.z += &self.residual;
-            let update = self.residual.rows((S - 1) * n, n);
-            let end = self.z.rows((S - 1) * n, n);
+            for (z, update) in self.z.iter_mut().zip(&self.residual) {
+                *z += update;
+            }
+            let update = &self.residual[(S - 1) * n..];
+            let end = &self.z[(S - 1) * n..];
             let moved = (0..n).map(|i| (x0[i] + end[i], update[i]));
-            if let Some(converged) = convergence.after(moved, update.amax(), ode.accuracy()) {
+            let norm = largest(update);
+            if let Some(converged) = convergence.after(moved, norm, ode.accuracy()) {
                 return Ok(converged);
             }
         }

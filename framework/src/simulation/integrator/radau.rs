@@ -1,6 +1,6 @@
 //! Radau IIA.
 
-use super::newton::{Jacobian, Stages, Step};
+use super::newton::{Jacobian, Stages, Step, difference};
 use super::{ErrorControl, Integrator, Ode};
 use crate::Result;
 
@@ -11,6 +11,10 @@ pub struct Radau<const S: usize> {
     jacobian: Jacobian,
     stages: Stages<S>,
     trapezoid: Stages<1>,
+    x0: Vec<f64>,
+    half_slope: Vec<f64>,
+    end: Vec<f64>,
+    embedded: Vec<f64>,
     error: Vec<f64>,
 }
 
@@ -45,36 +49,43 @@ impl Radau<2> {
 impl<const S: usize> Radau<S> {
     fn of(stages: Stages<S>) -> Self {
         Self {
-            jacobian: Jacobian::default(),
+            jacobian: Jacobian::new(),
             stages,
             trapezoid: Stages::new([[0.5]], [1.0]),
+            x0: vec![],
+            half_slope: vec![],
+            end: vec![],
+            embedded: vec![],
             error: vec![],
         }
     }
 
-    /// The results of this method and of the trapezoidal rule.
-    fn solve(&mut self, ode: &mut Ode<'_, f64>, h: f64) -> Result<Option<[Vec<f64>; 2]>> {
-        let (t0, x0) = (ode.time(), ode.state().to_vec());
-        let mut half_slope = vec![0.0; x0.len()];
-        ode.derivatives(&mut half_slope)?;
-        half_slope.iter_mut().for_each(|f| *f *= h / 2.0);
+    /// Computes the results of this method and of the trapezoidal rule; false if one has none.
+    fn solve(&mut self, ode: &mut Ode<'_, f64>, h: f64) -> Result<bool> {
+        let t0 = ode.time();
+        self.x0.clear();
+        self.x0.extend_from_slice(ode.state());
+        self.half_slope.resize(self.x0.len(), 0.0);
+        ode.derivatives(&mut self.half_slope)?;
+        self.half_slope.iter_mut().for_each(|f| *f *= h / 2.0);
         let step = Step {
             t0,
             h,
-            x0: &x0,
+            x0: &self.x0,
             constant: None,
             guess: None,
         };
-        let Some(end) = self.stages.solve(&mut self.jacobian, ode, &step)? else {
-            return Ok(None);
-        };
+        let jacobian = &mut self.jacobian;
+        if !self.stages.solve(jacobian, ode, &step, &mut self.end)? {
+            return Ok(false);
+        }
         let step = Step {
-            constant: Some(&half_slope),
-            guess: Some(&end),
+            constant: Some(&self.half_slope),
+            guess: Some(&self.end),
             ..step
         };
-        let embedded = self.trapezoid.solve(&mut self.jacobian, ode, &step)?;
-        Ok(embedded.map(|embedded| [end, embedded]))
+        self.trapezoid
+            .solve(jacobian, ode, &step, &mut self.embedded)
     }
 }
 
@@ -85,14 +96,13 @@ impl<const S: usize> Integrator<f64> for Radau<S> {
 
     fn step(&mut self, ode: &mut Ode<'_, f64>, dt: f64) -> Result<bool> {
         let t1 = ode.time() + dt;
-        let found = self.solve(ode, dt)?;
-        self.jacobian.step_ended(found.is_some());
-        let Some([end, embedded]) = found else {
-            return Ok(false);
-        };
-        ode.set(t1, &end);
-        self.error = end.iter().zip(&embedded).map(|(a, b)| a - b).collect();
-        Ok(true)
+        let converged = self.solve(ode, dt)?;
+        self.jacobian.step_ended(converged);
+        if converged {
+            ode.set(t1, &self.end);
+            difference(&self.end, &self.embedded, &mut self.error);
+        }
+        Ok(converged)
     }
 
     fn error_control(&self) -> Option<ErrorControl> {

@@ -1,31 +1,21 @@
 //! Velocity-implicit Euler.
 
-use super::newton::{Convergence, MAX_ITERATIONS, Step, forward_differences, whole_and_halves};
+use super::jacobian::Rates;
+use super::lu::Lu;
+use super::newton::{Convergence, Halving, Jacobian, MAX_ITERATIONS, Step};
 use super::{ErrorControl, Integrator, Ode};
-use crate::Result;
-use nalgebra::{DMatrix, DVector, Dyn, LU};
+use crate::{Context, Result, Scalar};
 
 /// Implicit Euler whose iterations solve for velocities and further state y = (v, z) only; positions
 /// follow as `q = q0 + h N(q) v`. First order, for stiff mechanical systems, with linear systems of
 /// about half the size: Drake's `VelocityImplicitEulerIntegrator`. Takes two steps of half the size
 /// and estimates the error by the difference to one whole step. In `f64` only.
 ///
-/// The rate of positions is taken from the time derivatives, at the cost of further evaluations.
+/// N is that of the velocity maps of the systems: a system with positions declares
+/// [`Declare::velocity_map`](crate::Declare::velocity_map), or `qdot = v` holds for it.
 pub struct VelocityImplicitEuler {
     solver: Solver,
-    error: Vec<f64>,
-}
-
-#[derive(Default)]
-struct Solver {
-    /// Of the rate of y to y, positions following.
-    jacobian: Option<DMatrix<f64>>,
-    factored: Option<LU<f64, Dyn, Dyn>>,
-    /// Where q and y are in the state.
-    q: Vec<usize>,
-    y: Vec<usize>,
-    slopes: Vec<f64>,
-    x: Vec<f64>,
+    halving: Halving,
 }
 
 impl VelocityImplicitEuler {
@@ -36,114 +26,186 @@ impl VelocityImplicitEuler {
     )]
     pub fn new() -> Self {
         Self {
-            solver: Solver::default(),
-            error: vec![],
+            solver: Solver {
+                jacobian: Jacobian::new(),
+                factored: Lu::default(),
+                layout: Layout::default(),
+                at: vec![],
+                x: vec![],
+                v: vec![],
+                qdot: vec![],
+                slopes: vec![],
+                update: vec![],
+            },
+            halving: Halving::default(),
         }
     }
 }
 
+/// Where positions q, velocities v, and all but the positions y are in the state.
+#[derive(Default)]
+struct Layout {
+    q: Vec<usize>,
+    v: Vec<usize>,
+    y: Vec<usize>,
+}
+
+impl Layout {
+    fn find(&mut self, ode: &Ode<'_, f64>) {
+        let Self { q, v, y } = self;
+        [&mut *q, &mut *v, &mut *y]
+            .into_iter()
+            .for_each(|list| list.clear());
+        let mut end = 0;
+        for positions in ode.positions() {
+            y.extend(end..positions.start);
+            end = positions.end;
+            q.extend(positions);
+        }
+        y.extend(end..ode.state().len());
+        v.extend(ode.velocities().flatten());
+    }
+}
+
+/// Elements of x.
+fn gather<S: Scalar>(x: &[S], at: &[usize], out: &mut Vec<S>) {
+    out.clear();
+    out.extend(at.iter().map(|i| x[*i]));
+}
+
+/// `l(y)`: the rates of y at `q = q0 + h N(q0) v`, of which the Jacobian is needed.
+struct Following<'a> {
+    step: &'a Step<'a>,
+    layout: &'a Layout,
+}
+
+impl Rates for Following<'_> {
+    fn at<S: Scalar>(&self, context: &mut Context<S>, y: &[S], rates: &mut [S]) -> Result<()> {
+        let Self { step, layout } = self;
+        let (t, h) = (S::from(step.t0), S::from(step.h));
+        let mut x: Vec<S> = step.x0.iter().map(|x| S::from(*x)).collect();
+        for (i, y) in layout.y.iter().zip(y) {
+            x[*i] = *y;
+        }
+        let (mut v, mut qdot) = (vec![], vec![S::zero(); layout.q.len()]);
+        gather(&x, &layout.v, &mut v);
+        context.set_time_and_xc(t, &x);
+        context.map_v_to_qdot(&v, &mut qdot)?;
+        for (i, qdot) in layout.q.iter().zip(qdot) {
+            x[*i] += h * qdot;
+        }
+        context.set_time_and_xc(t, &x);
+        let mut slopes = vec![S::zero(); x.len()];
+        context.time_derivatives(&mut slopes)?;
+        for (rate, i) in rates.iter_mut().zip(&layout.y) {
+            *rate = slopes[*i];
+        }
+        Ok(())
+    }
+}
+
+struct Solver {
+    /// Of l.
+    jacobian: Jacobian,
+    factored: Lu,
+    layout: Layout,
+    /// The current iterate, and the next.
+    at: Vec<f64>,
+    x: Vec<f64>,
+    v: Vec<f64>,
+    qdot: Vec<f64>,
+    slopes: Vec<f64>,
+    update: Vec<f64>,
+}
+
 impl Solver {
-    fn solve(&mut self, ode: &mut Ode<'_, f64>, step: &Step<'_>) -> Result<Option<Vec<f64>>> {
+    /// Writes the result of the step; false if the iterations do not converge.
+    fn solve(
+        &mut self,
+        ode: &mut Ode<'_, f64>,
+        step: &Step<'_>,
+        result: &mut Vec<f64>,
+    ) -> Result<bool> {
         for trial in 1..=3 {
             self.freshen(ode, step, trial)?;
-            if let Some(found) = self.iterate(ode, step)? {
-                return Ok(Some(found));
+            if self.iterate(ode, step)? {
+                result.clone_from(&self.at);
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// Gets the matrices ready: in the first trial those at hand, in the second a factorization for
     /// this step, in the third a Jacobian for this state.
     fn freshen(&mut self, ode: &mut Ode<'_, f64>, step: &Step<'_>, trial: u32) -> Result<()> {
-        let n = self.y.len();
-        let kept = |j: &DMatrix<f64>| j.nrows() == n && j.iter().all(|x| x.is_finite());
-        if trial == 3 || !self.jacobian.as_ref().is_some_and(kept) {
-            let y0: Vec<f64> = self.y.iter().map(|i| step.x0[*i]).collect();
-            let rate = |y: &[f64], out: &mut [f64]| {
-                self.x = step.x0.to_vec();
-                for (i, y) in self.y.iter().zip(y) {
-                    self.x[*i] = *y;
-                }
-                self.follow(ode, step, step.t0)?;
-                self.rates(ode, step.t0)?;
-                for (i, out) in self.y.iter().zip(out) {
-                    *out = self.slopes[*i];
-                }
-                Ok(())
-            };
-            self.jacobian = Some(forward_differences(&y0, rate)?);
-        } else if trial == 1 && self.factored.is_some() {
+        let n = self.layout.y.len();
+        if trial == 3 || !self.jacobian.is_usable(n) {
+            let layout = &self.layout;
+            gather(step.x0, &layout.y, &mut self.update);
+            let rates = Following { step, layout };
+            ode.jacobian_of(&rates, &self.update, &mut self.jacobian.matrix)?;
+        } else if trial == 1 && self.factored.is_of(n) {
             return Ok(());
         }
-        if let Some(j) = &self.jacobian {
-            self.factored = Some((DMatrix::identity(n, n) - j * step.h).lu());
+        let j = &self.jacobian.matrix;
+        self.factored.factor(n, |row, column| {
+            let one = if row == column { 1.0 } else { 0.0 };
+            one - step.h * j[(row, column)]
+        });
+        Ok(())
+    }
+
+    /// Moves the positions of `self.x`, which are those of the current iterate, to where the
+    /// velocities of `self.x` take them from the start of the step: `q0 + h N(q) v`.
+    fn follow(&mut self, ode: &mut Ode<'_, f64>, step: &Step<'_>) -> Result<()> {
+        let Layout { q, v, .. } = &self.layout;
+        if q.is_empty() {
+            return Ok(());
+        }
+        gather(&self.x, v, &mut self.v);
+        self.qdot.resize(q.len(), 0.0);
+        ode.set(step.t0 + step.h, &self.x);
+        ode.map_v_to_qdot(&self.v, &mut self.qdot)?;
+        for (i, qdot) in q.iter().zip(&self.qdot) {
+            self.x[*i] = step.x0[*i] + step.h * qdot;
         }
         Ok(())
     }
 
-    /// Derivatives at time `t` and state `self.x`.
-    fn rates(&mut self, ode: &mut Ode<'_, f64>, t: f64) -> Result<()> {
-        self.slopes.resize(self.x.len(), 0.0);
-        ode.set(t, &self.x);
-        ode.derivatives(&mut self.slopes)
-    }
-
-    /// Moves the positions of `self.x` to where its velocities take them from those of the step's
-    /// start.
-    fn follow(&mut self, ode: &mut Ode<'_, f64>, step: &Step<'_>, t: f64) -> Result<()> {
-        if !self.q.is_empty() {
-            self.rates(ode, t)?;
-            for i in &self.q {
-                self.x[*i] = step.x0[*i] + step.h * self.slopes[*i];
-            }
-        }
-        Ok(())
-    }
-
-    /// Newton iterations; the state at the end of the step if they converge.
-    fn iterate(&mut self, ode: &mut Ode<'_, f64>, step: &Step<'_>) -> Result<Option<Vec<f64>>> {
-        let (t1, x0) = (step.t0 + step.h, step.x0);
-        let Some(factored) = self.factored.take() else {
-            return Ok(None);
-        };
-        let mut at = step.guess.unwrap_or(x0).to_vec();
+    /// Newton iterations; true if they converged, to `self.at`.
+    fn iterate(&mut self, ode: &mut Ode<'_, f64>, step: &Step<'_>) -> Result<bool> {
+        self.at.clear();
+        self.at.extend_from_slice(step.guess.unwrap_or(step.x0));
+        self.slopes.resize(self.at.len(), 0.0);
         let mut convergence = Convergence::default();
-        let mut result = None;
         for _ in 0..MAX_ITERATIONS {
-            self.x.clone_from(&at);
-            self.follow(ode, step, t1)?;
-            self.rates(ode, t1)?;
-            let mut dy = DVector::from_iterator(
-                self.y.len(),
-                self.y
-                    .iter()
-                    .map(|i| x0[*i] + step.h * self.slopes[*i] - at[*i]),
-            );
-            if !factored.solve_mut(&mut dy) {
-                break;
+            self.x.clone_from(&self.at);
+            self.follow(ode, step)?;
+            ode.set(step.t0 + step.h, &self.x);
+            ode.derivatives(&mut self.slopes)?;
+            let y = &self.layout.y;
+            self.update.clear();
+            let residual = |i: &usize| step.x0[*i] + step.h * self.slopes[*i] - self.at[*i];
+            self.update.extend(y.iter().map(residual));
+            if !self.factored.solve(&mut self.update) {
+                return Ok(false);
             }
-            self.x.clone_from(&at);
-            for (i, dy) in self.y.iter().zip(dy.iter()) {
-                self.x[*i] += dy;
+            self.x.clone_from(&self.at);
+            for (i, update) in y.iter().zip(&self.update) {
+                self.x[*i] += update;
             }
-            self.follow(ode, step, t1)?;
+            self.follow(ode, step)?;
             let norm = |(x, at): (&f64, &f64)| (x - at).powi(2);
-            let norm = self.x.iter().zip(&at).map(norm).sum::<f64>().sqrt();
-            let moved = self.x.iter().zip(&at).map(|(x, at)| (*x, x - at));
+            let norm = self.x.iter().zip(&self.at).map(norm).sum::<f64>().sqrt();
+            let moved = self.x.iter().zip(&self.at).map(|(x, at)| (*x, x - at));
             let converged = convergence.after(moved, norm, ode.accuracy());
-            at.clone_from(&self.x);
-            match converged {
-                Some(true) => {
-                    result = Some(at);
-                    break;
-                }
-                Some(false) => break,
-                None => {}
+            std::mem::swap(&mut self.at, &mut self.x);
+            if let Some(converged) = converged {
+                return Ok(converged);
             }
         }
-        self.factored = Some(factored);
-        Ok(result)
+        Ok(false)
     }
 }
 
@@ -153,18 +215,9 @@ impl Integrator<f64> for VelocityImplicitEuler {
     }
 
     fn step(&mut self, ode: &mut Ode<'_, f64>, dt: f64) -> Result<bool> {
-        let t1 = ode.time() + dt;
-        let solver = &mut self.solver;
-        solver.q = ode.positions().flatten().collect();
-        let is_y = |i: &usize| solver.q.binary_search(i).is_err();
-        solver.y = (0..ode.state().len()).filter(is_y).collect();
-        let found = whole_and_halves(ode, dt, |ode, step| solver.solve(ode, step))?;
-        let Some([whole, end]) = found else {
-            return Ok(false);
-        };
-        ode.set(t1, &end);
-        self.error = whole.iter().zip(&end).map(|(a, b)| a - b).collect();
-        Ok(true)
+        let Self { solver, halving } = self;
+        solver.layout.find(ode);
+        halving.step(ode, dt, |ode, step, result| solver.solve(ode, step, result))
     }
 
     fn error_control(&self) -> Option<ErrorControl> {
@@ -176,6 +229,6 @@ impl Integrator<f64> for VelocityImplicitEuler {
     }
 
     fn error_estimate(&self) -> &[f64] {
-        &self.error
+        self.halving.error()
     }
 }

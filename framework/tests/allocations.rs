@@ -1,0 +1,209 @@
+//! Steps do not allocate memory once they have taken what they need.
+//!
+//! Allocations are counted inside of `Integrator::step` and of whole calls of `Simulator::advance_to`,
+//! per thread.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    unsafe_code,
+    reason = "an allocator can not be written without; this one forwards to that of the system"
+)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tarragon_framework::integrator::{
+    BogackiShampine3, ErrorControl, ExplicitEuler, ImplicitEuler, Integrator, Ode, Radau1, Radau3,
+    RungeKutta2, RungeKutta3, RungeKutta5, SemiExplicitEuler, VelocityImplicitEuler,
+};
+use tarragon_framework::prelude::*;
+use tarragon_framework::primitives::{Adder, Gain, Integrator as Integral, Sine};
+use tarragon_framework::{Result, SimulatorConfig};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: everything is done by the allocator of the system; counting does not allocate, because the
+// thread-local counter is initialized by a constant and has no destructor.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|n| n.set(n.get() + 1));
+        // SAFETY: the caller promises what `System` asks for.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.with(|n| n.set(n.get() + 1));
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn allocations() -> u64 {
+    ALLOCATIONS.with(Cell::get)
+}
+
+/// An integrator whose allocations are counted.
+struct Watched<I> {
+    integrator: I,
+    allocations: Arc<AtomicU64>,
+}
+impl<I: Integrator<f64>> Integrator<f64> for Watched<I> {
+    fn name(&self) -> &'static str {
+        self.integrator.name()
+    }
+    fn step(&mut self, ode: &mut Ode<'_, f64>, dt: f64) -> Result<bool> {
+        let before = allocations();
+        let result = self.integrator.step(ode, dt);
+        self.allocations
+            .fetch_add(allocations() - before, Ordering::Relaxed);
+        result
+    }
+    fn error_control(&self) -> Option<ErrorControl> {
+        self.integrator.error_control()
+    }
+    fn error_estimate(&self) -> &[f64] {
+        self.integrator.error_estimate()
+    }
+}
+
+/// `q'' = -q + u`.
+struct Spring;
+#[derive(Clone, Copy)]
+struct SpringPorts<T> {
+    u: InputPort<Vec<T>>,
+    q: OutputPort<Vec<T>>,
+}
+impl<T: Scalar> LeafSystem<T> for Spring {
+    type Ports = SpringPorts<T>;
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let u = d.vector_input("u", 1);
+        let x0 = [T::one(), T::zero()];
+        d.continuous_state((1, 1, 0), &x0, &[Dep::Xc, u.into()], move |_, ctx, dx| {
+            let x = ctx.xc();
+            dx[0] = x[1];
+            dx[1] = ctx.eval(u)?[0] - x[0];
+            Ok(())
+        });
+        let q = d.vector_output("q", 1, &[Dep::Q], |_, ctx, q| {
+            q[0] = ctx.q()[0];
+            Ok(())
+        });
+        SpringPorts { u, q }
+    }
+}
+
+/// A wave plus the integral of the position, fed back to a spring: seven systems, with position,
+/// velocity and further state.
+fn simulator() -> Simulator<f64> {
+    let mut b = DiagramBuilder::new();
+    let wave = b.add("wave", Sine::new(0.3, 2.0, 0.0, 1));
+    let springs = [0, 1].map(|i| b.add(&format!("spring{i}"), Spring));
+    let integral = b.add("integral", Integral::new(1));
+    let feedback = b.add("feedback", Gain::new(-0.5, 1));
+    let sum = b.add("sum", Adder::new(2, 1));
+    b.connect(springs[0].q, integral.u);
+    b.connect(integral.y, feedback.u);
+    b.connect(wave.y, sum.u[0]);
+    b.connect(feedback.y, sum.u[1]);
+    b.connect(sum.sum, springs[0].u);
+    b.connect(springs[0].q, springs[1].u);
+    let d = b.build().unwrap();
+    Simulator::new(&d, d.default_context()).unwrap()
+}
+
+/// Allocations of an integrator, and of the simulator around it per step, after a warm-up.
+fn measure(integrator: impl Integrator<f64> + 'static, accuracy: Option<f64>) -> (u64, f64) {
+    let mut sim = simulator();
+    let count = Arc::new(AtomicU64::new(0));
+    let watched = Watched {
+        integrator,
+        allocations: count.clone(),
+    };
+    sim.set_integrator(watched, 1.0 / 128.0).unwrap();
+    if let Some(accuracy) = accuracy {
+        sim.set_error_control(accuracy).unwrap();
+    }
+    sim.advance_to(1.0).unwrap();
+    assert!(count.swap(0, Ordering::Relaxed) > 0, "work space is made");
+    let (start, steps) = (allocations(), sim.statistics().steps);
+    sim.advance_to(9.0).unwrap();
+    let all = allocations() - start;
+    let steps = sim.statistics().steps - steps;
+    assert!(steps >= 1024, "{steps}");
+    let inside = count.load(Ordering::Relaxed);
+    (inside, (all - inside) as f64 / steps as f64)
+}
+
+/// No allocation by the integrator, and by the choice of steps none at all: what is left is the list
+/// of events that the simulator makes once per step.
+fn assert_free(name: &str, (inside, around): (u64, f64)) {
+    assert_eq!(inside, 0, "{name}");
+    assert!(around <= 1.01, "{name}: {around}");
+}
+
+#[test]
+fn explicit_steps_allocate_nothing() {
+    assert_free("explicit_euler", measure(ExplicitEuler::new(), None));
+    assert_free(
+        "semi_explicit_euler",
+        measure(SemiExplicitEuler::new(), None),
+    );
+    assert_free("runge_kutta2", measure(RungeKutta2::new(), None));
+    assert_free("runge_kutta3", measure(RungeKutta3::new(), None));
+    assert_free("runge_kutta5", measure(RungeKutta5::new(), None));
+    assert_free("bogacki_shampine3", measure(BogackiShampine3::new(), None));
+}
+
+#[test]
+fn error_controlled_steps_allocate_nothing() {
+    let accuracy = Some(1e-7);
+    assert_free("runge_kutta3", measure(RungeKutta3::new(), accuracy));
+    assert_free("runge_kutta5", measure(RungeKutta5::new(), accuracy));
+    assert_free(
+        "bogacki_shampine3",
+        measure(BogackiShampine3::new(), accuracy),
+    );
+}
+
+#[test]
+fn implicit_steps_allocate_nothing_unless_they_need_a_jacobian() {
+    // The diagram is linear, so the first Jacobian serves for all steps.
+    assert_free("implicit_euler", measure(ImplicitEuler::new(), None));
+    assert_free(
+        "velocity_implicit_euler",
+        measure(VelocityImplicitEuler::new(), None),
+    );
+    assert_free("radau1", measure(Radau1::new(), None));
+    assert_free("radau3", measure(Radau3::new(), None));
+    // New factorizations, for steps of other sizes, are made in the storage of the last one.
+    let accuracy = Some(1e-6);
+    assert_free("implicit_euler", measure(ImplicitEuler::new(), accuracy));
+    assert_free("radau3", measure(Radau3::new(), accuracy));
+}
+
+#[test]
+fn integrators_chosen_by_name_do_not_allocate_either() {
+    let mut sim = simulator();
+    sim.apply_config(&SimulatorConfig {
+        max_step_size: 1.0 / 128.0,
+        ..SimulatorConfig::default()
+    })
+    .unwrap();
+    sim.advance_to(1.0).unwrap();
+    let (start, steps) = (allocations(), sim.statistics().steps);
+    sim.advance_to(2.0).unwrap();
+    let (all, steps) = (allocations() - start, sim.statistics().steps - steps);
+    // The same list of events.
+    assert!(all <= steps + 1, "{all} in {steps} steps");
+}
