@@ -229,10 +229,23 @@ fn assign<T: Scalar>(y: &mut [T], values: &[f64]) {
     }
 }
 
-/// `y += m x`, column by column as the matrix lies in memory.
+/// `y += m x`, column by column as the matrix lies in memory, four of them at a time.
 pub(super) fn add_product<T: Scalar>(m: &DMatrix<f64>, x: &[T], y: &mut [T]) {
-    let columns = m.as_slice().chunks_exact(m.nrows().max(1));
-    for (column, x) in columns.zip(x) {
+    let n = m.nrows();
+    let y = &mut y[..n];
+    let (fours, rest) = x.as_chunks::<4>();
+    let (m_fours, m_rest) = m.as_slice().split_at(fours.len() * 4 * n);
+    for (x, m) in fours.iter().zip(m_fours.chunks_exact((4 * n).max(1))) {
+        let (m01, m23) = m.split_at(2 * n);
+        let ((m0, m1), (m2, m3)) = (m01.split_at(n), m23.split_at(n));
+        for (i, y) in y.iter_mut().enumerate() {
+            let mut sum = *y + x[0] * T::from(m0[i]);
+            sum += x[1] * T::from(m1[i]);
+            sum += x[2] * T::from(m2[i]);
+            *y = sum + x[3] * T::from(m3[i]);
+        }
+    }
+    for (x, column) in rest.iter().zip(m_rest.chunks_exact(n.max(1))) {
         for (y, m) in y.iter_mut().zip(column) {
             *y += *x * T::from(*m);
         }

@@ -1,6 +1,7 @@
 //! Integration over time.
 
 use crate::prelude::*;
+use crate::systems::value::copy;
 
 /// `dy/dt = u` (Drake's `Integrator`).
 ///
@@ -38,11 +39,11 @@ impl<T: Scalar> LeafSystem<T> for Integrator {
         let u = d.vector_input("u", self.size);
         let x0 = vec![T::zero(); self.size];
         let x = d.continuous_state((0, 0, self.size), &x0, &[u.into()], move |_, ctx, xdot| {
-            xdot.copy_from_slice(ctx.eval(u)?);
+            copy(xdot, ctx.eval(u)?);
             Ok(())
         });
         let y = d.vector_output("y", self.size, &[Dep::Z], |_, ctx, y| {
-            y.copy_from_slice(ctx.xc());
+            copy(y, ctx.xc());
             Ok(())
         });
         IntegratorPorts { u, y, x }

@@ -3,6 +3,7 @@
 use super::sampled_values::{SampledValuePorts, declare_samples};
 use crate::prelude::*;
 use crate::systems::value::Value;
+use crate::systems::value::copy;
 
 /// Samples its input every `period` and holds the sample (Drake's `ZeroOrderHold`).
 ///
@@ -108,11 +109,11 @@ impl<T: Scalar> LeafSystem<T> for ZeroOrderHold {
         let x = d.discrete_state(&vec![T::zero(); self.size]);
         let (period, offset) = (self.period, self.offset);
         d.discrete_update_on(Trigger::Periodic { period, offset }, move |_, ctx, next| {
-            next.get_mut(x).copy_from_slice(ctx.eval(u)?);
+            copy(next.get_mut(x), ctx.eval(u)?);
             Ok(EventStatus::Succeeded)
         });
         let y = d.vector_output("y", self.size, &[x.into()], move |_, ctx, y| {
-            y.copy_from_slice(ctx.xd(x));
+            copy(y, ctx.xd(x));
             Ok(())
         });
         ZeroOrderHoldPorts { u, y, x }

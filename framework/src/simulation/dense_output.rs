@@ -83,6 +83,14 @@ pub(super) struct DenseOutput {
     start: Option<Sample>,
 }
 
+/// A state of [`DenseOutput`].
+pub(super) struct Checkpoint {
+    len: usize,
+    /// A jump may move or remove it.
+    last: Option<Sample>,
+}
+
+#[derive(Clone)]
 struct Sample {
     time: f64,
     x: Vec<f64>,
@@ -139,6 +147,30 @@ impl DenseOutput {
         }
         self.push(end);
         Ok(())
+    }
+
+    /// What there is now, to come back to.
+    pub(super) fn checkpoint(&self) -> Checkpoint {
+        let last = self.breaks.len().checked_sub(1);
+        Checkpoint {
+            len: self.breaks.len(),
+            last: last.map(|i| Sample {
+                time: self.breaks[i],
+                x: self.x[i].clone(),
+                slope: self.slopes[i].clone(),
+            }),
+        }
+    }
+
+    /// Forgets the steps since the checkpoint.
+    pub(super) fn roll_back(&mut self, to: &Checkpoint) {
+        let unchanged = to.len.saturating_sub(1);
+        self.breaks.truncate(unchanged);
+        self.x.truncate(unchanged);
+        self.slopes.truncate(unchanged);
+        if let Some(last) = &to.last {
+            self.push(last.clone());
+        }
     }
 
     fn push(&mut self, sample: Sample) {

@@ -4,6 +4,7 @@
 //! the step is repeated towards the middle of the interval in which it must have, until that interval is
 //! short enough; the step ends at its right end, just behind the change.
 
+use super::dense_output::{Checkpoint, DenseOutput};
 use super::simulator::Simulator;
 use crate::systems::leaf_context::LeafContext;
 use crate::{Context, Result, Scalar};
@@ -14,6 +15,8 @@ const PART_OF_ACCURACY: f64 = 0.01;
 /// Work space.
 pub(super) struct Watch<T> {
     xc0: Vec<T>,
+    /// Of dense output, at the begin of the step.
+    checkpoint: Option<Checkpoint>,
     /// Values at the begin of the step, of all witness functions.
     before: Vec<f64>,
     /// Numbers of the witness functions that have triggered.
@@ -26,6 +29,7 @@ impl<T> Default for Watch<T> {
     fn default() -> Self {
         Self {
             xc0: vec![],
+            checkpoint: None,
             before: vec![],
             triggered: vec![],
             trial: vec![],
@@ -41,6 +45,8 @@ impl<T: Scalar> Simulator<T> {
         let watching = !self.context.plan.events.witnesses.is_empty();
         let t0 = self.context.time();
         if watching {
+            let dense = self.driver.dense_output.as_ref();
+            self.watch.checkpoint = dense.map(DenseOutput::checkpoint);
             let Watch { xc0, before, .. } = &mut self.watch;
             xc0.clone_from(&self.context.data.xc);
             before.clear();
@@ -53,9 +59,7 @@ impl<T: Scalar> Simulator<T> {
             .advance(&mut self.context, next_event, boundary)?;
         if watching {
             let isolated = self.isolate(t0, reached);
-            reached = isolated.inspect_err(|_| {
-                self.context.set_time_and_xc(t0, &self.watch.xc0);
-            })?;
+            reached = isolated.inspect_err(|_| self.go_back(t0))?;
         }
         if reached < next_event {
             self.due.clear();
@@ -73,10 +77,7 @@ impl<T: Scalar> Simulator<T> {
     /// if none has.
     fn isolate(&mut self, t0: T, t1: f64) -> Result<f64> {
         let Watch {
-            xc0,
-            before,
-            triggered,
-            trial,
+            before, triggered, ..
         } = &mut self.watch;
         find_triggered(&self.context, before, None, triggered)?;
         let limits = self.driver.limits();
@@ -96,11 +97,13 @@ impl<T: Scalar> Simulator<T> {
             if middle <= a || middle >= b {
                 break;
             }
-            self.context.set_time_and_xc(t0, xc0);
-            while self.context.time().re() < middle {
-                self.driver
-                    .advance(&mut self.context, f64::INFINITY, middle)?;
-            }
+            self.repeat(t0, middle)?;
+            let Watch {
+                before,
+                triggered,
+                trial,
+                ..
+            } = &mut self.watch;
             find_triggered(&self.context, before, Some(&*triggered), trial)?;
             if trial.is_empty() {
                 a = middle;
@@ -110,12 +113,27 @@ impl<T: Scalar> Simulator<T> {
             }
         }
         if self.context.time().re() != b {
-            self.context.set_time_and_xc(t0, xc0);
-            while self.context.time().re() < b {
-                self.driver.advance(&mut self.context, f64::INFINITY, b)?;
-            }
+            self.repeat(t0, b)?;
         }
         Ok(b)
+    }
+
+    /// Integrates from the begin of the step to another time (s).
+    fn repeat(&mut self, t0: T, until: f64) -> Result<()> {
+        self.go_back(t0);
+        while self.context.time().re() < until {
+            self.driver
+                .advance(&mut self.context, f64::INFINITY, until)?;
+        }
+        Ok(())
+    }
+
+    /// Undoes the step.
+    fn go_back(&mut self, t0: T) {
+        self.context.set_time_and_xc(t0, &self.watch.xc0);
+        if let (Some(dense), Some(to)) = (&mut self.driver.dense_output, &self.watch.checkpoint) {
+            dense.roll_back(to);
+        }
     }
 }
 

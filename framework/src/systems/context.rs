@@ -10,7 +10,7 @@ use super::handles::{
 use super::leaf::{Block, LeafSystem};
 use super::leaf_context::{LeafContext, eval_slot};
 use super::plan::{ACCURACY, Feed, Plan, TIME};
-use super::value::{Stored, Value};
+use super::value::{Stored, Value, copy};
 use crate::error::ErrorKind;
 use crate::{Error, Result, Scalar};
 use std::sync::Arc;
@@ -457,7 +457,7 @@ impl<T: Scalar> Context<T> {
 
     /// Sets time and all continuous state in one change.
     pub(crate) fn set_time_and_xc(&mut self, time: T, xc: &[T]) {
-        self.set_time_and_change_xc(time).copy_from_slice(xc);
+        copy(self.set_time_and_change_xc(time), xc);
     }
 
     /// Sets the time; all continuous state is to be changed in place.
@@ -540,7 +540,7 @@ impl<T: Scalar> Context<T> {
     pub(crate) fn time_derivatives(&self, out: &mut [T]) -> Result<()> {
         for part in &self.plan.continuous {
             let value: &Vec<T> = eval_slot(&self.plan, &self.data, part.slot)?.get();
-            out[part.xc.clone()].copy_from_slice(value);
+            copy(&mut out[part.xc.clone()], value);
         }
         Ok(())
     }

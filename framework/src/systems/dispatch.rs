@@ -55,6 +55,9 @@ impl<T: Scalar> Dispatcher<T> {
     ) -> Result<bool> {
         let (plan, data) = (&*context.plan, &mut context.data);
         let Self { next, events } = self;
+        if !plan.events.any.unrestricted {
+            return Ok(false);
+        }
         let events = in_order(events, plan, sets, |set| &set.unrestricted);
         if events.is_empty() {
             return Ok(false);
@@ -110,6 +113,9 @@ impl<T: Scalar> Dispatcher<T> {
     ) -> Result<bool> {
         let (plan, data) = (&*context.plan, &mut context.data);
         let Self { next, events } = self;
+        if !plan.events.any.discrete {
+            return Ok(false);
+        }
         let events = in_order(events, plan, sets, |set| &set.discrete);
         if events.is_empty() {
             return Ok(false);
@@ -133,6 +139,9 @@ impl<T: Scalar> Dispatcher<T> {
         outcome: &mut Outcome,
     ) -> bool {
         let (plan, data) = (&*context.plan, &context.data);
+        if !plan.events.any.publish {
+            return false;
+        }
         let events = in_order(&mut self.events, plan, sets, |set| &set.publish);
         for &(system, event) in events {
             let leaf = &plan.leaves[system as usize];

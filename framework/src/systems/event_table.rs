@@ -76,6 +76,16 @@ pub(crate) struct EventTable {
     pub(crate) periodic: Vec<Periodic>,
     pub(crate) timed: Vec<Decider>,
     pub(crate) witnesses: Vec<Decider>,
+    /// Which kinds of events there are at all.
+    pub(crate) any: Kinds,
+}
+
+/// Kinds of events.
+#[derive(Default)]
+pub(crate) struct Kinds {
+    pub(crate) publish: bool,
+    pub(crate) discrete: bool,
+    pub(crate) unrestricted: bool,
 }
 
 impl EventTable {
@@ -120,11 +130,15 @@ impl EventTable {
                         }),
                 };
                 let set = &mut table.sets[set as usize];
-                match handler {
-                    Handler::Publish(_) => set.publish.push((system, event)),
-                    Handler::Discrete(_) => set.discrete.push((system, event)),
-                    Handler::Unrestricted(_) => set.unrestricted.push((system, event)),
-                }
+                let (list, any) = match handler {
+                    Handler::Publish(_) => (&mut set.publish, &mut table.any.publish),
+                    Handler::Discrete(_) => (&mut set.discrete, &mut table.any.discrete),
+                    Handler::Unrestricted(_) => {
+                        (&mut set.unrestricted, &mut table.any.unrestricted)
+                    }
+                };
+                list.push((system, event));
+                *any = true;
             }
         }
         table

@@ -150,7 +150,13 @@ impl<V> Slots<V> {
     /// Makes values next to each other out of date.
     #[inline(always)]
     pub(super) fn invalidate_range(&mut self, slots: std::ops::Range<usize>) {
-        for state in &mut self.states[slots] {
+        let states = &mut self.states[slots];
+        if let [state] = states {
+            // Most often; a loop becomes a call of `memset`.
+            *state.get_mut() = State::Stale;
+            return;
+        }
+        for state in states {
             *state.get_mut() = State::Stale;
         }
     }

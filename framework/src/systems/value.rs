@@ -22,6 +22,20 @@ impl<V: Any + Clone + Send + Sync> Value for V {
     }
 }
 
+/// Copies elements of as many. Most vectors are short, and a call of `memcpy` costs more than to copy
+/// one or two numbers.
+///
+/// # Panics
+/// If the lengths differ.
+#[inline(always)]
+pub(crate) fn copy<T: Copy>(to: &mut [T], from: &[T]) {
+    match (to, from) {
+        ([a], [x]) => *a = *x,
+        ([a, b], [x, y]) => (*a, *b) = (*x, *y),
+        (to, from) => to.copy_from_slice(from),
+    }
+}
+
 /// A value of some type. Vectors and numbers are held without a box, because nearly all values are
 /// of these types: reading one costs no virtual call.
 pub(crate) enum Stored<T> {

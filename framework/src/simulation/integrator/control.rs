@@ -7,6 +7,7 @@
 use super::jacobian::Jacobians;
 use super::{ErrorControl, Integrator, Ode};
 use crate::simulation::dense_output::DenseOutput;
+use crate::systems::value::copy;
 use crate::{Context, Diagram, Error, Result, Scalar};
 
 /// Part of the step that the error estimate predicts to be just accurate enough that is taken.
@@ -146,7 +147,8 @@ impl<T: Scalar> Driver<T> {
         if now + max_step * stretch < target {
             target = now + max_step;
         }
-        self.x0.clone_from(&context.data.xc);
+        self.x0.resize(context.data.xc.len(), T::zero());
+        copy(&mut self.x0, &context.data.xc);
         self.jacobians.begin_step();
         let reached = self.step_to(context, t0, target).inspect_err(|_| {
             context.set_time_and_xc(t0, &self.x0);
@@ -205,6 +207,7 @@ impl<T: Scalar> Driver<T> {
                 statistics: &mut self.statistics,
                 jacobians: &mut self.jacobians,
                 accuracy,
+                wants_error_estimate: self.limits.error_control,
             };
             if self.integrator.step(&mut ode, T::from(step))? {
                 return Ok(step);

@@ -1,6 +1,7 @@
 //! What all explicit Runge-Kutta methods share.
 
 use super::Ode;
+use crate::systems::value::copy;
 use crate::{Result, Scalar};
 
 /// An explicit Runge-Kutta method: stage `i` is evaluated at `c[i]` with weights `a[i]` of the
@@ -40,22 +41,22 @@ impl<T: Scalar, const S: usize> Explicit<T, S> {
             x0,
             error,
         } = self;
-        x0.clear();
-        x0.extend_from_slice(ode.state());
-        let n = x0.len();
+        let n = ode.state().len();
+        x0.resize(n, T::zero());
+        copy(x0, ode.state());
         k.resize(n * S, T::zero());
         for stage in 0..S {
             if stage > 0 {
                 let x = ode.set_time_and_change_state(t0 + dt * T::from(tableau.c[stage]));
-                advance(x0, dt, &tableau.a[stage], k, x);
+                advance(x0, dt, &tableau.a[stage][..stage], k, x);
             }
             ode.derivatives(&mut k[stage * n..(stage + 1) * n])?;
         }
         let x = ode.set_time_and_change_state(t0 + dt);
         advance(x0, dt, &tableau.b, k, x);
-        if let Some(e) = &tableau.e {
-            error.clear();
-            error.extend((0..n).map(|i| dt * slope(e, &k[i..], n)));
+        if let Some(e) = tableau.e.as_ref().filter(|_| ode.wants_error_estimate()) {
+            error.resize(n, T::zero());
+            weighted_sums(e, k, error, |_, error| dt * error);
         }
         Ok(true)
     }
@@ -67,23 +68,44 @@ impl<T: Scalar, const S: usize> Explicit<T, S> {
 
 /// Writes `x0 + dt * sum of weights[j] k[j]`.
 #[inline(always)]
-fn advance<T: Scalar, const S: usize>(x0: &[T], dt: T, weights: &[f64; S], k: &[T], x: &mut [T]) {
-    let n = x0.len();
-    for (i, (x, x0)) in x.iter_mut().zip(x0).enumerate() {
-        *x = *x0 + dt * slope(weights, &k[i..], n);
-    }
+fn advance<T: Scalar>(x0: &[T], dt: T, weights: &[f64], k: &[T], x: &mut [T]) {
+    weighted_sums(weights, k, x, |i, slope| x0[i] + dt * slope);
 }
 
-/// The weighted sum of one element of all stages, which are `n` apart.
+/// Elements whose sums are made side by side.
+const BLOCK: usize = 4;
+
+/// Writes `result(i, sum)` of the weighted sum of each element of the slopes of the stages, which lie
+/// one after the other.
 #[inline(always)]
-fn slope<T: Scalar, const S: usize>(weights: &[f64; S], k: &[T], n: usize) -> T {
-    let mut slope = T::zero();
-    for (j, w) in weights.iter().enumerate() {
-        if *w != 0.0 {
-            slope += k[j * n] * T::from(*w);
+fn weighted_sums<T: Scalar>(
+    weights: &[f64],
+    k: &[T],
+    out: &mut [T],
+    result: impl Fn(usize, T) -> T,
+) {
+    let n = out.len();
+    let (blocks, rest) = out.as_chunks_mut::<BLOCK>();
+    let first = blocks.len() * BLOCK;
+    for (i, block) in (0..).step_by(BLOCK).zip(blocks) {
+        let mut sums = [T::zero(); BLOCK];
+        for (j, w) in weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+            let k = &k[j * n + i..][..BLOCK];
+            sums.iter_mut()
+                .zip(k)
+                .for_each(|(sum, k)| *sum += *k * T::from(*w));
+        }
+        for (b, out) in block.iter_mut().enumerate() {
+            *out = result(i + b, sums[b]);
         }
     }
-    slope
+    for (i, out) in (first..).zip(rest) {
+        let mut sum = T::zero();
+        for (j, w) in weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+            sum += k[j * n + i] * T::from(*w);
+        }
+        *out = result(i, sum);
+    }
 }
 
 /// An integrator that is nothing but its tableau, with its error control if it has an estimate.

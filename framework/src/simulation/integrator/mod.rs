@@ -103,6 +103,7 @@ pub struct Ode<'a, T: Scalar> {
     jacobians: &'a mut Jacobians<T>,
     /// Accuracy asked for, for the convergence of iterations.
     accuracy: f64,
+    wants_error_estimate: bool,
 }
 
 impl<T: Scalar> Ode<'_, T> {
@@ -147,6 +148,10 @@ impl<T: Scalar> Ode<'_, T> {
     /// The error that a step may have.
     pub fn accuracy(&self) -> f64 {
         self.accuracy
+    }
+    /// False for fixed steps, whose error nobody asks for.
+    pub fn wants_error_estimate(&self) -> bool {
+        self.wants_error_estimate
     }
     /// Where the generalized positions q are in the state, system by system.
     pub fn positions(&self) -> impl Iterator<Item = Range<usize>> {
