@@ -229,25 +229,35 @@ fn assign<T: Scalar>(y: &mut [T], values: &[f64]) {
     }
 }
 
-/// `y += m x`, column by column as the matrix lies in memory, four of them at a time.
+/// `y += m x`, some rows at a time, so that their sums stay in registers.
 pub(super) fn add_product<T: Scalar>(m: &DMatrix<f64>, x: &[T], y: &mut [T]) {
     let n = m.nrows();
-    let y = &mut y[..n];
-    let (fours, rest) = x.as_chunks::<4>();
-    let (m_fours, m_rest) = m.as_slice().split_at(fours.len() * 4 * n);
-    for (x, m) in fours.iter().zip(m_fours.chunks_exact((4 * n).max(1))) {
-        let (m01, m23) = m.split_at(2 * n);
-        let ((m0, m1), (m2, m3)) = (m01.split_at(n), m23.split_at(n));
-        for (i, y) in y.iter_mut().enumerate() {
-            let mut sum = *y + x[0] * T::from(m0[i]);
-            sum += x[1] * T::from(m1[i]);
-            sum += x[2] * T::from(m2[i]);
-            *y = sum + x[3] * T::from(m3[i]);
-        }
+    let mut row = 0;
+    while row + 8 <= n {
+        add_rows::<T, 8>(m, row, x, y);
+        row += 8;
     }
-    for (x, column) in rest.iter().zip(m_rest.chunks_exact(n.max(1))) {
-        for (y, m) in y.iter_mut().zip(column) {
-            *y += *x * T::from(*m);
-        }
+    while row + 2 <= n {
+        add_rows::<T, 2>(m, row, x, y);
+        row += 2;
     }
+    if row < n {
+        add_rows::<T, 1>(m, row, x, y);
+    }
+}
+
+/// The same for rows `row` to `row + N`; the matrix lies in memory column by column.
+#[inline(always)]
+fn add_rows<T: Scalar, const N: usize>(m: &DMatrix<f64>, row: usize, x: &[T], y: &mut [T]) {
+    let y = &mut y[row..row + N];
+    let mut sums: [T; N] = std::array::from_fn(|i| y[i]);
+    let (m, n) = (m.as_slice(), m.nrows());
+    let mut at = row;
+    for x in x {
+        for (sum, m) in sums.iter_mut().zip(&m[at..at + N]) {
+            *sum += *x * T::from(*m);
+        }
+        at += n;
+    }
+    y.copy_from_slice(&sums);
 }

@@ -313,6 +313,15 @@ impl<T: Scalar> Simulator<T> {
             if self.pace.wait(self.context.time().re()) {
                 return Ok(SimulatorStatus::Interrupted);
             }
+            if self.is_quiet() {
+                let (context, never) = (&mut self.context, f64::INFINITY);
+                let reached = self.driver.advance(context, never, boundary)?;
+                self.statistics.steps += 1;
+                if reached >= boundary {
+                    return Ok(SimulatorStatus::ReachedBoundaryTime);
+                }
+                continue;
+            }
             let mut outcome = Outcome::default();
             self.sets.clear();
             self.sets.push(PER_STEP);
@@ -344,6 +353,13 @@ impl<T: Scalar> Simulator<T> {
     /// As [`Simulator::advance_to`].
     pub fn advance_pending_events(&mut self) -> Result<SimulatorStatus> {
         self.advance_to(self.context.time().re())
+    }
+
+    /// True if nothing happens between steps.
+    fn is_quiet(&self) -> bool {
+        let any = &self.context.plan.events.any;
+        let some = any.publish || any.discrete || any.unrestricted || any.decider;
+        !some && self.monitor.is_none()
     }
 
     /// Unrestricted, then discrete updates of `self.sets`.

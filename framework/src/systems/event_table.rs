@@ -86,6 +86,8 @@ pub(crate) struct Kinds {
     pub(crate) publish: bool,
     pub(crate) discrete: bool,
     pub(crate) unrestricted: bool,
+    /// Systems that compute event times, or have witness functions.
+    pub(crate) decider: bool,
 }
 
 impl EventTable {
@@ -141,6 +143,7 @@ impl EventTable {
                 *any = true;
             }
         }
+        table.any.decider = !(table.timed.is_empty() && table.witnesses.is_empty());
         table
     }
 

@@ -150,14 +150,23 @@ impl<V> Slots<V> {
     /// Makes values next to each other out of date.
     #[inline(always)]
     pub(super) fn invalidate_range(&mut self, slots: std::ops::Range<usize>) {
-        let states = &mut self.states[slots];
-        if let [state] = states {
-            // Most often; a loop becomes a call of `memset`.
-            *state.get_mut() = State::Stale;
-            return;
-        }
-        for state in states {
-            *state.get_mut() = State::Stale;
+        // Few of them most often; a loop becomes a call of `memset`, which costs more.
+        match &mut self.states[slots] {
+            [a] => *a.get_mut() = State::Stale,
+            [a, b] => {
+                *a.get_mut() = State::Stale;
+                *b.get_mut() = State::Stale;
+            }
+            [a, b, c] => {
+                *a.get_mut() = State::Stale;
+                *b.get_mut() = State::Stale;
+                *c.get_mut() = State::Stale;
+            }
+            states => {
+                for state in states {
+                    *state.get_mut() = State::Stale;
+                }
+            }
         }
     }
 

@@ -204,6 +204,7 @@ impl<T: Scalar> Driver<T> {
         loop {
             let mut ode = Ode {
                 context,
+                start: &self.x0,
                 statistics: &mut self.statistics,
                 jacobians: &mut self.jacobians,
                 accuracy,

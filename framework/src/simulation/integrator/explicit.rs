@@ -1,7 +1,6 @@
 //! What all explicit Runge-Kutta methods share.
 
 use super::Ode;
-use crate::systems::value::copy;
 use crate::{Result, Scalar};
 
 /// An explicit Runge-Kutta method: stage `i` is evaluated at `c[i]` with weights `a[i]` of the
@@ -19,7 +18,6 @@ pub(super) struct Explicit<T, const S: usize> {
     tableau: Tableau<S>,
     /// The slopes of one stage after the other.
     k: Vec<T>,
-    x0: Vec<T>,
     error: Vec<T>,
 }
 
@@ -28,31 +26,24 @@ impl<T: Scalar, const S: usize> Explicit<T, S> {
         Self {
             tableau,
             k: vec![],
-            x0: vec![],
             error: vec![],
         }
     }
 
     pub(super) fn step(&mut self, ode: &mut Ode<'_, T>, dt: T) -> Result<bool> {
         let t0 = ode.time();
-        let Self {
-            tableau,
-            k,
-            x0,
-            error,
-        } = self;
+        let Self { tableau, k, error } = self;
         let n = ode.state().len();
-        x0.resize(n, T::zero());
-        copy(x0, ode.state());
         k.resize(n * S, T::zero());
         for stage in 0..S {
             if stage > 0 {
-                let x = ode.set_time_and_change_state(t0 + dt * T::from(tableau.c[stage]));
+                let time = t0 + dt * T::from(tableau.c[stage]);
+                let (x0, x) = ode.set_time_and_change_state(time);
                 advance(x0, dt, &tableau.a[stage][..stage], k, x);
             }
             ode.derivatives(&mut k[stage * n..(stage + 1) * n])?;
         }
-        let x = ode.set_time_and_change_state(t0 + dt);
+        let (x0, x) = ode.set_time_and_change_state(t0 + dt);
         advance(x0, dt, &tableau.b, k, x);
         if let Some(e) = tableau.e.as_ref().filter(|_| ode.wants_error_estimate()) {
             error.resize(n, T::zero());
@@ -69,14 +60,12 @@ impl<T: Scalar, const S: usize> Explicit<T, S> {
 /// Writes `x0 + dt * sum of weights[j] k[j]`.
 #[inline(always)]
 fn advance<T: Scalar>(x0: &[T], dt: T, weights: &[f64], k: &[T], x: &mut [T]) {
+    let x0 = &x0[..x.len()];
     weighted_sums(weights, k, x, |i, slope| x0[i] + dt * slope);
 }
 
-/// Elements whose sums are made side by side.
-const BLOCK: usize = 4;
-
 /// Writes `result(i, sum)` of the weighted sum of each element of the slopes of the stages, which lie
-/// one after the other.
+/// one after the other. Some elements at a time, so that their sums stay in registers.
 #[inline(always)]
 fn weighted_sums<T: Scalar>(
     weights: &[f64],
@@ -84,26 +73,41 @@ fn weighted_sums<T: Scalar>(
     out: &mut [T],
     result: impl Fn(usize, T) -> T,
 ) {
-    let n = out.len();
-    let (blocks, rest) = out.as_chunks_mut::<BLOCK>();
-    let first = blocks.len() * BLOCK;
-    for (i, block) in (0..).step_by(BLOCK).zip(blocks) {
-        let mut sums = [T::zero(); BLOCK];
-        for (j, w) in weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
-            let k = &k[j * n + i..][..BLOCK];
-            sums.iter_mut()
-                .zip(k)
-                .for_each(|(sum, k)| *sum += *k * T::from(*w));
-        }
-        for (b, out) in block.iter_mut().enumerate() {
-            *out = result(i + b, sums[b]);
-        }
+    let mut first = 0;
+    while first + 8 <= out.len() {
+        sums::<T, 8>(weights, k, out, first, &result);
+        first += 8;
     }
-    for (i, out) in (first..).zip(rest) {
-        let mut sum = T::zero();
-        for (j, w) in weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
-            sum += k[j * n + i] * T::from(*w);
+    while first + 2 <= out.len() {
+        sums::<T, 2>(weights, k, out, first, &result);
+        first += 2;
+    }
+    if first < out.len() {
+        sums::<T, 1>(weights, k, out, first, &result);
+    }
+}
+
+/// The same for elements `first` to `first + N`.
+#[inline(always)]
+fn sums<T: Scalar, const N: usize>(
+    weights: &[f64],
+    k: &[T],
+    out: &mut [T],
+    first: usize,
+    result: &impl Fn(usize, T) -> T,
+) {
+    let mut sums = [T::zero(); N];
+    let mut at = first;
+    for w in weights {
+        if *w != 0.0 {
+            let (w, k) = (T::from(*w), &k[at..at + N]);
+            for (sum, k) in sums.iter_mut().zip(k) {
+                *sum += *k * w;
+            }
         }
+        at += out.len();
+    }
+    for (i, (out, sum)) in (first..).zip(out[first..first + N].iter_mut().zip(sums)) {
         *out = result(i, sum);
     }
 }

@@ -99,6 +99,8 @@ pub struct ErrorControl {
 /// integrator sees it.
 pub struct Ode<'a, T: Scalar> {
     context: &'a mut Context<T>,
+    /// All continuous state at the begin of the step.
+    start: &'a [T],
     statistics: &'a mut IntegratorStatistics,
     jacobians: &'a mut Jacobians<T>,
     /// Accuracy asked for, for the convergence of iterations.
@@ -122,10 +124,11 @@ impl<T: Scalar> Ode<'_, T> {
     pub fn set(&mut self, time: T, state: &[T]) {
         self.context.set_time_and_xc(time, state);
     }
-    /// Sets the time (s) and gives all continuous state to be changed in place.
+    /// Sets the time (s) and gives all continuous state at the begin of the step, and the current one to
+    /// be changed in place.
     #[inline]
-    pub fn set_time_and_change_state(&mut self, time: T) -> &mut [T] {
-        self.context.set_time_and_change_xc(time)
+    pub fn set_time_and_change_state(&mut self, time: T) -> (&[T], &mut [T]) {
+        (self.start, self.context.set_time_and_change_xc(time))
     }
     /// The time derivatives of all continuous state at the current time and state.
     ///
