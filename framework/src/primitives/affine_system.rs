@@ -142,11 +142,11 @@ impl AffineSystem {
         x: &[T],
         next: &mut [T],
     ) -> Result<()> {
-        assign(next, &self.f0);
-        add_product(&self.a, x, next);
-        if self.b.ncols() > 0 {
-            add_product(&self.b, ctx.eval(u)?, next);
-        }
+        let u = match self.b.ncols() {
+            0 => &[],
+            _ => ctx.eval(u)?.as_slice(),
+        };
+        combine(next, |i| T::from(self.f0[i]), [(&self.a, x), (&self.b, u)]);
         Ok(())
     }
 
@@ -182,15 +182,16 @@ impl AffineSystem {
         }
         let y = d.vector_output("y0", self.d.nrows(), &deps, move |s, ctx, y| {
             let s = this(s);
-            assign(y, &s.y0);
-            if let Some(x) = discrete {
-                add_product(&s.c, ctx.xd(x), y);
-            } else if continuous.is_some() {
-                add_product(&s.c, ctx.xc(), y);
-            }
-            if feeds_through {
-                add_product(&s.d, ctx.eval(u)?, y);
-            }
+            let x = match discrete {
+                Some(x) => ctx.xd(x),
+                None if continuous.is_some() => ctx.xc(),
+                None => &[],
+            };
+            let u = match feeds_through {
+                true => ctx.eval(u)?.as_slice(),
+                false => &[],
+            };
+            combine(y, |i| T::from(s.y0[i]), [(&s.c, x), (&s.d, u)]);
             Ok(())
         });
         AffineSystemPorts {
@@ -223,41 +224,45 @@ impl<T: Scalar> LeafSystem<T> for AffineSystem {
     }
 }
 
-fn assign<T: Scalar>(y: &mut [T], values: &[f64]) {
-    for (y, value) in y.iter_mut().zip(values) {
-        *y = T::from(*value);
-    }
-}
-
-/// `y += m x`, some rows at a time, so that their sums stay in registers.
-pub(super) fn add_product<T: Scalar>(m: &DMatrix<f64>, x: &[T], y: &mut [T]) {
-    let n = m.nrows();
+/// `y = offset + sum of m x`, some rows at a time, so that their sums stay in registers. An empty x
+/// leaves its product out.
+pub(super) fn combine<T: Scalar, const P: usize>(
+    y: &mut [T],
+    offset: impl Fn(usize) -> T,
+    products: [(&DMatrix<f64>, &[T]); P],
+) {
     let mut row = 0;
-    while row + 8 <= n {
-        add_rows::<T, 8>(m, row, x, y);
+    while row + 8 <= y.len() {
+        combine_rows::<T, 8, P>(y, row, &offset, &products);
         row += 8;
     }
-    while row + 2 <= n {
-        add_rows::<T, 2>(m, row, x, y);
+    while row + 2 <= y.len() {
+        combine_rows::<T, 2, P>(y, row, &offset, &products);
         row += 2;
     }
-    if row < n {
-        add_rows::<T, 1>(m, row, x, y);
+    if row < y.len() {
+        combine_rows::<T, 1, P>(y, row, &offset, &products);
     }
 }
 
-/// The same for rows `row` to `row + N`; the matrix lies in memory column by column.
+/// The same for rows `row` to `row + N`; matrices lie in memory column by column.
 #[inline(always)]
-fn add_rows<T: Scalar, const N: usize>(m: &DMatrix<f64>, row: usize, x: &[T], y: &mut [T]) {
-    let y = &mut y[row..row + N];
-    let mut sums: [T; N] = std::array::from_fn(|i| y[i]);
-    let (m, n) = (m.as_slice(), m.nrows());
-    let mut at = row;
-    for x in x {
-        for (sum, m) in sums.iter_mut().zip(&m[at..at + N]) {
-            *sum += *x * T::from(*m);
+fn combine_rows<T: Scalar, const N: usize, const P: usize>(
+    y: &mut [T],
+    row: usize,
+    offset: &impl Fn(usize) -> T,
+    products: &[(&DMatrix<f64>, &[T]); P],
+) {
+    let mut sums: [T; N] = std::array::from_fn(|i| offset(row + i));
+    for (m, x) in products {
+        let (m, n) = (m.as_slice(), m.nrows());
+        let mut at = row;
+        for x in *x {
+            for (sum, m) in sums.iter_mut().zip(&m[at..at + N]) {
+                *sum += *x * T::from(*m);
+            }
+            at += n;
         }
-        at += n;
     }
-    y.copy_from_slice(&sums);
+    y[row..row + N].copy_from_slice(&sums);
 }

@@ -1,6 +1,6 @@
 //! Multiplication by a matrix.
 
-use super::affine_system::add_product;
+use super::affine_system::combine;
 use super::check;
 use crate::Result;
 use crate::prelude::*;
@@ -60,8 +60,7 @@ impl<T: Scalar> LeafSystem<T> for MatrixGain {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let u = d.vector_input("u0", self.d.ncols());
         let y = d.vector_output("y0", self.d.nrows(), &[u.into()], move |s, ctx, y| {
-            y.fill(T::zero());
-            add_product(&s.d, ctx.eval(u)?, y);
+            combine(y, |_| T::zero(), [(&s.d, ctx.eval(u)?)]);
             Ok(())
         });
         MatrixGainPorts { u, y }

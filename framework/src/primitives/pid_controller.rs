@@ -1,6 +1,6 @@
 //! Proportional, integral and derivative control.
 
-use super::affine_system::add_product;
+use super::affine_system::combine;
 use super::check;
 use crate::Result;
 use crate::prelude::*;
@@ -112,8 +112,8 @@ impl<T: Scalar> LeafSystem<T> for PidController {
         let deps = [estimated.into(), desired.into()];
         let model = vec![T::zero(); 2 * n];
         let error = d.cache_entry("error", model, &deps, move |s, ctx, e: &mut Vec<T>| {
-            e.copy_from_slice(ctx.eval(desired)?);
-            add_product(&s.minus_projection, ctx.eval(estimated)?, e);
+            let (desired, estimated) = (ctx.eval(desired)?, ctx.eval(estimated)?);
+            combine(e, |i| desired[i], [(&s.minus_projection, estimated)]);
             Ok(())
         });
         let zero = vec![T::zero(); n];
