@@ -1,6 +1,8 @@
 //! The `tarragon` command.
 
+mod model;
 mod render;
+mod sweep;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -17,14 +19,18 @@ struct Cli {
 enum Command {
     /// Makes one picture of a model: colour, depth and label image.
     Render(render::Args),
+    /// Moves the joints of a model through their ranges and records where its bodies are. Ctrl-C ends it
+    /// early; what was recorded is written all the same.
+    Sweep(sweep::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Render(args) => render::run(&args),
+        Command::Render(args) => render::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Sweep(args) => sweep::run(&args),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE

@@ -1,5 +1,6 @@
 //! `tarragon render`: one picture of a model.
 
+use crate::model;
 use nalgebra::{Isometry3, Vector3};
 use std::error::Error;
 use std::io::Write;
@@ -7,7 +8,7 @@ use std::path::PathBuf;
 use tarragon::geometry::render::{
     LightFrame, LightParameter, RenderEngineCpu, RenderEngineCpuParams, look_at_box,
 };
-use tarragon::multibody::{MultibodyPlant, Parser, add_multibody_plant_scene_graph};
+use tarragon::multibody::{MultibodyPlant, add_multibody_plant_scene_graph};
 use tarragon::prelude::*;
 use tarragon::sensors::{
     CameraInfo, ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera, RenderCameraCore,
@@ -17,15 +18,11 @@ use tarragon::sensors::{
 /// Arguments of `tarragon render`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Model file (.urdf).
-    model: PathBuf,
+    #[command(flatten)]
+    model: model::Args,
     /// Directory of the images `color.png`, `depth.tiff` and `label.png`; created if need be.
     #[arg(long)]
     out: PathBuf,
-    /// Where packages are that the model refers to: NAME=DIR, or a directory to search; may be
-    /// repeated.
-    #[arg(long)]
-    package: Vec<String>,
     /// Width of the images (pixels).
     #[arg(long, default_value_t = 1280, value_parser = pixels)]
     width: usize,
@@ -74,18 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let mut plant = MultibodyPlant::new(0.001)?;
     let mut scene_graph = SceneGraph::new();
     scene_graph.add_renderer("cpu", engine)?;
-    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene_graph);
-    for package in &args.package {
-        match package.split_once('=') {
-            Some((name, folder)) => parser.package_map_mut().add(name, folder)?,
-            None => parser.package_map_mut().populate_from_folder(package)?,
-        }
-    }
-    parser.add_models(&args.model)?;
-    for diagnostic in parser.diagnostics() {
-        eprintln!("{diagnostic}");
-    }
-    plant.finalize()?;
+    args.model.load(&mut plant, &mut scene_graph)?;
     if let Some(source) = plant.source_id() {
         scene_graph.show_proximity_where_unseen(source, &PerceptionProperties::new())?;
     }
@@ -97,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let bounds = query.compute_scene_aabb(Role::Perception)?.ok_or_else(|| {
         format!(
             "{}: the model has nothing to see: no visual geometry of a supported kind",
-            args.model.display()
+            args.model.model.display()
         )
     })?;
 

@@ -100,6 +100,15 @@ fn feedback_loop() {
 }
 
 #[test]
+fn hybrid_events() {
+    let (printed, _) = run("04_hybrid_events");
+    assert!(
+        printed.starts_with("the ball is at rest after 21 impacts and 4.022067 s"),
+        "{printed}"
+    );
+}
+
+#[test]
 fn nested_diagrams() {
     let (printed, scratch) = run("05_nested_diagrams");
     assert!(printed.contains("robot::follower::pid"), "{printed}");

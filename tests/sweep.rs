@@ -1,0 +1,121 @@
+//! `tarragon sweep`, run as users run it.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests, which clippy does not recognise outside of test functions"
+)]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+const ARM: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/examples/models/arm7/arm7.urdf"
+);
+
+fn sweep(log: &Path, options: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tarragon"));
+    command.args(["sweep", ARM, "--log"]).arg(log).args(options);
+    command.stderr(Stdio::piped());
+    command
+}
+
+fn message(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Header and rows.
+fn read(log: &Path) -> (Vec<String>, Vec<Vec<f64>>) {
+    let text = std::fs::read_to_string(log).unwrap();
+    let mut lines = text.lines();
+    let header: Vec<String> = lines.next().unwrap().split(',').map(String::from).collect();
+    let row = |line: &str| line.split(',').map(|x| x.parse().unwrap()).collect();
+    let rows: Vec<Vec<f64>> = lines.map(row).collect();
+    assert!(rows.iter().all(|row| row.len() == header.len()));
+    (header, rows)
+}
+
+#[test]
+fn joints_go_through_their_ranges() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("arm.csv");
+    let options = ["--realtime-rate", "0", "--duration", "4", "--period", "4"];
+    let output = sweep(&log, &options).output().unwrap();
+    assert!(output.status.success(), "{}", message(&output));
+    let (header, rows) = read(&log);
+    assert_eq!(rows.len(), 401, "0.01 s apart, both ends included");
+    assert_eq!(header[0], "time");
+    // The quaternion and position of the free base, then seven joints.
+    let joint = header.iter().position(|name| name == "joint1").unwrap();
+    let column = |i: usize| rows.iter().map(move |row| row[i]);
+    let (low, high) = (
+        column(joint).fold(f64::INFINITY, f64::min),
+        column(joint).fold(f64::NEG_INFINITY, f64::max),
+    );
+    assert!(high - low > 1.0, "from {low} to {high}");
+    let last = header
+        .iter()
+        .rposition(|name| name.ends_with(".x"))
+        .unwrap();
+    let moved =
+        column(last).fold(f64::NEG_INFINITY, f64::max) - column(last).fold(f64::INFINITY, f64::min);
+    assert!(moved > 0.1, "the last body moves by {moved} m along x");
+}
+
+#[test]
+fn bad_arguments_are_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("arm.csv");
+    for (options, expected) in [
+        (["--duration", "-1"], "a positive number is expected"),
+        (["--realtime-rate", "-2"], "target realtime rate is -2"),
+        (["--rate", "NaN"], "a positive number is expected"),
+    ] {
+        let output = sweep(&log, &[&format!("{}={}", options[0], options[1])])
+            .output()
+            .unwrap();
+        assert!(!output.status.success());
+        assert!(message(&output).contains(expected), "{}", message(&output));
+    }
+    let nowhere = folder.path().join("no/such/folder/arm.csv");
+    let output = sweep(&nowhere, &["--realtime-rate", "0"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        message(&output).contains("can not write"),
+        "{}",
+        message(&output)
+    );
+}
+
+/// Ctrl-C is the signal SIGINT.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_sweep_and_keeps_what_was_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("arm.csv");
+    let child = sweep(&log, &["--duration", "1000"]).spawn().unwrap();
+    // It creates the file just before it starts to wait for Ctrl-C.
+    let started = (0..1000).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        log.exists()
+    });
+    assert!(started, "it started within 10 s");
+    std::thread::sleep(Duration::from_millis(300));
+    let id = child.id().to_string();
+    let kill = Command::new("kill").args(["-INT", &id]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", message(&output));
+    assert!(
+        message(&output).starts_with("interrupted at 0."),
+        "{}",
+        message(&output)
+    );
+    let (_, rows) = read(&log);
+    assert!(
+        rows.len() > 5 && rows.len() < 1000,
+        "{} records",
+        rows.len()
+    );
+}
