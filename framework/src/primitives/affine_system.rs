@@ -3,6 +3,7 @@
 use super::check;
 use crate::Result;
 use crate::prelude::*;
+use crate::systems::value::in_blocks_of_rows;
 use nalgebra::DMatrix;
 
 /// `xdot = A x + B u + f0` or, with a period, `x[n+1] = A x[n] + B u[n] + f0`; in both cases
@@ -231,25 +232,14 @@ pub(super) fn combine<T: Scalar, const P: usize>(
     offset: impl Fn(usize) -> T,
     products: [(&DMatrix<f64>, &[T]); P],
 ) {
-    let mut row = 0;
-    while row + 8 <= y.len() {
-        combine_rows::<T, 8, P>(y, row, &offset, &products);
-        row += 8;
-    }
-    while row + 2 <= y.len() {
-        combine_rows::<T, 2, P>(y, row, &offset, &products);
-        row += 2;
-    }
-    if row < y.len() {
-        combine_rows::<T, 1, P>(y, row, &offset, &products);
-    }
+    in_blocks_of_rows!(y.len(), combine_rows::<T, P>, y, &offset, &products);
 }
 
 /// The same for rows `row` to `row + N`; matrices lie in memory column by column.
 #[inline(always)]
 fn combine_rows<T: Scalar, const N: usize, const P: usize>(
-    y: &mut [T],
     row: usize,
+    y: &mut [T],
     offset: &impl Fn(usize) -> T,
     products: &[(&DMatrix<f64>, &[T]); P],
 ) {

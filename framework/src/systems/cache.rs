@@ -333,7 +333,7 @@ impl<T: Scalar> Cache<T> {
     }
 
     /// Invalidates all of a mask.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn invalidate(&mut self, mask: &Mask) {
         self.changes += 1;
         self.notifications += mask.len;

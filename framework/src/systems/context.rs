@@ -461,7 +461,7 @@ impl<T: Scalar> Context<T> {
     }
 
     /// Sets the time; all continuous state is to be changed in place.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set_time_and_change_xc(&mut self, time: T) -> &mut [T] {
         self.data.cache.invalidate(self.plan.mask_time_xc());
         self.data.time = time;

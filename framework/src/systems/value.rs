@@ -22,8 +22,32 @@ impl<V: Any + Clone + Send + Sync> Value for V {
     }
 }
 
-/// Copies elements of as many. Most vectors are short, and a call of `memcpy` costs more than to copy
-/// one or two numbers.
+/// Calls `$of_rows::<T, N>(row, ...)` for blocks of N rows that cover all `$n`: as many at once as
+/// registers hold sums of, because the additions of one sum wait for each other.
+macro_rules! in_blocks_of_rows {
+    ($n:expr, $of_rows:ident::<$t:ident $(, $more:ident)?>, $($arguments:expr),*) => {{
+        let (n, mut row) = ($n, 0);
+        while row + 12 <= n {
+            $of_rows::<$t, 12 $(, $more)?>(row, $($arguments),*);
+            row += 12;
+        }
+        match (n - row) / 2 {
+            5 => $of_rows::<$t, 10 $(, $more)?>(row, $($arguments),*),
+            4 => $of_rows::<$t, 8 $(, $more)?>(row, $($arguments),*),
+            3 => $of_rows::<$t, 6 $(, $more)?>(row, $($arguments),*),
+            2 => $of_rows::<$t, 4 $(, $more)?>(row, $($arguments),*),
+            1 => $of_rows::<$t, 2 $(, $more)?>(row, $($arguments),*),
+            _ => {}
+        }
+        if (n - row) % 2 == 1 {
+            $of_rows::<$t, 1 $(, $more)?>(n - 1, $($arguments),*);
+        }
+    }};
+}
+pub(crate) use in_blocks_of_rows;
+
+/// Copies as many elements. Most vectors are short, and a call of `memcpy` costs more than to copy a
+/// few numbers.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -32,8 +56,16 @@ pub(crate) fn copy<T: Copy>(to: &mut [T], from: &[T]) {
     match (to, from) {
         ([a], [x]) => *a = *x,
         ([a, b], [x, y]) => (*a, *b) = (*x, *y),
+        (to, from) if from.len() < 24 && to.len() == from.len() => {
+            in_blocks_of_rows!(from.len(), copy_rows::<T>, to, from);
+        }
         (to, from) => to.copy_from_slice(from),
     }
+}
+
+#[inline(always)]
+fn copy_rows<T: Copy, const N: usize>(row: usize, to: &mut [T], from: &[T]) {
+    to[row..row + N].copy_from_slice(&from[row..row + N]);
 }
 
 /// A value of some type. Vectors and numbers are held without a box, because nearly all values are

@@ -1,6 +1,7 @@
 //! What all explicit Runge-Kutta methods share.
 
 use super::Ode;
+use crate::systems::value::in_blocks_of_rows;
 use crate::{Result, Scalar};
 
 /// An explicit Runge-Kutta method: stage `i` is evaluated at `c[i]` with weights `a[i]` of the
@@ -65,7 +66,7 @@ fn advance<T: Scalar>(x0: &[T], dt: T, weights: &[f64], k: &[T], x: &mut [T]) {
 }
 
 /// Writes `result(i, sum)` of the weighted sum of each element of the slopes of the stages, which lie
-/// one after the other. Some elements at a time, so that their sums stay in registers.
+/// one after the other.
 #[inline(always)]
 fn weighted_sums<T: Scalar>(
     weights: &[f64],
@@ -73,27 +74,16 @@ fn weighted_sums<T: Scalar>(
     out: &mut [T],
     result: impl Fn(usize, T) -> T,
 ) {
-    let mut first = 0;
-    while first + 8 <= out.len() {
-        sums::<T, 8>(weights, k, out, first, &result);
-        first += 8;
-    }
-    while first + 2 <= out.len() {
-        sums::<T, 2>(weights, k, out, first, &result);
-        first += 2;
-    }
-    if first < out.len() {
-        sums::<T, 1>(weights, k, out, first, &result);
-    }
+    in_blocks_of_rows!(out.len(), sums::<T>, weights, k, out, &result);
 }
 
 /// The same for elements `first` to `first + N`.
 #[inline(always)]
 fn sums<T: Scalar, const N: usize>(
+    first: usize,
     weights: &[f64],
     k: &[T],
     out: &mut [T],
-    first: usize,
     result: &impl Fn(usize, T) -> T,
 ) {
     let mut sums = [T::zero(); N];
