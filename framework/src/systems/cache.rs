@@ -126,6 +126,8 @@ pub(crate) struct Cache<T> {
     todo: Vec<u32>,
     changes: u64,
     notifications: u64,
+    /// Computations of the cache that this one was cloned from.
+    computations_before: u64,
 }
 
 /// Counts one computation for as long as it lives.
@@ -158,6 +160,7 @@ impl<T: Scalar> Cache<T> {
             todo: vec![],
             changes: 0,
             notifications: 0,
+            computations_before: 0,
         }
     }
 
@@ -191,8 +194,12 @@ impl<T: Scalar> Cache<T> {
         CacheStatistics {
             changes: self.changes,
             notifications: self.notifications,
-            computations: self.serials.iter().map(|s| s.get() - 1).sum(),
+            computations: self.all_computations() - self.computations_before,
         }
+    }
+
+    fn all_computations(&self) -> u64 {
+        self.serials.iter().map(|s| s.get() - 1).sum()
     }
 
     #[inline(always)]
@@ -322,14 +329,17 @@ impl<T: Scalar> Cache<T> {
     #[cold]
     fn changed_through_disabled(&mut self, first: &[u32], next: &Lists) {
         let mut seen = BTreeSet::new();
-        let mut todo = first.to_vec();
-        while let Some(slot) = todo.pop() {
-            if seen.insert(slot) {
-                self.slots.invalidate(slot as usize);
-                todo.extend(next.of(slot as usize));
+        let mut lists = vec![first];
+        while let Some(slots) = lists.pop() {
+            self.notifications += slots.len() as u64;
+            for slot in slots {
+                if self.slots.invalidate(*slot as usize) != State::Stale
+                    || (self.disabled.contains(slot) && seen.insert(*slot))
+                {
+                    lists.push(next.of(*slot as usize));
+                }
             }
         }
-        self.notifications += seen.len() as u64;
     }
 
     /// Invalidates all of a mask.
@@ -394,6 +404,7 @@ impl<T: Scalar> Clone for Cache<T> {
             todo: vec![],
             changes: 0,
             notifications: 0,
+            computations_before: self.all_computations(),
         }
     }
 }
