@@ -14,6 +14,7 @@ use super::feeds::Feeds;
 use super::handles::PlanId;
 use super::leaf::{CalcFn, ContinuousSizes, Entry, Leaf};
 use crate::{Error, Result, Scalar};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -281,17 +282,18 @@ impl<T: Scalar> Plan<T> {
 
     /// Everything downstream of some sources.
     pub(crate) fn downstream(&self, sources: impl Iterator<Item = usize>) -> Mask {
-        let mut hit = vec![false; self.computations.len()];
+        // The costs are those of what is downstream, however large the diagram is.
+        let mut hit = BTreeSet::new();
         let mut todo = vec![];
         for source in sources {
             todo.extend_from_slice(self.readers(source));
             while let Some(slot) = todo.pop() {
-                if !std::mem::replace(&mut hit[slot as usize], true) {
+                if hit.insert(slot) {
                     todo.extend_from_slice(self.slot_to_slots.of(slot as usize));
                 }
             }
         }
-        Mask::new((0..).zip(hit).filter(|(_, hit)| *hit).map(|(slot, _)| slot))
+        Mask::new(hit.into_iter())
     }
 
     /// The declared initial values of all state.
