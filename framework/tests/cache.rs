@@ -367,6 +367,40 @@ fn verification_refuses_chains_that_are_too_deep() {
 }
 
 #[test]
+fn a_refusal_of_a_deep_chain_is_not_taken_for_a_failure_that_can_be_swallowed() {
+    let mut b = DiagramBuilder::new();
+    let a = source(&mut b, "a");
+    let chain: Vec<_> = (0..600).map(|i| plus(&mut b, &format!("c{i}"))).collect();
+    let (s, last) = (swallow(&mut b, "s"), plus(&mut b, "last"));
+    let all: Vec<_> = [&a].into_iter().chain(&chain).chain([&s, &last]).collect();
+    wire(&mut b, &all);
+    let mut ctx = b.build().unwrap().default_context();
+    set(&mut ctx, &a, 3.0);
+    let (fresh, mut disabled) = (ctx.clone(), ctx.clone());
+    for c in &chain {
+        disabled.disable_caching(c.y, true).unwrap();
+    }
+    assert_eq!(value(&ctx, &last), 3.0);
+    let with = |mode| {
+        let mut ctx = fresh.clone();
+        ctx.set_cache_mode(mode);
+        ctx
+    };
+    for mut ctx in [with(CacheMode::Off), with(CacheMode::Verify), disabled] {
+        for _ in 0..2 {
+            let message = ctx.eval(last.y).unwrap_err().to_string();
+            assert!(message.contains("a chain of more than 500"), "{message}");
+        }
+        assert_eq!(value(&ctx, &chain[300]), 3.0);
+        ctx.set_cache_mode(CacheMode::On);
+        for c in &chain {
+            ctx.disable_caching(c.y, false).unwrap();
+        }
+        assert_eq!(value(&ctx, &last), 3.0);
+    }
+}
+
+#[test]
 fn a_frozen_cache_gives_what_it_has() {
     let mut b = DiagramBuilder::new();
     let (a, r, s) = (source(&mut b, "a"), root(&mut b, "r"), swallow(&mut b, "s"));

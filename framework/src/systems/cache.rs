@@ -115,6 +115,8 @@ pub(crate) struct Cache<T> {
     failed: RefCell<BTreeMap<u32, Error>>,
     /// Slots verified during the outermost computation in progress.
     verified: RefCell<BTreeSet<u32>>,
+    /// A computation that was refused during the outermost one, which has no result for that.
+    refused: RefCell<Option<Error>>,
     /// Slots that are never kept.
     disabled: BTreeSet<u32>,
     /// What was computed and is not kept; lives until the next change, because references to it may be
@@ -154,6 +156,7 @@ impl<T: Scalar> Cache<T> {
             depth: Cell::new(0),
             failed: RefCell::default(),
             verified: RefCell::default(),
+            refused: RefCell::default(),
             disabled: BTreeSet::new(),
             fresh: Arena::with_capacity(0),
             stack: Cell::default(),
@@ -244,6 +247,20 @@ impl<T: Scalar> Cache<T> {
     pub(super) fn set_failure(&self, slot: usize, error: &Error) {
         self.set_flag(FAILED, true);
         self.failed.borrow_mut().insert(slot as u32, error.clone());
+    }
+
+    /// A computation is possible in other modes, so no reader may take its error for a result.
+    #[cold]
+    pub(super) fn refuse(&self, error: Error) -> Error {
+        self.refused.borrow_mut().get_or_insert(error).clone()
+    }
+
+    /// Fails if something was refused below the computation that ends here.
+    pub(super) fn check_refusals(&self) -> Result<()> {
+        if self.flags.get() & (OFF | VERIFY | SOME_DISABLED) == 0 {
+            return Ok(());
+        }
+        self.refused.borrow().clone().map_or(Ok(()), Err)
     }
 
     /// Nothing is left to do before what reads this slot can be computed.
@@ -378,6 +395,7 @@ impl<T> Cache<T> {
         self.flags.set(self.flags.get() & !FAILED);
         self.failed.borrow_mut().clear();
         self.verified.borrow_mut().clear();
+        self.refused.take();
     }
 }
 
@@ -398,6 +416,7 @@ impl<T: Scalar> Clone for Cache<T> {
             depth: Cell::new(0),
             failed: RefCell::default(),
             verified: RefCell::default(),
+            refused: RefCell::default(),
             disabled: self.disabled.clone(),
             fresh: Arena::with_capacity(0),
             stack: Cell::default(),
