@@ -80,3 +80,133 @@ pub mod prelude {
         OutputPort, Param, Scalar, Simulator, SimulatorStatus, Trigger,
     };
 }
+
+/// What must not compile, beside what the documentation of the crate shows.
+///
+/// An input is not fixed to a value of another type:
+///
+/// ```compile_fail,E0308
+/// # use tarragon_framework::{prelude::*, primitives::Gain};
+/// # let mut b = DiagramBuilder::new();
+/// # let g = b.add("g", Gain::new(2.0, 1));
+/// # let mut ctx = b.build().unwrap().default_context();
+/// ctx.fix(g.u, String::from("1.0")).unwrap();
+/// ```
+///
+/// Discrete state is not a parameter:
+///
+/// ```compile_fail,E0308
+/// # use tarragon_framework::{prelude::*, primitives::ZeroOrderHold};
+/// # let mut b = DiagramBuilder::new();
+/// # let hold = b.add("hold", ZeroOrderHold::new(0.1, 0.0, 1));
+/// # let mut ctx = b.build().unwrap().default_context();
+/// ctx.param_mut(hold.x).unwrap();
+/// ```
+///
+/// An output is not an input:
+///
+/// ```compile_fail,E0308
+/// # use tarragon_framework::{prelude::*, primitives::Gain};
+/// # let mut b = DiagramBuilder::new();
+/// # let (g, h) = (b.add("g", Gain::new(2.0, 1)), b.add("h", Gain::new(2.0, 1)));
+/// b.connect(g.u, h.y);
+/// ```
+///
+/// What a computation reads does not outlive it:
+///
+/// ```compile_fail,E0521
+/// # use tarragon_framework::prelude::*;
+/// let mut kept: Vec<&[f64]> = vec![];
+/// let calc = |ctx: &LeafContext<'_, f64>| kept.push(ctx.xc());
+/// ```
+///
+/// A context does not change while somebody looks at it:
+///
+/// ```compile_fail,E0502
+/// # use tarragon_framework::{prelude::*, primitives::Gain};
+/// # let mut b = DiagramBuilder::new();
+/// # let g = b.add("g", Gain::new(2.0, 1));
+/// # let mut ctx = b.build().unwrap().default_context();
+/// let leaf = ctx.leaf(&g).unwrap();
+/// ctx.set_time(1.0);
+/// leaf.param(g.k);
+/// ```
+///
+/// Nor while a value is borrowed to be changed:
+///
+/// ```compile_fail,E0502
+/// # use tarragon_framework::{prelude::*, primitives::Gain};
+/// # let mut b = DiagramBuilder::new();
+/// # let g = b.add("g", Gain::new(2.0, 1));
+/// # let mut ctx = b.build().unwrap().default_context();
+/// let k = ctx.param_mut(g.k).unwrap();
+/// ctx.eval(g.y).unwrap();
+/// *k = 3.0;
+/// ```
+///
+/// A publish does not change its context:
+///
+/// ```compile_fail,E0599
+/// # use tarragon_framework::prelude::*;
+/// struct Meddler;
+/// impl LeafSystem<f64> for Meddler {
+///     type Ports = ();
+///     fn declare(&self, d: &mut Declare<Self, f64>) {
+///         d.publish_on(Trigger::PerStep, |_, ctx| {
+///             ctx.set_time(1.0);
+///             Ok(EventStatus::Succeeded)
+///         });
+///     }
+/// }
+/// ```
+///
+/// Neither does a monitor:
+///
+/// ```compile_fail,E0596
+/// # use tarragon_framework::prelude::*;
+/// fn meddle(sim: &mut Simulator<f64>) {
+///     sim.set_monitor(|ctx| {
+///         ctx.set_time(1.0);
+///         Ok(EventStatus::Succeeded)
+///     });
+/// }
+/// ```
+///
+/// A computation does not write state:
+///
+/// ```compile_fail,E0594
+/// # use tarragon_framework::prelude::*;
+/// fn calc(ctx: &LeafContext<'_, f64>, x: DiscreteState<Vec<f64>>) {
+///     ctx.xd(x)[0] = 1.0;
+/// }
+/// ```
+///
+/// What a computation sees stays on its thread:
+///
+/// ```compile_fail,E0277
+/// fn send<X: Send>() {}
+/// send::<tarragon_framework::LeafContext<'static, f64>>();
+/// ```
+///
+/// A system of `f64` alone is added with `add_f64`:
+///
+/// ```compile_fail,E0277
+/// # use tarragon_framework::prelude::*;
+/// struct Camera;
+/// impl LeafSystem<f64> for Camera {
+///     type Ports = ();
+///     fn declare(&self, _: &mut Declare<Self, f64>) {}
+/// }
+/// DiagramBuilder::new().add("camera", Camera);
+/// ```
+///
+/// A simulator and its context have one scalar:
+///
+/// ```compile_fail,E0308
+/// # use tarragon_framework::prelude::*;
+/// fn simulate(diagram: &Diagram<AutoDiff>, ctx: Context<f64>) {
+///     let _ = Simulator::new(diagram, ctx);
+/// }
+/// ```
+#[cfg(doctest)]
+mod does_not_compile {}

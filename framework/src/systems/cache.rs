@@ -115,6 +115,8 @@ pub(crate) struct Cache<T> {
     failed: RefCell<BTreeMap<u32, Error>>,
     /// Slots verified during the outermost computation in progress.
     verified: RefCell<BTreeSet<u32>>,
+    /// A computation that was refused during the outermost one, which has no result for that.
+    refused: RefCell<Option<Error>>,
     /// Slots that are never kept.
     disabled: BTreeSet<u32>,
     /// What was computed and is not kept; lives until the next change, because references to it may be
@@ -126,6 +128,8 @@ pub(crate) struct Cache<T> {
     todo: Vec<u32>,
     changes: u64,
     notifications: u64,
+    /// Computations of the cache that this one was cloned from.
+    computations_before: u64,
 }
 
 /// Counts one computation for as long as it lives.
@@ -152,12 +156,14 @@ impl<T: Scalar> Cache<T> {
             depth: Cell::new(0),
             failed: RefCell::default(),
             verified: RefCell::default(),
+            refused: RefCell::default(),
             disabled: BTreeSet::new(),
             fresh: Arena::with_capacity(0),
             stack: Cell::default(),
             todo: vec![],
             changes: 0,
             notifications: 0,
+            computations_before: 0,
         }
     }
 
@@ -191,8 +197,12 @@ impl<T: Scalar> Cache<T> {
         CacheStatistics {
             changes: self.changes,
             notifications: self.notifications,
-            computations: self.serials.iter().map(|s| s.get() - 1).sum(),
+            computations: self.all_computations() - self.computations_before,
         }
+    }
+
+    fn all_computations(&self) -> u64 {
+        self.serials.iter().map(|s| s.get() - 1).sum()
     }
 
     #[inline(always)]
@@ -237,6 +247,20 @@ impl<T: Scalar> Cache<T> {
     pub(super) fn set_failure(&self, slot: usize, error: &Error) {
         self.set_flag(FAILED, true);
         self.failed.borrow_mut().insert(slot as u32, error.clone());
+    }
+
+    /// A computation is possible in other modes, so no reader may take its error for a result.
+    #[cold]
+    pub(super) fn refuse(&self, error: Error) -> Error {
+        self.refused.borrow_mut().get_or_insert(error).clone()
+    }
+
+    /// Fails if something was refused below the computation that ends here.
+    pub(super) fn check_refusals(&self) -> Result<()> {
+        if self.flags.get() & (OFF | VERIFY | SOME_DISABLED) == 0 {
+            return Ok(());
+        }
+        self.refused.borrow().clone().map_or(Ok(()), Err)
     }
 
     /// Nothing is left to do before what reads this slot can be computed.
@@ -322,14 +346,17 @@ impl<T: Scalar> Cache<T> {
     #[cold]
     fn changed_through_disabled(&mut self, first: &[u32], next: &Lists) {
         let mut seen = BTreeSet::new();
-        let mut todo = first.to_vec();
-        while let Some(slot) = todo.pop() {
-            if seen.insert(slot) {
-                self.slots.invalidate(slot as usize);
-                todo.extend(next.of(slot as usize));
+        let mut lists = vec![first];
+        while let Some(slots) = lists.pop() {
+            self.notifications += slots.len() as u64;
+            for slot in slots {
+                if self.slots.invalidate(*slot as usize) != State::Stale
+                    || (self.disabled.contains(slot) && seen.insert(*slot))
+                {
+                    lists.push(next.of(*slot as usize));
+                }
             }
         }
-        self.notifications += seen.len() as u64;
     }
 
     /// Invalidates all of a mask.
@@ -368,6 +395,7 @@ impl<T> Cache<T> {
         self.flags.set(self.flags.get() & !FAILED);
         self.failed.borrow_mut().clear();
         self.verified.borrow_mut().clear();
+        self.refused.take();
     }
 }
 
@@ -388,12 +416,14 @@ impl<T: Scalar> Clone for Cache<T> {
             depth: Cell::new(0),
             failed: RefCell::default(),
             verified: RefCell::default(),
+            refused: RefCell::default(),
             disabled: self.disabled.clone(),
             fresh: Arena::with_capacity(0),
             stack: Cell::default(),
             todo: vec![],
             changes: 0,
             notifications: 0,
+            computations_before: self.all_computations(),
         }
     }
 }

@@ -13,6 +13,8 @@ use super::plan::{ACCURACY, Feed, Plan, TIME};
 use super::value::{Stored, Value, copy};
 use crate::error::ErrorKind;
 use crate::{Error, Result, Scalar};
+
+use std::any::type_name;
 use std::sync::Arc;
 
 /// All values of one diagram: time, state, parameters, fixed inputs and the cache.
@@ -109,6 +111,19 @@ impl<T: Scalar> Context<T> {
         .into()
     }
 
+    /// The handle is of this diagram, but over another scalar.
+    #[cold]
+    fn of_another_scalar<V>(&self, what: &str, place: Place) -> Error {
+        Error::invalid(format!(
+            "{what} {} of system '{}' was used as {} with a context over {}; a diagram over another \
+             scalar has handles of its own, see `Diagram::ports`",
+            place.index,
+            self.plan.leaves[place.system as usize].path,
+            type_name::<V>(),
+            type_name::<T>()
+        ))
+    }
+
     #[inline]
     fn changed(&mut self, source: usize) {
         let Self { plan, data } = self;
@@ -141,7 +156,10 @@ impl<T: Scalar> Context<T> {
     pub fn eval<V: 'static>(&self, output: OutputPort<V>) -> Result<&V> {
         let (system, index) = self.locate("output port", output.place)?;
         let slot = self.plan.nodes[system].slot0 + index;
-        eval_slot(&self.plan, &self.data, slot).map(Stored::get)
+        let value = eval_slot(&self.plan, &self.data, slot)?;
+        value
+            .try_get()
+            .ok_or_else(|| self.of_another_scalar::<V>("output port", output.place))
     }
 
     /// Serial number of an output's value: 1 before the first computation, one more after each.
@@ -186,11 +204,20 @@ impl<T: Scalar> Context<T> {
     pub fn fix<V: Value + Clone>(&mut self, input: InputPort<V>, value: V) -> Result<()> {
         let (system, index) = self.locate("input port", input.place)?;
         let value = Stored::new(value);
-        let expected = self.plan.leaves[system].inputs[index].size;
+        let expected = self.plan.input_size(system, index);
         let fail = |why| {
             let port = self.plan.input_name(system, index);
             Err(ErrorKind::FixedInput { port, why }.into())
         };
+        let declared = &self.plan.leaves[system].inputs[index];
+        if value.type_id() != declared.type_id {
+            let found = type_name::<V>();
+            return fail(format!(
+                "it takes {}, found {found}; a diagram over another scalar has ports of its own, see \
+                 `Diagram::ports`",
+                declared.type_name
+            ));
+        }
         match (expected, value.len()) {
             (Some(size), Some(found)) if found != size => {
                 return fail(format!("{size} elements are expected, found {found}"));
@@ -252,7 +279,10 @@ impl<T: Scalar> Context<T> {
     /// If the handle belongs to another diagram.
     pub fn param<V: 'static>(&self, parameter: Param<V>) -> Result<&V> {
         let (system, index) = self.locate("parameter", parameter.place)?;
-        Ok(self.data.parameters[self.plan.nodes[system].parameter0 + index].get())
+        let value = &self.data.parameters[self.plan.nodes[system].parameter0 + index];
+        value
+            .try_get()
+            .ok_or_else(|| self.of_another_scalar::<V>("parameter", parameter.place))
     }
 
     /// A parameter, to change; everything that depends on it is invalidated.
@@ -263,6 +293,7 @@ impl<T: Scalar> Context<T> {
         let (system, index) = self.locate("parameter", parameter.place)?;
         let node = &self.plan.nodes[system];
         let (global, source) = (node.parameter0 + index, node.source_parameter(index));
+        self.param(parameter)?;
         self.changed(source);
         Ok(self.data.parameters[global].get_mut())
     }
@@ -315,7 +346,10 @@ impl<T: Scalar> Context<T> {
     /// If the handle belongs to another diagram.
     pub fn xa<V: 'static>(&self, state: AbstractState<V>) -> Result<&V> {
         let (system, index) = self.locate("abstract state", state.place)?;
-        Ok(self.data.xa[self.plan.nodes[system].xa0 + index].get())
+        let value = &self.data.xa[self.plan.nodes[system].xa0 + index];
+        value
+            .try_get()
+            .ok_or_else(|| self.of_another_scalar::<V>("abstract state", state.place))
     }
 
     /// Abstract state, to change.
@@ -326,6 +360,7 @@ impl<T: Scalar> Context<T> {
         let (system, index) = self.locate("abstract state", state.place)?;
         let node = &self.plan.nodes[system];
         let (global, source) = (node.xa0 + index, node.source_xa(index));
+        self.xa(state)?;
         self.changed(source);
         Ok(self.data.xa[global].get_mut())
     }

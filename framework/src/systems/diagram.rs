@@ -102,6 +102,12 @@ impl DiagramBuilder {
         name: &str,
         build: impl FnOnce(&mut Self) -> Result<P, E>,
     ) -> Result<P, E> {
+        if name.is_empty() || name.contains("::") {
+            self.mistake(Error::invalid(format!(
+                "sub-diagram '{}{name}': a name that is not empty and has no '::' is expected",
+                self.scope
+            )));
+        }
         let inner = format!("{}{name}::", self.scope);
         let outer = std::mem::replace(&mut self.scope, inner);
         let exports = build(self);

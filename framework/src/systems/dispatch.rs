@@ -209,8 +209,13 @@ fn in_order<'a, T: Scalar>(
     space.clear();
     space.extend_from_slice(first);
     merge(space, second);
+    let two = space.len();
     for more in some {
-        merge(space, more);
+        space.extend_from_slice(more);
+    }
+    if space.len() > two {
+        // Merging one by one would cost the square of the number of lists.
+        space.sort_by_key(|event| event.0);
     }
     space
 }

@@ -38,8 +38,9 @@ impl Exports {
 
 /// The names in a scope.
 pub(super) fn names<'a>(named: &'a Named, scope: &'a str) -> impl Iterator<Item = &'a str> {
-    let of_scope = named.keys().filter(move |k| k.0 == scope);
-    of_scope.map(|k| &*k.1)
+    let from = (scope.to_owned(), String::new());
+    let of_scope = named.range(from..).take_while(move |(k, _)| k.0 == scope);
+    of_scope.map(|(k, _)| &*k.1)
 }
 
 fn port(place: Place) -> Port {

@@ -58,6 +58,19 @@ fn compute_one<'a, T: Scalar>(
     filled.map_err(|error| failed(plan, data, slot, error))
 }
 
+/// As `compute_one`, in modes that refuse computations.
+fn compute_unless_refused<'a, T: Scalar>(
+    plan: &'a Plan<T>,
+    data: &'a Data<T>,
+    slot: usize,
+) -> Result<&'a Stored<T>> {
+    let (calc, ctx) = computation(plan, data, slot);
+    let filled = data.cache.fill(slot, |out| {
+        calc(&ctx, out).and_then(|()| data.cache.check_refusals())
+    });
+    filled.map_err(|error| failed(plan, data, slot, error))
+}
+
 /// The calc function of a slot and what it sees.
 #[inline(always)]
 fn computation<'a, T: Scalar>(
@@ -106,15 +119,17 @@ fn compute_specially<'a, T: Scalar>(
     }
     let is_off = cache.is_off(slot);
     if depth > MAX_UNCACHED_RECURSION && (is_off || cache.verifies()) {
-        return Err(Error::invalid(format!(
+        return Err(cache.refuse(Error::invalid(format!(
             "'{}' is the end of a chain of more than {MAX_UNCACHED_RECURSION} computations; without \
              caching, or with verification, that is too deep: use `CacheMode::On`",
             plan.slot_name(slot)
-        )));
+        ))));
     }
     let afresh = || {
         let (calc, ctx) = computation(plan, data, slot);
-        let value = cache.compute_afresh(slot, |out| calc(&ctx, out));
+        let value = cache.compute_afresh(slot, |out| {
+            calc(&ctx, out).and_then(|()| cache.check_refusals())
+        });
         value.map_err(|error| failed(plan, data, slot, error))
     };
     match kept {
@@ -127,7 +142,7 @@ fn compute_specially<'a, T: Scalar>(
             Ok(kept)
         }
         None if depth > MAX_RECURSION && !cache.verifies() => compute_in_order(plan, data, slot),
-        None => compute_one(plan, data, slot),
+        None => compute_unless_refused(plan, data, slot),
     }
 }
 
@@ -176,7 +191,7 @@ fn compute_in_order<'a, T: Scalar>(
             stack.push((*next, 0));
         } else {
             // A failure is remembered; the calc functions that need the value will see it.
-            result = Some(compute_one(plan, data, top));
+            result = Some(compute_unless_refused(plan, data, top));
             stack.pop();
         }
     }

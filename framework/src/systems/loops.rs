@@ -12,19 +12,12 @@ impl<T: Scalar> Plan<T> {
     /// Whether an output depends on an input, also on one that is connected, without a delay.
     pub(super) fn feeds_through(&self, (system, input): Port, output: Port) -> bool {
         let target = (self.nodes[output.0 as usize].slot0 + output.1 as usize) as u32;
-        let node = &self.nodes[system as usize];
-        let same_feed = |feed: &Feed| *feed == self.feeds[node.input0 + input as usize];
-        let is_fixed = matches!(self.feeds[node.input0 + input as usize], Feed::Fixed(_));
-        // Ports that share an exported input are one.
+        // Ports that share an exported input are one, connected or not.
+        let asked = self.stand_ins[self.nodes[system as usize].input0 + input as usize];
         let mut todo: Vec<u32> = vec![];
         for (leaf, node) in self.leaves.iter().zip(&self.nodes) {
-            let this = std::ptr::eq(node, &self.nodes[system as usize]);
-            if !this && !is_fixed {
-                continue;
-            }
             for i in 0..leaf.inputs.len() {
-                let asked = this && i == input as usize;
-                if asked || (is_fixed && same_feed(&self.feeds[node.input0 + i])) {
+                if self.stand_ins[node.input0 + i] == asked {
                     let source = node.source_input(i);
                     let slots = node.slot0..node.slot0 + leaf.entries.len();
                     let readers = slots.filter(|s| self.is_declared(*s, Some(source), None));
@@ -67,16 +60,22 @@ impl<T: Scalar> Plan<T> {
             .min_by_key(|c| c.iter().min());
         let component = component.expect("a graph without topological order has a loop");
         // Walk along edges inside the component until a slot comes twice.
+        const OUTSIDE: usize = usize::MAX;
+        let mut number = vec![OUTSIDE; n];
+        for inside in component {
+            number[inside.index()] = n;
+        }
         let mut walk = vec![*component.iter().min().expect("components are not empty")];
         let path = loop {
             let last = walk[walk.len() - 1];
+            number[last.index()] = walk.len() - 1;
             let next = graph
                 .neighbors(last)
-                .filter(|n| component.contains(n))
+                .filter(|x| number[x.index()] != OUTSIDE)
                 .min();
             let next = next.expect("every slot of a loop has a successor in it");
-            if let Some(first) = walk.iter().position(|n| *n == next) {
-                break &walk[first..];
+            if let Some(path) = walk.get(number[next.index()]..) {
+                break path;
             }
             walk.push(next);
         };

@@ -13,6 +13,7 @@ pub mod elements;
 pub mod event;
 pub(crate) mod event_table;
 pub mod exports;
+mod feeds;
 pub mod handles;
 mod introspection;
 pub mod leaf;

@@ -10,10 +10,11 @@ use super::context::StateCopy;
 use super::dependency::Dep;
 use super::event_table::EventTable;
 use super::exports::Port;
+use super::feeds::Feeds;
 use super::handles::PlanId;
-use super::leaf::{CalcFn, ContinuousSizes, Entry, Input, Leaf};
-use crate::error::ErrorKind;
+use super::leaf::{CalcFn, ContinuousSizes, Entry, Leaf};
 use crate::{Error, Result, Scalar};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -157,6 +158,10 @@ pub(crate) struct Plan<T: Scalar> {
     pub(crate) continuous: Vec<Continuous>,
     /// Per input port, over all leaves.
     pub(crate) feeds: Vec<Feed>,
+    /// Likewise: the port that stands for all that are one input of the diagram.
+    pub(super) stand_ins: Vec<u32>,
+    /// Of stand-ins: how many elements they take.
+    input_sizes: Vec<Option<usize>>,
     /// By slot.
     pub(crate) computations: Vec<Computation<T>>,
     pub(crate) events: EventTable,
@@ -184,7 +189,7 @@ impl<T: Scalar> Plan<T> {
             }
         }
         let (nodes, n_sources) = lay_out(&leaves);
-        let feeds = feeds(&leaves, &nodes, wires, shared)?;
+        let feeds = Feeds::new(&leaves, &nodes, wires, shared)?;
         let mut computations = vec![];
         for (system, leaf) in (0..).zip(&mut leaves) {
             let calcs = leaf.calcs.drain(..);
@@ -192,7 +197,9 @@ impl<T: Scalar> Plan<T> {
         }
         let mut plan = Self {
             id,
-            feeds,
+            feeds: feeds.feeds,
+            stand_ins: feeds.stand_ins,
+            input_sizes: feeds.sizes,
             computations,
             events: EventTable::new(&leaves),
             prerequisites: Lists::default(),
@@ -250,6 +257,12 @@ impl<T: Scalar> Plan<T> {
         self.source_to_slots = Lists::new(n_sources, &from_sources);
     }
 
+    /// How many elements an input port takes, where it or one that is joined with it tells.
+    pub(crate) fn input_size(&self, system: usize, index: usize) -> Option<usize> {
+        let port = self.nodes[system].input0 + index;
+        self.input_sizes[self.stand_ins[port] as usize]
+    }
+
     /// The source of an input port, counted over all leaves.
     pub(crate) fn source_of_input(&self, input: usize) -> u32 {
         let system = self.nodes.partition_point(|n| n.input0 <= input) - 1;
@@ -282,17 +295,18 @@ impl<T: Scalar> Plan<T> {
 
     /// Everything downstream of some sources.
     pub(crate) fn downstream(&self, sources: impl Iterator<Item = usize>) -> Mask {
-        let mut hit = vec![false; self.computations.len()];
+        // The costs are those of what is downstream, however large the diagram is.
+        let mut hit = BTreeSet::new();
         let mut todo = vec![];
         for source in sources {
             todo.extend_from_slice(self.readers(source));
             while let Some(slot) = todo.pop() {
-                if !std::mem::replace(&mut hit[slot as usize], true) {
+                if hit.insert(slot) {
                     todo.extend_from_slice(self.slot_to_slots.of(slot as usize));
                 }
             }
         }
-        Mask::new((0..).zip(hit).filter(|(_, hit)| *hit).map(|(slot, _)| slot))
+        Mask::new(hit.into_iter())
     }
 
     /// The declared initial values of all state.
@@ -393,77 +407,4 @@ fn continuous<T: Scalar>(leaves: &[Leaf<T>], nodes: &[Node]) -> Vec<Continuous> 
         })
     };
     leaves.iter().zip(nodes).filter_map(part).collect()
-}
-
-/// Checks every wire and tells where each input port gets its value.
-fn feeds<T: Scalar>(
-    leaves: &[Leaf<T>],
-    nodes: &[Node],
-    wires: &[Wire],
-    shared: &[(Port, Port)],
-) -> Result<Vec<Feed>> {
-    let n: usize = leaves.iter().map(|l| l.inputs.len()).sum();
-    let mut feeds: Vec<Feed> = (0..n as u32).map(Feed::Fixed).collect();
-    let global = |port: Port| nodes[port.0 as usize].input0 + port.1 as usize;
-    let input = |port: Port| &leaves[port.0 as usize].inputs[port.1 as usize];
-    let name = |port: Port| format!("{}.{}", leaves[port.0 as usize].path, input(port).name);
-    for wire in wires {
-        let from = &leaves[wire.from.0 as usize];
-        let entry = &from.entries[wire.from.1 as usize];
-        let feed = &mut feeds[global(wire.to)];
-        let why = if matches!(feed, Feed::Slot(_)) {
-            Some("the input is connected already; an input has one source".into())
-        } else {
-            mismatch(entry, input(wire.to))
-        };
-        if let Some(why) = why {
-            return Err(ErrorKind::Connection {
-                from: format!("{}.{}", from.path, entry.name),
-                to: name(wire.to),
-                why,
-            }
-            .into());
-        }
-        let slot = nodes[wire.from.0 as usize].slot0 + wire.from.1 as usize;
-        *feed = Feed::Slot(slot as u32);
-    }
-    // From the outermost export inwards, so that the first of a pair is final.
-    for (first, other) in shared.iter().rev() {
-        let (a, b) = (input(*first), input(*other));
-        let why = if feeds[global(*other)] != Feed::Fixed(global(*other) as u32) {
-            Some("the second one is connected or exported already; an input has one source".into())
-        } else if a.type_id != b.type_id {
-            Some(format!(
-                "one takes {}, the other {}",
-                a.type_name, b.type_name
-            ))
-        } else if a.size.zip(b.size).is_some_and(|(a, b)| a != b) {
-            Some("they have different numbers of elements".into())
-        } else {
-            None
-        };
-        if let Some(why) = why {
-            let ports = [*first, *other].map(name);
-            return Err(Error::invalid(format!(
-                "cannot export inputs '{}' and '{}' under one name: {why}",
-                ports[0], ports[1]
-            )));
-        }
-        feeds[global(*other)] = feeds[global(*first)];
-    }
-    Ok(feeds)
-}
-
-/// Why an output can not feed an input, if so.
-fn mismatch<T: Scalar>(entry: &Entry<T>, input: &Input) -> Option<String> {
-    if entry.type_id != input.type_id {
-        let (from, to) = (entry.type_name, input.type_name);
-        return Some(format!("the output carries {from}, the input takes {to}"));
-    }
-    match (entry.size, input.size) {
-        (Some(from), Some(to)) if from != to => Some(format!(
-            "the output has {from} elements, the input takes {to}"
-        )),
-        _ => None,
-    }
 }

@@ -14,6 +14,7 @@
 )]
 
 use std::cell::{Cell, UnsafeCell};
+use std::convert::Infallible;
 
 /// What is known of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -179,14 +180,246 @@ impl<V: Clone> Clone for Slots<V> {
     /// # Panics
     /// In the middle of a computation, which has no access to its own context.
     fn clone(&self) -> Self {
-        let busy = self.states.iter().any(|s| s.get() == State::Computing);
-        assert!(!busy, "a context can not be cloned by its own computations");
-        // SAFETY: nothing is being computed, so nothing is written; `V::clone` has no access to `self`.
-        let clone = |v: &UnsafeCell<V>| UnsafeCell::new(unsafe { (*v.get()).clone() });
+        // One by one and `Computing` meanwhile: `V::clone` is foreign code and may get at `self`.
+        let one = |slot: usize| {
+            let state = self.state(slot);
+            let value = self.beside(slot, |value| Ok::<_, Infallible>(value.clone()));
+            let value = value.expect("a context can not be cloned by its own computations");
+            (Cell::new(state), UnsafeCell::new(value))
+        };
+        let (states, values): (Vec<_>, Vec<_>) = (0..self.len()).map(one).unzip();
         Self {
-            states: self.states.clone(),
-            values: self.values.iter().map(clone).collect(),
+            states: states.into(),
+            values: values.into(),
             filled: self.filled,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::rc::Rc;
+
+    type Never = Result<(), Infallible>;
+
+    /// Texts, because those of freed memory are found out.
+    fn slots(n: usize) -> Slots<String> {
+        Slots::new((0..n).map(|i| format!("storage {i}")))
+    }
+
+    /// A calculation that appends to what is in the storage.
+    fn push(text: &str) -> impl FnOnce(&mut String) -> Never {
+        move |value| {
+            value.push_str(text);
+            Ok(())
+        }
+    }
+
+    fn panics(f: impl FnOnce()) -> bool {
+        catch_unwind(AssertUnwindSafe(f)).is_err()
+    }
+
+    #[test]
+    fn nothing_is_read_before_it_is_computed() {
+        let s = slots(2);
+        assert_eq!(
+            (s.get(0), s.kept(1), s.state(0)),
+            (None, None, State::Stale)
+        );
+        assert_eq!(s.fill(0, push("!")).unwrap(), "storage 0!");
+        assert_eq!(s.get(0).unwrap(), "storage 0!");
+        assert_eq!((s.get(1), s.state(0)), (None, State::Valid));
+    }
+
+    #[test]
+    fn a_valid_value_is_left_alone() {
+        let s = slots(1);
+        s.fill(0, push("!")).unwrap();
+        let value = s.fill(0, |_| -> Never { unreachable!("it is valid") });
+        assert_eq!(value.unwrap(), "storage 0!");
+    }
+
+    #[test]
+    fn a_failed_value_is_computed_again_in_its_storage() {
+        let s = slots(1);
+        let fail = |value: &mut String| {
+            value.clear();
+            Err("no")
+        };
+        assert_eq!(s.fill(0, fail).unwrap_err(), Some("no"));
+        assert_eq!(
+            (s.get(0), s.kept(0), s.state(0)),
+            (None, None, State::Failed)
+        );
+        assert_eq!(s.fill(0, push("yes")).unwrap(), "yes");
+    }
+
+    #[test]
+    fn a_panic_counts_as_a_failure() {
+        let s = slots(1);
+        assert!(panics(|| {
+            let _ = s.fill(0, |_| -> Never { panic!("boom") });
+        }));
+        assert_eq!((s.get(0), s.state(0)), (None, State::Failed));
+        assert_eq!(s.fill(0, push("")).unwrap(), "storage 0");
+    }
+
+    #[test]
+    fn nobody_gets_at_a_value_that_is_being_computed() {
+        let s = slots(2);
+        s.fill(0, |_| -> Never {
+            assert_eq!(
+                (s.get(0), s.kept(0), s.state(0)),
+                (None, None, State::Computing)
+            );
+            assert_eq!(
+                s.fill(0, |_| -> Never { unreachable!() }).unwrap_err(),
+                None
+            );
+            let beside = s.beside(0, |_| -> Never { unreachable!() });
+            assert_eq!(beside.unwrap_err(), None);
+            assert_eq!(
+                s.fill(1, push("!")).unwrap(),
+                "storage 1!",
+                "others are free"
+            );
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(s.state(0), State::Valid);
+    }
+
+    #[test]
+    fn references_stay_while_others_are_computed() {
+        let s = slots(100);
+        let first = s.fill(0, push("!")).unwrap();
+        for i in 1..100 {
+            s.fill(i, push("!")).unwrap();
+        }
+        let fail = s.beside(0, |_| Err::<(), _>("no"));
+        assert_eq!(fail.unwrap_err(), Some("no"));
+        assert_eq!(first, "storage 0!");
+        assert!(std::ptr::eq(first, s.get(0).unwrap()));
+    }
+
+    #[test]
+    fn invalidation_tells_the_state_and_keeps_the_storage() {
+        let mut s = slots(4);
+        s.fill(0, push("!")).unwrap();
+        s.fill(1, push("!")).unwrap();
+        let _ = s.fill(2, |_| Err(()));
+        assert_eq!(s.invalidate(0), State::Valid);
+        assert_eq!(s.invalidate(2), State::Failed);
+        assert_eq!(s.invalidate(3), State::Stale);
+        s.invalidate_range(0..2);
+        assert!((0..4).all(|i| s.state(i) == State::Stale && s.get(i).is_none()));
+        assert_eq!(s.fill(1, push("?")).unwrap(), "storage 1!?");
+    }
+
+    #[test]
+    fn kept_values_are_asked_for_by_that_name() {
+        let mut s = slots(2);
+        s.fill(0, push("!")).unwrap();
+        s.set_keeping(true);
+        s.fill(1, push("!")).unwrap();
+        assert_eq!((s.state(0), s.state(1)), (State::Valid, State::Kept));
+        assert_eq!(s.get(1), None);
+        assert_eq!(s.kept(0).unwrap(), "storage 0!");
+        assert_eq!(s.kept(1).unwrap(), "storage 1!");
+        let again = s.fill(1, |_| -> Never { unreachable!("it is kept") });
+        assert_eq!(again.unwrap(), "storage 1!");
+        assert_eq!(s.invalidate(1), State::Kept);
+    }
+
+    #[test]
+    fn what_is_computed_beside_a_value_leaves_it_as_it_is() {
+        let mut s = slots(4);
+        s.fill(1, push("")).unwrap();
+        let _ = s.fill(2, |_| Err(()));
+        s.set_keeping(true);
+        s.fill(3, push("")).unwrap();
+        let states = [State::Stale, State::Valid, State::Failed, State::Kept];
+        for (i, state) in states.into_iter().enumerate() {
+            let length = s.beside(i, |value| {
+                assert_eq!((s.state(i), s.get(i)), (State::Computing, None));
+                Ok::<_, ()>(value.len())
+            });
+            assert_eq!((length, s.state(i)), (Ok(9), state));
+            assert_eq!(s.beside(i, |_| Err::<(), _>("no")), Err(Some("no")));
+            assert!(panics(|| {
+                let _ = s.beside(i, |_| -> Never { panic!("boom") });
+            }));
+            assert_eq!(s.state(i), state);
+        }
+    }
+
+    #[test]
+    fn a_clone_has_states_and_values_of_its_own() {
+        let mut s = slots(3);
+        s.fill(0, push("!")).unwrap();
+        let _ = s.fill(1, |_| Err(()));
+        let copy = s.clone();
+        s.invalidate_range(0..3);
+        s.fill(0, push("?")).unwrap();
+        let states = [0, 1, 2].map(|i| copy.state(i));
+        assert_eq!(states, [State::Valid, State::Failed, State::Stale]);
+        assert_eq!(copy.get(0).unwrap(), "storage 0!");
+        assert_eq!(s.get(0).unwrap(), "storage 0!?");
+        assert_eq!(copy.len(), 3);
+    }
+
+    #[test]
+    fn slots_are_not_cloned_by_their_own_computations() {
+        let s = slots(2);
+        s.fill(1, |_| -> Never {
+            assert!(panics(|| drop(s.clone())));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(s.clone().get(1).unwrap(), "storage 1");
+    }
+
+    thread_local! {
+        static OWNER: RefCell<Option<Rc<Slots<Curious>>>> = const { RefCell::new(None) };
+    }
+
+    /// Computes while it is being cloned.
+    struct Curious(String);
+    impl Clone for Curious {
+        fn clone(&self) -> Self {
+            let owner = OWNER.with_borrow(Clone::clone);
+            if let Some(s) = owner {
+                let fill = |slot| {
+                    s.fill(slot, |value| -> Never {
+                        value.0 = "computed".repeat(100);
+                        Ok(())
+                    })
+                    .map(|value| value.0.len())
+                };
+                let done = [fill(0), fill(1)];
+                assert!(done.contains(&Err(None)), "one is being cloned");
+            }
+            Self(self.0.clone())
+        }
+    }
+
+    #[test]
+    fn cloning_a_value_may_compute_other_values_but_not_that_one() {
+        let values = ["first", "second"].map(|x| Curious(x.into()));
+        let s = Rc::new(Slots::new(values.into_iter()));
+        OWNER.set(Some(s.clone()));
+        let copy = Slots::clone(&s);
+        OWNER.set(None);
+        // Cloning the first computes the second, which is cloned as it is then.
+        assert_eq!(copy.state(0), State::Stale);
+        assert_eq!(copy.get(1).unwrap().0.len(), 800);
+        assert_eq!(
+            s.state(0),
+            State::Valid,
+            "computed while the second was cloned"
+        );
     }
 }

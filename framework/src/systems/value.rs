@@ -95,8 +95,14 @@ impl<T: Scalar> Stored<T> {
     /// Typed view.
     #[inline(always)]
     pub(crate) fn get<V: 'static>(&self) -> &V {
+        self.try_get().expect(AGREE)
+    }
+
+    /// Typed view, for handles that may be of another scalar.
+    #[inline(always)]
+    pub(crate) fn try_get<V: 'static>(&self) -> Option<&V> {
         // The comparisons of types are constants: one arm is left.
-        let found = if TypeId::of::<V>() == TypeId::of::<Vec<T>>() {
+        if TypeId::of::<V>() == TypeId::of::<Vec<T>>() {
             match self {
                 Self::Vector(v) => (v as &dyn Any).downcast_ref(),
                 _ => None,
@@ -111,8 +117,7 @@ impl<T: Scalar> Stored<T> {
                 Self::Other(v) => (&**v as &dyn Any).downcast_ref(),
                 _ => None,
             }
-        };
-        found.expect(AGREE)
+        }
     }
 
     /// Typed view, to change.
@@ -164,8 +169,12 @@ impl<T: Scalar> Stored<T> {
 
     /// The same as a value of type `like` over another scalar; numbers lose their derivatives.
     pub(crate) fn converted<U: Scalar>(&self, like: TypeId) -> Option<Stored<U>> {
+        let number = |x: &T| U::from(x.re());
         if self.type_id() == like {
+            let same_scalar = TypeId::of::<T>() == TypeId::of::<U>();
             return Some(match self {
+                Self::Number(x) if same_scalar => Stored::Number(number(x)),
+                Self::Vector(x) if same_scalar => Stored::Vector(x.iter().map(number).collect()),
                 Self::Number(x) => Stored::new(*x),
                 Self::Vector(x) => Stored::new(x.clone()),
                 Self::Other(v) => {
@@ -181,7 +190,6 @@ impl<T: Scalar> Stored<T> {
                 }
             });
         }
-        let number = |x: &T| U::from(x.re());
         match self {
             Self::Number(x) if like == TypeId::of::<U>() => Some(Stored::Number(number(x))),
             Self::Vector(x) if like == TypeId::of::<Vec<U>>() => {

@@ -1,0 +1,76 @@
+//! Going on after a failure of a simulation.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests, which clippy does not recognise outside of test functions"
+)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tarragon_framework::{Error, prelude::*};
+
+/// Rises at 1 per second unless it is stuck; every 0.1 s it adds the time to a sum.
+struct Plant {
+    stuck: Arc<AtomicBool>,
+    /// An unrestricted update is due together with a discrete one that fails while it is stuck.
+    fails_in_update: bool,
+}
+#[derive(Clone, Copy)]
+struct PlantPorts {
+    times: AbstractState<Vec<f64>>,
+}
+impl LeafSystem<f64> for Plant {
+    type Ports = PlantPorts;
+    fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+        let times = d.abstract_state(vec![]);
+        d.continuous_state((0, 0, 1), &[0.0], &[Dep::Time], |s, ctx, dx| {
+            dx[0] = 1.0;
+            let stuck = s.stuck.load(Ordering::Relaxed) && !s.fails_in_update;
+            if stuck && ctx.time() > 0.12 {
+                return Err(Error::custom("stuck"));
+            }
+            Ok(())
+        });
+        d.unrestricted_update_on(Trigger::every(0.1), move |_, ctx, next| {
+            next.xa_mut(times).push(ctx.time());
+            Ok(EventStatus::Succeeded)
+        });
+        d.discrete_update_on(Trigger::every(0.1), |s, ctx, _| {
+            let stuck = s.stuck.load(Ordering::Relaxed) && s.fails_in_update;
+            if stuck && ctx.time() > 0.12 {
+                return Err(Error::custom("stuck"));
+            }
+            Ok(EventStatus::Succeeded)
+        });
+        PlantPorts { times }
+    }
+}
+
+/// Times of the updates until 0.35 s, after a failure that was mended.
+fn updates(fails_in_update: bool) -> Vec<f64> {
+    let stuck = Arc::new(AtomicBool::new(true));
+    let mut b = DiagramBuilder::new();
+    let plant = Plant {
+        stuck: stuck.clone(),
+        fails_in_update,
+    };
+    let plant = b.add_f64("plant", plant);
+    let d = b.build().unwrap();
+    let mut sim = Simulator::new(&d, d.default_context()).unwrap();
+    assert!(sim.advance_to(0.35).is_err());
+    stuck.store(false, Ordering::Relaxed);
+    sim.advance_to(0.35).unwrap();
+    sim.context().xa(plant.times).unwrap().clone()
+}
+
+#[test]
+#[ignore = "known: the updates of the event that was not reached run at the time of the failure"]
+fn updates_wait_for_their_time_also_after_a_failed_integration() {
+    assert_eq!(updates(false), [0.0, 0.1, 0.2, 3.0 * 0.1]);
+}
+
+#[test]
+#[ignore = "known: unrestricted updates that were applied run again with the discrete update that failed"]
+fn an_update_that_succeeded_is_not_repeated_with_the_one_that_failed() {
+    assert_eq!(updates(true), [0.0, 0.1, 0.2, 3.0 * 0.1]);
+}
