@@ -814,3 +814,44 @@ fn a_sum_of_shared_inputs_adds_up() {
     ctx.fix(sum.u[2], vec![7.0]).unwrap();
     assert_eq!(values(&ctx, [sum.sum]), [21.0]);
 }
+
+#[test]
+fn a_dependency_on_a_handle_of_another_system_does_not_build() {
+    struct Thief(InputPort<Vec<f64>>);
+    impl LeafSystem<f64> for Thief {
+        type Ports = ();
+        fn declare(&self, d: &mut Declare<Self, f64>) {
+            d.vector_output("y", 1, &[self.0.into()], |_, _, _| Ok(()));
+        }
+    }
+    let mut b = DiagramBuilder::new();
+    let gain = b.add("gain", Gain::new(2.0, 1));
+    b.add_f64("thief", Thief(gain.u));
+    let error = b.build().err().unwrap().to_string();
+    assert!(
+        error.starts_with("system 'thief': 'y' depends on a handle of system 0 of diagram #"),
+        "{error}"
+    );
+}
+
+#[test]
+fn paths_of_systems_and_sub_diagrams_are_unique() {
+    let empty = |b: &mut DiagramBuilder| {
+        b.subdiagram("arm", |_| Ok::<_, Error>(())).unwrap();
+    };
+    let system = |b: &mut DiagramBuilder| {
+        b.add("arm", Gain::new(2.0, 1));
+    };
+    let steps: [[&dyn Fn(&mut DiagramBuilder); 2]; 3] =
+        [[&empty, &empty], [&empty, &system], [&system, &empty]];
+    for [first, second] in steps {
+        let mut b = DiagramBuilder::new();
+        first(&mut b);
+        second(&mut b);
+        let error = b.build().err().unwrap().to_string();
+        assert!(
+            error.contains("'arm'") && error.contains("already"),
+            "{error}"
+        );
+    }
+}

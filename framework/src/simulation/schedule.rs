@@ -40,7 +40,15 @@ impl<T: Scalar> Simulator<T> {
         for (p, (asked, answer)) in events.periodic.iter().zip(&mut self.next_times) {
             // The answer is the same for all times up to it.
             if !(*asked <= now && now < *answer) {
-                (*asked, *answer) = (now, p.next_after(now));
+                let next = p.next_after(now);
+                if next <= now {
+                    return Err(Error::invalid(format!(
+                        "Simulator: after {now} s an event with a period of {} s has no next time, the \
+                         period is lost in rounding; a longer period is expected",
+                        p.period
+                    )));
+                }
+                (*asked, *answer) = (now, next);
             }
             earlier(&mut self.due, &mut next_event, *answer, p.set);
         }

@@ -83,6 +83,8 @@ pub struct Simulator<T: Scalar> {
     pub(super) context: Context<T>,
     pub(super) driver: Driver<T>,
     initialized: bool,
+    /// The updates before the next step were made, by a call that failed later.
+    updated: bool,
     /// Event sets that are due now, found at the end of the previous step; none for no set.
     pub(super) due: Vec<u32>,
     /// Per period, the last time that the next event was asked for, and the answer.
@@ -115,6 +117,7 @@ impl<T: Scalar> Simulator<T> {
             context,
             driver: Driver::new(diagram.clone(), Box::new(RungeKutta3::new()), limits),
             initialized: false,
+            updated: false,
             due: vec![],
             watch: super::witness::Watch::default(),
             dispatcher: Dispatcher::new(),
@@ -233,7 +236,7 @@ impl<T: Scalar> Simulator<T> {
     pub fn context(&self) -> &Context<T> {
         &self.context
     }
-    /// Current values, to change between calls.
+    /// Current values, to change between calls. Call [`Simulator::initialize`] after a change of the time.
     pub fn context_mut(&mut self) -> &mut Context<T> {
         &mut self.context
     }
@@ -272,8 +275,9 @@ impl<T: Scalar> Simulator<T> {
     /// The first error of an event or of the monitor.
     pub fn initialize_with(&mut self, options: InitializeOptions) -> Result<SimulatorStatus> {
         let _span = tracing::debug_span!("Simulator::initialize").entered();
+        self.driver.jacobians.diagram().owns(&self.context)?;
         let mut outcome = Outcome::default();
-        self.initialized = false;
+        (self.initialized, self.updated) = (false, false);
         self.due.clear();
         self.sets.clear();
         if !options.suppress_initialization_events {
@@ -293,8 +297,8 @@ impl<T: Scalar> Simulator<T> {
     ///
     /// # Errors
     /// The first error of an event, a computation or the monitor; if the boundary is in the past.
-    /// A failed update or integration leaves the state as it was before it, and is tried again by the
-    /// next call.
+    /// Failed updates leave the state as it was before all updates of the step, a failed integration as
+    /// it was before it; the next call tries again what failed.
     pub fn advance_to(&mut self, boundary: f64) -> Result<SimulatorStatus> {
         let _span = tracing::debug_span!("Simulator::advance_to", boundary).entered();
         if !self.initialized {
@@ -303,6 +307,7 @@ impl<T: Scalar> Simulator<T> {
                 return Ok(status);
             }
         }
+        self.driver.jacobians.diagram().owns(&self.context)?;
         let now = self.context.time().re();
         if boundary.is_nan() || boundary < now {
             return Err(Error::invalid(format!(
@@ -323,14 +328,20 @@ impl<T: Scalar> Simulator<T> {
                 continue;
             }
             let mut outcome = Outcome::default();
-            self.sets.clear();
-            self.sets.push(PER_STEP);
-            self.sets.extend_from_slice(&self.due);
-            self.updates(&mut outcome)?;
-            self.due.clear();
-
-            let next_event = self.next_event()?;
-            let reached = self.integrate(next_event, boundary)?;
+            if !self.updated {
+                self.sets.clear();
+                self.sets.push(PER_STEP);
+                self.sets.extend_from_slice(&self.due);
+                self.updates(&mut outcome)?;
+                self.due.clear();
+                self.updated = true;
+            }
+            // What is found to be due later is not due now if the step fails.
+            let reached = self
+                .next_event()
+                .and_then(|next_event| self.integrate(next_event, boundary))
+                .inspect_err(|_| self.due.clear())?;
+            self.updated = false;
             self.statistics.steps += 1;
 
             self.sets.clear();
@@ -365,10 +376,13 @@ impl<T: Scalar> Simulator<T> {
     /// Unrestricted, then discrete updates of `self.sets`.
     fn updates(&mut self, outcome: &mut Outcome) -> Result<()> {
         let (context, sets) = (&mut self.context, &self.sets[..]);
-        let some = self.dispatcher.unrestricted(context, sets, outcome)?;
-        self.statistics.unrestricted_updates += u64::from(some);
-        let some = self.dispatcher.discrete(context, sets, outcome)?;
-        self.statistics.discrete_updates += u64::from(some);
+        let unrestricted = self.dispatcher.unrestricted(context, sets, outcome)?;
+        let discrete = self.dispatcher.discrete(context, sets, outcome);
+        if discrete.is_err() && unrestricted {
+            self.dispatcher.undo_unrestricted(context, sets);
+        }
+        self.statistics.discrete_updates += u64::from(discrete?);
+        self.statistics.unrestricted_updates += u64::from(unrestricted);
         Ok(())
     }
 

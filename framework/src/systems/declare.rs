@@ -106,6 +106,13 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         deps: &[Dep],
         calc: impl Fn(&S, &LeafContext<'_, T>, &mut V) -> Result<()> + Send + Sync + 'static,
     ) -> usize {
+        let foreign = deps.iter().filter_map(|d| d.place());
+        if let Some(place) = foreign.into_iter().find(|place| !self.is_own(*place)) {
+            self.mistake(format!(
+                "'{name}' depends on a handle of system {} of {}; a system reads others through its inputs",
+                place.system, place.plan
+            ));
+        }
         let this = self.this.clone();
         let deps = if deps.is_empty() {
             &[Dep::AllSources]

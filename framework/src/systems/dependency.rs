@@ -1,6 +1,8 @@
 //! What a computation reads (Drake's dependency tickets).
 
-use super::handles::{AbstractState, CacheEntry, DiscreteState, InputPort, OutputPort, Param};
+use super::handles::{
+    AbstractState, CacheEntry, DiscreteState, InputPort, OutputPort, Param, Place,
+};
 
 /// A prerequisite of a computation. Handles of the system's own inputs, parameters, state, cache
 /// entries and outputs convert into it.
@@ -38,22 +40,36 @@ pub enum Dep {
     /// Everything but other computations; also what an empty list means.
     AllSources,
     #[doc(hidden)]
-    DiscreteGroup(u32),
+    DiscreteGroup(Place),
     #[doc(hidden)]
-    AbstractEntry(u32),
+    AbstractEntry(Place),
     #[doc(hidden)]
-    Parameter(u32),
+    Parameter(Place),
     #[doc(hidden)]
-    Input(u32),
+    Input(Place),
     #[doc(hidden)]
-    Entry(u32),
+    Entry(Place),
+}
+
+impl Dep {
+    /// Where the handle points that this was made from.
+    pub(super) fn place(self) -> Option<Place> {
+        match self {
+            Self::DiscreteGroup(place)
+            | Self::AbstractEntry(place)
+            | Self::Parameter(place)
+            | Self::Input(place)
+            | Self::Entry(place) => Some(place),
+            _ => None,
+        }
+    }
 }
 
 macro_rules! handle_is_a_dependency {
     ($($handle:ident => $dep:ident),*) => {$(
         impl<V> From<$handle<V>> for Dep {
             fn from(handle: $handle<V>) -> Self {
-                Dep::$dep(handle.place.index)
+                Dep::$dep(handle.place)
             }
         }
     )*};

@@ -9,7 +9,7 @@ use super::plan::{Plan, Wire};
 use crate::error::ErrorKind;
 use crate::{AutoDiff, Error, Result, Scalar};
 use std::any::{TypeId, type_name};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Collects systems and connections. Authoring is in `f64`; [`Diagram::to_scalar`] converts.
@@ -21,6 +21,8 @@ pub struct DiagramBuilder {
     systems: Vec<(String, Arc<dyn AnySystem>)>,
     leaves: Vec<Leaf<f64>>,
     by_path: BTreeMap<String, usize>,
+    /// Paths of the sub-diagrams.
+    scopes: BTreeSet<String>,
     wires: Vec<Wire>,
     pub(super) exports: Exports,
     mistake: Option<Error>,
@@ -41,6 +43,7 @@ impl DiagramBuilder {
             systems: vec![],
             leaves: vec![],
             by_path: BTreeMap::new(),
+            scopes: BTreeSet::new(),
             wires: vec![],
             exports: Exports::default(),
             mistake: None,
@@ -77,7 +80,7 @@ impl DiagramBuilder {
                 "system '{path}': a name that is not empty and has no '::' is expected"
             )));
         }
-        if self.by_path.insert(path.clone(), index).is_some() {
+        if self.scopes.contains(&path) || self.by_path.insert(path.clone(), index).is_some() {
             self.mistake(Error::invalid(format!(
                 "system '{path}' is there already; names must be unique within a diagram"
             )));
@@ -108,7 +111,15 @@ impl DiagramBuilder {
                 self.scope
             )));
         }
-        let inner = format!("{}{name}::", self.scope);
+        let path = format!("{}{name}", self.scope);
+        let is_system = self.by_path.contains_key(&path);
+        if is_system || !self.scopes.insert(path.clone()) {
+            let what = if is_system { "system" } else { "sub-diagram" };
+            self.mistake(Error::invalid(format!(
+                "sub-diagram '{path}': there is a {what} of that path already; paths must be unique"
+            )));
+        }
+        let inner = format!("{path}::");
         let outer = std::mem::replace(&mut self.scope, inner);
         let exports = build(self);
         self.scope = outer;

@@ -32,7 +32,9 @@ impl Outcome {
 /// Work space for the handlers of events. `sets` are numbers of event sets; each function does nothing
 /// and returns false if they have no events of its kind.
 pub(crate) struct Dispatcher<T: Scalar> {
+    /// State after unrestricted updates; once they are applied, that before them.
     next: StateCopy<T>,
+    next_xd: Vec<T>,
     events: Vec<(u32, u32)>,
 }
 
@@ -42,6 +44,7 @@ impl<T: Scalar> Dispatcher<T> {
     pub(crate) fn new() -> Self {
         Self {
             next: StateCopy::default(),
+            next_xd: vec![],
             events: vec![],
         }
     }
@@ -54,7 +57,7 @@ impl<T: Scalar> Dispatcher<T> {
         outcome: &mut Outcome,
     ) -> Result<bool> {
         let (plan, data) = (&*context.plan, &mut context.data);
-        let Self { next, events } = self;
+        let Self { next, events, .. } = self;
         if !plan.events.any.unrestricted {
             return Ok(false);
         }
@@ -87,21 +90,16 @@ impl<T: Scalar> Dispatcher<T> {
                 .map_err(|e| e.at(|| format!("unrestricted update of '{}'", leaf.path)))?;
             outcome.add(status);
         }
-        for (i, &(system, _)) in events.iter().enumerate() {
-            if i > 0 && events[i - 1].0 == system {
-                continue;
-            }
-            let node = &plan.nodes[system as usize];
-            data.xc[node.xc.clone()].copy_from_slice(&next.xc[node.xc.clone()]);
-            let xd = node.xd();
-            data.xd[xd.clone()].copy_from_slice(&next.xd[xd]);
-            data.xa[node.xa()].swap_with_slice(&mut next.xa[node.xa()]);
-            for source in node.source_state() {
-                data.cache
-                    .changed(plan.readers(source), &plan.slot_to_slots);
-            }
-        }
+        swap(plan, data, next, events);
         Ok(true)
+    }
+
+    /// Undoes the last `unrestricted` of the same sets, which did something.
+    pub(crate) fn undo_unrestricted(&mut self, context: &mut Context<T>, sets: &[u32]) {
+        let (plan, data) = (&*context.plan, &mut context.data);
+        let Self { next, events, .. } = self;
+        let events = in_order(events, plan, sets, |set| &set.unrestricted);
+        swap(plan, data, next, events);
     }
 
     /// Computes all discrete updates from the state before them, then applies them together.
@@ -112,7 +110,9 @@ impl<T: Scalar> Dispatcher<T> {
         outcome: &mut Outcome,
     ) -> Result<bool> {
         let (plan, data) = (&*context.plan, &mut context.data);
-        let Self { next, events } = self;
+        let Self {
+            next_xd, events, ..
+        } = self;
         if !plan.events.any.discrete {
             return Ok(false);
         }
@@ -120,11 +120,11 @@ impl<T: Scalar> Dispatcher<T> {
         if events.is_empty() {
             return Ok(false);
         }
-        next_discrete_state(plan, data, sets, events, &mut next.xd, outcome)?;
+        next_discrete_state(plan, data, sets, events, next_xd, outcome)?;
         for set in sets {
             let set = plan.events.set(*set);
             for range in set.xd(plan) {
-                data.xd[range.clone()].copy_from_slice(&next.xd[range.clone()]);
+                data.xd[range.clone()].copy_from_slice(&next_xd[range.clone()]);
             }
             data.cache.invalidate(set.mask(plan));
         }
@@ -154,6 +154,28 @@ impl<T: Scalar> Dispatcher<T> {
             }
         }
         !events.is_empty()
+    }
+}
+
+/// Exchanges the state of the systems that have these events.
+fn swap<T: Scalar>(
+    plan: &Plan<T>,
+    data: &mut Data<T>,
+    other: &mut StateCopy<T>,
+    events: &[(u32, u32)],
+) {
+    for (i, &(system, _)) in events.iter().enumerate() {
+        if i > 0 && events[i - 1].0 == system {
+            continue;
+        }
+        let node = &plan.nodes[system as usize];
+        data.xc[node.xc.clone()].swap_with_slice(&mut other.xc[node.xc.clone()]);
+        data.xd[node.xd()].swap_with_slice(&mut other.xd[node.xd()]);
+        data.xa[node.xa()].swap_with_slice(&mut other.xa[node.xa()]);
+        for source in node.source_state() {
+            data.cache
+                .changed(plan.readers(source), &plan.slot_to_slots);
+        }
     }
 }
 

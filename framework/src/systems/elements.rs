@@ -29,10 +29,6 @@ pub trait VectorHandle: sealed::Sealed {
     #[doc(hidden)]
     fn vectorial(&self) -> Vectorial;
     #[doc(hidden)]
-    #[allow(
-        private_interfaces,
-        reason = "sealed: nobody outside can call or implement it"
-    )]
     fn place(&self) -> Place;
 }
 
@@ -43,7 +39,6 @@ macro_rules! vector_handle {
             fn vectorial(&self) -> Vectorial {
                 $what(self.place.index)
             }
-            #[allow(private_interfaces, reason = "sealed")]
             fn place(&self) -> Place {
                 self.place
             }

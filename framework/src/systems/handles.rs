@@ -25,8 +25,9 @@ impl fmt::Display for PlanId {
 }
 
 /// Where a handle points: diagram, system, index among the system's things of that kind.
+#[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Place {
+pub struct Place {
     pub(crate) plan: PlanId,
     pub(crate) system: u32,
     pub(crate) index: u32,

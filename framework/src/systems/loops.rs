@@ -100,7 +100,11 @@ impl<T: Scalar> Plan<T> {
             return format!(" -> {name} (declared to read {})", self.entry(from).name);
         };
         let port = self.input_name(system, input);
-        let why = if entry.deps.contains(&Dep::Input(input as u32)) {
+        let why = if entry
+            .deps
+            .iter()
+            .any(|d| matches!(d, Dep::Input(p) if p.index == input as u32))
+        {
             format!("declared to depend on {}", leaf.inputs[input].name)
         } else if entry.deps.contains(&Dep::AllInputs) {
             "declared to depend on all inputs".into()

@@ -11,7 +11,7 @@ use super::dependency::Dep;
 use super::event_table::EventTable;
 use super::exports::Port;
 use super::feeds::Feeds;
-use super::handles::PlanId;
+use super::handles::{Place, PlanId};
 use super::leaf::{CalcFn, ContinuousSizes, Entry, Leaf};
 use crate::{Error, Result, Scalar};
 use std::collections::BTreeSet;
@@ -125,10 +125,10 @@ impl Node {
                     .into_iter()
                     .for_each(add);
             }
-            Dep::DiscreteGroup(i) => add(one(self.source_xd(i as usize))),
-            Dep::AbstractEntry(i) => add(one(self.source_xa(i as usize))),
-            Dep::Parameter(i) => add(one(self.source_parameter(i as usize))),
-            Dep::Input(i) => add(one(self.source_input(i as usize))),
+            Dep::DiscreteGroup(p) => add(one(self.source_xd(p.index as usize))),
+            Dep::AbstractEntry(p) => add(one(self.source_xa(p.index as usize))),
+            Dep::Parameter(p) => add(one(self.source_parameter(p.index as usize))),
+            Dep::Input(p) => add(one(self.source_input(p.index as usize))),
         }
     }
 }
@@ -228,7 +228,7 @@ impl<T: Scalar> Plan<T> {
                 sources.clear();
                 upstream.clear();
                 for &dep in &entry.deps {
-                    if let Dep::Entry(entry) = dep {
+                    if let Dep::Entry(Place { index: entry, .. }) = dep {
                         upstream.push((node.slot0 + entry as usize) as u32);
                     }
                     node.sources(dep, &mut sources);

@@ -55,6 +55,11 @@ pub(in crate::simulation) struct Jacobians<T: Scalar> {
 }
 
 impl<T: Scalar> Jacobians<T> {
+    /// The diagram that is simulated.
+    pub(in crate::simulation) fn diagram(&self) -> &Diagram<T> {
+        &self.diagram
+    }
+
     pub(super) fn new(diagram: Diagram<T>) -> Self {
         Self {
             diagram,
