@@ -4,6 +4,19 @@ use std::error::Error as StdError;
 use std::sync::Arc;
 
 /// Result with this crate's [`Error`].
+///
+/// ```
+/// use tarragon_framework::{Error, Result};
+/// fn root(x: f64) -> Result<f64> {
+///     if x < 0.0 {
+///         return Err(Error::custom(format!("{x} has no real root")));
+///     }
+///     Ok(x.sqrt())
+/// }
+/// assert_eq!(root(9.0)?, 3.0);
+/// assert!(root(-1.0).is_err());
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub type Result<V, E = Error> = std::result::Result<V, E>;
 
 /// What went wrong; the message first names the place.
@@ -11,6 +24,18 @@ pub type Result<V, E = Error> = std::result::Result<V, E>;
 /// One word wide, so that `Result<&V>` travels in two registers; clones share one allocation.
 /// Calc functions and event handlers turn their own errors into it with [`Error::custom`]; the
 /// framework then adds the path of the system.
+///
+/// ```
+/// use tarragon_framework::{Error, prelude::*, primitives::VectorSystem};
+///
+/// let mut b = DiagramBuilder::new();
+/// let stuck = VectorSystem::new(0, 1, |_, _, _, _| Err(Error::custom("the valve is stuck")));
+/// let valve = b.add_f64("valve", stuck);
+/// let ctx = b.build()?.default_context();
+/// let error = ctx.eval(valve.y).unwrap_err();
+/// assert_eq!(error.to_string(), "computing 'valve.y0': the valve is stuck");
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct Error(Arc<ErrorKind>);

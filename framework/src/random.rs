@@ -6,6 +6,13 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
 /// How a random number is distributed (Drake's `RandomDistribution`).
+///
+/// ```
+/// use tarragon_framework::random::{RandomDistribution, RandomGenerator};
+/// let mut generator = RandomGenerator::new(1);
+/// let waits = (0..10_000).map(|_| generator.sample(RandomDistribution::Exponential));
+/// assert!((waits.sum::<f64>() / 10_000.0 - 1.0).abs() < 0.05);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum RandomDistribution {

@@ -3,6 +3,15 @@
 use nalgebra::Vector3;
 
 /// A box with edges along the axes of some frame (Drake's `Aabb`).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_geometry::Aabb;
+/// let unit = Aabb::new(Vector3::zeros(), Vector3::repeat(1.0));
+/// let far = Aabb::new(Vector3::new(4.0, 0.0, 0.0), Vector3::repeat(1.0));
+/// let both = unit.merged(&far);
+/// assert_eq!((both.lower().x, both.upper().x), (-1.0, 5.0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aabb {
     center: Vector3<f64>,

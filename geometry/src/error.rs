@@ -3,9 +3,27 @@
 use std::path::{Path, PathBuf};
 
 /// Result with this crate's [`Error`].
+///
+/// ```
+/// use tarragon_geometry::{Capsule, Result};
+/// fn finger(length: f64) -> Result<Capsule> {
+///     Capsule::new(0.01, length)
+/// }
+/// assert_eq!(finger(0.05)?.length(), 0.05);
+/// assert!(finger(-0.05).is_err());
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 pub type Result<V, E = Error> = std::result::Result<V, E>;
 
 /// What went wrong, where, and how to mend it. Opaque: read it with `Display`.
+///
+/// ```
+/// let error = tarragon_geometry::Sphere::new(-1.0).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "Sphere: radius is -1, a positive finite length in metres is expected"
+/// );
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct Error(Box<ErrorKind>);

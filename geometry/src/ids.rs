@@ -39,9 +39,33 @@ macro_rules! ids {
 }
 ids!(
     /// Who registered a frame or a geometry: a plant, a scene loader, an obstacle generator.
+    ///
+    /// ```
+    /// use tarragon_geometry::{SceneGraph, SourceId};
+    /// let mut scene = SceneGraph::new();
+    /// let toys: SourceId = scene.register_source("toys")?;
+    /// assert_eq!(scene.model_inspector().source_name(toys)?, "toys");
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
     SourceId,
     /// A frame that geometry is attached to.
+    ///
+    /// ```
+    /// use tarragon_geometry::{FrameId, GeometryFrame, SceneGraph};
+    /// let mut scene = SceneGraph::new();
+    /// let toys = scene.register_source("toys")?;
+    /// let train: FrameId = scene.register_frame(toys, GeometryFrame::new("train"))?;
+    /// assert_eq!(scene.model_inspector().frame_name(train)?, "train");
+    /// assert!(train > scene.world_frame_id()); // in order of registration
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
     FrameId,
     /// One geometry.
+    ///
+    /// ```
+    /// use tarragon_geometry::GeometryId;
+    /// let (a, b) = (GeometryId::new(), GeometryId::new());
+    /// assert!(a < b && a.value() < b.value());
+    /// ```
     GeometryId
 );

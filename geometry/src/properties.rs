@@ -10,6 +10,20 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// What a geometry is used for.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::{GeometryInstance, ProximityProperties, Role, SceneGraph, Sphere};
+/// let mut scene = SceneGraph::new();
+/// let toys = scene.register_source("toys")?;
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")
+///     .with_proximity(ProximityProperties::new());
+/// scene.register_anchored_geometry(toys, ball)?;
+/// let inspector = scene.model_inspector();
+/// assert_eq!(inspector.num_geometries_with_role(Role::Proximity), 1);
+/// assert_eq!(inspector.num_geometries_with_role(Role::Perception), 0);
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// Nothing: it only exists.
@@ -157,10 +171,31 @@ macro_rules! role_properties {
 }
 role_properties!(
     /// Properties of a geometry with the proximity role.
+    ///
+    /// ```
+    /// use tarragon_geometry::ProximityProperties;
+    /// let mut p = ProximityProperties::new();
+    /// p.set("material", "point_contact_stiffness", 1e4);
+    /// assert_eq!(*p.get::<f64>("material", "point_contact_stiffness")?, 1e4);
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
     ProximityProperties,
     /// Properties of a geometry with the illustration role.
+    ///
+    /// ```
+    /// use tarragon_geometry::{IllustrationProperties, Rgba};
+    /// let p = IllustrationProperties::with_color(Rgba::WHITE);
+    /// assert!(p.has("phong", "diffuse"));
+    /// ```
     IllustrationProperties,
     /// Properties of a geometry with the perception role.
+    ///
+    /// ```
+    /// use tarragon_geometry::{PerceptionProperties, RenderLabel, Rgba};
+    /// let p = PerceptionProperties::with_color_and_label(Rgba::WHITE, RenderLabel::new(7)?);
+    /// assert_eq!(p.get::<RenderLabel>("label", "id")?.value(), 7);
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
     PerceptionProperties
 );
 

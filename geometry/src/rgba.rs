@@ -3,6 +3,14 @@
 use crate::error::{Error, Result};
 
 /// Red, green, blue and alpha in `[0, 1]`; alpha 1 is opaque. Not linearised (sRGB as in files).
+///
+/// ```
+/// use tarragon_geometry::Rgba;
+/// let orange = Rgba::new(1.0, 0.5, 0.0, 1.0)?;
+/// assert_eq!((orange.g(), orange.rgba()[0]), (0.5, 1.0));
+/// assert!(Rgba::new(255.0, 128.0, 0.0, 255.0).is_err());
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rgba {
     channels: [f64; 4],

@@ -86,6 +86,13 @@ fn length(shape: &str, name: &str, value: f64) -> Result<f64> {
 }
 
 /// Sphere of a given radius, centred at the origin.
+///
+/// ```
+/// use tarragon_geometry::Sphere;
+/// assert_eq!(Sphere::new(0.5)?.radius(), 0.5);
+/// assert!(Sphere::new(0.0).is_ok() && Sphere::new(-0.5).is_err());
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sphere {
     radius: f64,
@@ -111,6 +118,14 @@ impl Sphere {
 }
 
 /// Rectangular box centred at the origin, edges along the axes (Drake's `Box`).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_geometry::BoxShape;
+/// let brick = BoxShape::new(0.2, 0.1, 0.05)?;
+/// assert_eq!(brick.half_size(), Vector3::new(0.1, 0.05, 0.025));
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoxShape {
     size: Vector3<f64>,
@@ -174,16 +189,38 @@ macro_rules! radius_and_length {
 }
 radius_and_length!(
     /// Capsule: all points within `radius` of a segment of `length` along z, centred at the origin.
+    ///
+    /// ```
+    /// use tarragon_geometry::Capsule;
+    /// let finger = Capsule::new(0.01, 0.05)?;
+    /// assert_eq!(finger.length() + 2.0 * finger.radius(), 0.07); // from end to end
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
     Capsule,
     "Length of the segment (m), caps not included."
 );
 radius_and_length!(
     /// Cylinder along z, centred at the origin.
+    ///
+    /// ```
+    /// use tarragon_geometry::{Cylinder, Shape};
+    /// let wheel = Cylinder::new(0.3, 0.1)?;
+    /// assert_eq!((wheel.radius(), wheel.length()), (0.3, 0.1));
+    /// assert_eq!(Shape::from(wheel).type_name(), "Cylinder");
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
     Cylinder,
     "Height along z (m)."
 );
 
 /// Ellipsoid with semi-axes a, b, c along x, y, z.
+///
+/// ```
+/// use tarragon_geometry::Ellipsoid;
+/// let egg = Ellipsoid::new(0.02, 0.02, 0.03)?;
+/// assert_eq!(egg.semi_axes().max(), 0.03);
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ellipsoid {
     semi_axes: Vector3<f64>,
@@ -210,6 +247,15 @@ impl Ellipsoid {
 }
 
 /// The half space z <= 0; its boundary plane is z = 0, its outward normal +z.
+///
+/// ```
+/// use nalgebra::{Point3, Vector3};
+/// use tarragon_geometry::HalfSpace;
+/// let wall = HalfSpace::make_pose(&-Vector3::x(), &Vector3::new(2.0, 0.0, 0.0))?; // all of x >= 2
+/// assert!((wall.inverse() * Point3::new(5.0, 1.0, 1.0)).z < 0.0);
+/// assert!((wall.inverse() * Point3::new(1.0, 1.0, 1.0)).z > 0.0);
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HalfSpace;
 
@@ -278,9 +324,24 @@ macro_rules! file_and_scale {
 }
 file_and_scale!(
     /// The triangle mesh of an OBJ, STL or glTF file.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use tarragon_geometry::Mesh;
+    /// let millimetres = Mesh::with_scale("gripper.stl", Vector3::repeat(1e-3))?;
+    /// assert!(millimetres.source().ends_with("gripper.stl"));
+    /// assert_eq!(Mesh::new("gripper.stl").scale3(), Vector3::repeat(1.0));
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
     Mesh
 );
 file_and_scale!(
     /// The convex hull of an OBJ, STL or glTF file.
+    ///
+    /// ```
+    /// use tarragon_geometry::{Convex, Shape};
+    /// let hull: Shape = Convex::new("gripper.stl").into();
+    /// assert_eq!(hull.type_name(), "Convex");
+    /// ```
     Convex
 );

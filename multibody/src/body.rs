@@ -5,6 +5,17 @@ use crate::inertia::SpatialInertia;
 use nalgebra::Isometry3;
 
 /// A rigid body B with its mass properties about its origin Bo (Drake's `RigidBody`).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, RigidBody, SpatialInertia};
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let inertia = SpatialInertia::plausible(2.0, Vector3::zeros())?;
+/// let brick = plant.add_rigid_body("brick", ModelInstanceIndex::DEFAULT, inertia)?;
+/// let brick: &RigidBody = plant.body(brick)?;
+/// assert_eq!((brick.name(), brick.spatial_inertia().mass()), ("brick", 2.0));
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RigidBody {
     pub(crate) name: String,
@@ -28,6 +39,17 @@ impl RigidBody {
 }
 
 /// A frame F fixed on a body B (Drake's `FixedOffsetFrame` and `BodyFrame`).
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_multibody::{BodyIndex, FixedOffsetFrame, MultibodyPlant};
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let above = Isometry3::translation(0.0, 0.0, 0.7);
+/// let table = plant.add_frame(FixedOffsetFrame::new("table", BodyIndex::WORLD, above))?;
+/// assert_eq!(plant.frame_by_name("table")?, table);
+/// assert_eq!(plant.frame(table)?.pose_in_body(), &above);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FixedOffsetFrame {
     pub(crate) name: String,

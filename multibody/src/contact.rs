@@ -4,6 +4,14 @@ use crate::error::{Error, Result};
 
 /// Static and dynamic coefficient of friction (Drake's `CoulombFriction`); the proximity property
 /// `("material", "coulomb_friction")`.
+///
+/// ```
+/// use tarragon_multibody::CoulombFriction;
+/// let rubber = CoulombFriction::new(1.0, 0.8)?;
+/// assert_eq!((rubber.static_friction(), rubber.dynamic_friction()), (1.0, 0.8));
+/// assert!(CoulombFriction::new(0.8, 1.0).is_err());
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoulombFriction {
     static_friction: f64,
@@ -48,6 +56,16 @@ impl CoulombFriction {
 
 /// What a model file says about a geometry's compliance; the proximity property
 /// `("hydroelastic", "compliance_type")`. Kept for hydroelastic contact.
+///
+/// ```
+/// use tarragon_geometry::ProximityProperties;
+/// use tarragon_multibody::HydroelasticType;
+/// let mut p = ProximityProperties::new();
+/// p.set("hydroelastic", "compliance_type", HydroelasticType::Compliant);
+/// let found = p.get::<HydroelasticType>("hydroelastic", "compliance_type")?;
+/// assert_eq!(*found, HydroelasticType::Compliant);
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HydroelasticType {
     /// Infinitely stiff.

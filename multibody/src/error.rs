@@ -5,9 +5,34 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Result with this crate's [`Error`].
+///
+/// ```
+/// use tarragon_multibody::{MultibodyPlant, Parser, Result};
+/// fn load(urdf: &str) -> Result<MultibodyPlant> {
+///     let mut plant = MultibodyPlant::new(0.001)?;
+///     Parser::new(&mut plant).add_models_from_string(urdf, "urdf")?;
+///     plant.finalize()?;
+///     Ok(plant)
+/// }
+/// assert_eq!(load("<robot name='a'><link name='b'/></robot>")?.num_bodies(), 2);
+/// assert!(load("<robot").is_err());
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
 pub type Result<V, E = Error> = std::result::Result<V, E>;
 
 /// What went wrong, where, and how to mend it. Opaque: read it with `Display`.
+///
+/// ```
+/// use tarragon_multibody::MultibodyPlant;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// plant.add_model_instance("arm")?;
+/// let error = plant.add_model_instance("arm").unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "model instance 'arm' exists already; names of model instances are unique"
+/// );
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
 pub struct Error(Box<ErrorKind>);
 
 #[derive(Debug, thiserror::Error)]

@@ -31,14 +31,61 @@ macro_rules! indices {
 }
 indices!(
     /// A rigid body of a plant; [`BodyIndex::WORLD`] is the world.
+    ///
+    /// ```
+    /// use tarragon_multibody::{BodyIndex, ModelInstanceIndex, MultibodyPlant, SpatialInertia};
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let link = plant.add_rigid_body("link", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+    /// assert_eq!((BodyIndex::WORLD.index(), link.index()), (0, 1));
+    /// assert_eq!(plant.body_by_name("link")?, link);
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
     BodyIndex,
     /// A joint of a plant.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use tarragon_multibody::*;
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+    /// let hinge: JointIndex =
+    ///     plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
+    /// assert_eq!(plant.joint(hinge)?.name(), "hinge");
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
     JointIndex,
     /// A frame of a plant; [`FrameIndex::WORLD`] is the world's.
+    ///
+    /// ```
+    /// use tarragon_multibody::{BodyIndex, FrameIndex, MultibodyPlant};
+    /// let plant = MultibodyPlant::new(0.001)?;
+    /// assert_eq!(plant.frame(FrameIndex::WORLD)?.body(), BodyIndex::WORLD);
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
     FrameIndex,
     /// A model instance of a plant.
+    ///
+    /// ```
+    /// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant};
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let arm: ModelInstanceIndex = plant.add_model_instance("arm")?;
+    /// assert!(arm > ModelInstanceIndex::DEFAULT);
+    /// assert_eq!(plant.model_instance_name(arm)?, "arm");
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
     ModelInstanceIndex,
     /// A joint actuator of a plant.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use tarragon_multibody::*;
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+    /// let hinge = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
+    /// let motor: JointActuatorIndex = plant.add_joint_actuator("motor", hinge, 50.0)?;
+    /// assert_eq!(plant.actuators()[motor.index()].name(), "motor");
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
     JointActuatorIndex
 );
 

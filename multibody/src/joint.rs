@@ -5,6 +5,15 @@ use crate::index::{BodyIndex, JointIndex, ModelInstanceIndex};
 use nalgebra::{Isometry3, Unit, Vector3};
 
 /// How the child's joint frame M moves in the parent's joint frame F.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::JointKind;
+/// let slide = JointKind::Prismatic { axis: Vector3::x_axis() };
+/// assert_eq!((slide.type_name(), slide.num_positions()), ("prismatic", 1));
+/// let free = JointKind::QuaternionFloating;
+/// assert_eq!((free.num_positions(), free.num_velocities()), (7, 6));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum JointKind {
@@ -373,6 +382,18 @@ fn unit_axis(joint: &str, axis: Vector3<f64>) -> Result<Unit<Vector3<f64>>> {
 }
 
 /// A motor on a joint (Drake's `JointActuator`). Kept for dynamics and for those who ask.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// let hinge = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
+/// plant.add_joint_actuator("motor", hinge, 50.0)?;
+/// let motor: &JointActuator = &plant.actuators()[0];
+/// assert_eq!((motor.joint(), motor.effort_limit()), (hinge, 50.0));
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointActuator {
     pub(crate) name: String,
@@ -407,6 +428,20 @@ impl JointActuator {
 
 /// `q0 = gear_ratio * q1 + offset` between two joints (Drake's coupler constraint, URDF's `mimic`).
 /// Kept for dynamics; kinematics takes every position from q.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut finger = |name: &str| -> Result<JointIndex> {
+///     let body = plant.add_rigid_body(name, ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+///     plant.add_joint(Joint::prismatic(name, BodyIndex::WORLD, body, Vector3::y())?)
+/// };
+/// let (joint0, joint1) = (finger("left")?, finger("right")?);
+/// plant.add_coupler_constraint(CouplerConstraint { joint0, joint1, gear_ratio: -1.0, offset: 0.0 })?;
+/// assert_eq!(plant.coupler_constraints()[0].joint0, joint0);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CouplerConstraint {
     /// The joint that follows.

@@ -12,6 +12,23 @@ use nalgebra::Isometry3;
 use std::collections::BTreeSet;
 
 /// Where the system takes its positions from.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let cabin = plant.add_rigid_body("cabin", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// plant.add_joint(Joint::prismatic("lift", BodyIndex::WORLD, cabin, Vector3::z())?)?;
+/// plant.set_position_source(PositionSource::InputPort);
+/// plant.finalize()?;
+/// let mut b = DiagramBuilder::new();
+/// let plant = b.add("plant", plant);
+/// let mut ctx = b.build()?.default_context();
+/// ctx.fix(plant.position.unwrap(), vec![4.0])?;
+/// assert_eq!(ctx.eval(plant.body_poses)?[cabin.index()].translation.z, 4.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PositionSource {
     /// The state `[q; v]`: discrete with a positive time step, continuous otherwise.
@@ -39,6 +56,21 @@ pub enum PositionSource {
 ///
 /// Bodies, joints and frames have names that are unique within their model instance; look-ups take
 /// `name` or `model::name`.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let arm = plant.add_rigid_body("arm", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// let rail = Joint::prismatic("rail", BodyIndex::WORLD, arm, Vector3::x())?
+///     .with_pose_on_parent(Isometry3::translation(0.0, 0.0, 1.0));
+/// plant.add_joint(rail)?;
+/// plant.finalize()?;
+/// let mut poses = vec![];
+/// plant.calc_body_poses(&[0.25], &mut poses)?;
+/// assert_eq!(poses[arm.index()].translation.vector, Vector3::new(0.25, 0.0, 1.0));
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct MultibodyPlant {
     pub(crate) time_step: f64,

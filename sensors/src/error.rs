@@ -3,9 +3,26 @@
 use std::path::{Path, PathBuf};
 
 /// Result with this crate's [`Error`].
+///
+/// ```
+/// use std::path::Path;
+/// use tarragon_sensors::{ImageFileFormat, Result};
+/// fn is_png(file: &str) -> Result<bool> {
+///     Ok(ImageFileFormat::of_path(Path::new(file))? == ImageFileFormat::Png)
+/// }
+/// assert!(is_png("a.PNG")? && !is_png("a.tif")?);
+/// assert!(is_png("a.gif").is_err());
+/// # Ok::<(), tarragon_sensors::Error>(())
+/// ```
 pub type Result<V, E = Error> = std::result::Result<V, E>;
 
 /// What went wrong, where, and how to mend it. Opaque: read it with `Display`.
+///
+/// ```
+/// use std::path::Path;
+/// let error = tarragon_sensors::ImageFileFormat::of_path(Path::new("a.gif")).unwrap_err();
+/// assert_eq!(error.to_string(), "a.gif: image files end in .png, .tiff or .tif");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct Error(Box<ErrorKind>);

@@ -21,6 +21,14 @@ use tiff::decoder::{Decoder, DecodingResult};
 use tiff::encoder::{TiffEncoder, colortype};
 
 /// The formats of image files.
+///
+/// ```
+/// use std::path::Path;
+/// use tarragon_sensors::ImageFileFormat;
+/// let format = ImageFileFormat::of_path(Path::new("depth.tif"))?;
+/// assert_eq!((format, format.extension()), (ImageFileFormat::Tiff, "tiff"));
+/// # Ok::<(), tarragon_sensors::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ImageFileFormat {
@@ -76,6 +84,12 @@ mod sealed {
 use sealed::Coded;
 
 /// A pixel type that has a file format.
+///
+/// ```
+/// use tarragon_sensors::{Depth32F, ImageFileFormat, ImageFilePixel, Rgba8U};
+/// assert_eq!((Rgba8U::IMAGE_TYPE, Depth32F::IMAGE_TYPE), ("color", "depth"));
+/// assert_eq!(Depth32F::DEFAULT_FORMAT, ImageFileFormat::Tiff);
+/// ```
 pub trait ImageFilePixel: Coded {
     /// `color`, `depth`, `label` or `grey`: Drake's `image_type` in file names.
     const IMAGE_TYPE: &'static str;

@@ -60,6 +60,23 @@ struct PortConfig {
 type ErasedPort = Arc<dyn Any + Send + Sync>;
 
 /// A port of an [`ImageWriter`] before it is part of a diagram.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_sensors::{Grey8U, ImageGrey8U, ImagePortIndex, ImageWriter};
+/// let folder = tempfile::tempdir()?;
+/// let mut writer = ImageWriter::new();
+/// let format = format!("{}/{{count:02}}", folder.path().display());
+/// let grey: ImagePortIndex<Grey8U> = writer.declare_image_input_port("grey", &format, 0.1, 0.0)?;
+/// let mut b = DiagramBuilder::new();
+/// let writer = b.add_f64("writer", writer);
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(writer.image_port(grey)?, ImageGrey8U::new(4, 3))?;
+/// Simulator::new(&diagram, ctx)?.advance_to(0.15)?;
+/// assert!(folder.path().join("01.png").exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct ImagePortIndex<P> {
     index: usize,

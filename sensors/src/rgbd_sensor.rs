@@ -24,6 +24,31 @@ use tarragon_geometry::{FrameId, QueryObject};
 /// The body frame B is fixed in the parent frame P by `X_PB`; the cameras are fixed in B by their own
 /// poses. Without those, B looks along its +z axis, +x is right and +y down in the image. Parent,
 /// pose and cameras are parameters.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::{GeometryInstance, PerceptionProperties, SceneGraph, Sphere, render::*};
+/// use tarragon_sensors::RgbdSensor;
+/// let mut scene = SceneGraph::new();
+/// let (world, source) = (scene.world_frame_id(), scene.register_source("toys")?);
+/// scene.add_renderer("cpu", RenderEngineCpu::new(RenderEngineCpuParams::default())?)?;
+/// let ball = GeometryInstance::new(Isometry3::translation(0.0, 0.0, 2.0), Sphere::new(0.5)?, "ball")
+///     .with_perception(PerceptionProperties::new());
+/// scene.register_anchored_geometry(source, ball)?;
+///
+/// let (info, clip) = (CameraInfo::from_fov_y(64, 48, 1.0)?, ClippingRange::new(0.1, 10.0)?);
+/// let core = RenderCameraCore::new("cpu", info, clip, Isometry3::identity());
+/// let camera = DepthRenderCamera::new(core, DepthRange::new(0.1, 5.0)?)?;
+/// let mut b = DiagramBuilder::new();
+/// let scene = b.add("scene_graph", scene);
+/// let sensor = RgbdSensor::from_depth_camera(world, Isometry3::identity(), camera);
+/// let sensor = b.add_f64("sensor", sensor);
+/// b.connect(scene.query, sensor.geometry_query);
+/// let ctx = b.build()?.default_context();
+/// assert!((ctx.eval(sensor.depth_image_32f)?.at(31, 23)[0] - 1.5).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RgbdSensor {
     parent_id: FrameId,

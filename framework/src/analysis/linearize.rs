@@ -15,6 +15,23 @@ use nalgebra::{DMatrix, DVector};
 ///
 /// x is all continuous state of the diagram, or all its discrete state, in order of the systems; u and
 /// y are the ports asked for, without elements where there is none.
+///
+/// ```
+/// use tarragon_framework::analysis::first_order_taylor_approximation;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::{Gain, Integrator};
+/// let mut b = DiagramBuilder::new();
+/// let (x, k) = (b.add("x", Integrator::new(1)), b.add("k", Gain::new(-2.0, 1)));
+/// b.connect(x.y, k.u);
+/// b.connect(k.y, x.u);
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.xc_mut(x.x)?[0] = 3.0;
+/// let line = first_order_taylor_approximation(&diagram, &ctx, None, Some(k.y))?;
+/// assert_eq!((line.x0[0], line.a[0], line.f0[0]), (3.0, -2.0, -6.0));
+/// assert_eq!((line.c[0], line.y0[0], line.b.ncols()), (-2.0, -6.0, 0));
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirstOrderApproximation {
     /// State by state.

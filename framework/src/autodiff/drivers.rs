@@ -90,6 +90,13 @@ pub fn try_jacobian<E>(
 }
 
 /// The scalar of [`hessian_vector`]: derivatives in eight directions, along one more, and both.
+///
+/// ```
+/// use tarragon_framework::autodiff::{SecondOrder, hessian_vector};
+/// let cube = |x: &[SecondOrder]| x[0] * x[0] * x[0];
+/// let (_, slope, curvature) = hessian_vector(cube, &[2.0], &[1.0]);
+/// assert_eq!((slope[0], curvature[0]), (3.0 * 4.0, 6.0 * 2.0));
+/// ```
 pub type SecondOrder = HyperDualSVec64<DIRECTIONS, 1>;
 
 /// Value, gradient and product `H v` of the Hessian of `f: R^n -> R` at `x` with a vector.

@@ -10,6 +10,19 @@ use crate::prelude::*;
 /// | output | `y0` | vector, as long as the value |
 ///
 /// The value is a parameter.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::ConstantVectorSource;
+///
+/// let mut b = DiagramBuilder::new();
+/// let source = b.add("source", ConstantVectorSource::new([1.0, 2.0]));
+/// let mut ctx = b.build()?.default_context();
+/// assert_eq!(ctx.eval(source.y)?, &[1.0, 2.0]);
+/// ctx.param_mut(source.value)?[1] = 7.0;
+/// assert_eq!(ctx.eval(source.y)?, &[1.0, 7.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ConstantVectorSource {
     value: Vec<f64>,

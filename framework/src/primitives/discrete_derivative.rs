@@ -89,6 +89,19 @@ impl DiscreteDerivative {
 }
 
 /// The last two samples of an input, with the number of samples taken.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::DiscreteDerivative;
+///
+/// let mut b = DiagramBuilder::new();
+/// let rate = b.add("rate", DiscreteDerivative::new(1, 0.5)?);
+/// let mut ctx = b.build()?.default_context();
+/// rate.history.set(&mut ctx, &[3.0], &[1.0])?;
+/// assert_eq!(ctx.xd(rate.history.latest)?, [3.0]);
+/// assert_eq!(ctx.eval(rate.dudt)?, &[4.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct InputHistory<T> {
     /// The last sample, u\[n\].

@@ -10,6 +10,20 @@ use crate::prelude::*;
 /// | output | `y` | vector of `size`, direct feedthrough |
 ///
 /// The gain k is a parameter.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::Gain;
+///
+/// let mut b = DiagramBuilder::new();
+/// let gain = b.add("gain", Gain::new(2.0, 2));
+/// let mut ctx = b.build()?.default_context();
+/// ctx.fix(gain.u, vec![1.0, -3.0])?;
+/// assert_eq!(ctx.eval(gain.y)?, &[2.0, -6.0]);
+/// *ctx.param_mut(gain.k)? = 10.0;
+/// assert_eq!(ctx.eval(gain.y)?, &[10.0, -30.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Gain {
     k: f64,

@@ -9,6 +9,22 @@ use crate::systems::value::copy;
 /// |---|---|---|
 /// | input | `u` | vector of `size` |
 /// | output | `y` | vector of `size`, no feedthrough |
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::Integrator;
+///
+/// let mut b = DiagramBuilder::new();
+/// let distance = b.add("distance", Integrator::new(1));
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(distance.u, vec![3.0])?;
+/// ctx.xc_mut(distance.x)?[0] = 100.0;
+/// let mut sim = Simulator::new(&diagram, ctx)?;
+/// sim.advance_to(2.0)?;
+/// assert!((sim.context().eval(distance.y)?[0] - 106.0).abs() < 1e-9);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Integrator {
     size: usize,

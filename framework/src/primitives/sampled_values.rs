@@ -5,6 +5,22 @@ use crate::systems::value::Value;
 use std::collections::VecDeque;
 
 /// Ports of [`super::ValueDiscreteTimeDelay`] and [`super::ValueZeroOrderHold`].
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::ValueZeroOrderHold;
+///
+/// let mut b = DiagramBuilder::new();
+/// let hold = b.add("hold", ValueZeroOrderHold::new(0.1, 0.0, String::from("idle")));
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(hold.u, String::from("walk"))?;
+/// assert_eq!((ctx.eval(hold.y)?.as_str(), ctx.xa(hold.x)?.len()), ("idle", 1));
+/// let mut sim = Simulator::new(&diagram, ctx)?;
+/// sim.advance_to(0.05)?;
+/// assert_eq!(sim.context().eval(hold.y)?, "walk");
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct SampledValuePorts<V> {
     /// Input.

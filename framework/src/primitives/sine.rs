@@ -9,6 +9,19 @@ use crate::prelude::*;
 /// | output | `y0` | vector of `size`: the wave |
 /// | output | `y1` | vector of `size`: first derivative |
 /// | output | `y2` | vector of `size`: second derivative |
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::Sine;
+///
+/// let mut b = DiagramBuilder::new();
+/// let wave = b.add("wave", Sine::new(2.0, 3.0, 0.0, 1));
+/// let mut ctx = b.build()?.default_context();
+/// ctx.set_time(0.1);
+/// assert!((ctx.eval(wave.y)?[0] - 2.0 * 0.3_f64.sin()).abs() < 1e-15);
+/// assert!((ctx.eval(wave.ydot)?[0] - 6.0 * 0.3_f64.cos()).abs() < 1e-14);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Sine {
     amplitude: f64,

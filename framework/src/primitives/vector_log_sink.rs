@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// let recorded = log.find_log(sim.context())?;
 /// assert_eq!(recorded.sample_times(), [0.0, 0.25, 0.5, 0.75, 1.0]);
 /// log.clear_log(sim.context_mut())?;
-/// assert_eq!(log.find_log(sim.context())?.num_samples(), 0);
+/// assert_eq!(sim.context().param(log.log)?.lock().unwrap().num_samples(), 0);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
 #[derive(Clone, Debug)]

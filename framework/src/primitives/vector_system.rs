@@ -77,6 +77,23 @@ impl<T: Scalar, F: VectorFunctions> FunctionsOver<T> for F {
 type VectorFn = Arc<dyn Fn(f64, &[f64], &[f64], &mut [f64]) -> Result<()> + Send + Sync>;
 
 /// The closures of a [`VectorSystem`] that was made by [`VectorSystem::new`].
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::{VectorClosures, VectorSystem};
+///
+/// /// Named where a function returns such a system.
+/// fn square() -> VectorSystem<VectorClosures> {
+///     VectorSystem::new(1, 1, |_, _, u, y| Ok(y[0] = u[0] * u[0]))
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// let square = b.add_f64("square", square());
+/// let mut ctx = b.build()?.default_context();
+/// ctx.fix(square.u, vec![3.0])?;
+/// assert_eq!(ctx.eval(square.y)?, &[9.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct VectorClosures {
     output: VectorFn,

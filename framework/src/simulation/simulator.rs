@@ -13,6 +13,20 @@ use crate::{Context, Diagram, Error, Result, Scalar};
 const DEFAULT_FIRST_STEP: f64 = 1e-4;
 
 /// Why [`Simulator::advance_to`] returned.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// let diagram = DiagramBuilder::new().build()?;
+/// let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// assert_eq!(sim.advance_to(1.0)?, SimulatorStatus::ReachedBoundaryTime);
+/// sim.set_monitor(|_| {
+///     let reason = "seen enough".into();
+///     Ok(EventStatus::ReachedTermination { reason })
+/// });
+/// let reason = "seen enough".into();
+/// assert_eq!(sim.advance_to(2.0)?, SimulatorStatus::ReachedTermination { reason });
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SimulatorStatus {
@@ -30,6 +44,19 @@ pub enum SimulatorStatus {
 type Monitor<T> = Box<dyn FnMut(&Context<T>) -> Result<EventStatus> + Send>;
 
 /// Counters of what a simulator did.
+///
+/// ```
+/// use tarragon_framework::{prelude::*, primitives::ZeroOrderHold};
+/// let mut b = DiagramBuilder::new();
+/// let hold = b.add("hold", ZeroOrderHold::new(0.25, 0.0, 1));
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(hold.u, vec![0.0])?;
+/// let mut sim = Simulator::new(&diagram, ctx)?;
+/// sim.advance_to(1.0)?; // updates at 0, 0.25, 0.5 and 0.75 s
+/// assert_eq!(sim.statistics().discrete_updates, 4);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SimulatorStatistics {
@@ -46,6 +73,32 @@ pub struct SimulatorStatistics {
 }
 
 /// What [`Simulator::initialize_with`] does (Drake's `InitializeParams`).
+///
+/// ```
+/// use tarragon_framework::{InitializeOptions, prelude::*};
+///
+/// /// Counts how often it was initialized.
+/// struct Count;
+/// impl<T: Scalar> LeafSystem<T> for Count {
+///     type Ports = DiscreteState<Vec<T>>;
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         let n = d.discrete_state(&[T::zero()]);
+///         d.discrete_update_on(Trigger::Initialization, move |_, _, next| {
+///             next.get_mut(n)[0] += T::one();
+///             Ok(EventStatus::Succeeded)
+///         });
+///         n
+///     }
+/// }
+/// # let mut b = DiagramBuilder::new();
+/// # let n = *b.add("count", Count).ports();
+/// # let diagram = b.build()?;
+/// # let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.initialize()?;
+/// sim.initialize_with(InitializeOptions::suppress_initialization_events())?;
+/// assert_eq!(sim.context().xd(n)?, [1.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InitializeOptions {

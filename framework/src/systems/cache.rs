@@ -16,6 +16,18 @@ use std::ops::Range;
 use typed_arena::Arena;
 
 /// How a context treats what it has computed.
+///
+/// ```
+/// use tarragon_framework::{CacheMode, prelude::*, primitives::Sine};
+/// let mut b = DiagramBuilder::new();
+/// let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+/// let mut ctx = b.build()?.default_context();
+/// ctx.set_cache_mode(CacheMode::Off);
+/// ctx.eval(wave.y)?;
+/// ctx.eval(wave.y)?;
+/// assert_eq!(ctx.cache_statistics().computations, 2);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheMode {
     /// Values are kept until something that they depend on changes.
@@ -30,6 +42,20 @@ pub enum CacheMode {
 }
 
 /// Counters of what a cache did, since the context was made or cloned.
+///
+/// ```
+/// use tarragon_framework::{prelude::*, primitives::Sine};
+/// let mut b = DiagramBuilder::new();
+/// let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+/// let mut ctx = b.build()?.default_context();
+/// ctx.eval(wave.y)?;
+/// ctx.set_time(0.5);
+/// ctx.eval(wave.y)?;
+/// ctx.eval(wave.y)?; // nothing has changed
+/// let statistics = ctx.cache_statistics();
+/// assert_eq!((statistics.changes, statistics.computations), (1, 2));
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheStatistics {

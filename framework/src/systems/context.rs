@@ -20,6 +20,18 @@ use std::sync::Arc;
 /// All values of one diagram: time, state, parameters, fixed inputs and the cache.
 ///
 /// `Send` but not `Sync`: one context per thread; `clone` to fork a simulation.
+///
+/// ```
+/// use tarragon_framework::{prelude::*, primitives::Gain};
+/// let mut b = DiagramBuilder::new();
+/// let gain = b.add("gain", Gain::new(2.0, 1));
+/// let mut ctx = b.build()?.default_context();
+/// ctx.fix(gain.u, vec![3.0])?;
+/// let mut fork = ctx.clone();
+/// *fork.param_mut(gain.k)? = 10.0;
+/// assert_eq!((ctx.eval(gain.y)?[0], fork.eval(gain.y)?[0]), (6.0, 30.0));
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub struct Context<T: Scalar> {
     pub(crate) plan: Arc<Plan<T>>,
     pub(crate) data: Data<T>,

@@ -18,6 +18,36 @@ use std::any::{TypeId, type_name};
 use std::sync::Arc;
 
 /// Records the declarations of one system.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+///
+/// /// y = u / |u|, with the length computed once for all elements.
+/// struct Unit;
+/// impl<T: Scalar> LeafSystem<T> for Unit {
+///     type Ports = (InputPort<Vec<T>>, OutputPort<Vec<T>>);
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         let u = d.vector_input("u", 2);
+///         let length = d.cache_entry("length", T::zero(), &[u.into()], move |_, ctx, length| {
+///             *length = ctx.eval(u)?.iter().fold(T::zero(), |sum, u| sum + *u * *u).sqrt();
+///             Ok(())
+///         });
+///         let y = d.vector_output("y", 2, &[u.into(), length.into()], move |_, ctx, y| {
+///             let (u, length) = (ctx.eval(u)?, *ctx.cached(length)?);
+///             y.copy_from_slice(&[u[0] / length, u[1] / length]);
+///             Ok(())
+///         });
+///         (u, y)
+///     }
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// let (u, y) = *b.add("unit", Unit).ports();
+/// let mut ctx = b.build()?.default_context();
+/// ctx.fix(u, vec![3.0, 4.0])?;
+/// assert_eq!(ctx.eval(y)?, &[0.6, 0.8]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub struct Declare<S, T: Scalar> {
     plan: PlanId,
     system: usize,

@@ -6,6 +6,34 @@ use super::handles::{
 
 /// A prerequisite of a computation. Handles of the system's own inputs, parameters, state, cache
 /// entries and outputs convert into it.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+///
+/// /// y = u t.
+/// struct Ramp;
+/// impl<T: Scalar> LeafSystem<T> for Ramp {
+///     type Ports = (InputPort<T>, OutputPort<T>);
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         let u = d.input("u");
+///         let reads = [Dep::Time, u.into()];
+///         let y = d.output("y", T::zero(), &reads, move |_, ctx, y| {
+///             *y = *ctx.eval(u)? * ctx.time();
+///             Ok(())
+///         });
+///         (u, y)
+///     }
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// let (u, y) = *b.add("ramp", Ramp).ports();
+/// let mut ctx = b.build()?.default_context();
+/// ctx.fix(u, 3.0)?;
+/// assert_eq!(*ctx.eval(y)?, 0.0);
+/// ctx.set_time(2.0); // makes what declared `Dep::Time` out of date
+/// assert_eq!(*ctx.eval(y)?, 6.0);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dep {

@@ -15,6 +15,21 @@ use std::sync::Arc;
 /// Collects systems and connections. Authoring is in `f64`; [`Diagram::to_scalar`] converts.
 ///
 /// Mistakes made while wiring are reported by [`DiagramBuilder::build`].
+///
+/// ```
+/// use tarragon_framework::{prelude::*, primitives::{Adder, ConstantVectorSource, Gain}};
+///
+/// let mut b = DiagramBuilder::new();
+/// let one = b.add("one", ConstantVectorSource::new([1.0]));
+/// let double = b.add("double", Gain::new(2.0, 1));
+/// let sum = b.add("sum", Adder::new(2, 1));
+/// b.connect(one.y, double.u);
+/// b.connect(one.y, sum.u[0]);
+/// b.connect_named(("double", "y"), ("sum", "u1"))?; // names instead of handles
+/// let ctx = b.build()?.default_context();
+/// assert_eq!(ctx.eval(sum.sum)?, &[3.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub struct DiagramBuilder {
     pub(super) id: PlanId,
     pub(super) scope: String,
@@ -253,6 +268,20 @@ fn no_port<'a>(kind: &str, path: &str, name: &str, known: impl Iterator<Item = &
 }
 
 /// An immutable wired system. `Send + Sync`; clones share the structure.
+///
+/// ```
+/// use tarragon_framework::{prelude::*, primitives::Gain};
+///
+/// let mut b = DiagramBuilder::new();
+/// let gain = b.add("gain", Gain::new(2.0, 1));
+/// let diagram = b.build()?.to_scalar::<AutoDiff>()?;
+/// let ports = diagram.ports(&gain)?; // over dual numbers
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(ports.u, vec![AutoDiff::variable(3.0, 0)])?;
+/// let y = ctx.eval(ports.y)?[0];
+/// assert_eq!((y.re, y.eps[0]), (6.0, 2.0));
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub struct Diagram<T: Scalar> {
     plan: Arc<Plan<T>>,
     systems: Arc<[(String, Arc<dyn AnySystem>)]>,

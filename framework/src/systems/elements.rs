@@ -25,6 +25,23 @@ mod sealed {
 }
 
 /// A handle of something with elements: a vector port or numeric state.
+///
+/// ```
+/// use tarragon_framework::{Result, VectorHandle, prelude::*, primitives::Gain};
+///
+/// /// The names of the elements, or a word that there are none.
+/// fn heading(diagram: &Diagram<f64>, vector: &impl VectorHandle) -> Result<String> {
+///     let names = diagram.element_names(vector)?;
+///     Ok(if names.is_empty() { "unnamed".into() } else { names.join(", ") })
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// let gain = b.add("gain", Gain::new(2.0, 1));
+/// let diagram = b.build()?;
+/// assert_eq!(heading(&diagram, &gain.u)?, "unnamed"); // an input port
+/// assert_eq!(heading(&diagram, &gain.y)?, "unnamed"); // an output port
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub trait VectorHandle: sealed::Sealed {
     #[doc(hidden)]
     fn vectorial(&self) -> Vectorial;

@@ -8,6 +8,22 @@ use crate::{Result, Scalar};
 use std::ops::Range;
 
 /// When an event fires.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::{ConstantVectorSource, VectorLogSink};
+///
+/// let mut b = DiagramBuilder::new();
+/// let source = b.add("source", ConstantVectorSource::new([7.0]));
+/// let late = Trigger::Periodic { period: 0.5, offset: 0.25 };
+/// let log = b.add("log", VectorLogSink::with_triggers(1, [late, Trigger::Initialization])?);
+/// b.connect(source.y, log.u);
+/// let diagram = b.build()?;
+/// let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.advance_to(1.0)?;
+/// assert_eq!(log.find_log(sim.context())?.sample_times(), [0.0, 0.25, 0.75]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Trigger {
@@ -33,18 +49,85 @@ pub enum Trigger {
 }
 
 /// A source of event times that a system computes.
+///
+/// ```
+/// use tarragon_framework::{TimedEvent, prelude::*};
+///
+/// /// Happens at 1, 2, 4, 8, ... (s); the state is the next of these times.
+/// struct Doubling;
+/// impl<T: Scalar> LeafSystem<T> for Doubling {
+///     type Ports = DiscreteState<Vec<T>>;
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         let next = d.discrete_state(&[T::one()]);
+///         let event: TimedEvent = d.timed_event(move |_, ctx| Ok(ctx.xd(next)[0].re()));
+///         d.discrete_update_on(Trigger::Timed(event), move |_, _, x| {
+///             x.get_mut(next)[0] *= T::from(2.0);
+///             Ok(EventStatus::Succeeded)
+///         });
+///         next
+///     }
+/// }
+/// # let mut b = DiagramBuilder::new();
+/// # let next = *b.add("doubling", Doubling).ports();
+/// # let diagram = b.build()?;
+/// # let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.advance_to(5.0)?;
+/// assert_eq!(sim.context().xd(next)?, [8.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimedEvent {
     pub(crate) place: Place,
 }
 
 /// A declared witness function.
+///
+/// ```
+/// use tarragon_framework::{WitnessDirection, WitnessFunction, prelude::*};
+///
+/// /// Ends the simulation when the input gets positive.
+/// struct Alarm;
+/// impl<T: Scalar> LeafSystem<T> for Alarm {
+///     type Ports = InputPort<Vec<T>>;
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         let u = d.vector_input("u", 1);
+///         let direction = WitnessDirection::NegativeThenNonNegative;
+///         let u_rises: WitnessFunction =
+///             d.witness_function("u", direction, move |_, ctx| Ok(ctx.eval(u)?[0]));
+///         d.publish_on(Trigger::Witness(u_rises), |_, _| {
+///             Ok(EventStatus::ReachedTermination { reason: "alarm".into() })
+///         });
+///         u
+///     }
+/// }
+/// # let mut b = DiagramBuilder::new();
+/// # let alarm = b.add("alarm", Alarm);
+/// # let source = b.add("source", tarragon_framework::primitives::ConstantVectorSource::new([1.0]));
+/// # let x = b.add("x", tarragon_framework::primitives::Integrator::new(1));
+/// # b.connect(source.y, x.u);
+/// # b.connect(x.y, *alarm.ports());
+/// # let diagram = b.build()?;
+/// # let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.context_mut().xc_mut(x.x)?[0] = -1.0; // what is watched is t - 1
+/// sim.context_mut().set_accuracy(Some(1e-6));
+/// sim.advance_to(5.0)?;
+/// assert!((sim.context().time() - 1.0).abs() < 1e-3);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WitnessFunction {
     pub(crate) place: Place,
 }
 
 /// The change of sign that triggers a witness function (Drake's `WitnessFunctionDirection`).
+///
+/// ```
+/// use tarragon_framework::WitnessDirection;
+/// let triggers = |direction: WitnessDirection| direction.triggers(-1.0, 1.0);
+/// assert!(triggers(WitnessDirection::NegativeThenNonNegative));
+/// assert!(triggers(WitnessDirection::CrossesZero));
+/// assert!(!triggers(WitnessDirection::PositiveThenNonPositive) && !triggers(WitnessDirection::None));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WitnessDirection {
     /// Never.
@@ -89,6 +172,19 @@ impl Trigger {
 }
 
 /// How an event ended, by increasing severity. A failure is the `Err` of the handler.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// let end = EventStatus::ReachedTermination { reason: "the ball is in".into() };
+/// assert!(EventStatus::DidNothing < EventStatus::Succeeded && EventStatus::Succeeded < end);
+///
+/// let diagram = DiagramBuilder::new().build()?;
+/// let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.set_monitor(move |_| Ok(end.clone()));
+/// sim.advance_to(1.0)?;
+/// assert_eq!(sim.context().time(), 0.0);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum EventStatus {
@@ -138,6 +234,31 @@ pub(crate) enum Handler<T: Scalar> {
 
 /// The discrete state that an update writes: a copy of the current one, applied when all updates
 /// of the step have succeeded.
+///
+/// ```
+/// use tarragon_framework::{DiscreteUpdate, prelude::*};
+///
+/// /// x[n+1] = 2 x[n] + 1.
+/// struct Map(f64);
+/// impl<T: Scalar> LeafSystem<T> for Map {
+///     type Ports = DiscreteState<Vec<T>>;
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         let x = d.discrete_state(&[T::from(self.0)]);
+///         d.discrete_update_on(Trigger::Forced, move |_, ctx, next: &mut DiscreteUpdate<'_, T>| {
+///             next.get_mut(x)[0] = ctx.xd(x)[0] * T::from(2.0) + T::one();
+///             Ok(EventStatus::Succeeded)
+///         });
+///         x
+///     }
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// let map = b.add("map", Map(3.0));
+/// let mut ctx = b.build()?.default_context();
+/// ctx.force_discrete_update()?;
+/// assert_eq!(ctx.xd(*map.ports())?, [7.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub struct DiscreteUpdate<'a, T> {
     pub(crate) xd: &'a mut [T],
     pub(crate) groups: &'a [Range<usize>],
@@ -158,6 +279,32 @@ impl<T: Scalar> DiscreteUpdate<'_, T> {
 
 /// All state of a system, as an unrestricted update writes it: a copy of the current one, applied
 /// when all unrestricted updates of the step have succeeded.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+///
+/// /// Remembers what it was told.
+/// struct Memory;
+/// impl<T: Scalar> LeafSystem<T> for Memory {
+///     type Ports = (InputPort<String>, AbstractState<Vec<String>>);
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         let (word, words) = (d.input("word"), d.abstract_state(Vec::<String>::new()));
+///         d.unrestricted_update_on(Trigger::Forced, move |_, ctx, next| {
+///             next.xa_mut(words).push(ctx.eval::<String>(word)?.clone());
+///             Ok(EventStatus::Succeeded)
+///         });
+///         (word, words)
+///     }
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// let (word, words) = *b.add("memory", Memory).ports();
+/// let mut ctx = b.build()?.default_context();
+/// ctx.fix(word, String::from("salt"))?;
+/// ctx.force_unrestricted_update()?;
+/// assert_eq!(ctx.xa(words)?, &["salt"]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub struct StateUpdate<'a, T: Scalar> {
     pub(crate) xc: &'a mut [T],
     pub(crate) xd: &'a mut [T],
@@ -191,6 +338,33 @@ impl<T: Scalar> StateUpdate<'_, T> {
 }
 
 /// All parameters of a system, to give them random values.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::random::{RandomDistribution, RandomGenerator};
+///
+/// /// A mass (kg) that is known to 10 %.
+/// struct Load;
+/// impl<T: Scalar> LeafSystem<T> for Load {
+///     type Ports = Param<T>;
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         let mass = d.param(T::from(5.0));
+///         d.random_parameters(move |_, generator, update| {
+///             let part = 0.9 + 0.2 * generator.sample(RandomDistribution::Uniform);
+///             *update.get_mut(mass) *= T::from(part);
+///             Ok(())
+///         });
+///         mass
+///     }
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// let mass = *b.add("load", Load).ports();
+/// let mut ctx = b.build()?.default_context();
+/// ctx.set_random_parameters(&mut RandomGenerator::new(1))?;
+/// assert!((4.5..5.5).contains(ctx.param(mass)?));
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub struct ParameterUpdate<'a, T: Scalar> {
     pub(crate) parameters: &'a mut [Stored<T>],
     /// Diagram and system that the parameters belong to.

@@ -147,6 +147,17 @@ impl DiagramBuilder {
 }
 
 /// The ports of one system or sub-diagram, by name.
+///
+/// ```
+/// use tarragon_framework::{prelude::*, primitives::Adder};
+/// let mut b = DiagramBuilder::new();
+/// b.add("sum", Adder::new(2, 1));
+/// let diagram = b.build()?;
+/// let info = diagram.systems().next().unwrap();
+/// assert_eq!((info.path.as_str(), info.input_ports.join(" ")), ("sum", "u0 u1".into()));
+/// assert_eq!(info.output_ports, ["sum"]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemInfo {
     /// Path: names of the enclosing sub-diagrams and of the system, joined by `::`.

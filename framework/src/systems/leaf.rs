@@ -138,6 +138,18 @@ pub(crate) struct Leaf<T: Scalar> {
 
 /// A system that was added to a diagram: its `f64` ports (by dereferencing: `block.y`), the system
 /// itself, and the key to its ports over other scalars ([`crate::Diagram::ports`]).
+///
+/// ```
+/// use tarragon_framework::{prelude::*, primitives::PassThrough};
+/// let mut b = DiagramBuilder::new();
+/// let wire = b.add("wire", PassThrough::new(2));
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(wire.u, vec![1.0, 2.0])?; // a port, by dereferencing
+/// assert_eq!(ctx.eval(wire.ports().y)?, &[1.0, 2.0]); // the same, spelled out
+/// assert_eq!(ctx.leaf(&wire)?.path(), "wire");
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub struct Block<S: LeafSystem<f64>> {
     pub(crate) plan: PlanId,
     pub(crate) index: usize,
@@ -212,6 +224,20 @@ mod sealed {
 }
 
 /// A scalar that diagrams can be converted to: `f64` or [`AutoDiff`].
+///
+/// ```
+/// use tarragon_framework::{DiagramScalar, Result, prelude::*, primitives::Sine};
+///
+/// /// How many systems there are, over any scalar.
+/// fn count<T: DiagramScalar>(diagram: &Diagram<f64>) -> Result<(usize, &'static str)> {
+///     Ok((diagram.to_scalar::<T>()?.systems().count(), T::NAME))
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+/// assert_eq!(count::<AutoDiff>(&b.build()?)?, (1, "AutoDiff"));
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub trait DiagramScalar: Scalar + sealed::Sealed {
     /// Name for messages.
     const NAME: &'static str;

@@ -200,6 +200,29 @@ fn compute_in_order<'a, T: Scalar>(
 }
 
 /// A leaf's read-only window on a context; what calc functions and event handlers get.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+///
+/// /// y = x + u, or x where nothing is connected.
+/// struct Offset;
+/// impl<T: Scalar> LeafSystem<T> for Offset {
+///     type Ports = OutputPort<Vec<T>>;
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         let (u, x) = (d.vector_input("u", 1), d.discrete_state(&[T::from(3.0)]));
+///         d.vector_output("y", 1, &[u.into(), x.into()], move |_, ctx, y| {
+///             let u = ctx.eval_optional(u)?.map_or(T::zero(), |u| u[0]);
+///             Ok(y[0] = ctx.xd(x)[0] + u)
+///         })
+///     }
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// let offset = b.add("offset", Offset);
+/// let ctx = b.build()?.default_context();
+/// assert_eq!(ctx.eval(*offset.ports())?, &[3.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct LeafContext<'a, T: Scalar> {
     plan: &'a Plan<T>,

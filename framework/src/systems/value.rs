@@ -5,6 +5,24 @@ use std::any::{Any, TypeId};
 
 /// Anything that can travel through a port or live in a context (Drake's `AbstractValue`).
 /// Implemented for every `Clone + Send + Sync + 'static` type; never implemented by hand.
+///
+/// ```
+/// use tarragon_framework::{prelude::*, primitives::ConstantValueSource};
+///
+/// #[derive(Clone, Debug, PartialEq)]
+/// enum Gait {
+///     Walk,
+///     Trot,
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// let source = b.add("source", ConstantValueSource::new(Gait::Walk));
+/// let mut ctx = b.build()?.default_context();
+/// assert_eq!(ctx.eval(source.y)?, &Gait::Walk);
+/// *ctx.param_mut(source.value)? = Gait::Trot;
+/// assert_eq!(ctx.eval(source.y)?, &Gait::Trot);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub trait Value: Any + Send + Sync {
     #[doc(hidden)]
     fn clone_box(&self) -> Box<dyn Value>;

@@ -8,6 +8,15 @@ use crate::{Result, Scalar};
 const WHO: &str = "BsplineBasis";
 
 /// How knots are placed (Drake's `KnotVectorType`).
+///
+/// ```
+/// use tarragon_framework::trajectories::{BsplineBasis, KnotVectorType};
+/// let uniform = BsplineBasis::uniform(2, 3, KnotVectorType::Uniform, (0.0, 2.0))?;
+/// assert_eq!(uniform.knots(), [-1.0, 0.0, 1.0, 2.0, 3.0]);
+/// let clamped = BsplineBasis::uniform(2, 3, KnotVectorType::ClampedUniform, (0.0, 2.0))?;
+/// assert_eq!(clamped.knots(), [0.0, 0.0, 1.0, 2.0, 2.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnotVectorType {
     /// Equal distances; the curve does not touch its first and last control point.

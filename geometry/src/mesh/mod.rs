@@ -20,6 +20,15 @@ pub use obj::parse_obj;
 pub use stl::parse_stl;
 
 /// How a part of a mesh looks.
+///
+/// ```
+/// use std::path::Path;
+/// use tarragon_geometry::mesh::{Material, parse_obj};
+/// let mesh = parse_obj(Path::new("t.obj"), b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")?;
+/// assert_eq!(mesh.materials, Vec::<Material>::new()); // the file names none
+/// assert_eq!(Material::default().diffuse, None);
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Material {
     /// Name in the file.
@@ -33,6 +42,14 @@ pub struct Material {
 }
 
 /// Consecutive triangles of one material.
+///
+/// ```
+/// use std::path::Path;
+/// use tarragon_geometry::mesh::{MaterialGroup, parse_obj};
+/// let mesh = parse_obj(Path::new("t.obj"), b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 3 2 1\n")?;
+/// assert_eq!(mesh.groups, [MaterialGroup { material: None, triangles: 0..2 }]);
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaterialGroup {
     /// Index into [`RenderMesh::materials`].
@@ -45,6 +62,17 @@ pub struct MaterialGroup {
 ///
 /// Corners index positions, normals and texture coordinates separately, so that `positions` and
 /// `triangles` alone are the surface as the file describes it, with shared vertices.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use std::path::Path;
+/// use tarragon_geometry::mesh::{RenderMesh, parse_obj};
+/// let mesh: RenderMesh = parse_obj(Path::new("t.obj"), b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")?;
+/// assert_eq!((mesh.positions.len(), mesh.triangles[0]), (3, [0, 1, 2]));
+/// let mirrored = mesh.scaled(&Vector3::new(-2.0, 1.0, 1.0));
+/// assert_eq!((mirrored.positions[1].x, mirrored.triangles[0]), (-2.0, [0, 2, 1]));
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RenderMesh {
     /// Vertices (m), in the order of the file; those of an STL file are merged where equal, those of

@@ -7,6 +7,16 @@ use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use tarragon_framework::Scalar;
 
 /// Signed distance from a geometry G to a point Q (Drake's `SignedDistanceToPoint`).
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use tarragon_geometry::{Sphere, proximity::{PointDistance, distance_to_point}};
+/// let ball = Sphere::new(0.5)?.into();
+/// let q = Vector3::new(2.0, 0.0, 0.0);
+/// let d: PointDistance<f64> = distance_to_point(&ball, &Isometry3::identity(), &q)?;
+/// assert_eq!(d.p_gn + d.grad_w * d.distance, q); // G is the world here
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct PointDistance<T: Scalar> {
     /// Signed distance (m), negative inside.

@@ -70,6 +70,17 @@ const NEVER: &str = "no distance is beyond infinity";
 
 /// The signed distance of a pair (A, B) and where it is attained (Drake's `SignedDistancePair` and
 /// `PenetrationAsPointPair` in one).
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::{Sphere, proximity::{PairDistance, signed_distance}};
+/// let ball = Sphere::new(0.5)?.into();
+/// let x_wb = Isometry3::translation(2.0, 0.0, 0.0);
+/// let ab: PairDistance<f64> = signed_distance(&ball, &Isometry3::identity(), &ball, &x_wb)?;
+/// assert_eq!(ab.p_wca - ab.p_wcb, ab.nhat_ba_w * ab.distance);
+/// assert_eq!(ab.swapped().nhat_ba_w.x, 1.0); // out of A into B
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct PairDistance<T: Scalar> {
     /// Signed distance (m): positive when separated, minus the minimum translational penetration

@@ -19,6 +19,14 @@ fn range(what: &str, names: [&str; 2], values: [f64; 2]) -> Result<()> {
 
 /// Distances of the near and the far clipping plane from the camera (m): nothing nearer or farther
 /// is drawn.
+///
+/// ```
+/// use tarragon_geometry::render::ClippingRange;
+/// let clipping = ClippingRange::new(0.01, 100.0)?;
+/// assert_eq!((clipping.near(), clipping.far()), (0.01, 100.0));
+/// assert!(ClippingRange::new(0.0, 100.0).is_err());
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClippingRange {
     near: f64,
@@ -45,6 +53,14 @@ impl ClippingRange {
 }
 
 /// Smallest and largest depth (m) that a depth camera can measure.
+///
+/// ```
+/// use tarragon_geometry::render::DepthRange;
+/// let range = DepthRange::new(0.1, 5.0)?;
+/// assert_eq!((range.min_depth(), range.max_depth()), (0.1, 5.0));
+/// assert!(DepthRange::new(5.0, 0.1).is_err());
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DepthRange {
     min_depth: f64,
@@ -78,6 +94,17 @@ impl DepthRange {
 }
 
 /// What colour, depth and label cameras have in common.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::render::{CameraInfo, ClippingRange, RenderCameraCore};
+/// let info = CameraInfo::from_fov_y(640, 480, std::f64::consts::FRAC_PI_2)?;
+/// let clipping = ClippingRange::new(0.01, 100.0)?;
+/// let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
+/// assert_eq!((core.renderer_name(), core.intrinsics().width()), ("cpu", 640));
+/// assert!((core.calc_projection_matrix()[(1, 1)] - 1.0).abs() < 1e-15);
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RenderCameraCore {
     renderer_name: String,
@@ -137,6 +164,17 @@ impl RenderCameraCore {
 }
 
 /// A camera for colour and label images.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::render::{CameraInfo, ClippingRange, ColorRenderCamera, RenderCameraCore};
+/// let info = CameraInfo::from_fov_y(640, 480, 0.8)?;
+/// let clipping = ClippingRange::new(0.01, 100.0)?;
+/// let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
+/// let camera = ColorRenderCamera::new(core);
+/// assert!(!camera.show_window() && camera.core().clipping().far() == 100.0);
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColorRenderCamera {
     core: RenderCameraCore,
@@ -167,6 +205,17 @@ impl ColorRenderCamera {
 }
 
 /// A camera for depth images.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::render::*;
+/// let info = CameraInfo::from_fov_y(640, 480, 0.8)?;
+/// let clipping = ClippingRange::new(0.01, 10.0)?;
+/// let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
+/// assert!(DepthRenderCamera::new(core.clone(), DepthRange::new(0.1, 5.0)?).is_ok());
+/// assert!(DepthRenderCamera::new(core, DepthRange::new(0.1, 50.0)?).is_err()); // it is clipped at 10 m
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct DepthRenderCamera {
     core: RenderCameraCore,

@@ -60,6 +60,17 @@ impl fmt::Debug for RenderView<'_> {
 ///
 /// An engine holds shapes and materials, never poses: those come with each [`RenderView`], so that
 /// one engine serves every context, camera and thread.
+///
+/// ```
+/// use tarragon_geometry::render::{RenderEngine, RenderEngineCpu, RenderEngineCpuParams};
+/// use tarragon_geometry::{GeometryId, PerceptionProperties, Sphere};
+/// let cpu = RenderEngineCpu::new(RenderEngineCpuParams::default())?;
+/// let mut engine: Box<dyn RenderEngine> = Box::new(cpu);
+/// let ball = GeometryId::new();
+/// assert!(engine.register_visual(ball, &Sphere::new(0.5)?.into(), &PerceptionProperties::new())?);
+/// assert!(engine.remove_visual(ball) && !engine.has_visual(ball));
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 pub trait RenderEngine: Send + Sync {
     /// Adds a geometry in its own frame G. `false`: this engine declines it, because
     /// `("renderer", "accepting")` names only others or the shape is none of its kind.

@@ -4,6 +4,12 @@ use crate::error::{Error, Result};
 use std::fmt;
 
 /// What the channels of a pixel mean.
+///
+/// ```
+/// use tarragon_geometry::render::{Bgr8U, Depth16U, Depth32F, PixelFormat, PixelType};
+/// assert_eq!(Bgr8U::FORMAT, PixelFormat::Bgr);
+/// assert_eq!(Depth16U::FORMAT, Depth32F::FORMAT);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PixelFormat {
@@ -24,6 +30,11 @@ pub enum PixelFormat {
 }
 
 /// The number type of a channel.
+///
+/// ```
+/// use tarragon_geometry::render::{Depth32F, Label16I, PixelScalar, PixelType};
+/// assert_eq!((Depth32F::SCALAR, Label16I::SCALAR), (PixelScalar::F32, PixelScalar::I16));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PixelScalar {
@@ -38,6 +49,15 @@ pub enum PixelScalar {
 }
 
 /// A type of pixel.
+///
+/// ```
+/// use tarragon_geometry::render::{Depth16U, Image, PixelType, Rgb8U};
+/// /// Bytes of an image.
+/// fn bytes<P: PixelType>(image: &Image<P>) -> usize {
+///     image.width() * image.height() * P::CHANNELS * size_of::<P::Channel>()
+/// }
+/// assert_eq!((bytes(&Image::<Rgb8U>::new(4, 3)), bytes(&Image::<Depth16U>::new(4, 3))), (36, 24));
+/// ```
 pub trait PixelType: Copy + fmt::Debug + Default + PartialEq + Send + Sync + 'static {
     /// The number type of one channel.
     type Channel: Copy + Default + PartialEq + fmt::Debug + Send + Sync + 'static;
@@ -69,20 +89,74 @@ macro_rules! pixel_types {
 }
 pixel_types! {
     /// Red, green, blue and opacity, 8 bit each.
+    ///
+    /// ```
+    /// use tarragon_geometry::render::ImageRgba8U;
+    /// let image = ImageRgba8U::with_value(4, 3, 255);
+    /// assert_eq!(image.at(3, 2), [255; 4]); // opaque white
+    /// ```
     Rgba8U, ImageRgba8U, u8, 4, Rgba, U8;
     /// Red, green and blue, 8 bit each.
+    ///
+    /// ```
+    /// use tarragon_geometry::render::ImageRgb8U;
+    /// let image = ImageRgb8U::from_data(1, 1, vec![255, 128, 0])?;
+    /// assert_eq!(image.at(0, 0)[0], 255); // red
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
     Rgb8U, ImageRgb8U, u8, 3, Rgb, U8;
     /// Blue, green, red and opacity, 8 bit each.
+    ///
+    /// ```
+    /// use tarragon_geometry::render::ImageBgra8U;
+    /// let image = ImageBgra8U::from_data(1, 1, vec![255, 128, 0, 64])?;
+    /// assert_eq!((image.at(0, 0)[0], image.at(0, 0)[3]), (255, 64)); // blue, opacity
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
     Bgra8U, ImageBgra8U, u8, 4, Bgra, U8;
     /// Blue, green and red, 8 bit each.
+    ///
+    /// ```
+    /// use tarragon_geometry::render::ImageBgr8U;
+    /// let image = ImageBgr8U::from_data(1, 1, vec![255, 128, 0])?;
+    /// assert_eq!(image.at(0, 0)[0], 255); // blue
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
     Bgr8U, ImageBgr8U, u8, 3, Bgr, U8;
     /// Brightness, 8 bit.
+    ///
+    /// ```
+    /// use tarragon_geometry::render::ImageGrey8U;
+    /// let image = ImageGrey8U::from_data(2, 1, vec![0, 255])?;
+    /// assert_eq!(image.at(1, 0), [255]);
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
     Grey8U, ImageGrey8U, u8, 1, Grey, U8;
     /// Depth in millimetres; 0 is too close, 65535 too far.
+    ///
+    /// ```
+    /// use tarragon_geometry::render::{Depth16U, ImageDepth16U, ImageDepth32F};
+    /// let metres = ImageDepth32F::from_data(2, 1, vec![1.25, f32::INFINITY])?;
+    /// assert_eq!(ImageDepth16U::from(&metres).data(), [1250, Depth16U::TOO_FAR]);
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
     Depth16U, ImageDepth16U, u16, 1, Depth, U16;
     /// Depth in metres; 0 is too close, infinity too far.
+    ///
+    /// ```
+    /// use tarragon_geometry::render::{Depth32F, ImageDepth16U, ImageDepth32F};
+    /// let millimetres = ImageDepth16U::from_data(2, 1, vec![1250, 0])?;
+    /// assert_eq!(ImageDepth32F::from(&millimetres).data(), [1.25, Depth32F::TOO_CLOSE]);
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
     Depth32F, ImageDepth32F, f32, 1, Depth, F32;
     /// Label of the visible geometry.
+    ///
+    /// ```
+    /// use tarragon_geometry::render::{ImageLabel16I, RenderLabel};
+    /// let image = ImageLabel16I::with_value(4, 3, RenderLabel::EMPTY.value());
+    /// assert!(image.data().iter().all(|label| *label == RenderLabel::EMPTY.value()));
+    /// ```
     Label16I, ImageLabel16I, i16, 1, Label, I16;
 }
 

@@ -4,6 +4,14 @@ use crate::error::{Error, Result};
 use std::fmt;
 
 /// What a pixel of a label image says it shows; 0 to 32763 are free for use.
+///
+/// ```
+/// use tarragon_geometry::RenderLabel;
+/// let table = RenderLabel::new(3)?;
+/// assert!(!table.is_reserved() && RenderLabel::EMPTY.is_reserved());
+/// assert!(RenderLabel::new(RenderLabel::EMPTY.value()).is_err());
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RenderLabel(i16);
 

@@ -4,6 +4,11 @@ use crate::rgba::Rgba;
 use nalgebra::Vector3;
 
 /// The shape of the light that a lamp gives.
+///
+/// ```
+/// use tarragon_geometry::render::{LightParameter, LightType};
+/// assert_eq!(LightParameter::default().light_type, LightType::Directional);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LightType {
     /// From a position in all directions.
@@ -16,6 +21,12 @@ pub enum LightType {
 }
 
 /// What a light is fixed to.
+///
+/// ```
+/// use tarragon_geometry::render::{LightFrame, LightParameter};
+/// let sun = LightParameter { frame: LightFrame::World, ..LightParameter::default() };
+/// assert_ne!(sun.frame, LightParameter::default().frame);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LightFrame {
     /// The world.
@@ -27,6 +38,20 @@ pub enum LightFrame {
 
 /// One light (Drake's `LightParameter`); the default is the white camera lamp that engines use when
 /// no light is declared.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_geometry::render::*;
+/// let lamp = LightParameter {
+///     light_type: LightType::Point,
+///     frame: LightFrame::World,
+///     position: Vector3::new(0.0, 0.0, 3.0),
+///     ..LightParameter::default()
+/// };
+/// let lit = |lights| RenderEngineCpu::new(RenderEngineCpuParams { lights, ..Default::default() });
+/// assert!(lit(vec![lamp]).is_ok());
+/// assert!(lit(vec![LightParameter { intensity: -1.0, ..lamp }]).is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LightParameter {
     /// Point, spot or directional.

@@ -8,6 +8,13 @@ use crate::error::Result;
 use crate::ids::{FrameId, GeometryId};
 
 /// Geometries given by id or by the frame they are on (Drake's `GeometrySet`).
+///
+/// ```
+/// use tarragon_geometry::{FrameId, GeometryId, GeometrySet};
+/// let (hand, floor) = (FrameId::new(), GeometryId::new());
+/// let set = GeometrySet::new().with_frame(hand).with_geometry(floor);
+/// assert_ne!(set, GeometrySet::from(vec![hand]));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GeometrySet {
     pub(crate) frames: Vec<FrameId>,
@@ -60,6 +67,24 @@ pub(crate) enum Statement {
 }
 
 /// A sequence of statements about pairs; later ones win (Drake's `CollisionFilterDeclaration`).
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::*;
+/// let mut scene = SceneGraph::new();
+/// let robot = scene.register_source("robot")?;
+/// let frames = ["upper", "lower"].map(GeometryFrame::new);
+/// for frame in &frames {
+///     scene.register_frame(robot, frame.clone())?;
+///     let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball");
+///     scene.register_geometry(robot, frame.id(), ball.with_proximity(ProximityProperties::new()))?;
+/// }
+/// assert_eq!(scene.model_inspector().collision_candidates().len(), 1);
+/// let neighbours = vec![frames[0].id(), frames[1].id()];
+/// scene.apply_collision_filter(&CollisionFilterDeclaration::new().exclude_within(neighbours))?;
+/// assert!(scene.model_inspector().collision_candidates().is_empty());
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct CollisionFilterDeclaration {
     pub(crate) statements: Vec<Statement>,

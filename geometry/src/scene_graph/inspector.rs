@@ -8,6 +8,19 @@ use crate::shapes::Shape;
 use nalgebra::Isometry3;
 
 /// Read-only view of a scene (Drake's `SceneGraphInspector`).
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::{GeometryInstance, SceneGraph, SceneGraphInspector, Sphere};
+/// let mut scene = SceneGraph::new();
+/// let toys = scene.register_source("toys")?;
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball");
+/// let ball = scene.register_anchored_geometry(toys, ball)?;
+/// let inspector: SceneGraphInspector<'_> = scene.model_inspector();
+/// assert_eq!((inspector.name(ball)?, inspector.shape(ball)?.type_name()), ("ball", "Sphere"));
+/// assert_eq!(inspector.frame_id(ball)?, inspector.world_frame_id());
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct SceneGraphInspector<'a> {
     state: &'a GeometryState,

@@ -7,6 +7,15 @@ use nalgebra::Isometry3;
 use tarragon_framework::Scalar;
 
 /// A frame to register (Drake's `GeometryFrame`).
+///
+/// ```
+/// use tarragon_geometry::{GeometryFrame, SceneGraph};
+/// let mut scene = SceneGraph::new();
+/// let source = scene.register_source("robot")?;
+/// let hand = scene.register_frame(source, GeometryFrame::new("hand").with_frame_group(2))?;
+/// assert_eq!(scene.model_inspector().frame_group(hand)?, 2);
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeometryFrame {
     pub(crate) id: FrameId,
@@ -91,6 +100,16 @@ impl GeometryInstance {
 /// Poses of the frames of one source, each in its parent frame (Drake's `FramePoseVector`).
 ///
 /// Fastest when filled in order of registration.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::{FrameId, FramePoseVector};
+/// let (hand, foot) = (FrameId::new(), FrameId::new());
+/// let mut poses = FramePoseVector::from_iter([(hand, Isometry3::translation(0.0, 0.0, 1.0))]);
+/// poses.set_value(foot, Isometry3::identity());
+/// assert_eq!((poses.len(), poses.value(hand).unwrap().translation.z), (2, 1.0));
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct FramePoseVector<T: Scalar> {
     pub(crate) poses: Vec<(FrameId, Isometry3<T>)>,

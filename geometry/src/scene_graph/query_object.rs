@@ -18,6 +18,28 @@ use std::sync::{Arc, PoisonError, RwLockReadGuard};
 use tarragon_framework::{Scalar, math};
 
 /// Two overlapping geometries (Drake's `PenetrationAsPointPair`).
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::*;
+/// let mut scene = SceneGraph::new();
+/// let source = scene.register_source("toys")?;
+/// let frame = scene.register_frame(source, GeometryFrame::new("ball"))?;
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.5)?, "ball");
+/// scene.register_geometry(source, frame, ball.with_proximity(ProximityProperties::new()))?;
+/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor");
+/// scene.register_anchored_geometry(source, floor.with_proximity(ProximityProperties::new()))?;
+/// let mut b = DiagramBuilder::new();
+/// let scene = b.add("scene_graph", scene);
+/// let mut ctx = b.build()?.default_context();
+/// let poses = FramePoseVector::from_iter([(frame, Isometry3::translation(0.0, 0.0, 0.375))]);
+/// ctx.fix(scene.source_pose_port(source)?, poses)?;
+/// let query = ctx.eval(scene.query)?;
+/// let pairs: Vec<PenetrationAsPointPair<f64>> = query.compute_point_pair_penetration()?;
+/// assert_eq!((pairs[0].depth, pairs[0].nhat_ba_w.z), (0.125, 1.0)); // out of the floor
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct PenetrationAsPointPair<T: Scalar> {
     /// Geometry A, the one with the smaller id.
@@ -35,6 +57,27 @@ pub struct PenetrationAsPointPair<T: Scalar> {
 }
 
 /// Signed distance between two geometries (Drake's `SignedDistancePair`).
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::*;
+/// let mut scene = SceneGraph::new();
+/// let source = scene.register_source("toys")?;
+/// let mut add = |name: &str, x: f64| -> Result<GeometryId> {
+///     let ball = GeometryInstance::new(Isometry3::translation(x, 0.0, 0.0), Sphere::new(1.0)?, name);
+///     scene.register_anchored_geometry(source, ball.with_proximity(ProximityProperties::new()))
+/// };
+/// let (a, b) = (add("left", 0.0)?, add("right", 3.0)?);
+/// # let mut builder = DiagramBuilder::new();
+/// # let scene = builder.add("scene_graph", scene);
+/// # let ctx = builder.build()?.default_context();
+/// let query = ctx.eval(scene.query)?;
+/// let pair: SignedDistancePair<f64> = query.compute_signed_distance_pair_closest_points(a, b)?;
+/// assert_eq!((pair.id_a, pair.distance), (a, 1.0));
+/// assert_eq!(pair.p_bcb.x, -1.0); // in the frame of B
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SignedDistancePair<T: Scalar> {
     /// Geometry A, the one with the smaller id.
@@ -52,6 +95,25 @@ pub struct SignedDistancePair<T: Scalar> {
 }
 
 /// Signed distance from a geometry to a point (Drake's `SignedDistanceToPoint`).
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::*;
+/// # let mut scene = SceneGraph::new();
+/// # let source = scene.register_source("toys")?;
+/// # let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(1.0)?, "ball");
+/// # let ball = scene.register_anchored_geometry(source, ball.with_proximity(ProximityProperties::new()))?;
+/// # let mut b = DiagramBuilder::new();
+/// # let scene = b.add("scene_graph", scene);
+/// # let ctx = b.build()?.default_context();
+/// let query = ctx.eval(scene.query)?; // a ball of radius 1 at the origin
+/// let point = Vector3::new(0.0, 0.0, 3.0);
+/// let near: Vec<SignedDistanceToPoint<f64>> = query.compute_signed_distance_to_point(&point, 5.0)?;
+/// assert_eq!((near[0].id_g, near[0].distance, near[0].grad_w.z), (ball, 2.0, 1.0));
+/// assert!(query.compute_signed_distance_to_point(&point, 1.5)?.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SignedDistanceToPoint<T: Scalar> {
     /// The geometry.
@@ -69,6 +131,25 @@ pub struct SignedDistanceToPoint<T: Scalar> {
 /// It is owned: a clone costs two reference counts and stays valid, and unchanged, after the context
 /// has moved on. Results come in a fixed order: pairs by (A, B) with A's id the smaller one, points
 /// by id.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::{FramePoseVector, GeometryFrame, QueryObject, SceneGraph};
+/// let mut scene = SceneGraph::new();
+/// let source = scene.register_source("toys")?;
+/// let frame = scene.register_frame(source, GeometryFrame::new("train"))?;
+/// let mut b = DiagramBuilder::new();
+/// let scene = b.add("scene_graph", scene);
+/// let mut ctx = b.build()?.default_context();
+/// let at = |x: f64| FramePoseVector::from_iter([(frame, Isometry3::translation(x, 0.0, 0.0))]);
+/// ctx.fix(scene.source_pose_port(source)?, at(1.0))?;
+/// let before: QueryObject<f64> = ctx.eval(scene.query)?.clone();
+/// ctx.fix(scene.source_pose_port(source)?, at(2.0))?;
+/// assert_eq!(before.pose_in_world(frame)?.translation.x, 1.0);
+/// assert_eq!(ctx.eval(scene.query)?.pose_in_world(frame)?.translation.x, 2.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct QueryObject<T: Scalar> {
     pub(crate) state: Arc<GeometryState>,
     pub(crate) kinematics: Arc<Kinematics<T>>,

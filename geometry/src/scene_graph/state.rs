@@ -76,6 +76,24 @@ impl Geometry {
 pub(crate) type Renderer = Arc<RwLock<Box<dyn RenderEngine>>>;
 
 /// The geometry of a scene, without poses of frames.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use std::sync::Arc;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::{GeometryInstance, GeometryState, SceneGraph, Sphere};
+/// let mut scene = SceneGraph::new();
+/// let source = scene.register_source("toys")?;
+/// let mut b = DiagramBuilder::new();
+/// let scene = b.add("scene_graph", scene);
+/// let mut ctx = b.build()?.default_context();
+/// // Only the scene of this context gets the ball.
+/// let state: &mut GeometryState = Arc::make_mut(ctx.param_mut(scene.geometry)?);
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball");
+/// state.register_anchored_geometry(source, ball)?;
+/// assert_eq!(ctx.eval(scene.query)?.inspector().num_geometries(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct GeometryState {
     pub(crate) sources: Vec<Source>,
@@ -464,6 +482,12 @@ mod sealed {
 }
 
 /// Properties that stand for a role.
+///
+/// ```
+/// use tarragon_geometry::{PerceptionProperties, ProximityProperties, Role, RoleProperties};
+/// assert_eq!(ProximityProperties::ROLE, Role::Proximity);
+/// assert_eq!(PerceptionProperties::ROLE, Role::Perception);
+/// ```
 pub trait RoleProperties: sealed::Sealed {
     /// The role.
     const ROLE: Role;

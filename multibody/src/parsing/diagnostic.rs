@@ -3,6 +3,12 @@
 use std::fmt;
 
 /// How bad it is.
+///
+/// ```
+/// use tarragon_multibody::Severity;
+/// assert!(Severity::Warning < Severity::Error);
+/// assert_eq!(Severity::Warning.to_string(), "warning");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The model was loaded, something in it was left out or replaced.
@@ -21,6 +27,16 @@ impl fmt::Display for Severity {
 }
 
 /// A message with its place in a file. Displays as `file:line:column: severity: message`.
+///
+/// ```
+/// use tarragon_multibody::{MultibodyPlant, Parser, Severity};
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut parser = Parser::new(&mut plant);
+/// assert!(parser.add_models_from_string("<robot name='a'><link/></robot>", "urdf").is_err());
+/// let first = &parser.diagnostics()[0];
+/// assert_eq!((first.severity, first.line, first.column), (Severity::Error, 1, 17));
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// How bad it is.

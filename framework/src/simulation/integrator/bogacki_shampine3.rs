@@ -6,6 +6,22 @@ use super::explicit::{Tableau, explicit_integrator};
 explicit_integrator!(
     /// The 3(2) pair of Bogacki and Shampine, *A 3(2) pair of Runge-Kutta formulas* (1989), in local
     /// extrapolation: Drake's `BogackiShampine3Integrator`.
+    ///
+    /// ```
+    /// use tarragon_framework::prelude::*;
+    /// use tarragon_framework::{integrator::BogackiShampine3, primitives::{Integrator, Sine}};
+    /// # let mut b = DiagramBuilder::new();
+    /// # let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+    /// # let integral = b.add("integral", Integrator::new(1));
+    /// # b.connect(wave.y, integral.u);
+    /// # let diagram = b.build()?;
+    /// # let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+    /// sim.set_integrator(BogackiShampine3::new(), 0.1)?;
+    /// sim.set_error_control(1e-6)?;
+    /// sim.advance_to(3.0)?; // the integral of a sine
+    /// assert!((sim.context().eval(integral.y)?[0] - (1.0 - 3.0_f64.cos())).abs() < 1e-5);
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
     BogackiShampine3,
     "bogacki_shampine3",
     4,

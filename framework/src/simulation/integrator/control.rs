@@ -30,6 +30,23 @@ const NEARLY: f64 = 1.001;
 const SMALLEST_STEP: f64 = 1e-14;
 
 /// Counters of what the integrator of a simulator did, as Drake's `IntegratorBase` reports them.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::{integrator::RungeKutta2, primitives::Integrator};
+///
+/// let mut b = DiagramBuilder::new();
+/// let x = b.add("x", Integrator::new(1));
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(x.u, vec![1.0])?;
+/// let mut sim = Simulator::new(&diagram, ctx)?;
+/// sim.set_integrator(RungeKutta2::new(), 0.25)?;
+/// sim.advance_to(1.0)?;
+/// let statistics = sim.integrator_statistics();
+/// assert_eq!((statistics.steps, statistics.derivative_evaluations), (4, 8));
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct IntegratorStatistics {

@@ -7,6 +7,24 @@ use crate::Result;
 /// Implicit (backward) Euler, first order, L-stable, for stiff equations: Drake's
 /// `ImplicitEulerIntegrator`. Takes two steps of half the size and estimates the error by the
 /// difference to one whole step (Hairer, Nørsett, Wanner I, section II.4). In `f64` only.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::{integrator::ImplicitEuler, primitives::{Gain, Integrator}};
+///
+/// let mut b = DiagramBuilder::new();
+/// let (x, k) = (b.add("x", Integrator::new(1)), b.add("k", Gain::new(-1000.0, 1)));
+/// b.connect(x.y, k.u);
+/// b.connect(k.y, x.u);
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.xc_mut(x.x)?[0] = 1.0;
+/// let mut sim = Simulator::new(&diagram, ctx)?;
+/// sim.set_integrator(ImplicitEuler::new(), 0.1)?; // explicit Euler needs steps below 0.002 s
+/// sim.advance_to(1.0)?;
+/// assert!(sim.context().xc(x.x)?[0].abs() < 1e-9);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub struct ImplicitEuler {
     jacobian: Jacobian,
     /// Of whole and half steps: the matrix of one is good enough for the other, mostly.

@@ -85,6 +85,13 @@ pub trait Integrator<T: Scalar>: Send {
 }
 
 /// What step size control needs to know about a method.
+///
+/// ```
+/// use tarragon_framework::integrator::{ErrorControl, Integrator, RungeKutta3, SemiExplicitEuler};
+/// let control: ErrorControl = RungeKutta3::<f64>::new().error_control().unwrap();
+/// assert_eq!(control.order, 3);
+/// assert_eq!(SemiExplicitEuler::<f64>::new().error_control(), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorControl {
     /// The error estimate of a step of size h shrinks with this power of h.
@@ -97,6 +104,39 @@ pub struct ErrorControl {
 
 /// The differential equation of a context, `dx/dt = f(t, x)` with everything else held, as an
 /// integrator sees it.
+///
+/// ```
+/// use tarragon_framework::integrator::{Integrator, Ode};
+/// use tarragon_framework::{prelude::*, Result};
+///
+/// /// The explicit midpoint rule: the slope in the middle of the step is that of the step.
+/// struct Midpoint;
+/// impl Integrator<f64> for Midpoint {
+///     fn name(&self) -> &'static str {
+///         "midpoint"
+///     }
+///     fn step(&mut self, ode: &mut Ode<'_, f64>, dt: f64) -> Result<bool> {
+///         let (t0, x0) = (ode.time(), ode.state().to_vec());
+///         let mut slope = vec![0.0; x0.len()];
+///         for h in [dt / 2.0, dt] {
+///             ode.derivatives(&mut slope)?;
+///             let x: Vec<f64> = x0.iter().zip(&slope).map(|(x, slope)| x + h * slope).collect();
+///             ode.set(t0 + h, &x);
+///         }
+///         Ok(true)
+///     }
+/// }
+/// # let mut b = DiagramBuilder::new();
+/// # let wave = b.add("wave", tarragon_framework::primitives::Sine::new(1.0, 1.0, 0.0, 1));
+/// # let integral = b.add("integral", tarragon_framework::primitives::Integrator::new(1));
+/// # b.connect(wave.y, integral.u);
+/// # let diagram = b.build()?;
+/// # let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.set_integrator(Midpoint, 0.01)?;
+/// sim.advance_to(1.0)?; // the integral of a sine
+/// assert!((sim.context().eval(integral.y)?[0] - (1.0 - 1.0_f64.cos())).abs() < 1e-5);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub struct Ode<'a, T: Scalar> {
     context: &'a mut Context<T>,
     /// All continuous state at the begin of the step.

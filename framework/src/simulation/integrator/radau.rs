@@ -7,6 +7,13 @@ use crate::Result;
 /// Radau IIA with S stages, of order 2 S - 1, L-stable, for stiff equations (Hairer, Wanner II, table
 /// IV.5.5): Drake's `RadauIntegrator`. The error is estimated by the difference to the implicit
 /// trapezoidal rule. In `f64` only. See [`Radau1`] and [`Radau3`].
+///
+/// ```
+/// use tarragon_framework::integrator::{Integrator, Radau};
+/// assert_eq!(Radau::<2>::new().name(), "radau3");
+/// let order = |method: &dyn Integrator<f64>| method.error_control().map(|control| control.order);
+/// assert_eq!((order(&Radau::<1>::new()), order(&Radau::<2>::new())), (Some(2), Some(3)));
+/// ```
 pub struct Radau<const S: usize> {
     jacobian: Jacobian,
     stages: Stages<S>,
@@ -19,8 +26,43 @@ pub struct Radau<const S: usize> {
 }
 
 /// One stage, first order: implicit Euler with another error estimate.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::{integrator::Radau1, primitives::{Gain, Integrator}};
+/// # let mut b = DiagramBuilder::new();
+/// # let (x, k) = (b.add("x", Integrator::new(1)), b.add("k", Gain::new(-1.0, 1)));
+/// # b.connect(x.y, k.u);
+/// # b.connect(k.y, x.u);
+/// # let diagram = b.build()?;
+/// # let mut ctx = diagram.default_context();
+/// ctx.xc_mut(x.x)?[0] = 1.0; // xdot = -x
+/// let mut sim = Simulator::new(&diagram, ctx)?;
+/// sim.set_integrator(Radau1::new(), 0.25)?;
+/// sim.advance_to(1.0)?;
+/// assert!((sim.context().xc(x.x)?[0] - 1.25_f64.powi(-4)).abs() < 1e-9);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub type Radau1 = Radau<1>;
 /// Two stages, third order.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::{integrator::Radau3, primitives::{Gain, Integrator}};
+///
+/// let mut b = DiagramBuilder::new();
+/// let (x, k) = (b.add("x", Integrator::new(1)), b.add("k", Gain::new(-1000.0, 1)));
+/// b.connect(x.y, k.u);
+/// b.connect(k.y, x.u);
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.xc_mut(x.x)?[0] = 1.0; // xdot = -1000 x
+/// let mut sim = Simulator::new(&diagram, ctx)?;
+/// sim.set_integrator(Radau3::new(), 0.1)?;
+/// sim.advance_to(1.0)?;
+/// assert!(sim.context().xc(x.x)?[0].abs() < 1e-9);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub type Radau3 = Radau<2>;
 
 impl Radau<1> {

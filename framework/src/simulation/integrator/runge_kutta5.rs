@@ -6,6 +6,22 @@ use super::explicit::{Tableau, explicit_integrator};
 explicit_integrator!(
     /// The 5(4) pair of Dormand and Prince, *A family of embedded Runge-Kutta formulae* (1980), table
     /// 2, in local extrapolation: Drake's `RungeKutta5Integrator`.
+    ///
+    /// ```
+    /// use tarragon_framework::prelude::*;
+    /// use tarragon_framework::{integrator::RungeKutta5, primitives::{Integrator, Sine}};
+    /// # let mut b = DiagramBuilder::new();
+    /// # let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+    /// # let integral = b.add("integral", Integrator::new(1));
+    /// # b.connect(wave.y, integral.u);
+    /// # let diagram = b.build()?;
+    /// # let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+    /// sim.set_integrator(RungeKutta5::new(), 0.5)?;
+    /// sim.set_error_control(1e-10)?;
+    /// sim.advance_to(3.0)?; // the integral of a sine
+    /// assert!((sim.context().eval(integral.y)?[0] - (1.0 - 3.0_f64.cos())).abs() < 1e-9);
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
     RungeKutta5,
     "runge_kutta5",
     7,

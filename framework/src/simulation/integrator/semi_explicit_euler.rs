@@ -10,6 +10,33 @@ use crate::{Result, Scalar};
 /// Rates of positions are those that the velocity maps of the systems give, `q1 = q0 + h N(q0) v1`,
 /// not those of their time derivatives: a system with positions declares
 /// [`Declare::velocity_map`](crate::Declare::velocity_map), or `qdot = v` holds for it.
+///
+/// ```
+/// use tarragon_framework::{integrator::SemiExplicitEuler, prelude::*};
+///
+/// /// qddot = -q.
+/// struct Spring;
+/// impl<T: Scalar> LeafSystem<T> for Spring {
+///     type Ports = ContinuousState<Vec<T>>;
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         let x0 = [T::one(), T::zero()];
+///         d.continuous_state((1, 1, 0), &x0, &[Dep::Q, Dep::V], |_, ctx, xdot| {
+///             xdot.copy_from_slice(&[ctx.v()[0], -ctx.q()[0]]);
+///             Ok(())
+///         })
+///     }
+/// }
+/// # let mut b = DiagramBuilder::new();
+/// # let spring = b.add("spring", Spring);
+/// # let diagram = b.build()?;
+/// # let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.set_integrator(SemiExplicitEuler::new(), 0.1)?;
+/// sim.advance_to(1000.0)?;
+/// let x = sim.context().xc(*spring.ports())?;
+/// let energy = (x[0] * x[0] + x[1] * x[1]) / 2.0;
+/// assert!((energy - 0.5).abs() < 0.05, "explicit Euler would have lost all sense by now");
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub struct SemiExplicitEuler<T> {
     x: Vec<T>,
     slope: Vec<T>,

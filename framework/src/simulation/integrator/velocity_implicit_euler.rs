@@ -13,6 +13,32 @@ use crate::{Context, Result, Scalar};
 ///
 /// N is that of the velocity maps of the systems: a system with positions declares
 /// [`Declare::velocity_map`](crate::Declare::velocity_map), or `qdot = v` holds for it.
+///
+/// ```
+/// use tarragon_framework::{integrator::VelocityImplicitEuler, prelude::*};
+///
+/// /// vdot = -1000 (v - 1): friction on a belt that moves.
+/// struct Belt;
+/// impl<T: Scalar> LeafSystem<T> for Belt {
+///     type Ports = ContinuousState<Vec<T>>;
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         d.continuous_state((1, 1, 0), &[T::zero(); 2], &[Dep::V], |_, ctx, xdot| {
+///             let v = ctx.v()[0];
+///             xdot.copy_from_slice(&[v, (T::one() - v) * T::from(1000.0)]);
+///             Ok(())
+///         })
+///     }
+/// }
+/// # let mut b = DiagramBuilder::new();
+/// # let belt = b.add("belt", Belt);
+/// # let diagram = b.build()?;
+/// # let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.set_integrator(VelocityImplicitEuler::new(), 0.1)?;
+/// sim.advance_to(2.0)?;
+/// let x = sim.context().xc(*belt.ports())?;
+/// assert!((x[0] - 2.0).abs() < 0.01 && (x[1] - 1.0).abs() < 1e-6);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub struct VelocityImplicitEuler {
     solver: Solver,
     halving: Halving,

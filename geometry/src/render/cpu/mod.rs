@@ -38,6 +38,17 @@ use crate::shapes::Shape;
 use std::collections::BTreeMap;
 
 /// Parameters of [`RenderEngineCpu`].
+///
+/// ```
+/// use tarragon_geometry::{Rgba, render::{RenderEngineCpu, RenderEngineCpuParams}};
+/// let smooth = RenderEngineCpuParams {
+///     default_clear_color: Rgba::WHITE,
+///     samples_per_side: 2,
+///     ..RenderEngineCpuParams::default()
+/// };
+/// let rough = RenderEngineCpuParams { samples_per_side: 0, ..smooth.clone() };
+/// assert!(RenderEngineCpu::new(smooth).is_ok() && RenderEngineCpu::new(rough).is_err());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RenderEngineCpuParams {
     /// Colour of geometry without `("phong", "diffuse")`.
