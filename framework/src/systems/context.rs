@@ -377,91 +377,6 @@ impl<T: Scalar> Context<T> {
         Ok(self.data.xa[global].get_mut())
     }
 
-    /// Takes time, state and parameters from a context of the same diagram over another scalar, or
-    /// this one. Numbers lose their derivatives. Fixed inputs are not taken, and neither is what
-    /// belongs to its context, such as a log.
-    ///
-    /// # Errors
-    /// If the diagrams differ, or a value depends on the scalar in a way that is not known here (it
-    /// is neither a number, a vector of numbers, nor of one type for all scalars); nothing is changed
-    /// then.
-    pub fn set_time_state_and_parameters_from<U: Scalar>(
-        &mut self,
-        other: &Context<U>,
-    ) -> Result<()> {
-        self.check_same_diagram(other)?;
-        let (mut xa, mut parameters) = (vec![], vec![]);
-        for (leaf, node) in self.plan.leaves.iter().zip(&self.plan.nodes) {
-            let fail = |what: &str, i: usize| {
-                Error::invalid(format!(
-                    "{what} {i} of system '{}' can not be converted to another scalar; set it by hand",
-                    leaf.path
-                ))
-            };
-            for i in 0..leaf.xa0.len() {
-                let like = self.data.xa[node.xa0 + i].type_id();
-                let value = other.data.xa[node.xa0 + i].converted(like);
-                xa.push(value.ok_or_else(|| fail("abstract state", i))?);
-            }
-            for (i, declared) in leaf.parameters.iter().enumerate() {
-                let at = node.parameter0 + i;
-                let (from, to) = (&other.data.parameters[at], &self.data.parameters[at]);
-                parameters.push(if declared.per_context {
-                    to.clone()
-                } else {
-                    let value = from.converted(to.type_id());
-                    value.ok_or_else(|| fail("parameter", i))?
-                });
-            }
-        }
-        let values = |x: &[U]| x.iter().map(|x| T::from(x.re())).collect();
-        self.data.time = T::from(other.data.time.re());
-        self.data.accuracy = other.data.accuracy;
-        self.data.xc = values(&other.data.xc);
-        self.data.xd = values(&other.data.xd);
-        (self.data.xa, self.data.parameters) = (xa, parameters);
-        self.invalidate_all();
-        Ok(())
-    }
-
-    /// Takes the fixed inputs from a context of the same diagram over another scalar, or this one.
-    ///
-    /// # Errors
-    /// As [`Context::set_time_state_and_parameters_from`].
-    pub fn fix_inputs_from<U: Scalar>(&mut self, other: &Context<U>) -> Result<()> {
-        self.check_same_diagram(other)?;
-        let mut fixed = vec![];
-        for (system, (leaf, node)) in self.plan.leaves.iter().zip(&self.plan.nodes).enumerate() {
-            for (i, input) in leaf.inputs.iter().enumerate() {
-                let Some(from) = &other.data.fixed[node.input0 + i] else {
-                    fixed.push(None);
-                    continue;
-                };
-                let value = from.converted(input.type_id).ok_or_else(|| {
-                    let port = self.plan.input_name(system, i);
-                    let why = "its fixed value can not be converted to another scalar".into();
-                    Error::from(ErrorKind::FixedInput { port, why })
-                })?;
-                fixed.push(Some(value));
-            }
-        }
-        self.data.fixed = fixed;
-        self.invalidate_all();
-        Ok(())
-    }
-
-    fn check_same_diagram<U: Scalar>(&self, other: &Context<U>) -> Result<()> {
-        if other.plan.id == self.plan.id {
-            return Ok(());
-        }
-        Err(ErrorKind::ForeignHandle {
-            what: "context".into(),
-            owner: other.plan.id.to_string(),
-            used_with: format!("a context of {}", self.plan.id),
-        }
-        .into())
-    }
-
     /// While frozen, reading an out-of-date value is an error instead of a computation.
     pub fn freeze_cache(&mut self, frozen: bool) {
         self.data.cache.set_frozen(frozen);
@@ -521,68 +436,6 @@ impl<T: Scalar> Context<T> {
         self.invalidate_all();
     }
 
-    /// Rates of all positions of the diagram from all its velocities, at the current configuration:
-    /// `qdot = N(q) v`, system by system.
-    ///
-    /// # Errors
-    /// If the lengths are not those of the positions and velocities, if a system has different numbers
-    /// of both and declares no map, or if its map fails.
-    pub fn map_v_to_qdot(&self, v: &[T], qdot: &mut [T]) -> Result<()> {
-        self.map_velocities(Direction::VToQdot, v, qdot)
-    }
-
-    /// Velocities from rates of positions, the inverse of [`Context::map_v_to_qdot`] for rates that
-    /// velocities can have.
-    ///
-    /// # Errors
-    /// As [`Context::map_v_to_qdot`].
-    pub fn map_qdot_to_v(&self, qdot: &[T], v: &mut [T]) -> Result<()> {
-        self.map_velocities(Direction::QdotToV, qdot, v)
-    }
-
-    fn map_velocities(&self, direction: Direction, from: &[T], to: &mut [T]) -> Result<()> {
-        let sizes = self.plan.leaves.iter().map(|leaf| leaf.continuous);
-        let (nq, nv) = sizes.fold((0, 0), |(q, v), s| (q + s.q, v + s.v));
-        let (n_from, n_to) = direction.order(nq, nv);
-        if (from.len(), to.len()) != (n_from, n_to) {
-            return Err(Error::invalid(format!(
-                "{}: {n_from} and {n_to} elements are expected, found {} and {}",
-                direction.name(),
-                from.len(),
-                to.len()
-            )));
-        }
-        let (mut from, mut to) = (from, to);
-        for (system, leaf) in self.plan.leaves.iter().enumerate() {
-            let (n_from, n_to) = direction.order(leaf.continuous.q, leaf.continuous.v);
-            let (a, rest_from) = from.split_at(n_from);
-            let (b, rest_to) = to.split_at_mut(n_to);
-            (from, to) = (rest_from, rest_to);
-            match &leaf.velocity_map {
-                Some(map) => {
-                    let map = match direction {
-                        Direction::VToQdot => &map.v_to_qdot,
-                        Direction::QdotToV => &map.qdot_to_v,
-                    };
-                    map(&LeafContext::new(self, system), a, b)
-                        .map_err(|e| e.at(|| format!("velocity map of '{}'", leaf.path)))?;
-                }
-                None if n_from == n_to => b.copy_from_slice(a),
-                None => {
-                    return Err(Error::invalid(format!(
-                        "{}: system '{}' has {} positions and {} velocities; declare how they relate \
-                         with `Declare::velocity_map`",
-                        direction.name(),
-                        leaf.path,
-                        leaf.continuous.q,
-                        leaf.continuous.v
-                    )));
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Time derivatives of all continuous state.
     pub(crate) fn time_derivatives(&self, out: &mut [T]) -> Result<()> {
         for part in &self.plan.continuous {
@@ -590,27 +443,5 @@ impl<T: Scalar> Context<T> {
             copy(&mut out[part.xc.clone()], value);
         }
         Ok(())
-    }
-}
-
-/// Which way velocities are mapped.
-#[derive(Clone, Copy)]
-enum Direction {
-    VToQdot,
-    QdotToV,
-}
-
-impl Direction {
-    fn order<X>(self, q: X, v: X) -> (X, X) {
-        match self {
-            Self::VToQdot => (v, q),
-            Self::QdotToV => (q, v),
-        }
-    }
-    fn name(self) -> &'static str {
-        match self {
-            Self::VToQdot => "map_v_to_qdot",
-            Self::QdotToV => "map_qdot_to_v",
-        }
     }
 }

@@ -353,7 +353,8 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
 
     /// A function of the context whose change of sign during a step triggers events (Drake's
     /// `MakeWitnessFunction`). The simulator finds the time of the change to the accuracy of the context,
-    /// or of error control, and ends the step right behind it.
+    /// or of error control, and ends the step right behind it. The function is looked at only at the ends
+    /// of steps: two changes within one go unseen. Without continuous state, steps reach from event to event.
     pub fn witness_function(
         &mut self,
         name: &str,

@@ -7,6 +7,7 @@ use super::leaf::{Leaf, LeafSystem};
 use crate::{Result, Scalar};
 
 /// What has elements: a kind of thing that a system declares, and its number.
+#[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vectorial {
     #[doc(hidden)]

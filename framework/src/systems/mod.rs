@@ -5,6 +5,7 @@
 
 pub mod cache;
 pub mod context;
+mod convert;
 pub mod declare;
 pub mod dependency;
 pub mod diagram;
@@ -23,3 +24,4 @@ mod plan;
 mod random_context;
 mod slots;
 pub mod value;
+mod velocities;
