@@ -230,3 +230,37 @@ fn outputs_of_any_type_and_random_structures() {
         );
     }
 }
+
+#[test]
+fn declared_random_state_is_drawn_and_the_rest_is_kept() {
+    /// Starts at random if it says so, and stays there.
+    struct Start(bool);
+    impl<T: Scalar> LeafSystem<T> for Start {
+        type Ports = DiscreteState<Vec<T>>;
+        fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+            let x = d.discrete_state(&[T::zero()]);
+            if self.0 {
+                d.random_state(move |_, _, random, next| {
+                    next.xd_mut(x)[0] = T::from(random.sample(RandomDistribution::Uniform));
+                    Ok(())
+                });
+            }
+            x
+        }
+    }
+    let mut b = DiagramBuilder::new();
+    let (random, fixed) = (b.add("random", Start(true)), b.add("fixed", Start(false)));
+    let diagram = b.build().unwrap();
+    let make = |_: &mut RandomGenerator| {
+        let mut ctx = diagram.default_context();
+        ctx.xd_mut(*fixed.ports())?[0] = 7.0;
+        Simulator::new(&diagram, ctx)
+    };
+    let output = |ctx: &Context<f64>| Ok((ctx.xd(*random.ports())?[0], ctx.xd(*fixed.ports())?[0]));
+    let config = MonteCarloConfig::default();
+    let results = monte_carlo_simulation(make, output, 1.0, 20, 3, &config).unwrap();
+    let different: std::collections::BTreeSet<u64> =
+        results.iter().map(|r| r.output.0.to_bits()).collect();
+    assert_eq!(different.len(), 20);
+    assert!(results.iter().all(|r| r.output.1 == 7.0));
+}

@@ -46,8 +46,9 @@ pub struct RandomSimulationResult<V> {
 /// One simulation with random numbers (Drake's `RandomSimulation`): makes a simulator, advances it to
 /// `final_time` (s) and returns the output of its context.
 ///
-/// `make_simulator` draws what is random - state, parameters, the generators of noise - and nothing
-/// else may be. A simulation that asks to stop earlier gives its output at that time.
+/// What is random is drawn by `make_simulator` - inputs, the generators of noise, also state and
+/// parameters - and then, where systems declare so, by [`Declare::random_state`](crate::Declare) and
+/// [`Declare::random_parameters`](crate::Declare); nothing else may be random. A simulation that asks to stop earlier gives its output at that time.
 ///
 /// ```
 /// use tarragon_framework::analysis::random_simulation;
@@ -77,6 +78,7 @@ pub fn random_simulation<T: Scalar, V>(
     generator: &mut RandomGenerator,
 ) -> Result<V> {
     let mut simulator = make_simulator(generator)?;
+    simulator.context_mut().draw_declared(generator)?;
     simulator.advance_to(final_time)?;
     output(simulator.context())
 }

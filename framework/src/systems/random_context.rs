@@ -1,10 +1,17 @@
 //! Random state and parameters.
 
-use super::context::Context;
+use super::context::{Context, StateCopy};
 use super::event::{ParameterUpdate, StateUpdate};
 use super::leaf_context::LeafContext;
 use crate::random::RandomGenerator;
 use crate::{Result, Scalar};
+
+/// What becomes of values that no system draws.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Others {
+    Default,
+    Keep,
+}
 
 impl<T: Scalar> Context<T> {
     /// Draws parameters, then state, see [`Context::set_random_parameters`] and
@@ -38,9 +45,18 @@ impl<T: Scalar> Context<T> {
     /// # Errors
     /// The first error of a closure that draws; nothing is changed then.
     pub fn set_random(&mut self, generator: &mut RandomGenerator) -> Result<()> {
+        self.draw(generator, Others::Default)
+    }
+
+    /// As [`Context::set_random`], but what no system draws stays as it is.
+    pub(crate) fn draw_declared(&mut self, generator: &mut RandomGenerator) -> Result<()> {
+        self.draw(generator, Others::Keep)
+    }
+
+    fn draw(&mut self, generator: &mut RandomGenerator, others: Others) -> Result<()> {
         let before = self.data.parameters.clone();
-        self.set_random_parameters(generator)?;
-        self.set_random_state(generator).inspect_err(|_| {
+        self.draw_parameters(generator, others)?;
+        self.draw_state(generator, others).inspect_err(|_| {
             self.data.parameters = before;
             self.invalidate_all();
         })
@@ -52,11 +68,15 @@ impl<T: Scalar> Context<T> {
     /// # Errors
     /// As [`Context::set_random`].
     pub fn set_random_parameters(&mut self, generator: &mut RandomGenerator) -> Result<()> {
+        self.draw_parameters(generator, Others::Default)
+    }
+
+    fn draw_parameters(&mut self, generator: &mut RandomGenerator, others: Others) -> Result<()> {
         let mut drawn = self.data.parameters.clone();
         for (system, (leaf, node)) in self.plan.leaves.iter().zip(&self.plan.nodes).enumerate() {
             let parameters = &mut drawn[node.parameters()];
             for (value, declared) in parameters.iter_mut().zip(&leaf.parameters) {
-                if !declared.per_context {
+                if !declared.per_context && others == Others::Default {
                     *value = (declared.model)();
                 }
             }
@@ -80,7 +100,18 @@ impl<T: Scalar> Context<T> {
     /// # Errors
     /// As [`Context::set_random`].
     pub fn set_random_state(&mut self, generator: &mut RandomGenerator) -> Result<()> {
-        let mut drawn = self.plan.default_state();
+        self.draw_state(generator, Others::Default)
+    }
+
+    fn draw_state(&mut self, generator: &mut RandomGenerator, others: Others) -> Result<()> {
+        let mut drawn = match others {
+            Others::Default => self.plan.default_state(),
+            Others::Keep => StateCopy {
+                xc: self.data.xc.clone(),
+                xd: self.data.xd.clone(),
+                xa: self.data.xa.clone(),
+            },
+        };
         for (system, (leaf, node)) in self.plan.leaves.iter().zip(&self.plan.nodes).enumerate() {
             if let Some(draw) = &leaf.random_state {
                 let mut update = StateUpdate {
