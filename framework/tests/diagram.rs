@@ -97,12 +97,13 @@ fn handles_of_another_diagram_are_refused_by_name() {
     let mut b = DiagramBuilder::new();
     b.add("a", Gain::new(1.0, 1));
     b.connect(g[0].y, h[0].u);
-    assert!(
-        b.build()
-            .err()
-            .unwrap()
-            .to_string()
-            .contains("builder of diagram #")
+    let error = b.build().err().unwrap().to_string();
+    let start = "cannot connect 'port 0 of system 0 of diagram #";
+    assert!(error.starts_with(start), "{error}");
+    assert_eq!(
+        error.matches("diagram #").count(),
+        3,
+        "both ends and the builder: {error}"
     );
 }
 

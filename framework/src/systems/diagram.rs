@@ -144,7 +144,14 @@ impl DiagramBuilder {
     /// Connects an output to an input of the same type, which the compiler checks. One output may
     /// feed many inputs.
     pub fn connect<V>(&mut self, from: OutputPort<V>, to: InputPort<V>) {
-        if !self.owns_place("output port", from.place) || !self.owns_place("input port", to.place) {
+        if from.place.plan != self.id || to.place.plan != self.id {
+            let from = self.name_of(from.place, |leaf, i| &leaf.entries[i].name);
+            let to = self.name_of(to.place, |leaf, i| &leaf.inputs[i].name);
+            let why = format!(
+                "this is the builder of {}; connect ports of systems that were added to it",
+                self.id
+            );
+            self.mistake(ErrorKind::Connection { from, to, why }.into());
             return;
         }
         self.wires.push(Wire {
@@ -166,6 +173,15 @@ impl DiagramBuilder {
             to: input,
         });
         Ok(())
+    }
+
+    /// `path.name` of a port, as far as it is known here.
+    fn name_of(&self, place: Place, name: fn(&Leaf<f64>, usize) -> &str) -> String {
+        let (plan, system, index) = (place.plan, place.system, place.index);
+        match self.leaves.get(system as usize).filter(|_| plan == self.id) {
+            Some(leaf) => format!("{}.{}", leaf.path, name(leaf, index as usize)),
+            None => format!("port {index} of system {system} of {plan}"),
+        }
     }
 
     pub(super) fn mistake(&mut self, error: Error) {
