@@ -320,12 +320,65 @@ impl LeafSystem<f64> for Liar {
 
 #[test]
 #[cfg(debug_assertions)]
-#[should_panic(expected = "'liar.y' reads a value that it did not declare")]
-fn undeclared_dependencies_are_caught_in_debug_builds() {
+fn undeclared_dependencies_are_errors_in_debug_builds() {
     let mut b = DiagramBuilder::new();
     let liar = b.add_f64("liar", Liar);
-    let ctx = b.build().unwrap().default_context();
-    let _ = ctx.eval(*liar);
+    let mut ctx = b.build().unwrap().default_context();
+    for _ in 0..2 {
+        let error = ctx.eval(*liar).unwrap_err().to_string();
+        let start = "computing 'liar.y': it reads the time and does not declare it as a dependency";
+        assert!(error.starts_with(start), "{error}");
+        ctx.set_cache_mode(CacheMode::Off);
+    }
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn what_is_read_and_not_declared_is_named() {
+    /// Reads one of its things, by number, and declares none.
+    struct Reader(usize);
+    impl LeafSystem<f64> for Reader {
+        type Ports = OutputPort<Vec<f64>>;
+        fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+            let (u, x) = (d.vector_input("u", 1), d.discrete_state(&[0.0]));
+            let parameters = [d.param(1.0), d.param(2.0)];
+            let label = d.abstract_state(String::new());
+            d.continuous_state((1, 0, 0), &[0.0], &[Dep::Nothing], |_, _, _| Ok(()));
+            let entry = d.cache_entry("entry", 0.0, &[Dep::Nothing], |_, _, _| Ok(()));
+            d.vector_output("y", 1, &[Dep::Nothing], move |s, ctx, y| {
+                y[0] = match s.0 {
+                    0 => ctx.eval(u)?[0],
+                    1 => ctx.xd(x)[0],
+                    2 => *ctx.param(parameters[1]),
+                    3 => ctx.xa(label).len() as f64,
+                    4 => ctx.q()[0],
+                    _ => *ctx.cached(entry)?,
+                };
+                Ok(())
+            })
+        }
+    }
+    let named = [
+        "input port 'u'",
+        "the discrete state",
+        "parameter 1",
+        "the abstract state",
+        "the continuous positions q",
+        "reader.entry",
+    ];
+    for (i, what) in named.iter().enumerate() {
+        let mut b = DiagramBuilder::new();
+        let reader = b.add_f64("reader", Reader(i));
+        let error = b
+            .build()
+            .unwrap()
+            .default_context()
+            .eval(*reader)
+            .unwrap_err()
+            .to_string();
+        let start = format!("computing 'reader.y': it reads {what} and");
+        assert!(error.starts_with(&start), "{error}");
+    }
 }
 
 struct Bomb {

@@ -143,6 +143,8 @@ pub(crate) struct Cache<T> {
     verified: RefCell<BTreeSet<u32>>,
     /// A computation that was refused during the outermost one, which has no result for that.
     refused: RefCell<Option<Error>>,
+    /// What computations in progress have read without declaring it, in debug builds.
+    undeclared: RefCell<BTreeMap<u32, String>>,
     /// Slots that are never kept.
     disabled: BTreeSet<u32>,
     /// What was computed and is not kept; lives until the next change, because references to it may be
@@ -182,6 +184,7 @@ impl<T: Scalar> Cache<T> {
             depth: Cell::new(0),
             failed: RefCell::default(),
             verified: RefCell::default(),
+            undeclared: RefCell::default(),
             refused: RefCell::default(),
             disabled: BTreeSet::new(),
             fresh: Arena::with_capacity(0),
@@ -268,6 +271,22 @@ impl<T: Scalar> Cache<T> {
             return None;
         }
         self.failed.borrow().get(&(slot as u32)).cloned()
+    }
+
+    #[cold]
+    pub(super) fn note_undeclared(&self, slot: u32, what: String) {
+        self.undeclared.borrow_mut().entry(slot).or_insert(what);
+    }
+
+    /// Fails if the computation of this slot, which has ended, read what it did not declare.
+    pub(super) fn check_declared(&self, slot: u32) -> Result<()> {
+        match self.undeclared.borrow_mut().remove(&slot) {
+            None => Ok(()),
+            Some(what) => Err(Error::custom(format!(
+                "it reads {what} and does not declare it as a dependency; add it to the list, or the value \
+                 will go stale"
+            ))),
+        }
     }
 
     pub(super) fn set_failure(&self, slot: usize, error: &Error) {
@@ -442,6 +461,7 @@ impl<T: Scalar> Clone for Cache<T> {
             depth: Cell::new(0),
             failed: RefCell::default(),
             verified: RefCell::default(),
+            undeclared: RefCell::default(),
             refused: RefCell::default(),
             disabled: self.disabled.clone(),
             fresh: Arena::with_capacity(0),

@@ -54,7 +54,7 @@ fn compute_one<'a, T: Scalar>(
     slot: usize,
 ) -> Result<&'a Stored<T>> {
     let (calc, ctx) = computation(plan, data, slot);
-    let filled = data.cache.fill(slot, |out| calc(&ctx, out));
+    let filled = data.cache.fill(slot, |out| checked(calc, &ctx, out));
     filled.map_err(|error| failed(plan, data, slot, error))
 }
 
@@ -66,9 +66,23 @@ fn compute_unless_refused<'a, T: Scalar>(
 ) -> Result<&'a Stored<T>> {
     let (calc, ctx) = computation(plan, data, slot);
     let filled = data.cache.fill(slot, |out| {
-        calc(&ctx, out).and_then(|()| data.cache.check_refusals())
+        checked(calc, &ctx, out).and_then(|()| data.cache.check_refusals())
     });
     filled.map_err(|error| failed(plan, data, slot, error))
+}
+
+/// Runs a calc function; debug builds fail it for what it read and did not declare.
+#[inline(always)]
+fn checked<T: Scalar>(
+    calc: &CalcFn<T>,
+    ctx: &LeafContext<'_, T>,
+    out: &mut Stored<T>,
+) -> Result<()> {
+    let result = calc(ctx, out);
+    match ctx.slot.filter(|_| cfg!(debug_assertions)) {
+        Some(slot) => ctx.data.cache.check_declared(slot).and(result),
+        None => result,
+    }
 }
 
 /// The calc function of a slot and what it sees.
@@ -128,7 +142,7 @@ fn compute_specially<'a, T: Scalar>(
     let afresh = || {
         let (calc, ctx) = computation(plan, data, slot);
         let value = cache.compute_afresh(slot, |out| {
-            calc(&ctx, out).and_then(|()| cache.check_refusals())
+            checked(calc, &ctx, out).and_then(|()| cache.check_refusals())
         });
         value.map_err(|error| failed(plan, data, slot, error))
     };
@@ -256,12 +270,13 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     fn reads(&self, source: Option<usize>, other: Option<usize>) {
         if cfg!(debug_assertions)
             && let Some(slot) = self.slot
+            && !self.plan.is_declared(slot as usize, source, other)
         {
-            assert!(
-                self.plan.is_declared(slot as usize, source, other),
-                "'{}' reads a value that it did not declare as a dependency",
-                self.plan.slot_name(slot as usize)
-            );
+            let what = match (source, other) {
+                (Some(source), _) => self.plan.describe_source(self.system as usize, source),
+                (None, other) => other.map_or_else(String::new, |slot| self.plan.slot_name(slot)),
+            };
+            self.data.cache.note_undeclared(slot, what);
         }
     }
 

@@ -346,6 +346,32 @@ impl<T: Scalar> Plan<T> {
         format!("{}.{}", leaf.path, leaf.inputs[input].name)
     }
 
+    /// A source of a system, for messages.
+    pub(crate) fn describe_source(&self, system: usize, source: usize) -> String {
+        let node = &self.nodes[system];
+        let parts = [
+            ("continuous positions q", node.source0, 1),
+            ("continuous velocities v", node.source0 + 1, 1),
+            ("continuous state z", node.source0 + 2, 1),
+            ("discrete state", node.source_xd(0), node.n_xd),
+            ("abstract state", node.source_xa(0), node.n_xa),
+            ("parameter", node.source_parameter(0), node.n_parameters),
+        ];
+        let part = parts
+            .iter()
+            .find(|(_, first, n)| (*first..first + n).contains(&source));
+        match part {
+            _ if source == TIME => "the time".into(),
+            _ if source == ACCURACY => "the accuracy".into(),
+            Some((what, _, 1)) => format!("the {what}"),
+            Some((what, first, _)) => format!("{what} {}", source - first),
+            None => {
+                let input = &self.leaves[system].inputs[source - node.source_input(0)];
+                format!("input port '{}'", input.name)
+            }
+        }
+    }
+
     /// True if a computation declared the source, or reads the other computation.
     pub(crate) fn is_declared(
         &self,

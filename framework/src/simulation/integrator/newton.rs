@@ -4,9 +4,9 @@
 //! (1996), section IV.8: the Jacobian and the factored matrix are kept from step to step, and made
 //! anew only where the iterations do not converge, the cheaper one first.
 
-use super::Ode;
 use super::control::largest;
 use super::lu::Lu;
+use super::{ErrorControl, Ode};
 use crate::Result;
 use nalgebra::DMatrix;
 
@@ -99,6 +99,13 @@ pub(super) struct Halving {
 }
 
 impl Halving {
+    /// Error control of a method of first order that estimates its error in this way.
+    pub(super) const OF_EULER: ErrorControl = ErrorControl {
+        order: 2,
+        loosest_accuracy: 0.5,
+        first_step: 1.0,
+    };
+
     /// A step of size `h`, false if one of its parts has no result. `solve` makes a part; guesses for
     /// the half ones come from the whole one.
     pub(super) fn step(

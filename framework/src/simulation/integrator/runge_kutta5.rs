@@ -3,6 +3,17 @@
 use super::ErrorControl;
 use super::explicit::{Tableau, explicit_integrator};
 
+/// Of the result; the last stage is evaluated there.
+const WEIGHTS: [f64; 7] = [
+    35.0 / 384.0,
+    0.0,
+    500.0 / 1113.0,
+    125.0 / 192.0,
+    -2187.0 / 6784.0,
+    11.0 / 84.0,
+    0.0,
+];
+
 explicit_integrator!(
     /// The 5(4) pair of Dormand and Prince, *A family of embedded Runge-Kutta formulae* (1980), table
     /// 2, in local extrapolation: Drake's `RungeKutta5Integrator`.
@@ -54,25 +65,9 @@ explicit_integrator!(
                 0.0,
                 0.0,
             ],
-            [
-                35.0 / 384.0,
-                0.0,
-                500.0 / 1113.0,
-                125.0 / 192.0,
-                -2187.0 / 6784.0,
-                11.0 / 84.0,
-                0.0,
-            ],
+            WEIGHTS,
         ],
-        b: [
-            35.0 / 384.0,
-            0.0,
-            500.0 / 1113.0,
-            125.0 / 192.0,
-            -2187.0 / 6784.0,
-            11.0 / 84.0,
-            0.0,
-        ],
+        b: WEIGHTS,
         c: [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0],
         e: Some([
             71.0 / 57600.0,

@@ -247,11 +247,7 @@ impl Integrator<f64> for VelocityImplicitEuler {
     }
 
     fn error_control(&self) -> Option<ErrorControl> {
-        Some(ErrorControl {
-            order: 2,
-            loosest_accuracy: 0.5,
-            first_step: 1.0,
-        })
+        Some(Halving::OF_EULER)
     }
 
     fn error_estimate(&self) -> &[f64] {
