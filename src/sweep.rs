@@ -4,15 +4,15 @@ use crate::model;
 use nalgebra::Isometry3;
 use std::error::Error;
 use std::f64::consts::{FRAC_PI_2, TAU};
-use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tarragon::framework::primitives::{VectorLogSink, VectorSystem};
 use tarragon::multibody::{
     JointKind, MultibodyPlant, PositionSource, add_multibody_plant_scene_graph,
 };
 use tarragon::prelude::*;
+use tempfile::NamedTempFile;
 
 /// What a shell reports of a program that Ctrl-C has ended.
 const INTERRUPTED: u8 = 130;
@@ -112,9 +112,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     b.connect(recorded.y, log.u);
     let diagram = b.build()?;
 
-    // Before simulating: a file that can not be written shall not cost the user the time.
+    // Before simulating: a file that can not be written shall not cost the user the time. It gets its
+    // name when it is complete.
     let problem = |e: std::io::Error| format!("can not write '{}': {e}", args.log.display());
-    let mut file = BufWriter::new(File::create(&args.log).map_err(problem)?);
+    let mut file = BufWriter::new(temporary_beside(&args.log).map_err(problem)?);
 
     let mut sim = Simulator::new(&diagram, diagram.default_context())?;
     sim.set_target_realtime_rate(args.realtime_rate)?;
@@ -131,7 +132,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
         }
         writeln!(file).map_err(problem)?;
     }
-    file.flush().map_err(problem)?;
+    let file = file.into_inner().map_err(|e| problem(e.into_error()))?;
+    file.persist(&args.log).map_err(|e| problem(e.error))?;
     let (time, rate) = (sim.context().time(), sim.actual_realtime_rate());
     let what = match status {
         SimulatorStatus::Interrupted => "interrupted at",
@@ -145,6 +147,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
         SimulatorStatus::Interrupted => ExitCode::from(INTERRUPTED),
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// A file in the same directory, removed unless it is renamed.
+fn temporary_beside(path: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
 }
 
 /// Joints of one position swing through their ranges; the others stay at their defaults.

@@ -268,7 +268,7 @@ impl<T: Scalar> Simulator<T> {
     pub fn actual_realtime_rate(&self) -> f64 {
         self.pace.actual_rate(self.context.time().re())
     }
-    /// Stops this simulator from elsewhere: another thread, or the handler of a signal.
+    /// Stops this simulator from another thread.
     pub fn interrupt_handle(&self) -> InterruptHandle {
         self.pace.interrupt_handle()
     }
