@@ -18,8 +18,11 @@ use tarragon_framework::integrator::{
     RungeKutta2, RungeKutta3, RungeKutta5, SemiExplicitEuler, VelocityImplicitEuler,
 };
 use tarragon_framework::prelude::*;
-use tarragon_framework::primitives::{Adder, Gain, Integrator as Integral, Sine};
-use tarragon_framework::{Result, SimulatorConfig};
+use tarragon_framework::primitives::{
+    Adder, Gain, Integrator as Integral, RandomSource, Sine, ZeroOrderHold,
+};
+use tarragon_framework::random::RandomDistribution;
+use tarragon_framework::{Result, SimulatorConfig, WitnessDirection};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -205,4 +208,59 @@ fn integrators_chosen_by_name_do_not_allocate_either() {
     let (all, steps) = (allocations() - start, sim.statistics().steps - steps);
     // The same list of events.
     assert!(all <= steps + 1, "{all} in {steps} steps");
+}
+
+/// Discrete and unrestricted updates at several periods, a chain deeper than recursion goes, a witness
+/// function and publishes.
+#[test]
+fn events_allocate_nothing() {
+    struct Watch;
+    impl LeafSystem<f64> for Watch {
+        type Ports = InputPort<Vec<f64>>;
+        fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+            let u = d.vector_input("u", 1);
+            let count = d.discrete_state(&[0.0]);
+            let crossing = d.witness_function("wave", WitnessDirection::CrossesZero, |_, ctx| {
+                Ok((10.0 * ctx.time()).sin())
+            });
+            d.discrete_update_on(Trigger::Witness(crossing), move |_, ctx, next| {
+                next.get_mut(count)[0] = ctx.xd(count)[0] + 1.0;
+                Ok(EventStatus::Succeeded)
+            });
+            d.publish_on(Trigger::PerStep, move |_, ctx| {
+                assert!(ctx.eval(u)?[0].is_finite());
+                Ok(EventStatus::Succeeded)
+            });
+            u
+        }
+    }
+    let mut b = DiagramBuilder::new();
+    let noise = RandomSource::new(RandomDistribution::Gaussian, 1, 0.02, 1).unwrap();
+    let mut last = b.add("noise", noise).y;
+    for i in 0..60 {
+        let period = [0.01, 0.02, 0.03][i % 3];
+        let hold = b.add(&format!("hold{i}"), ZeroOrderHold::new(period, 0.0, 1));
+        let gain = b.add(&format!("gain{i}"), Gain::new(0.9, 1));
+        let again = b.add(&format!("again{i}"), Gain::new(1.1, 1));
+        b.connect(last, hold.u);
+        b.connect(hold.y, gain.u);
+        b.connect(gain.y, again.u);
+        last = again.y;
+    }
+    for i in 0..30 {
+        let gain = b.add(&format!("deep{i}"), Gain::new(1.0, 1));
+        b.connect(last, gain.u);
+        last = gain.y;
+    }
+    let watch = b.add_f64("watch", Watch);
+    b.connect(last, *watch.ports());
+    let d = b.build().unwrap();
+    let mut sim = Simulator::new(&d, d.default_context()).unwrap();
+    sim.context_mut().set_accuracy(Some(1e-6));
+    sim.advance_to(1.0).unwrap();
+    let (start, steps) = (allocations(), sim.statistics().steps);
+    sim.advance_to(9.0).unwrap();
+    assert_eq!(allocations() - start, 0);
+    assert!(sim.statistics().steps - steps > 800);
+    assert!(sim.statistics().witness_triggers > 20);
 }
