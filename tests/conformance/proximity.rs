@@ -7,9 +7,16 @@ use tarragon_framework::{AutoDiff, Scalar, math};
 use tarragon_geometry::proximity::{
     PairDistance, distance_to_point, signed_distance, signed_distance_within,
 };
-use tarragon_geometry::{BoxShape, Capsule, HalfSpace, Shape, Sphere};
+use tarragon_geometry::{BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, Shape, Sphere};
 
-const TYPES: [&str; 4] = ["Box", "Capsule", "HalfSpace", "Sphere"];
+const TYPES: [&str; 6] = [
+    "Box",
+    "Capsule",
+    "Cylinder",
+    "Ellipsoid",
+    "HalfSpace",
+    "Sphere",
+];
 
 /// A shape of the recorded numbers.
 fn shape(spec: &Value) -> Shape {
@@ -22,6 +29,13 @@ fn shape(spec: &Value) -> Shape {
         Some("Capsule") => Capsule::new(length("radius"), length("length"))
             .unwrap()
             .into(),
+        Some("Cylinder") => Cylinder::new(length("radius"), length("length"))
+            .unwrap()
+            .into(),
+        Some("Ellipsoid") => {
+            let [a, b, c] = numbers(&spec["abc"]);
+            Ellipsoid::new(a, b, c).unwrap().into()
+        }
         Some("Sphere") => Sphere::new(length("radius")).unwrap().into(),
         Some("HalfSpace") => HalfSpace.into(),
         _ => panic!("no such shape: {spec}"),
@@ -82,6 +96,8 @@ fn support(shape: &Shape, x: &Isometry3<f64>, d: &Vector3<f64>) -> f64 {
     let local = match shape {
         Shape::Box(b) => b.half_size().dot(&d_g.abs()),
         Shape::Capsule(c) => 0.5 * c.length() * d_g.z.abs() + c.radius(),
+        Shape::Cylinder(c) => 0.5 * c.length() * d_g.z.abs() + c.radius() * d_g.xy().norm(),
+        Shape::Ellipsoid(e) => e.semi_axes().component_mul(&d_g).norm(),
         Shape::Sphere(s) => s.radius(),
         // Bounded along its normal only; rounding of the normal is not held against it.
         _ if d_g.z > 0.0 && d_g.xy().norm() < 1e-12 => 0.0,
@@ -176,7 +192,10 @@ fn reference() {
 
 /// The pairs for which Drake itself is exact (measured against the references).
 fn drake_is_exact(a: &str, b: &str) -> bool {
-    a == "Sphere" || b == "Sphere" || (a, b) == ("Box", "Box")
+    let closed_form = |t: &str| ["Box", "Capsule", "Cylinder", "HalfSpace", "Sphere"].contains(&t);
+    (a == "Sphere" && closed_form(b))
+        || (b == "Sphere" && closed_form(a))
+        || (a, b) == ("Box", "Box")
 }
 
 /// Every recorded pose: consistent and certified; equal to Drake where Drake is exact.
