@@ -137,6 +137,9 @@ pub(in crate::proximity) struct Active {
 /// Below this sine of the angle between them two edges count as parallel.
 const PARALLEL_EDGES: f64 = 1e-8;
 
+/// Cosine of the angle up to which features that were found around a direction may be active.
+const NEARBY: f64 = 0.5;
+
 /// How many conditions the flats put on the normal.
 enum Conditions<T: Scalar> {
     None,
@@ -252,15 +255,15 @@ impl Active {
             let r = p_a - p_b;
             (r, n.dot(&r))
         };
+        let start = self.n;
         let (mut r, mut h) = height(self, &self.n);
-        for _ in 0..40 {
+        for _ in 0..20 {
             let [t1, t2] = across(&self.n);
             let w = self.curvature(&self.n, x_ab);
             let gradient = Vector2::new(t1.dot(&r), t2.dot(&r));
             let step = if count == 1 {
-                let curvature = t1.dot(&(w * t1)) - h;
-                let bent = curvature.abs().max(1e-14 * h.abs());
-                if bent == 0.0 {
+                let bent = t1.dot(&(w * t1)) - h;
+                if bent <= 0.0 {
                     return None;
                 }
                 Vector2::new(-gradient.x / bent, 0.0)
@@ -284,6 +287,9 @@ impl Active {
                 fraction *= 0.25;
             }
             let (n, next) = moved?;
+            if n.dot(&start) < NEARBY {
+                return None;
+            }
             self.n = n;
             (r, h) = next;
             if length <= 1e-15 || (length < 1e-9 && fraction == 1.0) {
@@ -408,28 +414,29 @@ fn is_constant<T: Scalar>() -> bool {
     T::NDERIV == 0
 }
 
-/// The Newton step; where the Hessian is not positive definite, with the magnitudes of its eigenvalues.
+/// The Newton step; `None` where the Hessian is not positive definite, but for rounding: there is no
+/// minimum nearby then.
 fn downhill(hessian: &Matrix2<f64>, gradient: &Vector2<f64>) -> Option<Vector2<f64>> {
     let (a, b, d) = (hessian[(0, 0)], hessian[(0, 1)], hessian[(1, 1)]);
     let determinant = a * d - b * b;
-    let scale = a.abs().max(d.abs()).max(b.abs());
-    if scale == 0.0 {
-        return None;
-    }
-    if a > 0.0 && determinant > 1e-14 * scale * scale {
+    let scale = a.abs().max(d.abs());
+    if a > 0.0 && determinant > 1e-13 * scale * scale {
         return Some(Vector2::new(
             (b * gradient.y - d * gradient.x) / determinant,
             (b * gradient.x - a * gradient.y) / determinant,
         ));
     }
-    let eigen = hessian.symmetric_eigen();
-    let mut step = Vector2::zeros();
-    for i in 0..2 {
-        let v: Vector2<f64> = eigen.eigenvectors.column(i).into_owned();
-        let bent = eigen.eigenvalues[i].abs().max(1e-9 * scale);
-        step -= v * (v.dot(gradient) / bent);
+    if scale == 0.0 || a.min(d) < -1e-9 * scale || determinant < -1e-9 * scale * scale {
+        return None;
     }
-    Some(step)
+    // Flat in one direction: only the other one counts.
+    let steep = if a > d {
+        Vector2::new(a, b)
+    } else {
+        Vector2::new(b, d)
+    };
+    let steep = steep.normalize();
+    Some(-steep * (steep.dot(gradient) / (a + d)))
 }
 
 /// Inverse that ignores directions whose eigenvalue is rounding: along them nothing is unique.

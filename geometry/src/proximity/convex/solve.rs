@@ -236,6 +236,10 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
         if depth_here < depth || gap <= 0.2 * depth_here.abs().max(1e-2 * pair.size) {
             take_better(pair, &n, best);
         }
+        if best.is_none_or(|c| -c.margin > depth_here + rounding) {
+            // No feature is stationary nearby, yet this direction is the best so far.
+            *best = Some(examine(pair, None, &n));
+        }
         if gap <= rounding {
             return;
         }
