@@ -382,7 +382,7 @@ impl<T: Scalar> QueryObject<T> {
     ) -> Result<Vec<SignedDistanceToPoint<T>>> {
         let mut results = vec![];
         for (geometry, x_wg) in self.state.geometries.iter().zip(&self.kinematics.x_wg) {
-            if geometry.proximity.is_none() {
+            if geometry.bound.is_none() {
                 continue;
             }
             let found = proximity::distance_to_point(&geometry.shape, x_wg, p_wq)
