@@ -152,16 +152,15 @@ pub fn signed_distance_within<T: Scalar>(
     Ok(found.filter(|d| d.distance.re() <= max_distance))
 }
 
-/// True if [`signed_distance`] answers for these two types of shape: box, capsule, half space and
-/// sphere with one another, except two half spaces, which either overlap without bound or are not
-/// comparable.
+/// True if [`signed_distance`] answers for these two types of shape: all but two half spaces, which
+/// either overlap without bound or are not comparable, and cones, which are for visualizers only.
 pub fn is_supported(a: &Shape, b: &Shape) -> bool {
     let known = |s: &Shape| rank(s) < UNKNOWN;
     let half_spaces = matches!((a, b), (Shape::HalfSpace(_), Shape::HalfSpace(_)));
     known(a) && known(b) && !half_spaces
 }
 
-/// The rank of shapes that have no kernel yet.
+/// The rank of shapes without a kernel.
 const UNKNOWN: u8 = 8;
 
 /// The canonical order of shape types; kernels exist for pairs in this order.
@@ -174,6 +173,7 @@ fn rank(shape: &Shape) -> u8 {
         Shape::Ellipsoid(_) => 4,
         Shape::Capsule(_) => 5,
         Shape::Sphere(_) => 6,
+        Shape::MeshcatCone(_) => UNKNOWN,
     }
 }
 
@@ -218,6 +218,10 @@ fn in_any_order<T: Scalar>(
             b.semi_axes().as_slice(),
             x_wb,
         ),
+        (Shape::Convex(_) | Shape::Mesh(_), Shape::Convex(_) | Shape::Mesh(_)) => {
+            let key = |s: &Shape| core(s).map(|c| c.key());
+            precedes(&key(a)?, x_wa, &key(b)?, x_wb)
+        }
         _ => rank(a) <= rank(b),
     };
     if ordered {
@@ -299,9 +303,11 @@ fn core(shape: &Shape) -> Result<Core<'_>> {
         },
         Shape::Ellipsoid(s) => Core::Ellipsoid(s.semi_axes()),
         Shape::Sphere(_) => Core::Point,
+        Shape::Convex(s) => Core::Polytope(s.polytope()?),
+        Shape::Mesh(s) => Core::Polytope(s.polytope()?),
         other => {
             return Err(Error::invalid(format!(
-                "signed_distance: {} is not supported",
+                "{} has no proximity: it is for visualizers only",
                 other.type_name()
             )));
         }
@@ -396,7 +402,8 @@ fn extent(shape: &Shape) -> f64 {
         Shape::Sphere(s) => s.radius(),
         Shape::Cylinder(s) => s.length() + s.radius(),
         Shape::Ellipsoid(s) => s.semi_axes().max(),
-        _ => 0.0,
+        Shape::Convex(_) | Shape::Mesh(_) => core(shape).map_or(0.0, |c| c.extent()),
+        Shape::HalfSpace(_) | Shape::MeshcatCone(_) => 0.0,
     }
 }
 

@@ -3,11 +3,13 @@
 use super::mesh_source::MeshSource;
 use crate::error::{Error, Result};
 use crate::mesh::{
-    self, PolygonSurfaceMesh, TriangleSurfaceMesh, VolumeMesh, convert_volume_to_surface_mesh,
+    self, ConvexHull, PolygonSurfaceMesh, TriangleSurfaceMesh, VolumeMesh,
+    convert_volume_to_surface_mesh,
 };
+use crate::proximity::polytope::Polytope;
 use nalgebra::Vector3;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What is computed from the file when somebody asks for it. Failures are not kept: the file may be
 /// mended meanwhile.
@@ -39,6 +41,8 @@ struct Scaled {
     hull: OnDemand<PolygonSurfaceMesh>,
     surface: OnDemand<TriangleSurfaceMesh>,
     volume: OnDemand<VolumeMesh>,
+    /// The hull as the narrow phase wants it; without a lock, for it is asked for at every query.
+    polytope: OnceLock<Polytope>,
 }
 
 impl Scaled {
@@ -57,6 +61,7 @@ impl Scaled {
             hull: OnDemand::default(),
             surface: OnDemand::default(),
             volume: OnDemand::default(),
+            polytope: OnceLock::new(),
         }))
     }
 
@@ -106,16 +111,30 @@ impl Scaled {
         })
     }
 
+    fn hull_of_vertices(&self) -> Result<ConvexHull> {
+        let hull = if self.is_volume() {
+            mesh::convex_hull(self.volume()?.vertices())
+        } else {
+            mesh::convex_hull(self.surface()?.vertices())
+        };
+        hull.map_err(|e| self.named(e))
+    }
+
     fn convex_hull(&self) -> Result<Arc<PolygonSurfaceMesh>> {
         self.hull.get(|| {
-            let hull = if self.is_volume() {
-                mesh::convex_hull(self.volume()?.vertices())
-            } else {
-                mesh::convex_hull(self.surface()?.vertices())
-            };
-            let mesh = hull.and_then(PolygonSurfaceMesh::from_hull);
+            let mesh = PolygonSurfaceMesh::from_hull(self.hull_of_vertices()?);
             mesh.map_err(|e| self.named(e))
         })
+    }
+
+    fn polytope(&self) -> Result<&Polytope> {
+        if let Some(polytope) = self.polytope.get() {
+            return Ok(polytope);
+        }
+        let hull = self.hull_of_vertices()?;
+        Ok(self
+            .polytope
+            .get_or_init(|| Polytope::new(hull.vertices, &hull.faces)))
     }
 }
 
@@ -167,6 +186,10 @@ macro_rules! mesh_shape {
             /// that anew.
             pub fn convex_hull(&self) -> Result<Arc<PolygonSurfaceMesh>> {
                 self.0.convex_hull()
+            }
+            /// The hull for proximity queries; vertices on a line are allowed.
+            pub(crate) fn polytope(&self) -> Result<&Polytope> {
+                self.0.polytope()
             }
         }
 

@@ -38,6 +38,17 @@ impl Core<'_> {
         }
     }
 
+    /// Numbers that tell polytopes apart, to put two of them into an order.
+    pub(in crate::proximity) fn key(&self) -> [f64; 5] {
+        match self {
+            Self::Polytope(p) => {
+                let v = p.vertices()[0];
+                [p.vertices().len() as f64, p.extent(), v.x, v.y, v.z]
+            }
+            _ => [0.0; 5],
+        }
+    }
+
     /// A point inside.
     pub(super) fn center(&self) -> Vector3<f64> {
         match self {

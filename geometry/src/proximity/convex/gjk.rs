@@ -22,9 +22,6 @@ impl Pair<'_> {
         let p_b = self.x_ab.rotation * self.b.support(&-n_b) + self.x_ab.translation.vector;
         p_b - self.a.support(n)
     }
-    pub(super) fn margin(&self, n: &Vector3<f64>) -> f64 {
-        n.dot(&self.support(n))
-    }
 }
 
 /// What a step of the search has found.

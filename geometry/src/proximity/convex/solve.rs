@@ -95,10 +95,10 @@ pub(in crate::proximity) fn features(
 
 /// Replaces `best` by the best stationary direction near `n`, if that is better.
 fn take_better(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
-    if let Some(next) = candidate(pair, n) {
-        if best.is_none_or(|b| next.is_better(&b, pair.size)) {
-            *best = Some(next);
-        }
+    if let Some(next) = candidate(pair, n)
+        && best.is_none_or(|b| next.is_better(&b, pair.size))
+    {
+        *best = Some(next);
     }
 }
 
