@@ -56,12 +56,14 @@ pub(in crate::proximity) fn features(
     let mut best: Option<Candidate> = None;
     // Guesses are worth their price when the search has come closer.
     let mut guess_below = 0.3;
+    let mut overlapping = false;
     for _ in 0..128 {
         let status = gjk.step(&pair);
         if gjk.margin > reach {
             return None;
         }
         if status == Status::Overlapping {
+            overlapping = true;
             break;
         }
         let length = gjk.v.norm();
@@ -89,8 +91,10 @@ pub(in crate::proximity) fn features(
         }
     }
     let length = gjk.v.norm();
-    let touching = 1e-13 * pair.size < length && length < 1e-8 * pair.size;
+    let touching = !overlapping && length < 1e-8 * pair.size;
     if touching
+        && pair.a.is_flat()
+        && pair.b.is_flat()
         && best.is_none_or(|c| !c.is_certain(pair.size) || c.margin < 0.5 * length)
         && let Some(active) = spanned(&pair, &gjk)
     {
@@ -124,23 +128,22 @@ fn spanned(pair: &Pair<'_>, gjk: &Gjk) -> Option<Active> {
     let length = gjk.v.norm();
     let n = gjk.v.try_normalize(0.0)?;
     let n_b = -pair.x_ab.in_b(&n);
-    let locals = |core: &Core<'_>, of_a: bool, n: &Vector3<f64>| {
-        if core.is_flat() {
-            Local::through_some_of(&gjk.spanned(of_a), n)
-        } else {
-            vec![core.local(n, TOLERANCES[0])]
-        }
-    };
-    let locals_b = locals(&pair.b, false, &n_b);
+    // What the rounding of the difference does to the margin of its direction.
+    let rough = 1e-14 * pair.size * pair.size / length;
+    let locals_b = Local::through_some_of(&gjk.spanned(false), &n_b);
     let mut best: Option<(f64, Active)> = None;
-    for a in locals(&pair.a, true, &n) {
+    for a in Local::through_some_of(&gjk.spanned(true), &n) {
         for &b in &locals_b {
             let Some(active) = (Active { n, a, b }).refined(&pair.x_ab) else {
                 continue;
             };
             let found = active.evaluate(&pair.x_ab);
             let off = (found.p_b - found.p_a - gjk.v).norm() + (found.distance - length).abs();
-            if off <= 1e-13 * pair.size && best.is_none_or(|b| off < b.0) {
+            let margin = active.n.dot(&pair.support(&active.n));
+            if off <= 1e-13 * pair.size
+                && (margin - length).abs() <= rough
+                && best.is_none_or(|b| off < b.0)
+            {
                 best = Some((off, active));
             }
         }
