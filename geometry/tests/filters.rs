@@ -4,6 +4,7 @@
 
 use nalgebra::Isometry3;
 use std::time::Instant;
+use tarragon_framework::prelude::*;
 use tarragon_geometry::{
     BoxShape, CollisionFilterDeclaration, FilterId, FrameId, GeometryFrame, GeometryId,
     GeometryInstance, GeometrySet, ProximityProperties, Role, SceneGraph, SourceId, Sphere,
@@ -284,4 +285,34 @@ fn forty_thousand_geometries_load_and_filter_fast() {
         asked * 2 / 3,
         "all but those with the other robot"
     );
+
+    // A context of its own, with default properties filled in, and a grasp in it.
+    let start = Instant::now();
+    let mut b = DiagramBuilder::new();
+    let scene = b.add("scene", graph);
+    let mut ctx = b.build().unwrap().default_context();
+    println!("a context in {:?}", start.elapsed());
+    let grasp = declare().exclude_within([robots[0][39], robots[1][39]]);
+    let snapshot = ctx.param(scene.geometry).unwrap().clone();
+    let start = Instant::now();
+    let state = scene.geometry_mut(&mut ctx).unwrap();
+    let mut filters = state.collision_filter_manager();
+    let id = filters.apply_transient(&grasp).unwrap();
+    println!(
+        "a grasp, with a copy of the filters, in {:?}",
+        start.elapsed()
+    );
+    assert!(filters.remove_declaration(id));
+    drop(snapshot);
+    if let Some(peak) = peak_memory() {
+        println!("at most {peak} KiB of memory");
+        assert!(peak < 1 << 20, "{peak} KiB");
+    }
+}
+
+/// Largest memory of this process so far, in KiB, where the system tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
 }
