@@ -306,7 +306,7 @@ fn render_engines_see_nothing_of_a_failed_model() {
     let ball = "<visual><geometry><sphere radius='1'/></geometry></visual>";
     let mesh = models().join("bad/meshes/nan.obj");
     let mesh = format!(
-        "<visual><geometry><mesh filename='{}'/></geometry></visual>",
+        "<collision><geometry><mesh filename='{}'/></geometry></collision>",
         mesh.display()
     );
     let robot = |content: &str| format!("<robot name='r'><link name='a'>{content}</link></robot>");

@@ -1,6 +1,6 @@
 //! Taking back what a model that could not be loaded has left in a plant.
 
-use crate::index::{BodyIndex, ModelInstanceIndex};
+use crate::index::ModelInstanceIndex;
 use crate::plant::MultibodyPlant;
 use std::collections::BTreeSet;
 use tarragon_geometry::FrameId;
@@ -15,13 +15,13 @@ pub(super) struct PlantMark {
     couplers: usize,
     filter_groups: usize,
     is_source: bool,
-    /// Geometries that the world had.
-    on_world: [usize; 2],
+    /// Of collisions and visuals: bodies that had a list, and the length of the world's.
+    geometries: [(usize, usize); 2],
 }
 
 impl PlantMark {
     pub(super) fn new(plant: &MultibodyPlant) -> Self {
-        let world = BodyIndex::WORLD;
+        let registration = plant.registration.as_ref();
         Self {
             model_instances: plant.model_instances.len(),
             bodies: plant.bodies.len(),
@@ -30,11 +30,10 @@ impl PlantMark {
             actuators: plant.actuators.len(),
             couplers: plant.couplers.len(),
             filter_groups: plant.filter_groups.len(),
-            is_source: plant.registration.is_some(),
-            on_world: [
-                plant.collision_geometries(world).len(),
-                plant.visual_geometries(world).len(),
-            ],
+            is_source: registration.is_some(),
+            geometries: registration.map_or([(0, 0); 2], |r| {
+                [&r.collisions, &r.visuals].map(|l| (l.len(), l.first().map_or(0, Vec::len)))
+            }),
         }
     }
 
@@ -67,8 +66,8 @@ impl PlantMark {
                 *frame = frame.filter(|f| has_frame(*f));
             }
             let lists = [&mut registration.collisions, &mut registration.visuals];
-            for (list, on_world) in lists.into_iter().zip(self.on_world) {
-                list.truncate(self.bodies);
+            for (list, (bodies, on_world)) in lists.into_iter().zip(self.geometries) {
+                list.truncate(bodies);
                 if let Some(world) = list.first_mut() {
                     world.truncate(on_world);
                 }
