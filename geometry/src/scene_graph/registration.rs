@@ -417,7 +417,8 @@ impl GeometryState {
                 numbers.remove(&frame.id);
                 names.remove(&(frame.source, frame.name));
                 if let Ok(source) = sources.binary_search_by_key(&frame.source, |s| s.id) {
-                    sources[source].frames.retain(|n| *n < mark.frames);
+                    // Later frames are last in their source, too.
+                    sources[source].frames.pop();
                 }
             }
         }

@@ -14,10 +14,13 @@ use crate::render::{RenderEngine, accepts_renderer};
 use crate::shapes::Shape;
 use std::any::type_name;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard, Weak};
 
 /// A render engine, shared by all contexts: engines hold no poses.
 pub(crate) type Renderer = Arc<RwLock<Box<dyn RenderEngine>>>;
+
+/// The engines that have a visual. They may be gone before it.
+type Engines = Vec<Weak<RwLock<Box<dyn RenderEngine>>>>;
 
 #[derive(Clone)]
 pub(super) struct RendererEntry {
@@ -30,11 +33,11 @@ pub(super) struct RendererEntry {
 pub(super) struct Visual {
     /// Its id in the engines.
     key: GeometryId,
-    engines: Mutex<Vec<Weak<RwLock<Box<dyn RenderEngine>>>>>,
+    engines: Mutex<Engines>,
 }
 
 impl Visual {
-    fn engines(&self) -> std::sync::MutexGuard<'_, Vec<Weak<RwLock<Box<dyn RenderEngine>>>>> {
+    fn engines(&self) -> MutexGuard<'_, Engines> {
         self.engines.lock().unwrap_or_else(PoisonError::into_inner)
     }
     fn join(&self, engine: &Renderer) {

@@ -35,17 +35,20 @@ impl Said {
     }
 }
 
+/// Whether it excludes, and its pairs.
+type PairStatement = (bool, BTreeSet<(usize, usize)>);
+
 /// Statements in order, each as a full set of pairs of stable ids.
 #[derive(Default)]
 struct BruteForce {
     /// Stable ids by number.
     ids: Vec<usize>,
-    base: Vec<(bool, BTreeSet<(usize, usize)>)>,
-    transients: Vec<(FilterId, Vec<(bool, BTreeSet<(usize, usize)>)>)>,
+    base: Vec<PairStatement>,
+    transients: Vec<(FilterId, Vec<PairStatement>)>,
 }
 
 impl BruteForce {
-    fn pairs(&self, said: &Said) -> (bool, BTreeSet<(usize, usize)>) {
+    fn pairs(&self, said: &Said) -> PairStatement {
         let b = said.b.as_ref().unwrap_or(&said.a);
         let mut pairs = BTreeSet::new();
         for (&i, &j) in said.a.iter().flat_map(|i| b.iter().map(move |j| (i, j))) {
@@ -65,8 +68,8 @@ impl BruteForce {
         let pair = (self.ids[a], self.ids[b]);
         let transient = self.transients.iter().flat_map(|(_, s)| s);
         let about = self.base.iter().chain(transient);
-        let about = about.filter(|(_, pairs)| pairs.contains(&pair));
-        about.last().is_some_and(|(exclude, _)| *exclude)
+        let mut about = about.filter(|(_, pairs)| pairs.contains(&pair));
+        about.next_back().is_some_and(|(exclude, _)| *exclude)
     }
 }
 
