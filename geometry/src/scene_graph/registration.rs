@@ -5,7 +5,7 @@ use super::instance::{GeometryFrame, GeometryInstance, canonical};
 use super::state::{Frame, Geometry, GeometryState, ROLES, Source, WORLD};
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, GeometryId, SourceId};
-use crate::properties::Role;
+use crate::properties::{ProximityProperties, Role};
 use crate::shapes::Shape;
 use nalgebra::Isometry3;
 use std::sync::{Arc, OnceLock};
@@ -213,7 +213,7 @@ impl GeometryState {
         let (id, number) = (geometry.id, self.geometries.len());
         for role in ROLES.into_iter().filter(|r| geometry.has_role(*r)) {
             self.take_name(frame, role, &geometry.name);
-            self.note_change(&geometry, role);
+            self.note_change(role, geometry.is_shown());
         }
         Arc::make_mut(&mut self.frames)[frame]
             .geometries
@@ -243,7 +243,7 @@ impl GeometryState {
         &self,
         geometry: &Geometry,
         shape: &Shape,
-        properties: &crate::properties::ProximityProperties,
+        properties: &ProximityProperties,
     ) -> Result<LocalBound> {
         let defaults = &self.config.default_proximity_properties;
         defaults
@@ -252,14 +252,15 @@ impl GeometryState {
             .map_err(|e| e.at(&self.place(geometry)))
     }
 
-    /// Something that has the role was added, changed or is about to be removed.
-    pub(super) fn note_change(&mut self, geometry: &Geometry, role: Role) {
-        match role {
-            Role::Proximity => self.static_tree = OnceLock::new(),
-            Role::Perception if geometry.visual.as_ref().is_none_or(|v| !v.is_shown()) => return,
-            _ => {}
+    /// Something that has the role was added, changed or removed; `is_shown`: it is, or was, in a
+    /// render engine.
+    pub(super) fn note_change(&mut self, role: Role, is_shown: bool) {
+        if role == Role::Proximity {
+            self.static_tree = OnceLock::new();
         }
-        self.version.change(role);
+        if role != Role::Perception || is_shown {
+            self.version.change(role);
+        }
     }
 
     /// Gives a geometry another shape and, if `x_fg` is there, another pose `X_FG`. Id, roles,
@@ -279,6 +280,7 @@ impl GeometryState {
         let shape = shape.into();
         let number = self.owned_geometry(source, geometry)?;
         let mut changed = self.geometries[number].clone();
+        let was_shown = changed.is_shown();
         if let Some(x_fg) = x_fg {
             self.check_pose(&changed, &x_fg)?;
             changed.x_fg = x_fg;
@@ -292,7 +294,7 @@ impl GeometryState {
         }
         changed.shape = shape;
         for role in ROLES.into_iter().filter(|r| changed.has_role(*r)) {
-            self.note_change(&changed, role);
+            self.note_change(role, was_shown || changed.is_shown());
         }
         self.set_visual(number, changed.visual.clone());
         Arc::make_mut(&mut self.geometries)[number] = changed;
@@ -356,7 +358,7 @@ impl GeometryState {
         for (number, geometry) in removed.iter().zip(&gone) {
             for role in ROLES.into_iter().filter(|r| geometry.has_role(*r)) {
                 self.free_name(geometry.frame, role, &geometry.name);
-                self.note_change(geometry, role);
+                self.note_change(role, geometry.is_shown());
             }
             self.set_visual(*number, None);
         }

@@ -114,21 +114,12 @@ impl GeometryState {
             (RoleAssign::Replace, true) => {}
         }
         let (frame, name) = (geometry.frame, geometry.name.clone());
-        let was_shown = geometry.visual.as_ref().is_some_and(|v| v.is_shown());
+        let was_shown = geometry.is_shown();
         properties.put(self, number)?;
         self.take_name(frame, P::ROLE, &name);
-        if was_shown && P::ROLE == Role::Perception {
-            // Also if no renderer accepts the new properties.
-            self.version.change(Role::Perception);
-        } else {
-            self.note_change_of(number, P::ROLE);
-        }
+        let is_shown = self.geometries[number].is_shown();
+        self.note_change(P::ROLE, was_shown || is_shown);
         Ok(())
-    }
-
-    fn note_change_of(&mut self, number: usize, role: Role) {
-        let geometries = Arc::clone(&self.geometries);
-        self.note_change(&geometries[number], role);
     }
 
     /// Takes a role from a geometry of `source`; false if it did not have it. Without the proximity
@@ -181,7 +172,8 @@ impl GeometryState {
             return false;
         }
         let (frame, name) = (geometry.frame, geometry.name.clone());
-        self.note_change_of(number, role);
+        let was_shown = geometry.is_shown();
+        self.note_change(role, was_shown);
         self.free_name(frame, role, &name);
         if role == Role::Perception {
             self.set_visual(number, None);
@@ -237,8 +229,9 @@ impl GeometryState {
             let geometry = &mut Arc::make_mut(&mut self.geometries)[number];
             geometry.perception = Some(properties.clone());
             let (frame, name) = (geometry.frame, geometry.name.clone());
+            let is_shown = geometry.is_shown();
             self.take_name(frame, Role::Perception, &name);
-            self.note_change_of(number, Role::Perception);
+            self.note_change(Role::Perception, is_shown);
         }
         Ok(count)
     }

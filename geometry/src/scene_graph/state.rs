@@ -68,6 +68,10 @@ impl Geometry {
     pub(crate) fn is_anchored(&self) -> bool {
         self.frame == WORLD
     }
+    /// True if a render engine has it.
+    pub(super) fn is_shown(&self) -> bool {
+        self.visual.as_ref().is_some_and(|v| v.is_shown())
+    }
     pub(crate) fn has_role(&self, role: Role) -> bool {
         match role {
             Role::Unassigned => {
