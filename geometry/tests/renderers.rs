@@ -34,7 +34,7 @@ impl RenderEngine for Ledger {
         _: &PerceptionProperties,
     ) -> Result<bool> {
         if let Shape::Mesh(mesh) = shape {
-            tarragon_geometry::mesh::read(mesh.source())?;
+            tarragon_geometry::mesh::read_source(mesh.source())?;
         }
         assert!(
             self.0.lock().unwrap().insert(id),
