@@ -1,52 +1,94 @@
-//! Mesh files against what Drake's convex hulls of them say.
+//! Mesh files against what Drake says about their surfaces, hulls and masses.
 
-use crate::support::{Family, difference, find, load, numbers};
-use std::path::Path;
-use tarragon::geometry::mesh;
+use crate::support::{Family, difference, find, load, number};
+use nalgebra::Vector3;
+use serde_json::Value;
+use std::path::PathBuf;
+use tarragon::geometry::mesh::{self, PolygonSurfaceMesh};
+use tarragon::geometry::{Convex, Mesh};
 
-/// A hull has the bounding box of its mesh.
+/// The recorded meshes and the folder that they are in.
+fn truth() -> Option<(Vec<Value>, PathBuf)> {
+    let (file, truth) = (find("mesh_truth.json.gz")?, load("mesh_truth.json.gz")?);
+    let Value::Array(cases) = truth else {
+        panic!("an array of meshes");
+    };
+    Some((cases, file.parent().expect("a file is in a folder").into()))
+}
+
+/// 1 where they differ: for counts, which have no tolerance.
+fn unequal(ours: usize, recorded: &Value) -> f64 {
+    f64::from(u8::from(Some(ours as u64) != recorded.as_u64()))
+}
+
+fn box_of(mesh: &PolygonSurfaceMesh) -> Vec<f64> {
+    let (center, size) = mesh.calc_bounding_box();
+    let corners = [center - size / 2.0, center + size / 2.0];
+    corners.iter().flat_map(|c| c.as_slice().to_vec()).collect()
+}
+
+/// A hull against its record; errors are relative to the size of the mesh.
+fn compare(family: &mut Family, name: &str, hull: &PolygonSurfaceMesh, recorded: &Value) {
+    let size = hull.calc_bounding_box().1.norm();
+    let mut errors = vec![
+        (
+            "vertices",
+            unequal(hull.num_vertices(), &recorded["nv"]),
+            0.0,
+        ),
+        ("faces", unequal(hull.num_faces(), &recorded["nf"]), 0.0),
+    ];
+    let mut near = |what, key: &str, found: &[f64], unit: f64| {
+        if let Some(expected) = recorded.get(key) {
+            let expected: Vec<f64> = match expected {
+                Value::Array(all) => all.iter().map(number).collect(),
+                one => vec![number(one)],
+            };
+            errors.push((what, difference(found, &expected) / unit, 1e-13));
+        }
+    };
+    near("area", "area", &[hull.total_area()], size.powi(2));
+    near("centroid", "centroid", hull.centroid().as_slice(), size);
+    near("bounds", "aabb", &box_of(hull), size);
+    let volume = hull.to_triangles().calc_enclosed_volume();
+    near("volume", "volume", &[volume], size.powi(3));
+    family.case(|| name.into(), &errors);
+}
+
 #[test]
-fn bounding_boxes_are_those_of_the_recorded_hulls() {
-    let (Some(truth), Some(file)) = (load("mesh_truth.json.gz"), find("mesh_truth.json.gz")) else {
+fn hulls_are_those_of_drake() {
+    let Some((cases, root)) = truth() else {
         return;
     };
-    let root = file.parent().expect("a file is in a directory");
-    let mut families = [
-        ("obj", Family::new("mesh bounds obj")),
-        ("gltf", Family::new("mesh bounds gltf")),
-    ];
-    for case in truth.as_array().unwrap() {
-        let name = case["file"].as_str().unwrap();
-        let suffix = Path::new(name).extension().and_then(|s| s.to_str());
-        let Some((_, family)) = families.iter_mut().find(|(s, _)| Some(*s) == suffix) else {
-            continue;
-        };
-        let aabb = &case["hull"]["aabb"];
-        if aabb.is_null() {
-            println!("SKIPPED {name}: no hull was recorded");
-            continue;
+    let mut family = Family::new("convex hulls");
+    let mut scaled = Family::new("convex hulls, scaled");
+    for case in &cases {
+        let name = case["file"].as_str().expect("a file name");
+        let path = root.join(name);
+        let scale3 = Vector3::new(1.5, 0.5, 2.0);
+        let convex = Convex::new(&path).convex_hull();
+        let mesh = Mesh::with_scale(&path, scale3).and_then(|m| m.convex_hull());
+        // Drake has no hulls of binary glTF files; we do.
+        let lenient = name.ends_with(".glb");
+        for (family, ours, key) in [
+            (&mut family, convex, "hull"),
+            (&mut scaled, mesh, "hull_scaled"),
+        ] {
+            let refused = case[key].get("error").is_some();
+            match ours {
+                Ok(_) if lenient => {}
+                Ok(hull) if !refused => compare(family, name, &hull, &case[key]),
+                ours => {
+                    let agree = refused && ours.is_err();
+                    family.case(
+                        || name.into(),
+                        &[("refused", f64::from(u8::from(!agree)), 0.0)],
+                    );
+                }
+            }
         }
-        let error = match mesh::read(&root.join(name)) {
-            Ok(mesh) => {
-                let corner = |pick: fn(f64, f64) -> f64| {
-                    let all = mesh.positions.iter().map(|p| [p.x, p.y, p.z]);
-                    all.reduce(|a, b| std::array::from_fn(|k| pick(a[k], b[k])))
-                };
-                let ours = [corner(f64::min).unwrap(), corner(f64::max).unwrap()].concat();
-                let theirs = numbers::<6>(aabb);
-                // Relative to the size of the mesh.
-                let size = difference(&theirs[..3], &theirs[3..]);
-                difference(&ours, &theirs) / size
-            }
-            Err(e) => {
-                println!("{e}");
-                f64::NAN
-            }
-        };
-        family.case(|| name.into(), &[("aabb", error, 1e-14)]);
     }
-    // Both are reported, even if the first fails.
-    let results = families.map(|(_, family)| std::panic::catch_unwind(move || family.finish()));
+    let results = [family, scaled].map(|f| std::panic::catch_unwind(move || f.finish()));
     assert!(results.iter().all(Result::is_ok), "see above");
 }
 
