@@ -4,6 +4,7 @@ mod convex_hull;
 mod elements;
 mod gltf;
 mod lines;
+mod mesh_field;
 mod mtl;
 mod normals;
 mod obj;
@@ -26,6 +27,10 @@ use std::sync::Arc;
 pub use self::convex_hull::{ConvexHull, convex_hull};
 pub use self::gltf::parse_gltf;
 pub use elements::{SurfacePolygon, SurfaceTriangle, VolumeElement};
+pub use mesh_field::{
+    BarycentricMesh, FieldMesh, MeshFieldLinear, PolygonSurfaceMeshFieldLinear,
+    TriangleSurfaceMeshFieldLinear, VolumeMeshFieldLinear,
+};
 pub use obj::parse_obj;
 pub use polygon_surface_mesh::PolygonSurfaceMesh;
 pub use stl::parse_stl;
@@ -250,5 +255,7 @@ fn parse_vtk_boundary(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     Ok(mesh)
 }
 
+#[cfg(test)]
+mod mesh_tests;
 #[cfg(test)]
 mod tests;
