@@ -1,11 +1,13 @@
 //! Mesh files against what Drake says about their surfaces, hulls and masses.
 
-use crate::support::{Family, difference, find, load, number};
+use crate::support::{Family, difference, find, load, number, numbers};
 use nalgebra::Vector3;
 use serde_json::Value;
 use std::path::PathBuf;
 use tarragon::geometry::mesh::{self, PolygonSurfaceMesh};
-use tarragon::geometry::{Convex, Mesh};
+use tarragon::geometry::{
+    Convex, MassProperties, Mesh, Shape, calc_mass_properties, calc_obb, calc_volume,
+};
 
 /// The recorded meshes and the folder that they are in.
 fn truth() -> Option<(Vec<Value>, PathBuf)> {
@@ -90,6 +92,126 @@ fn hulls_are_those_of_drake() {
     }
     let results = [family, scaled].map(|f| std::panic::catch_unwind(move || f.finish()));
     assert!(results.iter().all(Result::is_ok), "see above");
+}
+
+/// Mass, centre of mass and inertia about the origin against their record, relative to mass and size.
+fn compare_mass(
+    family: &mut Family,
+    name: &str,
+    ours: &MassProperties,
+    size: f64,
+    recorded: &Value,
+) {
+    let list = |key: &str| numbers::<3>(&recorded[key]);
+    let (mass, i) = (ours.mass(), ours.inertia_about_origin());
+    let moments = [i[(0, 0)], i[(1, 1)], i[(2, 2)]];
+    let products = [i[(0, 1)], i[(0, 2)], i[(1, 2)]];
+    let unit = mass * size * size;
+    let errors = [
+        (
+            "mass",
+            (mass / number(&recorded["mass"]) - 1.0).abs(),
+            1e-12,
+        ),
+        (
+            "centre",
+            difference(ours.center_of_mass().as_slice(), &list("com")) / size,
+            1e-12,
+        ),
+        (
+            "moments",
+            difference(&moments, &list("moments")) / unit,
+            1e-12,
+        ),
+        (
+            "products",
+            difference(&products, &list("products")) / unit,
+            1e-12,
+        ),
+    ];
+    family.case(|| name.into(), &errors);
+}
+
+#[test]
+fn masses_are_those_of_drake() {
+    let Some((cases, root)) = truth() else {
+        return;
+    };
+    let mut of_meshes = Family::new("mass of meshes");
+    let mut of_hulls = Family::new("mass of hulls");
+    for case in &cases {
+        let name = case["file"].as_str().expect("a file name");
+        let (mesh, convex) = (Mesh::new(root.join(name)), Convex::new(root.join(name)));
+        let surface = mesh.surface();
+        let size = surface.map_or(1.0, |s| {
+            let (center, size) = s.calc_bounding_box();
+            center.amax() + size.norm()
+        });
+        // Drake takes no solids from glTF, and no hulls from binary glTF; we do.
+        let (gltf, glb) = (name.contains(".gl"), name.ends_with(".glb"));
+        for (family, shape, key, lenient) in [
+            (&mut of_meshes, Shape::from(mesh), "inertia_mesh_1000", gltf),
+            (
+                &mut of_hulls,
+                Shape::from(convex),
+                "inertia_convex_1000",
+                glb,
+            ),
+        ] {
+            let recorded = &case[key];
+            let refused = recorded.get("error").is_some();
+            match calc_mass_properties(&shape, 1000.0) {
+                _ if lenient && refused => {}
+                Ok(ours) if !refused => {
+                    let volume = calc_volume(&shape).expect("it was calculated before");
+                    assert!((volume * 1000.0 / ours.mass() - 1.0).abs() < 1e-9, "{name}");
+                    compare_mass(family, name, &ours, size, recorded);
+                }
+                ours => {
+                    let agree = refused && ours.is_err();
+                    family.case(
+                        || name.into(),
+                        &[("refused", f64::from(u8::from(!agree)), 0.0)],
+                    );
+                }
+            }
+        }
+    }
+    let results = [of_meshes, of_hulls].map(|f| std::panic::catch_unwind(move || f.finish()));
+    assert!(results.iter().all(Result::is_ok), "see above");
+}
+
+/// Oriented boxes hold their meshes and are no larger than boxes along the axes.
+#[test]
+fn oriented_boxes_hold_their_meshes() {
+    let Some((cases, root)) = truth() else {
+        return;
+    };
+    let mut family = Family::new("oriented boxes");
+    let mut ratios = Vec::new();
+    for case in &cases {
+        let name = case["file"].as_str().expect("a file name");
+        let mesh = Mesh::new(root.join(name));
+        let Ok(surface) = mesh.surface() else {
+            continue;
+        };
+        let obb = calc_obb(&mesh.into()).unwrap().expect("a mesh has a box");
+        let outside = surface
+            .vertices()
+            .iter()
+            .filter(|p| !obb.contains(p))
+            .count();
+        let ratio = obb.volume() / surface.calc_bounding_box().1.product();
+        ratios.push(ratio);
+        let excess = (ratio - 1.0).max(0.0);
+        family.case(
+            || name.into(),
+            &[("outside", outside as f64, 0.0), ("excess", excess, 1e-9)],
+        );
+    }
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    println!("on average {mean:.3} of the volume of the box along the axes");
+    family.finish();
 }
 
 /// `.glb` twins of `.gltf` files, which Drake has no hulls of.
