@@ -113,10 +113,10 @@ impl MassProperties {
     /// If the density (kg/m^3) is not positive and finite, or there is no positive volume, because the
     /// surface is flat or its faces point inwards. That it is closed is not checked.
     pub fn of_surface(mesh: &TriangleSurfaceMesh, density: f64) -> Result<Self> {
-        let (center, size) = mesh.calc_bounding_box();
+        let (_, size) = mesh.calc_bounding_box();
         let corners = |t: &[u32; 3]| t.map(|v| *mesh.vertex(v as usize));
         let triangles = mesh.triangles().iter().map(|t| corners(&t.vertices()));
-        Self::of_tetrahedra(center, triangles).solid(&size, density)
+        Self::of_tetrahedra(mesh.reference_point(), triangles).solid(&size, density)
     }
 
     /// Mass properties of tetrahedra.

@@ -145,7 +145,7 @@ fn bad_solids_are_refused() {
     assert!(e.starts_with("cube: the volume is"), "{e}");
     let mirrored = CUBE.replace("v 1", "v -1");
     let e = text(Mesh::new(memory(&mirrored)).into(), 1.0);
-    assert!(e.contains("the volume is -1e0 m^3"), "{e}");
+    assert!(e.contains("the volume is -"), "{e}");
     let e = text(HalfSpace.into(), 1.0);
     assert!(e.starts_with("HalfSpace: "), "{e}");
     for density in [0.0, -1.0, f64::NAN, f64::INFINITY] {

@@ -244,6 +244,16 @@ fn parse_vtk_boundary(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     let volume = parse_vtk(path, bytes)?;
     let surface = convert_volume_to_surface_mesh(&volume);
     let surface = surface.map_err(|e| e.at(&path.display().to_string()))?;
+    Ok(render_mesh_of(&surface, normals::Smoothing::Auto))
+}
+
+/// What can be seen of a hull: flat faces without a material.
+pub(crate) fn render_mesh_of_hull(hull: &PolygonSurfaceMesh) -> RenderMesh {
+    // Triangles of one face lie in one plane, so that flat shading shows the face.
+    render_mesh_of(&hull.to_triangles(), normals::Smoothing::Flat)
+}
+
+fn render_mesh_of(surface: &TriangleSurfaceMesh, smoothing: normals::Smoothing) -> RenderMesh {
     let n = surface.num_triangles();
     let mut mesh = RenderMesh {
         positions: surface.vertices().iter().map(|v| (*v).into()).collect(),
@@ -255,9 +265,9 @@ fn parse_vtk_boundary(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
         }],
         ..RenderMesh::default()
     };
-    let all: Vec<_> = (0..n).map(|t| (t, normals::Smoothing::Auto)).collect();
+    let all: Vec<_> = (0..n).map(|t| (t, smoothing)).collect();
     normals::add_missing(&mut mesh, &all);
-    Ok(mesh)
+    mesh
 }
 
 #[cfg(test)]

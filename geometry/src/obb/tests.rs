@@ -102,8 +102,9 @@ fn shapes_have_boxes() {
     }
     let line = obj("v 1 1 0\nv 0 0 0\nv 3 3 0\nf 1 2 3\n");
     let obb = calc_obb(&Mesh::new(line.clone()).into()).unwrap().unwrap();
-    assert!((obb.half_width().max() - 1.5 * 2f64.sqrt()).abs() < 1e-14);
-    assert!(sorted(obb.half_width())[1] < 1e-14);
+    // Boxes are larger by some rounding, so that they hold their points.
+    assert!((obb.half_width().max() - 1.5 * 2f64.sqrt()).abs() < 1e-13);
+    assert!(sorted(obb.half_width())[1] < 1e-13);
     let e = calc_obb(&Convex::new(line).into()).unwrap_err().to_string();
     assert!(e.starts_with("t: all vertices are on a line"), "{e}");
     assert!(
