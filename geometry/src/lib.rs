@@ -3,7 +3,9 @@
 pub mod aabb;
 pub mod error;
 pub mod ids;
+pub mod mass_properties;
 pub mod mesh;
+pub mod obb;
 pub mod properties;
 pub mod proximity;
 pub mod render;
@@ -14,6 +16,8 @@ pub mod shapes;
 pub use aabb::Aabb;
 pub use error::{Error, Result};
 pub use ids::{FilterId, FrameId, GeometryId, SourceId};
+pub use mass_properties::{MassProperties, calc_mass_properties, calc_volume};
+pub use obb::{Obb, calc_obb};
 pub use properties::{
     CoulombFriction, GeometryProperties, HydroelasticType, IllustrationProperties,
     PerceptionProperties, PropertyValue, ProximityProperties, Role, RoleAssign,
