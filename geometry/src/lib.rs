@@ -1,6 +1,7 @@
 //! Shapes, meshes, SceneGraph, proximity queries and render engines.
 
 pub mod aabb;
+mod bvh;
 pub mod error;
 pub mod ids;
 pub mod mesh;

@@ -8,14 +8,13 @@ mod filter;
 mod inspector;
 mod instance;
 mod kinematics;
-mod query_object;
+mod query;
 mod state;
 
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, GeometryId, SourceId};
 use crate::properties::PerceptionProperties;
 use crate::render::RenderEngine;
-use kinematics::Kinematics;
 use std::sync::Arc;
 use tarragon_framework::prelude::{Declare, Dep, InputPort, LeafSystem, OutputPort, Param};
 use tarragon_framework::{self as framework, Scalar};
@@ -23,7 +22,7 @@ use tarragon_framework::{self as framework, Scalar};
 pub use filter::{CollisionFilterDeclaration, GeometrySet};
 pub use inspector::SceneGraphInspector;
 pub use instance::{FramePoseVector, GeometryFrame, GeometryInstance};
-pub use query_object::{
+pub use query::{
     PenetrationAsPointPair, QueryObject, SignedDistancePair, SignedDistanceToPoint,
 };
 pub use state::{GeometryState, RoleProperties};
@@ -199,33 +198,33 @@ impl<T: Scalar> LeafSystem<T> for SceneGraph {
             self.state.sources.iter().map(declare_port).collect();
         let state = Arc::new(self.state.clone());
         let geometry = d.param(state.clone());
-        let model = QueryObject {
-            state,
-            kinematics: Arc::new(Kinematics::default()),
-        };
+        let model = QueryObject::new(state);
         let inputs = pose_ports.clone();
         let deps = [Dep::AllInputs, Dep::AllParameters];
         let query = d.output("query", model, &deps, move |_, ctx, query| {
             let state = ctx.param(geometry);
             let same_scene = Arc::ptr_eq(state, &query.state);
             query.state = state.clone();
-            let mut poses = Vec::with_capacity(inputs.len());
-            for (source, (_, input)) in state.sources.iter().zip(&inputs) {
+            // A snapshot that somebody keeps is left alone; the storage is reused otherwise.
+            if Arc::get_mut(&mut query.kinematics).is_none() {
+                query.kinematics = Arc::new(query.kinematics.successor());
+            }
+            let kinematics = Arc::get_mut(&mut query.kinematics).expect("not shared, see above");
+            kinematics.begin(state, same_scene);
+            for (i, (_, input)) in inputs.iter().enumerate() {
                 // A source that only has anchored geometry needs no poses.
-                poses.push(if source.frames.is_empty() {
+                let poses = if state.sources[i].frames.is_empty() {
                     ctx.eval_optional(*input)?
                 } else {
                     Some(ctx.eval(*input)?)
-                });
+                };
+                if let Some(poses) = poses {
+                    let placed = kinematics.place(state, i, poses);
+                    placed.map_err(framework::Error::custom)?;
+                }
             }
-            // A snapshot that somebody keeps is left alone; the storage is reused otherwise.
-            if Arc::get_mut(&mut query.kinematics).is_none() {
-                query.kinematics = Arc::default();
-            }
-            let kinematics = Arc::get_mut(&mut query.kinematics).expect("not shared, see above");
-            kinematics
-                .update(state, &poses, same_scene)
-                .map_err(framework::Error::custom)
+            kinematics.finish();
+            Ok(())
         });
         SceneGraphPorts {
             query,
