@@ -25,15 +25,26 @@ impl Box32 {
     /// Around all points whose coordinates are within `half` of `center`.
     #[inline]
     pub(crate) fn around(center: &Vector3<f64>, half: &Vector3<f64>) -> Self {
-        let mut this = Self::EMPTY;
-        for i in 0..3 {
-            let (c, h) = (center[i], half[i]);
-            // The computation of centre and half width rounded, too.
-            let h = h + (c.abs() + h) * 1e-15;
-            this.lower[i] = down(c - h);
-            this.upper[i] = up(c + h);
+        let narrow = |v: Vector3<f64>| f32x4::new([v.x as f32, v.y as f32, v.z as f32, 0.0]);
+        // Larger than both ends, and their rounding and that of the computation in double precision
+        // are relative to it.
+        let pad = narrow(center.abs() + half) * ROUNDING + f32x4::splat(f32::MIN_POSITIVE);
+        // Infinity less infinity would not be a number.
+        let most = f32x4::splat(f32::MAX);
+        let finite = |v: f32x4| v.fast_min(most).fast_max(-most);
+        Self {
+            lower: (finite(narrow(center - half)) - pad).to_array(),
+            upper: (finite(narrow(center + half)) + pad).to_array(),
         }
-        this
+    }
+
+    /// Twice the centre; finite, also for boxes without end. The fourth lane is unused.
+    #[inline]
+    pub(super) fn twice_center(&self) -> f32x4 {
+        let (l, u) = self.lanes();
+        let bound = f32x4::splat(1e38);
+        let finite = |v: f32x4| v.fast_min(bound).fast_max(-bound);
+        finite(l) + finite(u)
     }
 
     #[inline]
@@ -106,17 +117,11 @@ impl Box32 {
     }
 }
 
-/// A number that is not above `x`.
-#[inline]
-pub(crate) fn down(x: f64) -> f32 {
-    let x = (x as f32).clamp(-f32::MAX, f32::MAX);
-    x - (x.abs() * ROUNDING + f32::MIN_POSITIVE)
-}
-
 /// A number that is not below `x`.
 #[inline]
 pub(crate) fn up(x: f64) -> f32 {
-    -down(-x)
+    let x = (x as f32).clamp(-f32::MAX, f32::MAX);
+    x + (x.abs() * ROUNDING + f32::MIN_POSITIVE)
 }
 
 #[cfg(test)]
@@ -124,12 +129,21 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn coordinate() -> impl Strategy<Value = f64> {
+        prop_oneof![-1e3..1e3_f64, -1e-40..1e-40_f64, -1e300..1e300_f64, Just(0.0)]
+    }
+
     proptest! {
         #[test]
-        fn rounding_goes_outward(x in prop_oneof![-1e3..1e3_f64, -1e-40..1e-40_f64, -1e300..1e300_f64]) {
-            prop_assert!(f64::from(down(x)) <= x && x <= f64::from(up(x)));
-            if x.abs() < 1e30 {
-                prop_assert!(f64::from(up(x)) - f64::from(down(x)) <= 1e-6 * x.abs() + 1e-37);
+        fn rounding_goes_outward(x in coordinate(), c in [(); 3].map(|()| coordinate()), h in 0.0..2e3_f64) {
+            prop_assert!(f64::from(up(x)) >= x);
+            let b = Box32::around(&c.into(), &Vector3::repeat(h));
+            for (i, c) in c.into_iter().enumerate() {
+                let (lower, upper) = (f64::from(b.lower[i]), f64::from(b.upper[i]));
+                prop_assert!(lower < c - h && c + h < upper, "{lower} {c} {h} {upper}");
+                if c.abs() < 1e30 {
+                    prop_assert!(upper - lower - 2.0 * h <= 1e-6 * (c.abs() + h) + 1e-37);
+                }
             }
         }
     }

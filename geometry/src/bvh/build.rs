@@ -1,9 +1,13 @@
 //! Building a tree from the top.
 
 use super::{Box32, Bvh};
+use wide::f32x4;
 
 /// Classes of positions along the axis that is split.
 const BINS: usize = 12;
+/// So many items are split in the middle of their centres, because looking at all bins costs more
+/// than it gains.
+const FEW: usize = 32;
 /// Below this depth items are halved by count. With fewer than 2^32 items a tree is then not deeper
 /// than this plus 33.
 const MAX_UNBALANCED: u32 = 60;
@@ -21,24 +25,9 @@ struct Task {
 /// Storage that building anew takes again.
 #[derive(Clone, Default)]
 pub(super) struct Scratch {
-    entries: Vec<Entry>,
+    /// Boxes with their items, ordered while the tree grows.
+    entries: Vec<Box32>,
     tasks: Vec<Task>,
-}
-
-/// A box and its item while building, so that memory is read in order.
-#[derive(Clone, Copy)]
-struct Entry {
-    bounds: Box32,
-    item: u32,
-}
-
-impl Entry {
-    /// Twice the centre along an axis; finite, also for boxes without end.
-    #[inline]
-    fn place(&self, axis: usize) -> f32 {
-        let bound = |x: f32| x.clamp(-1e38, 1e38);
-        bound(self.bounds.lower[axis]) + bound(self.bounds.upper[axis])
-    }
 }
 
 impl Bvh {
@@ -54,10 +43,7 @@ impl Bvh {
         }
         self.nodes.reserve(2 * n - 1);
         self.parents.reserve(2 * n - 1);
-        let entry = |(item, bounds): (usize, &Box32)| Entry {
-            bounds: *bounds,
-            item: item as u32,
-        };
+        let entry = |(item, b): (usize, &Box32)| b.with_links(0, item as u32);
         let Scratch {
             mut entries,
             mut tasks,
@@ -80,14 +66,13 @@ impl Bvh {
                 .push(task.parent.unwrap_or(node.saturating_sub(1)));
             let range = &mut entries[task.first as usize..task.end as usize];
             if let [leaf] = range {
-                self.nodes.push(leaf.bounds.with_links(0, leaf.item));
-                self.leaves[leaf.item as usize] = node;
+                self.nodes.push(*leaf);
+                self.leaves[leaf.item() as usize] = node;
                 continue;
             }
-            let all = range.iter().map(|e| &e.bounds);
-            let bounds = all.fold(Box32::EMPTY, |all, b| all.union(b));
+            let (bounds, half) = split(range, task.depth);
             self.nodes.push(bounds.with_links(0, 0));
-            let middle = task.first + split(range, task.depth) as u32;
+            let middle = task.first + half as u32;
             let depth = task.depth + 1;
             tasks.push(Task {
                 first: middle,
@@ -107,45 +92,49 @@ impl Bvh {
 }
 
 /// Orders at least two entries so that the first ones, which are counted, go to the left child.
-fn split(entries: &mut [Entry], depth: u32) -> usize {
-    let half = entries.len() / 2;
-    let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
-    for e in entries.iter() {
-        for axis in 0..3 {
-            let x = e.place(axis);
-            (low[axis], high[axis]) = (low[axis].min(x), high[axis].max(x));
+/// Returns the box of all, too.
+fn split(entries: &mut [Box32], depth: u32) -> (Box32, usize) {
+    let mut bounds = Box32::EMPTY;
+    let (mut low, mut high) = (f32x4::splat(f32::INFINITY), f32x4::splat(f32::NEG_INFINITY));
+    for b in entries.iter() {
+        bounds = bounds.union(b);
+        let x = b.twice_center();
+        (low, high) = (low.fast_min(x), high.fast_max(x));
+    }
+    let (origin, width) = (low.to_array(), (high - low).to_array());
+    let longest = (0..3).max_by(|a, b| width[*a].total_cmp(&width[*b]));
+    let axis = longest.unwrap_or(0);
+    let scale = BINS as f32 / width[axis];
+    let place = |b: &Box32| b.twice_center().to_array()[axis];
+    // The conversion saturates, so that a scale without bound does no harm.
+    let bin = |b: &Box32| (((place(b) - origin[axis]) * scale) as usize).min(BINS - 1);
+    if width[axis] > 0.0 && depth < MAX_UNBALANCED && entries.len() > 2 {
+        let half = if entries.len() > FEW {
+            cheapest(entries, bin).map(|at| partition(entries, |b| bin(b) < at))
+        } else {
+            let middle = origin[axis] + 0.5 * width[axis];
+            Some(partition(entries, |b| place(b) < middle))
+        };
+        if let Some(half) = half
+            && half > 0
+            && half < entries.len()
+        {
+            return (bounds, half);
         }
     }
-    let width = |axis: &usize| high[*axis] - low[*axis];
-    let axis = (0..3)
-        .max_by(|a, b| width(a).total_cmp(&width(b)))
-        .unwrap_or(0);
-    // Dividing before multiplying: the inverse of a tiny width would overflow.
-    let (origin, extent) = (low[axis], width(&axis));
-    let bin = |e: &Entry| {
-        let x = (e.place(axis) - origin) / extent * BINS as f32;
-        (x as usize).min(BINS - 1)
-    };
-    if entries.len() > 4
-        && extent > 0.0
-        && depth < MAX_UNBALANCED
-        && let Some(at) = cheapest(entries, bin)
-    {
-        return partition(entries, |e| bin(e) < at);
-    }
+    let half = entries.len() / 2;
     entries.select_nth_unstable_by(half, |a, b| {
-        let places = a.place(axis).total_cmp(&b.place(axis));
-        places.then(a.item.cmp(&b.item))
+        place(a).total_cmp(&place(b)).then(a.item().cmp(&b.item()))
     });
-    half
+    (bounds, half)
 }
 
 /// The bin at which the right side begins, by the sum over both sides of items times surface.
-fn cheapest(entries: &[Entry], bin: impl Fn(&Entry) -> usize) -> Option<usize> {
+fn cheapest(entries: &[Box32], bin: impl Fn(&Box32) -> usize) -> Option<usize> {
     let mut bins = [(Box32::EMPTY, 0_u32); BINS];
-    for e in entries {
-        let (bounds, count) = &mut bins[bin(e)];
-        *bounds = bounds.union(&e.bounds);
+    for b in entries {
+        let (bounds, count) = &mut bins[bin(b)];
+        *bounds = bounds.union(b);
         *count += 1;
     }
     let mut right_costs = [0.0; BINS];
@@ -169,14 +158,15 @@ fn cheapest(entries: &[Entry], bin: impl Fn(&Entry) -> usize) -> Option<usize> {
     best.map(|(_, at)| at)
 }
 
-/// Brings the entries that are `first` to the front; returns how many they are.
-fn partition(entries: &mut [Entry], first: impl Fn(&Entry) -> bool) -> usize {
+/// Brings the boxes that are `first` to the front; returns how many they are.
+fn partition(entries: &mut [Box32], first: impl Fn(&Box32) -> bool) -> usize {
     let mut count = 0;
     for i in 0..entries.len() {
-        if first(&entries[i]) {
-            entries.swap(i, count);
-            count += 1;
-        }
+        // Which side a box goes to is hard to predict, so there is no branch; those from `count` on
+        // may be swapped with each other.
+        let is_first = first(&entries[i]);
+        entries.swap(i, count);
+        count += usize::from(is_first);
     }
     count
 }

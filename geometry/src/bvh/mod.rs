@@ -186,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn boxes(n: usize) -> impl Strategy<Value = Vec<Box32>> {
-        let one = ([-5.0..5.0_f64; 3], [0.0..1.0_f64; 3], 0..8_u8).prop_map(|(c, h, big)| {
+        let one = ([(); 3].map(|()| -5.0..5.0_f64), [(); 3].map(|()| 0.0..1.0_f64), 0..8_u8).prop_map(|(c, h, big)| {
             let scale = if big == 0 { 5.0 } else { 0.5 };
             Box32::around(&Vector3::from(c), &(Vector3::from(h) * scale))
         });
@@ -217,7 +217,7 @@ mod tests {
         fn finds_what_testing_all_finds(
             mut a in boxes(60),
             b in boxes(60),
-            moved in proptest::collection::vec(([-5.0..5.0_f64; 3], 0..60_usize), 0..40),
+            moved in proptest::collection::vec(([(); 3].map(|()| -5.0..5.0_f64), 0..60_usize), 0..40),
             margin in prop_oneof![Just(0.0), 0.0..2.0_f32],
         ) {
             let mut tree = Bvh::new(&a);
