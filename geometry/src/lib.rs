@@ -25,4 +25,7 @@ pub use scene_graph::{
     GeometryState, PenetrationAsPointPair, QueryObject, RoleProperties, SceneGraph,
     SceneGraphInspector, SceneGraphPorts, SignedDistancePair, SignedDistanceToPoint,
 };
-pub use shapes::{BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, Mesh, Shape, Sphere};
+pub use shapes::{
+    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, FileSource, HalfSpace, InMemoryMesh,
+    MemoryFile, Mesh, MeshSource, MeshcatCone, Shape, Sphere,
+};

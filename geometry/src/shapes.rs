@@ -4,9 +4,14 @@
 //! capsules and their like have their axis along +z and their centre at the origin, a half space is
 //! everything with z <= 0. Constructors check the dimensions, so a `Shape` is always valid.
 
+mod mesh;
+mod mesh_source;
+
+pub use mesh::{Convex, Mesh};
+pub use mesh_source::{FileSource, InMemoryMesh, MemoryFile, MeshSource};
+
 use crate::error::{Error, Result};
 use nalgebra::{Isometry3, Unit, Vector3};
-use std::path::{Path, PathBuf};
 use tarragon_framework::math;
 
 /// Any shape.
@@ -32,8 +37,10 @@ pub enum Shape {
     Ellipsoid(Ellipsoid),
     /// Half space z <= 0.
     HalfSpace(HalfSpace),
-    /// Triangle mesh of a file.
+    /// Mesh of a file.
     Mesh(Mesh),
+    /// Cone, for Meshcat only.
+    MeshcatCone(MeshcatCone),
     /// Sphere.
     Sphere(Sphere),
 }
@@ -49,6 +56,7 @@ impl Shape {
             Self::Ellipsoid(_) => "Ellipsoid",
             Self::HalfSpace(_) => "HalfSpace",
             Self::Mesh(_) => "Mesh",
+            Self::MeshcatCone(_) => "MeshcatCone",
             Self::Sphere(_) => "Sphere",
         }
     }
@@ -71,6 +79,7 @@ into_shape!(
     Ellipsoid(Ellipsoid),
     HalfSpace(HalfSpace),
     Mesh(Mesh),
+    MeshcatCone(MeshcatCone),
     Sphere(Sphere)
 );
 
@@ -279,69 +288,48 @@ impl HalfSpace {
     }
 }
 
-/// A file and a scale per axis; which surface it stands for is said by the shape.
-macro_rules! file_and_scale {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq)]
-        pub struct $name {
-            source: PathBuf,
-            scale3: Vector3<f64>,
-        }
-
-        impl $name {
-            /// The mesh of the file `source`, unscaled. The file is read when the shape is
-            /// registered, not here.
-            pub fn new(source: impl Into<PathBuf>) -> Self {
-                Self { source: source.into(), scale3: Vector3::repeat(1.0) }
-            }
-            /// The mesh of the file `source`, its coordinates multiplied by `scale3`; negative
-            /// factors mirror.
-            ///
-            /// # Errors
-            /// If a factor is nearly zero (below 1e-8) or not finite.
-            pub fn with_scale(source: impl Into<PathBuf>, scale3: Vector3<f64>) -> Result<Self> {
-                let source = source.into();
-                if scale3.iter().any(|s| !s.is_finite() || s.abs() < 1e-8) {
-                    return Err(Error::invalid(format!(
-                        "{}: scale of {} is {:?}, three finite factors of magnitude above 1e-8 \
-                         are expected",
-                        stringify!($name), source.display(), scale3.as_slice()
-                    )));
-                }
-                Ok(Self { source, scale3 })
-            }
-            /// The file.
-            pub fn source(&self) -> &Path {
-                &self.source
-            }
-            /// Scale factor per axis.
-            pub fn scale3(&self) -> Vector3<f64> {
-                self.scale3
-            }
-        }
-    };
+/// Cone with its point at the origin, open towards +z: sqrt(x^2/a^2 + y^2/b^2) <= z/height for z from
+/// 0 to `height`.
+///
+/// Only Meshcat shows it. Render engines and proximity queries pass over it, as Drake's do, whatever
+/// roles it is given.
+///
+/// ```
+/// use tarragon_geometry::MeshcatCone;
+/// let arrow_head = MeshcatCone::new(0.1, 0.02, 0.02)?;
+/// assert_eq!((arrow_head.height(), arrow_head.a(), arrow_head.b()), (0.1, 0.02, 0.02));
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeshcatCone {
+    height: f64,
+    a: f64,
+    b: f64,
 }
-file_and_scale!(
-    /// The triangle mesh of an OBJ, STL or glTF file.
+
+impl MeshcatCone {
+    /// A cone of `height` (m) whose base at z = height has the semi-axes `a` along x and `b` along y
+    /// (m).
     ///
-    /// ```
-    /// use nalgebra::Vector3;
-    /// use tarragon_geometry::Mesh;
-    /// let millimetres = Mesh::with_scale("gripper.stl", Vector3::repeat(1e-3))?;
-    /// assert!(millimetres.source().ends_with("gripper.stl"));
-    /// assert_eq!(Mesh::new("gripper.stl").scale3(), Vector3::repeat(1.0));
-    /// # Ok::<(), tarragon_geometry::Error>(())
-    /// ```
-    Mesh
-);
-file_and_scale!(
-    /// The convex hull of an OBJ, STL or glTF file.
-    ///
-    /// ```
-    /// use tarragon_geometry::{Convex, Shape};
-    /// let hull: Shape = Convex::new("gripper.stl").into();
-    /// assert_eq!(hull.type_name(), "Convex");
-    /// ```
-    Convex
-);
+    /// # Errors
+    /// If one is not positive and finite.
+    pub fn new(height: f64, a: f64, b: f64) -> Result<Self> {
+        Ok(Self {
+            height: length("MeshcatCone", "height", height)?,
+            a: length("MeshcatCone", "a", a)?,
+            b: length("MeshcatCone", "b", b)?,
+        })
+    }
+    /// Height along z (m).
+    pub fn height(&self) -> f64 {
+        self.height
+    }
+    /// Semi-axis of the base along x (m).
+    pub fn a(&self) -> f64 {
+        self.a
+    }
+    /// Semi-axis of the base along y (m).
+    pub fn b(&self) -> f64 {
+        self.b
+    }
+}

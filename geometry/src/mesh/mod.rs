@@ -1,23 +1,37 @@
-//! Triangle meshes of OBJ, STL and glTF files.
+//! Meshes: readers of OBJ, STL, glTF and VTK files, surfaces, volumes, convex hulls.
 
+mod convex_hull;
+mod elements;
 mod gltf;
 mod lines;
 mod mtl;
 mod normals;
 mod obj;
+mod polygon_surface_mesh;
 mod stl;
+mod surface;
+mod triangle_surface_mesh;
 mod triangulate;
+mod volume_mesh;
+mod vtk;
 
 use crate::error::{Error, Result};
 use crate::rgba::Rgba;
+use crate::shapes::MeshSource;
 use nalgebra::{Point3, Vector3};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use self::convex_hull::{ConvexHull, convex_hull};
 pub use self::gltf::parse_gltf;
+pub use elements::{SurfacePolygon, SurfaceTriangle, VolumeElement};
 pub use obj::parse_obj;
+pub use polygon_surface_mesh::PolygonSurfaceMesh;
 pub use stl::parse_stl;
+pub use triangle_surface_mesh::TriangleSurfaceMesh;
+pub use volume_mesh::{VolumeMesh, convert_volume_to_surface_mesh};
+pub use vtk::parse_vtk;
 
 /// How a part of a mesh looks.
 ///
@@ -122,28 +136,118 @@ impl RenderMesh {
     }
 }
 
-/// Reads a mesh file: `.obj` (with its `.mtl`), `.stl`, `.gltf` (with its buffers) or `.glb`.
+/// Reads a mesh file: `.obj` (with its `.mtl`), `.stl`, `.gltf` (with its buffers), `.glb`, or the
+/// boundary of a `.vtk`.
 ///
 /// # Errors
 /// If the file can not be read, its suffix is not supported, or its content is wrong; the message
 /// gives the file and the line, the byte of a binary file or the place in a glTF document.
 pub fn read(path: &Path) -> Result<RenderMesh> {
-    let suffix = path.extension().map(|s| s.to_string_lossy().to_lowercase());
-    let parse = match suffix.as_deref() {
-        Some("obj") => parse_obj,
-        Some("stl") => parse_stl,
-        Some("gltf" | "glb") => parse_gltf,
-        other => {
-            return Err(Error::invalid(format!(
-                "{}: mesh files ending in '{}' are not supported yet, .obj, .stl, .gltf or .glb \
-                 is expected",
-                path.display(),
-                other.map_or(String::new(), |s| format!(".{s}"))
-            )));
-        }
+    read_source(&MeshSource::from(path))
+}
+
+/// [`read`] for a file on disk or in memory.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_source(source: &MeshSource) -> Result<RenderMesh> {
+    let parse = match &*source.extension() {
+        ".obj" => parse_obj,
+        ".stl" => parse_stl,
+        ".gltf" | ".glb" => parse_gltf,
+        ".vtk" => parse_vtk_boundary,
+        _ => return Err(unsupported(source, ".obj, .stl, .gltf, .glb or .vtk")),
     };
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-    parse(path, &bytes)
+    with_bytes(source, parse)
+}
+
+/// Reads the tetrahedra of a VTK file on disk or in memory.
+///
+/// # Errors
+/// If the source is of another type, can not be read, or its content is wrong; the message gives the
+/// file and the line, or the byte within binary data.
+pub fn read_volume(source: &MeshSource) -> Result<VolumeMesh> {
+    match &*source.extension() {
+        ".vtk" => with_bytes(source, parse_vtk),
+        _ => Err(unsupported(source, ".vtk")),
+    }
+}
+
+/// Reads the triangles of an OBJ file on disk or in memory, polygons cut into triangles, coordinates
+/// multiplied by `scale3` (Drake's `ReadObjToTriangleSurfaceMesh`).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_geometry::mesh::read_obj_to_triangle_surface_mesh;
+/// use tarragon_geometry::{InMemoryMesh, MemoryFile};
+/// let square = MemoryFile::new("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n", ".obj", "square");
+/// let scale = Vector3::new(2.0, 3.0, 1.0);
+/// let mesh = read_obj_to_triangle_surface_mesh(InMemoryMesh::new(square), &scale)?;
+/// assert_eq!((mesh.num_triangles(), mesh.total_area()), (2, 6.0));
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+///
+/// # Errors
+/// If the source is of another type, can not be read, or its content is wrong; the message gives the
+/// file and the line.
+pub fn read_obj_to_triangle_surface_mesh(
+    source: impl Into<MeshSource>,
+    scale3: &Vector3<f64>,
+) -> Result<TriangleSurfaceMesh> {
+    let source = source.into();
+    match &*source.extension() {
+        ".obj" => surface_of(read_source(&source)?.scaled(scale3)),
+        _ => Err(unsupported(&source, ".obj")),
+    }
+}
+
+/// The triangles alone.
+pub(crate) fn surface_of(mesh: RenderMesh) -> Result<TriangleSurfaceMesh> {
+    let vertices = mesh.positions.iter().map(|p| p.coords).collect();
+    TriangleSurfaceMesh::new(mesh.triangles, vertices)
+}
+
+fn unsupported(source: &MeshSource, expected: &str) -> Error {
+    Error::invalid(format!(
+        "{}: mesh files ending in '{}' are not supported here, {expected} is expected",
+        source.description(),
+        source.extension()
+    ))
+}
+
+/// Hands the content to a parser.
+fn with_bytes<V>(source: &MeshSource, parse: impl Fn(&Path, &[u8]) -> Result<V>) -> Result<V> {
+    match source {
+        MeshSource::Path(path) => {
+            let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+            parse(path, &bytes)
+        }
+        MeshSource::InMemory(mesh) => {
+            let name = source.description();
+            parse(Path::new(&name), mesh.mesh_file.contents())
+        }
+    }
+}
+
+/// What can be seen of tetrahedra.
+fn parse_vtk_boundary(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
+    let volume = parse_vtk(path, bytes)?;
+    let surface = convert_volume_to_surface_mesh(&volume);
+    let surface = surface.map_err(|e| e.at(&path.display().to_string()))?;
+    let n = surface.num_triangles();
+    let mut mesh = RenderMesh {
+        positions: surface.vertices().iter().map(|v| (*v).into()).collect(),
+        triangles: surface.triangles().iter().map(|t| t.vertices()).collect(),
+        triangle_normals: vec![[0; 3]; n],
+        groups: vec![MaterialGroup {
+            material: None,
+            triangles: 0..n,
+        }],
+        ..RenderMesh::default()
+    };
+    let all: Vec<_> = (0..n).map(|t| (t, normals::Smoothing::Auto)).collect();
+    normals::add_missing(&mut mesh, &all);
+    Ok(mesh)
 }
 
 #[cfg(test)]

@@ -66,9 +66,12 @@ fn obj_errors_name_the_line() {
 
 #[test]
 fn unknown_suffixes_are_refused() {
-    for name in ["a.dae", "a.VTK", "a"] {
+    for name in ["a.dae", "a.ply", "a"] {
         let text = read(Path::new(name)).unwrap_err().to_string();
-        assert!(text.contains("not supported yet"), "{text}");
+        assert!(
+            text.contains("not supported here, .obj, .stl, .gltf, .glb or .vtk is"),
+            "{text}"
+        );
     }
     let text = read(Path::new("/no/such/file.STL"))
         .unwrap_err()

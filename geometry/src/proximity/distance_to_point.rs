@@ -1,7 +1,8 @@
 //! Signed distance from a shape to a point.
 
+use super::convex::{self, Core};
 use super::{NEVER, sphere_box, sphere_capsule, value_of};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::shapes::Shape;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use tarragon_framework::Scalar;
@@ -74,11 +75,15 @@ pub fn distance_to_point<T: Scalar>(
             });
         }
         other => {
-            return Err(Error::invalid(format!(
-                "distance_to_point: {} is not supported, a Box, Capsule, HalfSpace or Sphere is \
-                 expected",
-                other.type_name()
-            )));
+            let x = Isometry3::from_parts(p.into(), UnitQuaternion::identity());
+            let active = convex::features(&super::core(other)?, &Core::Point, &x, f64::INFINITY);
+            let x_gq = Isometry3::from_parts(Translation3::from(p_gq), UnitQuaternion::identity());
+            let core = active.expect(NEVER).evaluate(&x_gq);
+            return Ok(PointDistance {
+                distance: core.distance,
+                grad_w: x_wg.rotation * core.n_ab,
+                p_gn: core.p_a,
+            });
         }
     };
     let x_gq = Isometry3::from_parts(Translation3::from(p_gq), UnitQuaternion::identity());

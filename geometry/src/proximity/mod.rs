@@ -41,9 +41,11 @@
 mod box_box;
 mod capsule_box;
 mod capsule_capsule;
+mod convex;
 mod distance_to_point;
 mod features;
 mod half_space;
+pub(crate) mod polytope;
 mod separating_axis;
 mod sphere_box;
 mod sphere_capsule;
@@ -55,6 +57,7 @@ pub use distance_to_point::{PointDistance, distance_to_point};
 
 use crate::error::{Error, Result};
 use crate::shapes::Shape;
+use convex::{Active, Core, half_space_features};
 use features::Features;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use std::cmp::Ordering;
@@ -149,26 +152,28 @@ pub fn signed_distance_within<T: Scalar>(
     Ok(found.filter(|d| d.distance.re() <= max_distance))
 }
 
-/// True if [`signed_distance`] answers for these two types of shape: box, capsule, half space and
-/// sphere with one another, except two half spaces, which either overlap without bound or are not
-/// comparable.
+/// True if [`signed_distance`] answers for these two types of shape: all but two half spaces, which
+/// either overlap without bound or are not comparable, and cones, which are for visualizers only.
 pub fn is_supported(a: &Shape, b: &Shape) -> bool {
     let known = |s: &Shape| rank(s) < UNKNOWN;
     let half_spaces = matches!((a, b), (Shape::HalfSpace(_), Shape::HalfSpace(_)));
     known(a) && known(b) && !half_spaces
 }
 
-/// The rank of shapes that have no kernel yet.
-const UNKNOWN: u8 = 4;
+/// The rank of shapes without a kernel.
+const UNKNOWN: u8 = 8;
 
 /// The canonical order of shape types; kernels exist for pairs in this order.
 fn rank(shape: &Shape) -> u8 {
     match shape {
         Shape::HalfSpace(_) => 0,
-        Shape::Box(_) => 1,
-        Shape::Capsule(_) => 2,
-        Shape::Sphere(_) => 3,
-        _ => UNKNOWN,
+        Shape::Convex(_) | Shape::Mesh(_) => 1,
+        Shape::Box(_) => 2,
+        Shape::Cylinder(_) => 3,
+        Shape::Ellipsoid(_) => 4,
+        Shape::Capsule(_) => 5,
+        Shape::Sphere(_) => 6,
+        Shape::MeshcatCone(_) => UNKNOWN,
     }
 }
 
@@ -201,6 +206,22 @@ fn in_any_order<T: Scalar>(
             &[b.radius(), b.length()],
             x_wb,
         ),
+        (Shape::Cylinder(a), Shape::Cylinder(b)) => precedes(
+            &[a.radius(), a.length()],
+            x_wa,
+            &[b.radius(), b.length()],
+            x_wb,
+        ),
+        (Shape::Ellipsoid(a), Shape::Ellipsoid(b)) => precedes(
+            a.semi_axes().as_slice(),
+            x_wa,
+            b.semi_axes().as_slice(),
+            x_wb,
+        ),
+        (Shape::Convex(_) | Shape::Mesh(_), Shape::Convex(_) | Shape::Mesh(_)) => {
+            let key = |s: &Shape| core(s).map(|c| c.key());
+            precedes(&key(a)?, x_wa, &key(b)?, x_wb)
+        }
         _ => rank(a) <= rank(b),
     };
     if ordered {
@@ -231,10 +252,11 @@ fn in_order<T: Scalar>(
     // Room for rounding: the exact comparison is made on the final distance.
     let size = value_of(&p_ab).amax() + extent(a) + extent(b);
     let reach = ra + rb + max_distance + NEGLIGIBLE * size;
-    let Some(features) = active_features(a, b, &x_ab, reach)? else {
-        return Ok(None);
+    let core = match active_features(a, b, &x_ab, reach)? {
+        Solved::Beyond => return Ok(None),
+        Solved::Closed(features) => features.evaluate(&x_ab),
+        Solved::General(active) => active.evaluate(&x_ab),
     };
-    let core = features.evaluate(&x_ab);
     let (ra, rb) = (T::from(ra), T::from(rb));
     let in_world = |p: &Vector3<T>| x_wa.rotation * p + x_wa.translation.vector;
     Ok(Some(PairDistance {
@@ -245,14 +267,61 @@ fn in_order<T: Scalar>(
     }))
 }
 
-/// The active features of the cores of a pair in canonical order; `None` beyond `reach`.
+/// The active features of a pair.
+enum Solved {
+    /// Farther apart than was asked for.
+    Beyond,
+    /// By a closed form.
+    Closed(Features),
+    /// By the general solver.
+    General(Active),
+}
+
+impl From<Option<Features>> for Solved {
+    fn from(found: Option<Features>) -> Self {
+        found.map_or(Self::Beyond, Self::Closed)
+    }
+}
+
+impl From<Option<Active>> for Solved {
+    fn from(found: Option<Active>) -> Self {
+        found.map_or(Self::Beyond, Self::General)
+    }
+}
+
+/// The set that a shape is, but for its margin; half spaces have none.
+#[inline]
+fn core(shape: &Shape) -> Result<Core<'_>> {
+    Ok(match shape {
+        Shape::Box(s) => Core::Box(s.half_size()),
+        Shape::Capsule(s) => Core::Segment {
+            half: 0.5 * s.length(),
+        },
+        Shape::Cylinder(s) => Core::Cylinder {
+            radius: s.radius(),
+            half: 0.5 * s.length(),
+        },
+        Shape::Ellipsoid(s) => Core::Ellipsoid(s.semi_axes()),
+        Shape::Sphere(_) => Core::Point,
+        Shape::Convex(s) => Core::Polytope(s.polytope()?),
+        Shape::Mesh(s) => Core::Polytope(s.polytope()?),
+        other => {
+            return Err(Error::invalid(format!(
+                "{} has no proximity: it is for visualizers only",
+                other.type_name()
+            )));
+        }
+    })
+}
+
+/// The active features of the cores of a pair in canonical order.
 #[inline]
 fn active_features<T: Scalar>(
     a: &Shape,
     b: &Shape,
     x_ab: &Isometry3<T>,
     reach: f64,
-) -> Result<Option<Features>> {
+) -> Result<Solved> {
     let p = value_of(&x_ab.translation.vector);
     let x = Isometry3::from_parts(
         Translation3::from(p),
@@ -260,23 +329,27 @@ fn active_features<T: Scalar>(
     );
     let upright = |half: f64| Vector3::new(0.0, 0.0, half);
     Ok(match (a, b) {
-        (Shape::HalfSpace(_), Shape::Box(b)) => half_space::features(&b.half_size(), &x, reach),
-        (Shape::HalfSpace(_), Shape::Capsule(b)) => {
-            half_space::features(&upright(0.5 * b.length()), &x, reach)
+        (Shape::HalfSpace(_), Shape::Box(b)) => {
+            half_space::features(&b.half_size(), &x, reach).into()
         }
-        (Shape::HalfSpace(_), Shape::Sphere(_)) => half_space::features(&upright(0.0), &x, reach),
+        (Shape::HalfSpace(_), Shape::Capsule(b)) => {
+            half_space::features(&upright(0.5 * b.length()), &x, reach).into()
+        }
+        (Shape::HalfSpace(_), Shape::Sphere(_)) => {
+            half_space::features(&upright(0.0), &x, reach).into()
+        }
         (Shape::Box(a), Shape::Box(b)) => {
-            box_box::features(&a.half_size(), &b.half_size(), &x, reach)
+            box_box::features(&a.half_size(), &b.half_size(), &x, reach).into()
         }
         (Shape::Box(a), Shape::Capsule(b)) => {
-            capsule_box::features(&a.half_size(), 0.5 * b.length(), &x, reach)
+            capsule_box::features(&a.half_size(), 0.5 * b.length(), &x, reach).into()
         }
-        (Shape::Box(a), Shape::Sphere(_)) => sphere_box::features(&a.half_size(), &p, reach),
+        (Shape::Box(a), Shape::Sphere(_)) => sphere_box::features(&a.half_size(), &p, reach).into(),
         (Shape::Capsule(a), Shape::Capsule(b)) => {
-            capsule_capsule::features(0.5 * a.length(), 0.5 * b.length(), &x, reach)
+            capsule_capsule::features(0.5 * a.length(), 0.5 * b.length(), &x, reach).into()
         }
         (Shape::Capsule(a), Shape::Sphere(_)) => {
-            sphere_capsule::features(0.5 * a.length(), &p, reach)
+            sphere_capsule::features(0.5 * a.length(), &p, reach).into()
         }
         (Shape::HalfSpace(_), Shape::HalfSpace(_)) => {
             return Err(Error::invalid(
@@ -284,14 +357,8 @@ fn active_features<T: Scalar>(
                  unbounded; filter the pair",
             ));
         }
-        _ => {
-            return Err(Error::invalid(format!(
-                "signed_distance: the pair {} and {} is not supported, Box, Capsule, HalfSpace \
-                 or Sphere are expected",
-                a.type_name(),
-                b.type_name()
-            )));
-        }
+        (Shape::HalfSpace(_), b) => half_space_features(&core(b)?, &x, reach).into(),
+        (a, b) => convex::features(&core(a)?, &core(b)?, &x, reach).into(),
     })
 }
 
@@ -333,7 +400,10 @@ fn extent(shape: &Shape) -> f64 {
         Shape::Box(s) => s.size().sum(),
         Shape::Capsule(s) => s.length() + s.radius(),
         Shape::Sphere(s) => s.radius(),
-        _ => 0.0,
+        Shape::Cylinder(s) => s.length() + s.radius(),
+        Shape::Ellipsoid(s) => s.semi_axes().max(),
+        Shape::Convex(_) | Shape::Mesh(_) => core(shape).map_or(0.0, |c| c.extent()),
+        Shape::HalfSpace(_) | Shape::MeshcatCone(_) => 0.0,
     }
 }
 

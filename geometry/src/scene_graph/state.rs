@@ -505,7 +505,11 @@ impl RoleProperties for ProximityProperties {
             e.at(&format!("geometry '{}' on frame '{frame}'", geometry.name))
         })?;
         let geometry = &mut state.geometries[number];
-        geometry.bound = Some(bound);
+        // Without a bound no query finds it.
+        geometry.bound = match geometry.shape {
+            Shape::MeshcatCone(_) => None,
+            _ => Some(bound),
+        };
         geometry.proximity = Some(self);
         Ok(())
     }

@@ -9,8 +9,7 @@ use crate::inertia::SpatialInertia;
 use crate::joint::{CouplerConstraint, Joint};
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
-use std::path::Path;
-use tarragon_geometry::{ProximityProperties, SceneGraph, Shape};
+use tarragon_geometry::{MeshSource, ProximityProperties, SceneGraph, Shape};
 
 /// One model. Bodies and joints refer to each other by their place in these lists; body 0 is the
 /// world.
@@ -111,7 +110,7 @@ impl Model {
             // Clones of a scene share render engines, which see geometry at once; so what may fail is
             // tried without them.
             for (place, file) in self.mesh_files() {
-                let read = tarragon_geometry::mesh::read(file);
+                let read = tarragon_geometry::mesh::read_source(file);
                 read.map_err(|e| Failure {
                     place,
                     error: e.into(),
@@ -131,7 +130,7 @@ impl Model {
     }
 
     /// The mesh files of all geometry with the places that name them.
-    fn mesh_files(&self) -> impl Iterator<Item = ((u32, u32), &Path)> {
+    fn mesh_files(&self) -> impl Iterator<Item = ((u32, u32), &MeshSource)> {
         let geometries = self.bodies.iter().flat_map(|b| &b.geometries);
         geometries.filter_map(|g| match &g.shape {
             Shape::Mesh(mesh) => Some((g.place, mesh.source())),

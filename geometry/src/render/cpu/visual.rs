@@ -7,7 +7,7 @@ use crate::mesh::{self, Material};
 use crate::properties::PerceptionProperties;
 use crate::render::RenderLabel;
 use crate::rgba::Rgba;
-use crate::shapes::Shape;
+use crate::shapes::{MeshSource, Shape};
 use nalgebra::Vector3;
 use std::io::Cursor;
 use std::path::Path;
@@ -55,6 +55,7 @@ impl Visual {
                 map,
                 default_diffuse,
             )?),
+            Shape::MeshcatCone(_) => return Ok(None),
             Shape::Box(_)
             | Shape::Capsule(_)
             | Shape::Cylinder(_)
@@ -64,8 +65,6 @@ impl Visual {
                 shape: shape.clone(),
                 diffuse: rgb(diffuse.unwrap_or(default_diffuse)),
             },
-            #[allow(unreachable_patterns, reason = "shapes will be added")]
-            _ => return Ok(None),
         };
         Ok(Some(Self { label, form }))
     }
@@ -85,21 +84,22 @@ fn rgb(color: Rgba) -> [f32; 3] {
 /// A mesh with its materials. What the file says about a face comes first; `phong` properties, or a PNG
 /// file of the mesh's name, are for faces that it says nothing about (as in Drake).
 fn read(
-    path: &Path,
+    source: &MeshSource,
     scale3: &Vector3<f64>,
     diffuse: Option<Rgba>,
     map: Option<&String>,
     default_diffuse: Rgba,
 ) -> Result<ClusteredMesh> {
-    let mesh = mesh::read(path)?.scaled(scale3);
-    let beside = path.with_extension("png");
+    let mesh = mesh::read_source(source)?.scaled(scale3);
+    let beside = source.path().map(|p| p.with_extension("png"));
     // An image that no face asks for is not worth reading.
     let wanted = mesh.groups.iter().any(|g| g.material.is_none());
     let texture = match map {
         _ if !wanted => None,
         Some(map) => texture(Path::new(map)),
-        None if beside.is_file() && !mesh.triangle_uvs.is_empty() => texture(&beside),
-        None => None,
+        None => beside
+            .filter(|p| p.is_file() && !mesh.triangle_uvs.is_empty())
+            .and_then(|p| texture(&p)),
     };
     let otherwise = if texture.is_some() {
         Rgba::WHITE

@@ -2,7 +2,7 @@
 
 use crate::bvh::Box32;
 use crate::error::Result;
-use crate::mesh;
+use crate::mesh::PolygonSurfaceMesh;
 use crate::shapes::Shape;
 use nalgebra::{Isometry3, Matrix3, Quaternion, UnitQuaternion, Vector3};
 use tarragon_framework::Scalar;
@@ -42,23 +42,22 @@ impl LocalBound {
             Shape::Box(b) => centered(b.half_size()),
             Shape::Cylinder(c) => centered(Vector3::new(c.radius(), c.radius(), c.length() / 2.0)),
             Shape::Ellipsoid(e) => centered(e.semi_axes()),
-            Shape::Mesh(m) => Self::of_mesh(m.source(), &m.scale3())?,
-            Shape::Convex(c) => Self::of_mesh(c.source(), &c.scale3())?,
+            Shape::MeshcatCone(c) => Self::Box {
+                center: Vector3::new(0.0, 0.0, c.height() / 2.0),
+                half: Vector3::new(c.a(), c.b(), c.height() / 2.0),
+            },
+            Shape::Mesh(m) => Self::of_hull(&*m.convex_hull()?),
+            Shape::Convex(c) => Self::of_hull(&*c.convex_hull()?),
         })
     }
 
-    fn of_mesh(source: &std::path::Path, scale3: &Vector3<f64>) -> Result<Self> {
-        let mesh = mesh::read(source)?;
-        let mut low = Vector3::repeat(f64::INFINITY);
-        let mut high = -low;
-        for p in &mesh.positions {
-            let p = p.coords.component_mul(scale3);
-            (low, high) = (low.inf(&p), high.sup(&p));
+    /// Around a mesh: its hull has the same box, and queries need the hull anyway.
+    fn of_hull(hull: &PolygonSurfaceMesh) -> Self {
+        let (center, size) = hull.calc_bounding_box();
+        Self::Box {
+            center,
+            half: size / 2.0,
         }
-        Ok(Self::Box {
-            center: (low + high) / 2.0,
-            half: (high - low) / 2.0,
-        })
     }
 
     /// Centre and half width of the world box of a shape at `X_WG`, or `None` if it has none.

@@ -68,7 +68,7 @@ impl<T: Scalar> QueryObject<T> {
             Ok(())
         };
         let geometries = self.state.geometries.iter().enumerate();
-        let mut near = geometries.filter(|(_, g)| g.proximity.is_some());
+        let mut near = geometries.filter(|(_, g)| g.bound.is_some());
         if threshold == f64::INFINITY {
             return near.try_for_each(|(number, _)| test(number));
         }

@@ -1,0 +1,327 @@
+//! The hull as triangles.
+
+use super::Simplex;
+use nalgebra::Vector3;
+use robust::{Coord3D, orient3d};
+
+const NONE: u32 = u32::MAX;
+
+/// Half a unit in the last place, and the error of a 3x3 determinant relative to its permanent
+/// (Shewchuk 1997, the bound A of orient3d).
+const HALF_ULP: f64 = f64::EPSILON / 2.0;
+const DETERMINANT_ERROR: f64 = (7.0 + 56.0 * HALF_ULP) * HALF_ULP;
+
+/// Far apart points of the set. What is within ten times the `rounding` of a point, line or plane
+/// counts as being on it.
+pub(super) fn initial_simplex(points: &[Vector3<f64>], rounding: f64) -> Simplex {
+    let tolerance = 10.0 * rounding;
+    let furthest = |measure: &dyn Fn(&Vector3<f64>) -> f64| {
+        let mut best = (0, -1.0);
+        for (i, p) in points.iter().enumerate() {
+            let m = measure(p);
+            if m > best.1 {
+                best = (i as u32, m);
+            }
+        }
+        best
+    };
+    let at = |i: u32| points[i as usize];
+    // The extremes of the widest axis.
+    let (mut low, mut high) = ([0u32; 3], [0u32; 3]);
+    for (i, p) in points.iter().enumerate() {
+        for k in 0..3 {
+            if p[k] < at(low[k])[k] {
+                low[k] = i as u32;
+            }
+            if p[k] > at(high[k])[k] {
+                high[k] = i as u32;
+            }
+        }
+    }
+    let width = |k: usize| at(high[k])[k] - at(low[k])[k];
+    let k = (1..3).fold(0, |best, k| if width(k) > width(best) { k } else { best });
+    let (a, b) = (low[k], high[k]);
+    if width(k) <= tolerance {
+        return Simplex::Point(a);
+    }
+    let along = (at(b) - at(a)).normalize();
+    let (c, distance) = furthest(&|p| (p - at(a)).cross(&along).norm());
+    if distance <= tolerance {
+        // Not always the ends: those are furthest along the line.
+        let mut order = [(0u32, f64::INFINITY), (0, f64::NEG_INFINITY)];
+        for (i, p) in points.iter().enumerate() {
+            let s = (p - at(a)).dot(&along);
+            if s < order[0].1 {
+                order[0] = (i as u32, s);
+            }
+            if s > order[1].1 {
+                order[1] = (i as u32, s);
+            }
+        }
+        return Simplex::Segment(order[0].0, order[1].0);
+    }
+    let normal = (at(b) - at(a)).cross(&(at(c) - at(a))).normalize();
+    let (d, distance) = furthest(&|p| (p - at(a)).dot(&normal).abs());
+    if distance <= tolerance {
+        return Simplex::Triangle([a, b, c]);
+    }
+    Simplex::Tetrahedron([a, b, c, d])
+}
+
+/// Positive if `p` sees the front of the triangle; the sign is exact.
+fn side(points: &[Vector3<f64>], [a, b, c]: [u32; 3], p: u32) -> f64 {
+    let coord = |i: u32| {
+        let p = points[i as usize];
+        Coord3D {
+            x: p.x,
+            y: p.y,
+            z: p.z,
+        }
+    };
+    -orient3d(coord(a), coord(b), coord(c), coord(p))
+}
+
+struct Facet {
+    corners: [u32; 3],
+    /// The facet beyond the edge from corner k to the next.
+    neighbors: [u32; 3],
+    /// Twice the area times the normal.
+    normal: Vector3<f64>,
+    /// Rows of the permanent, for error bounds.
+    magnitude: Vector3<f64>,
+    area2: f64,
+    /// The points above it, as a list through `Builder::next`.
+    outside: u32,
+    /// The one of them that is farthest away.
+    furthest: (u32, f64),
+    alive: bool,
+}
+
+impl Facet {
+    fn new(points: &[Vector3<f64>], corners: [u32; 3]) -> Self {
+        let [a, b, c] = corners.map(|i| points[i as usize]);
+        let (u, v) = (b - a, c - a);
+        let normal = u.cross(&v);
+        let (s, t) = (u.abs(), v.abs());
+        let magnitude = Vector3::new(
+            s.y * t.z + s.z * t.y,
+            s.z * t.x + s.x * t.z,
+            s.x * t.y + s.y * t.x,
+        );
+        Self {
+            corners,
+            neighbors: [NONE; 3],
+            area2: normal.norm(),
+            normal,
+            magnitude,
+            outside: NONE,
+            furthest: (NONE, 0.0),
+            alive: true,
+        }
+    }
+
+    /// Twice the area times the height of `p` above the facet, if that is more than rounding.
+    fn height_of(&self, points: &[Vector3<f64>], p: u32, rounding: f64) -> Option<f64> {
+        let x = points[p as usize] - points[self.corners[0] as usize];
+        let height = self.normal.dot(&x);
+        let error = DETERMINANT_ERROR * self.magnitude.dot(&x.abs());
+        if height < -error {
+            return None;
+        }
+        if height > error && height > 2.0 * rounding * self.area2 {
+            return Some(height);
+        }
+        // Near a facet of some breadth nothing is lost by dropping the point. The plane of a narrow
+        // facet is too uncertain for that.
+        if height + error <= 4.0 * rounding * self.area2 || side(points, self.corners, p) <= 0.0 {
+            return None;
+        }
+        Some(height.max(0.0))
+    }
+}
+
+struct Builder<'a> {
+    points: &'a [Vector3<f64>],
+    rounding: f64,
+    facets: Vec<Facet>,
+    free: Vec<u32>,
+    /// Per point, the next of the list that it is in.
+    next: Vec<u32>,
+}
+
+/// The hull of points that span space, as triangles counter-clockwise seen from outside, with the
+/// triangles beyond their edges.
+pub(super) fn triangles(
+    points: &[Vector3<f64>],
+    simplex: [u32; 4],
+    rounding: f64,
+) -> Vec<Triangle> {
+    let mut builder = Builder {
+        points,
+        rounding,
+        facets: Vec::new(),
+        free: Vec::new(),
+        next: vec![NONE; points.len()],
+    };
+    builder.start(simplex);
+    builder.grow();
+    builder.finish()
+}
+
+/// A triangle of a closed surface.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Triangle {
+    pub(super) corners: [u32; 3],
+    /// The triangle beyond the edge from corner k to the next.
+    pub(super) neighbors: [u32; 3],
+}
+
+impl Builder<'_> {
+    fn start(&mut self, [a, mut b, mut c, d]: [u32; 4]) {
+        // d must not see the front of (a, b, c).
+        if side(self.points, [a, b, c], d) > 0.0 {
+            (b, c) = (c, b);
+        }
+        let faces = [[a, b, c], [a, d, b], [b, d, c], [c, d, a]];
+        let neighbors = [[1, 2, 3], [3, 2, 0], [1, 3, 0], [2, 1, 0]];
+        for (corners, neighbors) in faces.into_iter().zip(neighbors) {
+            let mut facet = Facet::new(self.points, corners);
+            facet.neighbors = neighbors;
+            self.facets.push(facet);
+        }
+        for p in 0..self.points.len() as u32 {
+            if ![a, b, c, d].contains(&p) {
+                self.assign(p, &[0, 1, 2, 3]);
+            }
+        }
+    }
+
+    /// Puts the point into the outside list of the first facet that it is above.
+    fn assign(&mut self, p: u32, candidates: &[u32]) {
+        for &f in candidates {
+            let facet = &mut self.facets[f as usize];
+            if let Some(height) = facet.height_of(self.points, p, self.rounding) {
+                self.next[p as usize] = facet.outside;
+                facet.outside = p;
+                if facet.furthest.0 == NONE || height > facet.furthest.1 {
+                    facet.furthest = (p, height);
+                }
+                return;
+            }
+        }
+    }
+
+    fn grow(&mut self) {
+        let mut todo: Vec<u32> = (0..4).rev().collect();
+        let mut visible = Vec::new();
+        let mut horizon = Vec::new();
+        let mut new = Vec::new();
+        // Per vertex, the new facet whose horizon edge starts there.
+        let mut starting = vec![NONE; self.points.len()];
+        while let Some(f) = todo.pop() {
+            let facet = &self.facets[f as usize];
+            if !facet.alive || facet.outside == NONE {
+                continue;
+            }
+            let apex = facet.furthest.0;
+            self.look(f, apex, &mut visible, &mut horizon);
+            new.clear();
+            for &(from, to, beyond, edge) in &horizon {
+                let mut facet = Facet::new(self.points, [from, to, apex]);
+                facet.neighbors[0] = beyond;
+                let index = match self.free.pop() {
+                    Some(index) => {
+                        self.facets[index as usize] = facet;
+                        index
+                    }
+                    None => {
+                        self.facets.push(facet);
+                        self.facets.len() as u32 - 1
+                    }
+                };
+                self.facets[beyond as usize].neighbors[edge] = index;
+                starting[from as usize] = index;
+                new.push(index);
+            }
+            for &index in &new {
+                let to = self.facets[index as usize].corners[1];
+                let following = starting[to as usize];
+                self.facets[index as usize].neighbors[1] = following;
+                self.facets[following as usize].neighbors[2] = index;
+            }
+            for &dead in &visible {
+                let mut p = std::mem::replace(&mut self.facets[dead as usize].outside, NONE);
+                while p != NONE {
+                    let next = self.next[p as usize];
+                    if p != apex {
+                        self.assign(p, &new);
+                    }
+                    p = next;
+                }
+            }
+            self.free.extend(&visible);
+            todo.extend(new.iter().rev());
+        }
+    }
+
+    /// Finds the facets that `apex` sees, beginning with `first`, and the edges around them as (from, to,
+    /// facet beyond, its edge).
+    fn look(
+        &mut self,
+        first: u32,
+        apex: u32,
+        visible: &mut Vec<u32>,
+        horizon: &mut Vec<(u32, u32, u32, usize)>,
+    ) {
+        visible.clear();
+        horizon.clear();
+        visible.push(first);
+        self.facets[first as usize].alive = false;
+        let mut at = 0;
+        while let Some(&f) = visible.get(at) {
+            at += 1;
+            for k in 0..3 {
+                let facet = &self.facets[f as usize];
+                let beyond = facet.neighbors[k];
+                let other = &self.facets[beyond as usize];
+                if !other.alive {
+                    continue;
+                }
+                if side(self.points, other.corners, apex) > 0.0 {
+                    self.facets[beyond as usize].alive = false;
+                    visible.push(beyond);
+                }
+            }
+        }
+        for &f in visible.iter() {
+            let facet = &self.facets[f as usize];
+            for k in 0..3 {
+                let beyond = facet.neighbors[k];
+                let other = &self.facets[beyond as usize];
+                if other.alive {
+                    let (from, to) = (facet.corners[k], facet.corners[(k + 1) % 3]);
+                    let edge = (0..3).find(|&e| other.corners[e] == to).unwrap_or(0);
+                    horizon.push((from, to, beyond, edge));
+                }
+            }
+        }
+    }
+
+    fn finish(self) -> Vec<Triangle> {
+        let mut number = vec![NONE; self.facets.len()];
+        let mut count = 0;
+        for (f, facet) in self.facets.iter().enumerate() {
+            if facet.alive {
+                number[f] = count;
+                count += 1;
+            }
+        }
+        let alive = self.facets.iter().filter(|f| f.alive);
+        alive
+            .map(|f| Triangle {
+                corners: f.corners,
+                neighbors: f.neighbors.map(|n| number[n as usize]),
+            })
+            .collect()
+    }
+}

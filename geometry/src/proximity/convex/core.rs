@@ -1,0 +1,223 @@
+//! The bounded convex sets that the general solver knows, each in its own frame.
+
+use super::active::{Flat, Local, Piece};
+use super::region::Region;
+use crate::proximity::polytope::Polytope;
+use nalgebra::Vector3;
+
+/// A convex set, centred at the origin of its frame unless it is a polytope.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::proximity) enum Core<'a> {
+    Point,
+    /// `|z| <= half`.
+    Segment {
+        half: f64,
+    },
+    /// Half edges.
+    Box(Vector3<f64>),
+    /// Axis along z, `|z| <= half`.
+    Cylinder {
+        radius: f64,
+        half: f64,
+    },
+    /// Semi-axes.
+    Ellipsoid(Vector3<f64>),
+    Polytope(&'a Polytope),
+}
+
+impl Core<'_> {
+    /// The size of the set (m), to which rounding is compared.
+    pub(in crate::proximity) fn extent(&self) -> f64 {
+        match self {
+            Self::Point => 0.0,
+            Self::Segment { half } => 2.0 * half,
+            Self::Box(h) => 2.0 * h.norm(),
+            Self::Cylinder { radius, half } => 2.0 * (radius + half),
+            Self::Ellipsoid(semi_axes) => 2.0 * semi_axes.max(),
+            Self::Polytope(p) => p.extent(),
+        }
+    }
+
+    /// Numbers that tell polytopes apart, to put two of them into an order.
+    pub(in crate::proximity) fn key(&self) -> [f64; 5] {
+        match self {
+            Self::Polytope(p) => {
+                let v = p.vertices()[0];
+                [p.vertices().len() as f64, p.extent(), v.x, v.y, v.z]
+            }
+            _ => [0.0; 5],
+        }
+    }
+
+    /// A point inside.
+    pub(super) fn center(&self) -> Vector3<f64> {
+        match self {
+            Self::Polytope(p) => {
+                p.vertices().iter().sum::<Vector3<f64>>() / p.vertices().len() as f64
+            }
+            _ => Vector3::zeros(),
+        }
+    }
+
+    /// A point farthest along `d`, which need not be of unit length.
+    #[inline]
+    pub(super) fn support(&self, d: &Vector3<f64>) -> Vector3<f64> {
+        match self {
+            Self::Point => Vector3::zeros(),
+            Self::Segment { half } => Vector3::new(0.0, 0.0, half.copysign(d.z)),
+            Self::Box(h) => h.zip_map(d, f64::copysign),
+            Self::Cylinder { radius, half } => {
+                let across = (d.x * d.x + d.y * d.y).sqrt();
+                let (x, y) = if across > 0.0 {
+                    (d.x * (radius / across), d.y * (radius / across))
+                } else {
+                    (0.0, 0.0)
+                };
+                Vector3::new(x, y, half.copysign(d.z))
+            }
+            Self::Ellipsoid(semi_axes) => {
+                let scaled = d.component_mul(semi_axes);
+                let length = scaled.norm();
+                if length > 0.0 {
+                    scaled.component_mul(semi_axes) / length
+                } else {
+                    Vector3::zeros()
+                }
+            }
+            Self::Polytope(p) => p.vertices()[p.support(d)],
+        }
+    }
+
+    /// The features that support the set in directions within about the angle `tolerance` of the
+    /// unit vector `n`.
+    pub(super) fn local(&self, n: &Vector3<f64>, tolerance: f64) -> Local {
+        let along_z = n.z.abs() <= tolerance;
+        match self {
+            Self::Point => Local::point(Vector3::zeros()),
+            Self::Segment { .. } => {
+                let flat = if along_z {
+                    Flat::Edge(Vector3::z())
+                } else {
+                    Flat::None
+                };
+                Local::new(Piece::Point(self.support(n)), flat)
+            }
+            Self::Box(_) => {
+                let mut free = n.map(|n| n.abs() <= tolerance);
+                let axis = n.iamax();
+                free[axis] = false;
+                let flat = match free.iter().filter(|f| **f).count() {
+                    0 => Flat::None,
+                    1 => Flat::Edge(free.map(|f| if f { 1.0 } else { 0.0 })),
+                    _ => Flat::Face(Vector3::ith(axis, 1.0_f64.copysign(n[axis]))),
+                };
+                Local::new(Piece::Point(self.support(n)), flat)
+            }
+            Self::Cylinder { radius, half } => {
+                let circle = |z: f64| Piece::Circle {
+                    center: Vector3::new(0.0, 0.0, z),
+                    axis: Vector3::z(),
+                    radius: *radius,
+                };
+                if n.x.hypot(n.y) <= tolerance {
+                    let up = Vector3::new(0.0, 0.0, half.copysign(n.z));
+                    let normal = Vector3::new(0.0, 0.0, 1.0_f64.copysign(n.z));
+                    Local::new(Piece::Point(up), Flat::Face(normal))
+                } else if along_z {
+                    Local::new(circle(0.0), Flat::Edge(Vector3::z()))
+                } else {
+                    Local::new(circle(half.copysign(n.z)), Flat::None)
+                }
+            }
+            Self::Ellipsoid(semi_axes) => Local::new(Piece::Ellipsoid(*semi_axes), Flat::None),
+            Self::Polytope(p) => polytope_local(p, n, tolerance),
+        }
+    }
+
+    /// All points whose height along the unit vector `n` is within `tolerance` (m) of the largest.
+    pub(super) fn region(&self, n: &Vector3<f64>, tolerance: f64) -> Region {
+        let s = self.support(n);
+        match self {
+            Self::Point | Self::Ellipsoid(_) => Region::point(s),
+            Self::Segment { half } => {
+                if 2.0 * half * n.z.abs() <= tolerance {
+                    Region::segment(Vector3::new(0.0, 0.0, -half), Vector3::new(0.0, 0.0, *half))
+                } else {
+                    Region::point(s)
+                }
+            }
+            Self::Box(h) => {
+                let free = h.zip_map(n, |h, n| 2.0 * h * n.abs() <= tolerance);
+                let mut corners = vec![s];
+                for axis in (0..3).filter(|i| free[*i]) {
+                    // Back along the list, so that the corners stay in the order of a loop.
+                    for i in (0..corners.len()).rev() {
+                        let mut other: Vector3<f64> = corners[i];
+                        other[axis] = -other[axis];
+                        corners.push(other);
+                    }
+                }
+                corners.truncate(4);
+                Region::polygon(corners)
+            }
+            Self::Cylinder { radius, half } => {
+                if 2.0 * radius * n.x.hypot(n.y) <= tolerance {
+                    Region::disk(Vector3::new(0.0, 0.0, s.z), *radius)
+                } else if 2.0 * half * n.z.abs() <= tolerance {
+                    Region::segment(Vector3::new(s.x, s.y, -half), Vector3::new(s.x, s.y, *half))
+                } else {
+                    Region::point(s)
+                }
+            }
+            Self::Polytope(p) => polytope_region(p, n, tolerance),
+        }
+    }
+}
+
+fn polytope_local(p: &Polytope, n: &Vector3<f64>, tolerance: f64) -> Local {
+    let top = p.support(n);
+    let v = p.vertices()[top];
+    let mut level = None;
+    let mut count = 0;
+    for &i in p.neighbors(top) {
+        let e = v - p.vertices()[i as usize];
+        if e.dot(n) <= tolerance * e.norm() {
+            count += 1;
+            level = Some(e);
+        }
+    }
+    let flat = match (count, level) {
+        (1, Some(e)) => Flat::Edge(e.normalize()),
+        (0, _) | (_, None) => Flat::None,
+        _ => match p.face_toward(top, n) {
+            Some(face) => Flat::Face(*p.plane(face).0),
+            None => Flat::None,
+        },
+    };
+    let on = match flat {
+        // A vertex of that very face, which need not be the highest one.
+        Flat::Face(normal) => p.vertices()[p.support(&normal)],
+        _ => v,
+    };
+    Local::new(Piece::Point(on), flat)
+}
+
+/// A vertex, an edge or a face; a face whose corners are all high enough, or a fan of vertices where
+/// several nearly coplanar faces are.
+fn polytope_region(p: &Polytope, n: &Vector3<f64>, tolerance: f64) -> Region {
+    let top = p.support(n);
+    let v = p.vertices()[top];
+    let high = |i: u32| (v - p.vertices()[i as usize]).dot(n) <= tolerance;
+    let mut members = vec![top as u32];
+    let mut next = 0;
+    while next < members.len() {
+        for &i in p.neighbors(members[next] as usize) {
+            if high(i) && !members.contains(&i) {
+                members.push(i);
+            }
+        }
+        next += 1;
+    }
+    let points = members.iter().map(|i| p.vertices()[*i as usize]);
+    Region::hull(points.collect(), n)
+}

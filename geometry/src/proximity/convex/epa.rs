@@ -1,0 +1,235 @@
+//! A polytope inside the difference of two overlapping cores that grows toward its nearest boundary
+//! (van den Bergen 2001).
+//!
+//! No plane of a face is farther from the origin than the boundary behind the face, so the nearest face
+//! bounds the depth from below while every direction bounds it from above.
+
+use super::gjk::Pair;
+use nalgebra::Vector3;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+/// A corner: a boundary point of the difference B - A and the direction it was found in.
+#[derive(Clone, Copy, Debug)]
+struct Corner {
+    w: Vector3<f64>,
+    m: Vector3<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Face {
+    corners: [u32; 3],
+    /// The face across the edge from corner `i` to corner `i + 1`.
+    across: [u32; 3],
+    /// Outward unit normal and offset of its plane.
+    m: Vector3<f64>,
+    offset: f64,
+    alive: bool,
+}
+
+/// A face in the queue, nearest plane first; ties by index, so that the order is always the same.
+#[derive(Clone, Copy, PartialEq)]
+struct Entry(f64, u32);
+
+impl Eq for Entry {}
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
+    }
+}
+
+/// The nearest face.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nearest {
+    face: u32,
+    /// Outward unit normal.
+    pub(super) m: Vector3<f64>,
+    /// Distance of its plane from the origin: nothing behind the face is nearer.
+    pub(super) offset: f64,
+}
+
+/// The growing polytope.
+pub(super) struct Epa {
+    corners: Vec<Corner>,
+    faces: Vec<Face>,
+    queue: BinaryHeap<Reverse<Entry>>,
+    size: f64,
+}
+
+impl Epa {
+    /// A tetrahedron of boundary points, wide in all directions; or, if the difference is flat, the unit
+    /// normal of its plane.
+    pub(super) fn new(pair: &Pair<'_>, first: &Vector3<f64>) -> Result<Self, Vector3<f64>> {
+        let look = |m: Vector3<f64>| Corner {
+            w: pair.support(&-m),
+            m,
+        };
+        let mut corners = vec![look(*first), look(-first)];
+        let basis = super::region::Basis::new(first);
+        // Each next corner is the farther one of two opposite looks.
+        let span = |corners: &[Corner]| corners[1].w - corners[0].w;
+        for m in [basis.t1, basis.t2] {
+            if span(&corners).norm() > 1e-2 * pair.size {
+                break;
+            }
+            let other = [look(m), look(-m)];
+            if span(&other).norm() > span(&corners).norm() {
+                corners = other.to_vec();
+            }
+        }
+        let line = span(&corners);
+        let Some(u) = line.try_normalize(1e-13 * pair.size) else {
+            return Err(*first);
+        };
+        let away = |c: &Corner| {
+            let q = c.w - corners[0].w;
+            (q - u * u.dot(&q)).norm()
+        };
+        let basis = super::region::Basis::new(&u);
+        let looks = [basis.t1, -basis.t1, basis.t2, -basis.t2].map(look);
+        let third = farthest(&looks, away);
+        if away(&third) <= 1e-13 * pair.size {
+            return Err(basis.t1);
+        }
+        let normal = u.cross(&(third.w - corners[0].w)).normalize();
+        let height = |c: &Corner| normal.dot(&(c.w - corners[0].w)).abs();
+        let fourth = farthest(&[look(normal), look(-normal)], height);
+        if height(&fourth) <= 1e-13 * pair.size {
+            return Err(normal);
+        }
+        corners.extend([third, fourth]);
+        let mut this = Self {
+            corners,
+            faces: vec![],
+            queue: BinaryHeap::new(),
+            size: pair.size,
+        };
+        let w = |i: usize| this.corners[i].w;
+        let flipped = (w(1) - w(0)).cross(&(w(2) - w(0))).dot(&(w(3) - w(0))) > 0.0;
+        let order: [u32; 4] = if flipped { [0, 2, 1, 3] } else { [0, 1, 2, 3] };
+        let [a, b, c, d] = order;
+        // Outward: corner 3 is behind (0, 1, 2).
+        this.add([a, b, c], [1, 2, 3]);
+        this.add([b, a, d], [0, 3, 2]);
+        this.add([c, b, d], [0, 1, 3]);
+        this.add([a, c, d], [0, 2, 1]);
+        Ok(this)
+    }
+
+    fn add(&mut self, corners: [u32; 3], across: [u32; 3]) {
+        let [p, q, r] = corners.map(|i| self.corners[i as usize].w);
+        let normal = (q - p).cross(&(r - p));
+        let index = self.faces.len() as u32;
+        // The normal of a sliver is rounding; it is never the nearest.
+        let (m, offset) = match normal.try_normalize(1e-28 * self.size * self.size) {
+            Some(m) => (m, m.dot(&p).max(m.dot(&q)).max(m.dot(&r))),
+            None => (Vector3::zeros(), f64::INFINITY),
+        };
+        self.faces.push(Face {
+            corners,
+            across,
+            m,
+            offset,
+            alive: true,
+        });
+        self.queue.push(Reverse(Entry(offset, index)));
+    }
+
+    /// Takes the face with the nearest plane out of the queue.
+    pub(super) fn nearest(&mut self) -> Option<Nearest> {
+        while let Some(Reverse(Entry(offset, face))) = self.queue.pop() {
+            let f = &self.faces[face as usize];
+            if f.alive {
+                return (offset < f64::INFINITY).then_some(Nearest {
+                    face,
+                    m: f.m,
+                    offset,
+                });
+            }
+        }
+        None
+    }
+
+    /// The smallest cosine between the unit vector `m` and the directions in which the corners of a
+    /// face were found.
+    pub(super) fn spread(&self, face: &Nearest, m: &Vector3<f64>) -> f64 {
+        let corners = self.faces[face.face as usize].corners;
+        let cosines = corners.map(|c| self.corners[c as usize].m.dot(m));
+        cosines.into_iter().fold(face.m.dot(m), f64::min)
+    }
+
+    /// Grows beyond a face by the boundary point `w` found in direction `m`. False if the point is not
+    /// beyond it, or rounding has made the polytope inconsistent there; the face is done then.
+    pub(super) fn grow(&mut self, face: &Nearest, w: Vector3<f64>, m: Vector3<f64>) -> bool {
+        let beyond = |f: &Face| f.m.dot(&w) > f.offset + 1e-15 * self.size;
+        if !beyond(&self.faces[face.face as usize]) {
+            return false;
+        }
+        // All faces that see the point, and the edges around them.
+        let mut seen = vec![face.face];
+        let mut horizon: Vec<(u32, u32, u32)> = vec![];
+        let mut next = 0;
+        while next < seen.len() {
+            let f = self.faces[seen[next] as usize];
+            next += 1;
+            for i in 0..3 {
+                let neighbor = f.across[i];
+                if seen.contains(&neighbor) {
+                    continue;
+                }
+                let g = &self.faces[neighbor as usize];
+                // A sliver has no normal: it goes with the face that is looked at.
+                if beyond(g) || g.offset == f64::INFINITY {
+                    seen.push(neighbor);
+                } else {
+                    horizon.push((f.corners[i], f.corners[(i + 1) % 3], neighbor));
+                }
+            }
+        }
+        // Slivers taken in late may make edges of the horizon inner ones.
+        horizon.retain(|edge| !seen.contains(&edge.2));
+        // Around in order: each edge starts where the last one ended.
+        for i in 1..horizon.len() {
+            let end = horizon[i - 1].1;
+            match (i..horizon.len()).find(|k| horizon[*k].0 == end) {
+                Some(k) => horizon.swap(i, k),
+                None => return false,
+            }
+        }
+        match (horizon.first(), horizon.last()) {
+            (Some(first), Some(last)) if first.0 == last.1 && horizon.len() >= 3 => {}
+            _ => return false,
+        }
+        let corner = self.corners.len() as u32;
+        self.corners.push(Corner { w, m });
+        let (base, count) = (self.faces.len() as u32, horizon.len() as u32);
+        for f in seen {
+            self.faces[f as usize].alive = false;
+        }
+        for (i, (from, to, outside)) in (0..count).zip(horizon) {
+            let (before, after) = (base + (i + count - 1) % count, base + (i + 1) % count);
+            self.add([from, to, corner], [outside, after, before]);
+            let f = &mut self.faces[outside as usize];
+            if let Some(k) = (0..3).find(|k| f.corners[*k] == to && f.corners[(k + 1) % 3] == from)
+            {
+                f.across[k] = base + i;
+            }
+        }
+        true
+    }
+}
+
+fn farthest(corners: &[Corner], height: impl Fn(&Corner) -> f64) -> Corner {
+    let mut best = corners[0];
+    for c in &corners[1..] {
+        if height(c) > height(&best) {
+            best = *c;
+        }
+    }
+    best
+}

@@ -1,0 +1,181 @@
+//! The distance of separated cores by the method of Gilbert, Johnson and Keerthi (1988).
+
+use super::core::Core;
+use nalgebra::{Isometry3, Vector3};
+
+/// Two cores, B seen from A.
+#[derive(Clone, Copy)]
+pub(super) struct Pair<'a> {
+    pub(super) a: Core<'a>,
+    pub(super) b: Core<'a>,
+    pub(super) x_ab: Isometry3<f64>,
+    /// To which rounding is compared (m).
+    pub(super) size: f64,
+}
+
+impl Pair<'_> {
+    /// The point of the difference B - A that is lowest along `n`: its height is the margin `g(n)` for
+    /// a unit vector.
+    #[inline]
+    pub(super) fn support(&self, n: &Vector3<f64>) -> Vector3<f64> {
+        let n_b = self.x_ab.rotation.inverse_transform_vector(n);
+        let p_b = self.x_ab.rotation * self.b.support(&-n_b) + self.x_ab.translation.vector;
+        p_b - self.a.support(n)
+    }
+}
+
+/// What a step of the search has found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Status {
+    Searching,
+    /// No better direction is to be found.
+    Converged,
+    /// The cores overlap, or touch up to rounding.
+    Overlapping,
+}
+
+/// The state of the search.
+pub(super) struct Gjk {
+    simplex: [Vector3<f64>; 4],
+    count: usize,
+    /// The point of the simplex nearest to the origin.
+    pub(super) v: Vector3<f64>,
+    /// The best direction from A to B so far, and its margin.
+    pub(super) n: Vector3<f64>,
+    pub(super) margin: f64,
+}
+
+impl Gjk {
+    pub(super) fn new(pair: &Pair<'_>) -> Self {
+        let toward = pair.x_ab * nalgebra::Point3::from(pair.b.center());
+        let n = (toward.coords - pair.a.center())
+            .try_normalize(1e-9 * pair.size)
+            .unwrap_or_else(Vector3::x);
+        let v = pair.support(&n);
+        Self {
+            simplex: [v; 4],
+            count: 1,
+            v,
+            n,
+            margin: n.dot(&v),
+        }
+    }
+
+    /// Looks along the direction of the nearest point and takes in what is found there.
+    pub(super) fn step(&mut self, pair: &Pair<'_>) -> Status {
+        let length = self.v.norm();
+        if length <= 1e-13 * pair.size {
+            return Status::Overlapping;
+        }
+        let n = self.v / length;
+        let w = pair.support(&n);
+        let margin = n.dot(&w);
+        if margin > self.margin {
+            (self.n, self.margin) = (n, margin);
+        }
+        if length - self.margin <= 1e-15 * length || self.simplex[..self.count].contains(&w) {
+            return Status::Converged;
+        }
+        self.simplex[self.count] = w;
+        self.count += 1;
+        let v = match self.reduce() {
+            Some(v) => v,
+            None => return Status::Overlapping,
+        };
+        // In exact arithmetic the distance decreases.
+        let stuck = v.norm_squared() >= self.v.norm_squared();
+        self.v = v;
+        if stuck {
+            Status::Converged
+        } else {
+            Status::Searching
+        }
+    }
+
+    /// The point of the simplex nearest to the origin; drops the vertices that it does not need. `None`
+    /// if the origin is inside.
+    fn reduce(&mut self) -> Option<Vector3<f64>> {
+        let s = self.simplex;
+        let (v, kept) = match self.count {
+            1 => (s[0], [Some(0), None, None]),
+            2 => on_segment(&s, 0, 1),
+            3 => on_triangle(&s, 0, 1, 2),
+            _ => on_tetrahedron(&s)?,
+        };
+        self.count = 0;
+        for i in kept.into_iter().flatten() {
+            self.simplex[self.count] = s[i];
+            self.count += 1;
+        }
+        Some(v)
+    }
+}
+
+/// A nearest point and the vertices that span it.
+type Nearest = (Vector3<f64>, [Option<usize>; 3]);
+
+fn on_segment(s: &[Vector3<f64>; 4], i: usize, j: usize) -> Nearest {
+    let (p, q) = (s[i], s[j]);
+    let e = q - p;
+    let t = -e.dot(&p);
+    let length2 = e.norm_squared();
+    if t <= 0.0 {
+        (p, [Some(i), None, None])
+    } else if t >= length2 {
+        (q, [Some(j), None, None])
+    } else {
+        (p + e * (t / length2), [Some(i), Some(j), None])
+    }
+}
+
+/// Regions as in Ericson, Real-Time Collision Detection (2005), 5.1.5.
+fn on_triangle(s: &[Vector3<f64>; 4], i: usize, j: usize, k: usize) -> Nearest {
+    let (a, b, c) = (s[i], s[j], s[k]);
+    let (ab, ac) = (b - a, c - a);
+    let normal = ab.cross(&ac);
+    let area2 = normal.norm_squared();
+    if area2 > 0.0 {
+        // The signs of the areas of the three parts that the foot of the origin cuts.
+        let part = |p: &Vector3<f64>, q: &Vector3<f64>| p.cross(q).dot(&normal);
+        let (wa, wb, wc) = (part(&b, &c), part(&c, &a), part(&a, &b));
+        if wa > 0.0 && wb > 0.0 && wc > 0.0 {
+            let v = normal * (normal.dot(&a) / area2);
+            return (v, [Some(i), Some(j), Some(k)]);
+        }
+    }
+    let edges = [
+        on_segment(s, i, j),
+        on_segment(s, j, k),
+        on_segment(s, k, i),
+    ];
+    least(&edges)
+}
+
+fn on_tetrahedron(s: &[Vector3<f64>; 4]) -> Option<Nearest> {
+    let faces = [(0, 1, 2, 3), (0, 1, 3, 2), (0, 2, 3, 1), (1, 2, 3, 0)];
+    let mut best: Option<Nearest> = None;
+    for (i, j, k, opposite) in faces {
+        let normal = (s[j] - s[i]).cross(&(s[k] - s[i]));
+        let inside = normal.dot(&(s[opposite] - s[i]));
+        let origin = -normal.dot(&s[i]);
+        // A flat tetrahedron has no inside: all faces count.
+        if inside * origin > 0.0 {
+            continue;
+        }
+        let next = on_triangle(s, i, j, k);
+        if best.is_none_or(|b| next.0.norm_squared() < b.0.norm_squared()) {
+            best = Some(next);
+        }
+    }
+    best
+}
+
+fn least(candidates: &[Nearest]) -> Nearest {
+    let mut best = candidates[0];
+    for next in &candidates[1..] {
+        if next.0.norm_squared() < best.0.norm_squared() {
+            best = *next;
+        }
+    }
+    best
+}

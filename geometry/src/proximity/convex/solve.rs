@@ -1,0 +1,271 @@
+//! From approximate directions to exact features.
+
+use super::active::{Active, Local};
+use super::core::Core;
+use super::epa::Epa;
+use super::gjk::{Gjk, Pair, Status};
+use super::region::{Region, facing};
+use nalgebra::{Isometry3, Point3, Vector3};
+
+/// Angles (rad) within which features around an approximate normal are taken for active. Approximate
+/// normals have errors of all sizes, so several are tried, the likely ones first.
+const TOLERANCES: [f64; 4] = [1e-7, 1e-4, 1e-2, 1e-11];
+/// Points that face each other up to this fraction of the size do so exactly, but for rounding.
+const FACING: f64 = 2e-13;
+/// Margins that differ by less than this fraction of the size are equal, but for rounding.
+const EQUAL: f64 = 2e-15;
+
+/// A stationary direction with its features, settled.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    active: Active,
+    /// The margin `g(n)`, which the signed distance is not below.
+    margin: f64,
+    /// How far the supports in that direction are from facing each other, and the value of the
+    /// features from the margin (m): zero but for rounding where the direction is stationary.
+    error: f64,
+}
+
+impl Candidate {
+    fn is_better(&self, other: &Self, size: f64) -> bool {
+        if (self.margin - other.margin).abs() <= EQUAL * size {
+            self.error < other.error
+        } else {
+            self.margin > other.margin
+        }
+    }
+    fn is_certain(&self, size: f64) -> bool {
+        self.error <= FACING * size
+    }
+}
+
+/// The active features of two cores, or `None` beyond `reach`.
+pub(in crate::proximity) fn features(
+    a: &Core<'_>,
+    b: &Core<'_>,
+    x_ab: &Isometry3<f64>,
+    reach: f64,
+) -> Option<Active> {
+    let pair = Pair {
+        a: *a,
+        b: *b,
+        x_ab: *x_ab,
+        size: a.extent() + b.extent(),
+    };
+    let mut gjk = Gjk::new(&pair);
+    let mut best: Option<Candidate> = None;
+    // Guesses are worth their price when the search has come closer.
+    let mut guess_below = 0.3;
+    for _ in 0..128 {
+        let status = gjk.step(&pair);
+        if gjk.margin > reach {
+            return None;
+        }
+        if status == Status::Overlapping {
+            break;
+        }
+        let length = gjk.v.norm();
+        let gap = (length - gjk.margin) / length;
+        let converged = status == Status::Converged;
+        if !converged && gap > guess_below {
+            continue;
+        }
+        guess_below = 0.1 * gap;
+        take_better(&pair, &gjk.n, &mut best);
+        if best.is_some_and(|c| c.is_certain(pair.size) && c.margin >= 0.0) {
+            return best.map(|c| c.active);
+        }
+        if converged {
+            break;
+        }
+    }
+    if best.is_none_or(|c| !c.is_certain(pair.size)) {
+        take_better(&pair, &gjk.n, &mut best);
+    }
+    let negligible = 1e-14 * pair.size;
+    if best.is_none_or(|c| !c.is_certain(pair.size) || c.margin < -negligible) {
+        deepest(&pair, &gjk.n, &mut best);
+    }
+    match best {
+        Some(best) => Some(best.active),
+        // No feature has a stationary normal: two points that coincide.
+        None => Some(examine(&pair, None, &gjk.n).active),
+    }
+}
+
+/// Replaces `best` by the best stationary direction near `n`, if that is better.
+fn take_better(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
+    if let Some(next) = candidate(pair, n)
+        && best.is_none_or(|b| next.is_better(&b, pair.size))
+    {
+        *best = Some(next);
+    }
+}
+
+/// The best stationary direction near `n`.
+fn candidate(pair: &Pair<'_>, n: &Vector3<f64>) -> Option<Candidate> {
+    let n_b = -pair.x_ab.rotation.inverse_transform_vector(n);
+    let locals_a = TOLERANCES.map(|t| pair.a.local(n, t));
+    let locals_b = TOLERANCES.map(|t| pair.b.local(&n_b, t));
+    let mut best: Option<Candidate> = None;
+    // Both tolerances grow together.
+    for sum in 0..2 * TOLERANCES.len() - 1 {
+        for i in 0..=sum {
+            let j = sum - i;
+            if i >= TOLERANCES.len() || j >= TOLERANCES.len() {
+                continue;
+            }
+            let (a, b) = (locals_a[i], locals_b[j]);
+            if locals_a[..i].contains(&a) || locals_b[..j].contains(&b) {
+                continue;
+            }
+            let guess = Active { n: *n, a, b };
+            let Some(active) = guess.refined(&pair.x_ab) else {
+                continue;
+            };
+            let next = examine(pair, Some(active), &active.n);
+            if best.is_none_or(|b| next.is_better(&b, pair.size)) {
+                best = Some(next);
+            }
+            if next.is_certain(pair.size) {
+                return best;
+            }
+        }
+    }
+    best
+}
+
+/// The true margin of a direction, and how far its supports are from facing each other. Without
+/// features, or with features that do not support the bodies there, the points that face each other
+/// best are taken.
+fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>) -> Candidate {
+    let n_b = -pair.x_ab.rotation.inverse_transform_vector(n);
+    let in_a = |p: &Vector3<f64>| (pair.x_ab * Point3::from(*p)).coords;
+    let (top_a, top_b) = (pair.a.support(n), in_a(&pair.b.support(&n_b)));
+    let margin = n.dot(&(top_b - top_a));
+    let regions = |tolerance: f64| {
+        let region_a = pair.a.region(n, tolerance * pair.size);
+        let region_b = pair.b.region(&n_b, tolerance * pair.size).map(in_a);
+        let nearest = facing(&region_a, &region_b, n);
+        (region_a, region_b, nearest)
+    };
+    let (mut region_a, mut region_b, mut nearest) = regions(1e-15);
+    if nearest.aside > FACING * pair.size {
+        let wider = regions(1e-13);
+        if wider.2.aside < nearest.aside {
+            (region_a, region_b, nearest) = wider;
+        }
+    }
+    // The facing points are exact across the normal; along it the supports are.
+    let raise = |p: &Vector3<f64>, top: &Vector3<f64>| p + n * n.dot(&(top - p));
+    let p_a = raise(&nearest.a, &top_a);
+    let p_b = raise(&nearest.b, &top_b);
+    let p_b = pair.x_ab.inverse_transform_point(&Point3::from(p_b)).coords;
+    if let Some(active) = active {
+        let active = active.settled(&pair.x_ab, &p_a, &p_b);
+        let value = active.evaluate(&pair.x_ab);
+        let apart = (value.p_b - value.p_a - n * value.distance).norm();
+        // Features may support the bodies and yet not face each other: one point of a rim whose
+        // whole disk faces the other body.
+        let outside = |p: Vector3<f64>, region: &Region| facing(&Region::Point(p), region, n).aside;
+        let outside = outside(value.p_a, &region_a).max(outside(value.p_b, &region_b));
+        let off = (value.distance - margin).abs();
+        if off <= FACING * pair.size {
+            return Candidate {
+                active,
+                margin,
+                error: nearest.aside.max(off).max(apart).max(outside),
+            };
+        }
+    }
+    Candidate {
+        active: Active {
+            n: *n,
+            a: Local::point(p_a),
+            b: Local::face(p_b, n_b),
+        },
+        margin,
+        error: nearest.aside.max(EQUAL * pair.size),
+    }
+}
+
+/// Directions that belong to one minimum of the depth are within this cosine of it.
+const SAME_BASIN: f64 = 0.985;
+/// Faces of EPA that are looked at before what is known is taken for the answer.
+const MOST_FACES: usize = 1000;
+
+/// The least deep stationary direction of overlapping cores.
+fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
+    let mut epa = match Epa::new(pair, &-n) {
+        Ok(epa) => epa,
+        Err(normal) => {
+            take_better(pair, &normal, best);
+            take_better(pair, &-normal, best);
+            return;
+        }
+    };
+    let rounding = 1e-15 * pair.size;
+    for _ in 0..MOST_FACES {
+        let Some(face) = epa.nearest() else { return };
+        let depth = best.map_or(f64::INFINITY, |c| -c.margin);
+        if face.offset >= depth - rounding {
+            // The depth is known; the features may still be those of a neighbour.
+            for n in best.map(|c| c.active.n).into_iter().chain([-face.m]) {
+                if best.is_none_or(|c| !c.is_certain(pair.size)) {
+                    take_better(pair, &n, best);
+                }
+            }
+            return;
+        }
+        let n = -face.m;
+        let w = pair.support(&n);
+        let depth_here = -n.dot(&w);
+        let gap = depth_here - face.offset;
+        let known = best.is_some_and(|c| {
+            c.is_certain(pair.size) && epa.spread(&face, &-c.active.n) >= SAME_BASIN
+        });
+        if known {
+            // The bound of a small face around a known minimum is low because the boundary bulges.
+            let mut here = None;
+            take_better(pair, &n, &mut here);
+            let same = |c: &Candidate| c.active.n.dot(&n) >= SAME_BASIN;
+            if here.is_some_and(|c| same(&c) && -c.margin >= depth - rounding) {
+                continue;
+            }
+        }
+        if depth_here < depth || gap <= 0.2 * depth_here.abs().max(1e-2 * pair.size) {
+            take_better(pair, &n, best);
+        }
+        if best.is_none_or(|c| -c.margin > depth_here + rounding) {
+            // No feature is stationary nearby, yet this direction is the best so far.
+            *best = Some(examine(pair, None, &n));
+        }
+        if gap <= rounding {
+            return;
+        }
+        epa.grow(&face, w, face.m);
+    }
+}
+
+/// The active features of the half space z <= 0 (A) and a core, or `None` beyond `reach`.
+pub(in crate::proximity) fn half_space_features(
+    b: &Core<'_>,
+    x_ab: &Isometry3<f64>,
+    reach: f64,
+) -> Option<Active> {
+    let n = Vector3::z();
+    let n_b = -x_ab.rotation.inverse_transform_vector(&n);
+    let height = |p: &Vector3<f64>| (x_ab * Point3::from(*p)).z;
+    if height(&b.support(&n_b)) > reach {
+        return None;
+    }
+    let region = b.region(&n_b, 1e-15 * b.extent());
+    // The middle of the part that touches first.
+    let middle = facing(&region, &region, &n_b).b;
+    let active = Active {
+        n,
+        a: Local::face(Vector3::zeros(), n),
+        b: b.local(&n_b, 1e-15),
+    };
+    Some(active.settled(x_ab, &Vector3::zeros(), &middle))
+}
