@@ -7,6 +7,7 @@ pub mod ids;
 pub mod mesh;
 pub mod properties;
 pub mod proximity;
+pub mod ray;
 pub mod render;
 pub mod rgba;
 pub mod scene_graph;
@@ -18,11 +19,12 @@ pub use ids::{FrameId, GeometryId, SourceId};
 pub use properties::{
     GeometryProperties, IllustrationProperties, PerceptionProperties, ProximityProperties, Role,
 };
+pub use ray::Ray;
 pub use render::RenderLabel;
 pub use rgba::Rgba;
 pub use scene_graph::{
     CollisionFilterDeclaration, FramePoseVector, GeometryFrame, GeometryInstance, GeometrySet,
-    GeometryState, PenetrationAsPointPair, QueryObject, RoleProperties, SceneGraph,
+    GeometryState, PenetrationAsPointPair, QueryObject, RayHit, RayOptions, RoleProperties, SceneGraph,
     SceneGraphInspector, SceneGraphPorts, SignedDistancePair, SignedDistanceToPoint,
 };
 pub use shapes::{

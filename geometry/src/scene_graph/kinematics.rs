@@ -1,10 +1,11 @@
 //! The poses of a scene at one moment.
 
-use super::broadphase::DynamicTree;
+use super::broadphase::{DynamicTree, RoleBounds, RoleTree};
 use super::instance::FramePoseVector;
 use super::state::{GeometryState, Source, WORLD};
 use crate::error::{Error, Result};
 use crate::ids::FrameId;
+use crate::properties::Role;
 use nalgebra::Isometry3;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tarragon_framework::Scalar;
@@ -22,6 +23,8 @@ pub(crate) struct Kinematics<T: Scalar> {
     spare: Mutex<Option<DynamicTree>>,
     /// The scene has changed since.
     stale_tree: bool,
+    /// Trees of illustration and perception.
+    seen: [OnceLock<RoleTree>; 2],
 }
 
 /// What of a scene an update needs, densely.
@@ -35,6 +38,8 @@ struct Plan<T: Scalar> {
     pose_of: Vec<u32>,
     /// Frame number and `X_FG` of the geometries that have a pose of their own.
     offsets: Vec<(u32, Isometry3<T>)>,
+    /// Of what has the illustration and the perception role.
+    bounds: [OnceLock<RoleBounds>; 2],
 }
 
 #[derive(Clone, Copy)]
@@ -82,6 +87,7 @@ impl<T: Scalar> Plan<T> {
             num_nested,
             pose_of,
             offsets,
+            bounds: Default::default(),
         }
     }
 }
@@ -96,6 +102,7 @@ impl<T: Scalar> Kinematics<T> {
             tree: OnceLock::new(),
             spare: Mutex::new(None),
             stale_tree: true,
+            seen: Default::default(),
         }
     }
 
@@ -107,6 +114,7 @@ impl<T: Scalar> Kinematics<T> {
             *spare = Some(tree);
             self.stale_tree = false;
         }
+        self.seen = Default::default();
         if !same_scene {
             self.plan = Arc::new(Plan::new(state));
             self.stale_tree = true;
@@ -172,6 +180,7 @@ impl<T: Scalar> Kinematics<T> {
             tree: OnceLock::new(),
             spare: Mutex::new(self.tree.get().or(spare.as_ref()).cloned()),
             stale_tree: self.stale_tree && self.tree.get().is_none(),
+            seen: Default::default(),
         }
     }
 
@@ -191,6 +200,23 @@ impl<T: Scalar> Kinematics<T> {
     #[inline]
     pub(crate) fn x_wg(&self, geometry: usize) -> &Isometry3<T> {
         &self.poses[self.plan.pose_of[geometry] as usize]
+    }
+
+    /// The tree of illustration or perception.
+    pub(crate) fn seen(&self, state: &GeometryState, role: Role) -> Result<&RoleTree> {
+        let which = usize::from(role == Role::Perception);
+        if let Some(tree) = self.seen[which].get() {
+            return Ok(tree);
+        }
+        let bounds = match self.plan.bounds[which].get() {
+            Some(bounds) => bounds,
+            None => {
+                let bounds = RoleBounds::new(state, role)?;
+                self.plan.bounds[which].get_or_init(|| bounds)
+            }
+        };
+        let tree = || RoleTree::new(bounds, |geometry| self.x_wg(geometry));
+        Ok(self.seen[which].get_or_init(tree))
     }
 
     pub(crate) fn tree(&self, state: &GeometryState) -> &DynamicTree {

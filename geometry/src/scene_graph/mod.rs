@@ -23,7 +23,8 @@ pub use filter::{CollisionFilterDeclaration, GeometrySet};
 pub use inspector::SceneGraphInspector;
 pub use instance::{FramePoseVector, GeometryFrame, GeometryInstance};
 pub use query::{
-    PenetrationAsPointPair, QueryObject, SignedDistancePair, SignedDistanceToPoint,
+    PenetrationAsPointPair, QueryObject, RayHit, RayOptions, SignedDistancePair,
+    SignedDistanceToPoint,
 };
 pub use state::{GeometryState, RoleProperties};
 

@@ -11,9 +11,10 @@
 
 mod bound;
 mod pairs;
+mod role_tree;
 
 use super::state::{Geometry, GeometryState};
-use crate::bvh::{Box32, Bvh, up};
+use crate::bvh::{Box32, Bvh, RayBox, up};
 use nalgebra::{Isometry3, Vector3};
 use pairs::PairLists;
 use std::sync::{Mutex, PoisonError};
@@ -21,6 +22,7 @@ use tarragon_framework::Scalar;
 
 pub(crate) use bound::LocalBound;
 pub(crate) use pairs::unpack;
+pub(crate) use role_tree::{RoleBounds, RoleTree};
 
 /// The anchored geometries with the proximity role.
 #[derive(Default)]
@@ -240,6 +242,28 @@ impl DynamicTree {
             if plane.distance(b) <= 0.0 {
                 f(plane.geometry as usize);
             }
+        }
+    }
+
+    /// Calls `f` with the numbers of geometries that a ray may meet within a limit; it returns the new
+    /// limit.
+    pub(crate) fn for_each_along(
+        &self,
+        statics: &StaticTree,
+        ray: &RayBox,
+        mut limit: f64,
+        mut f: impl FnMut(usize, f64) -> f64,
+    ) {
+        self.bvh.for_each_along(ray, limit, |k, within| {
+            limit = f(self.members[k as usize].geometry as usize, within);
+            limit
+        });
+        statics.bvh.for_each_along(ray, limit, |k, within| {
+            limit = f(statics.geometries[k as usize] as usize, within);
+            limit
+        });
+        for plane in self.planes.iter().chain(&statics.planes) {
+            limit = f(plane.geometry as usize, limit);
         }
     }
 

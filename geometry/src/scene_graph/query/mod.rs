@@ -3,6 +3,7 @@
 mod images;
 mod pairs;
 mod points;
+mod rays;
 mod results;
 
 use super::broadphase::LocalBound;
@@ -18,6 +19,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use tarragon_framework::Scalar;
 
+pub use rays::{RayHit, RayOptions};
 pub use results::{PenetrationAsPointPair, SignedDistancePair, SignedDistanceToPoint};
 
 /// A snapshot of a scene that answers questions (Drake's `QueryObject`).
