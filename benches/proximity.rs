@@ -40,7 +40,12 @@ impl Scene<f64> {
                 _ => Capsule::new(d[0], d[1]).unwrap().into(),
             }
         };
-        let shapes: Vec<Shape> = json["shapes"].as_array().unwrap().iter().map(shape).collect();
+        let shapes: Vec<Shape> = json["shapes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(shape)
+            .collect();
         let sets = json["pose_sets"].as_array().unwrap().iter();
         let sets = sets.map(|set| set.as_array().unwrap().iter().map(pose).collect());
         let size = json["L"].as_f64().unwrap();
@@ -174,7 +179,12 @@ fn queries(c: &mut Criterion) {
 /// The penetrations of a context that has seen few updates, as the script has it: Drake's tree gets
 /// better with each.
 fn transient(c: &mut Criterion) {
-    for (kind, n) in [("sphere", 1000), ("sphere", 5000), ("mixed", 1000), ("mixed", 5000)] {
+    for (kind, n) in [
+        ("sphere", 1000),
+        ("sphere", 5000),
+        ("mixed", 1000),
+        ("mixed", 5000),
+    ] {
         let Some(mut scene) = Scene::load(kind, n) else {
             continue;
         };

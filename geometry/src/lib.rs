@@ -24,8 +24,8 @@ pub use render::RenderLabel;
 pub use rgba::Rgba;
 pub use scene_graph::{
     CollisionFilterDeclaration, FramePoseVector, GeometryFrame, GeometryInstance, GeometrySet,
-    GeometryState, PenetrationAsPointPair, QueryObject, RayHit, RayOptions, RoleProperties, SceneGraph,
-    SceneGraphInspector, SceneGraphPorts, SignedDistancePair, SignedDistanceToPoint,
+    GeometryState, PenetrationAsPointPair, QueryObject, RayHit, RayOptions, RoleProperties,
+    SceneGraph, SceneGraphInspector, SceneGraphPorts, SignedDistancePair, SignedDistanceToPoint,
 };
 pub use shapes::{
     BoxShape, Capsule, Convex, Cylinder, Ellipsoid, FileSource, HalfSpace, InMemoryMesh,

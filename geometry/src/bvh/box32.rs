@@ -130,7 +130,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn coordinate() -> impl Strategy<Value = f64> {
-        prop_oneof![-1e3..1e3_f64, -1e-40..1e-40_f64, -1e300..1e300_f64, Just(0.0)]
+        prop_oneof![
+            -1e3..1e3_f64,
+            -1e-40..1e-40_f64,
+            -1e300..1e300_f64,
+            Just(0.0)
+        ]
     }
 
     proptest! {

@@ -186,10 +186,15 @@ mod tests {
     use proptest::prelude::*;
 
     fn boxes(n: usize) -> impl Strategy<Value = Vec<Box32>> {
-        let one = ([(); 3].map(|()| -5.0..5.0_f64), [(); 3].map(|()| 0.0..1.0_f64), 0..8_u8).prop_map(|(c, h, big)| {
-            let scale = if big == 0 { 5.0 } else { 0.5 };
-            Box32::around(&Vector3::from(c), &(Vector3::from(h) * scale))
-        });
+        let one = (
+            [(); 3].map(|()| -5.0..5.0_f64),
+            [(); 3].map(|()| 0.0..1.0_f64),
+            0..8_u8,
+        )
+            .prop_map(|(c, h, big)| {
+                let scale = if big == 0 { 5.0 } else { 0.5 };
+                Box32::around(&Vector3::from(c), &(Vector3::from(h) * scale))
+            });
         proptest::collection::vec(one, 0..n)
     }
 

@@ -20,11 +20,20 @@ impl RayBox {
         let narrow = |x: f64| (x as f32).clamp(-f32::MAX, f32::MAX);
         let inverse = |d: f64| {
             let d = narrow(d);
-            if d.abs() > 1e-30 { 1.0 / d } else { 1e30_f32.copysign(d) }
+            if d.abs() > 1e-30 {
+                1.0 / d
+            } else {
+                1e30_f32.copysign(d)
+            }
         };
         Self {
             origin: [narrow(origin.x), narrow(origin.y), narrow(origin.z), 0.0],
-            inverse: [inverse(direction.x), inverse(direction.y), inverse(direction.z), 1.0],
+            inverse: [
+                inverse(direction.x),
+                inverse(direction.y),
+                inverse(direction.z),
+                1.0,
+            ],
             reach: up(origin.amax()),
         }
     }
@@ -83,7 +92,11 @@ impl Bvh {
             let (left, right) = (node + 1, right as usize);
             next = match (enter(left, limit32), enter(right, limit32)) {
                 (Some(l), Some(r)) => {
-                    let (near, far) = if l <= r { (left, (right, r)) } else { (right, (left, l)) };
+                    let (near, far) = if l <= r {
+                        (left, (right, r))
+                    } else {
+                        (right, (left, l))
+                    };
                     stack[top] = (far.0 as u32, far.1);
                     top += 1;
                     Some(near)

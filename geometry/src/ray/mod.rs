@@ -7,6 +7,8 @@
 
 mod polygons;
 mod solids;
+#[cfg(test)]
+mod tests;
 pub(crate) mod triangles;
 
 use crate::error::{Error, Result};

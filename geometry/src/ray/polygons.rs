@@ -5,11 +5,7 @@ use crate::proximity::polytope::Polytope;
 use nalgebra::Vector3;
 
 /// Through the planes of all faces; see `solids` for the arguments. Hulls without area are not hit.
-pub(super) fn polytope(
-    polytope: &Polytope,
-    o: &Vector3<f64>,
-    d: &Vector3<f64>,
-) -> Option<Passage> {
+pub(super) fn polytope(polytope: &Polytope, o: &Vector3<f64>, d: &Vector3<f64>) -> Option<Passage> {
     match polytope.num_faces() {
         0 => return None,
         1 | 2 => return flat(polytope, o, d),

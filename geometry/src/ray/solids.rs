@@ -61,16 +61,20 @@ fn slab(axis: usize, half: f64, o: &Vector3<f64>, d: &Vector3<f64>) -> Option<Pa
 
 /// Where a line is in both of two convex sets.
 fn both(a: Passage, b: Passage) -> Option<Passage> {
-    let enters = if b.0.distance > a.0.distance { b.0 } else { a.0 };
-    let leaves = if b.1.distance < a.1.distance { b.1 } else { a.1 };
+    let enters = if b.0.distance > a.0.distance {
+        b.0
+    } else {
+        a.0
+    };
+    let leaves = if b.1.distance < a.1.distance {
+        b.1
+    } else {
+        a.1
+    };
     (enters.distance <= leaves.distance).then_some((enters, leaves))
 }
 
-pub(super) fn cuboid(
-    half: &Vector3<f64>,
-    o: &Vector3<f64>,
-    d: &Vector3<f64>,
-) -> Option<Passage> {
+pub(super) fn cuboid(half: &Vector3<f64>, o: &Vector3<f64>, d: &Vector3<f64>) -> Option<Passage> {
     let xy = both(slab(0, half.x, o, d)?, slab(1, half.y, o, d)?)?;
     both(xy, slab(2, half.z, o, d)?)
 }

@@ -38,18 +38,19 @@ impl TriangleTree {
     ) -> Option<Crossing> {
         let shear = Shear::new(o, d);
         let mut best: Option<(f64, u32)> = None;
-        self.bvh.for_each_along(&RayBox::new(o, d), limit, |triangle, limit| {
-            let Some(t) = shear.meet(&self.triangles[triangle as usize]) else {
-                return limit;
-            };
-            // Of triangles at the same distance the first one, in whatever order they come.
-            let better = best.is_none_or(|best| (t, triangle) < best);
-            if t <= limit && better {
-                best = Some((t, triangle));
-                return t;
-            }
-            limit
-        });
+        self.bvh
+            .for_each_along(&RayBox::new(o, d), limit, |triangle, limit| {
+                let Some(t) = shear.meet(&self.triangles[triangle as usize]) else {
+                    return limit;
+                };
+                // Of triangles at the same distance the first one, in whatever order they come.
+                let better = best.is_none_or(|best| (t, triangle) < best);
+                if t <= limit && better {
+                    best = Some((t, triangle));
+                    return t;
+                }
+                limit
+            });
         best.map(|(t, triangle)| {
             let [a, b, c] = &self.triangles[triangle as usize];
             let n = (b - a).cross(&(c - a));

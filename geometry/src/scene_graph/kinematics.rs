@@ -121,7 +121,8 @@ impl<T: Scalar> Kinematics<T> {
         }
         let poses = state.frames.len() + self.plan.offsets.len();
         self.poses.resize(poses, Isometry3::identity());
-        self.x_pf.resize(self.plan.num_nested, Isometry3::identity());
+        self.x_pf
+            .resize(self.plan.num_nested, Isometry3::identity());
     }
 
     /// Takes the poses of the frames of a source, by its position in `state.sources`.

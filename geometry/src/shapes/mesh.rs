@@ -146,9 +146,7 @@ impl Scaled {
             return Ok(triangles);
         }
         let surface = self.surface()?;
-        Ok(self
-            .triangles
-            .get_or_init(|| TriangleTree::new(&surface)))
+        Ok(self.triangles.get_or_init(|| TriangleTree::new(&surface)))
     }
 }
 

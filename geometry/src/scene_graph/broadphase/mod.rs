@@ -223,12 +223,7 @@ impl DynamicTree {
     }
 
     /// Calls `f` with the number of every geometry whose box may reach into the box `b`.
-    pub(crate) fn for_each_near(
-        &self,
-        statics: &StaticTree,
-        b: &Box32,
-        mut f: impl FnMut(usize),
-    ) {
+    pub(crate) fn for_each_near(&self, statics: &StaticTree, b: &Box32, mut f: impl FnMut(usize)) {
         self.bvh.for_each_near(b, 0.0, |k| {
             let geometry = self.members[k as usize].geometry as usize;
             if self.boxes[geometry].meets(b) {

@@ -1,7 +1,7 @@
 //! Images of a scene.
 
-use super::QueryObject;
 use super::super::state::Renderer;
+use super::QueryObject;
 use crate::error::Result;
 use crate::ids::FrameId;
 use crate::render::{

@@ -165,8 +165,13 @@ impl<T: Scalar> QueryObject<T> {
     ) -> Result<Vec<R>> {
         let all = |items: &[I]| {
             let mut found = vec![];
-            for item in items {
-                found.extend(f(item)?);
+            for (i, item) in items.iter().enumerate() {
+                if let Some(answer) = f(item)? {
+                    if found.is_empty() {
+                        found.reserve_exact(items.len() - i);
+                    }
+                    found.push(answer);
+                }
             }
             Ok(found)
         };
