@@ -5,14 +5,19 @@
 
 mod support;
 
-use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use nalgebra::{Isometry3, Vector3};
 use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::Duration;
 use support::{numbers, pose, scene};
+use tarragon::framework::math::rotation_exp;
 use tarragon::framework::{DiagramScalar, Scalar};
-use tarragon::geometry::{BoxShape, Capsule, Sphere};
+use tarragon::geometry::proximity::signed_distance_within;
+use tarragon::geometry::{
+    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, InMemoryMesh, MemoryFile, Ray,
+    RayOptions, Sphere,
+};
 use tarragon::prelude::*;
 
 /// Shapes on one frame each, and poses for them that come in turn.
@@ -215,11 +220,231 @@ fn transient(c: &mut Criterion) {
     }
 }
 
+/// `d_autodiff.py`: a dense scene whose poses depend on six variables in every number.
+fn autodiff(c: &mut Criterion) {
+    const DIRECTIONS: usize = 6;
+    for (kind, n) in [("sphere", 10), ("sphere", 100), ("spherebox", 100)] {
+        // The script's numbers come from NumPy's generator; these are as dense.
+        let size = (n as f64 * 0.0335).cbrt();
+        let mut random = Lcg(7);
+        let shape = |i: usize| -> Shape {
+            if kind == "sphere" || i.is_multiple_of(2) {
+                Sphere::new(0.1).unwrap().into()
+            } else {
+                BoxShape::new(0.16, 0.16, 0.16).unwrap().into()
+            }
+        };
+        let shapes: Vec<Shape> = (0..n).map(shape).collect();
+        let mut vector = |scale: f64| Vector3::from_fn(|_, _| scale * random.next());
+        let base: Vec<_> = (0..n).map(|_| (vector(3.0), vector(size / 2.0))).collect();
+        let mut pose_set = || {
+            let pose = |(r, p): &(Vector3<f64>, Vector3<f64>)| {
+                let shaken = p + vector(0.003);
+                let mut dual = |x: f64| {
+                    let mut x = AutoDiff::from(x);
+                    for eps in &mut x.eps[..DIRECTIONS] {
+                        *eps = vector(1.0).x;
+                    }
+                    x
+                };
+                let r = rotation_exp(&r.map(&mut dual));
+                tarragon::framework::math::pose(r, shaken.map(&mut dual))
+            };
+            base.iter().map(pose).collect::<Vec<_>>()
+        };
+        let sets = vec![pose_set(), pose_set()];
+        let scene = RefCell::new(Scene::<AutoDiff>::new(shapes, sets, size));
+        {
+            let mut scene = scene.borrow_mut();
+            scene.pose();
+            let contacts = scene.query().compute_point_pair_penetration().unwrap();
+            eprintln!("D {kind}/{n}: {} contacts", contacts.len());
+        }
+        let tag = format!("{kind}.AD{DIRECTIONS}/{n}");
+        bench(c, format!("D.pose_update.{tag}"), &scene, true, |q| {
+            black_box(q);
+        });
+        let mut run = |name: &str, f: &dyn Fn(&QueryObject<AutoDiff>)| {
+            for (suffix, update) in [("", false), ("+pose_update", true)] {
+                bench(c, format!("D.{name}{suffix}.{tag}"), &scene, update, f);
+            }
+        };
+        run("ComputePointPairPenetration", &|q| {
+            black_box(q.compute_point_pair_penetration().unwrap());
+        });
+        if kind == "sphere" {
+            run("SignedDistancePairwise(0.1)", &|q| {
+                let pairs = q.compute_signed_distance_pairwise_closest_points(0.1);
+                black_box(pairs.unwrap());
+            });
+        }
+    }
+}
+
+/// A linear congruential generator of numbers in (-1, 1): D. Knuth's MMIX.
+struct Lcg(u64);
+impl Lcg {
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+}
+
+/// Time per pair of the narrow phase: shapes of `h_coal.py`, random poses, centres 5 to 12 cm
+/// (overlap) and 35 to 60 cm apart (separated).
+fn narrow(c: &mut Criterion) {
+    const PAIRS: usize = 200;
+    let ball = |n: usize, r: f64| {
+        // Points of a sunflower spiral, as the script has them.
+        let golden = std::f64::consts::PI * (1.0 + 5.0_f64.sqrt());
+        let mut obj = String::new();
+        for i in 0..n {
+            let i = i as f64 + 0.5;
+            let (phi, theta) = ((1.0 - 2.0 * i / n as f64).acos(), golden * i);
+            let (x, y, z) = (theta.cos() * phi.sin(), theta.sin() * phi.sin(), phi.cos());
+            obj += &format!("v {} {} {}\n", r * x, r * y, r * z);
+        }
+        let faces: String = (3..=n)
+            .map(|k| format!("f {} {} {k}\n", k - 2, k - 1))
+            .collect();
+        InMemoryMesh::new(MemoryFile::new(obj + &faces, ".obj", "ball"))
+    };
+    let shapes: [(&str, Shape); 8] = [
+        ("sphere", Sphere::new(0.1).unwrap().into()),
+        ("box", BoxShape::new(0.16, 0.14, 0.18).unwrap().into()),
+        ("capsule", Capsule::new(0.06, 0.12).unwrap().into()),
+        ("cylinder", Cylinder::new(0.08, 0.18).unwrap().into()),
+        ("ellipsoid", Ellipsoid::new(0.08, 0.1, 0.12).unwrap().into()),
+        ("convex42", Convex::new(ball(42, 0.1)).into()),
+        ("convex500", Convex::new(ball(500, 0.1)).into()),
+        ("half_space", HalfSpace.into()),
+    ];
+    for (i, (name_a, a)) in shapes.iter().enumerate() {
+        for (name_b, b) in &shapes[i..] {
+            if *name_a == "half_space" {
+                continue;
+            }
+            for (mode, low, high) in [("overlap", 0.05, 0.12), ("separated", 0.35, 0.6)] {
+                let mut random = Lcg(5);
+                let mut vector = || Vector3::from_fn(|_, _| random.next());
+                let mut poses = vec![];
+                for _ in 0..PAIRS {
+                    let (x, y) = (vector(), vector());
+                    let far = low + (high - low) * 0.5 * (vector().x + 1.0);
+                    // The surface of a half space is what has the distance, not its frame.
+                    let p = if *name_b == "half_space" {
+                        Vector3::z() * (0.1 - far)
+                    } else {
+                        vector().normalize() * far
+                    };
+                    let turn = if *name_b == "half_space" {
+                        Vector3::zeros()
+                    } else {
+                        y
+                    };
+                    let pose = |r: Vector3<f64>, p| {
+                        tarragon::framework::math::pose(rotation_exp(&(r * 3.0)), p)
+                    };
+                    poses.push((pose(x, Vector3::zeros()), pose(turn, p)));
+                }
+                let limits: &[_] = if mode == "overlap" {
+                    &[("collide", 0.0), ("distance", f64::INFINITY)]
+                } else {
+                    &[("distance", f64::INFINITY)]
+                };
+                for (question, limit) in limits {
+                    let mut group = c.benchmark_group(format!("narrow.{question}.{mode}"));
+                    group.throughput(Throughput::Elements(PAIRS as u64));
+                    group.bench_function(format!("{name_a}-{name_b}"), |bencher| {
+                        bencher.iter(|| {
+                            for (x_wa, x_wb) in &poses {
+                                let d = signed_distance_within(a, x_wa, b, x_wb, *limit);
+                                black_box(d.unwrap());
+                            }
+                        });
+                    });
+                    group.finish();
+                }
+            }
+        }
+    }
+}
+
+/// Rays from the middle of the scene in all directions, and along a plane scan; per ray.
+fn rays(c: &mut Criterion) {
+    for (kind, n) in [("sphere", 1000), ("mixed", 1000), ("mixed", 5000)] {
+        let Some(mut scene) = Scene::load(kind, n) else {
+            continue;
+        };
+        scene.pose();
+        let middle = Vector3::repeat(scene.size / 2.0);
+        let mut random = Lcg(3);
+        let mut ray = || Ray::new(middle, Vector3::from_fn(|_, _| random.next()));
+        let rays: Vec<Ray> = (0..10_000).map(|_| ray()).collect();
+        for (name, parallel) in [("cast_rays", false), ("cast_rays.parallel", true)] {
+            let query = scene.query().with_parallel(parallel);
+            let mut group = c.benchmark_group(format!("{name}.{kind}"));
+            group.throughput(Throughput::Elements(rays.len() as u64));
+            group.bench_function(n.to_string(), |bencher| {
+                let options = RayOptions::default();
+                bencher.iter(|| query.cast_rays(&rays, &options).unwrap());
+            });
+            group.finish();
+        }
+    }
+}
+
+/// One thread and all of rayon's pool, at 5000 geometries.
+fn parallel(c: &mut Criterion) {
+    let Some(scene) = Scene::load("mixed", 5000) else {
+        return;
+    };
+    let size = scene.size;
+    let scene = RefCell::new(scene);
+    let points: Vec<_> = (0..1000)
+        .map(|i| {
+            Vector3::new(
+                i as f64 / 1000.0,
+                (i % 31) as f64 / 31.0,
+                (i % 7) as f64 / 7.0,
+            ) * size
+        })
+        .collect();
+    for (name, on) in [("one_thread", false), ("parallel", true)] {
+        for distance in [0.0, 0.1, 0.5] {
+            bench(
+                c,
+                format!("{name}.SignedDistancePairwise({distance}).mixed/5000"),
+                &scene,
+                false,
+                |q| {
+                    let q = q.with_parallel(on);
+                    let pairs = q.compute_signed_distance_pairwise_closest_points(distance);
+                    black_box(pairs.unwrap());
+                },
+            );
+        }
+        bench(
+            c,
+            format!("{name}.SignedDistanceToPoints(0.5).mixed/5000"),
+            &scene,
+            false,
+            |q| {
+                let q = q.with_parallel(on);
+                black_box(q.compute_signed_distance_to_points(&points, 0.5).unwrap());
+            },
+        );
+    }
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_secs(1));
-    targets = queries, transient
+    targets = queries, transient, autodiff, narrow, rays, parallel
 }
 criterion_main!(benches);

@@ -39,6 +39,16 @@ impl RayBox {
     }
 }
 
+/// One instruction, unlike `f32::max`, because nothing here is ever not a number.
+#[inline]
+fn larger(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+#[inline]
+fn smaller(a: f32, b: f32) -> f32 {
+    if a < b { a } else { b }
+}
+
 impl Bvh {
     /// Calls `f(item, limit)` for items whose boxes the ray enters at a parameter t in `0..=limit`,
     /// roughly by distance; `f` returns the new limit.
@@ -63,8 +73,8 @@ impl Bvh {
             let t = (f32x4::new(b.upper) - below) * inverse;
             let [n0, n1, n2, _] = s.fast_min(t).to_array();
             let [f0, f1, f2, _] = s.fast_max(t).to_array();
-            let near = n0.max(n1).max(n2).max(0.0);
-            let far = f0.min(f1).min(f2).min(limit);
+            let near = larger(larger(n0, n1), larger(n2, 0.0));
+            let far = smaller(smaller(f0, f1), smaller(f2, limit));
             (near <= far).then_some(near)
         };
         let mut stack = [(0_u32, 0.0_f32); MAX_DEPTH];
