@@ -57,7 +57,7 @@ pub use distance_to_point::{PointDistance, distance_to_point};
 
 use crate::error::{Error, Result};
 use crate::shapes::Shape;
-use convex::{Active, Core, half_space_features};
+use convex::{Active, Core, Placed, half_space_features};
 use features::Features;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use std::cmp::Ordering;
@@ -255,7 +255,7 @@ fn in_order<T: Scalar>(
     let core = match active_features(a, b, &x_ab, reach)? {
         Solved::Beyond => return Ok(None),
         Solved::Closed(features) => features.evaluate(&x_ab),
-        Solved::General(active) => active.evaluate(&x_ab),
+        Solved::General(active) => active.evaluate(&Placed::new(&x_ab)),
     };
     let (ra, rb) = (T::from(ra), T::from(rb));
     let in_world = |p: &Vector3<T>| x_wa.rotation * p + x_wa.translation.vector;

@@ -1,14 +1,15 @@
 //! The distance of separated cores by the method of Gilbert, Johnson and Keerthi (1988).
 
+use super::active::Placed;
 use super::core::Core;
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::Vector3;
 
 /// Two cores, B seen from A.
 #[derive(Clone, Copy)]
 pub(super) struct Pair<'a> {
     pub(super) a: Core<'a>,
     pub(super) b: Core<'a>,
-    pub(super) x_ab: Isometry3<f64>,
+    pub(super) x_ab: Placed<f64>,
     /// To which rounding is compared (m).
     pub(super) size: f64,
 }
@@ -18,9 +19,8 @@ impl Pair<'_> {
     /// a unit vector.
     #[inline]
     pub(super) fn support(&self, n: &Vector3<f64>) -> Vector3<f64> {
-        let n_b = self.x_ab.rotation.inverse_transform_vector(n);
-        let p_b = self.x_ab.rotation * self.b.support(&-n_b) + self.x_ab.translation.vector;
-        p_b - self.a.support(n)
+        let p_b = self.b.support(&-self.x_ab.in_b(n));
+        self.x_ab.point(&p_b) - self.a.support(n)
     }
 }
 
@@ -47,8 +47,7 @@ pub(super) struct Gjk {
 
 impl Gjk {
     pub(super) fn new(pair: &Pair<'_>) -> Self {
-        let toward = pair.x_ab * nalgebra::Point3::from(pair.b.center());
-        let n = (toward.coords - pair.a.center())
+        let n = (pair.x_ab.point(&pair.b.center()) - pair.a.center())
             .try_normalize(1e-9 * pair.size)
             .unwrap_or_else(Vector3::x);
         let v = pair.support(&n);

@@ -16,6 +16,6 @@ mod gjk;
 mod region;
 mod solve;
 
-pub(super) use self::active::Active;
+pub(super) use self::active::{Active, Placed};
 pub(super) use self::core::Core;
 pub(super) use self::solve::{features, half_space_features};
