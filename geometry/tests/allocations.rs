@@ -85,7 +85,11 @@ fn moving_and_asking_allocates_nothing_but_the_answer() {
         let pose = |i: usize| {
             let place = Vector3::new((i % 20) as f64, (i / 20) as f64, 1.0) * 0.25;
             let phase = 0.3 * step as f64 + i as f64;
-            let jump = if (i + step).is_multiple_of(40) { 0.5 } else { 0.0 };
+            let jump = if (i + step).is_multiple_of(40) {
+                0.5
+            } else {
+                0.0
+            };
             let p = place + Vector3::new(0.05 * phase.sin(), 0.05 * phase.cos(), jump);
             Isometry3::translation(p.x, p.y, p.z)
         };

@@ -63,7 +63,7 @@ impl<T: Scalar> Plan<T> {
         let sources = sources.map(|s| s.frames.iter().map(frame).collect());
         let mut nested = vec![];
         let mut num_nested = 0;
-        for frame in &state.frames {
+        for frame in state.frames.iter() {
             nested.push(if frame.parent == WORLD {
                 OF_WORLD
             } else {
@@ -73,7 +73,7 @@ impl<T: Scalar> Plan<T> {
         }
         let (mut pose_of, mut offsets) = (vec![], vec![]);
         let identity = Isometry3::identity();
-        for g in &state.geometries {
+        for g in state.geometries.iter() {
             pose_of.push(if g.x_fg == identity {
                 g.frame as u32
             } else {

@@ -55,6 +55,25 @@ impl Local {
         Self::new(Piece::Point(on), Flat::Face(normal))
     }
 
+    /// All points, edges and faces through some of the vertices; normals of faces toward `outward`.
+    pub(super) fn through_some_of(points: &[Vector3<f64>], outward: &Vector3<f64>) -> Vec<Self> {
+        let mut locals = vec![];
+        for (i, p) in points.iter().enumerate() {
+            let on = Piece::Point(*p);
+            locals.push(Self::new(on, Flat::None));
+            for (j, q) in points.iter().enumerate().skip(i + 1) {
+                let edge = (q - p).try_normalize(0.0);
+                locals.extend(edge.map(|e| Self::new(on, Flat::Edge(e))));
+                for r in &points[j + 1..] {
+                    let normal = (q - p).cross(&(r - p)).try_normalize(0.0);
+                    let normal = normal.map(|n| n * 1.0_f64.copysign(n.dot(outward)));
+                    locals.extend(normal.map(|n| Self::new(on, Flat::Face(n))));
+                }
+            }
+        }
+        locals
+    }
+
     /// The same feature, no longer free to slide along its flat: `p` is the point of it that counts.
     fn held_at(&self, p: &Vector3<f64>) -> Self {
         let piece = match (self.piece, self.flat) {
@@ -141,6 +160,13 @@ impl<T: Scalar> Placed<T> {
         Self {
             r: x_ab.rotation.to_rotation_matrix().into_inner(),
             p: x_ab.translation.vector,
+        }
+    }
+    /// The pose without derivatives.
+    fn value(&self) -> Placed<f64> {
+        Placed {
+            r: self.r.map(|x| x.re()),
+            p: self.p.map(|x| x.re()),
         }
     }
     /// A point of B, in A.
@@ -281,7 +307,10 @@ impl Active {
             };
             // Separated points have one maximum; overlapping ones are never the deepest feature.
             let n = q.try_normalize(0.0)?;
-            self.n = if n.dot(&self.n) < 0.0 { -n } else { n };
+            if n.dot(&self.n) < 0.0 {
+                return None;
+            }
+            self.n = n;
             return Some(());
         }
         let height = |this: &Self, n: &Vector3<f64>| {
@@ -367,9 +396,11 @@ impl Active {
         let n = self.normal(x_ab);
         let (p_a, p_b) = self.supports(&n, x_ab);
         let q = p_b - p_a;
-        // The normal at its value: by the envelope theorem derivatives of the distance only see
-        // how the points move with their bodies.
-        let distance = n.dot(&q);
+        let distance = if is_constant::<T>() {
+            n.dot(&q)
+        } else {
+            self.distance(x_ab)
+        };
         let (p_a, p_b) = match (self.a.flat, self.b.flat) {
             // The support of a thin ellipsoid magnifies the rounding of the normal along its surface; the
             // other point does not.
@@ -399,6 +430,17 @@ impl Active {
         }
     }
 
+    /// The distance with its derivatives: by the envelope theorem they only see how the witnesses
+    /// move when they are held fixed on their bodies.
+    fn distance<T: Scalar>(&self, x_ab: &Placed<T>) -> T {
+        let at = x_ab.value();
+        let value = self.evaluate(&at);
+        let p_b: Vector3<T> = lift(&at.in_b(&(value.p_b - at.p)));
+        let q = x_ab.point(&p_b) - lift(&value.p_a);
+        let distance = lift::<T>(&value.n_ab).dot(&q);
+        distance - T::from(distance.re()) + T::from(value.distance)
+    }
+
     /// The normal with its derivatives.
     fn normal<T: Scalar>(&self, x_ab: &Placed<T>) -> Vector3<T> {
         let n0: Vector3<T> = lift(&self.n);
@@ -418,15 +460,11 @@ impl Active {
         if is_constant::<T>() {
             return n;
         }
-        let value = Placed {
-            r: x_ab.r.map(|x| x.re()),
-            p: x_ab.p.map(|x| x.re()),
-        };
         let (p_a, p_b) = self.supports(&n, x_ab);
         let r = p_a - p_b;
         let h = r.map(|x| x.re()).dot(&self.n);
         let t = across.map(|t| t.map(|x| x.re()));
-        let w = self.curvature(&self.n, &t, &value);
+        let w = self.curvature(&self.n, &t, &x_ab.value());
         let scale = w.amax() + h.abs();
         let residual = across.map(|t| t.dot(&r));
         if count == 1 {

@@ -56,12 +56,14 @@ pub(in crate::proximity) fn features(
     let mut best: Option<Candidate> = None;
     // Guesses are worth their price when the search has come closer.
     let mut guess_below = 0.3;
+    let mut overlapping = false;
     for _ in 0..128 {
         let status = gjk.step(&pair);
         if gjk.margin > reach {
             return None;
         }
         if status == Status::Overlapping {
+            overlapping = true;
             break;
         }
         let length = gjk.v.norm();
@@ -79,8 +81,24 @@ pub(in crate::proximity) fn features(
             break;
         }
     }
-    if best.is_none_or(|c| !c.is_certain(pair.size)) {
-        take_better(&pair, &gjk.n, &mut best);
+    // For nearly touching cores the nearest point tells the features better than the best margin.
+    for n in [Some(gjk.n), gjk.v.try_normalize(0.0)]
+        .into_iter()
+        .flatten()
+    {
+        if best.is_none_or(|c| !c.is_certain(pair.size)) {
+            take_better(&pair, &n, &mut best);
+        }
+    }
+    let length = gjk.v.norm();
+    let touching = !overlapping && length < 1e-8 * pair.size;
+    if touching
+        && pair.a.is_flat()
+        && pair.b.is_flat()
+        && best.is_none_or(|c| !c.is_certain(pair.size) || c.margin < 0.5 * length)
+        && let Some(active) = spanned(&pair, &gjk)
+    {
+        return Some(active);
     }
     let negligible = 1e-14 * pair.size;
     if best.is_none_or(|c| !c.is_certain(pair.size) || c.margin < -negligible) {
@@ -100,6 +118,37 @@ fn take_better(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) 
     {
         *best = Some(next);
     }
+}
+
+/// The features that the search has ended on, if they are as far apart as the points it has found.
+///
+/// For long cores that nearly touch, the direction of so short a difference is not exact enough to
+/// show a margin, but its length is exact: it is that of two points of the cores.
+fn spanned(pair: &Pair<'_>, gjk: &Gjk) -> Option<Active> {
+    let length = gjk.v.norm();
+    let n = gjk.v.try_normalize(0.0)?;
+    let n_b = -pair.x_ab.in_b(&n);
+    // What the rounding of the difference does to the margin of its direction.
+    let rough = 1e-14 * pair.size * pair.size / length;
+    let locals_b = Local::through_some_of(&gjk.spanned(false), &n_b);
+    let mut best: Option<(f64, Active)> = None;
+    for a in Local::through_some_of(&gjk.spanned(true), &n) {
+        for &b in &locals_b {
+            let Some(active) = (Active { n, a, b }).refined(&pair.x_ab) else {
+                continue;
+            };
+            let found = active.evaluate(&pair.x_ab);
+            let off = (found.p_b - found.p_a - gjk.v).norm() + (found.distance - length).abs();
+            let margin = active.n.dot(&pair.support(&active.n));
+            if off <= 1e-13 * pair.size
+                && (margin - length).abs() <= rough
+                && best.is_none_or(|b| off < b.0)
+            {
+                best = Some((off, active));
+            }
+        }
+    }
+    best.map(|b| b.1)
 }
 
 /// The best stationary direction near `n`.

@@ -1,6 +1,6 @@
 //! Images of a scene.
 
-use super::super::state::Renderer;
+use super::super::renderers::Renderer;
 use super::QueryObject;
 use crate::error::Result;
 use crate::ids::FrameId;
@@ -83,7 +83,7 @@ impl<T: Scalar> QueryObject<T> {
         let engine = read(self.state.renderer(renderer)?);
         let x_wc = values(self.pose_in_world(parent_frame)?) * x_pc;
         let poses = |id| {
-            let number = self.state.geometry_number(id).ok()?;
+            let number = self.state.visual_owner(id)?;
             Some(values(self.kinematics.x_wg(number)))
         };
         draw(&**engine, &RenderView::new(x_wc, &poses))
