@@ -1,6 +1,7 @@
 //! Shapes, meshes, SceneGraph, proximity queries and render engines.
 
 pub mod aabb;
+mod bvh;
 pub mod error;
 pub mod ids;
 pub mod mass_properties;
@@ -8,6 +9,7 @@ pub mod mesh;
 pub mod obb;
 pub mod properties;
 pub mod proximity;
+pub mod ray;
 pub mod render;
 pub mod rgba;
 pub mod scene_graph;
@@ -24,13 +26,14 @@ pub use properties::{
     add_compliant_hydroelastic_properties, add_compliant_hydroelastic_properties_for_half_space,
     add_contact_material, add_rigid_hydroelastic_properties, make_phong_illustration_properties,
 };
+pub use ray::Ray;
 pub use render::RenderLabel;
 pub use rgba::Rgba;
 pub use scene_graph::{
     CollisionFilterDeclaration, CollisionFilterManager, DefaultProximityProperties,
     FramePoseVector, GeometryFrame, GeometryInstance, GeometrySet, GeometryState, GeometryVersion,
-    PenetrationAsPointPair, QueryObject, RegistrationMark, RoleProperties, SceneGraph,
-    SceneGraphConfig, SceneGraphInspector, SceneGraphPorts, SignedDistancePair,
+    PenetrationAsPointPair, QueryObject, RayHit, RayOptions, RegistrationMark, RoleProperties,
+    SceneGraph, SceneGraphConfig, SceneGraphInspector, SceneGraphPorts, SignedDistancePair,
     SignedDistanceToPoint,
 };
 pub use shapes::{

@@ -8,6 +8,8 @@ use nalgebra::Vector3;
 pub(crate) struct Polytope {
     vertices: Vec<Vector3<f64>>,
     faces: Vec<Face>,
+    /// Vertices of all faces, counter-clockwise seen from outside.
+    loops: Vec<u32>,
     /// Neighbours of all vertices; those of vertex `i` are `neighbor_starts[i]..[i + 1]`.
     neighbors: Vec<u32>,
     neighbor_starts: Vec<u32>,
@@ -18,11 +20,13 @@ pub(crate) struct Polytope {
     extent: f64,
 }
 
-/// A face: outward unit normal, offset of its plane.
+/// A face: outward unit normal, offset of its plane, its range of `loops`.
 #[derive(Clone, Debug)]
 struct Face {
     normal: Vector3<f64>,
     offset: f64,
+    start: u32,
+    end: u32,
 }
 
 /// Up to this many vertices all are looked at; beyond, the support climbs along edges.
@@ -34,12 +38,19 @@ impl Polytope {
         let mut this = Self::default();
         let mut edges = vec![];
         for face in faces {
+            let start = this.loops.len() as u32;
+            this.loops.extend(face);
             for (i, &v) in face.iter().enumerate() {
                 let next = face[(i + 1) % face.len()];
                 edges.extend([(v, next), (next, v)]);
             }
             let (normal, offset) = plane(&vertices, face);
-            this.faces.push(Face { normal, offset });
+            this.faces.push(Face {
+                normal,
+                offset,
+                start,
+                end: this.loops.len() as u32,
+            });
         }
         if faces.is_empty() && vertices.len() == 2 {
             edges = vec![(0, 1), (1, 0)];
@@ -63,9 +74,18 @@ impl Polytope {
     pub(crate) fn extent(&self) -> f64 {
         self.extent
     }
+    pub(crate) fn num_faces(&self) -> usize {
+        self.faces.len()
+    }
     /// Outward unit normal and offset of a face.
     pub(crate) fn plane(&self, face: usize) -> (&Vector3<f64>, f64) {
         (&self.faces[face].normal, self.faces[face].offset)
+    }
+    /// Vertices of a face, counter-clockwise seen from outside.
+    pub(crate) fn face(&self, face: usize) -> impl Iterator<Item = &Vector3<f64>> {
+        let Face { start, end, .. } = self.faces[face];
+        let corners = &self.loops[start as usize..end as usize];
+        corners.iter().map(|v| &self.vertices[*v as usize])
     }
     pub(crate) fn neighbors(&self, vertex: usize) -> &[u32] {
         let range =
