@@ -4,6 +4,7 @@ use super::active::{Flat, Local, Piece};
 use super::region::Region;
 use crate::proximity::polytope::Polytope;
 use nalgebra::Vector3;
+use std::cell::Cell;
 
 /// A convex set, centred at the origin of its frame unless it is a polytope.
 #[derive(Clone, Copy, Debug)]
@@ -57,9 +58,7 @@ impl Core<'_> {
     /// A point inside.
     pub(super) fn center(&self) -> Vector3<f64> {
         match self {
-            Self::Polytope(p) => {
-                p.vertices().iter().sum::<Vector3<f64>>() / p.vertices().len() as f64
-            }
+            Self::Polytope(p) => *p.center(),
             _ => Vector3::zeros(),
         }
     }
@@ -90,6 +89,18 @@ impl Core<'_> {
                 }
             }
             Self::Polytope(p) => p.vertices()[p.support(d)],
+        }
+    }
+
+    /// [`Core::support`], faster where `last` is the vertex of the last call in a similar direction.
+    #[inline]
+    pub(super) fn support_near(&self, last: &Cell<usize>, d: &Vector3<f64>) -> Vector3<f64> {
+        match self {
+            Self::Polytope(p) => {
+                last.set(p.support_near(last.get(), d));
+                p.vertices()[last.get()]
+            }
+            other => other.support(d),
         }
     }
 
