@@ -50,10 +50,12 @@ mod separating_axis;
 mod sphere_box;
 mod sphere_capsule;
 mod sphere_sphere;
+pub(crate) mod surface;
 #[cfg(test)]
 mod tests;
 
 pub use distance_to_point::{PointDistance, distance_to_point};
+pub use surface::signed_distance_true_surface;
 
 use crate::error::{Error, Result};
 use crate::shapes::Shape;
@@ -322,11 +324,8 @@ fn active_features<T: Scalar>(
     x_ab: &Isometry3<T>,
     reach: f64,
 ) -> Result<Solved> {
-    let p = value_of(&x_ab.translation.vector);
-    let x = Isometry3::from_parts(
-        Translation3::from(p),
-        UnitQuaternion::new_unchecked(x_ab.rotation.coords.map(|q| q.re()).into()),
-    );
+    let x = values_of_pose(x_ab);
+    let p = x.translation.vector;
     let upright = |half: f64| Vector3::new(0.0, 0.0, half);
     Ok(match (a, b) {
         (Shape::HalfSpace(_), Shape::Box(b)) => {
@@ -423,6 +422,15 @@ fn lift<T: Scalar>(v: &Vector3<f64>) -> Vector3<T> {
 #[inline]
 fn value_of<T: Scalar>(v: &Vector3<T>) -> Vector3<f64> {
     v.map(|x| x.re())
+}
+
+/// The pose of values.
+#[inline]
+fn values_of_pose<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
+    Isometry3::from_parts(
+        value_of(&x.translation.vector).into(),
+        UnitQuaternion::new_unchecked(x.rotation.coords.map(|q| q.re()).into()),
+    )
 }
 
 /// A constant vector of B, in A.

@@ -16,6 +16,6 @@ mod gjk;
 mod region;
 mod solve;
 
-pub(super) use self::active::Active;
+pub(super) use self::active::{Active, Local};
 pub(super) use self::core::Core;
-pub(super) use self::solve::{features, half_space_features};
+pub(super) use self::solve::{features, half_space_features, middle_of_support};

@@ -1,0 +1,283 @@
+//! How deep a body reaches below the surface of a solid mesh: branch and bound on the signed distance,
+//! which changes by no more than the way that a point moves.
+
+use super::pair::{Decides, Solution};
+use super::point::Probe;
+use super::tree::Box3;
+use super::{Surface, TOLERANCE};
+use crate::proximity::NEGLIGIBLE;
+use crate::proximity::convex::{self, Active, Core, Local};
+use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// Cells that are looked at before the best so far is taken for the answer; only bodies that are buried
+/// in fine and rugged surfaces come near to it.
+const MOST_CELLS: usize = 20_000;
+/// Steps of the local search.
+const STEPS: usize = 16;
+
+/// A part of a body that is still to be looked at, the one that may be deepest first.
+pub(super) struct Cell<C> {
+    pub(super) bound: f64,
+    pub(super) number: u32,
+    pub(super) part: C,
+}
+
+impl<C> PartialEq for Cell<C> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl<C> Eq for Cell<C> {}
+impl<C> PartialOrd for Cell<C> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<C> Ord for Cell<C> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bound
+            .total_cmp(&other.bound)
+            .then(other.number.cmp(&self.number))
+    }
+}
+
+/// Takes parts apart until none can be deeper than what is known, but for the tolerance. `split` looks at
+/// a part, hands on its pieces with the bounds of their depths, and returns the greatest depth so far.
+pub(super) fn search<C>(
+    root: C,
+    smallest: f64,
+    mut split: impl FnMut(C, &mut dyn FnMut(f64, C)) -> f64,
+) {
+    let mut heap = BinaryHeap::new();
+    heap.push(Cell {
+        bound: f64::INFINITY,
+        number: 0,
+        part: root,
+    });
+    let mut best = 0.0_f64;
+    let mut number = 0;
+    while let Some(cell) = heap.pop() {
+        let enough = |best: f64| best + (TOLERANCE * best).max(smallest);
+        if cell.bound <= enough(best) || number as usize > MOST_CELLS {
+            return;
+        }
+        let mut pieces = Vec::with_capacity(2);
+        best = split(cell.part, &mut |bound, part| pieces.push((bound, part)));
+        for (bound, part) in pieces {
+            number += 1;
+            let bound = bound.min(cell.bound);
+            if bound > enough(best) {
+                heap.push(Cell {
+                    bound,
+                    number,
+                    part,
+                });
+            }
+        }
+    }
+}
+
+impl Surface {
+    /// A bound of the depth of those points of a set that are within `radius` of `center`, where the
+    /// surface was probed. `lowest` bounds `n.p` over them from below.
+    pub(super) fn depth_bound(
+        &self,
+        at: &Probe,
+        center: &Vector3<f64>,
+        radius: f64,
+        lowest: impl Fn(&Vector3<f64>) -> f64,
+    ) -> f64 {
+        let ball = at.depth + radius;
+        if ball <= 0.0 {
+            return ball;
+        }
+        // No farther than the nearest triangle, seen from below it.
+        let t = &self.triangles[at.triangle];
+        let height = t.height(center);
+        let lowest_here = lowest(&t.normal);
+        let base = t.normal.dot(&t.corners[0]);
+        let below = (base - lowest_here).max(height + radius);
+        let foot = center - t.normal * height;
+        let aside = if at.on_face {
+            (radius - t.inset(center)).max(0.0)
+        } else {
+            radius + (t.nearest(&foot) - foot).norm()
+        };
+        let bound = ball.min(below.hypot(aside));
+        if aside == 0.0 {
+            return bound;
+        }
+        // Whoever leaves the solid along the normal of the triangle passes its surface, if where he comes
+        // to is outside.
+        let way = t.normal * (at.depth.max(0.0) + 3.0 * radius);
+        if self.depth(&(center + way)) >= -radius {
+            return bound;
+        }
+        let swept = Box3::around(&[*center, center + way]);
+        let swept = Box3 {
+            lower: swept.lower - Vector3::repeat(radius),
+            upper: swept.upper + Vector3::repeat(radius),
+        };
+        let top = self.tree.highest_within(&swept, &t.normal, |i| {
+            let corners = &self.triangles[i].corners;
+            if Box3::around(corners).distance(&swept) > 0.0 {
+                return f64::NEG_INFINITY;
+            }
+            Box3::around(corners).support(&t.normal).min(
+                corners
+                    .iter()
+                    .map(|v| v.dot(&t.normal))
+                    .fold(f64::NEG_INFINITY, f64::max),
+            )
+        });
+        bound.min(top - lowest_here)
+    }
+
+    /// Depth below the surface (m).
+    pub(super) fn depth(&self, p: &Vector3<f64>) -> f64 {
+        self.probe(p).depth
+    }
+}
+
+/// The deepest point of a core that is known.
+pub(super) struct DeepestOfCore<'a> {
+    mesh: &'a Surface,
+    core: &'a Core<'a>,
+    x_mb: Isometry3<f64>,
+    p: Vector3<f64>,
+    probe: Probe,
+    pub(super) depth: f64,
+}
+
+impl<'a> DeepestOfCore<'a> {
+    pub(super) fn new(
+        mesh: &'a Surface,
+        core: &'a Core<'a>,
+        x_mb: &Isometry3<f64>,
+        p: Vector3<f64>,
+    ) -> Self {
+        let probe = mesh.probe(&p);
+        let mut this = Self {
+            mesh,
+            core,
+            x_mb: *x_mb,
+            p,
+            probe,
+            depth: probe.depth,
+        };
+        this.climb(p, probe);
+        this
+    }
+
+    /// The point of the core that is lowest along `n`.
+    fn lowest(&self, n: &Vector3<f64>) -> Vector3<f64> {
+        let n_b = self.x_mb.rotation.inverse_transform_vector(&-n);
+        (self.x_mb * Point3::from(self.core.support(&n_b))).coords
+    }
+
+    fn take(&mut self, p: Vector3<f64>, probe: Probe) -> bool {
+        let deeper = probe.depth > self.depth;
+        if deeper {
+            (self.p, self.probe, self.depth) = (p, probe, probe.depth);
+        }
+        deeper
+    }
+
+    /// From a point of the core along the normals, as far as that leads down.
+    fn climb(&mut self, mut p: Vector3<f64>, mut probe: Probe) {
+        for _ in 0..STEPS {
+            let next = self.lowest(&probe.n);
+            let there = self.mesh.probe(&next);
+            self.take(next, there);
+            if there.depth <= probe.depth || next == p {
+                return;
+            }
+            (p, probe) = (next, there);
+        }
+    }
+
+    pub(super) fn search(mut self, bounds: &Box3) -> Self {
+        let root = bounds.intersection(self.mesh.tree.bounds());
+        let smallest = NEGLIGIBLE * (self.core.extent() + self.mesh.extent);
+        search(
+            root,
+            smallest.max(1e-9 * self.core.extent()),
+            |cell, hand_on| {
+                // Halves across the longest edge, until both can be bounded.
+                let axis = cell.half().imax();
+                let middle = cell.center()[axis];
+                let (mut left, mut right) = (cell, cell);
+                left.upper[axis] = middle;
+                right.lower[axis] = middle;
+                for half in [left, right] {
+                    if let Some(bound) = self.look(&half) {
+                        hand_on(bound, half);
+                    }
+                }
+                self.depth
+            },
+        );
+        self
+    }
+
+    /// A bound of the depth of the points of the core in a cell; `None` if there are none.
+    fn look(&mut self, cell: &Box3) -> Option<f64> {
+        let (center, radius) = (cell.center(), cell.half().norm());
+        let p_b = self
+            .x_mb
+            .inverse_transform_point(&Point3::from(center))
+            .coords;
+        let x = Isometry3::from_parts(p_b.into(), UnitQuaternion::identity());
+        let reach = radius * (1.0 + 1e-12);
+        let found = convex::features(self.core, &Core::Point, &x, reach)?.evaluate(&x);
+        let p = if found.distance > 0.0 {
+            (self.x_mb * Point3::from(found.p_a)).coords
+        } else {
+            center
+        };
+        let probe = self.mesh.probe(&p);
+        if self.take(p, probe) || probe.depth > 0.5 * self.depth {
+            self.climb(p, probe);
+        }
+        // The points of the cell are no farther from `p` than from its centre.
+        let lowest = |n: &Vector3<f64>| {
+            let of_cell = -cell.support(&-n);
+            of_cell.max(n.dot(&self.lowest(n)))
+        };
+        Some(self.mesh.depth_bound(&probe, &p, reach, lowest))
+    }
+
+    /// What decides: features of the core and of the surface, where the deepest point is what supports the
+    /// core along the normal of a face; else the point, fixed in the core.
+    pub(super) fn solution(self) -> Solution {
+        let p_b = self
+            .x_mb
+            .inverse_transform_point(&Point3::from(self.p))
+            .coords;
+        if self.probe.on_face {
+            let t = &self.mesh.triangles[self.probe.triangle];
+            let n_b = self.x_mb.rotation.inverse_transform_vector(&-t.normal);
+            let same = NEGLIGIBLE * 10.0 * (self.core.extent() + self.mesh.extent);
+            let supported = t.height(&self.lowest(&t.normal)) + self.depth;
+            if supported.abs() <= same {
+                let active = Active::on_plane(
+                    t.normal,
+                    Local::face(t.corners[0], t.normal),
+                    self.core.local(&n_b, 1e-15),
+                );
+                // The middle of what is lowest, if it is below this face as well.
+                let middle = convex::middle_of_support(self.core, &n_b);
+                let middle = active.settled(&self.x_mb, &t.corners[0], &middle);
+                let p = middle.evaluate(&self.x_mb).p_b;
+                if (self.mesh.depth(&p) - self.depth).abs() <= same {
+                    return Solution::new(Decides::Features(middle));
+                }
+                let here = active.settled(&self.x_mb, &t.corners[0], &p_b);
+                return Solution::new(Decides::Features(here));
+            }
+        }
+        Solution::new(Decides::Point(self.probe.feature, p_b))
+    }
+}
