@@ -18,4 +18,5 @@ mod solve;
 
 pub(super) use self::active::{Active, Local};
 pub(super) use self::core::Core;
+pub(super) use self::gjk::{NearPoint, near_point};
 pub(super) use self::solve::{features, half_space_features, middle_of_support};

@@ -134,42 +134,45 @@ fn deepest_vertex(
         return None;
     }
     let x_bm = x_mb.inverse();
-    let at = |p: &Vector3<f64>| {
-        Isometry3::from_parts(
-            (x_bm * Point3::from(*p)).coords.into(),
-            nalgebra::UnitQuaternion::identity(),
-        )
+    // The core is below its planes of support: no point is deeper than below any of them.
+    let axes = [0, 1, 2].map(|i| x_mb.rotation * Vector3::ith(i, 1.0));
+    let center = (x_mb * Point3::from(core.center())).coords;
+    let highest = |n: &Vector3<f64>| {
+        let support = core.support(&x_mb.rotation.inverse_transform_vector(n));
+        n.dot(&(x_mb * Point3::from(support)).coords)
     };
-    let signed = |p: &Vector3<f64>, reach: f64| {
-        let x = at(p);
-        let active = convex::features(core, &Core::Point, &x, reach)?;
+    let planes = axes.into_iter().chain(axes.map(|n| -n));
+    let planes: Vec<_> = planes.map(|n| (n, highest(&n))).collect();
+    let signed_at_least = |b: &Box3| {
+        let over = |n: &Vector3<f64>, height: f64| -b.support(&-n) - height;
+        let known = planes.iter().map(|(n, height)| over(n, *height));
+        let known = known.fold(f64::NEG_INFINITY, f64::max);
+        match (b.center() - center).try_normalize(0.0) {
+            Some(n) => known.max(over(&n, highest(&n))),
+            None => known,
+        }
+    };
+    let signed = |p: &Vector3<f64>| {
+        let p_b = (x_bm * Point3::from(*p)).coords;
+        let x = Isometry3::translation(p_b.x, p_b.y, p_b.z);
+        let active = convex::features(core, &Core::Point, &x, 0.0)?;
         Some((active.evaluate(&x).distance, active))
     };
     let mut best: Option<(f64, Vector3<f64>, Active)> = None;
     let floor = -known.max(0.0) * (1.0 + 1e-12) - 1e-14 * core.extent();
-    mesh.tree.descend(
-        floor,
-        |b| {
-            if b.distance(bounds) > 0.0 {
-                return f64::INFINITY;
+    mesh.tree.descend(floor, signed_at_least, |i| {
+        for v in mesh.triangles[i].corners {
+            let limit = best.as_ref().map_or(floor, |b| b.0);
+            if bounds.distance2(&v) > 0.0 || signed_at_least(&Box3::around(&[v])) >= limit {
+                continue;
             }
-            // Of what the box and the core have in common.
-            let common = b.intersection(bounds);
-            let radius = common.half().norm();
-            let center = signed(&common.center(), radius);
-            center.map_or(f64::INFINITY, |(d, _)| d - radius)
-        },
-        |i| {
-            for v in mesh.triangles[i].corners {
-                let limit = best.as_ref().map_or(floor, |b| b.0);
-                if let Some((d, active)) = signed(&v, 0.0)
-                    && d < limit
-                {
-                    best = Some((d, v, active));
-                }
+            if let Some((d, active)) = signed(&v)
+                && d < limit
+            {
+                best = Some((d, v, active));
             }
-            best.as_ref().map_or(floor, |b| b.0)
-        },
-    );
+        }
+        best.as_ref().map_or(floor, |b| b.0)
+    });
     best.map(|(_, v, active)| (v, active))
 }

@@ -6,8 +6,8 @@ use super::point::Probe;
 use super::tree::Box3;
 use super::{Surface, TOLERANCE};
 use crate::proximity::NEGLIGIBLE;
-use crate::proximity::convex::{self, Active, Core, Local};
-use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use crate::proximity::convex::{self, Active, Core, Local, NearPoint};
+use nalgebra::{Isometry3, Point3, Vector3};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -44,11 +44,12 @@ impl<C> Ord for Cell<C> {
 }
 
 /// Takes parts apart until none can be deeper than what is known, but for the tolerance. `split` looks at
-/// a part, hands on its pieces with the bounds of their depths, and returns the greatest depth so far.
+/// a part, hands on its pieces with bounds of their depths, which need not be below the second argument, and
+/// returns the greatest depth so far.
 pub(super) fn search<C>(
     root: C,
     smallest: f64,
-    mut split: impl FnMut(C, &mut dyn FnMut(f64, C)) -> f64,
+    mut split: impl FnMut(C, f64, &mut dyn FnMut(f64, C)) -> f64,
 ) {
     let mut heap = BinaryHeap::new();
     heap.push(Cell {
@@ -64,7 +65,9 @@ pub(super) fn search<C>(
             return;
         }
         let mut pieces = Vec::with_capacity(2);
-        best = split(cell.part, &mut |bound, part| pieces.push((bound, part)));
+        best = split(cell.part, enough(best), &mut |bound, part| {
+            pieces.push((bound, part))
+        });
         for (bound, part) in pieces {
             number += 1;
             let bound = bound.min(cell.bound);
@@ -79,60 +82,114 @@ pub(super) fn search<C>(
     }
 }
 
+/// Points of a set are no deeper than `base - n.p` or than `over`, whichever is more.
+struct Limit {
+    n: Vector3<f64>,
+    base: f64,
+    over: f64,
+}
+
 impl Surface {
     /// A bound of the depth of those points of a set that are within `radius` of `center`, where the
-    /// surface was probed. `lowest` bounds `n.p` over them from below.
+    /// surface was probed. `lowest` bounds `n.p` over them from below. Bounds that cost more are left
+    /// out where cheap ones are below `enough`. `try_point` gets points that are likely deep.
     pub(super) fn depth_bound(
         &self,
         at: &Probe,
         center: &Vector3<f64>,
         radius: f64,
+        enough: f64,
         lowest: impl Fn(&Vector3<f64>) -> f64,
+        mut try_point: impl FnMut(Vector3<f64>),
     ) -> f64 {
         let ball = at.depth + radius;
-        if ball <= 0.0 {
+        if ball <= enough {
             return ball;
         }
-        // No farther than the nearest triangle, seen from below it.
+        // No farther than from the nearest triangle.
         let t = &self.triangles[at.triangle];
-        let height = t.height(center);
-        let lowest_here = lowest(&t.normal);
-        let base = t.normal.dot(&t.corners[0]);
-        let below = (base - lowest_here).max(height + radius);
-        let foot = center - t.normal * height;
-        let aside = if at.on_face {
-            (radius - t.inset(center)).max(0.0)
-        } else {
-            radius + (t.nearest(&foot) - foot).norm()
-        };
-        let bound = ball.min(below.hypot(aside));
-        if aside == 0.0 {
+        let below = (t.base() - lowest(&t.normal)).max(t.height(center) + radius);
+        let bound = ball.min(below.hypot(self.aside(at.triangle, center, radius)));
+        if bound <= enough {
             return bound;
+        }
+        let Some(near) = self.limit(at.triangle, at.depth, center, radius) else {
+            return bound;
+        };
+        let bound = bound.min(near.over.max(near.base - lowest(&near.n)));
+        if bound <= enough || at.depth < radius {
+            return bound;
+        }
+        // Between two sides no point is deeper than below both, so than below any mean of them.
+        let behind = center - near.n * (2.0 * radius);
+        let (other, _) = self.nearest(&behind);
+        if other == at.triangle {
+            return bound;
+        }
+        let Some(far) = self.limit(other, at.depth + 2.0 * radius, center, radius) else {
+            return bound;
+        };
+        let height = |limit: &Limit| limit.base - limit.n.dot(center);
+        let step = (height(&far) - height(&near)) / (1.0 - near.n.dot(&far.n)).max(1e-3);
+        if step.abs() <= 2.0 * radius {
+            try_point(center - near.n * step);
+        }
+        let means = [0.5, 0.25, 0.75, 0.0].map(|s| {
+            let n = near.n * s + far.n * (1.0 - s);
+            near.base * s + far.base * (1.0 - s) - lowest(&n)
+        });
+        let mean = means.into_iter().fold(f64::INFINITY, f64::min);
+        bound.min(near.over.max(far.over).max(mean))
+    }
+
+    /// How far the points within `radius` of `center`, seen along the normal of a triangle, are beside
+    /// it.
+    fn aside(&self, triangle: usize, center: &Vector3<f64>, radius: f64) -> f64 {
+        let t = &self.triangles[triangle];
+        let inset = t.inset(center);
+        if inset >= 0.0 {
+            return (radius - inset).max(0.0);
+        }
+        let foot = center - t.normal * t.height(center);
+        radius + (t.nearest(&foot) - foot).norm()
+    }
+
+    /// What a triangle, which is about `depth` away, says of the points within `radius` of `center`.
+    fn limit(
+        &self,
+        triangle: usize,
+        depth: f64,
+        center: &Vector3<f64>,
+        radius: f64,
+    ) -> Option<Limit> {
+        let t = &self.triangles[triangle];
+        if self.aside(triangle, center, radius) == 0.0 {
+            return Some(Limit {
+                n: t.normal,
+                base: t.base(),
+                over: t.height(center) + radius,
+            });
         }
         // Whoever leaves the solid along the normal of the triangle passes its surface, if where he comes
         // to is outside.
-        let way = t.normal * (at.depth.max(0.0) + 3.0 * radius);
+        let way = t.normal * (depth.max(0.0) + 3.0 * radius);
         if self.depth(&(center + way)) >= -radius {
-            return bound;
+            return None;
         }
-        let swept = Box3::around(&[*center, center + way]);
-        let swept = Box3 {
-            lower: swept.lower - Vector3::repeat(radius),
-            upper: swept.upper + Vector3::repeat(radius),
-        };
-        let top = self.tree.highest_within(&swept, &t.normal, |i| {
+        let swept = Box3::around(&[*center, center + way]).grown(radius);
+        let base = self.tree.highest_within(&swept, &t.normal, |i| {
             let corners = &self.triangles[i].corners;
             if Box3::around(corners).distance(&swept) > 0.0 {
                 return f64::NEG_INFINITY;
             }
-            Box3::around(corners).support(&t.normal).min(
-                corners
-                    .iter()
-                    .map(|v| v.dot(&t.normal))
-                    .fold(f64::NEG_INFINITY, f64::max),
-            )
+            let heights = corners.iter().map(|v| v.dot(&t.normal));
+            heights.fold(f64::NEG_INFINITY, f64::max)
         });
-        bound.min(top - lowest_here)
+        Some(Limit {
+            n: t.normal,
+            base,
+            over: f64::NEG_INFINITY,
+        })
     }
 
     /// Depth below the surface (m).
@@ -204,7 +261,7 @@ impl<'a> DeepestOfCore<'a> {
         search(
             root,
             smallest.max(1e-9 * self.core.extent()),
-            |cell, hand_on| {
+            |cell, enough, hand_on| {
                 // Halves across the longest edge, until both can be bounded.
                 let axis = cell.half().imax();
                 let middle = cell.center()[axis];
@@ -212,7 +269,7 @@ impl<'a> DeepestOfCore<'a> {
                 left.upper[axis] = middle;
                 right.lower[axis] = middle;
                 for half in [left, right] {
-                    if let Some(bound) = self.look(&half) {
+                    if let Some(bound) = self.look(&half, enough) {
                         hand_on(bound, half);
                     }
                 }
@@ -223,30 +280,37 @@ impl<'a> DeepestOfCore<'a> {
     }
 
     /// A bound of the depth of the points of the core in a cell; `None` if there are none.
-    fn look(&mut self, cell: &Box3) -> Option<f64> {
-        let (center, radius) = (cell.center(), cell.half().norm());
-        let p_b = self
-            .x_mb
-            .inverse_transform_point(&Point3::from(center))
-            .coords;
-        let x = Isometry3::from_parts(p_b.into(), UnitQuaternion::identity());
-        let reach = radius * (1.0 + 1e-12);
-        let found = convex::features(self.core, &Core::Point, &x, reach)?.evaluate(&x);
-        let p = if found.distance > 0.0 {
-            (self.x_mb * Point3::from(found.p_a)).coords
-        } else {
-            center
+    fn look(&mut self, cell: &Box3, enough: f64) -> Option<f64> {
+        let (center, radius) = (cell.center(), cell.half().norm() * (1.0 + 1e-12));
+        let center_b = self.x_mb.inverse_transform_point(&center.into()).coords;
+        let (p, radius) = match convex::near_point(self.core, &center_b, radius) {
+            NearPoint::Beyond => return None,
+            NearPoint::Inside => (center, radius),
+            NearPoint::Near { p, radius } => ((self.x_mb * Point3::from(p)).coords, radius),
         };
         let probe = self.mesh.probe(&p);
         if self.take(p, probe) || probe.depth > 0.5 * self.depth {
             self.climb(p, probe);
         }
-        // The points of the cell are no farther from `p` than from its centre.
+        let mut deeper = None;
         let lowest = |n: &Vector3<f64>| {
             let of_cell = -cell.support(&-n);
             of_cell.max(n.dot(&self.lowest(n)))
         };
-        Some(self.mesh.depth_bound(&probe, &p, reach, lowest))
+        let try_point = |q| deeper = Some(q);
+        let bound = self
+            .mesh
+            .depth_bound(&probe, &p, radius, enough, lowest, try_point);
+        if let Some(q) = deeper {
+            let q_b = self.x_mb.inverse_transform_point(&Point3::from(q)).coords;
+            let q = match convex::near_point(self.core, &q_b, radius) {
+                NearPoint::Beyond => return Some(bound),
+                NearPoint::Inside => q,
+                NearPoint::Near { p, .. } => (self.x_mb * Point3::from(p)).coords,
+            };
+            self.take(q, self.mesh.probe(&q));
+        }
+        Some(bound)
     }
 
     /// What decides: features of the core and of the surface, where the deepest point is what supports the

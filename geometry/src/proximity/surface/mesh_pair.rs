@@ -188,6 +188,9 @@ enum Part {
     Edge([Vector3<f64>; 2]),
 }
 
+/// Takes a part and a bound of its depth.
+type HandOn<'a> = &'a mut dyn FnMut(f64, Part);
+
 /// The search for the deepest point of the edges of `body` (B) below the surface of `solid` (A).
 struct DeepestOfEdges<'a> {
     solid: &'a Surface,
@@ -222,18 +225,20 @@ impl<'a> DeepestOfEdges<'a> {
     fn search(mut self) -> (f64, Solution) {
         let size = self.solid.extent + self.body.extent;
         let smallest = NEGLIGIBLE * size + 1e-9 * self.body.extent;
-        search(Part::Node(0), smallest, |part, hand_on| {
+        search(Part::Node(0), smallest, |part, enough, hand_on| {
             match part {
                 Part::Edge([p, q]) => {
                     let middle = (p + q) * 0.5;
-                    self.edge(p, middle, hand_on);
-                    self.edge(middle, q, hand_on);
+                    self.edge(p, middle, enough, hand_on);
+                    self.edge(middle, q, enough, hand_on);
                 }
                 Part::Node(index) => match self.body.tree.below(index) {
                     Below::Nodes(children) => {
-                        children.iter().for_each(|c| self.node(*c, hand_on));
+                        children.iter().for_each(|c| self.node(*c, enough, hand_on));
                     }
-                    Below::Triangles(range) => range.for_each(|i| self.triangle(i, hand_on)),
+                    Below::Triangles(range) => {
+                        range.for_each(|i| self.triangle(i, enough, hand_on))
+                    }
                 },
             }
             self.probe.depth
@@ -243,7 +248,7 @@ impl<'a> DeepestOfEdges<'a> {
         (self.probe.depth, solution)
     }
 
-    fn node(&mut self, index: usize, hand_on: &mut dyn FnMut(f64, Part)) {
+    fn node(&mut self, index: usize, enough: f64, hand_on: HandOn<'_>) {
         let of_body = self.body.tree.node(index);
         let common = moved(of_body, self.x_ab).intersection(self.solid.tree.bounds());
         if common.half().min() < 0.0 {
@@ -258,11 +263,13 @@ impl<'a> DeepestOfEdges<'a> {
             turned.max(-common.support(&-n))
         };
         let radius = radius * (1.0 + 1e-12);
-        let bound = self.solid.depth_bound(&probe, &center, radius, lowest);
+        let bound = self
+            .solid
+            .depth_bound(&probe, &center, radius, enough, lowest, |_| ());
         hand_on(bound, Part::Node(index));
     }
 
-    fn triangle(&mut self, index: usize, hand_on: &mut dyn FnMut(f64, Part)) {
+    fn triangle(&mut self, index: usize, enough: f64, hand_on: HandOn<'_>) {
         let corners = &self.body.triangles[index].corners;
         for k in 0..3 {
             let (p, q) = (&corners[k], &corners[(k + 1) % 3]);
@@ -273,11 +280,11 @@ impl<'a> DeepestOfEdges<'a> {
             let (p, q) = (at_pose(self.x_ab, p), at_pose(self.x_ab, q));
             self.look(&p);
             self.look(&q);
-            self.edge(p, q, hand_on);
+            self.edge(p, q, enough, hand_on);
         }
     }
 
-    fn edge(&mut self, p: Vector3<f64>, q: Vector3<f64>, hand_on: &mut dyn FnMut(f64, Part)) {
+    fn edge(&mut self, p: Vector3<f64>, q: Vector3<f64>, enough: f64, hand_on: HandOn<'_>) {
         let radius = 0.5 * (q - p).norm() * (1.0 + 1e-12);
         let middle = (p + q) * 0.5;
         if self.solid.tree.bounds().distance2(&middle) > radius * radius {
@@ -285,7 +292,9 @@ impl<'a> DeepestOfEdges<'a> {
         }
         let probe = self.look(&middle);
         let lowest = |n: &Vector3<f64>| n.dot(&p).min(n.dot(&q));
-        let bound = self.solid.depth_bound(&probe, &middle, radius, lowest);
+        let bound = self
+            .solid
+            .depth_bound(&probe, &middle, radius, enough, lowest, |_| ());
         hand_on(bound, Part::Edge([p, q]));
     }
 }

@@ -128,3 +128,6 @@ impl Surface {
         [self.triangles.len() as f64, self.extent, v.x, v.y, v.z]
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -107,7 +107,7 @@ impl Surface {
         let foot_inside = t.inset(p) >= -tolerance;
         let face = Features::PlanePoint {
             normal_a: t.normal,
-            offset: t.normal.dot(&t.corners[0]),
+            offset: t.base(),
             p_b: Vector3::zeros(),
         };
         let on_face = NearestFeature {

@@ -67,6 +67,11 @@ impl Triangle {
         height(0).min(height(1)).min(height(2))
     }
 
+    /// Offset of the plane from the origin.
+    pub(super) fn base(&self) -> f64 {
+        self.normal.dot(&self.corners[0])
+    }
+
     /// Height of a point over the plane.
     pub(super) fn height(&self, p: &Vector3<f64>) -> f64 {
         self.normal.dot(&(p - self.corners[0]))
@@ -96,6 +101,12 @@ impl Box3 {
     }
     pub(super) fn half(&self) -> Vector3<f64> {
         (self.upper - self.lower) * 0.5
+    }
+    pub(super) fn grown(&self, by: f64) -> Self {
+        Self {
+            lower: self.lower - Vector3::repeat(by),
+            upper: self.upper + Vector3::repeat(by),
+        }
     }
     fn union(&self, other: &Self) -> Self {
         Self {
