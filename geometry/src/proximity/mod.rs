@@ -55,7 +55,8 @@ pub(crate) mod surface;
 mod tests;
 
 pub use distance_to_point::{PointDistance, distance_to_point};
-pub use surface::signed_distance_true_surface;
+pub(crate) use surface::has_true_surface;
+pub use surface::{add_true_surface, signed_distance_true_surface};
 
 use crate::error::{Error, Result};
 use crate::shapes::Shape;

@@ -135,14 +135,16 @@ fn deepest_vertex(
     }
     let x_bm = x_mb.inverse();
     // The core is below its planes of support: no point is deeper than below any of them.
-    let axes = [0, 1, 2].map(|i| x_mb.rotation * Vector3::ith(i, 1.0));
+    let directions = (0..27).filter(|k| *k != 13).map(|k| {
+        let n_b = Vector3::new(k / 9, k / 3 % 3, k % 3).map(|i| f64::from(i) - 1.0);
+        x_mb.rotation * n_b.normalize()
+    });
     let center = (x_mb * Point3::from(core.center())).coords;
     let highest = |n: &Vector3<f64>| {
         let support = core.support(&x_mb.rotation.inverse_transform_vector(n));
         n.dot(&(x_mb * Point3::from(support)).coords)
     };
-    let planes = axes.into_iter().chain(axes.map(|n| -n));
-    let planes: Vec<_> = planes.map(|n| (n, highest(&n))).collect();
+    let planes: Vec<_> = directions.map(|n| (n, highest(&n))).collect();
     let signed_at_least = |b: &Box3| {
         let over = |n: &Vector3<f64>, height: f64| -b.support(&-n) - height;
         let known = planes.iter().map(|(n, height)| over(n, *height));

@@ -289,7 +289,7 @@ impl<'a> DeepestOfCore<'a> {
             NearPoint::Near { p, radius } => ((self.x_mb * Point3::from(p)).coords, radius),
         };
         let probe = self.mesh.probe(&p);
-        if self.take(p, probe) || probe.depth > 0.5 * self.depth {
+        if self.take(p, probe) {
             self.climb(p, probe);
         }
         let mut deeper = None;

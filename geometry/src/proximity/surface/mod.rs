@@ -50,10 +50,13 @@ mod depth;
 mod mesh_pair;
 mod pair;
 mod point;
+mod property;
 mod topology;
 mod tree;
 
 pub use pair::signed_distance_true_surface;
+pub use property::add_true_surface;
+pub(crate) use property::has_true_surface;
 pub(super) use tree::Triangle;
 
 use crate::error::{Error, Result};

@@ -2,8 +2,8 @@
 
 mod overlap;
 mod points;
+mod robust;
 mod separated;
-mod shapes;
 
 use super::{Surface, signed_distance_true_surface};
 use crate::proximity::tests::Random;
