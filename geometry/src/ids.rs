@@ -67,5 +67,17 @@ ids!(
     /// let (a, b) = (GeometryId::new(), GeometryId::new());
     /// assert!(a < b && a.value() < b.value());
     /// ```
-    GeometryId
+    GeometryId,
+    /// A transient declaration of collision filters; see
+    /// [`CollisionFilterManager`](crate::CollisionFilterManager).
+    ///
+    /// ```
+    /// use tarragon_geometry::{CollisionFilterDeclaration, FilterId, SceneGraph};
+    /// let mut scene = SceneGraph::new();
+    /// let mut filters = scene.collision_filter_manager();
+    /// let id: FilterId = filters.apply_transient(&CollisionFilterDeclaration::new())?;
+    /// assert!(filters.is_active(id) && filters.remove_declaration(id) && !filters.is_active(id));
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
+    FilterId
 );

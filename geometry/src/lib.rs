@@ -13,16 +13,21 @@ pub mod shapes;
 
 pub use aabb::Aabb;
 pub use error::{Error, Result};
-pub use ids::{FrameId, GeometryId, SourceId};
+pub use ids::{FilterId, FrameId, GeometryId, SourceId};
 pub use properties::{
-    GeometryProperties, IllustrationProperties, PerceptionProperties, ProximityProperties, Role,
+    CoulombFriction, GeometryProperties, HydroelasticType, IllustrationProperties,
+    PerceptionProperties, PropertyValue, ProximityProperties, Role, RoleAssign,
+    add_compliant_hydroelastic_properties, add_compliant_hydroelastic_properties_for_half_space,
+    add_contact_material, add_rigid_hydroelastic_properties, make_phong_illustration_properties,
 };
 pub use render::RenderLabel;
 pub use rgba::Rgba;
 pub use scene_graph::{
-    CollisionFilterDeclaration, FramePoseVector, GeometryFrame, GeometryInstance, GeometrySet,
-    GeometryState, PenetrationAsPointPair, QueryObject, RoleProperties, SceneGraph,
-    SceneGraphInspector, SceneGraphPorts, SignedDistancePair, SignedDistanceToPoint,
+    CollisionFilterDeclaration, CollisionFilterManager, DefaultProximityProperties,
+    FramePoseVector, GeometryFrame, GeometryInstance, GeometrySet, GeometryState, GeometryVersion,
+    PenetrationAsPointPair, QueryObject, RegistrationMark, RoleProperties, SceneGraph,
+    SceneGraphConfig, SceneGraphInspector, SceneGraphPorts, SignedDistancePair,
+    SignedDistanceToPoint,
 };
 pub use shapes::{
     BoxShape, Capsule, Convex, Cylinder, Ellipsoid, FileSource, HalfSpace, InMemoryMesh,

@@ -1,6 +1,7 @@
 //! Colour with opacity.
 
 use crate::error::{Error, Result};
+use nalgebra::Vector4;
 
 /// Red, green, blue and alpha in `[0, 1]`; alpha 1 is opaque. Not linearised (sRGB as in files).
 ///
@@ -13,7 +14,13 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rgba {
-    channels: [f64; 4],
+    channels: Vector4<f64>,
+}
+
+impl Default for Rgba {
+    fn default() -> Self {
+        Self::WHITE
+    }
 }
 
 impl Rgba {
@@ -24,7 +31,7 @@ impl Rgba {
 
     const fn constant(r: f64, g: f64, b: f64, a: f64) -> Self {
         Self {
-            channels: [r, g, b, a],
+            channels: Vector4::new(r, g, b, a),
         }
     }
 
@@ -33,12 +40,13 @@ impl Rgba {
     /// # Errors
     /// If a channel is outside `[0, 1]`.
     pub fn new(r: f64, g: f64, b: f64, a: f64) -> Result<Self> {
-        let channels = [r, g, b, a];
+        let channels = Vector4::new(r, g, b, a);
         if channels.iter().all(|c| (0.0..=1.0).contains(c)) {
             Ok(Self { channels })
         } else {
             Err(Error::invalid(format!(
-                "Rgba: the channels are {channels:?}, values from 0 to 1 are expected"
+                "Rgba: the channels are {:?}, values from 0 to 1 are expected",
+                [r, g, b, a]
             )))
         }
     }
@@ -60,6 +68,61 @@ impl Rgba {
     }
     /// All four channels, red first.
     pub fn rgba(&self) -> [f64; 4] {
-        self.channels
+        self.channels.into()
+    }
+    pub(crate) fn as_vector(&self) -> &Vector4<f64> {
+        &self.channels
+    }
+    /// Replaces the channels that are given.
+    ///
+    /// # Errors
+    /// If one is outside `[0, 1]`; nothing is changed then.
+    pub fn update(
+        &mut self,
+        r: Option<f64>,
+        g: Option<f64>,
+        b: Option<f64>,
+        a: Option<f64>,
+    ) -> Result<()> {
+        *self = Self::new(
+            r.unwrap_or(self.r()),
+            g.unwrap_or(self.g()),
+            b.unwrap_or(self.b()),
+            a.unwrap_or(self.a()),
+        )?;
+        Ok(())
+    }
+    /// The colour with red, green and blue multiplied by `scale`, at most 1; alpha stays.
+    ///
+    /// # Errors
+    /// If `scale` is negative or NaN.
+    pub fn scale_rgb(&self, scale: f64) -> Result<Self> {
+        if scale.is_nan() || scale < 0.0 {
+            return Err(Error::invalid(format!(
+                "Rgba: the scale is {scale}, a value of at least 0 is expected"
+            )));
+        }
+        let scaled = |c: f64| (c * scale).min(1.0);
+        Self::new(
+            scaled(self.r()),
+            scaled(self.g()),
+            scaled(self.b()),
+            self.a(),
+        )
+    }
+}
+
+impl From<Rgba> for Vector4<f64> {
+    fn from(color: Rgba) -> Self {
+        color.channels
+    }
+}
+
+impl TryFrom<Vector4<f64>> for Rgba {
+    type Error = Error;
+    /// # Errors
+    /// If a component is outside `[0, 1]`.
+    fn try_from(v: Vector4<f64>) -> Result<Self> {
+        Self::new(v.x, v.y, v.z, v.w)
     }
 }

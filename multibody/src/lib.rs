@@ -6,7 +6,6 @@
 
 mod body;
 mod collision_filters;
-mod contact;
 mod geometry_registration;
 mod index;
 mod inertia;
@@ -22,7 +21,6 @@ pub mod error;
 pub mod parsing;
 
 pub use body::{FixedOffsetFrame, RigidBody};
-pub use contact::{CoulombFriction, HydroelasticType};
 pub use error::{Error, Result};
 pub use geometry_registration::VisualProperties;
 pub use index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
@@ -31,3 +29,4 @@ pub use joint::{CouplerConstraint, Joint, JointActuator, JointKind};
 pub use parsing::{Diagnostic, PackageMap, Parser, Severity};
 pub use plant::{MultibodyPlant, PositionSource};
 pub use system::{MultibodyPlantPorts, add_multibody_plant_scene_graph};
+pub use tarragon_geometry::{CoulombFriction, HydroelasticType};

@@ -93,10 +93,10 @@ pub struct MultibodyPlant {
 /// Names in use, per kind and model instance.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
-    bodies: BTreeSet<(ModelInstanceIndex, String)>,
-    frames: BTreeSet<(ModelInstanceIndex, String)>,
+    pub(crate) bodies: BTreeSet<(ModelInstanceIndex, String)>,
+    pub(crate) frames: BTreeSet<(ModelInstanceIndex, String)>,
     pub(crate) joints: BTreeSet<(ModelInstanceIndex, String)>,
-    actuators: BTreeSet<(ModelInstanceIndex, String)>,
+    pub(crate) actuators: BTreeSet<(ModelInstanceIndex, String)>,
 }
 
 impl MultibodyPlant {

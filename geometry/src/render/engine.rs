@@ -12,7 +12,10 @@ use nalgebra::Isometry3;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// The poses that an image is drawn from: of the camera and of every geometry.
+/// What an image is drawn from: the pose of the camera, and the poses of the visuals to be seen.
+///
+/// An engine serves many scenes that differ in some visuals. Those without a pose are not part of the
+/// scene that is drawn and must be left out.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -20,31 +23,27 @@ use std::fmt;
 /// let ball = GeometryId::new();
 /// let poses = |id| (id == ball).then(|| Isometry3::translation(0.0, 0.0, 2.0));
 /// let view = RenderView::new(Isometry3::identity(), &poses);
-/// assert!(view.x_wg(GeometryId::new()).is_err());
+/// assert!(view.x_wg(ball).is_some() && view.x_wg(GeometryId::new()).is_none());
 /// ```
 #[derive(Clone, Copy)]
 pub struct RenderView<'a> {
     /// `X_WC`, the pose of the camera frame: +z into the image, +x right, +y down.
     pub x_wc: Isometry3<f64>,
-    /// `X_WG` of a geometry.
+    /// `X_WG` of a visual; `None` if it is not to be drawn.
     pub poses: &'a (dyn Fn(GeometryId) -> Option<Isometry3<f64>> + Sync),
 }
 
 impl<'a> RenderView<'a> {
-    /// From `X_WC` and a function that gives `X_WG` of a geometry.
+    /// From `X_WC` and a function that gives `X_WG` of the visuals to be drawn.
     pub fn new(
         x_wc: Isometry3<f64>,
         poses: &'a (dyn Fn(GeometryId) -> Option<Isometry3<f64>> + Sync),
     ) -> Self {
         Self { x_wc, poses }
     }
-    /// `X_WG` of a geometry.
-    ///
-    /// # Errors
-    /// If it has no pose.
-    pub fn x_wg(&self, id: GeometryId) -> Result<Isometry3<f64>> {
+    /// `X_WG` of a visual; `None` if it is not to be drawn.
+    pub fn x_wg(&self, id: GeometryId) -> Option<Isometry3<f64>> {
         (self.poses)(id)
-            .ok_or_else(|| Error::invalid(format!("geometry {id} is to be drawn but has no pose")))
     }
 }
 
@@ -59,7 +58,9 @@ impl fmt::Debug for RenderView<'_> {
 /// Draws colour, depth and label images of registered visuals.
 ///
 /// An engine holds shapes and materials, never poses: those come with each [`RenderView`], so that
-/// one engine serves every context, camera and thread.
+/// one engine serves every context, camera and thread. The ids are those of visuals: a geometry whose
+/// look changes in one of the contexts is registered again under another id, and every view has the
+/// poses of the visuals of its own scene.
 ///
 /// ```
 /// use tarragon_geometry::render::{RenderEngine, RenderEngineCpu, RenderEngineCpuParams};
@@ -72,7 +73,7 @@ impl fmt::Debug for RenderView<'_> {
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
 pub trait RenderEngine: Send + Sync {
-    /// Adds a geometry in its own frame G. `false`: this engine declines it, because
+    /// Adds a visual in its own frame G. `false`: this engine declines it, because
     /// `("renderer", "accepting")` names only others or the shape is none of its kind.
     ///
     /// # Errors
@@ -85,16 +86,16 @@ pub trait RenderEngine: Send + Sync {
         properties: &PerceptionProperties,
     ) -> Result<bool>;
 
-    /// Removes a geometry; false if it was not registered.
+    /// Removes a visual; false if it was not registered.
     fn remove_visual(&mut self, id: GeometryId) -> bool;
 
-    /// True if the geometry is registered.
+    /// True if the visual is registered.
     fn has_visual(&self, id: GeometryId) -> bool;
 
     /// Draws colours.
     ///
     /// # Errors
-    /// If the image has another size than the camera, or a geometry has no pose.
+    /// If the image has another size than the camera.
     fn render_color(
         &self,
         view: &RenderView<'_>,
@@ -155,13 +156,13 @@ pub trait RenderEngine: Send + Sync {
 }
 
 /// True unless `("renderer", "accepting")`, a `BTreeSet<String>`, leaves out the renderer of the
-/// given name.
+/// given name. The empty set leaves out none.
 ///
 /// # Errors
 /// If the property has another type.
 pub fn accepts_renderer(properties: &PerceptionProperties, renderer_name: &str) -> Result<bool> {
     let accepting = properties.try_get::<BTreeSet<String>>("renderer", "accepting")?;
-    Ok(accepting.is_none_or(|names| names.contains(renderer_name)))
+    Ok(accepting.is_none_or(|names| names.is_empty() || names.contains(renderer_name)))
 }
 
 /// Checks that an image has the size of its camera (Drake's `RenderEngine::ThrowIfInvalid`).

@@ -1,19 +1,28 @@
-//! Which pairs of geometry are tested for proximity.
+//! Saying which pairs of geometry are tested for proximity.
 //!
 //! A pair is a candidate unless both are anchored, both are on the same frame, or it was excluded.
-//! Exclusions are stored per geometry as a sorted list, so memory grows with what was declared, not
-//! with the square of the scene.
+//! What was declared is kept by `FilterTable`.
 
-use crate::error::Result;
-use crate::ids::{FrameId, GeometryId};
+use super::filter_table::Resolved;
+use super::state::GeometryState;
+use crate::error::{Error, Result};
+use crate::ids::{FilterId, FrameId, GeometryId};
+use crate::properties::Role;
+use std::sync::Arc;
 
 /// Geometries given by id or by the frame they are on (Drake's `GeometrySet`).
+///
+/// A frame stands for the geometries that are on it when the set is used.
 ///
 /// ```
 /// use tarragon_geometry::{FrameId, GeometryId, GeometrySet};
 /// let (hand, floor) = (FrameId::new(), GeometryId::new());
 /// let set = GeometrySet::new().with_frame(hand).with_geometry(floor);
 /// assert_ne!(set, GeometrySet::from(vec![hand]));
+/// assert_eq!(GeometrySet::from(floor), GeometrySet::from([floor]));
+/// let mut more = GeometrySet::from(hand);
+/// more.extend([floor]);
+/// assert_eq!(more, set);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GeometrySet {
@@ -40,21 +49,48 @@ impl GeometrySet {
     }
 }
 
-impl From<Vec<FrameId>> for GeometrySet {
-    fn from(frames: Vec<FrameId>) -> Self {
-        Self {
-            frames,
-            geometries: vec![],
+macro_rules! set_of {
+    ($id:ident, $list:ident) => {
+        impl Extend<$id> for GeometrySet {
+            fn extend<I: IntoIterator<Item = $id>>(&mut self, ids: I) {
+                self.$list.extend(ids);
+            }
         }
-    }
+        impl FromIterator<$id> for GeometrySet {
+            fn from_iter<I: IntoIterator<Item = $id>>(ids: I) -> Self {
+                let mut set = Self::new();
+                set.extend(ids);
+                set
+            }
+        }
+        impl From<$id> for GeometrySet {
+            fn from(id: $id) -> Self {
+                Self::from_iter([id])
+            }
+        }
+        impl From<Vec<$id>> for GeometrySet {
+            fn from(ids: Vec<$id>) -> Self {
+                Self::from_iter(ids)
+            }
+        }
+        impl From<&[$id]> for GeometrySet {
+            fn from(ids: &[$id]) -> Self {
+                Self::from_iter(ids.iter().copied())
+            }
+        }
+        impl<const N: usize> From<[$id; N]> for GeometrySet {
+            fn from(ids: [$id; N]) -> Self {
+                Self::from_iter(ids)
+            }
+        }
+    };
 }
+set_of!(FrameId, frames);
+set_of!(GeometryId, geometries);
 
-impl From<Vec<GeometryId>> for GeometrySet {
-    fn from(geometries: Vec<GeometryId>) -> Self {
-        Self {
-            frames: vec![],
-            geometries,
-        }
+impl From<(Vec<GeometryId>, Vec<FrameId>)> for GeometrySet {
+    fn from((geometries, frames): (Vec<GeometryId>, Vec<FrameId>)) -> Self {
+        Self { frames, geometries }
     }
 }
 
@@ -123,60 +159,154 @@ impl CollisionFilterDeclaration {
     }
 }
 
-/// Excluded pairs, as sorted lists of partners per geometry index.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct CollisionFilter {
-    excluded: Vec<Vec<u32>>,
+impl CollisionFilterDeclaration {
+    /// What is declared with the sets as numbers of geometries that have the proximity role.
+    ///
+    /// # Errors
+    /// If a frame or geometry is unknown.
+    fn resolve(&self, state: &GeometryState) -> Result<Vec<Resolved>> {
+        let members = |set: &GeometrySet| state.members(set, Some(Role::Proximity));
+        let statement = |statement: &Statement| {
+            let (exclude, a, b) = match statement {
+                Statement::ExcludeWithin(s) => (true, s, s),
+                Statement::AllowWithin(s) => (false, s, s),
+                Statement::ExcludeBetween(a, b) => (true, a, b),
+                Statement::AllowBetween(a, b) => (false, a, b),
+            };
+            let first = members(a)?;
+            if std::ptr::eq(a, b) {
+                return Ok(Resolved::new(exclude, &first, &first));
+            }
+            Ok(Resolved::new(exclude, &first, &members(b)?))
+        };
+        self.statements.iter().map(statement).collect()
+    }
 }
 
-impl CollisionFilter {
-    pub(crate) fn is_excluded(&self, a: usize, b: usize) -> bool {
-        let partners = self.excluded.get(a);
-        partners.is_some_and(|p| p.binary_search(&(b as u32)).is_ok())
-    }
+/// Changes which pairs of a scene are tested for proximity (Drake's `CollisionFilterManager`).
+///
+/// Declarations are applied in order, later ones win. Those of [`apply`](Self::apply) are permanent.
+/// Those of [`apply_transient`](Self::apply_transient) form a history on top: each can be removed
+/// again, in any order, and what the others say then holds as if it had never been there.
+///
+/// Pairs on one frame, anchored pairs and a geometry with itself are never tested; what a declaration
+/// says about them is ignored. Sets are resolved when a declaration is applied: geometry that is
+/// registered, or gets the proximity role, later is not part of it. Geometry that loses the role
+/// leaves all declarations.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::*;
+/// let mut scene = SceneGraph::new();
+/// let toys = scene.register_source("toys")?;
+/// let mut ids = vec![];
+/// for name in ["hand", "cup"] {
+///     let frame = scene.register_frame(toys, GeometryFrame::new(name))?;
+///     let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, name);
+///     ids.push(scene.register_geometry(toys, frame, ball.with_proximity(ProximityProperties::new()))?);
+/// }
+/// let mut filters: CollisionFilterManager<'_> = scene.collision_filter_manager();
+/// let grasp = CollisionFilterDeclaration::new().exclude_within(ids.clone());
+/// let grasp = filters.apply_transient(&grasp)?;
+/// assert!(scene.model_inspector().collision_filtered(ids[0], ids[1])?);
+/// scene.collision_filter_manager().remove_declaration(grasp);
+/// assert!(!scene.model_inspector().collision_filtered(ids[0], ids[1])?);
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+pub struct CollisionFilterManager<'a> {
+    state: &'a mut GeometryState,
+}
 
-    /// Applies a declaration; `members` tells the geometry indices of a set.
-    pub(crate) fn apply(
-        &mut self,
-        declaration: &CollisionFilterDeclaration,
-        members: impl Fn(&GeometrySet) -> Result<Vec<usize>>,
-    ) -> Result<()> {
-        // All sets are resolved before anything changes, so that an unknown id changes nothing.
-        let mut resolved = vec![];
-        for statement in &declaration.statements {
-            resolved.push(match statement {
-                Statement::ExcludeWithin(s) => (true, members(s)?, None),
-                Statement::AllowWithin(s) => (false, members(s)?, None),
-                Statement::ExcludeBetween(a, b) => (true, members(a)?, Some(members(b)?)),
-                Statement::AllowBetween(a, b) => (false, members(a)?, Some(members(b)?)),
-            });
+impl CollisionFilterManager<'_> {
+    /// Applies a declaration for good.
+    ///
+    /// # Errors
+    /// If a frame or geometry is unknown, or there is a transient history; nothing is changed then.
+    pub fn apply(&mut self, declaration: &CollisionFilterDeclaration) -> Result<()> {
+        if self.has_transient_history() {
+            return Err(Error::invalid(
+                "collision filters can not be changed for good while there are transient declarations, \
+                 which could hide the change; remove them, flatten the history, or use `apply_transient`",
+            ));
         }
-        for (exclude, a, b) in resolved {
-            let within = b.is_none();
-            let b = b.as_ref().unwrap_or(&a);
-            for (i, &first) in a.iter().enumerate() {
-                for &second in if within { &b[i + 1..] } else { &b[..] } {
-                    if first != second {
-                        self.set(first, second, exclude);
-                        self.set(second, first, exclude);
-                    }
-                }
-            }
+        let statements = declaration.resolve(self.state)?;
+        let filter = Arc::make_mut(&mut self.state.filter);
+        for statement in statements {
+            filter.apply(&statement);
         }
         Ok(())
     }
 
-    fn set(&mut self, a: usize, b: usize, exclude: bool) {
-        if self.excluded.len() <= a {
-            self.excluded.resize(a + 1, vec![]);
+    /// Applies a declaration until it is removed.
+    ///
+    /// # Errors
+    /// If a frame or geometry is unknown; nothing is changed then.
+    pub fn apply_transient(
+        &mut self,
+        declaration: &CollisionFilterDeclaration,
+    ) -> Result<FilterId> {
+        let id = FilterId::new();
+        let statements = declaration.resolve(self.state)?;
+        Arc::make_mut(&mut self.state.filter).apply_transient(id, statements);
+        Ok(id)
+    }
+
+    /// Removes a transient declaration; false if it is not active.
+    pub fn remove_declaration(&mut self, id: FilterId) -> bool {
+        self.is_active(id) && Arc::make_mut(&mut self.state.filter).remove(id)
+    }
+
+    /// True if there are transient declarations, empty ones included.
+    pub fn has_transient_history(&self) -> bool {
+        self.state.filter.has_transient_history()
+    }
+
+    /// True if the transient declaration was applied and not removed.
+    pub fn is_active(&self, id: FilterId) -> bool {
+        self.state.filter.is_active(id)
+    }
+
+    /// Makes what holds now permanent: all transient declarations end, none can be removed any more.
+    pub fn flatten(&mut self) {
+        Arc::make_mut(&mut self.state.filter).flatten();
+    }
+}
+
+impl GeometryState {
+    /// Changes which pairs are tested for proximity.
+    pub fn collision_filter_manager(&mut self) -> CollisionFilterManager<'_> {
+        CollisionFilterManager { state: self }
+    }
+
+    /// [`CollisionFilterManager::apply`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn apply_collision_filter(
+        &mut self,
+        declaration: &CollisionFilterDeclaration,
+    ) -> Result<()> {
+        self.collision_filter_manager().apply(declaration)
+    }
+
+    /// Numbers of the geometries in a set, sorted; with a `role`, only those that have it.
+    pub(crate) fn members(&self, set: &GeometrySet, role: Option<Role>) -> Result<Vec<usize>> {
+        let mut members = vec![];
+        for frame in &set.frames {
+            members.extend(&self.frames[self.frame_number(*frame)?].geometries);
         }
-        let partners = &mut self.excluded[a];
-        match (partners.binary_search(&(b as u32)), exclude) {
-            (Err(at), true) => partners.insert(at, b as u32),
-            (Ok(at), false) => {
-                partners.remove(at);
-            }
-            _ => {}
+        for geometry in &set.geometries {
+            members.push(self.geometry_number(*geometry)?);
         }
+        members.retain(|g| role.is_none_or(|role| self.geometries[*g].has_role(role)));
+        members.sort_unstable();
+        members.dedup();
+        Ok(members)
+    }
+
+    /// True if the pair is tested: not both anchored, not on one frame, not excluded.
+    pub(crate) fn is_candidate(&self, a: usize, b: usize) -> bool {
+        let (ga, gb) = (&self.geometries[a], &self.geometries[b]);
+        ga.frame != gb.frame && !self.filter.is_excluded(a, b)
     }
 }

@@ -1,5 +1,6 @@
 //! What is registered: frames and geometries; and the poses that frames get.
 
+use crate::error::{Error, Result};
 use crate::ids::FrameId;
 use crate::properties::{IllustrationProperties, PerceptionProperties, ProximityProperties};
 use crate::shapes::Shape;
@@ -32,7 +33,8 @@ impl GeometryFrame {
             frame_group: 0,
         }
     }
-    /// Sets the frame group, a number that the owner uses as it likes (a model instance, say).
+    /// Sets the frame group, a number that the owner uses as it likes (a model instance, say). It must
+    /// not be negative, which is checked when the frame is registered.
     #[must_use]
     pub fn with_frame_group(mut self, frame_group: i32) -> Self {
         self.frame_group = frame_group;
@@ -42,16 +44,36 @@ impl GeometryFrame {
     pub fn id(&self) -> FrameId {
         self.id
     }
+    /// The frame's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// The frame group.
+    pub fn frame_group(&self) -> i32 {
+        self.frame_group
+    }
+}
+
+/// A name without the spaces and tabs around it (Drake's canonical name, as SDFormat reads names).
+pub(crate) fn canonical(name: &str) -> &str {
+    name.trim_matches([' ', '\t'])
 }
 
 /// A geometry to register: a shape with a pose on its frame, a name, and its roles (Drake's
 /// `GeometryInstance`).
 ///
+/// Its id is made when it is registered, so that ids follow the order of registration, and one
+/// instance may be registered any number of times under different names.
+///
 /// ```
 /// use nalgebra::Isometry3;
 /// use tarragon_geometry::{GeometryInstance, ProximityProperties, Sphere};
-/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")
+/// let mut ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, " red ball\t")
 ///     .with_proximity(ProximityProperties::new());
+/// assert_eq!(ball.name(), "red ball");
+/// ball.set_pose(Isometry3::translation(0.0, 0.0, 0.1));
+/// ball.proximity_properties_mut().unwrap().set("material", "point_contact_stiffness", 1e4);
+/// assert!(ball.set_name("  ").is_err());
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -65,37 +87,102 @@ pub struct GeometryInstance {
 }
 
 impl GeometryInstance {
-    /// A shape at `X_PG`, its pose in the frame P it will be registered on. White space around the
-    /// name is dropped.
+    /// A shape at `X_PG`, its pose in the frame P it will be registered on. Spaces and tabs around
+    /// the name are dropped; what is left must not be empty, which is checked when it is registered.
     pub fn new(x_pg: Isometry3<f64>, shape: impl Into<Shape>, name: &str) -> Self {
         Self {
             x_pg,
             shape: shape.into(),
-            name: name.trim().into(),
+            name: canonical(name).into(),
             proximity: None,
             illustration: None,
             perception: None,
         }
     }
-    /// Adds the proximity role.
-    #[must_use]
-    pub fn with_proximity(mut self, properties: ProximityProperties) -> Self {
-        self.proximity = Some(properties);
-        self
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
     }
-    /// Adds the illustration role.
-    #[must_use]
-    pub fn with_illustration(mut self, properties: IllustrationProperties) -> Self {
-        self.illustration = Some(properties);
-        self
+    /// Changes the name; spaces and tabs around it are dropped.
+    ///
+    /// # Errors
+    /// If nothing is left of it.
+    pub fn set_name(&mut self, name: &str) -> Result<()> {
+        let canonical = canonical(name);
+        if canonical.is_empty() {
+            return Err(Error::invalid(format!(
+                "geometry '{}' can not be renamed to '{name}': a name must not be empty",
+                self.name
+            )));
+        }
+        self.name = canonical.into();
+        Ok(())
     }
-    /// Adds the perception role.
-    #[must_use]
-    pub fn with_perception(mut self, properties: PerceptionProperties) -> Self {
-        self.perception = Some(properties);
-        self
+    /// `X_PG`, the pose in the frame that it will be registered on.
+    pub fn pose(&self) -> &Isometry3<f64> {
+        &self.x_pg
+    }
+    /// Changes `X_PG`.
+    pub fn set_pose(&mut self, x_pg: Isometry3<f64>) {
+        self.x_pg = x_pg;
+    }
+    /// The shape.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
     }
 }
+
+macro_rules! role {
+    ($properties:ident, $role:literal, $field:ident, $with:ident, $get:ident, $get_mut:ident, $set:ident) => {
+        impl GeometryInstance {
+            #[doc = concat!("Adds the ", $role, " role.")]
+            #[must_use]
+            pub fn $with(mut self, properties: $properties) -> Self {
+                self.$field = Some(properties);
+                self
+            }
+            #[doc = concat!("Properties of the ", $role, " role, if it will have it.")]
+            pub fn $get(&self) -> Option<&$properties> {
+                self.$field.as_ref()
+            }
+            #[doc = concat!("Properties of the ", $role, " role, to be changed.")]
+            pub fn $get_mut(&mut self) -> Option<&mut $properties> {
+                self.$field.as_mut()
+            }
+            #[doc = concat!("Adds the ", $role, " role, or replaces its properties.")]
+            pub fn $set(&mut self, properties: $properties) {
+                self.$field = Some(properties);
+            }
+        }
+    };
+}
+role!(
+    ProximityProperties,
+    "proximity",
+    proximity,
+    with_proximity,
+    proximity_properties,
+    proximity_properties_mut,
+    set_proximity_properties
+);
+role!(
+    IllustrationProperties,
+    "illustration",
+    illustration,
+    with_illustration,
+    illustration_properties,
+    illustration_properties_mut,
+    set_illustration_properties
+);
+role!(
+    PerceptionProperties,
+    "perception",
+    perception,
+    with_perception,
+    perception_properties,
+    perception_properties_mut,
+    set_perception_properties
+);
 
 /// Poses of the frames of one source, each in its parent frame (Drake's `FramePoseVector`).
 ///

@@ -4,29 +4,40 @@
 //! poses come in through one port per source; [`QueryObject`] goes out.
 
 mod broadphase;
+mod config;
 mod filter;
+mod filter_table;
 mod inspector;
 mod instance;
 mod kinematics;
 mod query_object;
+mod registration;
+mod renderers;
+mod roles;
 mod state;
+mod version;
 
 use crate::error::{Error, Result};
-use crate::ids::{FrameId, GeometryId, SourceId};
-use crate::properties::PerceptionProperties;
-use crate::render::RenderEngine;
+use crate::ids::{FrameId, SourceId};
 use kinematics::Kinematics;
-use std::sync::Arc;
-use tarragon_framework::prelude::{Declare, Dep, InputPort, LeafSystem, OutputPort, Param};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, OnceLock};
+use tarragon_framework::prelude::{
+    Context, Declare, Dep, InputPort, LeafSystem, OutputPort, Param,
+};
 use tarragon_framework::{self as framework, Scalar};
 
-pub use filter::{CollisionFilterDeclaration, GeometrySet};
+pub use config::{DefaultProximityProperties, SceneGraphConfig};
+pub use filter::{CollisionFilterDeclaration, CollisionFilterManager, GeometrySet};
 pub use inspector::SceneGraphInspector;
 pub use instance::{FramePoseVector, GeometryFrame, GeometryInstance};
 pub use query_object::{
     PenetrationAsPointPair, QueryObject, SignedDistancePair, SignedDistanceToPoint,
 };
-pub use state::{GeometryState, RoleProperties};
+pub use registration::RegistrationMark;
+pub use roles::RoleProperties;
+pub use state::GeometryState;
+pub use version::GeometryVersion;
 
 /// The geometry of a diagram (Drake's `SceneGraph`).
 ///
@@ -36,8 +47,11 @@ pub use state::{GeometryState, RoleProperties};
 /// | output | `query` | [`QueryObject`] |
 ///
 /// The geometry itself is the parameter [`SceneGraphPorts::geometry`]; what is registered before the
-/// system is added to a diagram is its default. To change the geometry of one context, change the
-/// parameter there, with the same methods.
+/// system is added to a diagram is its default. A `SceneGraph` has all methods of [`GeometryState`];
+/// to change the geometry of one context, call the same methods on
+/// [`SceneGraphPorts::geometry_mut`].
+///
+/// Geometry is rigid; deformable geometry can not be registered yet.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
@@ -69,6 +83,8 @@ pub use state::{GeometryState, RoleProperties};
 #[derive(Clone, Default)]
 pub struct SceneGraph {
     state: GeometryState,
+    /// What contexts get, made when it is asked for; one for all scalars.
+    for_contexts: OnceLock<Arc<GeometryState>>,
 }
 
 impl SceneGraph {
@@ -76,91 +92,53 @@ impl SceneGraph {
     pub fn new() -> Self {
         Self::default()
     }
-
-    /// Adds a source of geometry. It gets an input port for the poses of its frames.
+    /// An empty scene with a configuration.
+    ///
+    /// # Errors
+    /// If the configuration is not valid.
+    pub fn with_config(config: SceneGraphConfig) -> Result<Self> {
+        let mut scene = Self::new();
+        scene.set_config(config)?;
+        Ok(scene)
+    }
+    /// Changes the configuration. Contexts that exist keep theirs.
+    ///
+    /// # Errors
+    /// If it is not valid, or its defaults do not go with what is registered (a half space that
+    /// becomes compliant without a slab thickness, say). Nothing is changed then.
+    pub fn set_config(&mut self, config: SceneGraphConfig) -> Result<()> {
+        GeometryState::set_config(self, config)
+    }
+    /// Adds a source of geometry. It gets an input port for the poses of its frames. An empty name
+    /// stands for one that is made up.
     ///
     /// # Errors
     /// If the name is taken.
     pub fn register_source(&mut self, name: &str) -> Result<SourceId> {
-        self.state.register_source(name)
-    }
-    /// See [`GeometryState::register_frame`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn register_frame(&mut self, source: SourceId, frame: GeometryFrame) -> Result<FrameId> {
-        self.state.register_frame(source, frame)
-    }
-    /// See [`GeometryState::register_geometry`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn register_geometry(
-        &mut self,
-        source: SourceId,
-        frame: FrameId,
-        instance: GeometryInstance,
-    ) -> Result<GeometryId> {
-        self.state.register_geometry(source, frame, instance)
-    }
-    /// See [`GeometryState::register_anchored_geometry`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn register_anchored_geometry(
-        &mut self,
-        source: SourceId,
-        instance: GeometryInstance,
-    ) -> Result<GeometryId> {
-        self.state.register_anchored_geometry(source, instance)
-    }
-    /// See [`GeometryState::assign_role`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn assign_role(
-        &mut self,
-        source: SourceId,
-        geometry: GeometryId,
-        properties: impl RoleProperties,
-    ) -> Result<()> {
-        self.state.assign_role(source, geometry, properties)
-    }
-    /// See [`GeometryState::show_proximity_where_unseen`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn show_proximity_where_unseen(
-        &mut self,
-        source: SourceId,
-        properties: &PerceptionProperties,
-    ) -> Result<usize> {
-        self.state.show_proximity_where_unseen(source, properties)
-    }
-    /// See [`GeometryState::apply_collision_filter`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn apply_collision_filter(
-        &mut self,
-        declaration: &CollisionFilterDeclaration,
-    ) -> Result<()> {
-        self.state.apply_collision_filter(declaration)
-    }
-    /// See [`GeometryState::add_renderer`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn add_renderer(&mut self, name: &str, engine: impl RenderEngine + 'static) -> Result<()> {
-        self.state.add_renderer(name, engine)
+        GeometryState::register_source(self, name)
     }
     /// The world frame.
     pub fn world_frame_id(&self) -> FrameId {
         self.model_inspector().world_frame_id()
     }
-    /// Looks at the geometry that new contexts get.
+    /// Looks at the geometry that new contexts get, before defaults are filled in.
     pub fn model_inspector(&self) -> SceneGraphInspector<'_> {
         self.state.inspector()
+    }
+}
+
+/// The model: what contexts start from.
+impl Deref for SceneGraph {
+    type Target = GeometryState;
+    fn deref(&self) -> &GeometryState {
+        &self.state
+    }
+}
+
+impl DerefMut for SceneGraph {
+    fn deref_mut(&mut self) -> &mut GeometryState {
+        self.for_contexts = OnceLock::new();
+        &mut self.state
     }
 }
 
@@ -175,6 +153,15 @@ pub struct SceneGraphPorts<T: Scalar> {
 }
 
 impl<T: Scalar> SceneGraphPorts<T> {
+    /// The geometry of one context, to be changed. What other contexts, snapshots and the model hold
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// If the context is of another diagram.
+    pub fn geometry_mut<'c>(&self, ctx: &'c mut Context<T>) -> Result<&'c mut GeometryState> {
+        Ok(Arc::make_mut(ctx.param_mut(self.geometry)?))
+    }
+
     /// Input port for the poses of a source's frames.
     ///
     /// # Errors
@@ -197,10 +184,12 @@ impl<T: Scalar> LeafSystem<T> for SceneGraph {
         let declare_port = |s: &state::Source| (s.id, d.input(&format!("{}_pose", s.name)));
         let pose_ports: Vec<(SourceId, InputPort<FramePoseVector<T>>)> =
             self.state.sources.iter().map(declare_port).collect();
-        let state = Arc::new(self.state.clone());
-        let geometry = d.param(state.clone());
+        let state = self
+            .for_contexts
+            .get_or_init(|| Arc::new(self.state.for_contexts()));
+        let geometry = d.param(Arc::clone(state));
         let model = QueryObject {
-            state,
+            state: Arc::clone(state),
             kinematics: Arc::new(Kinematics::default()),
         };
         let inputs = pose_ports.clone();

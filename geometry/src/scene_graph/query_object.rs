@@ -3,7 +3,8 @@
 use super::broadphase::LocalBound;
 use super::inspector::SceneGraphInspector;
 use super::kinematics::Kinematics;
-use super::state::{GeometryState, Renderer};
+use super::renderers::Renderer;
+use super::state::GeometryState;
 use crate::aabb::Aabb;
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, GeometryId};
@@ -478,11 +479,7 @@ impl<T: Scalar> QueryObject<T> {
     ) -> Result<()> {
         let engine = read(self.state.renderer(renderer)?);
         let x_wc = values(self.pose_in_world(parent_frame)?) * x_pc;
-        let poses = |id| {
-            Some(values(
-                &self.kinematics.x_wg[self.state.geometry_number(id).ok()?],
-            ))
-        };
+        let poses = |id| Some(values(&self.kinematics.x_wg[self.state.visual_owner(id)?]));
         draw(&**engine, &RenderView::new(x_wc, &poses))
     }
 }

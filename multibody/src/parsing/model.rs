@@ -1,5 +1,6 @@
 //! A model between file and plant: everything is read and checked before the plant is touched.
 
+use super::plant_mark::PlantMark;
 use crate::body::FixedOffsetFrame;
 use crate::collision_filters::CollisionFilterGroup;
 use crate::error::{Error, Result};
@@ -9,7 +10,7 @@ use crate::inertia::SpatialInertia;
 use crate::joint::{CouplerConstraint, Joint};
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
-use tarragon_geometry::{MeshSource, ProximityProperties, SceneGraph, Shape};
+use tarragon_geometry::{ProximityProperties, SceneGraph, Shape};
 
 /// One model. Bodies and joints refer to each other by their place in these lists; body 0 is the
 /// world.
@@ -97,46 +98,22 @@ impl Model {
         &self,
         name: &str,
         plant: &mut MultibodyPlant,
-        scene_graph: Option<&mut SceneGraph>,
+        mut scene_graph: Option<&mut SceneGraph>,
     ) -> Result<ModelInstanceIndex, Failure> {
-        let inspector = scene_graph.as_ref().map(|s| s.model_inspector());
-        let has_renderers = inspector.is_some_and(|i| i.renderer_names().next().is_some());
-        if !has_renderers && self.mesh_files().next().is_none() {
-            // Only the name can be refused, and it is asked for first. Without copies, loading many
-            // models takes linear time.
-            return self.install_in(name, plant, scene_graph);
-        }
-        if has_renderers {
-            // Clones of a scene share render engines, which see geometry at once; so what may fail is
-            // tried without them.
-            for (place, file) in self.mesh_files() {
-                let read = tarragon_geometry::mesh::read_source(file);
-                read.map_err(|e| Failure {
-                    place,
-                    error: e.into(),
-                })?;
+        // Taking back costs as much as was added, so loading many models takes linear time.
+        let plant_before = PlantMark::new(plant);
+        let scene_before = scene_graph.as_ref().map(|s| s.registration_mark());
+        let result = self.install_in(name, plant, scene_graph.as_deref_mut());
+        if result.is_err() {
+            if let (Some(scene_graph), Some(mark)) = (scene_graph.as_deref_mut(), scene_before) {
+                let taken = scene_graph.take_back(mark);
+                taken.expect("the mark was made by this scene");
             }
-            let mut trial = MultibodyPlant::new(0.0)?;
-            self.install_in(name, &mut trial, Some(&mut SceneGraph::new()))?;
+            // Without a scene no frame was registered.
+            let inspector = scene_graph.as_deref().map(|s| s.model_inspector());
+            plant_before.take_back(plant, |f| inspector.is_none_or(|i| i.frame_name(f).is_ok()));
         }
-        let mut new_plant = plant.clone();
-        let mut new_scene = scene_graph.as_deref().cloned();
-        let instance = self.install_in(name, &mut new_plant, new_scene.as_mut())?;
-        *plant = new_plant;
-        if let (Some(scene_graph), Some(new_scene)) = (scene_graph, new_scene) {
-            *scene_graph = new_scene;
-        }
-        Ok(instance)
-    }
-
-    /// The mesh files of all geometry with the places that name them.
-    fn mesh_files(&self) -> impl Iterator<Item = ((u32, u32), &MeshSource)> {
-        let geometries = self.bodies.iter().flat_map(|b| &b.geometries);
-        geometries.filter_map(|g| match &g.shape {
-            Shape::Mesh(mesh) => Some((g.place, mesh.source())),
-            Shape::Convex(mesh) => Some((g.place, mesh.source())),
-            _ => None,
-        })
+        result
     }
 
     fn install_in(

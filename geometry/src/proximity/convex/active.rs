@@ -9,7 +9,7 @@
 
 use super::region::Basis;
 use crate::proximity::features::CoreDistance;
-use crate::proximity::{lift, rotate};
+use crate::proximity::lift;
 use nalgebra::{Isometry3, Matrix2, Matrix3, Vector2, Vector3};
 use tarragon_framework::Scalar;
 
@@ -53,6 +53,25 @@ impl Local {
     }
     pub(in crate::proximity) fn face(on: Vector3<f64>, normal: Vector3<f64>) -> Self {
         Self::new(Piece::Point(on), Flat::Face(normal))
+    }
+
+    /// All points, edges and faces through some of the vertices; normals of faces toward `outward`.
+    pub(super) fn through_some_of(points: &[Vector3<f64>], outward: &Vector3<f64>) -> Vec<Self> {
+        let mut locals = vec![];
+        for (i, p) in points.iter().enumerate() {
+            let on = Piece::Point(*p);
+            locals.push(Self::new(on, Flat::None));
+            for (j, q) in points.iter().enumerate().skip(i + 1) {
+                let edge = (q - p).try_normalize(0.0);
+                locals.extend(edge.map(|e| Self::new(on, Flat::Edge(e))));
+                for r in &points[j + 1..] {
+                    let normal = (q - p).cross(&(r - p)).try_normalize(0.0);
+                    let normal = normal.map(|n| n * 1.0_f64.copysign(n.dot(outward)));
+                    locals.extend(normal.map(|n| Self::new(on, Flat::Face(n))));
+                }
+            }
+        }
+        locals
     }
 
     /// The same feature, no longer free to slide along its flat: `p` is the point of it that counts.
@@ -103,26 +122,60 @@ impl Piece {
         }
     }
 
-    /// The derivative of [`Piece::support`]: positive semidefinite, zero along `n`.
-    fn curvature(&self, n: &Vector3<f64>) -> Matrix3<f64> {
+    /// The derivative of [`Piece::support`] between two directions: positive semidefinite.
+    fn curvature(&self, n: &Vector3<f64>, t: &[Vector3<f64>; 2]) -> Matrix2<f64> {
         match self {
-            Self::Point(_) => Matrix3::zeros(),
+            Self::Point(_) => Matrix2::zeros(),
             Self::Circle { axis, radius, .. } => {
                 let q = axis.cross(n);
-                let length = q.norm();
-                if length <= 0.0 {
-                    return Matrix3::zeros();
+                let length2 = q.norm_squared();
+                if length2 <= 0.0 {
+                    return Matrix2::zeros();
                 }
-                let q = q / length;
-                q * q.transpose() * (radius / length)
+                let (x, y) = (q.dot(&t[0]), q.dot(&t[1]));
+                Matrix2::new(x * x, x * y, x * y, y * y) * (radius / (length2 * length2.sqrt()))
             }
             Self::Ellipsoid(semi_axes) => {
-                let m = semi_axes.component_mul(semi_axes);
-                let p = m.component_mul(n);
-                let s = n.component_mul(semi_axes).norm();
-                Matrix3::from_diagonal(&(m / s)) - (p / s) * (p / s).transpose() / s
+                let scaled = n.component_mul(semi_axes);
+                let s = scaled.norm();
+                let t = t.map(|t| t.component_mul(semi_axes));
+                let along = t.map(|t| t.dot(&scaled) / s);
+                let entry = |i: usize, j: usize| (t[i].dot(&t[j]) - along[i] * along[j]) / s;
+                let off = entry(0, 1);
+                Matrix2::new(entry(0, 0), off, off, entry(1, 1))
             }
         }
+    }
+}
+
+/// The pose of B in A as matrix and vector: many vectors are turned by it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::proximity) struct Placed<T: Scalar> {
+    pub(super) r: Matrix3<T>,
+    pub(super) p: Vector3<T>,
+}
+
+impl<T: Scalar> Placed<T> {
+    pub(in crate::proximity) fn new(x_ab: &Isometry3<T>) -> Self {
+        Self {
+            r: x_ab.rotation.to_rotation_matrix().into_inner(),
+            p: x_ab.translation.vector,
+        }
+    }
+    /// The pose without derivatives.
+    fn value(&self) -> Placed<f64> {
+        Placed {
+            r: self.r.map(|x| x.re()),
+            p: self.p.map(|x| x.re()),
+        }
+    }
+    /// A point of B, in A.
+    pub(super) fn point(&self, p_b: &Vector3<T>) -> Vector3<T> {
+        self.r * p_b + self.p
+    }
+    /// A direction of A, in B.
+    pub(super) fn in_b(&self, v: &Vector3<T>) -> Vector3<T> {
+        self.r.tr_mul(v)
     }
 }
 
@@ -155,8 +208,8 @@ impl Active {
     }
 
     /// The conditions on the normal in A, near the value of the normal.
-    fn conditions<T: Scalar>(&self, x_ab: &Isometry3<T>) -> Conditions<T> {
-        let in_a = |v: &Vector3<f64>| rotate(x_ab, v);
+    fn conditions<T: Scalar>(&self, x_ab: &Placed<T>) -> Conditions<T> {
+        let in_a = |v: &Vector3<f64>| x_ab.r * lift(v);
         match (self.a.flat, self.b.flat) {
             (Flat::Face(normal), _) => Conditions::Fixed(lift(&normal)),
             (_, Flat::Face(normal)) => Conditions::Fixed(-in_a(&normal)),
@@ -182,26 +235,33 @@ impl Active {
     }
 
     /// Supports of both pieces in A.
-    fn supports<T: Scalar>(&self, n: &Vector3<T>, x_ab: &Isometry3<T>) -> (Vector3<T>, Vector3<T>) {
+    fn supports<T: Scalar>(&self, n: &Vector3<T>, x_ab: &Placed<T>) -> (Vector3<T>, Vector3<T>) {
         let p_a = self.a.piece.support(n);
-        let n_b = -(x_ab.rotation.inverse() * n);
-        let p_b = x_ab.translation.vector + x_ab.rotation * self.b.piece.support(&n_b);
+        let p_b = match &self.b.piece {
+            Piece::Point(p) => x_ab.point(&lift(p)),
+            piece => x_ab.point(&piece.support(&-x_ab.in_b(n))),
+        };
         (p_a, p_b)
     }
 
-    /// `W_A + W_B` in A.
-    fn curvature(&self, n: &Vector3<f64>, x_ab: &Isometry3<f64>) -> Matrix3<f64> {
-        let mut w = self.a.piece.curvature(n);
+    /// `W_A + W_B` across `n`, between the directions `t`.
+    fn curvature(
+        &self,
+        n: &Vector3<f64>,
+        t: &[Vector3<f64>; 2],
+        x_ab: &Placed<f64>,
+    ) -> Matrix2<f64> {
+        let mut w = self.a.piece.curvature(n, t);
         if !matches!(self.b.piece, Piece::Point(_)) {
-            let r = x_ab.rotation.to_rotation_matrix().into_inner();
-            w += r * self.b.piece.curvature(&-(r.transpose() * n)) * r.transpose();
+            let t_b = [x_ab.in_b(&t[0]), x_ab.in_b(&t[1])];
+            w += self.b.piece.curvature(&-x_ab.in_b(n), &t_b);
         }
         w
     }
 
     /// Moves the normal to the stationary point of the margin under the conditions of the flats;
     /// `None` if there is none nearby.
-    pub(super) fn refined(mut self, x_ab: &Isometry3<f64>) -> Option<Self> {
+    pub(super) fn refined(mut self, x_ab: &Placed<f64>) -> Option<Self> {
         match self.conditions(x_ab) {
             Conditions::Fixed(n) => {
                 self.n = n;
@@ -234,7 +294,7 @@ impl Active {
     /// which are orthonormal and across `n`.
     fn newton(
         &mut self,
-        x_ab: &Isometry3<f64>,
+        x_ab: &Placed<f64>,
         across: impl Fn(&Vector3<f64>) -> [Vector3<f64>; 2],
         count: usize,
     ) -> Option<()> {
@@ -252,7 +312,10 @@ impl Active {
             };
             // Separated points have one maximum; overlapping ones are never the deepest feature.
             let n = q.try_normalize(0.0)?;
-            self.n = if n.dot(&self.n) < 0.0 { -n } else { n };
+            if n.dot(&self.n) < 0.0 {
+                return None;
+            }
+            self.n = n;
             return Some(());
         }
         let height = |this: &Self, n: &Vector3<f64>| {
@@ -261,31 +324,37 @@ impl Active {
             (r, n.dot(&r))
         };
         let start = self.n;
-        let (mut r, mut h) = height(self, &self.n);
+        let (p_a, p_b) = self.supports(&self.n, x_ab);
+        let rounding = f64::EPSILON * (p_a.amax() + p_b.amax() + x_ab.p.amax());
+        let mut r = p_a - p_b;
+        let mut h = self.n.dot(&r);
         for _ in 0..20 {
-            let [t1, t2] = across(&self.n);
-            let w = self.curvature(&self.n, x_ab);
-            let gradient = Vector2::new(t1.dot(&r), t2.dot(&r));
+            let t = across(&self.n);
+            let [t1, t2] = t;
+            let gradient = Vector2::new(t1.dot(&r), if count == 1 { 0.0 } else { t2.dot(&r) });
+            let off = gradient.norm();
+            if off <= 0.25 * rounding {
+                return Some(());
+            }
+            let w = self.curvature(&self.n, &t, x_ab);
             let step = if count == 1 {
-                let bent = t1.dot(&(w * t1)) - h;
-                if bent <= 0.0 {
-                    return None;
-                }
-                Vector2::new(-gradient.x / bent, 0.0)
+                let bent = w[(0, 0)] - h;
+                (bent > 1e-13 * (w[(0, 0)] + h.abs()))
+                    .then(|| Vector2::new(-gradient.x / bent, 0.0))
             } else {
-                let off = t1.dot(&(w * t2));
-                let hessian = Matrix2::new(t1.dot(&(w * t1)) - h, off, off, t2.dot(&(w * t2)) - h);
-                downhill(&hessian, &gradient)?
+                downhill(&(w - Matrix2::identity() * h), &gradient)
+            };
+            let Some(step) = step else {
+                // Every direction is as good: concentric round shapes.
+                return (off <= 10.0 * rounding).then_some(());
             };
             let length = step.norm();
             let mut fraction = (0.5 / length).min(1.0);
-            // The change of the height that rounding hides.
-            let noise = 1e-15 * (r.amax() + h.abs());
             let mut moved = None;
             for _ in 0..12 {
                 let n = (self.n + (t1 * step.x + t2 * step.y) * fraction).normalize();
                 let next = height(self, &n);
-                if next.1 <= h + noise {
+                if next.1 <= h + 4.0 * rounding {
                     moved = Some((n, next));
                     break;
                 }
@@ -309,7 +378,7 @@ impl Active {
     /// one of them is held at its witness (`p_a`, `p_b`: in A and in B).
     pub(in crate::proximity) fn settled(
         mut self,
-        x_ab: &Isometry3<f64>,
+        x_ab: &Placed<f64>,
         p_a: &Vector3<f64>,
         p_b: &Vector3<f64>,
     ) -> Self {
@@ -317,7 +386,7 @@ impl Active {
             (Flat::None, _) | (_, Flat::None) => {}
             (Flat::Edge(_), Flat::Face(_)) => self.a = self.a.held_at(p_a),
             (Flat::Edge(a), Flat::Edge(b)) => {
-                if a.cross(&(x_ab.rotation * b)).norm() <= PARALLEL_EDGES {
+                if a.cross(&(x_ab.r * b)).norm() <= PARALLEL_EDGES {
                     self.b = self.b.held_at(p_b);
                 }
             }
@@ -328,19 +397,27 @@ impl Active {
 
     /// Distance, normal and witnesses at the pose `x_ab` of B in A, whose value is the one that the
     /// features were found for.
-    pub(in crate::proximity) fn evaluate<T: Scalar>(&self, x_ab: &Isometry3<T>) -> CoreDistance<T> {
+    pub(in crate::proximity) fn evaluate<T: Scalar>(&self, x_ab: &Placed<T>) -> CoreDistance<T> {
         let n = self.normal(x_ab);
         let (p_a, p_b) = self.supports(&n, x_ab);
         let q = p_b - p_a;
-        // The normal at its value: by the envelope theorem derivatives of the distance only see
-        // how the points move with their bodies.
-        let distance = n.dot(&q);
+        let distance = if is_constant::<T>() {
+            n.dot(&q)
+        } else {
+            self.distance(x_ab)
+        };
         let (p_a, p_b) = match (self.a.flat, self.b.flat) {
-            (Flat::None, Flat::None) => (p_a, p_b),
+            // The support of a thin ellipsoid magnifies the rounding of the normal along its surface; the
+            // other point does not.
+            (Flat::None, Flat::None) => match (self.a.piece, self.b.piece) {
+                (_, Piece::Ellipsoid(_)) => (p_a, p_a + n * distance),
+                (Piece::Ellipsoid(_), _) => (p_b - n * distance, p_b),
+                _ => (p_a, p_b),
+            },
             (Flat::None, _) => (p_a, p_a + n * distance),
             (_, Flat::None) => (p_b - n * distance, p_b),
             (Flat::Edge(a), Flat::Edge(b)) => {
-                let (u, v) = (lift::<T>(&a), rotate(x_ab, &b));
+                let (u, v) = (lift::<T>(&a), x_ab.r * lift(&b));
                 let cross = u.cross(&v);
                 let length2 = cross.norm_squared();
                 let s = (q - n * distance).cross(&v).dot(&cross) / length2;
@@ -358,8 +435,19 @@ impl Active {
         }
     }
 
+    /// The distance with its derivatives: by the envelope theorem they only see how the witnesses
+    /// move when they are held fixed on their bodies.
+    fn distance<T: Scalar>(&self, x_ab: &Placed<T>) -> T {
+        let at = x_ab.value();
+        let value = self.evaluate(&at);
+        let p_b: Vector3<T> = lift(&at.in_b(&(value.p_b - at.p)));
+        let q = x_ab.point(&p_b) - lift(&value.p_a);
+        let distance = lift::<T>(&value.n_ab).dot(&q);
+        distance - T::from(distance.re()) + T::from(value.distance)
+    }
+
     /// The normal with its derivatives.
-    fn normal<T: Scalar>(&self, x_ab: &Isometry3<T>) -> Vector3<T> {
+    fn normal<T: Scalar>(&self, x_ab: &Placed<T>) -> Vector3<T> {
         let n0: Vector3<T> = lift(&self.n);
         let (mut n, across, count) = match self.conditions(x_ab) {
             Conditions::Fixed(n) => return n,
@@ -377,30 +465,20 @@ impl Active {
         if is_constant::<T>() {
             return n;
         }
-        let value = Isometry3::from_parts(
-            x_ab.translation.vector.map(|x| x.re()).into(),
-            nalgebra::UnitQuaternion::new_unchecked(x_ab.rotation.coords.map(|q| q.re()).into()),
-        );
         let (p_a, p_b) = self.supports(&n, x_ab);
         let r = p_a - p_b;
         let h = r.map(|x| x.re()).dot(&self.n);
-        let w = self.curvature(&self.n, &value);
         let t = across.map(|t| t.map(|x| x.re()));
+        let w = self.curvature(&self.n, &t, &x_ab.value());
         let scale = w.amax() + h.abs();
         let residual = across.map(|t| t.dot(&r));
         if count == 1 {
-            let hessian = t[0].dot(&(w * t[0])) - h;
+            let hessian = w[(0, 0)] - h;
             if hessian.abs() > 1e-12 * scale {
                 n -= across[0] * (residual[0] / T::from(hessian));
             }
         } else {
-            let off = t[0].dot(&(w * t[1]));
-            let hessian = Matrix2::new(
-                t[0].dot(&(w * t[0])) - h,
-                off,
-                off,
-                t[1].dot(&(w * t[1])) - h,
-            );
+            let hessian = w - Matrix2::identity() * h;
             let inverse = pseudo_inverse(&hessian, 1e-12 * scale);
             for i in 0..2 {
                 let step =

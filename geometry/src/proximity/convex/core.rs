@@ -45,6 +45,11 @@ impl Core<'_> {
         }
     }
 
+    /// True if every support is one of finitely many vertices.
+    pub(super) fn is_flat(&self) -> bool {
+        !matches!(self, Self::Cylinder { .. } | Self::Ellipsoid(_))
+    }
+
     /// Numbers that tell polytopes apart, to put two of them into an order.
     pub(in crate::proximity) fn key(&self) -> [f64; 5] {
         match self {

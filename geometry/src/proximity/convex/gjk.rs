@@ -1,5 +1,6 @@
 //! The distance of separated cores by the method of Gilbert, Johnson and Keerthi (1988).
 
+use super::active::Placed;
 use super::core::Core;
 use nalgebra::{Isometry3, Vector3};
 
@@ -8,20 +9,39 @@ use nalgebra::{Isometry3, Vector3};
 pub(super) struct Pair<'a> {
     pub(super) a: Core<'a>,
     pub(super) b: Core<'a>,
-    pub(super) x_ab: Isometry3<f64>,
+    pub(super) x_ab: Placed<f64>,
     /// To which rounding is compared (m).
     pub(super) size: f64,
 }
 
 impl Pair<'_> {
+    /// The point of the difference B - A that is lowest along `n`, with the points of A and of B, each
+    /// in its own frame.
+    #[inline]
+    fn vertex(&self, n: &Vector3<f64>) -> Vertex {
+        let a = self.a.support(n);
+        let b = self.b.support(&-self.x_ab.in_b(n));
+        Vertex {
+            w: self.x_ab.point(&b) - a,
+            a,
+            b,
+        }
+    }
     /// The point of the difference B - A that is lowest along `n`: its height is the margin `g(n)` for
     /// a unit vector.
     #[inline]
     pub(super) fn support(&self, n: &Vector3<f64>) -> Vector3<f64> {
-        let n_b = self.x_ab.rotation.inverse_transform_vector(n);
-        let p_b = self.x_ab.rotation * self.b.support(&-n_b) + self.x_ab.translation.vector;
-        p_b - self.a.support(n)
+        let p_b = self.b.support(&-self.x_ab.in_b(n));
+        self.x_ab.point(&p_b) - self.a.support(n)
     }
+}
+
+/// A point of the difference and where it comes from.
+#[derive(Clone, Copy, Debug)]
+struct Vertex {
+    w: Vector3<f64>,
+    a: Vector3<f64>,
+    b: Vector3<f64>,
 }
 
 /// What a step of the search has found.
@@ -36,7 +56,7 @@ pub(super) enum Status {
 
 /// The state of the search.
 pub(super) struct Gjk {
-    simplex: [Vector3<f64>; 4],
+    simplex: [Vertex; 4],
     count: usize,
     /// The point of the simplex nearest to the origin.
     pub(super) v: Vector3<f64>,
@@ -47,13 +67,13 @@ pub(super) struct Gjk {
 
 impl Gjk {
     pub(super) fn new(pair: &Pair<'_>) -> Self {
-        let toward = pair.x_ab * nalgebra::Point3::from(pair.b.center());
-        let n = (toward.coords - pair.a.center())
+        let n = (pair.x_ab.point(&pair.b.center()) - pair.a.center())
             .try_normalize(1e-9 * pair.size)
             .unwrap_or_else(Vector3::x);
-        let v = pair.support(&n);
+        let first = pair.vertex(&n);
+        let v = first.w;
         Self {
-            simplex: [v; 4],
+            simplex: [first; 4],
             count: 1,
             v,
             n,
@@ -68,15 +88,18 @@ impl Gjk {
             return Status::Overlapping;
         }
         let n = self.v / length;
-        let w = pair.support(&n);
+        let next = pair.vertex(&n);
+        let w = next.w;
         let margin = n.dot(&w);
         if margin > self.margin {
             (self.n, self.margin) = (n, margin);
         }
-        if length - self.margin <= 1e-15 * length || self.simplex[..self.count].contains(&w) {
+        if length - self.margin <= 1e-15 * length
+            || self.simplex[..self.count].iter().any(|s| s.w == w)
+        {
             return Status::Converged;
         }
-        self.simplex[self.count] = w;
+        self.simplex[self.count] = next;
         self.count += 1;
         let v = match self.reduce() {
             Some(v) => v,
@@ -92,10 +115,23 @@ impl Gjk {
         }
     }
 
+    /// The vertices of a core that span the nearest point, each once: of A or of B, in its frame.
+    pub(super) fn spanned(&self, of_a: bool) -> Vec<Vector3<f64>> {
+        let mut points: Vec<Vector3<f64>> = Vec::with_capacity(4);
+        for vertex in &self.simplex[..self.count] {
+            let p = if of_a { vertex.a } else { vertex.b };
+            if !points.contains(&p) {
+                points.push(p);
+            }
+        }
+        points
+    }
+
     /// The point of the simplex nearest to the origin; drops the vertices that it does not need. `None`
     /// if the origin is inside.
     fn reduce(&mut self) -> Option<Vector3<f64>> {
-        let s = self.simplex;
+        let simplex = self.simplex;
+        let s = simplex.map(|s| s.w);
         let (v, kept) = match self.count {
             1 => (s[0], [Some(0), None, None]),
             2 => on_segment(&s, 0, 1),
@@ -104,7 +140,7 @@ impl Gjk {
         };
         self.count = 0;
         for i in kept.into_iter().flatten() {
-            self.simplex[self.count] = s[i];
+            self.simplex[self.count] = simplex[i];
             self.count += 1;
         }
         Some(v)
@@ -131,7 +167,7 @@ pub(in crate::proximity) fn near_point(
     let pair = Pair {
         a: *core,
         b: Core::Point,
-        x_ab: Isometry3::translation(center.x, center.y, center.z),
+        x_ab: Placed::new(&Isometry3::translation(center.x, center.y, center.z)),
         size: core.extent(),
     };
     let mut gjk = Gjk::new(&pair);

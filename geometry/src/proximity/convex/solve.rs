@@ -1,11 +1,11 @@
 //! From approximate directions to exact features.
 
-use super::active::{Active, Local};
+use super::active::{Active, Local, Placed};
 use super::core::Core;
 use super::epa::Epa;
 use super::gjk::{Gjk, Pair, Status};
 use super::region::{Region, facing};
-use nalgebra::{Isometry3, Point3, Vector3};
+use nalgebra::{Isometry3, Vector3};
 
 /// Angles (rad) within which features around an approximate normal are taken for active. Approximate
 /// normals have errors of all sizes, so several are tried, the likely ones first.
@@ -49,19 +49,21 @@ pub(in crate::proximity) fn features(
     let pair = Pair {
         a: *a,
         b: *b,
-        x_ab: *x_ab,
+        x_ab: Placed::new(x_ab),
         size: a.extent() + b.extent(),
     };
     let mut gjk = Gjk::new(&pair);
     let mut best: Option<Candidate> = None;
     // Guesses are worth their price when the search has come closer.
     let mut guess_below = 0.3;
+    let mut overlapping = false;
     for _ in 0..128 {
         let status = gjk.step(&pair);
         if gjk.margin > reach {
             return None;
         }
         if status == Status::Overlapping {
+            overlapping = true;
             break;
         }
         let length = gjk.v.norm();
@@ -79,8 +81,24 @@ pub(in crate::proximity) fn features(
             break;
         }
     }
-    if best.is_none_or(|c| !c.is_certain(pair.size)) {
-        take_better(&pair, &gjk.n, &mut best);
+    // For nearly touching cores the nearest point tells the features better than the best margin.
+    for n in [Some(gjk.n), gjk.v.try_normalize(0.0)]
+        .into_iter()
+        .flatten()
+    {
+        if best.is_none_or(|c| !c.is_certain(pair.size)) {
+            take_better(&pair, &n, &mut best);
+        }
+    }
+    let length = gjk.v.norm();
+    let touching = !overlapping && length < 1e-8 * pair.size;
+    if touching
+        && pair.a.is_flat()
+        && pair.b.is_flat()
+        && best.is_none_or(|c| !c.is_certain(pair.size) || c.margin < 0.5 * length)
+        && let Some(active) = spanned(&pair, &gjk)
+    {
+        return Some(active);
     }
     let negligible = 1e-14 * pair.size;
     if best.is_none_or(|c| !c.is_certain(pair.size) || c.margin < -negligible) {
@@ -102,14 +120,49 @@ fn take_better(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) 
     }
 }
 
+/// The features that the search has ended on, if they are as far apart as the points it has found.
+///
+/// For long cores that nearly touch, the direction of so short a difference is not exact enough to
+/// show a margin, but its length is exact: it is that of two points of the cores.
+fn spanned(pair: &Pair<'_>, gjk: &Gjk) -> Option<Active> {
+    let length = gjk.v.norm();
+    let n = gjk.v.try_normalize(0.0)?;
+    let n_b = -pair.x_ab.in_b(&n);
+    // What the rounding of the difference does to the margin of its direction.
+    let rough = 1e-14 * pair.size * pair.size / length;
+    let locals_b = Local::through_some_of(&gjk.spanned(false), &n_b);
+    let mut best: Option<(f64, Active)> = None;
+    for a in Local::through_some_of(&gjk.spanned(true), &n) {
+        for &b in &locals_b {
+            let Some(active) = (Active { n, a, b }).refined(&pair.x_ab) else {
+                continue;
+            };
+            let found = active.evaluate(&pair.x_ab);
+            let off = (found.p_b - found.p_a - gjk.v).norm() + (found.distance - length).abs();
+            let margin = active.n.dot(&pair.support(&active.n));
+            if off <= 1e-13 * pair.size
+                && (margin - length).abs() <= rough
+                && best.is_none_or(|b| off < b.0)
+            {
+                best = Some((off, active));
+            }
+        }
+    }
+    best.map(|b| b.1)
+}
+
 /// The best stationary direction near `n`.
 fn candidate(pair: &Pair<'_>, n: &Vector3<f64>) -> Option<Candidate> {
-    let n_b = -pair.x_ab.rotation.inverse_transform_vector(n);
-    let locals_a = TOLERANCES.map(|t| pair.a.local(n, t));
-    let locals_b = TOLERANCES.map(|t| pair.b.local(&n_b, t));
+    let n_b = -pair.x_ab.in_b(n);
+    let mut locals_a = [pair.a.local(n, TOLERANCES[0]); TOLERANCES.len()];
+    let mut locals_b = [pair.b.local(&n_b, TOLERANCES[0]); TOLERANCES.len()];
     let mut best: Option<Candidate> = None;
     // Both tolerances grow together.
     for sum in 0..2 * TOLERANCES.len() - 1 {
+        if (1..TOLERANCES.len()).contains(&sum) {
+            locals_a[sum] = pair.a.local(n, TOLERANCES[sum]);
+            locals_b[sum] = pair.b.local(&n_b, TOLERANCES[sum]);
+        }
         for i in 0..=sum {
             let j = sum - i;
             if i >= TOLERANCES.len() || j >= TOLERANCES.len() {
@@ -139,8 +192,8 @@ fn candidate(pair: &Pair<'_>, n: &Vector3<f64>) -> Option<Candidate> {
 /// features, or with features that do not support the bodies there, the points that face each other
 /// best are taken.
 fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>) -> Candidate {
-    let n_b = -pair.x_ab.rotation.inverse_transform_vector(n);
-    let in_a = |p: &Vector3<f64>| (pair.x_ab * Point3::from(*p)).coords;
+    let n_b = -pair.x_ab.in_b(n);
+    let in_a = |p: &Vector3<f64>| pair.x_ab.point(p);
     let (top_a, top_b) = (pair.a.support(n), in_a(&pair.b.support(&n_b)));
     let margin = n.dot(&(top_b - top_a));
     let regions = |tolerance: f64| {
@@ -160,7 +213,7 @@ fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>) -> Candida
     let raise = |p: &Vector3<f64>, top: &Vector3<f64>| p + n * n.dot(&(top - p));
     let p_a = raise(&nearest.a, &top_a);
     let p_b = raise(&nearest.b, &top_b);
-    let p_b = pair.x_ab.inverse_transform_point(&Point3::from(p_b)).coords;
+    let p_b = pair.x_ab.in_b(&(p_b - pair.x_ab.p));
     if let Some(active) = active {
         let active = active.settled(&pair.x_ab, &p_a, &p_b);
         let value = active.evaluate(&pair.x_ab);
@@ -189,8 +242,20 @@ fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>) -> Candida
     }
 }
 
-/// Directions that belong to one minimum of the depth are within this cosine of it.
-const SAME_BASIN: f64 = 0.985;
+/// Directions within this cosine of a minimum of the depth belong to it. Flat cores have no smooth
+/// minima; the facets of a polytope may be small.
+fn same_basin(pair: &Pair<'_>) -> f64 {
+    let round = |c: &Core<'_>| matches!(c, Core::Cylinder { .. } | Core::Ellipsoid(_));
+    let faceted = |c: &Core<'_>| matches!(c, Core::Polytope(_));
+    if !round(&pair.a) && !round(&pair.b) {
+        2.0
+    } else if faceted(&pair.a) || faceted(&pair.b) {
+        0.9999
+    } else {
+        0.985
+    }
+}
+
 /// Faces of EPA that are looked at before what is known is taken for the answer.
 const MOST_FACES: usize = 1000;
 
@@ -205,6 +270,7 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
         }
     };
     let rounding = 1e-15 * pair.size;
+    let same_basin = same_basin(pair);
     for _ in 0..MOST_FACES {
         let Some(face) = epa.nearest() else { return };
         let depth = best.map_or(f64::INFINITY, |c| -c.margin);
@@ -222,13 +288,13 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
         let depth_here = -n.dot(&w);
         let gap = depth_here - face.offset;
         let known = best.is_some_and(|c| {
-            c.is_certain(pair.size) && epa.spread(&face, &-c.active.n) >= SAME_BASIN
+            c.is_certain(pair.size) && epa.spread(&face, &-c.active.n) >= same_basin
         });
         if known {
             // The bound of a small face around a known minimum is low because the boundary bulges.
             let mut here = None;
             take_better(pair, &n, &mut here);
-            let same = |c: &Candidate| c.active.n.dot(&n) >= SAME_BASIN;
+            let same = |c: &Candidate| c.active.n.dot(&n) >= same_basin;
             if here.is_some_and(|c| same(&c) && -c.margin >= depth - rounding) {
                 continue;
             }
@@ -254,8 +320,9 @@ pub(in crate::proximity) fn half_space_features(
     reach: f64,
 ) -> Option<Active> {
     let n = Vector3::z();
-    let n_b = -x_ab.rotation.inverse_transform_vector(&n);
-    let height = |p: &Vector3<f64>| (x_ab * Point3::from(*p)).z;
+    let x_ab = Placed::new(x_ab);
+    let n_b = -x_ab.in_b(&n);
+    let height = |p: &Vector3<f64>| x_ab.point(p).z;
     if height(&b.support(&n_b)) > reach {
         return None;
     }
@@ -266,7 +333,7 @@ pub(in crate::proximity) fn half_space_features(
     };
     // The middle of the part that touches first.
     let middle = middle_of_support(b, &n_b);
-    Some(active.settled(x_ab, &Vector3::zeros(), &middle))
+    Some(active.settled(&x_ab, &Vector3::zeros(), &middle))
 }
 
 /// The middle of the points of a core that are farthest along the unit vector `n`.

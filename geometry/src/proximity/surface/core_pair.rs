@@ -3,7 +3,7 @@
 use super::pair::{Decides, Solution};
 use super::tree::Box3;
 use super::{Surface, depth};
-use crate::proximity::convex::{self, Active, Core};
+use crate::proximity::convex::{self, Active, Core, Placed};
 use nalgebra::{Isometry3, Point3, Vector3};
 
 /// What decides the signed distance, or `None` beyond `reach`.
@@ -27,7 +27,7 @@ pub(super) fn solve(
     }
     let (distance, active) = nearest_triangle(mesh, core, x_mb, &bounds, reach)?;
     if distance <= 0.0 && mesh.is_solid {
-        let on_core = active.evaluate(x_mb).p_b;
+        let on_core = active.evaluate(&Placed::new(x_mb)).p_b;
         return Some(overlap(mesh, core, x_mb, &bounds, on_core));
     }
     Some(Solution::new(Decides::Features(active)))
@@ -92,7 +92,7 @@ fn nearest_triangle(
         let t = &mesh.triangles[i];
         let beyond = Box3::around(&t.corners).distance(bounds) > known.max(0.0);
         if !beyond && let Some(active) = convex::features(&Core::Triangle(t), core, x_mb, known) {
-            let found = active.evaluate(x_mb);
+            let found = active.evaluate(&Placed::new(x_mb));
             if best.as_ref().is_none_or(|(d, _)| found.distance < *d) {
                 best = Some((found.distance, active));
                 let n = found.n_ab;
@@ -158,7 +158,7 @@ fn deepest_vertex(
         let p_b = (x_bm * Point3::from(*p)).coords;
         let x = Isometry3::translation(p_b.x, p_b.y, p_b.z);
         let active = convex::features(core, &Core::Point, &x, 0.0)?;
-        Some((active.evaluate(&x).distance, active))
+        Some((active.evaluate(&Placed::new(&x)).distance, active))
     };
     let mut best: Option<(f64, Vector3<f64>, Active)> = None;
     let floor = -known.max(0.0) * (1.0 + 1e-12) - 1e-14 * core.extent();

@@ -6,7 +6,7 @@ use super::point::Probe;
 use super::tree::Box3;
 use super::{Surface, TOLERANCE};
 use crate::proximity::NEGLIGIBLE;
-use crate::proximity::convex::{self, Active, Core, Local, NearPoint};
+use crate::proximity::convex::{self, Active, Core, Local, NearPoint, Placed};
 use nalgebra::{Isometry3, Point3, Vector3};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -321,6 +321,7 @@ impl<'a> DeepestOfCore<'a> {
             .inverse_transform_point(&Point3::from(self.p))
             .coords;
         if self.probe.on_face {
+            let placed = Placed::new(&self.x_mb);
             let t = &self.mesh.triangles[self.probe.triangle];
             let n_b = self.x_mb.rotation.inverse_transform_vector(&-t.normal);
             let same = NEGLIGIBLE * 10.0 * (self.core.extent() + self.mesh.extent);
@@ -333,12 +334,12 @@ impl<'a> DeepestOfCore<'a> {
                 );
                 // The middle of what is lowest, if it is below this face as well.
                 let middle = convex::middle_of_support(self.core, &n_b);
-                let middle = active.settled(&self.x_mb, &t.corners[0], &middle);
-                let p = middle.evaluate(&self.x_mb).p_b;
+                let middle = active.settled(&placed, &t.corners[0], &middle);
+                let p = middle.evaluate(&placed).p_b;
                 if (self.mesh.depth(&p) - self.depth).abs() <= same {
                     return Solution::new(Decides::Features(middle));
                 }
-                let here = active.settled(&self.x_mb, &t.corners[0], &p_b);
+                let here = active.settled(&placed, &t.corners[0], &p_b);
                 return Solution::new(Decides::Features(here));
             }
         }

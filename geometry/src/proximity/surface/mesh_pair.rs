@@ -6,7 +6,7 @@ use super::pair::{Decides, Solution};
 use super::point::{Probe, at_pose};
 use super::tree::{Below, Box3};
 use crate::proximity::NEGLIGIBLE;
-use crate::proximity::convex::{self, Active, Core};
+use crate::proximity::convex::{self, Active, Core, Placed};
 use nalgebra::{Isometry3, Vector3};
 use std::collections::BinaryHeap;
 
@@ -161,7 +161,7 @@ fn nearest_triangles(
                         let Some(active) = convex::features(&core_a, &core_b, x_ab, known) else {
                             continue;
                         };
-                        let found = active.evaluate(x_ab);
+                        let found = active.evaluate(&Placed::new(x_ab));
                         if best.as_ref().is_none_or(|b| found.distance < b.0) {
                             best = Some((found.distance, active));
                             separating = (found.distance > 0.0).then_some(found.n_ab);

@@ -3,7 +3,7 @@
 use super::point::{NearestFeature, at_pose};
 use super::{Surface, core_pair, mesh_pair};
 use crate::error::Result;
-use crate::proximity::convex::Active;
+use crate::proximity::convex::{Active, Placed};
 use crate::proximity::features::CoreDistance;
 use crate::proximity::{NEGLIGIBLE, PairDistance, core, extent, margin, precedes, value_of};
 use crate::proximity::{signed_distance_within, values_of_pose};
@@ -58,12 +58,12 @@ impl Solution {
 impl Decides {
     fn evaluate<T: Scalar>(&self, x_ab: &Isometry3<T>) -> CoreDistance<T> {
         match self {
-            Self::Features(active) => active.evaluate(x_ab),
+            Self::Features(active) => active.evaluate(&Placed::new(x_ab)),
             Self::Point(feature, p_b) => feature.evaluate(&at_pose(x_ab, p_b)),
             Self::Vertex(active, p_b) => {
                 let mut x = Isometry3::identity();
                 x.translation.vector = at_pose(x_ab, p_b);
-                active.evaluate(&x)
+                active.evaluate(&Placed::new(&x))
             }
         }
     }

@@ -132,7 +132,7 @@ fn gradient_is_the_normal_everywhere() {
 fn distance_to_point_has_exact_derivatives() {
     let mut random = Random::new(8);
     let h = 1e-6;
-    for kind in 0..4 {
+    for kind in 0..KINDS {
         for _ in 0..500 {
             let g = random.shape(kind);
             let (x_wg, q) = (random.pose(0.2), random.vector() * 0.3);

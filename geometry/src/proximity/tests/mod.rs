@@ -6,7 +6,10 @@ mod properties;
 mod special_points;
 
 use super::{PairDistance, signed_distance};
-use crate::shapes::{BoxShape, Capsule, HalfSpace, Shape, Sphere};
+use crate::shapes::{
+    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, InMemoryMesh, MemoryFile, Shape,
+    Sphere,
+};
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::math;
 
@@ -36,21 +39,57 @@ impl Random {
     pub(super) fn length(&mut self) -> f64 {
         0.15 + 0.1 * self.number()
     }
-    /// 0: box, 1: capsule, 2: sphere, 3: half space.
+    /// 0: box, 1: capsule, 2: sphere, 3: half space, 4: cylinder, 5: ellipsoid, 6: convex.
     pub(super) fn shape(&mut self, kind: usize) -> Shape {
         let (x, y, z) = (self.length(), self.length(), self.length());
         match kind {
             0 => BoxShape::new(x, y, z).unwrap().into(),
             1 => Capsule::new(0.5 * x, y).unwrap().into(),
             2 => Sphere::new(x).unwrap().into(),
+            4 => Cylinder::new(0.5 * x, y).unwrap().into(),
+            5 => Ellipsoid::new(0.5 * x, 0.5 * y, 0.5 * z).unwrap().into(),
+            6 => {
+                let count = 4 + (10.0 * (self.number() + 1.0)) as usize;
+                let size = Vector3::new(x, y, z) * 0.5;
+                let mut points: Vec<_> = (0..count)
+                    .map(|_| self.vector().component_mul(&size))
+                    .collect();
+                // Some vertices twice, as exported meshes have them.
+                points.extend_from_within(..2);
+                hull(&points)
+            }
             _ => HalfSpace.into(),
         }
     }
 }
 
+/// How many kinds of shapes there are.
+pub(super) const KINDS: usize = 7;
+
 /// All supported pairs of kinds, in both orders.
 pub(super) fn pairs() -> impl Iterator<Item = (usize, usize)> {
-    (0..16).map(|k| (k / 4, k % 4)).filter(|k| *k != (3, 3))
+    (0..KINDS * KINDS)
+        .map(|k| (k / KINDS, k % KINDS))
+        .filter(|k| *k != (3, 3))
+}
+
+/// How well witnesses face each other (m, for shapes of about 0.2 m): rounding for closed forms; the
+/// general solver accepts what is off by rounding times the curvature of the surfaces.
+pub(super) fn tolerance(i: usize, j: usize) -> f64 {
+    if i < 4 && j < 4 { 5e-15 } else { 2e-13 }
+}
+
+/// The hull of points, by way of a file in memory.
+pub(super) fn hull(points: &[Vector3<f64>]) -> Shape {
+    use std::fmt::Write;
+    let mut obj = String::new();
+    for p in points {
+        writeln!(obj, "v {} {} {}", p.x, p.y, p.z).unwrap();
+    }
+    for i in 2..points.len() {
+        writeln!(obj, "f {} {} {}", i - 1, i, i + 1).unwrap();
+    }
+    Convex::new(InMemoryMesh::new(MemoryFile::new(obj, ".obj", "points"))).into()
 }
 
 /// Largest value of `d.p` over the shape at `x`; infinite for most directions of a half space.
@@ -60,6 +99,14 @@ pub(super) fn support(shape: &Shape, x: &Isometry3<f64>, d: &Vector3<f64>) -> f6
         Shape::Box(b) => b.half_size().dot(&d_g.abs()),
         Shape::Capsule(c) => 0.5 * c.length() * d_g.z.abs() + c.radius() * d.norm(),
         Shape::Sphere(s) => s.radius() * d.norm(),
+        Shape::Cylinder(c) => 0.5 * c.length() * d_g.z.abs() + c.radius() * d_g.xy().norm(),
+        Shape::Ellipsoid(e) => e.semi_axes().component_mul(&d_g).norm(),
+        Shape::Convex(c) => {
+            let vertices = c.polytope().unwrap().vertices().iter();
+            vertices
+                .map(|v| v.dot(&d_g))
+                .fold(f64::NEG_INFINITY, f64::max)
+        }
         _ if d_g.z > 0.0 && d_g.xy().norm() < 1e-12 => 0.0,
         _ => f64::INFINITY,
     };

@@ -8,7 +8,7 @@ proptest! {
 
     /// Exchanging the bodies exchanges the answer, bit for bit.
     #[test]
-    fn exchange(seed: u64, i in 0..4_usize, j in 0..4_usize, same in proptest::bool::ANY) {
+    fn exchange(seed: u64, i in 0..KINDS, j in 0..KINDS, same in proptest::bool::ANY) {
         prop_assume!((i, j) != (3, 3));
         let mut random = Random::new(seed);
         let a = random.shape(i);
@@ -22,7 +22,7 @@ proptest! {
 
     /// A common rigid motion changes nothing but rounding, also far from the origin.
     #[test]
-    fn rigid_motion(seed: u64, i in 0..4_usize, j in 0..4_usize, reach in 0.0..1000.0) {
+    fn rigid_motion(seed: u64, i in 0..KINDS, j in 0..KINDS, reach in 0.0..1000.0) {
         prop_assume!((i, j) != (3, 3));
         let mut random = Random::new(seed);
         let (a, b) = (random.shape(i), random.shape(j));

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::proximity::{distance_to_point, is_supported, signed_distance_within};
+use crate::shapes::MeshcatCone;
 use nalgebra::Translation3;
 use std::f64::consts::FRAC_PI_2;
 
@@ -265,13 +266,23 @@ fn two_half_spaces_are_an_error_that_says_so() {
 
 #[test]
 fn shapes_without_a_kernel_are_named() {
-    let c: Shape = crate::shapes::Cylinder::new(0.1, 0.2).unwrap().into();
+    let c: Shape = MeshcatCone::new(0.1, 0.2, 0.2).unwrap().into();
     let o = Isometry3::<f64>::identity();
     let e = signed_distance(&sphere(1.0), &o, &c, &o).unwrap_err();
-    assert!(e.to_string().contains("Cylinder"), "{e}");
+    assert!(e.to_string().contains("MeshcatCone"), "{e}");
     let e = distance_to_point(&c, &o, &Vector3::zeros()).unwrap_err();
-    assert!(e.to_string().contains("Cylinder"), "{e}");
+    assert!(e.to_string().contains("MeshcatCone"), "{e}");
     assert!(!is_supported(&c, &sphere(1.0)));
+}
+
+#[test]
+fn missing_files_are_named() {
+    let c: Shape = Convex::new("no/such/hull.obj").into();
+    let o = Isometry3::<f64>::identity();
+    for other in [sphere(1.0), HalfSpace.into(), c.clone()] {
+        let e = signed_distance(&c, &o, &other, &o).unwrap_err().to_string();
+        assert!(e.contains("no/such/hull.obj"), "{e}");
+    }
 }
 
 /// The limited query answers exactly when the distance is within the limit, with the same bits.

@@ -153,7 +153,7 @@ impl RenderEngineCpu {
         core: &RenderCameraCore,
         samples: usize,
         pass: ScenePass,
-    ) -> Result<Scene<'a>> {
+    ) -> Scene<'a> {
         let visuals = self.visuals.iter().map(|(id, visual)| (*id, visual));
         let drawn = visuals.filter(|(_, visual)| {
             pass != ScenePass::Label || visual.label != RenderLabel::DO_NOT_RENDER
@@ -251,7 +251,7 @@ impl RenderEngine for RenderEngineCpu {
         let core = camera.core();
         check_image_size(image, core.intrinsics())?;
         let samples = self.params.samples_per_side;
-        let scene = self.scene(view, core, samples, ScenePass::Color)?;
+        let scene = self.scene(view, core, samples, ScenePass::Color);
         let lights = Lights::new(&self.params.lights, &view.x_wc);
         let pass = ColorPass::new(&scene, lights, self.params.default_clear_color);
         if samples == 1 {
@@ -272,7 +272,7 @@ impl RenderEngine for RenderEngineCpu {
     ) -> Result<()> {
         let core = camera.core();
         check_image_size(image, core.intrinsics())?;
-        let scene = self.scene(view, core, 1, ScenePass::Depth)?;
+        let scene = self.scene(view, core, 1, ScenePass::Depth);
         let range = *camera.depth_range();
         self.draw(&scene, &DepthPass { range }, image);
         Ok(())
@@ -286,7 +286,7 @@ impl RenderEngine for RenderEngineCpu {
     ) -> Result<()> {
         let core = camera.core();
         check_image_size(image, core.intrinsics())?;
-        let scene = self.scene(view, core, 1, ScenePass::Label)?;
+        let scene = self.scene(view, core, 1, ScenePass::Label);
         self.draw(&scene, &LabelPass::new(&scene.objects), image);
         Ok(())
     }

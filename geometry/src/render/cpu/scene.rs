@@ -6,7 +6,6 @@ use super::pixels::{Bounds, Pixels, Rect};
 use super::raster::{GUARD, MeshView, Vertices};
 use super::tile::{TILE_HEIGHT, TILE_WIDTH, Tile};
 use super::visual::{Form, Visual};
-use crate::error::Result;
 use crate::ids::GeometryId;
 use crate::render::{ClippingRange, RenderView};
 use crate::shapes::Shape;
@@ -68,7 +67,7 @@ impl<'a> Scene<'a> {
         view: &RenderView<'_>,
         visuals: impl Iterator<Item = (GeometryId, &'a Visual)>,
         by_triangle: bool,
-    ) -> Result<Self> {
+    ) -> Self {
         let columns = pixels.width.div_ceil(TILE_WIDTH);
         let mut scene = Self {
             pixels,
@@ -85,7 +84,10 @@ impl<'a> Scene<'a> {
         let x_cw = view.x_wc.inverse();
         let mut next_id: i32 = 0;
         for (id, visual) in visuals {
-            let x_cg = x_cw * view.x_wg(id)?;
+            let Some(x_wg) = view.x_wg(id) else {
+                continue;
+            };
+            let x_cg = x_cw * x_wg;
             scene.objects.push(Object {
                 visual,
                 r: x_cg.rotation.to_rotation_matrix().into_inner(),
@@ -97,7 +99,7 @@ impl<'a> Scene<'a> {
             next_id = next_id.saturating_add(i32::try_from(parts).unwrap_or(i32::MAX));
         }
         scene.sort_into_tiles();
-        Ok(scene)
+        scene
     }
 
     fn push_items(&mut self, id: i32) {

@@ -1,10 +1,9 @@
 //! `drake:proximity_properties`.
 
 use super::Robot;
-use crate::contact::{CoulombFriction, HydroelasticType};
 use crate::parsing::xml::Parsed;
 use roxmltree::Node;
-use tarragon_geometry::ProximityProperties;
+use tarragon_geometry::{CoulombFriction, HydroelasticType, ProximityProperties};
 
 /// Element, group and name of the properties that are single numbers.
 const NUMBERS: [(&str, &str, &str); 7] = [

@@ -1,7 +1,7 @@
 //! Pairs that are apart, and what holds at any distance.
 
 use super::*;
-use crate::proximity::convex::{self, Core};
+use crate::proximity::convex::{self, Core, Placed};
 use crate::proximity::{core, distance_to_point, margin};
 use crate::shapes::HalfSpace;
 
@@ -9,7 +9,7 @@ use crate::shapes::HalfSpace;
 fn brute_force(m: &Mesh, b: &Shape, x_mb: &Isometry3<f64>) -> f64 {
     let of = |t: &super::super::Triangle, b: &Core<'_>| {
         let active = convex::features(&Core::Triangle(t), b, x_mb, f64::INFINITY);
-        active.unwrap().evaluate(x_mb).distance
+        active.unwrap().evaluate(&Placed::new(x_mb)).distance
     };
     let triangles = || surface(m).triangles.iter();
     let all: Vec<f64> = match b {

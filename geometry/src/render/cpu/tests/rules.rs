@@ -153,18 +153,32 @@ fn mistakes_are_errors() {
     let view = RenderView::new(Isometry3::identity(), &nowhere);
     let e = s
         .engine
-        .render_color(&view, &camera, &mut Image::new(8, 6))
-        .unwrap_err();
-    assert_eq!(
-        e.to_string(),
-        format!("geometry {id} is to be drawn but has no pose")
-    );
-    let e = s
-        .engine
         .render_label(&view, &camera, &mut Image::new(8, 7))
         .unwrap_err();
     assert!(e.to_string().contains("8 x 7"), "{e}");
     assert!(s.engine.remove_visual(id) && !s.engine.remove_visual(id));
+}
+
+#[test]
+fn visuals_without_a_pose_belong_to_another_scene() {
+    let mut s = Fixture::new(8, 6, 0.1, 10.0);
+    let empty = s.label();
+    let seen = s.add(
+        Sphere::new(0.5).unwrap(),
+        Isometry3::translation(0.0, 0.0, 3.0),
+        1,
+    );
+    let alone = s.label();
+    assert_ne!(alone.data(), empty.data());
+    let nearer = s.add(
+        Sphere::new(0.5).unwrap(),
+        Isometry3::translation(0.0, 0.0, 2.0),
+        2,
+    );
+    s.poses.remove(&nearer);
+    assert_eq!(s.label().data(), alone.data());
+    s.poses.remove(&seen);
+    assert_eq!(s.label().data(), empty.data());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Contact properties that model files give to geometry.
+//! Values of contact properties.
 
 use crate::error::{Error, Result};
 
@@ -6,11 +6,11 @@ use crate::error::{Error, Result};
 /// `("material", "coulomb_friction")`.
 ///
 /// ```
-/// use tarragon_multibody::CoulombFriction;
+/// use tarragon_geometry::CoulombFriction;
 /// let rubber = CoulombFriction::new(1.0, 0.8)?;
 /// assert_eq!((rubber.static_friction(), rubber.dynamic_friction()), (1.0, 0.8));
 /// assert!(CoulombFriction::new(0.8, 1.0).is_err());
-/// # Ok::<(), tarragon_multibody::Error>(())
+/// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoulombFriction {
@@ -19,7 +19,7 @@ pub struct CoulombFriction {
 }
 
 impl CoulombFriction {
-    /// What geometry without coefficients gets, as in Drake.
+    /// What geometry of a model file without coefficients gets, as in Drake.
     pub const DEFAULT: Self = Self {
         static_friction: 1.0,
         dynamic_friction: 1.0,
@@ -54,20 +54,22 @@ impl CoulombFriction {
     }
 }
 
-/// What a model file says about a geometry's compliance; the proximity property
-/// `("hydroelastic", "compliance_type")`. Kept for hydroelastic contact.
+/// How a geometry takes part in hydroelastic contact (Drake's `HydroelasticType`); the proximity
+/// property `("hydroelastic", "compliance_type")`.
 ///
 /// ```
-/// use tarragon_geometry::ProximityProperties;
-/// use tarragon_multibody::HydroelasticType;
+/// use tarragon_geometry::{HydroelasticType, ProximityProperties};
 /// let mut p = ProximityProperties::new();
 /// p.set("hydroelastic", "compliance_type", HydroelasticType::Compliant);
 /// let found = p.get::<HydroelasticType>("hydroelastic", "compliance_type")?;
 /// assert_eq!(*found, HydroelasticType::Compliant);
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HydroelasticType {
+    /// Not at all.
+    #[default]
+    Undefined,
     /// Infinitely stiff.
     Rigid,
     /// With a finite modulus.

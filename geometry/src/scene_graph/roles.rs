@@ -1,0 +1,259 @@
+//! Giving roles to geometry and taking them away.
+
+use super::state::{Geometry, GeometryState, WORLD};
+use crate::error::{Error, Result};
+use crate::ids::{FrameId, GeometryId, SourceId};
+use crate::properties::{
+    IllustrationProperties, PerceptionProperties, ProximityProperties, Role, RoleAssign,
+};
+use std::sync::Arc;
+
+mod sealed {
+    /// Keeps the set of roles closed.
+    pub trait Sealed {}
+    impl Sealed for crate::properties::ProximityProperties {}
+    impl Sealed for crate::properties::IllustrationProperties {}
+    impl Sealed for crate::properties::PerceptionProperties {}
+}
+
+/// Properties that stand for a role.
+///
+/// ```
+/// use tarragon_geometry::{PerceptionProperties, ProximityProperties, Role, RoleProperties};
+/// assert_eq!(ProximityProperties::ROLE, Role::Proximity);
+/// assert_eq!(PerceptionProperties::ROLE, Role::Perception);
+/// ```
+pub trait RoleProperties: sealed::Sealed {
+    /// The role.
+    const ROLE: Role;
+    /// Puts the properties into a geometry whose name is free and that may have the role already.
+    #[doc(hidden)]
+    fn put(self, state: &mut GeometryState, number: usize) -> Result<()>;
+}
+
+impl RoleProperties for ProximityProperties {
+    const ROLE: Role = Role::Proximity;
+    fn put(self, state: &mut GeometryState, number: usize) -> Result<()> {
+        let properties = state.filled_in(self);
+        let geometry = &state.geometries[number];
+        let bound = state.bound_of(geometry, &geometry.shape, &properties)?;
+        let geometry = &mut Arc::make_mut(&mut state.geometries)[number];
+        geometry.bound = Some(bound);
+        geometry.proximity = Some(properties);
+        Ok(())
+    }
+}
+
+impl RoleProperties for IllustrationProperties {
+    const ROLE: Role = Role::Illustration;
+    fn put(self, state: &mut GeometryState, number: usize) -> Result<()> {
+        Arc::make_mut(&mut state.geometries)[number].illustration = Some(self);
+        Ok(())
+    }
+}
+
+impl RoleProperties for PerceptionProperties {
+    const ROLE: Role = Role::Perception;
+    fn put(self, state: &mut GeometryState, number: usize) -> Result<()> {
+        let geometry = &state.geometries[number];
+        let visual = state.new_visual(geometry, &geometry.shape, &self, GeometryId::new())?;
+        state.set_visual(number, Some(visual));
+        Arc::make_mut(&mut state.geometries)[number].perception = Some(self);
+        Ok(())
+    }
+}
+
+impl GeometryState {
+    /// Gives a geometry of `source` a role that it does not have yet.
+    ///
+    /// # Errors
+    /// As [`GeometryState::assign_role_with`].
+    pub fn assign_role(
+        &mut self,
+        source: SourceId,
+        geometry: GeometryId,
+        properties: impl RoleProperties,
+    ) -> Result<()> {
+        self.assign_role_with(source, geometry, properties, RoleAssign::New)
+    }
+
+    /// Gives a geometry of `source` a role, or replaces all properties of a role that it has.
+    ///
+    /// # Errors
+    /// If source or geometry is unknown, the geometry belongs to another source; for
+    /// [`RoleAssign::New`], if it has the role already or shares its name with another geometry of
+    /// that role on the frame; for [`RoleAssign::Replace`], if it does not have the role; or if a
+    /// property that is used is wrong or missing, or a mesh file can not be used. Nothing is changed
+    /// then.
+    pub fn assign_role_with<P: RoleProperties>(
+        &mut self,
+        source: SourceId,
+        geometry: GeometryId,
+        properties: P,
+        assign: RoleAssign,
+    ) -> Result<()> {
+        let number = self.owned_geometry(source, geometry)?;
+        let geometry = &self.geometries[number];
+        match (assign, geometry.has_role(P::ROLE)) {
+            (RoleAssign::New, true) => {
+                return Err(Error::invalid(format!(
+                    "{} has the role {:?} already; replace its properties with `RoleAssign::Replace`",
+                    self.place(geometry),
+                    P::ROLE
+                )));
+            }
+            (RoleAssign::Replace, false) => {
+                return Err(Error::invalid(format!(
+                    "{} does not have the role {:?}, so its properties can not be replaced; assign it \
+                     with `RoleAssign::New`",
+                    self.place(geometry),
+                    P::ROLE
+                )));
+            }
+            (RoleAssign::New, false) => self.check_name(geometry, P::ROLE)?,
+            (RoleAssign::Replace, true) => {}
+        }
+        let (frame, name) = (geometry.frame, geometry.name.clone());
+        let was_shown = geometry.is_shown();
+        properties.put(self, number)?;
+        self.take_name(frame, P::ROLE, &name);
+        let is_shown = self.geometries[number].is_shown();
+        self.note_change(P::ROLE, was_shown || is_shown);
+        Ok(())
+    }
+
+    /// Takes a role from a geometry of `source`; false if it did not have it. Without the proximity
+    /// role it leaves all collision filters for good.
+    ///
+    /// # Errors
+    /// If source or geometry is unknown, or the geometry belongs to another source.
+    pub fn remove_role(
+        &mut self,
+        source: SourceId,
+        geometry: GeometryId,
+        role: Role,
+    ) -> Result<bool> {
+        let number = self.owned_geometry(source, geometry)?;
+        Ok(self.drop_role(number, role))
+    }
+
+    /// Takes a role from all geometries on a frame of `source` that have it; of the world frame, from
+    /// the geometries of `source`. Returns how many had it.
+    ///
+    /// # Errors
+    /// If source or frame is unknown, or the frame belongs to another source.
+    pub fn remove_role_on_frame(
+        &mut self,
+        source: SourceId,
+        frame: FrameId,
+        role: Role,
+    ) -> Result<usize> {
+        self.source_number(source)?;
+        let number = self.frame_number(frame)?;
+        let frame = &self.frames[number];
+        if number != WORLD && frame.source != source {
+            return Err(Error::invalid(format!(
+                "frame '{}' belongs to another source, '{}', not to '{}'",
+                frame.name,
+                self.source_name(frame.source)?,
+                self.source_name(source)?
+            )));
+        }
+        let on_frame = frame.geometries.iter().copied();
+        let own: Vec<usize> = on_frame
+            .filter(|g| self.geometries[*g].source == source)
+            .collect();
+        Ok(own.into_iter().filter(|g| self.drop_role(*g, role)).count())
+    }
+
+    fn drop_role(&mut self, number: usize, role: Role) -> bool {
+        let geometry = &self.geometries[number];
+        if role == Role::Unassigned || !geometry.has_role(role) {
+            return false;
+        }
+        let (frame, name) = (geometry.frame, geometry.name.clone());
+        let was_shown = geometry.is_shown();
+        self.note_change(role, was_shown);
+        self.free_name(frame, role, &name);
+        if role == Role::Perception {
+            self.set_visual(number, None);
+        }
+        if role == Role::Proximity && !self.filter.is_empty() {
+            Arc::make_mut(&mut self.filter).clear(number);
+        }
+        let geometry = &mut Arc::make_mut(&mut self.geometries)[number];
+        match role {
+            Role::Proximity => (geometry.proximity, geometry.bound) = (None, None),
+            Role::Illustration => geometry.illustration = None,
+            Role::Perception => geometry.perception = None,
+            Role::Unassigned => {}
+        }
+        true
+    }
+
+    /// Gives the perception role to the proximity geometry of frames of `source` that have nothing to
+    /// see: a body whose visuals are missing then shows its collision geometry. Returns how many
+    /// geometries got the role.
+    ///
+    /// # Errors
+    /// If the source is unknown, a geometry's name is taken by a visual of another source, or a
+    /// renderer can not take a geometry. Nothing is changed then.
+    pub fn show_proximity_where_unseen(
+        &mut self,
+        source: SourceId,
+        properties: &PerceptionProperties,
+    ) -> Result<usize> {
+        let frames = &self.sources[self.source_number(source)?].frames;
+        let mut shown = vec![];
+        for frame in frames.iter().copied().chain([WORLD]) {
+            let own = self.frames[frame].geometries.iter().copied();
+            let own: Vec<usize> = own
+                .filter(|g| self.geometries[*g].source == source)
+                .collect();
+            if own.iter().any(|g| self.geometries[*g].perception.is_some()) {
+                continue;
+            }
+            for number in own {
+                let geometry = &self.geometries[number];
+                if geometry.proximity.is_some() {
+                    self.check_name(geometry, Role::Perception)?;
+                    let id = GeometryId::new();
+                    let visual = self.new_visual(geometry, &geometry.shape, properties, id)?;
+                    shown.push((number, visual));
+                }
+            }
+        }
+        let count = shown.len();
+        for (number, visual) in shown {
+            self.set_visual(number, Some(visual));
+            let geometry = &mut Arc::make_mut(&mut self.geometries)[number];
+            geometry.perception = Some(properties.clone());
+            let (frame, name) = (geometry.frame, geometry.name.clone());
+            let is_shown = geometry.is_shown();
+            self.take_name(frame, Role::Perception, &name);
+            self.note_change(Role::Perception, is_shown);
+        }
+        Ok(count)
+    }
+
+    /// Checks that no other geometry on the frame has the geometry's name and the role.
+    pub(super) fn check_name(&self, geometry: &Geometry, role: Role) -> Result<()> {
+        let key = (geometry.frame, role, geometry.name.clone());
+        if self.names.geometries.contains(&key) {
+            return Err(Error::invalid(format!(
+                "{}: another geometry there has the same name and the role {role:?}; names are unique \
+                 per frame and role",
+                self.place(geometry)
+            )));
+        }
+        Ok(())
+    }
+    pub(super) fn take_name(&mut self, frame: usize, role: Role, name: &Arc<str>) {
+        let names = &mut Arc::make_mut(&mut self.names).geometries;
+        names.insert((frame, role, name.clone()));
+    }
+    pub(super) fn free_name(&mut self, frame: usize, role: Role, name: &Arc<str>) {
+        let names = &mut Arc::make_mut(&mut self.names).geometries;
+        names.remove(&(frame, role, name.clone()));
+    }
+}

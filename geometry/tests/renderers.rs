@@ -1,0 +1,341 @@
+//! Render engines are shared, what is seen is not.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use nalgebra::Isometry3;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use tarragon_framework::prelude::*;
+use tarragon_geometry::render::{
+    CameraInfo, ClippingRange, ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I,
+    ImageRgba8U, RenderCameraCore, RenderEngine, RenderEngineCpu, RenderEngineCpuParams,
+    RenderView,
+};
+use tarragon_geometry::{
+    BoxShape, GeometryId, GeometryInstance, GeometryState, Mesh, PerceptionProperties, RenderLabel,
+    Result, Rgba, Role, RoleAssign, SceneGraph, SceneGraphPorts, Shape, SourceId, Sphere,
+};
+
+/// An engine that only keeps account of what it holds.
+#[derive(Clone, Default)]
+struct Ledger(Arc<Mutex<BTreeSet<GeometryId>>>);
+
+impl Ledger {
+    fn len(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+}
+
+impl RenderEngine for Ledger {
+    fn register_visual(
+        &mut self,
+        id: GeometryId,
+        shape: &Shape,
+        _: &PerceptionProperties,
+    ) -> Result<bool> {
+        if let Shape::Mesh(mesh) = shape {
+            tarragon_geometry::mesh::read_source(mesh.source())?;
+        }
+        assert!(
+            self.0.lock().unwrap().insert(id),
+            "every visual has an id of its own"
+        );
+        Ok(true)
+    }
+    fn remove_visual(&mut self, id: GeometryId) -> bool {
+        self.0.lock().unwrap().remove(&id)
+    }
+    fn has_visual(&self, id: GeometryId) -> bool {
+        self.0.lock().unwrap().contains(&id)
+    }
+    fn render_color(
+        &self,
+        _: &RenderView<'_>,
+        _: &ColorRenderCamera,
+        _: &mut ImageRgba8U,
+    ) -> Result<()> {
+        Ok(())
+    }
+    fn render_depth(
+        &self,
+        _: &RenderView<'_>,
+        _: &DepthRenderCamera,
+        _: &mut ImageDepth32F,
+    ) -> Result<()> {
+        Ok(())
+    }
+    fn render_label(
+        &self,
+        _: &RenderView<'_>,
+        _: &ColorRenderCamera,
+        _: &mut ImageLabel16I,
+    ) -> Result<()> {
+        Ok(())
+    }
+    fn default_render_label(&self) -> RenderLabel {
+        RenderLabel::DONT_CARE
+    }
+}
+
+fn label(value: i16) -> PerceptionProperties {
+    PerceptionProperties::with_color_and_label(Rgba::WHITE, RenderLabel::new(value).unwrap())
+}
+
+/// A ball on the optical axis, 2 m away.
+fn ball(name: &str) -> GeometryInstance {
+    let at = Isometry3::translation(0.0, 0.0, 2.0);
+    GeometryInstance::new(at, Sphere::new(0.5).unwrap(), name)
+}
+
+fn add_cpu(state: &mut GeometryState) {
+    let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    state.add_renderer("cpu", engine).unwrap();
+}
+
+struct World {
+    diagram: Diagram<f64>,
+    ports: SceneGraphPorts<f64>,
+    source: SourceId,
+    id: GeometryId,
+}
+
+/// A ball with label 1 in front of a camera.
+fn world() -> World {
+    let mut scene = SceneGraph::new();
+    let source = scene.register_source("toys").unwrap();
+    add_cpu(&mut scene);
+    let id = scene.register_anchored_geometry(source, ball("ball").with_perception(label(1)));
+    let mut b = DiagramBuilder::new();
+    let block = b.add("scene", scene);
+    World {
+        ports: block.ports().clone(),
+        diagram: b.build().unwrap(),
+        source,
+        id: id.unwrap(),
+    }
+}
+
+impl World {
+    fn geometry<'c>(&self, ctx: &'c mut Context<f64>) -> &'c mut GeometryState {
+        self.ports.geometry_mut(ctx).unwrap()
+    }
+    /// The labels that are seen, and the pixels that are not empty.
+    fn labels(&self, ctx: &Context<f64>) -> (BTreeSet<i16>, usize) {
+        let info = CameraInfo::from_fov_y(32, 24, 1.0).unwrap();
+        let clipping = ClippingRange::new(0.1, 10.0).unwrap();
+        let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
+        let mut image = ImageLabel16I::new(32, 24);
+        let query = ctx.eval(self.ports.query).unwrap();
+        query
+            .render_label_image(
+                &ColorRenderCamera::new(core),
+                query.inspector().world_frame_id(),
+                &Isometry3::identity(),
+                &mut image,
+            )
+            .unwrap();
+        let seen = image
+            .data()
+            .iter()
+            .filter(|l| **l != RenderLabel::EMPTY.value());
+        (seen.clone().copied().collect(), seen.count())
+    }
+}
+
+#[test]
+fn a_change_in_one_context_is_seen_there_only() {
+    let w = world();
+    let one = |label: i16| BTreeSet::from([label]);
+    let untouched = w.diagram.default_context();
+    let first = w.labels(&untouched);
+    assert_eq!(first.0, one(1));
+
+    let mut relabelled = untouched.clone();
+    let state = w.geometry(&mut relabelled);
+    state
+        .assign_role_with(w.source, w.id, label(2), RoleAssign::Replace)
+        .unwrap();
+    let mut grown = untouched.clone();
+    let cube = BoxShape::new(2.0, 2.0, 0.5).unwrap();
+    w.geometry(&mut grown)
+        .change_shape(w.source, w.id, cube, None)
+        .unwrap();
+    let mut hidden = untouched.clone();
+    assert!(
+        w.geometry(&mut hidden)
+            .remove_role(w.source, w.id, Role::Perception)
+            .unwrap()
+    );
+    let mut removed = untouched.clone();
+    w.geometry(&mut removed)
+        .remove_geometry(w.source, w.id)
+        .unwrap();
+    let mut added = untouched.clone();
+    let nearer = GeometryInstance::new(
+        Isometry3::translation(0.0, 0.0, 1.0),
+        Sphere::new(0.1).unwrap(),
+        "nearer",
+    );
+    let nearer = nearer.with_perception(label(3));
+    w.geometry(&mut added)
+        .register_anchored_geometry(w.source, nearer)
+        .unwrap();
+
+    let relabelled_pixels = w.labels(&relabelled);
+    assert_eq!(relabelled_pixels, (one(2), first.1));
+    let big = w.labels(&grown);
+    assert!(big.0 == one(1) && big.1 > first.1, "{big:?}");
+    assert_eq!(w.labels(&hidden).1, 0);
+    assert_eq!(w.labels(&removed).1, 0);
+    assert_eq!(w.labels(&added), (BTreeSet::from([1, 3]), first.1));
+    assert_eq!(w.labels(&untouched), first);
+    assert_eq!(w.labels(&w.diagram.default_context()), first);
+
+    // Shown again, and changed again, by the contexts that had hidden or changed it.
+    w.geometry(&mut hidden)
+        .assign_role(w.source, w.id, label(4))
+        .unwrap();
+    assert_eq!(w.labels(&hidden), (one(4), first.1));
+    let state = w.geometry(&mut relabelled);
+    state
+        .assign_role_with(w.source, w.id, label(5), RoleAssign::Replace)
+        .unwrap();
+    assert_eq!(w.labels(&relabelled), (one(5), first.1));
+    drop((relabelled, grown, hidden, removed, added));
+    assert_eq!(w.labels(&untouched), first);
+}
+
+#[test]
+fn engines_hold_what_some_context_shows() {
+    let ledger = Ledger::default();
+    let mut scene = SceneGraph::new();
+    let source = scene.register_source("toys").unwrap();
+    let id = scene.register_anchored_geometry(source, ball("ball").with_perception(label(1)));
+    let id = id.unwrap();
+    scene.add_renderer("ledger", ledger.clone()).unwrap();
+    assert_eq!(ledger.len(), 1);
+    let mut other = scene.clone();
+    other
+        .assign_role_with(source, id, label(2), RoleAssign::Replace)
+        .unwrap();
+    assert_eq!(ledger.len(), 2, "both looks");
+    scene.remove_geometry(source, id).unwrap();
+    assert_eq!(ledger.len(), 1, "nobody shows the first one");
+    other.remove_role(source, id, Role::Perception).unwrap();
+    assert_eq!(ledger.len(), 0);
+    other.assign_role(source, id, label(3)).unwrap();
+    drop(other);
+    assert_eq!(ledger.len(), 0);
+}
+
+#[test]
+fn what_fails_leaves_no_visual_behind() {
+    let (first, second) = (Ledger::default(), Ledger::default());
+    let mut scene = SceneGraph::new();
+    let source = scene.register_source("toys").unwrap();
+    scene.add_renderer("first", first.clone()).unwrap();
+    let id = scene.register_anchored_geometry(source, ball("ball").with_perception(label(1)));
+    let id = id.unwrap();
+    // The second engine refuses the label that the first one does not look at.
+    let strict = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    scene.add_renderer("strict", strict).unwrap();
+    scene.add_renderer("last", second.clone()).unwrap();
+    let mut bad = PerceptionProperties::new();
+    bad.set("label", "id", RenderLabel::EMPTY);
+    let version = scene.model_inspector().geometry_version().clone();
+    let e = scene.register_anchored_geometry(source, ball("bad").with_perception(bad.clone()));
+    assert!(
+        e.unwrap_err()
+            .to_string()
+            .starts_with("geometry 'bad' on frame 'world'")
+    );
+    assert!(
+        scene
+            .assign_role_with(source, id, bad.clone(), RoleAssign::Replace)
+            .is_err()
+    );
+    assert!(
+        scene
+            .change_shape(source, id, Mesh::new("no/such/file.obj"), None)
+            .is_err()
+    );
+    assert_eq!((first.len(), second.len()), (1, 1));
+    let inspector = scene.model_inspector();
+    assert_eq!(inspector.num_geometries(), 1);
+    assert!(
+        inspector
+            .geometry_version()
+            .is_same_as(&version, Role::Perception)
+            .unwrap()
+    );
+    assert_eq!(inspector.shape(id).unwrap().type_name(), "Sphere");
+    // An engine that can not take what is there is not added.
+    scene.remove_renderer("strict").unwrap();
+    scene
+        .assign_role_with(source, id, bad, RoleAssign::Replace)
+        .unwrap();
+    let strict = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    assert!(scene.add_renderer("strict", strict).is_err());
+    assert_eq!(scene.renderer_count(), 2);
+}
+
+#[test]
+fn the_registry_knows_names_and_types() {
+    let mut scene = SceneGraph::new();
+    add_cpu(&mut scene);
+    let e = scene.add_renderer("cpu", Ledger::default()).unwrap_err();
+    assert!(e.to_string().contains("'cpu' exists already"), "{e}");
+    let name = scene.renderer_type_name("cpu").unwrap();
+    assert!(name.ends_with("RenderEngineCpu"), "{name}");
+    assert_eq!(scene.renderer_type_name("gpu"), None);
+    assert!(scene.has_renderer("cpu") && !scene.has_renderer("gpu"));
+    let e = scene.remove_renderer("gpu").unwrap_err().to_string();
+    assert!(
+        e.contains("there is no renderer 'gpu'; renderers of this scene: [cpu]"),
+        "{e}"
+    );
+    let copy = scene.clone();
+    scene.remove_renderer("cpu").unwrap();
+    assert_eq!((scene.renderer_count(), copy.renderer_count()), (0, 1));
+}
+
+#[test]
+fn renderers_can_be_chosen_per_geometry() {
+    let (a, b) = (Ledger::default(), Ledger::default());
+    let mut scene = SceneGraph::new();
+    let source = scene.register_source("toys").unwrap();
+    scene.add_renderer("a", a.clone()).unwrap();
+    let choose = |names: &[&str]| {
+        let names: BTreeSet<String> = names.iter().map(|n| (*n).into()).collect();
+        let mut p = PerceptionProperties::new();
+        p.set("renderer", "accepting", names);
+        p
+    };
+    let mut version = scene.model_inspector().geometry_version().clone();
+    // True if the perception version has changed since the last call.
+    let mut changed = |scene: &SceneGraph| {
+        let now = scene.model_inspector().geometry_version().clone();
+        let same = now.is_same_as(&version, Role::Perception).unwrap();
+        version = now;
+        !same
+    };
+    let only_b = ball("only b").with_perception(choose(&["b"]));
+    let only_b = scene.register_anchored_geometry(source, only_b).unwrap();
+    assert!(!changed(&scene), "nobody shows it yet");
+    let all = ball("all").with_perception(choose(&[]));
+    scene.register_anchored_geometry(source, all).unwrap();
+    assert!(changed(&scene));
+    assert_eq!(a.len(), 1, "an empty set means all");
+    scene.add_renderer("b", b.clone()).unwrap();
+    assert!(changed(&scene));
+    assert_eq!(b.len(), 2);
+    scene
+        .assign_role_with(source, only_b, choose(&["c"]), RoleAssign::Replace)
+        .unwrap();
+    assert!(changed(&scene), "it is shown no more");
+    assert_eq!((a.len(), b.len()), (1, 1));
+    scene.remove_geometry(source, only_b).unwrap();
+    assert!(!changed(&scene));
+    scene.remove_renderer("a").unwrap();
+    assert!(changed(&scene));
+}

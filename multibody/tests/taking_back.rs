@@ -1,0 +1,150 @@
+//! A model that can not be loaded leaves plant, scene and render engines as they were.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use nalgebra::Isometry3;
+use std::path::Path;
+use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
+use tarragon_geometry::{ProximityProperties, Role, SceneGraph, Sphere};
+use tarragon_multibody::*;
+
+/// A robot whose last link has a mesh, good or bad, and that leaves something everywhere.
+fn robot(mesh: &str) -> String {
+    let mesh = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../examples/models")
+        .join(mesh);
+    format!(
+        "<robot name='r' xmlns:drake='http://drake.mit.edu'>
+        <link name='world'><collision name='post'><geometry><sphere radius='1'/></geometry></collision>
+          <visual name='post'><geometry><sphere radius='1'/></geometry></visual></link>
+        <link name='a'><visual><geometry><box size='1 1 1'/></geometry></visual>
+          <collision><geometry><box size='1 1 1'/></geometry></collision></link>
+        <link name='b'><collision><geometry><mesh filename='{}'/></geometry></collision></link>
+        <joint name='j' type='revolute'><parent link='a'/><child link='b'/>
+          <limit effort='1' velocity='1' lower='-1' upper='1'/></joint>
+        <joint name='k' type='fixed'><parent link='world'/><child link='a'/></joint>
+        <transmission name='t'><type>SimpleTransmission</type><joint name='j'/><actuator name='m'/></transmission>
+        <frame name='f' link='b'/>
+        <drake:collision_filter_group name='g'><drake:member link='a'/></drake:collision_filter_group>
+        </robot>",
+        mesh.display()
+    )
+}
+
+const GOOD: &str = "gripper/meshes/finger.obj";
+const BAD: &str = "bad/meshes/nan.obj";
+
+fn description(plant: &MultibodyPlant, scene: &SceneGraph) -> String {
+    let i = scene.model_inspector();
+    let sources: Vec<_> = i.source_ids().map(|s| i.source_name(s).unwrap()).collect();
+    let frames: Vec<_> = i.frame_ids().map(|f| i.frame_name(f).unwrap()).collect();
+    let geometries: Vec<_> = i
+        .geometry_ids()
+        .map(|g| {
+            (
+                i.name(g).unwrap(),
+                i.frame_name(i.frame_id(g).unwrap()).unwrap(),
+            )
+        })
+        .collect();
+    format!("{plant:?} {sources:?} {frames:?} {geometries:?}")
+}
+
+fn load(plant: &mut MultibodyPlant, scene: &mut SceneGraph, text: &str) -> Result<()> {
+    let mut parser = Parser::with_scene_graph(plant, scene);
+    parser.set_auto_renaming(true);
+    parser.add_models_from_string(text, "urdf").map(drop)
+}
+
+#[test]
+fn an_empty_plant_stays_empty() {
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut scene = SceneGraph::new();
+    let before = description(&plant, &scene);
+    let e = load(&mut plant, &mut scene, &robot(BAD)).unwrap_err();
+    assert!(e.to_string().contains("nan.obj"), "{e}");
+    assert_eq!(description(&plant, &scene), before);
+    load(&mut plant, &mut scene, &robot(GOOD)).unwrap();
+    assert_ne!(description(&plant, &scene), before);
+}
+
+#[test]
+fn what_was_there_stays() {
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut scene = SceneGraph::new();
+    let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    scene.add_renderer("cpu", engine).unwrap();
+    load(&mut plant, &mut scene, &robot(GOOD)).unwrap();
+    // One body has a frame in the scene, the one before it has none yet.
+    let default = ModelInstanceIndex::DEFAULT;
+    for name in ["without", "with"] {
+        plant
+            .add_rigid_body(name, default, SpatialInertia::zero())
+            .unwrap();
+    }
+    let with = plant.body_by_name("with").unwrap();
+    let ball = Sphere::new(0.1).unwrap();
+    let role = ProximityProperties::new();
+    plant
+        .register_collision_geometry(&mut scene, with, Isometry3::identity(), ball, "ball", role)
+        .unwrap();
+    let before = description(&plant, &scene);
+    for _ in 0..2 {
+        let bad = robot(BAD).replace("post", "other");
+        load(&mut plant, &mut scene, &bad).unwrap_err();
+        assert_eq!(description(&plant, &scene), before);
+    }
+    // The name on the world frame is taken.
+    load(&mut plant, &mut scene, &robot(GOOD)).unwrap_err();
+    assert_eq!(description(&plant, &scene), before);
+    let seen = scene
+        .model_inspector()
+        .num_geometries_with_role(Role::Perception);
+    let good = robot(GOOD).replace("post", "other");
+    load(&mut plant, &mut scene, &good).unwrap();
+    let inspector = scene.model_inspector();
+    assert_eq!(
+        inspector.num_geometries_with_role(Role::Perception),
+        2 * seen
+    );
+    assert!(
+        plant
+            .body_frame_id(plant.body_by_name("without").unwrap())
+            .is_some()
+    );
+    plant.finalize_with(&mut scene).unwrap();
+}
+
+#[test]
+fn hydroelastic_properties_that_can_not_be_are_errors_of_the_file() {
+    let text = robot(GOOD).replace(
+        "<link name='a'>",
+        "<link name='a'><collision name='pad'><geometry><sphere radius='1'/></geometry>
+          <drake:proximity_properties><drake:compliant_hydroelastic/>
+          <drake:hydroelastic_modulus value='0'/></drake:proximity_properties></collision>",
+    );
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut scene = SceneGraph::new();
+    let before = description(&plant, &scene);
+    let e = load(&mut plant, &mut scene, &text).unwrap_err().to_string();
+    assert!(
+        e.contains(":4:") && e.contains("'hydroelastic_modulus') is 0"),
+        "{e}"
+    );
+    assert_eq!(description(&plant, &scene), before);
+}
+
+#[test]
+fn many_models_with_meshes_load() {
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut scene = SceneGraph::new();
+    let text = robot(GOOD);
+    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+    for i in 0..400 {
+        let text = text.replace("name='r'", &format!("name='r{i}'"));
+        let text = text.replace("post", &format!("post{i}"));
+        parser.add_models_from_string(&text, "urdf").unwrap();
+    }
+    assert_eq!(plant.num_bodies(), 801);
+    assert_eq!(scene.model_inspector().num_frames(), 801);
+}
