@@ -14,6 +14,8 @@ use std::collections::BinaryHeap;
 /// Cells that are looked at before the best so far is taken for the answer; only bodies that are buried
 /// in fine and rugged surfaces come near to it.
 const MOST_CELLS: usize = 20_000;
+/// Depths are not told apart below this fraction of the size of the body.
+pub(super) const SMALLEST: f64 = 1e-9;
 /// Steps of the local search.
 const STEPS: usize = 16;
 
@@ -260,7 +262,7 @@ impl<'a> DeepestOfCore<'a> {
         let smallest = NEGLIGIBLE * (self.core.extent() + self.mesh.extent);
         search(
             root,
-            smallest.max(1e-9 * self.core.extent()),
+            smallest.max(SMALLEST * self.core.extent()),
             |cell, enough, hand_on| {
                 // Halves across the longest edge, until both can be bounded.
                 let axis = cell.half().imax();

@@ -1,7 +1,7 @@
 //! Two surfaces.
 
 use super::Surface;
-use super::depth::search;
+use super::depth::{SMALLEST, search};
 use super::pair::{Decides, Solution};
 use super::point::{Probe, at_pose};
 use super::tree::{Below, Box3};
@@ -224,7 +224,7 @@ impl<'a> DeepestOfEdges<'a> {
 
     fn search(mut self) -> (f64, Solution) {
         let size = self.solid.extent + self.body.extent;
-        let smallest = NEGLIGIBLE * size + 1e-9 * self.body.extent;
+        let smallest = NEGLIGIBLE * size + SMALLEST * self.body.extent;
         search(Part::Node(0), smallest, |part, enough, hand_on| {
             match part {
                 Part::Edge([p, q]) => {

@@ -1,49 +1,18 @@
 //! The true surface of a mesh: distance to points, and to other bodies where a program asks for it.
+//! What pairs mean where they overlap is in the docs of the module above.
 //!
-//! # Points
-//! [`distance_to_point`](super::distance_to_point) of a `Mesh` is the signed distance to its surface;
-//! of a `.vtk` file that is the boundary of the tetrahedra. The nearest point is on a face, an edge or
-//! a vertex, each of which has a closed form. The sign is that of the side of the surface on which
-//! the point is, as the winding of the triangles has it, told by the normal of the face or by the
-//! angle-weighted normal of the edge or vertex. On the surface that normal is the gradient. This
-//! needs no closed surface (neither does Drake's): beyond the boundary of an open one the faces
-//! there are continued. Where that normal says nothing (more than two faces at an edge, cones that
-//! meet in a vertex) the winding number decides. Vertices at equal positions are one; triangles without
-//! area are left out.
+//! The nearest point of a surface is on a face, an edge or a vertex, each of which has a closed form
+//! ([`point`]). The sign of the distance to a point is that of the side of the surface on which the point is, as the
+//! winding of the triangles has it, told by the normal of the face or by the angle-weighted normal of
+//! the edge or vertex ([`topology`]). On the surface that normal is the gradient. This needs no closed
+//! surface (neither does Drake's): beyond the boundary of an open one the faces there are continued.
+//! Where that normal says nothing (more than two faces at an edge, cones that meet in a vertex) and
+//! the surface is closed, the winding number decides. Vertices at equal positions are one; triangles
+//! without area are left out.
 //!
-//! # Pairs
-//! [`signed_distance_true_surface`] answers for meshes with their true surface instead of their hull.
-//!
-//! A surface that is closed (every edge has as many triangles on one side as on the other) and
-//! encloses a positive volume is the boundary of a *solid*; every other one is a *sheet*, without
-//! inside.
-//!
-//! * **Separated**: the least distance of all triangles to the other body or to its triangles. Exact:
-//!   boxes prune, the convex kernels decide.
-//! * **Half space**: the lowest vertex. Exact.
-//! * **Margins**: a sphere is its centre and a capsule its axis, the radius is subtracted at the end.
-//!   So for a sphere the answer is the distance of its centre to the surface less the radius: exact,
-//!   in any depth.
-//! * **A convex body that overlaps a solid**: minus the larger of two depths: that of its deepest point
-//!   below the surface of the mesh, and that of the deepest vertex of the mesh below the surface of
-//!   the body. The second is exact. The first is found by branch and bound to within [`TOLERANCE`];
-//!   it is exact, as far as rounding goes, where the deepest point is what supports the body along the
-//!   normal of the face that is nearest to it. That is so wherever a body sinks into a face by
-//!   less than the thickness of the mesh.
-//! * **Two meshes that overlap**: minus the larger of the depths of the deepest points of the edges of
-//!   each below the surface of the other, if that is a solid; likewise to within [`TOLERANCE`], and
-//!   exact where it is a vertex below a face.
-//! * **Sheets** that cut the other body: minus the largest penetration of one of their triangles into
-//!   the body or into a triangle of it (the shortest translation that separates the two).
-//!
-//! All of these are 0 where the bodies touch, and continuous. Depths are those of points, not the
-//! length of the translation that separates the bodies, which for non-convex bodies may be anything;
-//! where a body sinks into a flat side both are the same.
-//!
-//! The normal is that of the surface at the nearest point to the deepest one. Derivatives are exact where
-//! one feature of each body decides. In deep overlap, where several features of the surface are
-//! equally near to the deepest point, they are those of the depth of that point, held fixed in its
-//! body, below one of them.
+//! Pairs that are apart are searched through boxes ([`core_pair`], [`mesh_pair`]), pairs that overlap by
+//! branch and bound ([`depth`]). Searches run on values and end with what decides ([`pair`]), which is
+//! evaluated in `T`.
 
 mod core_pair;
 mod depth;
@@ -65,7 +34,8 @@ use nalgebra::Vector3;
 use topology::Topology;
 use tree::{Box3, Tree};
 
-/// Depths that are searched for are below the true ones by at most this fraction of them.
+/// Depths that are searched for are below the true ones by at most this fraction of them (or
+/// [`depth::SMALLEST`]).
 pub(super) const TOLERANCE: f64 = 1e-3;
 
 /// A surface of triangles, ready for queries, in the frame of the mesh.
