@@ -2,9 +2,9 @@
 //! which changes by no more than the way that a point moves.
 
 use super::pair::{Decides, Solution};
-use super::point::Probe;
+use super::point::{NearestFeature, Probe};
 use super::tree::Box3;
-use super::{Surface, TOLERANCE};
+use super::{Surface, TOLERANCE, Triangle};
 use crate::proximity::NEGLIGIBLE;
 use crate::proximity::convex::{self, Active, Core, Local, NearPoint, Placed};
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -200,6 +200,86 @@ impl Surface {
     }
 }
 
+/// A point of a body that two faces limit: the body is lowest along a mean of their normals.
+pub(super) struct Between {
+    pub(super) p: Vector3<f64>,
+    pub(super) features: [NearestFeature; 2],
+    /// The weight of the first.
+    pub(super) weight: f64,
+    pub(super) depth: f64,
+}
+
+impl Between {
+    pub(super) fn solution(&self, x_ab: &Isometry3<f64>) -> Solution {
+        let p_b = x_ab.inverse_transform_point(&Point3::from(self.p)).coords;
+        Solution::new(Decides::Between(self.features, self.weight, p_b))
+    }
+}
+
+impl Surface {
+    /// The deepest point of a body near `p`, a point of it whose depth is about right, if two faces
+    /// limit it. `lowest` is the point of the body that is lowest along a vector.
+    ///
+    /// The largest value that the lesser of two linear functions takes on a convex body is the least one
+    /// that their means take: means have one parameter.
+    pub(super) fn between(
+        &self,
+        p: &Vector3<f64>,
+        probe: &Probe,
+        lowest: impl Fn(&Vector3<f64>) -> Vector3<f64>,
+    ) -> Option<Between> {
+        let first = &self.triangles[probe.triangle];
+        let reach = probe.depth * (1.0 + 2.0 * TOLERANCE);
+        let mut other: Option<(f64, usize)> = None;
+        self.tree.descend(
+            reach * reach,
+            |b| b.distance2(p),
+            |i| {
+                let t = &self.triangles[i];
+                let d2 = (t.nearest(p) - p).norm_squared();
+                let known = other.map_or(reach * reach, |o| o.0);
+                if d2 < known && t.normal.dot(&first.normal) < 1.0 - 1e-9 {
+                    other = Some((d2, i));
+                }
+                other.map_or(reach * reach, |o| o.0)
+            },
+        );
+        let second = &self.triangles[other?.1];
+        // How much deeper a point is below the first plane than below the second.
+        let lead = |p: &Vector3<f64>| second.height(p) - first.height(p);
+        let at = |weight: f64| lowest(&(first.normal * weight + second.normal * (1.0 - weight)));
+        // Lowest along the normal of the first it is deeper below that: the first limits less.
+        let (mut low, mut high) = (0.0, 1.0);
+        let (mut below_second, mut below_first) = (at(low), at(high));
+        if lead(&below_second) >= 0.0 || lead(&below_first) <= 0.0 {
+            return None;
+        }
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            let q = at(middle);
+            if lead(&q) > 0.0 {
+                (high, below_first) = (middle, q);
+            } else {
+                (low, below_second) = (middle, q);
+            }
+        }
+        let (l, h) = (lead(&below_second), lead(&below_first));
+        let s = if h > l { -l / (h - l) } else { 0.5 };
+        let p = below_second + (below_first - below_second) * s;
+        let depth = -first.height(&p);
+        let here = self.probe(&p);
+        let same = 10.0 * NEGLIGIBLE * (self.extent + p.amax());
+        let inside = |t: &Triangle| t.inset(&p) >= -same;
+        let decided = inside(first) && inside(second) && (here.depth - depth).abs() <= same;
+        (decided && depth >= probe.depth - same).then(|| Between {
+            p,
+            features: [NearestFeature::face(first), NearestFeature::face(second)],
+            weight: 0.5 * (low + high),
+            depth,
+        })
+    }
+}
+
 /// The deepest point of a core that is known.
 pub(super) struct DeepestOfCore<'a> {
     mesh: &'a Surface,
@@ -345,6 +425,9 @@ impl<'a> DeepestOfCore<'a> {
                 return Solution::new(Decides::Features(here));
             }
         }
-        Solution::new(Decides::Point(self.probe.feature, p_b))
+        match self.mesh.between(&self.p, &self.probe, |n| self.lowest(n)) {
+            Some(between) => between.solution(&self.x_mb),
+            None => Solution::new(Decides::Point(self.probe.feature, p_b)),
+        }
     }
 }

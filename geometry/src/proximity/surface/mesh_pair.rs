@@ -185,7 +185,10 @@ fn nearest_triangles(
 #[derive(Clone, Copy)]
 enum Part {
     Node(usize),
-    Edge([Vector3<f64>; 2]),
+    Edge {
+        part: [Vector3<f64>; 2],
+        whole: [Vector3<f64>; 2],
+    },
 }
 
 /// Takes a part and a bound of its depth.
@@ -196,8 +199,9 @@ struct DeepestOfEdges<'a> {
     solid: &'a Surface,
     body: &'a Surface,
     x_ab: &'a Isometry3<f64>,
-    /// The deepest point so far, in A.
+    /// The deepest point so far and the edge that it is on, in A.
     p: Vector3<f64>,
+    on: [Vector3<f64>; 2],
     probe: Probe,
 }
 
@@ -210,14 +214,15 @@ impl<'a> DeepestOfEdges<'a> {
             body,
             x_ab,
             p,
+            on: [p; 2],
             probe,
         }
     }
 
-    fn look(&mut self, p: &Vector3<f64>) -> Probe {
+    fn look(&mut self, p: &Vector3<f64>, on: [Vector3<f64>; 2]) -> Probe {
         let probe = self.solid.probe(p);
         if probe.depth > self.probe.depth {
-            (self.p, self.probe) = (*p, probe);
+            (self.p, self.on, self.probe) = (*p, on, probe);
         }
         probe
     }
@@ -227,10 +232,13 @@ impl<'a> DeepestOfEdges<'a> {
         let smallest = NEGLIGIBLE * size + SMALLEST * self.body.extent;
         search(Part::Node(0), smallest, |part, enough, hand_on| {
             match part {
-                Part::Edge([p, q]) => {
+                Part::Edge {
+                    part: [p, q],
+                    whole,
+                } => {
                     let middle = (p + q) * 0.5;
-                    self.edge(p, middle, enough, hand_on);
-                    self.edge(middle, q, enough, hand_on);
+                    self.edge([p, middle], whole, enough, hand_on);
+                    self.edge([middle, q], whole, enough, hand_on);
                 }
                 Part::Node(index) => match self.body.tree.below(index) {
                     Below::Nodes(children) => {
@@ -243,6 +251,13 @@ impl<'a> DeepestOfEdges<'a> {
             }
             self.probe.depth
         });
+        let [p, q] = self.on;
+        let lowest = |n: &Vector3<f64>| if n.dot(&p) <= n.dot(&q) { p } else { q };
+        if p != q
+            && let Some(between) = self.solid.between(&self.p, &self.probe, lowest)
+        {
+            return (between.depth, between.solution(self.x_ab));
+        }
         let p_b = self.x_ab.inverse_transform_point(&self.p.into()).coords;
         let solution = Solution::new(Decides::Point(self.probe.feature, p_b));
         (self.probe.depth, solution)
@@ -278,23 +293,31 @@ impl<'a> DeepestOfEdges<'a> {
                 continue;
             }
             let (p, q) = (at_pose(self.x_ab, p), at_pose(self.x_ab, q));
-            self.look(&p);
-            self.look(&q);
-            self.edge(p, q, enough, hand_on);
+            self.look(&p, [p, q]);
+            self.look(&q, [p, q]);
+            self.edge([p, q], [p, q], enough, hand_on);
         }
     }
 
-    fn edge(&mut self, p: Vector3<f64>, q: Vector3<f64>, enough: f64, hand_on: HandOn<'_>) {
+    /// Bounds a part of an edge.
+    fn edge(
+        &mut self,
+        part: [Vector3<f64>; 2],
+        whole: [Vector3<f64>; 2],
+        enough: f64,
+        hand_on: HandOn<'_>,
+    ) {
+        let [p, q] = part;
         let radius = 0.5 * (q - p).norm() * (1.0 + 1e-12);
         let middle = (p + q) * 0.5;
         if self.solid.tree.bounds().distance2(&middle) > radius * radius {
             return;
         }
-        let probe = self.look(&middle);
+        let probe = self.look(&middle, whole);
         let lowest = |n: &Vector3<f64>| n.dot(&p).min(n.dot(&q));
         let bound = self
             .solid
             .depth_bound(&probe, &middle, radius, enough, lowest, |_| ());
-        hand_on(bound, Part::Edge([p, q]));
+        hand_on(bound, Part::Edge { part, whole });
     }
 }

@@ -23,6 +23,9 @@ pub(super) enum Decides {
     Features(Active),
     /// A feature of the surface of A, and a point fixed in B.
     Point(NearestFeature, Vector3<f64>),
+    /// Two faces of A, and the point of B between them: how deep it is below the lesser of them is the
+    /// mean of both, with this weight of the first, also to first order.
+    Between([NearestFeature; 2], f64, Vector3<f64>),
     /// Features of A and of a vertex fixed in B.
     Vertex(Active, Vector3<f64>),
 }
@@ -60,6 +63,15 @@ impl Decides {
         match self {
             Self::Features(active) => active.evaluate(&Placed::new(x_ab)),
             Self::Point(feature, p_b) => feature.evaluate(&at_pose(x_ab, p_b)),
+            Self::Between([first, second], weight, p_b) => {
+                let p = at_pose(x_ab, p_b);
+                let (mut found, other) = (first.evaluate(&p), second.evaluate(&p));
+                // Of both the value is the same, but for rounding.
+                let rates = (other.distance - T::from(other.distance.re()))
+                    - (found.distance - T::from(found.distance.re()));
+                found.distance += rates * T::from(1.0 - weight);
+                found
+            }
             Self::Vertex(active, p_b) => {
                 let mut x = Isometry3::identity();
                 x.translation.vector = at_pose(x_ab, p_b);
@@ -108,11 +120,9 @@ pub fn signed_distance_true_surface<T: Scalar>(
 ) -> Result<Option<PairDistance<T>>> {
     // The lowest vertex of a surface is that of its hull.
     let surfaces_matter = !is_half_space(a) && !is_half_space(b);
-    let surface = |shape, is_true| match shape {
-        &Shape::Mesh(ref mesh) if is_true && surfaces_matter => mesh.proximity_surface().map(Some),
-        _ => Ok(None),
-    };
-    let found = match (surface(a, a_true)?, surface(b, b_true)?) {
+    let surface_a = surface_of(a, a_true && surfaces_matter)?;
+    let surface_b = surface_of(b, b_true && surfaces_matter)?;
+    let found = match (surface_a, surface_b) {
         (None, None) => return signed_distance_within(a, x_wa, b, x_wb, max_distance),
         (Some(m), None) => of_core(m, x_wa, b, x_wb, max_distance)?,
         (None, Some(m)) => of_core(m, x_wb, a, x_wa, max_distance)?.map(PairDistance::swapped),
@@ -124,6 +134,13 @@ pub fn signed_distance_true_surface<T: Scalar>(
         }
     };
     Ok(found.filter(|d| d.distance.re() <= max_distance))
+}
+
+fn surface_of(shape: &Shape, is_true: bool) -> Result<Option<&Surface>> {
+    match shape {
+        Shape::Mesh(mesh) if is_true => mesh.proximity_surface().map(Some),
+        _ => Ok(None),
+    }
 }
 
 fn is_half_space(shape: &Shape) -> bool {

@@ -1,7 +1,7 @@
 //! The feature of a surface that is nearest to a point, and the signed distance to it.
 
-use super::Surface;
 use super::topology::Pseudonormal;
+use super::{Surface, Triangle};
 use crate::proximity::features::{CoreDistance, Features};
 use crate::proximity::{NEGLIGIBLE, lift};
 use nalgebra::{Isometry3, Vector3};
@@ -26,6 +26,18 @@ impl NearestFeature {
             found.n_ab = -found.n_ab;
         }
         found
+    }
+
+    pub(super) fn face(t: &Triangle) -> Self {
+        let features = Features::PlanePoint {
+            normal_a: t.normal,
+            offset: t.base(),
+            p_b: Vector3::zeros(),
+        };
+        Self {
+            features,
+            inside: false,
+        }
     }
 
     /// The same feature with `p` on its outer side, whichever side that is: for sheets.
@@ -105,15 +117,7 @@ impl Surface {
             t.normal.cross(&e).dot(&(q - t.corners[*k])).abs() <= tolerance * e.norm()
         };
         let foot_inside = t.inset(p) >= -tolerance;
-        let face = Features::PlanePoint {
-            normal_a: t.normal,
-            offset: t.base(),
-            p_b: Vector3::zeros(),
-        };
-        let on_face = NearestFeature {
-            features: face,
-            inside: false,
-        };
+        let on_face = NearestFeature::face(t);
         // At the surface edges and vertices have normals of their own; away from it the plane is as
         // near as the edge of it.
         if foot_inside && !touches {
@@ -157,7 +161,7 @@ impl Surface {
     /// How often the surface goes around `p`: solid angles by A. van Oosterom and J. Strackee, IEEE
     /// Trans. Biomed. Eng. 30(2), 1983.
     fn winding_number(&self, p: &Vector3<f64>) -> f64 {
-        let angle = |t: &super::Triangle| {
+        let angle = |t: &Triangle| {
             let [a, b, c] = t.corners.map(|v| v - p);
             let (la, lb, lc) = (a.norm(), b.norm(), c.norm());
             let volume = a.dot(&b.cross(&c));

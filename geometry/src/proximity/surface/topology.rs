@@ -125,8 +125,8 @@ impl Topology {
         let mut fan: Vec<Option<u32>> = vec![None; certain.len()];
         let mut certain = certain;
         for (i, (t, ids)) in triangles.iter().zip(&self.vertices).enumerate() {
-            for k in 0..3 {
-                let v = ids[k] as usize;
+            for (k, v) in ids.iter().enumerate() {
+                let v = *v as usize;
                 let e = t.corners[(k + 1) % 3] - t.corners[k];
                 let f = t.corners[(k + 2) % 3] - t.corners[k];
                 sums[v] += t.normal * e.cross(&f).norm().atan2(e.dot(&f));
