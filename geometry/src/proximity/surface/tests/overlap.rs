@@ -167,7 +167,7 @@ fn no_jumps_on_the_way_through() {
             };
             let (x_wa, start) = (random.pose(0.05), random.pose(0.0));
             let direction = random.vector().normalize();
-            let steps = 40;
+            let steps = 24;
             let step = 0.5 / f64::from(steps);
             let mut last: Option<f64> = None;
             for k in 0..steps {
