@@ -8,6 +8,7 @@ use crate::mesh::{
 };
 use crate::proximity::polytope::Polytope;
 use crate::proximity::surface::Surface;
+use crate::ray::triangles::TriangleTree;
 use nalgebra::Vector3;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -46,6 +47,8 @@ struct Scaled {
     polytope: OnceLock<Polytope>,
     /// Likewise the true surface.
     proximity_surface: OnceLock<Surface>,
+    /// The surface as rays want it, likewise.
+    triangles: OnceLock<TriangleTree>,
 }
 
 impl Scaled {
@@ -66,6 +69,7 @@ impl Scaled {
             volume: OnDemand::default(),
             polytope: OnceLock::new(),
             proximity_surface: OnceLock::new(),
+            triangles: OnceLock::new(),
         }))
     }
 
@@ -148,6 +152,14 @@ impl Scaled {
         let mesh = self.surface()?;
         let surface = Surface::new(&mesh).map_err(|e| self.named(e))?;
         Ok(self.proximity_surface.get_or_init(|| surface))
+    }
+
+    fn triangles(&self) -> Result<&TriangleTree> {
+        if let Some(triangles) = self.triangles.get() {
+            return Ok(triangles);
+        }
+        let surface = self.surface()?;
+        Ok(self.triangles.get_or_init(|| TriangleTree::new(&surface)))
     }
 }
 
@@ -253,6 +265,10 @@ mesh_shape!(
 );
 
 impl Mesh {
+    /// The triangles of the surface for rays.
+    pub(crate) fn triangles(&self) -> Result<&TriangleTree> {
+        self.0.triangles()
+    }
     /// The surface of the mesh after scaling (m); of a VTK file, the boundary of its tetrahedra. It is
     /// read when it is first asked for; clones of the shape share it.
     ///

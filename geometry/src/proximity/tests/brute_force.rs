@@ -22,7 +22,7 @@ fn answers_are_certified() {
 }
 
 /// Largest separating margin found from many starts by local search over directions.
-fn searched(a: &Shape, x_wa: &Isometry3<f64>, b: &Shape, x_wb: &Isometry3<f64>) -> f64 {
+pub(super) fn searched(a: &Shape, x_wa: &Isometry3<f64>, b: &Shape, x_wb: &Isometry3<f64>) -> f64 {
     let g = |n: &Vector3<f64>| separating_margin(a, x_wa, b, x_wb, n);
     let mut starts: Vec<(f64, Vector3<f64>)> = (0..400)
         .map(|k| {
