@@ -86,6 +86,8 @@ mod convex;
 mod distance_to_point;
 mod features;
 mod half_space;
+mod point_cylinder;
+mod point_ellipsoid;
 pub(crate) mod polytope;
 mod separating_axis;
 mod sphere_box;
@@ -397,6 +399,12 @@ fn active_features<T: Scalar>(
                 "signed_distance: the distance of two half spaces is not defined, both are \
                  unbounded; filter the pair",
             ));
+        }
+        (Shape::Cylinder(a), Shape::Sphere(_)) => {
+            point_cylinder::features(a.radius(), 0.5 * a.length(), &p, reach).into()
+        }
+        (Shape::Ellipsoid(a), Shape::Sphere(_)) => {
+            point_ellipsoid::features(&a.semi_axes(), &p, reach).into()
         }
         (Shape::HalfSpace(_), b) => half_space_features(&core(b)?, &x, reach).into(),
         (a, b) => convex::features(&core(a)?, &core(b)?, &x, reach).into(),
