@@ -187,6 +187,49 @@ impl Gjk {
     }
 }
 
+/// Where a core is, seen from a ball.
+pub(in crate::proximity) enum NearPoint {
+    /// Nowhere in the ball.
+    Beyond,
+    /// Around its centre.
+    Inside,
+    /// The part of the core that is in the ball is within `radius` of its point `p`, which is not much
+    /// farther from the centre than the nearest one.
+    Near { p: Vector3<f64>, radius: f64 },
+}
+
+/// Looks for a core in the ball of `radius` around `center`.
+pub(in crate::proximity) fn near_point(
+    core: &Core<'_>,
+    center: &Vector3<f64>,
+    radius: f64,
+) -> NearPoint {
+    let x_ab = Isometry3::translation(center.x, center.y, center.z);
+    let pair = Pair::new(core, &Core::Point, &x_ab);
+    let mut gjk = Gjk::new(&pair);
+    for _ in 0..64 {
+        let status = gjk.step(&pair);
+        if gjk.margin > radius {
+            return NearPoint::Beyond;
+        }
+        if status == Status::Overlapping {
+            return NearPoint::Inside;
+        }
+        let length = gjk.v.norm();
+        if status == Status::Converged || gjk.margin >= 0.7 * length {
+            break;
+        }
+    }
+    // For q in the core (p - q).v >= |v| (margin - |v|), so that |q - p|^2 is at most
+    // |q - c|^2 - |v| (2 margin - |v|), where v = c - p.
+    let length = gjk.v.norm();
+    let square = radius * radius - length * (2.0 * gjk.margin - length);
+    NearPoint::Near {
+        p: center - gjk.v,
+        radius: square.max(0.0).sqrt(),
+    }
+}
+
 /// A nearest point and the vertices that span it.
 type Nearest = (Vector3<f64>, [Option<usize>; 3]);
 

@@ -355,13 +355,18 @@ pub(in crate::proximity) fn half_space_features(
     if height(&b.support(&n_b)) > reach {
         return None;
     }
-    let region = b.region(&n_b, 1e-15 * b.extent());
-    // The middle of the part that touches first.
-    let middle = facing(&region, &region, &n_b).b;
     let active = Active {
         n,
         a: Local::face(Vector3::zeros(), n),
         b: b.local(&n_b, 1e-15),
     };
+    // The middle of the part that touches first.
+    let middle = middle_of_support(b, &n_b);
     Some(active.settled(&x_ab, &Vector3::zeros(), &middle))
+}
+
+/// The middle of the points of a core that are farthest along the unit vector `n`.
+pub(in crate::proximity) fn middle_of_support(core: &Core<'_>, n: &Vector3<f64>) -> Vector3<f64> {
+    let region = core.region(n, 1e-15 * core.extent());
+    facing(&region, &region, n).b
 }
