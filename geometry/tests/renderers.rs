@@ -339,3 +339,16 @@ fn renderers_can_be_chosen_per_geometry() {
     scene.remove_renderer("a").unwrap();
     assert!(changed(&scene));
 }
+
+#[test]
+fn a_snapshot_shows_its_engines() {
+    let mut scene = SceneGraph::new();
+    scene.add_renderer("a", Ledger::default()).unwrap();
+    let mut b = DiagramBuilder::new();
+    let scene = b.add("scene_graph", scene);
+    let ctx = b.build().unwrap().default_context();
+    let query = ctx.eval(scene.query).unwrap();
+    assert!(query.render_engine_by_name("a").is_ok());
+    let e = query.render_engine_by_name("b").err().unwrap().to_string();
+    assert!(e.contains("'b'") && e.contains("[a]"), "{e}");
+}

@@ -9,10 +9,23 @@ use crate::render::{
     RenderView,
 };
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion};
+use std::ops::Deref;
 use std::sync::{PoisonError, RwLockReadGuard};
 use tarragon_framework::{Scalar, math};
 
 impl<T: Scalar> QueryObject<T> {
+    /// A render engine of the scene, to be read (Drake's `GetRenderEngineByName`). It is shared by all
+    /// contexts; while the guard lives, nobody can register with it.
+    ///
+    /// # Errors
+    /// If there is no renderer of that name; the message names those there are.
+    pub fn render_engine_by_name(
+        &self,
+        name: &str,
+    ) -> Result<impl Deref<Target = Box<dyn RenderEngine>> + '_> {
+        Ok(read(self.state.renderer(name)?))
+    }
+
     /// Draws a colour image from a camera at `X_PC` in the frame P; derivatives are not used.
     ///
     /// # Errors
