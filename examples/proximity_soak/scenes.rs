@@ -1,8 +1,8 @@
 //! Random scenes that are hard on purpose.
 
-use crate::truth::{Random, Solid, obj, vector};
+use crate::truth::{Random, Solid, vector};
 use nalgebra::{Isometry3, Vector3};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 use tarragon::framework::math;
 use tarragon::framework::random::RandomGenerator;
@@ -78,27 +78,10 @@ impl Scene {
     pub(crate) fn line(&self, folder: &Path, name: &str) -> Result<String, AnyError> {
         let mut geometries = vec![];
         for (i, item) in self.items.iter().enumerate() {
-            let shape = &item.solid.shape;
-            let kind = shape.type_name();
-            let shape: Value = match shape {
-                Shape::Box(s) => json!({"type": kind, "size": s.size().as_slice()}),
-                Shape::Capsule(s) => {
-                    json!({"type": kind, "radius": s.radius(), "length": s.length()})
-                }
-                Shape::Cylinder(s) => {
-                    json!({"type": kind, "radius": s.radius(), "length": s.length()})
-                }
-                Shape::Ellipsoid(s) => json!({"type": kind, "abc": s.semi_axes().as_slice()}),
-                Shape::Sphere(s) => json!({"type": kind, "radius": s.radius()}),
-                Shape::Convex(_) | Shape::Mesh(_) => {
-                    let file = folder.join(format!("{name}_{i}.obj"));
-                    std::fs::write(&file, obj(&item.solid.points))?;
-                    json!({"type": kind, "file": file})
-                }
-                _ => json!({"type": kind}),
-            };
+            let name = (folder, &*format!("{name}_{i}"));
             geometries.push(json!({
-                "name": format!("g{i}"), "shape": shape, "pose": item.pose, "anchored": item.anchored,
+                "name": format!("g{i}"), "shape": item.solid.json(name)?, "pose": item.pose,
+                "anchored": item.anchored,
             }));
         }
         let scene = json!({"geometries": geometries, "point": self.point.as_slice()});

@@ -1,8 +1,10 @@
 //! Solids whose support function is known independently of the library, to any precision.
 
 use nalgebra::{Isometry3, Vector3};
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::path::Path;
 use tarragon::framework::random::{RandomDistribution, RandomGenerator};
 use tarragon::geometry::{Convex, InMemoryMesh, MemoryFile, Mesh, Shape};
 
@@ -97,6 +99,24 @@ impl Solid {
         Self { shape, points }
     }
 
+    /// The shape as scenes of `tarragon query` have it; a mesh is written into a folder under a name.
+    pub(crate) fn json(&self, (folder, name): (&Path, &str)) -> std::io::Result<Value> {
+        let kind = self.shape.type_name();
+        Ok(match &self.shape {
+            Shape::Box(s) => json!({"type": kind, "size": s.size().as_slice()}),
+            Shape::Capsule(s) => json!({"type": kind, "radius": s.radius(), "length": s.length()}),
+            Shape::Cylinder(s) => json!({"type": kind, "radius": s.radius(), "length": s.length()}),
+            Shape::Ellipsoid(s) => json!({"type": kind, "abc": s.semi_axes().as_slice()}),
+            Shape::Sphere(s) => json!({"type": kind, "radius": s.radius()}),
+            Shape::Convex(_) | Shape::Mesh(_) => {
+                let file = folder.join(format!("{name}.obj"));
+                std::fs::write(&file, obj(&self.points))?;
+                json!({"type": kind, "file": file})
+            }
+            _ => json!({"type": kind}),
+        })
+    }
+
     /// Largest value of `d.p` over the points of the solid in its own frame; of a half space, for the
     /// direction of its normal only.
     pub(crate) fn local_support<R: Real>(&self, d: &[R; 3]) -> R {
@@ -145,7 +165,7 @@ pub(crate) fn margin<R: Real>(
 }
 
 /// An OBJ file of points; its faces only see to it that all of them are used.
-pub(crate) fn obj(points: &[Vector3<f64>]) -> String {
+fn obj(points: &[Vector3<f64>]) -> String {
     let mut text = String::new();
     for p in points {
         // Shortest texts that read back to the same bits. Writing to a string can not fail.
