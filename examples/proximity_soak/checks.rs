@@ -222,7 +222,7 @@ type Near = (GeometryId, GeometryId, f64);
 fn are_within(some: &[Near], all: &[Near], limit: f64, rounding: f64) -> bool {
     let missing = all.iter().filter(|d| !some.contains(d));
     some.iter().all(|d| all.contains(d) && d.2 <= limit)
-        && missing.into_iter().all(|d| d.2 > limit - rounding)
+        && missing.into_iter().all(|d| d.2 >= limit - rounding)
 }
 
 /// The queries agree with each other to the last bit, but for what only just touches.
