@@ -1,122 +1,450 @@
-//! SceneGraph proximity queries: next to `b_proximity.py`.
+//! SceneGraph proximity queries: next to `b_proximity.py` and `d_autodiff.py`.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
 mod support;
 
-use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use nalgebra::Isometry3;
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use nalgebra::{Isometry3, Vector3};
+use std::cell::RefCell;
 use std::hint::black_box;
+use std::time::Duration;
 use support::{numbers, pose, scene};
-use tarragon::geometry::{BoxShape, Capsule, Sphere};
+use tarragon::framework::math::rotation_exp;
+use tarragon::framework::{DiagramScalar, Scalar};
+use tarragon::geometry::proximity::signed_distance_within;
+use tarragon::geometry::{
+    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, InMemoryMesh, MemoryFile, Ray,
+    RayOptions, Sphere,
+};
 use tarragon::prelude::*;
 
-struct Scene {
-    ctx: Context<f64>,
-    query: OutputPort<QueryObject<f64>>,
-    port: InputPort<FramePoseVector<f64>>,
-    pose_sets: Vec<FramePoseVector<f64>>,
+/// Shapes on one frame each, and poses for them that come in turn.
+struct Scene<T: Scalar> {
+    diagram: Diagram<T>,
+    ctx: Context<T>,
+    query: OutputPort<QueryObject<T>>,
+    port: InputPort<FramePoseVector<T>>,
+    pose_sets: Vec<FramePoseVector<T>>,
     next: usize,
+    /// Edge length of the scene (m).
+    size: f64,
 }
 
-impl Scene {
+impl Scene<f64> {
     fn load(kind: &str, n: usize) -> Option<Self> {
         let json = scene(&format!("{kind}_{n}"))?;
-        let mut graph = SceneGraph::new();
-        let source = graph.register_source("s").unwrap();
-        let mut frames = vec![];
-        for (i, shape) in json["shapes"].as_array().unwrap().iter().enumerate() {
-            let frame = graph
-                .register_frame(source, GeometryFrame::new(format!("f{i}")))
-                .unwrap();
+        let shape = |shape: &serde_json::Value| -> Shape {
             let mut dims = shape.as_array().unwrap().clone();
             let kind = dims.remove(0);
             let d = numbers(&dims.into());
-            let shape: Shape = match kind.as_str().unwrap() {
+            match kind.as_str().unwrap() {
                 "sphere" => Sphere::new(d[0]).unwrap().into(),
                 "box" => BoxShape::new(d[0], d[1], d[2]).unwrap().into(),
                 _ => Capsule::new(d[0], d[1]).unwrap().into(),
-            };
+            }
+        };
+        let shapes: Vec<Shape> = json["shapes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(shape)
+            .collect();
+        let sets = json["pose_sets"].as_array().unwrap().iter();
+        let sets = sets.map(|set| set.as_array().unwrap().iter().map(pose).collect());
+        let size = json["L"].as_f64().unwrap();
+        Some(Self::new(shapes, sets.collect(), size))
+    }
+}
+
+impl<T: DiagramScalar> Scene<T> {
+    fn new(shapes: Vec<Shape>, pose_sets: Vec<Vec<Isometry3<T>>>, size: f64) -> Self {
+        let mut graph = SceneGraph::new();
+        let source = graph.register_source("s").unwrap();
+        let mut frames = vec![];
+        for (i, shape) in shapes.into_iter().enumerate() {
+            let frame = GeometryFrame::new(format!("f{i}"));
+            let frame = graph.register_frame(source, frame).unwrap();
             let instance = GeometryInstance::new(Isometry3::identity(), shape, "g")
                 .with_proximity(ProximityProperties::new());
             graph.register_geometry(source, frame, instance).unwrap();
             frames.push(frame);
         }
-        let pose_sets = json["pose_sets"].as_array().unwrap().iter().map(|set| {
-            let poses = set.as_array().unwrap().iter().map(pose);
-            FramePoseVector::from_iter(frames.iter().copied().zip(poses))
-        });
-        let pose_sets = pose_sets.collect();
+        let pose_sets = pose_sets
+            .into_iter()
+            .map(|set| FramePoseVector::from_iter(frames.iter().copied().zip(set)))
+            .collect();
         let mut b = DiagramBuilder::new();
         let graph = b.add("scene", graph);
-        Some(Self {
-            ctx: b.build().unwrap().default_context(),
-            query: graph.query,
-            port: graph.source_pose_port(source).unwrap(),
+        let diagram = b.build().unwrap().to_scalar::<T>().unwrap();
+        let ports = diagram.ports(&graph).unwrap();
+        Self {
+            ctx: diagram.default_context(),
+            query: ports.query,
+            port: ports.source_pose_port(source).unwrap(),
+            diagram,
             pose_sets,
             next: 0,
-        })
+            size,
+        }
     }
     /// Untimed in the script too: new poses on the input port.
     fn pose(&mut self) {
         self.next = (self.next + 1) % self.pose_sets.len();
-        self.ctx
-            .fix(self.port, self.pose_sets[self.next].clone())
-            .unwrap();
+        let poses = &self.pose_sets[self.next];
+        self.ctx.fix(self.port, poses.clone()).unwrap();
+    }
+    fn query(&self) -> &QueryObject<T> {
+        self.ctx.eval(self.query).unwrap()
     }
 }
 
-fn proximity(c: &mut Criterion) {
-    for (kind, n) in [
-        ("sphere", 100),
-        ("sphere", 1000),
-        ("box", 1000),
-        ("capsule", 1000),
-        ("mixed", 1000),
-    ] {
-        let Some(scene) = Scene::load(kind, n) else {
-            continue;
-        };
-        let scene = std::cell::RefCell::new(scene);
-        let bench = |c: &mut Criterion, name: &str, update: bool, f: &dyn Fn(&QueryObject<f64>)| {
-            let mut group = c.benchmark_group(format!("B.{name}.{kind}"));
-            let prepare = || {
-                let mut s = scene.borrow_mut();
-                s.pose();
-                if !update {
-                    s.ctx.eval(s.query).unwrap();
+/// Times `f` at new poses; `update`: with the time that the poses take.
+fn bench<T: DiagramScalar>(
+    c: &mut Criterion,
+    id: String,
+    scene: &RefCell<Scene<T>>,
+    update: bool,
+    f: impl Fn(&QueryObject<T>),
+) {
+    let prepare = || {
+        let mut scene = scene.borrow_mut();
+        scene.pose();
+        if !update {
+            scene.query();
+        }
+    };
+    c.bench_function(&id, |bencher| {
+        bencher.iter_batched(
+            prepare,
+            |()| f(scene.borrow().query()),
+            BatchSize::PerIteration,
+        );
+    });
+}
+
+fn queries(c: &mut Criterion) {
+    for kind in ["sphere", "box", "capsule", "mixed"] {
+        for n in [100, 1000, 5000] {
+            if n == 5000 && kind == "capsule" {
+                continue;
+            }
+            let Some(scene) = Scene::load(kind, n) else {
+                continue;
+            };
+            let middle = Vector3::repeat(scene.size / 2.0);
+            let scene = RefCell::new(scene);
+            let mut run = |name: &str, f: &dyn Fn(&QueryObject<f64>)| {
+                for (suffix, update) in [("", false), ("+pose_update", true)] {
+                    bench(c, format!("B.{name}{suffix}.{kind}/{n}"), &scene, update, f);
                 }
             };
-            group.bench_function(n.to_string(), |bencher| {
-                bencher.iter_batched(
-                    prepare,
-                    |()| {
-                        let s = scene.borrow();
-                        f(s.ctx.eval(s.query).unwrap());
-                    },
-                    BatchSize::PerIteration,
-                );
+            run("ComputePointPairPenetration", &|q| {
+                black_box(q.compute_point_pair_penetration().unwrap());
             });
-            group.finish();
-        };
-        bench(c, "pose_update(FullPoseUpdate)", true, &|q| {
-            black_box(q);
-        });
-        bench(c, "ComputePointPairPenetration", false, &|q| {
-            black_box(q.compute_point_pair_penetration().unwrap());
-        });
-        bench(c, "ComputePointPairPenetration+pose_update", true, &|q| {
-            black_box(q.compute_point_pair_penetration().unwrap());
-        });
-        bench(c, "SignedDistancePairwise(0.1)", false, &|q| {
-            black_box(
-                q.compute_signed_distance_pairwise_closest_points(0.1)
-                    .unwrap(),
-            );
-        });
+            run("HasCollisions", &|q| {
+                black_box(q.has_collisions().unwrap());
+            });
+            run("FindCollisionCandidates", &|q| {
+                black_box(q.find_collision_candidates());
+            });
+            run("SignedDistancePairwise(0.1)", &|q| {
+                let pairs = q.compute_signed_distance_pairwise_closest_points(0.1);
+                black_box(pairs.unwrap());
+            });
+            if n <= 100 {
+                run("SignedDistancePairwise(inf)", &|q| {
+                    let all = f64::INFINITY;
+                    let pairs = q.compute_signed_distance_pairwise_closest_points(all);
+                    black_box(pairs.unwrap());
+                });
+            }
+            for (name, threshold) in [("inf", f64::INFINITY), ("0.1", 0.1)] {
+                run(&format!("SignedDistanceToPoint({name})"), &|q| {
+                    let near = q.compute_signed_distance_to_point(&middle, threshold);
+                    black_box(near.unwrap());
+                });
+            }
+            let id = format!("B.pose_update(FullPoseUpdate).{kind}/{n}");
+            bench(c, id, &scene, true, |q| {
+                black_box(q);
+            });
+            let s = scene.borrow();
+            c.bench_function(&format!("B.Context.Clone.{kind}/{n}"), |bencher| {
+                bencher.iter_with_large_drop(|| s.ctx.clone());
+            });
+            c.bench_function(&format!("B.CreateDefaultContext.{kind}/{n}"), |bencher| {
+                bencher.iter_with_large_drop(|| s.diagram.default_context());
+            });
+        }
     }
 }
 
-criterion_group!(benches, proximity);
+/// The penetrations of a context that has seen few updates, as the script has it: Drake's tree gets
+/// better with each.
+fn transient(c: &mut Criterion) {
+    for (kind, n) in [
+        ("sphere", 1000),
+        ("sphere", 5000),
+        ("mixed", 1000),
+        ("mixed", 5000),
+    ] {
+        let Some(mut scene) = Scene::load(kind, n) else {
+            continue;
+        };
+        let mut cold = |c: &mut Criterion, id: String, updates: usize| {
+            let scene = RefCell::new(&mut scene);
+            let prepare = || {
+                let mut scene = scene.borrow_mut();
+                scene.ctx = scene.diagram.default_context();
+                for _ in 0..updates {
+                    scene.pose();
+                    scene.query();
+                }
+                scene.pose();
+            };
+            c.bench_function(&id, |bencher| {
+                let query = |()| {
+                    let scene = scene.borrow();
+                    scene.query().compute_point_pair_penetration().unwrap()
+                };
+                bencher.iter_batched(prepare, query, BatchSize::PerIteration);
+            });
+        };
+        cold(c, format!("first_penetration+pose_update.{kind}/{n}"), 0);
+        for updates in [5, 20] {
+            let name = "B.transient.penetration_after";
+            cold(c, format!("{name}_{updates}_updates.{kind}/{n}"), updates);
+        }
+    }
+}
+
+/// `d_autodiff.py`: a dense scene whose poses depend on six variables in every number.
+fn autodiff(c: &mut Criterion) {
+    const DIRECTIONS: usize = 6;
+    for (kind, n) in [("sphere", 10), ("sphere", 100), ("spherebox", 100)] {
+        // The script's numbers come from NumPy's generator; these are as dense.
+        let size = (n as f64 * 0.0335).cbrt();
+        let mut random = Lcg(7);
+        let shape = |i: usize| -> Shape {
+            if kind == "sphere" || i.is_multiple_of(2) {
+                Sphere::new(0.1).unwrap().into()
+            } else {
+                BoxShape::new(0.16, 0.16, 0.16).unwrap().into()
+            }
+        };
+        let shapes: Vec<Shape> = (0..n).map(shape).collect();
+        let mut vector = |scale: f64| Vector3::from_fn(|_, _| scale * random.next());
+        let base: Vec<_> = (0..n).map(|_| (vector(3.0), vector(size / 2.0))).collect();
+        let mut pose_set = || {
+            let pose = |(r, p): &(Vector3<f64>, Vector3<f64>)| {
+                let shaken = p + vector(0.003);
+                let mut dual = |x: f64| {
+                    let mut x = AutoDiff::from(x);
+                    for eps in &mut x.eps[..DIRECTIONS] {
+                        *eps = vector(1.0).x;
+                    }
+                    x
+                };
+                let r = rotation_exp(&r.map(&mut dual));
+                tarragon::framework::math::pose(r, shaken.map(&mut dual))
+            };
+            base.iter().map(pose).collect::<Vec<_>>()
+        };
+        let sets = vec![pose_set(), pose_set()];
+        let scene = RefCell::new(Scene::<AutoDiff>::new(shapes, sets, size));
+        {
+            let mut scene = scene.borrow_mut();
+            scene.pose();
+            let contacts = scene.query().compute_point_pair_penetration().unwrap();
+            eprintln!("D {kind}/{n}: {} contacts", contacts.len());
+        }
+        let tag = format!("{kind}.AD{DIRECTIONS}/{n}");
+        bench(c, format!("D.pose_update.{tag}"), &scene, true, |q| {
+            black_box(q);
+        });
+        let mut run = |name: &str, f: &dyn Fn(&QueryObject<AutoDiff>)| {
+            for (suffix, update) in [("", false), ("+pose_update", true)] {
+                bench(c, format!("D.{name}{suffix}.{tag}"), &scene, update, f);
+            }
+        };
+        run("ComputePointPairPenetration", &|q| {
+            black_box(q.compute_point_pair_penetration().unwrap());
+        });
+        if kind == "sphere" {
+            run("SignedDistancePairwise(0.1)", &|q| {
+                let pairs = q.compute_signed_distance_pairwise_closest_points(0.1);
+                black_box(pairs.unwrap());
+            });
+        }
+    }
+}
+
+/// A linear congruential generator of numbers in (-1, 1): D. Knuth's MMIX.
+struct Lcg(u64);
+impl Lcg {
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+}
+
+/// Time per pair of the narrow phase: shapes of `h_coal.py`, random poses, centres 5 to 12 cm
+/// (overlap) and 35 to 60 cm apart (separated).
+fn narrow(c: &mut Criterion) {
+    const PAIRS: usize = 200;
+    let ball = |n: usize, r: f64| {
+        // Points of a sunflower spiral, as the script has them.
+        let golden = std::f64::consts::PI * (1.0 + 5.0_f64.sqrt());
+        let mut obj = String::new();
+        for i in 0..n {
+            let i = i as f64 + 0.5;
+            let (phi, theta) = ((1.0 - 2.0 * i / n as f64).acos(), golden * i);
+            let (x, y, z) = (theta.cos() * phi.sin(), theta.sin() * phi.sin(), phi.cos());
+            obj += &format!("v {} {} {}\n", r * x, r * y, r * z);
+        }
+        let faces: String = (3..=n)
+            .map(|k| format!("f {} {} {k}\n", k - 2, k - 1))
+            .collect();
+        InMemoryMesh::new(MemoryFile::new(obj + &faces, ".obj", "ball"))
+    };
+    let shapes: [(&str, Shape); 8] = [
+        ("sphere", Sphere::new(0.1).unwrap().into()),
+        ("box", BoxShape::new(0.16, 0.14, 0.18).unwrap().into()),
+        ("capsule", Capsule::new(0.06, 0.12).unwrap().into()),
+        ("cylinder", Cylinder::new(0.08, 0.18).unwrap().into()),
+        ("ellipsoid", Ellipsoid::new(0.08, 0.1, 0.12).unwrap().into()),
+        ("convex42", Convex::new(ball(42, 0.1)).into()),
+        ("convex500", Convex::new(ball(500, 0.1)).into()),
+        ("half_space", HalfSpace.into()),
+    ];
+    for (i, (name_a, a)) in shapes.iter().enumerate() {
+        for (name_b, b) in &shapes[i..] {
+            if *name_a == "half_space" {
+                continue;
+            }
+            for (mode, low, high) in [("overlap", 0.05, 0.12), ("separated", 0.35, 0.6)] {
+                let mut random = Lcg(5);
+                let mut vector = || Vector3::from_fn(|_, _| random.next());
+                let mut poses = vec![];
+                for _ in 0..PAIRS {
+                    let (x, y) = (vector(), vector());
+                    let far = low + (high - low) * 0.5 * (vector().x + 1.0);
+                    // The surface of a half space is what has the distance, not its frame.
+                    let p = if *name_b == "half_space" {
+                        Vector3::z() * (0.1 - far)
+                    } else {
+                        vector().normalize() * far
+                    };
+                    let turn = if *name_b == "half_space" {
+                        Vector3::zeros()
+                    } else {
+                        y
+                    };
+                    let pose = |r: Vector3<f64>, p| {
+                        tarragon::framework::math::pose(rotation_exp(&(r * 3.0)), p)
+                    };
+                    poses.push((pose(x, Vector3::zeros()), pose(turn, p)));
+                }
+                let limits: &[_] = if mode == "overlap" {
+                    &[("collide", 0.0), ("distance", f64::INFINITY)]
+                } else {
+                    &[("distance", f64::INFINITY)]
+                };
+                for (question, limit) in limits {
+                    let mut group = c.benchmark_group(format!("narrow.{question}.{mode}"));
+                    group.throughput(Throughput::Elements(PAIRS as u64));
+                    group.bench_function(format!("{name_a}-{name_b}"), |bencher| {
+                        bencher.iter(|| {
+                            for (x_wa, x_wb) in &poses {
+                                let d = signed_distance_within(a, x_wa, b, x_wb, *limit);
+                                black_box(d.unwrap());
+                            }
+                        });
+                    });
+                    group.finish();
+                }
+            }
+        }
+    }
+}
+
+/// Rays from the middle of the scene in all directions, and along a plane scan; per ray.
+fn rays(c: &mut Criterion) {
+    for (kind, n) in [("sphere", 1000), ("mixed", 1000), ("mixed", 5000)] {
+        let Some(mut scene) = Scene::load(kind, n) else {
+            continue;
+        };
+        scene.pose();
+        let middle = Vector3::repeat(scene.size / 2.0);
+        let mut random = Lcg(3);
+        let mut ray = || Ray::new(middle, Vector3::from_fn(|_, _| random.next()));
+        let rays: Vec<Ray> = (0..10_000).map(|_| ray()).collect();
+        for (name, parallel) in [("cast_rays", false), ("cast_rays.parallel", true)] {
+            let query = scene.query().with_parallel(parallel);
+            let mut group = c.benchmark_group(format!("{name}.{kind}"));
+            group.throughput(Throughput::Elements(rays.len() as u64));
+            group.bench_function(n.to_string(), |bencher| {
+                let options = RayOptions::default();
+                bencher.iter(|| query.cast_rays(&rays, &options).unwrap());
+            });
+            group.finish();
+        }
+    }
+}
+
+/// One thread and all of rayon's pool, at 5000 geometries.
+fn parallel(c: &mut Criterion) {
+    let Some(scene) = Scene::load("mixed", 5000) else {
+        return;
+    };
+    let size = scene.size;
+    let scene = RefCell::new(scene);
+    let points: Vec<_> = (0..1000)
+        .map(|i| {
+            Vector3::new(
+                i as f64 / 1000.0,
+                (i % 31) as f64 / 31.0,
+                (i % 7) as f64 / 7.0,
+            ) * size
+        })
+        .collect();
+    for (name, on) in [("one_thread", false), ("parallel", true)] {
+        for distance in [0.0, 0.1, 0.5] {
+            bench(
+                c,
+                format!("{name}.SignedDistancePairwise({distance}).mixed/5000"),
+                &scene,
+                false,
+                |q| {
+                    let q = q.with_parallel(on);
+                    let pairs = q.compute_signed_distance_pairwise_closest_points(distance);
+                    black_box(pairs.unwrap());
+                },
+            );
+        }
+        bench(
+            c,
+            format!("{name}.SignedDistanceToPoints(0.5).mixed/5000"),
+            &scene,
+            false,
+            |q| {
+                let q = q.with_parallel(on);
+                black_box(q.compute_signed_distance_to_points(&points, 0.5).unwrap());
+            },
+        );
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1));
+    targets = queries, transient, autodiff, narrow, rays, parallel
+}
 criterion_main!(benches);

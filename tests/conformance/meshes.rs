@@ -1,53 +1,217 @@
-//! Mesh files against what Drake's convex hulls of them say.
+//! Mesh files against what Drake says about their surfaces, hulls and masses.
 
-use crate::support::{Family, difference, find, load, numbers};
-use std::path::Path;
-use tarragon::geometry::mesh;
+use crate::support::{Family, difference, find, load, number, numbers};
+use nalgebra::Vector3;
+use serde_json::Value;
+use std::path::PathBuf;
+use tarragon::geometry::mesh::{self, PolygonSurfaceMesh};
+use tarragon::geometry::{
+    Convex, MassProperties, Mesh, Shape, calc_mass_properties, calc_obb, calc_volume,
+};
 
-/// A hull has the bounding box of its mesh.
+/// The recorded meshes and the folder that they are in.
+fn truth() -> Option<(Vec<Value>, PathBuf)> {
+    let (file, truth) = (find("mesh_truth.json.gz")?, load("mesh_truth.json.gz")?);
+    let Value::Array(cases) = truth else {
+        panic!("an array of meshes");
+    };
+    Some((cases, file.parent().expect("a file is in a folder").into()))
+}
+
+/// 1 where they differ: for counts, which have no tolerance.
+fn unequal(ours: usize, recorded: &Value) -> f64 {
+    f64::from(u8::from(Some(ours as u64) != recorded.as_u64()))
+}
+
+fn box_of(mesh: &PolygonSurfaceMesh) -> Vec<f64> {
+    let (center, size) = mesh.calc_bounding_box();
+    let corners = [center - size / 2.0, center + size / 2.0];
+    corners.iter().flat_map(|c| c.as_slice().to_vec()).collect()
+}
+
+/// A hull against its record; errors are relative to the size of the mesh.
+fn compare(family: &mut Family, name: &str, hull: &PolygonSurfaceMesh, recorded: &Value) {
+    let size = hull.calc_bounding_box().1.norm();
+    let mut errors = vec![
+        (
+            "vertices",
+            unequal(hull.num_vertices(), &recorded["nv"]),
+            0.0,
+        ),
+        ("faces", unequal(hull.num_faces(), &recorded["nf"]), 0.0),
+    ];
+    let mut near = |what, key: &str, found: &[f64], unit: f64| {
+        if let Some(expected) = recorded.get(key) {
+            let expected: Vec<f64> = match expected {
+                Value::Array(all) => all.iter().map(number).collect(),
+                one => vec![number(one)],
+            };
+            errors.push((what, difference(found, &expected) / unit, 1e-13));
+        }
+    };
+    near("area", "area", &[hull.total_area()], size.powi(2));
+    near("centroid", "centroid", hull.centroid().as_slice(), size);
+    near("bounds", "aabb", &box_of(hull), size);
+    let volume = hull.to_triangles().calc_enclosed_volume();
+    near("volume", "volume", &[volume], size.powi(3));
+    family.case(|| name.into(), &errors);
+}
+
 #[test]
-fn bounding_boxes_are_those_of_the_recorded_hulls() {
-    let (Some(truth), Some(file)) = (load("mesh_truth.json.gz"), find("mesh_truth.json.gz")) else {
+fn hulls_are_those_of_drake() {
+    let Some((cases, root)) = truth() else {
         return;
     };
-    let root = file.parent().expect("a file is in a directory");
-    let mut families = [
-        ("obj", Family::new("mesh bounds obj")),
-        ("gltf", Family::new("mesh bounds gltf")),
-    ];
-    for case in truth.as_array().unwrap() {
-        let name = case["file"].as_str().unwrap();
-        let suffix = Path::new(name).extension().and_then(|s| s.to_str());
-        let Some((_, family)) = families.iter_mut().find(|(s, _)| Some(*s) == suffix) else {
-            continue;
-        };
-        let aabb = &case["hull"]["aabb"];
-        if aabb.is_null() {
-            println!("SKIPPED {name}: no hull was recorded");
-            continue;
+    let mut family = Family::new("convex hulls");
+    let mut scaled = Family::new("convex hulls, scaled");
+    for case in &cases {
+        let name = case["file"].as_str().expect("a file name");
+        let path = root.join(name);
+        let scale3 = Vector3::new(1.5, 0.5, 2.0);
+        let convex = Convex::new(&path).convex_hull();
+        let mesh = Mesh::with_scale(&path, scale3).and_then(|m| m.convex_hull());
+        // Drake has no hulls of binary glTF files; we do.
+        let lenient = name.ends_with(".glb");
+        for (family, ours, key) in [
+            (&mut family, convex, "hull"),
+            (&mut scaled, mesh, "hull_scaled"),
+        ] {
+            let refused = case[key].get("error").is_some();
+            match ours {
+                Ok(_) if lenient => {}
+                Ok(hull) if !refused => compare(family, name, &hull, &case[key]),
+                ours => {
+                    let agree = refused && ours.is_err();
+                    family.case(
+                        || name.into(),
+                        &[("refused", f64::from(u8::from(!agree)), 0.0)],
+                    );
+                }
+            }
         }
-        let error = match mesh::read(&root.join(name)) {
-            Ok(mesh) => {
-                let corner = |pick: fn(f64, f64) -> f64| {
-                    let all = mesh.positions.iter().map(|p| [p.x, p.y, p.z]);
-                    all.reduce(|a, b| std::array::from_fn(|k| pick(a[k], b[k])))
-                };
-                let ours = [corner(f64::min).unwrap(), corner(f64::max).unwrap()].concat();
-                let theirs = numbers::<6>(aabb);
-                // Relative to the size of the mesh.
-                let size = difference(&theirs[..3], &theirs[3..]);
-                difference(&ours, &theirs) / size
-            }
-            Err(e) => {
-                println!("{e}");
-                f64::NAN
-            }
-        };
-        family.case(|| name.into(), &[("aabb", error, 1e-14)]);
     }
-    // Both are reported, even if the first fails.
-    let results = families.map(|(_, family)| std::panic::catch_unwind(move || family.finish()));
+    let results = [family, scaled].map(|f| std::panic::catch_unwind(move || f.finish()));
     assert!(results.iter().all(Result::is_ok), "see above");
+}
+
+/// Mass, centre of mass and inertia about the origin against their record, relative to mass and size.
+fn compare_mass(
+    family: &mut Family,
+    name: &str,
+    ours: &MassProperties,
+    size: f64,
+    recorded: &Value,
+) {
+    let list = |key: &str| numbers::<3>(&recorded[key]);
+    let (mass, i) = (ours.mass(), ours.inertia_about_origin());
+    let moments = [i[(0, 0)], i[(1, 1)], i[(2, 2)]];
+    let products = [i[(0, 1)], i[(0, 2)], i[(1, 2)]];
+    let unit = mass * size * size;
+    let errors = [
+        (
+            "mass",
+            (mass / number(&recorded["mass"]) - 1.0).abs(),
+            1e-12,
+        ),
+        (
+            "centre",
+            difference(ours.center_of_mass().as_slice(), &list("com")) / size,
+            1e-12,
+        ),
+        (
+            "moments",
+            difference(&moments, &list("moments")) / unit,
+            1e-12,
+        ),
+        (
+            "products",
+            difference(&products, &list("products")) / unit,
+            1e-12,
+        ),
+    ];
+    family.case(|| name.into(), &errors);
+}
+
+#[test]
+fn masses_are_those_of_drake() {
+    let Some((cases, root)) = truth() else {
+        return;
+    };
+    let mut of_meshes = Family::new("mass of meshes");
+    let mut of_hulls = Family::new("mass of hulls");
+    for case in &cases {
+        let name = case["file"].as_str().expect("a file name");
+        let (mesh, convex) = (Mesh::new(root.join(name)), Convex::new(root.join(name)));
+        let surface = mesh.surface();
+        let size = surface.map_or(1.0, |s| {
+            let (center, size) = s.calc_bounding_box();
+            center.amax() + size.norm()
+        });
+        // Drake takes no solids from glTF, and no hulls from binary glTF; we do.
+        let (gltf, glb) = (name.contains(".gl"), name.ends_with(".glb"));
+        for (family, shape, key, lenient) in [
+            (&mut of_meshes, Shape::from(mesh), "inertia_mesh_1000", gltf),
+            (
+                &mut of_hulls,
+                Shape::from(convex),
+                "inertia_convex_1000",
+                glb,
+            ),
+        ] {
+            let recorded = &case[key];
+            let refused = recorded.get("error").is_some();
+            match calc_mass_properties(&shape, 1000.0) {
+                _ if lenient && refused => {}
+                Ok(ours) if !refused => {
+                    let volume = calc_volume(&shape).expect("it was calculated before");
+                    assert!((volume * 1000.0 / ours.mass() - 1.0).abs() < 1e-9, "{name}");
+                    compare_mass(family, name, &ours, size, recorded);
+                }
+                ours => {
+                    let agree = refused && ours.is_err();
+                    family.case(
+                        || name.into(),
+                        &[("refused", f64::from(u8::from(!agree)), 0.0)],
+                    );
+                }
+            }
+        }
+    }
+    let results = [of_meshes, of_hulls].map(|f| std::panic::catch_unwind(move || f.finish()));
+    assert!(results.iter().all(Result::is_ok), "see above");
+}
+
+/// Oriented boxes hold their meshes and are no larger than boxes along the axes.
+#[test]
+fn oriented_boxes_hold_their_meshes() {
+    let Some((cases, root)) = truth() else {
+        return;
+    };
+    let mut family = Family::new("oriented boxes");
+    let mut ratios = Vec::new();
+    for case in &cases {
+        let name = case["file"].as_str().expect("a file name");
+        let mesh = Mesh::new(root.join(name));
+        let Ok(surface) = mesh.surface() else {
+            continue;
+        };
+        let obb = calc_obb(&mesh.into()).unwrap().expect("a mesh has a box");
+        let outside = surface
+            .vertices()
+            .iter()
+            .filter(|p| !obb.contains(p))
+            .count();
+        let ratio = obb.volume() / surface.calc_bounding_box().1.product();
+        ratios.push(ratio);
+        let excess = (ratio - 1.0).max(0.0);
+        family.case(
+            || name.into(),
+            &[("outside", outside as f64, 0.0), ("excess", excess, 1e-9)],
+        );
+    }
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    println!("on average {mean:.3} of the volume of the box along the axes");
+    family.finish();
 }
 
 /// `.glb` twins of `.gltf` files, which Drake has no hulls of.

@@ -12,6 +12,8 @@ mod quickhull;
 use crate::error::{Error, Result};
 use nalgebra::Vector3;
 
+pub(crate) use flat::ring as convex_ring;
+
 /// A convex hull.
 ///
 /// ```

@@ -9,6 +9,7 @@ mod uri;
 
 use self::document::{Document, Placed};
 use super::normals::{Smoothing, add_missing};
+use super::origin::Origin;
 use super::{MaterialGroup, RenderMesh};
 use crate::error::{Error, Result};
 use gltf::accessor::{DataType, Dimensions, Item};
@@ -37,7 +38,12 @@ const MAX_ELEMENTS: usize = 1 << 25;
 /// If the content is no valid glTF 2.0, a buffer can not be read, numbers are not finite, an extension
 /// is required, an accessor is sparse, or there are no triangles.
 pub fn parse_gltf(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
-    let document = Document::open(At(path), bytes)?;
+    parse(Origin::on_disk(path), bytes)
+}
+
+/// [`parse_gltf`] with buffers and images from anywhere.
+pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
+    let document = Document::open(At(origin), bytes)?;
     let placed = document.placed_meshes()?;
     check_size(&document, &placed)?;
     let mut reader = Reader {
@@ -59,11 +65,11 @@ pub fn parse_gltf(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
 
 /// The file that messages are about.
 #[derive(Clone, Copy, Debug)]
-struct At<'a>(&'a Path);
+struct At<'a>(Origin<'a>);
 
 impl At<'_> {
     fn error(self, message: impl std::fmt::Display) -> Error {
-        Error::invalid(format!("{}: {message}", self.0.display()))
+        Error::invalid(format!("{}: {message}", self.0.path.display()))
     }
 }
 

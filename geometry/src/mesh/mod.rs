@@ -4,9 +4,11 @@ mod convex_hull;
 mod elements;
 mod gltf;
 mod lines;
+mod mesh_field;
 mod mtl;
 mod normals;
 mod obj;
+mod origin;
 mod polygon_surface_mesh;
 mod stl;
 mod surface;
@@ -19,13 +21,19 @@ use crate::error::{Error, Result};
 use crate::rgba::Rgba;
 use crate::shapes::MeshSource;
 use nalgebra::{Point3, Vector3};
+use origin::Origin;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub(crate) use self::convex_hull::convex_ring;
 pub use self::convex_hull::{ConvexHull, convex_hull};
 pub use self::gltf::parse_gltf;
 pub use elements::{SurfacePolygon, SurfaceTriangle, VolumeElement};
+pub use mesh_field::{
+    BarycentricMesh, FieldMesh, MeshFieldLinear, PolygonSurfaceMeshFieldLinear,
+    TriangleSurfaceMeshFieldLinear, VolumeMeshFieldLinear,
+};
 pub use obj::parse_obj;
 pub use polygon_surface_mesh::PolygonSurfaceMesh;
 pub use stl::parse_stl;
@@ -151,14 +159,15 @@ pub fn read(path: &Path) -> Result<RenderMesh> {
 /// # Errors
 /// As [`read`].
 pub fn read_source(source: &MeshSource) -> Result<RenderMesh> {
-    let parse = match &*source.extension() {
-        ".obj" => parse_obj,
-        ".stl" => parse_stl,
-        ".gltf" | ".glb" => parse_gltf,
-        ".vtk" => parse_vtk_boundary,
-        _ => return Err(unsupported(source, ".obj, .stl, .gltf, .glb or .vtk")),
-    };
-    with_bytes(source, parse)
+    match &*source.extension() {
+        ".obj" => with_bytes(source, obj::parse),
+        ".stl" => with_bytes(source, |origin, bytes| parse_stl(origin.path, bytes)),
+        ".gltf" | ".glb" => with_bytes(source, gltf::parse),
+        ".vtk" => with_bytes(source, |origin, bytes| {
+            parse_vtk_boundary(origin.path, bytes)
+        }),
+        _ => Err(unsupported(source, ".obj, .stl, .gltf, .glb or .vtk")),
+    }
 }
 
 /// Reads the tetrahedra of a VTK file on disk or in memory.
@@ -168,7 +177,7 @@ pub fn read_source(source: &MeshSource) -> Result<RenderMesh> {
 /// file and the line, or the byte within binary data.
 pub fn read_volume(source: &MeshSource) -> Result<VolumeMesh> {
     match &*source.extension() {
-        ".vtk" => with_bytes(source, parse_vtk),
+        ".vtk" => with_bytes(source, |origin, bytes| parse_vtk(origin.path, bytes)),
         _ => Err(unsupported(source, ".vtk")),
     }
 }
@@ -216,15 +225,16 @@ fn unsupported(source: &MeshSource, expected: &str) -> Error {
 }
 
 /// Hands the content to a parser.
-fn with_bytes<V>(source: &MeshSource, parse: impl Fn(&Path, &[u8]) -> Result<V>) -> Result<V> {
+fn with_bytes<V>(source: &MeshSource, parse: impl Fn(Origin<'_>, &[u8]) -> Result<V>) -> Result<V> {
     match source {
         MeshSource::Path(path) => {
             let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-            parse(path, &bytes)
+            parse(Origin::on_disk(path), &bytes)
         }
         MeshSource::InMemory(mesh) => {
             let name = source.description();
-            parse(Path::new(&name), mesh.mesh_file.contents())
+            let origin = Origin::in_memory(Path::new(&name), &mesh.supporting_files);
+            parse(origin, mesh.mesh_file.contents())
         }
     }
 }
@@ -234,6 +244,16 @@ fn parse_vtk_boundary(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     let volume = parse_vtk(path, bytes)?;
     let surface = convert_volume_to_surface_mesh(&volume);
     let surface = surface.map_err(|e| e.at(&path.display().to_string()))?;
+    Ok(render_mesh_of(&surface, normals::Smoothing::Auto))
+}
+
+/// What can be seen of a hull: flat faces without a material.
+pub(crate) fn render_mesh_of_hull(hull: &PolygonSurfaceMesh) -> RenderMesh {
+    // Triangles of one face lie in one plane, so that flat shading shows the face.
+    render_mesh_of(&hull.to_triangles(), normals::Smoothing::Flat)
+}
+
+fn render_mesh_of(surface: &TriangleSurfaceMesh, smoothing: normals::Smoothing) -> RenderMesh {
     let n = surface.num_triangles();
     let mut mesh = RenderMesh {
         positions: surface.vertices().iter().map(|v| (*v).into()).collect(),
@@ -245,10 +265,12 @@ fn parse_vtk_boundary(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
         }],
         ..RenderMesh::default()
     };
-    let all: Vec<_> = (0..n).map(|t| (t, normals::Smoothing::Auto)).collect();
+    let all: Vec<_> = (0..n).map(|t| (t, smoothing)).collect();
     normals::add_missing(&mut mesh, &all);
-    Ok(mesh)
+    mesh
 }
 
+#[cfg(test)]
+mod mesh_tests;
 #[cfg(test)]
 mod tests;

@@ -1,16 +1,17 @@
 //! Material files of OBJ.
 
 use super::Material;
-use super::lines::{Place, for_each_line};
+use super::lines::{Place, for_each_line, short};
+use super::origin::Origin;
 use crate::error::{Error, Result};
 use crate::rgba::Rgba;
-use std::path::Path;
+use crate::shapes::FileSource;
 
 /// Reads the content of an MTL file: `Kd`, `d`, `Tr` and `map_Kd` of every material. Other
 /// statements describe what is not drawn and are skipped.
-pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Material>> {
+pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<Vec<Material>> {
     let mut materials: Vec<Material> = Vec::new();
-    for_each_line(path, bytes, |place, key, rest| {
+    for_each_line(origin.path, bytes, |place, key, rest| {
         if key == "newmtl" {
             materials.push(Material {
                 name: rest.into(),
@@ -54,8 +55,19 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Material>> {
                 if name.is_empty() {
                     return Err(place.error("map_Kd names no file"));
                 }
-                let folder = path.parent().unwrap_or(Path::new(""));
-                material.diffuse_map = Some(folder.join(name.replace('\\', "/")));
+                match origin.find(name, &name.replace('\\', "/")) {
+                    Ok(FileSource::Path(path)) => material.diffuse_map = Some(path),
+                    Ok(FileSource::Memory(file)) => {
+                        material.diffuse_image = Some(file.contents().clone());
+                    }
+                    // A texture that is missing leaves the colour, as everywhere.
+                    Err(why) => tracing::warn!(
+                        "{}:{}: texture '{}' {why}",
+                        place.path.display(),
+                        place.line,
+                        short(name)
+                    ),
+                }
             }
         }
         Ok(())
@@ -75,6 +87,11 @@ fn rgba(place: Place<'_>, [r, g, b, a]: [f64; 4]) -> Result<Rgba> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Material>> {
+        super::parse(Origin::on_disk(path), bytes)
+    }
 
     #[test]
     fn colours_opacity_and_textures() {

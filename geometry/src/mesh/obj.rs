@@ -2,11 +2,13 @@
 
 use super::lines::{Place, for_each_line, short};
 use super::normals::{Smoothing, add_missing};
+use super::origin::Origin;
 use super::triangulate::triangulate;
 use super::{Material, MaterialGroup, RenderMesh, mtl};
 use crate::error::{Error, Result};
+use crate::shapes::FileSource;
 use nalgebra::{Point3, Vector3};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads the content of an OBJ file; material files are looked up beside `path`.
 ///
@@ -19,7 +21,22 @@ use std::path::Path;
 /// If a number is not finite, an index is out of range, a face has fewer than three corners, a
 /// material file is wrong, or there are no faces.
 pub fn parse_obj(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
-    let mut reader = Reader::default();
+    parse(Origin::on_disk(path), bytes)
+}
+
+/// [`parse_obj`] with material files from anywhere.
+pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
+    let path = origin.path;
+    let mut reader = Reader {
+        origin,
+        mesh: RenderMesh::default(),
+        without_normals: vec![],
+        smoothing: None,
+        material: None,
+        corners: vec![],
+        points: vec![],
+        pieces: vec![],
+    };
     let mut last_line = 1;
     for_each_line(path, bytes, |place, key, rest| {
         last_line = place.line;
@@ -39,8 +56,8 @@ struct Corner {
     normal: Option<u32>,
 }
 
-#[derive(Default)]
-struct Reader {
+struct Reader<'a> {
+    origin: Origin<'a>,
     mesh: RenderMesh,
     /// Triangles whose normals have to be computed.
     without_normals: Vec<(usize, Smoothing)>,
@@ -52,7 +69,7 @@ struct Reader {
     pieces: Vec<[usize; 3]>,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn statement(&mut self, place: Place<'_>, key: &str, rest: &str) -> Result<()> {
         let mut words = rest.split_whitespace();
         match key {
@@ -105,18 +122,24 @@ impl Reader {
     }
 
     fn material_file(&mut self, place: Place<'_>, name: &str) -> Result<()> {
-        let folder = place.path.parent().unwrap_or(Path::new(""));
-        let path = folder.join(name.replace('\\', "/"));
-        match std::fs::read(&path) {
-            Ok(bytes) => {
-                let materials: Vec<Material> = mtl::parse(&path, &bytes)?;
+        let found = self.origin.find(name, &name.replace('\\', "/"));
+        let file = found.and_then(|source| match source {
+            FileSource::Memory(file) => Ok((PathBuf::from(name), file.contents().clone())),
+            FileSource::Path(path) => match std::fs::read(&path) {
+                Ok(bytes) => Ok((path, bytes.into())),
+                Err(e) => Err(format!("({}): {e}", path.display())),
+            },
+        });
+        match file {
+            Ok((path, bytes)) => {
+                let materials: Vec<Material> = mtl::parse(self.origin.of(&path), &bytes)?;
                 self.mesh.materials.extend(materials);
             }
-            Err(e) => tracing::warn!(
-                "{}:{}: material file {}: {e}",
+            Err(why) => tracing::warn!(
+                "{}:{}: material file '{}' {why}",
                 place.path.display(),
                 place.line,
-                path.display()
+                short(name)
             ),
         }
         Ok(())

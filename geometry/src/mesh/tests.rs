@@ -1,4 +1,5 @@
 use super::*;
+use crate::shapes::{InMemoryMesh, MemoryFile};
 use proptest::prelude::*;
 
 const CUBE_TOP: &str = "v 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n";
@@ -97,13 +98,91 @@ fn mirrored_scales_keep_outside_outside() {
     assert!((b - a).cross(&(c - a)).z > 0.0);
 }
 
+/// A glTF document of one triangle whose positions and image are in other files.
+const GLTF: &str = r#"{"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+    "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "material": 0}]}],
+    "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+                   "min": [0, 0, 0], "max": [1, 1, 0]}],
+    "bufferViews": [{"buffer": 0, "byteLength": 36}],
+    "buffers": [{"byteLength": 36, "uri": "the%20points.bin"}],
+    "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
+    "textures": [{"source": 0}], "images": [{"uri": "wood.png"}]}"#;
+
+#[test]
+fn supporting_files_from_memory_and_disk() {
+    let corners = [0f32, 0., 0., 1., 0., 0., 0., 1., 0.];
+    let points: Vec<u8> = corners.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let png = MemoryFile::new(*b"\x89PNG\r\n\x1a\nwood", ".png", "");
+    let mut gltf = InMemoryMesh::new(MemoryFile::new(GLTF, ".gltf", "one triangle"));
+    let read = |mesh: &InMemoryMesh| read_source(&mesh.clone().into());
+    let e = read(&gltf).unwrap_err().to_string();
+    assert!(
+        e.contains("one triangle: buffers[0]: 'the%20points.bin' is not among"),
+        "{e}"
+    );
+    // The names are those that stand in the file.
+    let points = MemoryFile::new(points, ".bin", "");
+    gltf.supporting_files
+        .insert("the%20points.bin".into(), points.clone().into());
+    let mesh = read(&gltf).unwrap();
+    assert_eq!((mesh.positions.len(), mesh.triangles.len()), (3, 1));
+    assert_eq!(
+        (
+            &mesh.materials[0].diffuse_image,
+            &mesh.materials[0].diffuse_map
+        ),
+        (&None, &None)
+    );
+    gltf.supporting_files
+        .insert("wood.png".into(), png.clone().into());
+    let mesh = read(&gltf).unwrap();
+    assert_eq!(
+        mesh.materials[0].diffuse_image.as_ref(),
+        Some(png.contents())
+    );
+    gltf.supporting_files
+        .insert("wood.png".into(), "/tex/wood.png".into());
+    let mesh = read(&gltf).unwrap();
+    assert_eq!(
+        mesh.materials[0].diffuse_map.as_deref(),
+        Some(Path::new("/tex/wood.png"))
+    );
+    gltf.supporting_files
+        .insert("the%20points.bin".into(), "/no/such.bin".into());
+    let e = read(&gltf).unwrap_err().to_string();
+    assert!(
+        e.contains("buffers[0]") && e.contains("/no/such.bin"),
+        "{e}"
+    );
+
+    let text = "mtllib my.mtl\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    let mut obj = InMemoryMesh::new(MemoryFile::new(text, ".obj", "leaf"));
+    // Materials that are missing are no error.
+    assert_eq!(read(&obj).unwrap().groups[0].material, None);
+    let mtl = MemoryFile::new("newmtl a\nKd 0 1 0\nmap_Kd dir\\w.png\n", ".mtl", "");
+    obj.supporting_files.insert("my.mtl".into(), mtl.into());
+    assert_eq!(read(&obj).unwrap().materials[0].diffuse_image, None);
+    obj.supporting_files
+        .insert("dir\\w.png".into(), png.clone().into());
+    let mesh = read(&obj).unwrap();
+    assert_eq!(mesh.groups[0].material, Some(0));
+    assert_eq!(
+        mesh.materials[0].diffuse_image.as_ref(),
+        Some(png.contents())
+    );
+    let bad = MemoryFile::new("newmtl a\nKd x", ".mtl", "");
+    obj.supporting_files.insert("my.mtl".into(), bad.into());
+    let e = read(&obj).unwrap_err().to_string();
+    assert!(e.starts_with("my.mtl:2: red of Kd is 'x'"), "{e}");
+}
+
 proptest! {
     /// Reading never panics, whatever the bytes.
     #[test]
     fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let _ = parse_obj(Path::new("x.obj"), &bytes);
         let _ = parse_stl(Path::new("x.stl"), &bytes);
-        let _ = mtl::parse(Path::new("x.mtl"), &bytes);
+        let _ = mtl::parse(Origin::on_disk(Path::new("x.mtl")), &bytes);
         let mut solid = b"solid ".to_vec();
         solid.extend(&bytes);
         let _ = parse_stl(Path::new("x.stl"), &solid);
@@ -122,7 +201,7 @@ proptest! {
     ) {
         let text = words.concat();
         let _ = parse_obj(Path::new("x.obj"), text.as_bytes());
-        let _ = mtl::parse(Path::new("x.mtl"), text.as_bytes());
+        let _ = mtl::parse(Origin::on_disk(Path::new("x.mtl")), text.as_bytes());
         let _ = parse_stl(Path::new("x.stl"), format!("solid\n{text}").as_bytes());
     }
 }

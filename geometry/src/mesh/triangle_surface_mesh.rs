@@ -26,6 +26,9 @@ pub struct TriangleSurfaceMesh<T: Scalar = f64> {
     faces: FaceData<T>,
 }
 
+/// Area vectors of a closed surface sum up to rounding, relative to its area.
+const CLOSED: f64 = 1e-12;
+
 impl<T: Scalar> TriangleSurfaceMesh<T> {
     /// From triangles and the positions of their vertices (m).
     ///
@@ -116,10 +119,26 @@ impl<T: Scalar> TriangleSurfaceMesh<T> {
         self.faces.normals.iter_mut().for_each(|n| *n = -*n);
     }
 
+    /// The point from which volumes are summed up. For closed surfaces any point will do but one nearby
+    /// loses the fewest digits; where the surface is open, the result is that for the origin, as in
+    /// Drake.
+    pub(crate) fn reference_point(&self) -> Vector3<T> {
+        let zero = Vector3::from_element(T::from(0.0));
+        // The area vectors of a closed surface sum up to nothing.
+        let faces = self.faces.normals.iter().zip(&self.faces.areas);
+        let open = faces.fold(zero, |sum, (n, a)| sum + n * *a);
+        let open = open.map(|x| x.re()).norm();
+        if open <= CLOSED * self.faces.total_area.re() {
+            self.vertices[self.triangles[0].vertex(0)]
+        } else {
+            zero
+        }
+    }
+
     /// The volume (m^3) that the surface encloses, if it is closed; negative if its normals point
-    /// inwards.
+    /// inwards. Of an open surface, the volume between it and the origin of M.
     pub fn calc_enclosed_volume(&self) -> T {
-        let origin = self.vertices[self.triangles[0].vertex(0)];
+        let origin = self.reference_point();
         let sixfold = (0..self.num_triangles()).map(|t| {
             let [a, b, c] = self.corners(t).map(|p| p - origin);
             a.dot(&b.cross(&c))

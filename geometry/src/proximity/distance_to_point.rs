@@ -1,7 +1,7 @@
 //! Signed distance from a shape to a point.
 
 use super::convex::{self, Core, Placed};
-use super::{NEVER, sphere_box, sphere_capsule, value_of};
+use super::{NEVER, point_cylinder, point_ellipsoid, sphere_box, sphere_capsule, value_of};
 use crate::error::Result;
 use crate::shapes::Shape;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
@@ -75,8 +75,16 @@ pub fn distance_to_point<T: Scalar>(
             });
         }
         other => {
-            let x = Isometry3::from_parts(p.into(), UnitQuaternion::identity());
-            let active = convex::features(&super::core(other)?, &Core::Point, &x, f64::INFINITY);
+            let active = match super::core(other)? {
+                Core::Cylinder { radius, half } => {
+                    point_cylinder::features(radius, half, &p, f64::INFINITY)
+                }
+                Core::Ellipsoid(a) => point_ellipsoid::features(&a, &p, f64::INFINITY),
+                core => {
+                    let x = Isometry3::from_parts(p.into(), UnitQuaternion::identity());
+                    convex::features(&core, &Core::Point, &x, f64::INFINITY)
+                }
+            };
             let x_gq = Isometry3::from_parts(Translation3::from(p_gq), UnitQuaternion::identity());
             let core = active.expect(NEVER).evaluate(&Placed::new(&x_gq));
             return Ok(PointDistance {

@@ -128,6 +128,17 @@ impl Polytope {
         }
     }
 
+    /// The outward normal of the face whose plane is nearest to a point inside or on the surface; `None`
+    /// without faces.
+    pub(crate) fn nearest_plane(&self, p: &Vector3<f64>) -> Option<Vector3<f64>> {
+        let height = |f: &Face| f.normal.dot(p) - f.offset;
+        let nearest = self
+            .faces
+            .iter()
+            .max_by(|f, g| height(f).total_cmp(&height(g)));
+        nearest.map(|f| f.normal)
+    }
+
     /// The face around a vertex whose normal is nearest to `n`; `None` without faces.
     pub(crate) fn face_toward(&self, vertex: usize, n: &Vector3<f64>) -> Option<usize> {
         let range = self.face_starts[vertex] as usize..self.face_starts[vertex + 1] as usize;

@@ -1,103 +1,268 @@
 //! The poses of a scene at one moment.
 
-use super::broadphase::DynamicTree;
+use super::broadphase::{DynamicTree, RoleBounds, RoleTree};
 use super::instance::FramePoseVector;
-use super::state::{GeometryState, WORLD};
+use super::state::{GeometryState, Source, WORLD};
 use crate::error::{Error, Result};
+use crate::ids::FrameId;
+use crate::properties::Role;
 use nalgebra::Isometry3;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tarragon_framework::Scalar;
 
-/// Poses of all frames and geometries, by number, and the tree made from them on demand.
+/// Poses of all frames and geometries and the tree made from them on demand.
 pub(crate) struct Kinematics<T: Scalar> {
-    pub(crate) x_wf: Vec<Isometry3<T>>,
-    pub(crate) x_wg: Vec<Isometry3<T>>,
+    /// `X_WF` by frame number, then `X_WG` of the geometries that are not at the origin of their
+    /// frame.
+    poses: Vec<Isometry3<T>>,
+    /// `X_PF` of the frames that are not on the world.
+    x_pf: Vec<Isometry3<T>>,
+    plan: Arc<Plan<T>>,
     tree: OnceLock<DynamicTree>,
-    /// Storage of the last tree.
+    /// The last tree, to be brought up to date.
     spare: Mutex<Option<DynamicTree>>,
+    /// The scene has changed since.
+    stale_tree: bool,
+    /// Trees of illustration and perception.
+    seen: [OnceLock<RoleTree>; 2],
 }
 
-impl<T: Scalar> Default for Kinematics<T> {
-    fn default() -> Self {
+/// What of a scene an update needs, densely.
+struct Plan<T: Scalar> {
+    /// By source: its frames.
+    sources: Vec<Vec<FramePlan>>,
+    /// Frame number to index of `X_PF`; `OF_WORLD` where it is `X_WF`.
+    nested: Vec<u32>,
+    num_nested: usize,
+    /// Geometry number to index of its pose.
+    pose_of: Vec<u32>,
+    /// Frame number and `X_FG` of the geometries that have a pose of their own.
+    offsets: Vec<(u32, Isometry3<T>)>,
+    /// Of what has the illustration and the perception role.
+    bounds: [OnceLock<RoleBounds>; 2],
+}
+
+#[derive(Clone, Copy)]
+struct FramePlan {
+    id: FrameId,
+    number: u32,
+    parent: u32,
+}
+
+const OF_WORLD: u32 = u32::MAX;
+
+impl<T: Scalar> Plan<T> {
+    fn new(state: &GeometryState) -> Self {
+        let frames = state.frames.len() as u32;
+        let frame = |number: &usize| FramePlan {
+            id: state.frames[*number].id,
+            number: *number as u32,
+            parent: state.frames[*number].parent as u32,
+        };
+        let sources = state.sources.iter();
+        let sources = sources.map(|s| s.frames.iter().map(frame).collect());
+        let mut nested = vec![];
+        let mut num_nested = 0;
+        for frame in state.frames.iter() {
+            nested.push(if frame.parent == WORLD {
+                OF_WORLD
+            } else {
+                num_nested += 1;
+                num_nested as u32 - 1
+            });
+        }
+        let (mut pose_of, mut offsets) = (vec![], vec![]);
+        let identity = Isometry3::identity();
+        for g in state.geometries.iter() {
+            pose_of.push(if g.x_fg == identity {
+                g.frame as u32
+            } else {
+                offsets.push((g.frame as u32, g.x_fg.cast::<T>()));
+                frames + offsets.len() as u32 - 1
+            });
+        }
         Self {
-            x_wf: vec![],
-            x_wg: vec![],
-            tree: OnceLock::new(),
-            spare: Mutex::new(None),
+            sources: sources.collect(),
+            nested,
+            num_nested,
+            pose_of,
+            offsets,
+            bounds: Default::default(),
         }
     }
 }
 
 impl<T: Scalar> Kinematics<T> {
-    /// Computes all poses. `poses` are those of the sources, in the order of `state.sources`; a
-    /// source without frames may have none. `same_scene`: the state is that of the last update.
-    pub(crate) fn update(
+    /// For a scene whose poses are not known yet.
+    pub(crate) fn new(state: &GeometryState) -> Self {
+        Self {
+            poses: vec![],
+            x_pf: vec![],
+            plan: Arc::new(Plan::new(state)),
+            tree: OnceLock::new(),
+            spare: Mutex::new(None),
+            stale_tree: true,
+            seen: Default::default(),
+        }
+    }
+
+    /// Begins an update; [`Kinematics::place`] and [`Kinematics::finish`] follow. `same_scene`: the
+    /// state is that of the last update.
+    pub(crate) fn begin(&mut self, state: &GeometryState, same_scene: bool) {
+        if let Some(tree) = self.tree.take() {
+            let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
+            *spare = Some(tree);
+            self.stale_tree = false;
+        }
+        self.seen = Default::default();
+        if !same_scene {
+            self.plan = Arc::new(Plan::new(state));
+            self.stale_tree = true;
+        }
+        let poses = state.frames.len() + self.plan.offsets.len();
+        self.poses.resize(poses, Isometry3::identity());
+        self.x_pf
+            .resize(self.plan.num_nested, Isometry3::identity());
+    }
+
+    /// Takes the poses of the frames of a source, by its position in `state.sources`.
+    pub(crate) fn place(
         &mut self,
         state: &GeometryState,
-        poses: &[Option<&FramePoseVector<T>>],
-        same_scene: bool,
+        source: usize,
+        given: &FramePoseVector<T>,
     ) -> Result<()> {
-        let tree = self.tree.take();
-        let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
-        *spare = tree.or(spare.take()).filter(|_| same_scene);
-        self.x_wf.resize(state.frames.len(), Isometry3::identity());
-        for (source, poses) in state.sources.iter().zip(poses) {
-            let Some(poses) = poses else { continue };
-            if poses.len() > source.frames.len() {
-                return Err(Error::invalid(format!(
-                    "source '{}': {} poses were given for {} frames",
-                    source.name,
-                    poses.len(),
-                    source.frames.len()
-                )));
-            }
-            for (i, &number) in source.frames.iter().enumerate() {
-                let frame = &state.frames[number];
-                let in_order = poses.poses.get(i).filter(|(id, _)| *id == frame.id);
-                let x_pf = in_order.map(|(_, x)| x).or_else(|| poses.value(frame.id));
-                let x_pf = x_pf.ok_or_else(|| {
-                    Error::invalid(format!(
-                        "source '{}': frame '{}' got no pose; set one for every frame",
-                        source.name, frame.name
-                    ))
-                })?;
-                let finite = |x: &T| x.re().is_finite();
-                if !(x_pf.translation.vector.iter().all(finite)
-                    && x_pf.rotation.coords.iter().all(finite))
-                {
-                    return Err(Error::invalid(format!(
-                        "source '{}': the pose of frame '{}' is not finite: {x_pf}",
-                        source.name, frame.name
-                    )));
-                }
-                self.x_wf[number] = if frame.parent == WORLD {
-                    *x_pf
-                } else {
-                    self.x_wf[frame.parent] * x_pf
-                };
-            }
+        let (frames, source) = (&self.plan.sources[source], &state.sources[source]);
+        if given.len() > frames.len() {
+            return Err(Error::invalid(format!(
+                "source '{}': {} poses were given for {} frames",
+                source.name,
+                given.len(),
+                frames.len()
+            )));
         }
-        self.x_wg.clear();
-        let identity = Isometry3::identity();
-        self.x_wg.extend(state.geometries.iter().map(|g| {
-            let x_wf = &self.x_wf[g.frame];
-            if g.x_fg == identity {
-                *x_wf
-            } else {
-                x_wf * g.x_fg.cast::<T>()
+        for (i, frame) in frames.iter().enumerate() {
+            let in_order = given.poses.get(i).filter(|(id, _)| *id == frame.id);
+            let x_pf = match in_order {
+                Some((_, x_pf)) => x_pf,
+                None => given
+                    .value(frame.id)
+                    .ok_or_else(|| no_pose(state, source, frame))?,
+            };
+            if !is_finite(x_pf) {
+                return Err(not_finite(state, source, frame, x_pf));
             }
-        }));
+            let number = frame.number as usize;
+            self.poses[number] = if frame.parent as usize == WORLD {
+                *x_pf
+            } else {
+                self.x_pf[self.plan.nested[number] as usize] = *x_pf;
+                self.poses[frame.parent as usize] * x_pf
+            };
+        }
         Ok(())
+    }
+
+    /// Moves the geometries to where their frames are.
+    pub(crate) fn finish(&mut self) {
+        let num_frames = self.plan.nested.len();
+        for (i, (frame, x_fg)) in self.plan.offsets.iter().enumerate() {
+            self.poses[num_frames + i] = self.poses[*frame as usize] * x_fg;
+        }
+    }
+
+    /// Storage for another moment, while somebody keeps this one.
+    pub(crate) fn successor(&self) -> Self {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        Self {
+            poses: Vec::with_capacity(self.poses.len()),
+            x_pf: Vec::with_capacity(self.x_pf.len()),
+            plan: self.plan.clone(),
+            tree: OnceLock::new(),
+            spare: Mutex::new(self.tree.get().or(spare.as_ref()).cloned()),
+            stale_tree: self.stale_tree && self.tree.get().is_none(),
+            seen: Default::default(),
+        }
+    }
+
+    /// `X_WF` by frame number.
+    #[inline]
+    pub(crate) fn x_wf(&self, frame: usize) -> &Isometry3<T> {
+        &self.poses[frame]
+    }
+    /// `X_PF` by frame number.
+    pub(crate) fn x_pf(&self, frame: usize) -> &Isometry3<T> {
+        match self.plan.nested[frame] {
+            OF_WORLD => &self.poses[frame],
+            nested => &self.x_pf[nested as usize],
+        }
+    }
+    /// `X_WG` by geometry number.
+    #[inline]
+    pub(crate) fn x_wg(&self, geometry: usize) -> &Isometry3<T> {
+        &self.poses[self.plan.pose_of[geometry] as usize]
+    }
+
+    /// The tree of illustration or perception.
+    pub(crate) fn seen(&self, state: &GeometryState, role: Role) -> Result<&RoleTree> {
+        let which = usize::from(role == Role::Perception);
+        if let Some(tree) = self.seen[which].get() {
+            return Ok(tree);
+        }
+        let bounds = match self.plan.bounds[which].get() {
+            Some(bounds) => bounds,
+            None => {
+                let bounds = RoleBounds::new(state, role)?;
+                self.plan.bounds[which].get_or_init(|| bounds)
+            }
+        };
+        let tree = || RoleTree::new(bounds, |geometry| self.x_wg(geometry));
+        Ok(self.seen[which].get_or_init(tree))
     }
 
     pub(crate) fn tree(&self, state: &GeometryState) -> &DynamicTree {
         self.tree.get_or_init(|| {
-            let old = self
-                .spare
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
-            DynamicTree::update(old, state, &self.x_wg)
+            let spare = &mut *self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tree = match spare.take() {
+                Some(mut tree) => {
+                    if self.stale_tree {
+                        tree.enter_scene(state);
+                    }
+                    tree
+                }
+                None => DynamicTree::new(state),
+            };
+            tree.update(|geometry| self.x_wg(geometry));
+            tree
         })
     }
+}
+
+/// Without a branch per number: a finite one times zero is zero.
+#[inline]
+fn is_finite<T: Scalar>(x: &Isometry3<T>) -> bool {
+    let (p, q) = (&x.translation.vector, &x.rotation.coords);
+    let zeros = [p.x, p.y, p.z, q.x, q.y, q.z, q.w].map(|x| x.re() * 0.0);
+    zeros.iter().sum::<f64>() == 0.0
+}
+
+#[cold]
+fn no_pose(state: &GeometryState, source: &Source, frame: &FramePlan) -> Error {
+    Error::invalid(format!(
+        "source '{}': frame '{}' got no pose; set one for every frame",
+        source.name, state.frames[frame.number as usize].name
+    ))
+}
+
+#[cold]
+fn not_finite<T: Scalar>(
+    state: &GeometryState,
+    source: &Source,
+    frame: &FramePlan,
+    x_pf: &Isometry3<T>,
+) -> Error {
+    Error::invalid(format!(
+        "source '{}': the pose of frame '{}' is not finite: {x_pf}",
+        source.name, state.frames[frame.number as usize].name
+    ))
 }

@@ -10,7 +10,7 @@ mod filter_table;
 mod inspector;
 mod instance;
 mod kinematics;
-mod query_object;
+mod query;
 mod registration;
 mod renderers;
 mod roles;
@@ -19,7 +19,6 @@ mod version;
 
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, SourceId};
-use kinematics::Kinematics;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 use tarragon_framework::prelude::{
@@ -31,8 +30,9 @@ pub use config::{DefaultProximityProperties, SceneGraphConfig};
 pub use filter::{CollisionFilterDeclaration, CollisionFilterManager, GeometrySet};
 pub use inspector::SceneGraphInspector;
 pub use instance::{FramePoseVector, GeometryFrame, GeometryInstance};
-pub use query_object::{
-    PenetrationAsPointPair, QueryObject, SignedDistancePair, SignedDistanceToPoint,
+pub use query::{
+    PenetrationAsPointPair, QueryObject, RayHit, RayOptions, SignedDistancePair,
+    SignedDistanceToPoint,
 };
 pub use registration::RegistrationMark;
 pub use roles::RoleProperties;
@@ -188,33 +188,33 @@ impl<T: Scalar> LeafSystem<T> for SceneGraph {
             .for_contexts
             .get_or_init(|| Arc::new(self.state.for_contexts()));
         let geometry = d.param(Arc::clone(state));
-        let model = QueryObject {
-            state: Arc::clone(state),
-            kinematics: Arc::new(Kinematics::default()),
-        };
+        let model = QueryObject::new(Arc::clone(state));
         let inputs = pose_ports.clone();
         let deps = [Dep::AllInputs, Dep::AllParameters];
         let query = d.output("query", model, &deps, move |_, ctx, query| {
             let state = ctx.param(geometry);
             let same_scene = Arc::ptr_eq(state, &query.state);
             query.state = state.clone();
-            let mut poses = Vec::with_capacity(inputs.len());
-            for (source, (_, input)) in state.sources.iter().zip(&inputs) {
+            // A snapshot that somebody keeps is left alone; the storage is reused otherwise.
+            if Arc::get_mut(&mut query.kinematics).is_none() {
+                query.kinematics = Arc::new(query.kinematics.successor());
+            }
+            let kinematics = Arc::get_mut(&mut query.kinematics).expect("not shared, see above");
+            kinematics.begin(state, same_scene);
+            for (i, (_, input)) in inputs.iter().enumerate() {
                 // A source that only has anchored geometry needs no poses.
-                poses.push(if source.frames.is_empty() {
+                let poses = if state.sources[i].frames.is_empty() {
                     ctx.eval_optional(*input)?
                 } else {
                     Some(ctx.eval(*input)?)
-                });
+                };
+                if let Some(poses) = poses {
+                    let placed = kinematics.place(state, i, poses);
+                    placed.map_err(framework::Error::custom)?;
+                }
             }
-            // A snapshot that somebody keeps is left alone; the storage is reused otherwise.
-            if Arc::get_mut(&mut query.kinematics).is_none() {
-                query.kinematics = Arc::default();
-            }
-            let kinematics = Arc::get_mut(&mut query.kinematics).expect("not shared, see above");
-            kinematics
-                .update(state, &poses, same_scene)
-                .map_err(framework::Error::custom)
+            kinematics.finish();
+            Ok(())
         });
         SceneGraphPorts {
             query,

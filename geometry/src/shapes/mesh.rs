@@ -7,6 +7,7 @@ use crate::mesh::{
     convert_volume_to_surface_mesh,
 };
 use crate::proximity::polytope::Polytope;
+use crate::ray::triangles::TriangleTree;
 use nalgebra::Vector3;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -43,6 +44,8 @@ struct Scaled {
     volume: OnDemand<VolumeMesh>,
     /// The hull as the narrow phase wants it; without a lock, for it is asked for at every query.
     polytope: OnceLock<Polytope>,
+    /// The surface as rays want it, likewise.
+    triangles: OnceLock<TriangleTree>,
 }
 
 impl Scaled {
@@ -62,6 +65,7 @@ impl Scaled {
             surface: OnDemand::default(),
             volume: OnDemand::default(),
             polytope: OnceLock::new(),
+            triangles: OnceLock::new(),
         }))
     }
 
@@ -135,6 +139,14 @@ impl Scaled {
         Ok(self
             .polytope
             .get_or_init(|| Polytope::new(hull.vertices, &hull.faces)))
+    }
+
+    fn triangles(&self) -> Result<&TriangleTree> {
+        if let Some(triangles) = self.triangles.get() {
+            return Ok(triangles);
+        }
+        let surface = self.surface()?;
+        Ok(self.triangles.get_or_init(|| TriangleTree::new(&surface)))
     }
 }
 
@@ -240,6 +252,10 @@ mesh_shape!(
 );
 
 impl Mesh {
+    /// The triangles of the surface for rays.
+    pub(crate) fn triangles(&self) -> Result<&TriangleTree> {
+        self.0.triangles()
+    }
     /// The surface of the mesh after scaling (m); of a VTK file, the boundary of its tetrahedra. It is
     /// read when it is first asked for; clones of the shape share it.
     ///

@@ -3,8 +3,7 @@
 use nalgebra::{Vector2, Vector3};
 
 /// The corners of the hull of points in the plane of the triangle `corners`, counter-clockwise seen from
-/// where the triangle is (Andrew, "Another efficient algorithm for convex hulls in two dimensions",
-/// 1979).
+/// where the triangle is.
 pub(super) fn hull(points: &[Vector3<f64>], corners: [u32; 3], rounding: f64) -> Vec<u32> {
     let [a, b, c] = corners.map(|i| points[i as usize]);
     let u = (b - a).normalize();
@@ -14,8 +13,16 @@ pub(super) fn hull(points: &[Vector3<f64>], corners: [u32; 3], rounding: f64) ->
         .iter()
         .map(|p| Vector2::new((p - a).dot(&u), (p - a).dot(&v)))
         .collect();
+    let mut ring = ring(&flat);
+    straighten(&mut ring, |i| flat[i as usize], 10.0 * rounding);
+    ring
+}
+
+/// The corners of the hull of points in the plane, counter-clockwise (Andrew, "Another efficient
+/// algorithm for convex hulls in two dimensions", 1979).
+pub(crate) fn ring(flat: &[Vector2<f64>]) -> Vec<u32> {
     let at = |i: u32| flat[i as usize];
-    let mut order: Vec<u32> = (0..points.len() as u32).collect();
+    let mut order: Vec<u32> = (0..flat.len() as u32).collect();
     order.sort_by(|&i, &j| {
         let (p, q) = (at(i), at(j));
         p.x.total_cmp(&q.x).then(p.y.total_cmp(&q.y))
@@ -36,7 +43,6 @@ pub(super) fn hull(points: &[Vector3<f64>], corners: [u32; 3], rounding: f64) ->
     };
     let mut ring = chain(&mut order.iter().copied());
     ring.extend(chain(&mut order.iter().rev().copied()));
-    straighten(&mut ring, at, 10.0 * rounding);
     ring
 }
 

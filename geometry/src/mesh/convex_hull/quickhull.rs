@@ -3,6 +3,7 @@
 use super::Simplex;
 use nalgebra::Vector3;
 use robust::{Coord3D, orient3d};
+use std::collections::VecDeque;
 
 const NONE: u32 = u32::MAX;
 
@@ -120,24 +121,36 @@ impl Facet {
         }
     }
 
-    /// Twice the area times the height of `p` above the facet, if that is more than rounding.
-    fn height_of(&self, points: &[Vector3<f64>], p: u32, rounding: f64) -> Option<f64> {
+    /// Where `p` is.
+    fn place(&self, points: &[Vector3<f64>], p: u32, rounding: f64) -> Place {
         let x = points[p as usize] - points[self.corners[0] as usize];
         let height = self.normal.dot(&x);
         let error = DETERMINANT_ERROR * self.magnitude.dot(&x.abs());
         if height < -error {
-            return None;
+            return Place::Below;
         }
         if height > error && height > 2.0 * rounding * self.area2 {
-            return Some(height);
+            return Place::Above(height);
         }
-        // Near a facet of some breadth nothing is lost by dropping the point. The plane of a narrow
-        // facet is too uncertain for that.
-        if height + error <= 4.0 * rounding * self.area2 || side(points, self.corners, p) <= 0.0 {
-            return None;
+        if side(points, self.corners, p) <= 0.0 {
+            Place::Below
+        } else if height + error <= 4.0 * rounding * self.area2 {
+            Place::Barely
+        } else {
+            // The plane of a narrow facet is too uncertain to say how far above.
+            Place::Above(height.max(0.0))
         }
-        Some(height.max(0.0))
     }
+}
+
+/// Where a point is relative to the plane of a facet; only the distance is subject to rounding.
+enum Place {
+    /// Below it or on it.
+    Below,
+    /// Above it, but no further than rounding.
+    Barely,
+    /// Above it, with twice the area times the height.
+    Above(f64),
 }
 
 struct Builder<'a> {
@@ -145,6 +158,10 @@ struct Builder<'a> {
     rounding: f64,
     facets: Vec<Facet>,
     free: Vec<u32>,
+    /// Facets with points above them. First in, first out: the hull is refined everywhere alike. Refining
+    /// one place to the end first takes quadratic time where many facets share a vertex that goes later,
+    /// as on cylinders.
+    todo: VecDeque<u32>,
     /// Per point, the next of the list that it is in.
     next: Vec<u32>,
 }
@@ -161,6 +178,7 @@ pub(super) fn triangles(
         rounding,
         facets: Vec::new(),
         free: Vec::new(),
+        todo: VecDeque::new(),
         next: vec![NONE; points.len()],
     };
     builder.start(simplex);
@@ -196,29 +214,59 @@ impl Builder<'_> {
         }
     }
 
-    /// Puts the point into the outside list of the first facet that it is above.
+    /// Puts the point into the outside list of the first facet that it is above; drops it if there is
+    /// none. A point outside of the hull is above one of the `candidates`, if they are all facets or the
+    /// new ones that replace one that it was above (Barber et al., section 2).
     fn assign(&mut self, p: u32, candidates: &[u32]) {
+        let mut barely = None;
         for &f in candidates {
-            let facet = &mut self.facets[f as usize];
-            if let Some(height) = facet.height_of(self.points, p, self.rounding) {
-                self.next[p as usize] = facet.outside;
-                facet.outside = p;
-                if facet.furthest.0 == NONE || height > facet.furthest.1 {
-                    facet.furthest = (p, height);
+            match self.facets[f as usize].place(self.points, p, self.rounding) {
+                Place::Above(height) => return self.put(p, f, height),
+                Place::Barely => barely = barely.or(Some(f)),
+                Place::Below => {}
+            }
+        }
+        // In the plane of one facet it may still be far above another. The facets that it is above are
+        // connected.
+        let Some(first) = barely else {
+            return;
+        };
+        let mut seen = vec![first];
+        let mut at = 0;
+        while let Some(&f) = seen.get(at) {
+            at += 1;
+            for beyond in self.facets[f as usize].neighbors {
+                if seen.contains(&beyond) {
+                    continue;
                 }
-                return;
+                match self.facets[beyond as usize].place(self.points, p, self.rounding) {
+                    Place::Above(height) => return self.put(p, beyond, height),
+                    Place::Barely => seen.push(beyond),
+                    Place::Below => {}
+                }
             }
         }
     }
 
+    fn put(&mut self, p: u32, f: u32, height: f64) {
+        let facet = &mut self.facets[f as usize];
+        self.next[p as usize] = facet.outside;
+        if facet.outside == NONE {
+            self.todo.push_back(f);
+        }
+        facet.outside = p;
+        if facet.furthest.0 == NONE || height > facet.furthest.1 {
+            facet.furthest = (p, height);
+        }
+    }
+
     fn grow(&mut self) {
-        let mut todo: Vec<u32> = (0..4).rev().collect();
         let mut visible = Vec::new();
         let mut horizon = Vec::new();
         let mut new = Vec::new();
         // Per vertex, the new facet whose horizon edge starts there.
         let mut starting = vec![NONE; self.points.len()];
-        while let Some(f) = todo.pop() {
+        while let Some(f) = self.todo.pop_front() {
             let facet = &self.facets[f as usize];
             if !facet.alive || facet.outside == NONE {
                 continue;
@@ -260,7 +308,6 @@ impl Builder<'_> {
                 }
             }
             self.free.extend(&visible);
-            todo.extend(new.iter().rev());
         }
     }
 

@@ -72,7 +72,10 @@ fn image(document: &Document<'_>, index: usize) -> Image {
     match find_image(document, index, &place) {
         Ok(image) => image,
         Err(why) => {
-            tracing::warn!("{}: {place} {why}; the base colour is used", at.0.display());
+            tracing::warn!(
+                "{}: {place} {why}; the base colour is used",
+                at.0.path.display()
+            );
             Image::Other
         }
     }

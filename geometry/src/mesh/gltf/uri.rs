@@ -3,6 +3,7 @@
 use super::At;
 use crate::error::{Error, Result};
 use crate::mesh::lines::short;
+use crate::shapes::FileSource;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
@@ -43,8 +44,11 @@ pub(super) fn parse(at: At<'_>, what: &str, uri: &str) -> Result<Uri> {
         )));
     }
     let name = String::from_utf8_lossy(&percent(uri)).into_owned();
-    let folder = at.0.parent().map_or_else(PathBuf::new, PathBuf::from);
-    Ok(Uri::File(folder.join(name)))
+    match at.0.find(uri, &name) {
+        Ok(FileSource::Path(path)) => Ok(Uri::File(path)),
+        Ok(FileSource::Memory(file)) => Ok(Uri::Data(file.contents().to_vec())),
+        Err(why) => Err(at.error(format!("{what}: '{}' {why}", short(uri)))),
+    }
 }
 
 /// The first bytes of what the URI points to, `max` at most.
@@ -53,7 +57,7 @@ pub(super) fn read(at: At<'_>, what: &str, uri: &str, max: u64) -> Result<Vec<u8
         Uri::Data(bytes) => return Ok(bytes),
         Uri::File(path) => path,
     };
-    let io = |e| Error::io(&path, e).at(&format!("{}: {what}", at.0.display()));
+    let io = |e| Error::io(&path, e).at(&format!("{}: {what}", at.0.path.display()));
     // Devices and pipes may never end, or block.
     if !path.metadata().map_err(io)?.is_file() {
         return Err(at.error(format!("{what}: {} is not a file", path.display())));
@@ -116,10 +120,15 @@ fn base64(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mesh::origin::Origin;
     use std::path::Path;
 
     fn parsed(uri: &str) -> Result<Uri> {
-        parse(At(Path::new("/m/x.gltf")), "buffers[0]", uri)
+        parse(
+            At(Origin::on_disk(Path::new("/m/x.gltf"))),
+            "buffers[0]",
+            uri,
+        )
     }
 
     #[test]
@@ -164,9 +173,14 @@ mod tests {
     #[test]
     fn what_is_no_file_is_not_read() {
         for wrong in ["/", "/dev/zero", "/no/such/file"] {
-            let text = read(At(Path::new("x.gltf")), "buffers[0]", wrong, 9)
-                .unwrap_err()
-                .to_string();
+            let text = read(
+                At(Origin::on_disk(Path::new("x.gltf"))),
+                "buffers[0]",
+                wrong,
+                9,
+            )
+            .unwrap_err()
+            .to_string();
             assert!(text.starts_with("x.gltf: buffers[0]: "), "{text}");
         }
     }

@@ -7,6 +7,7 @@
 //! implicit function theorem, one step in `T` that turns the derivatives of the pose into those
 //! of the normal.
 
+use super::core::Core;
 use super::region::Basis;
 use crate::proximity::features::CoreDistance;
 use crate::proximity::lift;
@@ -252,6 +253,15 @@ impl Active {
             w += self.b.piece.curvature(&-x_ab.in_b(n), &t_b);
         }
         w
+    }
+
+    /// The features of a core (A) against a point at the origin of B, for a normal that is known.
+    pub(in crate::proximity) fn against_point(n: Vector3<f64>, core: &Core<'_>) -> Self {
+        Self {
+            n,
+            a: core.local(&n, 0.0),
+            b: Local::point(Vector3::zeros()),
+        }
     }
 
     /// Moves the normal to the stationary point of the margin under the conditions of the flats;

@@ -261,6 +261,12 @@ const MOST_FACES: usize = 1000;
 
 /// The least deep stationary direction of overlapping cores.
 fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
+    if let (Core::Polytope(polytope), Core::Point) = (pair.a, pair.b)
+        && let Some(normal) = polytope.nearest_plane(&pair.x_ab.p)
+    {
+        take_better(pair, &normal, best);
+        return;
+    }
     let mut epa = match Epa::new(pair, &-n) {
         Ok(epa) => epa,
         Err(normal) => {

@@ -92,6 +92,73 @@ fn dual_equals_central_difference() {
     }
 }
 
+/// Central differences extrapolated to step zero (Ridders 1982), and how much the last two
+/// extrapolations differ. Values are exact to rounding, so that this is good to about 1e-11 where
+/// the function is smooth within the first step.
+fn extrapolated(f: impl Fn(f64) -> f64) -> (f64, f64) {
+    let mut row = vec![];
+    let (mut best, mut error) = (f64::NAN, f64::INFINITY);
+    let mut h = 4e-3;
+    for i in 0..7 {
+        let mut next = vec![(f(h) - f(-h)) / (2.0 * h)];
+        let mut factor = 1.0;
+        for k in 0..i {
+            factor *= 4.0;
+            let (fine, coarse): (f64, f64) = (next[k], row[k]);
+            next.push(fine + (fine - coarse) / (factor - 1.0));
+            let off = (next[k + 1] - fine).abs().max((next[k + 1] - coarse).abs());
+            if off < error {
+                (best, error) = (next[k + 1], off);
+            }
+        }
+        row = next;
+        h *= 0.5;
+    }
+    (best, error)
+}
+
+/// Derivatives of distances, normals and witnesses are those of the function to 1e-8 and better.
+#[test]
+fn dual_equals_extrapolated_difference() {
+    let mut random = Random::new(12);
+    for (i, j) in pairs() {
+        let (mut sharp, mut all) = (0, 0);
+        for k in 0..12 {
+            let (a, b) = (random.shape(i), random.shape(j));
+            let reach = [0.05, 0.15, 0.5][k % 3];
+            let (x_wa, x_wb) = (random.pose(reach), random.pose(reach));
+            let exact = dual(&a, &x_wa, &b, &x_wb);
+            for (v, value) in values(&exact).iter().enumerate() {
+                for d in 0..8 {
+                    let (difference, error) = extrapolated(|step| {
+                        let mut x = [0.0; 8];
+                        x[d] = step;
+                        let (x_wa, x_wb) = moved(&x_wa, &x_wb, &x);
+                        values(&signed_distance(&a, &x_wa, &b, &x_wb).unwrap())[v]
+                    });
+                    all += 1;
+                    // A kink nearby: the differences do not settle.
+                    if error > 1e-9 * (1.0 + difference.abs()) {
+                        continue;
+                    }
+                    sharp += 1;
+                    let off = (value.eps[d] - difference).abs() / (1.0 + difference.abs());
+                    assert!(
+                        off <= 1e-8,
+                        "{i} {j} value {v} direction {d}: {} dual, {difference} difference, \
+                         {a:?} {x_wa:?} {b:?} {x_wb:?}",
+                        value.eps[d]
+                    );
+                }
+            }
+        }
+        assert!(
+            sharp * 2 > all,
+            "{i} {j}: {sharp} of {all} differences settle"
+        );
+    }
+}
+
 /// The gradient with respect to the position of A is the normal, of unit length, everywhere; nothing
 /// is ever NaN. Includes all kinds of degenerate positions.
 #[test]

@@ -1,5 +1,6 @@
 //! Tests that hold for every pair; special points and closed forms are in the sibling modules.
 
+mod adversarial;
 mod brute_force;
 mod derivatives;
 mod properties;

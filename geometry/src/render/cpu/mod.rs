@@ -89,9 +89,9 @@ impl Default for RenderEngineCpuParams {
 /// The default renderer: no driver, no display, no GPU, bit-identical images on any number of
 /// threads.
 ///
-/// Spheres, boxes, cylinders, capsules, ellipsoids and half spaces are drawn exactly; `Mesh` and
-/// `Convex` as the triangles of their files. Both sides of every surface are drawn. Opacity is not: every
-/// surface is opaque.
+/// Spheres, boxes, cylinders, capsules, ellipsoids and half spaces are drawn exactly, `Mesh` as the
+/// triangles of its file, `Convex` as its hull, a `MeshcatCone` not at all. Both sides of every surface
+/// are drawn. Opacity is not: every surface is opaque.
 ///
 /// Properties: `("phong", "diffuse")` [`Rgba`], `("phong", "diffuse_map")` `String` (PNG file, for meshes with
 /// texture coordinates), `("label", "id")` [`RenderLabel`], `("renderer", "accepting")`

@@ -47,14 +47,15 @@ impl Visual {
                 map,
                 default_diffuse,
             )?),
-            // Drawn as the mesh itself: its hull is not computed here.
-            Shape::Convex(m) => Form::Mesh(read(
-                m.source(),
-                &m.scale3(),
-                diffuse,
-                map,
-                default_diffuse,
-            )?),
+            // Of the file, only the vertices count.
+            Shape::Convex(m) => {
+                let hull = mesh::render_mesh_of_hull(&*m.convex_hull()?);
+                let material = Surface {
+                    diffuse: rgb(diffuse.unwrap_or(default_diffuse)),
+                    texture: None,
+                };
+                Form::Mesh(ClusteredMesh::new(&hull, vec![material]))
+            }
             Shape::MeshcatCone(_) => return Ok(None),
             Shape::Box(_)
             | Shape::Capsule(_)

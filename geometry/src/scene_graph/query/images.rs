@@ -1,0 +1,103 @@
+//! Images of a scene.
+
+use super::super::renderers::Renderer;
+use super::QueryObject;
+use crate::error::Result;
+use crate::ids::FrameId;
+use crate::render::{
+    ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I, ImageRgba8U, RenderEngine,
+    RenderView,
+};
+use nalgebra::{Isometry3, Quaternion, UnitQuaternion};
+use std::sync::{PoisonError, RwLockReadGuard};
+use tarragon_framework::{Scalar, math};
+
+impl<T: Scalar> QueryObject<T> {
+    /// Draws a colour image from a camera at `X_PC` in the frame P; derivatives are not used.
+    ///
+    /// # Errors
+    /// If the frame or the camera's renderer is unknown, or the image has the wrong size.
+    pub fn render_color_image(
+        &self,
+        camera: &ColorRenderCamera,
+        parent_frame: FrameId,
+        x_pc: &Isometry3<f64>,
+        image: &mut ImageRgba8U,
+    ) -> Result<()> {
+        let renderer = camera.core().renderer_name();
+        self.render(
+            renderer,
+            parent_frame,
+            &(x_pc * camera.core().x_bs()),
+            |engine, view| engine.render_color(view, camera, image),
+        )
+    }
+
+    /// Draws a depth image; see [`QueryObject::render_color_image`].
+    ///
+    /// # Errors
+    /// As [`QueryObject::render_color_image`].
+    pub fn render_depth_image(
+        &self,
+        camera: &DepthRenderCamera,
+        parent_frame: FrameId,
+        x_pc: &Isometry3<f64>,
+        image: &mut ImageDepth32F,
+    ) -> Result<()> {
+        let renderer = camera.core().renderer_name();
+        self.render(
+            renderer,
+            parent_frame,
+            &(x_pc * camera.core().x_bs()),
+            |engine, view| engine.render_depth(view, camera, image),
+        )
+    }
+
+    /// Draws a label image; see [`QueryObject::render_color_image`].
+    ///
+    /// # Errors
+    /// As [`QueryObject::render_color_image`].
+    pub fn render_label_image(
+        &self,
+        camera: &ColorRenderCamera,
+        parent_frame: FrameId,
+        x_pc: &Isometry3<f64>,
+        image: &mut ImageLabel16I,
+    ) -> Result<()> {
+        let renderer = camera.core().renderer_name();
+        self.render(
+            renderer,
+            parent_frame,
+            &(x_pc * camera.core().x_bs()),
+            |engine, view| engine.render_label(view, camera, image),
+        )
+    }
+
+    fn render(
+        &self,
+        renderer: &str,
+        parent_frame: FrameId,
+        x_pc: &Isometry3<f64>,
+        draw: impl FnOnce(&dyn RenderEngine, &RenderView<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let engine = read(self.state.renderer(renderer)?);
+        let x_wc = values(self.pose_in_world(parent_frame)?) * x_pc;
+        let poses = |id| {
+            let number = self.state.visual_owner(id)?;
+            Some(values(self.kinematics.x_wg(number)))
+        };
+        draw(&**engine, &RenderView::new(x_wc, &poses))
+    }
+}
+
+fn read(renderer: &Renderer) -> RwLockReadGuard<'_, Box<dyn RenderEngine>> {
+    renderer.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A pose without its derivatives.
+fn values<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
+    let q = &x.rotation.coords;
+    let q = Quaternion::new(q.w.re(), q.x.re(), q.y.re(), q.z.re());
+    let p = x.translation.vector.map(|x| x.re());
+    math::pose(UnitQuaternion::new_unchecked(q), p)
+}

@@ -1,0 +1,172 @@
+//! Distances and penetrations of pairs.
+
+use super::super::broadphase::unpack;
+use super::{PenetrationAsPointPair, QueryObject, SignedDistancePair, check_distance};
+use crate::error::{Error, Result};
+use crate::ids::GeometryId;
+use crate::proximity::{self, PairDistance};
+use nalgebra::Vector3;
+use tarragon_framework::Scalar;
+
+impl<T: Scalar> QueryObject<T> {
+    /// Hands the candidates within `margin` (m) to `f`, as sorted packed pairs of numbers.
+    fn with_candidates<R>(&self, margin: f64, f: impl FnOnce(&[u64]) -> R) -> R {
+        let tree = self.kinematics.tree(&self.state);
+        let mut found = tree.take_spare();
+        tree.candidates(&self.state, margin, &mut found);
+        let result = f(&found);
+        tree.put_back(found);
+        result
+    }
+
+    #[inline]
+    fn pair(&self, (a, b): (usize, usize), max_distance: f64) -> Result<Option<PairDistance<T>>> {
+        let (ga, gb) = (&self.state.geometries[a], &self.state.geometries[b]);
+        let (xa, xb) = (self.kinematics.x_wg(a), self.kinematics.x_wg(b));
+        proximity::signed_distance_within(&ga.shape, xa, &gb.shape, xb, max_distance)
+            .map_err(|e| e.at(&format!("geometries '{}' and '{}'", ga.name, gb.name)))
+    }
+
+    fn signed_distance_pair(
+        &self,
+        (a, b): (usize, usize),
+        found: &PairDistance<T>,
+    ) -> SignedDistancePair<T> {
+        let in_geometry = |i: usize, p_w: &Vector3<T>| {
+            let x_wg = self.kinematics.x_wg(i);
+            x_wg.inverse_transform_point(&(*p_w).into()).coords
+        };
+        SignedDistancePair {
+            id_a: self.state.geometries[a].id,
+            id_b: self.state.geometries[b].id,
+            distance: found.distance,
+            nhat_ba_w: found.nhat_ba_w,
+            p_aca: in_geometry(a, &found.p_wca),
+            p_bcb: in_geometry(b, &found.p_wcb),
+        }
+    }
+
+    fn signed_distance_pairs(
+        &self,
+        candidates: &[u64],
+        max_distance: f64,
+    ) -> Result<Vec<SignedDistancePair<T>>> {
+        self.collect(candidates, |packed| {
+            let pair = unpack(*packed);
+            let found = self.pair(pair, max_distance)?;
+            Ok(found.map(|found| self.signed_distance_pair(pair, &found)))
+        })
+    }
+
+    /// All pairs of candidates that overlap, by (A, B). Pairs that just touch, at distance zero, are
+    /// left out.
+    ///
+    /// # Errors
+    /// If a pair whose bounding boxes overlap has shapes that are not supported.
+    pub fn compute_point_pair_penetration(&self) -> Result<Vec<PenetrationAsPointPair<T>>> {
+        let overlap = |packed: &u64| {
+            let (a, b) = unpack(*packed);
+            let found = self.pair((a, b), 0.0)?;
+            let found = found.filter(|f| f.distance.re() < 0.0);
+            Ok(found.map(|found| PenetrationAsPointPair {
+                id_a: self.state.geometries[a].id,
+                id_b: self.state.geometries[b].id,
+                depth: -found.distance,
+                nhat_ba_w: found.nhat_ba_w,
+                p_wca: found.p_wca,
+                p_wcb: found.p_wcb,
+            }))
+        };
+        self.with_candidates(0.0, |candidates| self.collect(candidates, overlap))
+    }
+
+    /// True if any two candidates overlap. Ends at the first that do.
+    ///
+    /// # Errors
+    /// As [`QueryObject::compute_point_pair_penetration`].
+    pub fn has_collisions(&self) -> Result<bool> {
+        self.with_candidates(0.0, |candidates| {
+            for packed in candidates {
+                let found = self.pair(unpack(*packed), 0.0)?;
+                if found.is_some_and(|f| f.distance.re() < 0.0) {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })
+    }
+
+    /// The pairs that no filter excludes and whose bounding boxes overlap, by (A, B). A half space
+    /// is compared with the box of its partner.
+    pub fn find_collision_candidates(&self) -> Vec<(GeometryId, GeometryId)> {
+        let id = |i: usize| self.state.geometries[i].id;
+        self.with_candidates(0.0, |candidates| {
+            let pairs = candidates.iter().map(|packed| unpack(*packed));
+            pairs.map(|(a, b)| (id(a), id(b))).collect()
+        })
+    }
+
+    /// Signed distances of all candidates that are at most `max_distance` (m) apart, by (A, B);
+    /// infinity for all candidates. Pairs at just that distance, and pairs that touch, are included.
+    ///
+    /// # Errors
+    /// If `max_distance` is negative or NaN, or a pair to be tested has shapes that are not
+    /// supported.
+    pub fn compute_signed_distance_pairwise_closest_points(
+        &self,
+        max_distance: f64,
+    ) -> Result<Vec<SignedDistancePair<T>>> {
+        let query = "compute_signed_distance_pairwise_closest_points";
+        check_distance(query, "max_distance", max_distance)?;
+        self.with_candidates(max_distance, |candidates| {
+            self.signed_distance_pairs(candidates, max_distance)
+        })
+    }
+
+    /// Signed distances between one geometry and all others that it may be tested with, as far as
+    /// they are at most `max_distance` (m) apart; infinity for all. It comes first or second in a pair
+    /// by its id, as in [`QueryObject::compute_signed_distance_pairwise_closest_points`], and the
+    /// answers are those of that query.
+    ///
+    /// # Errors
+    /// If the geometry is unknown or has no proximity role, `max_distance` is negative or NaN, or a
+    /// pair to be tested has shapes that are not supported.
+    pub fn compute_signed_distance_geometry_closest_points(
+        &self,
+        geometry: GeometryId,
+        max_distance: f64,
+    ) -> Result<Vec<SignedDistancePair<T>>> {
+        let query = "compute_signed_distance_geometry_closest_points";
+        check_distance(query, "max_distance", max_distance)?;
+        let number = self.proximity_number(geometry)?;
+        let tree = self.kinematics.tree(&self.state);
+        let mut candidates = tree.take_spare();
+        tree.candidates_of(&self.state, number, max_distance, &mut candidates);
+        let result = self.signed_distance_pairs(&candidates, max_distance);
+        tree.put_back(candidates);
+        result
+    }
+
+    /// Signed distance between two geometries, whether filtered or not.
+    ///
+    /// # Errors
+    /// If a geometry is unknown or has no proximity role, both are the same, or the shapes are not
+    /// supported.
+    pub fn compute_signed_distance_pair_closest_points(
+        &self,
+        a: GeometryId,
+        b: GeometryId,
+    ) -> Result<SignedDistancePair<T>> {
+        let (a, b) = (self.proximity_number(a)?, self.proximity_number(b)?);
+        if a == b {
+            let name = &self.state.geometries[a].name;
+            return Err(Error::invalid(format!(
+                "the distance of geometry '{name}' to itself is not defined"
+            )));
+        }
+        let pair = (a.min(b), a.max(b));
+        let found = self.pair(pair, f64::INFINITY)?;
+        let found = found.expect("nothing is farther than infinity");
+        Ok(self.signed_distance_pair(pair, &found))
+    }
+}

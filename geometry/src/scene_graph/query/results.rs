@@ -1,0 +1,114 @@
+//! Answers of proximity queries.
+
+use crate::ids::GeometryId;
+use nalgebra::Vector3;
+use tarragon_framework::Scalar;
+
+/// Two overlapping geometries (Drake's `PenetrationAsPointPair`).
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::*;
+/// let mut scene = SceneGraph::new();
+/// let source = scene.register_source("toys")?;
+/// let frame = scene.register_frame(source, GeometryFrame::new("ball"))?;
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.5)?, "ball");
+/// scene.register_geometry(source, frame, ball.with_proximity(ProximityProperties::new()))?;
+/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor");
+/// scene.register_anchored_geometry(source, floor.with_proximity(ProximityProperties::new()))?;
+/// let mut b = DiagramBuilder::new();
+/// let scene = b.add("scene_graph", scene);
+/// let mut ctx = b.build()?.default_context();
+/// let poses = FramePoseVector::from_iter([(frame, Isometry3::translation(0.0, 0.0, 0.375))]);
+/// ctx.fix(scene.source_pose_port(source)?, poses)?;
+/// let query = ctx.eval(scene.query)?;
+/// let pairs: Vec<PenetrationAsPointPair<f64>> = query.compute_point_pair_penetration()?;
+/// assert_eq!((pairs[0].depth, pairs[0].nhat_ba_w.z), (0.125, 1.0)); // out of the floor
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct PenetrationAsPointPair<T: Scalar> {
+    /// Geometry A, the one with the smaller id.
+    pub id_a: GeometryId,
+    /// Geometry B.
+    pub id_b: GeometryId,
+    /// Penetration depth (m), positive.
+    pub depth: T,
+    /// Unit normal in the world, out of B into A.
+    pub nhat_ba_w: Vector3<T>,
+    /// Point of A deepest inside B, in the world (m).
+    pub p_wca: Vector3<T>,
+    /// Point of B deepest inside A, in the world (m).
+    pub p_wcb: Vector3<T>,
+}
+
+/// Signed distance between two geometries (Drake's `SignedDistancePair`).
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::*;
+/// let mut scene = SceneGraph::new();
+/// let source = scene.register_source("toys")?;
+/// let mut add = |name: &str, x: f64| -> Result<GeometryId> {
+///     let ball = GeometryInstance::new(Isometry3::translation(x, 0.0, 0.0), Sphere::new(1.0)?, name);
+///     scene.register_anchored_geometry(source, ball.with_proximity(ProximityProperties::new()))
+/// };
+/// let (a, b) = (add("left", 0.0)?, add("right", 3.0)?);
+/// # let mut builder = DiagramBuilder::new();
+/// # let scene = builder.add("scene_graph", scene);
+/// # let ctx = builder.build()?.default_context();
+/// let query = ctx.eval(scene.query)?;
+/// let pair: SignedDistancePair<f64> = query.compute_signed_distance_pair_closest_points(a, b)?;
+/// assert_eq!((pair.id_a, pair.distance), (a, 1.0));
+/// assert_eq!(pair.p_bcb.x, -1.0); // in the frame of B
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SignedDistancePair<T: Scalar> {
+    /// Geometry A, the one with the smaller id.
+    pub id_a: GeometryId,
+    /// Geometry B.
+    pub id_b: GeometryId,
+    /// Signed distance (m), negative when they overlap.
+    pub distance: T,
+    /// Unit vector in the world, the gradient of the distance with respect to A's position.
+    pub nhat_ba_w: Vector3<T>,
+    /// Witness point on A, in A's geometry frame (m).
+    pub p_aca: Vector3<T>,
+    /// Witness point on B, in B's geometry frame (m).
+    pub p_bcb: Vector3<T>,
+}
+
+/// Signed distance from a geometry to a point (Drake's `SignedDistanceToPoint`).
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::*;
+/// # let mut scene = SceneGraph::new();
+/// # let source = scene.register_source("toys")?;
+/// # let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(1.0)?, "ball");
+/// # let ball = scene.register_anchored_geometry(source, ball.with_proximity(ProximityProperties::new()))?;
+/// # let mut b = DiagramBuilder::new();
+/// # let scene = b.add("scene_graph", scene);
+/// # let ctx = b.build()?.default_context();
+/// let query = ctx.eval(scene.query)?; // a ball of radius 1 at the origin
+/// let point = Vector3::new(0.0, 0.0, 3.0);
+/// let near: Vec<SignedDistanceToPoint<f64>> = query.compute_signed_distance_to_point(&point, 5.0)?;
+/// assert_eq!((near[0].id_g, near[0].distance, near[0].grad_w.z), (ball, 2.0, 1.0));
+/// assert!(query.compute_signed_distance_to_point(&point, 1.5)?.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SignedDistanceToPoint<T: Scalar> {
+    /// The geometry.
+    pub id_g: GeometryId,
+    /// Nearest point on its surface, in its own frame (m).
+    pub p_gn: Vector3<T>,
+    /// Signed distance (m), negative inside.
+    pub distance: T,
+    /// Gradient of the distance with respect to the point, in the world.
+    pub grad_w: Vector3<T>,
+}
