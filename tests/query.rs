@@ -2,6 +2,7 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::print_stdout,
     reason = "helpers of tests, which clippy does not recognise outside of test functions"
 )]
 

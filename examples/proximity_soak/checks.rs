@@ -4,8 +4,9 @@ use crate::scenes::Scene;
 use crate::truth::{margin, turned, vector};
 use nalgebra::{Isometry3, Point3, Vector3};
 use tarragon::framework::{Block, Diagram, Scalar, math};
+use tarragon::geometry::proximity::distance_to_point;
 use tarragon::geometry::{
-    FrameId, GeometryId, PenetrationAsPointPair, SignedDistancePair, SourceId,
+    FrameId, GeometryId, PenetrationAsPointPair, Ray, RayOptions, SignedDistancePair, SourceId,
 };
 use tarragon::prelude::*;
 
@@ -18,7 +19,9 @@ pub(crate) struct Finding {
 /// Fails unless `holds`.
 macro_rules! promise {
     ($holds:expr, $kind:expr, $($what:tt)+) => {
-        if !$holds {
+        // Comparisons with NaN do not hold.
+        if $holds {
+        } else {
             return Err(Finding { kind: $kind.into(), what: format!($($what)+) });
         }
     };
@@ -93,6 +96,7 @@ pub(crate) fn check(scene: &Scene) -> Result<(usize, Vec<Finding>), Finding> {
         check_consistency(scene, &plain),
         check_limits(scene, &plain),
         check_points(scene, &plain),
+        check_rays(scene, &ids, &plain, &dual),
         check_dual(scene, &ids, &plain, &dual),
     ];
     let findings = checks.into_iter().filter_map(Result::err).collect();
@@ -299,6 +303,76 @@ fn check_points(scene: &Scene, found: &Answers<f64>) -> Result<(), Finding> {
             of("point witness"),
             "off by {off:e} m: {case}"
         );
+    }
+    Ok(())
+}
+
+/// Rays from the point of the scene at every geometry, and one along an axis.
+fn rays<T: Scalar>(scene: &Scene) -> Vec<Ray<T>> {
+    let origin = scene.point;
+    let targets = scene
+        .items
+        .iter()
+        .map(|item| item.x_wg().translation.vector - origin);
+    let directions = targets.filter(|d| d.norm() > 0.0).chain([Vector3::x()]);
+    directions
+        .map(|d| Ray::new(origin.map(T::from), d.map(T::from)))
+        .collect()
+}
+
+/// What rays hit is on the surface, along the ray, and the same in both scalars.
+fn check_rays(
+    scene: &Scene,
+    ids: &[GeometryId],
+    plain: &Answers<f64>,
+    dual: &Answers<AutoDiff>,
+) -> Result<(), Finding> {
+    let options = RayOptions::default();
+    let rays_f64 = rays::<f64>(scene);
+    let hits = plain.query.cast_rays(&rays_f64, &options)?;
+    let dual_hits = dual.query.cast_rays(&rays(scene), &options)?;
+    let number = |id: GeometryId| ids.partition_point(|other| *other < id);
+    for ((ray, hit), dual_hit) in rays_f64.iter().zip(hits).zip(dual_hits) {
+        let (Some(hit), Some(dual_hit)) = (hit, dual_hit) else {
+            let both = hit.is_none() && dual_hit.is_none();
+            promise!(both, "ray in autodiff", "{ray:?}: {hit:?}, {dual_hit:?}");
+            continue;
+        };
+        let i = number(hit.id_g);
+        let item = &scene.items[i];
+        let kind = item.solid.shape.type_name();
+        let of = |what: &str| format!("{what} {kind}");
+        let case = || format!("g{i}: {ray:?} {hit:?}");
+        let finite = is_finite(&[&hit.p_wc, &hit.nhat_w]) && hit.distance >= 0.0;
+        promise!(finite, of("ray not finite"), "{}", case());
+        let length = hit.nhat_w.norm();
+        promise!(
+            (length - 1.0).abs() < 1e-13,
+            of("ray normal"),
+            "{length}: {}",
+            case()
+        );
+        let tolerance = TOLERANCE * (size(scene, i) + scene.point.amax() + hit.distance);
+        let along = ray.direction_w.normalize() * hit.distance;
+        let off = (ray.origin_w + along - hit.p_wc).norm();
+        promise!(
+            off <= tolerance,
+            of("ray point"),
+            "off by {off:e} m: {}",
+            case()
+        );
+        // The triangles of these meshes cross each other, so there is no inside.
+        if !matches!(item.solid.shape, Shape::Mesh(_)) {
+            let on = distance_to_point(&item.solid.shape, &item.x_wg(), &hit.p_wc)?.distance;
+            promise!(
+                on.abs() <= tolerance,
+                of("ray surface"),
+                "off by {on:e} m: {}",
+                case()
+            );
+        }
+        let same = (dual_hit.distance.re - hit.distance).abs() <= tolerance;
+        promise!(same, of("ray in autodiff"), "{dual_hit:?} {}", case());
     }
     Ok(())
 }
