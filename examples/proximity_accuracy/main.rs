@@ -203,7 +203,7 @@ fn measure(
                     );
                 }
             }
-            let mut keep = |worst: &mut f64, error: f64| *worst = worst.max(error / scale);
+            let keep = |worst: &mut f64, error: f64| *worst = worst.max(error / scale);
             keep(&mut worst.value, errors.value);
             keep(&mut worst.dual, errors.dual);
             keep(&mut worst.certificate, errors.certificate);

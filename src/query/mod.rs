@@ -89,7 +89,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let input: Box<dyn BufRead + Send> = match file {
         None => Box::new(BufReader::new(io::stdin())),
         Some(path) => {
-            // A directory can be opened, but not be read.
             let file = File::open(path).map_err(unreadable)?;
             Box::new(BufReader::new(file))
         }
@@ -115,22 +114,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
 
     let mut failed = false;
     while let Some(batch) = next_batch(&lines, ahead) {
-        let end = batch.iter().position(Result::is_err);
         let good: Vec<&Line> = batch.iter().flatten().collect();
         let answers: Vec<Answered> =
             pool.install(|| good.par_iter().map(|line| answer(line, &meshes)).collect());
-        for answered in answers {
-            failed |= answered.failed;
-            match writeln!(output, "{}", answered.json) {
-                Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
-                written => written.map_err(|e| format!("can not write {to}: {e}"))?,
-            }
-        }
-        match output.flush() {
+        failed |= answers.iter().any(|answered| answered.failed);
+        match write(&answers, &mut output) {
             Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
-            flushed => flushed.map_err(|e| format!("can not write {to}: {e}"))?,
+            written => written.map_err(|e| format!("can not write {to}: {e}"))?,
         }
-        if let Some(Err(e)) = end.and_then(|i| batch.into_iter().nth(i)) {
+        if let Some(e) = batch.into_iter().find_map(Result::err) {
             return Err(unreadable(e).into());
         }
     }
@@ -139,6 +131,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Writes lines so that whoever waits for them gets them now.
+fn write(answers: &[Answered], output: &mut dyn Write) -> io::Result<()> {
+    for answered in answers {
+        writeln!(output, "{}", answered.json)?;
+    }
+    output.flush()
 }
 
 /// Standard output or a file, which must not be the input.
