@@ -395,7 +395,7 @@ fn differentiate(world: &World, duration: f64, out: &mut impl Write) -> AnyResul
     if left_out > 0 {
         writeln!(
             out,
-            "{left_out} pairs are left out: distances of their shapes are not supported yet"
+            "{left_out} pairs are left out: two half spaces have no distance"
         )?;
     }
     if pairs.is_empty() {

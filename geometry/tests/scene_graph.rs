@@ -6,11 +6,12 @@ use nalgebra::{Isometry3, Vector3};
 use proptest::prelude::*;
 use tarragon_framework::prelude::*;
 use tarragon_framework::{AutoDiff, Scalar, math};
+use tarragon_geometry::proximity::add_true_surface;
 use tarragon_geometry::{
     BoxShape, Capsule, CollisionFilterDeclaration, FrameId, FramePoseVector, GeometryFrame,
-    GeometryId, GeometryInstance, GeometrySet, HalfSpace, IllustrationProperties, Mesh,
-    PerceptionProperties, ProximityProperties, QueryObject, Role, SceneGraph, SceneGraphPorts,
-    Shape, SourceId, Sphere,
+    GeometryId, GeometryInstance, GeometrySet, HalfSpace, IllustrationProperties, InMemoryMesh,
+    MemoryFile, Mesh, PerceptionProperties, ProximityProperties, QueryObject, Role, SceneGraph,
+    SceneGraphPorts, Shape, SourceId, Sphere,
 };
 
 fn geometry(shape: impl Into<Shape>, name: &str) -> GeometryInstance {
@@ -551,4 +552,46 @@ proptest! {
             prop_assert_eq!(deep, expected.iter().filter(|p| p.2 < 0.0).count());
         }
     }
+}
+
+/// A mesh takes part with its hull, or with its surface where its properties say so.
+#[test]
+fn a_mesh_may_take_part_with_its_true_surface() {
+    // Two walls that face each other.
+    let obj = "v -1 -1 0\nv -1 1 0\nv -1 1 2\nv -1 -1 2\nv 1 -1 0\nv 1 1 0\nv 1 1 2\nv 1 -1 2\n\
+               f 1 2 3 4\nf 8 7 6 5\n";
+    let walls = || Mesh::new(InMemoryMesh::new(MemoryFile::new(obj, ".obj", "walls")));
+    let query = |properties: ProximityProperties| {
+        let mut graph = SceneGraph::new();
+        let source = graph.register_source("toys").unwrap();
+        let frame = graph
+            .register_frame(source, GeometryFrame::new("f"))
+            .unwrap();
+        let ball = geometry(Sphere::new(0.25).unwrap(), "ball");
+        graph.register_geometry(source, frame, ball).unwrap();
+        let walls = GeometryInstance::new(at(0.0, 0.0, -1.0), walls(), "walls");
+        let walls = walls.with_proximity(properties);
+        graph.register_anchored_geometry(source, walls).unwrap();
+        let mut b = DiagramBuilder::new();
+        let graph = b.add("scene", graph);
+        let mut ctx = b.build().unwrap().default_context();
+        let poses = FramePoseVector::from_iter([(frame, at(0.5, 0.0, 0.0))]);
+        ctx.fix(graph.source_pose_port(source).unwrap(), poses)
+            .unwrap();
+        let query = ctx.eval(graph.query).unwrap();
+        let pairs = query.compute_signed_distance_pairwise_closest_points(10.0);
+        (pairs.map(|p| p[0].distance), query.has_collisions())
+    };
+    let mut properties = ProximityProperties::new();
+    let (distance, collides) = query(properties.clone());
+    assert!(distance.unwrap() < 0.0 && collides.unwrap());
+    add_true_surface(&mut properties);
+    let (distance, collides) = query(properties.clone());
+    assert!((distance.unwrap() - 0.25).abs() < 1e-15 && !collides.unwrap());
+    properties.set("mesh", "true_surface", 1.0);
+    let e = query(properties).0.unwrap_err().to_string();
+    assert!(
+        e.contains("'walls'") && e.contains("true_surface") && e.contains("bool"),
+        "{e}"
+    );
 }

@@ -486,7 +486,9 @@ fn meshes_are_found_next_to_the_file_and_in_its_own_package() {
         panic!("one warning: {:?}", r.diagnostics);
     };
     assert!(
-        warning.message.contains("only .obj, .stl, .gltf and .glb"),
+        warning
+            .message
+            .contains("only .obj, .stl, .gltf, .glb and .vtk"),
         "{warning}"
     );
     let a = r.plant.body_by_name("a").unwrap();

@@ -17,16 +17,16 @@ const COMPLETE: usize = 69;
 const MINIMUM: usize = 51;
 
 /// Mesh files whose geometry is left out so far.
-const UNSUPPORTED_MESHES: [&str; 2] = ["dae", "vtk"];
+const UNSUPPORTED_MESHES: [&str; 1] = ["dae"];
 
 /// A model of the reference set, read by us.
-struct Ours {
-    plant: MultibodyPlant,
-    scene: SceneGraph,
+pub(crate) struct Ours {
+    pub(crate) plant: MultibodyPlant,
+    pub(crate) scene: SceneGraph,
     warnings: Vec<String>,
 }
 
-fn load_model(root: &Path, file: &str) -> Result<Ours, String> {
+pub(crate) fn load_model(root: &Path, file: &str) -> Result<Ours, String> {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
@@ -88,11 +88,11 @@ fn list(v: &Value) -> Vec<f64> {
     v.as_array().unwrap().iter().map(number).collect()
 }
 
-fn text(v: &Value) -> &str {
+pub(crate) fn text(v: &Value) -> &str {
     v.as_str().unwrap_or("")
 }
 
-fn items(v: &Value) -> &[Value] {
+pub(crate) fn items(v: &Value) -> &[Value] {
     v.as_array().map_or(&[], |a| a)
 }
 
@@ -253,7 +253,7 @@ fn describe_recorded(shape: &Value) -> (String, Vec<f64>) {
     (kind, numbers)
 }
 
-fn is_supported(geometry: &Value) -> bool {
+pub(crate) fn is_supported(geometry: &Value) -> bool {
     let file = text(&geometry["shape"]["basename"]).to_lowercase();
     let suffix = file.rsplit_once('.').map_or("", |(_, s)| s);
     !UNSUPPORTED_MESHES.contains(&suffix)

@@ -17,5 +17,6 @@ mod kinematics;
 mod meshes;
 mod npz;
 mod proximity;
+mod robot_proximity;
 mod sim;
 mod support;

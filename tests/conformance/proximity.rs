@@ -370,9 +370,6 @@ fn point() {
         for c in configs(a, b) {
             let q = Vector3::from(numbers::<3>(&c.recorded["pQ"]));
             for (g, shape, x_wg) in [(0, &c.a, &c.x_wa), (1, &c.b, &c.x_wb)] {
-                if matches!(shape, Shape::Mesh(_)) {
-                    continue;
-                }
                 let (pt, ad) = (&c.recorded["pt"][g], &c.recorded["ad_pt"][g]);
                 let d = distance_to_point(shape, x_wg, &q).unwrap();
                 // Drake iterates for ellipsoids; we must be consistent instead.

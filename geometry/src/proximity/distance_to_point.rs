@@ -36,10 +36,12 @@ pub struct PointDistance<T: Scalar> {
 /// (`QueryObject::ComputeSignedDistanceToPoint`): at the centre of a sphere and on the axis of a
 /// capsule the gradient is the x axis of G; on an edge or a corner of a box it is the mean of the
 /// normals of the faces there; inside a box one of the equally near faces is taken, that of the
-/// first axis and its positive side. Derivatives there are one element of the generalised gradient.
+/// first axis and its positive side. A mesh is its true surface, and the sign is that of the side on which
+/// the point is as its triangles are wound; on an edge or a vertex of it the gradient is the
+/// angle-weighted mean of the normals of the faces there. Derivatives there are one element of the generalised gradient.
 ///
 /// # Errors
-/// If the shape is none of box, capsule, half space, sphere.
+/// If the shape is a cone, or comes from a file that can not be read or has no triangle with an area.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
@@ -72,6 +74,14 @@ pub fn distance_to_point<T: Scalar>(
                 distance: p_gq.z,
                 grad_w: x_wg.rotation * Vector3::z(),
                 p_gn: Vector3::new(p_gq.x, p_gq.y, T::zero()),
+            });
+        }
+        Shape::Mesh(g) => {
+            let core = g.proximity_surface()?.nearest_feature(&p).evaluate(&p_gq);
+            return Ok(PointDistance {
+                distance: core.distance,
+                grad_w: x_wg.rotation * core.n_ab,
+                p_gn: core.p_a,
             });
         }
         other => {

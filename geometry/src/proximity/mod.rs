@@ -24,6 +24,10 @@
 //! how strongly the surfaces turn (1e-12 of the extent for needles of aspect ratio 1e4), and so are
 //! derivatives.
 //!
+//! Cylinders, ellipsoids and hulls that are apart by less than 1e-6 of their extents, thin ones above
+//! all, may be told apart by the wrong one of two neighbouring features; the distance is then good to
+//! a tenth of itself.
+//!
 //! # Where there is a choice
 //! A query never fails and never returns NaN for valid shapes at finite poses. Where the normal or
 //! the witnesses are not unique one is chosen, and derivatives are one element of the generalised
@@ -41,9 +45,43 @@
 //! | boxes touching at edges or vertices | best of the separating axes |
 //! | several directions equally deep (coaxial cylinders, concentric shapes) | the one that the search meets first, the same on every run |
 //! | flat hulls cut by another shape | both sides of a flat hull are boundary |
+//! | several features of a true surface equally near | the one that the search meets first, the same on every run |
 //!
 //! Two bodies are compared in a canonical order of shape type, dimensions and pose, so exchanging
 //! the arguments exchanges the results bit for bit, unless the two are identical in all of these.
+//!
+//! # True surfaces of meshes
+//! Distance to a point always sees the true surface of a mesh. In pairs a mesh is its convex hull, as in
+//! Drake, unless its properties ask for its true surface ([`add_true_surface`]); then
+//! [`signed_distance_true_surface`] answers. A surface that is closed (every edge has as many triangles
+//! on one side as on the other) and encloses a positive volume is the boundary of a *solid*; every
+//! other one is a *sheet*, without inside.
+//!
+//! * **Separated**: the least distance of all triangles to the other body, exact.
+//! * **Half space**: the lowest vertex, exact.
+//! * **Margins**: a sphere is its centre and a capsule its axis, the radius is subtracted at the end. So
+//!   for a sphere the answer is the distance of its centre to the surface less the radius: exact, in
+//!   any depth.
+//! * **A convex body that overlaps a solid**: minus the larger of two depths: that of its deepest point
+//!   below the surface of the mesh, and that of the deepest vertex of the mesh below the surface of
+//!   the body. The second is exact. The first is found by branch and bound: at most one thousandth of
+//!   it (or 1e-9 of the size of the body) too small, unless 20,000 parts of the body do not suffice
+//!   for that. It is exact, as far as rounding goes, where the deepest point is what supports the body
+//!   along the normal of the face that is nearest to it: wherever a body sinks into a flat side by
+//!   less than the thickness of the mesh.
+//! * **Two meshes that overlap**: minus the larger of the depths of the deepest points of the edges of
+//!   each below the surface of the other, if that is a solid; as exact as above.
+//! * **Sheets** that cut the other body: minus the largest penetration of one of their triangles into
+//!   the body or into a triangle of it (the shortest translation that separates the two).
+//!
+//! All of these are 0 where the bodies touch, and continuous. Depths are those of points, not the
+//! length of the shortest translation that separates the bodies, which for non-convex bodies may be
+//! anything; where a body sinks into a flat side both are the same, where edges cross the depth is
+//! less. The normal is that of the surface at the point nearest to the deepest one.
+//!
+//! Derivatives are exact where one feature of each body decides. Where several features of the surface
+//! are equally near to the deepest point (in deep overlap, and where edges cross) they are those of
+//! the depth of that point, held fixed in its body, below one of them.
 
 mod box_box;
 mod capsule_box;
@@ -59,10 +97,13 @@ mod separating_axis;
 mod sphere_box;
 mod sphere_capsule;
 mod sphere_sphere;
+pub(crate) mod surface;
 #[cfg(test)]
 mod tests;
 
 pub use distance_to_point::{PointDistance, distance_to_point};
+pub(crate) use surface::has_true_surface;
+pub use surface::{add_true_surface, signed_distance_true_surface};
 
 use crate::error::{Error, Result};
 use crate::shapes::Shape;
@@ -331,11 +372,8 @@ fn active_features<T: Scalar>(
     x_ab: &Isometry3<T>,
     reach: f64,
 ) -> Result<Solved> {
-    let p = value_of(&x_ab.translation.vector);
-    let x = Isometry3::from_parts(
-        Translation3::from(p),
-        UnitQuaternion::new_unchecked(x_ab.rotation.coords.map(|q| q.re()).into()),
-    );
+    let x = values_of_pose(x_ab);
+    let p = x.translation.vector;
     let upright = |half: f64| Vector3::new(0.0, 0.0, half);
     Ok(match (a, b) {
         (Shape::HalfSpace(_), Shape::Box(b)) => {
@@ -438,6 +476,15 @@ fn lift<T: Scalar>(v: &Vector3<f64>) -> Vector3<T> {
 #[inline]
 fn value_of<T: Scalar>(v: &Vector3<T>) -> Vector3<f64> {
     v.map(|x| x.re())
+}
+
+/// The pose of values.
+#[inline]
+fn values_of_pose<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
+    Isometry3::from_parts(
+        value_of(&x.translation.vector).into(),
+        UnitQuaternion::new_unchecked(x.rotation.coords.map(|q| q.re()).into()),
+    )
 }
 
 /// A constant vector of B, in A.

@@ -57,7 +57,7 @@ fn normal(a: &Vector3<f64>, p: &Vector3<f64>) -> Vector3<f64> {
                 .component_div(&shift.add_scalar(s))
                 .sum();
         let step = -f / slope;
-        if !(step > 4.0 * f64::EPSILON * s) {
+        if step.is_nan() || step <= 4.0 * f64::EPSILON * s {
             break;
         }
         s += step;

@@ -16,6 +16,8 @@ pub(crate) struct Polytope {
     /// Faces around all vertices; those of vertex `i` are `corner_faces[face_starts[i]..[i + 1]]`.
     corner_faces: Vec<u32>,
     face_starts: Vec<u32>,
+    /// Mean of the vertices.
+    center: Vector3<f64>,
     /// Length of the diagonal of the bounding box (m).
     extent: f64,
 }
@@ -64,6 +66,7 @@ impl Polytope {
             .iter()
             .fold((first, first), |(low, high), v| (low.inf(v), high.sup(v)));
         this.extent = (high - low).norm();
+        this.center = vertices.iter().sum::<Vector3<f64>>() / vertices.len() as f64;
         this.vertices = vertices;
         this
     }
@@ -93,12 +96,32 @@ impl Polytope {
         &self.neighbors[range]
     }
 
+    /// The mean of the vertices.
+    pub(crate) fn center(&self) -> &Vector3<f64> {
+        &self.center
+    }
+
     /// The vertex farthest along `d`.
     pub(crate) fn support(&self, d: &Vector3<f64>) -> usize {
         let mut best = 0;
-        let mut height = self.vertices[0].dot(d);
+        if self.vertices.len() > SCAN {
+            // A sparse sample first, so that the climb is short.
+            let height = |i: &usize| self.vertices[*i].dot(d);
+            for i in (0..self.vertices.len()).step_by(self.vertices.len() / 8) {
+                if height(&i) > height(&best) {
+                    best = i;
+                }
+            }
+        }
+        self.support_near(best, d)
+    }
+
+    /// The vertex farthest along `d`; `start` is one that was farthest along a similar direction.
+    pub(crate) fn support_near(&self, start: usize, d: &Vector3<f64>) -> usize {
+        let mut best = start;
+        let mut height = self.vertices[best].dot(d);
         if self.vertices.len() <= SCAN {
-            for (i, v) in self.vertices.iter().enumerate().skip(1) {
+            for (i, v) in self.vertices.iter().enumerate() {
                 let h = v.dot(d);
                 if h > height {
                     (best, height) = (i, h);
@@ -106,25 +129,17 @@ impl Polytope {
             }
             return best;
         }
-        // A sparse sample first, so that the climb is short.
-        for i in (0..self.vertices.len()).step_by(self.vertices.len() / 8) {
-            let h = self.vertices[i].dot(d);
-            if h > height {
-                (best, height) = (i, h);
-            }
-        }
         loop {
-            let mut next = best;
-            for &i in self.neighbors(best) {
+            let from = best;
+            for &i in self.neighbors(from) {
                 let h = self.vertices[i as usize].dot(d);
                 if h > height {
-                    (next, height) = (i as usize, h);
+                    (best, height) = (i as usize, h);
                 }
             }
-            if next == best {
+            if best == from {
                 return best;
             }
-            best = next;
         }
     }
 

@@ -7,6 +7,7 @@ use crate::mesh::{
     convert_volume_to_surface_mesh,
 };
 use crate::proximity::polytope::Polytope;
+use crate::proximity::surface::Surface;
 use crate::ray::triangles::TriangleTree;
 use nalgebra::Vector3;
 use std::fmt;
@@ -44,6 +45,8 @@ struct Scaled {
     volume: OnDemand<VolumeMesh>,
     /// The hull as the narrow phase wants it; without a lock, for it is asked for at every query.
     polytope: OnceLock<Polytope>,
+    /// Likewise the true surface.
+    proximity_surface: OnceLock<Surface>,
     /// The surface as rays want it, likewise.
     triangles: OnceLock<TriangleTree>,
 }
@@ -65,6 +68,7 @@ impl Scaled {
             surface: OnDemand::default(),
             volume: OnDemand::default(),
             polytope: OnceLock::new(),
+            proximity_surface: OnceLock::new(),
             triangles: OnceLock::new(),
         }))
     }
@@ -139,6 +143,15 @@ impl Scaled {
         Ok(self
             .polytope
             .get_or_init(|| Polytope::new(hull.vertices, &hull.faces)))
+    }
+
+    fn proximity_surface(&self) -> Result<&Surface> {
+        if let Some(surface) = self.proximity_surface.get() {
+            return Ok(surface);
+        }
+        let mesh = self.surface()?;
+        let surface = Surface::new(&mesh).map_err(|e| self.named(e))?;
+        Ok(self.proximity_surface.get_or_init(|| surface))
     }
 
     fn triangles(&self) -> Result<&TriangleTree> {
@@ -271,6 +284,10 @@ impl Mesh {
     /// If the source is of another type or can not be read. Every call reports that anew.
     pub fn volume_mesh(&self) -> Result<Arc<VolumeMesh>> {
         self.0.volume()
+    }
+    /// The surface for proximity queries.
+    pub(crate) fn proximity_surface(&self) -> Result<&Surface> {
+        self.0.proximity_surface()
     }
 }
 

@@ -203,6 +203,11 @@ enum Conditions<T: Scalar> {
 }
 
 impl Active {
+    /// A plane of A with the unit normal `n`, and a feature of B.
+    pub(in crate::proximity) fn on_plane(n: Vector3<f64>, a: Local, b: Local) -> Self {
+        Self { n, a, b }
+    }
+
     /// The conditions on the normal in A, near the value of the normal.
     fn conditions<T: Scalar>(&self, x_ab: &Placed<T>) -> Conditions<T> {
         let in_a = |v: &Vector3<f64>| x_ab.r * lift(v);
@@ -381,7 +386,7 @@ impl Active {
 
     /// What keeps the normal a function of the poses when both bodies have flats that face each other:
     /// one of them is held at its witness (`p_a`, `p_b`: in A and in B).
-    pub(super) fn settled(
+    pub(in crate::proximity) fn settled(
         mut self,
         x_ab: &Placed<f64>,
         p_a: &Vector3<f64>,

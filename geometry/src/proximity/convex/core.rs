@@ -3,7 +3,9 @@
 use super::active::{Flat, Local, Piece};
 use super::region::Region;
 use crate::proximity::polytope::Polytope;
+use crate::proximity::surface::Triangle;
 use nalgebra::Vector3;
+use std::cell::Cell;
 
 /// A convex set, centred at the origin of its frame unless it is a polytope.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +25,8 @@ pub(in crate::proximity) enum Core<'a> {
     /// Semi-axes.
     Ellipsoid(Vector3<f64>),
     Polytope(&'a Polytope),
+    /// One of a surface.
+    Triangle(&'a Triangle),
 }
 
 impl Core<'_> {
@@ -35,6 +39,10 @@ impl Core<'_> {
             Self::Cylinder { radius, half } => 2.0 * (radius + half),
             Self::Ellipsoid(semi_axes) => 2.0 * semi_axes.max(),
             Self::Polytope(p) => p.extent(),
+            Self::Triangle(t) => {
+                let [a, b, c] = t.corners;
+                (b - a).norm() + (c - a).norm()
+            }
         }
     }
 
@@ -55,18 +63,17 @@ impl Core<'_> {
     }
 
     /// A point inside.
-    pub(super) fn center(&self) -> Vector3<f64> {
+    pub(in crate::proximity) fn center(&self) -> Vector3<f64> {
         match self {
-            Self::Polytope(p) => {
-                p.vertices().iter().sum::<Vector3<f64>>() / p.vertices().len() as f64
-            }
+            Self::Polytope(p) => *p.center(),
+            Self::Triangle(t) => t.corners.iter().sum::<Vector3<f64>>() / 3.0,
             _ => Vector3::zeros(),
         }
     }
 
     /// A point farthest along `d`, which need not be of unit length.
     #[inline]
-    pub(super) fn support(&self, d: &Vector3<f64>) -> Vector3<f64> {
+    pub(in crate::proximity) fn support(&self, d: &Vector3<f64>) -> Vector3<f64> {
         match self {
             Self::Point => Vector3::zeros(),
             Self::Segment { half } => Vector3::new(0.0, 0.0, half.copysign(d.z)),
@@ -90,12 +97,25 @@ impl Core<'_> {
                 }
             }
             Self::Polytope(p) => p.vertices()[p.support(d)],
+            Self::Triangle(t) => t.corners[highest_corner(t, d)],
+        }
+    }
+
+    /// [`Core::support`], faster where `last` is the vertex of the last call in a similar direction.
+    #[inline]
+    pub(super) fn support_near(&self, last: &Cell<usize>, d: &Vector3<f64>) -> Vector3<f64> {
+        match self {
+            Self::Polytope(p) => {
+                last.set(p.support_near(last.get(), d));
+                p.vertices()[last.get()]
+            }
+            other => other.support(d),
         }
     }
 
     /// The features that support the set in directions within about the angle `tolerance` of the
     /// unit vector `n`.
-    pub(super) fn local(&self, n: &Vector3<f64>, tolerance: f64) -> Local {
+    pub(in crate::proximity) fn local(&self, n: &Vector3<f64>, tolerance: f64) -> Local {
         let along_z = n.z.abs() <= tolerance;
         match self {
             Self::Point => Local::point(Vector3::zeros()),
@@ -136,6 +156,7 @@ impl Core<'_> {
             }
             Self::Ellipsoid(semi_axes) => Local::new(Piece::Ellipsoid(*semi_axes), Flat::None),
             Self::Polytope(p) => polytope_local(p, n, tolerance),
+            Self::Triangle(t) => triangle_local(t, n, tolerance),
         }
     }
 
@@ -175,8 +196,38 @@ impl Core<'_> {
                 }
             }
             Self::Polytope(p) => polytope_region(p, n, tolerance),
+            Self::Triangle(t) => {
+                let high = |v: &Vector3<f64>| (s - v).dot(n) <= tolerance;
+                Region::polygon(t.corners.into_iter().filter(high).collect())
+            }
         }
     }
+}
+
+fn highest_corner(t: &Triangle, d: &Vector3<f64>) -> usize {
+    let [a, b, c] = t.corners.map(|v| v.dot(d));
+    if a >= b && a >= c {
+        0
+    } else if b >= c {
+        1
+    } else {
+        2
+    }
+}
+
+fn triangle_local(t: &Triangle, n: &Vector3<f64>, tolerance: f64) -> Local {
+    let top = highest_corner(t, n);
+    let v = t.corners[top];
+    let to = |k: usize| v - t.corners[(top + k) % 3];
+    let level = |e: &Vector3<f64>| e.dot(n) <= tolerance * e.norm();
+    let (e, f) = (to(1), to(2));
+    let flat = match (level(&e), level(&f)) {
+        (false, false) => Flat::None,
+        (true, false) => Flat::Edge(e.normalize()),
+        (false, true) => Flat::Edge(f.normalize()),
+        (true, true) => Flat::Face(t.normal * 1.0_f64.copysign(t.normal.dot(n))),
+    };
+    Local::new(Piece::Point(v), flat)
 }
 
 fn polytope_local(p: &Polytope, n: &Vector3<f64>, tolerance: f64) -> Local {

@@ -2,25 +2,38 @@
 
 use super::active::Placed;
 use super::core::Core;
-use nalgebra::Vector3;
+use nalgebra::{Isometry3, Vector3};
+use std::cell::Cell;
 
 /// Two cores, B seen from A.
-#[derive(Clone, Copy)]
 pub(super) struct Pair<'a> {
     pub(super) a: Core<'a>,
     pub(super) b: Core<'a>,
     pub(super) x_ab: Placed<f64>,
     /// To which rounding is compared (m).
     pub(super) size: f64,
+    /// The vertices of polytopes that were found last.
+    last: [Cell<usize>; 2],
 }
 
-impl Pair<'_> {
+impl<'a> Pair<'a> {
+    pub(super) fn new(a: &Core<'a>, b: &Core<'a>, x_ab: &Isometry3<f64>) -> Self {
+        Self {
+            a: *a,
+            b: *b,
+            x_ab: Placed::new(x_ab),
+            size: a.extent() + b.extent(),
+            last: [Cell::new(0), Cell::new(0)],
+        }
+    }
+
     /// The point of the difference B - A that is lowest along `n`, with the points of A and of B, each
     /// in its own frame.
     #[inline]
     fn vertex(&self, n: &Vector3<f64>) -> Vertex {
-        let a = self.a.support(n);
-        let b = self.b.support(&-self.x_ab.in_b(n));
+        let a = self.a.support_near(&self.last[0], n);
+        let n_b = -self.x_ab.in_b(n);
+        let b = self.b.support_near(&self.last[1], &n_b);
         Vertex {
             w: self.x_ab.point(&b) - a,
             a,
@@ -31,8 +44,7 @@ impl Pair<'_> {
     /// a unit vector.
     #[inline]
     pub(super) fn support(&self, n: &Vector3<f64>) -> Vector3<f64> {
-        let p_b = self.b.support(&-self.x_ab.in_b(n));
-        self.x_ab.point(&p_b) - self.a.support(n)
+        self.vertex(n).w
     }
 }
 
@@ -127,6 +139,34 @@ impl Gjk {
         points
     }
 
+    /// The points of A and of B, each in its own frame, whose difference is the nearest point.
+    pub(super) fn nearest_points(&self) -> (Vector3<f64>, Vector3<f64>) {
+        let s = &self.simplex;
+        let weights = match self.count {
+            2 => {
+                let e = s[1].w - s[0].w;
+                let t = (e.dot(&(self.v - s[0].w)) / e.norm_squared()).clamp(0.0, 1.0);
+                [1.0 - t, t, 0.0]
+            }
+            3 => {
+                let normal = (s[1].w - s[0].w).cross(&(s[2].w - s[0].w));
+                let part = |i: usize, j: usize| {
+                    let (p, q) = (s[i].w - self.v, s[j].w - self.v);
+                    (p.cross(&q).dot(&normal) / normal.norm_squared()).max(0.0)
+                };
+                let parts = [part(1, 2), part(2, 0), part(0, 1)];
+                let sum: f64 = parts.iter().sum();
+                parts.map(|p| p / sum)
+            }
+            _ => [1.0, 0.0, 0.0],
+        };
+        let mean = |of: fn(&Vertex) -> Vector3<f64>| {
+            let terms = s.iter().zip(weights).map(|(vertex, w)| of(vertex) * w);
+            terms.sum()
+        };
+        (mean(|s| s.a), mean(|s| s.b))
+    }
+
     /// The point of the simplex nearest to the origin; drops the vertices that it does not need. `None`
     /// if the origin is inside.
     fn reduce(&mut self) -> Option<Vector3<f64>> {
@@ -144,6 +184,49 @@ impl Gjk {
             self.count += 1;
         }
         Some(v)
+    }
+}
+
+/// Where a core is, seen from a ball.
+pub(in crate::proximity) enum NearPoint {
+    /// Nowhere in the ball.
+    Beyond,
+    /// Around its centre.
+    Inside,
+    /// The part of the core that is in the ball is within `radius` of its point `p`, which is not much
+    /// farther from the centre than the nearest one.
+    Near { p: Vector3<f64>, radius: f64 },
+}
+
+/// Looks for a core in the ball of `radius` around `center`.
+pub(in crate::proximity) fn near_point(
+    core: &Core<'_>,
+    center: &Vector3<f64>,
+    radius: f64,
+) -> NearPoint {
+    let x_ab = Isometry3::translation(center.x, center.y, center.z);
+    let pair = Pair::new(core, &Core::Point, &x_ab);
+    let mut gjk = Gjk::new(&pair);
+    for _ in 0..64 {
+        let status = gjk.step(&pair);
+        if gjk.margin > radius {
+            return NearPoint::Beyond;
+        }
+        if status == Status::Overlapping {
+            return NearPoint::Inside;
+        }
+        let length = gjk.v.norm();
+        if status == Status::Converged || gjk.margin >= 0.7 * length {
+            break;
+        }
+    }
+    // For q in the core (p - q).v >= |v| (margin - |v|), so that |q - p|^2 is at most
+    // |q - c|^2 - |v| (2 margin - |v|), where v = c - p.
+    let length = gjk.v.norm();
+    let square = radius * radius - length * (2.0 * gjk.margin - length);
+    NearPoint::Near {
+        p: center - gjk.v,
+        radius: square.max(0.0).sqrt(),
     }
 }
 

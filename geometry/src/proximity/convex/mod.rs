@@ -16,6 +16,7 @@ mod gjk;
 mod region;
 mod solve;
 
-pub(super) use self::active::{Active, Placed};
+pub(super) use self::active::{Active, Local, Placed};
 pub(super) use self::core::Core;
-pub(super) use self::solve::{features, half_space_features};
+pub(super) use self::gjk::{NearPoint, near_point};
+pub(super) use self::solve::{features, half_space_features, middle_of_support};

@@ -1,6 +1,6 @@
 //! From approximate directions to exact features.
 
-use super::active::{Active, Local, Placed};
+use super::active::{Active, Flat, Local, Placed};
 use super::core::Core;
 use super::epa::Epa;
 use super::gjk::{Gjk, Pair, Status};
@@ -46,12 +46,7 @@ pub(in crate::proximity) fn features(
     x_ab: &Isometry3<f64>,
     reach: f64,
 ) -> Option<Active> {
-    let pair = Pair {
-        a: *a,
-        b: *b,
-        x_ab: Placed::new(x_ab),
-        size: a.extent() + b.extent(),
-    };
+    let pair = Pair::new(a, b, x_ab);
     let mut gjk = Gjk::new(&pair);
     let mut best: Option<Candidate> = None;
     // Guesses are worth their price when the search has come closer.
@@ -91,14 +86,13 @@ pub(in crate::proximity) fn features(
         }
     }
     let length = gjk.v.norm();
-    let touching = !overlapping && length < 1e-8 * pair.size;
+    let touching = !overlapping && length > 0.0 && length < 1e-8 * pair.size;
     if touching
-        && pair.a.is_flat()
-        && pair.b.is_flat()
-        && best.is_none_or(|c| !c.is_certain(pair.size) || c.margin < 0.5 * length)
-        && let Some(active) = spanned(&pair, &gjk)
+        && best
+            .is_none_or(|c| !c.is_certain(pair.size) || c.margin < gjk.margin - EQUAL * pair.size)
     {
-        return Some(active);
+        let least = best.map_or(f64::NEG_INFINITY, |c| c.margin);
+        return spanned(&pair, &gjk, least).or_else(|| nearest_found(&pair, &gjk));
     }
     let negligible = 1e-14 * pair.size;
     if best.is_none_or(|c| !c.is_certain(pair.size) || c.margin < -negligible) {
@@ -124,31 +118,60 @@ fn take_better(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) 
 ///
 /// For long cores that nearly touch, the direction of so short a difference is not exact enough to
 /// show a margin, but its length is exact: it is that of two points of the cores.
-fn spanned(pair: &Pair<'_>, gjk: &Gjk) -> Option<Active> {
+fn spanned(pair: &Pair<'_>, gjk: &Gjk, least: f64) -> Option<Active> {
     let length = gjk.v.norm();
     let n = gjk.v.try_normalize(0.0)?;
     let n_b = -pair.x_ab.in_b(&n);
     // What the rounding of the difference does to the margin of its direction.
     let rough = 1e-14 * pair.size * pair.size / length;
-    let locals_b = Local::through_some_of(&gjk.spanned(false), &n_b);
+    let locals = |core: &Core<'_>, of_a: bool, n: &Vector3<f64>| {
+        if core.is_flat() {
+            Local::through_some_of(&gjk.spanned(of_a), n)
+        } else {
+            TOLERANCES.map(|t| core.local(n, t)).to_vec()
+        }
+    };
+    let locals_b = locals(&pair.b, false, &n_b);
     let mut best: Option<(f64, Active)> = None;
-    for a in Local::through_some_of(&gjk.spanned(true), &n) {
+    for a in locals(&pair.a, true, &n) {
         for &b in &locals_b {
             let Some(active) = (Active { n, a, b }).refined(&pair.x_ab) else {
                 continue;
             };
             let found = active.evaluate(&pair.x_ab);
-            let off = (found.p_b - found.p_a - gjk.v).norm() + (found.distance - length).abs();
+            let apart = found.p_b - found.p_a - found.n_ab * found.distance;
+            let near = |x: f64, y: f64, tolerance: f64| (x - y).abs() <= tolerance;
+            // Vertices and rims are in the cores, so their distance is not below the signed distance; how
+            // far the witness of an edge is from its ends only the search tells.
+            let vertices = a.flat == Flat::None && b.flat == Flat::None;
+            let slack = EQUAL * pair.size;
+            let fits = if vertices {
+                least - slack <= found.distance && found.distance <= length + slack
+            } else {
+                near(found.distance, length, FACING * pair.size)
+            };
             let margin = active.n.dot(&pair.support(&active.n));
-            if off <= 1e-13 * pair.size
-                && (margin - length).abs() <= rough
-                && best.is_none_or(|b| off < b.0)
+            if fits
+                && apart.norm() <= FACING * pair.size
+                && near(margin, found.distance, rough)
+                && best.is_none_or(|b| found.distance < b.0)
             {
-                best = Some((off, active));
+                best = Some((found.distance, active));
             }
         }
     }
     best.map(|b| b.1)
+}
+
+/// The nearest points as the search has found them.
+fn nearest_found(pair: &Pair<'_>, gjk: &Gjk) -> Option<Active> {
+    let n = gjk.v.try_normalize(0.0)?;
+    let (p_a, p_b) = gjk.nearest_points();
+    Some(Active {
+        n,
+        a: Local::point(p_a),
+        b: Local::face(p_b, -pair.x_ab.in_b(&n)),
+    })
 }
 
 /// The best stationary direction near `n`.
@@ -332,13 +355,18 @@ pub(in crate::proximity) fn half_space_features(
     if height(&b.support(&n_b)) > reach {
         return None;
     }
-    let region = b.region(&n_b, 1e-15 * b.extent());
-    // The middle of the part that touches first.
-    let middle = facing(&region, &region, &n_b).b;
     let active = Active {
         n,
         a: Local::face(Vector3::zeros(), n),
         b: b.local(&n_b, 1e-15),
     };
+    // The middle of the part that touches first.
+    let middle = middle_of_support(b, &n_b);
     Some(active.settled(&x_ab, &Vector3::zeros(), &middle))
+}
+
+/// The middle of the points of a core that are farthest along the unit vector `n`.
+pub(in crate::proximity) fn middle_of_support(core: &Core<'_>, n: &Vector3<f64>) -> Vector3<f64> {
+    let region = core.region(n, 1e-15 * core.extent());
+    facing(&region, &region, n).b
 }

@@ -23,8 +23,18 @@ impl<T: Scalar> QueryObject<T> {
     fn pair(&self, (a, b): (usize, usize), max_distance: f64) -> Result<Option<PairDistance<T>>> {
         let (ga, gb) = (&self.state.geometries[a], &self.state.geometries[b]);
         let (xa, xb) = (self.kinematics.x_wg(a), self.kinematics.x_wg(b));
-        proximity::signed_distance_within(&ga.shape, xa, &gb.shape, xb, max_distance)
-            .map_err(|e| e.at(&format!("geometries '{}' and '{}'", ga.name, gb.name)))
+        let pair = || {
+            let a_true = proximity::has_true_surface(&ga.shape, ga.proximity.as_ref())?;
+            let b_true = proximity::has_true_surface(&gb.shape, gb.proximity.as_ref())?;
+            let (a, b, limit) = (&ga.shape, &gb.shape, max_distance);
+            if a_true || b_true {
+                return proximity::signed_distance_true_surface(
+                    a, a_true, xa, b, b_true, xb, limit,
+                );
+            }
+            proximity::signed_distance_within(a, xa, b, xb, limit)
+        };
+        pair().map_err(|e| e.at(&format!("geometries '{}' and '{}'", ga.name, gb.name)))
     }
 
     fn signed_distance_pair(

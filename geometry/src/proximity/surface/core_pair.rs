@@ -1,0 +1,180 @@
+//! A surface (A) and a convex core (B).
+
+use super::pair::{Decides, Solution};
+use super::tree::Box3;
+use super::{Surface, depth};
+use crate::proximity::convex::{self, Active, Core, Placed};
+use nalgebra::{Isometry3, Point3, Vector3};
+
+/// What decides the signed distance, or `None` beyond `reach`.
+pub(super) fn solve(
+    mesh: &Surface,
+    core: &Core<'_>,
+    x_mb: &Isometry3<f64>,
+    reach: f64,
+) -> Option<Solution> {
+    if let Core::Point = core {
+        return point(mesh, &x_mb.translation.vector, reach);
+    }
+    let bounds = bounds(core, x_mb);
+    let is_apart = mesh.tree.bounds().distance(&bounds) > 0.0;
+    if mesh.tree.bounds().distance(&bounds) > reach {
+        return None;
+    }
+    let center = (x_mb * Point3::from(core.center())).coords;
+    if mesh.is_solid && !is_apart && mesh.probe(&center).depth >= 0.0 {
+        return Some(overlap(mesh, core, x_mb, &bounds, center));
+    }
+    let (distance, active) = nearest_triangle(mesh, core, x_mb, &bounds, reach)?;
+    if distance <= 0.0 && mesh.is_solid {
+        let on_core = active.evaluate(&Placed::new(x_mb)).p_b;
+        return Some(overlap(mesh, core, x_mb, &bounds, on_core));
+    }
+    Some(Solution::new(Decides::Features(active)))
+}
+
+/// The centre of a sphere.
+fn point(mesh: &Surface, p: &Vector3<f64>, reach: f64) -> Option<Solution> {
+    if mesh.tree.bounds().distance2(p) > reach * reach {
+        return None;
+    }
+    let feature = mesh.nearest_feature(p);
+    let feature = if mesh.is_solid {
+        feature
+    } else {
+        feature.outward(p)
+    };
+    Some(Solution::new(Decides::Point(feature, Vector3::zeros())))
+}
+
+/// The box around a core at a pose.
+pub(super) fn bounds(core: &Core<'_>, x: &Isometry3<f64>) -> Box3 {
+    let highest = |d: &Vector3<f64>| {
+        let support = core.support(&x.rotation.inverse_transform_vector(d));
+        d.dot(&(x * Point3::from(support)).coords)
+    };
+    let axis = |i: usize| Vector3::ith(i, 1.0);
+    Box3 {
+        lower: Vector3::from_fn(|i, _| -highest(&-axis(i))),
+        upper: Vector3::from_fn(|i, _| highest(&axis(i))),
+    }
+}
+
+/// The triangle nearest to the core, or, where triangles cut it, one that does; of a sheet the one that
+/// reaches deepest.
+fn nearest_triangle(
+    mesh: &Surface,
+    core: &Core<'_>,
+    x_mb: &Isometry3<f64>,
+    bounds: &Box3,
+    reach: f64,
+) -> Option<(f64, Active)> {
+    let mut best: Option<(f64, Active)> = None;
+    // The direction of the best so far separates well, not only along the axes.
+    let separating = std::cell::Cell::new(None::<(Vector3<f64>, f64)>);
+    let least = |b: &Box3| {
+        let gap = b.distance(bounds);
+        if gap <= 0.0 && !mesh.is_solid {
+            return f64::NEG_INFINITY;
+        }
+        match separating.get() {
+            Some((n, low)) => gap.max(low - b.support(&n)),
+            None => gap,
+        }
+    };
+    // A little more, for `descend` leaves out what is just as far.
+    let start = reach + f64::EPSILON * (1.0 + reach);
+    mesh.tree.descend(start, least, |i| {
+        let known = best.as_ref().map_or(reach, |(d, _)| *d);
+        if known <= 0.0 && mesh.is_solid {
+            return f64::NEG_INFINITY;
+        }
+        let t = &mesh.triangles[i];
+        let beyond = Box3::around(&t.corners).distance(bounds) > known.max(0.0);
+        if !beyond && let Some(active) = convex::features(&Core::Triangle(t), core, x_mb, known) {
+            let found = active.evaluate(&Placed::new(x_mb));
+            if best.as_ref().is_none_or(|(d, _)| found.distance < *d) {
+                best = Some((found.distance, active));
+                let n = found.n_ab;
+                let toward = x_mb.rotation.inverse_transform_vector(&-n);
+                let low = n.dot(&(x_mb * Point3::from(core.support(&toward))).coords);
+                separating.set(Some((n, low)));
+            }
+        }
+        best.as_ref().map_or(start, |(d, _)| *d)
+    });
+    best
+}
+
+/// The deeper of the deepest point of the core and the deepest vertex of the mesh. `seed` is a point of
+/// both.
+fn overlap(
+    mesh: &Surface,
+    core: &Core<'_>,
+    x_mb: &Isometry3<f64>,
+    bounds: &Box3,
+    seed: Vector3<f64>,
+) -> Solution {
+    let deepest = depth::DeepestOfCore::new(mesh, core, x_mb, seed).search(bounds);
+    if let Some((vertex, active)) = deepest_vertex(mesh, core, x_mb, bounds, deepest.depth) {
+        return Solution::new(Decides::Vertex(active, vertex)).exchanged();
+    }
+    deepest.solution()
+}
+
+/// The vertex of the mesh that is deepest below the surface of the core, if it is deeper than `known`.
+fn deepest_vertex(
+    mesh: &Surface,
+    core: &Core<'_>,
+    x_mb: &Isometry3<f64>,
+    bounds: &Box3,
+    known: f64,
+) -> Option<(Vector3<f64>, Active)> {
+    if let Core::Point | Core::Segment { .. } = core {
+        return None;
+    }
+    let x_bm = x_mb.inverse();
+    // The core is below its planes of support: no point is deeper than below any of them.
+    let directions = (0..27).filter(|k| *k != 13).map(|k| {
+        let n_b = Vector3::new(k / 9, k / 3 % 3, k % 3).map(|i| f64::from(i) - 1.0);
+        x_mb.rotation * n_b.normalize()
+    });
+    let center = (x_mb * Point3::from(core.center())).coords;
+    let highest = |n: &Vector3<f64>| {
+        let support = core.support(&x_mb.rotation.inverse_transform_vector(n));
+        n.dot(&(x_mb * Point3::from(support)).coords)
+    };
+    let planes: Vec<_> = directions.map(|n| (n, highest(&n))).collect();
+    let signed_at_least = |b: &Box3| {
+        let over = |n: &Vector3<f64>, height: f64| -b.support(&-n) - height;
+        let known = planes.iter().map(|(n, height)| over(n, *height));
+        let known = known.fold(f64::NEG_INFINITY, f64::max);
+        match (b.center() - center).try_normalize(0.0) {
+            Some(n) => known.max(over(&n, highest(&n))),
+            None => known,
+        }
+    };
+    let signed = |p: &Vector3<f64>| {
+        let p_b = (x_bm * Point3::from(*p)).coords;
+        let x = Isometry3::translation(p_b.x, p_b.y, p_b.z);
+        let active = convex::features(core, &Core::Point, &x, 0.0)?;
+        Some((active.evaluate(&Placed::new(&x)).distance, active))
+    };
+    let mut best: Option<(f64, Vector3<f64>, Active)> = None;
+    let floor = -known.max(0.0) * (1.0 + 1e-12) - 1e-14 * core.extent();
+    mesh.tree.descend(floor, signed_at_least, |i| {
+        for v in mesh.triangles[i].corners {
+            let limit = best.as_ref().map_or(floor, |b| b.0);
+            if bounds.distance2(&v) > 0.0 || signed_at_least(&Box3::around(&[v])) >= limit {
+                continue;
+            }
+            if let Some((d, active)) = signed(&v)
+                && d < limit
+            {
+                best = Some((d, v, active));
+            }
+        }
+        best.as_ref().map_or(floor, |b| b.0)
+    });
+    best.map(|(_, v, active)| (v, active))
+}

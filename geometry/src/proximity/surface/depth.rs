@@ -1,0 +1,433 @@
+//! How deep a body reaches below the surface of a solid mesh: branch and bound on the signed distance,
+//! which changes by no more than the way that a point moves.
+
+use super::pair::{Decides, Solution};
+use super::point::{NearestFeature, Probe};
+use super::tree::Box3;
+use super::{Surface, TOLERANCE, Triangle};
+use crate::proximity::NEGLIGIBLE;
+use crate::proximity::convex::{self, Active, Core, Local, NearPoint, Placed};
+use nalgebra::{Isometry3, Point3, Vector3};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// Cells that are looked at before the best so far is taken for the answer; only bodies that are buried
+/// in fine and rugged surfaces come near to it.
+const MOST_CELLS: usize = 20_000;
+/// Depths are not told apart below this fraction of the size of the body.
+pub(super) const SMALLEST: f64 = 1e-9;
+/// Steps of the local search.
+const STEPS: usize = 16;
+
+/// A part of a body that is still to be looked at, the one that may be deepest first.
+pub(super) struct Cell<C> {
+    pub(super) bound: f64,
+    pub(super) number: u32,
+    pub(super) part: C,
+}
+
+impl<C> PartialEq for Cell<C> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl<C> Eq for Cell<C> {}
+impl<C> PartialOrd for Cell<C> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<C> Ord for Cell<C> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bound
+            .total_cmp(&other.bound)
+            .then(other.number.cmp(&self.number))
+    }
+}
+
+/// Takes parts apart until none can be deeper than what is known, but for the tolerance. `split` looks at
+/// a part, hands on its pieces with bounds of their depths, which need not be below the second argument, and
+/// returns the greatest depth so far.
+pub(super) fn search<C>(
+    root: C,
+    smallest: f64,
+    mut split: impl FnMut(C, f64, &mut dyn FnMut(f64, C)) -> f64,
+) {
+    let mut heap = BinaryHeap::new();
+    heap.push(Cell {
+        bound: f64::INFINITY,
+        number: 0,
+        part: root,
+    });
+    let mut best = 0.0_f64;
+    let mut number = 0;
+    while let Some(cell) = heap.pop() {
+        let enough = |best: f64| best + (TOLERANCE * best).max(smallest);
+        if cell.bound <= enough(best) || number as usize > MOST_CELLS {
+            return;
+        }
+        let mut pieces = Vec::with_capacity(2);
+        best = split(cell.part, enough(best), &mut |bound, part| {
+            pieces.push((bound, part))
+        });
+        for (bound, part) in pieces {
+            number += 1;
+            let bound = bound.min(cell.bound);
+            if bound > enough(best) {
+                heap.push(Cell {
+                    bound,
+                    number,
+                    part,
+                });
+            }
+        }
+    }
+}
+
+/// Points of a set are no deeper than `base - n.p` or than `over`, whichever is more.
+struct Limit {
+    n: Vector3<f64>,
+    base: f64,
+    over: f64,
+}
+
+impl Surface {
+    /// A bound of the depth of those points of a set that are within `radius` of `center`, where the
+    /// surface was probed. `lowest` bounds `n.p` over them from below. Bounds that cost more are left
+    /// out where cheap ones are below `enough`. `try_point` gets points that are likely deep.
+    pub(super) fn depth_bound(
+        &self,
+        at: &Probe,
+        center: &Vector3<f64>,
+        radius: f64,
+        enough: f64,
+        lowest: impl Fn(&Vector3<f64>) -> f64,
+        mut try_point: impl FnMut(Vector3<f64>),
+    ) -> f64 {
+        let ball = at.depth + radius;
+        if ball <= enough {
+            return ball;
+        }
+        // No farther than from the nearest triangle.
+        let t = &self.triangles[at.triangle];
+        let below = (t.base() - lowest(&t.normal)).max(t.height(center) + radius);
+        let bound = ball.min(below.hypot(self.aside(at.triangle, center, radius)));
+        if bound <= enough {
+            return bound;
+        }
+        let Some(near) = self.limit(at.triangle, at.depth, center, radius) else {
+            return bound;
+        };
+        let bound = bound.min(near.over.max(near.base - lowest(&near.n)));
+        if bound <= enough || at.depth < radius {
+            return bound;
+        }
+        // Between two sides no point is deeper than below both, so than below any mean of them.
+        let behind = center - near.n * (2.0 * radius);
+        let (other, _) = self.nearest(&behind);
+        if other == at.triangle {
+            return bound;
+        }
+        let Some(far) = self.limit(other, at.depth + 2.0 * radius, center, radius) else {
+            return bound;
+        };
+        let height = |limit: &Limit| limit.base - limit.n.dot(center);
+        let step = (height(&far) - height(&near)) / (1.0 - near.n.dot(&far.n)).max(1e-3);
+        if step.abs() <= 2.0 * radius {
+            try_point(center - near.n * step);
+        }
+        let means = [0.5, 0.25, 0.75, 0.0].map(|s| {
+            let n = near.n * s + far.n * (1.0 - s);
+            near.base * s + far.base * (1.0 - s) - lowest(&n)
+        });
+        let mean = means.into_iter().fold(f64::INFINITY, f64::min);
+        bound.min(near.over.max(far.over).max(mean))
+    }
+
+    /// How far the points within `radius` of `center`, seen along the normal of a triangle, are beside
+    /// it.
+    fn aside(&self, triangle: usize, center: &Vector3<f64>, radius: f64) -> f64 {
+        let t = &self.triangles[triangle];
+        let inset = t.inset(center);
+        if inset >= 0.0 {
+            return (radius - inset).max(0.0);
+        }
+        let foot = center - t.normal * t.height(center);
+        radius + (t.nearest(&foot) - foot).norm()
+    }
+
+    /// What a triangle, which is about `depth` away, says of the points within `radius` of `center`.
+    fn limit(
+        &self,
+        triangle: usize,
+        depth: f64,
+        center: &Vector3<f64>,
+        radius: f64,
+    ) -> Option<Limit> {
+        let t = &self.triangles[triangle];
+        if self.aside(triangle, center, radius) == 0.0 {
+            return Some(Limit {
+                n: t.normal,
+                base: t.base(),
+                over: t.height(center) + radius,
+            });
+        }
+        // Whoever leaves the solid along the normal of the triangle passes its surface, if where he comes
+        // to is outside.
+        let way = t.normal * (depth.max(0.0) + 3.0 * radius);
+        if self.depth(&(center + way)) >= -radius {
+            return None;
+        }
+        let swept = Box3::around(&[*center, center + way]).grown(radius);
+        let base = self.tree.highest_within(&swept, &t.normal, |i| {
+            let corners = &self.triangles[i].corners;
+            if Box3::around(corners).distance(&swept) > 0.0 {
+                return f64::NEG_INFINITY;
+            }
+            let heights = corners.iter().map(|v| v.dot(&t.normal));
+            heights.fold(f64::NEG_INFINITY, f64::max)
+        });
+        Some(Limit {
+            n: t.normal,
+            base,
+            over: f64::NEG_INFINITY,
+        })
+    }
+
+    /// Depth below the surface (m).
+    pub(super) fn depth(&self, p: &Vector3<f64>) -> f64 {
+        self.probe(p).depth
+    }
+}
+
+/// A point of a body that two faces limit: the body is lowest along a mean of their normals.
+pub(super) struct Between {
+    pub(super) p: Vector3<f64>,
+    pub(super) features: [NearestFeature; 2],
+    /// The weight of the first.
+    pub(super) weight: f64,
+    pub(super) depth: f64,
+}
+
+impl Between {
+    pub(super) fn solution(&self, x_ab: &Isometry3<f64>) -> Solution {
+        let p_b = x_ab.inverse_transform_point(&Point3::from(self.p)).coords;
+        Solution::new(Decides::Between(self.features, self.weight, p_b))
+    }
+}
+
+impl Surface {
+    /// The deepest point of a body near `p`, a point of it whose depth is about right, if two faces
+    /// limit it. `lowest` is the point of the body that is lowest along a vector.
+    ///
+    /// The largest value that the lesser of two linear functions takes on a convex body is the least one
+    /// that their means take: means have one parameter.
+    pub(super) fn between(
+        &self,
+        p: &Vector3<f64>,
+        probe: &Probe,
+        lowest: impl Fn(&Vector3<f64>) -> Vector3<f64>,
+    ) -> Option<Between> {
+        let first = &self.triangles[probe.triangle];
+        let reach = probe.depth * (1.0 + 2.0 * TOLERANCE);
+        let mut other: Option<(f64, usize)> = None;
+        self.tree.descend(
+            reach * reach,
+            |b| b.distance2(p),
+            |i| {
+                let t = &self.triangles[i];
+                let d2 = (t.nearest(p) - p).norm_squared();
+                let known = other.map_or(reach * reach, |o| o.0);
+                if d2 < known && t.normal.dot(&first.normal) < 1.0 - 1e-9 {
+                    other = Some((d2, i));
+                }
+                other.map_or(reach * reach, |o| o.0)
+            },
+        );
+        let second = &self.triangles[other?.1];
+        // How much deeper a point is below the first plane than below the second.
+        let lead = |p: &Vector3<f64>| second.height(p) - first.height(p);
+        let at = |weight: f64| lowest(&(first.normal * weight + second.normal * (1.0 - weight)));
+        // Lowest along the normal of the first it is deeper below that: the first limits less.
+        let (mut low, mut high) = (0.0, 1.0);
+        let (mut below_second, mut below_first) = (at(low), at(high));
+        if lead(&below_second) >= 0.0 || lead(&below_first) <= 0.0 {
+            return None;
+        }
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            let q = at(middle);
+            if lead(&q) > 0.0 {
+                (high, below_first) = (middle, q);
+            } else {
+                (low, below_second) = (middle, q);
+            }
+        }
+        let (l, h) = (lead(&below_second), lead(&below_first));
+        let s = if h > l { -l / (h - l) } else { 0.5 };
+        let p = below_second + (below_first - below_second) * s;
+        let depth = -first.height(&p);
+        let here = self.probe(&p);
+        let same = 10.0 * NEGLIGIBLE * (self.extent + p.amax());
+        let inside = |t: &Triangle| t.inset(&p) >= -same;
+        let decided = inside(first) && inside(second) && (here.depth - depth).abs() <= same;
+        (decided && depth >= probe.depth - same).then(|| Between {
+            p,
+            features: [NearestFeature::face(first), NearestFeature::face(second)],
+            weight: 0.5 * (low + high),
+            depth,
+        })
+    }
+}
+
+/// The deepest point of a core that is known.
+pub(super) struct DeepestOfCore<'a> {
+    mesh: &'a Surface,
+    core: &'a Core<'a>,
+    x_mb: Isometry3<f64>,
+    p: Vector3<f64>,
+    probe: Probe,
+    pub(super) depth: f64,
+}
+
+impl<'a> DeepestOfCore<'a> {
+    pub(super) fn new(
+        mesh: &'a Surface,
+        core: &'a Core<'a>,
+        x_mb: &Isometry3<f64>,
+        p: Vector3<f64>,
+    ) -> Self {
+        let probe = mesh.probe(&p);
+        let mut this = Self {
+            mesh,
+            core,
+            x_mb: *x_mb,
+            p,
+            probe,
+            depth: probe.depth,
+        };
+        this.climb(p, probe);
+        this
+    }
+
+    /// The point of the core that is lowest along `n`.
+    fn lowest(&self, n: &Vector3<f64>) -> Vector3<f64> {
+        let n_b = self.x_mb.rotation.inverse_transform_vector(&-n);
+        (self.x_mb * Point3::from(self.core.support(&n_b))).coords
+    }
+
+    fn take(&mut self, p: Vector3<f64>, probe: Probe) -> bool {
+        let deeper = probe.depth > self.depth;
+        if deeper {
+            (self.p, self.probe, self.depth) = (p, probe, probe.depth);
+        }
+        deeper
+    }
+
+    /// From a point of the core along the normals, as far as that leads down.
+    fn climb(&mut self, mut p: Vector3<f64>, mut probe: Probe) {
+        for _ in 0..STEPS {
+            let next = self.lowest(&probe.n);
+            let there = self.mesh.probe(&next);
+            self.take(next, there);
+            if there.depth <= probe.depth || next == p {
+                return;
+            }
+            (p, probe) = (next, there);
+        }
+    }
+
+    pub(super) fn search(mut self, bounds: &Box3) -> Self {
+        let root = bounds.intersection(self.mesh.tree.bounds());
+        let smallest = NEGLIGIBLE * (self.core.extent() + self.mesh.extent);
+        search(
+            root,
+            smallest.max(SMALLEST * self.core.extent()),
+            |cell, enough, hand_on| {
+                // Halves across the longest edge, until both can be bounded.
+                let axis = cell.half().imax();
+                let middle = cell.center()[axis];
+                let (mut left, mut right) = (cell, cell);
+                left.upper[axis] = middle;
+                right.lower[axis] = middle;
+                for half in [left, right] {
+                    if let Some(bound) = self.look(&half, enough) {
+                        hand_on(bound, half);
+                    }
+                }
+                self.depth
+            },
+        );
+        self
+    }
+
+    /// A bound of the depth of the points of the core in a cell; `None` if there are none.
+    fn look(&mut self, cell: &Box3, enough: f64) -> Option<f64> {
+        let (center, radius) = (cell.center(), cell.half().norm() * (1.0 + 1e-12));
+        let center_b = self.x_mb.inverse_transform_point(&center.into()).coords;
+        let (p, radius) = match convex::near_point(self.core, &center_b, radius) {
+            NearPoint::Beyond => return None,
+            NearPoint::Inside => (center, radius),
+            NearPoint::Near { p, radius } => ((self.x_mb * Point3::from(p)).coords, radius),
+        };
+        let probe = self.mesh.probe(&p);
+        if self.take(p, probe) {
+            self.climb(p, probe);
+        }
+        let mut deeper = None;
+        let lowest = |n: &Vector3<f64>| {
+            let of_cell = -cell.support(&-n);
+            of_cell.max(n.dot(&self.lowest(n)))
+        };
+        let try_point = |q| deeper = Some(q);
+        let bound = self
+            .mesh
+            .depth_bound(&probe, &p, radius, enough, lowest, try_point);
+        if let Some(q) = deeper {
+            let q_b = self.x_mb.inverse_transform_point(&Point3::from(q)).coords;
+            let q = match convex::near_point(self.core, &q_b, radius) {
+                NearPoint::Beyond => return Some(bound),
+                NearPoint::Inside => q,
+                NearPoint::Near { p, .. } => (self.x_mb * Point3::from(p)).coords,
+            };
+            self.take(q, self.mesh.probe(&q));
+        }
+        Some(bound)
+    }
+
+    /// What decides: features of the core and of the surface, where the deepest point is what supports the
+    /// core along the normal of a face; else the point, fixed in the core.
+    pub(super) fn solution(self) -> Solution {
+        let p_b = self
+            .x_mb
+            .inverse_transform_point(&Point3::from(self.p))
+            .coords;
+        if self.probe.on_face {
+            let placed = Placed::new(&self.x_mb);
+            let t = &self.mesh.triangles[self.probe.triangle];
+            let n_b = self.x_mb.rotation.inverse_transform_vector(&-t.normal);
+            let same = NEGLIGIBLE * 10.0 * (self.core.extent() + self.mesh.extent);
+            let supported = t.height(&self.lowest(&t.normal)) + self.depth;
+            if supported.abs() <= same {
+                let active = Active::on_plane(
+                    t.normal,
+                    Local::face(t.corners[0], t.normal),
+                    self.core.local(&n_b, 1e-15),
+                );
+                // The middle of what is lowest, if it is below this face as well.
+                let middle = convex::middle_of_support(self.core, &n_b);
+                let middle = active.settled(&placed, &t.corners[0], &middle);
+                let p = middle.evaluate(&placed).p_b;
+                if (self.mesh.depth(&p) - self.depth).abs() <= same {
+                    return Solution::new(Decides::Features(middle));
+                }
+                let here = active.settled(&placed, &t.corners[0], &p_b);
+                return Solution::new(Decides::Features(here));
+            }
+        }
+        match self.mesh.between(&self.p, &self.probe, |n| self.lowest(n)) {
+            Some(between) => between.solution(&self.x_mb),
+            None => Solution::new(Decides::Point(self.probe.feature, p_b)),
+        }
+    }
+}

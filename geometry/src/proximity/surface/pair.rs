@@ -1,0 +1,202 @@
+//! Signed distance of two bodies, one or both of them with the true surface of a mesh.
+
+use super::point::{NearestFeature, at_pose};
+use super::{Surface, core_pair, mesh_pair};
+use crate::error::Result;
+use crate::proximity::convex::{Active, Placed};
+use crate::proximity::features::CoreDistance;
+use crate::proximity::{NEGLIGIBLE, PairDistance, core, extent, margin, precedes, value_of};
+use crate::proximity::{signed_distance_within, values_of_pose};
+use crate::shapes::Shape;
+use nalgebra::{Isometry3, Vector3};
+use tarragon_framework::Scalar;
+
+/// What decides the distance of A and B.
+pub(super) struct Solution {
+    pub(super) decides: Decides,
+    /// Whether it is expressed with the roles of A and B exchanged.
+    pub(super) exchanged: bool,
+}
+
+pub(super) enum Decides {
+    /// Features of A and B.
+    Features(Active),
+    /// A feature of the surface of A, and a point fixed in B.
+    Point(NearestFeature, Vector3<f64>),
+    /// Two faces of A, and the point of B between them: how deep it is below the lesser of them is the
+    /// mean of both, with this weight of the first, also to first order.
+    Between([NearestFeature; 2], f64, Vector3<f64>),
+    /// Features of A and of a vertex fixed in B.
+    Vertex(Active, Vector3<f64>),
+}
+
+impl Solution {
+    pub(super) fn new(decides: Decides) -> Self {
+        Self {
+            decides,
+            exchanged: false,
+        }
+    }
+    pub(super) fn exchanged(mut self) -> Self {
+        self.exchanged = !self.exchanged;
+        self
+    }
+
+    /// Distance, normal and witnesses at the pose `x_ab` of B in A.
+    pub(super) fn evaluate<T: Scalar>(&self, x_ab: &Isometry3<T>) -> CoreDistance<T> {
+        if self.exchanged {
+            let found = self.decides.evaluate(&x_ab.inverse());
+            let in_a = |p: &Vector3<T>| x_ab.rotation * p + x_ab.translation.vector;
+            return CoreDistance {
+                distance: found.distance,
+                n_ab: -(x_ab.rotation * found.n_ab),
+                p_a: in_a(&found.p_b),
+                p_b: in_a(&found.p_a),
+            };
+        }
+        self.decides.evaluate(x_ab)
+    }
+}
+
+impl Decides {
+    fn evaluate<T: Scalar>(&self, x_ab: &Isometry3<T>) -> CoreDistance<T> {
+        match self {
+            Self::Features(active) => active.evaluate(&Placed::new(x_ab)),
+            Self::Point(feature, p_b) => feature.evaluate(&at_pose(x_ab, p_b)),
+            Self::Between([first, second], weight, p_b) => {
+                let p = at_pose(x_ab, p_b);
+                let (mut found, other) = (first.evaluate(&p), second.evaluate(&p));
+                // Of both the value is the same, but for rounding.
+                let rates = (other.distance - T::from(other.distance.re()))
+                    - (found.distance - T::from(found.distance.re()));
+                found.distance += rates * T::from(1.0 - weight);
+                found
+            }
+            Self::Vertex(active, p_b) => {
+                let mut x = Isometry3::identity();
+                x.translation.vector = at_pose(x_ab, p_b);
+                active.evaluate(&Placed::new(&x))
+            }
+        }
+    }
+}
+
+/// Signed distance of shape `a` at the pose `x_wa` and shape `b` at `x_wb`, where a [`Mesh`] is its true
+/// surface if `a_true` or `b_true` says so, and its hull if not; of all other shapes, as
+/// [`signed_distance`](super::super::signed_distance). `None` if the distance is above `max_distance`
+/// (m, not negative). What it means where bodies overlap, and how exact it is: see the section "True
+/// surfaces of meshes" above.
+///
+/// [`Mesh`]: crate::Mesh
+///
+/// # Errors
+/// As [`signed_distance`](super::super::signed_distance); if a mesh can not be read or none of its
+/// triangles has an area.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::{InMemoryMesh, MemoryFile, Mesh, Sphere};
+/// use tarragon_geometry::proximity::{signed_distance, signed_distance_true_surface};
+/// // Two walls of a channel along y, whose bottom is open.
+/// let obj = "v -1 -1 0\nv -1 1 0\nv -1 1 2\nv -1 -1 2\nv 1 -1 0\nv 1 1 0\nv 1 1 2\nv 1 -1 2\n\
+///            f 1 2 3 4\nf 8 7 6 5\n";
+/// let walls = Mesh::new(InMemoryMesh::new(MemoryFile::new(obj, ".obj", "walls"))).into();
+/// let ball = Sphere::new(0.25)?.into();
+/// let (o, x_wb) = (Isometry3::identity(), Isometry3::translation(0.5, 0.0, 1.0));
+/// let far = f64::INFINITY;
+/// let d = signed_distance_true_surface(&walls, true, &o, &ball, false, &x_wb, far)?;
+/// assert_eq!(d.expect("nothing is beyond infinity").distance, 0.25);
+/// assert!(signed_distance(&walls, &o, &ball, &x_wb)?.distance < 0.0); // in the hull
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+pub fn signed_distance_true_surface<T: Scalar>(
+    a: &Shape,
+    a_true: bool,
+    x_wa: &Isometry3<T>,
+    b: &Shape,
+    b_true: bool,
+    x_wb: &Isometry3<T>,
+    max_distance: f64,
+) -> Result<Option<PairDistance<T>>> {
+    // The lowest vertex of a surface is that of its hull.
+    let surfaces_matter = !is_half_space(a) && !is_half_space(b);
+    let surface_a = surface_of(a, a_true && surfaces_matter)?;
+    let surface_b = surface_of(b, b_true && surfaces_matter)?;
+    let found = match (surface_a, surface_b) {
+        (None, None) => return signed_distance_within(a, x_wa, b, x_wb, max_distance),
+        (Some(m), None) => of_core(m, x_wa, b, x_wb, max_distance)?,
+        (None, Some(m)) => of_core(m, x_wb, a, x_wa, max_distance)?.map(PairDistance::swapped),
+        (Some(m), Some(n)) if precedes(&m.key(), x_wa, &n.key(), x_wb) => {
+            of_surfaces(m, x_wa, n, x_wb, max_distance)
+        }
+        (Some(m), Some(n)) => {
+            of_surfaces(n, x_wb, m, x_wa, max_distance).map(PairDistance::swapped)
+        }
+    };
+    Ok(found.filter(|d| d.distance.re() <= max_distance))
+}
+
+fn surface_of(shape: &Shape, is_true: bool) -> Result<Option<&Surface>> {
+    match shape {
+        Shape::Mesh(mesh) if is_true => mesh.proximity_surface().map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn is_half_space(shape: &Shape) -> bool {
+    matches!(shape, Shape::HalfSpace(_))
+}
+
+/// The pose of B in A.
+fn relative<T: Scalar>(x_wa: &Isometry3<T>, x_wb: &Isometry3<T>) -> Isometry3<T> {
+    let p_ab = x_wa.rotation.inverse() * (x_wb.translation.vector - x_wa.translation.vector);
+    Isometry3::from_parts(p_ab.into(), x_wa.rotation.inverse() * x_wb.rotation)
+}
+
+/// A mesh and a convex body.
+fn of_core<T: Scalar>(
+    mesh: &Surface,
+    x_wm: &Isometry3<T>,
+    body: &Shape,
+    x_wb: &Isometry3<T>,
+    max_distance: f64,
+) -> Result<Option<PairDistance<T>>> {
+    let (core, radius) = (core(body)?, margin(body));
+    let x_mb = relative(x_wm, x_wb);
+    let size = value_of(&x_mb.translation.vector).amax() + mesh.extent() + extent(body);
+    let reach = radius + max_distance + NEGLIGIBLE * size;
+    let found = core_pair::solve(mesh, &core, &values_of_pose(&x_mb), reach);
+    Ok(found.map(|found| in_world(&found, x_wm, &x_mb, radius)))
+}
+
+fn of_surfaces<T: Scalar>(
+    a: &Surface,
+    x_wa: &Isometry3<T>,
+    b: &Surface,
+    x_wb: &Isometry3<T>,
+    max_distance: f64,
+) -> Option<PairDistance<T>> {
+    let x_ab = relative(x_wa, x_wb);
+    let size = value_of(&x_ab.translation.vector).amax() + a.extent() + b.extent();
+    let reach = max_distance + NEGLIGIBLE * size;
+    let found = mesh_pair::solve(a, b, &values_of_pose(&x_ab), reach);
+    found.map(|found| in_world(&found, x_wa, &x_ab, 0.0))
+}
+
+/// The answer in `T` for A at `x_wa` and B with a margin of `radius` at `x_ab` in A.
+fn in_world<T: Scalar>(
+    found: &Solution,
+    x_wa: &Isometry3<T>,
+    x_ab: &Isometry3<T>,
+    radius: f64,
+) -> PairDistance<T> {
+    let core = found.evaluate(x_ab);
+    let radius = T::from(radius);
+    let world = |p: &Vector3<T>| x_wa.rotation * p + x_wa.translation.vector;
+    PairDistance {
+        distance: core.distance - radius,
+        nhat_ba_w: -(x_wa.rotation * core.n_ab),
+        p_wca: world(&core.p_a),
+        p_wcb: world(&(core.p_b - core.n_ab * radius)),
+    }
+}

@@ -1,0 +1,178 @@
+//! The feature of a surface that is nearest to a point, and the signed distance to it.
+
+use super::topology::Pseudonormal;
+use super::{Surface, Triangle};
+use crate::proximity::features::{CoreDistance, Features};
+use crate::proximity::{NEGLIGIBLE, lift};
+use nalgebra::{Isometry3, Vector3};
+use tarragon_framework::Scalar;
+
+/// The nearest feature to a point and the side that the point is on.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::proximity) struct NearestFeature {
+    features: Features,
+    /// Whether the distance to the feature counts negative.
+    inside: bool,
+}
+
+impl NearestFeature {
+    /// Signed distance from the surface (A) to the point `p` (B), both in the frame of the mesh.
+    pub(in crate::proximity) fn evaluate<T: Scalar>(&self, p: &Vector3<T>) -> CoreDistance<T> {
+        let mut x = Isometry3::identity();
+        x.translation.vector = *p;
+        let mut found = self.features.evaluate(&x);
+        if self.inside {
+            found.distance = -found.distance;
+            found.n_ab = -found.n_ab;
+        }
+        found
+    }
+
+    pub(super) fn face(t: &Triangle) -> Self {
+        let features = Features::PlanePoint {
+            normal_a: t.normal,
+            offset: t.base(),
+            p_b: Vector3::zeros(),
+        };
+        Self {
+            features,
+            inside: false,
+        }
+    }
+
+    /// The same feature with `p` on its outer side, whichever side that is: for sheets.
+    pub(super) fn outward(mut self, p: &Vector3<f64>) -> Self {
+        if self.evaluate(p).distance < 0.0 {
+            self.inside = !self.inside;
+        }
+        self
+    }
+}
+
+/// What a search for deep points needs to know of a point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe {
+    /// Depth below the surface (m), negative outside.
+    pub(super) depth: f64,
+    /// Gradient of the signed distance: the outward normal for points at the surface.
+    pub(super) n: Vector3<f64>,
+    /// The triangle that the nearest point belongs to, and whether that point is inside of it.
+    pub(super) triangle: usize,
+    pub(super) on_face: bool,
+    pub(super) feature: NearestFeature,
+}
+
+impl Surface {
+    /// The triangle nearest to `p`, and the nearest point.
+    pub(super) fn nearest(&self, p: &Vector3<f64>) -> (usize, Vector3<f64>) {
+        let mut best = (0, f64::INFINITY, self.triangles[0].corners[0]);
+        self.tree.descend(
+            f64::INFINITY,
+            |b| b.distance2(p),
+            |i| {
+                let q = self.triangles[i].nearest(p);
+                let d2 = (p - q).norm_squared();
+                if d2 < best.1 {
+                    best = (i, d2, q);
+                }
+                best.1
+            },
+        );
+        (best.0, best.2)
+    }
+
+    /// The feature nearest to `p`.
+    pub(in crate::proximity) fn nearest_feature(&self, p: &Vector3<f64>) -> NearestFeature {
+        let (triangle, q) = self.nearest(p);
+        self.feature_at(p, triangle, &q).0
+    }
+
+    pub(super) fn probe(&self, p: &Vector3<f64>) -> Probe {
+        let (triangle, q) = self.nearest(p);
+        let (feature, on_face) = self.feature_at(p, triangle, &q);
+        let found = feature.evaluate(p);
+        Probe {
+            depth: -found.distance,
+            n: found.n_ab,
+            triangle,
+            on_face,
+            feature,
+        }
+    }
+
+    /// The feature of a triangle that its nearest point `q` to `p` is on, and whether it is the face.
+    fn feature_at(
+        &self,
+        p: &Vector3<f64>,
+        triangle: usize,
+        q: &Vector3<f64>,
+    ) -> (NearestFeature, bool) {
+        let t = &self.triangles[triangle];
+        let tolerance = NEGLIGIBLE * (self.extent + (p - q).amax());
+        let touches = (p - q).norm_squared() <= tolerance * tolerance;
+        // The corner and the edge that the nearest point is on, if it is on one.
+        let corner = (0..3).find(|k| (q - t.corners[*k]).norm_squared() <= tolerance * tolerance);
+        let side = |k: &usize| {
+            let e = t.corners[(k + 1) % 3] - t.corners[*k];
+            t.normal.cross(&e).dot(&(q - t.corners[*k])).abs() <= tolerance * e.norm()
+        };
+        let foot_inside = t.inset(p) >= -tolerance;
+        let on_face = NearestFeature::face(t);
+        // At the surface edges and vertices have normals of their own; away from it the plane is as
+        // near as the edge of it.
+        if foot_inside && !touches {
+            return (on_face, true);
+        }
+        let edge = || (0..3).find(side);
+        let (p_a, dir, normal) = if let Some(k) = corner {
+            let v = self.topology.vertices[triangle][k];
+            (t.corners[k], None, self.topology.vertex_normals[v as usize])
+        } else if let Some(k) = edge() {
+            let e = self.topology.edges[triangle][k];
+            let dir = (t.corners[(k + 1) % 3] - t.corners[k]).normalize();
+            (*q, Some(dir), self.topology.edge_normals[e as usize])
+        } else {
+            return (on_face, true);
+        };
+        let fixed_a = touches.then_some(normal.normal);
+        let p_b = Vector3::zeros();
+        let features = match dir {
+            Some(dir_a) => Features::LinePoint {
+                p_a,
+                dir_a,
+                p_b,
+                fixed_a: fixed_a
+                    .map(|n| (n - dir_a * dir_a.dot(&n)).try_normalize(0.0).unwrap_or(n)),
+            },
+            None => Features::PointPoint { p_a, p_b, fixed_a },
+        };
+        let inside = !touches && self.is_behind(p, &(p - q), &normal);
+        (NearestFeature { features, inside }, false)
+    }
+
+    /// Whether `p`, at `offset` from an edge or vertex with this normal, is inside.
+    fn is_behind(&self, p: &Vector3<f64>, offset: &Vector3<f64>, normal: &Pseudonormal) -> bool {
+        if normal.certain || !self.topology.is_closed {
+            return normal.normal.dot(offset) < 0.0;
+        }
+        self.winding_number(p) > 0.5
+    }
+
+    /// How often the surface goes around `p`: solid angles by A. van Oosterom and J. Strackee, IEEE
+    /// Trans. Biomed. Eng. 30(2), 1983.
+    fn winding_number(&self, p: &Vector3<f64>) -> f64 {
+        let angle = |t: &Triangle| {
+            let [a, b, c] = t.corners.map(|v| v - p);
+            let (la, lb, lc) = (a.norm(), b.norm(), c.norm());
+            let volume = a.dot(&b.cross(&c));
+            let cosine = la * lb * lc + a.dot(&b) * lc + b.dot(&c) * la + c.dot(&a) * lb;
+            2.0 * volume.atan2(cosine)
+        };
+        self.triangles.iter().map(angle).sum::<f64>() / (4.0 * std::f64::consts::PI)
+    }
+}
+
+/// A constant point moved by a pose.
+pub(super) fn at_pose<T: Scalar>(x: &Isometry3<T>, p: &Vector3<f64>) -> Vector3<T> {
+    x.rotation * lift::<T>(p) + x.translation.vector
+}

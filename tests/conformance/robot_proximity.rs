@@ -1,0 +1,83 @@
+//! Distances between the bodies of real robots at recorded positions, with their meshes as hulls.
+
+use crate::kinematics::{is_supported, items, load_model, text};
+use crate::support::{Family, find, number, read_json};
+use nalgebra::Isometry3;
+use serde_json::Value;
+use tarragon_geometry::proximity::signed_distance;
+use tarragon_geometry::{GeometryId, Shape};
+
+/// How far Drake's signed distance of a pair may be off, as measured against references: polytopes and
+/// spheres are exact, what Drake iterates is good to 1e-6 in overlap and 2e-4 m when separated.
+fn tolerance(a: &Shape, b: &Shape, distance: f64) -> f64 {
+    let flat = |s: &Shape| matches!(s, Shape::Box(_) | Shape::Convex(_) | Shape::Mesh(_));
+    let closed = |s: &Shape| matches!(s, Shape::Box(_) | Shape::Capsule(_) | Shape::Cylinder(_));
+    let sphere = |s: &Shape| matches!(s, Shape::Sphere(_));
+    let exact = flat(a) && flat(b)
+        || sphere(a) && (closed(b) || sphere(b))
+        || sphere(b) && (closed(a) || sphere(a));
+    if exact {
+        1e-9
+    } else if distance < 0.0 {
+        1e-5
+    } else {
+        3e-4
+    }
+}
+
+#[test]
+fn robots() {
+    let Some(manifest) = find("manifest.json") else {
+        return;
+    };
+    let root = manifest.parent().expect("a file is in a directory");
+    let mut family = Family::new("proximity.robots");
+    for entry in items(&read_json(&manifest)) {
+        if text(&entry["fmt"]) != "urdf" {
+            continue;
+        }
+        let id = text(&entry["id"]);
+        let truth = read_json(&root.join("truth_models").join(format!("{id}.json.gz")));
+        let Ok(ours) = load_model(root, text(&entry["file"])) else {
+            continue;
+        };
+        let inspector = ours.scene.model_inspector();
+        let ids: Vec<GeometryId> = inspector.geometry_ids().collect();
+        // Geometries that we leave out take no number.
+        let mut kept = ids.iter();
+        let recorded = items(&truth["geometries"]).iter();
+        let place: Vec<Option<GeometryId>> = recorded
+            .map(|g| is_supported(g).then(|| kept.next().copied()).flatten())
+            .collect();
+        for (n, sample) in items(&truth["samples"]).iter().enumerate() {
+            let q: Vec<f64> = items(&sample["q"]).iter().map(number).collect();
+            if q.len() != ours.plant.num_positions() {
+                continue;
+            }
+            let mut poses = vec![];
+            ours.plant.calc_body_poses(&q, &mut poses).unwrap();
+            let pose = |id: GeometryId| -> Isometry3<f64> {
+                let frame = inspector.frame_id(id).unwrap();
+                let body = ours.plant.body_from_frame_id(frame).unwrap();
+                poses[body.index()] * inspector.pose_in_frame(id).unwrap()
+            };
+            let keys = ["signed_distance", "signed_distance_supported_pairs"];
+            let pairs = keys.iter().flat_map(|k| items(&sample[*k]));
+            for pair in pairs {
+                let at = |v: &Value| place[v.as_u64().expect("an index") as usize];
+                let (Some(a), Some(b)) = (at(&pair[0]), at(&pair[1])) else {
+                    continue;
+                };
+                let (sa, sb) = (inspector.shape(a).unwrap(), inspector.shape(b).unwrap());
+                let d = signed_distance(sa, &pose(a), sb, &pose(b)).unwrap();
+                let drake = number(&pair[2]);
+                let off = (d.distance - drake).abs();
+                family.case(
+                    || format!("{id} sample {n} {} {}", sa.type_name(), sb.type_name()),
+                    &[("distance", off, tolerance(sa, sb, drake))],
+                );
+            }
+        }
+    }
+    family.finish();
+}
