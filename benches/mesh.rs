@@ -4,7 +4,7 @@
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
-use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Vector3};
 use std::fmt::Write;
 use std::hint::black_box;
 use tarragon::geometry::proximity::{add_true_surface, signed_distance_true_surface};
@@ -134,7 +134,7 @@ fn pair(c: &mut Criterion) {
                     .map(|_| {
                         let r = Vector3::from_fn(|_, _| 3.0 * next());
                         let away = Vector3::from_fn(|_, _| next()).normalize() * 2.0;
-                        let r = UnitQuaternion::from_scaled_axis(r);
+                        let r = tarragon::framework::math::rotation_exp(&r);
                         let mut x = Isometry3::from_parts(away.into(), r);
                         for _ in 0..20 {
                             let d = distance(other, &x).unwrap().unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{
     Convex, GeometryInstance, GeometryState, InMemoryMesh, MemoryFile, Mesh, MeshcatCone,
-    PerceptionProperties, ProximityProperties, SceneGraph, Shape, Sphere,
+    PerceptionProperties, ProximityProperties, SceneGraph, Shape,
 };
 
 const OBJ: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
@@ -15,25 +15,27 @@ fn instance(shape: impl Into<Shape>, name: &str) -> GeometryInstance {
         .with_proximity(ProximityProperties::new())
 }
 
+/// As in Drake, a cone is for visualizers only.
 #[test]
-fn cones_are_passed_over_by_proximity() {
+fn cones_have_no_proximity() {
     let mut scene = SceneGraph::new();
     let source = scene.register_source("toys").unwrap();
     let mut b = DiagramBuilder::new();
     let scene = b.add("scene_graph", scene);
     let mut ctx = b.build().unwrap().default_context();
     let state: &mut GeometryState = Arc::make_mut(ctx.param_mut(scene.geometry).unwrap());
-    let ball = instance(Sphere::new(0.1).unwrap(), "ball");
-    let ball = state.register_anchored_geometry(source, ball).unwrap();
-    let cone = instance(MeshcatCone::new(2.0, 1.0, 0.5).unwrap(), "cone");
+    let cone = MeshcatCone::new(2.0, 1.0, 0.5).unwrap();
+    let refused = state.register_anchored_geometry(source, instance(cone, "cone"));
+    let e = refused.unwrap_err().to_string();
+    assert!(
+        e.contains("'cone'") && e.contains("visualizers only"),
+        "{e}"
+    );
+    let cone = GeometryInstance::new(Isometry3::identity(), cone, "cone");
     let cone = cone.with_perception(PerceptionProperties::new());
     let cone = state.register_anchored_geometry(source, cone).unwrap();
     let query = ctx.eval(scene.query).unwrap();
-    let near = query
-        .compute_signed_distance_to_point(&Vector3::x(), f64::INFINITY)
-        .unwrap();
-    assert_eq!(near.iter().map(|d| d.id_g).collect::<Vec<_>>(), [ball]);
-    // It still has a box.
+    assert_eq!(query.inspector().num_geometries(), 1);
     let aabb = query.compute_aabb_in_world(cone).unwrap().unwrap();
     assert_eq!(aabb.upper(), Vector3::new(1.0, 0.5, 2.0));
     assert_eq!(aabb.lower(), Vector3::new(-1.0, -0.5, 0.0));

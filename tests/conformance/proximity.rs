@@ -107,9 +107,18 @@ impl Config {
 
     /// The separating margin of a normal from B to A: a lower bound of the signed distance.
     fn margin(&self, nhat_ba_w: &Vector3<f64>) -> f64 {
-        let n = -nhat_ba_w;
-        -support(&self.b, &self.x_wb, &-n) - support(&self.a, &self.x_wa, &n)
+        margin((&self.a, &self.x_wa), (&self.b, &self.x_wb), nhat_ba_w)
     }
+}
+
+/// The separating margin of a normal from B to A, of shapes at poses.
+pub(crate) fn margin(
+    a: (&Shape, &Isometry3<f64>),
+    b: (&Shape, &Isometry3<f64>),
+    nhat_ba_w: &Vector3<f64>,
+) -> f64 {
+    let n = -nhat_ba_w;
+    -support(b.0, b.1, &-n) - support(a.0, a.1, &n)
 }
 
 /// Pairs see the hull of a mesh, points its surface.

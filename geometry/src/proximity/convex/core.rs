@@ -1,6 +1,6 @@
 //! The bounded convex sets that the general solver knows, each in its own frame.
 
-use super::active::{Flat, Local, Piece};
+use super::local::{Flat, Local, Piece};
 use super::region::Region;
 use crate::proximity::polytope::Polytope;
 use crate::proximity::surface::Triangle;

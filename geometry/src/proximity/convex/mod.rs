@@ -13,10 +13,12 @@ mod active;
 mod core;
 mod epa;
 mod gjk;
+mod local;
 mod region;
 mod solve;
 
-pub(super) use self::active::{Active, Local, Placed};
+pub(super) use self::active::{Active, Placed};
 pub(super) use self::core::Core;
 pub(super) use self::gjk::{NearPoint, near_point};
+pub(super) use self::local::Local;
 pub(super) use self::solve::{features, half_space_features, middle_of_support};

@@ -1,9 +1,10 @@
 //! From approximate directions to exact features.
 
-use super::active::{Active, Flat, Local, Placed};
+use super::active::{Active, Placed};
 use super::core::Core;
 use super::epa::Epa;
 use super::gjk::{Gjk, Pair, Status};
+use super::local::{Flat, Local};
 use super::region::{Region, facing};
 use nalgebra::{Isometry3, Vector3};
 

@@ -1,0 +1,140 @@
+//! The feature of one body that is active: what supports it, and what it is free along.
+
+use crate::proximity::lift;
+use nalgebra::{Matrix2, Vector3};
+use tarragon_framework::Scalar;
+
+/// What supports a body smoothly, in its frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::proximity) enum Piece {
+    Point(Vector3<f64>),
+    /// A circle around the unit vector `axis`.
+    Circle {
+        center: Vector3<f64>,
+        axis: Vector3<f64>,
+        radius: f64,
+    },
+    /// An ellipsoid around the origin with these semi-axes.
+    Ellipsoid(Vector3<f64>),
+}
+
+/// What the normal is perpendicular to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::proximity) enum Flat {
+    None,
+    /// A direction along which the support is free.
+    Edge(Vector3<f64>),
+    /// A plane with this outward normal.
+    Face(Vector3<f64>),
+}
+
+/// The active feature of one body, in its frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::proximity) struct Local {
+    pub(super) piece: Piece,
+    pub(super) flat: Flat,
+}
+
+impl Local {
+    pub(super) fn new(piece: Piece, flat: Flat) -> Self {
+        Self { piece, flat }
+    }
+    pub(in crate::proximity) fn point(p: Vector3<f64>) -> Self {
+        Self::new(Piece::Point(p), Flat::None)
+    }
+    pub(in crate::proximity) fn face(on: Vector3<f64>, normal: Vector3<f64>) -> Self {
+        Self::new(Piece::Point(on), Flat::Face(normal))
+    }
+
+    /// All points, edges and faces through some of the vertices; normals of faces toward `outward`.
+    pub(super) fn through_some_of(points: &[Vector3<f64>], outward: &Vector3<f64>) -> Vec<Self> {
+        let mut locals = vec![];
+        for (i, p) in points.iter().enumerate() {
+            let on = Piece::Point(*p);
+            locals.push(Self::new(on, Flat::None));
+            for (j, q) in points.iter().enumerate().skip(i + 1) {
+                let edge = (q - p).try_normalize(0.0);
+                locals.extend(edge.map(|e| Self::new(on, Flat::Edge(e))));
+                for r in &points[j + 1..] {
+                    let normal = (q - p).cross(&(r - p)).try_normalize(0.0);
+                    let normal = normal.map(|n| n * 1.0_f64.copysign(n.dot(outward)));
+                    locals.extend(normal.map(|n| Self::new(on, Flat::Face(n))));
+                }
+            }
+        }
+        locals
+    }
+
+    /// The same feature, no longer free to slide along its flat: `p` is the point of it that counts.
+    pub(super) fn held_at(&self, p: &Vector3<f64>) -> Self {
+        let piece = match (self.piece, self.flat) {
+            (
+                Piece::Circle {
+                    center,
+                    axis,
+                    radius,
+                },
+                Flat::Edge(_),
+            ) => Piece::Circle {
+                center: center + axis * axis.dot(&(p - center)),
+                axis,
+                radius,
+            },
+            (piece, Flat::None) => piece,
+            _ => Piece::Point(*p),
+        };
+        Self::new(piece, Flat::None)
+    }
+}
+
+impl Piece {
+    /// The point farthest along the unit vector `n`.
+    pub(super) fn support<T: Scalar>(&self, n: &Vector3<T>) -> Vector3<T> {
+        match self {
+            Self::Point(p) => lift(p),
+            Self::Circle {
+                center,
+                axis,
+                radius,
+            } => {
+                let axis: Vector3<T> = lift(axis);
+                let across = n - axis * axis.dot(n);
+                let length2 = across.norm_squared();
+                if length2.re() <= 0.0 {
+                    return lift(center);
+                }
+                lift::<T>(center) + across * (T::from(*radius) / length2.sqrt())
+            }
+            Self::Ellipsoid(semi_axes) => {
+                let semi_axes: Vector3<T> = lift(semi_axes);
+                let scaled = n.component_mul(&semi_axes);
+                scaled.component_mul(&semi_axes) / scaled.norm_squared().sqrt()
+            }
+        }
+    }
+
+    /// The derivative of [`Piece::support`] between two directions: positive semidefinite.
+    pub(super) fn curvature(&self, n: &Vector3<f64>, t: &[Vector3<f64>; 2]) -> Matrix2<f64> {
+        match self {
+            Self::Point(_) => Matrix2::zeros(),
+            Self::Circle { axis, radius, .. } => {
+                let q = axis.cross(n);
+                let length2 = q.norm_squared();
+                if length2 <= 0.0 {
+                    return Matrix2::zeros();
+                }
+                let (x, y) = (q.dot(&t[0]), q.dot(&t[1]));
+                Matrix2::new(x * x, x * y, x * y, y * y) * (radius / (length2 * length2.sqrt()))
+            }
+            Self::Ellipsoid(semi_axes) => {
+                let scaled = n.component_mul(semi_axes);
+                let s = scaled.norm();
+                let t = t.map(|t| t.component_mul(semi_axes));
+                let along = t.map(|t| t.dot(&scaled) / s);
+                let entry = |i: usize, j: usize| (t[i].dot(&t[j]) - along[i] * along[j]) / s;
+                let off = entry(0, 1);
+                Matrix2::new(entry(0, 0), off, off, entry(1, 1))
+            }
+        }
+    }
+}
