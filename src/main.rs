@@ -1,6 +1,7 @@
 //! The `tarragon` command.
 
 mod model;
+mod query;
 mod render;
 mod sweep;
 
@@ -17,6 +18,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Distances and contacts of scenes: reads one scene per line (JSON) and writes one answer per line.
+    Query(query::Args),
     /// Makes one picture of a model: colour, depth and label image.
     Render(render::Args),
     /// Moves the joints of a model through their ranges and records where its bodies are. Ctrl-C ends it
@@ -26,6 +29,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Query(args) => query::run(&args),
         Command::Render(args) => render::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Sweep(args) => sweep::run(&args),
     };

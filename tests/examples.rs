@@ -17,13 +17,21 @@ fn binary(name: &str) -> PathBuf {
 
 /// Runs an example in a scratch directory; its output and the directory that it wrote to.
 fn run(name: &str) -> (String, TempDir) {
+    run_with(name, &[])
+}
+
+fn run_with(name: &str, arguments: &[&str]) -> (String, TempDir) {
     let (path, scratch) = (binary(name), tempfile::tempdir().unwrap());
     assert!(
         path.is_file(),
         "{} is not built; run `cargo test` without --test",
         path.display()
     );
-    let output = Command::new(path).current_dir(&scratch).output().unwrap();
+    let output = Command::new(path)
+        .args(arguments)
+        .current_dir(&scratch)
+        .output()
+        .unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(output.status.success(), "{name}: {}", text(&output.stderr));
     (text(&output.stdout), scratch)
@@ -176,4 +184,23 @@ fn logging() {
         1,
         &["time (s)", "position (m)", "timed", "late", "marks"],
     );
+}
+
+#[test]
+fn proximity_accuracy() {
+    let (printed, scratch) = run_with("proximity_accuracy", &["2", "accuracy.md"]);
+    assert_eq!(printed, "accuracy.md: the contract is kept\n");
+    let text = std::fs::read_to_string(scratch.path().join("accuracy.md")).unwrap();
+    let rows = |first: &str| text.matches(&format!("\n| {first}")).count();
+    assert_eq!(rows("Cylinder-Ellipsoid |"), 2, "one in each table");
+    assert_eq!(text.matches("\n| ").count(), 2 * (1 + 27), "{text}");
+    assert!(!text.contains("none"), "every setting was measured: {text}");
+}
+
+#[test]
+fn proximity_soak() {
+    let (printed, scratch) = run_with("proximity_soak", &["100", "7"]);
+    assert!(printed.starts_with("100 scenes, "), "{printed}");
+    assert!(printed.ends_with("findings: {}\n"), "{printed}");
+    assert!(files(&scratch, "proximity_soak").is_empty());
 }

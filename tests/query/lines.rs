@@ -1,0 +1,253 @@
+//! Lines in, lines out: bad ones, pipes, files, threads.
+
+use crate::{AT_ORIGIN, answers, ask, ball_above_floor, command, geometry, message, output};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+
+#[test]
+fn a_bad_line_is_explained_and_does_not_stop_the_rest() {
+    let good = ball_above_floor(1.125).to_string();
+    let with = |change: &dyn Fn(&mut Value)| {
+        let mut scene = ball_above_floor(1.125);
+        change(&mut scene);
+        scene.to_string()
+    };
+    let ball = |key: &'static str, value: Value| {
+        with(&move |scene: &mut Value| scene["geometries"][0][key] = value.clone())
+    };
+    let bad = [
+        (
+            "nonsense".into(),
+            "column 2: this is not JSON: expected ident",
+        ),
+        (
+            good.replace("0.125", "NaN"),
+            "this is not JSON: expected value",
+        ),
+        ("[1, 2]".into(), "scene: an object is expected, found [1,2]"),
+        ("{}".into(), "geometries: this field is missing"),
+        (
+            with(&|s| s["gravity"] = json!(1)),
+            "gravity: unknown field, expected are geometries",
+        ),
+        (
+            with(&|s| s["queries"] = json!(["distance"])),
+            "queries[0]: \"penetration\"",
+        ),
+        (
+            with(&|s| s["queries"] = json!(["point"])),
+            "point: this field is missing",
+        ),
+        (
+            with(&|s| s["point"] = json!([0, 1])),
+            "point: an array of 3 numbers is expected",
+        ),
+        (
+            with(&|s| s["max_distance"] = json!(-1)),
+            "max_distance: a number of at least 0",
+        ),
+        (
+            with(&|s| s["scalar"] = json!("f32")),
+            "scalar: \"f64\" or \"autodiff\" is expected",
+        ),
+        (
+            with(&|s| s["geometries"][1]["name"] = json!("ball ")),
+            "geometries[1].name: 'ball ' is the name of",
+        ),
+        (
+            ball("name", json!("")),
+            "geometries[0].name: it must not be empty",
+        ),
+        (
+            ball("colour", json!("red")),
+            "geometry 'ball': colour: unknown field, expected are name, shape",
+        ),
+        (
+            ball("pose", json!([0, 0, 0, 0, 1, 2, 3])),
+            "geometry 'ball': pose: the first four numbers",
+        ),
+        (
+            ball("pose", json!([1, 0, 0, 0, "x", 2, 3])),
+            "geometry 'ball': pose[4]: a number is expected, found \"x\"",
+        ),
+        (
+            ball("anchored", json!("yes")),
+            "geometry 'ball': anchored: true or false is expected",
+        ),
+        (
+            ball("shape", json!({"type": "Torus"})),
+            "geometry 'ball': shape.type: 'Torus' is none of Box",
+        ),
+        (
+            ball("shape", json!({"type": "Sphere"})),
+            "geometry 'ball': shape.radius: this field is missing",
+        ),
+        (
+            ball("shape", json!({"type": "Sphere", "radius": -1})),
+            "geometry 'ball': shape: Sphere: radius is -1",
+        ),
+        (
+            ball("shape", json!({"type": "Sphere", "radius": 1, "length": 2})),
+            "geometry 'ball': shape.length: unknown field",
+        ),
+        (
+            ball("shape", json!({"type": "Convex", "file": "none.obj"})),
+            "geometry 'ball': shape.file: there is no 'none.obj'",
+        ),
+    ];
+    let mut input = String::new();
+    for (line, _) in &bad {
+        input += &format!("{good}\n{line}\n");
+    }
+    // The last line needs no end, and blank ones count but are not answered.
+    input += &format!("\n  \t\r\n{good}");
+    let output = output(&[], &input);
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{}",
+        message(&output)
+    );
+    let answers = answers(&output);
+    assert_eq!(answers.len(), 2 * bad.len() + 1);
+    for (i, answer) in answers.iter().enumerate() {
+        if i % 2 == 0 {
+            assert!(answer["error"].is_null());
+            assert_eq!(answer["signed_distance"][0]["distance"], json!(1.0));
+        } else {
+            let error = answer["error"].as_str().unwrap();
+            let expected = format!("line {}: ", i + 1);
+            assert!(error.starts_with(&expected), "{error}");
+            assert!(error.contains(bad[i / 2].1), "{error}");
+            for list in ["penetration", "signed_distance", "point"] {
+                assert_eq!(answer[list], json!([]));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_can_be_answered_of_a_scene_is() {
+    for scalar in ["f64", "autodiff"] {
+        let mut scene = ball_above_floor(0.0625);
+        let wall = geometry("wall", &json!({"type": "HalfSpace"}), &AT_ORIGIN);
+        scene["geometries"].as_array_mut().unwrap().push(wall);
+        scene["point"] = json!([0.0, 0.0, 1.0]);
+        scene["scalar"] = json!(scalar);
+        let answer = &ask(&[scene])[0];
+        let error = answer["error"].as_str().unwrap();
+        let place = "line 1: geometries 'floor' and 'wall': ";
+        assert!(error.starts_with(place), "{error}");
+        assert_eq!(error.matches("'wall'").count(), 1, "said once: {error}");
+        let names = |list: &str| -> Vec<String> {
+            let pairs = answer[list].as_array().unwrap().iter();
+            pairs
+                .map(|p| format!("{}-{}", p["a"], p["b"]).replace('"', ""))
+                .collect()
+        };
+        assert_eq!(names("penetration"), ["ball-floor", "ball-wall"]);
+        assert_eq!(names("signed_distance"), ["ball-floor", "ball-wall"]);
+        assert_eq!(answer["point"].as_array().unwrap().len(), 3);
+    }
+}
+
+#[test]
+fn files_and_standard_input_and_any_number_of_threads_give_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let heights = (0..300).map(|i| ball_above_floor(0.01 * f64::from(i)));
+    let lines: String = heights.map(|scene| format!("{scene}\n")).collect();
+    let (input, written) = (path("scenes.jsonl"), path("answers.jsonl"));
+    std::fs::write(&input, &lines).unwrap();
+    let expected = output(&["--threads", "1"], &lines).stdout;
+    assert_eq!(expected.iter().filter(|c| **c == b'\n').count(), 300);
+    assert_eq!(output(&["--threads", "7", "-"], &lines).stdout, expected);
+    assert_eq!(output(&[&input], "").stdout, expected);
+    let to_file = output(&[&input, "--output", &written, "--threads", "3"], "");
+    assert!(to_file.status.success() && to_file.stdout.is_empty());
+    assert_eq!(std::fs::read(&written).unwrap(), expected);
+}
+
+#[test]
+fn answers_come_while_the_input_is_open() {
+    let mut child = command(&[]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    for height in [0.25, 0.5] {
+        writeln!(stdin, "{}", ball_above_floor(height)).unwrap();
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(
+            answer["signed_distance"][0]["distance"],
+            json!(height - 0.125)
+        );
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_not_an_error() {
+    let mut child = command(&["--strict"]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let writer = std::thread::spawn(move || {
+        let line = format!("{}\n", ball_above_floor(1.0));
+        // Until nobody reads any more.
+        let mut lines = 0;
+        while stdin.write_all(line.as_bytes()).is_ok() {
+            lines += 1;
+        }
+        lines
+    });
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    assert!(line.contains("signed_distance"));
+    drop(stdout);
+    let output = child.wait_with_output().unwrap();
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{}",
+        message(&output)
+    );
+    assert!(writer.join().unwrap() > 0);
+}
+
+#[test]
+fn exit_status_and_files_that_can_not_be_used() {
+    let bad = "nonsense\n";
+    assert!(output(&[], bad).status.success());
+    assert_eq!(output(&["--strict"], bad).status.code(), Some(1));
+    let good = format!("{}\n", ball_above_floor(1.0));
+    assert!(output(&["--strict"], &good).status.success());
+    assert!(output(&["--strict"], "").status.success());
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let input = path("scenes.jsonl");
+    std::fs::write(&input, &good).unwrap();
+    let directory = folder.path().to_str().unwrap();
+    for (arguments, expected) in [
+        (vec![path("none.jsonl")], "can not read"),
+        (vec![directory.into()], "can not read"),
+        (
+            vec![input.clone(), "--output".into(), input.clone()],
+            "it is the input",
+        ),
+        (
+            vec![input.clone(), "--output".into(), path("no/such/file")],
+            "can not write",
+        ),
+        (vec!["--threads".into(), "0".into()], "--threads"),
+    ] {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let output = output(&arguments, "");
+        assert!(!output.status.success());
+        assert!(message(&output).contains(expected), "{}", message(&output));
+    }
+    assert_eq!(
+        std::fs::read_to_string(&input).unwrap(),
+        good,
+        "the input is left alone"
+    );
+}
