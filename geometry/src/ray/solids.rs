@@ -24,6 +24,10 @@ pub(super) fn sphere(
     o: &Vector3<f64>,
     d: &Vector3<f64>,
 ) -> Option<Passage> {
+    // A point has no surface to meet.
+    if radius == 0.0 {
+        return None;
+    }
     let (middle, half) = chord(&(o - center), d, radius)?;
     let crossing = |t| Crossing::new(t, Surface::Round(*center));
     Some((crossing(middle - half), crossing(middle + half)))

@@ -249,3 +249,19 @@ proptest! {
         }
     }
 }
+
+/// A point has no surface to meet.
+#[test]
+fn a_sphere_without_radius_is_never_met() {
+    let point = || Sphere::new(0.0).unwrap();
+    assert_eq!(hit(point(), [-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]), None);
+    assert_eq!(hit(point(), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]), None);
+}
+
+/// A triangle without area beside one with: the one with gives the normal.
+#[test]
+fn triangles_without_area_are_passed_over() {
+    let obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.5 0 0\nf 1 4 2\nf 1 2 3\n";
+    let found = hit(Mesh::new(file(obj)), [0.2, 0.0, 1.0], [0.0, 0.0, -1.0]);
+    assert_eq!(found, Some((1.0, [0.0, 0.0, 1.0])));
+}

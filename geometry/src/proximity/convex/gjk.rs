@@ -10,8 +10,10 @@ pub(super) struct Pair<'a> {
     pub(super) a: Core<'a>,
     pub(super) b: Core<'a>,
     pub(super) x_ab: Placed<f64>,
-    /// To which rounding is compared (m).
+    /// The extents of the cores (m).
     pub(super) size: f64,
+    /// To which the rounding of points is compared (m): the extents and how far apart they are.
+    pub(super) scale: f64,
     /// The vertices of polytopes that were found last.
     last: [Cell<usize>; 2],
 }
@@ -23,6 +25,7 @@ impl<'a> Pair<'a> {
             b: *b,
             x_ab: Placed::new(x_ab),
             size: a.extent() + b.extent(),
+            scale: a.extent() + b.extent() + x_ab.translation.vector.norm(),
             last: [Cell::new(0), Cell::new(0)],
         }
     }

@@ -28,15 +28,15 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn is_better(&self, other: &Self, size: f64) -> bool {
-        if (self.margin - other.margin).abs() <= EQUAL * size {
+    fn is_better(&self, other: &Self, scale: f64) -> bool {
+        if (self.margin - other.margin).abs() <= EQUAL * scale {
             self.error < other.error
         } else {
             self.margin > other.margin
         }
     }
-    fn is_certain(&self, size: f64) -> bool {
-        self.error <= FACING * size
+    fn is_certain(&self, scale: f64) -> bool {
+        self.error <= FACING * scale
     }
 }
 
@@ -70,7 +70,7 @@ pub(in crate::proximity) fn features(
         }
         guess_below = 0.1 * gap;
         take_better(&pair, &gjk.n, &mut best);
-        if best.is_some_and(|c| c.is_certain(pair.size) && c.margin >= 0.0) {
+        if best.is_some_and(|c| c.is_certain(pair.scale) && c.margin >= 0.0) {
             return best.map(|c| c.active);
         }
         if converged {
@@ -82,7 +82,7 @@ pub(in crate::proximity) fn features(
         .into_iter()
         .flatten()
     {
-        if best.is_none_or(|c| !c.is_certain(pair.size)) {
+        if best.is_none_or(|c| !c.is_certain(pair.scale)) {
             take_better(&pair, &n, &mut best);
         }
     }
@@ -90,26 +90,28 @@ pub(in crate::proximity) fn features(
     let touching = !overlapping && length > 0.0 && length < 1e-8 * pair.size;
     if touching
         && best
-            .is_none_or(|c| !c.is_certain(pair.size) || c.margin < gjk.margin - EQUAL * pair.size)
+            .is_none_or(|c| !c.is_certain(pair.scale) || c.margin < gjk.margin - EQUAL * pair.scale)
     {
         let least = best.map_or(f64::NEG_INFINITY, |c| c.margin);
         return spanned(&pair, &gjk, least).or_else(|| nearest_found(&pair, &gjk));
     }
     let negligible = 1e-14 * pair.size;
-    if best.is_none_or(|c| !c.is_certain(pair.size) || c.margin < -negligible) {
+    if best.is_none_or(|c| !c.is_certain(pair.scale) || c.margin < -negligible) {
         deepest(&pair, &gjk.n, &mut best);
     }
-    match best {
-        Some(best) => Some(best.active),
-        // No feature has a stationary normal: two points that coincide.
-        None => Some(examine(&pair, None, &gjk.n).active),
-    }
+    Some(match best {
+        Some(best) if best.is_certain(pair.scale) => best.active,
+        // No features explain the direction: the points that face each other there.
+        Some(best) => examine(&pair, None, &best.active.n).active,
+        // Two points that coincide.
+        None => examine(&pair, None, &gjk.n).active,
+    })
 }
 
 /// Replaces `best` by the best stationary direction near `n`, if that is better.
 fn take_better(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
     if let Some(next) = candidate(pair, n)
-        && best.is_none_or(|b| next.is_better(&b, pair.size))
+        && best.is_none_or(|b| next.is_better(&b, pair.scale))
     {
         *best = Some(next);
     }
@@ -145,15 +147,15 @@ fn spanned(pair: &Pair<'_>, gjk: &Gjk, least: f64) -> Option<Active> {
             // Vertices and rims are in the cores, so their distance is not below the signed distance; how
             // far the witness of an edge is from its ends only the search tells.
             let vertices = a.flat == Flat::None && b.flat == Flat::None;
-            let slack = EQUAL * pair.size;
+            let slack = EQUAL * pair.scale;
             let fits = if vertices {
                 least - slack <= found.distance && found.distance <= length + slack
             } else {
-                near(found.distance, length, FACING * pair.size)
+                near(found.distance, length, FACING * pair.scale)
             };
             let margin = active.n.dot(&pair.support(&active.n));
             if fits
-                && apart.norm() <= FACING * pair.size
+                && apart.norm() <= FACING * pair.scale
                 && near(margin, found.distance, rough)
                 && best.is_none_or(|b| found.distance < b.0)
             {
@@ -201,10 +203,10 @@ fn candidate(pair: &Pair<'_>, n: &Vector3<f64>) -> Option<Candidate> {
                 continue;
             };
             let next = examine(pair, Some(active), &active.n);
-            if best.is_none_or(|b| next.is_better(&b, pair.size)) {
+            if best.is_none_or(|b| next.is_better(&b, pair.scale)) {
                 best = Some(next);
             }
-            if next.is_certain(pair.size) {
+            if next.is_certain(pair.scale) {
                 return best;
             }
         }
@@ -226,13 +228,25 @@ fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>) -> Candida
         let nearest = facing(&region_a, &region_b, n);
         (region_a, region_b, nearest)
     };
-    let (mut region_a, mut region_b, mut nearest) = regions(1e-15);
-    if nearest.aside > FACING * pair.size {
-        let wider = regions(1e-13);
-        if wider.2.aside < nearest.aside {
-            (region_a, region_b, nearest) = wider;
+    // Parts that are level but for rounding; wider, where two disks are nearly parallel and the direction
+    // that tells the points of their rims is lost in rounding.
+    let mut level = 1e-15;
+    let (mut region_a, mut region_b, mut nearest) = regions(level);
+    for wider in [1e-13, 1e-11, 1e-9] {
+        if nearest.aside <= FACING * pair.scale {
+            break;
+        }
+        let next = regions(wider);
+        if next.2.aside < nearest.aside {
+            level = wider;
+            (region_a, region_b, nearest) = next;
         }
     }
+    let unlevel = if level > 1e-13 {
+        level * pair.size
+    } else {
+        0.0
+    };
     // The facing points are exact across the normal; along it the supports are.
     let raise = |p: &Vector3<f64>, top: &Vector3<f64>| p + n * n.dot(&(top - p));
     let p_a = raise(&nearest.a, &top_a);
@@ -247,11 +261,11 @@ fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>) -> Candida
         let outside = |p: Vector3<f64>, region: &Region| facing(&Region::Point(p), region, n).aside;
         let outside = outside(value.p_a, &region_a).max(outside(value.p_b, &region_b));
         let off = (value.distance - margin).abs();
-        if off <= FACING * pair.size {
+        if off <= FACING * pair.scale {
             return Candidate {
                 active,
                 margin,
-                error: nearest.aside.max(off).max(apart).max(outside),
+                error: nearest.aside.max(off).max(apart).max(outside).max(unlevel),
             };
         }
     }
@@ -262,7 +276,7 @@ fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>) -> Candida
             b: Local::face(p_b, n_b),
         },
         margin,
-        error: nearest.aside.max(EQUAL * pair.size),
+        error: nearest.aside.max(unlevel).max(EQUAL * pair.scale),
     }
 }
 
@@ -307,7 +321,7 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
         if face.offset >= depth - rounding {
             // The depth is known; the features may still be those of a neighbour.
             for n in best.map(|c| c.active.n).into_iter().chain([-face.m]) {
-                if best.is_none_or(|c| !c.is_certain(pair.size)) {
+                if best.is_none_or(|c| !c.is_certain(pair.scale)) {
                     take_better(pair, &n, best);
                 }
             }
@@ -318,7 +332,7 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
         let depth_here = -n.dot(&w);
         let gap = depth_here - face.offset;
         let known = best.is_some_and(|c| {
-            c.is_certain(pair.size) && epa.spread(&face, &-c.active.n) >= same_basin
+            c.is_certain(pair.scale) && epa.spread(&face, &-c.active.n) >= same_basin
         });
         if known {
             // The bound of a small face around a known minimum is low because the boundary bulges.
