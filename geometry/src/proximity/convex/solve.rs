@@ -6,6 +6,7 @@ use super::epa::Epa;
 use super::gjk::{Gjk, Pair, Status};
 use super::local::{Flat, Local};
 use super::region::{Region, facing};
+use crate::proximity::{point_cylinder, point_ellipsoid};
 use nalgebra::{Isometry3, Vector3};
 
 /// Angles (rad) within which features around an approximate normal are taken for active. Approximate
@@ -135,35 +136,68 @@ fn spanned(pair: &Pair<'_>, gjk: &Gjk, least: f64) -> Option<Active> {
         }
     };
     let locals_b = locals(&pair.b, false, &n_b);
+    let locals_a = locals(&pair.a, true, &n);
+    let pairs = locals_a
+        .iter()
+        .flat_map(|&a| locals_b.iter().map(move |&b| (a, b)));
+    let near = pairs.filter_map(|(a, b)| Active { n, a, b }.refined(&pair.x_ab));
     let mut best: Option<(f64, Active)> = None;
-    for a in locals(&pair.a, true, &n) {
-        for &b in &locals_b {
-            let Some(active) = (Active { n, a, b }).refined(&pair.x_ab) else {
-                continue;
-            };
-            let found = active.evaluate(&pair.x_ab);
-            let apart = found.p_b - found.p_a - found.n_ab * found.distance;
-            let near = |x: f64, y: f64, tolerance: f64| (x - y).abs() <= tolerance;
-            // Vertices and rims are in the cores, so their distance is not below the signed distance; how
-            // far the witness of an edge is from its ends only the search tells.
-            let vertices = a.flat == Flat::None && b.flat == Flat::None;
-            let slack = EQUAL * pair.scale;
-            let fits = if vertices {
-                least - slack <= found.distance && found.distance <= length + slack
-            } else {
-                near(found.distance, length, FACING * pair.scale)
-            };
-            let margin = active.n.dot(&pair.support(&active.n));
-            if fits
-                && apart.norm() <= FACING * pair.scale
-                && near(margin, found.distance, rough)
-                && best.is_none_or(|b| found.distance < b.0)
-            {
-                best = Some((found.distance, active));
-            }
+    for active in near.chain(vertices_against_round(pair, gjk)) {
+        let found = active.evaluate(&pair.x_ab);
+        let apart = found.p_b - found.p_a - found.n_ab * found.distance;
+        let near = |x: f64, y: f64, tolerance: f64| (x - y).abs() <= tolerance;
+        // Vertices and rims are in the cores, so their distance is not below the signed distance; how
+        // far the witness of an edge is from its ends only the search tells.
+        let vertices = active.a.flat == Flat::None && active.b.flat == Flat::None;
+        let slack = EQUAL * pair.scale;
+        let fits = if vertices {
+            least - slack <= found.distance && found.distance <= length + slack
+        } else {
+            near(found.distance, length, FACING * pair.scale)
+        };
+        let margin = active.n.dot(&pair.support(&active.n));
+        if fits
+            && apart.norm() <= FACING * pair.scale
+            && near(margin, found.distance, rough)
+            && best.is_none_or(|b| found.distance < b.0)
+        {
+            best = Some((found.distance, active));
         }
     }
     best.map(|b| b.1)
+}
+
+/// The vertices that the search has ended on, each against the whole other core, if that has a closed
+/// form: so near to a rim Newton's method may not find to it.
+fn vertices_against_round(pair: &Pair<'_>, gjk: &Gjk) -> Vec<Active> {
+    let against = |core: &Core<'_>, p: &Vector3<f64>| match core {
+        Core::Cylinder { radius, half } => {
+            point_cylinder::features(*radius, *half, p, f64::INFINITY)
+        }
+        Core::Ellipsoid(semi_axes) => point_ellipsoid::features(semi_axes, p, f64::INFINITY),
+        _ => None,
+    };
+    let x_ab = &pair.x_ab;
+    let of_a = gjk.spanned(true).into_iter().filter_map(|p| {
+        let seen = against(&pair.b, &x_ab.in_b(&(p - x_ab.p)))?;
+        Some(Active {
+            n: -(x_ab.r * seen.n),
+            a: Local::point(p),
+            b: seen.a,
+        })
+    });
+    let of_b = gjk.spanned(false).into_iter().filter_map(|p| {
+        let seen = against(&pair.a, &x_ab.point(&p))?;
+        Some(Active {
+            n: seen.n,
+            a: seen.a,
+            b: Local::point(p),
+        })
+    });
+    let flat_a = pair.a.is_flat().then_some(of_a);
+    let flat_b = pair.b.is_flat().then_some(of_b);
+    let all = flat_a.into_iter().flatten();
+    all.chain(flat_b.into_iter().flatten()).collect()
 }
 
 /// The nearest points as the search has found them.
