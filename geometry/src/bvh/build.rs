@@ -7,7 +7,7 @@ use wide::f32x4;
 const BINS: usize = 12;
 /// So many items are split in the middle of their centres, because looking at all bins costs more
 /// than it gains.
-const FEW: usize = 32;
+const FEW: usize = 1024;
 /// Below this depth items are halved by count. With fewer than 2^32 items a tree is then not deeper
 /// than this plus 33.
 const MAX_UNBALANCED: u32 = 60;
