@@ -349,17 +349,21 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
     };
     let rounding = 1e-15 * pair.size;
     let same_basin = same_basin(pair);
+    let flat = pair.a.is_flat() && pair.b.is_flat();
+    // The best direction as it was found, before its features are looked at.
+    let mut bound = (f64::INFINITY, *n);
     for _ in 0..MOST_FACES {
-        let Some(face) = epa.nearest() else { return };
-        let depth = best.map_or(f64::INFINITY, |c| -c.margin);
+        let Some(face) = epa.nearest() else { break };
+        let depth = best.map_or(f64::INFINITY, |c| -c.margin).min(bound.0);
         if face.offset >= depth - rounding {
+            take_at_least(pair, bound, best);
             // The depth is known; the features may still be those of a neighbour.
             for n in best.map(|c| c.active.n).into_iter().chain([-face.m]) {
                 if best.is_none_or(|c| !c.is_certain(pair.scale)) {
                     take_better(pair, &n, best);
                 }
             }
-            return;
+            break;
         }
         let n = -face.m;
         let w = pair.support(&n);
@@ -377,17 +381,36 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
                 continue;
             }
         }
-        if depth_here < depth || gap <= 0.2 * depth_here.abs().max(1e-2 * pair.size) {
+        if depth_here < bound.0 {
+            bound = (depth_here, n);
+        }
+        // Of flat cores EPA ends on the very face that is nearest; its features are all that matter.
+        let near = if flat {
+            1e-9 * pair.size
+        } else {
+            0.2 * depth_here.abs().max(1e-2 * pair.size)
+        };
+        if gap <= near || (!flat && depth_here < depth) {
             take_better(pair, &n, best);
         }
-        if best.is_none_or(|c| -c.margin > depth_here + rounding) {
-            // No feature is stationary nearby, yet this direction is the best so far.
-            *best = Some(examine(pair, None, &n));
-        }
         if gap <= rounding {
-            return;
+            break;
         }
         epa.grow(&face, w, face.m);
+    }
+    take_at_least(pair, bound, best);
+}
+
+/// Makes `best` not deeper than a direction that was found: with its features if they are stationary
+/// nearby, as it is if not.
+fn take_at_least(pair: &Pair<'_>, bound: (f64, Vector3<f64>), best: &mut Option<Candidate>) {
+    let (depth, n) = bound;
+    let is_deeper = |c: &Candidate| -c.margin > depth + EQUAL * pair.scale;
+    if depth.is_finite() && best.is_none_or(|c| is_deeper(&c)) {
+        take_better(pair, &n, best);
+        if best.is_none_or(|c| is_deeper(&c)) {
+            *best = Some(examine(pair, None, &n));
+        }
     }
 }
 
