@@ -98,7 +98,7 @@ pub(in crate::proximity) fn features(
     }
     let negligible = 1e-14 * pair.size;
     if best.is_none_or(|c| !c.is_certain(pair.scale) || c.margin < -negligible) {
-        deepest(&pair, &gjk.n, &mut best);
+        deepest(&pair, &gjk.n, overlapping, &mut best);
     }
     Some(match best {
         Some(best) if best.is_certain(pair.scale) => best.active,
@@ -332,7 +332,7 @@ fn same_basin(pair: &Pair<'_>) -> f64 {
 const MOST_FACES: usize = 1000;
 
 /// The least deep stationary direction of overlapping cores.
-fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
+fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, overlapping: bool, best: &mut Option<Candidate>) {
     if let (Core::Polytope(polytope), Core::Point) = (pair.a, pair.b)
         && let Some(normal) = polytope.nearest_plane(&pair.x_ab.p)
     {
@@ -349,7 +349,7 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
     };
     let rounding = 1e-15 * pair.size;
     let same_basin = same_basin(pair);
-    let flat = pair.a.is_flat() && pair.b.is_flat();
+    let flat = overlapping && pair.a.is_flat() && pair.b.is_flat();
     // The best direction as it was found, before its features are looked at.
     let mut bound = (f64::INFINITY, *n);
     for _ in 0..MOST_FACES {
