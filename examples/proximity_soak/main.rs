@@ -25,7 +25,12 @@ use std::time::Instant;
 const SHOWN: usize = 5;
 
 fn main() -> Result<ExitCode, AnyError> {
-    let mut args = std::env::args().skip(1).map(|text| text.parse::<u64>());
+    let number = |text: String| {
+        let usage = "proximity_soak [COUNT] [SEED] [FIRST]";
+        text.parse::<u64>()
+            .map_err(|e| format!("'{text}': {e}; whole numbers are expected: {usage}"))
+    };
+    let mut args = std::env::args().skip(1).map(number);
     let mut next = |default: u64| args.next().unwrap_or(Ok(default));
     let (count, seed, first) = (next(100_000)?, next(1)?, next(0)?);
     let folder = Path::new("target/proximity_soak");
