@@ -24,9 +24,10 @@
 //! how strongly the surfaces turn (1e-12 of the extent for needles of aspect ratio 1e4), and so are
 //! derivatives.
 //!
-//! Cylinders, ellipsoids and hulls that are apart by less than 1e-6 of their extents, thin ones above
-//! all, may be told apart by the wrong one of two neighbouring features; the distance is then good to
-//! a tenth of itself.
+//! How well that holds is measured in `docs/proximity_accuracy.md`. Limits: of thin cylinders, ellipsoids
+//! and hulls that are apart by less than 1e-6 of their extents the wrong one of two neighbouring
+//! features may be taken, and the distance is then good to a tenth of itself; where thin cores nearly
+//! touch, the direction of so short a difference, and with it the normal, is rounded by up to 1e-9.
 //!
 //! # Where there is a choice
 //! A query never fails and never returns NaN for valid shapes at finite poses. Where the normal or
