@@ -181,7 +181,8 @@ impl<T: Scalar> QueryObject<T> {
         // Several parts per thread, because some take longer than others.
         let part = (items.len() / (8 * rayon::current_num_threads())).max(16);
         let parts: Vec<Result<Vec<R>>> = items.par_chunks(part).map(all).collect();
-        let mut found = vec![];
+        let lengths = parts.iter().map(|part| part.as_ref().map_or(0, Vec::len));
+        let mut found = Vec::with_capacity(lengths.sum());
         for part in parts {
             found.append(&mut part?);
         }
