@@ -29,9 +29,9 @@ macro_rules! promise {
 
 /// Of the extents and the distance from the origin: what normals, witnesses and margins may be off.
 const TOLERANCE: f64 = 1e-12;
-/// How many times as much a margin may be short. Where a thin core nearly touches another one, the
-/// direction of the short difference of their points is rounded by up to 1e-9, and over the length of
-/// the core that is a margin of as much. The distance, the length of that difference, is exact.
+/// How many times as much a margin may be short, and more where cores nearly touch: the direction of the
+/// short difference of their points is rounded then, and over the length of a core that is much of a
+/// margin. The distance, the length of that difference, is exact.
 const LEANING: f64 = 1e4;
 /// As above, what values in `AutoDiff` may differ from those in `f64`.
 const SAME: f64 = 1e-14;
@@ -203,8 +203,18 @@ fn check_pairs(scene: &Scene, ids: &[GeometryId], found: &Answers<f64>) -> Resul
         }
         let bound = margin((&a.solid, &x_a), (&b.solid, &x_b), &n);
         let gap = d.distance - bound;
+        let radius = |item: &Shape| match item {
+            Shape::Capsule(s) => s.radius(),
+            Shape::Sphere(s) => s.radius(),
+            _ => 0.0,
+        };
+        // How far what is swept by the radii is apart.
+        let cores = d.distance + radius(&a.solid.shape) + radius(&b.solid.shape);
+        let size = tolerance / TOLERANCE;
+        let leaning = LEANING * tolerance
+            + 100.0 * f64::EPSILON * size * size / cores.abs().max(f64::MIN_POSITIVE);
         promise!(
-            -tolerance <= gap && gap <= LEANING * tolerance,
+            -tolerance <= gap && gap <= leaning,
             of("margin"),
             "off by {gap:e} m: {case}"
         );

@@ -26,8 +26,9 @@
 //!
 //! How well that holds is measured in `docs/proximity_accuracy.md`. Limits: of thin cylinders, ellipsoids
 //! and hulls that are apart by less than 1e-6 of their extents the wrong one of two neighbouring
-//! features may be taken, and the distance is then good to a tenth of itself; where thin cores nearly
-//! touch, the direction of so short a difference, and with it the normal, is rounded by up to 1e-9.
+//! features may be taken, and the distance is then good to a tenth of itself; where cores nearly touch
+//! at a vertex or an edge, the normal is the direction of a short difference, rounded by 1e-16 of the
+//! extents over its length.
 //!
 //! # Where there is a choice
 //! A query never fails and never returns NaN for valid shapes at finite poses. Where the normal or
