@@ -1,0 +1,73 @@
+//! Whatever the bytes, the parser comes back with a robot that works or with an error.
+
+use super::{ROBOT, load_file};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// Whatever the parser makes of it, it comes back, and the plant stays whole.
+fn survives(bytes: &[u8]) -> bool {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("fuzz.urdf");
+    std::fs::write(&file, bytes).unwrap();
+    let mut r = load_file(&file);
+    match r.result {
+        Ok(_) => {
+            // What was accepted works.
+            r.plant.finalize_with(&mut r.scene).unwrap();
+            let names: BTreeSet<_> = r
+                .plant
+                .bodies()
+                .map(|(_, b)| b.name().to_string())
+                .collect();
+            let q = r.plant.default_positions();
+            let mut poses = vec![];
+            r.plant.calc_body_poses(&q, &mut poses).unwrap();
+            names.len() == poses.len()
+        }
+        Err(_) => r.plant.num_bodies() == 1 && !r.plant.is_finalized(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
+
+    #[test]
+    fn mutated_robots_do_not_panic(
+        edits in prop::collection::vec((0..ROBOT.len(), 0..40_usize, 0..ROBOT.len(), any::<u8>(), 0..4_u8), 1..6),
+    ) {
+        let mut bytes = ROBOT.as_bytes().to_vec();
+        for (at, length, from, byte, kind) in edits {
+            let at = at.min(bytes.len());
+            let end = (at + length).min(bytes.len());
+            match kind {
+                0 => drop(bytes.drain(at..end)),
+                1 => bytes.insert(at, byte),
+                2 => bytes[at..end].fill(byte),
+                // A piece from elsewhere keeps more of the grammar intact.
+                _ => {
+                    let from = from.min(bytes.len());
+                    let piece = bytes[from..(from + length).min(bytes.len())].to_vec();
+                    bytes.splice(at..end, piece);
+                }
+            }
+        }
+        prop_assert!(survives(&bytes));
+    }
+
+    #[test]
+    fn changed_values_do_not_panic(which in 0..60_usize, value in prop::sample::select(vec![
+        "", "0", "-1", "nan", "inf", "-inf", "1e308", "1e-308", "1 2 3", "0 0 0", "x", "base", "tip",
+        "end", "world", "::", "g", "&#0;", "&lt;", "a::b", "fixed", "floating", "9999999999999999999",
+    ])) {
+        // Replaces the n-th attribute value.
+        let mut pieces: Vec<&str> = ROBOT.split('"').collect();
+        let place = (2 * which + 1) % pieces.len();
+        pieces[place] = value;
+        prop_assert!(survives(pieces.join("\"").as_bytes()));
+    }
+
+    #[test]
+    fn random_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert!(survives(&bytes));
+    }
+}
