@@ -5,8 +5,8 @@ use super::QueryObject;
 use crate::error::Result;
 use crate::ids::FrameId;
 use crate::render::{
-    ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I, ImageRgba8U, RenderEngine,
-    RenderView,
+    ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I, ImageRgba8U,
+    RenderCameraCore, RenderEngine, RenderView,
 };
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion};
 use std::ops::Deref;
@@ -37,13 +37,9 @@ impl<T: Scalar> QueryObject<T> {
         x_pc: &Isometry3<f64>,
         image: &mut ImageRgba8U,
     ) -> Result<()> {
-        let renderer = camera.core().renderer_name();
-        self.render(
-            renderer,
-            parent_frame,
-            &(x_pc * camera.core().x_bs()),
-            |engine, view| engine.render_color(view, camera, image),
-        )
+        self.render(camera.core(), parent_frame, x_pc, |engine, view| {
+            engine.render_color(view, camera, image)
+        })
     }
 
     /// Draws a depth image; see [`QueryObject::render_color_image`].
@@ -57,13 +53,9 @@ impl<T: Scalar> QueryObject<T> {
         x_pc: &Isometry3<f64>,
         image: &mut ImageDepth32F,
     ) -> Result<()> {
-        let renderer = camera.core().renderer_name();
-        self.render(
-            renderer,
-            parent_frame,
-            &(x_pc * camera.core().x_bs()),
-            |engine, view| engine.render_depth(view, camera, image),
-        )
+        self.render(camera.core(), parent_frame, x_pc, |engine, view| {
+            engine.render_depth(view, camera, image)
+        })
     }
 
     /// Draws a label image; see [`QueryObject::render_color_image`].
@@ -77,29 +69,26 @@ impl<T: Scalar> QueryObject<T> {
         x_pc: &Isometry3<f64>,
         image: &mut ImageLabel16I,
     ) -> Result<()> {
-        let renderer = camera.core().renderer_name();
-        self.render(
-            renderer,
-            parent_frame,
-            &(x_pc * camera.core().x_bs()),
-            |engine, view| engine.render_label(view, camera, image),
-        )
+        self.render(camera.core(), parent_frame, x_pc, |engine, view| {
+            engine.render_label(view, camera, image)
+        })
     }
 
     fn render(
         &self,
-        renderer: &str,
+        camera: &RenderCameraCore,
         parent_frame: FrameId,
         x_pc: &Isometry3<f64>,
         draw: impl FnOnce(&dyn RenderEngine, &RenderView<'_>) -> Result<()>,
     ) -> Result<()> {
-        let engine = read(self.state.renderer(renderer)?);
-        let x_wc = values(self.pose_in_world(parent_frame)?) * x_pc;
+        let engine = read(self.state.renderer(camera.renderer_name())?);
+        let x_ps = x_pc * camera.x_bs();
+        let x_ws = values(self.pose_in_world(parent_frame)?) * x_ps;
         let poses = |id| {
             let number = self.state.visual_owner(id)?;
             Some(values(self.kinematics.x_wg(number)))
         };
-        draw(&**engine, &RenderView::new(x_wc, &poses))
+        draw(&**engine, &RenderView::new(x_ws, &poses))
     }
 }
 
