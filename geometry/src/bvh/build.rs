@@ -1,25 +1,27 @@
 //! Building a tree from the top.
 
-use super::{Box32, Bvh};
+use super::morton::{self, Key};
+use super::{Box32, Bvh, MAX_DEPTH};
 use wide::f32x4;
 
 /// Classes of positions along the axis that is split.
 const BINS: usize = 12;
-/// So many items are split in the middle of their centres, because looking at all bins costs more
-/// than it gains.
+/// So many items are ordered along a curve, because looking at all bins costs more than it gains.
 const FEW: usize = 1024;
 /// Below this depth items are halved by count. With fewer than 2^32 items a tree is then not deeper
-/// than this plus 33.
-const MAX_UNBALANCED: u32 = 60;
+/// than this, plus the levels of one curve, plus 33.
+const MAX_UNBALANCED: u32 = MAX_DEPTH as u32 - morton::LEVELS - 34;
 
 /// Work to do: a range of items and the node that waits for it.
 #[derive(Clone)]
 struct Task {
-    first: u32,
-    end: u32,
+    first: usize,
+    end: usize,
     /// The parent, if this is its right child.
     parent: Option<u32>,
     depth: u32,
+    /// Whether the range is that of the keys, which are sorted, or that of the entries.
+    sorted: bool,
 }
 
 /// Storage that building anew takes again.
@@ -27,6 +29,8 @@ struct Task {
 pub(super) struct Scratch {
     /// Boxes with their items, ordered while the tree grows.
     entries: Vec<Box32>,
+    keys: Vec<Key>,
+    spare_keys: Vec<Key>,
     tasks: Vec<Task>,
 }
 
@@ -43,20 +47,9 @@ impl Bvh {
         }
         self.nodes.reserve(2 * n - 1);
         self.parents.reserve(2 * n - 1);
-        let entry = |(item, b): (usize, &Box32)| b.with_links(0, item as u32);
-        let Scratch {
-            mut entries,
-            mut tasks,
-        } = std::mem::take(&mut self.scratch);
-        entries.clear();
-        entries.extend(boxes.iter().enumerate().map(entry));
-        tasks.push(Task {
-            first: 0,
-            end: n as u32,
-            parent: None,
-            depth: 0,
-        });
-        while let Some(task) = tasks.pop() {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.begin(boxes);
+        while let Some(task) = scratch.tasks.pop() {
             let node = self.nodes.len() as u32;
             if let Some(parent) = task.parent {
                 self.nodes[parent as usize].lower[3] = f32::from_bits(node);
@@ -64,40 +57,76 @@ impl Bvh {
             // A left child comes right behind its parent.
             self.parents
                 .push(task.parent.unwrap_or(node.saturating_sub(1)));
-            let range = &mut entries[task.first as usize..task.end as usize];
-            if let [leaf] = range {
-                self.nodes.push(*leaf);
+            if task.end - task.first == 1 {
+                let leaf = scratch.leaf(&task);
+                self.nodes.push(leaf);
                 self.leaves[leaf.item() as usize] = node;
-                continue;
+            } else {
+                self.nodes.push(Box32::EMPTY.with_links(0, 0));
+                scratch.divide(&task, node);
             }
-            let (bounds, half) = split(range, task.depth);
-            self.nodes.push(bounds.with_links(0, 0));
-            let middle = task.first + half as u32;
-            let depth = task.depth + 1;
-            tasks.push(Task {
-                first: middle,
-                end: task.end,
-                parent: Some(node),
-                depth,
-            });
-            tasks.push(Task {
-                first: task.first,
-                end: middle,
-                parent: None,
-                depth,
-            });
         }
-        self.scratch = Scratch { entries, tasks };
+        self.scratch = scratch;
+        self.refit_all();
     }
 }
 
-/// Orders at least two entries so that the first ones, which are counted, go to the left child.
-/// Returns the box of all, too.
-fn split(entries: &mut [Box32], depth: u32) -> (Box32, usize) {
-    let mut bounds = Box32::EMPTY;
+impl Scratch {
+    fn begin(&mut self, boxes: &[Box32]) {
+        let entry = |(item, b): (usize, &Box32)| b.with_links(0, item as u32);
+        self.entries.clear();
+        self.entries.extend(boxes.iter().enumerate().map(entry));
+        self.keys.clear();
+        self.keys.extend(0..boxes.len() as Key);
+        self.spare_keys.resize(boxes.len().min(FEW), 0);
+        self.tasks.push(Task {
+            first: 0,
+            end: boxes.len(),
+            parent: None,
+            depth: 0,
+            sorted: false,
+        });
+    }
+
+    /// The only entry of a task.
+    fn leaf(&self, task: &Task) -> Box32 {
+        let of_key = || morton::entry(self.keys[task.first]);
+        self.entries[if task.sorted { of_key() } else { task.first }]
+    }
+
+    /// Makes the tasks for both children of a node.
+    fn divide(&mut self, task: &Task, node: u32) {
+        let (range, depth) = (task.first..task.end, task.depth);
+        let sorted = task.sorted || range.len() <= FEW;
+        let half = if sorted {
+            let keys = &mut self.keys[range.clone()];
+            let mut half = task.sorted.then(|| morton::middle(keys)).flatten();
+            // In the smallest cell of one curve there is room for another.
+            if half.is_none() && (!task.sorted || depth < MAX_UNBALANCED) {
+                morton::sort(&self.entries, keys, &mut self.spare_keys);
+                half = morton::middle(keys);
+            }
+            half.unwrap_or(range.len() / 2)
+        } else {
+            split(&mut self.entries[range.clone()], depth)
+        };
+        let task = |first, end, parent| Task {
+            first,
+            end,
+            parent,
+            depth: depth + 1,
+            sorted,
+        };
+        let middle = range.start + half;
+        self.tasks.push(task(middle, range.end, Some(node)));
+        self.tasks.push(task(range.start, middle, None));
+    }
+}
+
+/// Orders the entries so that the first ones, which are counted, go to the left child.
+fn split(entries: &mut [Box32], depth: u32) -> usize {
     let (mut low, mut high) = (f32x4::splat(f32::INFINITY), f32x4::splat(f32::NEG_INFINITY));
     for b in entries.iter() {
-        bounds = bounds.union(b);
         let x = b.twice_center();
         (low, high) = (low.fast_min(x), high.fast_max(x));
     }
@@ -108,25 +137,20 @@ fn split(entries: &mut [Box32], depth: u32) -> (Box32, usize) {
     let place = |b: &Box32| b.twice_center().to_array()[axis];
     // The conversion saturates, so that a scale without bound does no harm.
     let bin = |b: &Box32| (((place(b) - origin[axis]) * scale) as usize).min(BINS - 1);
-    if width[axis] > 0.0 && depth < MAX_UNBALANCED && entries.len() > 2 {
-        let half = if entries.len() > FEW {
-            cheapest(entries, bin).map(|at| partition(entries, |b| bin(b) < at))
-        } else {
-            let middle = origin[axis] + 0.5 * width[axis];
-            Some(partition(entries, |b| place(b) < middle))
-        };
-        if let Some(half) = half
-            && half > 0
-            && half < entries.len()
-        {
-            return (bounds, half);
+    if width[axis] > 0.0
+        && depth < MAX_UNBALANCED
+        && let Some(at) = cheapest(entries, bin)
+    {
+        let half = partition(entries, |b| bin(b) < at);
+        if half > 0 && half < entries.len() {
+            return half;
         }
     }
     let half = entries.len() / 2;
     entries.select_nth_unstable_by(half, |a, b| {
         place(a).total_cmp(&place(b)).then(a.item().cmp(&b.item()))
     });
-    (bounds, half)
+    half
 }
 
 /// The bin at which the right side begins, by the sum over both sides of items times surface.

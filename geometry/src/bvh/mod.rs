@@ -5,10 +5,12 @@
 //! refitting everything is one pass from the back. A node takes 32 bytes.
 //!
 //! It is built from the top by binned surface area heuristic: I. Wald, "On fast construction of
-//! SAH-based bounding volume hierarchies", IEEE Symposium on Interactive Ray Tracing, 2007.
+//! SAH-based bounding volume hierarchies", IEEE Symposium on Interactive Ray Tracing, 2007. Below a
+//! thousand items a space-filling curve divides them.
 
 mod box32;
 mod build;
+mod morton;
 mod ray;
 
 pub(crate) use box32::{Box32, ROUNDING, up};
@@ -77,6 +79,14 @@ impl Bvh {
         self.set_box(node, &union);
     }
 
+    fn refit_all(&mut self) {
+        for node in (0..self.nodes.len()).rev() {
+            if self.nodes[node].right() != 0 {
+                self.refit_node(node);
+            }
+        }
+    }
+
     /// Gives the items `changed` the boxes `boxes[item]`.
     pub(crate) fn refit(&mut self, boxes: &[Box32], changed: &[u32]) {
         for &item in changed {
@@ -85,11 +95,7 @@ impl Bvh {
         // Paths to the root share nodes: many of them cost more than everything once.
         let depth = usize::BITS - self.leaves.len().leading_zeros();
         if changed.len() * depth as usize > self.nodes.len() {
-            for node in (0..self.nodes.len()).rev() {
-                if self.nodes[node].right() != 0 {
-                    self.refit_node(node);
-                }
-            }
+            self.refit_all();
         } else {
             for &item in changed {
                 let mut node = self.leaves[item as usize] as usize;
