@@ -20,8 +20,8 @@ pub(crate) use ray::RayBox;
 /// Every tree is less deep than this: see [`build`].
 const MAX_DEPTH: usize = 96;
 
-/// Nodes of two trees whose children are still to be compared. Every step puts at most one more pair
-/// there than it takes, and goes down by one level in one of the trees.
+/// Nodes of two trees that are near each other and still to be gone through. Every step puts at most
+/// one pair there, and goes down by one level in one of the trees.
 type PairStack = [(u32, u32); 2 * MAX_DEPTH];
 const PAIRS: PairStack = [(0, 0); 2 * MAX_DEPTH];
 
@@ -134,8 +134,8 @@ impl Bvh {
         let mut stack = PAIRS;
         for (node, b) in self.nodes.iter().enumerate() {
             if b.right() != 0 {
-                stack[0] = (node as u32 + 1, b.right());
-                self.cross(self, &mut stack, margin, &mut f);
+                let children = (node as u32 + 1, b.right());
+                self.cross(self, children, &mut stack, margin, &mut f);
             }
         }
     }
@@ -148,39 +148,53 @@ impl Bvh {
         mut f: impl FnMut(u32, u32),
     ) {
         if !self.nodes.is_empty() && !other.nodes.is_empty() {
-            let mut stack = PAIRS;
-            self.cross(other, &mut stack, margin, &mut f);
+            self.cross(other, (0, 0), &mut { PAIRS }, margin, &mut f);
         }
     }
 
-    /// Handles the pair of nodes at the bottom of the stack.
+    /// Handles two nodes.
     fn cross(
         &self,
         other: &Self,
+        pair: (u32, u32),
         stack: &mut PairStack,
         margin: f32,
         f: &mut impl FnMut(u32, u32),
     ) {
-        let mut top = 1;
-        while top > 0 {
-            top -= 1;
-            let (a, b) = stack[top];
+        let is_near =
+            |(a, b): (u32, u32)| self.nodes[a as usize].is_near(&other.nodes[b as usize], margin);
+        if !is_near(pair) {
+            return;
+        }
+        let (mut top, mut next) = (0, Some(pair));
+        while let Some((a, b)) = next {
             let (na, nb) = (&self.nodes[a as usize], &other.nodes[b as usize]);
-            if !na.is_near(nb, margin) {
-                continue;
-            }
             let (ra, rb) = (na.right(), nb.right());
+            next = None;
             if ra == 0 && rb == 0 {
                 f(na.item(), nb.item());
-                continue;
-            }
-            let (first, second) = if rb == 0 || (ra != 0 && na.half_area() >= nb.half_area()) {
-                ((a + 1, b), (ra, b))
             } else {
-                ((a, b + 1), (a, rb))
-            };
-            (stack[top], stack[top + 1]) = (first, second);
-            top += 2;
+                // Left subtrees tell which node holds more.
+                let (first, second) = if rb == 0 || (ra != 0 && ra - a >= rb - b) {
+                    ((a + 1, b), (ra, b))
+                } else {
+                    ((a, b + 1), (a, rb))
+                };
+                next = is_near(first).then_some(first);
+                if is_near(second) {
+                    match next {
+                        None => next = Some(second),
+                        Some(_) => {
+                            stack[top] = second;
+                            top += 1;
+                        }
+                    }
+                }
+            }
+            if next.is_none() && top > 0 {
+                top -= 1;
+                next = Some(stack[top]);
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use super::Box32;
 use wide::f32x4;
 
 /// Bits per axis.
-const BITS: u32 = 10;
+const BITS: u32 = 8;
 const CELLS: usize = 1 << BITS;
 /// Levels of cells that are halved.
 pub(super) const LEVELS: u32 = 3 * BITS;

@@ -21,7 +21,7 @@ use std::sync::{Mutex, PoisonError};
 use tarragon_framework::Scalar;
 
 pub(crate) use bound::LocalBound;
-pub(crate) use pairs::unpack;
+pub(crate) use pairs::{Candidates, unpack};
 pub(crate) use role_tree::{RoleBounds, RoleTree};
 
 /// The anchored geometries with the proximity role.
@@ -262,26 +262,25 @@ impl DynamicTree {
         }
     }
 
-    /// Appends all candidates whose boxes are within `margin` (m, per axis) of each other, sorted,
-    /// as (a, b) with a < b: see [`unpack`].
-    pub(crate) fn candidates(&self, state: &GeometryState, margin: f64, found: &mut Vec<u64>) {
+    /// All candidates whose boxes are within `margin` (m, per axis) of each other. To be given back by
+    /// [`DynamicTree::put_back`].
+    pub(crate) fn candidates(&self, state: &GeometryState, margin: f64) -> Candidates<'_> {
         if margin == f64::INFINITY {
-            return self.all_candidates(state, found);
+            return Candidates::all(self.all_pairs(state));
         }
         let margin32 = up(margin);
-        {
-            let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-            let kept = lists.refreshed(self, state, margin32);
-            found.extend(kept.iter().filter(|pair| {
-                let (a, b) = unpack(**pair);
-                self.boxes[a].is_near(&self.boxes[b], margin32)
-            }));
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = lists.refreshed(self, state, margin32);
+        let near = Candidates::near(kept, &self.boxes, margin32);
+        if self.planes.is_empty() && state.static_tree().planes.is_empty() {
+            return near;
         }
-        let before = found.len();
-        self.candidates_of_planes(state, margin, found);
-        if found.len() > before {
-            found.sort_unstable();
-        }
+        let mut found = std::mem::take(&mut lists.spare);
+        drop(lists);
+        found.extend(near.iter().map(|(a, b)| pairs::pack(a as u32, b as u32)));
+        self.candidates_of_planes(state, margin, &mut found);
+        found.sort_unstable();
+        Candidates::all(found)
     }
 
     fn candidates_of_planes(&self, state: &GeometryState, margin: f64, found: &mut Vec<u64>) {
@@ -315,10 +314,10 @@ impl DynamicTree {
         state: &GeometryState,
         number: usize,
         margin: f64,
-        found: &mut Vec<u64>,
-    ) {
+    ) -> Candidates<'_> {
+        let mut found = self.take_spare();
         let statics = state.static_tree();
-        let mut meets = |other: u32| pairs::push(state, number as u32, other, found);
+        let mut meets = |other: u32| pairs::push(state, number as u32, other, &mut found);
         let planes = || self.planes.iter().chain(&statics.planes);
         if let Some(plane) = planes().find(|p| p.geometry as usize == number) {
             let bounded = self.members.iter().map(|m| m.geometry);
@@ -344,27 +343,33 @@ impl DynamicTree {
             }
         }
         found.sort_unstable();
+        Candidates::all(found)
     }
 
-    fn all_candidates(&self, state: &GeometryState, found: &mut Vec<u64>) {
+    /// The pairs of all geometries with the role.
+    fn all_pairs(&self, state: &GeometryState) -> Vec<u64> {
+        let mut found = self.take_spare();
         let role = |geometry: &(usize, &Geometry)| geometry.1.bound.is_some();
         let numbers = || state.geometries.iter().enumerate().filter(role);
         for (a, _) in numbers() {
             for (b, _) in numbers().filter(|(b, _)| a < *b) {
-                pairs::push(state, a as u32, b as u32, found);
+                pairs::push(state, a as u32, b as u32, &mut found);
             }
         }
+        found
     }
 
-    /// An empty list with room, to be given back by [`DynamicTree::put_back`].
-    pub(crate) fn take_spare(&self) -> Vec<u64> {
+    /// An empty list with room.
+    fn take_spare(&self) -> Vec<u64> {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut lists.spare)
     }
 
-    pub(crate) fn put_back(&self, mut list: Vec<u64>) {
-        list.clear();
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        lists.spare = list;
+    pub(crate) fn put_back(&self, candidates: Candidates<'_>) {
+        if let Some(mut list) = candidates.into_storage() {
+            list.clear();
+            let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+            lists.spare = list;
+        }
     }
 }

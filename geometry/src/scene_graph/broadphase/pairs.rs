@@ -2,9 +2,11 @@
 
 use super::super::state::GeometryState;
 use super::DynamicTree;
+use crate::bvh::Box32;
+use std::sync::Arc;
 
 /// A pair a < b of geometry numbers, so that the order of the numbers is that of the pairs.
-fn pack(a: u32, b: u32) -> u64 {
+pub(super) fn pack(a: u32, b: u32) -> u64 {
     u64::from(a.min(b)) << 32 | u64::from(a.max(b))
 }
 
@@ -22,13 +24,87 @@ pub(super) fn push(state: &GeometryState, a: u32, b: u32, pairs: &mut Vec<u64>) 
     }
 }
 
+/// Pairs of which those that a query asks for are candidates.
+pub(crate) struct Candidates<'a> {
+    pairs: Pairs,
+    /// The boxes that have to be near each other, and how near.
+    near: Option<(&'a [Box32], f32)>,
+}
+
+enum Pairs {
+    Kept(Arc<Vec<u64>>),
+    Found(Vec<u64>),
+}
+
+impl<'a> Candidates<'a> {
+    /// Those of `pairs` whose boxes are within `margin` of each other.
+    pub(super) fn near(pairs: Arc<Vec<u64>>, boxes: &'a [Box32], margin: f32) -> Self {
+        Self {
+            pairs: Pairs::Kept(pairs),
+            near: Some((boxes, margin)),
+        }
+    }
+
+    /// All of `pairs`.
+    pub(super) fn all(pairs: Vec<u64>) -> Self {
+        Self {
+            pairs: Pairs::Found(pairs),
+            near: None,
+        }
+    }
+
+    /// Sorted pairs, of which some [are candidates](Candidates::select).
+    pub(crate) fn pairs(&self) -> &[u64] {
+        match &self.pairs {
+            Pairs::Kept(pairs) => pairs,
+            Pairs::Found(pairs) => pairs,
+        }
+    }
+
+    /// The candidates among as many pairs as `selected` has room for.
+    pub(crate) fn select<'s>(&self, pairs: &'s [u64], selected: &'s mut [u64]) -> &'s [u64] {
+        let Some((boxes, margin)) = self.near else {
+            return pairs;
+        };
+        let mut count = 0;
+        for pair in pairs {
+            let (a, b) = unpack(*pair);
+            // Hard to predict, so there is no branch.
+            selected[count] = *pair;
+            count += usize::from(boxes[a].is_near(&boxes[b], margin));
+        }
+        &selected[..count]
+    }
+
+    /// All candidates, sorted.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
+        let is_near = |(a, b): &(usize, usize)| {
+            self.near
+                .is_none_or(|(boxes, margin)| boxes[*a].is_near(&boxes[*b], margin))
+        };
+        self.pairs()
+            .iter()
+            .map(|pair| unpack(*pair))
+            .filter(is_near)
+    }
+
+    /// The storage, to be used again.
+    pub(super) fn into_storage(self) -> Option<Vec<u64>> {
+        match self.pairs {
+            Pairs::Kept(_) => None,
+            Pairs::Found(pairs) => Some(pairs),
+        }
+    }
+}
+
 /// All candidates whose larger boxes were within `margin` of each other, sorted.
 #[derive(Clone, Default)]
 struct PairList {
     margin: f32,
     /// The update that it is true for; 0 if for none.
     update: u64,
-    pairs: Vec<u64>,
+    /// Queries may still read it when it is to be changed; then it is copied.
+    pairs: Arc<Vec<u64>>,
 }
 
 /// Lists for the margins that were asked for last.
@@ -36,8 +112,72 @@ struct PairList {
 pub(super) struct PairLists {
     lists: [PairList; 2],
     last: usize,
+    sorter: Sorter,
     /// Storage for candidates.
     pub(super) spare: Vec<u64>,
+}
+
+/// Storage for sorting.
+#[derive(Default)]
+struct Sorter {
+    /// By first number: where the next pair goes.
+    next: Vec<usize>,
+    pairs: Vec<u64>,
+}
+
+impl Clone for Sorter {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Sorter {
+    /// Sorts pairs of which the first ones are sorted.
+    fn merge(&mut self, pairs: &mut [u64], sorted: usize) {
+        pairs[sorted..].sort_unstable();
+        self.pairs.clear();
+        self.pairs.extend_from_slice(&pairs[sorted..]);
+        let (mut from, mut to) = (sorted, pairs.len());
+        while let Some(last) = self.pairs.last() {
+            to -= 1;
+            if from > 0 && pairs[from - 1] > *last {
+                from -= 1;
+                pairs[to] = pairs[from];
+            } else {
+                pairs[to] = *last;
+                self.pairs.pop();
+            }
+        }
+    }
+
+    /// Sorts the pairs of numbers below `n`.
+    fn sort(&mut self, pairs: &mut Vec<u64>, n: usize) {
+        // To their places by the first number, where only a few are left to be sorted.
+        self.next.clear();
+        self.next.resize(n + 1, 0);
+        for pair in pairs.iter() {
+            self.next[unpack(*pair).0 + 1] += 1;
+        }
+        let mut first = 0;
+        for next in &mut self.next {
+            first += *next;
+            *next = first;
+        }
+        self.pairs.clear();
+        self.pairs.resize(pairs.len(), 0);
+        for pair in pairs.iter() {
+            let next = &mut self.next[unpack(*pair).0];
+            self.pairs[*next] = *pair;
+            *next += 1;
+        }
+        std::mem::swap(pairs, &mut self.pairs);
+        // Now `next` holds where the pairs of each number end.
+        let mut first = 0;
+        for end in &self.next[..n] {
+            pairs[first..*end].sort_unstable();
+            first = *end;
+        }
+    }
 }
 
 impl PairLists {
@@ -55,20 +195,20 @@ impl PairLists {
         tree: &DynamicTree,
         state: &GeometryState,
         margin: f32,
-    ) -> &[u64] {
+    ) -> Arc<Vec<u64>> {
         let known = |list: &PairList| list.update != 0 && list.margin == margin;
         self.last = self.lists.iter().position(known).unwrap_or(1 - self.last);
         let list = &mut self.lists[self.last];
         if list.margin != margin {
             (list.margin, list.update) = (margin, 0);
         }
-        list.refresh(tree, state);
-        &list.pairs
+        list.refresh(tree, state, &mut self.sorter);
+        list.pairs.clone()
     }
 }
 
 impl PairList {
-    fn refresh(&mut self, tree: &DynamicTree, state: &GeometryState) {
+    fn refresh(&mut self, tree: &DynamicTree, state: &GeometryState, sorter: &mut Sorter) {
         if self.update == tree.update {
             return;
         }
@@ -90,21 +230,24 @@ impl PairList {
             |k: u32| tree.members[k as usize].geometry,
             |k: u32| statics.geometries[k as usize],
         );
+        let pairs = Arc::make_mut(&mut self.pairs);
         // Looking up one geometry costs about as much as its share in comparing the tree with itself.
         if since == 0 || 4 * moved > tree.members.len() {
-            self.pairs.clear();
+            pairs.clear();
             tree.bvh.for_each_pair(self.margin, |a, b| {
-                push(state, member(a), member(b), &mut self.pairs);
+                push(state, member(a), member(b), pairs);
             });
             let bvh = &tree.bvh;
             bvh.for_each_pair_with(&statics.bvh, self.margin, |a, b| {
-                push(state, member(a), anchored(b), &mut self.pairs);
+                push(state, member(a), anchored(b), pairs);
             });
+            sorter.sort(pairs, state.geometries.len());
         } else {
-            self.pairs.retain(|pair| {
+            pairs.retain(|pair| {
                 let (a, b) = unpack(*pair);
                 !has_moved(a as u32) && !has_moved(b as u32)
             });
+            let sorted = pairs.len();
             let moved = |k: &usize| has_moved(tree.members[*k].geometry);
             for k in (0..tree.members.len()).filter(moved) {
                 let (a, near) = (tree.members[k].geometry, &tree.fat[k]);
@@ -112,14 +255,40 @@ impl PairList {
                     let b = member(other);
                     // Two that moved find each other twice.
                     if a != b && (a < b || !has_moved(b)) {
-                        push(state, a, b, &mut self.pairs);
+                        push(state, a, b, pairs);
                     }
                 });
                 statics.bvh.for_each_near(near, self.margin, |b| {
-                    push(state, a, anchored(b), &mut self.pairs);
+                    push(state, a, anchored(b), pairs);
                 });
             }
+            sorter.merge(pairs, sorted);
         }
-        self.pairs.sort_unstable();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sorts_as_the_standard_library(
+            pairs in proptest::collection::vec((0..20_u32, 0..20_u32), 0..200),
+            at in 0.0..1.0_f64,
+        ) {
+            let mut pairs: Vec<u64> = pairs.into_iter().map(|(a, b)| pack(a, b)).collect();
+            let mut expected = pairs.clone();
+            expected.sort_unstable();
+            let mut sorter = Sorter::default();
+            let mut counted = pairs.clone();
+            sorter.sort(&mut counted, 20);
+            prop_assert_eq!(&counted, &expected);
+            let sorted = (at * pairs.len() as f64) as usize;
+            pairs[..sorted].sort_unstable();
+            sorter.merge(&mut pairs, sorted);
+            prop_assert_eq!(pairs, expected);
+        }
     }
 }

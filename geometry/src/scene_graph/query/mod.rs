@@ -161,20 +161,21 @@ impl<T: Scalar> QueryObject<T> {
     fn collect<I: Sync, R: Send>(
         &self,
         items: &[I],
-        f: impl Fn(&I) -> Result<Option<R>> + Sync,
+        f: impl Fn(&I) -> Result<Option<R>> + Sync + Send,
     ) -> Result<Vec<R>> {
-        let all = |items: &[I]| {
-            let mut found = vec![];
-            for (i, item) in items.iter().enumerate() {
-                if let Some(answer) = f(item)? {
-                    if found.is_empty() {
-                        found.reserve_exact(items.len() - i);
-                    }
-                    found.push(answer);
-                }
-            }
-            Ok(found)
-        };
+        self.collect_parts(items, |items| {
+            let answers = items.iter().map(|item| f(item).transpose());
+            answers.flatten().collect()
+        })
+    }
+
+    /// The answers to parts of the items, joined in their order. The first error in that order ends
+    /// it.
+    fn collect_parts<I: Sync, R: Send>(
+        &self,
+        items: &[I],
+        all: impl Fn(&[I]) -> Result<Vec<R>> + Sync + Send,
+    ) -> Result<Vec<R>> {
         if !self.parallel {
             return all(items);
         }

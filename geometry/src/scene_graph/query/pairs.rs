@@ -1,6 +1,6 @@
 //! Distances and penetrations of pairs.
 
-use super::super::broadphase::unpack;
+use super::super::broadphase::{Candidates, unpack};
 use super::{PenetrationAsPointPair, QueryObject, SignedDistancePair, check_distance};
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
@@ -9,14 +9,39 @@ use nalgebra::Vector3;
 use tarragon_framework::Scalar;
 
 impl<T: Scalar> QueryObject<T> {
-    /// Hands the candidates within `margin` (m) to `f`, as sorted packed pairs of numbers.
-    fn with_candidates<R>(&self, margin: f64, f: impl FnOnce(&[u64]) -> R) -> R {
+    /// Hands the candidates within `margin` (m) to `f`.
+    fn with_candidates<R>(&self, margin: f64, f: impl FnOnce(&Candidates<'_>) -> R) -> R {
         let tree = self.kinematics.tree(&self.state);
-        let mut found = tree.take_spare();
-        tree.candidates(&self.state, margin, &mut found);
-        let result = f(&found);
-        tree.put_back(found);
+        let candidates = tree.candidates(&self.state, margin);
+        let result = f(&candidates);
+        tree.put_back(candidates);
         result
+    }
+
+    /// What `f` makes of the candidates, as [`QueryObject::collect`].
+    fn collect_pairs<R: Send>(
+        &self,
+        candidates: &Candidates<'_>,
+        f: impl Fn((usize, usize)) -> Result<Option<R>> + Sync + Send,
+    ) -> Result<Vec<R>> {
+        self.collect_parts(candidates.pairs(), |pairs| {
+            let mut found = vec![];
+            // Which of the pairs are candidates is found out for many at once, so that neither loop
+            // disturbs the other.
+            let mut selected = [0; 256];
+            for (i, block) in pairs.chunks(selected.len()).enumerate() {
+                let room = pairs.len() - i * selected.len();
+                for pair in candidates.select(block, &mut selected) {
+                    if let Some(answer) = f(unpack(*pair))? {
+                        if found.is_empty() {
+                            found.reserve_exact(room);
+                        }
+                        found.push(answer);
+                    }
+                }
+            }
+            Ok(found)
+        })
     }
 
     #[inline]
@@ -58,11 +83,10 @@ impl<T: Scalar> QueryObject<T> {
 
     fn signed_distance_pairs(
         &self,
-        candidates: &[u64],
+        candidates: &Candidates<'_>,
         max_distance: f64,
     ) -> Result<Vec<SignedDistancePair<T>>> {
-        self.collect(candidates, |packed| {
-            let pair = unpack(*packed);
+        self.collect_pairs(candidates, |pair| {
             let found = self.pair(pair, max_distance)?;
             Ok(found.map(|found| self.signed_distance_pair(pair, &found)))
         })
@@ -74,8 +98,7 @@ impl<T: Scalar> QueryObject<T> {
     /// # Errors
     /// If a pair whose bounding boxes overlap has shapes that are not supported.
     pub fn compute_point_pair_penetration(&self) -> Result<Vec<PenetrationAsPointPair<T>>> {
-        let overlap = |packed: &u64| {
-            let (a, b) = unpack(*packed);
+        let overlap = |(a, b): (usize, usize)| {
             let found = self.pair((a, b), 0.0)?;
             let found = found.filter(|f| f.distance.re() < 0.0);
             Ok(found.map(|found| PenetrationAsPointPair {
@@ -87,7 +110,7 @@ impl<T: Scalar> QueryObject<T> {
                 p_wcb: found.p_wcb,
             }))
         };
-        self.with_candidates(0.0, |candidates| self.collect(candidates, overlap))
+        self.with_candidates(0.0, |candidates| self.collect_pairs(candidates, overlap))
     }
 
     /// True if any two candidates overlap. Ends at the first that do.
@@ -96,8 +119,8 @@ impl<T: Scalar> QueryObject<T> {
     /// As [`QueryObject::compute_point_pair_penetration`].
     pub fn has_collisions(&self) -> Result<bool> {
         self.with_candidates(0.0, |candidates| {
-            for packed in candidates {
-                let found = self.pair(unpack(*packed), 0.0)?;
+            for pair in candidates.iter() {
+                let found = self.pair(pair, 0.0)?;
                 if found.is_some_and(|f| f.distance.re() < 0.0) {
                     return Ok(true);
                 }
@@ -111,8 +134,7 @@ impl<T: Scalar> QueryObject<T> {
     pub fn find_collision_candidates(&self) -> Vec<(GeometryId, GeometryId)> {
         let id = |i: usize| self.state.geometries[i].id;
         self.with_candidates(0.0, |candidates| {
-            let pairs = candidates.iter().map(|packed| unpack(*packed));
-            pairs.map(|(a, b)| (id(a), id(b))).collect()
+            candidates.iter().map(|(a, b)| (id(a), id(b))).collect()
         })
     }
 
@@ -150,8 +172,7 @@ impl<T: Scalar> QueryObject<T> {
         check_distance(query, "max_distance", max_distance)?;
         let number = self.proximity_number(geometry)?;
         let tree = self.kinematics.tree(&self.state);
-        let mut candidates = tree.take_spare();
-        tree.candidates_of(&self.state, number, max_distance, &mut candidates);
+        let candidates = tree.candidates_of(&self.state, number, max_distance);
         let result = self.signed_distance_pairs(&candidates, max_distance);
         tree.put_back(candidates);
         result
