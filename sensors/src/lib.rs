@@ -3,12 +3,14 @@
 //! Images and camera models are defined by `tarragon-geometry`, whose render engines fill them, and
 //! are re-exported here.
 
+pub mod color_map;
 pub mod error;
 mod file_name;
 mod format_spec;
 pub mod image_io;
 pub mod image_writer;
 pub mod rgbd_sensor;
+pub mod video;
 
 pub use error::{Error, Result};
 pub use image_io::{
@@ -23,3 +25,4 @@ pub use tarragon_geometry::render::{
     PixelFormat, PixelScalar, PixelType, RenderCameraCore, Rgb8U, Rgba8U, convert_depth_16u_to_32f,
     convert_depth_32f_to_16u,
 };
+pub use video::{VideoFile, VideoFileFormat, VideoWriter, VideoWriterPorts};

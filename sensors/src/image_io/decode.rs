@@ -1,8 +1,8 @@
 //! Bytes of a file to pixels.
 
-use super::encode::Fallible;
+use super::encode::{Fallible, JPEG_MAX_SIDE};
 use super::format::{ImageFileFormat, ImageMetadata};
-use std::io::{BufRead, Seek};
+use std::io::{BufRead, Read, Seek, SeekFrom};
 use tarragon_geometry::render::{Image, ImageAny, PixelScalar, PixelType};
 use tiff::decoder::{Decoder as TiffDecoder, DecodingResult};
 use tiff::tags::Tag;
@@ -188,10 +188,9 @@ fn png<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<ImageAny> {
 type JpegReader<R> = (JpegDecoder<R>, (usize, usize), usize);
 
 fn jpeg_reader<R: BufRead + Seek>(file: R) -> Fallible<JpegReader<R>> {
-    let side = usize::from(u16::MAX);
     let options = DecoderOptions::default()
-        .set_max_width(side)
-        .set_max_height(side)
+        .set_max_width(JPEG_MAX_SIDE)
+        .set_max_height(JPEG_MAX_SIDE)
         // A file that is cut off is an error, not a picture that is grey below.
         .set_strict_mode(true);
     let mut decoder = JpegDecoder::new_with_options(file, options);
@@ -208,7 +207,23 @@ fn jpeg_reader<R: BufRead + Seek>(file: R) -> Fallible<JpegReader<R>> {
     Ok((decoder, size, channels))
 }
 
-fn jpeg<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<ImageAny> {
+/// The decoder makes up for a few missing bytes; here a file without end marker is cut off. Some
+/// programs add a little behind it.
+fn check_jpeg_end<R: BufRead + Seek>(file: &mut R) -> Fallible<()> {
+    const TAIL: u64 = 4096;
+    let length = file.seek(SeekFrom::End(0))?;
+    let mut tail = vec![];
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+    file.by_ref().take(TAIL).read_to_end(&mut tail)?;
+    file.rewind()?;
+    if !tail.windows(2).any(|w| w == [0xff, 0xd9]) {
+        return Err("the end of the file is missing; it is cut off".into());
+    }
+    Ok(())
+}
+
+fn jpeg<R: BufRead + Seek>(mut file: R, budget: Budget) -> Fallible<ImageAny> {
+    check_jpeg_end(&mut file)?;
     let (mut decoder, size, channels) = jpeg_reader(file)?;
     // Progressive files are kept as two-byte coefficients beside the pixels.
     budget.check(size, channels, None, 3)?;

@@ -9,7 +9,10 @@ use tiff::tags::Tag;
 
 pub(super) type Fallible<V> = Result<V, Box<dyn std::error::Error + Send + Sync>>;
 
-/// Pixels per TIFF strip, about: readers with little memory read strip by strip.
+/// What libjpeg, and so nearly every reader, takes at most.
+pub(super) const JPEG_MAX_SIDE: usize = 65500;
+
+/// Bytes of pixels per TIFF strip, about: readers with little memory read strip by strip.
 const STRIP_BYTES: usize = 1 << 18;
 
 /// Memory that lasts from image to image.
@@ -34,7 +37,7 @@ impl EncodeBuffers {
         match format {
             ImageFileFormat::Png => self.png(image)?,
             ImageFileFormat::Tiff => self.tiff(image)?,
-            ImageFileFormat::Jpeg => jpeg(image, jpeg_quality, &mut self.file)?,
+            ImageFileFormat::Jpeg => jpeg(image, jpeg_quality, Chroma::Full, &mut self.file)?,
         }
         Ok(&self.file)
     }
@@ -136,9 +139,23 @@ pub(crate) fn set_png_speed<W: Write>(encoder: &mut png::Encoder<'_, W>) {
     encoder.set_filter(png::Filter::Paeth);
 }
 
+/// How many samples of hue a JPEG picture has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Chroma {
+    /// One per pixel.
+    Full,
+    /// One per two by two pixels, as videos have.
+    Halved,
+}
+
 /// JPEG of colours or brightness of 8 bits; opacity is dropped.
-pub(crate) fn jpeg(image: ImageRef<'_>, quality: u8, to: impl Write) -> Fallible<()> {
-    use jpeg_encoder::{ColorType, Encoder, JfifWrite};
+pub(crate) fn jpeg(
+    image: ImageRef<'_>,
+    quality: u8,
+    chroma: Chroma,
+    to: impl Write,
+) -> Fallible<()> {
+    use jpeg_encoder::{ColorType, Encoder, JfifWrite, SamplingFactor};
     struct Out<W>(W);
     impl<W: Write> JfifWrite for Out<W> {
         fn write_all(&mut self, bytes: &[u8]) -> Result<(), jpeg_encoder::EncodingError> {
@@ -146,9 +163,10 @@ pub(crate) fn jpeg(image: ImageRef<'_>, quality: u8, to: impl Write) -> Fallible
         }
     }
     let side = |n: usize| {
-        u16::try_from(n).map_err(|_| {
+        let fits = u16::try_from(n).ok().filter(|_| n <= JPEG_MAX_SIDE);
+        fits.ok_or_else(|| {
             format!(
-                "the image has {n} pixels on a side, JPEG holds at most 65535; use .png or .tiff"
+                "the image has {n} pixels on a side, JPEG holds at most {JPEG_MAX_SIDE}; use .png or .tiff"
             )
         })
     };
@@ -161,7 +179,12 @@ pub(crate) fn jpeg(image: ImageRef<'_>, quality: u8, to: impl Write) -> Fallible
         ImageRef::Grey8U(image) => (image.data(), ColorType::Luma),
         _ => return Err("JPEG holds 8 bits per channel".into()),
     };
-    Ok(Encoder::new(Out(to), quality).encode(data, width, height, color)?)
+    let mut encoder = Encoder::new(Out(to), quality);
+    encoder.set_sampling_factor(match chroma {
+        Chroma::Full => SamplingFactor::F_1_1,
+        Chroma::Halved => SamplingFactor::F_2_2,
+    });
+    Ok(encoder.encode(data, width, height, color)?)
 }
 
 fn side(n: usize) -> Fallible<u32> {
@@ -173,7 +196,7 @@ fn side(n: usize) -> Fallible<u32> {
 }
 
 /// Samples as bytes: red before blue, words of 16 bits as `word` says, floats with the low byte first.
-fn ordered_samples<'a>(
+pub(crate) fn ordered_samples<'a>(
     image: ImageRef<'a>,
     buffer: &'a mut Vec<u8>,
     word: fn(u16) -> [u8; 2],

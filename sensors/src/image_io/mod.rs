@@ -28,7 +28,7 @@ pub(crate) mod file;
 mod format;
 mod pixel;
 
-pub(crate) use encode::EncodeBuffers;
+pub(crate) use encode::{Chroma, EncodeBuffers, jpeg, ordered_samples, set_png_speed};
 pub use format::{ImageFileFormat, ImageMetadata};
 pub use pixel::ImageFilePixel;
 
