@@ -260,11 +260,20 @@ fn rate_fraction(rate: f64) -> (u32, u32) {
 
 /// Seconds per frame as a fraction of 16-bit numbers.
 fn frame_delay(rate: f64) -> (u16, u16) {
-    let (mut n, mut scale) = rate_fraction(rate);
-    while n > u32::from(u16::MAX) || scale > u32::from(u16::MAX) {
-        (n, scale) = (n.div_ceil(2), scale.div_ceil(2));
+    const MAX: f64 = u16::MAX as f64;
+    let (n, scale) = rate_fraction(rate);
+    match (u16::try_from(n), u16::try_from(scale)) {
+        (Ok(n), Ok(scale)) => (scale, n),
+        // The larger of the two numbers is as large as it can be.
+        _ if rate >= 1.0 => {
+            let seconds = (MAX / rate).floor();
+            (seconds as u16, (seconds * rate).round() as u16)
+        }
+        _ => {
+            let parts = (MAX * rate).floor();
+            ((parts / rate).round() as u16, parts as u16)
+        }
     }
-    (scale as u16, n.max(1) as u16)
 }
 
 #[cfg(test)]
