@@ -203,21 +203,51 @@ fn content_decides_and_not_the_name() {
     }
 }
 
-/// The same PNG file with another size in its header.
-fn with_png_size(file: &[u8], width: u32, height: u32) -> Vec<u8> {
-    let mut file = file.to_vec();
-    file[16..20].copy_from_slice(&width.to_be_bytes());
-    file[20..24].copy_from_slice(&height.to_be_bytes());
-    // The checksum of the header: polynomial division, bit by bit (PNG, annex D).
+/// The checksum of PNG chunks: polynomial division, bit by bit (PNG, annex D).
+fn crc(bytes: &[u8]) -> [u8; 4] {
     let mut crc = !0_u32;
-    for byte in &file[12..29] {
+    for byte in bytes {
         crc ^= u32::from(*byte);
         for _ in 0..8 {
             crc = (crc >> 1) ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 };
         }
     }
-    file[29..33].copy_from_slice(&(!crc).to_be_bytes());
+    (!crc).to_be_bytes()
+}
+
+/// The same PNG file with another size in its header.
+fn with_png_size(file: &[u8], width: u32, height: u32) -> Vec<u8> {
+    let mut file = file.to_vec();
+    file[16..20].copy_from_slice(&width.to_be_bytes());
+    file[20..24].copy_from_slice(&height.to_be_bytes());
+    let crc = crc(&file[12..29]);
+    file[29..33].copy_from_slice(&crc);
     file
+}
+
+#[test]
+fn palettes_are_checked() {
+    let io = ImageIo::new();
+    let grey = ImageGrey8U::from_data(2, 1, vec![0, 1]).unwrap();
+    let grey = io.save_to_buffer(&grey, ImageFileFormat::Png).unwrap();
+    let with_palette = |palette: &[u8]| {
+        let mut file = grey[..33].to_vec();
+        file[25] = 3; // indices into a palette
+        let header = crc(&file[12..29]);
+        file[29..33].copy_from_slice(&header);
+        file.extend((palette.len() as u32).to_be_bytes());
+        let chunk = [b"PLTE", palette].concat();
+        file.extend(&chunk);
+        file.extend(crc(&chunk));
+        file.extend(&grey[33..]);
+        file
+    };
+    let image = io.load_from_buffer_as::<Rgb8U>(&with_palette(&[1, 2, 3, 4, 5, 6]));
+    assert_eq!(image.unwrap().data(), [1, 2, 3, 4, 5, 6]);
+    for palette in [&[][..], &[7], &[1, 2, 3, 4], &[0; 771]] {
+        let text = message(io.load_from_buffer(&with_palette(palette)));
+        assert!(text.contains("the PNG image can not be read"), "{text}");
+    }
 }
 
 #[test]

@@ -150,7 +150,15 @@ fn png_reader<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<png::Reade
     let header = decoder.read_header_info()?;
     let (width, height) = (header.width as usize, header.height as usize);
     budget.check((width, height), 1, Some(8 * DEFLATE_EXPANSION), 1)?;
-    Ok(decoder.read_info()?)
+    let reader = decoder.read_info()?;
+    // The decoder takes the palette as it is, and panics where it is no palette.
+    let palette = reader.info().palette.as_deref().map(<[u8]>::len);
+    if palette.is_some_and(|n| n == 0 || n % 3 != 0 || n > 3 * 256) {
+        return Err(
+            "the palette is damaged; one to 256 colours of three bytes are expected".into(),
+        );
+    }
+    Ok(reader)
 }
 
 fn png_layout<R: BufRead + Seek>(reader: &png::Reader<R>) -> Fallible<(usize, PixelScalar)> {

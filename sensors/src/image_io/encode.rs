@@ -83,12 +83,11 @@ impl EncodeBuffers {
         let mut encoder = TiffEncoder::new(Cursor::new(&mut self.file))?;
         let mut directory = encoder.image_directory()?;
         let (mut offsets, mut sizes) = (vec![], vec![]);
-        let mut row = Vec::with_capacity(row_bytes);
+        let mut row = vec![0; row_bytes];
         for strip in samples.chunks(rows_per_strip * row_bytes) {
             self.strip.clear();
             let mut packer = fdeflate::Compressor::new(&mut self.strip)?;
             for line in strip.chunks_exact(row_bytes) {
-                row.clear();
                 differences(line, n, sample_bytes, &mut row);
                 packer.write_data(&row)?;
             }
@@ -99,7 +98,6 @@ impl EncodeBuffers {
                 self.strip.clear();
                 let mut packer = fdeflate::StoredOnlyCompressor::new(Cursor::new(&mut self.strip))?;
                 for line in strip.chunks_exact(row_bytes) {
-                    row.clear();
                     differences(line, n, sample_bytes, &mut row);
                     packer.write_data(&row)?;
                 }
@@ -199,7 +197,7 @@ fn side(n: usize) -> Fallible<u32> {
 pub(crate) fn ordered_samples<'a>(
     image: ImageRef<'a>,
     buffer: &'a mut Vec<u8>,
-    word: fn(u16) -> [u8; 2],
+    word: impl Fn(u16) -> [u8; 2],
 ) -> &'a [u8] {
     buffer.clear();
     match image {
@@ -208,13 +206,9 @@ pub(crate) fn ordered_samples<'a>(
         ImageRef::Grey8U(image) => return image.data(),
         ImageRef::Bgra8U(image) => swapped(image.data(), 4, buffer),
         ImageRef::Bgr8U(image) => swapped(image.data(), 3, buffer),
-        ImageRef::Depth16U(image) => buffer.extend(image.data().iter().flat_map(|x| word(*x))),
-        ImageRef::Label16I(image) => {
-            buffer.extend(image.data().iter().flat_map(|x| word(*x as u16)));
-        }
-        ImageRef::Depth32F(image) => {
-            buffer.extend(image.data().iter().flat_map(|x| x.to_le_bytes()));
-        }
+        ImageRef::Depth16U(image) => fill(buffer, image.data(), |x| word(*x)),
+        ImageRef::Label16I(image) => fill(buffer, image.data(), |x| word(*x as u16)),
+        ImageRef::Depth32F(image) => fill(buffer, image.data(), |x| x.to_le_bytes()),
     }
     buffer
 }
@@ -226,32 +220,41 @@ fn swapped(data: &[u8], channels: usize, to: &mut Vec<u8>) {
     }
 }
 
+/// The bytes of some numbers. Written into place, which is several times as fast as appending.
+fn fill<X, const N: usize>(to: &mut Vec<u8>, data: &[X], bytes: impl Fn(&X) -> [u8; N]) {
+    to.resize(N * data.len(), 0);
+    for (to, x) in to.as_chunks_mut().0.iter_mut().zip(data) {
+        *to = bytes(x);
+    }
+}
+
 /// Each sample of a row minus the sample of the same channel one pixel before; floats as the integers
-/// of their bits (TIFF 6.0, section 14).
-fn differences(row: &[u8], channels: usize, sample_bytes: usize, to: &mut Vec<u8>) {
+/// of their bits (TIFF 6.0, section 14). `to` is as long as the row.
+fn differences(row: &[u8], channels: usize, sample_bytes: usize, to: &mut [u8]) {
     let step = channels * sample_bytes;
-    to.extend_from_slice(&row[..step]);
+    to[..step].copy_from_slice(&row[..step]);
+    let to = &mut to[step..];
     match sample_bytes {
-        1 => to.extend(row[step..].iter().zip(row).map(|(b, a)| b.wrapping_sub(*a))),
+        1 => words(row, to, step, |[b], [a]| [b.wrapping_sub(a)]),
         2 => words(row, to, step, |b, a| {
-            u16::from_le_bytes(b)
-                .wrapping_sub(u16::from_le_bytes(a))
-                .to_le_bytes()
+            let (b, a) = (u16::from_le_bytes(b), u16::from_le_bytes(a));
+            b.wrapping_sub(a).to_le_bytes()
         }),
         _ => words(row, to, step, |b, a| {
-            u32::from_le_bytes(b)
-                .wrapping_sub(u32::from_le_bytes(a))
-                .to_le_bytes()
+            let (b, a) = (u32::from_le_bytes(b), u32::from_le_bytes(a));
+            b.wrapping_sub(a).to_le_bytes()
         }),
     }
 }
 
 fn words<const N: usize>(
     row: &[u8],
-    to: &mut Vec<u8>,
+    to: &mut [u8],
     step: usize,
     f: impl Fn([u8; N], [u8; N]) -> [u8; N],
 ) {
     let (now, before) = (row[step..].as_chunks().0, row.as_chunks().0);
-    to.extend(now.iter().zip(before).flat_map(|(b, a)| f(*b, *a)));
+    for ((to, b), a) in to.as_chunks_mut().0.iter_mut().zip(now).zip(before) {
+        *to = f(*b, *a);
+    }
 }
