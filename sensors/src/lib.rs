@@ -3,16 +3,29 @@
 //! Images and camera models are defined by `tarragon-geometry`, whose render engines fill them, and
 //! are re-exported here.
 
+pub mod camera_config;
 pub mod error;
 mod file_name;
 pub mod image_io;
 pub mod image_writer;
+mod render_job;
 pub mod rgbd_sensor;
+pub mod rgbd_sensor_async;
+pub mod rgbd_sensor_discrete;
+pub mod rotary_encoders;
 
+pub use camera_config::{
+    AppliedCamera, CameraConfig, CameraSensor, EnvironmentMap, EnvironmentTexture, Focal,
+    GltfExtension, RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams,
+    RendererClass, Rotation, SsaoParameter, Transform, add_camera_renderers, apply_camera_config,
+};
 pub use error::{Error, Result};
 pub use image_io::{ImageFileFormat, ImageFilePixel, load_image, save_image};
 pub use image_writer::{ImagePortIndex, ImageWriter, ImageWriterPorts};
 pub use rgbd_sensor::{RgbdSensor, RgbdSensorPorts};
+pub use rgbd_sensor_async::{RgbdSensorAsync, RgbdSensorAsyncConfig, RgbdSensorAsyncPorts};
+pub use rgbd_sensor_discrete::{RgbdSensorDiscrete, RgbdSensorDiscretePorts};
+pub use rotary_encoders::{RotaryEncoders, RotaryEncodersPorts};
 pub use tarragon_geometry::render::{
     Bgr8U, Bgra8U, CameraInfo, ClippingRange, ColorRenderCamera, Depth16U, Depth32F, DepthRange,
     DepthRenderCamera, Grey8U, Image, ImageBgr8U, ImageBgra8U, ImageDepth16U, ImageDepth32F,
