@@ -4,10 +4,12 @@
 //! are re-exported here.
 
 pub mod camera_config;
+pub mod depth_image_to_point_cloud;
 pub mod error;
 mod file_name;
 pub mod image_io;
 pub mod image_writer;
+pub mod point_cloud;
 mod render_job;
 pub mod rgbd_sensor;
 pub mod rgbd_sensor_async;
@@ -19,9 +21,16 @@ pub use camera_config::{
     GltfExtension, RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams,
     RendererClass, Rotation, SsaoParameter, Transform, add_camera_renderers, apply_camera_config,
 };
+pub use depth_image_to_point_cloud::{
+    DepthImageToPointCloud, DepthImageToPointCloudPorts, DepthPixel,
+};
 pub use error::{Error, Result};
 pub use image_io::{ImageFileFormat, ImageFilePixel, load_image, save_image};
 pub use image_writer::{ImagePortIndex, ImageWriter, ImageWriterPorts};
+pub use point_cloud::{
+    BaseField, DescriptorType, Fields, PointCloud, PointCloudEncoding, PointCloudFileFormat,
+    load_point_cloud, parse_point_cloud, save_point_cloud,
+};
 pub use rgbd_sensor::{RgbdSensor, RgbdSensorPorts};
 pub use rgbd_sensor_async::{RgbdSensorAsync, RgbdSensorAsyncConfig, RgbdSensorAsyncPorts};
 pub use rgbd_sensor_discrete::{RgbdSensorDiscrete, RgbdSensorDiscretePorts};

@@ -12,10 +12,18 @@ use tarragon_geometry::Rgba;
 pub(super) fn read<V: DeserializeOwned>(text: &str) -> Result<V> {
     let options = options! { with_snippet: false };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        let error = error.to_string();
-        let message = error.strip_prefix("error: ").unwrap_or(&error);
+        let place = error.location().map(|at| (at.line(), at.column()));
+        let message = error.to_string();
+        let (message, place) = match place {
+            Some((line, column)) => {
+                let suffix = format!(" at line {line}, column {column}");
+                let message = message.strip_suffix(&suffix).unwrap_or(&message);
+                (message.to_owned(), format!("line {line} column {column}: "))
+            }
+            None => (message, String::new()),
+        };
         let hint = unknown_renderer_tag(text).unwrap_or_default();
-        Error::invalid(format!("camera configuration: {message}{hint}"))
+        Error::invalid(format!("camera configuration: {place}{message}{hint}"))
     })
 }
 
