@@ -536,7 +536,7 @@ fn a_delay_makes_a_camera_asynchronous() {
         Some("color_image body_pose_in_world image_time")
     );
     assert!(matches!(camera.sensor, CameraSensor::Async(_)));
-    assert_eq!((camera.period, camera.offset), (0.1, 0.05));
+    assert_eq!((camera.period, camera.offset), (0.1, 0.05 + 1e-6));
     let (found, _) = ports("{output_delay: 0.05, depth: true, rgb: false}");
     assert_eq!(
         found.as_deref(),

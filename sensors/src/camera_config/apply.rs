@@ -111,6 +111,9 @@ pub fn add_camera_renderers<'a>(
     Ok(())
 }
 
+/// How long after an update a publish sees it (s): too short to matter, and far above the rounding of times.
+const AFTER_UPDATES: f64 = 1e-6;
+
 /// Whether a render engine of this type draws for a class.
 fn is_of_class(type_name: &str, class: &RendererClass) -> bool {
     let found = type_name.rsplit("::").next().unwrap_or(type_name);
@@ -168,7 +171,8 @@ pub struct AppliedCamera {
     pub image_time: OutputPort<Vec<f64>>,
     /// Time between images (s), `1 / fps`.
     pub period: f64,
-    /// When the first image is there (s): `capture_offset + output_delay`.
+    /// When the first image can be written (s): `capture_offset`, or a microsecond after the first output of
+    /// an asynchronous sensor, because publishes come before the updates of the same time.
     pub offset: f64,
 }
 
@@ -225,11 +229,9 @@ pub fn apply_camera_config(
         tracing::warn!(bus = config.lcm_bus, "images are not published on LCM yet");
     }
     let name = format!("rgbd_sensor_{}", config.name);
-    let (period, offset) = (
-        1.0 / config.fps,
-        config.capture_offset + config.output_delay,
-    );
+    let (period, offset) = (1.0 / config.fps, config.capture_offset);
     if config.output_delay > 0.0 {
+        let offset = offset + config.output_delay + AFTER_UPDATES;
         let asynchronous = RgbdSensorAsyncConfig {
             fps: config.fps,
             capture_offset: config.capture_offset,
