@@ -22,8 +22,9 @@ use tarragon_geometry::{FrameId, QueryObject};
 /// | output | `image_time` | vector of 1: the time (s) |
 ///
 /// The body frame B is fixed in the parent frame P by `X_PB`; the cameras are fixed in B by their own
-/// poses. Without those, B looks along its +z axis, +x is right and +y down in the image. Parent,
-/// pose and cameras are parameters.
+/// poses: `X_BC` of colour and label, `X_BD` of depth. Without those, B looks along its +z axis, +x is
+/// right and +y down in the image. Parent, pose and cameras are parameters of the context:
+/// `*ctx.param_mut(sensor.x_pb)? = ...` moves the sensor in one context (Drake's `SetX_PB`).
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -82,6 +83,42 @@ impl RgbdSensor {
         let color_camera = ColorRenderCamera::new(depth_camera.core().clone());
         Self::new(parent_id, x_pb, color_camera, depth_camera)
     }
+
+    /// The frame P of new contexts; a context has its own, the parameter
+    /// [`parent_id`](RgbdSensorPorts::parent_id).
+    pub fn default_parent_frame_id(&self) -> FrameId {
+        self.parent_id
+    }
+    /// Changes the frame P of new contexts.
+    pub fn set_default_parent_frame_id(&mut self, id: FrameId) {
+        self.parent_id = id;
+    }
+    /// `X_PB` of new contexts; a context has its own, the parameter [`x_pb`](RgbdSensorPorts::x_pb).
+    pub fn default_x_pb(&self) -> &Isometry3<f64> {
+        &self.x_pb
+    }
+    /// Changes `X_PB` of new contexts.
+    pub fn set_default_x_pb(&mut self, x_pb: Isometry3<f64>) {
+        self.x_pb = x_pb;
+    }
+    /// The camera for colours and labels of new contexts; a context has its own, the parameter
+    /// [`color_camera`](RgbdSensorPorts::color_camera).
+    pub fn default_color_render_camera(&self) -> &ColorRenderCamera {
+        &self.color_camera
+    }
+    /// Changes the camera for colours and labels of new contexts.
+    pub fn set_default_color_render_camera(&mut self, camera: ColorRenderCamera) {
+        self.color_camera = camera;
+    }
+    /// The camera for depths of new contexts; a context has its own, the parameter
+    /// [`depth_camera`](RgbdSensorPorts::depth_camera).
+    pub fn default_depth_render_camera(&self) -> &DepthRenderCamera {
+        &self.depth_camera
+    }
+    /// Changes the camera for depths of new contexts.
+    pub fn set_default_depth_render_camera(&mut self, camera: DepthRenderCamera) {
+        self.depth_camera = camera;
+    }
 }
 
 /// Ports of [`RgbdSensor`].
@@ -112,7 +149,7 @@ pub struct RgbdSensorPorts {
 }
 
 /// Gives the image the size of the camera.
-fn fit<P: PixelType>(image: &mut Image<P>, core: &RenderCameraCore) {
+pub(crate) fn fit<P: PixelType>(image: &mut Image<P>, core: &RenderCameraCore) {
     let (width, height) = (core.intrinsics().width(), core.intrinsics().height());
     if (image.width(), image.height()) != (width, height) {
         image.resize(width, height);

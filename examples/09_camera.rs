@@ -1,0 +1,81 @@
+//! An RGB-D camera, described in YAML as for Drake, looks at a table; its images become files.
+//!
+//! Colour and labels (PNG) and depth (TIFF, m) are written to `target/09_camera/`.
+
+#![allow(clippy::print_stdout, reason = "examples show what they do")]
+
+#[path = "support/table.rs"]
+mod table;
+
+use std::path::Path;
+use table::{Orbit, add_table};
+use tarragon::prelude::*;
+use tarragon::sensors::{
+    CameraConfig, Depth32F, Label16I, Rgba8U, add_camera_renderers, apply_camera_config,
+};
+
+const CAMERA: &str = "
+name: front
+focal: !FovDegrees {y: 40}
+X_PB:
+  translation: [0, -1.3, 1.35]
+  rotation: !Rpy {deg: [-116, 0, 0]}   # looks along +y and down
+renderer_class: !RenderEngineVtkParams  # drawn by RenderEngineCpu: no GPU, no display
+  lights:
+  - {type: point, frame: world, position: [-1, -1, 3]}
+  - {type: directional, frame: camera, intensity: 0.3}
+fps: 4
+depth: true
+label: true
+";
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let config = CameraConfig::from_yaml(CAMERA)?;
+
+    // Render engines belong to the scene, before it becomes a system.
+    let mut scene = SceneGraph::new();
+    let (source, frame) = add_table(&mut scene)?;
+    add_camera_renderers([&config], &mut scene)?;
+
+    let mut b = DiagramBuilder::new();
+    let scene = b.add("scene_graph", scene);
+    let orbit = b.add_f64("orbit", Orbit { frame });
+    b.connect(*orbit.ports(), scene.source_pose_port(source)?);
+    let camera = apply_camera_config(&config, &mut b, &scene, None)?.ok_or("switched off")?;
+
+    // A writer has one port per kind of image; it asks for images when it is time to write them.
+    let folder = Path::new("target/09_camera");
+    std::fs::create_dir_all(folder)?;
+    let file = folder.join("{image_type}_{count}");
+    let file = file.to_str().ok_or("the path is not UTF-8")?;
+    let (period, start) = (camera.period, camera.offset);
+    let mut writer = ImageWriter::new();
+    let color = writer.declare_image_input_port::<Rgba8U>("color", file, period, start)?;
+    let depth = writer.declare_image_input_port::<Depth32F>("depth", file, period, start)?;
+    let label = writer.declare_image_input_port::<Label16I>("label", file, period, start)?;
+    let writer = b.add_f64("writer", writer);
+    b.connect(
+        camera.color_image.ok_or("no colour")?,
+        writer.image_port(color)?,
+    );
+    b.connect(
+        camera.depth_image_32f.ok_or("no depth")?,
+        writer.image_port(depth)?,
+    );
+    b.connect(
+        camera.label_image.ok_or("no labels")?,
+        writer.image_port(label)?,
+    );
+
+    let diagram = b.build()?;
+    let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+    sim.advance_to(1.0)?;
+
+    let labels = sim.context().eval(camera.label_image.ok_or("no labels")?)?;
+    for (label, name) in (1..).zip(["board", "can", "egg", "block", "ball"]) {
+        let pixels = labels.data().iter().filter(|l| **l == label).count();
+        println!("{name}: {pixels} pixels");
+    }
+    println!("images are in {}", folder.display());
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! Poses as data.
+
+use super::yaml::{self, Three};
+use nalgebra::{Isometry3, UnitVector3, Vector3};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_saphyr::Tagged;
+use tarragon_framework::math;
+
+/// A pose in a frame that is named (Drake's `schema::Transform`).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_sensors::{Rotation, Transform};
+/// let above = Transform {
+///     base_frame: Some("table".into()),
+///     translation: Vector3::new(0.0, 0.0, 1.0),
+///     rotation: Rotation::Rpy { deg: Vector3::new(180.0, 0.0, 0.0) },
+/// };
+/// let x_fb = above.pose()?;
+/// assert!((x_fb.rotation * Vector3::z() + Vector3::z()).norm() < 1e-15); // it looks down
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Transform {
+    /// Name of the frame, plain or scoped (`model::frame`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_frame: Option<String>,
+    /// Position in that frame (m).
+    #[serde(with = "yaml::vector")]
+    pub translation: Vector3<f64>,
+    /// Orientation in that frame.
+    pub rotation: Rotation,
+}
+
+impl Transform {
+    /// The pose, without its frame.
+    ///
+    /// # Errors
+    /// Says what is not finite, or that an axis has no length.
+    pub fn pose(&self) -> Result<Isometry3<f64>, String> {
+        let finite = |what: &str, v: &Vector3<f64>| {
+            if v.iter().all(|x| x.is_finite()) {
+                return Ok(());
+            }
+            let v = v.as_slice();
+            Err(format!(
+                "the {what} is {v:?}, three finite numbers are expected"
+            ))
+        };
+        finite("translation", &self.translation)?;
+        let rotation = match &self.rotation {
+            Rotation::Identity => nalgebra::UnitQuaternion::identity(),
+            Rotation::Rpy { deg } => {
+                finite("rotation", deg)?;
+                let [roll, pitch, yaw] = [deg.x, deg.y, deg.z].map(f64::to_radians);
+                math::rpy(roll, pitch, yaw)
+            }
+            Rotation::AngleAxis { angle_deg, axis } => {
+                finite("axis of the rotation", axis)?;
+                if !angle_deg.is_finite() {
+                    return Err(format!(
+                        "the angle is {angle_deg}, a finite number is expected"
+                    ));
+                }
+                let unit = UnitVector3::try_new(*axis, 1e-10);
+                let axis = unit.ok_or("the axis of the rotation has no length")?;
+                math::axis_angle(&axis, angle_deg.to_radians())
+            }
+        };
+        Ok(math::pose(rotation, self.translation))
+    }
+}
+
+impl From<&Isometry3<f64>> for Transform {
+    /// Without a base frame; the rotation as angles, as in Drake.
+    fn from(pose: &Isometry3<f64>) -> Self {
+        let rotation = if pose.rotation == nalgebra::UnitQuaternion::identity() {
+            Rotation::Identity
+        } else {
+            let angles = math::rpy_of(&pose.rotation);
+            Rotation::Rpy {
+                deg: angles.map(f64::to_degrees),
+            }
+        };
+        Self {
+            base_frame: None,
+            translation: pose.translation.vector,
+            rotation,
+        }
+    }
+}
+
+/// A rotation that is written down (Drake's `schema::Rotation`).
+///
+/// In YAML `!Rpy {deg: [0, 0, 90]}`, `!AngleAxis {angle_deg: 90, axis: [0, 0, 1]}`, and `!Identity {}`
+/// or nothing. Drake's `!Uniform` is random and a camera is not: it is an error.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_sensors::{Rotation, Transform};
+/// let turn = |rotation| Transform { rotation, ..Transform::default() }.pose();
+/// let rpy = turn(Rotation::Rpy { deg: Vector3::new(0.0, 0.0, 90.0) })?;
+/// let axis = turn(Rotation::AngleAxis { angle_deg: 90.0, axis: Vector3::new(0.0, 0.0, 2.0) })?;
+/// assert!(rpy.rotation.angle_to(&axis.rotation) < 1e-15);
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Rotation {
+    /// None.
+    #[default]
+    Identity,
+    /// Roll, pitch and yaw about the fixed axes x, y, z, in this order.
+    Rpy {
+        /// The angles (degrees).
+        deg: Vector3<f64>,
+    },
+    /// About an axis.
+    AngleAxis {
+        /// The angle (degrees).
+        angle_deg: f64,
+        /// The axis; of any length but zero.
+        axis: Vector3<f64>,
+    },
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Fields {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deg: Option<Three>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    angle_deg: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    axis: Option<Three>,
+}
+
+impl<'de> Deserialize<'de> for Rotation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fail = |why: String| Err(de::Error::custom(why));
+        let Tagged(fields, tag) = Tagged::<Fields>::deserialize(deserializer)?;
+        let (
+            tag,
+            Fields {
+                deg,
+                angle_deg,
+                axis,
+            },
+        ) = (tag.as_deref(), fields);
+        let superfluous = |kind: &str, expected: &str| {
+            fail(format!(
+                "a rotation {kind} has other fields, {expected} is expected"
+            ))
+        };
+        match tag {
+            None | Some("!Identity") if deg.is_none() && angle_deg.is_none() && axis.is_none() => {
+                Ok(Self::Identity)
+            }
+            None => fail("a rotation has no tag; write !Rpy, !AngleAxis or !Identity before it".into()),
+            Some("!Identity") => superfluous("!Identity", "{}"),
+            // Drake's defaults: no rotation, about z.
+            Some("!Rpy") if angle_deg.is_none() && axis.is_none() => Ok(Self::Rpy {
+                deg: deg.map_or_else(Vector3::zeros, |Three(v)| v),
+            }),
+            Some("!Rpy") => superfluous("!Rpy", "deg: [roll, pitch, yaw]"),
+            Some("!AngleAxis") if deg.is_none() => Ok(Self::AngleAxis {
+                angle_deg: angle_deg.unwrap_or(0.0),
+                axis: axis.map_or_else(Vector3::z, |Three(v)| v),
+            }),
+            Some("!AngleAxis") => superfluous("!AngleAxis", "angle_deg and axis"),
+            Some("!Uniform") => fail(
+                "a rotation is !Uniform, which is random; a camera has one pose: write !Rpy, !AngleAxis \
+                 or !Identity"
+                    .into(),
+            ),
+            Some(tag) => fail(format!(
+                "a rotation has the tag {tag}, !Rpy, !AngleAxis or !Identity is expected"
+            )),
+        }
+    }
+}
+
+impl Serialize for Rotation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let none = Fields::default();
+        let (tag, fields) = match self {
+            Self::Identity => ("!Identity", none),
+            Self::Rpy { deg } => (
+                "!Rpy",
+                Fields {
+                    deg: Some(Three(*deg)),
+                    ..none
+                },
+            ),
+            Self::AngleAxis { angle_deg, axis } => {
+                let (angle_deg, axis) = (Some(*angle_deg), Some(Three(*axis)));
+                (
+                    "!AngleAxis",
+                    Fields {
+                        angle_deg,
+                        axis,
+                        ..none
+                    },
+                )
+            }
+        };
+        Tagged(fields, Some(tag.into())).serialize(serializer)
+    }
+}

@@ -1,0 +1,264 @@
+//! Reading and writing YAML: positions of errors, and types that other crates define.
+
+use crate::error::{Error, Result};
+use nalgebra::Vector3;
+use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_saphyr::{FlowSeq, Tagged, options, ser_options};
+use std::fmt;
+use tarragon_geometry::Rgba;
+
+/// Reads one document.
+pub(super) fn read<V: DeserializeOwned>(text: &str) -> Result<V> {
+    let options = options! { with_snippet: false };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let place = error.location().map(|at| (at.line(), at.column()));
+        let message = error.to_string();
+        let (message, place) = match place {
+            Some((line, column)) => {
+                let suffix = format!(" at line {line}, column {column}");
+                let message = message.strip_suffix(&suffix).unwrap_or(&message);
+                (message.to_owned(), format!("line {line} column {column}: "))
+            }
+            None => (message, String::new()),
+        };
+        let hint = unknown_renderer_tag(text).unwrap_or_default();
+        Error::invalid(format!("camera configuration: {place}{message}{hint}"))
+    })
+}
+
+/// The parser does not say that it is the tag that it does not know.
+fn unknown_renderer_tag(text: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Lenient {
+        renderer_class: Option<Tagged<IgnoredAny>>,
+    }
+    let lenient: Lenient = serde_saphyr::from_str(text).ok()?;
+    let tag = lenient.renderer_class?.1?;
+    let name = tag.strip_prefix('!')?;
+    (!name.starts_with("RenderEngine") || !super::renderer::PARAMETER_TAGS.contains(&name)).then(
+        || {
+            let known = super::renderer::PARAMETER_TAGS.join(", !");
+            format!("; renderer_class has the tag {tag}, one of !{known} is expected")
+        },
+    )
+}
+
+/// Writes one document.
+pub(super) fn write(value: &impl Serialize) -> Result<String> {
+    let options =
+        ser_options! { compact_list_indent: true, yaml_12: true, no_lang_directive: true };
+    let text = serde_saphyr::to_string_with_options(value, options);
+    text.map_err(|e| Error::invalid(format!("camera configuration: it can not be written: {e}")))
+}
+
+/// A size in pixels. Whole numbers below zero are explained.
+pub(super) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    let size = i64::deserialize(deserializer)?;
+    usize::try_from(size).map_err(|_| {
+        de::Error::custom(format!(
+            "a size is {size} pixels, a positive whole number is expected"
+        ))
+    })
+}
+
+/// Three numbers, in one line.
+#[derive(Clone, Copy)]
+pub(super) struct Three(pub(super) Vector3<f64>);
+
+impl<'de> Deserialize<'de> for Three {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Numbers;
+        impl<'de> Visitor<'de> for Numbers {
+            type Value = Three;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of three numbers")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Three, A::Error> {
+                let mut three = Vector3::zeros();
+                let mut count = 0;
+                while let Some(number) = list.next_element::<f64>()? {
+                    if let Some(place) = three.get_mut(count) {
+                        *place = number;
+                    }
+                    count += 1;
+                }
+                if count != 3 {
+                    return Err(de::Error::invalid_length(count, &self));
+                }
+                Ok(Three(three))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<Three, A::Error> {
+                Err(de::Error::custom(
+                    "a vector has fields, as random ones have; a camera has one pose: write three numbers",
+                ))
+            }
+        }
+        deserializer.deserialize_any(Numbers)
+    }
+}
+
+impl Serialize for Three {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        FlowSeq(self.0.as_slice()).serialize(serializer)
+    }
+}
+
+/// `[x, y, z]`.
+pub(super) mod vector {
+    use super::*;
+    pub(crate) fn serialize<S: Serializer>(v: &Vector3<f64>, s: S) -> Result<S::Ok, S::Error> {
+        Three(*v).serialize(s)
+    }
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vector3<f64>, D::Error> {
+        Three::deserialize(d).map(|Three(v)| v)
+    }
+}
+
+/// A colour as a list of three or four numbers.
+pub(super) fn color_of<E: de::Error>(channels: &[f64]) -> Result<Rgba, E> {
+    let color = match *channels {
+        [r, g, b] => Rgba::new(r, g, b, 1.0),
+        [r, g, b, a] => Rgba::new(r, g, b, a),
+        _ => {
+            let n = channels.len();
+            return Err(E::custom(format!(
+                "a colour has {n} numbers, 3 or 4 are expected"
+            )));
+        }
+    };
+    color.map_err(E::custom)
+}
+
+/// `{rgba: [r, g, b, a]}`, as Drake writes colours; the last number may be left out.
+pub(super) mod rgba {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Fields {
+        rgba: FlowSeq<Vec<f64>>,
+    }
+    pub(crate) fn serialize<S: Serializer>(color: &Rgba, s: S) -> Result<S::Ok, S::Error> {
+        let rgba = FlowSeq(color.rgba().as_slice().to_vec());
+        Fields { rgba }.serialize(s)
+    }
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Rgba, D::Error> {
+        let Fields {
+            rgba: FlowSeq(channels),
+        } = Fields::deserialize(d)?;
+        color_of(&channels)
+    }
+}
+
+/// `[r, g, b]` of an opaque colour.
+pub(super) mod rgb {
+    use super::*;
+    pub(crate) fn serialize<S: Serializer>(color: &Rgba, s: S) -> Result<S::Ok, S::Error> {
+        Three(Vector3::new(color.r(), color.g(), color.b())).serialize(s)
+    }
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Rgba, D::Error> {
+        color_of(Three::deserialize(d)?.0.as_slice())
+    }
+}
+
+/// `[r, g, b, a]`, or nothing.
+pub(super) mod optional_rgba_list {
+    use super::*;
+    pub(crate) fn serialize<S: Serializer>(color: &Option<Rgba>, s: S) -> Result<S::Ok, S::Error> {
+        color
+            .map(|c| FlowSeq(c.rgba().as_slice().to_vec()))
+            .serialize(s)
+    }
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Rgba>, D::Error> {
+        let channels = Option::<Vec<f64>>::deserialize(d)?;
+        channels.map(|c| color_of(&c)).transpose()
+    }
+}
+
+/// Lights with Drake's names and defaults.
+pub(super) mod lights {
+    use super::*;
+    use tarragon_geometry::render::{LightFrame, LightParameter, LightType};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(remote = "LightType", rename_all = "lowercase")]
+    enum Kind {
+        Point,
+        Spot,
+        Directional,
+    }
+    #[derive(Serialize, Deserialize)]
+    #[serde(remote = "LightFrame", rename_all = "lowercase")]
+    enum Frame {
+        World,
+        Camera,
+    }
+    #[derive(Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Light {
+        #[serde(rename = "type", with = "Kind")]
+        light_type: LightType,
+        #[serde(with = "rgba")]
+        color: Rgba,
+        #[serde(with = "vector")]
+        attenuation_values: Vector3<f64>,
+        #[serde(with = "vector")]
+        position: Vector3<f64>,
+        #[serde(with = "Frame")]
+        frame: LightFrame,
+        intensity: f64,
+        #[serde(with = "vector")]
+        direction: Vector3<f64>,
+        cone_angle: f64,
+    }
+    impl Default for Light {
+        fn default() -> Self {
+            Self {
+                cone_angle: 0.0, // Drake's default
+                ..Self::from(&LightParameter::default())
+            }
+        }
+    }
+    impl From<&LightParameter> for Light {
+        fn from(l: &LightParameter) -> Self {
+            Self {
+                light_type: l.light_type,
+                color: l.color,
+                attenuation_values: l.attenuation_values,
+                position: l.position,
+                frame: l.frame,
+                intensity: l.intensity,
+                direction: l.direction,
+                cone_angle: l.cone_angle,
+            }
+        }
+    }
+    impl From<Light> for LightParameter {
+        fn from(l: Light) -> Self {
+            Self {
+                light_type: l.light_type,
+                color: l.color,
+                attenuation_values: l.attenuation_values,
+                position: l.position,
+                frame: l.frame,
+                intensity: l.intensity,
+                direction: l.direction,
+                cone_angle: l.cone_angle,
+            }
+        }
+    }
+
+    pub(crate) fn serialize<S: Serializer>(
+        lights: &[LightParameter],
+        s: S,
+    ) -> Result<S::Ok, S::Error> {
+        s.collect_seq(lights.iter().map(Light::from))
+    }
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        d: D,
+    ) -> Result<Vec<LightParameter>, D::Error> {
+        let lights = Vec::<Light>::deserialize(d)?;
+        Ok(lights.into_iter().map(LightParameter::from).collect())
+    }
+}

@@ -1,0 +1,227 @@
+//! From pixels to points.
+
+use crate::error::{Error, Result};
+use crate::point_cloud::{BaseField, PointCloud};
+use nalgebra::{Isometry3, Vector3};
+use std::marker::PhantomData;
+use tarragon_framework::prelude::*;
+use tarragon_geometry::render::{
+    CameraInfo, Depth16U, Depth32F, Image, ImageRgba8U, PixelType, check_image_size,
+};
+
+/// A type of pixel with depths.
+///
+/// ```
+/// use tarragon_sensors::{Depth16U, DepthPixel};
+/// assert_eq!(Depth16U::measured(1250), Some(1250.0));
+/// assert_eq!(Depth16U::measured(0), None);
+/// ```
+pub trait DepthPixel: PixelType {
+    /// Metres in one unit of a pixel.
+    const UNIT: f32;
+    /// The depth in these units; `None` if it is too close or too far.
+    fn measured(value: Self::Channel) -> Option<f32>;
+}
+
+impl DepthPixel for Depth32F {
+    const UNIT: f32 = 1.0;
+    fn measured(depth: f32) -> Option<f32> {
+        (depth != Self::TOO_CLOSE && depth != Self::TOO_FAR).then_some(depth)
+    }
+}
+
+impl DepthPixel for Depth16U {
+    const UNIT: f32 = 0.001;
+    fn measured(depth: u16) -> Option<f32> {
+        (depth != Self::TOO_CLOSE && depth != Self::TOO_FAR).then(|| depth.into())
+    }
+}
+
+/// Makes the point cloud that a depth camera sees (Drake's `DepthImageToPointCloud`).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | `depth_image` | [`Image`] of depths |
+/// | input | `color_image` | [`ImageRgba8U`] of the same size; needed for colours only |
+/// | input | `camera_pose` | `Isometry3<f64>`, `X_PC`; the identity if it is not connected |
+/// | output | `point_cloud` | [`PointCloud`] with one point per pixel, row by row |
+///
+/// The pixel in column u and row v with the depth z is the point
+/// `z ((u + 0.5 - center_x) / focal_x, (v + 0.5 - center_y) / focal_y, 1)` in the camera frame C: the pixel's
+/// middle, where render engines measure, so that the points lie on the surfaces that were drawn. (Drake
+/// 1.51.1 leaves out the 0.5, so its points are half a pixel to the upper left.) With a camera pose the cloud
+/// is in the frame P. Pixels that are too close or too far are points at infinity, as in Drake;
+/// [`PointCloud::finite_points`] drops them.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_sensors::{BaseField, CameraInfo, Depth32F, DepthImageToPointCloud, ImageDepth32F};
+/// let info = CameraInfo::new(2, 1, 100.0, 100.0, 1.0, 0.5)?;
+/// let mut b = DiagramBuilder::new();
+/// let to_cloud = DepthImageToPointCloud::<Depth32F>::new(info, BaseField::XYZS)?;
+/// let to_cloud = b.add_f64("to_cloud", to_cloud);
+/// let mut ctx = b.build()?.default_context();
+/// ctx.fix(to_cloud.depth_image, ImageDepth32F::from_data(2, 1, vec![2.0, f32::INFINITY])?)?;
+/// let cloud = ctx.eval(to_cloud.point_cloud)?;
+/// assert_eq!(cloud.xyzs()[0].as_slice(), [-0.01, 0.0, 2.0]);
+/// assert_eq!(cloud.finite_points()?.size(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct DepthImageToPointCloud<P> {
+    camera_info: CameraInfo,
+    scale: f32,
+    fields: BaseField,
+    pixel: PhantomData<P>,
+}
+
+impl<P: DepthPixel> DepthImageToPointCloud<P> {
+    /// For images of a camera; `fields` are positions, or positions and colours.
+    ///
+    /// # Errors
+    /// If the fields are others.
+    pub fn new(camera_info: CameraInfo, fields: BaseField) -> Result<Self> {
+        if fields != BaseField::XYZS && fields != BaseField::XYZS | BaseField::RGBS {
+            return Err(Error::invalid(
+                "DepthImageToPointCloud: the fields have to be XYZS or XYZS | RGBS; normals come from \
+                 `PointCloud::estimate_normals`",
+            ));
+        }
+        Ok(Self {
+            camera_info,
+            scale: P::UNIT,
+            fields,
+            pixel: PhantomData,
+        })
+    }
+
+    /// The same, for pixels in other units than usual: `scale` metres each.
+    ///
+    /// # Errors
+    /// If it is not positive and finite.
+    pub fn with_scale(mut self, scale: f64) -> Result<Self> {
+        if !(scale > 0.0 && scale.is_finite()) {
+            return Err(Error::invalid(format!(
+                "DepthImageToPointCloud: the scale is {scale} m, a positive finite length is expected"
+            )));
+        }
+        self.scale = scale as f32;
+        Ok(self)
+    }
+
+    /// The cloud of one depth image, into `cloud` (Drake's `Convert`); see the type.
+    ///
+    /// # Errors
+    /// If an image has not the size of the camera, or colours are asked for without a colour image.
+    pub fn convert(
+        &self,
+        depth: &Image<P>,
+        color: Option<&ImageRgba8U>,
+        camera_pose: Option<&Isometry3<f64>>,
+        cloud: &mut PointCloud,
+    ) -> Result<()> {
+        let info = &self.camera_info;
+        let wrong =
+            |e: tarragon_geometry::Error| Error::invalid(format!("DepthImageToPointCloud: {e}"));
+        check_image_size(depth, info).map_err(wrong)?;
+        let wants_colors = self.fields.contains(BaseField::RGBS);
+        let color = color.filter(|_| wants_colors);
+        match color {
+            Some(color) => check_image_size(color, info).map_err(wrong)?,
+            None if wants_colors => {
+                return Err(Error::invalid(
+                    "DepthImageToPointCloud: colours were asked for and there is no colour image; connect \
+                     'color_image'",
+                ));
+            }
+            None => {}
+        }
+        cloud.set_fields(self.fields);
+        cloud.resize(info.width() * info.height());
+
+        let slope = |i: usize, center: f64, focal: f64| ((i as f64 + 0.5 - center) / focal) as f32;
+        let across = (0..info.width()).map(|u| slope(u, info.center_x(), info.focal_x()));
+        let across: Vec<f32> = across.collect();
+        let far = Vector3::repeat(f32::INFINITY);
+        let in_camera = |x: f32, y: f32, z: f32| Vector3::new(x * z, y * z, z);
+        let rows = cloud.xyzs_mut().chunks_exact_mut(info.width());
+        let rows = rows.zip(depth.rows()).enumerate();
+        for (v, (points, depths)) in rows {
+            let y = slope(v, info.center_y(), info.focal_y());
+            let pixels = points.iter_mut().zip(depths).zip(&across);
+            match camera_pose {
+                None => {
+                    for ((point, depth), x) in pixels {
+                        *point = match P::measured(*depth) {
+                            Some(z) => in_camera(*x, y, z * self.scale),
+                            None => far,
+                        };
+                    }
+                }
+                Some(x_pc) => {
+                    let r_pc = x_pc
+                        .rotation
+                        .to_rotation_matrix()
+                        .into_inner()
+                        .cast::<f32>();
+                    let p_pc = x_pc.translation.vector.cast::<f32>();
+                    for ((point, depth), x) in pixels {
+                        *point = match P::measured(*depth) {
+                            Some(z) => r_pc * in_camera(*x, y, z * self.scale) + p_pc,
+                            None => far,
+                        };
+                    }
+                }
+            }
+        }
+        if let Some(color) = color {
+            let pixels = color.data().chunks_exact(ImageRgba8U::CHANNELS);
+            for (rgb, pixel) in cloud.rgbs_mut().iter_mut().zip(pixels) {
+                rgb.copy_from_slice(&pixel[..3]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Ports of [`DepthImageToPointCloud`].
+#[derive(Clone, Copy, Debug)]
+pub struct DepthImageToPointCloudPorts<P: PixelType> {
+    /// Depths.
+    pub depth_image: InputPort<Image<P>>,
+    /// Colours.
+    pub color_image: InputPort<ImageRgba8U>,
+    /// `X_PC`.
+    pub camera_pose: InputPort<Isometry3<f64>>,
+    /// Points in P.
+    pub point_cloud: OutputPort<PointCloud>,
+}
+
+impl<P: DepthPixel> LeafSystem<f64> for DepthImageToPointCloud<P> {
+    type Ports = DepthImageToPointCloudPorts<P>;
+
+    fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+        let depth_image = d.input::<Image<P>>("depth_image");
+        let color_image = d.input::<ImageRgba8U>("color_image");
+        let camera_pose = d.input::<Isometry3<f64>>("camera_pose");
+        let deps = [depth_image.into(), color_image.into(), camera_pose.into()];
+        let model = PointCloud::default();
+        let point_cloud = d.output("point_cloud", model, &deps, move |system, ctx, cloud| {
+            let depth = ctx.eval(depth_image)?;
+            let color = if system.fields.contains(BaseField::RGBS) {
+                ctx.eval_optional(color_image)?
+            } else {
+                None
+            };
+            let pose = ctx.eval_optional(camera_pose)?;
+            let done = system.convert(depth, color, pose, cloud);
+            done.map_err(tarragon_framework::Error::custom)
+        });
+        DepthImageToPointCloudPorts {
+            depth_image,
+            color_image,
+            camera_pose,
+            point_cloud,
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Points with colours, normals and descriptors.
+
+mod down_sample;
+mod fields;
+mod file;
+mod kd_tree;
+mod normals;
+mod pcd;
+mod ply;
+mod table;
+
+pub use fields::{BaseField, DescriptorType, Fields};
+pub use file::{
+    PointCloudEncoding, PointCloudFileFormat, load_point_cloud, parse_point_cloud, save_point_cloud,
+};
+
+use crate::error::{Error, Result};
+use nalgebra::Vector3;
+
+/// Points in space and what is known about each (Drake's `PointCloud`).
+///
+/// A cloud has some of these [`Fields`], each a list as long as the cloud: positions (m), unit normals,
+/// colours (red, green, blue) and descriptors, whose numbers stand one after the other. New values are NaN,
+/// colours black. What a cloud does not have is an empty list.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_sensors::{BaseField, PointCloud};
+/// let mut cloud = PointCloud::new(2, BaseField::XYZS | BaseField::RGBS);
+/// cloud.xyzs_mut().copy_from_slice(&[Vector3::new(0.0, 0.0, 1.0), Vector3::new(0.0, 0.0, 3.0)]);
+/// cloud.rgbs_mut()[0] = [255, 0, 0];
+/// assert!(cloud.has_rgbs() && !cloud.has_normals());
+/// let near = cloud.crop(Vector3::repeat(-2.0), Vector3::repeat(2.0))?;
+/// assert_eq!((near.size(), near.rgbs()), (1, &[[255, 0, 0]][..]));
+/// # Ok::<(), tarragon_sensors::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PointCloud {
+    size: usize,
+    fields: Fields,
+    xyzs: Vec<Vector3<f32>>,
+    normals: Vec<Vector3<f32>>,
+    rgbs: Vec<[u8; 3]>,
+    descriptors: Vec<f32>,
+}
+
+const NAN: Vector3<f32> = Vector3::new(f32::NAN, f32::NAN, f32::NAN);
+
+impl PointCloud {
+    /// A cloud of `size` points, with unknown values.
+    pub fn new(size: usize, fields: impl Into<Fields>) -> Self {
+        let mut cloud = Self::default();
+        cloud.set_fields(fields);
+        cloud.resize(size);
+        cloud
+    }
+
+    /// Number of points.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+    /// What is known about each point.
+    pub fn fields(&self) -> Fields {
+        self.fields
+    }
+    /// True if points have positions.
+    pub fn has_xyzs(&self) -> bool {
+        self.fields.base_fields.contains(BaseField::XYZS)
+    }
+    /// True if points have normals.
+    pub fn has_normals(&self) -> bool {
+        self.fields.base_fields.contains(BaseField::NORMALS)
+    }
+    /// True if points have colours.
+    pub fn has_rgbs(&self) -> bool {
+        self.fields.base_fields.contains(BaseField::RGBS)
+    }
+    /// True if points have descriptors.
+    pub fn has_descriptors(&self) -> bool {
+        self.fields.descriptor.is_some()
+    }
+
+    /// Positions (m).
+    pub fn xyzs(&self) -> &[Vector3<f32>] {
+        &self.xyzs
+    }
+    /// Positions (m), to change.
+    pub fn xyzs_mut(&mut self) -> &mut [Vector3<f32>] {
+        &mut self.xyzs
+    }
+    /// Unit normals.
+    pub fn normals(&self) -> &[Vector3<f32>] {
+        &self.normals
+    }
+    /// Unit normals, to change.
+    pub fn normals_mut(&mut self) -> &mut [Vector3<f32>] {
+        &mut self.normals
+    }
+    /// Colours: red, green, blue.
+    pub fn rgbs(&self) -> &[[u8; 3]] {
+        &self.rgbs
+    }
+    /// Colours, to change.
+    pub fn rgbs_mut(&mut self) -> &mut [[u8; 3]] {
+        &mut self.rgbs
+    }
+    /// Descriptors, [`DescriptorType::size`] numbers for each point.
+    pub fn descriptors(&self) -> &[f32] {
+        &self.descriptors
+    }
+    /// Descriptors, to change.
+    pub fn descriptors_mut(&mut self) -> &mut [f32] {
+        &mut self.descriptors
+    }
+
+    /// Changes the number of points: later ones go, new ones have unknown values.
+    pub fn resize(&mut self, size: usize) {
+        self.size = size;
+        let of = |has: bool, n: usize| if has { n * size } else { 0 };
+        self.xyzs.resize(of(self.has_xyzs(), 1), NAN);
+        self.normals.resize(of(self.has_normals(), 1), NAN);
+        self.rgbs.resize(of(self.has_rgbs(), 1), [0; 3]);
+        let n = self.fields.descriptor.map_or(0, |d| d.size());
+        self.descriptors.resize(of(n > 0, n), f32::NAN);
+    }
+
+    /// Changes what is known: values of fields that stay stay, new ones are unknown.
+    pub fn set_fields(&mut self, fields: impl Into<Fields>) {
+        let fields = fields.into();
+        if fields.descriptor != self.fields.descriptor {
+            self.descriptors.clear();
+        }
+        self.fields = fields;
+        self.resize(self.size);
+    }
+
+    /// Takes the points of another cloud (Drake's `SetFrom`): all its fields, or with `fields` those that
+    /// both clouds have to have; the others of this cloud become unknown if its size changes.
+    ///
+    /// # Errors
+    /// If a cloud does not have the fields. Then nothing has changed.
+    pub fn set_from(&mut self, other: &Self, fields: Option<Fields>) -> Result<()> {
+        let Some(fields) = fields else {
+            self.clone_from(other);
+            return Ok(());
+        };
+        for (cloud, name) in [(&*self, "this cloud"), (other, "the other cloud")] {
+            if !cloud.fields.contain(fields) {
+                return Err(Error::invalid(format!(
+                    "PointCloud: {fields} were asked for, {name} has {}; call `set_fields` first",
+                    cloud.fields
+                )));
+            }
+        }
+        self.resize(other.size);
+        if fields.base_fields.contains(BaseField::XYZS) {
+            self.xyzs.clone_from(&other.xyzs);
+        }
+        if fields.base_fields.contains(BaseField::NORMALS) {
+            self.normals.clone_from(&other.normals);
+        }
+        if fields.base_fields.contains(BaseField::RGBS) {
+            self.rgbs.clone_from(&other.rgbs);
+        }
+        if fields.descriptor.is_some() {
+            self.descriptors.clone_from(&other.descriptors);
+        }
+        Ok(())
+    }
+
+    /// The points in a box with sides along the axes (m; Drake's `Crop`). Points that are not finite are in
+    /// no box.
+    ///
+    /// # Errors
+    /// If there are no positions, or `lower` is greater than `upper` somewhere.
+    pub fn crop(&self, lower: Vector3<f32>, upper: Vector3<f32>) -> Result<Self> {
+        self.expect_xyzs("crop")?;
+        if !(0..3).all(|i| lower[i] <= upper[i]) {
+            return Err(Error::invalid(format!(
+                "PointCloud::crop: the box reaches from {:?} to {:?}, a lower and an upper corner are expected",
+                lower.as_slice(),
+                upper.as_slice()
+            )));
+        }
+        let is_in = |p: &Vector3<f32>| (0..3).all(|i| lower[i] <= p[i] && p[i] <= upper[i]);
+        Ok(self.filtered(|i| is_in(&self.xyzs[i]) && self.xyzs[i].iter().all(|x| x.is_finite())))
+    }
+
+    /// The points whose positions are finite: without those at which a depth camera saw nothing.
+    ///
+    /// # Errors
+    /// If there are no positions.
+    pub fn finite_points(&self) -> Result<Self> {
+        self.expect_xyzs("finite_points")?;
+        Ok(self.filtered(|i| self.xyzs[i].iter().all(|x| x.is_finite())))
+    }
+
+    /// Turns normals that point away from a point (m), such as the camera, around (Drake's
+    /// `FlipNormalsTowardPoint`).
+    ///
+    /// # Errors
+    /// If there are no positions or no normals.
+    pub fn flip_normals_toward_point(&mut self, p_cp: Vector3<f32>) -> Result<()> {
+        self.expect_xyzs("flip_normals_toward_point")?;
+        if !self.has_normals() {
+            return Err(Error::invalid(
+                "PointCloud::flip_normals_toward_point: there are no normals; call `estimate_normals` first",
+            ));
+        }
+        for (normal, xyz) in self.normals.iter_mut().zip(&self.xyzs) {
+            if normal.dot(&(p_cp - xyz)) < 0.0 {
+                *normal = -*normal;
+            }
+        }
+        Ok(())
+    }
+
+    fn expect_xyzs(&self, operation: &str) -> Result<()> {
+        if self.has_xyzs() {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "PointCloud::{operation}: the cloud has {}, positions (BaseField::XYZS) are expected",
+            self.fields
+        )))
+    }
+
+    /// The points whose numbers are kept, in order.
+    fn filtered(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let kept: Vec<usize> = (0..self.size).filter(|i| keep(*i)).collect();
+        fn pick<V: Copy>(all: &[V], kept: &[usize]) -> Vec<V> {
+            if all.is_empty() {
+                return vec![];
+            }
+            kept.iter().map(|i| all[*i]).collect()
+        }
+        let n = self.fields.descriptor.map_or(1, |d| d.size());
+        let descriptors = &self.descriptors;
+        let descriptors = if descriptors.is_empty() {
+            vec![]
+        } else {
+            let of = |i: &usize| descriptors[i * n..(i + 1) * n].iter().copied();
+            kept.iter().flat_map(of).collect()
+        };
+        Self {
+            size: kept.len(),
+            fields: self.fields,
+            xyzs: pick(&self.xyzs, &kept),
+            normals: pick(&self.normals, &kept),
+            rgbs: pick(&self.rgbs, &kept),
+            descriptors,
+        }
+    }
+}

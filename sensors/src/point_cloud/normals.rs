@@ -1,0 +1,69 @@
+//! Normals from the points around.
+
+use super::kd_tree::{KdTree, Neighbour};
+use super::{BaseField, NAN, PointCloud};
+use crate::error::{Error, Result};
+use nalgebra::{Matrix3, SymmetricEigen, Vector3};
+use rayon::prelude::*;
+use std::collections::BinaryHeap;
+
+impl PointCloud {
+    /// Fits a plane to the up to `num_closest` points within `radius` (m) of each point, itself among them,
+    /// and takes its normal (Drake's `EstimateNormals`). Its sign is arbitrary, see
+    /// [`flip_normals_toward_point`](Self::flip_normals_toward_point). Without another point within the
+    /// radius it is NaN; of two points it is one of those across their line.
+    ///
+    /// True if all normals come from three points or more. Runs on rayon's threads, with the same bits on
+    /// any number.
+    ///
+    /// # Errors
+    /// If there are no positions, the radius is not positive, or `num_closest` is less than 3.
+    pub fn estimate_normals(&mut self, radius: f64, num_closest: usize) -> Result<bool> {
+        self.expect_xyzs("estimate_normals")?;
+        if radius.is_nan() || radius <= 0.0 || num_closest < 3 {
+            return Err(Error::invalid(format!(
+                "PointCloud::estimate_normals: the radius is {radius} m and {num_closest} points are used, a \
+                 positive radius and at least 3 points are expected"
+            )));
+        }
+        let tree = KdTree::new(&self.xyzs);
+        let (mut fields, xyzs) = (self.fields, &self.xyzs);
+        let normal = |found: &mut BinaryHeap<Neighbour>, xyz: &Vector3<f32>| {
+            if !xyz.iter().all(|x| x.is_finite()) {
+                return (NAN, false);
+            }
+            tree.nearest(xyz, radius as f32, num_closest, found);
+            let neighbours = found.iter().map(|n| &xyzs[n.number as usize]);
+            match found.len() {
+                0 | 1 => (NAN, false),
+                n => (plane_normal(xyz, neighbours, n), n > 2),
+            }
+        };
+        let estimated = xyzs.par_iter().map_init(BinaryHeap::new, normal);
+        let (normals, enough): (Vec<_>, Vec<_>) = estimated.unzip();
+        fields.base_fields = fields.base_fields | BaseField::NORMALS;
+        self.fields = fields;
+        self.normals = normals;
+        Ok(enough.into_iter().all(|enough| enough))
+    }
+}
+
+/// The direction in which points vary least.
+fn plane_normal<'a>(
+    origin: &Vector3<f32>,
+    points: impl Iterator<Item = &'a Vector3<f32>>,
+    count: usize,
+) -> Vector3<f32> {
+    // Relative to the point, so that nothing cancels far from the origin.
+    let (mut sum, mut squares) = (Vector3::<f64>::zeros(), Matrix3::<f64>::zeros());
+    for point in points {
+        let p = (point - origin).cast::<f64>();
+        sum += p;
+        squares += p * p.transpose();
+    }
+    let mean = sum / count as f64;
+    let covariance = squares / count as f64 - mean * mean.transpose();
+    let eigen = SymmetricEigen::new(covariance);
+    let normal = eigen.eigenvectors.column(eigen.eigenvalues.imin());
+    normal.normalize().cast()
+}

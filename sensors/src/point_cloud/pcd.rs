@@ -1,0 +1,169 @@
+//! The file format of the Point Cloud Library, version 0.7
+//! (<https://pointclouds.org/documentation/tutorials/pcd_file_format.html>).
+
+use super::table::{Column, Encoding, Kind, Table};
+use super::{PointCloud, PointCloudEncoding};
+use std::fmt::Write as _;
+
+/// Red, green and blue in one number.
+fn packed([r, g, b]: [u8; 3]) -> u32 {
+    u32::from_be_bytes([0, r, g, b])
+}
+
+/// The file.
+pub(super) fn write(cloud: &PointCloud, encoding: PointCloudEncoding) -> Vec<u8> {
+    let mut fields = vec!["x", "y", "z"];
+    if cloud.has_normals() {
+        fields.extend(["normal_x", "normal_y", "normal_z"]);
+    }
+    let floats = fields.len();
+    if cloud.has_rgbs() {
+        fields.push("rgb");
+    }
+    let each = |value: &str| vec![value; fields.len()].join(" ");
+    let mut types = vec!["F"; floats];
+    types.resize(fields.len(), "U");
+    let data = match encoding {
+        PointCloudEncoding::Ascii => "ascii",
+        PointCloudEncoding::Binary => "binary",
+    };
+    let mut header = format!(
+        "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS {}\nSIZE {}\nTYPE {}\nCOUNT {}\n\
+         WIDTH {n}\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS {n}\nDATA {data}\n",
+        fields.join(" "),
+        each("4"),
+        types.join(" "),
+        each("1"),
+        n = cloud.size(),
+    );
+    let rgb = |i: usize| cloud.rgbs().get(i).copied().map(packed);
+    let numbers = |i: usize| {
+        let normal = cloud.normals().get(i);
+        [&cloud.xyzs()[i]]
+            .into_iter()
+            .chain(normal)
+            .flat_map(|v| v.iter())
+    };
+    match encoding {
+        PointCloudEncoding::Ascii => {
+            for i in 0..cloud.size() {
+                let before = header.len();
+                for x in numbers(i) {
+                    let separator = if header.len() == before { "" } else { " " };
+                    // Writing to a string can not fail.
+                    let _ = write!(header, "{separator}{x}");
+                }
+                if let Some(rgb) = rgb(i) {
+                    let _ = write!(header, " {rgb}");
+                }
+                header.push('\n');
+            }
+            header.into_bytes()
+        }
+        PointCloudEncoding::Binary => {
+            let mut bytes = header.into_bytes();
+            for i in 0..cloud.size() {
+                for x in numbers(i) {
+                    bytes.extend(x.to_le_bytes());
+                }
+                bytes.extend(rgb(i).into_iter().flat_map(u32::to_le_bytes));
+            }
+            bytes
+        }
+    }
+}
+
+fn kind(letter: &str, size: &str) -> Option<Kind> {
+    Some(match (letter, size) {
+        ("I", "1") => Kind::I8,
+        ("U", "1") => Kind::U8,
+        ("I", "2") => Kind::I16,
+        ("U", "2") => Kind::U16,
+        ("I", "4") => Kind::I32,
+        ("U", "4") => Kind::U32,
+        ("F", "4") => Kind::F32,
+        ("F", "8") => Kind::F64,
+        _ => return None,
+    })
+}
+
+/// The points of a file.
+pub(super) fn read(bytes: &[u8]) -> Result<PointCloud, String> {
+    let mut rest = bytes;
+    let mut number = 0;
+    let [mut fields, mut sizes, mut types, mut counts] = [const { Vec::<String>::new() }; 4];
+    let mut points: Option<usize> = None;
+    let encoding = loop {
+        let end = rest.iter().position(|b| *b == b'\n');
+        let end = end.ok_or("the header does not end, a line 'DATA' is expected")?;
+        let line = String::from_utf8_lossy(&rest[..end]);
+        rest = &rest[end + 1..];
+        number += 1;
+        let fail = |expected: &str| {
+            Err(format!(
+                "line {number} is '{}', {expected} is expected",
+                line.trim()
+            ))
+        };
+        let mut words = line.split_ascii_whitespace();
+        let key = words.next();
+        let values: Vec<String> = words.map(String::from).collect();
+        match key {
+            None => {}
+            Some(comment) if comment.starts_with('#') => {}
+            Some("VERSION" | "VIEWPOINT" | "WIDTH" | "HEIGHT") => {}
+            Some("FIELDS") => fields = values,
+            Some("SIZE") => sizes = values,
+            Some("TYPE") => types = values,
+            Some("COUNT") => counts = values,
+            Some("POINTS") => {
+                points = values.first().and_then(|n| n.parse().ok());
+                if points.is_none() {
+                    return fail("a number of points");
+                }
+            }
+            Some("DATA") => match values.first().map(String::as_str) {
+                Some("ascii") => break Encoding::Ascii,
+                Some("binary") => break Encoding::LittleEndian,
+                _ => return fail("'DATA ascii' or 'DATA binary' (compressed files are not read)"),
+            },
+            Some(_) => return fail("a line of a PCD header"),
+        }
+    };
+    if counts.is_empty() {
+        counts = vec!["1".into(); fields.len()];
+    }
+    if [&sizes, &types, &counts]
+        .iter()
+        .any(|list| list.len() != fields.len())
+    {
+        return Err(format!(
+            "there are {} FIELDS, {} SIZE, {} TYPE and {} COUNT, as many of each are expected",
+            fields.len(),
+            sizes.len(),
+            types.len(),
+            counts.len()
+        ));
+    }
+    let mut columns = vec![];
+    for (i, name) in fields.into_iter().enumerate() {
+        let (size, letter, count) = (&sizes[i], &types[i], &counts[i]);
+        let (Some(kind), Some(count)) = (
+            kind(letter, size),
+            count.parse().ok().filter(|n| (1..1 << 16).contains(n)),
+        ) else {
+            return Err(format!(
+                "field '{name}' has TYPE {letter}, SIZE {size} and COUNT {count}; TYPE I or U of SIZE 1, 2 or 4 \
+                 or F of SIZE 4 or 8 is expected"
+            ));
+        };
+        columns.push(Column { name, kind, count });
+    }
+    Table {
+        columns,
+        rows: points.ok_or("there is no line 'POINTS'")?,
+        body: rest,
+        encoding,
+    }
+    .to_cloud()
+}

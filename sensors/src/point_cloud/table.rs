@@ -1,0 +1,205 @@
+//! What files of points have in common: rows of numbers in named columns.
+
+use super::{BaseField, Fields, PointCloud};
+use nalgebra::Vector3;
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    F32,
+    F64,
+}
+
+impl Kind {
+    pub(super) fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+    /// The number at the beginning of some bytes; zero if they are too few.
+    pub(super) fn read(self, bytes: &[u8], big_endian: bool) -> f64 {
+        fn first<const N: usize>(bytes: &[u8], big_endian: bool) -> [u8; N] {
+            let mut first: [u8; N] = bytes.first_chunk().copied().unwrap_or([0; N]);
+            if big_endian {
+                first.reverse();
+            }
+            first
+        }
+        match self {
+            Self::I8 => i8::from_le_bytes(first(bytes, false)).into(),
+            Self::U8 => u8::from_le_bytes(first(bytes, false)).into(),
+            Self::I16 => i16::from_le_bytes(first(bytes, big_endian)).into(),
+            Self::U16 => u16::from_le_bytes(first(bytes, big_endian)).into(),
+            Self::I32 => i32::from_le_bytes(first(bytes, big_endian)).into(),
+            Self::U32 => u32::from_le_bytes(first(bytes, big_endian)).into(),
+            Self::F32 => f32::from_le_bytes(first(bytes, big_endian)).into(),
+            Self::F64 => f64::from_le_bytes(first(bytes, big_endian)),
+        }
+    }
+}
+
+/// A column of a file.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    /// Numbers in each row.
+    pub(super) count: usize,
+}
+
+/// The rows of a file.
+pub(super) struct Table<'a> {
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: usize,
+    pub(super) body: &'a [u8],
+    pub(super) encoding: Encoding,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Encoding {
+    Ascii,
+    LittleEndian,
+    BigEndian,
+}
+
+/// Where the numbers of a cloud are in a row.
+#[derive(Default)]
+struct Layout {
+    xyz: Option<[usize; 3]>,
+    normal: Option<[usize; 3]>,
+    rgb: Option<[usize; 3]>,
+    /// Three bytes in one number, as in PCD files.
+    packed_rgb: Option<(usize, Kind)>,
+}
+
+impl Table<'_> {
+    /// The cloud.
+    ///
+    /// # Errors
+    /// Says what is missing, or which row is wrong.
+    pub(super) fn to_cloud(&self) -> Result<PointCloud, String> {
+        let layout = self.layout()?;
+        let mut base = BaseField::XYZS;
+        if layout.normal.is_some() {
+            base = base | BaseField::NORMALS;
+        }
+        if layout.rgb.is_some() || layout.packed_rgb.is_some() {
+            base = base | BaseField::RGBS;
+        }
+        let numbers: usize = self.columns.iter().map(|c| c.count).sum();
+        // Every number takes a byte at least, so what the header promises is bounded by the file.
+        let bytes_per_row = match self.encoding {
+            Encoding::Ascii => numbers,
+            _ => self.columns.iter().map(|c| c.kind.size() * c.count).sum(),
+        };
+        let needed = self.rows.checked_mul(bytes_per_row);
+        if needed.is_none_or(|needed| needed > self.body.len()) {
+            return Err(format!(
+                "the header promises {} points, the {} bytes after it are too few",
+                self.rows,
+                self.body.len()
+            ));
+        }
+        let mut cloud = PointCloud::new(self.rows, Fields::from(base));
+        let mut row = vec![0.0; numbers];
+        match self.encoding {
+            Encoding::Ascii => {
+                let text = std::str::from_utf8(self.body)
+                    .map_err(|_| "the points are not text, though the header says so".to_owned())?;
+                let mut words = text.split_ascii_whitespace();
+                for i in 0..self.rows {
+                    for value in &mut row {
+                        let word = words.next();
+                        let word = word.ok_or_else(|| {
+                            format!("the file ends at point {i} of {}", self.rows)
+                        })?;
+                        *value = word
+                            .parse()
+                            .map_err(|_| format!("point {i} has '{word}', a number is expected"))?;
+                    }
+                    layout.store(&row, i, &mut cloud);
+                }
+            }
+            encoding => {
+                for (i, bytes) in self
+                    .body
+                    .chunks_exact(bytes_per_row)
+                    .take(self.rows)
+                    .enumerate()
+                {
+                    let mut rest = bytes;
+                    let mut values = row.iter_mut();
+                    for column in &self.columns {
+                        for value in values.by_ref().take(column.count) {
+                            *value = column.kind.read(rest, encoding == Encoding::BigEndian);
+                            rest = &rest[column.kind.size()..];
+                        }
+                    }
+                    layout.store(&row, i, &mut cloud);
+                }
+            }
+        }
+        Ok(cloud)
+    }
+
+    fn layout(&self) -> Result<Layout, String> {
+        let mut at = 0;
+        let mut places = vec![];
+        for column in &self.columns {
+            places.push((&*column.name, at, column.kind));
+            at += column.count;
+        }
+        let find = |name: &str| places.iter().find(|p| p.0 == name).map(|p| (p.1, p.2));
+        let three = |names: [&str; 3]| -> Option<[usize; 3]> {
+            let [a, b, c] = names.map(|n| find(n).map(|p| p.0));
+            Some([a?, b?, c?])
+        };
+        let layout = Layout {
+            xyz: three(["x", "y", "z"]),
+            normal: three(["nx", "ny", "nz"])
+                .or_else(|| three(["normal_x", "normal_y", "normal_z"])),
+            rgb: three(["red", "green", "blue"]),
+            packed_rgb: find("rgb").or_else(|| find("rgba")),
+        };
+        if layout.xyz.is_none() {
+            let known: Vec<&str> = self.columns.iter().map(|c| &*c.name).collect();
+            return Err(format!(
+                "the points have [{}], at least x, y and z are expected",
+                known.join(", ")
+            ));
+        }
+        Ok(layout)
+    }
+}
+
+impl Layout {
+    fn store(&self, row: &[f64], i: usize, cloud: &mut PointCloud) {
+        let vector = |at: [usize; 3]| Vector3::from(at.map(|k| row[k] as f32));
+        if let Some(at) = self.xyz {
+            cloud.xyzs[i] = vector(at);
+        }
+        if let Some(at) = self.normal {
+            cloud.normals[i] = vector(at);
+        }
+        if let Some(at) = self.rgb {
+            cloud.rgbs[i] = at.map(|k| row[k] as u8);
+        } else if let Some((at, kind)) = self.packed_rgb {
+            // A float stands for its bits.
+            let bits = match kind {
+                Kind::F32 => (row[at] as f32).to_bits(),
+                _ => row[at] as i64 as u32,
+            };
+            let [_, r, g, b] = bits.to_be_bytes();
+            cloud.rgbs[i] = [r, g, b];
+        }
+    }
+}

@@ -1,0 +1,596 @@
+//! Cameras as data: YAML as Drake 1.51.1 writes it, what is wrong with it, and what becomes of it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use nalgebra::{Isometry3, Vector3};
+use tarragon_framework::prelude::*;
+use tarragon_geometry::render::{
+    LightFrame, LightParameter, LightType, RenderEngineCpu, RenderEngineCpuParams, RenderLabel,
+};
+use tarragon_geometry::{Rgba, SceneGraph};
+use tarragon_multibody::{
+    FixedOffsetFrame, FrameIndex, MultibodyPlant, SpatialInertia, add_multibody_plant_scene_graph,
+};
+use tarragon_sensors::*;
+
+/// `yaml_dump_typed(CameraConfig())` of pydrake 1.51.1.
+const DRAKE_DEFAULT: &str = "width: 640
+height: 480
+focal: !FovDegrees
+  y: 45.0
+clipping_near: 0.01
+clipping_far: 500.0
+z_near: 0.1
+z_far: 5.0
+X_PB:
+  translation: [0.0, 0.0, 0.0]
+  rotation: {}
+X_BC:
+  translation: [0.0, 0.0, 0.0]
+  rotation: {}
+X_BD:
+  translation: [0.0, 0.0, 0.0]
+  rotation: {}
+renderer_name: default
+renderer_class: ''
+background:
+  rgba: [0.8, 0.8980392156862745, 1.0, 1.0]
+name: preview_camera
+fps: 10.0
+capture_offset: 0.0
+output_delay: 0.0
+rgb: true
+depth: false
+label: false
+show_rgb: false
+do_compress: true
+lcm_bus: default
+";
+
+/// Written by pydrake 1.51.1, all fields of the VTK engine among them.
+const DRAKE_FULL: &str = "focal:
+  x: 300.0
+center_x: 3.0
+X_PB:
+  base_frame: a::b
+  translation: [1.0, 2.0, 3.0]
+  rotation: !Rpy
+    deg: [5.729577951308232, 11.459155902616464, 17.1887338539247]
+renderer_class: !RenderEngineVtkParams
+  default_diffuse: [1.0, 0.0, 0.0, 1.0]
+  default_clear_color: [0.8, 0.8980392156862745, 1.0]
+  lights:
+  - type: directional
+    color:
+      rgba: [1.0, 1.0, 1.0, 1.0]
+    attenuation_values: [1.0, 0.0, 0.0]
+    position: [0.0, 0.0, 0.0]
+    frame: camera
+    intensity: 1.0
+    direction: [0.0, 0.0, 1.0]
+    cone_angle: 0.0
+  environment_map:
+    skybox: false
+    texture: !EquirectangularMap
+      path: /a/b.hdr
+  exposure: 0.5
+  ssao:
+    radius: 0.25
+    bias: 0.01
+    sample_count: 128
+    intensity_scale: 1.0
+    intensity_shift: 0.0
+    blur: true
+  cast_shadows: false
+  shadow_map_size: 256
+  force_to_pbr: false
+  gltf_extensions:
+    KHR_texture_basisu:
+      warn_unimplemented: false
+  backend: ''
+";
+
+fn read(text: &str) -> CameraConfig {
+    CameraConfig::from_yaml(text).unwrap()
+}
+
+fn error(text: &str) -> String {
+    CameraConfig::from_yaml(text).unwrap_err().to_string()
+}
+
+#[test]
+fn defaults_are_those_of_drake() {
+    assert_eq!(read(DRAKE_DEFAULT), CameraConfig::default());
+    assert_eq!(read("{}"), CameraConfig::default());
+}
+
+#[test]
+fn all_that_drake_writes_is_read() {
+    let config = read(DRAKE_FULL);
+    assert_eq!(
+        config.focal,
+        Focal::FocalLength {
+            x: Some(300.0),
+            y: None
+        }
+    );
+    assert_eq!(config.principal_point(), [3.0, 239.5]);
+    assert_eq!(config.x_pb.base_frame.as_deref(), Some("a::b"));
+    // RigidTransform(RollPitchYaw(0.1, 0.2, 0.3), [1, 2, 3])
+    let expected = tarragon_framework::math::rpy(0.1, 0.2, 0.3);
+    let x_pb = config.x_pb.pose().unwrap();
+    assert!(x_pb.rotation.angle_to(&expected) < 1e-15);
+    assert_eq!(x_pb.translation.vector, Vector3::new(1.0, 2.0, 3.0));
+    let RendererClass::RenderEngineVtkParams(vtk) = &config.renderer_class else {
+        panic!("{:?}", config.renderer_class)
+    };
+    let red = Rgba::new(1.0, 0.0, 0.0, 1.0).unwrap();
+    let path = "/a/b.hdr".into();
+    let expected = RenderEngineVtkParams {
+        default_diffuse: Some(red),
+        lights: vec![LightParameter {
+            cone_angle: 0.0,
+            ..LightParameter::default()
+        }],
+        environment_map: Some(EnvironmentMap {
+            skybox: false,
+            texture: EnvironmentTexture::EquirectangularMap { path },
+        }),
+        exposure: Some(0.5),
+        ssao: Some(SsaoParameter::default()),
+        ..RenderEngineVtkParams::default()
+    };
+    assert_eq!(vtk, &expected);
+    let cpu = config.renderer_class.to_cpu_params(Rgba::WHITE).unwrap();
+    assert_eq!((cpu.default_diffuse, cpu.lights.len()), (red, 1));
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let spot = LightParameter {
+        light_type: LightType::Spot,
+        frame: LightFrame::World,
+        position: Vector3::new(0.5, -1.0, 1e-20),
+        cone_angle: 12.5,
+        ..LightParameter::default()
+    };
+    let cpu = RenderEngineCpuParams {
+        lights: vec![spot],
+        threads: Some(3),
+        samples_per_side: 2,
+        default_label: RenderLabel::UNSPECIFIED,
+        ..RenderEngineCpuParams::default()
+    };
+    let angle_axis = Rotation::AngleAxis {
+        angle_deg: 30.0,
+        axis: Vector3::new(0.0, 1.0, 1.0),
+    };
+    let base = read(DRAKE_FULL);
+    for (class, rotation) in [
+        (base.renderer_class.clone(), Rotation::Identity),
+        (RendererClass::Unspecified, angle_axis),
+        (RendererClass::RenderEngineGl, base.x_pb.rotation.clone()),
+        (
+            RendererClass::RenderEngineGlParams(RenderEngineGlParams {
+                lights: vec![spot; 2],
+                ..Default::default()
+            }),
+            Rotation::Identity,
+        ),
+        (
+            RendererClass::RenderEngineGltfClientParams(RenderEngineGltfClientParams::default()),
+            Rotation::Identity,
+        ),
+        (
+            RendererClass::RenderEngineCpuParams(cpu),
+            Rotation::Identity,
+        ),
+    ] {
+        let config = CameraConfig {
+            renderer_class: class,
+            x_pb: Transform {
+                rotation,
+                ..base.x_pb.clone()
+            },
+            focal: Focal::FovDegrees {
+                x: Some(60.0),
+                y: Some(0.1 + 0.2),
+            },
+            name: "no".into(),
+            fps: 1.0 / 3.0,
+            ..base.clone()
+        };
+        let text = config.to_yaml().unwrap();
+        assert_eq!(read(&text), config, "{text}");
+    }
+}
+
+#[test]
+fn focal_lengths_follow_from_what_is_given() {
+    let focal = |text: &str| {
+        let config = read(text);
+        [config.focal_x().unwrap(), config.focal_y().unwrap()]
+    };
+    // Recorded from pydrake 1.51.1.
+    let (f60, f45) = (554.2562584220408, 579.4112549695428);
+    for (text, expected) in [
+        ("focal: !FovDegrees {x: 60}", [f60, f60]),
+        ("focal: !FovDegrees {y: 45}", [f45, f45]),
+        ("focal: !FovDegrees {x: 60, y: 45}", [f60, f45]),
+        ("focal: !FocalLength {x: 300}", [300.0, 300.0]),
+        ("focal: {x: 300, y: 200}", [300.0, 200.0]),
+    ] {
+        let found = focal(text);
+        let close = |i: usize| (found[i] - expected[i]).abs() < 1e-12 * expected[i];
+        assert!(close(0) && close(1), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn mistakes_in_yaml_have_a_place() {
+    for (text, expected) in [
+        ("name: a\nbogus: 1", ["2", "bogus"]),
+        ("width: 3.5", ["1", "8"]),
+        ("width: -3", ["1", "a size is -3 pixels"]),
+        ("focal: !Bogus {x: 3}", ["1", "!FocalLength or !FovDegrees"]),
+        ("renderer_class: Foo", ["1", "unknown variant `Foo`"]),
+        (
+            "name: a\nrenderer_class: !RenderEngineFooParams {}",
+            ["2", "!RenderEngineFooParams, one of !RenderEngineVtkParams"],
+        ),
+        (
+            "renderer_class: !RenderEngineVtkParams\n  bogus: 1",
+            ["2", "bogus"],
+        ),
+        (
+            "renderer_class: !RenderEngineVtkParams {default_clear_color: [0, 0, 0, 1]}",
+            ["1", "three numbers"],
+        ),
+        ("X_PB: {translation: [1, 2]}", ["1", "three numbers"]),
+        ("X_PB: {rotation: !Uniform {}}", ["1", "which is random"]),
+        (
+            "X_PB: {rotation: !Rpy {deg: !UniformVector {min: [1, 2, 3], max: [2, 3, 4]}}}",
+            ["1", "write three numbers"],
+        ),
+        ("X_PB: {rotation: {deg: [1, 2, 3]}}", ["1", "has no tag"]),
+        (
+            "X_PB: {rotation: !Quaternion {}}",
+            ["1", "the tag !Quaternion"],
+        ),
+        (
+            "X_PB: {rotation: !Rpy {axis: [1, 2, 3]}}",
+            ["1", "deg: [roll, pitch, yaw]"],
+        ),
+        ("background: {rgba: [0, 0, 0, 0, 0]}", ["1", "3 or 4"]),
+        ("background: {rgba: [2, 0, 0]}", ["1", "from 0 to 1"]),
+        ("name: a\nname: b", ["2", "name"]),
+        ("name: a\nwidth: [1", ["2", "line"]),
+        (
+            "name: a\nrenderer_class: !RenderEngineVtkParams {lights: [{type: laser}]}",
+            ["2", "laser"],
+        ),
+    ] {
+        let message = error(text);
+        assert!(
+            message.starts_with(&format!(
+                "camera configuration: line {} column",
+                expected[0]
+            )),
+            "{text:?}: {message}"
+        );
+        assert!(message.contains(expected[1]), "{text:?}: {message}");
+        assert!(!message.contains('\n'), "{message:?}");
+    }
+}
+
+#[test]
+fn mistakes_in_cameras_are_named() {
+    for (text, expected) in [
+        ("width: 0", "width is 0"),
+        ("center_x: 700", "center_x is 700"),
+        ("center_y: -1", "center_y is -1"),
+        ("focal: !FovDegrees {}", "neither x nor y"),
+        ("focal: !FovDegrees {y: 200}", "focal_y is -42.3"),
+        ("focal: {x: -1}", "focal_x is -1"),
+        ("clipping_near: 0", "near is 0"),
+        ("clipping_near: 1000", "far is 500"),
+        ("clipping_far: .inf", "far is inf"),
+        ("z_near: 0.001", "a part of the clipping range"),
+        ("z_near: 6", "min_depth is 6"),
+        ("z_far: 600", "0.1 to 600 m"),
+        ("fps: 0", "fps is 0"),
+        ("fps: .nan", "fps is NaN"),
+        ("capture_offset: -1", "capture_offset is -1 s"),
+        ("output_delay: 0.1", "less than 1 / fps = 0.1 s"),
+        ("output_delay: -1", "output_delay is -1 s"),
+        ("name: ''", "name is empty"),
+        ("renderer_name: ''", "renderer_name is empty"),
+        ("X_BC: {base_frame: a}", "X_BC has the base frame 'a'"),
+        ("X_BD: {base_frame: a}", "X_BD has the base frame 'a'"),
+        ("X_PB: {translation: [.nan, 0, 0]}", "X_PB: the translation"),
+        (
+            "X_BD: {rotation: !AngleAxis {axis: [0, 0, 0]}}",
+            "X_BD: the axis of the rotation has no length",
+        ),
+        (
+            "{fps: -1, name: ''}",
+            "name is empty, a name is expected; fps is -1",
+        ),
+    ] {
+        let message = error(text);
+        assert!(message.starts_with("camera '"), "{text}: {message}");
+        assert!(message.contains(expected), "{text}: {message}");
+    }
+    // Nothing of a camera that is switched off can be wrong.
+    assert!(CameraConfig::from_yaml("{rgb: false, fps: 0, name: ''}").is_ok());
+    let broken = CameraConfig {
+        fps: 0.0,
+        ..CameraConfig::default()
+    };
+    assert!(broken.to_yaml().is_err());
+}
+
+#[test]
+fn files_are_named_in_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("camera.yaml");
+    assert!(
+        CameraConfig::from_yaml_file(&path)
+            .unwrap_err()
+            .to_string()
+            .contains("camera.yaml")
+    );
+    std::fs::write(&path, "fps: none").unwrap();
+    let message = CameraConfig::from_yaml_file(&path).unwrap_err().to_string();
+    assert!(
+        message.contains("camera.yaml: camera configuration: line 1 column 6"),
+        "{message}"
+    );
+    std::fs::write(&path, DRAKE_FULL).unwrap();
+    assert_eq!(
+        CameraConfig::from_yaml_file(&path).unwrap(),
+        read(DRAKE_FULL)
+    );
+}
+
+fn named(name: &str, yaml: &str) -> CameraConfig {
+    CameraConfig {
+        name: name.into(),
+        ..read(yaml)
+    }
+}
+
+/// Each pair as pydrake 1.51.1 judges it, the glTF client aside.
+#[test]
+fn cameras_share_renderers_or_conflict() {
+    let vtk = "renderer_class: RenderEngineVtk";
+    let params = "renderer_class: !RenderEngineVtkParams {}";
+    let black = "renderer_class: !RenderEngineVtkParams {default_clear_color: [0, 0, 0]}";
+    let gl = "renderer_class: RenderEngineGl";
+    for (first, second, expected) in [
+        ("{}", "{}", None),
+        ("{}", vtk, None),
+        (vtk, vtk, None),
+        (vtk, "{}", None),
+        (gl, "{}", None),
+        (
+            vtk,
+            gl,
+            Some(
+                "is a RenderEngineVtk since camera 'a', this one has renderer_class RenderEngineGl",
+            ),
+        ),
+        ("{}", gl, Some("renderer_class RenderEngineGl")),
+        (vtk, params, None),
+        (params, vtk, None),
+        (params, params, None),
+        (black, black, None),
+        (black, vtk, None),
+        (black, params, Some("has other parameters since camera 'a'")),
+        (vtk, black, Some("has other parameters since camera 'a'")),
+        (black, "{renderer_class: RenderEngineGl, rgb: false}", None),
+        (
+            vtk,
+            "renderer_class: RenderEngineGltfClient",
+            Some("not supported yet"),
+        ),
+    ] {
+        let cameras = [named("a", first), named("b", second)];
+        let mut scene = SceneGraph::new();
+        let done = add_camera_renderers(&cameras, &mut scene);
+        match expected {
+            None => {
+                done.unwrap();
+                assert_eq!(scene.renderer_count(), 1, "{first} {second}");
+            }
+            Some(expected) => {
+                let message = done.unwrap_err().to_string();
+                assert!(message.starts_with("camera 'b': "), "{message}");
+                assert!(message.contains(expected), "{first} {second}: {message}");
+                assert_eq!(scene.renderer_count(), 0, "nothing has changed");
+            }
+        }
+    }
+}
+
+#[test]
+fn renderers_that_are_there_are_used() {
+    let mut scene = SceneGraph::new();
+    let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    scene.add_renderer("default", engine).unwrap();
+    let mut add =
+        |yaml: &str| add_camera_renderers([&read(yaml)], &mut scene).map_err(|e| e.to_string());
+    assert_eq!(add("{}"), Ok(()));
+    assert_eq!(add("renderer_class: RenderEngineVtk"), Ok(()));
+    assert_eq!(add("renderer_class: RenderEngineCpu"), Ok(()));
+    let message = add("renderer_class: RenderEngineGltfClient").unwrap_err();
+    assert!(
+        message.contains("does not draw for RenderEngineGltfClient"),
+        "{message}"
+    );
+    let message = add("renderer_class: !RenderEngineCpuParams {}").unwrap_err();
+    assert!(
+        message.contains("its parameters can not be chosen"),
+        "{message}"
+    );
+    assert_eq!(
+        add("{renderer_name: other, renderer_class: !RenderEngineCpuParams {samples_per_side: 2}}"),
+        Ok(())
+    );
+    assert_eq!(scene.renderer_count(), 2);
+    let bad =
+        "{renderer_name: third, renderer_class: !RenderEngineCpuParams {samples_per_side: 99}}";
+    let message = add_camera_renderers([&read(bad)], &mut scene)
+        .unwrap_err()
+        .to_string();
+    assert!(message.contains("samples_per_side is 99"), "{message}");
+}
+
+/// A plant with a body `hand` in the model `arm`, with a frame `tip` on it.
+fn plant() -> MultibodyPlant {
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let arm = plant.add_model_instance("arm").unwrap();
+    let hand = plant
+        .add_rigid_body("hand", arm, SpatialInertia::zero())
+        .unwrap();
+    let tip = FixedOffsetFrame::new("tip", hand, Isometry3::translation(0.0, 0.0, 0.5));
+    plant.add_frame(tip).unwrap();
+    let frame = plant.frame_by_name("hand").unwrap();
+    plant
+        .weld_frames(
+            FrameIndex::WORLD,
+            frame,
+            Isometry3::translation(1.0, 0.0, 0.0),
+        )
+        .unwrap();
+    plant
+}
+
+/// What becomes of a camera in a scene with the plant.
+fn apply(config: &CameraConfig) -> Result<(Diagram<f64>, Option<AppliedCamera>)> {
+    let (mut b, mut scene) = (DiagramBuilder::new(), SceneGraph::new());
+    add_camera_renderers([config], &mut scene)?;
+    let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant(), scene).unwrap();
+    let applied = apply_camera_config(config, &mut b, &scene, Some(&plant))?;
+    Ok((b.build().unwrap(), applied))
+}
+
+#[test]
+fn cameras_are_fixed_in_frames_of_the_plant() {
+    for (frame, expected) in [
+        ("tip", Vector3::new(1.0, 0.0, 0.75)),
+        ("arm::tip", Vector3::new(1.0, 0.0, 0.75)),
+        ("arm::hand", Vector3::new(1.0, 0.0, 0.25)),
+        ("world", Vector3::new(0.0, 0.0, 0.25)),
+        ("''", Vector3::new(0.0, 0.0, 0.25)),
+    ] {
+        let config = read(&format!(
+            "X_PB: {{base_frame: {frame}, translation: [0, 0, 0.25]}}"
+        ));
+        let (diagram, camera) = apply(&config).unwrap();
+        let ctx = diagram.default_context();
+        let x_wb = ctx.eval(camera.unwrap().body_pose_in_world).unwrap();
+        assert!(
+            (x_wb.translation.vector - expected).norm() < 1e-15,
+            "{frame}: {x_wb}"
+        );
+    }
+    let message = apply(&read("X_PB: {base_frame: arm::elbow}"))
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        message.starts_with("camera 'preview_camera': X_PB.base_frame: "),
+        "{message}"
+    );
+    assert!(message.contains("arm::elbow"), "{message}");
+}
+
+/// Kinds and ports of sensors as pydrake 1.51.1 makes them.
+#[test]
+fn a_delay_makes_a_camera_asynchronous() {
+    let ports = |yaml: &str| {
+        let (diagram, camera) = apply(&read(yaml)).unwrap();
+        let sensor = diagram
+            .systems()
+            .find(|s| s.path == "rgbd_sensor_preview_camera");
+        (sensor.map(|s| s.output_ports.join(" ")), camera)
+    };
+    let all =
+        "color_image label_image depth_image_32f depth_image_16u body_pose_in_world image_time";
+    let (found, camera) = ports("{capture_offset: 0.01, label: true}");
+    let camera = camera.unwrap();
+    assert_eq!(found.as_deref(), Some(all));
+    assert!(matches!(camera.sensor, CameraSensor::Continuous(_)));
+    assert!(
+        camera.color_image.is_some()
+            && camera.label_image.is_some()
+            && camera.depth_image_32f.is_none()
+    );
+    assert_eq!((camera.period, camera.offset), (0.1, 0.01));
+
+    let (found, camera) = ports("output_delay: 0.05");
+    let camera = camera.unwrap();
+    assert_eq!(
+        found.as_deref(),
+        Some("color_image body_pose_in_world image_time")
+    );
+    assert!(matches!(camera.sensor, CameraSensor::Async(_)));
+    assert_eq!((camera.period, camera.offset), (0.1, 0.05 + 1e-6));
+    let (found, _) = ports("{output_delay: 0.05, depth: true, rgb: false}");
+    assert_eq!(
+        found.as_deref(),
+        Some("depth_image_32f depth_image_16u body_pose_in_world image_time")
+    );
+    let (found, camera) = ports("{output_delay: 0.05, label: true, rgb: false}");
+    assert_eq!(
+        found.as_deref(),
+        Some("color_image label_image body_pose_in_world image_time")
+    );
+    assert!(
+        camera.unwrap().color_image.is_none(),
+        "it was not asked for"
+    );
+    let (found, camera) = ports("rgb: false");
+    assert!(found.is_none() && camera.is_none());
+}
+
+#[test]
+fn forgotten_steps_are_explained() {
+    let mut b = DiagramBuilder::new();
+    let scene = b.add("scene_graph", SceneGraph::new());
+    let mut message = |yaml: &str| {
+        let applied = apply_camera_config(&read(yaml), &mut b, &scene, None);
+        applied.err().unwrap().to_string()
+    };
+    let found = message("name: front");
+    assert!(
+        found.contains(
+            "camera 'front': the scene has no renderer 'default'; call `add_camera_renderers`"
+        ),
+        "{found}"
+    );
+    let mut scene = SceneGraph::new();
+    let config = read("X_PB: {base_frame: hand}");
+    add_camera_renderers([&config], &mut scene).unwrap();
+    let mut b = DiagramBuilder::new();
+    let scene = b.add("scene_graph", scene);
+    let found = apply_camera_config(&config, &mut b, &scene, None)
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(found.contains("'hand' and there is no plant"), "{found}");
+}
+
+#[test]
+fn poses_become_transforms_and_back() {
+    for angles in [[0.0; 3], [0.3, -0.2, 2.0], [0.0, 0.0, 1e-9]] {
+        let rotation = tarragon_framework::math::rpy(angles[0], angles[1], angles[2]);
+        let pose = tarragon_framework::math::pose(rotation, Vector3::new(1.0, 2.0, 3.0));
+        let back = Transform::from(&pose).pose().unwrap();
+        assert!(
+            (back.to_homogeneous() - pose.to_homogeneous()).norm() < 1e-15,
+            "{angles:?}"
+        );
+    }
+}

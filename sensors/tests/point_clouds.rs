@@ -1,0 +1,623 @@
+//! Clouds from images, their neighbourhoods, and files; encoders.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use nalgebra::{Isometry3, Vector3};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::f64::consts::FRAC_PI_2;
+use tarragon_framework::prelude::*;
+use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
+use tarragon_geometry::{GeometryInstance, PerceptionProperties, SceneGraph, Sphere};
+use tarragon_sensors::*;
+
+type V = Vector3<f32>;
+
+fn cloud_of(points: &[[f32; 3]]) -> PointCloud {
+    let mut cloud = PointCloud::new(points.len(), BaseField::XYZS);
+    cloud
+        .xyzs_mut()
+        .iter_mut()
+        .zip(points)
+        .for_each(|(to, p)| *to = V::from(*p));
+    cloud
+}
+
+fn points(cloud: &PointCloud) -> Vec<[f32; 3]> {
+    cloud.xyzs().iter().map(|p| [p.x, p.y, p.z]).collect()
+}
+
+/// Reproducible numbers from 0 to 1.
+fn numbers(seed: u64) -> impl FnMut() -> f32 {
+    let mut state = seed;
+    move || {
+        // Knuth's MMIX generator; the upper bits are the good ones.
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 40) as f32 / (1_u64 << 24) as f32
+    }
+}
+
+#[test]
+fn new_values_are_unknown_and_old_ones_stay() {
+    let mut cloud = cloud_of(&[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+    let mut fields = cloud.fields();
+    fields.base_fields = fields.base_fields | BaseField::RGBS | BaseField::NORMALS;
+    fields.descriptor = Some(DescriptorType::CURVATURE);
+    cloud.set_fields(fields);
+    assert!(cloud.has_rgbs() && cloud.has_normals() && cloud.has_descriptors());
+    assert_eq!(cloud.rgbs(), [[0; 3]; 2]);
+    assert!(cloud.normals()[1].x.is_nan() && cloud.descriptors()[1].is_nan());
+    cloud.resize(3);
+    assert_eq!(points(&cloud)[..2], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+    assert!(cloud.xyzs()[2].x.is_nan());
+    cloud.resize(1);
+    assert_eq!(
+        (cloud.size(), cloud.descriptors().len(), cloud.rgbs().len()),
+        (1, 1, 1)
+    );
+    cloud.set_fields(BaseField::RGBS);
+    assert!(!cloud.has_xyzs() && cloud.xyzs().is_empty() && cloud.descriptors().is_empty());
+    for message in [
+        cloud.crop(V::zeros(), V::zeros()).unwrap_err().to_string(),
+        cloud.finite_points().unwrap_err().to_string(),
+        cloud.voxelized_down_sample(1.0).unwrap_err().to_string(),
+        cloud.estimate_normals(1.0, 3).unwrap_err().to_string(),
+        cloud
+            .flip_normals_toward_point(V::zeros())
+            .unwrap_err()
+            .to_string(),
+    ] {
+        assert!(
+            message.contains("the cloud has rgbs, positions"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn fields_are_copied_one_by_one() {
+    let mut from = PointCloud::new(3, BaseField::XYZS | BaseField::RGBS);
+    from.rgbs_mut()[2] = [1, 2, 3];
+    let mut to = cloud_of(&[[1.0, 2.0, 3.0]]);
+    let message = to
+        .set_from(&from, Some(BaseField::RGBS.into()))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("rgbs were asked for, this cloud has xyzs"),
+        "{message}"
+    );
+    assert_eq!(to, cloud_of(&[[1.0, 2.0, 3.0]]));
+    to.set_fields(BaseField::XYZS | BaseField::RGBS);
+    to.set_from(&from, Some(BaseField::RGBS.into())).unwrap();
+    assert_eq!(
+        (to.size(), to.rgbs()[2], to.xyzs()[0].x),
+        (3, [1, 2, 3], 1.0)
+    );
+    to.set_from(&from, None).unwrap();
+    assert_eq!(to.rgbs(), from.rgbs());
+    assert!(to.xyzs()[0].x.is_nan());
+}
+
+/// Recorded from pydrake 1.51.1, whose order of cells is arbitrary.
+#[test]
+fn cells_of_the_grid_are_drakes() {
+    let x = [0.1, 0.2, 0.9, -0.1, f32::NAN];
+    let mut cloud = cloud_of(&x.map(|x| [x, 0.0, 0.0]));
+    cloud.set_fields(BaseField::XYZS | BaseField::RGBS);
+    for (rgb, value) in cloud.rgbs_mut().iter_mut().zip([1, 2, 100, 255, 7]) {
+        *rgb = [value; 3];
+    }
+    let half = cloud.voxelized_down_sample(0.5).unwrap();
+    assert_eq!(
+        points(&half),
+        [[0.15, 0.0, 0.0], [0.9, 0.0, 0.0], [-0.1, 0.0, 0.0]]
+    );
+    // Drake truncates the mean 1.5 of the first cell to 1; here it is rounded.
+    assert_eq!(half.rgbs(), [[2; 3], [100; 3], [255; 3]]);
+    let fine = cloud.voxelized_down_sample(0.15).unwrap();
+    assert_eq!(fine.rgbs(), [[1; 3], [2; 3], [100; 3], [255; 3]]);
+    let cropped = cloud.crop(V::zeros(), V::new(0.2, 1.0, 1.0)).unwrap();
+    assert_eq!(points(&cropped), [[0.1, 0.0, 0.0], [0.2, 0.0, 0.0]]);
+    assert_eq!(cropped.rgbs(), [[1; 3], [2; 3]]);
+    for size in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(cloud.voxelized_down_sample(size).is_err(), "{size}");
+    }
+    assert!(cloud.crop(V::zeros(), V::new(1.0, -1.0, 1.0)).is_err());
+}
+
+#[test]
+fn means_are_of_all_fields() {
+    let mut cloud = PointCloud::new(
+        4,
+        Fields {
+            base_fields: BaseField::XYZS | BaseField::NORMALS,
+            descriptor: Some(DescriptorType::new(2, "two")),
+        },
+    );
+    cloud.xyzs_mut().fill(V::repeat(0.5));
+    cloud.normals_mut()[..3].copy_from_slice(&[V::x(), V::y(), V::new(f32::NAN, 0.0, 0.0)]);
+    cloud.descriptors_mut()[..5].copy_from_slice(&[1.0, 10.0, 3.0, f32::NAN, 8.0]);
+    let mean = cloud.voxelized_down_sample(1.0).unwrap();
+    let expected = V::new(1.0, 1.0, 0.0).normalize();
+    assert!((mean.normals()[0] - expected).norm() < 1e-7);
+    assert_eq!(
+        mean.descriptors(),
+        [4.0, 10.0],
+        "what is not finite is left out"
+    );
+}
+
+/// As pydrake 1.51.1 judges the same cloud: of five points on a line, three are neighbours.
+#[test]
+fn lonely_points_have_no_normals() {
+    let x = [0.1, 0.2, 0.9, -0.1, f32::NAN];
+    let mut cloud = cloud_of(&x.map(|x| [x, 0.0, 0.0]));
+    assert!(!cloud.estimate_normals(0.5, 3).unwrap());
+    for (i, known) in [true, true, false, true, false].into_iter().enumerate() {
+        let normal = cloud.normals()[i];
+        assert_eq!(normal.x.is_nan(), !known, "{i}");
+        assert!(
+            !known || normal.x.abs() < 1e-6 && (normal.norm() - 1.0).abs() < 1e-6,
+            "{normal}"
+        );
+    }
+    assert!(cloud.estimate_normals(0.5, 2).is_err());
+    assert!(cloud.estimate_normals(0.0, 3).is_err());
+    assert!(cloud.estimate_normals(f64::NAN, 3).is_err());
+    assert!(
+        !cloud.estimate_normals(f64::INFINITY, 3).unwrap(),
+        "one point is NaN"
+    );
+}
+
+#[test]
+fn normals_of_a_sphere_point_outwards_after_flipping() {
+    let mut next = numbers(7);
+    let mut directions = vec![];
+    while directions.len() < 4000 {
+        let v = V::new(next(), next(), next()) * 2.0 - V::repeat(1.0);
+        if (0.1..1.0).contains(&v.norm()) {
+            directions.push(v.normalize());
+        }
+    }
+    let center = V::new(10.0, -5.0, 2.0);
+    let mut cloud = PointCloud::new(directions.len(), BaseField::XYZS);
+    for (xyz, direction) in cloud.xyzs_mut().iter_mut().zip(&directions) {
+        *xyz = center + direction;
+    }
+    assert!(cloud.estimate_normals(0.3, 20).unwrap());
+    cloud.flip_normals_toward_point(center).unwrap();
+    for (normal, direction) in cloud.normals().iter().zip(&directions) {
+        // Twenty of 4000 points lie within 0.15 rad; half of it bounds the tilt of their plane generously.
+        assert!(
+            normal.dot(direction) < -(0.075_f32.cos()),
+            "{normal} {direction}"
+        );
+    }
+    // The same bits on any number of threads.
+    let again = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let mut cloud = cloud.clone();
+        pool.install(|| cloud.estimate_normals(0.3, 20).unwrap());
+        cloud
+    };
+    assert_eq!(again(1), again(3));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Against all pairs: normals come from the nearest points, and cells from their definition.
+    #[test]
+    fn neighbours_and_cells_follow_their_definitions(seed in any::<u64>(), n in 3..60_usize, radius in 0.1..0.8_f32, count in 3..12_usize) {
+        let mut next = numbers(seed);
+        let list: Vec<[f32; 3]> = (0..n).map(|_| [next(), next(), next()]).collect();
+        let mut cloud = cloud_of(&list);
+        cloud.estimate_normals(radius.into(), count).unwrap();
+        for (i, p) in cloud.xyzs().iter().enumerate() {
+            let mut near: Vec<(f32, usize)> = cloud.xyzs().iter().enumerate()
+                .map(|(k, q)| ((q - p).norm_squared(), k))
+                .filter(|(d, _)| *d <= radius * radius)
+                .collect();
+            near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            near.truncate(count);
+            let normal = cloud.normals()[i].cast::<f64>();
+            prop_assert_eq!(normal.x.is_nan(), near.len() < 2);
+            if near.len() < 3 {
+                continue;
+            }
+            let q: Vec<Vector3<f64>> = near.iter().map(|(_, k)| cloud.xyzs()[*k].cast()).collect();
+            let mean = q.iter().sum::<Vector3<f64>>() / q.len() as f64;
+            let spread = |v: &Vector3<f64>| q.iter().map(|q| (q - mean).dot(v).powi(2)).sum::<f64>();
+            // No direction has less spread; the margin is that of normals in f32 on a unit cube.
+            let least = spread(&normal);
+            for _ in 0..20 {
+                let v = Vector3::new(next(), next(), next()).cast::<f64>() - Vector3::repeat(0.5);
+                if v.norm() > 0.01 {
+                    prop_assert!(least <= spread(&v.normalize()) + 1e-5);
+                }
+            }
+        }
+        let size = f64::from(radius);
+        let mut cells: BTreeMap<[i64; 3], Vec<Vector3<f64>>> = BTreeMap::new();
+        for p in cloud.xyzs() {
+            let p = p.cast::<f64>();
+            cells.entry([p.x, p.y, p.z].map(|x| (x / size).floor() as i64)).or_default().push(p);
+        }
+        let fewer = cloud.voxelized_down_sample(size).unwrap();
+        prop_assert_eq!(fewer.size(), cells.len());
+        for members in cells.values() {
+            let mean = members.iter().sum::<Vector3<f64>>() / members.len() as f64;
+            prop_assert!(fewer.xyzs().iter().any(|p| (p.cast::<f64>() - mean).norm() < 1e-6));
+        }
+    }
+
+    #[test]
+    fn files_hold_every_bit(
+        xyz in prop::collection::vec(any::<[f32; 3]>(), 0..20),
+        rgb in any::<[u8; 3]>(),
+        normals in any::<bool>(),
+        colors in any::<bool>(),
+    ) {
+        let mut fields = BaseField::XYZS;
+        if normals { fields = fields | BaseField::NORMALS; }
+        if colors { fields = fields | BaseField::RGBS; }
+        let mut cloud = PointCloud::new(xyz.len(), fields);
+        cloud.xyzs_mut().iter_mut().zip(&xyz).for_each(|(to, p)| *to = V::from(*p));
+        cloud.normals_mut().iter_mut().zip(&xyz).for_each(|(to, p)| *to = V::from([p[2], p[1], p[0]]));
+        cloud.rgbs_mut().fill(rgb);
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.ply", "a.pcd"] {
+            for encoding in [PointCloudEncoding::Ascii, PointCloudEncoding::Binary] {
+                let path = folder.path().join(name);
+                save_point_cloud(&cloud, &path, encoding).unwrap();
+                let back = load_point_cloud(&path).unwrap();
+                let bits = |v: &[V]| v.iter().flat_map(|v| [v.x, v.y, v.z]).map(|x| if x.is_nan() { 0 } else { x.to_bits() }).collect::<Vec<_>>();
+                prop_assert_eq!(bits(back.xyzs()), bits(cloud.xyzs()));
+                prop_assert_eq!(bits(back.normals()), bits(cloud.normals()));
+                prop_assert_eq!(back.rgbs(), cloud.rgbs());
+                prop_assert_eq!(back.fields(), cloud.fields());
+            }
+        }
+    }
+
+    /// Damaged files are errors or other clouds, never panics.
+    #[test]
+    fn damaged_files_do_not_panic(at in 0..400_usize, byte in any::<u8>(), cut in 0..400_usize, binary in any::<bool>()) {
+        let mut cloud = PointCloud::new(5, BaseField::XYZS | BaseField::RGBS | BaseField::NORMALS);
+        cloud.xyzs_mut().fill(V::new(1.5, -2.0, 1e10));
+        let folder = tempfile::tempdir().unwrap();
+        let encoding = if binary { PointCloudEncoding::Binary } else { PointCloudEncoding::Ascii };
+        for (name, format) in [("a.ply", PointCloudFileFormat::Ply), ("a.pcd", PointCloudFileFormat::Pcd)] {
+            let path = folder.path().join(name);
+            save_point_cloud(&cloud, &path, encoding).unwrap();
+            let mut bytes = std::fs::read(&path).unwrap();
+            let _ = parse_point_cloud(&bytes[..cut.min(bytes.len())], format);
+            if let Some(b) = bytes.get_mut(at) { *b = byte; }
+            if let Ok(found) = parse_point_cloud(&bytes, format) {
+                prop_assert!(found.size() <= bytes.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn files_of_others_are_read() {
+    // Doubles before the position, a comment, faces behind, big-endian.
+    let mut bytes = b"ply\nformat binary_big_endian 1.0\ncomment made by hand\nelement vertex 1\nproperty double w\n\
+        property float x\nproperty short y\nproperty uchar z\nelement face 1\nproperty list uchar int vertex_indices\n\
+        end_header\n"
+        .to_vec();
+    bytes.extend(9.5_f64.to_be_bytes());
+    bytes.extend(1.25_f32.to_be_bytes());
+    bytes.extend((-300_i16).to_be_bytes());
+    bytes.push(200);
+    bytes.extend([3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let cloud = parse_point_cloud(&bytes, PointCloudFileFormat::Ply).unwrap();
+    assert_eq!(points(&cloud), [[1.25, -300.0, 200.0]]);
+    // PCL writes colours as the bits of a float.
+    let rgb = f32::from_bits(0x00_ff_80_01);
+    let text = format!(
+        "# comment\nVERSION .7\nFIELDS x y z _ rgb\nSIZE 4 4 4 1 4\nTYPE F F F U F\nCOUNT 1 1 1 2 1\nWIDTH 1\nHEIGHT 1\n\
+         POINTS 1\nDATA ascii\n1 2 nan 8 8 {rgb:e}\n"
+    );
+    let cloud = parse_point_cloud(text.as_bytes(), PointCloudFileFormat::Pcd).unwrap();
+    assert_eq!(cloud.rgbs(), [[255, 128, 1]]);
+    assert!(cloud.xyzs()[0].y == 2.0 && cloud.xyzs()[0].z.is_nan());
+}
+
+#[test]
+fn mistakes_in_files_are_explained() {
+    let ply = |text: &str| {
+        parse_point_cloud(text.as_bytes(), PointCloudFileFormat::Ply)
+            .unwrap_err()
+            .to_string()
+    };
+    let head = "ply\nformat ascii 1.0\nelement vertex 2\n";
+    let xyz = "property float x\nproperty float y\nproperty float z\nend_header\n";
+    for (text, expected) in [
+        ("".into(), "the header does not end"),
+        ("plx\n".into(), "line 1 is 'plx', 'ply' is expected"),
+        (
+            format!("{head}property quad x\n"),
+            "line 4 is 'property quad x'",
+        ),
+        (
+            format!("{head}property list uchar int x\n"),
+            "no lists of vertices",
+        ),
+        (
+            format!("{head}property float x\nend_header\n1 2"),
+            "the points have [x]",
+        ),
+        (
+            format!("{head}{xyz}1 2 3 4"),
+            "the file ends at point 1 of 2",
+        ),
+        (format!("{head}{xyz}1 2 3 4 x 6"), "point 1 has 'x'"),
+        (
+            format!("ply\nformat ascii 1.0\nelement vertex 99999999999\n{xyz}1 2 3"),
+            "promises 99999999999 points",
+        ),
+        (format!("ply\nelement vertex 0\n{xyz}"), "no line 'format'"),
+    ] {
+        let message = ply(&text);
+        assert!(message.contains(expected), "{text:?}: {message}");
+    }
+    let pcd = |text: &str| {
+        parse_point_cloud(text.as_bytes(), PointCloudFileFormat::Pcd)
+            .unwrap_err()
+            .to_string()
+    };
+    for (text, expected) in [
+        (
+            "FIELDS x y z\nSIZE 4 4\nTYPE F F F\nPOINTS 0\nDATA ascii\n",
+            "3 FIELDS, 2 SIZE",
+        ),
+        (
+            "FIELDS x y z\nSIZE 4 4 3\nTYPE F F F\nPOINTS 0\nDATA ascii\n",
+            "field 'z' has TYPE F, SIZE 3",
+        ),
+        ("FIELDS x\nSIZE 4\nTYPE F\nDATA ascii\n", "no line 'POINTS'"),
+        ("DATA binary_compressed\n", "compressed files are not read"),
+        ("HELLO\n", "line 1 is 'HELLO'"),
+    ] {
+        let message = pcd(text);
+        assert!(message.contains(expected), "{text:?}: {message}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let save = |cloud: &PointCloud, name: &str| {
+        let path = folder.path().join(name);
+        save_point_cloud(cloud, path, PointCloudEncoding::Binary)
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(
+        save(&PointCloud::default(), "a.ply")
+            .contains("a.ply: PointCloud::save: the cloud has no fields")
+    );
+    assert!(save(&cloud_of(&[]), "a.xyz").contains(".ply or .pcd"));
+    assert!(save(&cloud_of(&[]), "no/such/a.ply").contains("no/such/a.ply"));
+    assert_eq!(
+        std::fs::read_dir(folder.path()).unwrap().count(),
+        0,
+        "nothing half written"
+    );
+    std::fs::write(folder.path().join("b.ply"), "x\n").unwrap();
+    let message = load_point_cloud(folder.path().join("b.ply"))
+        .unwrap_err()
+        .to_string();
+    assert!(message.contains("b.ply: line 1 is 'x'"), "{message}");
+}
+
+/// Points of a drawn ball lie on the ball.
+#[test]
+fn points_lie_on_what_was_drawn() {
+    let center = Vector3::new(0.2, -0.1, 2.0);
+    let mut scene = SceneGraph::new();
+    let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    scene.add_renderer("cpu", engine).unwrap();
+    let (world, source) = (
+        scene.world_frame_id(),
+        scene.register_source("toys").unwrap(),
+    );
+    let ball = GeometryInstance::new(
+        Isometry3::translation(0.2, -0.1, 2.0),
+        Sphere::new(0.5).unwrap(),
+        "ball",
+    )
+    .with_perception(PerceptionProperties::new());
+    scene.register_anchored_geometry(source, ball).unwrap();
+    let info = CameraInfo::new(65, 49, 70.0, 60.0, 30.0, 26.0).unwrap();
+    let core = RenderCameraCore::new(
+        "cpu",
+        info,
+        ClippingRange::new(0.1, 10.0).unwrap(),
+        Isometry3::identity(),
+    );
+    let camera = DepthRenderCamera::new(core, DepthRange::new(0.1, 5.0).unwrap()).unwrap();
+    let x_wb = tarragon_framework::math::pose_xyz_rpy(
+        Vector3::new(0.1, 0.2, -0.3),
+        Vector3::new(0.05, -0.1, 0.3),
+    );
+    let mut b = DiagramBuilder::new();
+    let scene = b.add("scene_graph", scene);
+    let sensor = b.add_f64("sensor", RgbdSensor::from_depth_camera(world, x_wb, camera));
+    b.connect(scene.query, sensor.geometry_query);
+    let fields = BaseField::XYZS | BaseField::RGBS;
+    let metres = b.add_f64(
+        "metres",
+        DepthImageToPointCloud::<Depth32F>::new(info, fields).unwrap(),
+    );
+    let millimetres = b.add_f64(
+        "mm",
+        DepthImageToPointCloud::<Depth16U>::new(info, BaseField::XYZS).unwrap(),
+    );
+    b.connect(sensor.depth_image_32f, metres.depth_image);
+    b.connect(sensor.color_image, metres.color_image);
+    b.connect(sensor.body_pose_in_world, metres.camera_pose);
+    b.connect(sensor.depth_image_16u, millimetres.depth_image);
+    b.connect(sensor.body_pose_in_world, millimetres.camera_pose);
+    let ctx = b.build().unwrap().default_context();
+    let labels = ctx
+        .eval(sensor.depth_image_32f)
+        .unwrap()
+        .data()
+        .iter()
+        .filter(|d| d.is_finite())
+        .count();
+    let clouds = [
+        ctx.eval(metres.point_cloud).unwrap(),
+        ctx.eval(millimetres.point_cloud).unwrap(),
+    ];
+    // f32 at 2 m, and whole millimetres along rays that are at most 30 degrees oblique.
+    for (cloud, tolerance) in clouds.into_iter().zip([1e-6, 1.2e-3]) {
+        assert_eq!(cloud.size(), 65 * 49);
+        let seen = cloud.finite_points().unwrap();
+        assert!(seen.size() == labels && labels > 300, "{labels}");
+        for p in seen.xyzs() {
+            // The rounding goes along the ray, the error across the surface is the larger the flatter.
+            let p = p.cast::<f64>();
+            let ray = (p - x_wb.translation.vector).normalize();
+            let oblique = (p - center).normalize().dot(&ray).abs().max(0.02);
+            let error = (p - center).norm() - 0.5;
+            assert!(error.abs() < tolerance / oblique.min(1.0), "{error} at {p}");
+        }
+    }
+    let colors = clouds[0].rgbs();
+    assert_eq!(colors[0], [204, 229, 255]);
+    assert!(clouds[0].xyzs()[0].iter().all(|x| *x == f32::INFINITY));
+}
+
+#[test]
+fn clouds_from_images_check_what_they_get() {
+    let info = CameraInfo::from_fov_y(4, 3, 1.0).unwrap();
+    let make = |fields| DepthImageToPointCloud::<Depth16U>::new(info, fields);
+    assert!(make(BaseField::RGBS).is_err() && make(BaseField::XYZS | BaseField::NORMALS).is_err());
+    assert!(make(BaseField::XYZS).unwrap().with_scale(0.0).is_err());
+    let (depth, mut cloud) = (
+        Image::<Depth16U>::with_value(4, 3, 2000),
+        PointCloud::default(),
+    );
+    let plain = make(BaseField::XYZS).unwrap();
+    plain.convert(&depth, None, None, &mut cloud).unwrap();
+    assert!(cloud.xyzs().iter().all(|p| p.z == 2.0));
+    let tenths = plain.clone().with_scale(0.0001).unwrap();
+    tenths.convert(&depth, None, None, &mut cloud).unwrap();
+    assert!(cloud.xyzs().iter().all(|p| (p.z - 0.2).abs() < 1e-7));
+    let colored = make(BaseField::XYZS | BaseField::RGBS).unwrap();
+    let mut message = |depth: &ImageDepth16U, color: Option<&ImageRgba8U>| {
+        colored
+            .convert(depth, color, None, &mut cloud)
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(message(&depth, None).contains("connect 'color_image'"));
+    assert!(message(&depth, Some(&ImageRgba8U::new(3, 3))).contains("is 3 x 3, the 4 x 3"));
+    assert!(message(&ImageDepth16U::new(5, 3), None).contains("is 5 x 3, the 4 x 3"));
+}
+
+/// Recorded from RotaryEncoders([4, 4, 7, 100]) of pydrake 1.51.1 with the offsets 0, 0.3, -0.2, 0.1.
+#[test]
+fn encoders_count_as_drakes() {
+    let recorded = [
+        (1.0, [0.0, 0.0, 0.8975979010256551, 0.8796459430051421]),
+        (
+            -1.0,
+            [
+                -FRAC_PI_2,
+                -FRAC_PI_2,
+                -0.8975979010256551,
+                -1.1309733552923256,
+            ],
+        ),
+        (
+            FRAC_PI_2,
+            [FRAC_PI_2, 0.0, 0.8975979010256551, 1.4451326206513049],
+        ),
+        (
+            3.0,
+            [FRAC_PI_2, FRAC_PI_2, 2.692793703076965, 2.8902652413026098],
+        ),
+        (
+            -3.2,
+            [
+                -4.71238898038469,
+                -4.71238898038469,
+                -3.5903916041026203,
+                -3.330088212805181,
+            ],
+        ),
+        (
+            100.0,
+            [
+                98.96016858807847,
+                98.96016858807847,
+                99.63336701384772,
+                99.83981453108363,
+            ],
+        ),
+    ];
+    let mut b = DiagramBuilder::new();
+    let encoders = b.add(
+        "encoders",
+        RotaryEncoders::with_ticks([4, 4, 7, 100]).unwrap(),
+    );
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    *ctx.param_mut(encoders.calibration_offsets).unwrap() = vec![0.0, 0.3, -0.2, 0.1];
+    for (angle, expected) in recorded {
+        ctx.fix(encoders.u, vec![angle; 4]).unwrap();
+        let found = ctx.eval(encoders.y).unwrap();
+        for (found, expected) in found.iter().zip(expected) {
+            // Two roundings of numbers up to 100.
+            assert!(
+                (found - expected).abs() < 3e-14,
+                "{angle}: {found} {expected}"
+            );
+        }
+    }
+    *ctx.param_mut(encoders.calibration_offsets).unwrap() = vec![0.0];
+    let message = ctx.eval(encoders.y).unwrap_err().to_string();
+    assert!(
+        message.contains("1 calibration offsets, one for each of the 4"),
+        "{message}"
+    );
+}
+
+#[test]
+fn encoders_select_and_differentiate() {
+    let mut b = DiagramBuilder::new();
+    let picked = b.add("picked", RotaryEncoders::with_indices(3, [2, 0]).unwrap());
+    let ticks = b.add("ticks", RotaryEncoders::new(3, [1, 1], [10, 1]).unwrap());
+    let diagram = b.build().unwrap().to_scalar::<AutoDiff>().unwrap();
+    let (picked, ticks) = (
+        diagram.ports(&picked).unwrap(),
+        diagram.ports(&ticks).unwrap(),
+    );
+    let mut ctx = diagram.default_context();
+    let u: Vec<AutoDiff> = (0..3)
+        .map(|i| AutoDiff::variable(1.0 + i as f64, i))
+        .collect();
+    ctx.fix(picked.u, u.clone()).unwrap();
+    ctx.fix(ticks.u, u).unwrap();
+    ctx.param_mut(picked.calibration_offsets).unwrap()[0] = AutoDiff::variable(0.5, 3);
+    let y = ctx.eval(picked.y).unwrap();
+    assert_eq!((y[0].re, y[0].eps[2], y[0].eps[3]), (2.5, 1.0, -1.0));
+    assert_eq!((y[1].re, y[1].eps[0]), (1.0, 1.0));
+    let y = ctx.eval(ticks.y).unwrap();
+    assert!(
+        y.iter().all(|y| y.eps == [0.0; 8]),
+        "constant between ticks"
+    );
+    assert_eq!(y[1].re, 0.0);
+    assert!(RotaryEncoders::with_indices(3, [3]).is_err());
+    assert!(RotaryEncoders::new(3, [1], [1, 2]).is_err());
+    assert!(RotaryEncoders::with_ticks([5, 0]).is_err());
+}
