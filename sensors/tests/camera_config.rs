@@ -198,6 +198,10 @@ fn what_is_written_is_read_again() {
         };
         let text = config.to_yaml().unwrap();
         assert_eq!(read(&text), config, "{text}");
+        assert!(
+            text.contains("name: \"no\""),
+            "false for a reader of YAML 1.1: {text}"
+        );
     }
 }
 

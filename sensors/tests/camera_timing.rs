@@ -278,3 +278,46 @@ fn impossible_schedules_are_explained() {
         );
     }
 }
+
+#[test]
+fn defaults_of_sensors_can_be_changed() {
+    let world = world(Behaviour::default());
+    let config = RgbdSensorAsyncConfig {
+        depth_camera: None,
+        ..world.config(5.0, 0.0, 0.05)
+    };
+    let x_pb = Isometry3::translation(0.0, 0.0, 1.0);
+    let mut sensor = RgbdSensorAsync::new(world.cart, Isometry3::identity(), config).unwrap();
+    let root = world.scene.system().world_frame_id();
+    sensor.set_default_parent_frame_id(root);
+    sensor.set_default_x_pb(x_pb);
+    let shown = world.color.clone().with_show_window(true);
+    sensor
+        .set_default_color_render_camera(shown.clone())
+        .unwrap();
+    let refused = sensor.set_default_depth_render_camera(world.depth.clone());
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains("without a depth camera"), "{message}");
+    let mut continuous =
+        RgbdSensor::from_depth_camera(world.cart, Isometry3::identity(), world.depth.clone());
+    continuous.set_default_parent_frame_id(root);
+    continuous.set_default_x_pb(x_pb);
+    continuous.set_default_color_render_camera(shown.clone());
+    assert_eq!(continuous.default_x_pb(), &x_pb);
+    let mut b = DiagramBuilder::new();
+    let sensor = b.add_f64("async", sensor);
+    let continuous = b.add_f64("continuous", continuous);
+    let ctx = b.build().unwrap().default_context();
+    for (parent, pose, camera) in [
+        (sensor.parent_id, sensor.x_pb, sensor.color_camera.unwrap()),
+        (
+            continuous.parent_id,
+            continuous.x_pb,
+            continuous.color_camera,
+        ),
+    ] {
+        assert_eq!(ctx.param(parent).unwrap(), &root);
+        assert_eq!(ctx.param(pose).unwrap(), &x_pb);
+        assert_eq!(ctx.param(camera).unwrap(), &shown);
+    }
+}
