@@ -1,21 +1,24 @@
-//! The CPU render engine on one thread: next to `e_render.py vtk 1core`.
+//! The CPU render engine, and cameras that write files: next to `e_render.py vtk 1core` and `4core`.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
 mod support;
 
-use criterion::{Criterion, criterion_group, criterion_main};
-use nalgebra::{Isometry3, Matrix3, Vector3};
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use nalgebra::{Isometry3, Matrix3, Translation3, Vector3};
+use rayon::prelude::*;
 use std::hint::black_box;
-use support::{numbers, pose, scene};
+use support::{numbers, pose, scene, scenes};
 use tarragon::framework::math;
 use tarragon::geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
-use tarragon::geometry::{BoxShape, Capsule, Cylinder, Ellipsoid, RenderLabel, Sphere};
+use tarragon::geometry::{
+    BoxShape, Capsule, Cylinder, Ellipsoid, FrameId, FramePoseVector, Mesh, RenderLabel, Sphere,
+};
 use tarragon::prelude::*;
 use tarragon::sensors::{
-    CameraInfo, ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera, ImageDepth32F,
-    ImageLabel16I, ImageRgba8U, RenderCameraCore,
+    CameraInfo, ClippingRange, ColorRenderCamera, Depth32F, DepthRange, DepthRenderCamera,
+    ImageDepth32F, ImageLabel16I, ImageRgba8U, Label16I, RenderCameraCore, Rgba8U,
 };
 
 /// A camera that looks at the origin from `distance`, 0.8 rad above the ground.
@@ -34,86 +37,313 @@ fn properties(object: &serde_json::Value) -> PerceptionProperties {
     PerceptionProperties::with_color_and_label(Rgba::new(c[0], c[1], c[2], c[3]).unwrap(), label)
 }
 
-fn primitives(c: &mut Criterion) {
-    for n in [10, 100, 1000] {
-        let Some(json) = scene(&format!("render_{n}")) else {
-            continue;
-        };
-        let mut graph = SceneGraph::new();
-        let params = RenderEngineCpuParams {
-            threads: Some(1),
-            ..RenderEngineCpuParams::default()
-        };
-        graph
-            .add_renderer("r", RenderEngineCpu::new(params).unwrap())
-            .unwrap();
-        let source = graph.register_source("s").unwrap();
-        for (i, object) in json["objects"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .chain([&json["ground"]])
-            .enumerate()
-        {
+/// A scene of the script, and from where it is looked at.
+struct Stage {
+    /// The tag of the scene in the ids, and the number behind them.
+    name: &'static str,
+    n: usize,
+    json: Option<serde_json::Value>,
+    mesh: Option<Mesh>,
+    distance: f64,
+}
+
+impl Stage {
+    fn primitives(n: usize) -> Option<Self> {
+        let json = scene(&format!("render_{n}"))?;
+        Some(Self {
+            name: "prims",
+            n,
+            distance: json["camera_distance"].as_f64().unwrap(),
+            json: Some(json),
+            mesh: None,
+        })
+    }
+
+    /// The mesh of 101,760 triangles, which the script keeps beside its scenes.
+    fn mesh(name: &'static str, extension: &str) -> Option<Self> {
+        let path = scenes().join(format!("../meshes/bumpyn.{extension}"));
+        if !path.exists() {
+            eprintln!("SKIPPED {}: no such file", path.display());
+            return None;
+        }
+        Some(Self {
+            name,
+            n: 1,
+            json: None,
+            mesh: Some(Mesh::new(path)),
+            distance: 2.0,
+        })
+    }
+
+    /// The objects of the script: shape, pose and properties.
+    fn objects(&self) -> Vec<(Shape, Isometry3<f64>, PerceptionProperties)> {
+        let shape = |object: &serde_json::Value| -> Shape {
             let d = numbers(&object["dims"]);
-            let shape: Shape = match object["shape"].as_str().unwrap_or("box") {
+            match object["shape"].as_str().unwrap_or("box") {
                 "sphere" => Sphere::new(d[0]).unwrap().into(),
                 "box" => BoxShape::new(d[0], d[1], d[2]).unwrap().into(),
                 "capsule" => Capsule::new(d[0], d[1]).unwrap().into(),
                 "cylinder" => Cylinder::new(d[0], d[1]).unwrap().into(),
                 _ => Ellipsoid::new(d[0], d[1], d[2]).unwrap().into(),
-            };
-            let instance = GeometryInstance::new(pose(&object["pose"]), shape, &format!("g{i}"))
-                .with_perception(properties(object));
+            }
+        };
+        let json = self.json.iter();
+        let all = json.flat_map(|json| {
+            json["objects"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .chain([&json["ground"]])
+        });
+        let mut objects: Vec<_> = all
+            .map(|object| (shape(object), pose(&object["pose"]), properties(object)))
+            .collect();
+        if let Some(mesh) = &self.mesh {
+            let color = Rgba::new(0.8, 0.5, 0.2, 1.0).unwrap();
+            let label = RenderLabel::new(1).unwrap();
+            let properties = PerceptionProperties::with_color_and_label(color, label);
+            objects.push((mesh.clone().into(), Isometry3::identity(), properties));
+        }
+        objects
+    }
+
+    /// Everything, anchored, with a renderer "r".
+    fn graph(&self, threads: Option<usize>) -> SceneGraph {
+        let mut graph = SceneGraph::new();
+        add_renderer(&mut graph, threads);
+        let source = graph.register_source("s").unwrap();
+        for (i, (shape, pose, properties)) in self.objects().into_iter().enumerate() {
+            let instance =
+                GeometryInstance::new(pose, shape, &format!("g{i}")).with_perception(properties);
             graph.register_anchored_geometry(source, instance).unwrap();
         }
-        let world = graph.world_frame_id();
-        let mut b = DiagramBuilder::new();
-        let graph = b.add("scene", graph);
-        let ctx = b.build().unwrap().default_context();
-        let query = ctx.eval(graph.query).unwrap();
+        graph
+    }
+}
 
-        let info = CameraInfo::from_fov_y(640, 480, std::f64::consts::FRAC_PI_4).unwrap();
-        let clipping = ClippingRange::new(0.05, 60.0).unwrap();
-        let core = RenderCameraCore::new("r", info, clipping, Isometry3::identity());
-        let color = ColorRenderCamera::new(core.clone());
-        let depth = DepthRenderCamera::new(core, DepthRange::new(0.1, 50.0).unwrap()).unwrap();
-        let distance = json["camera_distance"].as_f64().unwrap();
-        let views: Vec<_> = (0..16)
-            .map(|i| camera_pose(distance, 0.3 + 0.1 * f64::from(i)))
-            .collect();
-        let mut view = views.iter().cycle();
-        let mut next = move || *view.next().unwrap();
+fn add_renderer(graph: &mut SceneGraph, threads: Option<usize>) {
+    let params = RenderEngineCpuParams {
+        threads,
+        ..RenderEngineCpuParams::default()
+    };
+    let engine = RenderEngineCpu::new(params).unwrap();
+    graph.add_renderer("r", engine).unwrap();
+}
 
-        let mut bench = |kind: &str, draw: &mut dyn FnMut(&Isometry3<f64>)| {
-            let mut group = c.benchmark_group(format!("E.vtk.1core.{kind}.prims.640x480"));
-            group.sample_size(20);
-            group.bench_function(n.to_string(), |bencher| bencher.iter(|| draw(&next())));
-            group.finish();
+fn cameras(width: usize, height: usize) -> (ColorRenderCamera, DepthRenderCamera) {
+    let info = CameraInfo::from_fov_y(width, height, std::f64::consts::FRAC_PI_4).unwrap();
+    let clipping = ClippingRange::new(0.05, 60.0).unwrap();
+    let core = RenderCameraCore::new("r", info, clipping, Isometry3::identity());
+    let range = DepthRange::new(0.1, 50.0).unwrap();
+    let depth = DepthRenderCamera::new(core.clone(), range).unwrap();
+    (ColorRenderCamera::new(core), depth)
+}
+
+/// A snapshot of a scene.
+fn snapshot(graph: SceneGraph) -> QueryObject<f64> {
+    let mut b = DiagramBuilder::new();
+    let graph = b.add("scene", graph);
+    let ctx = b.build().unwrap().default_context();
+    ctx.eval(graph.query).unwrap().clone()
+}
+
+/// One frame per iteration, from one of 16 places.
+fn frames(c: &mut Criterion) {
+    let stages = [10, 100, 1000].map(Stage::primitives);
+    let meshes = ["obj", "gltf"].map(|extension| {
+        let name = if extension == "obj" {
+            "mesh101760tri.obj"
+        } else {
+            "mesh101760tri.gltf"
         };
-        let mut image = ImageRgba8U::new(640, 480);
-        bench("color", &mut |x_wc| {
-            query
-                .render_color_image(&color, world, x_wc, &mut image)
-                .unwrap();
-            black_box(&image);
-        });
-        let mut image = ImageDepth32F::new(640, 480);
-        bench("depth", &mut |x_wc| {
-            query
-                .render_depth_image(&depth, world, x_wc, &mut image)
-                .unwrap();
-            black_box(&image);
-        });
-        let mut image = ImageLabel16I::new(640, 480);
-        bench("label", &mut |x_wc| {
-            query
-                .render_label_image(&color, world, x_wc, &mut image)
-                .unwrap();
-            black_box(&image);
+        Stage::mesh(name, extension)
+    });
+    for stage in stages.into_iter().chain(meshes).flatten() {
+        for (tag, threads) in [("1core", Some(1)), ("4core", Some(4))] {
+            let graph = stage.graph(threads);
+            let world = graph.world_frame_id();
+            let query = snapshot(graph);
+            let views: Vec<_> = (0..16)
+                .map(|i| camera_pose(stage.distance, 0.3 + 0.1 * f64::from(i)))
+                .collect();
+            let mut view = views.iter().cycle();
+            let mut next = move || *view.next().unwrap();
+            for (width, height) in [(640, 480), (1280, 720)] {
+                let (color, depth) = cameras(width, height);
+                let mut bench = |kind: &str, draw: &mut dyn FnMut(&Isometry3<f64>)| {
+                    let id = format!("E.vtk.{tag}.{kind}.{}.{width}x{height}", stage.name);
+                    let mut group = c.benchmark_group(id);
+                    group.sample_size(20);
+                    let id = stage.n.to_string();
+                    group.bench_function(id, |bencher| bencher.iter(|| draw(&next())));
+                    group.finish();
+                };
+                let mut image = ImageRgba8U::new(width, height);
+                bench("color", &mut |x_wc| {
+                    let done = query.render_color_image(&color, world, x_wc, &mut image);
+                    done.unwrap();
+                    black_box(&image);
+                });
+                let mut image = ImageDepth32F::new(width, height);
+                bench("depth", &mut |x_wc| {
+                    let done = query.render_depth_image(&depth, world, x_wc, &mut image);
+                    done.unwrap();
+                    black_box(&image);
+                });
+                let mut image = ImageLabel16I::new(width, height);
+                bench("label", &mut |x_wc| {
+                    let done = query.render_label_image(&color, world, x_wc, &mut image);
+                    done.unwrap();
+                    black_box(&image);
+                });
+            }
+        }
+    }
+}
+
+/// Sixteen cameras on one scene: colour images of 320x240, one after the other with all threads in each,
+/// and side by side with one thread each.
+fn sixteen_cameras(c: &mut Criterion) {
+    let Some(stage) = Stage::primitives(100) else {
+        return;
+    };
+    let (color, _) = cameras(320, 240);
+    let views: Vec<_> = (0..16)
+        .map(|i| camera_pose(stage.distance, 0.39 * f64::from(i)))
+        .collect();
+    for (name, threads, side_by_side) in [
+        ("one_thread", Some(1), false),
+        ("threads_in_each", None, false),
+        ("side_by_side", Some(1), true),
+    ] {
+        let graph = stage.graph(threads);
+        let world = graph.world_frame_id();
+        let query = snapshot(graph);
+        let mut images = vec![ImageRgba8U::new(320, 240); views.len()];
+        c.bench_function(&format!("cameras16.{name}/100"), |bencher| {
+            let draw = |(x_wc, image): (&Isometry3<f64>, &mut ImageRgba8U)| {
+                query
+                    .render_color_image(&color, world, x_wc, image)
+                    .unwrap();
+            };
+            bencher.iter(|| {
+                if side_by_side {
+                    views.par_iter().zip(&mut images).for_each(draw);
+                } else {
+                    views.iter().zip(&mut images).for_each(draw);
+                }
+            });
         });
     }
 }
 
-criterion_group!(benches, primitives);
+/// All objects rise by 0.2 m in 2 s.
+struct Rising {
+    frames: Vec<(FrameId, Isometry3<f64>)>,
+}
+
+impl LeafSystem<f64> for Rising {
+    type Ports = OutputPort<FramePoseVector<f64>>;
+
+    fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+        let none = FramePoseVector::default();
+        d.output("poses", none, &[Dep::Time], |this, ctx, poses| {
+            let up = Translation3::new(0.0, 0.0, 0.1 * ctx.time().min(2.0));
+            *poses = this.frames.iter().map(|(id, x)| (*id, up * x)).collect();
+            Ok(())
+        })
+    }
+}
+
+/// A camera at 30 Hz and its images on disk, 2 s per iteration.
+fn sensor_and_writer(c: &mut Criterion) {
+    let folder = tempfile::tempdir().unwrap();
+    for stage in [10, 100].into_iter().filter_map(Stage::primitives) {
+        for kinds in [&["color"][..], &["depth"], &["color", "depth", "label"]] {
+            let mut graph = SceneGraph::new();
+            add_renderer(&mut graph, Some(1));
+            let source = graph.register_source("s").unwrap();
+            let mut frames = vec![];
+            // The script draws the objects without the ground here.
+            let objects = stage.objects().into_iter().take(stage.n);
+            for (i, (shape, x_wg, properties)) in objects.enumerate() {
+                let frame = GeometryFrame::new(format!("f{i}"));
+                let frame = graph.register_frame(source, frame).unwrap();
+                let instance = GeometryInstance::new(Isometry3::identity(), shape, "v");
+                let instance = instance.with_perception(properties);
+                graph.register_geometry(source, frame, instance).unwrap();
+                frames.push((frame, x_wg));
+            }
+            let world = graph.world_frame_id();
+            let (color, depth) = cameras(640, 480);
+            let mut b = DiagramBuilder::new();
+            let graph = b.add_f64("scene_graph", graph);
+            let poses = b.add_f64("poses", Rising { frames });
+            b.connect(*poses, graph.source_pose_port(source).unwrap());
+            let x_wb = camera_pose(stage.distance, 0.3);
+            let camera = b.add_f64("camera", RgbdSensor::new(world, x_wb, color, depth));
+            b.connect(graph.query, camera.geometry_query);
+            let mut writer = ImageWriter::new();
+            let path = |kind: &str| format!("{}/{kind}_{{count:04}}", folder.path().display());
+            let period = 1.0 / 30.0;
+            let (mut colors, mut depths, mut labels) = (None, None, None);
+            for kind in kinds {
+                let path = path(kind);
+                match *kind {
+                    "color" => {
+                        colors = Some(
+                            writer
+                                .declare_image_input_port::<Rgba8U>(kind, &path, period, 0.0)
+                                .unwrap(),
+                        )
+                    }
+                    "depth" => {
+                        depths = Some(
+                            writer
+                                .declare_image_input_port::<Depth32F>(kind, &path, period, 0.0)
+                                .unwrap(),
+                        )
+                    }
+                    _ => {
+                        labels = Some(
+                            writer
+                                .declare_image_input_port::<Label16I>(kind, &path, period, 0.0)
+                                .unwrap(),
+                        )
+                    }
+                }
+            }
+            let writer = b.add_f64("writer", writer);
+            if let Some(port) = colors {
+                b.connect(camera.color_image, writer.image_port(port).unwrap());
+            }
+            if let Some(port) = depths {
+                b.connect(camera.depth_image_32f, writer.image_port(port).unwrap());
+            }
+            if let Some(port) = labels {
+                b.connect(camera.label_image, writer.image_port(port).unwrap());
+            }
+            let diagram = b.build().unwrap();
+            let id = format!(
+                "E.vtk.1core.RgbdSensor+ImageWriter.30Hz.2s.{}",
+                kinds.join("+")
+            );
+            let mut group = c.benchmark_group(id);
+            group.sample_size(10);
+            group.bench_function(stage.n.to_string(), |bencher| {
+                let prepare = || {
+                    let mut simulator =
+                        Simulator::new(&diagram, diagram.default_context()).unwrap();
+                    simulator.initialize().unwrap();
+                    simulator
+                };
+                let run = |mut simulator: Simulator<f64>| simulator.advance_to(2.0).unwrap();
+                bencher.iter_batched(prepare, run, BatchSize::PerIteration);
+            });
+            group.finish();
+        }
+    }
+}
+
+criterion_group!(benches, frames, sixteen_cameras, sensor_and_writer);
 criterion_main!(benches);

@@ -20,7 +20,7 @@ struct Cli {
 enum Command {
     /// Distances and contacts of scenes: reads one scene per line (JSON) and writes one answer per line.
     Query(query::Args),
-    /// Makes one picture of a model: colour, depth and label image.
+    /// Makes pictures of a model, colour, depth and labels, and a video of it turning.
     Render(render::Args),
     /// Moves the joints of a model through their ranges and records where its bodies are. Ctrl-C ends it
     /// early; what was recorded is written all the same.

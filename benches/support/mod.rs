@@ -9,15 +9,19 @@
 
 use nalgebra::{Isometry3, Vector3};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tarragon::framework::math;
+
+/// Where the scenes are.
+pub(crate) fn scenes() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    std::env::var_os("TARRAGON_BENCH_SCENES")
+        .map_or_else(|| here.join("../shared/bench/scenes"), Into::into)
+}
 
 /// A scene of the reference scripts.
 pub(crate) fn scene(name: &str) -> Option<Value> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = std::env::var_os("TARRAGON_BENCH_SCENES")
-        .map_or_else(|| here.join("../shared/bench/scenes"), Into::into);
-    let path = folder.join(format!("{name}.json"));
+    let path = scenes().join(format!("{name}.json"));
     match std::fs::read(&path) {
         Ok(text) => Some(serde_json::from_slice(&text).unwrap()),
         Err(e) => {

@@ -21,7 +21,7 @@ pub type Result<V, E = Error> = std::result::Result<V, E>;
 /// ```
 /// use std::path::Path;
 /// let error = tarragon_sensors::ImageFileFormat::of_path(Path::new("a.gif")).unwrap_err();
-/// assert_eq!(error.to_string(), "a.gif: image files end in .png, .tiff or .tif");
+/// assert_eq!(error.to_string(), "a.gif: image files end in .png, .jpg, .jpeg, .tiff or .tif");
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]

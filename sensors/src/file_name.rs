@@ -1,40 +1,30 @@
 //! File names with fields, in the style of `fmt::format`.
 
 use crate::error::{Error, Result};
-use std::fmt::Write as _;
-
-/// A value for a field.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Field<'a> {
-    Text(&'a str),
-    Integer(i64),
-    Real(f64),
-}
+use crate::format_spec::FormatSpec;
+pub(crate) use crate::format_spec::{Field, FieldKind};
 
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     Literal(String),
-    Field {
-        name: String,
-        zero_padded: bool,
-        width: usize,
-    },
+    Field { name: String, spec: FormatSpec },
 }
 
-/// A parsed format such as `frames/{port_name}_{count:05}`. `{{` and `}}` stand for braces; a field
-/// may have a width, with a leading zero to pad numbers by zeros.
+/// A parsed format such as `frames/{port_name}_{count:05}`. `{{` and `}}` stand for braces; what follows
+/// a colon is a [`FormatSpec`].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FileNameFormat {
     parts: Vec<Part>,
 }
 
 impl FileNameFormat {
-    pub(crate) fn parse(format: &str, known: &[&str]) -> Result<Self> {
+    pub(crate) fn parse(format: &str, known: &[(&str, FieldKind)]) -> Result<Self> {
         let fail = |what: String| {
+            let known: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
             let known = known.join("}, {");
             Error::invalid(format!(
-                "file name format '{format}': {what}; fields are {{{known}}}, with an optional width as \
-                 in {{count:05}}"
+                "file name format '{format}': {what}; fields are {{{known}}}, with an optional format as \
+                 in {{count:05}} or {{time_double:.3f}}"
             ))
         };
         let (mut parts, mut literal) = (vec![], String::new());
@@ -55,20 +45,17 @@ impl FileNameFormat {
                         }
                     }
                     let (name, spec) = field.split_once(':').unwrap_or((&field, ""));
-                    if !known.contains(&name) {
+                    let Some((_, kind)) = known.iter().find(|(known, _)| *known == name) else {
                         return Err(fail(format!("there is no field '{name}'")));
-                    }
-                    let width = if spec.is_empty() { Ok(0) } else { spec.parse() };
-                    // A width that is no use in a file name is a typing error.
-                    let width = width.ok().filter(|w| *w <= 64);
-                    let width = width.ok_or_else(|| fail(format!("'{spec}' is not a width")))?;
+                    };
+                    let spec = FormatSpec::parse(spec, *kind)
+                        .map_err(|why| fail(format!("in '{{{field}}}', {why}")))?;
                     if !literal.is_empty() {
                         parts.push(Part::Literal(std::mem::take(&mut literal)));
                     }
                     parts.push(Part::Field {
                         name: name.into(),
-                        zero_padded: spec.starts_with('0'),
-                        width,
+                        spec,
                     });
                 }
                 '}' => return Err(fail("a '}' stands alone".into())),
@@ -96,20 +83,7 @@ impl FileNameFormat {
         for part in &self.parts {
             match part {
                 Part::Literal(text) => out.push_str(text),
-                Part::Field {
-                    name,
-                    zero_padded,
-                    width,
-                } => {
-                    let written = match (value(name), zero_padded) {
-                        (Field::Text(text), _) => write!(out, "{text:width$}"),
-                        (Field::Integer(n), true) => write!(out, "{n:0width$}"),
-                        (Field::Integer(n), false) => write!(out, "{n:width$}"),
-                        (Field::Real(x), true) => write!(out, "{x:0width$}"),
-                        (Field::Real(x), false) => write!(out, "{x:width$}"),
-                    };
-                    written.expect("writing to a string does not fail");
-                }
+                Part::Field { name, spec } => spec.write(value(name), &mut out),
             }
         }
         out
@@ -120,7 +94,11 @@ impl FileNameFormat {
 mod tests {
     use super::*;
 
-    const KNOWN: &[&str] = &["port_name", "count", "time_double"];
+    const KNOWN: &[(&str, FieldKind)] = &[
+        ("port_name", FieldKind::Text),
+        ("count", FieldKind::Integer),
+        ("time_double", FieldKind::Real),
+    ];
 
     fn format(text: &str) -> String {
         FileNameFormat::parse(text, KNOWN)
@@ -135,7 +113,8 @@ mod tests {
     #[test]
     fn fields_widths_and_braces() {
         assert_eq!(format("a/{port_name}_{count}"), "a/cam_42");
-        assert_eq!(format("{count:05}{count:4}"), "00042  42");
+        assert_eq!(format("{count:05}{count:4}{count:<4}|"), "00042  4242  |");
+        assert_eq!(format("{time_double:.3f}"), "0.250");
         assert_eq!(format("{{{time_double}}}"), "{0.25}");
         assert_eq!(format(""), "");
     }
@@ -144,7 +123,9 @@ mod tests {
     fn mistakes_are_explained() {
         let message = |text| FileNameFormat::parse(text, KNOWN).unwrap_err().to_string();
         assert!(message("{nmae}").contains("no field 'nmae'; fields are {port_name}, {count}"));
-        assert!(message("{count:x}").contains("'x' is not a width"));
+        assert!(
+            message("{count:q}").contains("in '{count:q}', 'q' is no format of a whole number")
+        );
         assert!(message("a}").contains("stands alone"));
         assert!(message("{count").contains("'{' is not closed"));
     }

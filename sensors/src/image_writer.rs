@@ -1,23 +1,23 @@
 //! Writing images to disk while a simulation runs.
 
 use crate::error::{Error, Result};
-use crate::file_name::{Field, FileNameFormat};
-use crate::image_io::{ImageFileFormat, ImageFilePixel, save_image};
+use crate::file_name::{Field, FieldKind, FileNameFormat};
+use crate::image_io::file::check_directory;
+use crate::image_io::{EncodeBuffers, ImageFileFormat, ImageFilePixel, ImageIo};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::render::Image;
 
-const FIELDS: [&str; 6] = [
-    "port_name",
-    "image_type",
-    "time_double",
-    "time_usec",
-    "time_msec",
-    "count",
+const FIELDS: [(&str, FieldKind); 6] = [
+    ("port_name", FieldKind::Text),
+    ("image_type", FieldKind::Text),
+    ("time_double", FieldKind::Real),
+    ("time_usec", FieldKind::Integer),
+    ("time_msec", FieldKind::Integer),
+    ("count", FieldKind::Integer),
 ];
 /// Fields that do not change over time, so that a directory may depend on them.
 const FIXED_FIELDS: [&str; 2] = ["port_name", "image_type"];
@@ -29,6 +29,8 @@ const FIXED_FIELDS: [&str; 2] = ["port_name", "image_type"];
 /// | input | chosen per port | [`Image`] of the pixel type of [`ImageWriter::declare_image_input_port`] |
 ///
 /// A forced publish writes one image of every port.
+///
+/// Every port counts its files; the count belongs to the context and is shared by its clones.
 ///
 /// ```no_run
 /// use tarragon_framework::prelude::*;
@@ -43,21 +45,39 @@ const FIXED_FIELDS: [&str; 2] = ["port_name", "image_type"];
 #[derive(Default)]
 pub struct ImageWriter {
     ports: Vec<PortConfig>,
+    io: ImageIo,
 }
 
 struct PortConfig {
     name: String,
+    io: ImageIo,
     image_type: &'static str,
     extension: &'static str,
     format: FileNameFormat,
     period: f64,
     start_time: f64,
     /// Declares the typed port; monomorphic in the pixel type.
-    declare: fn(&mut Declare<ImageWriter, f64>, usize, &PortConfig) -> ErasedPort,
+    declare: fn(&mut Declare<ImageWriter, f64>, usize, &PortConfig) -> DeclaredPort,
 }
 
-/// An `InputPort<Image<P>>` of some P.
-type ErasedPort = Arc<dyn Any + Send + Sync>;
+#[derive(Clone)]
+struct DeclaredPort {
+    /// An `InputPort<Image<P>>` of some P.
+    input: Arc<dyn Any + Send + Sync>,
+    progress: Param<Arc<Mutex<Progress>>>,
+}
+
+/// What a port has done so far, and memory for its next file.
+#[derive(Default)]
+struct Progress {
+    count: u64,
+    buffers: EncodeBuffers,
+}
+
+/// A count stays whole where its user panics, so poison means nothing.
+fn lock(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A port of an [`ImageWriter`] before it is part of a diagram.
 ///
@@ -94,13 +114,27 @@ impl ImageWriter {
     pub fn new() -> Self {
         Self::default()
     }
+    /// Writes the images of ports that are declared from now on as `io` does: its JPEG quality. The
+    /// file format is that of the extension.
+    pub fn set_image_io(&mut self, io: ImageIo) {
+        self.io = io.by_extension();
+    }
 
     /// Adds a port whose images are written at `start_time + k * publish_period` (s).
     ///
-    /// `file_name_format` may use the fields `{port_name}`, `{image_type}` (`color`, `depth`,
-    /// `label` or `grey`), `{time_double}` (s), `{time_usec}`, `{time_msec}` and `{count}`, numbers
-    /// with a width such as `{count:05}`. Without `.png`, `.tiff` or `.tif` at its end, the usual
-    /// extension of the pixel type is added.
+    /// `file_name_format` may use the fields of Drake's writer, with the formats of `fmt::format`:
+    ///
+    /// | field | value | example |
+    /// |---|---|---|
+    /// | `port_name` | name of the port | `{port_name}` |
+    /// | `image_type` | `color`, `depth`, `label` or `grey_scale` | `{image_type}` |
+    /// | `time_double` | time of the context in s | `{time_double:08.3f}` |
+    /// | `time_usec`, `time_msec` | time in µs or ms, rounded | `{time_msec:05}` |
+    /// | `count` | files of this port so far, from 0 | `{count:04d}` |
+    ///
+    /// `{{` and `}}` stand for braces. The extension chooses the file format: `.png`, `.tiff`, `.tif`,
+    /// `.jpg` or `.jpeg`. Where there is none that can hold the pixels, the usual one is added: `.tiff`
+    /// for [`Depth32F`](crate::Depth32F), `.png` for the others.
     ///
     /// # Errors
     /// If the name is taken, the period is not positive, the start is negative, the format is
@@ -130,6 +164,11 @@ impl ImageWriter {
                 "the start time is {start_time} s, a time of at least 0 is expected"
             ));
         }
+        if file_name_format.is_empty() || file_name_format.ends_with('/') {
+            return fail(format!(
+                "the format '{file_name_format}' ends without the name of a file"
+            ));
+        }
         let format = FileNameFormat::parse(file_name_format, &FIELDS)?;
         if let Some(field) = format
             .directory_fields()
@@ -140,9 +179,11 @@ impl ImageWriter {
                  {{port_name}} and {{image_type}}"
             ));
         }
-        let has_extension = ImageFileFormat::of_path(Path::new(file_name_format)).is_ok();
+        let has_extension = ImageFileFormat::of_path(Path::new(file_name_format))
+            .is_ok_and(|format| format.can_hold(P::SCALAR));
         let config = PortConfig {
             name: port_name.into(),
+            io: self.io,
             image_type: P::IMAGE_TYPE,
             extension: if has_extension {
                 ""
@@ -154,7 +195,10 @@ impl ImageWriter {
             start_time,
             declare: declare_port::<P>,
         };
-        check_directory(&config.path(0.0, 0))?;
+        check_directory(
+            &format!("ImageWriter port '{port_name}'"),
+            &config.path(0.0, 0),
+        )?;
         self.ports.push(config);
         Ok(ImagePortIndex {
             index: self.ports.len() - 1,
@@ -183,56 +227,40 @@ impl PortConfig {
     }
 }
 
-/// Checks that the directory of a file exists and takes new files.
-fn check_directory(path: &Path) -> Result<()> {
-    let directory = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
-    let fail = |why: String| {
-        let directory = directory.display();
-        Error::invalid(format!("ImageWriter: the directory '{directory}' {why}"))
-    };
-    let metadata = std::fs::metadata(directory)
-        .map_err(|e| fail(format!("can not be used ({e}); create it first")))?;
-    if !metadata.is_dir() {
-        return Err(fail("is a file; choose another".into()));
-    }
-    let probe = directory.join(format!(".tarragon-probe-{}", std::process::id()));
-    std::fs::File::create(&probe)
-        .and_then(|_| std::fs::remove_file(&probe))
-        .map_err(|e| {
-            fail(format!(
-                "can not be written to ({e}); change its permissions or choose another"
-            ))
-        })
-}
-
 fn declare_port<P: ImageFilePixel>(
     d: &mut Declare<ImageWriter, f64>,
     index: usize,
     config: &PortConfig,
-) -> ErasedPort {
+) -> DeclaredPort {
     let input: InputPort<Image<P>> = d.input(&config.name);
-    let count = d.fresh_param(|| Arc::new(AtomicU64::new(0)));
+    let progress = d.fresh_param(Arc::<Mutex<Progress>>::default);
     let (period, offset) = (config.period, config.start_time);
     for trigger in [Trigger::Periodic { period, offset }, Trigger::Forced] {
         d.publish_on(trigger, move |writer, ctx| {
             let image = ctx.eval(input)?;
-            let count = ctx.param(count).fetch_add(1, Ordering::Relaxed);
-            let path = writer.ports[index].path(ctx.time(), count);
-            save_image(image, &path).map_err(tarragon_framework::Error::custom)?;
+            let progress: &Arc<Mutex<Progress>> = ctx.param(progress);
+            let mut progress = lock(progress);
+            let Progress { count, buffers } = &mut *progress;
+            let port = &writer.ports[index];
+            let path = port.path(ctx.time(), *count);
+            port.io
+                .save_with(P::borrow(image), &path, buffers)
+                .map_err(tarragon_framework::Error::custom)?;
+            *count += 1;
             tracing::debug!(path = %path.display(), "wrote image");
             Ok(EventStatus::Succeeded)
         });
     }
-    Arc::new(input)
+    DeclaredPort {
+        input: Arc::new(input),
+        progress,
+    }
 }
 
 /// Ports of [`ImageWriter`].
 #[derive(Clone)]
 pub struct ImageWriterPorts {
-    ports: Vec<ErasedPort>,
+    ports: Vec<DeclaredPort>,
 }
 
 impl ImageWriterPorts {
@@ -244,7 +272,10 @@ impl ImageWriterPorts {
         &self,
         port: ImagePortIndex<P>,
     ) -> Result<InputPort<Image<P>>> {
-        let found = self.ports.get(port.index).and_then(|p| p.downcast_ref());
+        let found = self
+            .ports
+            .get(port.index)
+            .and_then(|p| p.input.downcast_ref());
         found.copied().ok_or_else(|| {
             Error::invalid(format!(
                 "ImageWriter: there is no port number {} of {} images; use the index that \
@@ -253,6 +284,33 @@ impl ImageWriterPorts {
                 P::NAME
             ))
         })
+    }
+    /// Number of files that a port has written in `context` and its clones.
+    ///
+    /// # Errors
+    /// If the index comes from another writer, or the context belongs to another diagram.
+    pub fn image_count<P: ImageFilePixel>(
+        &self,
+        port: ImagePortIndex<P>,
+        context: &Context<f64>,
+    ) -> Result<u64, tarragon_framework::Error> {
+        self.image_port(port)
+            .map_err(tarragon_framework::Error::custom)?;
+        Ok(lock(context.param(self.ports[port.index].progress)?).count)
+    }
+    /// Lets every port count from zero again (Drake's `ResetAllImageCounts`), so that files may be
+    /// written anew.
+    ///
+    /// # Errors
+    /// If the context belongs to another diagram.
+    pub fn reset_all_image_counts(
+        &self,
+        context: &Context<f64>,
+    ) -> Result<(), tarragon_framework::Error> {
+        for port in &self.ports {
+            lock(context.param(port.progress)?).count = 0;
+        }
+        Ok(())
     }
 }
 

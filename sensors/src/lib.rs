@@ -4,9 +4,11 @@
 //! are re-exported here.
 
 pub mod camera_config;
+pub mod color_map;
 pub mod depth_image_to_point_cloud;
 pub mod error;
 mod file_name;
+mod format_spec;
 pub mod image_io;
 pub mod image_writer;
 pub mod point_cloud;
@@ -15,6 +17,7 @@ pub mod rgbd_sensor;
 pub mod rgbd_sensor_async;
 pub mod rgbd_sensor_discrete;
 pub mod rotary_encoders;
+pub mod video;
 
 pub use camera_config::{
     AppliedCamera, CameraConfig, CameraSensor, EnvironmentMap, EnvironmentTexture, Focal,
@@ -25,7 +28,9 @@ pub use depth_image_to_point_cloud::{
     DepthImageToPointCloud, DepthImageToPointCloudPorts, DepthPixel,
 };
 pub use error::{Error, Result};
-pub use image_io::{ImageFileFormat, ImageFilePixel, load_image, save_image};
+pub use image_io::{
+    ImageFileFormat, ImageFilePixel, ImageIo, ImageMetadata, load_image, save_image,
+};
 pub use image_writer::{ImagePortIndex, ImageWriter, ImageWriterPorts};
 pub use point_cloud::{
     BaseField, DescriptorType, Fields, PointCloud, PointCloudEncoding, PointCloudFileFormat,
@@ -37,7 +42,9 @@ pub use rgbd_sensor_discrete::{RgbdSensorDiscrete, RgbdSensorDiscretePorts};
 pub use rotary_encoders::{RotaryEncoders, RotaryEncodersPorts};
 pub use tarragon_geometry::render::{
     Bgr8U, Bgra8U, CameraInfo, ClippingRange, ColorRenderCamera, Depth16U, Depth32F, DepthRange,
-    DepthRenderCamera, Grey8U, Image, ImageBgr8U, ImageBgra8U, ImageDepth16U, ImageDepth32F,
-    ImageGrey8U, ImageLabel16I, ImageRgb8U, ImageRgba8U, Label16I, PixelFormat, PixelScalar,
-    PixelType, RenderCameraCore, Rgb8U, Rgba8U,
+    DepthRenderCamera, Grey8U, Image, ImageAny, ImageBgr8U, ImageBgra8U, ImageDepth16U,
+    ImageDepth32F, ImageGrey8U, ImageLabel16I, ImageRef, ImageRgb8U, ImageRgba8U, Label16I,
+    PixelFormat, PixelScalar, PixelType, RenderCameraCore, Rgb8U, Rgba8U, convert_depth_16u_to_32f,
+    convert_depth_32f_to_16u,
 };
+pub use video::{VideoFile, VideoFileFormat, VideoWriter, VideoWriterPorts};

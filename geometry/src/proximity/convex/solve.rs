@@ -4,14 +4,14 @@ use super::active::{Active, Placed};
 use super::core::Core;
 use super::epa::Epa;
 use super::gjk::{Gjk, Pair, Status};
-use super::local::{Flat, Local};
+use super::local::{Flat, Local, Piece};
 use super::region::{Region, facing};
 use crate::proximity::{point_cylinder, point_ellipsoid};
 use nalgebra::{Isometry3, Vector3};
 
 /// Angles (rad) within which features around an approximate normal are taken for active. Approximate
 /// normals have errors of all sizes, so several are tried, the likely ones first.
-const TOLERANCES: [f64; 4] = [1e-7, 1e-4, 1e-2, 1e-11];
+const TOLERANCES: [f64; 5] = [1e-7, 1e-4, 1e-2, 1e-11, 1e-14];
 /// Points that face each other up to this fraction of the size do so exactly, but for rounding.
 const FACING: f64 = 2e-13;
 /// Margins that differ by less than this fraction of the size are equal, but for rounding.
@@ -87,6 +87,10 @@ pub(in crate::proximity) fn features(
             take_better(&pair, &n, &mut best);
         }
     }
+    let flat = pair.a.is_flat() && pair.b.is_flat();
+    if flat && !overlapping && best.is_none_or(|c| !c.is_certain(pair.scale)) {
+        take_nearly_parallel(&pair, &gjk.n, &mut best);
+    }
     let length = gjk.v.norm();
     let touching = !overlapping && length > 0.0 && length < 1e-8 * pair.size;
     if touching
@@ -116,6 +120,54 @@ fn take_better(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) 
     {
         *best = Some(next);
     }
+}
+
+/// Faces and edges within this angle (rad) of each other are all tried.
+const NEARLY_PARALLEL: f64 = 1e-6;
+
+/// Replaces `best` by the best of all combinations of corners, edges and faces that are nearly level
+/// at `n`, if that is better. Where faces are almost parallel, no angle tells which of them are active.
+fn take_nearly_parallel(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
+    let n = best.map_or(*n, |c| c.active.n);
+    let locals_a = level_features(&pair.a, &n, pair.size);
+    let locals_b = level_features(&pair.b, &-pair.x_ab.in_b(&n), pair.size);
+    for a in &locals_a {
+        for b in &locals_b {
+            let one_point = a.flat == Flat::None || b.flat == Flat::None;
+            let edges = matches!((a.flat, b.flat), (Flat::Edge(_), Flat::Edge(_)));
+            if !(one_point || edges) {
+                continue;
+            }
+            let guess = Active { n, a: *a, b: *b };
+            let Some(active) = guess.refined(&pair.x_ab) else {
+                continue;
+            };
+            let next = examine(pair, Some(active), &active.n);
+            if best.is_none_or(|b| next.is_better(&b, pair.scale)) {
+                *best = Some(next);
+                if next.is_certain(pair.scale) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The face, the edges and the corners of a flat core that are nearly level at the unit vector `n`.
+fn level_features(core: &Core<'_>, n: &Vector3<f64>, size: f64) -> Vec<Local> {
+    let corners = match core.region(n, NEARLY_PARALLEL * size) {
+        Region::Polygon(corners) => corners,
+        Region::Segment(p, q) => vec![p, q],
+        Region::Point(p) | Region::Disk(p, _) => vec![p],
+    };
+    let mut locals = vec![core.local(n, NEARLY_PARALLEL)];
+    let next = corners.iter().cycle().skip(1);
+    for (p, q) in corners.iter().zip(next) {
+        locals.push(Local::point(*p));
+        let edge = (q - p).try_normalize(0.0);
+        locals.extend(edge.map(|e| Local::new(Piece::Point(*p), Flat::Edge(e))));
+    }
+    locals
 }
 
 /// The features that the search has ended on, if they are as far apart as the points it has found.
@@ -295,11 +347,16 @@ fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>) -> Candida
         let outside = |p: Vector3<f64>, region: &Region| facing(&Region::Point(p), region, n).aside;
         let outside = outside(value.p_a, &region_a).max(outside(value.p_b, &region_b));
         let off = (value.distance - margin).abs();
+        let rest = [(&pair.a, &active.a, *n), (&pair.b, &active.b, n_b)]
+            .map(|(core, local, n)| corner_error(core, local, &n, margin));
         if off <= FACING * pair.scale {
             return Candidate {
                 active,
                 margin,
-                error: nearest.aside.max(off).max(apart).max(outside).max(unlevel),
+                error: [nearest.aside, off, apart, outside, unlevel]
+                    .into_iter()
+                    .chain(rest)
+                    .fold(0.0, f64::max),
             };
         }
     }
@@ -311,6 +368,26 @@ fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>) -> Candida
         },
         margin,
         error: nearest.aside.max(unlevel).max(EQUAL * pair.scale),
+    }
+}
+
+/// How far a corner may be from the witness on its core, if another point is higher along `n` (m): what
+/// is missing is an angle, which far from the core is a long way.
+fn corner_error(core: &Core<'_>, local: &Local, n: &Vector3<f64>, margin: f64) -> f64 {
+    match local {
+        Local {
+            piece: Piece::Point(p),
+            flat: Flat::None,
+        } if core.is_flat() => {
+            let q = core.support(n) - p;
+            let length = q.norm();
+            if length > 0.0 {
+                n.dot(&q) * (1.0 + margin.abs() / length)
+            } else {
+                0.0
+            }
+        }
+        _ => 0.0,
     }
 }
 

@@ -190,6 +190,44 @@ fn hull_of_a_block_is_the_block() {
     }
 }
 
+/// Points, and boxes, that are level with a face but for some rounding: the witness is on the face, the
+/// edge or the vertex, and value, normal and witness belong together.
+#[test]
+fn nearly_level_with_a_face() {
+    let h = Vector3::new(0.3, 0.2, 0.1);
+    let (hull, b) = (hull(&corners(&h)), block(2.0 * h.x, 2.0 * h.y, 2.0 * h.z));
+    let mut random = Random::new(22);
+    for exponent in 5..17 {
+        for k in 0..2000 {
+            let small = random.vector() * 10.0_f64.powi(-exponent);
+            let mut q = random.vector() * [1.0, 5.0, 100.0][k % 3];
+            // Level with one, two or all three faces of a corner.
+            for axis in 0..3 {
+                if ((k / 3) % 7) & (1 << axis) == 0 {
+                    q[axis] = q[axis].signum() * h[axis] + small[axis];
+                }
+            }
+            let o = Isometry3::identity();
+            let found = distance_to_point(&hull, &o, &q).unwrap();
+            let same = distance_to_point(&b, &o, &q).unwrap();
+            let size = q.norm() + 1.0;
+            let apart = (q - found.p_gn - found.grad_w * found.distance).norm();
+            assert!(apart < 1e-13 * size, "{q:?} {apart:e} {found:?}");
+            let off = (found.distance - same.distance).abs();
+            assert!(off < 2e-14 * size, "{q:?} {off:e} {found:?} {same:?}");
+            if same.distance > 1e-3 {
+                let off = (found.p_gn - same.p_gn).norm();
+                // Up to here two features are taken for the same.
+                assert!(off < 3e-13 * size, "{q:?} {off:e} {found:?} {same:?}");
+            }
+            // Another box, turned by the small angles.
+            let x = math::pose(math::rotation_exp(&small), q);
+            check(&hull, &o, &b, &x, 3e-13 * size);
+            check(&b, &x, &hull, &o, 3e-13 * size);
+        }
+    }
+}
+
 /// An ellipsoid with equal axes answers as a sphere.
 #[test]
 fn round_ellipsoid_is_a_sphere() {

@@ -1,5 +1,11 @@
 //! Images: pixels of one compile-time type in row-major order.
 
+mod any;
+mod convert;
+
+pub use any::{ImageAny, ImageRef};
+pub use convert::{convert_depth_16u_to_32f, convert_depth_32f_to_16u};
+
 use crate::error::{Error, Result};
 use std::fmt;
 
@@ -293,23 +299,39 @@ impl<P: PixelType> Image<P> {
     pub fn into_data(self) -> Vec<P::Channel> {
         self.data
     }
+    /// Rows, columns and channels, as NumPy would say it (Drake's `shape`).
+    pub fn shape(&self) -> [usize; 3] {
+        [self.height, self.width, P::CHANNELS]
+    }
+    /// The rows from the top, to change.
+    pub fn rows_mut(&mut self) -> std::slice::ChunksExactMut<'_, P::Channel> {
+        let n = (self.width * P::CHANNELS).max(1);
+        self.data.chunks_exact_mut(n)
+    }
     /// The rows from the top, each `width * CHANNELS` values.
     pub fn rows(&self) -> std::slice::ChunksExact<'_, P::Channel> {
         self.data.chunks_exact((self.width * P::CHANNELS).max(1))
     }
-    /// Changes the size; all values become zero.
+    /// Changes the size; all values become zero. Memory is kept where it suffices.
     ///
     /// # Panics
-    /// If only one of the sizes is zero.
+    /// If only one of the sizes is zero; see [`try_resize`](Self::try_resize).
     pub fn resize(&mut self, width: usize, height: usize) {
-        let len = match check_size::<P>(width, height) {
-            Ok(len) => len,
-            Err(e) => panic!("{e}"),
-        };
-        self.width = width;
-        self.height = height;
+        if let Err(e) = self.try_resize(width, height) {
+            panic!("{e}");
+        }
+    }
+    /// Changes the size to one that may be wrong; all values become zero.
+    ///
+    /// # Errors
+    /// If only one of the sizes is zero, or their product is too large for this machine; the image
+    /// stays as it was.
+    pub fn try_resize(&mut self, width: usize, height: usize) -> Result<()> {
+        let len = check_size::<P>(width, height)?;
         self.data.clear();
         self.data.resize(len, P::Channel::default());
+        (self.width, self.height) = (width, height);
+        Ok(())
     }
 }
 
@@ -346,41 +368,6 @@ impl<P: PixelType> fmt::Debug for Image<P> {
     }
 }
 
-impl From<&ImageDepth32F> for ImageDepth16U {
-    /// Metres to whole millimetres, rounded down (Drake's `ConvertDepth32FTo16U`): what does not fit
-    /// is too far, and so is NaN.
-    fn from(depth: &ImageDepth32F) -> Self {
-        map_pixels(depth, |&metres| {
-            if metres.is_nan() {
-                Depth16U::TOO_FAR
-            } else {
-                (metres * 1000.0) as u16 // saturates at both ends
-            }
-        })
-    }
-}
-
-impl From<&ImageDepth16U> for ImageDepth32F {
-    /// Millimetres to metres (Drake's `ConvertDepth16UTo32F`).
-    fn from(depth: &ImageDepth16U) -> Self {
-        map_pixels(depth, |&millimetres| match millimetres {
-            Depth16U::TOO_FAR => Depth32F::TOO_FAR,
-            mm => f32::from(mm) / 1000.0,
-        })
-    }
-}
-
-fn map_pixels<P: PixelType, Q: PixelType>(
-    image: &Image<P>,
-    f: impl Fn(&P::Channel) -> Q::Channel,
-) -> Image<Q> {
-    Image {
-        width: image.width,
-        height: image.height,
-        data: image.data.iter().map(f).collect(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -414,15 +401,5 @@ mod tests {
     #[should_panic(expected = "pixel (2, 0) is outside an image of 2 x 2")]
     fn columns_do_not_wrap_around() {
         ImageGrey8U::new(2, 2).at(2, 0);
-    }
-
-    #[test]
-    fn depth_conversions_saturate() {
-        let m = [0.0, -1.0, 0.0019, 65.534, 65.6, f32::INFINITY, f32::NAN];
-        let mm = ImageDepth16U::from(&ImageDepth32F::from_data(7, 1, m.into()).unwrap());
-        assert_eq!(mm.data(), [0, 0, 1, 65533, 65535, 65535, 65535]);
-        let m = ImageDepth32F::from(&mm);
-        assert_eq!(m.data()[..3], [0.0, 0.0, 0.001]);
-        assert_eq!(m.data()[4], f32::INFINITY);
     }
 }

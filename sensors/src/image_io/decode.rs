@@ -1,0 +1,311 @@
+//! Bytes of a file to pixels.
+
+use super::encode::{Fallible, JPEG_MAX_SIDE};
+use super::format::{ImageFileFormat, ImageMetadata};
+use std::io::{BufRead, Read, Seek, SeekFrom};
+use tarragon_geometry::render::{Image, ImageAny, PixelScalar, PixelType};
+use tiff::decoder::{Decoder as TiffDecoder, DecodingResult};
+use tiff::tags::Tag;
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::options::DecoderOptions;
+
+/// What decoding may cost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    /// Memory for pixels and for what the decoder needs beside them.
+    pub(super) bytes: usize,
+    /// Length of the file.
+    pub(super) file_bytes: u64,
+}
+
+impl Budget {
+    /// Refuses images before anything is allocated for them. `expansion` is how many times a packed
+    /// file can grow, `copies` how often the decoder holds the pixels.
+    fn check(
+        self,
+        size: (usize, usize),
+        pixel_bytes: usize,
+        expansion: Option<u64>,
+        copies: usize,
+    ) -> Fallible<()> {
+        let (width, height) = size;
+        if width == 0 || height == 0 {
+            return Err(format!(
+                "the file says {width} x {height} pixels, positive sizes are expected"
+            )
+            .into());
+        }
+        let pixels = (width as u128) * (height as u128) * (pixel_bytes as u128);
+        if pixels * copies as u128 > self.bytes as u128 {
+            return Err(format!(
+                "{width} x {height} pixels need {} bytes of memory, {} are allowed; \
+                 see `ImageIo::with_memory_limit`",
+                pixels * copies as u128,
+                self.bytes
+            )
+            .into());
+        }
+        // A few rows that compress perfectly need some room for headers.
+        if expansion.is_some_and(|x| pixels > u128::from(x) * u128::from(self.file_bytes)) {
+            return Err(format!(
+                "the file says {width} x {height} pixels but has only {} bytes; it is damaged or cut off",
+                self.file_bytes
+            )
+            .into());
+        }
+        Ok(())
+    }
+}
+
+/// Deflate turns at most 258 bytes into two bits.
+const DEFLATE_EXPANSION: u64 = 1040;
+/// LZW, fax and PackBits codes stand for less; so do, in a TIFF file, rows of one bit per pixel.
+const TIFF_EXPANSION: u64 = 1 << 16;
+
+pub(super) fn decode<R: BufRead + Seek>(
+    file: R,
+    format: ImageFileFormat,
+    budget: Budget,
+) -> Fallible<ImageAny> {
+    match format {
+        ImageFileFormat::Png => png(file, budget),
+        ImageFileFormat::Jpeg => jpeg(file, budget),
+        ImageFileFormat::Tiff => tiff(file, budget),
+    }
+}
+
+pub(super) fn metadata<R: BufRead + Seek>(
+    file: R,
+    format: ImageFileFormat,
+    budget: Budget,
+) -> Fallible<ImageMetadata> {
+    let (width, height, depth, channels, scalar) = match format {
+        ImageFileFormat::Png => {
+            let reader = png_reader(file, budget)?;
+            let (width, height) = reader.info().size();
+            let (channels, scalar) = png_layout(&reader)?;
+            (width as usize, height as usize, 1, channels, scalar)
+        }
+        ImageFileFormat::Jpeg => {
+            let (_, (width, height), channels) = jpeg_reader(file)?;
+            (width, height, 1, channels, PixelScalar::U8)
+        }
+        ImageFileFormat::Tiff => {
+            let mut reader = tiff_reader(file, budget)?;
+            let (width, height) = reader.dimensions()?;
+            let (channels, scalar) = tiff_layout(&mut reader)?;
+            let depth = tiff_pages(&mut reader)?;
+            (width as usize, height as usize, depth, channels, scalar)
+        }
+    };
+    Ok(ImageMetadata {
+        format,
+        width,
+        height,
+        depth,
+        channels,
+        scalar,
+    })
+}
+
+fn image<P: PixelType>(size: (usize, usize), data: Vec<P::Channel>) -> Fallible<ImageAny>
+where
+    ImageAny: From<Image<P>>,
+{
+    Ok(Image::<P>::from_data(size.0, size.1, data)?.into())
+}
+
+/// An image of 8 bit per channel, of one, three or four channels.
+fn image_8u(size: (usize, usize), channels: usize, data: Vec<u8>) -> Fallible<ImageAny> {
+    use tarragon_geometry::render::{Grey8U, Rgb8U, Rgba8U};
+    match channels {
+        1 => image::<Grey8U>(size, data),
+        2 => {
+            let rgba = data.as_chunks().0.iter().flat_map(|&[y, a]| [y, y, y, a]);
+            image::<Rgba8U>(size, rgba.collect())
+        }
+        3 => image::<Rgb8U>(size, data),
+        _ => image::<Rgba8U>(size, data),
+    }
+}
+
+fn unsupported<V>(found: impl std::fmt::Display) -> Fallible<V> {
+    Err(format!(
+        "the file holds {found}; 8-bit brightness or colours, 16-bit brightness or (TIFF) 32-bit \
+         floats of one channel are expected"
+    )
+    .into())
+}
+
+fn png_reader<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<png::Reader<R>> {
+    let limits = png::Limits {
+        bytes: budget.bytes,
+    };
+    let mut decoder = png::Decoder::new_with_limits(file, limits);
+    // Palettes become colours, one to four bits become eight.
+    decoder.set_transformations(png::Transformations::EXPAND);
+    decoder.set_ignore_text_chunk(true);
+    decoder.set_ignore_iccp_chunk(true);
+    let header = decoder.read_header_info()?;
+    let (width, height) = (header.width as usize, header.height as usize);
+    budget.check((width, height), 1, Some(8 * DEFLATE_EXPANSION), 1)?;
+    let reader = decoder.read_info()?;
+    // The decoder takes the palette as it is, and panics where it is no palette.
+    let palette = reader.info().palette.as_deref().map(<[u8]>::len);
+    if palette.is_some_and(|n| n == 0 || n % 3 != 0 || n > 3 * 256) {
+        return Err(
+            "the palette is damaged; one to 256 colours of three bytes are expected".into(),
+        );
+    }
+    Ok(reader)
+}
+
+fn png_layout<R: BufRead + Seek>(reader: &png::Reader<R>) -> Fallible<(usize, PixelScalar)> {
+    use png::{BitDepth, ColorType};
+    match reader.output_color_type() {
+        (color, BitDepth::Eight) => Ok((color.samples(), PixelScalar::U8)),
+        (ColorType::Grayscale, BitDepth::Sixteen) => Ok((1, PixelScalar::U16)),
+        (color, depth) => unsupported(format_args!("{color:?} of {} bits", depth as u8)),
+    }
+}
+
+fn png<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<ImageAny> {
+    let mut reader = png_reader(file, budget)?;
+    let (channels, scalar) = png_layout(&reader)?;
+    let info = reader.info();
+    let size = (info.width as usize, info.height as usize);
+    // Expansion is by the bits in the file, which may be fewer than in memory.
+    let in_memory = if scalar == PixelScalar::U8 {
+        channels.next_multiple_of(2)
+    } else {
+        4
+    };
+    budget.check(size, in_memory, Some(32 * DEFLATE_EXPANSION), 1)?;
+    let bytes = reader.output_buffer_size().ok_or("too many pixels")?;
+    let mut data = vec![0; bytes];
+    reader.next_frame(&mut data)?;
+    reader.finish()?;
+    if scalar == PixelScalar::U8 {
+        return image_8u(size, channels, data);
+    }
+    let words = data.as_chunks().0.iter().map(|b| u16::from_be_bytes(*b));
+    image::<tarragon_geometry::render::Depth16U>(size, words.collect())
+}
+
+type JpegReader<R> = (JpegDecoder<R>, (usize, usize), usize);
+
+fn jpeg_reader<R: BufRead + Seek>(file: R) -> Fallible<JpegReader<R>> {
+    let options = DecoderOptions::default()
+        .set_max_width(JPEG_MAX_SIDE)
+        .set_max_height(JPEG_MAX_SIDE)
+        // A file that is cut off is an error, not a picture that is grey below.
+        .set_strict_mode(true);
+    let mut decoder = JpegDecoder::new_with_options(file, options);
+    decoder.decode_headers()?;
+    let info = decoder.info().ok_or("there is no image header")?;
+    let channels = usize::from(info.components);
+    let space = match channels {
+        1 => ColorSpace::Luma,
+        3 => ColorSpace::RGB,
+        n => return unsupported(format_args!("{n} channels, such as print colours")),
+    };
+    decoder.set_options(options.jpeg_set_out_colorspace(space));
+    let size = (usize::from(info.width), usize::from(info.height));
+    Ok((decoder, size, channels))
+}
+
+/// The decoder makes up for a few missing bytes; here a file without end marker is cut off. Some
+/// programs add a little behind it.
+fn check_jpeg_end<R: BufRead + Seek>(file: &mut R) -> Fallible<()> {
+    const TAIL: u64 = 4096;
+    let length = file.seek(SeekFrom::End(0))?;
+    let mut tail = vec![];
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+    file.by_ref().take(TAIL).read_to_end(&mut tail)?;
+    file.rewind()?;
+    if !tail.windows(2).any(|w| w == [0xff, 0xd9]) {
+        return Err("the end of the file is missing; it is cut off".into());
+    }
+    Ok(())
+}
+
+fn jpeg<R: BufRead + Seek>(mut file: R, budget: Budget) -> Fallible<ImageAny> {
+    check_jpeg_end(&mut file)?;
+    let (mut decoder, size, channels) = jpeg_reader(file)?;
+    // Progressive files are kept as two-byte coefficients beside the pixels.
+    budget.check(size, channels, None, 3)?;
+    let data = decoder.decode()?;
+    image_8u(size, channels, data)
+}
+
+fn tiff_reader<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<TiffDecoder<R>> {
+    let mut limits = tiff::decoder::Limits::default();
+    limits.decoding_buffer_size = budget.bytes;
+    limits.intermediate_buffer_size = budget.bytes;
+    Ok(TiffDecoder::new(file)?.with_limits(limits))
+}
+
+fn tiff_layout<R: BufRead + Seek>(reader: &mut TiffDecoder<R>) -> Fallible<(usize, PixelScalar)> {
+    use tiff::ColorType;
+    let color = reader.colortype()?;
+    let formats = reader.find_tag_unsigned_vec::<u16>(Tag::SampleFormat)?;
+    let format = formats.and_then(|f| f.first().copied()).unwrap_or(1);
+    match (color, format) {
+        (ColorType::Gray(8), 1) => Ok((1, PixelScalar::U8)),
+        (ColorType::GrayA(8), 1) => Ok((2, PixelScalar::U8)),
+        (ColorType::RGB(8), 1) => Ok((3, PixelScalar::U8)),
+        (ColorType::RGBA(8), 1) => Ok((4, PixelScalar::U8)),
+        (ColorType::Gray(16), 1) => Ok((1, PixelScalar::U16)),
+        (ColorType::Gray(16), 2) => Ok((1, PixelScalar::I16)),
+        (ColorType::Gray(32), 3) => Ok((1, PixelScalar::F32)),
+        (color, format) => {
+            let format = match format {
+                1 => "unsigned",
+                2 => "signed",
+                3 => "floating-point",
+                _ => "other",
+            };
+            unsupported(format_args!("{color:?} of {format} numbers"))
+        }
+    }
+}
+
+/// Number of images in the file; the reader then stands at the last one.
+fn tiff_pages<R: BufRead + Seek>(reader: &mut TiffDecoder<R>) -> Fallible<usize> {
+    let mut pages = 1;
+    while reader.more_images() {
+        reader.next_image()?;
+        pages += 1;
+    }
+    Ok(pages)
+}
+
+fn tiff<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<ImageAny> {
+    use tarragon_geometry::render::{Depth16U, Depth32F, Label16I};
+    let mut reader = tiff_reader(file, budget)?;
+    let (width, height) = reader.dimensions()?;
+    let size = (width as usize, height as usize);
+    let (channels, scalar) = tiff_layout(&mut reader)?;
+    if reader.more_images() {
+        return Err("the file holds several images, one is expected".into());
+    }
+    let planes = reader.find_tag_unsigned::<u16>(Tag::PlanarConfiguration)?;
+    if channels > 1 && planes == Some(2) {
+        return unsupported("one plane per channel");
+    }
+    let scalar_bytes = match scalar {
+        PixelScalar::U8 => 1,
+        PixelScalar::F32 => 4,
+        _ => 2,
+    };
+    let pixel_bytes = channels.next_multiple_of(2) * scalar_bytes;
+    budget.check(size, pixel_bytes, Some(TIFF_EXPANSION), 1)?;
+    match reader.read_image()? {
+        DecodingResult::U8(data) => image_8u(size, channels, data),
+        DecodingResult::U16(data) => image::<Depth16U>(size, data),
+        DecodingResult::I16(data) => image::<Label16I>(size, data),
+        DecodingResult::F32(data) => image::<Depth32F>(size, data),
+        _ => unsupported("numbers of another type than its header says"),
+    }
+}

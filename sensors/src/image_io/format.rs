@@ -1,0 +1,125 @@
+//! Formats of image files, and what a file says about itself.
+
+use crate::error::{Error, Result};
+use std::fmt;
+use std::path::Path;
+use tarragon_geometry::render::PixelScalar;
+
+/// The formats of image files.
+///
+/// ```
+/// use std::path::Path;
+/// use tarragon_sensors::ImageFileFormat;
+/// let format = ImageFileFormat::of_path(Path::new("depth.tif"))?;
+/// assert_eq!((format, format.extension()), (ImageFileFormat::Tiff, "tiff"));
+/// # Ok::<(), tarragon_sensors::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ImageFileFormat {
+    /// JPEG; what is read is not exactly what was written.
+    Jpeg,
+    /// Portable network graphics.
+    Png,
+    /// Tagged image file format.
+    Tiff,
+}
+
+impl ImageFileFormat {
+    /// The usual extension, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Jpeg => "jpg",
+            Self::Png => "png",
+            Self::Tiff => "tiff",
+        }
+    }
+    /// By extension, in small or capital letters; `.jpeg` is JPEG and `.tif` is TIFF too.
+    ///
+    /// # Errors
+    /// If the extension is another one.
+    pub fn of_path(path: &Path) -> Result<Self> {
+        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+        match extension.as_deref() {
+            Some("jpg" | "jpeg") => Ok(Self::Jpeg),
+            Some("png") => Ok(Self::Png),
+            Some("tiff" | "tif") => Ok(Self::Tiff),
+            _ => Err(Error::invalid(format!(
+                "{}: image files end in .png, .jpg, .jpeg, .tiff or .tif",
+                path.display()
+            ))),
+        }
+    }
+    /// By the first bytes of a file, at least eight; `None` for other formats.
+    ///
+    /// ```
+    /// use tarragon_sensors::ImageFileFormat;
+    /// assert_eq!(ImageFileFormat::of_content(b"\x89PNG\r\n\x1a\n..."), Some(ImageFileFormat::Png));
+    /// assert_eq!(ImageFileFormat::of_content(b"GIF89a.."), None);
+    /// ```
+    pub fn of_content(start: &[u8]) -> Option<Self> {
+        const TIFF: [&[u8]; 4] = [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"];
+        if start.starts_with(b"\x89PNG\r\n\x1a\n") {
+            Some(Self::Png)
+        } else if start.starts_with(&[0xff, 0xd8, 0xff]) {
+            Some(Self::Jpeg)
+        } else if TIFF.iter().any(|magic| start.starts_with(magic)) {
+            Some(Self::Tiff)
+        } else {
+            None
+        }
+    }
+    /// True for number types that a file of this format can hold.
+    ///
+    /// ```
+    /// use tarragon_sensors::{Depth32F, ImageFileFormat, PixelType};
+    /// assert!(ImageFileFormat::Tiff.can_hold(Depth32F::SCALAR));
+    /// assert!(!ImageFileFormat::Png.can_hold(Depth32F::SCALAR));
+    /// ```
+    pub fn can_hold(self, scalar: PixelScalar) -> bool {
+        match self {
+            Self::Jpeg => scalar == PixelScalar::U8,
+            Self::Png => scalar != PixelScalar::F32,
+            Self::Tiff => true,
+        }
+    }
+}
+
+impl fmt::Display for ImageFileFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Jpeg => "JPEG",
+            Self::Png => "PNG",
+            Self::Tiff => "TIFF",
+        })
+    }
+}
+
+/// What a file says about its image (Drake's `ImageIo::Metadata`), read without decoding the pixels.
+///
+/// ```
+/// use tarragon_sensors::{ImageFileFormat, ImageIo, ImageLabel16I, PixelScalar};
+/// let io = ImageIo::new();
+/// let file = io.save_to_buffer(&ImageLabel16I::new(4, 3), ImageFileFormat::Png)?;
+/// let metadata = io.load_metadata_from_buffer(&file)?;
+/// assert_eq!((metadata.width, metadata.height, metadata.channels), (4, 3, 1));
+/// // PNG has no signed numbers.
+/// assert_eq!(metadata.scalar, PixelScalar::U16);
+/// # Ok::<(), tarragon_sensors::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ImageMetadata {
+    /// The format of the file.
+    pub format: ImageFileFormat,
+    /// Pixels per row.
+    pub width: usize,
+    /// Number of rows.
+    pub height: usize,
+    /// Number of images in a stack; an [`Image`](crate::Image) is one.
+    pub depth: usize,
+    /// Channels per pixel.
+    pub channels: usize,
+    /// The number type of one channel.
+    pub scalar: PixelScalar,
+}

@@ -1,0 +1,243 @@
+//! Videos of a simulation.
+
+mod apng;
+mod avi;
+mod file;
+#[cfg(test)]
+mod tests;
+
+pub use file::{VideoFile, VideoFileFormat};
+
+use crate::color_map::{colorize, depth_color, label_color};
+use crate::error::{Error, Result};
+use crate::image_io::ImageFilePixel;
+use crate::image_io::file::check_directory;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tarragon_framework::prelude::*;
+use tarragon_geometry::render::{
+    Depth16U, Depth32F, DepthRange, Image, ImageRgba8U, Label16I, PixelScalar, Rgba8U,
+};
+
+/// Writes the images of a camera to a video file while a simulation runs (Drake's `VideoWriter`).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | `image` | [`Image`] of the pixel type `P` |
+///
+/// Frame `k` is the image at `start_time + k / frame_rate`; a forced publish adds a frame too. The
+/// extension chooses Motion JPEG (`.avi`) or animated PNG (`.png`, `.apng`).
+///
+/// The video belongs to the context. Its file is complete, under its name, when
+/// [`VideoWriterPorts::finish`] returns or when the context and all its clones (with the
+/// [`Simulator`] that holds one) are dropped; until then it is written under a temporary name beside
+/// it. Two contexts of one diagram that both run write the same file: the one that ends last stays.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_sensors::{DepthRange, ImageDepth32F, VideoWriter};
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("depth.avi");
+/// let mut b = DiagramBuilder::new();
+/// let video = b.add_f64("video", VideoWriter::depth(&path, 25.0, DepthRange::new(0.1, 5.0)?)?);
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(video.image, ImageDepth32F::with_value(64, 48, 1.5))?;
+/// let mut sim = Simulator::new(&diagram, ctx)?;
+/// sim.advance_to(0.9)?;
+/// assert_eq!(video.finish(sim.context())?, 23); // at 0, 0.04 ... 0.88 s
+/// assert!(path.exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct VideoWriter<P: ImageFilePixel = Rgba8U> {
+    path: PathBuf,
+    frame_rate: f64,
+    start_time: f64,
+    /// Draws what a video can not show.
+    draw: Option<Draw<P>>,
+}
+
+type Draw<P> = Box<dyn Fn(&Image<P>, &mut ImageRgba8U) + Send + Sync>;
+
+impl<P: ImageFilePixel> VideoWriter<P> {
+    /// Writes images of 8 bits per channel, `frame_rate` per second of simulated time.
+    ///
+    /// # Errors
+    /// If the extension is unknown, the rate is not between 0.001 and 1000, the directory does not
+    /// exist or takes no files, or a channel has more than 8 bits.
+    pub fn new(path: impl Into<PathBuf>, frame_rate: f64) -> Result<Self> {
+        if P::SCALAR != PixelScalar::U8 {
+            return Err(Error::invalid(format!(
+                "VideoWriter: a video can not show {} pixels; use `VideoWriter::depth`, `depth_16u`, \
+                 `label` or `with_color_map`",
+                P::NAME
+            )));
+        }
+        Self::build(path.into(), frame_rate, None)
+    }
+    /// Writes pictures that `draw` makes of the images. `draw` sizes its picture itself.
+    ///
+    /// ```
+    /// use tarragon_sensors::{Grey8U, VideoWriter};
+    /// // Brightness as red.
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("red.apng");
+    /// let video = VideoWriter::<Grey8U>::with_color_map(path, 10.0, |grey| [grey, 0, 0, 255])?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for the pixels.
+    pub fn with_color_map(
+        path: impl Into<PathBuf>,
+        frame_rate: f64,
+        color: impl Fn(P::Channel) -> [u8; 4] + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let draw: Draw<P> = Box::new(move |image, picture| colorize(image, picture, &color));
+        Self::build(path.into(), frame_rate, Some(draw))
+    }
+    /// The time of the first frame in s, 0 unless told otherwise.
+    ///
+    /// # Errors
+    /// If the time is negative or not finite.
+    pub fn with_start_time(mut self, start_time: f64) -> Result<Self> {
+        if !(start_time >= 0.0 && start_time.is_finite()) {
+            return Err(Error::invalid(format!(
+                "VideoWriter: the start time is {start_time} s, a time of at least 0 is expected"
+            )));
+        }
+        self.start_time = start_time;
+        Ok(self)
+    }
+
+    fn build(path: PathBuf, frame_rate: f64, draw: Option<Draw<P>>) -> Result<Self> {
+        VideoFile::create(&path, frame_rate)?; // writes nothing before the first frame
+        check_directory("VideoWriter", &path)?;
+        Ok(Self {
+            path,
+            frame_rate,
+            start_time: 0.0,
+            draw,
+        })
+    }
+}
+
+impl VideoWriter<Depth32F> {
+    /// Shows depths in metres with [`depth_color`].
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for the pixels.
+    pub fn depth(path: impl Into<PathBuf>, frame_rate: f64, range: DepthRange) -> Result<Self> {
+        Self::with_color_map(path, frame_rate, move |metres| depth_color(metres, range))
+    }
+}
+
+impl VideoWriter<Depth16U> {
+    /// Shows depths in millimetres with [`depth_color`]; the range is in metres.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for the pixels.
+    pub fn depth_16u(path: impl Into<PathBuf>, frame_rate: f64, range: DepthRange) -> Result<Self> {
+        Self::with_color_map(path, frame_rate, move |millimetres| {
+            let metres = match millimetres {
+                Depth16U::TOO_FAR => f32::INFINITY,
+                mm => f32::from(mm) / 1000.0,
+            };
+            depth_color(metres, range)
+        })
+    }
+}
+
+impl VideoWriter<Label16I> {
+    /// Shows labels with [`label_color`].
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for the pixels.
+    pub fn label(path: impl Into<PathBuf>, frame_rate: f64) -> Result<Self> {
+        Self::with_color_map(path, frame_rate, label_color)
+    }
+}
+
+/// A video in the making. `None`: not begun.
+#[derive(Default)]
+struct Progress {
+    video: Option<VideoFile>,
+    picture: ImageRgba8U,
+}
+
+type SharedProgress = Arc<Mutex<Progress>>;
+
+/// A video that a panic interrupted still refuses or takes frames; poison means nothing.
+fn lock(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ports of [`VideoWriter`].
+#[derive(Clone, Copy)]
+pub struct VideoWriterPorts<P: ImageFilePixel> {
+    /// What is shown.
+    pub image: InputPort<Image<P>>,
+    progress: Param<SharedProgress>,
+}
+
+impl<P: ImageFilePixel> VideoWriterPorts<P> {
+    /// Completes the video of `context` and returns its number of frames (Drake's `Save`). Later frames
+    /// are errors. Without frames there is no file.
+    ///
+    /// # Errors
+    /// If the context belongs to another diagram, or the file can not be written; then there is none.
+    pub fn finish(&self, context: &Context<f64>) -> Result<u64, tarragon_framework::Error> {
+        let mut progress = lock(context.param(self.progress)?);
+        let Some(video) = &mut progress.video else {
+            return Ok(0);
+        };
+        video.end().map_err(tarragon_framework::Error::custom)?;
+        Ok(video.frame_count())
+    }
+    /// Number of frames in the video of `context` so far.
+    ///
+    /// # Errors
+    /// If the context belongs to another diagram.
+    pub fn frame_count(&self, context: &Context<f64>) -> Result<u64, tarragon_framework::Error> {
+        let progress = lock(context.param(self.progress)?);
+        Ok(progress.video.as_ref().map_or(0, VideoFile::frame_count))
+    }
+}
+
+impl<P: ImageFilePixel> LeafSystem<f64> for VideoWriter<P> {
+    type Ports = VideoWriterPorts<P>;
+
+    fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+        let image = d.input("image");
+        let progress = d.fresh_param(SharedProgress::default);
+        let (period, offset) = (self.frame_rate.recip(), self.start_time);
+        for trigger in [Trigger::Periodic { period, offset }, Trigger::Forced] {
+            d.publish_on(trigger, move |writer, ctx| {
+                let (image, progress) = (ctx.eval(image)?, ctx.param(progress));
+                writer
+                    .write_frame(image, progress)
+                    .map_err(tarragon_framework::Error::custom)?;
+                Ok(EventStatus::Succeeded)
+            });
+        }
+        VideoWriterPorts { image, progress }
+    }
+}
+
+impl<P: ImageFilePixel> VideoWriter<P> {
+    fn write_frame(&self, image: &Image<P>, progress: &SharedProgress) -> Result<()> {
+        let mut progress = lock(progress);
+        let Progress { video, picture } = &mut *progress;
+        let video = match video {
+            Some(video) => video,
+            None => video.insert(VideoFile::create(&self.path, self.frame_rate)?),
+        };
+        match &self.draw {
+            Some(draw) => {
+                draw(image, picture);
+                video.write_frame(&*picture)
+            }
+            None => video.write_frame(P::borrow(image)),
+        }
+    }
+}

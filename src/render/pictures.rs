@@ -1,0 +1,149 @@
+//! Drawing and writing pictures.
+
+use super::view::View;
+use clap::ValueEnum;
+use nalgebra::Isometry3;
+use std::error::Error;
+use std::path::Path;
+use tarragon::sensors::color_map::{colorize_depth, colorize_label};
+use tarragon::sensors::{
+    DepthRange, ImageDepth32F, ImageIo, ImageLabel16I, ImageRgba8U, VideoFile,
+};
+
+/// What a picture shows.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Picture {
+    /// Colours.
+    Color,
+    /// Depth (m), 0 too close, infinity too far.
+    Depth,
+    /// Labels.
+    Label,
+    /// Depth in colours: yellow near, violet far, white nothing.
+    DepthColor,
+    /// Labels in colours: black nothing.
+    LabelColor,
+}
+
+impl Picture {
+    pub(super) fn all() -> [Self; 5] {
+        use Picture::*;
+        [Color, Depth, Label, DepthColor, LabelColor]
+    }
+
+    pub(super) fn file_name(self) -> &'static str {
+        match self {
+            Self::Color => "color.png",
+            Self::Depth => "depth.tiff",
+            Self::Label => "label.png",
+            Self::DepthColor => "depth_color.png",
+            Self::LabelColor => "label_color.png",
+        }
+    }
+}
+
+/// Draws what a camera sees into images that are used again.
+pub(super) struct Pictures<'a> {
+    view: &'a View,
+    /// The depths that the colours of depth pictures are spread over.
+    range: DepthRange,
+    color: ImageRgba8U,
+    depth: ImageDepth32F,
+    label: ImageLabel16I,
+}
+
+impl<'a> Pictures<'a> {
+    pub(super) fn new(view: &'a View) -> Result<Self, Box<dyn Error>> {
+        let info = view.color.core().intrinsics();
+        let depth = view.depth.core().intrinsics();
+        let [near, far] = view.depth_of_model();
+        Ok(Self {
+            view,
+            range: DepthRange::new(near, far)?,
+            color: ImageRgba8U::new(info.width(), info.height()),
+            depth: ImageDepth32F::new(depth.width(), depth.height()),
+            label: ImageLabel16I::new(info.width(), info.height()),
+        })
+    }
+
+    /// Draws one picture as seen from where the camera is, and saves it.
+    pub(super) fn save(&mut self, picture: Picture, path: &Path) -> Result<(), Box<dyn Error>> {
+        let io = ImageIo::new();
+        let x_wb = self.view.x_wb;
+        match picture {
+            Picture::Depth => io.save(self.draw_depth(&x_wb)?, path)?,
+            Picture::Label => io.save(self.draw_label(&x_wb)?, path)?,
+            _ => io.save(self.draw_in_colors(picture, &x_wb)?, path)?,
+        }
+        Ok(())
+    }
+
+    fn draw_depth(&mut self, x_wb: &Isometry3<f64>) -> Result<&ImageDepth32F, Box<dyn Error>> {
+        let (query, world) = (
+            &self.view.query,
+            self.view.query.inspector().world_frame_id(),
+        );
+        query.render_depth_image(&self.view.depth, world, x_wb, &mut self.depth)?;
+        Ok(&self.depth)
+    }
+
+    fn draw_label(&mut self, x_wb: &Isometry3<f64>) -> Result<&ImageLabel16I, Box<dyn Error>> {
+        let (query, world) = (
+            &self.view.query,
+            self.view.query.inspector().world_frame_id(),
+        );
+        query.render_label_image(&self.view.color, world, x_wb, &mut self.label)?;
+        Ok(&self.label)
+    }
+
+    /// Draws something that can be looked at; depth and labels with colours.
+    pub(super) fn draw_in_colors(
+        &mut self,
+        picture: Picture,
+        x_wb: &Isometry3<f64>,
+    ) -> Result<&ImageRgba8U, Box<dyn Error>> {
+        match picture {
+            Picture::Color => {
+                let (query, world) = (
+                    &self.view.query,
+                    self.view.query.inspector().world_frame_id(),
+                );
+                let (camera, image) = (&self.view.color, &mut self.color);
+                let info = camera.core().intrinsics();
+                if (image.width(), image.height()) != (info.width(), info.height()) {
+                    image.resize(info.width(), info.height());
+                }
+                query.render_color_image(camera, world, x_wb, image)?;
+            }
+            Picture::Depth | Picture::DepthColor => {
+                self.draw_depth(x_wb)?;
+                colorize_depth(&self.depth, self.range, &mut self.color);
+            }
+            Picture::Label | Picture::LabelColor => {
+                self.draw_label(x_wb)?;
+                colorize_label(&self.label, &mut self.color);
+            }
+        }
+        Ok(&self.color)
+    }
+}
+
+/// A video of one turn around the model.
+pub(super) fn write_turntable(
+    pictures: &mut Pictures<'_>,
+    picture: Picture,
+    path: &Path,
+    frames: u32,
+    fps: f64,
+    mut done: impl FnMut(),
+) -> Result<(), Box<dyn Error>> {
+    let mut video = VideoFile::create(path, fps)?;
+    for k in 0..frames {
+        let angle = std::f64::consts::TAU * f64::from(k) / f64::from(frames);
+        let x_wb = pictures.view.around(angle);
+        video.write_frame(pictures.draw_in_colors(picture, &x_wb)?)?;
+        done();
+    }
+    video.finish()?;
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! The scene, and the camera that looks at it.
+
+use super::{Args, Engine};
+use nalgebra::{Isometry3, Point3, Vector3};
+use std::error::Error;
+use std::path::Path;
+use tarragon::framework::math;
+use tarragon::geometry::Aabb;
+use tarragon::geometry::render::{
+    LightFrame, LightParameter, RenderEngineCpu, RenderEngineCpuParams, look_at_box,
+};
+use tarragon::multibody::{MultibodyPlant, add_multibody_plant_scene_graph};
+use tarragon::prelude::*;
+use tarragon::sensors::{
+    CameraConfig, CameraInfo, ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera,
+    RenderCameraCore, add_camera_renderers, apply_camera_config,
+};
+
+/// A moment of the scene and a camera in it.
+pub(super) struct View {
+    pub(super) query: QueryObject<f64>,
+    pub(super) color: ColorRenderCamera,
+    pub(super) depth: DepthRenderCamera,
+    /// `X_WB` of the camera's body.
+    pub(super) x_wb: Isometry3<f64>,
+    /// Around everything that can be seen.
+    bounds: Aabb,
+}
+
+impl View {
+    pub(super) fn new(args: &Args) -> Result<Self, Box<dyn Error>> {
+        let config = args.camera.as_deref().map(|file| read_camera(file, args));
+        let config = config.transpose()?;
+        let mut plant = MultibodyPlant::new(0.001)?;
+        let mut scene_graph = SceneGraph::new();
+        match &config {
+            Some(config) => add_camera_renderers([config], &mut scene_graph)?,
+            None => match args.engine {
+                Engine::Cpu => scene_graph.add_renderer("studio", studio()?)?,
+            },
+        }
+        args.model.load(&mut plant, &mut scene_graph)?;
+        if let Some(source) = plant.source_id() {
+            scene_graph.show_proximity_where_unseen(source, &PerceptionProperties::new())?;
+        }
+
+        let mut builder = DiagramBuilder::new();
+        let (plant, scene_graph) =
+            add_multibody_plant_scene_graph(&mut builder, plant, scene_graph)?;
+        let camera = match &config {
+            Some(config) => {
+                let camera = apply_camera_config(config, &mut builder, &scene_graph, Some(&plant))?;
+                camera.map(|camera| (config, camera))
+            }
+            None => None,
+        };
+        let ctx = builder.build()?.default_context();
+        let query = ctx.eval(scene_graph.query)?.clone();
+        let bounds = query.compute_scene_aabb(Role::Perception)?.ok_or_else(|| {
+            format!(
+                "{}: the model has nothing to see: no visual geometry of a supported kind",
+                args.model.model.display()
+            )
+        })?;
+        let (color, depth, x_wb) = match camera {
+            Some((config, camera)) => {
+                let (color, depth) = config.make_cameras()?;
+                (color, depth, *ctx.eval(camera.body_pose_in_world)?)
+            }
+            None => fitted(args, &bounds)?,
+        };
+        Ok(Self {
+            query,
+            color,
+            depth,
+            x_wb,
+            bounds,
+        })
+    }
+
+    /// `X_WB` after the camera has gone around the middle of the model by an angle (rad) about the
+    /// world's z.
+    pub(super) fn around(&self, angle: f64) -> Isometry3<f64> {
+        let center = Point3::from(*self.bounds.center());
+        let turn = math::rotation_z(angle);
+        let about = math::pose(turn, center.coords - turn * center.coords);
+        about * self.x_wb
+    }
+
+    /// Depths (m) between which the model is, as seen by the depth camera at the start.
+    pub(super) fn depth_of_model(&self) -> [f64; 2] {
+        let x_cw = (self.x_wb * self.depth.core().x_bs()).inverse();
+        let center = x_cw * Point3::from(*self.bounds.center());
+        let radius = self.bounds.half_width().norm();
+        let range = self.depth.depth_range();
+        let near = (center.z - radius).max(range.min_depth());
+        let far = (center.z + radius).min(range.max_depth());
+        if near < far {
+            [near, far]
+        } else {
+            [range.min_depth(), range.max_depth()]
+        }
+    }
+}
+
+/// A camera file, with the sides that were asked for.
+fn read_camera(file: &Path, args: &Args) -> Result<CameraConfig, Box<dyn Error>> {
+    let mut config = CameraConfig::from_yaml_file(file)?;
+    if let Some(width) = args.width {
+        config.width = width;
+    }
+    if let Some(height) = args.height {
+        config.height = height;
+    }
+    // All pictures are made here, at one moment.
+    (config.rgb, config.depth, config.label) = (true, true, true);
+    config.output_delay = 0.0;
+    config
+        .validate()
+        .map_err(|e| format!("{}: {e}", file.display()))?;
+    Ok(config)
+}
+
+/// A renderer with a bright studio light: one lamp from the upper left, two that fill in.
+fn studio() -> Result<RenderEngineCpu, Box<dyn Error>> {
+    let lamp = |x, y, z, intensity| LightParameter {
+        frame: LightFrame::World,
+        direction: Vector3::new(x, y, z),
+        intensity,
+        ..LightParameter::default()
+    };
+    Ok(RenderEngineCpu::new(RenderEngineCpuParams {
+        lights: vec![
+            lamp(-0.5, 0.45, -0.9, 0.9),
+            lamp(0.8, 0.5, -0.5, 0.45),
+            lamp(-0.4, -0.6, -0.3, 0.3),
+        ],
+        samples_per_side: 3,
+        ..RenderEngineCpuParams::default()
+    })?)
+}
+
+/// A camera that sees all of the model.
+fn fitted(
+    args: &Args,
+    bounds: &Aabb,
+) -> Result<(ColorRenderCamera, DepthRenderCamera, Isometry3<f64>), Box<dyn Error>> {
+    let (width, height) = (args.width.unwrap_or(1280), args.height.unwrap_or(720));
+    let info = CameraInfo::from_fov_y(width, height, 0.6)?;
+    let x_wc = look_at_box(bounds, &args.direction, &info);
+    let distance = (x_wc.translation.vector - bounds.center()).norm();
+    let size = bounds.half_width().norm();
+    let (near, far) = (0.01 * distance, 2.0 * (distance + size));
+    let clipping = ClippingRange::new(near, far)?;
+    let core = RenderCameraCore::new("studio", info, clipping, Isometry3::identity());
+    let color = ColorRenderCamera::new(core.clone());
+    let depth = DepthRenderCamera::new(core, DepthRange::new(near, far)?)?;
+    Ok((color, depth, x_wc))
+}
