@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use tarragon::sensors::{Depth32F, Label16I, Rgba8U, load_image, load_point_cloud};
 use tempfile::TempDir;
 
 /// The binary of an example, which `cargo test` builds beside the tests.
@@ -183,6 +184,71 @@ fn logging() {
         &picture,
         1,
         &["time (s)", "position (m)", "timed", "late", "marks"],
+    );
+}
+
+#[test]
+fn camera() {
+    let (printed, scratch) = run("09_camera");
+    let names = ["color", "depth", "label"]
+        .map(|kind| (kind, if kind == "depth" { "tiff" } else { "png" }));
+    let all = names
+        .iter()
+        .flat_map(|(kind, end)| (0..5).map(move |k| format!("{kind}_{k}.{end}")));
+    assert_eq!(files(&scratch, "09_camera"), all.collect::<Vec<_>>());
+    let file = |name: &str| scratch.path().join("target/09_camera").join(name);
+    let depth = load_image::<Depth32F>(&file("depth_4.tiff")).unwrap();
+    let label = load_image::<Label16I>(&file("label_4.png")).unwrap();
+    assert_eq!((depth.width(), depth.height()), (640, 480));
+    let board = label.data().iter().filter(|l| **l == 1).count();
+    assert!(
+        printed.starts_with(&format!("board: {board} pixels\n")),
+        "{printed}"
+    );
+    // Both cameras coincide: what has a label has a depth.
+    let agree = |(d, l): (&f32, &i16)| d.is_finite() == (*l < 6);
+    assert!(depth.data().iter().zip(label.data()).all(agree));
+}
+
+#[test]
+fn point_cloud() {
+    let (_, scratch) = run("10_point_cloud");
+    assert_eq!(files(&scratch, "10_point_cloud"), ["table.ply"]);
+    let cloud = load_point_cloud(scratch.path().join("target/10_point_cloud/table.ply")).unwrap();
+    assert!(cloud.size() > 1000 && cloud.has_rgbs() && cloud.has_normals());
+    assert!(cloud.xyzs().iter().all(|p| p.z > 0.7 && p.z < 1.0));
+    // The ball at (0.25, 0, 0.85): points on it have normals along their radius.
+    let center = nalgebra::Vector3::new(0.25, 0.0, 0.85);
+    let radii = cloud.xyzs().iter().map(|p| p - center).zip(cloud.normals());
+    let on_ball: Vec<f32> = radii
+        .filter(|(r, _)| (r.norm() - 0.05).abs() < 0.002)
+        .map(|(r, normal)| r.normalize().dot(normal))
+        .collect();
+    let aligned = on_ball.iter().filter(|cos| **cos > 0.9).count();
+    // At the silhouette the neighbours are all on one side.
+    assert!(
+        on_ball.len() > 100 && aligned * 10 > on_ball.len() * 8,
+        "{aligned} of {}",
+        on_ball.len()
+    );
+}
+
+#[test]
+fn async_cameras() {
+    let (printed, scratch) = run("11_async_cameras");
+    assert!(
+        printed.contains("  0.500     0.400     0.267     0.333\n"),
+        "{printed}"
+    );
+    let all = (0..3).flat_map(|camera| (0..5).map(move |k| format!("camera{camera}_{k}.png")));
+    assert_eq!(files(&scratch, "11_async_cameras"), all.collect::<Vec<_>>());
+    let image = |name: &str| {
+        load_image::<Rgba8U>(&scratch.path().join("target/11_async_cameras").join(name)).unwrap()
+    };
+    assert_ne!(
+        image("camera0_0.png"),
+        image("camera0_1.png"),
+        "the ball moves"
     );
 }
 

@@ -11,7 +11,9 @@ use tarragon::framework::trajectories::PiecewisePolynomial;
 use tarragon::multibody::{MultibodyPlant, PositionSource};
 use tarragon::prelude::*;
 use tarragon::sensors::{
-    CameraInfo, ClippingRange, DepthRange, DepthRenderCamera, RenderCameraCore, Rgba8U,
+    BaseField, CameraInfo, ClippingRange, ColorRenderCamera, Depth32F, DepthImageToPointCloud,
+    DepthRange, DepthRenderCamera, RenderCameraCore, Rgba8U, RgbdSensorAsync,
+    RgbdSensorAsyncConfig, RgbdSensorDiscrete, RotaryEncoders,
 };
 
 /// Names in the rows `| kind | names | ...` of the first documented table of a source file.
@@ -180,12 +182,42 @@ fn sensors() {
         ClippingRange::new(0.1, 1.0).unwrap(),
         Isometry3::identity(),
     );
-    let camera = DepthRenderCamera::new(core, DepthRange::new(0.1, 1.0).unwrap()).unwrap();
+    let color = ColorRenderCamera::new(core.clone());
+    let depth = DepthRenderCamera::new(core, DepthRange::new(0.1, 1.0).unwrap()).unwrap();
     let world = SceneGraph::new().world_frame_id();
-    let camera = RgbdSensor::from_depth_camera(world, Isometry3::identity(), camera);
+    let camera = RgbdSensor::from_depth_camera(world, Isometry3::identity(), depth.clone());
+    let mut b = DiagramBuilder::new();
+    let discrete = RgbdSensorDiscrete::new(camera.clone(), 0.1, true).unwrap();
+    discrete.add_to(&mut b, "camera").unwrap();
+    let exported: Vec<SystemInfo> = b.build().unwrap().exports().collect();
+    check(
+        include_str!("../sensors/src/rgbd_sensor_discrete.rs"),
+        &exported,
+    );
     check(
         include_str!("../sensors/src/rgbd_sensor.rs"),
         &[declared(camera)],
+    );
+    let config = RgbdSensorAsyncConfig {
+        color_camera: Some(color),
+        depth_camera: Some(depth),
+        render_label_image: true,
+        ..RgbdSensorAsyncConfig::default()
+    };
+    let camera = RgbdSensorAsync::new(world, Isometry3::identity(), config).unwrap();
+    // Its second table is a time line.
+    let source = include_str!("../sensors/src/rgbd_sensor_async.rs");
+    check(source, &[declared(camera)]);
+    let fields = BaseField::XYZS | BaseField::RGBS;
+    let to_cloud = DepthImageToPointCloud::<Depth32F>::new(info, fields).unwrap();
+    check(
+        include_str!("../sensors/src/depth_image_to_point_cloud.rs"),
+        &[declared(to_cloud)],
+    );
+    let encoders = RotaryEncoders::with_ticks([4]).unwrap();
+    check(
+        include_str!("../sensors/src/rotary_encoders.rs"),
+        &[declared(encoders)],
     );
 
     // The writer's ports are named by its user.

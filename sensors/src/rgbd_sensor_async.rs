@@ -174,14 +174,48 @@ impl RgbdSensorAsync {
     pub fn config(&self) -> &RgbdSensorAsyncConfig {
         &self.config
     }
-    /// The frame P of new contexts.
+    /// The frame P of new contexts; a context has its own, the parameter
+    /// [`parent_id`](RgbdSensorAsyncPorts::parent_id).
     pub fn default_parent_frame_id(&self) -> FrameId {
         self.parent_id
     }
-    /// `X_PB` of new contexts.
+    /// Changes the frame P of new contexts.
+    pub fn set_default_parent_frame_id(&mut self, id: FrameId) {
+        self.parent_id = id;
+    }
+    /// `X_PB` of new contexts; a context has its own, the parameter [`x_pb`](RgbdSensorAsyncPorts::x_pb).
     pub fn default_x_pb(&self) -> &Isometry3<f64> {
         &self.x_pb
     }
+    /// Changes `X_PB` of new contexts.
+    pub fn set_default_x_pb(&mut self, x_pb: Isometry3<f64>) {
+        self.x_pb = x_pb;
+    }
+    /// Changes the camera for colours and labels of new contexts.
+    ///
+    /// # Errors
+    /// If there was none at construction: ports do not come and go.
+    pub fn set_default_color_render_camera(&mut self, camera: ColorRenderCamera) -> Result<()> {
+        replace("colour", &mut self.config.color_camera, camera)
+    }
+    /// Changes the camera for depths of new contexts.
+    ///
+    /// # Errors
+    /// If there was none at construction: ports do not come and go.
+    pub fn set_default_depth_render_camera(&mut self, camera: DepthRenderCamera) -> Result<()> {
+        replace("depth", &mut self.config.depth_camera, camera)
+    }
+}
+
+/// Puts a camera where one was before.
+fn replace<C>(kind: &str, place: &mut Option<C>, camera: C) -> Result<()> {
+    let Some(place) = place else {
+        return Err(Error::invalid(format!(
+            "RgbdSensorAsync: it was made without a {kind} camera and can not get one; make another sensor"
+        )));
+    };
+    *place = camera;
+    Ok(())
 }
 
 /// What was seen at one time.

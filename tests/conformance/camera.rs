@@ -284,7 +284,7 @@ fn analytic_depths() {
 }
 
 /// Pixels whose eight neighbours all show the same as themselves.
-fn away_from_edges(labels: &[f64], width: usize) -> Vec<bool> {
+pub(crate) fn away_from_edges(labels: &[f64], width: usize) -> Vec<bool> {
     let height = labels.len() / width;
     let inner = |i: usize| {
         let (x, y) = (i % width, i / width);

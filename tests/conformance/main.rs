@@ -17,6 +17,7 @@ mod kinematics;
 mod meshes;
 mod npz;
 mod proximity;
+mod rgbd_sensor;
 mod robot_proximity;
 mod sim;
 mod support;

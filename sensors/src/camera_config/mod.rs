@@ -1,17 +1,19 @@
 //! What a camera is, as data: Drake's `CameraConfig`, its YAML, and how it becomes systems.
 
 mod apply;
+mod engine_params;
 mod focal;
 mod renderer;
 mod transform;
 mod yaml;
 
 pub use apply::{AppliedCamera, CameraSensor, add_camera_renderers, apply_camera_config};
-pub use focal::Focal;
-pub use renderer::{
+pub use engine_params::{
     EnvironmentMap, EnvironmentTexture, GltfExtension, RenderEngineGlParams,
-    RenderEngineGltfClientParams, RenderEngineVtkParams, RendererClass, SsaoParameter,
+    RenderEngineGltfClientParams, RenderEngineVtkParams, SsaoParameter,
 };
+pub use focal::Focal;
+pub use renderer::RendererClass;
 pub use transform::{Rotation, Transform};
 
 use crate::error::{Error, Result};
@@ -133,7 +135,7 @@ impl Default for CameraConfig {
             x_bd: Transform::default(),
             renderer_name: "default".into(),
             renderer_class: RendererClass::default(),
-            background: renderer::default_background(),
+            background: engine_params::default_background(),
             name: "preview_camera".into(),
             fps: 10.0,
             capture_offset: 0.0,

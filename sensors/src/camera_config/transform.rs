@@ -184,7 +184,7 @@ impl Serialize for Rotation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let none = Fields::default();
         let (tag, fields) = match self {
-            Self::Identity => ("!Identity", none),
+            Self::Identity => return none.serialize(serializer), // as Drake writes it
             Self::Rpy { deg } => (
                 "!Rpy",
                 Fields {

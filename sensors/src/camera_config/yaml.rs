@@ -46,8 +46,8 @@ fn unknown_renderer_tag(text: &str) -> Option<String> {
 
 /// Writes one document.
 pub(super) fn write(value: &impl Serialize) -> Result<String> {
-    let options =
-        ser_options! { compact_list_indent: true, yaml_12: true, no_lang_directive: true };
+    // Strings such as "yes" are quoted, for readers of YAML 1.1 such as pydrake's.
+    let options = ser_options! { compact_list_indent: true, yaml_12: false };
     let text = serde_saphyr::to_string_with_options(value, options);
     text.map_err(|e| Error::invalid(format!("camera configuration: it can not be written: {e}")))
 }

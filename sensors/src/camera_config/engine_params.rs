@@ -1,0 +1,332 @@
+//! Parameters of render engines as data.
+
+use super::yaml;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_saphyr::Tagged;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use tarragon_geometry::Rgba;
+use tarragon_geometry::render::{LightParameter, RenderEngineCpuParams, RenderLabel};
+
+/// Drake's background, and ours.
+pub(super) fn default_background() -> Rgba {
+    RenderEngineCpuParams::default().default_clear_color
+}
+
+/// Parameters of Drake's VTK engine (Drake's `RenderEngineVtkParams`).
+///
+/// ```
+/// use tarragon_geometry::Rgba;
+/// use tarragon_sensors::{RenderEngineVtkParams, RendererClass};
+/// let black = Rgba::new(0.0, 0.0, 0.0, 1.0)?;
+/// let params = RenderEngineVtkParams { default_clear_color: black, ..Default::default() };
+/// let cpu = RendererClass::RenderEngineVtkParams(params).to_cpu_params(Rgba::WHITE)?;
+/// assert_eq!(cpu.default_clear_color, black);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RenderEngineVtkParams {
+    /// Colour of geometry without one.
+    #[serde(
+        with = "yaml::optional_rgba_list",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub default_diffuse: Option<Rgba>,
+    /// Colour of the background; opaque.
+    #[serde(with = "yaml::rgb")]
+    pub default_clear_color: Rgba,
+    /// Lights; none means one fixed to the camera.
+    #[serde(with = "yaml::lights")]
+    pub lights: Vec<LightParameter>,
+    /// Light and background from a picture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub environment_map: Option<EnvironmentMap>,
+    /// Brightness of the tone mapping.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exposure: Option<f64>,
+    /// Ambient occlusion in screen space.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ssao: Option<SsaoParameter>,
+    /// Lights cast shadows.
+    pub cast_shadows: bool,
+    /// Side of the shadow maps (pixels).
+    pub shadow_map_size: u32,
+    /// Physically based shading even without a glTF file.
+    pub force_to_pbr: bool,
+    /// What to do about extensions of glTF files.
+    pub gltf_extensions: BTreeMap<String, GltfExtension>,
+    /// The window system of the engine.
+    pub backend: String,
+}
+
+impl Default for RenderEngineVtkParams {
+    fn default() -> Self {
+        let ktx = ("KHR_texture_basisu".to_owned(), GltfExtension::default());
+        Self {
+            default_diffuse: None,
+            default_clear_color: default_background(),
+            lights: vec![],
+            environment_map: None,
+            exposure: None,
+            ssao: None,
+            cast_shadows: false,
+            shadow_map_size: 256,
+            force_to_pbr: false,
+            gltf_extensions: BTreeMap::from([ktx]),
+            backend: String::new(),
+        }
+    }
+}
+
+/// Parameters of Drake's OpenGL engine (Drake's `RenderEngineGlParams`).
+///
+/// ```
+/// use tarragon_geometry::Rgba;
+/// use tarragon_sensors::{RenderEngineGlParams, RendererClass};
+/// let cpu = RendererClass::RenderEngineGlParams(RenderEngineGlParams::default())
+///     .to_cpu_params(Rgba::WHITE)?;
+/// assert_eq!(cpu.default_diffuse, Rgba::DEFAULT_DIFFUSE);
+/// # Ok::<(), tarragon_sensors::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RenderEngineGlParams {
+    /// Colour of geometry without one.
+    #[serde(with = "yaml::rgba")]
+    pub default_diffuse: Rgba,
+    /// Colour of the background.
+    #[serde(with = "yaml::rgba")]
+    pub default_clear_color: Rgba,
+    /// Lights; none means one fixed to the camera.
+    #[serde(with = "yaml::lights")]
+    pub lights: Vec<LightParameter>,
+}
+
+impl Default for RenderEngineGlParams {
+    fn default() -> Self {
+        Self {
+            default_diffuse: Rgba::DEFAULT_DIFFUSE,
+            default_clear_color: default_background(),
+            lights: vec![],
+        }
+    }
+}
+
+/// Parameters of the engine that asks a server for images (Drake's `RenderEngineGltfClientParams`).
+///
+/// ```
+/// use tarragon_sensors::RenderEngineGltfClientParams;
+/// assert_eq!(RenderEngineGltfClientParams::default().render_endpoint, "render");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RenderEngineGltfClientParams {
+    /// Address of the server.
+    pub base_url: String,
+    /// Path at the server.
+    pub render_endpoint: String,
+    /// Logs what is sent and received.
+    pub verbose: bool,
+    /// Removes temporary files.
+    pub cleanup: bool,
+}
+
+impl Default for RenderEngineGltfClientParams {
+    fn default() -> Self {
+        Self {
+            base_url: "http://127.0.0.1:8000".into(),
+            render_endpoint: "render".into(),
+            verbose: false,
+            cleanup: true,
+        }
+    }
+}
+
+/// Light and background from a picture (Drake's `EnvironmentMap`).
+///
+/// ```
+/// use tarragon_sensors::{EnvironmentMap, EnvironmentTexture};
+/// let map = EnvironmentMap::default();
+/// assert!(map.skybox && map.texture == EnvironmentTexture::NullTexture);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EnvironmentMap {
+    /// The picture is the background too.
+    pub skybox: bool,
+    /// The picture.
+    pub texture: EnvironmentTexture,
+}
+
+impl Default for EnvironmentMap {
+    fn default() -> Self {
+        Self {
+            skybox: true,
+            texture: EnvironmentTexture::default(),
+        }
+    }
+}
+
+/// The picture of an [`EnvironmentMap`]; in YAML `!EquirectangularMap {path: FILE}`, or `{}` for none.
+///
+/// ```
+/// use tarragon_sensors::{CameraConfig, EnvironmentTexture, RendererClass};
+/// let camera = CameraConfig::from_yaml("
+/// renderer_class: !RenderEngineVtkParams
+///   environment_map: {texture: !EquirectangularMap {path: sky.hdr}}")?;
+/// let RendererClass::RenderEngineVtkParams(params) = camera.renderer_class else { panic!() };
+/// let sky = EnvironmentTexture::EquirectangularMap { path: "sky.hdr".into() };
+/// assert_eq!(params.environment_map.unwrap().texture, sky);
+/// # Ok::<(), tarragon_sensors::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum EnvironmentTexture {
+    /// None.
+    #[default]
+    NullTexture,
+    /// Longitude to the right, latitude up.
+    EquirectangularMap {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct TextureFields {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<PathBuf>,
+}
+
+impl<'de> Deserialize<'de> for EnvironmentTexture {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Tagged(TextureFields { path }, tag) = Tagged::deserialize(deserializer)?;
+        match (tag.as_deref(), path) {
+            (None | Some("!NullTexture"), None) => Ok(Self::NullTexture),
+            (Some("!EquirectangularMap"), path) => Ok(Self::EquirectangularMap {
+                path: path.unwrap_or_default(),
+            }),
+            (tag, path) => Err(de::Error::custom(format!(
+                "the texture has the tag {} and the path {path:?}; !EquirectangularMap {{path: FILE}} or \
+                 !NullTexture {{}} is expected",
+                tag.unwrap_or("(none)"),
+            ))),
+        }
+    }
+}
+
+impl Serialize for EnvironmentTexture {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (tag, path) = match self {
+            Self::NullTexture => ("!NullTexture", None),
+            Self::EquirectangularMap { path } => ("!EquirectangularMap", Some(path.clone())),
+        };
+        Tagged(TextureFields { path }, Some(tag.into())).serialize(serializer)
+    }
+}
+
+/// Ambient occlusion in screen space (Drake's `SsaoParameter`). It is read and written, and has no
+/// effect on images yet.
+///
+/// ```
+/// use tarragon_sensors::SsaoParameter;
+/// assert_eq!(SsaoParameter::default().sample_count, 128);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SsaoParameter {
+    /// How far occluders reach (m).
+    pub radius: f64,
+    /// What is nearer than this does not occlude (m).
+    pub bias: f64,
+    /// Number of samples.
+    pub sample_count: u32,
+    /// Factor of the effect.
+    pub intensity_scale: f64,
+    /// Summand of the effect.
+    pub intensity_shift: f64,
+    /// Blurs the effect.
+    pub blur: bool,
+}
+
+impl Default for SsaoParameter {
+    fn default() -> Self {
+        Self {
+            radius: 0.25,
+            bias: 0.01,
+            sample_count: 128,
+            intensity_scale: 1.0,
+            intensity_shift: 0.0,
+            blur: true,
+        }
+    }
+}
+
+/// What to do about an extension of glTF files (Drake's `GltfExtension`).
+///
+/// ```
+/// use tarragon_sensors::RenderEngineVtkParams;
+/// let params = RenderEngineVtkParams::default();
+/// assert!(!params.gltf_extensions["KHR_texture_basisu"].warn_unimplemented);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GltfExtension {
+    /// Warns that it is not implemented.
+    pub warn_unimplemented: bool,
+}
+
+/// `RenderEngineCpuParams` in YAML.
+#[derive(Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct CpuFields {
+    #[serde(with = "yaml::rgba")]
+    default_diffuse: Rgba,
+    #[serde(with = "yaml::rgba")]
+    default_clear_color: Rgba,
+    /// Whether geometry without a label is an error.
+    require_labels: bool,
+    #[serde(with = "yaml::lights")]
+    lights: Vec<LightParameter>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threads: Option<usize>,
+    samples_per_side: usize,
+}
+
+impl Default for CpuFields {
+    fn default() -> Self {
+        Self::from(&RenderEngineCpuParams::default())
+    }
+}
+
+impl From<&RenderEngineCpuParams> for CpuFields {
+    fn from(p: &RenderEngineCpuParams) -> Self {
+        Self {
+            default_diffuse: p.default_diffuse,
+            default_clear_color: p.default_clear_color,
+            require_labels: p.default_label == RenderLabel::UNSPECIFIED,
+            lights: p.lights.clone(),
+            threads: p.threads,
+            samples_per_side: p.samples_per_side,
+        }
+    }
+}
+
+impl From<CpuFields> for RenderEngineCpuParams {
+    fn from(p: CpuFields) -> Self {
+        Self {
+            default_diffuse: p.default_diffuse,
+            default_clear_color: p.default_clear_color,
+            default_label: if p.require_labels {
+                RenderLabel::UNSPECIFIED
+            } else {
+                RenderLabel::DONT_CARE
+            },
+            lights: p.lights,
+            threads: p.threads,
+            samples_per_side: p.samples_per_side,
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! What becomes of cameras in a scene and a diagram.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use nalgebra::{Isometry3, Vector3};
+use tarragon_framework::prelude::*;
+use tarragon_geometry::SceneGraph;
+use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
+use tarragon_multibody::{
+    FixedOffsetFrame, FrameIndex, MultibodyPlant, SpatialInertia, add_multibody_plant_scene_graph,
+};
+use tarragon_sensors::*;
+
+fn read(text: &str) -> CameraConfig {
+    CameraConfig::from_yaml(text).unwrap()
+}
+
+fn named(name: &str, yaml: &str) -> CameraConfig {
+    CameraConfig {
+        name: name.into(),
+        ..read(yaml)
+    }
+}
+
+/// Each pair as pydrake 1.51.1 judges it, the glTF client aside.
+#[test]
+fn cameras_share_renderers_or_conflict() {
+    let vtk = "renderer_class: RenderEngineVtk";
+    let params = "renderer_class: !RenderEngineVtkParams {}";
+    let black = "renderer_class: !RenderEngineVtkParams {default_clear_color: [0, 0, 0]}";
+    let gl = "renderer_class: RenderEngineGl";
+    for (first, second, expected) in [
+        ("{}", "{}", None),
+        ("{}", vtk, None),
+        (vtk, vtk, None),
+        (vtk, "{}", None),
+        (gl, "{}", None),
+        (
+            vtk,
+            gl,
+            Some(
+                "is a RenderEngineVtk since camera 'a', this one has renderer_class RenderEngineGl",
+            ),
+        ),
+        ("{}", gl, Some("renderer_class RenderEngineGl")),
+        (vtk, params, None),
+        (params, vtk, None),
+        (params, params, None),
+        (black, black, None),
+        (black, vtk, None),
+        (black, params, Some("has other parameters since camera 'a'")),
+        (vtk, black, Some("has other parameters since camera 'a'")),
+        (black, "{renderer_class: RenderEngineGl, rgb: false}", None),
+        (
+            vtk,
+            "renderer_class: RenderEngineGltfClient",
+            Some("not supported yet"),
+        ),
+    ] {
+        let cameras = [named("a", first), named("b", second)];
+        let mut scene = SceneGraph::new();
+        let done = add_camera_renderers(&cameras, &mut scene);
+        match expected {
+            None => {
+                done.unwrap();
+                assert_eq!(scene.renderer_count(), 1, "{first} {second}");
+            }
+            Some(expected) => {
+                let message = done.unwrap_err().to_string();
+                assert!(message.starts_with("camera 'b': "), "{message}");
+                assert!(message.contains(expected), "{first} {second}: {message}");
+                assert_eq!(scene.renderer_count(), 0, "nothing has changed");
+            }
+        }
+    }
+}
+
+#[test]
+fn renderers_that_are_there_are_used() {
+    let mut scene = SceneGraph::new();
+    let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    scene.add_renderer("default", engine).unwrap();
+    let mut add =
+        |yaml: &str| add_camera_renderers([&read(yaml)], &mut scene).map_err(|e| e.to_string());
+    assert_eq!(add("{}"), Ok(()));
+    assert_eq!(add("renderer_class: RenderEngineVtk"), Ok(()));
+    assert_eq!(add("renderer_class: RenderEngineCpu"), Ok(()));
+    let message = add("renderer_class: RenderEngineGltfClient").unwrap_err();
+    assert!(
+        message.contains("does not draw for RenderEngineGltfClient"),
+        "{message}"
+    );
+    let message = add("renderer_class: !RenderEngineCpuParams {}").unwrap_err();
+    assert!(
+        message.contains("its parameters can not be chosen"),
+        "{message}"
+    );
+    assert_eq!(
+        add("{renderer_name: other, renderer_class: !RenderEngineCpuParams {samples_per_side: 2}}"),
+        Ok(())
+    );
+    assert_eq!(scene.renderer_count(), 2);
+    let bad =
+        "{renderer_name: third, renderer_class: !RenderEngineCpuParams {samples_per_side: 99}}";
+    let message = add_camera_renderers([&read(bad)], &mut scene)
+        .unwrap_err()
+        .to_string();
+    assert!(message.contains("samples_per_side is 99"), "{message}");
+}
+
+/// A plant with a body `hand` in the model `arm`, with a frame `tip` on it.
+fn plant() -> MultibodyPlant {
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let arm = plant.add_model_instance("arm").unwrap();
+    let hand = plant
+        .add_rigid_body("hand", arm, SpatialInertia::zero())
+        .unwrap();
+    let tip = FixedOffsetFrame::new("tip", hand, Isometry3::translation(0.0, 0.0, 0.5));
+    plant.add_frame(tip).unwrap();
+    let frame = plant.frame_by_name("hand").unwrap();
+    plant
+        .weld_frames(
+            FrameIndex::WORLD,
+            frame,
+            Isometry3::translation(1.0, 0.0, 0.0),
+        )
+        .unwrap();
+    plant
+}
+
+/// What becomes of a camera in a scene with the plant.
+fn apply(config: &CameraConfig) -> Result<(Diagram<f64>, Option<AppliedCamera>)> {
+    let (mut b, mut scene) = (DiagramBuilder::new(), SceneGraph::new());
+    add_camera_renderers([config], &mut scene)?;
+    let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant(), scene).unwrap();
+    let applied = apply_camera_config(config, &mut b, &scene, Some(&plant))?;
+    Ok((b.build().unwrap(), applied))
+}
+
+#[test]
+fn cameras_are_fixed_in_frames_of_the_plant() {
+    for (frame, expected) in [
+        ("tip", Vector3::new(1.0, 0.0, 0.75)),
+        ("arm::tip", Vector3::new(1.0, 0.0, 0.75)),
+        ("arm::hand", Vector3::new(1.0, 0.0, 0.25)),
+        ("world", Vector3::new(0.0, 0.0, 0.25)),
+        ("''", Vector3::new(0.0, 0.0, 0.25)),
+    ] {
+        let config = read(&format!(
+            "X_PB: {{base_frame: {frame}, translation: [0, 0, 0.25]}}"
+        ));
+        let (diagram, camera) = apply(&config).unwrap();
+        let ctx = diagram.default_context();
+        let x_wb = ctx.eval(camera.unwrap().body_pose_in_world).unwrap();
+        assert!(
+            (x_wb.translation.vector - expected).norm() < 1e-15,
+            "{frame}: {x_wb}"
+        );
+    }
+    let message = apply(&read("X_PB: {base_frame: arm::elbow}"))
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        message.starts_with("camera 'preview_camera': X_PB.base_frame: "),
+        "{message}"
+    );
+    assert!(message.contains("arm::elbow"), "{message}");
+}
+
+/// Kinds and ports of sensors as pydrake 1.51.1 makes them.
+#[test]
+fn a_delay_makes_a_camera_asynchronous() {
+    let ports = |yaml: &str| {
+        let (diagram, camera) = apply(&read(yaml)).unwrap();
+        let sensor = diagram
+            .systems()
+            .find(|s| s.path == "rgbd_sensor_preview_camera");
+        (sensor.map(|s| s.output_ports.join(" ")), camera)
+    };
+    let all =
+        "color_image label_image depth_image_32f depth_image_16u body_pose_in_world image_time";
+    let (found, camera) = ports("{capture_offset: 0.01, label: true}");
+    let camera = camera.unwrap();
+    assert_eq!(found.as_deref(), Some(all));
+    assert!(matches!(camera.sensor, CameraSensor::Continuous(_)));
+    assert!(
+        camera.color_image.is_some()
+            && camera.label_image.is_some()
+            && camera.depth_image_32f.is_none()
+    );
+    assert_eq!((camera.period, camera.offset), (0.1, 0.01));
+
+    let (found, camera) = ports("output_delay: 0.05");
+    let camera = camera.unwrap();
+    assert_eq!(
+        found.as_deref(),
+        Some("color_image body_pose_in_world image_time")
+    );
+    assert!(matches!(camera.sensor, CameraSensor::Async(_)));
+    assert_eq!((camera.period, camera.offset), (0.1, 0.05 + 1e-6));
+    let (found, _) = ports("{output_delay: 0.05, depth: true, rgb: false}");
+    assert_eq!(
+        found.as_deref(),
+        Some("depth_image_32f depth_image_16u body_pose_in_world image_time")
+    );
+    let (found, camera) = ports("{output_delay: 0.05, label: true, rgb: false}");
+    assert_eq!(
+        found.as_deref(),
+        Some("color_image label_image body_pose_in_world image_time")
+    );
+    assert!(
+        camera.unwrap().color_image.is_none(),
+        "it was not asked for"
+    );
+    let (found, camera) = ports("rgb: false");
+    assert!(found.is_none() && camera.is_none());
+}
+
+#[test]
+fn forgotten_steps_are_explained() {
+    let mut b = DiagramBuilder::new();
+    let scene = b.add("scene_graph", SceneGraph::new());
+    let mut message = |yaml: &str| {
+        let applied = apply_camera_config(&read(yaml), &mut b, &scene, None);
+        applied.err().unwrap().to_string()
+    };
+    let found = message("name: front");
+    assert!(
+        found.contains(
+            "camera 'front': the scene has no renderer 'default'; call `add_camera_renderers`"
+        ),
+        "{found}"
+    );
+    let mut scene = SceneGraph::new();
+    let config = read("X_PB: {base_frame: hand}");
+    add_camera_renderers([&config], &mut scene).unwrap();
+    let mut b = DiagramBuilder::new();
+    let scene = b.add("scene_graph", scene);
+    let found = apply_camera_config(&config, &mut b, &scene, None)
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(found.contains("'hand' and there is no plant"), "{found}");
+}
