@@ -4,6 +4,7 @@ mod exact;
 mod rules;
 
 use super::*;
+use crate::Rgba;
 use crate::mesh;
 use crate::render::{
     CameraInfo, ClippingRange, DepthRange, LightFrame, LightParameter, LightType, PixelType,
