@@ -1,6 +1,7 @@
 //! Shared by the tests of the CPU engine.
 
 mod exact;
+mod options;
 mod rules;
 
 use super::*;
