@@ -3,6 +3,7 @@
 use super::pbr::GAMMA;
 use super::picture::Picture;
 use super::shade::Vector3x8;
+use super::split_sum::SplitSum;
 use nalgebra::Vector3;
 use std::f32::consts::{PI, TAU};
 use wide::f32x8;
@@ -15,6 +16,7 @@ pub(super) struct Environment {
     levels: Vec<Level>,
     /// Spherical harmonics of the light on a matt surface, divided by pi.
     harmonics: [[f32; 3]; 9],
+    split_sum: SplitSum,
 }
 
 #[derive(Debug)]
@@ -42,6 +44,7 @@ impl Environment {
         Self {
             harmonics: levels[0].harmonics(),
             levels,
+            split_sum: SplitSum::new(),
         }
     }
     /// What is seen in a direction in the world, of any length.
@@ -56,6 +59,13 @@ impl Environment {
             let sum = terms.fold(f32x8::ZERO, |sum, (b, h)| sum + *b * f32x8::splat(h[c]));
             sum.max(f32x8::ZERO)
         })
+    }
+    /// Scale and bias of the reflected part of light that comes straight, by the cosine of the view.
+    pub(super) fn reflectance(&self, nv: f32x8, roughness: f32x8) -> [f32x8; 2] {
+        let (nv, roughness) = (nv.to_array(), roughness.to_array());
+        let lanes: [[f32; 2]; 8] =
+            std::array::from_fn(|k| self.split_sum.at(nv[k].min(1.0), roughness[k]));
+        [0, 1].map(|i| f32x8::new(lanes.map(|lane| lane[i])))
     }
     /// Light around directions in the world, over as much of the sky as a surface of that roughness
     /// mirrors.

@@ -23,6 +23,7 @@ mod rich;
 mod scene;
 mod shade;
 mod shadow;
+mod split_sum;
 mod surface;
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,7 @@
 //! glTF 2.0, appendix B: Lambert's law and a microfacet model. Distribution: B. Walter et al.,
 //! "Microfacet models for refraction through rough surfaces", 2007; visibility: E. Heitz, "Understanding
 //! the masking-shadowing function in microfacet-based BRDFs", 2014; Fresnel: C. Schlick, "An inexpensive
-//! BRDF model for physically-based rendering", 1994. Light of an environment: B. Karis, "Real shading in
-//! Unreal Engine 4", 2013, and "Physically based shading on mobile", 2014.
+//! BRDF model for physically-based rendering", 1994.
 
 use super::environment::Environment;
 use super::shade::{Vector3x8, dot};
@@ -113,15 +112,9 @@ impl Reflector {
         let (n, r) = (world(&self.n), world(&mirrored));
         let irradiance = environment.irradiance(&n);
         let mirrored = environment.reflected(&r, self.roughness, mask);
-        // Karis 2014: the integral of the microfacet model over all directions.
-        let rough = self.roughness;
-        let x = one - rough;
-        let y = splat(0.0425) - rough * splat(0.0275);
-        let a004 = (x * x).fast_min((self.nv * splat(-9.28)).exp2()) * x + y;
-        let scale = splat(1.04) - rough * splat(0.572) - splat(1.04) * a004;
-        let bias = splat(1.04) * a004 + rough * splat(0.022) - splat(0.04);
+        let [scale, bias] = environment.reflectance(self.nv, self.roughness);
         for (k, sum) in sum.iter_mut().enumerate() {
-            let f = max0(self.f0[k] * scale + bias);
+            let f = self.f0[k] * scale + bias;
             let diffuse = (one - f) * self.diffuse[k] * irradiance[k];
             *sum += diffuse + f * mirrored[k];
         }

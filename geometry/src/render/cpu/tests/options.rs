@@ -134,7 +134,7 @@ fn everything_together_is_the_same_on_any_number_of_threads() {
     }
     let reference = s.color();
     let kinds: std::collections::BTreeSet<&[u8]> = reference.data().chunks(4).collect();
-    assert!(kinds.len() > 500, "only {} colours", kinds.len());
+    assert!(kinds.len() > 300, "only {} colours", kinds.len());
     for threads in [1, 2, 4] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         s.engine.pool = Some(pool.build().unwrap());
@@ -303,10 +303,10 @@ fn opacity_of_gltf_materials() {
 fn the_same_light_from_everywhere() {
     let sky = obj("white", "").with_extension("png");
     let file = std::fs::File::create(&sky).unwrap();
-    let mut png = png::Encoder::new(file, 8, 4);
+    let mut png = png::Encoder::new(file, 64, 32);
     png.set_color(png::ColorType::Rgb);
     let mut writer = png.write_header().unwrap();
-    writer.write_image_data(&[255; 96]).unwrap();
+    writer.write_image_data(&[255; 64 * 32 * 3]).unwrap();
     writer.finish().unwrap();
     let params = |skybox| RenderEngineCpuParams {
         environment_map: Some(EnvironmentMap {
