@@ -365,7 +365,7 @@ fn back_faces() {
     );
     s.add(
         Mesh::new(files.half_pipe()),
-        turned(0.7, 0.2, 0.9, [3.14, 0.0, 0.2]),
+        turned(0.7, 0.2, 0.9, [3.1, 0.0, 0.2]),
         rgba(0.2, 0.6, 0.8, 1.0),
     );
     check("back_faces", &s);
@@ -377,7 +377,7 @@ fn many_lights() {
         let angle = std::f64::consts::TAU * k as f64 / 6.0;
         let hue = |shift: f64| 0.5 + 0.5 * (angle + shift).cos();
         LightParameter {
-            light_type: if k % 2 == 0 {
+            light_type: if k.is_multiple_of(2) {
                 LightType::Point
             } else {
                 LightType::Spot

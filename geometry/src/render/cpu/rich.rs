@@ -12,7 +12,7 @@ use super::tile::{NO_ID, Tile};
 use super::tone::ToneMap;
 use crate::render::image::Rgba8U;
 use crate::rgba::Rgba;
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::Matrix3;
 use wide::{bytemuck, f32x8, i32x8};
 
 /// What a colour image may have beside opaque things.
@@ -33,13 +33,11 @@ impl RichPass<'_> {
             return [self.clear.r(), self.clear.g(), self.clear.b()]
                 .map(|c| f32x8::splat(c as f32));
         };
-        let mut color = [[0.0; 8]; 3];
-        for k in 0..8 {
+        let lanes: [[f32; 3]; 8] = std::array::from_fn(|k| {
             let ray = self.pixels.ray(f64::from(px) + k as f64, f64::from(py));
-            let radiance = sky.radiance(&Vector3::from(r_wc * ray).cast());
-            (0..3).for_each(|c| color[c][k] = radiance[c]);
-        }
-        to_screen(color.map(f32x8::new))
+            sky.radiance(&(r_wc * ray).cast())
+        });
+        to_screen([0, 1, 2].map(|c| f32x8::new(lanes.map(|lane| lane[c]))))
     }
     /// Puts the layers of eight pixels on top of their colours, from back to front.
     fn blend(
