@@ -32,8 +32,8 @@ const MAX_ELEMENTS: usize = 1 << 25;
 ///
 /// Materials give their base colour with its texture (PNG or JPEG, with its wrapping modes), what its
 /// opacity means, metalness, roughness and the colour they emit; vertices their colours. Images of other
-/// formats, KTX2 among them, are left out with a warning. Primitives without a material are white and
-/// matt. Other textures, skins, morph targets (the mesh is shown undeformed), animations, points and lines
+/// formats, KTX2 among them, are left out with a warning. Primitives without a material are white
+/// plastic. Other textures, skins, morph targets (the mesh is shown undeformed), animations, points and lines
 /// are not read.
 ///
 /// # Errors

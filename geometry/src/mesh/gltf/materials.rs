@@ -53,12 +53,17 @@ pub(super) fn read(document: &Document<'_>) -> Vec<Material> {
         .collect()
 }
 
-/// The material of primitives without one.
+/// The material of primitives without one, as VTK has it: white plastic. (The format's own default would be
+/// a rough metal.)
 pub(super) fn default() -> Material {
     Material {
         diffuse: Some(Rgba::WHITE),
         alpha_mode: AlphaMode::Opaque,
-        metallic_roughness: Some(MetallicRoughness::default()),
+        metallic_roughness: Some(MetallicRoughness {
+            metallic: 0.0,
+            roughness: 0.5,
+            ..MetallicRoughness::default()
+        }),
         ..Material::default()
     }
 }

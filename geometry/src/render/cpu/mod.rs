@@ -70,7 +70,7 @@ use std::fmt;
 /// ones too, and within 8 for glTF materials without highlights from smooth surfaces, whose peaks are
 /// brighter here.
 ///
-/// Properties: `("phong", "diffuse")` [`Rgba`], `("phong", "diffuse_map")` `String` (PNG or JPEG file, for meshes
+/// Properties: `("phong", "diffuse")` [`Rgba`](crate::Rgba), `("phong", "diffuse_map")` `String` (PNG or JPEG file, for meshes
 /// with texture coordinates), `("label", "id")` [`RenderLabel`], `("renderer", "accepting")`
 /// `BTreeSet<String>`. Materials of a mesh file come before `phong` properties.
 ///

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::render::{EnvironmentMap, EnvironmentTexture, LightParameter, RenderLabel};
 use crate::rgba::Rgba;
 
-/// Parameters of [`RenderEngineCpu`].
+/// Parameters of [`RenderEngineCpu`](super::RenderEngineCpu).
 ///
 /// ```
 /// use tarragon_geometry::{Rgba, render::{RenderEngineCpu, RenderEngineCpuParams}};
