@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
-use tarragon::sensors::{Depth32F, Label16I, Rgba8U, load_image, load_point_cloud};
+use tarragon::sensors::{Depth32F, ImageRgba8U, Label16I, Rgba8U, load_image, load_point_cloud};
 use tempfile::TempDir;
 
 /// The binary of an example, which `cargo test` builds beside the tests.
@@ -269,4 +269,17 @@ fn proximity_soak() {
     assert!(printed.starts_with("100 scenes, "), "{printed}");
     assert!(printed.ends_with("findings: {}\n"), "{printed}");
     assert!(files(&scratch, "proximity_soak").is_empty());
+}
+
+#[test]
+fn a_render_engine_of_ones_own_draws_normals() {
+    let (_, scratch) = run("12_render_engine");
+    assert_eq!(files(&scratch, "12_render_engine"), ["normals.png"]);
+    let path = scratch.path().join("target/12_render_engine/normals.png");
+    let image: ImageRgba8U = load_image(&path).unwrap();
+    // The middle of the ball looks to the camera, so that blue is most.
+    let facing = image.data().chunks(4).filter(|p| p[2] > 250).count();
+    assert!(facing > 50, "{facing} pixels look to the camera");
+    let background = image.data().chunks(4).filter(|p| p[..3] == [0; 3]).count();
+    assert!((40_000..70_000).contains(&background), "{background}");
 }

@@ -3,6 +3,7 @@
 //! The `gltf` crate parses and iterates, but panics where a file breaks rules that its validation
 //! does not cover; these are checked here first.
 
+mod colors;
 mod document;
 mod materials;
 mod uri;
@@ -29,10 +30,11 @@ const MAX_ELEMENTS: usize = 1 << 25;
 /// of all nodes if there is no scene), rotated by 90 degrees about x, because y is up in glTF and z
 /// is up here, as in Drake. Triangles without normals are flat, as the specification wants it.
 ///
-/// Materials give their base colour and its texture, if that is a PNG image; other images are left
-/// out with a warning. Primitives without a material are white, which is the format's default
-/// material. Wrapping modes of textures, vertex colours, metalness and all else are not read; nor
-/// are points, lines, skins, morph targets (the mesh is shown undeformed) and animations.
+/// Materials give their base colour with its texture (PNG or JPEG, with its wrapping modes), what its
+/// opacity means, metalness, roughness and the colour they emit; vertices their colours. Images of other
+/// formats, KTX2 among them, are left out with a warning. Primitives without a material are white
+/// plastic. Other textures, skins, morph targets (the mesh is shown undeformed), animations, points and lines
+/// are not read.
 ///
 /// # Errors
 /// If the content is no valid glTF 2.0, a buffer can not be read, numbers are not finite, an extension
@@ -198,6 +200,9 @@ impl<'a> Reader<'a> {
                 let no_uv = [RenderMesh::NO_UV; 3];
                 self.mesh.triangle_uvs.resize(end, no_uv);
             }
+        }
+        if let Some(colors) = primitive.get(&Semantic::Colors(0)) {
+            self.colors(colors, count)?;
         }
         self.group(material.index(), first);
         Ok(())
@@ -406,6 +411,9 @@ impl<'a> Reader<'a> {
         }
         if mesh.uvs.is_empty() {
             mesh.triangle_uvs = Vec::new();
+        }
+        if !mesh.colors.is_empty() {
+            mesh.colors.resize(mesh.positions.len(), [1.0; 4]);
         }
         Ok(mesh)
     }

@@ -4,6 +4,7 @@ use super::*;
 use crate::error::Error;
 use nalgebra::{Isometry3, Vector3, Vector4};
 use proptest::prelude::*;
+use std::sync::Arc;
 use tarragon_framework::{AutoDiff, Scalar, math};
 
 type V = Vector3<f64>;

@@ -4,6 +4,7 @@ mod convex_hull;
 mod elements;
 mod gltf;
 mod lines;
+mod material;
 mod mesh_field;
 mod mtl;
 mod normals;
@@ -18,18 +19,18 @@ mod volume_mesh;
 mod vtk;
 
 use crate::error::{Error, Result};
-use crate::rgba::Rgba;
 use crate::shapes::MeshSource;
 use nalgebra::{Point3, Vector3};
 use origin::Origin;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 pub(crate) use self::convex_hull::convex_ring;
 pub use self::convex_hull::{ConvexHull, convex_hull};
 pub use self::gltf::parse_gltf;
 pub use elements::{SurfacePolygon, SurfaceTriangle, VolumeElement};
+pub use material::{
+    AlphaMode, Material, MaterialGroup, MetallicRoughness, Texture, TextureImage, Wrap,
+};
 pub use mesh_field::{
     BarycentricMesh, FieldMesh, MeshFieldLinear, PolygonSurfaceMeshFieldLinear,
     TriangleSurfaceMeshFieldLinear, VolumeMeshFieldLinear,
@@ -40,45 +41,6 @@ pub use stl::parse_stl;
 pub use triangle_surface_mesh::TriangleSurfaceMesh;
 pub use volume_mesh::{VolumeMesh, convert_volume_to_surface_mesh};
 pub use vtk::parse_vtk;
-
-/// How a part of a mesh looks.
-///
-/// ```
-/// use std::path::Path;
-/// use tarragon_geometry::mesh::{Material, parse_obj};
-/// let mesh = parse_obj(Path::new("t.obj"), b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")?;
-/// assert_eq!(mesh.materials, Vec::<Material>::new()); // the file names none
-/// assert_eq!(Material::default().diffuse, None);
-/// # Ok::<(), tarragon_geometry::Error>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Material {
-    /// Name in the file.
-    pub name: String,
-    /// Diffuse colour and opacity, if the file gives one.
-    pub diffuse: Option<Rgba>,
-    /// File of the diffuse texture, if the file names one; relative to the working directory.
-    pub diffuse_map: Option<PathBuf>,
-    /// Content of the PNG file of the diffuse texture, where the mesh file contains it.
-    pub diffuse_image: Option<Arc<[u8]>>,
-}
-
-/// Consecutive triangles of one material.
-///
-/// ```
-/// use std::path::Path;
-/// use tarragon_geometry::mesh::{MaterialGroup, parse_obj};
-/// let mesh = parse_obj(Path::new("t.obj"), b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 3 2 1\n")?;
-/// assert_eq!(mesh.groups, [MaterialGroup { material: None, triangles: 0..2 }]);
-/// # Ok::<(), tarragon_geometry::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct MaterialGroup {
-    /// Index into [`RenderMesh::materials`].
-    pub material: Option<usize>,
-    /// Which triangles.
-    pub triangles: Range<usize>,
-}
 
 /// A triangle mesh with what is needed to draw it.
 ///
@@ -111,6 +73,9 @@ pub struct RenderMesh {
     /// Per triangle, the indices of its corners' texture coordinates, [`RenderMesh::NO_UV`] where
     /// there are none; empty if the whole mesh has none.
     pub triangle_uvs: Vec<[u32; 3]>,
+    /// Colours of `positions`, red, green, blue and opacity in linear light, which multiply those of the
+    /// material; empty if the file has none.
+    pub colors: Vec<[f32; 4]>,
     /// Which triangles have which material; covers all triangles, in order.
     pub groups: Vec<MaterialGroup>,
     /// The materials.

@@ -1,13 +1,13 @@
 //! Material files of OBJ.
 
-use super::Material;
 use super::lines::{Place, for_each_line, short};
 use super::origin::Origin;
+use super::{Material, Texture, TextureImage};
 use crate::error::{Error, Result};
 use crate::rgba::Rgba;
 use crate::shapes::FileSource;
 
-/// Reads the content of an MTL file: `Kd`, `d`, `Tr` and `map_Kd` of every material. Other
+/// Reads the content of an MTL file: `Kd`, `d`, `Tr`, `map_Kd` and `map_d` of every material. Other
 /// statements describe what is not drawn and are skipped.
 pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<Vec<Material>> {
     let mut materials: Vec<Material> = Vec::new();
@@ -19,7 +19,7 @@ pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<Vec<Material>> {
             });
             return Ok(());
         }
-        if !["Kd", "d", "Tr", "map_Kd"].contains(&key) {
+        if !["Kd", "d", "Tr", "map_Kd", "map_d"].contains(&key) {
             return Ok(());
         }
         let material = materials
@@ -53,12 +53,17 @@ pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<Vec<Material>> {
                     rest
                 };
                 if name.is_empty() {
-                    return Err(place.error("map_Kd names no file"));
+                    return Err(place.error(format!("{key} names no file")));
                 }
+                let map = if key == "map_d" {
+                    &mut material.opacity_map
+                } else {
+                    &mut material.diffuse_map
+                };
                 match origin.find(name, &name.replace('\\', "/")) {
-                    Ok(FileSource::Path(path)) => material.diffuse_map = Some(path),
+                    Ok(FileSource::Path(path)) => *map = Some(Texture::file(path)),
                     Ok(FileSource::Memory(file)) => {
-                        material.diffuse_image = Some(file.contents().clone());
+                        *map = Some(TextureImage::Content(file.contents().clone()).into());
                     }
                     // A texture that is missing leaves the colour, as everywhere.
                     Err(why) => tracing::warn!(
@@ -96,19 +101,14 @@ mod tests {
     #[test]
     fn colours_opacity_and_textures() {
         let text = "# x\nnewmtl a b\nKd 0.5 0.25 2\nTr 0.25\nillum 2\nnewmtl c\r\nd 0.5\n\
-                    map_Kd -s 1 1 1 dir\\tex.png\nnewmtl e\nmap_Kd my file.png\nKd 0.5";
+                    map_Kd -s 1 1 1 dir\\tex.png\nnewmtl e\nmap_Kd my file.png\nKd 0.5\nmap_d holes.png";
         let m = parse(Path::new("/m/x.mtl"), text.as_bytes()).unwrap();
         assert_eq!(m[0].name, "a b");
         assert_eq!(m[0].diffuse.unwrap().rgba(), [0.5, 0.25, 1.0, 0.75]);
         assert_eq!(m[1].diffuse.unwrap().rgba(), [1.0, 1.0, 1.0, 0.5]);
-        assert_eq!(
-            m[1].diffuse_map.as_deref(),
-            Some(Path::new("/m/dir/tex.png"))
-        );
-        assert_eq!(
-            m[2].diffuse_map.as_deref(),
-            Some(Path::new("/m/my file.png"))
-        );
+        assert_eq!(m[1].diffuse_map, Some(Texture::file("/m/dir/tex.png")));
+        assert_eq!(m[2].diffuse_map, Some(Texture::file("/m/my file.png")));
+        assert_eq!(m[2].opacity_map, Some(Texture::file("/m/holes.png")));
         assert_eq!(m[2].diffuse.unwrap().b(), 0.5);
     }
 

@@ -126,26 +126,18 @@ fn supporting_files_from_memory_and_disk() {
         .insert("the%20points.bin".into(), points.clone().into());
     let mesh = read(&gltf).unwrap();
     assert_eq!((mesh.positions.len(), mesh.triangles.len()), (3, 1));
-    assert_eq!(
-        (
-            &mesh.materials[0].diffuse_image,
-            &mesh.materials[0].diffuse_map
-        ),
-        (&None, &None)
-    );
+    assert_eq!(mesh.materials[0].diffuse_map, None);
+    let content = || Some(TextureImage::Content(png.contents().clone()).into());
     gltf.supporting_files
         .insert("wood.png".into(), png.clone().into());
     let mesh = read(&gltf).unwrap();
-    assert_eq!(
-        mesh.materials[0].diffuse_image.as_ref(),
-        Some(png.contents())
-    );
+    assert_eq!(mesh.materials[0].diffuse_map, content());
     gltf.supporting_files
         .insert("wood.png".into(), "/tex/wood.png".into());
     let mesh = read(&gltf).unwrap();
     assert_eq!(
-        mesh.materials[0].diffuse_map.as_deref(),
-        Some(Path::new("/tex/wood.png"))
+        mesh.materials[0].diffuse_map,
+        Some(Texture::file("/tex/wood.png"))
     );
     gltf.supporting_files
         .insert("the%20points.bin".into(), "/no/such.bin".into());
@@ -161,15 +153,12 @@ fn supporting_files_from_memory_and_disk() {
     assert_eq!(read(&obj).unwrap().groups[0].material, None);
     let mtl = MemoryFile::new("newmtl a\nKd 0 1 0\nmap_Kd dir\\w.png\n", ".mtl", "");
     obj.supporting_files.insert("my.mtl".into(), mtl.into());
-    assert_eq!(read(&obj).unwrap().materials[0].diffuse_image, None);
+    assert_eq!(read(&obj).unwrap().materials[0].diffuse_map, None);
     obj.supporting_files
         .insert("dir\\w.png".into(), png.clone().into());
     let mesh = read(&obj).unwrap();
     assert_eq!(mesh.groups[0].material, Some(0));
-    assert_eq!(
-        mesh.materials[0].diffuse_image.as_ref(),
-        Some(png.contents())
-    );
+    assert_eq!(mesh.materials[0].diffuse_map, content());
     let bad = MemoryFile::new("newmtl a\nKd x", ".mtl", "");
     obj.supporting_files.insert("my.mtl".into(), bad.into());
     let e = read(&obj).unwrap_err().to_string();

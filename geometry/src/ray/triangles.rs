@@ -17,16 +17,18 @@ pub(crate) struct TriangleTree {
 impl TriangleTree {
     pub(crate) fn new(mesh: &TriangleSurfaceMesh) -> Self {
         let corners = |t: usize| mesh.element(t).vertices().map(|v| *mesh.vertex(v as usize));
+        Self::of_triangles((0..mesh.num_triangles()).map(corners))
+    }
+
+    /// From the corners of triangles.
+    pub(crate) fn of_triangles(triangles: impl Iterator<Item = [Vector3<f64>; 3]>) -> Self {
         // Without area there is no normal, and the neighbours close the surface.
         let has_normal = |[a, b, c]: &[Vector3<f64>; 3]| {
             let n = (b - a).cross(&(c - a));
             n.try_normalize(0.0)
                 .is_some_and(|n| n.iter().all(|x| x.is_finite()))
         };
-        let triangles: Vec<_> = (0..mesh.num_triangles())
-            .map(corners)
-            .filter(has_normal)
-            .collect();
+        let triangles: Vec<_> = triangles.filter(has_normal).collect();
         let bounds = |[a, b, c]: &[Vector3<f64>; 3]| {
             let (low, high) = (a.inf(b).inf(c), a.sup(b).sup(c));
             Box32::around(&((low + high) / 2.0), &((high - low) / 2.0))
@@ -39,7 +41,7 @@ impl TriangleTree {
     }
 
     /// The first crossing up to `limit`; see [`super::first_crossing`].
-    pub(super) fn first_crossing(
+    pub(crate) fn first_crossing(
         &self,
         o: &Vector3<f64>,
         d: &Vector3<f64>,

@@ -4,6 +4,7 @@ mod camera;
 mod camera_info;
 pub mod cpu;
 mod engine;
+mod environment;
 mod image;
 mod label;
 mod light;
@@ -15,6 +16,7 @@ pub use camera::{
 pub use camera_info::CameraInfo;
 pub use cpu::{RenderEngineCpu, RenderEngineCpuParams};
 pub use engine::{RenderEngine, RenderView, accepts_renderer, check_image_size};
+pub use environment::{EnvironmentMap, EnvironmentTexture, EquirectangularMap, NullTexture};
 pub use image::{
     Bgr8U, Bgra8U, Depth16U, Depth32F, Grey8U, Image, ImageAny, ImageBgr8U, ImageBgra8U,
     ImageDepth16U, ImageDepth32F, ImageGrey8U, ImageLabel16I, ImageRef, ImageRgb8U, ImageRgba8U,

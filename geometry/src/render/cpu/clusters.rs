@@ -4,11 +4,11 @@
 //! its clusters itself, so that tiles share no intermediate results and need no order among threads.
 
 use super::kernels::BLOCK;
-use super::texture::Texture;
-use crate::mesh::RenderMesh;
+use super::surface::Surface;
+use crate::mesh::{MaterialGroup, RenderMesh};
+use crate::ray::triangles::TriangleTree;
 use nalgebra::{Point3, Vector3};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use wide::f32x8;
 
 /// Most triangles of a cluster; corners are indexed by a byte.
@@ -28,6 +28,8 @@ pub(super) struct Cluster {
     /// Bounding sphere in the geometry's frame (m).
     pub(super) center: Vector3<f64>,
     pub(super) radius: f64,
+    /// Colour images show what is behind its triangles.
+    pub(super) translucent: bool,
 }
 
 /// What shading needs of a triangle, in the geometry's frame.
@@ -46,15 +48,17 @@ pub(super) struct ShadedTriangle {
 }
 
 impl ShadedTriangle {
+    /// True with it if its last two corners have changed places.
     fn new(
         mut p: [Point3<f64>; 3],
         mut n: [Vector3<f64>; 3],
         mut uv: [[f64; 2]; 3],
         material: u32,
-    ) -> Self {
+    ) -> (Self, bool) {
         // Files whose winding contradicts their normals are lit as their normals say.
         let winding = (p[1] - p[0]).cross(&(p[2] - p[0]));
-        if winding.dot(&(n[0] + n[1] + n[2])) < 0.0 {
+        let turned = winding.dot(&(n[0] + n[1] + n[2])) < 0.0;
+        if turned {
             p.swap(1, 2);
             n.swap(1, 2);
             uv.swap(1, 2);
@@ -72,22 +76,16 @@ impl ShadedTriangle {
             }
         };
         let more = |k: usize, c: usize| uv[k][c] - uv[0][c];
-        Self {
+        let triangle = Self {
             p: p[0].coords.cast(),
             to_weights: [weight(e2.cross(&face)), weight(face.cross(&e1))],
             n: [n[0], n[1] - n[0], n[2] - n[0]].map(|v| v.cast()),
             uv: [uv[0], [more(1, 0), more(1, 1)], [more(2, 0), more(2, 1)]]
                 .map(|uv| uv.map(|x| x as f32)),
             material,
-        }
+        };
+        (triangle, turned)
     }
-}
-
-/// The colour of a surface.
-#[derive(Clone, Debug)]
-pub(super) struct Surface {
-    pub(super) diffuse: [f32; 3],
-    pub(super) texture: Option<Arc<Texture>>,
 }
 
 /// A mesh as it is drawn.
@@ -99,8 +97,12 @@ pub(super) struct ClusteredMesh {
     pub(super) corners: Vec<[u8; 3]>,
     pub(super) clusters: Vec<Cluster>,
     pub(super) triangles: Vec<ShadedTriangle>,
+    /// Colours of the corners of triangles; empty if there are none.
+    pub(super) colors: Vec<[[f32; 4]; 3]>,
     /// The first is for triangles whose file says nothing.
     pub(super) materials: Vec<Surface>,
+    /// Some material is not matt.
+    pub(super) has_model: bool,
     /// Corners of the bounding box (m).
     pub(super) bounds: [Point3<f64>; 2],
 }
@@ -122,6 +124,8 @@ impl ClusteredMesh {
             corners: Vec::new(),
             clusters: Vec::new(),
             triangles: Vec::new(),
+            colors: Vec::new(),
+            has_model: materials.iter().any(|m| m.model.is_some()),
             materials,
             bounds: [low, high],
         };
@@ -135,15 +139,41 @@ impl ClusteredMesh {
             Point3::from(((a + b + c) / 3.0).cast::<f32>())
         };
         let centroids: Vec<_> = mesh.triangles.iter().map(centroid).collect();
-        let mut order: Vec<u32> = (0..mesh.triangles.len() as u32).collect();
-        split(&centroids, &mut order);
-        for chunk in order.chunks(CLUSTER) {
-            all.push_cluster(mesh, chunk, &material_of);
+        let translucent = |t: &u32| {
+            let colors = mesh.triangles[*t as usize].map(|v| mesh.colors.get(v as usize));
+            let vertex_alpha = colors.into_iter().flatten().any(|c| c[3] < 1.0);
+            all.materials[material_of[*t as usize] as usize].is_translucent(vertex_alpha)
+        };
+        let every = 0..mesh.triangles.len() as u32;
+        let (mut veils, mut solid): (Vec<u32>, Vec<u32>) = every.partition(translucent);
+        for (order, translucent) in [(&mut solid, false), (&mut veils, true)] {
+            split(&centroids, order);
+            for chunk in order.chunks(CLUSTER) {
+                all.push_cluster(mesh, chunk, &material_of, translucent);
+            }
         }
         all
     }
 
-    fn push_cluster(&mut self, mesh: &RenderMesh, chunk: &[u32], material_of: &[u32]) {
+    /// The opaque triangles of the mesh that this was made of.
+    pub(super) fn occluder(&self, mesh: &RenderMesh) -> TriangleTree {
+        let translucent = |group: &MaterialGroup| {
+            let material = &self.materials[group.material.map_or(0, |m| m + 1)];
+            material.is_translucent(false)
+        };
+        let groups = mesh.groups.iter().filter(|g| !translucent(g));
+        let triangles = groups.flat_map(|g| &mesh.triangles[g.triangles.clone()]);
+        let corners = |t: &[u32; 3]| t.map(|v| mesh.positions[v as usize].coords);
+        TriangleTree::of_triangles(triangles.map(corners))
+    }
+
+    fn push_cluster(
+        &mut self,
+        mesh: &RenderMesh,
+        chunk: &[u32],
+        material_of: &[u32],
+        translucent: bool,
+    ) {
         let mut local: BTreeMap<u32, u8> = BTreeMap::new();
         let mut points: Vec<Point3<f64>> = Vec::new();
         let first = self.triangles.len() as u32;
@@ -160,12 +190,20 @@ impl ClusteredMesh {
                 Some(t) => t.map(|i| mesh.uvs.get(i as usize).copied().unwrap_or_default()),
                 None => Default::default(),
             };
-            self.triangles.push(ShadedTriangle::new(
+            let (triangle, turned) = ShadedTriangle::new(
                 mesh.triangles[t].map(|v| mesh.positions[v as usize]),
                 mesh.triangle_normals[t].map(|n| mesh.normals[n as usize]),
                 uv,
                 material_of[t],
-            ));
+            );
+            if !mesh.colors.is_empty() {
+                let mut colors = mesh.triangles[t].map(|v| mesh.colors[v as usize]);
+                if turned {
+                    colors.swap(1, 2);
+                }
+                self.colors.push(colors);
+            }
+            self.triangles.push(triangle);
         }
         let low = points.iter().fold(points[0], |m, p| m.inf(p));
         let high = points.iter().fold(points[0], |m, p| m.sup(p));
@@ -189,6 +227,7 @@ impl ClusteredMesh {
             count: chunk.len() as u32,
             center: center.coords,
             radius: radius * (1.0 + 1e-6),
+            translucent,
         });
     }
 }

@@ -1,4 +1,5 @@
-//! Curved bodies that the near plane cuts or that contain the camera, in f64.
+//! Bodies pixel by pixel in f64: curved ones that the near plane cuts or that contain the camera, and
+//! everything that is seen through.
 
 use super::pixels::Pixels;
 use crate::shapes::Shape;
@@ -24,10 +25,12 @@ enum Body {
     Ellipsoid(Vector3<f64>),
     Cylinder { radius: f64, half: f64 },
     Capsule { radius: f64, half: f64 },
+    Cuboid(Vector3<f64>),
+    HalfSpace,
 }
 
 impl Exact {
-    /// `None` for shapes that are not curved.
+    /// `None` for meshes.
     pub(super) fn new(
         pixels: &Pixels,
         r: &Matrix3<f64>,
@@ -46,6 +49,8 @@ impl Exact {
                 radius: s.radius(),
                 half: 0.5 * s.length(),
             },
+            Shape::Box(s) => Body::Cuboid(s.half_size()),
+            Shape::HalfSpace(_) => Body::HalfSpace,
             _ => return None,
         };
         let r_gc = r.transpose();
@@ -67,9 +72,31 @@ impl Exact {
             _ => 0.0,
         }
     }
+    /// w of the front and of the back, 0 where there is none.
+    pub(super) fn layers(&self, px: f64, py: f64) -> [f32; 2] {
+        let d = self.r_gc * self.pixels.ray(px, py);
+        let w = |t: f64| {
+            if t >= self.near && t.is_finite() {
+                (1.0 / t) as f32
+            } else {
+                0.0
+            }
+        };
+        match self.range(&d) {
+            // A half space is a surface without a back.
+            Some((t, _)) if matches!(self.body, Body::HalfSpace) => [w(t), 0.0],
+            Some((front, back)) => [w(front), w(back)],
+            None => [0.0, 0.0],
+        }
+    }
     fn range(&self, d: &Vector3<f64>) -> Range {
         let o = &self.o;
         match self.body {
+            Body::Cuboid(half) => meet(
+                slab(o.x, d.x, half.x),
+                meet(slab(o.y, d.y, half.y), slab(o.z, d.z, half.z)),
+            ),
+            Body::HalfSpace => (d.z != 0.0).then(|| (-o.z / d.z, -o.z / d.z)),
             Body::Ellipsoid(axes) => unit_sphere(&o.component_div(&axes), &d.component_div(&axes)),
             Body::Cylinder { radius, half } => meet(
                 unit_sphere(

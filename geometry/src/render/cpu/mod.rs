@@ -3,98 +3,75 @@
 //! Life of an image: `scene` moves every visual into the camera frame, culls it, bounds it and sorts
 //! it front to back into the tiles it may cover; each `tile` draws its items into inverse depths
 //! and ids, shapes by `kernels` (or `exact`, near the camera), meshes by `clusters` and `raster`; `passes` turn
-//! these into depths, labels or, with `shade`, colours.
+//! these into depths, labels or, with `shade`, colours. `rich` adds what is optional: `layers` of
+//! translucent surfaces, `shadow`s, light of an `environment` reflected by `pbr`, `tone` mapping.
 
 mod clusters;
+mod environment;
 mod exact;
+mod hdr;
 mod kernels;
+mod layers;
+mod normals;
+mod params;
 mod passes;
+mod pbr;
+mod picture;
 mod pixels;
 mod raster;
+mod rich;
 mod scene;
 mod shade;
+mod shadow;
+mod split_sum;
+mod surface;
 #[cfg(test)]
 mod tests;
 mod texture;
 mod tile;
+mod tone;
 mod visual;
 
+pub use self::params::RenderEngineCpuParams;
+
+use self::environment::Environment;
 use self::passes::{ColorPass, DepthPass, LabelPass, Pass};
 use self::pixels::Pixels;
+use self::rich::RichPass;
 use self::scene::Scene;
-use self::shade::Lights;
+use self::shade::{Lights, Surroundings};
+use self::shadow::Shadows;
+use self::tone::ToneMap;
 use self::visual::Visual;
 use super::camera::RenderCameraCore;
 use super::camera::{ColorRenderCamera, DepthRenderCamera};
 use super::engine::{RenderEngine, RenderView, accepts_renderer, check_image_size};
 use super::image::{Image, ImageDepth32F, ImageLabel16I, ImageRgba8U};
 use super::label::RenderLabel;
-use super::light::LightParameter;
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
 use crate::properties::PerceptionProperties;
-use crate::rgba::Rgba;
 use crate::shapes::Shape;
 use std::collections::BTreeMap;
-
-/// Parameters of [`RenderEngineCpu`].
-///
-/// ```
-/// use tarragon_geometry::{Rgba, render::{RenderEngineCpu, RenderEngineCpuParams}};
-/// let smooth = RenderEngineCpuParams {
-///     default_clear_color: Rgba::WHITE,
-///     samples_per_side: 2,
-///     ..RenderEngineCpuParams::default()
-/// };
-/// let rough = RenderEngineCpuParams { samples_per_side: 0, ..smooth.clone() };
-/// assert!(RenderEngineCpu::new(smooth).is_ok() && RenderEngineCpu::new(rough).is_err());
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct RenderEngineCpuParams {
-    /// Colour of geometry without `("phong", "diffuse")`.
-    pub default_diffuse: Rgba,
-    /// Colour of the background.
-    pub default_clear_color: Rgba,
-    /// Label of geometry without `("label", "id")`: [`RenderLabel::DONT_CARE`] or
-    /// [`RenderLabel::UNSPECIFIED`].
-    pub default_label: RenderLabel,
-    /// Lights; none means one white directional light fixed to the camera.
-    pub lights: Vec<LightParameter>,
-    /// Threads that one image is drawn with; `None` uses rayon's current pool. The images are the
-    /// same bits on any number.
-    pub threads: Option<usize>,
-    /// Colour samples along each side of a pixel; 2 or more smooth the edges of colour images.
-    pub samples_per_side: usize,
-    /// The name of this engine among several, for `("renderer", "accepting")`; `None` accepts
-    /// geometry meant for any engine.
-    pub renderer_name: Option<String>,
-}
-
-impl Default for RenderEngineCpuParams {
-    fn default() -> Self {
-        let channel = |byte: f64| byte / 255.0;
-        Self {
-            default_diffuse: Rgba::DEFAULT_DIFFUSE,
-            default_clear_color: Rgba::new(channel(204.0), channel(229.0), 1.0, 1.0)
-                .unwrap_or(Rgba::WHITE),
-            default_label: RenderLabel::DONT_CARE,
-            lights: Vec::new(),
-            threads: None,
-            samples_per_side: 1,
-            renderer_name: None,
-        }
-    }
-}
+use std::fmt;
 
 /// The default renderer: no driver, no display, no GPU, bit-identical images on any number of
 /// threads.
 ///
 /// Spheres, boxes, cylinders, capsules, ellipsoids and half spaces are drawn exactly, `Mesh` as the
 /// triangles of its file, `Convex` as its hull, a `MeshcatCone` not at all. Both sides of every surface
-/// are drawn. Opacity is not: every surface is opaque.
+/// are drawn. Surfaces are matt (Lambert), those of glTF files follow its metallic-roughness model.
 ///
-/// Properties: `("phong", "diffuse")` [`Rgba`], `("phong", "diffuse_map")` `String` (PNG file, for meshes with
-/// texture coordinates), `("label", "id")` [`RenderLabel`], `("renderer", "accepting")`
+/// Where the opacity of a colour, a material or a texture is below 1, colour images show what is behind,
+/// through the front and the back of a body; what is not there at all is not seen. Depth and label images
+/// show translucent geometry like any other, also where it is not there (all of this as in Drake).
+///
+/// Colours are within 1 of 255 of those of Drake 1.51's RenderEngineVtk for matt materials, translucent
+/// ones too, and within 8 for glTF materials without highlights from smooth surfaces, whose peaks are
+/// brighter here.
+///
+/// Properties: `("phong", "diffuse")` [`Rgba`](crate::Rgba), `("phong", "diffuse_map")` `String` (PNG or JPEG file, for meshes
+/// with texture coordinates), `("label", "id")` [`RenderLabel`], `("renderer", "accepting")`
 /// `BTreeSet<String>`. Materials of a mesh file come before `phong` properties.
 ///
 /// ```
@@ -116,10 +93,10 @@ impl Default for RenderEngineCpuParams {
 /// assert_eq!(image.at(0, 0)[0], f32::INFINITY);
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct RenderEngineCpu {
     params: RenderEngineCpuParams,
     visuals: BTreeMap<GeometryId, Visual>,
+    environment: Option<Environment>,
     /// Threads of its own.
     pool: Option<rayon::ThreadPool>,
 }
@@ -128,7 +105,8 @@ impl RenderEngineCpu {
     /// An engine without visuals.
     ///
     /// # Errors
-    /// If a parameter is outside its domain, or the threads can not be started.
+    /// If a parameter is outside its domain, the environment map can not be read, or the threads can not
+    /// be started.
     pub fn new(params: RenderEngineCpuParams) -> Result<Self> {
         params.check()?;
         let pool = |n: usize| {
@@ -139,6 +117,7 @@ impl RenderEngineCpu {
         };
         Ok(Self {
             pool: params.threads.map(pool).transpose()?,
+            environment: params.environment()?,
             params,
             visuals: BTreeMap::new(),
         })
@@ -174,8 +153,54 @@ impl RenderEngineCpu {
             None => work(),
         }
     }
+    /// Draws colours, `samples` along each side of a pixel of the camera.
+    fn draw_color(
+        &self,
+        view: &RenderView<'_>,
+        core: &RenderCameraCore,
+        samples: usize,
+        image: &mut ImageRgba8U,
+    ) {
+        let scene = self.scene(view, core, samples, ScenePass::Color);
+        let params = &self.params;
+        let r_wc = view.x_wc.rotation.to_rotation_matrix().into_inner();
+        let environment = self.environment.as_ref().map(|e| (e, r_wc));
+        let lights = Lights::new(&params.lights, &view.x_wc, environment.is_some());
+        let shadows = params.cast_shadows.then(|| Shadows::new(&scene.objects));
+        let surroundings = Surroundings {
+            shadows: shadows.as_ref(),
+            environment,
+        };
+        let show_sky = params.environment_map.as_ref().is_some_and(|m| m.skybox);
+        let sky = environment.filter(|_| show_sky);
+        let tone = params.exposure.map(ToneMap::new);
+        let most = if tone.is_some() { f32::INFINITY } else { 1.0 };
+        let clear = params.default_clear_color;
+        let plain = ColorPass::new(&scene, &lights, &surroundings, clear, most);
+        if !scene.has_veils() && sky.is_none() && tone.is_none() {
+            return self.draw(&scene, &plain, image);
+        }
+        let rich = RichPass {
+            plain,
+            scene: &scene,
+            sky,
+            tone,
+            clear,
+            pixels: scene.pixels,
+        };
+        self.draw(&scene, &rich, image);
+    }
     fn draw<P: Pass>(&self, scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pixel>) {
         self.run(|| passes::draw(scene, pass, image));
+    }
+}
+
+impl fmt::Debug for RenderEngineCpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RenderEngineCpu")
+            .field("params", &self.params)
+            .field("visuals", &self.visuals.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -184,32 +209,6 @@ enum ScenePass {
     Color,
     Depth,
     Label,
-}
-
-impl RenderEngineCpuParams {
-    fn check(&self) -> Result<()> {
-        let wrong = |what: String| Err(Error::invalid(format!("RenderEngineCpu: {what}")));
-        if ![RenderLabel::DONT_CARE, RenderLabel::UNSPECIFIED].contains(&self.default_label) {
-            return wrong(format!(
-                "default_label is {:?}, DONT_CARE or UNSPECIFIED is expected",
-                self.default_label
-            ));
-        }
-        if self.threads == Some(0) {
-            return wrong("threads is 0, a positive number is expected".into());
-        }
-        if !(1..=16).contains(&self.samples_per_side) {
-            return wrong(format!(
-                "samples_per_side is {}, a number from 1 to 16 is expected",
-                self.samples_per_side
-            ));
-        }
-        self.lights.iter().enumerate().try_for_each(|(i, light)| {
-            light
-                .check()
-                .or_else(|what| wrong(format!("light {i}: {what}")))
-        })
-    }
 }
 
 impl RenderEngine for RenderEngineCpu {
@@ -230,7 +229,8 @@ impl RenderEngine for RenderEngineCpu {
             return Ok(false);
         }
         let label = self.render_label_of(properties)?;
-        let visual = Visual::new(shape, properties, label, self.params.default_diffuse)?;
+        let (diffuse, shadows) = (self.params.default_diffuse, self.params.cast_shadows);
+        let visual = Visual::new(shape, properties, label, diffuse, shadows)?;
         let accepted = visual.is_some();
         self.visuals.extend(visual.map(|v| (id, v)));
         Ok(accepted)
@@ -251,14 +251,11 @@ impl RenderEngine for RenderEngineCpu {
         let core = camera.core();
         check_image_size(image, core.intrinsics())?;
         let samples = self.params.samples_per_side;
-        let scene = self.scene(view, core, samples, ScenePass::Color);
-        let lights = Lights::new(&self.params.lights, &view.x_wc);
-        let pass = ColorPass::new(&scene, lights, self.params.default_clear_color);
         if samples == 1 {
-            self.draw(&scene, &pass, image);
+            self.draw_color(view, core, samples, image);
         } else {
             let mut fine = ImageRgba8U::new(image.width() * samples, image.height() * samples);
-            self.draw(&scene, &pass, &mut fine);
+            self.draw_color(view, core, samples, &mut fine);
             self.run(|| passes::average(&fine, samples, image));
         }
         Ok(())

@@ -1,9 +1,8 @@
 //! From tiles to images.
 
-use super::pixels::Pixels;
 use super::raster::Vertices;
 use super::scene::{Object, Scene};
-use super::shade::{Lights, Shader};
+use super::shade::{Lights, Shader, Surroundings, Vector3x8};
 use super::tile::{NO_ID, TILE_HEIGHT, TILE_WIDTH, Tile};
 use crate::render::image::{Depth32F, Image, ImageRgba8U, Label16I, PixelType, Rgba8U};
 use crate::render::{DepthRange, RenderLabel};
@@ -20,6 +19,8 @@ pub(super) trait Pass: Sync {
     /// What a thread keeps from tile to tile.
     type Scratch;
     fn scratch(&self) -> Self::Scratch;
+    /// Called when a tile is drawn, before its rows are written.
+    fn prepare(&self, _: &Tile, _: &mut Vertices, _: &mut Self::Scratch) {}
     /// Writes the pixels of a row of the tile.
     fn finish(
         &self,
@@ -45,6 +46,7 @@ pub(super) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pi
                 } else {
                     scene.draw::<false>(tile, vertices, column, band);
                 }
+                pass.prepare(tile, vertices, scratch);
                 let first = column * TILE_WIDTH * channels;
                 let width = (tile.rect().x1 - tile.rect().x0) as usize * channels;
                 for (row, out) in pixels.chunks_exact_mut(stride).enumerate() {
@@ -116,21 +118,32 @@ impl Pass for LabelPass {
 
 /// Colour images; ids are indices of parts, counted over all objects.
 pub(super) struct ColorPass<'a> {
-    pixels: Pixels,
+    scene: &'a Scene<'a>,
     objects: &'a [Object<'a>],
-    lights: Lights,
+    lights: &'a Lights,
+    surroundings: &'a Surroundings<'a>,
+    /// Colours before they are blended are at most this.
+    most: f32,
     /// Made when an object is first seen, by whichever thread sees it.
     shaders: Vec<OnceLock<Shader<'a>>>,
     clear: u32,
 }
 
 impl<'a> ColorPass<'a> {
-    pub(super) fn new(scene: &'a Scene<'a>, lights: Lights, clear: Rgba) -> Self {
+    pub(super) fn new(
+        scene: &'a Scene<'a>,
+        lights: &'a Lights,
+        surroundings: &'a Surroundings<'a>,
+        clear: Rgba,
+        most: f32,
+    ) -> Self {
         let [r, g, b, a] = clear.rgba().map(|c| (c * 255.0).round() as u8);
         Self {
-            pixels: scene.pixels,
+            scene,
             objects: &scene.objects,
             lights,
+            surroundings,
+            most,
             shaders: scene.objects.iter().map(|_| OnceLock::new()).collect(),
             clear: u32::from_le_bytes([r, g, b, a]),
         }
@@ -146,6 +159,60 @@ impl<'a> ColorPass<'a> {
         }
         self.objects.partition_point(|o| o.first_id <= id) - 1
     }
+    /// Colours and opacities of those of eight pixels that show the same object as the first of `open`,
+    /// and which they are.
+    #[inline(always)]
+    fn shade_one(
+        &self,
+        px: i32,
+        py: i32,
+        w: f32x8,
+        ids: i32x8,
+        open: u32,
+        last: &mut usize,
+    ) -> ((Vector3x8, f32x8), i32x8) {
+        let parts = ids.to_array();
+        let id = parts[open.trailing_zeros() as usize];
+        let object = self.object_of(id, *last);
+        *last = object;
+        let first = self.objects[object].first_id;
+        let end = self.objects.get(object + 1).map_or(NO_ID, |o| o.first_id);
+        let mine = ids.simd_gt(i32x8::splat(first - 1)) & ids.simd_lt(i32x8::splat(end));
+        let mask = mine.to_bitmask() & 0xff;
+        let shader = self.shaders[object].get_or_init(|| {
+            let object = &self.objects[object];
+            Shader::new(&self.scene.pixels, self.lights, object, self.surroundings)
+        });
+        let parts = parts.map(|id| id.wrapping_sub(first));
+        (shader.block(px, py, w, &parts, mask), mine)
+    }
+    /// Puts the surfaces of eight pixels on top of their colours.
+    pub(super) fn shade(
+        &self,
+        px: i32,
+        py: i32,
+        w: f32x8,
+        ids: i32x8,
+        last: &mut usize,
+        color: &mut Vector3x8,
+    ) {
+        let mut open = occupied(ids);
+        while open != 0 {
+            let ((rgb, alpha), mine) = self.shade_one(px, py, w, ids, open, last);
+            open &= !(mine.to_bitmask() & 0xff);
+            let mine: f32x8 = bytemuck::cast(mine);
+            for (color, new) in color.iter_mut().zip(rgb) {
+                let new = new.fast_max(f32x8::ZERO).fast_min(f32x8::splat(self.most));
+                let mixed = new * alpha + *color * (f32x8::ONE - alpha);
+                *color = mine.bitselect(mixed, *color);
+            }
+        }
+    }
+}
+
+/// Which of eight pixels show something.
+fn occupied(ids: i32x8) -> u32 {
+    !ids.simd_eq(i32x8::splat(NO_ID)).to_bitmask() & 0xff
 }
 
 impl Pass for ColorPass<'_> {
@@ -162,22 +229,12 @@ impl Pass for ColorPass<'_> {
         let blocks = tile.w_row(row).iter().zip(tile.id_row(row));
         for (k, ((w, ids), out)) in blocks.zip(out.chunks_mut(32)).enumerate() {
             let px = rect.x0 + 8 * k as i32;
-            let parts = ids.to_array();
             let mut color = i32x8::splat(self.clear as i32);
-            let mut open = !ids.simd_eq(i32x8::splat(NO_ID)).to_bitmask() & 0xff;
+            let mut open = occupied(*ids);
             while open != 0 {
-                let id = parts[open.trailing_zeros() as usize];
-                let object = self.object_of(id, *last);
-                *last = object;
-                let first = self.objects[object].first_id;
-                let end = self.objects.get(object + 1).map_or(NO_ID, |o| o.first_id);
-                let mine = ids.simd_gt(i32x8::splat(first - 1)) & ids.simd_lt(i32x8::splat(end));
-                let mask = mine.to_bitmask() & 0xff;
-                let shader = self.shaders[object]
-                    .get_or_init(|| Shader::new(&self.pixels, &self.lights, &self.objects[object]));
-                let rgb = shader.block(px, py, *w, &parts.map(|id| id.wrapping_sub(first)), mask);
+                let ((rgb, _), mine) = self.shade_one(px, py, *w, *ids, open, last);
                 color = mine.bitselect(pack(rgb), color);
-                open &= !mask;
+                open &= !(mine.to_bitmask() & 0xff);
             }
             let bytes: [u8; 32] = bytemuck::cast(color.to_array().map(i32::to_le_bytes));
             out.copy_from_slice(&bytes[..out.len()]);
@@ -186,7 +243,7 @@ impl Pass for ColorPass<'_> {
 }
 
 /// Opaque 8-bit colours.
-fn pack(rgb: [f32x8; 3]) -> i32x8 {
+pub(super) fn pack(rgb: [f32x8; 3]) -> i32x8 {
     let byte = |c: f32x8| {
         let c = c.fast_max(f32x8::ZERO).fast_min(f32x8::ONE);
         (c * f32x8::splat(255.0)).fast_round_int()

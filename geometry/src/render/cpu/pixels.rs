@@ -61,6 +61,15 @@ impl Pixels {
             center: [info.center_x() * s - 0.5, info.center_y() * s - 0.5],
         }
     }
+    /// All of them.
+    pub(super) fn all(&self) -> Rect {
+        Rect {
+            x0: 0,
+            y0: 0,
+            x1: self.width as i32,
+            y1: self.height as i32,
+        }
+    }
     /// The ray through a pixel's centre, z = 1.
     pub(super) fn ray(&self, px: f64, py: f64) -> Vector3<f64> {
         Vector3::new(

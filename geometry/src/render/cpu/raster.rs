@@ -7,9 +7,20 @@
 use super::clusters::{Cluster, ClusteredMesh, VERTEX_BLOCKS};
 use super::kernels::BLOCK;
 use super::pixels::{Pixels, Rect};
-use super::tile::Tile;
 use nalgebra::{Matrix3, Vector3};
 use wide::f32x8;
+
+/// What triangles are drawn into.
+pub(super) trait Target {
+    /// The pixels that it has.
+    fn rect(&self) -> Rect;
+    /// The place of a pixel.
+    fn index(&self, px: i32, py: i32) -> usize;
+    /// Draws one pixel.
+    fn set(&mut self, i: usize, w: f32, id: i32);
+    /// To be called after [`set`](Self::set).
+    fn changed(&mut self) {}
+}
 
 const SUBPIXEL_BITS: u32 = 8;
 const SUBPIXEL: i32 = 1 << SUBPIXEL_BITS;
@@ -74,9 +85,9 @@ impl MeshView {
     }
     /// Draws the triangles of a cluster; `clip` if some may be cut by the near plane or reach very
     /// far out of the image. Ids count up from `first_id` by `id_step`.
-    pub(super) fn draw(
+    pub(super) fn draw<T: Target>(
         &self,
-        tile: &mut Tile,
+        tile: &mut T,
         vertices: &mut Vertices,
         mesh: &ClusteredMesh,
         cluster: &Cluster,
@@ -130,7 +141,7 @@ impl MeshView {
     /// Cuts off what is nearer than the near plane or beyond the guard band (Sutherland & Hodgman,
     /// "Reentrant polygon clipping", 1974). Corners that stay keep the very values that neighbouring
     /// triangles use.
-    fn draw_clipped(&self, tile: &mut Tile, vertices: &Vertices, t: &[u8; 3], id: i32) {
+    fn draw_clipped<T: Target>(&self, tile: &mut T, vertices: &Vertices, t: &[u8; 3], id: i32) {
         let [fx, fy] = self.pixels.focal;
         let [cx, cy] = self.pixels.center;
         let sides = [
@@ -191,7 +202,7 @@ impl MeshView {
 
 /// The pixels whose centres can be within a triangle and the tile.
 #[inline(always)]
-fn covered(tile: &Tile, [a, b, c]: [&Corner; 3]) -> Rect {
+fn covered<T: Target>(tile: &T, [a, b, c]: [&Corner; 3]) -> Rect {
     let pixels = |a: i32, b: i32, c: i32| {
         let (low, high) = (a.min(b).min(c), a.max(b).max(c));
         (
@@ -230,7 +241,7 @@ impl Edge {
 }
 
 #[inline(always)]
-fn draw_triangle(tile: &mut Tile, corners: [&Corner; 3], id: i32) {
+fn draw_triangle<T: Target>(tile: &mut T, corners: [&Corner; 3], id: i32) {
     let rect = covered(tile, corners);
     if rect.is_empty() {
         return;
@@ -261,8 +272,8 @@ fn draw_triangle(tile: &mut Tile, corners: [&Corner; 3], id: i32) {
 const SMALL: i32 = 4;
 
 #[inline(always)]
-fn fill_small(
-    tile: &mut Tile,
+fn fill_small<T: Target>(
+    tile: &mut T,
     rect: &Rect,
     mut edges: [Edge; 3],
     [a, b, c]: [&Corner; 3],
@@ -288,7 +299,13 @@ fn fill_small(
     }
 }
 
-fn fill_rows(tile: &mut Tile, rect: &Rect, mut edges: [Edge; 3], [a, b, c]: [&Corner; 3], id: i32) {
+fn fill_rows<T: Target>(
+    tile: &mut T,
+    rect: &Rect,
+    mut edges: [Edge; 3],
+    [a, b, c]: [&Corner; 3],
+    id: i32,
+) {
     let depth = Depth::new(a, b, c);
     for py in rect.y0..rect.y1 {
         let (mut first, mut end) = (0, i64::from(rect.x1 - rect.x0));

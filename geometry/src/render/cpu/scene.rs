@@ -2,6 +2,7 @@
 
 use super::exact::Exact;
 use super::kernels::{CapsuleKernel, Cuboid, CylinderKernel, Plane, Roots};
+use super::layers::Layers;
 use super::pixels::{Bounds, Pixels, Rect};
 use super::raster::{GUARD, MeshView, Vertices};
 use super::tile::{TILE_HEIGHT, TILE_WIDTH, Tile};
@@ -49,6 +50,8 @@ pub(super) struct Scene<'a> {
     pub(super) objects: Vec<Object<'a>>,
     surfaces: Vec<Surface>,
     items: Vec<Item>,
+    /// What colour images show with everything behind it.
+    veils: Vec<Item>,
     near: f64,
     pub(super) far: f64,
     /// True if every triangle has its own id.
@@ -74,6 +77,7 @@ impl<'a> Scene<'a> {
             objects: Vec::new(),
             surfaces: Vec::new(),
             items: Vec::new(),
+            veils: Vec::new(),
             near: clipping.near(),
             far: clipping.far(),
             by_triangle,
@@ -107,11 +111,16 @@ impl<'a> Scene<'a> {
         let o = &self.objects[object];
         let (pixels, near, far) = (&self.pixels, self.near, self.far);
         let (surface, bounds) = match &o.visual.form {
-            Form::Shape { shape, .. } => {
+            Form::Shape { shape, alpha, .. } => {
                 let bounds = bounds(pixels, o, shape);
                 if let Some(b) = &bounds
                     && b.rect(pixels, near, far).is_none()
                 {
+                    return;
+                }
+                if self.by_triangle && *alpha < 1.0 {
+                    let exact = Exact::new(pixels, &o.r, &o.p, shape, near);
+                    self.push_veil(exact, bounds, id);
                     return;
                 }
                 let in_front = bounds.is_some_and(|b| b.z_min() > near * (1.0 + 1e-6));
@@ -136,7 +145,12 @@ impl<'a> Scene<'a> {
                     let bounds = Bounds::of_quadric(pixels, &center, &sigma);
                     if let Some(rect) = bounds.rect(pixels, near, far) {
                         let first = if self.by_triangle { cluster.first } else { 0 };
-                        self.items.push(Item {
+                        let items = if self.by_triangle && cluster.translucent {
+                            &mut self.veils
+                        } else {
+                            &mut self.items
+                        };
+                        items.push(Item {
                             rect,
                             w_max: bounds.w_max(near),
                             id: id.saturating_add(first as i32),
@@ -151,16 +165,9 @@ impl<'a> Scene<'a> {
                 return;
             }
         };
-        let all = Rect {
-            x0: 0,
-            y0: 0,
-            x1: pixels.width as i32,
-            y1: pixels.height as i32,
-        };
+        let rect = bounds.and_then(|b| b.rect(pixels, near, far));
         self.items.push(Item {
-            rect: bounds
-                .and_then(|b| b.rect(pixels, near, far))
-                .unwrap_or(all),
+            rect: rect.unwrap_or(pixels.all()),
             w_max: bounds.map_or(f32::INFINITY, |b| b.w_max(near)),
             id,
             object: object as u32,
@@ -169,6 +176,49 @@ impl<'a> Scene<'a> {
             clip: false,
         });
         self.surfaces.push(surface);
+    }
+
+    /// A body with all its surface.
+    fn push_veil(&mut self, exact: Option<Exact>, bounds: Option<Bounds>, id: i32) {
+        let Some(exact) = exact else { return };
+        let rect = bounds.and_then(|b| b.rect(&self.pixels, self.near, self.far));
+        self.veils.push(Item {
+            rect: rect.unwrap_or(self.pixels.all()),
+            w_max: f32::INFINITY,
+            id,
+            object: self.objects.len() as u32 - 1,
+            surface: self.surfaces.len() as u32,
+            cluster: 0,
+            clip: false,
+        });
+        self.surfaces.push(Surface::Exact(exact));
+    }
+
+    /// True if something is seen through.
+    pub(super) fn has_veils(&self) -> bool {
+        !self.veils.is_empty()
+    }
+
+    /// Collects what is seen through in a tile whose opaque things are drawn.
+    pub(super) fn collect(&self, tile: &Tile, vertices: &mut Vertices, layers: &mut Layers) {
+        let mut collector = layers.start(tile);
+        for veil in &self.veils {
+            if veil.rect.intersection(&tile.rect()).is_empty() {
+                continue;
+            }
+            match &self.surfaces[veil.surface as usize] {
+                Surface::Exact(exact) => collector.body(exact, &veil.rect, veil.id),
+                Surface::Mesh(view) => {
+                    if let Form::Mesh(mesh) = &self.objects[veil.object as usize].visual.form {
+                        let cluster = &mesh.clusters[veil.cluster as usize];
+                        let ids = (veil.id, 1);
+                        view.draw(&mut collector, vertices, mesh, cluster, veil.clip, ids);
+                    }
+                }
+                _ => {}
+            }
+        }
+        layers.sort();
     }
 
     /// Tiles of a rectangle: columns and rows.

@@ -1,16 +1,21 @@
-//! Colours of visible pixels: Lambert's law, without ambient light, as Drake's VTK engine draws.
+//! Colours of visible pixels: Lambert's law without ambient light, as Drake's VTK engine draws, or the
+//! reflection of [`super::pbr`].
 
 use super::clusters::{ClusteredMesh, ShadedTriangle};
+use super::environment::Environment;
 use super::kernels::LinearBlocks;
+use super::normals::normal;
+use super::pbr::{Reflector, to_screen};
 use super::pixels::Pixels;
 use super::scene::Object;
+use super::shadow::Shadows;
+use super::surface::Model;
 use super::visual::Form;
 use crate::render::{LightFrame, LightParameter, LightType};
-use crate::shapes::Shape;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use wide::f32x8;
 
-type Vector3x8 = [f32x8; 3];
+pub(super) type Vector3x8 = [f32x8; 3];
 
 /// A light in some frame.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +27,8 @@ struct Light {
     /// Towards the light, unit length.
     towards: Vector3<f32>,
     cos_cone: f32,
+    /// What it does not reach is dark.
+    casts_shadows: bool,
 }
 
 /// The lights of an image, in the camera frame.
@@ -29,9 +36,17 @@ struct Light {
 pub(super) struct Lights(Vec<Light>);
 
 impl Lights {
-    pub(super) fn new(declared: &[LightParameter], x_wc: &Isometry3<f64>) -> Self {
+    /// Those that are declared; if there are none, the camera's lamp, unless there is an `environment`.
+    pub(super) fn new(
+        declared: &[LightParameter],
+        x_wc: &Isometry3<f64>,
+        environment: bool,
+    ) -> Self {
         let lamp = [LightParameter::default()];
-        let declared = if declared.is_empty() { &lamp } else { declared };
+        let declared = match declared {
+            [] if !environment => &lamp,
+            declared => declared,
+        };
         Self(declared.iter().map(|l| Self::light(l, x_wc)).collect())
     }
     fn light(l: &LightParameter, x_wc: &Isometry3<f64>) -> Light {
@@ -47,6 +62,11 @@ impl Lights {
             position: (x_cl * nalgebra::Point3::from(l.position)).coords.cast(),
             towards: (x_cl.rotation * -l.direction.normalize()).cast(),
             cos_cone: l.cone_angle.to_radians().cos() as f32,
+            casts_shadows: match l.light_type {
+                LightType::Directional => true,
+                LightType::Spot => l.cone_angle < 90.0,
+                LightType::Point => false,
+            },
         }
     }
     /// The same lights in the frame of a geometry.
@@ -63,35 +83,48 @@ impl Lights {
 }
 
 impl Light {
-    /// Light that arrives at points `x` with unit normals `n`.
-    fn add(&self, x: &Vector3x8, n: &Vector3x8, sum: &mut Vector3x8) {
-        let (towards, strength) = if self.light_type == LightType::Directional {
-            (splat3(&self.towards), f32x8::ONE)
-        } else {
-            let p = splat3(&self.position);
-            let way: Vector3x8 = std::array::from_fn(|k| p[k] - x[k]);
-            let distance = dot(&way, &way).sqrt();
-            let towards = way.map(|v| v / distance);
-            let [a, b, c] = self.attenuation.map(f32x8::splat);
-            let mut strength = f32x8::ONE / (a + distance * (b + c * distance));
-            if self.light_type == LightType::Spot {
-                let cos = dot(&towards, &splat3(&self.towards));
-                strength &= cos.simd_ge(f32x8::splat(self.cos_cone));
-            }
-            (towards, strength)
-        };
-        let lambert = dot(n, &towards).max(f32x8::ZERO) * strength;
-        for (sum, color) in sum.iter_mut().zip(self.color) {
-            *sum += lambert * f32x8::splat(color);
+    /// Directions towards the light from points `x`, and how strong it is there.
+    #[inline(always)]
+    fn arriving(&self, x: &Vector3x8) -> (Vector3x8, f32x8) {
+        if self.light_type == LightType::Directional {
+            return (splat3(&self.towards), f32x8::ONE);
         }
+        let p = splat3(&self.position);
+        let way: Vector3x8 = std::array::from_fn(|k| p[k] - x[k]);
+        let distance = dot(&way, &way).sqrt();
+        let towards = way.map(|v| v / distance);
+        let [a, b, c] = self.attenuation.map(f32x8::splat);
+        let mut strength = f32x8::ONE / (a + distance * (b + c * distance));
+        if self.light_type == LightType::Spot {
+            let cos = dot(&towards, &splat3(&self.towards));
+            strength &= cos.simd_ge(f32x8::splat(self.cos_cone));
+        }
+        (towards, strength)
+    }
+    /// Direction and distance of the light from a point.
+    fn seen_at(&self, p: &Vector3<f64>) -> (Vector3<f64>, f64) {
+        if self.light_type == LightType::Directional {
+            return (self.towards.cast::<f64>().normalize(), f64::INFINITY);
+        }
+        let way = self.position.cast() - p;
+        let distance = way.norm();
+        (way / distance, distance)
     }
 }
 
 fn splat3(v: &Vector3<f32>) -> Vector3x8 {
     [v.x, v.y, v.z].map(f32x8::splat)
 }
-fn dot(a: &Vector3x8, b: &Vector3x8) -> f32x8 {
+pub(super) fn dot(a: &Vector3x8, b: &Vector3x8) -> f32x8 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// What lights an image beside its lights.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Surroundings<'a> {
+    pub(super) shadows: Option<&'a Shadows<'a>>,
+    /// With `R_WC`.
+    pub(super) environment: Option<(&'a Environment, Matrix3<f64>)>,
 }
 
 /// Everything needed to colour the pixels of one object.
@@ -100,25 +133,71 @@ pub(super) struct Shader<'a> {
     o: Vector3<f32>,
     /// Ray directions in the geometry's frame.
     d: [LinearBlocks; 3],
+    /// In the geometry's frame and in the camera's.
     lights: Vec<Light>,
+    in_camera: &'a [Light],
+    pixels: &'a Pixels,
     /// Size of a pixel at unit depth.
     pixel: f32,
-    form: &'a Form,
+    object: &'a Object<'a>,
+    /// Not matt, or lit by an environment.
+    physical: bool,
+    surroundings: &'a Surroundings<'a>,
+}
+
+/// First pixel, depths and which of eight pixels are meant.
+type At = (f64, f64, f32x8, u32);
+
+/// Adds light by Lambert's law.
+#[inline(always)]
+fn add_lambert(
+    light: &Light,
+    n: &Vector3x8,
+    towards: &Vector3x8,
+    strength: f32x8,
+    sum: &mut Vector3x8,
+) {
+    let lambert = dot(n, towards).max(f32x8::ZERO) * strength;
+    for (sum, color) in sum.iter_mut().zip(light.color) {
+        *sum += lambert * f32x8::splat(color);
+    }
+}
+
+/// Eight points of surfaces.
+struct Points {
+    /// Unit normals towards the camera.
+    n: Vector3x8,
+    /// Normals of the triangles, of any length, where shadows need them.
+    flat: Vector3x8,
+    color: Vector3x8,
+    alpha: f32x8,
+    /// Metalness and roughness.
+    model: [f32x8; 2],
+    emissive: Vector3x8,
 }
 
 impl<'a> Shader<'a> {
-    pub(super) fn new(pixels: &Pixels, lights: &Lights, o: &Object<'a>) -> Self {
+    pub(super) fn new(
+        pixels: &'a Pixels,
+        lights: &'a Lights,
+        o: &'a Object<'a>,
+        surroundings: &'a Surroundings<'a>,
+    ) -> Self {
         let axis = |k: usize| LinearBlocks::new(pixels.linear(&o.r.column(k).into()));
         Self {
             o: (-(o.r.transpose() * o.p)).cast(),
             d: std::array::from_fn(axis),
             lights: lights.seen_from(o),
+            in_camera: &lights.0,
+            pixels,
             pixel: (1.0 / pixels.focal[0]) as f32,
-            form: &o.visual.form,
+            object: o,
+            physical: surroundings.environment.is_some() || o.visual.has_model(),
+            surroundings,
         }
     }
-    /// Colours, in `[0, 1]` and above, of the eight pixels from `(px, py)` with inverse depths w.
-    /// `parts` are indices of triangles.
+    /// Colours as on the screen, in `[0, 1]` and above, and opacities of the eight pixels from
+    /// `(px, py)` with inverse depths w. `parts` are indices of triangles.
     pub(super) fn block(
         &self,
         px: i32,
@@ -126,27 +205,126 @@ impl<'a> Shader<'a> {
         w: f32x8,
         parts: &[i32; 8],
         mask: u32,
-    ) -> Vector3x8 {
+    ) -> (Vector3x8, f32x8) {
         let (px, py) = (f64::from(px), f64::from(py));
         let d = self.d.map(|d| d.block(d.row(py), px));
         // Pixels of other objects may have w = 0; what comes out there is not used.
         let z = f32x8::ONE / w;
         let o = splat3(&self.o);
         let x: Vector3x8 = std::array::from_fn(|k| o[k] + d[k] * z);
-        let (n, diffuse) = match self.form {
-            Form::Shape { shape, diffuse } => {
-                let n = normal(shape, &x);
-                // Towards the camera: the inside of a surface is lit like its outside.
-                let away = dot(&n, &d).simd_gt(f32x8::ZERO);
-                (n.map(|v| away.bitselect(-v, v)), diffuse.map(f32x8::splat))
+        if let Form::Shape {
+            shape,
+            diffuse,
+            alpha,
+        } = &self.object.visual.form
+        {
+            let n = normal(shape, &x);
+            // Towards the camera: the inside of a surface is lit like its outside.
+            let away = dot(&n, &d).simd_gt(f32x8::ZERO);
+            let n = n.map(|v| away.bitselect(-v, v));
+            let alpha = f32x8::splat(*alpha);
+            if !self.physical && self.surroundings.shadows.is_none() {
+                let mut light = [f32x8::ZERO; 3];
+                for l in &self.lights {
+                    let (towards, strength) = l.arriving(&x);
+                    add_lambert(l, &n, &towards, strength, &mut light);
+                }
+                return (
+                    std::array::from_fn(|k| light[k] * f32x8::splat(diffuse[k])),
+                    alpha,
+                );
             }
-            Form::Mesh(mesh) => self.mesh_block(mesh, &x, &d, z, parts, mask),
-        };
-        let mut light = [f32x8::ZERO; 3];
-        for l in &self.lights {
-            l.add(&x, &n, &mut light);
+            let points = Points {
+                n,
+                flat: n,
+                color: diffuse.map(f32x8::splat),
+                alpha,
+                model: [Model::PROMOTED.metallic, Model::PROMOTED.roughness].map(f32x8::splat),
+                emissive: [f32x8::ZERO; 3],
+            };
+            return (self.color(&points, &x, &d, (px, py, z, mask)), alpha);
         }
-        std::array::from_fn(|k| light[k] * diffuse[k])
+        self.mesh_color(&x, &d, (px, py, z, mask), parts)
+    }
+    #[inline(never)]
+    fn mesh_color(
+        &self,
+        x: &Vector3x8,
+        d: &Vector3x8,
+        at: At,
+        parts: &[i32; 8],
+    ) -> (Vector3x8, f32x8) {
+        let Form::Mesh(mesh) = &self.object.visual.form else {
+            return ([f32x8::ZERO; 3], f32x8::ZERO);
+        };
+        let points = self.mesh_block(mesh, x, d, at.2, parts, at.3);
+        (self.color(&points, x, d, at), points.alpha)
+    }
+    /// Colours by either kind of reflection.
+    #[inline(never)]
+    fn color(&self, points: &Points, x: &Vector3x8, d: &Vector3x8, at: At) -> Vector3x8 {
+        if self.physical {
+            return self.reflected(points, x, d, at);
+        }
+        let mut light = [f32x8::ZERO; 3];
+        for (i, l) in self.lights.iter().enumerate() {
+            let (towards, strength) = l.arriving(x);
+            let facing = dot(&points.n, &towards).simd_gt(f32x8::ZERO);
+            let strength = self.lit(i, strength, facing, &points.flat, at);
+            add_lambert(l, &points.n, &towards, strength, &mut light);
+        }
+        std::array::from_fn(|k| light[k] * points.color[k])
+    }
+    /// Light by [`super::pbr`], as on the screen.
+    fn reflected(&self, points: &Points, x: &Vector3x8, d: &Vector3x8, at: At) -> Vector3x8 {
+        let [metallic, roughness] = points.model;
+        let reflector = Reflector::new(points.n, d, &points.color, metallic, roughness);
+        let mut sum = points.emissive;
+        for (i, l) in self.lights.iter().enumerate() {
+            let (towards, strength) = l.arriving(x);
+            let facing = dot(&points.n, &towards).simd_gt(f32x8::ZERO);
+            let strength = self.lit(i, strength, facing, &points.flat, at);
+            reflector.add(&towards, strength, l.color, &mut sum);
+        }
+        if let Some((environment, r_wc)) = self.surroundings.environment {
+            let r_wg = (r_wc * self.object.r).cast();
+            reflector.add_environment(environment, &r_wg, at.3, &mut sum);
+        }
+        to_screen(sum)
+    }
+    /// The strength of a light where nothing is in its way; where `facing` is false it does not matter.
+    fn lit(&self, i: usize, strength: f32x8, facing: f32x8, n: &Vector3x8, at: At) -> f32x8 {
+        match self.surroundings.shadows {
+            Some(shadows) if self.in_camera[i].casts_shadows => {
+                self.in_shadow(shadows, &self.in_camera[i], strength & facing, n, at)
+            }
+            _ => strength,
+        }
+    }
+    fn in_shadow(
+        &self,
+        shadows: &Shadows<'_>,
+        light: &Light,
+        strength: f32x8,
+        n: &Vector3x8,
+        (px, py, z, mask): At,
+    ) -> f32x8 {
+        let (mut strength, z) = (strength.to_array(), z.to_array());
+        let n = n.map(f32x8::to_array);
+        for k in (0..8).filter(|k| mask >> k & 1 == 1) {
+            if strength[k] <= 0.0 {
+                continue;
+            }
+            let ray = self.pixels.ray(px + k as f64, py);
+            let p = ray * f64::from(z[k]);
+            let normal = Vector3::new(n[0][k], n[1][k], n[2][k]).cast();
+            let normal = (self.object.r * normal).try_normalize(0.0).unwrap_or(-ray);
+            let (towards, distance) = light.seen_at(&p);
+            if !shadows.is_lit(&p, &normal, &towards, distance) {
+                strength[k] = 0.0;
+            }
+        }
+        f32x8::new(strength)
     }
     fn mesh_block(
         &self,
@@ -156,29 +334,66 @@ impl<'a> Shader<'a> {
         z: f32x8,
         parts: &[i32; 8],
         mask: u32,
-    ) -> (Vector3x8, Vector3x8) {
+    ) -> Points {
         let mut n = [[0.0; 8]; 3];
+        let mut flat = [[0.0; 8]; 3];
         let mut diffuse = [[0.0; 8]; 3];
+        let mut emissive = [[0.0; 8]; 3];
+        let mut alphas = [1.0; 8];
+        let mut model = [[0.0; 8]; 2];
         let (x, d, z) = (x.map(f32x8::to_array), d.map(f32x8::to_array), z.to_array());
         for k in (0..8).filter(|k| mask >> k & 1 == 1) {
             let lane = |v: &[[f32; 8]; 3]| Vector3::new(v[0][k], v[1][k], v[2][k]);
-            let triangle = &mesh.triangles[parts[k] as usize];
+            let part = parts[k] as usize;
+            let triangle = &mesh.triangles[part];
             let surface = &mesh.materials[triangle.material as usize];
             let (normal, weights) = triangle.at(&lane(&x), &lane(&d));
-            let mut color = surface.diffuse;
+            let (mut color, mut alpha) = (surface.diffuse, surface.alpha);
+            let footprint = || self.pixel * z[k] * triangle.uv_per_metre();
             if let Some(texture) = &surface.texture {
-                let footprint = self.pixel * z[k] * triangle.uv_per_metre();
-                let sample = texture.sample(triangle.uv_at(weights), footprint);
+                let [r, g, b, a] = texture.sample(triangle.uv_at(weights), footprint());
+                let mut sample = [r, g, b];
+                if self.physical {
+                    sample = sample.map(|c| c.powf(super::pbr::GAMMA));
+                }
                 color = std::array::from_fn(|c| color[c] * sample[c]);
+                alpha *= a;
+            }
+            if let Some(opacity) = &surface.opacity {
+                alpha *= opacity.sample(triangle.uv_at(weights), footprint())[0];
+            }
+            if let Some([a, b, c]) = mesh.colors.get(part) {
+                let [v, w] = weights;
+                let at = |k: usize| a[k] + (b[k] - a[k]) * v + (c[k] - a[k]) * w;
+                color = std::array::from_fn(|c| color[c] * at(c));
+                alpha *= at(3);
             }
             for c in 0..3 {
                 n[c][k] = normal[c];
                 diffuse[c][k] = color[c];
             }
+            alphas[k] = surface.drawn_alpha(alpha);
+            if self.physical {
+                let found = surface.model.unwrap_or(Model::PROMOTED);
+                model[0][k] = found.metallic;
+                model[1][k] = found.roughness;
+                (0..3).for_each(|c| emissive[c][k] = found.emissive[c]);
+            }
+            if self.surroundings.shadows.is_some() {
+                let normal = triangle.facing(&lane(&d));
+                (0..3).for_each(|c| flat[c][k] = normal[c]);
+            }
         }
         let n = n.map(f32x8::new);
         let scale = f32x8::ONE / dot(&n, &n).fast_max(f32x8::splat(f32::MIN_POSITIVE)).sqrt();
-        (n.map(|v| v * scale), diffuse.map(f32x8::new))
+        Points {
+            n: n.map(|v| v * scale),
+            flat: flat.map(f32x8::new),
+            color: diffuse.map(f32x8::new),
+            alpha: f32x8::new(alphas),
+            model: model.map(f32x8::new),
+            emissive: emissive.map(f32x8::new),
+        }
     }
 }
 
@@ -194,6 +409,13 @@ impl ShadedTriangle {
         let away = gv.cross(gw).dot(d) > 0.0;
         (if away { -n } else { n }, [v, w])
     }
+    /// Normal of the plane towards where d comes from, of any length.
+    fn facing(&self, d: &Vector3<f32>) -> Vector3<f32> {
+        let [gv, gw] = &self.to_weights;
+        let n = gv.cross(gw);
+        let n = n.try_normalize(0.0).unwrap_or(-d);
+        if n.dot(d) > 0.0 { -n } else { n }
+    }
     fn uv_at(&self, [v, w]: [f32; 2]) -> [f32; 2] {
         let [a, b, c] = &self.uv;
         std::array::from_fn(|k| a[k] + b[k] * v + c[k] * w)
@@ -204,49 +426,5 @@ impl ShadedTriangle {
         let [gv, gw] = &self.to_weights;
         // The gradients span the reciprocal of the triangle's area.
         ((a[0] * b[1] - a[1] * b[0]).abs() * gv.cross(gw).norm()).sqrt()
-    }
-}
-
-/// Outward unit normals at points of a shape's surface, in its frame.
-fn normal(shape: &Shape, x: &Vector3x8) -> Vector3x8 {
-    let zero = f32x8::ZERO;
-    let splat = |v: f64| f32x8::splat(v as f32);
-    let sign = |v: f32x8| v.simd_ge(zero).bitselect(f32x8::ONE, -f32x8::ONE);
-    match shape {
-        Shape::Sphere(s) => x.map(|v| v * splat(1.0 / s.radius())),
-        Shape::Ellipsoid(s) => {
-            let a = s.semi_axes();
-            let g: Vector3x8 = std::array::from_fn(|k| x[k] * splat(1.0 / (a[k] * a[k])));
-            let scale = f32x8::ONE / dot(&g, &g).sqrt();
-            g.map(|v| v * scale)
-        }
-        Shape::Capsule(s) => {
-            let half = splat(0.5 * s.length());
-            let z = x[2] - x[2].fast_max(-half).fast_min(half);
-            [x[0], x[1], z].map(|v| v * splat(1.0 / s.radius()))
-        }
-        Shape::Cylinder(s) => {
-            // On the side or on a cap: where the point is nearer to.
-            let rho = (x[0] * x[0] + x[1] * x[1]).sqrt();
-            let to_side = (rho - splat(s.radius())).abs();
-            let to_cap = (x[2].abs() - splat(0.5 * s.length())).abs();
-            let side = to_side.simd_le(to_cap);
-            let scale = f32x8::ONE / rho;
-            [
-                side & (x[0] * scale),
-                side & (x[1] * scale),
-                side.bitselect(zero, sign(x[2])),
-            ]
-        }
-        Shape::Box(s) => {
-            let h = s.half_size();
-            let to: Vector3x8 = std::array::from_fn(|k| (x[k].abs() - splat(h[k])).abs());
-            let first = to[0].simd_le(to[1]) & to[0].simd_le(to[2]);
-            let second = to[1].simd_le(to[2]) & !first;
-            let third = !(first | second);
-            [first & sign(x[0]), second & sign(x[1]), third & sign(x[2])]
-        }
-        // The half space; other shapes are meshes.
-        _ => [zero, zero, f32x8::ONE],
     }
 }

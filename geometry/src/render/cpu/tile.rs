@@ -3,6 +3,7 @@
 use super::exact::Exact;
 use super::kernels::{BLOCK, Kernel, lanes};
 use super::pixels::Rect;
+use super::raster::Target;
 use wide::{bytemuck, f32x8, i32x8};
 
 /// Width in pixels, a multiple of the block; both chosen by measurement.
@@ -80,6 +81,11 @@ impl Tile {
         self.ids[row * STRIDE..]
             .first_chunk()
             .expect("the row is within the tile")
+    }
+    /// True if something at w is seen at the place of a pixel, in front of what is there.
+    pub(super) fn shows(&self, i: usize, w: f32) -> bool {
+        let ws: &[f32] = bytemuck::cast_slice(&self.w);
+        w > ws[i]
     }
     /// True if nothing at `w_max` or farther can change a pixel.
     pub(super) fn hides(&mut self, w_max: f32) -> bool {
@@ -176,13 +182,17 @@ impl Tile {
         }
         self.farthest = None;
     }
-    /// The place of a pixel within the tile.
-    pub(super) fn index(&self, px: i32, py: i32) -> usize {
+}
+
+impl Target for Tile {
+    fn rect(&self) -> Rect {
+        self.rect
+    }
+    fn index(&self, px: i32, py: i32) -> usize {
         (py - self.rect.y0) as usize * TILE_WIDTH + (px - self.rect.x0) as usize
     }
-    /// Draws one pixel.
     #[inline(always)]
-    pub(super) fn set(&mut self, i: usize, w: f32, id: i32) {
+    fn set(&mut self, i: usize, w: f32, id: i32) {
         let ids: &mut [i32] = bytemuck::cast_slice_mut(&mut self.ids);
         let ws: &mut [f32] = bytemuck::cast_slice_mut(&mut self.w);
         if w > ws[i] || w == ws[i] && id < ids[i] {
@@ -190,8 +200,7 @@ impl Tile {
             ids[i] = id;
         }
     }
-    /// To be called after [`set`](Self::set).
-    pub(super) fn changed(&mut self) {
+    fn changed(&mut self) {
         self.farthest = None;
     }
 }

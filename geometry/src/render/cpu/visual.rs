@@ -1,32 +1,36 @@
 //! What is registered with the engine.
 
-use super::clusters::{ClusteredMesh, Surface};
-use super::texture::Texture;
+use super::clusters::ClusteredMesh;
+use super::surface::{Surface, rgb, texture};
 use crate::error::Result;
-use crate::mesh::{self, Material};
+use crate::mesh::{self, RenderMesh};
 use crate::properties::PerceptionProperties;
+use crate::ray::triangles::TriangleTree;
 use crate::render::RenderLabel;
 use crate::rgba::Rgba;
 use crate::shapes::{MeshSource, Shape};
 use nalgebra::Vector3;
-use std::io::Cursor;
 use std::path::Path;
-use std::sync::Arc;
 
 /// How a visual is drawn.
 #[derive(Debug)]
 pub(super) enum Form {
     /// Exactly, from its equation.
-    Shape { shape: Shape, diffuse: [f32; 3] },
+    Shape {
+        shape: Shape,
+        diffuse: [f32; 3],
+        alpha: f32,
+    },
     /// As triangles.
     Mesh(ClusteredMesh),
 }
 
 /// One registered geometry.
-#[derive(Debug)]
 pub(super) struct Visual {
     pub(super) label: RenderLabel,
     pub(super) form: Form,
+    /// Triangles that cast shadows, where they are asked for.
+    pub(super) occluder: Option<TriangleTree>,
 }
 
 impl Visual {
@@ -36,25 +40,17 @@ impl Visual {
         properties: &PerceptionProperties,
         label: RenderLabel,
         default_diffuse: Rgba,
+        cast_shadows: bool,
     ) -> Result<Option<Self>> {
         let diffuse = properties.try_get::<Rgba>("phong", "diffuse")?.copied();
         let map = properties.try_get::<String>("phong", "diffuse_map")?;
-        let form = match shape {
-            Shape::Mesh(m) => Form::Mesh(read(
-                m.source(),
-                &m.scale3(),
-                diffuse,
-                map,
-                default_diffuse,
-            )?),
+        let (mesh, materials) = match shape {
+            Shape::Mesh(m) => read(m.source(), &m.scale3(), diffuse, map, default_diffuse)?,
             // Of the file, only the vertices count.
             Shape::Convex(m) => {
+                let color = diffuse.unwrap_or(default_diffuse);
                 let hull = mesh::render_mesh_of_hull(&*m.convex_hull()?);
-                let material = Surface {
-                    diffuse: rgb(diffuse.unwrap_or(default_diffuse)),
-                    texture: None,
-                };
-                Form::Mesh(ClusteredMesh::new(&hull, vec![material]))
+                (hull, vec![Surface::matt(color, None)])
             }
             Shape::MeshcatCone(_) => return Ok(None),
             Shape::Box(_)
@@ -62,12 +58,33 @@ impl Visual {
             | Shape::Cylinder(_)
             | Shape::Ellipsoid(_)
             | Shape::HalfSpace(_)
-            | Shape::Sphere(_) => Form::Shape {
-                shape: shape.clone(),
-                diffuse: rgb(diffuse.unwrap_or(default_diffuse)),
-            },
+            | Shape::Sphere(_) => {
+                let color = diffuse.unwrap_or(default_diffuse);
+                let form = Form::Shape {
+                    shape: shape.clone(),
+                    diffuse: rgb(color),
+                    alpha: color.a() as f32,
+                };
+                return Ok(Some(Self {
+                    label,
+                    form,
+                    occluder: None,
+                }));
+            }
         };
-        Ok(Some(Self { label, form }))
+        let drawn = ClusteredMesh::new(&mesh, materials);
+        Ok(Some(Self {
+            label,
+            occluder: cast_shadows.then(|| drawn.occluder(&mesh)),
+            form: Form::Mesh(drawn),
+        }))
+    }
+    /// True if some of it is shaded by another model than Lambert's law.
+    pub(super) fn has_model(&self) -> bool {
+        match &self.form {
+            Form::Shape { .. } => false,
+            Form::Mesh(mesh) => mesh.has_model,
+        }
     }
     /// How many ids its parts need.
     pub(super) fn parts(&self) -> usize {
@@ -78,10 +95,6 @@ impl Visual {
     }
 }
 
-fn rgb(color: Rgba) -> [f32; 3] {
-    [color.r(), color.g(), color.b()].map(|x| x as f32)
-}
-
 /// A mesh with its materials. What the file says about a face comes first; `phong` properties, or a PNG
 /// file of the mesh's name, are for faces that it says nothing about (as in Drake).
 fn read(
@@ -90,7 +103,7 @@ fn read(
     diffuse: Option<Rgba>,
     map: Option<&String>,
     default_diffuse: Rgba,
-) -> Result<ClusteredMesh> {
+) -> Result<(RenderMesh, Vec<Surface>)> {
     let mesh = mesh::read_source(source)?.scaled(scale3);
     let beside = source.path().map(|p| p.with_extension("png"));
     // An image that no face asks for is not worth reading.
@@ -107,36 +120,7 @@ fn read(
     } else {
         default_diffuse
     };
-    let mut materials = vec![Surface {
-        diffuse: rgb(diffuse.unwrap_or(otherwise)),
-        texture,
-    }];
-    materials.extend(mesh.materials.iter().map(surface));
-    Ok(ClusteredMesh::new(&mesh, materials))
-}
-
-fn surface(material: &Material) -> Surface {
-    Surface {
-        diffuse: rgb(material.diffuse.unwrap_or(Rgba::WHITE)),
-        texture: match (&material.diffuse_image, &material.diffuse_map) {
-            (Some(png), _) => or_warn(Texture::decode(&material.name, Cursor::new(&png[..]))),
-            (None, Some(path)) => texture(path),
-            (None, None) => None,
-        },
-    }
-}
-
-fn texture(path: &Path) -> Option<Arc<Texture>> {
-    or_warn(Texture::read(path))
-}
-
-/// A texture that can not be read leaves the diffuse colour, as in Drake.
-fn or_warn(texture: Result<Texture>) -> Option<Arc<Texture>> {
-    match texture {
-        Ok(texture) => Some(Arc::new(texture)),
-        Err(e) => {
-            tracing::warn!("{e}; the diffuse colour is used instead");
-            None
-        }
-    }
+    let mut materials = vec![Surface::matt(diffuse.unwrap_or(otherwise), texture)];
+    materials.extend(mesh.materials.iter().map(Surface::of));
+    Ok((mesh, materials))
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::mesh::Material;
+use crate::mesh::{AlphaMode, Texture, TextureImage, Wrap};
 use serde_json::{Value, json};
 
 mod refused;
@@ -356,18 +356,24 @@ fn materials() {
     let factor = |f: [f32; 4]| json!({"baseColorFactor": f});
     let texture = |i: usize| json!({"pbrMetallicRoughness": {"baseColorTexture": {"index": i}}});
     document["materials"] = json!([
-        {"name": "see-through", "alphaMode": "BLEND",
+        {"name": "see-through", "alphaMode": "BLEND", "emissiveFactor": [0.0, 0.5, 1.0],
          "pbrMetallicRoughness": factor([0.5, 0.0, 1.0, 0.25])},
         {"pbrMetallicRoughness": factor([0.0, 0.0, 0.0, 0.25])},
-        texture(0), texture(1), texture(2), texture(3), texture(4),
+        texture(0), texture(1), texture(2), texture(3), texture(4), texture(5),
     ]);
-    document["textures"] = (0..5).map(|i| json!({"source": i})).collect();
+    document["materials"][0]["pbrMetallicRoughness"]["metallicFactor"] = json!(0.25);
+    document["materials"][0]["pbrMetallicRoughness"]["roughnessFactor"] = json!(0.5);
+    document["materials"][2]["alphaMode"] = json!("MASK");
+    document["textures"] = (0..6).map(|i| json!({"source": i})).collect();
+    document["textures"][3]["sampler"] = json!(0);
+    document["samplers"] = json!([{"wrapS": 33071, "wrapT": 33648}]);
     document["images"] = json!([
         {"uri": "a%20b.PNG"},
         {"bufferView": view, "mimeType": "image/png"},
         {"uri": data_uri(png)},
         {"uri": "photo.jpg", "mimeType": "image/jpeg"},
         {"bufferView": view},
+        {"uri": "photo.ktx2"},
     ]);
     let mesh = read(&document).unwrap();
     let groups: Vec<_> = mesh
@@ -375,20 +381,82 @@ fn materials() {
         .iter()
         .map(|g| (g.material.unwrap(), g.triangles.len()))
         .collect();
-    assert_eq!(groups, [(1, 4), (7, 2), (0, 2)]);
+    assert_eq!(groups, [(1, 4), (8, 2), (0, 2)]);
     let [r, g, b, a] = mesh.materials[0].diffuse.unwrap().rgba();
     assert!((r - 0.7297).abs() < 1e-4 && [g, b, a] == [0.0, 1.0, 0.25]);
     assert_eq!(mesh.materials[0].name, "see-through");
     assert_eq!(mesh.materials[1].diffuse.unwrap().a(), 1.0);
-    assert_eq!(
-        mesh.materials[2].diffuse_map.as_deref(),
-        Some(Path::new("/m/a b.PNG"))
-    );
-    let embedded = |m: &Material| m.diffuse_image.as_deref().map(<[u8]>::to_vec);
+    let map = |i: usize| mesh.materials[i].diffuse_map.clone();
+    assert_eq!(map(2), Some(Texture::file("/m/a b.PNG")));
     for i in [3, 4, 6] {
-        assert_eq!(embedded(&mesh.materials[i]), Some(png.to_vec()), "{i}");
+        let embedded = TextureImage::Content(png.as_slice().into());
+        assert_eq!(map(i), Some(embedded.into()), "{i}");
     }
-    let jpeg = &mesh.materials[5];
-    assert_eq!((&jpeg.diffuse_map, &jpeg.diffuse_image), (&None, &None));
-    assert_eq!(jpeg.diffuse, Some(crate::Rgba::WHITE));
+    let clamped = Texture {
+        wrap: [Wrap::ClampToEdge, Wrap::MirroredRepeat],
+        ..Texture::file("/m/photo.jpg")
+    };
+    assert_eq!(map(5), Some(clamped));
+    // Images of other formats are left out.
+    assert_eq!(map(7), None);
+    assert_eq!(mesh.materials[7].diffuse, Some(crate::Rgba::WHITE));
+    let model = |i: usize| mesh.materials[i].metallic_roughness.unwrap();
+    assert_eq!((model(0).metallic, model(0).roughness), (0.25, 0.5));
+    assert_eq!((model(1).metallic, model(1).roughness), (1.0, 1.0));
+    assert_eq!(model(0).emissive, [0.0, 0.5, 1.0]);
+    let modes = [0, 1, 2].map(|i| mesh.materials[i].alpha_mode);
+    assert_eq!(
+        modes,
+        [AlphaMode::Blend, AlphaMode::Opaque, AlphaMode::Mask(0.5)]
+    );
+}
+
+#[test]
+fn vertex_colours_are_linear_and_of_every_kind() {
+    let kinds: [(&str, u32, Vec<u8>); 3] = [
+        ("VEC4", 5121, [255, 0, 51, 102].repeat(4)),
+        (
+            "VEC4",
+            5123,
+            [65535_u16, 0, 13107, 26214]
+                .repeat(4)
+                .iter()
+                .flat_map(|x| x.to_le_bytes())
+                .collect(),
+        ),
+        (
+            "VEC4",
+            5126,
+            [1.0_f32, 0.0, 0.2, 0.4]
+                .repeat(4)
+                .iter()
+                .flat_map(|x| x.to_le_bytes())
+                .collect(),
+        ),
+    ];
+    for (shape, component, bytes) in kinds {
+        let (mut data, _) = square();
+        data.push(shape, component, 4, &bytes);
+        let accessor = data.accessors.len() - 1;
+        data.accessors[accessor]["normalized"] = json!(component != 5126);
+        let colored = json!({"attributes": {"POSITION": 0, "COLOR_0": accessor}, "indices": 3});
+        let mut document = data.document(colored);
+        let mesh = read(&document).unwrap();
+        for c in &mesh.colors {
+            for (x, expected) in c.iter().zip([1.0, 0.0, 0.2, 0.4]) {
+                assert!(
+                    (x - expected).abs() < 1e-5,
+                    "{component}: {x}, not {expected}"
+                );
+            }
+        }
+        assert_eq!(mesh.colors.len(), 4);
+        // Vertices without a colour are white.
+        let plain = json!({"attributes": {"POSITION": 0}, "indices": 3});
+        let primitives = document["meshes"][0]["primitives"].as_array_mut().unwrap();
+        primitives.insert(0, plain);
+        let mesh = read(&document).unwrap();
+        assert_eq!(mesh.colors.len(), 8);
+        assert_eq!(mesh.colors[0], [1.0; 4]);
+    }
 }

@@ -213,3 +213,43 @@ fn neighbouring_triangles_leave_no_gap_and_do_not_overlap() {
     }
     assert!(covered.iter().all(|n| *n == 1), "{covered:?}");
 }
+
+#[test]
+fn hulls_match_the_rays_of_proximity_queries() {
+    let path = obj("hull", &lumpy(10));
+    let hull: Shape = crate::shapes::Convex::new(&path).into();
+    let mut random = Random(21);
+    for _ in 0..4 {
+        let mut s = Fixture::new(80, 60, 0.1, 20.0);
+        let p = Vector3::new(
+            random.next(-0.2, 0.2),
+            random.next(-0.2, 0.2),
+            random.next(1.0, 3.0),
+        );
+        let x_wg = random.pose(p);
+        s.add(hull.clone(), x_wg, 1);
+        let image = s.depth();
+        let (mut seen, mut different) = (0, 0);
+        for (u, v) in s.pixels() {
+            let ray = crate::Ray::new(Vector3::zeros(), s.ray(u, v));
+            let hit = crate::ray::cast_ray(&hull, &x_wg, &ray, 20.0).unwrap();
+            let z = f64::from(image.at(u, v)[0]);
+            match hit {
+                Some(hit) if z.is_finite() => {
+                    seen += 1;
+                    let error = (z / hit.p_wc.z - 1.0).abs();
+                    // Single precision of the vertices, on faces that are seen from the side.
+                    assert!(
+                        error < 1e-5 / s.ray(u, v).normalize().dot(&hit.nhat_w).abs(),
+                        "{error}"
+                    );
+                }
+                None if z.is_infinite() => {}
+                _ => different += 1,
+            }
+        }
+        // Corners move by up to 1/512 pixel at silhouettes.
+        assert!(seen > 300 && different <= 2, "{seen} {different}");
+    }
+    std::fs::remove_file(path).unwrap();
+}

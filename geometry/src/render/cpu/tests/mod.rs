@@ -1,9 +1,11 @@
 //! Shared by the tests of the CPU engine.
 
 mod exact;
+mod options;
 mod rules;
 
 use super::*;
+use crate::Rgba;
 use crate::mesh;
 use crate::render::{
     CameraInfo, ClippingRange, DepthRange, LightFrame, LightParameter, LightType, PixelType,

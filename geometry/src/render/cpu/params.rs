@@ -1,0 +1,119 @@
+//! Parameters of the software renderer.
+
+use super::environment::Environment;
+use super::picture::Picture;
+use crate::error::{Error, Result};
+use crate::render::{EnvironmentMap, EnvironmentTexture, LightParameter, RenderLabel};
+use crate::rgba::Rgba;
+
+/// Parameters of [`RenderEngineCpu`](super::RenderEngineCpu).
+///
+/// ```
+/// use tarragon_geometry::{Rgba, render::{RenderEngineCpu, RenderEngineCpuParams}};
+/// let smooth = RenderEngineCpuParams {
+///     default_clear_color: Rgba::WHITE,
+///     samples_per_side: 2,
+///     ..RenderEngineCpuParams::default()
+/// };
+/// let rough = RenderEngineCpuParams { samples_per_side: 0, ..smooth.clone() };
+/// assert!(RenderEngineCpu::new(smooth).is_ok() && RenderEngineCpu::new(rough).is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct RenderEngineCpuParams {
+    /// Colour of geometry without `("phong", "diffuse")`.
+    pub default_diffuse: Rgba,
+    /// Colour of the background.
+    pub default_clear_color: Rgba,
+    /// Label of geometry without `("label", "id")`: [`RenderLabel::DONT_CARE`] or
+    /// [`RenderLabel::UNSPECIFIED`].
+    pub default_label: RenderLabel,
+    /// Lights; none means one white directional light fixed to the camera.
+    pub lights: Vec<LightParameter>,
+    /// Threads that one image is drawn with; `None` uses rayon's current pool. The images are the
+    /// same bits on any number.
+    pub threads: Option<usize>,
+    /// Colour samples along each side of a pixel; 2 or more smooth the edges of colour images.
+    pub samples_per_side: usize,
+    /// True if directional lights and spot lights of less than 90 degrees leave in shadow what they do
+    /// not reach. Point lights cast no shadows and translucent geometry neither, as in Drake.
+    pub cast_shadows: bool,
+    /// The side of Drake's shadow maps (pixels). Shadows are traced by rays here, sharp at any distance:
+    /// the number is checked and has no effect.
+    pub shadow_map_size: u32,
+    /// Factor of the light before filmic tone mapping; `None` maps nothing and cuts off at white.
+    pub exposure: Option<f64>,
+    /// Light from all directions, and the sky. It replaces the camera's lamp, and matt surfaces reflect
+    /// it as plastics do: all materials become physically based ones.
+    pub environment_map: Option<EnvironmentMap>,
+    /// The name of this engine among several, for `("renderer", "accepting")`; `None` accepts
+    /// geometry meant for any engine.
+    pub renderer_name: Option<String>,
+}
+
+impl Default for RenderEngineCpuParams {
+    fn default() -> Self {
+        let channel = |byte: f64| byte / 255.0;
+        Self {
+            default_diffuse: Rgba::DEFAULT_DIFFUSE,
+            default_clear_color: Rgba::new(channel(204.0), channel(229.0), 1.0, 1.0)
+                .unwrap_or(Rgba::WHITE),
+            default_label: RenderLabel::DONT_CARE,
+            lights: Vec::new(),
+            threads: None,
+            samples_per_side: 1,
+            cast_shadows: false,
+            shadow_map_size: 256,
+            exposure: None,
+            environment_map: None,
+            renderer_name: None,
+        }
+    }
+}
+
+impl RenderEngineCpuParams {
+    pub(super) fn check(&self) -> Result<()> {
+        let wrong = |what: String| Err(Error::invalid(format!("RenderEngineCpu: {what}")));
+        if ![RenderLabel::DONT_CARE, RenderLabel::UNSPECIFIED].contains(&self.default_label) {
+            return wrong(format!(
+                "default_label is {:?}, DONT_CARE or UNSPECIFIED is expected",
+                self.default_label
+            ));
+        }
+        if self.threads == Some(0) {
+            return wrong("threads is 0, a positive number is expected".into());
+        }
+        if !(1..=16).contains(&self.samples_per_side) {
+            return wrong(format!(
+                "samples_per_side is {}, a number from 1 to 16 is expected",
+                self.samples_per_side
+            ));
+        }
+        if self.shadow_map_size == 0 {
+            return wrong("shadow_map_size is 0, a positive number of pixels is expected".into());
+        }
+        if let Some(exposure) = self.exposure
+            && !(exposure > 0.0 && exposure.is_finite())
+        {
+            return wrong(format!(
+                "exposure is {exposure}, a positive finite number is expected"
+            ));
+        }
+        self.lights.iter().enumerate().try_for_each(|(i, light)| {
+            light
+                .check()
+                .or_else(|what| wrong(format!("light {i}: {what}")))
+        })
+    }
+
+    /// The environment map that has a picture.
+    pub(super) fn environment(&self) -> Result<Option<Environment>> {
+        match self.environment_map.as_ref().map(|map| &map.texture) {
+            Some(EnvironmentTexture::Equirectangular(map)) => {
+                let picture = Picture::read(&map.path);
+                let picture = picture.map_err(|e| e.at("RenderEngineCpu: environment_map"))?;
+                Ok(Some(Environment::new(&picture)))
+            }
+            Some(EnvironmentTexture::Null(_)) | None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Image files: PNG, JPEG and Radiance HDR.
+
+use super::hdr;
+use crate::error::{Error, Result};
+use std::io::Cursor;
+use std::path::Path;
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::bytestream::ZCursor;
+use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::options::DecoderOptions;
+
+/// A colour image, rows from the top.
+#[derive(Debug)]
+pub(super) struct Picture {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    /// Red, green, blue and opacity; in `[0, 1]` unless `linear`.
+    pub(super) pixels: Vec<[f32; 4]>,
+    /// True for light itself, false for bytes of the screen.
+    pub(super) linear: bool,
+}
+
+impl Picture {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it can not be read, is of another kind or wrong.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        Self::decode(&path.display().to_string(), &bytes)
+    }
+    /// Reads the content of a file; `name` is for messages.
+    ///
+    /// # Errors
+    /// If it is of another kind or wrong.
+    pub(super) fn decode(name: &str, bytes: &[u8]) -> Result<Self> {
+        let decoded = if bytes.starts_with(b"\x89PNG") {
+            png(bytes)
+        } else if bytes.starts_with(b"\xff\xd8\xff") {
+            jpeg(bytes)
+        } else if bytes.starts_with(b"#?") {
+            hdr::decode(bytes)
+        } else if bytes.starts_with(b"\xabKTX") {
+            Err("KTX2 is not supported, PNG or JPEG is expected".into())
+        } else {
+            Err("the content is not PNG, JPEG or Radiance HDR, one of these is expected".into())
+        };
+        decoded.map_err(|what| Error::invalid(format!("image {name}: {what}")))
+    }
+}
+
+fn png(bytes: &[u8]) -> Result<Picture, String> {
+    let wrong = |e: png::DecodingError| e.to_string();
+    let mut decoder = png::Decoder::new(Cursor::new(bytes));
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let mut reader = decoder.read_info().map_err(wrong)?;
+    let size = reader.output_buffer_size();
+    let mut bytes = vec![0; size.ok_or("the image is too large")?];
+    let info = reader.next_frame(&mut bytes).map_err(wrong)?;
+    let samples = info.color_type.samples();
+    let grey = samples < 3;
+    let unit = |byte: u8| f32::from(byte) / 255.0;
+    let pixels = bytes[..info.buffer_size()].chunks_exact(samples).map(|p| {
+        let alpha = if samples % 2 == 0 {
+            p[samples - 1]
+        } else {
+            255
+        };
+        let (g, b) = if grey { (p[0], p[0]) } else { (p[1], p[2]) };
+        [p[0], g, b, alpha].map(unit)
+    });
+    Ok(Picture {
+        width: info.width as usize,
+        height: info.height as usize,
+        pixels: pixels.collect(),
+        linear: false,
+    })
+}
+
+fn jpeg(bytes: &[u8]) -> Result<Picture, String> {
+    let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGB);
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+    let rgb = decoder.decode().map_err(|e| e.to_string())?;
+    let (width, height) = decoder.dimensions().ok_or("the image has no size")?;
+    let unit = |byte: u8| f32::from(byte) / 255.0;
+    let pixels = rgb.as_chunks::<3>().0.iter();
+    let pixels: Vec<_> = pixels.map(|&[r, g, b]| [r, g, b, 255].map(unit)).collect();
+    if width * height == 0 || pixels.len() != width * height {
+        return Err(format!(
+            "{} pixels were decoded, {width} x {height} are expected",
+            pixels.len()
+        ));
+    }
+    Ok(Picture {
+        width,
+        height,
+        pixels,
+        linear: false,
+    })
+}

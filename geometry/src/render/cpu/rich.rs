@@ -1,0 +1,116 @@
+//! Colour images with everything that is optional: what is seen through, the sky, tone mapping.
+
+use super::environment::Environment;
+use super::layers::{Fragment, Layers};
+use super::passes::{ColorPass, Pass, pack};
+use super::pbr::to_screen;
+use super::pixels::Pixels;
+use super::raster::Vertices;
+use super::scene::Scene;
+use super::shade::Vector3x8;
+use super::tile::{NO_ID, Tile};
+use super::tone::ToneMap;
+use crate::render::image::Rgba8U;
+use crate::rgba::Rgba;
+use nalgebra::Matrix3;
+use wide::{bytemuck, f32x8, i32x8};
+
+/// What a colour image may have beside opaque things.
+pub(super) struct RichPass<'a> {
+    pub(super) plain: ColorPass<'a>,
+    pub(super) scene: &'a Scene<'a>,
+    /// The sky, with `R_WC`, where it is shown.
+    pub(super) sky: Option<(&'a Environment, Matrix3<f64>)>,
+    pub(super) tone: Option<ToneMap>,
+    pub(super) clear: Rgba,
+    pub(super) pixels: Pixels,
+}
+
+impl RichPass<'_> {
+    /// Colours of what is behind everything.
+    fn background(&self, px: i32, py: i32) -> Vector3x8 {
+        let Some((sky, r_wc)) = &self.sky else {
+            return [self.clear.r(), self.clear.g(), self.clear.b()]
+                .map(|c| f32x8::splat(c as f32));
+        };
+        let lanes: [[f32; 3]; 8] = std::array::from_fn(|k| {
+            let ray = self.pixels.ray(f64::from(px) + k as f64, f64::from(py));
+            sky.radiance(&(r_wc * ray).cast())
+        });
+        to_screen([0, 1, 2].map(|c| f32x8::new(lanes.map(|lane| lane[c]))))
+    }
+    /// Puts the layers of eight pixels on top of their colours, from back to front.
+    fn blend(
+        &self,
+        px: i32,
+        py: i32,
+        fragments: &[Fragment],
+        last: &mut usize,
+        color: &mut Vector3x8,
+    ) {
+        let lane_of = |f: &Fragment| f.pixel as usize % 8;
+        let mut next: [usize; 8] =
+            std::array::from_fn(|lane| fragments.partition_point(|f| lane_of(f) < lane));
+        let mut left = fragments.len();
+        while left > 0 {
+            let (mut w, mut ids) = ([0.0; 8], [NO_ID; 8]);
+            for lane in 0..8 {
+                let fragment = fragments.get(next[lane]).filter(|f| lane_of(f) == lane);
+                if let Some(fragment) = fragment {
+                    (w[lane], ids[lane]) = (fragment.w, fragment.id);
+                    next[lane] += 1;
+                    left -= 1;
+                }
+            }
+            self.plain
+                .shade(px, py, f32x8::new(w), i32x8::new(ids), last, color);
+        }
+    }
+}
+
+impl Pass for RichPass<'_> {
+    type Pixel = Rgba8U;
+    const IDS: bool = true;
+    /// Layers of the tile, and the object seen last.
+    type Scratch = (Layers, usize);
+    fn scratch(&self) -> Self::Scratch {
+        (Layers::default(), 0)
+    }
+    fn prepare(&self, tile: &Tile, vertices: &mut Vertices, (layers, _): &mut Self::Scratch) {
+        self.scene.collect(tile, vertices, layers);
+    }
+    fn finish(&self, tile: &Tile, row: usize, out: &mut [u8], (layers, last): &mut Self::Scratch) {
+        let rect = tile.rect();
+        let py = rect.y0 + row as i32;
+        let blocks = tile.w_row(row).iter().zip(tile.id_row(row));
+        for (k, ((w, ids), out)) in blocks.zip(out.chunks_mut(32)).enumerate() {
+            let px = rect.x0 + 8 * k as i32;
+            let none = ids.simd_eq(i32x8::splat(NO_ID));
+            let mut color = if none.any() {
+                self.background(px, py)
+            } else {
+                [f32x8::ZERO; 3]
+            };
+            self.plain.shade(px, py, *w, *ids, last, &mut color);
+            let fragments = layers.block(row, 8 * k);
+            self.blend(px, py, fragments, last, &mut color);
+            if let Some(tone) = &self.tone {
+                color = tone.apply(color);
+            }
+            // What is seen is opaque, the background as opaque as it was declared to be.
+            let alpha = (self.clear.a() * 255.0).round() as u32;
+            let mut packed = pack(color);
+            if self.sky.is_none() && alpha < 255 {
+                let behind =
+                    (packed & i32x8::splat(0x00ff_ffff)) | i32x8::splat((alpha << 24) as i32);
+                let mut empty = none.to_array();
+                fragments
+                    .iter()
+                    .for_each(|f| empty[f.pixel as usize % 8] = 0);
+                packed = i32x8::new(empty).bitselect(behind, packed);
+            }
+            let bytes: [u8; 32] = bytemuck::cast(packed.to_array().map(i32::to_le_bytes));
+            out.copy_from_slice(&bytes[..out.len()]);
+        }
+    }
+}

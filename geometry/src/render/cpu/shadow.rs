@@ -1,0 +1,117 @@
+//! What stands between a point and a light, by rays in f64.
+
+use super::scene::Object;
+use super::visual::Form;
+use crate::bvh::{Box32, Bvh, RayBox};
+use crate::ray::first_crossing;
+use crate::shapes::Shape;
+use nalgebra::{Isometry3, Vector3};
+use tarragon_framework::math;
+
+/// Rays start this far above a surface, relative to its depth: more than depths are rounded, less than
+/// a pixel's width.
+const LIFT: f64 = 1e-4;
+
+/// Everything that casts shadows in an image, in the camera frame.
+pub(super) struct Shadows<'a> {
+    bvh: Bvh,
+    bounded: Vec<Occluder<'a>>,
+    unbounded: Vec<Occluder<'a>>,
+}
+
+struct Occluder<'a> {
+    object: &'a Object<'a>,
+    x_cg: Isometry3<f64>,
+}
+
+impl<'a> Shadows<'a> {
+    /// Of all objects, seen or not. What is translucent casts none, as in Drake.
+    pub(super) fn new(objects: &'a [Object<'a>]) -> Self {
+        let (mut boxes, mut bounded, mut unbounded) = (Vec::new(), Vec::new(), Vec::new());
+        for object in objects {
+            if matches!(object.visual.form, Form::Shape { alpha, .. } if alpha < 1.0) {
+                continue;
+            }
+            let x_cg = math::pose(math::rotation_from_matrix(&object.r), object.p);
+            let occluder = Occluder { object, x_cg };
+            match half_size(&object.visual.form) {
+                Some((center, half)) => {
+                    let half = object.r.abs() * half;
+                    boxes.push(Box32::around(&(object.r * center + object.p), &half));
+                    bounded.push(occluder);
+                }
+                None => unbounded.push(occluder),
+            }
+        }
+        Self {
+            bvh: Bvh::new(&boxes),
+            bounded,
+            unbounded,
+        }
+    }
+
+    /// True if the way from a point of a surface, whose unit normal points to the side that is seen, is
+    /// free in a direction of unit length up to a distance; everything in the camera frame (m).
+    pub(super) fn is_lit(
+        &self,
+        point: &Vector3<f64>,
+        normal: &Vector3<f64>,
+        towards: &Vector3<f64>,
+        distance: f64,
+    ) -> bool {
+        let origin = point + normal * (LIFT * point.z);
+        if self
+            .unbounded
+            .iter()
+            .any(|o| o.hides(&origin, towards, distance))
+        {
+            return false;
+        }
+        let mut hidden = false;
+        let ray = RayBox::new(&origin, towards);
+        self.bvh.for_each_along(&ray, distance, |item, limit| {
+            hidden |= self.bounded[item as usize].hides(&origin, towards, limit);
+            // Nothing else matters any more.
+            if hidden { -1.0 } else { limit }
+        });
+        !hidden
+    }
+}
+
+impl Occluder<'_> {
+    fn hides(&self, origin: &Vector3<f64>, towards: &Vector3<f64>, limit: f64) -> bool {
+        if limit < 0.0 {
+            return false;
+        }
+        let crossing = match &self.object.visual.form {
+            Form::Shape { shape, .. } => first_crossing(shape, &self.x_cg, origin, towards, limit)
+                .ok()
+                .flatten(),
+            Form::Mesh(_) => self.object.visual.occluder.as_ref().and_then(|triangles| {
+                let o = self.object.r.tr_mul(&(origin - self.object.p));
+                triangles.first_crossing(&o, &self.object.r.tr_mul(towards), limit)
+            }),
+        };
+        crossing.is_some()
+    }
+}
+
+/// Centre and half the size of a box around a form; `None` if it has no end.
+fn half_size(form: &Form) -> Option<(Vector3<f64>, Vector3<f64>)> {
+    let centered = |half| Some((Vector3::zeros(), half));
+    let along = |radius: f64, z: f64| centered(Vector3::new(radius, radius, z));
+    match form {
+        Form::Mesh(mesh) => {
+            let [low, high] = mesh.bounds.map(|p| p.coords);
+            Some(((low + high) / 2.0, (high - low) / 2.0))
+        }
+        Form::Shape { shape, .. } => match shape {
+            Shape::Sphere(s) => centered(Vector3::repeat(s.radius())),
+            Shape::Ellipsoid(s) => centered(s.semi_axes()),
+            Shape::Box(s) => centered(s.half_size()),
+            Shape::Cylinder(s) => along(s.radius(), 0.5 * s.length()),
+            Shape::Capsule(s) => along(s.radius(), 0.5 * s.length() + s.radius()),
+            _ => None,
+        },
+    }
+}
