@@ -74,7 +74,7 @@ fn metadata_tell_what_is_in_the_file() {
                 image.pixel_type()
             );
             let scalar = match (format, image.scalar()) {
-                (ImageFileFormat::Png, PixelScalar::I16) => PixelScalar::U16,
+                (_, PixelScalar::I16) => PixelScalar::U16,
                 (_, scalar) => scalar,
             };
             assert_eq!(found.scalar, scalar);
@@ -137,14 +137,16 @@ fn orders_of_colours_are_those_that_are_asked_for() {
             (&rgb).into()
         );
     }
-    // Labels look like depths in PNG, as in Drake.
+    // Labels look like depths, as in Drake.
     let label = gradient::<Label16I>(5, 4, |i| i as i16 - 3);
-    let file = io.save_to_buffer(&label, ImageFileFormat::Png).unwrap();
-    assert!(matches!(
-        io.load_from_buffer(&file).unwrap(),
-        ImageAny::Depth16U(_)
-    ));
-    assert_eq!(io.load_from_buffer_as::<Label16I>(&file).unwrap(), label);
+    for format in [ImageFileFormat::Png, ImageFileFormat::Tiff] {
+        let file = io.save_to_buffer(&label, format).unwrap();
+        assert!(matches!(
+            io.load_from_buffer(&file).unwrap(),
+            ImageAny::Depth16U(_)
+        ));
+        assert_eq!(io.load_from_buffer_as::<Label16I>(&file).unwrap(), label);
+    }
 }
 
 #[test]
@@ -436,10 +438,11 @@ for e in ('png', 'tiff'):
     expect('Rgb8U.'+e, colors(3, [0, 1, 2])); expect('Bgr8U.'+e, colors(3, [2, 1, 0]))
     expect('Grey8U.'+e, colors(1, [0])[..., 0])
     expect('Depth16U.'+e, (i(1200)*77 % 65536).astype(np.uint16).reshape(30, 40))
-    expect('Label16I.'+e, (i(1200)*27).astype(np.int16).reshape(30, 40))
+    expect('Label16I.'+e, (i(1200)*27).astype(np.uint16).reshape(30, 40))
 expect('Depth32F.tiff', d)
 for c in ('zlib', None): tifffile.imwrite(f'theirs_{c}.tiff', d, compression=c)
 for c in ('packbits', 'tiff_lzw'): Image.fromarray(d).save(f'theirs_{c}.tiff', compression=c)
+tifffile.imwrite('theirs_signed.tiff', (i(1200)*27).astype(np.int16).reshape(30, 40))
 tifffile.imwrite('theirs_big.tiff', d, bigtiff=True, byteorder='>')
 Image.fromarray(colors(3, [0, 1, 2])).convert('P').save('theirs_palette.png')
 Image.fromarray(colors(3, [0, 1, 2])).save('theirs_progressive.jpg', progressive=True, quality=95)
@@ -461,6 +464,8 @@ tifffile.imwrite('theirs_stack.tiff', np.zeros((3, 5, 4), np.uint8), photometric
         assert_eq!(io.load(&path).unwrap(), depth, "{name}");
     }
     let path = |name: &str| folder.path().join(name);
+    let labels = gradient::<Label16I>(40, 30, |i| (i * 27) as i16);
+    assert_eq!(io.load(path("theirs_signed.tiff")).unwrap(), labels.into());
     assert!(io.load_as::<Rgb8U>(path("theirs_palette.png")).is_ok());
     assert_eq!(
         io.load_as::<Rgb8U>(path("theirs_progressive.jpg"))

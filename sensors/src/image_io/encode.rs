@@ -72,8 +72,8 @@ impl EncodeBuffers {
         let n = image.channels();
         let (sample_bytes, sample_format) = match image.scalar() {
             PixelScalar::U8 => (1, 1_u16),
-            PixelScalar::U16 => (2, 1),
-            PixelScalar::I16 => (2, 2),
+            // Labels are never negative, and Drake reads no signed numbers.
+            PixelScalar::U16 | PixelScalar::I16 => (2, 1),
             _ => (4, 3),
         };
         let row_bytes = image.width() * n * sample_bytes;

@@ -5,10 +5,12 @@
 //! | [`Rgba8U`], [`Bgra8U`] | 8 bit | 8 bit, without opacity | 8 bit |
 //! | [`Rgb8U`], [`Bgr8U`], [`Grey8U`] | 8 bit | 8 bit | 8 bit |
 //! | [`Depth16U`] | 16 bit | - | 16 bit |
-//! | [`Label16I`] | 16 bit, read as [`Depth16U`] unless asked for | - | 16 bit, signed |
+//! | [`Label16I`] | 16 bit, unsigned | - | 16 bit, unsigned |
 //! | [`Depth32F`] | - | - | 32 bit float |
 //!
 //! Files have red before blue, whatever the order of the image is. PNG and TIFF give back every bit.
+//! Labels are written as unsigned numbers of the same bits, which viewers and Drake read: without
+//! another word they come back as [`Depth16U`], with [`ImageIo::load_as`] as labels.
 //!
 //! A file appears under its name only when it is complete: it is written under a temporary name in
 //! the same directory and then renamed. A full disk leaves nothing behind.
@@ -128,8 +130,8 @@ impl ImageIo {
     }
     /// Reads a file of known pixel type.
     ///
-    /// Colours come in the order that is asked for and opaque where the file has no opacity; PNG words
-    /// of 16 bits are labels if labels are asked for. Nothing is dropped or scaled.
+    /// Colours come in the order that is asked for and opaque where the file has no opacity; unsigned
+    /// words of 16 bits are labels if labels are asked for. Nothing is dropped or scaled.
     ///
     /// # Errors
     /// As [`load`](Self::load), and if the file holds other pixels.

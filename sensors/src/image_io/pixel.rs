@@ -70,7 +70,7 @@ where
     (&image).into()
 }
 
-/// Labels are written to PNG as unsigned numbers of the same bits, so that viewers open the file.
+/// Labels are written as unsigned numbers of the same bits, so that viewers open the file.
 fn labels(image: Image<Depth16U>) -> Image<Label16I> {
     let (width, height) = (image.width(), image.height());
     let data = image.into_data().into_iter().map(|l| l as i16).collect();

@@ -75,7 +75,8 @@ impl<P: ImageFilePixel> VideoWriter<P> {
         }
         Self::build(path.into(), frame_rate, None)
     }
-    /// Writes pictures that `draw` makes of the images. `draw` sizes its picture itself.
+    /// Shows every pixel in the colour (red, green, blue, opacity) that `color` has for its value; of
+    /// several channels the first counts.
     ///
     /// ```
     /// use tarragon_sensors::{Grey8U, VideoWriter};

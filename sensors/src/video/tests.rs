@@ -271,6 +271,7 @@ fn a_dropped_context_leaves_a_whole_file() {
         .unwrap();
     let mut sim = Simulator::new(&diagram, ctx).unwrap();
     sim.advance_to(1.0).unwrap();
+    assert_eq!(diagram.systems().next().unwrap().input_ports, ["image"]);
     assert_eq!(video.frame_count(sim.context()).unwrap(), 10);
     assert!(!path.exists());
     drop(sim);
