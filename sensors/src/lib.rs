@@ -20,9 +20,9 @@ pub mod rotary_encoders;
 pub mod video;
 
 pub use camera_config::{
-    AppliedCamera, CameraConfig, CameraSensor, EnvironmentMap, EnvironmentTexture, Focal,
-    GltfExtension, RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams,
-    RendererClass, Rotation, SsaoParameter, Transform, add_camera_renderers, apply_camera_config,
+    AppliedCamera, CameraConfig, CameraSensor, Focal, GltfExtension, RenderEngineGlParams,
+    RenderEngineGltfClientParams, RenderEngineVtkParams, RendererClass, Rotation, SsaoParameter,
+    Transform, add_camera_renderers, apply_camera_config,
 };
 pub use depth_image_to_point_cloud::{
     DepthImageToPointCloud, DepthImageToPointCloudPorts, DepthPixel,
@@ -42,9 +42,9 @@ pub use rgbd_sensor_discrete::{RgbdSensorDiscrete, RgbdSensorDiscretePorts};
 pub use rotary_encoders::{RotaryEncoders, RotaryEncodersPorts};
 pub use tarragon_geometry::render::{
     Bgr8U, Bgra8U, CameraInfo, ClippingRange, ColorRenderCamera, Depth16U, Depth32F, DepthRange,
-    DepthRenderCamera, Grey8U, Image, ImageAny, ImageBgr8U, ImageBgra8U, ImageDepth16U,
-    ImageDepth32F, ImageGrey8U, ImageLabel16I, ImageRef, ImageRgb8U, ImageRgba8U, Label16I,
-    PixelFormat, PixelScalar, PixelType, RenderCameraCore, Rgb8U, Rgba8U, convert_depth_16u_to_32f,
-    convert_depth_32f_to_16u,
+    DepthRenderCamera, EnvironmentMap, EnvironmentTexture, EquirectangularMap, Grey8U, Image,
+    ImageAny, ImageBgr8U, ImageBgra8U, ImageDepth16U, ImageDepth32F, ImageGrey8U, ImageLabel16I,
+    ImageRef, ImageRgb8U, ImageRgba8U, Label16I, NullTexture, PixelFormat, PixelScalar, PixelType,
+    RenderCameraCore, Rgb8U, Rgba8U, convert_depth_16u_to_32f, convert_depth_32f_to_16u,
 };
 pub use video::{VideoFile, VideoFileFormat, VideoWriter, VideoWriterPorts};

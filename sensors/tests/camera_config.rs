@@ -130,7 +130,7 @@ fn all_that_drake_writes_is_read() {
         }],
         environment_map: Some(EnvironmentMap {
             skybox: false,
-            texture: EnvironmentTexture::EquirectangularMap { path },
+            texture: EquirectangularMap { path }.into(),
         }),
         exposure: Some(0.5),
         ssao: Some(SsaoParameter::default()),
@@ -139,6 +139,8 @@ fn all_that_drake_writes_is_read() {
     assert_eq!(vtk, &expected);
     let cpu = config.renderer_class.to_cpu_params(Rgba::WHITE).unwrap();
     assert_eq!((cpu.default_diffuse, cpu.lights.len()), (red, 1));
+    assert_eq!((cpu.exposure, cpu.cast_shadows), (Some(0.5), false));
+    assert_eq!(cpu.environment_map, expected.environment_map);
 }
 
 #[test]
@@ -155,6 +157,10 @@ fn what_is_written_is_read_again() {
         threads: Some(3),
         samples_per_side: 2,
         default_label: RenderLabel::UNSPECIFIED,
+        cast_shadows: true,
+        shadow_map_size: 1024,
+        exposure: Some(1.5),
+        environment_map: Some(EnvironmentMap::default()),
         ..RenderEngineCpuParams::default()
     };
     let angle_axis = Rotation::AngleAxis {

@@ -1,12 +1,12 @@
 //! Parameters of render engines as data.
 
-use super::yaml;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_saphyr::Tagged;
+use super::{environment, yaml};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use tarragon_geometry::Rgba;
-use tarragon_geometry::render::{LightParameter, RenderEngineCpuParams, RenderLabel};
+use tarragon_geometry::render::{
+    EnvironmentMap, LightParameter, RenderEngineCpuParams, RenderLabel,
+};
 
 /// Drake's background, and ours.
 pub(super) fn default_background() -> Rgba {
@@ -39,8 +39,9 @@ pub struct RenderEngineVtkParams {
     /// Lights; none means one fixed to the camera.
     #[serde(with = "yaml::lights")]
     pub lights: Vec<LightParameter>,
-    /// Light and background from a picture.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Light and background from a picture; in YAML
+    /// `{skybox: true, texture: !EquirectangularMap {path: FILE}}`.
+    #[serde(with = "environment", skip_serializing_if = "Option::is_none")]
     pub environment_map: Option<EnvironmentMap>,
     /// Brightness of the tone mapping.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,89 +144,6 @@ impl Default for RenderEngineGltfClientParams {
     }
 }
 
-/// Light and background from a picture (Drake's `EnvironmentMap`).
-///
-/// ```
-/// use tarragon_sensors::{EnvironmentMap, EnvironmentTexture};
-/// let map = EnvironmentMap::default();
-/// assert!(map.skybox && map.texture == EnvironmentTexture::NullTexture);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct EnvironmentMap {
-    /// The picture is the background too.
-    pub skybox: bool,
-    /// The picture.
-    pub texture: EnvironmentTexture,
-}
-
-impl Default for EnvironmentMap {
-    fn default() -> Self {
-        Self {
-            skybox: true,
-            texture: EnvironmentTexture::default(),
-        }
-    }
-}
-
-/// The picture of an [`EnvironmentMap`]; in YAML `!EquirectangularMap {path: FILE}`, or `{}` for none.
-///
-/// ```
-/// use tarragon_sensors::{CameraConfig, EnvironmentTexture, RendererClass};
-/// let camera = CameraConfig::from_yaml("
-/// renderer_class: !RenderEngineVtkParams
-///   environment_map: {texture: !EquirectangularMap {path: sky.hdr}}")?;
-/// let RendererClass::RenderEngineVtkParams(params) = camera.renderer_class else { panic!() };
-/// let sky = EnvironmentTexture::EquirectangularMap { path: "sky.hdr".into() };
-/// assert_eq!(params.environment_map.unwrap().texture, sky);
-/// # Ok::<(), tarragon_sensors::Error>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum EnvironmentTexture {
-    /// None.
-    #[default]
-    NullTexture,
-    /// Longitude to the right, latitude up.
-    EquirectangularMap {
-        /// The file.
-        path: PathBuf,
-    },
-}
-
-#[derive(Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct TextureFields {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<PathBuf>,
-}
-
-impl<'de> Deserialize<'de> for EnvironmentTexture {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Tagged(TextureFields { path }, tag) = Tagged::deserialize(deserializer)?;
-        match (tag.as_deref(), path) {
-            (None | Some("!NullTexture"), None) => Ok(Self::NullTexture),
-            (Some("!EquirectangularMap"), path) => Ok(Self::EquirectangularMap {
-                path: path.unwrap_or_default(),
-            }),
-            (tag, path) => Err(de::Error::custom(format!(
-                "the texture has the tag {} and the path {path:?}; !EquirectangularMap {{path: FILE}} or \
-                 !NullTexture {{}} is expected",
-                tag.unwrap_or("(none)"),
-            ))),
-        }
-    }
-}
-
-impl Serialize for EnvironmentTexture {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (tag, path) = match self {
-            Self::NullTexture => ("!NullTexture", None),
-            Self::EquirectangularMap { path } => ("!EquirectangularMap", Some(path.clone())),
-        };
-        Tagged(TextureFields { path }, Some(tag.into())).serialize(serializer)
-    }
-}
-
 /// Ambient occlusion in screen space (Drake's `SsaoParameter`). It is read and written, and has no
 /// effect on images yet.
 ///
@@ -292,6 +210,12 @@ pub(super) struct CpuFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     threads: Option<usize>,
     samples_per_side: usize,
+    cast_shadows: bool,
+    shadow_map_size: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exposure: Option<f64>,
+    #[serde(with = "environment", skip_serializing_if = "Option::is_none")]
+    environment_map: Option<EnvironmentMap>,
 }
 
 impl Default for CpuFields {
@@ -309,6 +233,10 @@ impl From<&RenderEngineCpuParams> for CpuFields {
             lights: p.lights.clone(),
             threads: p.threads,
             samples_per_side: p.samples_per_side,
+            cast_shadows: p.cast_shadows,
+            shadow_map_size: p.shadow_map_size,
+            exposure: p.exposure,
+            environment_map: p.environment_map.clone(),
         }
     }
 }
@@ -326,6 +254,10 @@ impl From<CpuFields> for RenderEngineCpuParams {
             lights: p.lights,
             threads: p.threads,
             samples_per_side: p.samples_per_side,
+            cast_shadows: p.cast_shadows,
+            shadow_map_size: p.shadow_map_size,
+            exposure: p.exposure,
+            environment_map: p.environment_map,
             ..Self::default()
         }
     }

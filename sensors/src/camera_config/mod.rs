@@ -2,6 +2,7 @@
 
 mod apply;
 mod engine_params;
+mod environment;
 mod focal;
 mod renderer;
 mod transform;
@@ -9,8 +10,8 @@ mod yaml;
 
 pub use apply::{AppliedCamera, CameraSensor, add_camera_renderers, apply_camera_config};
 pub use engine_params::{
-    EnvironmentMap, EnvironmentTexture, GltfExtension, RenderEngineGlParams,
-    RenderEngineGltfClientParams, RenderEngineVtkParams, SsaoParameter,
+    GltfExtension, RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams,
+    SsaoParameter,
 };
 pub use focal::Focal;
 pub use renderer::RendererClass;

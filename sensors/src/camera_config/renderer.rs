@@ -88,12 +88,9 @@ impl RendererClass {
                 ..base
             },
             Self::RenderEngineVtkParams(p) => {
-                for (field, is_set) in [
-                    ("cast_shadows", p.cast_shadows),
-                    ("environment_map", p.environment_map.is_some()),
-                    ("exposure", p.exposure.is_some()),
-                    ("ssao", p.ssao.is_some()),
-                ] {
+                for (field, is_set) in
+                    [("ssao", p.ssao.is_some()), ("force_to_pbr", p.force_to_pbr)]
+                {
                     if is_set {
                         tracing::warn!("RenderEngineVtkParams: {field} has no effect yet");
                     }
@@ -102,6 +99,10 @@ impl RendererClass {
                     default_diffuse: p.default_diffuse.unwrap_or(base.default_diffuse),
                     default_clear_color: p.default_clear_color,
                     lights: p.lights.clone(),
+                    cast_shadows: p.cast_shadows,
+                    shadow_map_size: p.shadow_map_size,
+                    exposure: p.exposure,
+                    environment_map: p.environment_map.clone(),
                     ..base
                 }
             }

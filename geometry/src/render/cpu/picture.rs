@@ -49,11 +49,31 @@ impl Picture {
     }
 }
 
+/// A texture of more pixels than this is taken for a damaged or hostile file: 16384 x 16384.
+const MOST_PIXELS: usize = 1 << 28;
+
+/// Checks the size that a file claims before anything of that size is made.
+fn check_size(width: usize, height: usize) -> Result<(), String> {
+    match width.checked_mul(height) {
+        Some(1..=MOST_PIXELS) => Ok(()),
+        _ => Err(format!(
+            "the size is {width} x {height}, 1 to {MOST_PIXELS} pixels are expected"
+        )),
+    }
+}
+
 fn png(bytes: &[u8]) -> Result<Picture, String> {
     let wrong = |e: png::DecodingError| e.to_string();
     let mut decoder = png::Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let header = decoder.read_header_info().map_err(wrong)?;
+    check_size(header.width as usize, header.height as usize)?;
     let mut reader = decoder.read_info().map_err(wrong)?;
+    // The decoder takes the palette as it is, and panics where it is no palette.
+    let palette = reader.info().palette.as_deref().map(<[u8]>::len);
+    if palette.is_some_and(|n| n == 0 || n % 3 != 0 || n > 3 * 256) {
+        return Err("the palette is damaged, 1 to 256 colours of three bytes are expected".into());
+    }
     let size = reader.output_buffer_size();
     let mut bytes = vec![0; size.ok_or("the image is too large")?];
     let info = reader.next_frame(&mut bytes).map_err(wrong)?;
@@ -77,15 +97,24 @@ fn png(bytes: &[u8]) -> Result<Picture, String> {
     })
 }
 
+/// The decoder's arithmetic overflows beyond this (columns or rows).
+const JPEG_MAX_SIDE: usize = 65_528;
+
 fn jpeg(bytes: &[u8]) -> Result<Picture, String> {
-    let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGB);
+    let options = DecoderOptions::default()
+        .jpeg_set_out_colorspace(ColorSpace::RGB)
+        .set_max_width(JPEG_MAX_SIDE)
+        .set_max_height(JPEG_MAX_SIDE);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+    decoder.decode_headers().map_err(|e| e.to_string())?;
+    let (width, height) = decoder.dimensions().ok_or("the image has no size")?;
+    check_size(width, height)?;
     let rgb = decoder.decode().map_err(|e| e.to_string())?;
     let (width, height) = decoder.dimensions().ok_or("the image has no size")?;
     let unit = |byte: u8| f32::from(byte) / 255.0;
     let pixels = rgb.as_chunks::<3>().0.iter();
     let pixels: Vec<_> = pixels.map(|&[r, g, b]| [r, g, b, 255].map(unit)).collect();
-    if width * height == 0 || pixels.len() != width * height {
+    if pixels.len() != width * height {
         return Err(format!(
             "{} pixels were decoded, {width} x {height} are expected",
             pixels.len()
