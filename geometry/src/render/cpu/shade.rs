@@ -198,6 +198,8 @@ impl<'a> Shader<'a> {
     }
     /// Colours as on the screen, in `[0, 1]` and above, and opacities of the eight pixels from
     /// `(px, py)` with inverse depths w. `parts` are indices of triangles.
+    // What is simple stays in the loop over pixels; the rest is called.
+    #[inline(always)]
     pub(super) fn block(
         &self,
         px: i32,

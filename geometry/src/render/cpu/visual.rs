@@ -30,7 +30,7 @@ pub(super) struct Visual {
     pub(super) label: RenderLabel,
     pub(super) form: Form,
     /// Triangles that cast shadows, where they are asked for.
-    pub(super) occluder: Option<TriangleTree>,
+    pub(super) occluder: Option<Box<TriangleTree>>,
 }
 
 impl Visual {
@@ -75,7 +75,7 @@ impl Visual {
         let drawn = ClusteredMesh::new(&mesh, materials);
         Ok(Some(Self {
             label,
-            occluder: cast_shadows.then(|| drawn.occluder(&mesh)),
+            occluder: cast_shadows.then(|| Box::new(drawn.occluder(&mesh))),
             form: Form::Mesh(drawn),
         }))
     }
