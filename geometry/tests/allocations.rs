@@ -1,4 +1,5 @@
-//! Moving a scene and asking it allocates nothing but the answer, once it has taken what it needs.
+//! Moving a scene and asking it allocates nothing but the answer, drawing it nothing at all, once it has
+//! taken what it needs.
 //!
 //! Allocations are counted per thread.
 
@@ -12,9 +13,11 @@ use nalgebra::{Isometry3, Vector3};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use tarragon_framework::prelude::*;
+use tarragon_geometry::render::*;
 use tarragon_geometry::{
-    BoxShape, FramePoseVector, GeometryFrame, GeometryInstance, HalfSpace, ProximityProperties,
-    SceneGraph, Sphere,
+    BoxShape, Capsule, Cylinder, Ellipsoid, FramePoseVector, GeometryFrame, GeometryInstance,
+    HalfSpace, InMemoryMesh, MemoryFile, Mesh, PerceptionProperties, ProximityProperties,
+    SceneGraph, Shape, Sphere,
 };
 
 thread_local! {
@@ -120,4 +123,90 @@ fn moving_and_asking_allocates_nothing_but_the_answer() {
         }
     }
     assert!(answers > 1000, "{answers}");
+}
+
+/// A wave of 5000 triangles.
+fn wave() -> Mesh {
+    let mut obj = String::new();
+    let n = 50;
+    for k in 0..=n * (n + 2) {
+        let (x, y) = (
+            (k % (n + 1)) as f64 / n as f64,
+            (k / (n + 1)) as f64 / n as f64,
+        );
+        obj += &format!("v {x} {y} {}\n", 0.1 * (9.0 * x).sin() * (7.0 * y).cos());
+    }
+    for k in (0..n * (n + 1)).filter(|k| k % (n + 1) < n) {
+        let (a, b, c, d) = (k + 1, k + 2, k + n + 2, k + n + 3);
+        obj += &format!("f {a} {b} {c}\nf {b} {d} {c}\n");
+    }
+    Mesh::new(InMemoryMesh::new(MemoryFile::new(obj, ".obj", "wave")))
+}
+
+#[test]
+fn drawing_allocates_nothing() {
+    let mut graph = SceneGraph::new();
+    let lamp = |x: f64| LightParameter {
+        direction: Vector3::new(x, 0.5, 1.0),
+        ..LightParameter::default()
+    };
+    let params = RenderEngineCpuParams {
+        lights: vec![lamp(0.0), lamp(1.0)],
+        samples_per_side: 2,
+        ..RenderEngineCpuParams::default()
+    };
+    let engine = RenderEngineCpu::new(params).unwrap();
+    graph.add_renderer("cpu", engine).unwrap();
+    let source = graph.register_source("toys").unwrap();
+    let shapes: [Shape; 6] = [
+        Sphere::new(0.2).unwrap().into(),
+        BoxShape::new(0.3, 0.2, 0.4).unwrap().into(),
+        Capsule::new(0.1, 0.3).unwrap().into(),
+        Cylinder::new(0.1, 0.3).unwrap().into(),
+        Ellipsoid::new(0.1, 0.2, 0.3).unwrap().into(),
+        wave().into(),
+    ];
+    for k in 0..60 {
+        let place = Vector3::new((k % 8) as f64 - 4.0, (k / 8) as f64 - 4.0, 5.0);
+        let x_wg = Isometry3::new(place * 0.6, Vector3::new(0.1 * k as f64, 0.5, 0.0));
+        let toy = GeometryInstance::new(x_wg, shapes[k % 6].clone(), &format!("toy {k}"));
+        let toy = toy.with_perception(PerceptionProperties::new());
+        graph.register_anchored_geometry(source, toy).unwrap();
+    }
+    let world = graph.world_frame_id();
+    let mut b = DiagramBuilder::new();
+    let graph = b.add("scene", graph);
+    let ctx = b.build().unwrap().default_context();
+    let query = ctx.eval(graph.query).unwrap();
+    let info = CameraInfo::from_fov_y(160, 120, 1.0).unwrap();
+    let clipping = ClippingRange::new(0.1, 10.0).unwrap();
+    let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
+    let color_camera = ColorRenderCamera::new(core.clone());
+    let range = DepthRange::new(0.1, 10.0).unwrap();
+    let depth_camera = DepthRenderCamera::new(core, range).unwrap();
+    let mut color = ImageRgba8U::new(160, 120);
+    let mut depth = ImageDepth32F::new(160, 120);
+    let mut label = ImageLabel16I::new(160, 120);
+    // The only thread of a pool draws everything itself.
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .use_current_thread();
+    let pool = pool.build().unwrap();
+    for frame in 0..64 {
+        let x_wc = Isometry3::translation(0.3 * f64::from(frame % 16).sin(), 0.0, 0.0);
+        let drawn = allocations_of(|| {
+            let done = query.render_color_image(&color_camera, world, &x_wc, &mut color);
+            done.unwrap();
+            let done = query.render_depth_image(&depth_camera, world, &x_wc, &mut depth);
+            done.unwrap();
+            let done = query.render_label_image(&color_camera, world, &x_wc, &mut label);
+            done.unwrap();
+        });
+        if frame >= 32 {
+            assert_eq!(drawn, 0, "frame {frame}");
+        }
+    }
+    drop(pool);
+    let seen = depth.data().iter().filter(|d| d.is_finite()).count();
+    assert!(seen > 1000, "{seen}");
 }

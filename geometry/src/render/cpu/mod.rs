@@ -24,6 +24,7 @@ mod scene;
 mod shade;
 mod shadow;
 mod split_sum;
+mod storage;
 mod surface;
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,7 @@ use self::rich::RichPass;
 use self::scene::Scene;
 use self::shade::{Lights, Surroundings};
 use self::shadow::Shadows;
+use self::storage::{Shelf, Storage};
 use self::tone::ToneMap;
 use self::visual::Visual;
 use super::camera::RenderCameraCore;
@@ -99,6 +101,7 @@ pub struct RenderEngineCpu {
     environment: Option<Environment>,
     /// Threads of its own.
     pool: Option<rayon::ThreadPool>,
+    storage: Shelf,
 }
 
 impl RenderEngineCpu {
@@ -120,6 +123,7 @@ impl RenderEngineCpu {
             environment: params.environment()?,
             params,
             visuals: BTreeMap::new(),
+            storage: Shelf::default(),
         })
     }
     /// The parameters.
@@ -128,6 +132,7 @@ impl RenderEngineCpu {
     }
     fn scene<'a>(
         &'a self,
+        storage: &mut Storage,
         view: &RenderView<'_>,
         core: &RenderCameraCore,
         samples: usize,
@@ -139,6 +144,7 @@ impl RenderEngineCpu {
         });
         let pixels = Pixels::new(core.intrinsics(), samples);
         Scene::new(
+            storage,
             pixels,
             core.clipping(),
             view,
@@ -156,12 +162,13 @@ impl RenderEngineCpu {
     /// Draws colours, `samples` along each side of a pixel of the camera.
     fn draw_color(
         &self,
+        storage: &mut Storage,
         view: &RenderView<'_>,
         core: &RenderCameraCore,
         samples: usize,
         image: &mut ImageRgba8U,
     ) {
-        let scene = self.scene(view, core, samples, ScenePass::Color);
+        let scene = self.scene(storage, view, core, samples, ScenePass::Color);
         let params = &self.params;
         let r_wc = view.x_wc.rotation.to_rotation_matrix().into_inner();
         let environment = self.environment.as_ref().map(|e| (e, r_wc));
@@ -176,9 +183,12 @@ impl RenderEngineCpu {
         let tone = params.exposure.map(ToneMap::new);
         let most = if tone.is_some() { f32::INFINITY } else { 1.0 };
         let clear = params.default_clear_color;
-        let plain = ColorPass::new(&scene, &lights, &surroundings, clear, most);
+        let plain = ColorPass::new(storage, &scene, &lights, &surroundings, clear, most);
         if !scene.has_veils() && sky.is_none() && tone.is_none() {
-            return self.draw(&scene, &plain, image);
+            self.draw(&scene, &plain, image);
+            plain.store(storage);
+            scene.store(storage);
+            return;
         }
         let rich = RichPass {
             plain,
@@ -189,6 +199,8 @@ impl RenderEngineCpu {
             pixels: scene.pixels,
         };
         self.draw(&scene, &rich, image);
+        rich.plain.store(storage);
+        scene.store(storage);
     }
     fn draw<P: Pass>(&self, scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pixel>) {
         self.run(|| passes::draw(scene, pass, image));
@@ -251,13 +263,17 @@ impl RenderEngine for RenderEngineCpu {
         let core = camera.core();
         check_image_size(image, core.intrinsics())?;
         let samples = self.params.samples_per_side;
-        if samples == 1 {
-            self.draw_color(view, core, samples, image);
-        } else {
-            let mut fine = ImageRgba8U::new(image.width() * samples, image.height() * samples);
-            self.draw_color(view, core, samples, &mut fine);
-            self.run(|| passes::average(&fine, samples, image));
-        }
+        self.storage.lend(|storage| {
+            if samples == 1 {
+                self.draw_color(storage, view, core, samples, image);
+            } else {
+                let mut fine = std::mem::take(&mut storage.fine);
+                fine.resize(image.width() * samples, image.height() * samples);
+                self.draw_color(storage, view, core, samples, &mut fine);
+                self.run(|| passes::average(&fine, samples, image));
+                storage.fine = fine;
+            }
+        });
         Ok(())
     }
     #[tracing::instrument(level = "debug", skip_all)]
@@ -269,9 +285,12 @@ impl RenderEngine for RenderEngineCpu {
     ) -> Result<()> {
         let core = camera.core();
         check_image_size(image, core.intrinsics())?;
-        let scene = self.scene(view, core, 1, ScenePass::Depth);
         let range = *camera.depth_range();
-        self.draw(&scene, &DepthPass { range }, image);
+        self.storage.lend(|storage| {
+            let scene = self.scene(storage, view, core, 1, ScenePass::Depth);
+            self.draw(&scene, &DepthPass { range }, image);
+            scene.store(storage);
+        });
         Ok(())
     }
     #[tracing::instrument(level = "debug", skip_all)]
@@ -283,8 +302,13 @@ impl RenderEngine for RenderEngineCpu {
     ) -> Result<()> {
         let core = camera.core();
         check_image_size(image, core.intrinsics())?;
-        let scene = self.scene(view, core, 1, ScenePass::Label);
-        self.draw(&scene, &LabelPass::new(&scene.objects), image);
+        self.storage.lend(|storage| {
+            let scene = self.scene(storage, view, core, 1, ScenePass::Label);
+            let pass = LabelPass::new(storage, &scene.objects);
+            self.draw(&scene, &pass, image);
+            storage.labels = pass.labels;
+            scene.store(storage);
+        });
         Ok(())
     }
     fn default_render_label(&self) -> RenderLabel {

@@ -3,6 +3,7 @@
 use super::raster::Vertices;
 use super::scene::{Object, Scene};
 use super::shade::{Lights, Shader, Surroundings, Vector3x8};
+use super::storage::{Storage, recycled};
 use super::tile::{NO_ID, TILE_HEIGHT, TILE_WIDTH, Tile};
 use crate::render::image::{Depth32F, Image, ImageRgba8U, Label16I, PixelType, Rgba8U};
 use crate::render::{DepthRange, RenderLabel};
@@ -90,8 +91,11 @@ pub(super) struct LabelPass {
 }
 
 impl LabelPass {
-    pub(super) fn new(objects: &[Object<'_>]) -> Self {
-        let labels = objects.iter().map(|o| o.visual.label.value()).collect();
+    /// The storage is given back by taking `labels`.
+    pub(super) fn new(storage: &mut Storage, objects: &[Object<'_>]) -> Self {
+        let mut labels = std::mem::take(&mut storage.labels);
+        labels.clear();
+        labels.extend(objects.iter().map(|o| o.visual.label.value()));
         Self { labels }
     }
 }
@@ -130,13 +134,17 @@ pub(super) struct ColorPass<'a> {
 }
 
 impl<'a> ColorPass<'a> {
+    /// The storage is given back by [`ColorPass::store`].
     pub(super) fn new(
+        storage: &mut Storage,
         scene: &'a Scene<'a>,
         lights: &'a Lights,
         surroundings: &'a Surroundings<'a>,
         clear: Rgba,
         most: f32,
     ) -> Self {
+        let mut shaders = recycled(std::mem::take(&mut storage.shaders));
+        shaders.resize_with(scene.objects.len(), OnceLock::new);
         let [r, g, b, a] = clear.rgba().map(|c| (c * 255.0).round() as u8);
         Self {
             scene,
@@ -144,9 +152,13 @@ impl<'a> ColorPass<'a> {
             lights,
             surroundings,
             most,
-            shaders: scene.objects.iter().map(|_| OnceLock::new()).collect(),
+            shaders,
             clear: u32::from_le_bytes([r, g, b, a]),
         }
+    }
+    /// Gives the storage back.
+    pub(super) fn store(self, storage: &mut Storage) {
+        storage.shaders = recycled(self.shaders);
     }
     /// The object that has a part, trying that of the previous one first.
     fn object_of(&self, id: i32, guess: usize) -> usize {

@@ -5,6 +5,7 @@ use super::kernels::{CapsuleKernel, Cuboid, CylinderKernel, Plane, Roots};
 use super::layers::Layers;
 use super::pixels::{Bounds, Pixels, Rect};
 use super::raster::{GUARD, MeshView, Vertices};
+use super::storage::{Storage, recycled};
 use super::tile::{TILE_HEIGHT, TILE_WIDTH, Tile};
 use super::visual::{Form, Visual};
 use crate::ids::GeometryId;
@@ -22,7 +23,7 @@ pub(super) struct Object<'a> {
     pub(super) first_id: i32,
 }
 
-enum Surface {
+pub(super) enum Surface {
     Plane(Plane),
     Cuboid(Cuboid),
     Ellipsoid(Roots),
@@ -33,7 +34,7 @@ enum Surface {
 }
 
 /// Something that is drawn as a whole.
-struct Item {
+pub(super) struct Item {
     rect: Rect,
     w_max: f32,
     id: i32,
@@ -42,6 +43,13 @@ struct Item {
     /// The cluster of a mesh, and whether it needs clipping.
     cluster: u32,
     clip: bool,
+}
+
+impl Item {
+    /// Tells all items of an image apart.
+    fn key(&self) -> (i32, u32, u32) {
+        (self.id, self.object, self.cluster)
+    }
 }
 
 /// What one image shows.
@@ -59,12 +67,16 @@ pub(super) struct Scene<'a> {
     /// For tile t, `order[start[t]..start[t + 1]]` are its items from front to back.
     start: Vec<u32>,
     order: Vec<u32>,
+    /// While sorting: where the next item of a tile goes.
+    next: Vec<u32>,
     columns: usize,
 }
 
 impl<'a> Scene<'a> {
-    /// Prepares the visuals of an image; `by_triangle` if shading needs to know triangles.
+    /// Prepares the visuals of an image; `by_triangle` if shading needs to know triangles. The storage
+    /// is given back by [`Scene::store`].
     pub(super) fn new(
+        storage: &mut Storage,
         pixels: Pixels,
         clipping: &ClippingRange,
         view: &RenderView<'_>,
@@ -74,17 +86,21 @@ impl<'a> Scene<'a> {
         let columns = pixels.width.div_ceil(TILE_WIDTH);
         let mut scene = Self {
             pixels,
-            objects: Vec::new(),
-            surfaces: Vec::new(),
-            items: Vec::new(),
-            veils: Vec::new(),
+            objects: recycled(std::mem::take(&mut storage.objects)),
+            surfaces: std::mem::take(&mut storage.surfaces),
+            items: std::mem::take(&mut storage.items),
+            veils: std::mem::take(&mut storage.veils),
             near: clipping.near(),
             far: clipping.far(),
             by_triangle,
-            start: Vec::new(),
-            order: Vec::new(),
+            start: std::mem::take(&mut storage.start),
+            order: std::mem::take(&mut storage.order),
+            next: std::mem::take(&mut storage.next),
             columns,
         };
+        scene.surfaces.clear();
+        scene.items.clear();
+        scene.veils.clear();
         let x_cw = view.x_wc.inverse();
         let mut next_id: i32 = 0;
         for (id, visual) in visuals {
@@ -104,6 +120,17 @@ impl<'a> Scene<'a> {
         }
         scene.sort_into_tiles();
         scene
+    }
+
+    /// Gives the storage back.
+    pub(super) fn store(self, storage: &mut Storage) {
+        storage.objects = recycled(self.objects);
+        storage.surfaces = self.surfaces;
+        storage.items = self.items;
+        storage.veils = self.veils;
+        storage.start = self.start;
+        storage.order = self.order;
+        storage.next = self.next;
     }
 
     fn push_items(&mut self, id: i32) {
@@ -234,9 +261,13 @@ impl<'a> Scene<'a> {
     /// A counting sort by tile of the items sorted from front to back.
     fn sort_into_tiles(&mut self) {
         self.items
-            .sort_by(|a, b| b.w_max.total_cmp(&a.w_max).then(a.id.cmp(&b.id)));
+            .sort_unstable_by(|a, b| b.w_max.total_cmp(&a.w_max).then(a.key().cmp(&b.key())));
         let rows = self.pixels.height.div_ceil(TILE_HEIGHT);
-        let mut start = vec![0u32; self.columns * rows + 1];
+        let Self {
+            start, order, next, ..
+        } = self;
+        start.clear();
+        start.resize(self.columns * rows + 1, 0);
         for item in &self.items {
             let (x, y) = Self::tiles(&item.rect);
             for row in y {
@@ -248,8 +279,9 @@ impl<'a> Scene<'a> {
         for i in 1..start.len() {
             start[i] += start[i - 1];
         }
-        let mut next = start.clone();
-        let mut order = vec![0u32; start[start.len() - 1] as usize];
+        next.clone_from(start);
+        order.clear();
+        order.resize(start[start.len() - 1] as usize, 0);
         for (i, item) in self.items.iter().enumerate() {
             let (x, y) = Self::tiles(&item.rect);
             for row in y {
@@ -260,8 +292,6 @@ impl<'a> Scene<'a> {
                 }
             }
         }
-        self.start = start;
-        self.order = order;
     }
 
     /// Draws everything in the tile of a column and a row.

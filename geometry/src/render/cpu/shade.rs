@@ -13,6 +13,7 @@ use super::surface::Model;
 use super::visual::Form;
 use crate::render::{LightFrame, LightParameter, LightType};
 use nalgebra::{Isometry3, Matrix3, Vector3};
+use smallvec::SmallVec;
 use wide::f32x8;
 
 pub(super) type Vector3x8 = [f32x8; 3];
@@ -33,7 +34,10 @@ struct Light {
 
 /// The lights of an image, in the camera frame.
 #[derive(Clone, Debug)]
-pub(super) struct Lights(Vec<Light>);
+pub(super) struct Lights(LightList);
+
+/// Few enough are kept without memory of their own.
+type LightList = SmallVec<[Light; 4]>;
 
 impl Lights {
     /// Those that are declared; if there are none, the camera's lamp, unless there is an `environment`.
@@ -70,7 +74,7 @@ impl Lights {
         }
     }
     /// The same lights in the frame of a geometry.
-    fn seen_from(&self, o: &Object<'_>) -> Vec<Light> {
+    fn seen_from(&self, o: &Object<'_>) -> LightList {
         let r: Matrix3<f32> = o.r.transpose().cast();
         let p: Vector3<f32> = o.p.cast();
         let turned = |l: &Light| Light {
@@ -134,7 +138,7 @@ pub(super) struct Shader<'a> {
     /// Ray directions in the geometry's frame.
     d: [LinearBlocks; 3],
     /// In the geometry's frame and in the camera's.
-    lights: Vec<Light>,
+    lights: LightList,
     in_camera: &'a [Light],
     pixels: &'a Pixels,
     /// Size of a pixel at unit depth.

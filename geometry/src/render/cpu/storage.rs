@@ -1,0 +1,68 @@
+//! Storage that images use one after the other.
+
+use super::scene::{Item, Object, Surface};
+use super::shade::Shader;
+use crate::render::image::ImageRgba8U;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// What one image needs while it is drawn.
+#[derive(Default)]
+pub(super) struct Storage {
+    pub(super) objects: Vec<Object<'static>>,
+    pub(super) surfaces: Vec<Surface>,
+    pub(super) items: Vec<Item>,
+    pub(super) veils: Vec<Item>,
+    pub(super) start: Vec<u32>,
+    pub(super) next: Vec<u32>,
+    pub(super) order: Vec<u32>,
+    pub(super) shaders: Vec<OnceLock<Shader<'static>>>,
+    pub(super) labels: Vec<i16>,
+    /// The image of several samples per pixel.
+    pub(super) fine: ImageRgba8U,
+}
+
+/// As much storage as images have been drawn at the same time.
+#[derive(Default)]
+pub(super) struct Shelf(Mutex<Vec<Storage>>);
+
+impl Shelf {
+    /// Hands storage to `f` that nobody else uses.
+    pub(super) fn lend<R>(&self, f: impl FnOnce(&mut Storage) -> R) -> R {
+        let shelf = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut storage = shelf().pop().unwrap_or_default();
+        let result = f(&mut storage);
+        shelf().push(storage);
+        result
+    }
+}
+
+/// An empty list in the storage of another one, whose items may live for another time: collecting from
+/// a vector of items of the same layout keeps its storage.
+pub(super) fn recycled<A, B>(mut list: Vec<A>) -> Vec<B> {
+    list.clear();
+    let none = |_| unreachable!("the list is empty");
+    list.into_iter().map(none).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn storage_stays() {
+        let words: Vec<&str> = Vec::with_capacity(100);
+        let others: Vec<&String> = recycled::<&String, _>(recycled(words));
+        assert!(others.is_empty());
+        let shelf = Shelf::default();
+        let first = shelf.lend(|s| {
+            s.labels.reserve(10);
+            shelf.lend(|other| assert_eq!(other.labels.capacity(), 0));
+            s.labels.as_ptr()
+        });
+        assert!(
+            shelf
+                .lend(|a| shelf.lend(|b| [&*a, b].map(|s| s.labels.as_ptr())))
+                .contains(&first)
+        );
+    }
+}
