@@ -12,6 +12,7 @@
 use nalgebra::{Isometry3, Vector3};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::render::*;
 use tarragon_geometry::{
@@ -168,7 +169,8 @@ fn drawing_allocates_nothing() {
     ];
     for k in 0..60 {
         let place = Vector3::new((k % 8) as f64 - 4.0, (k / 8) as f64 - 4.0, 5.0);
-        let x_wg = Isometry3::new(place * 0.6, Vector3::new(0.1 * k as f64, 0.5, 0.0));
+        let turn = math::rotation_exp(&Vector3::new(0.1 * k as f64, 0.5, 0.0));
+        let x_wg = math::pose(turn, place * 0.6);
         let toy = GeometryInstance::new(x_wg, shapes[k % 6].clone(), &format!("toy {k}"));
         let toy = toy.with_perception(PerceptionProperties::new());
         graph.register_anchored_geometry(source, toy).unwrap();

@@ -3,7 +3,7 @@
 use super::raster::Vertices;
 use super::scene::{Object, Scene};
 use super::shade::{Lights, Shader, Surroundings, Vector3x8};
-use super::storage::{Storage, recycled};
+use super::storage::{Storage, Worker, recycled};
 use super::tile::{NO_ID, TILE_HEIGHT, TILE_WIDTH, Tile};
 use crate::render::image::{Depth32F, Image, ImageRgba8U, Label16I, PixelType, Rgba8U};
 use crate::render::{DepthRange, RenderLabel};
@@ -38,9 +38,12 @@ pub(super) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pi
     let channels = P::Pixel::CHANNELS;
     let stride = image.width() * channels;
     let bands = image.data_mut().par_chunks_mut(stride * TILE_HEIGHT);
-    bands.enumerate().for_each_init(
-        || (Tile::new(scene.far), Vertices::new(), pass.scratch()),
-        |(tile, vertices, scratch), (band, pixels)| {
+    // Bands differ in what they show, so each is a task of its own.
+    bands.enumerate().with_max_len(1).for_each_init(
+        || (scene.workers.borrow(), pass.scratch()),
+        |(worker, scratch), (band, pixels)| {
+            let Worker { tile, vertices } = &mut **worker;
+            tile.set_far(scene.far);
             for column in 0..scene.columns() {
                 if P::IDS {
                     scene.draw::<true>(tile, vertices, column, band);
@@ -56,6 +59,16 @@ pub(super) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pi
             }
         },
     );
+}
+
+/// Writes a block, which is cut off at the edge of the image.
+#[inline(always)]
+pub(super) fn put<T: Copy, const N: usize>(out: &mut [T], values: &[T; N]) {
+    match out.first_chunk_mut() {
+        // The usual length is known when this is compiled.
+        Some(all) => *all = *values,
+        None => out.copy_from_slice(&values[..out.len()]),
+    }
 }
 
 /// Depth images.
@@ -80,7 +93,7 @@ impl Pass for DepthPass {
             let z = z
                 .simd_lt(min)
                 .bitselect(f32x8::splat(Depth32F::TOO_CLOSE), z);
-            out.copy_from_slice(&z.as_array()[..out.len()]);
+            put(out, z.as_array());
         }
     }
 }
@@ -249,7 +262,7 @@ impl Pass for ColorPass<'_> {
                 open &= !(mine.to_bitmask() & 0xff);
             }
             let bytes: [u8; 32] = bytemuck::cast(color.to_array().map(i32::to_le_bytes));
-            out.copy_from_slice(&bytes[..out.len()]);
+            put(out, &bytes);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::environment::Environment;
 use super::layers::{Fragment, Layers};
-use super::passes::{ColorPass, Pass, pack};
+use super::passes::{ColorPass, Pass, pack, put};
 use super::pbr::to_screen;
 use super::pixels::Pixels;
 use super::raster::Vertices;
@@ -110,7 +110,7 @@ impl Pass for RichPass<'_> {
                 packed = i32x8::new(empty).bitselect(behind, packed);
             }
             let bytes: [u8; 32] = bytemuck::cast(packed.to_array().map(i32::to_le_bytes));
-            out.copy_from_slice(&bytes[..out.len()]);
+            put(out, &bytes);
         }
     }
 }

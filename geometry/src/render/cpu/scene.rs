@@ -5,7 +5,7 @@ use super::kernels::{CapsuleKernel, Cuboid, CylinderKernel, Plane, Roots};
 use super::layers::Layers;
 use super::pixels::{Bounds, Pixels, Rect};
 use super::raster::{GUARD, MeshView, Vertices};
-use super::storage::{Storage, recycled};
+use super::storage::{Storage, Workers, recycled};
 use super::tile::{TILE_HEIGHT, TILE_WIDTH, Tile};
 use super::visual::{Form, Visual};
 use crate::ids::GeometryId;
@@ -69,6 +69,7 @@ pub(super) struct Scene<'a> {
     order: Vec<u32>,
     /// While sorting: where the next item of a tile goes.
     next: Vec<u32>,
+    pub(super) workers: Workers,
     columns: usize,
 }
 
@@ -96,6 +97,7 @@ impl<'a> Scene<'a> {
             start: std::mem::take(&mut storage.start),
             order: std::mem::take(&mut storage.order),
             next: std::mem::take(&mut storage.next),
+            workers: std::mem::take(&mut storage.workers),
             columns,
         };
         scene.surfaces.clear();
@@ -131,6 +133,7 @@ impl<'a> Scene<'a> {
         storage.start = self.start;
         storage.order = self.order;
         storage.next = self.next;
+        storage.workers = self.workers;
     }
 
     fn push_items(&mut self, id: i32) {

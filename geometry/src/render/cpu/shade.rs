@@ -123,6 +123,12 @@ pub(super) fn dot(a: &Vector3x8, b: &Vector3x8) -> f32x8 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
+/// Unit vectors; zero where there is no direction.
+fn unit(v: &Vector3x8) -> Vector3x8 {
+    let scale = f32x8::ONE / dot(v, v).fast_max(f32x8::splat(f32::MIN_POSITIVE)).sqrt();
+    v.map(|x| x * scale)
+}
+
 /// What lights an image beside its lights.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Surroundings<'a> {
@@ -263,7 +269,8 @@ impl<'a> Shader<'a> {
         let Form::Mesh(mesh) = &self.object.visual.form else {
             return ([f32x8::ZERO; 3], f32x8::ZERO);
         };
-        let points = self.mesh_block(mesh, x, d, at.2, parts, at.3);
+        let plain = self.plain_mesh_block(mesh, x, d, parts, at.3);
+        let points = plain.unwrap_or_else(|| self.mesh_block(mesh, x, d, at.2, parts, at.3));
         (self.color(&points, x, d, at), points.alpha)
     }
     /// Colours by either kind of reflection.
@@ -332,6 +339,46 @@ impl<'a> Shader<'a> {
         }
         f32x8::new(strength)
     }
+    /// The points, if all of them are of one material without textures, and nothing casts shadows.
+    #[inline(always)]
+    fn plain_mesh_block(
+        &self,
+        mesh: &ClusteredMesh,
+        x: &Vector3x8,
+        d: &Vector3x8,
+        parts: &[i32; 8],
+        mut mask: u32,
+    ) -> Option<Points> {
+        let triangle = |k: usize| &mesh.triangles[parts[k] as usize];
+        let material = triangle(mask.trailing_zeros() as usize).material;
+        let surface = &mesh.materials[material as usize];
+        let textured = surface.texture.is_some() || surface.opacity.is_some();
+        if textured || !mesh.colors.is_empty() || self.surroundings.shadows.is_some() {
+            return None;
+        }
+        let (x, d) = (x.map(f32x8::to_array), d.map(f32x8::to_array));
+        let lane = |v: &[[f32; 8]; 3], k: usize| Vector3::new(v[0][k], v[1][k], v[2][k]);
+        let mut n = [[0.0; 8]; 3];
+        while mask != 0 {
+            let k = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            let triangle = triangle(k);
+            if triangle.material != material {
+                return None;
+            }
+            let (normal, _) = triangle.at(&lane(&x, k), &lane(&d, k));
+            (0..3).for_each(|c| n[c][k] = normal[c]);
+        }
+        let model = surface.model.unwrap_or(Model::PROMOTED);
+        Some(Points {
+            n: unit(&n.map(f32x8::new)),
+            flat: [f32x8::ZERO; 3],
+            color: surface.diffuse.map(f32x8::splat),
+            alpha: f32x8::splat(surface.drawn_alpha(surface.alpha)),
+            model: [model.metallic, model.roughness].map(f32x8::splat),
+            emissive: model.emissive.map(f32x8::splat),
+        })
+    }
     fn mesh_block(
         &self,
         mesh: &ClusteredMesh,
@@ -390,10 +437,8 @@ impl<'a> Shader<'a> {
                 (0..3).for_each(|c| flat[c][k] = normal[c]);
             }
         }
-        let n = n.map(f32x8::new);
-        let scale = f32x8::ONE / dot(&n, &n).fast_max(f32x8::splat(f32::MIN_POSITIVE)).sqrt();
         Points {
-            n: n.map(|v| v * scale),
+            n: unit(&n.map(f32x8::new)),
             flat: flat.map(f32x8::new),
             color: diffuse.map(f32x8::new),
             alpha: f32x8::new(alphas),
@@ -405,6 +450,7 @@ impl<'a> Shader<'a> {
 
 impl ShadedTriangle {
     /// Normal, of any length, and weights of the second and third corner at x, seen along d.
+    #[inline(always)]
     fn at(&self, x: &Vector3<f32>, d: &Vector3<f32>) -> (Vector3<f32>, [f32; 2]) {
         let q = x - self.p;
         let [gv, gw] = &self.to_weights;

@@ -1,8 +1,11 @@
 //! Storage that images use one after the other.
 
+use super::raster::Vertices;
 use super::scene::{Item, Object, Surface};
 use super::shade::Shader;
+use super::tile::Tile;
 use crate::render::image::ImageRgba8U;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What one image needs while it is drawn.
@@ -17,8 +20,61 @@ pub(super) struct Storage {
     pub(super) order: Vec<u32>,
     pub(super) shaders: Vec<OnceLock<Shader<'static>>>,
     pub(super) labels: Vec<i16>,
+    pub(super) workers: Workers,
     /// The image of several samples per pixel.
     pub(super) fine: ImageRgba8U,
+}
+
+/// What a thread draws with.
+pub(super) struct Worker {
+    pub(super) tile: Tile,
+    pub(super) vertices: Vertices,
+}
+
+/// As many as have been at work at the same time; each is large and stays where it is.
+#[derive(Default)]
+pub(super) struct Workers(Mutex<Vec<Box<Worker>>>);
+
+impl Workers {
+    pub(super) fn borrow(&self) -> Borrowed<'_> {
+        let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let new = || {
+            Box::new(Worker {
+                tile: Tile::new(),
+                vertices: Vertices::new(),
+            })
+        };
+        Borrowed {
+            worker: Some(idle.unwrap_or_else(new)),
+            home: self,
+        }
+    }
+}
+
+/// A worker that goes home when it is dropped.
+pub(super) struct Borrowed<'a> {
+    worker: Option<Box<Worker>>,
+    home: &'a Workers,
+}
+
+impl Deref for Borrowed<'_> {
+    type Target = Worker;
+    fn deref(&self) -> &Worker {
+        self.worker.as_ref().expect("it is there until dropped")
+    }
+}
+
+impl DerefMut for Borrowed<'_> {
+    fn deref_mut(&mut self) -> &mut Worker {
+        self.worker.as_mut().expect("it is there until dropped")
+    }
+}
+
+impl Drop for Borrowed<'_> {
+    fn drop(&mut self) {
+        let mut idle = self.home.0.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.extend(self.worker.take());
+    }
 }
 
 /// As much storage as images have been drawn at the same time.

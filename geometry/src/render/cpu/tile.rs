@@ -28,8 +28,8 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// A tile that accepts nothing beyond `far` (m).
-    pub(super) fn new(far: f64) -> Self {
+    /// A tile without pixels.
+    pub(super) fn new() -> Self {
         let nothing = Rect {
             x0: 0,
             y0: 0,
@@ -40,9 +40,13 @@ impl Tile {
             rect: nothing,
             w: [f32x8::ZERO; BLOCKS],
             ids: [i32x8::ZERO; BLOCKS],
-            clear: ((1.0 / far) as f32).next_down(),
+            clear: 0.0,
             farthest: None,
         }
+    }
+    /// Accepts nothing beyond `far` (m) from now on.
+    pub(super) fn set_far(&mut self, far: f64) {
+        self.clear = ((1.0 / far) as f32).next_down();
     }
     /// Empties the tile for other pixels.
     pub(super) fn start(&mut self, rect: Rect) {
