@@ -14,6 +14,7 @@ mod core;
 mod epa;
 mod gjk;
 mod local;
+mod parallel;
 mod region;
 mod solve;
 

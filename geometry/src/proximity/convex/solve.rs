@@ -5,6 +5,7 @@ use super::core::Core;
 use super::epa::Epa;
 use super::gjk::{Gjk, Pair, Status};
 use super::local::{Flat, Local, Piece};
+use super::parallel::take_nearly_parallel;
 use super::region::{Region, facing};
 use crate::proximity::{point_cylinder, point_ellipsoid};
 use nalgebra::{Isometry3, Vector3};
@@ -19,8 +20,8 @@ const EQUAL: f64 = 2e-15;
 
 /// A stationary direction with its features, settled.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
-    active: Active,
+pub(super) struct Candidate {
+    pub(super) active: Active,
     /// The margin `g(n)`, which the signed distance is not below.
     margin: f64,
     /// How far the supports in that direction are from facing each other, and the value of the
@@ -29,14 +30,14 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn is_better(&self, other: &Self, scale: f64) -> bool {
+    pub(super) fn is_better(&self, other: &Self, scale: f64) -> bool {
         if (self.margin - other.margin).abs() <= EQUAL * scale {
             self.error < other.error
         } else {
             self.margin > other.margin
         }
     }
-    fn is_certain(&self, scale: f64) -> bool {
+    pub(super) fn is_certain(&self, scale: f64) -> bool {
         self.error <= FACING * scale
     }
 }
@@ -120,54 +121,6 @@ fn take_better(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) 
     {
         *best = Some(next);
     }
-}
-
-/// Faces and edges within this angle (rad) of each other are all tried.
-const NEARLY_PARALLEL: f64 = 1e-6;
-
-/// Replaces `best` by the best of all combinations of corners, edges and faces that are nearly level
-/// at `n`, if that is better. Where faces are almost parallel, no angle tells which of them are active.
-fn take_nearly_parallel(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
-    let n = best.map_or(*n, |c| c.active.n);
-    let locals_a = level_features(&pair.a, &n, pair.size);
-    let locals_b = level_features(&pair.b, &-pair.x_ab.in_b(&n), pair.size);
-    for a in &locals_a {
-        for b in &locals_b {
-            let one_point = a.flat == Flat::None || b.flat == Flat::None;
-            let edges = matches!((a.flat, b.flat), (Flat::Edge(_), Flat::Edge(_)));
-            if !(one_point || edges) {
-                continue;
-            }
-            let guess = Active { n, a: *a, b: *b };
-            let Some(active) = guess.refined(&pair.x_ab) else {
-                continue;
-            };
-            let next = examine(pair, Some(active), &active.n);
-            if best.is_none_or(|b| next.is_better(&b, pair.scale)) {
-                *best = Some(next);
-                if next.is_certain(pair.scale) {
-                    return;
-                }
-            }
-        }
-    }
-}
-
-/// The face, the edges and the corners of a flat core that are nearly level at the unit vector `n`.
-fn level_features(core: &Core<'_>, n: &Vector3<f64>, size: f64) -> Vec<Local> {
-    let corners = match core.region(n, NEARLY_PARALLEL * size) {
-        Region::Polygon(corners) => corners,
-        Region::Segment(p, q) => vec![p, q],
-        Region::Point(p) | Region::Disk(p, _) => vec![p],
-    };
-    let mut locals = vec![core.local(n, NEARLY_PARALLEL)];
-    let next = corners.iter().cycle().skip(1);
-    for (p, q) in corners.iter().zip(next) {
-        locals.push(Local::point(*p));
-        let edge = (q - p).try_normalize(0.0);
-        locals.extend(edge.map(|e| Local::new(Piece::Point(*p), Flat::Edge(e))));
-    }
-    locals
 }
 
 /// The features that the search has ended on, if they are as far apart as the points it has found.
@@ -303,7 +256,7 @@ fn candidate(pair: &Pair<'_>, n: &Vector3<f64>) -> Option<Candidate> {
 /// The true margin of a direction, and how far its supports are from facing each other. Without
 /// features, or with features that do not support the bodies there, the points that face each other
 /// best are taken.
-fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>) -> Candidate {
+pub(super) fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>) -> Candidate {
     let n_b = -pair.x_ab.in_b(n);
     let in_a = |p: &Vector3<f64>| pair.x_ab.point(p);
     let (top_a, top_b) = (pair.a.support(n), in_a(&pair.b.support(&n_b)));

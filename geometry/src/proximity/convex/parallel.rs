@@ -1,0 +1,61 @@
+//! Flat cores whose faces or edges are almost parallel.
+
+use super::active::Active;
+use super::core::Core;
+use super::gjk::Pair;
+use super::local::{Flat, Local, Piece};
+use super::region::Region;
+use super::solve::{Candidate, examine};
+use nalgebra::Vector3;
+
+/// Faces and edges within this angle (rad) of each other are all tried.
+const NEARLY_PARALLEL: f64 = 1e-6;
+
+/// Replaces `best` by the best of all combinations of corners, edges and faces that are nearly level
+/// at `n`, if that is better. Where faces are almost parallel, no angle tells which of them are active.
+pub(super) fn take_nearly_parallel(
+    pair: &Pair<'_>,
+    n: &Vector3<f64>,
+    best: &mut Option<Candidate>,
+) {
+    let n = best.map_or(*n, |c| c.active.n);
+    let locals_a = level_features(&pair.a, &n, pair.size);
+    let locals_b = level_features(&pair.b, &-pair.x_ab.in_b(&n), pair.size);
+    for a in &locals_a {
+        for b in &locals_b {
+            let one_point = a.flat == Flat::None || b.flat == Flat::None;
+            let edges = matches!((a.flat, b.flat), (Flat::Edge(_), Flat::Edge(_)));
+            if !(one_point || edges) {
+                continue;
+            }
+            let guess = Active { n, a: *a, b: *b };
+            let Some(active) = guess.refined(&pair.x_ab) else {
+                continue;
+            };
+            let next = examine(pair, Some(active), &active.n);
+            if best.is_none_or(|b| next.is_better(&b, pair.scale)) {
+                *best = Some(next);
+                if next.is_certain(pair.scale) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The face, the edges and the corners of a flat core that are nearly level at the unit vector `n`.
+fn level_features(core: &Core<'_>, n: &Vector3<f64>, size: f64) -> Vec<Local> {
+    let corners = match core.region(n, NEARLY_PARALLEL * size) {
+        Region::Polygon(corners) => corners,
+        Region::Segment(p, q) => vec![p, q],
+        Region::Point(p) | Region::Disk(p, _) => vec![p],
+    };
+    let mut locals = vec![core.local(n, NEARLY_PARALLEL)];
+    let next = corners.iter().cycle().skip(1);
+    for (p, q) in corners.iter().zip(next) {
+        locals.push(Local::point(*p));
+        let edge = (q - p).try_normalize(0.0);
+        locals.extend(edge.map(|e| Local::new(Piece::Point(*p), Flat::Edge(e))));
+    }
+    locals
+}
