@@ -9,7 +9,9 @@ use crate::render::image::{Depth32F, Image, ImageRgba8U, Label16I, PixelType, Rg
 use crate::render::{DepthRange, RenderLabel};
 use crate::rgba::Rgba;
 use rayon::prelude::*;
-use std::sync::OnceLock;
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use wide::{bytemuck, f32x8, i32x8};
 
 /// One kind of image.
@@ -32,33 +34,68 @@ pub(super) trait Pass: Sync {
     );
 }
 
+/// Rows of an image that are drawn together, until somebody has taken them.
+type Band<'a, P> = Mutex<Option<&'a mut [<P as PixelType>::Channel]>>;
+
 /// Draws all tiles, bands of them in parallel. Tiles share nothing, so that the number of threads
 /// can not matter.
 pub(super) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pixel>) {
+    let stride = image.width() * P::Pixel::CHANNELS;
+    let bands = image.data_mut().chunks_mut(stride * TILE_HEIGHT);
+    // Enough for 2048 rows without memory of their own.
+    let bands: SmallVec<[Band<'_, P::Pixel>; 64]> =
+        bands.map(|band| Mutex::new(Some(band))).collect();
+    let taken = AtomicUsize::new(0);
+    let take = || {
+        let band = *scene.bands().get(taken.fetch_add(1, Ordering::Relaxed))? as usize;
+        let pixels = bands[band]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        Some((band, pixels?))
+    };
+    // Whoever is awake takes the next band, those with most to draw first: what is left at the end, when
+    // some have nothing to do, is small.
+    let threads = rayon::current_num_threads().min(bands.len());
+    (0..threads).into_par_iter().with_max_len(1).for_each(|_| {
+        let Some(first) = take() else {
+            return;
+        };
+        let mut worker = scene.workers.borrow();
+        let mut scratch = pass.scratch();
+        worker.tile.set_far(scene.far);
+        let mut next = Some(first);
+        while let Some((band, pixels)) = next {
+            draw_band(scene, pass, &mut worker, &mut scratch, band, pixels, stride);
+            next = take();
+        }
+    });
+}
+
+/// Draws the tiles of a band, one after the other.
+fn draw_band<P: Pass>(
+    scene: &Scene<'_>,
+    pass: &P,
+    Worker { tile, vertices }: &mut Worker,
+    scratch: &mut P::Scratch,
+    band: usize,
+    pixels: &mut [<P::Pixel as PixelType>::Channel],
+    stride: usize,
+) {
     let channels = P::Pixel::CHANNELS;
-    let stride = image.width() * channels;
-    let bands = image.data_mut().par_chunks_mut(stride * TILE_HEIGHT);
-    // Bands differ in what they show, so each is a task of its own.
-    bands.enumerate().with_max_len(1).for_each_init(
-        || (scene.workers.borrow(), pass.scratch()),
-        |(worker, scratch), (band, pixels)| {
-            let Worker { tile, vertices } = &mut **worker;
-            tile.set_far(scene.far);
-            for column in 0..scene.columns() {
-                if P::IDS {
-                    scene.draw::<true>(tile, vertices, column, band);
-                } else {
-                    scene.draw::<false>(tile, vertices, column, band);
-                }
-                pass.prepare(tile, vertices, scratch);
-                let first = column * TILE_WIDTH * channels;
-                let width = (tile.rect().x1 - tile.rect().x0) as usize * channels;
-                for (row, out) in pixels.chunks_exact_mut(stride).enumerate() {
-                    pass.finish(tile, row, &mut out[first..first + width], scratch);
-                }
-            }
-        },
-    );
+    for column in 0..scene.columns() {
+        if P::IDS {
+            scene.draw::<true>(tile, vertices, column, band);
+        } else {
+            scene.draw::<false>(tile, vertices, column, band);
+        }
+        pass.prepare(tile, vertices, scratch);
+        let first = column * TILE_WIDTH * channels;
+        let width = (tile.rect().x1 - tile.rect().x0) as usize * channels;
+        for (row, out) in pixels.chunks_exact_mut(stride).enumerate() {
+            pass.finish(tile, row, &mut out[first..first + width], scratch);
+        }
+    }
 }
 
 /// Writes a block, which is cut off at the edge of the image.

@@ -69,6 +69,8 @@ pub(super) struct Scene<'a> {
     order: Vec<u32>,
     /// While sorting: where the next item of a tile goes.
     next: Vec<u32>,
+    /// Rows of tiles, those with most to draw first.
+    bands: Vec<u32>,
     pub(super) workers: Workers,
     columns: usize,
 }
@@ -97,6 +99,7 @@ impl<'a> Scene<'a> {
             start: std::mem::take(&mut storage.start),
             order: std::mem::take(&mut storage.order),
             next: std::mem::take(&mut storage.next),
+            bands: std::mem::take(&mut storage.bands),
             workers: std::mem::take(&mut storage.workers),
             columns,
         };
@@ -133,6 +136,7 @@ impl<'a> Scene<'a> {
         storage.start = self.start;
         storage.order = self.order;
         storage.next = self.next;
+        storage.bands = self.bands;
         storage.workers = self.workers;
     }
 
@@ -267,7 +271,11 @@ impl<'a> Scene<'a> {
             .sort_unstable_by(|a, b| b.w_max.total_cmp(&a.w_max).then(a.key().cmp(&b.key())));
         let rows = self.pixels.height.div_ceil(TILE_HEIGHT);
         let Self {
-            start, order, next, ..
+            start,
+            order,
+            next,
+            bands,
+            ..
         } = self;
         start.clear();
         start.resize(self.columns * rows + 1, 0);
@@ -282,6 +290,13 @@ impl<'a> Scene<'a> {
         for i in 1..start.len() {
             start[i] += start[i - 1];
         }
+        let end = |row: &u32| *row as usize * self.columns;
+        bands.clear();
+        bands.extend(0..rows as u32);
+        bands.sort_unstable_by_key(|row| {
+            let count = start[end(&(row + 1))] - start[end(row)];
+            (std::cmp::Reverse(count), *row)
+        });
         next.clone_from(start);
         order.clear();
         order.resize(start[start.len() - 1] as usize, 0);
@@ -338,6 +353,10 @@ impl<'a> Scene<'a> {
                 }
             }
         }
+    }
+    /// Rows of tiles, in the order in which they are best drawn.
+    pub(super) fn bands(&self) -> &[u32] {
+        &self.bands
     }
     /// Number of columns of tiles.
     pub(super) fn columns(&self) -> usize {

@@ -18,6 +18,7 @@ pub(super) struct Storage {
     pub(super) start: Vec<u32>,
     pub(super) next: Vec<u32>,
     pub(super) order: Vec<u32>,
+    pub(super) bands: Vec<u32>,
     pub(super) shaders: Vec<OnceLock<Shader<'static>>>,
     pub(super) labels: Vec<i16>,
     pub(super) workers: Workers,
