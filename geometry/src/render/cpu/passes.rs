@@ -102,10 +102,16 @@ fn draw_band<P: Pass>(
 #[inline(always)]
 pub(super) fn put<T: Copy, const N: usize>(out: &mut [T], values: &[T; N]) {
     match out.first_chunk_mut() {
-        // The usual length is known when this is compiled.
         Some(all) => *all = *values,
-        None => out.copy_from_slice(&values[..out.len()]),
+        None => put_first(out, values),
     }
+}
+
+/// Not inlined, so that the usual length stays one that is known when this is compiled.
+#[cold]
+#[inline(never)]
+fn put_first<T: Copy>(out: &mut [T], values: &[T]) {
+    out.copy_from_slice(&values[..out.len()]);
 }
 
 /// Depth images.
