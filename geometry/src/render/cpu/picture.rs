@@ -127,3 +127,43 @@ fn jpeg(bytes: &[u8]) -> Result<Picture, String> {
         linear: false,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The beginning of a PNG file: its header, and a palette if there is one.
+    fn start_of_png(width: u32, height: u32, palette: Option<Vec<u8>>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, width, height);
+        encoder.set_color(png::ColorType::Grayscale);
+        if let Some(palette) = palette {
+            encoder.set_color(png::ColorType::Indexed);
+            encoder.set_palette(palette);
+        }
+        encoder.set_depth(png::BitDepth::Eight);
+        let mut writer = encoder.write_header().unwrap();
+        if width * height <= 16 {
+            let pixels = vec![0; (width * height) as usize];
+            writer.write_image_data(&pixels).unwrap();
+        }
+        drop(writer);
+        bytes
+    }
+
+    #[test]
+    fn hostile_files_are_refused_before_memory_is_taken() {
+        let error = |bytes: &[u8]| Picture::decode("sky", bytes).unwrap_err().to_string();
+        let huge = error(&start_of_png(60_000, 60_000, None));
+        assert!(
+            huge.contains("sky") && huge.contains("60000 x 60000"),
+            "{huge}"
+        );
+        let palette = error(&start_of_png(2, 2, Some(vec![7; 4])));
+        assert!(palette.contains("palette"), "{palette}");
+        // A JPEG header that claims 65535 x 65535.
+        let jpeg = b"\xff\xd8\xff\xc0\x00\x0b\x08\xff\xff\xff\xff\x01\x01\x11\x00\xff\xd9";
+        assert!(error(jpeg).contains("sky"));
+        assert!(Picture::decode("dots", &start_of_png(4, 4, None)).is_ok());
+    }
+}
