@@ -17,6 +17,7 @@ use crate::properties::Role;
 use nalgebra::Isometry3;
 use rayon::prelude::*;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tarragon_framework::Scalar;
 
 pub use rays::{RayHit, RayOptions};
@@ -179,12 +180,27 @@ impl<T: Scalar> QueryObject<T> {
         if !self.parallel {
             return all(items);
         }
-        // Several parts per thread, because some take longer than others.
-        let part = (items.len() / (8 * rayon::current_num_threads())).max(16);
-        let parts: Vec<Result<Vec<R>>> = items.par_chunks(part).map(all).collect();
-        let lengths = parts.iter().map(|part| part.as_ref().map_or(0, Vec::len));
+        // Several parts per thread, because some take longer than others; whoever is awake takes the
+        // next one.
+        let threads = rayon::current_num_threads();
+        let part = (items.len() / (8 * threads)).max(16);
+        let taken = AtomicUsize::new(0);
+        let work = |_| {
+            std::iter::from_fn(|| {
+                let i = taken.fetch_add(1, Ordering::Relaxed);
+                let first = i.checked_mul(part).filter(|first| *first < items.len())?;
+                let end = items.len().min(first + part);
+                Some((i, all(&items[first..end])))
+            })
+        };
+        let workers = (0..threads).into_par_iter().with_max_len(1);
+        let mut parts: Vec<(usize, Result<Vec<R>>)> = workers.flat_map_iter(work).collect();
+        parts.sort_unstable_by_key(|(i, _)| *i);
+        let lengths = parts
+            .iter()
+            .map(|(_, part)| part.as_ref().map_or(0, Vec::len));
         let mut found = Vec::with_capacity(lengths.sum());
-        for part in parts {
+        for (_, part) in parts {
             found.append(&mut part?);
         }
         Ok(found)
