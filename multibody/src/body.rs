@@ -1,6 +1,6 @@
 //! Bodies and frames.
 
-use crate::index::{BodyIndex, ModelInstanceIndex};
+use crate::index::{BodyIndex, FrameIndex, ModelInstanceIndex};
 use crate::inertia::SpatialInertia;
 use nalgebra::Isometry3;
 
@@ -20,6 +20,8 @@ use nalgebra::Isometry3;
 pub struct RigidBody {
     pub(crate) name: String,
     pub(crate) model_instance: ModelInstanceIndex,
+    /// The body's own frame.
+    pub(crate) frame: FrameIndex,
     pub(crate) inertia: SpatialInertia,
 }
 
@@ -31,6 +33,10 @@ impl RigidBody {
     /// The model instance it belongs to.
     pub fn model_instance(&self) -> ModelInstanceIndex {
         self.model_instance
+    }
+    /// The frame of the body itself.
+    pub fn body_frame(&self) -> FrameIndex {
+        self.frame
     }
     /// Mass properties about Bo, expressed in B. Zero for the world.
     pub fn spatial_inertia(&self) -> &SpatialInertia {

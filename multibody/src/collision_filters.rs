@@ -1,10 +1,11 @@
 //! Which geometries of a plant are never tested against each other.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::BodyIndex;
-use crate::joint::JointKind;
+use crate::names;
+use crate::parsing::FilterGroup;
 use crate::plant::MultibodyPlant;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tarragon_geometry::{CollisionFilterDeclaration, GeometryId, GeometrySet, SceneGraph};
 
 /// A named set of bodies, from a model file.
@@ -18,6 +19,64 @@ pub(crate) struct CollisionFilterGroup {
 }
 
 impl MultibodyPlant {
+    /// Adds what model files say about filters; groups of groups become groups of bodies.
+    pub(crate) fn add_filter_groups(&mut self, groups: &[FilterGroup]) -> Result<()> {
+        let mut places = BTreeMap::new();
+        for (i, group) in groups.iter().enumerate() {
+            if places.insert(group.name.as_str(), i).is_some() {
+                return Err(Error::invalid(format!(
+                    "collision filter group '{}' is there twice",
+                    group.name
+                )));
+            }
+        }
+        let place = |user: &FilterGroup, name: &str| {
+            places.get(name).copied().ok_or_else(|| {
+                let known = places.keys().copied();
+                let unknown = names::unknown("collision filter group", name, known);
+                Error::invalid(format!("collision filter group '{}': {unknown}", user.name))
+            })
+        };
+        let mut resolved = vec![];
+        for group in groups {
+            for ignored in &group.ignored {
+                place(group, ignored)?;
+            }
+            // Each group once, whatever refers to whatever.
+            let mut members = BTreeSet::new();
+            let mut seen = BTreeSet::new();
+            let mut open = vec![group];
+            while let Some(next) = open.pop() {
+                members.extend(next.members.iter().copied());
+                for name in &next.member_groups {
+                    let i = place(next, name)?;
+                    if seen.insert(i) {
+                        open.push(&groups[i]);
+                    }
+                }
+            }
+            resolved.push(CollisionFilterGroup {
+                name: group.name.clone(),
+                members: members.into_iter().collect(),
+                ignored: group.ignored.clone(),
+            });
+        }
+        self.filter_groups.extend(resolved);
+        Ok(())
+    }
+
+    /// The named sets of bodies of model files: scoped name and members.
+    pub fn collision_filter_groups(&self) -> impl Iterator<Item = (&str, &[BodyIndex])> {
+        self.filter_groups.iter().map(|g| (&*g.name, &*g.members))
+    }
+    /// The pairs of named sets that are not tested against each other; a set paired with itself is not
+    /// tested within.
+    pub fn collision_filter_exclusions(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.filter_groups
+            .iter()
+            .flat_map(|g| g.ignored.iter().map(|i| (&*g.name, &**i)))
+    }
+
     /// Finalizes the plant and applies its collision filters to the scene it is registered with:
     /// [`Self::finalize`] and [`Self::apply_collision_filters`].
     ///
@@ -44,8 +103,8 @@ impl MultibodyPlant {
         }
         let mut declaration = CollisionFilterDeclaration::new();
         for joint in &self.joints {
-            let six = joint.kind == JointKind::QuaternionFloating;
-            if joint.parent != BodyIndex::WORLD && !six {
+            let on_world = [joint.parent, joint.child].contains(&BodyIndex::WORLD);
+            if !on_world && !joint.kind.is_floating() {
                 let [a, b] = [joint.parent, joint.child].map(|b| self.proximity_set(&[b]));
                 declaration = declaration.exclude_between(a, b);
             }
@@ -88,11 +147,10 @@ impl MultibodyPlant {
     /// Groups of two or more bodies that are welded together.
     fn welded_groups(&self) -> Vec<Vec<BodyIndex>> {
         let mut leader: Vec<usize> = (0..self.bodies.len()).collect();
-        let order = self.topology.iter().flat_map(|t| &t.order);
-        for joint in order.map(|j| &self.joints[j.index()]) {
+        for node in self.topology.iter().flat_map(|t| &t.tree.nodes) {
             // Tree order: the parent's leader is final.
-            if joint.num_velocities() == 0 {
-                leader[joint.child.index()] = leader[joint.parent.index()];
+            if node.velocities().is_empty() {
+                leader[node.body as usize] = leader[node.parent as usize];
             }
         }
         let mut groups: BTreeMap<usize, Vec<BodyIndex>> = BTreeMap::new();

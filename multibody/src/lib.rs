@@ -4,8 +4,11 @@
 //! poses, on its own ([`MultibodyPlant::calc_body_poses`]) or as a system of a diagram
 //! ([`add_multibody_plant_scene_graph`]).
 
+mod annotations;
 mod body;
 mod collision_filters;
+mod constraint;
+mod force_element;
 mod geometry_registration;
 mod index;
 mod inertia;
@@ -20,12 +23,18 @@ mod topology;
 pub mod error;
 pub mod parsing;
 
+pub use annotations::{Keyframe, ModelCamera};
 pub use body::{FixedOffsetFrame, RigidBody};
+pub use constraint::{
+    BallConstraint, Constraint, CouplerConstraint, DistanceConstraint, TendonConstraint,
+    WeldConstraint,
+};
 pub use error::{Error, Result};
+pub use force_element::ForceElement;
 pub use geometry_registration::VisualProperties;
 pub use index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
 pub use inertia::SpatialInertia;
-pub use joint::{CouplerConstraint, Joint, JointActuator, JointKind};
+pub use joint::{Joint, JointActuator, JointKind, PdControllerGains};
 pub use parsing::{Diagnostic, PackageMap, Parser, Severity};
 pub use plant::{MultibodyPlant, PositionSource};
 pub use system::{MultibodyPlantPorts, add_multibody_plant_scene_graph};

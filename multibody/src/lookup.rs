@@ -3,10 +3,11 @@
 use crate::body::{FixedOffsetFrame, RigidBody};
 use crate::error::{Error, Result};
 use crate::index::{BodyIndex, FrameIndex, JointIndex, ModelInstanceIndex};
-use crate::joint::{CouplerConstraint, Joint, JointActuator};
+use crate::joint::{Joint, JointActuator, JointKind};
 use crate::names;
 use crate::plant::{MultibodyPlant, out_of_range};
 use nalgebra::Isometry3;
+use tarragon_framework::math;
 
 impl MultibodyPlant {
     /// Time step (s), 0 for continuous time.
@@ -47,10 +48,6 @@ impl MultibodyPlant {
     /// All actuators, in order of addition.
     pub fn actuators(&self) -> &[JointActuator] {
         &self.actuators
-    }
-    /// All coupler constraints, in order of addition.
-    pub fn coupler_constraints(&self) -> &[CouplerConstraint] {
-        &self.couplers
     }
     /// Names of all model instances, by index.
     pub fn model_instance_names(&self) -> &[String] {
@@ -127,6 +124,54 @@ impl MultibodyPlant {
             .map(|(i, f)| (i, f.model_instance(), &*f.name));
         self.by_name("frame", name, all)
     }
+    /// The body of a name within a model instance.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn body_by_name_in(&self, name: &str, instance: ModelInstanceIndex) -> Result<BodyIndex> {
+        let all = self.bodies().map(|(i, b)| (i, b.model_instance, &*b.name));
+        self.by_name_in("body", name, instance, all)
+    }
+    /// The joint of a name within a model instance.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn joint_by_name_in(&self, name: &str, instance: ModelInstanceIndex) -> Result<JointIndex> {
+        let all = self
+            .joints()
+            .map(|(i, j)| (i, j.model_instance(), &*j.name));
+        self.by_name_in("joint", name, instance, all)
+    }
+    /// The frame of a name within a model instance.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn frame_by_name_in(&self, name: &str, instance: ModelInstanceIndex) -> Result<FrameIndex> {
+        let all = self
+            .frames()
+            .map(|(i, f)| (i, f.model_instance(), &*f.name));
+        self.by_name_in("frame", name, instance, all)
+    }
+
+    fn by_name_in<'a, I>(
+        &self,
+        kind: &str,
+        name: &str,
+        instance: ModelInstanceIndex,
+        all: impl Iterator<Item = (I, ModelInstanceIndex, &'a str)>,
+    ) -> Result<I> {
+        let model = self.model_instance_name(instance)?;
+        let mut known = vec![];
+        for (index, _, n) in all.filter(|(_, m, _)| *m == instance) {
+            if n == name {
+                return Ok(index);
+            }
+            known.push(n);
+        }
+        let kind = format!("{kind} of model instance '{model}'");
+        Err(names::unknown(&kind, name, known.into_iter()))
+    }
+
     /// The model instance of a name.
     ///
     /// # Errors
@@ -139,7 +184,7 @@ impl MultibodyPlant {
         })
     }
 
-    fn by_name<'a, I: Copy>(
+    pub(crate) fn by_name<'a, I: Copy>(
         &'a self,
         kind: &str,
         name: &str,
@@ -251,18 +296,26 @@ impl MultibodyPlant {
                     self.scoped_body_name(body)
                 )));
             }
-            if let Some(joint) = self.inboard[body.index()] {
-                self.joints[joint.index()].default_positions = positions_of(&x_wb);
+            if let Some(joint) = self.inboard_joint(body) {
+                let joint = &mut self.joints[joint.index()];
+                joint.default_positions = positions_of(&joint.kind, &x_wb);
             }
         }
         self.default_free_poses[body.index()] = Some(x_wb);
         Ok(())
     }
 
-    /// True if `finalize` connected the body to the world by a floating joint.
+    /// True if a joint with six degrees of freedom connects the body to the world; false before
+    /// `finalize`.
     pub fn is_floating_base(&self, body: BodyIndex) -> bool {
-        let joint = self.inboard.get(body.index()).copied().flatten();
-        joint.is_some_and(|j| self.joints[j.index()].ephemeral)
+        let joint = self.inboard_joint(body).map(|j| &self.joints[j.index()]);
+        joint.is_some_and(|j| j.kind.is_floating() && j.parent == BodyIndex::WORLD)
+    }
+
+    /// The joint that connects a body towards the world; none for the world and before `finalize`.
+    pub fn inboard_joint(&self, body: BodyIndex) -> Option<JointIndex> {
+        let topology = self.topology.as_ref()?;
+        topology.inboard.get(body.index()).copied().flatten()
     }
 
     /// Sum of the masses of all bodies (kg).
@@ -272,7 +325,11 @@ impl MultibodyPlant {
 }
 
 /// Positions of a floating joint at a pose.
-pub(crate) fn positions_of(x: &Isometry3<f64>) -> Vec<f64> {
+pub(crate) fn positions_of(kind: &JointKind, x: &Isometry3<f64>) -> Vec<f64> {
     let (r, p) = (x.rotation, x.translation.vector);
-    vec![r.w, r.i, r.j, r.k, p.x, p.y, p.z]
+    let angles = match kind {
+        JointKind::RpyFloating => math::rpy_of(&r).as_slice().to_vec(),
+        _ => vec![r.w, r.i, r.j, r.k],
+    };
+    [&angles, p.as_slice()].concat()
 }

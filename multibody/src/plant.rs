@@ -1,14 +1,17 @@
 //! The plant: bodies, frames and joints, added one by one and then finalized.
 
+use crate::annotations::{Keyframe, ModelCamera};
 use crate::body::{FixedOffsetFrame, RigidBody};
 use crate::collision_filters::CollisionFilterGroup;
+use crate::constraint::Constraint;
 use crate::error::{Error, Result};
+use crate::force_element::ForceElement;
 use crate::geometry_registration::GeometryRegistration;
 use crate::index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
 use crate::inertia::SpatialInertia;
-use crate::joint::{CouplerConstraint, Joint, JointActuator};
+use crate::joint::{Attachment, Joint, JointActuator, PdControllerGains};
 use crate::topology::Topology;
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeSet;
 
 /// Where the system takes its positions from.
@@ -79,10 +82,13 @@ pub struct MultibodyPlant {
     pub(crate) frames: Vec<FixedOffsetFrame>,
     pub(crate) joints: Vec<Joint>,
     pub(crate) actuators: Vec<JointActuator>,
-    pub(crate) couplers: Vec<CouplerConstraint>,
+    pub(crate) constraints: Vec<Constraint>,
+    pub(crate) force_elements: Vec<ForceElement>,
+    pub(crate) gravity: Vector3<f64>,
+    pub(crate) keyframes: Vec<Keyframe>,
+    pub(crate) cameras: Vec<ModelCamera>,
+    pub(crate) sites: Vec<FixedOffsetFrame>,
     pub(crate) filter_groups: Vec<CollisionFilterGroup>,
-    /// Joint towards the world, per body.
-    pub(crate) inboard: Vec<Option<JointIndex>>,
     pub(crate) default_free_poses: Vec<Option<Isometry3<f64>>>,
     pub(crate) taken: Names,
     pub(crate) position_source: PositionSource,
@@ -97,6 +103,8 @@ pub(crate) struct Names {
     pub(crate) frames: BTreeSet<(ModelInstanceIndex, String)>,
     pub(crate) joints: BTreeSet<(ModelInstanceIndex, String)>,
     pub(crate) actuators: BTreeSet<(ModelInstanceIndex, String)>,
+    /// Pairs of bodies with a joint between them, the lower index first.
+    pub(crate) joined: BTreeSet<(BodyIndex, BodyIndex)>,
 }
 
 impl MultibodyPlant {
@@ -117,9 +125,13 @@ impl MultibodyPlant {
             frames: vec![],
             joints: vec![],
             actuators: vec![],
-            couplers: vec![],
+            constraints: vec![],
+            force_elements: vec![],
+            gravity: Vector3::new(0.0, 0.0, -9.81),
+            keyframes: vec![],
+            cameras: vec![],
+            sites: vec![],
             filter_groups: vec![],
-            inboard: vec![],
             default_free_poses: vec![],
             taken: Names::default(),
             position_source: PositionSource::State,
@@ -188,9 +200,9 @@ impl MultibodyPlant {
         self.bodies.push(RigidBody {
             name: name.into(),
             model_instance: instance,
+            frame: FrameIndex::new(self.frames.len()),
             inertia,
         });
-        self.inboard.push(None);
         self.default_free_poses.push(None);
         self.taken.bodies.insert((instance, name.into()));
         self.taken.frames.insert((instance, name.into()));
@@ -216,55 +228,108 @@ impl MultibodyPlant {
         Ok(FrameIndex::new(self.frames.len() - 1))
     }
 
-    /// Adds a joint.
+    /// Adds a joint. The bodies may already be connected with others in any way that makes no loop;
+    /// a joint whose child turns out to be nearer to the world than its parent is turned round by
+    /// [`Self::finalize`], without a change of what its positions mean.
     ///
     /// # Errors
-    /// If a body is unknown, the child is the world or its own parent or has a parent joint already,
-    /// the name is empty or taken within the instance, or after `finalize`.
+    /// If a body or a frame is unknown or a frame is not on its body, parent and child are the same, or
+    /// have a joint between them already, the name is empty or taken within the instance (also those of
+    /// the frames that the joint adds), or after `finalize`.
     pub fn add_joint(&mut self, mut joint: Joint) -> Result<JointIndex> {
         self.check_open(|| format!("joint '{}'", joint.name))?;
-        let parent_instance = self.body(joint.parent)?.model_instance;
+        self.body(joint.parent)?;
         let child_instance = self.body(joint.child)?.model_instance;
         let name = &joint.name;
-        if joint.child == BodyIndex::WORLD {
-            return Err(Error::invalid(format!(
-                "joint '{name}' has the world as its child; swap parent and child"
-            )));
-        }
-        let child = || self.scoped_body_name(joint.child);
         if joint.child == joint.parent {
             return Err(Error::invalid(format!(
                 "joint '{name}' connects body '{}' with itself",
-                child()
+                self.scoped_body_name(joint.child)
             )));
         }
-        if let Some(other) = self.inboard[joint.child.index()] {
-            let other = &self.joints[other.index()];
+        let pair = (joint.parent.min(joint.child), joint.parent.max(joint.child));
+        if self.taken.joined.contains(&pair) {
+            let joins = |j: &&Joint| (j.parent.min(j.child), j.parent.max(j.child)) == pair;
+            let other = self.joints.iter().find(joins).map_or("", |j| &j.name);
             return Err(Error::invalid(format!(
-                "joint '{name}': body '{}' has two parents, '{}' by joint '{}' and '{}' by this one; \
-                 loops of joints are not supported yet",
-                child(),
-                self.scoped_body_name(other.parent),
-                other.name,
-                self.scoped_body_name(joint.parent)
+                "joint '{name}': joint '{other}' connects bodies '{}' and '{}' already",
+                self.scoped_body_name(joint.parent),
+                self.scoped_body_name(joint.child)
             )));
         }
-        let default_instance = if child_instance == ModelInstanceIndex::WORLD {
-            parent_instance
-        } else {
-            child_instance
-        };
-        let instance = *joint.model_instance.get_or_insert(default_instance);
+        let instance = *joint.model_instance.get_or_insert(child_instance);
         self.check_instance(instance)?;
         self.check_new("joint", instance, &joint.name, &self.taken.joints)?;
+        for (at, body, suffix) in [
+            (joint.on_parent, joint.parent, "parent"),
+            (joint.on_child, joint.child, "child"),
+        ] {
+            match at {
+                Attachment::Body => {}
+                Attachment::Offset(_) => {
+                    let name = format!("{}_{suffix}", joint.name);
+                    self.check_new("frame", instance, &name, &self.taken.frames)?;
+                }
+                Attachment::Frame(frame) => {
+                    let on = self.frame(frame)?.body;
+                    if on != body {
+                        return Err(Error::invalid(format!(
+                            "joint '{}': frame '{}' is on body '{}', a frame on the {suffix} '{}' is expected",
+                            joint.name,
+                            self.frames[frame.index()].name,
+                            self.scoped_body_name(on),
+                            self.scoped_body_name(body)
+                        )));
+                    }
+                }
+            }
+        }
+        (joint.on_parent, joint.x_pf) =
+            self.attach(joint.on_parent, joint.parent, instance, || {
+                format!("{}_parent", joint.name)
+            });
+        (joint.on_child, joint.x_bm) = self.attach(joint.on_child, joint.child, instance, || {
+            format!("{}_child", joint.name)
+        });
         Ok(self.push_joint(joint))
+    }
+
+    /// The plant's frame of a joint, made if need be, and its pose on the body.
+    fn attach(
+        &mut self,
+        at: Attachment,
+        body: BodyIndex,
+        instance: ModelInstanceIndex,
+        name: impl Fn() -> String,
+    ) -> (Attachment, Isometry3<f64>) {
+        let (frame, x) = match at {
+            Attachment::Body => (self.bodies[body.index()].frame, Isometry3::identity()),
+            Attachment::Frame(frame) => (frame, self.frames[frame.index()].x_bf),
+            Attachment::Offset(x) => (self.push_frame(name(), body, x, instance), x),
+        };
+        (Attachment::Frame(frame), x)
+    }
+
+    /// Adds a frame whose name is known to be free.
+    pub(crate) fn push_frame(
+        &mut self,
+        name: String,
+        body: BodyIndex,
+        x_bf: Isometry3<f64>,
+        instance: ModelInstanceIndex,
+    ) -> FrameIndex {
+        self.taken.frames.insert((instance, name.clone()));
+        self.frames
+            .push(FixedOffsetFrame::new(name, body, x_bf).with_model_instance(instance));
+        FrameIndex::new(self.frames.len() - 1)
     }
 
     pub(crate) fn push_joint(&mut self, joint: Joint) -> JointIndex {
         let index = JointIndex::new(self.joints.len());
-        self.inboard[joint.child.index()] = Some(index);
         let name = (joint.model_instance(), joint.name.clone());
         self.taken.joints.insert(name);
+        let pair = (joint.parent.min(joint.child), joint.parent.max(joint.child));
+        self.taken.joined.insert(pair);
         self.joints.push(joint);
         index
     }
@@ -283,8 +348,8 @@ impl MultibodyPlant {
         let (p, c) = (self.frame(frame_on_parent)?, self.frame(frame_on_child)?);
         let name = format!("{}_welds_to_{}", p.name, c.name);
         let joint = Joint::weld(name, p.body, c.body, x_pc)
-            .with_pose_on_parent(p.x_bf)
-            .with_pose_on_child(c.x_bf)
+            .with_frame_on_parent(frame_on_parent)
+            .with_frame_on_child(frame_on_child)
             .with_model_instance(c.model_instance());
         self.add_joint(joint)
     }
@@ -320,11 +385,39 @@ impl MultibodyPlant {
         self.actuators.push(JointActuator {
             name: name.into(),
             joint,
+            model_instance: instance,
             effort_limit,
             rotor_inertia: 0.0,
             gear_ratio: 1.0,
+            controller_gains: None,
         });
         Ok(JointActuatorIndex::new(self.actuators.len() - 1))
+    }
+
+    /// Gives an actuator a controller.
+    ///
+    /// # Errors
+    /// If the actuator is unknown, a gain is negative or not finite, or after `finalize`.
+    pub fn set_controller_gains(
+        &mut self,
+        actuator: JointActuatorIndex,
+        gains: PdControllerGains,
+    ) -> Result<()> {
+        self.check_open(|| "controller gains".into())?;
+        let found = self.actuators.get_mut(actuator.index());
+        let found = found.ok_or_else(|| out_of_range("actuator", actuator.index()))?;
+        if [gains.p, gains.d]
+            .iter()
+            .any(|x| !(*x >= 0.0 && x.is_finite()))
+        {
+            return Err(Error::invalid(format!(
+                "actuator '{}': the controller gains are p = {} and d = {}, finite values of at least 0 \
+                 are expected",
+                found.name, gains.p, gains.d
+            )));
+        }
+        found.controller_gains = Some(gains);
+        Ok(())
     }
 
     /// Sets rotor inertia (kg m^2 or kg) and gear ratio of an actuator.
@@ -350,26 +443,6 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Adds a coupler `q0 = gear_ratio * q1 + offset`; kept for dynamics.
-    ///
-    /// # Errors
-    /// If a joint is unknown or has other than one degree of freedom, or after `finalize`.
-    pub fn add_coupler_constraint(&mut self, coupler: CouplerConstraint) -> Result<()> {
-        self.check_open(|| "a coupler constraint".into())?;
-        for joint in [coupler.joint0, coupler.joint1] {
-            let joint = self.joint(joint)?;
-            if joint.num_positions() != 1 {
-                return Err(Error::invalid(format!(
-                    "coupler constraint: joint '{}' has {} positions, one is expected",
-                    joint.name,
-                    joint.num_positions()
-                )));
-            }
-        }
-        self.couplers.push(coupler);
-        Ok(())
-    }
-
     pub(crate) fn check_open(&self, what: impl Fn() -> String) -> Result<()> {
         match self.topology {
             None => Ok(()),
@@ -380,7 +453,7 @@ impl MultibodyPlant {
         }
     }
 
-    fn check_instance(&self, instance: ModelInstanceIndex) -> Result<()> {
+    pub(crate) fn check_instance(&self, instance: ModelInstanceIndex) -> Result<()> {
         match self.model_instances.get(instance.index()) {
             Some(_) => Ok(()),
             None => Err(out_of_range("model instance", instance.index())),

@@ -2,12 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::index::{BodyIndex, JointIndex};
-use crate::joint::{Joint, JointKind};
-use crate::kinematics::KinematicTree;
+use crate::joint::{Attachment, Joint, JointKind};
+use crate::kinematics::{Inboard, KinematicTree};
 use crate::lookup::positions_of;
 use crate::plant::MultibodyPlant;
-use nalgebra::Isometry3;
-use tarragon_framework::Scalar;
+use nalgebra::{Isometry3, Matrix3, Unit, Vector3};
+use tarragon_framework::{Scalar, math};
 
 /// What `finalize` finds out.
 #[derive(Clone, Debug)]
@@ -16,64 +16,150 @@ pub(crate) struct Topology {
     pub(crate) order: Vec<JointIndex>,
     /// First position and first velocity, per joint.
     pub(crate) starts: Vec<(usize, usize)>,
+    /// Joint towards the world, per body.
+    pub(crate) inboard: Vec<Option<JointIndex>>,
     pub(crate) num_positions: usize,
     pub(crate) num_velocities: usize,
     pub(crate) position_names: Vec<String>,
+    pub(crate) velocity_names: Vec<String>,
     pub(crate) tree: KinematicTree,
 }
+
+/// The joints at each body: the joint and the body at its other end, in order of addition.
+type Neighbours = Vec<Vec<(JointIndex, BodyIndex)>>;
 
 impl MultibodyPlant {
     /// Makes a tree of all bodies. Every body that has no joint towards the world gets a floating
     /// joint, named as the body.
     ///
     /// The state is ordered as in Drake: depth first, first the trees that joints connect to the
-    /// world, then free trees of several bodies, then single free bodies.
+    /// world, then free trees of several bodies, then single free bodies. Frames that Drake adds for its
+    /// own use get the same names here: `{joint}_{frame}_F` and `{joint}_{frame}_M` of joints whose axis
+    /// is none of x, y, z, and of welds with an offset.
     ///
     /// The collision filters need the scene: see [`Self::finalize_with`].
     ///
     /// # Errors
-    /// If joints form a loop (the bodies are named), or when called twice.
+    /// If joints form a loop (the bodies are named), if a joint with several degrees of freedom has its
+    /// child nearer to the world than its parent, or when called twice. The plant stays as it was.
     pub fn finalize(&mut self) -> Result<()> {
         if self.is_finalized() {
             return Err(Error::invalid("the plant is finalized already"));
         }
-        self.check_no_loops()?;
-        let n = self.bodies.len();
-        let mut outboard: Vec<Vec<JointIndex>> = vec![vec![]; n];
-        for (index, joint) in self.joints() {
-            outboard[joint.parent.index()].push(index);
-        }
-        let (mut connected, mut single) = (vec![], vec![]);
-        for body in (1..n).filter(|b| self.inboard[*b].is_none()) {
-            let list = match outboard[body].is_empty() {
-                true => &mut single,
-                false => &mut connected,
-            };
-            list.push(BodyIndex::new(body));
-        }
-        for body in connected.into_iter().chain(single) {
+        let (bases, mut neighbours) = self.grow()?;
+        for body in bases {
             let joint = self.add_floating_joint(body);
-            outboard[BodyIndex::WORLD.index()].push(joint);
+            neighbours[BodyIndex::WORLD.index()].push((joint, body));
+            neighbours[body.index()].push((joint, BodyIndex::WORLD));
         }
-        self.topology = Some(self.number(&outboard));
+        let topology = self.number(&neighbours);
+        self.add_internal_frames(&topology);
+        self.topology = Some(topology);
         Ok(())
     }
 
-    fn check_no_loops(&self) -> Result<()> {
-        let parent =
-            |joint: &Option<JointIndex>| joint.map(|j| self.joints[j.index()].parent.index());
-        let parents: Vec<Option<usize>> = self.inboard.iter().map(parent).collect();
-        let Some(found) = find_loop(&parents) else {
-            return Ok(());
+    /// The bodies that become free, and all neighbours; changes nothing.
+    fn grow(&self) -> Result<(Vec<BodyIndex>, Neighbours)> {
+        let n = self.bodies.len();
+        let mut neighbours: Neighbours = vec![vec![]; n];
+        let mut is_child = vec![false; n];
+        for (index, joint) in self.joints() {
+            neighbours[joint.parent.index()].push((index, joint.child));
+            neighbours[joint.child.index()].push((index, joint.parent));
+            is_child[joint.child.index()] = true;
+        }
+        // The joint by which each body was reached; the world and bases were reached by none.
+        let mut reached: Vec<Option<Option<JointIndex>>> = vec![None; n];
+        self.reach(BodyIndex::WORLD, &neighbours, &mut reached)?;
+        let (mut connected, mut single) = (vec![], vec![]);
+        // Preferably what is nobody's child; all others are in loops.
+        for children in [false, true] {
+            for body in (1..n).map(BodyIndex::new) {
+                if reached[body.index()].is_some() || is_child[body.index()] != children {
+                    continue;
+                }
+                let list = match neighbours[body.index()].is_empty() {
+                    true => &mut single,
+                    false => &mut connected,
+                };
+                list.push(body);
+                self.reach(body, &neighbours, &mut reached)?;
+            }
+        }
+        connected.extend(single);
+        Ok((connected, neighbours))
+    }
+
+    /// Marks everything that is connected with a body.
+    fn reach(
+        &self,
+        base: BodyIndex,
+        neighbours: &Neighbours,
+        reached: &mut [Option<Option<JointIndex>>],
+    ) -> Result<()> {
+        reached[base.index()] = Some(None);
+        let mut stack = vec![base];
+        while let Some(body) = stack.pop() {
+            for (joint, other) in &neighbours[body.index()] {
+                if reached[body.index()] == Some(Some(*joint)) {
+                    continue;
+                }
+                if reached[other.index()].is_some() {
+                    return Err(self.loop_error(body, *other, reached));
+                }
+                let found = &self.joints[joint.index()];
+                if found.child == body && found.kind.num_velocities() > 1 {
+                    return Err(Error::invalid(format!(
+                        "joint '{}' of kind {}: its child '{}' is nearer to the world than its parent \
+                         '{}', which only joints with up to one degree of freedom may have; swap parent \
+                         and child",
+                        found.name,
+                        found.kind.type_name(),
+                        self.scoped_body_name(body),
+                        self.scoped_body_name(*other)
+                    )));
+                }
+                reached[other.index()] = Some(Some(*joint));
+                stack.push(*other);
+            }
+        }
+        Ok(())
+    }
+
+    /// Two bodies have a joint between them and another way to each other.
+    fn loop_error(
+        &self,
+        a: BodyIndex,
+        b: BodyIndex,
+        reached: &[Option<Option<JointIndex>>],
+    ) -> Error {
+        let inboard = |body: &BodyIndex| {
+            let joint = &self.joints[reached[body.index()]??.index()];
+            Some(if joint.child == *body {
+                joint.parent
+            } else {
+                joint.child
+            })
         };
-        let names: Vec<String> = found
-            .into_iter()
-            .map(|body| self.scoped_body_name(BodyIndex::new(body)))
-            .collect();
-        Err(Error::invalid(format!(
-            "joints form a loop: '{}'; every chain of parents must end at the world or at a free body",
+        let way = |body| std::iter::successors(Some(body), inboard).collect::<Vec<_>>();
+        let (mut up, mut down) = (way(a), way(b));
+        // The ways end alike; the last common body stays on one of them.
+        while up.len() > 1 && down.len() > 1 && up[up.len() - 2] == down[down.len() - 2] {
+            up.pop();
+            down.pop();
+        }
+        up.reverse();
+        if up.first() == down.last() {
+            down.pop();
+        }
+        let first = up.first().copied();
+        let bodies = up.into_iter().chain(down).chain(first);
+        let names: Vec<String> = bodies.map(|b| self.scoped_body_name(b)).collect();
+        Error::invalid(format!(
+            "joints form a loop: '{}'; loops of joints are not supported, model one of them by a \
+             constraint",
             names.join("' -> '")
-        )))
+        ))
     }
 
     fn add_floating_joint(&mut self, body: BodyIndex) -> JointIndex {
@@ -82,43 +168,88 @@ impl MultibodyPlant {
         while self.taken.joints.contains(&(instance, name.clone())) {
             name.insert(0, '_');
         }
-        let kind = JointKind::QuaternionFloating;
         let mut joint =
-            Joint::new(name, BodyIndex::WORLD, body, kind).with_model_instance(instance);
+            Joint::quaternion_floating(name, BodyIndex::WORLD, body).with_model_instance(instance);
+        joint.on_parent = Attachment::Frame(self.bodies[0].frame);
+        joint.on_child = Attachment::Frame(found.frame);
         joint.ephemeral = true;
         if let Some(x_wb) = &self.default_free_poses[body.index()] {
-            joint.default_positions = positions_of(x_wb);
+            joint.default_positions = positions_of(&joint.kind, x_wb);
         }
         self.push_joint(joint)
     }
 
     /// Numbers positions and velocities, depth first.
-    fn number(&self, outboard: &[Vec<JointIndex>]) -> Topology {
+    fn number(&self, neighbours: &Neighbours) -> Topology {
         let mut topology = Topology {
             order: vec![],
             starts: vec![(0, 0); self.joints.len()],
+            inboard: vec![None; self.bodies.len()],
             num_positions: 0,
             num_velocities: 0,
             position_names: vec![],
-            tree: KinematicTree::default(),
+            velocity_names: vec![],
+            tree: KinematicTree::new(&self.bodies),
         };
-        let mut stack: Vec<JointIndex> = outboard[0].iter().rev().copied().collect();
-        while let Some(index) = stack.pop() {
-            let joint = &self.joints[index.index()];
-            topology.order.push(index);
-            topology.starts[index.index()] = (topology.num_positions, topology.num_velocities);
-            topology.num_positions += joint.num_positions();
-            topology.num_velocities += joint.num_velocities();
-            let suffixes = joint.kind.position_suffixes();
-            let names = suffixes.iter().map(|suffix| match suffixes.len() {
-                1 => joint.name.clone(),
-                _ => format!("{}_{suffix}", joint.name),
-            });
-            topology.position_names.extend(names);
-            topology.tree.push(joint);
-            stack.extend(outboard[joint.child.index()].iter().rev());
+        let mut stack = vec![(None, BodyIndex::WORLD)];
+        while let Some((inboard, body)) = stack.pop() {
+            if let Some(index) = inboard {
+                let joint: &Joint = &self.joints[JointIndex::index(index)];
+                topology.push(index, body, joint, self.reflected_inertia(index));
+            }
+            let outboard = neighbours[body.index()].iter().rev();
+            let outboard = outboard.filter(|(joint, _)| Some(*joint) != inboard);
+            stack.extend(outboard.map(|(joint, body)| (Some(*joint), *body)));
         }
         topology
+    }
+
+    /// Inertia of the motors of a joint, as it feels them.
+    fn reflected_inertia(&self, joint: JointIndex) -> f64 {
+        let motors = self.actuators.iter().filter(|a| a.joint == joint);
+        motors.map(|a| a.calc_reflected_inertia()).sum()
+    }
+
+    /// The frames that Drake makes when it turns joints into mobilizers.
+    fn add_internal_frames(&mut self, topology: &Topology) {
+        for index in &topology.order {
+            let joint = &self.joints[index.index()];
+            let inboard =
+                Inboard::new(joint, topology.inboard[joint.child.index()] == Some(*index));
+            let instance = joint.model_instance();
+            let (on_parent, on_child) = (joint.frame_on_parent(), joint.frame_on_child());
+            let (f, m) = match inboard.reversed {
+                false => (on_parent, on_child),
+                true => (on_child, on_parent),
+            };
+            let frame_name = |frame: Option<crate::index::FrameIndex>, suffix: &str| {
+                let frame = frame.map_or("", |f| &self.frames[f.index()].name);
+                let mut name = format!("{}_{frame}_{suffix}", joint.name);
+                while self.taken.frames.contains(&(instance, name.clone())) {
+                    name.insert(0, '_');
+                }
+                name
+            };
+            let (on_f, on_m) = (
+                (frame_name(f, "F"), inboard.parent),
+                (frame_name(m, "M"), inboard.child),
+            );
+            match &inboard.kind {
+                JointKind::Weld { x_fm } if *x_fm != Isometry3::identity() => {
+                    let x = inboard.x_pf * x_fm;
+                    self.push_frame(on_f.0, on_f.1, x, instance);
+                }
+                JointKind::Revolute { axis } | JointKind::Prismatic { axis }
+                    if ![Vector3::x(), Vector3::y(), Vector3::z()].contains(axis) =>
+                {
+                    let r = math::pose(with_z_along(axis), Vector3::zeros());
+                    let (x_pf, x_bm) = (inboard.x_pf * r, inboard.x_bm * r);
+                    self.push_frame(on_f.0, on_f.1, x_pf, instance);
+                    self.push_frame(on_m.0, on_m.1, x_bm, instance);
+                }
+                _ => {}
+            }
+        }
     }
 
     /// True after [`Self::finalize`].
@@ -147,6 +278,11 @@ impl MultibodyPlant {
     pub fn position_names(&self) -> &[String] {
         self.topology.as_ref().map_or(&[], |t| &t.position_names)
     }
+    /// Names of the velocities: the joint's, with a suffix where the joint has several
+    /// (`base_wx`, ..., `base_vz`). Empty before `finalize`.
+    pub fn velocity_names(&self) -> &[String] {
+        self.topology.as_ref().map_or(&[], |t| &t.velocity_names)
+    }
     /// Index of the first position of a joint.
     ///
     /// # Errors
@@ -174,6 +310,44 @@ impl MultibodyPlant {
         let name = |body| self.scoped_body_name(BodyIndex::new(body));
         topology.tree.calc_body_poses(q, out, name)
     }
+}
+
+impl Topology {
+    /// Adds the next joint in tree order, with the body at its outer end.
+    fn push(&mut self, index: JointIndex, body: BodyIndex, joint: &Joint, reflected: f64) {
+        self.order.push(index);
+        self.inboard[body.index()] = Some(index);
+        self.starts[index.index()] = (self.num_positions, self.num_velocities);
+        self.num_positions += joint.num_positions();
+        self.num_velocities += joint.num_velocities();
+        let named = |suffixes: &[&str]| -> Vec<String> {
+            let name = |suffix: &&str| match suffixes.len() {
+                1 => joint.name.clone(),
+                _ => format!("{}_{suffix}", joint.name),
+            };
+            suffixes.iter().map(name).collect()
+        };
+        self.position_names
+            .extend(named(joint.kind.position_suffixes()));
+        self.velocity_names
+            .extend(named(joint.kind.velocity_suffixes()));
+        self.tree
+            .push(&Inboard::new(joint, joint.child == body), reflected);
+    }
+}
+
+/// A rotation that turns z to a direction, chosen as Drake chooses it: x is normal to the direction and
+/// to the coordinate axis that is most normal to it.
+fn with_z_along(direction: &Unit<Vector3<f64>>) -> nalgebra::UnitQuaternion<f64> {
+    let u = direction.into_inner();
+    let mut least = 0;
+    for k in 1..3 {
+        if u[k].abs() < u[least].abs() {
+            least = k;
+        }
+    }
+    let x = Vector3::ith(least, 1.0).cross(&u).normalize();
+    math::rotation_from_matrix(&Matrix3::from_columns(&[x, u.cross(&x), u]))
 }
 
 /// A loop among `parents`, from a member to itself by way of children; each body has at most one

@@ -51,6 +51,19 @@ pub struct Diagnostic {
     pub message: String,
 }
 
+impl Diagnostic {
+    /// An error about a file as a whole.
+    pub(crate) fn of_file(file: &str, message: impl fmt::Display) -> Self {
+        Self {
+            severity: Severity::Error,
+            file: file.into(),
+            line: 0,
+            column: 0,
+            message: message.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

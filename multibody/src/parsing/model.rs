@@ -1,16 +1,17 @@
 //! A model between file and plant: everything is read and checked before the plant is touched.
 
-use super::plant_mark::PlantMark;
+use super::input::Naming;
+use super::target::{FilterGroup, Target};
 use crate::body::FixedOffsetFrame;
 use crate::collision_filters::CollisionFilterGroup;
+use crate::constraint::CouplerConstraint;
 use crate::error::{Error, Result};
 use crate::geometry_registration::VisualProperties;
 use crate::index::{BodyIndex, JointIndex, ModelInstanceIndex};
 use crate::inertia::SpatialInertia;
-use crate::joint::{CouplerConstraint, Joint};
-use crate::plant::MultibodyPlant;
+use crate::joint::Joint;
 use nalgebra::Isometry3;
-use tarragon_geometry::{ProximityProperties, SceneGraph, Shape};
+use tarragon_geometry::{ProximityProperties, Shape};
 
 /// One model. Bodies and joints refer to each other by their place in these lists; body 0 is the
 /// world.
@@ -92,68 +93,42 @@ impl Model {
         }
     }
 
-    /// Adds the model to a plant, and its geometry to a scene, under a name of its own. On failure
-    /// both are as before.
+    /// Adds the model to a plant, and its geometry to a scene.
     pub(crate) fn install(
         &self,
-        name: &str,
-        plant: &mut MultibodyPlant,
-        mut scene_graph: Option<&mut SceneGraph>,
+        naming: &Naming<'_>,
+        target: &mut Target<'_>,
     ) -> Result<ModelInstanceIndex, Failure> {
-        // Taking back costs as much as was added, so loading many models takes linear time.
-        let plant_before = PlantMark::new(plant);
-        let scene_before = scene_graph.as_ref().map(|s| s.registration_mark());
-        let result = self.install_in(name, plant, scene_graph.as_deref_mut());
-        if result.is_err() {
-            if let (Some(scene_graph), Some(mark)) = (scene_graph.as_deref_mut(), scene_before) {
-                let taken = scene_graph.take_back(mark);
-                taken.expect("the mark was made by this scene");
-            }
-            // Without a scene no frame was registered.
-            let inspector = scene_graph.as_deref().map(|s| s.model_inspector());
-            plant_before.take_back(plant, |f| inspector.is_none_or(|i| i.frame_name(f).is_ok()));
-        }
-        result
-    }
-
-    fn install_in(
-        &self,
-        name: &str,
-        plant: &mut MultibodyPlant,
-        scene_graph: Option<&mut SceneGraph>,
-    ) -> Result<ModelInstanceIndex, Failure> {
-        let instance = plant.add_model_instance(name)?;
-        let first = plant.num_bodies();
+        let name = naming.name.unwrap_or(&self.name);
+        let instance = target.add_model_instance(naming.scope, name)?;
+        let name = target.plant.model_instance_name(instance)?.to_string();
+        let first = target.plant.num_bodies();
         let body = |local: BodyIndex| match local.index() {
             0 => BodyIndex::WORLD,
             i => BodyIndex::new(first + i - 1),
         };
         for b in &self.bodies[1..] {
-            plant.add_rigid_body(&b.name, instance, b.inertia)?;
+            target.plant.add_rigid_body(&b.name, instance, b.inertia)?;
         }
-        if let Some(scene_graph) = scene_graph {
-            plant.register_as_source_for_scene_graph(scene_graph)?;
-            plant.ensure_frames(scene_graph)?;
-            for (i, b) in self.bodies.iter().enumerate() {
-                for g in &b.geometries {
-                    let id = body(BodyIndex::new(i));
-                    let registered = g.register(plant, scene_graph, id);
-                    registered.map_err(|error| Failure {
-                        place: g.place,
-                        error,
-                    })?;
-                }
+        for (i, b) in self.bodies.iter().enumerate() {
+            for g in &b.geometries {
+                let registered = g.register(target, body(BodyIndex::new(i)));
+                registered.map_err(|error| Failure {
+                    place: g.place,
+                    error,
+                })?;
             }
         }
-        for mut frame in self.frames.iter().cloned() {
-            frame.body = body(frame.body);
-            plant.add_frame(frame.with_model_instance(instance))?;
-        }
+        let plant = &mut *target.plant;
         let first_joint = plant.num_joints();
         let joint = |local: JointIndex| JointIndex::new(first_joint + local.index());
         for mut j in self.joints.iter().cloned() {
             (j.parent, j.child) = (body(j.parent), body(j.child));
             plant.add_joint(j.with_model_instance(instance))?;
+        }
+        for mut frame in self.frames.iter().cloned() {
+            frame.body = body(frame.body);
+            plant.add_frame(frame.with_model_instance(instance))?;
         }
         for a in &self.actuators {
             let index = plant.add_joint_actuator(&a.name, joint(a.joint), a.effort_limit)?;
@@ -165,9 +140,10 @@ impl Model {
         }
         for group in &self.filter_groups {
             let scoped = |group: &String| format!("{name}::{group}");
-            plant.filter_groups.push(CollisionFilterGroup {
+            target.add_collision_filter_group(FilterGroup {
                 name: scoped(&group.name),
                 members: group.members.iter().copied().map(body).collect(),
+                member_groups: vec![],
                 ignored: group.ignored.iter().map(scoped).collect(),
             });
         }
@@ -176,30 +152,15 @@ impl Model {
 }
 
 impl Geometry {
-    fn register(
-        &self,
-        plant: &mut MultibodyPlant,
-        scene_graph: &mut SceneGraph,
-        body: BodyIndex,
-    ) -> Result<()> {
+    fn register(&self, target: &mut Target<'_>, body: BodyIndex) -> Result<()> {
         let (x_bg, shape, name) = (self.x_bg, self.shape.clone(), &*self.name);
         match &self.role {
             Role::Visual(properties) => {
-                let properties = properties.clone();
-                plant.register_visual_geometry(scene_graph, body, x_bg, shape, name, properties)?;
+                target.register_visual(body, x_bg, shape, name, properties.clone())
             }
             Role::Collision(properties) => {
-                let properties = properties.clone();
-                plant.register_collision_geometry(
-                    scene_graph,
-                    body,
-                    x_bg,
-                    shape,
-                    name,
-                    properties,
-                )?;
+                target.register_collision(body, x_bg, shape, name, properties.clone())
             }
         }
-        Ok(())
     }
 }

@@ -1,13 +1,15 @@
 //! From model files to a plant.
 
 use super::diagnostic::{Diagnostic, Severity};
-use super::model::Model;
+use super::input::{Input, Naming};
 use super::package_map::PackageMap;
+use super::plant_mark::PlantMark;
+use super::target::Target;
 use super::urdf;
 use crate::error::{Error, Result};
 use crate::index::ModelInstanceIndex;
 use crate::plant::MultibodyPlant;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tarragon_geometry::SceneGraph;
 
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
@@ -39,44 +41,6 @@ pub struct Parser<'p> {
     prefix: String,
     auto_renaming: bool,
     strict: bool,
-}
-
-/// Where a model's files are.
-pub(crate) struct Resources<'a> {
-    packages: &'a PackageMap,
-    /// Directory of the model file; none for a model given as text.
-    directory: Option<&'a Path>,
-    /// Whether geometry is wanted; its files need not exist otherwise.
-    pub(crate) geometry: bool,
-}
-
-impl Resources<'_> {
-    /// The file that a URI or a path relative to the model file stands for.
-    pub(crate) fn resolve(&self, uri: &str) -> Result<PathBuf, String> {
-        let path = if uri.contains("://") {
-            self.packages.resolve_url(uri).map_err(|e| e.to_string())?
-        } else if let Some(directory) = self.directory {
-            directory.join(uri)
-        } else if Path::new(uri).is_absolute() {
-            uri.into()
-        } else {
-            return Err(format!(
-                "'{uri}' is relative to the model file, but the model was given as text; use \
-                 package:// or file://"
-            ));
-        };
-        if path.is_file() {
-            return Ok(path);
-        }
-        let hint = match uri.contains("://") {
-            true => "correct the name or the parser's package map",
-            false => "names without package:// are relative to the model file; correct the name",
-        };
-        Err(format!(
-            "'{uri}' resolves to '{}', which does not exist; {hint}",
-            path.display()
-        ))
-    }
 }
 
 impl<'p> Parser<'p> {
@@ -141,15 +105,18 @@ impl<'p> Parser<'p> {
     ///
     /// # Errors
     /// If the file can not be read, its suffix is not known, or something in it is wrong; the message
-    /// gives file, line and column.
+    /// gives file, line and column. Plant and scene are as before then.
     pub fn add_models(&mut self, path: impl AsRef<Path>) -> Result<Vec<ModelInstanceIndex>> {
         let path = path.as_ref();
-        let format = path.extension().map(|s| s.to_string_lossy().to_lowercase());
-        check_format(&path.display().to_string(), format.as_deref().unwrap_or(""))?;
+        let format = Format::of_file(path)?;
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
         self.package_map.populate_upstream(path);
-        let directory = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        self.add(&path.display().to_string(), &bytes, Some(&directory))
+        let input = Input {
+            file: &path.display().to_string(),
+            bytes: &bytes,
+            directory: Some(path.parent().unwrap_or(Path::new(""))),
+        };
+        self.add(format, &input)
     }
 
     /// As [`Self::add_models`], by a `package://`, `model://` or `file://` URL.
@@ -161,8 +128,8 @@ impl<'p> Parser<'p> {
         self.add_models(path)
     }
 
-    /// Adds the models of a text in the given format (`urdf`). Files that it names must be absolute
-    /// or URLs.
+    /// Adds the models of a text in the given format, one of the suffixes without the first dot. Files
+    /// that it names must be absolute or URLs.
     ///
     /// # Errors
     /// As [`Self::add_models`].
@@ -171,81 +138,122 @@ impl<'p> Parser<'p> {
         text: &str,
         format: &str,
     ) -> Result<Vec<ModelInstanceIndex>> {
-        check_format("model text", format)?;
-        self.add(&format!("<literal>.{format}"), text.as_bytes(), None)
+        let file = format!("<literal>.{format}");
+        let input = Input {
+            file: &file,
+            bytes: text.as_bytes(),
+            directory: None,
+        };
+        self.add(Format::of_name("model text", format)?, &input)
     }
 
-    fn add(
-        &mut self,
-        file: &str,
-        bytes: &[u8],
-        directory: Option<&Path>,
-    ) -> Result<Vec<ModelInstanceIndex>> {
-        let _span = tracing::info_span!("parse", file).entered();
-        let resources = Resources {
-            packages: &self.package_map,
-            directory,
-            geometry: self.scene_graph.is_some(),
-        };
-        let (model, mut found) = urdf::parse(file, bytes, &resources);
+    /// Parses into plant and scene; what was added is taken back if anything was wrong.
+    fn add(&mut self, format: Format, input: &Input<'_>) -> Result<Vec<ModelInstanceIndex>> {
+        let _span = tracing::info_span!("parse", file = input.file).entered();
+        // Taking back costs as much as was added, so loading many models takes linear time.
+        let plant_before = PlantMark::new(self.plant);
+        let scene_before = self.scene_graph.as_ref().map(|s| s.registration_mark());
+        let mut found = vec![];
+        let result = self.add_marked(format, input, &mut found);
         if self.strict {
             found.iter_mut().for_each(|d| d.severity = Severity::Error);
         }
-        let errors: Vec<&Diagnostic> = found
-            .iter()
-            .filter(|d| d.severity == Severity::Error)
-            .collect();
-        let failure = errors
-            .first()
-            .map(|first| Error::parse((*first).clone(), errors.len() - 1));
+        let errors = found.iter().filter(|d| d.severity == Severity::Error);
+        let failure = match (errors.clone().next(), &result) {
+            (Some(first), _) => Some(Error::parse(first.clone(), errors.count() - 1)),
+            (None, Ok(models)) if models.is_empty() => {
+                let message = format!("{}: no model was found", input.file);
+                Some(Error::invalid(message))
+            }
+            (None, _) => None,
+        };
         self.diagnostics.extend(found);
-        match (model, failure) {
-            (_, Some(error)) => Err(error),
-            (Some(model), None) => self.install(file, model).map(|instance| vec![instance]),
-            (None, None) => Err(Error::invalid(format!("{file}: no model was found"))),
+        if failure.is_some() || result.is_err() {
+            if let (Some(scene_graph), Some(mark)) = (&mut self.scene_graph, scene_before) {
+                let taken = scene_graph.take_back(mark);
+                taken.expect("the mark was made by this scene");
+            }
+            // Without a scene no frame was registered.
+            let inspector = self.scene_graph.as_deref().map(|s| s.model_inspector());
+            let has_frame = |f| inspector.is_none_or(|i| i.frame_name(f).is_ok());
+            plant_before.take_back(self.plant, has_frame);
         }
+        failure.map_or(result, Err)
     }
 
-    fn install(&mut self, file: &str, model: Model) -> Result<ModelInstanceIndex> {
-        let mut name = match self.prefix.as_str() {
-            "" => model.name.clone(),
-            prefix => format!("{prefix}::{}", model.name),
-        };
-        if self.auto_renaming {
-            let taken = |name: &str| self.plant.model_instances.iter().any(|m| m == name);
-            let base = name.clone();
-            let mut subscript = 0;
-            while taken(&name) {
-                subscript += 1;
-                name = format!("{base}_{subscript}");
-            }
+    fn add_marked(
+        &mut self,
+        format: Format,
+        input: &Input<'_>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Vec<ModelInstanceIndex>> {
+        if let Some(scene_graph) = self.scene_graph.as_deref_mut() {
+            self.plant.register_as_source_for_scene_graph(scene_graph)?;
+            self.plant.ensure_frames(scene_graph)?;
         }
-        let scene_graph = self.scene_graph.as_deref_mut();
-        model
-            .install(&name, self.plant, scene_graph)
-            .map_err(|failure| {
-                let (line, column) = failure.place;
-                let diagnostic = Diagnostic {
-                    severity: Severity::Error,
-                    file: file.into(),
-                    line,
-                    column,
-                    message: failure.error.to_string(),
-                };
-                self.diagnostics.push(diagnostic.clone());
-                Error::parse(diagnostic, 0)
-            })
+        let mut target = Target {
+            plant: self.plant,
+            scene_graph: self.scene_graph.as_deref_mut(),
+            packages: &self.package_map,
+            auto_renaming: self.auto_renaming,
+            filter_groups: vec![],
+        };
+        let naming = Naming {
+            name: None,
+            scope: &self.prefix,
+        };
+        let models = format.parse(input, &naming, &mut target, diagnostics);
+        let groups = target.filter_groups;
+        if let Some(scene_graph) = self.scene_graph.as_deref_mut() {
+            self.plant.ensure_frames(scene_graph)?;
+        }
+        if let Err(error) = self.plant.add_filter_groups(&groups) {
+            diagnostics.push(Diagnostic::of_file(input.file, error));
+        }
+        Ok(models)
     }
 }
 
-fn check_format(what: &str, format: &str) -> Result<()> {
-    match format {
-        "urdf" => Ok(()),
-        "sdf" | "xml" | "yaml" | "obj" => Err(Error::invalid(format!(
-            "{what}: the format '.{format}' is not supported yet, .urdf is expected"
-        ))),
-        other => Err(Error::invalid(format!(
-            "{what}: the suffix '.{other}' is no model format, .urdf is expected"
-        ))),
+/// What a model file is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Urdf,
+}
+
+/// All suffixes, for messages.
+const SUFFIXES: &str = ".urdf";
+
+impl Format {
+    /// By the suffix of a file.
+    pub(crate) fn of_file(path: &Path) -> Result<Self> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let suffix = name.split_once('.').map_or("", |(_, s)| s);
+        let last = suffix.rsplit_once('.').map_or(suffix, |(_, s)| s);
+        let format = match suffix.to_lowercase().ends_with("dmd.yaml") {
+            true => "dmd.yaml",
+            false => last,
+        };
+        Self::of_name(&path.display().to_string(), format)
+    }
+    /// By name; `what` is for the message.
+    pub(crate) fn of_name(what: &str, name: &str) -> Result<Self> {
+        match &*name.to_lowercase() {
+            "urdf" => Ok(Self::Urdf),
+            other => Err(Error::invalid(format!(
+                "{what}: the suffix '.{other}' is no model format; {SUFFIXES} is expected"
+            ))),
+        }
+    }
+    /// Adds the models of a file; failure is an error among the diagnostics.
+    pub(crate) fn parse(
+        self,
+        input: &Input<'_>,
+        naming: &Naming<'_>,
+        target: &mut Target<'_>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Vec<ModelInstanceIndex> {
+        match self {
+            Self::Urdf => urdf::parse(input, naming, target, diagnostics),
+        }
     }
 }

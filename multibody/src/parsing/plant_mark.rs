@@ -1,8 +1,7 @@
 //! Taking back what a model that could not be loaded has left in a plant.
 
-use crate::index::ModelInstanceIndex;
 use crate::plant::MultibodyPlant;
-use std::collections::BTreeSet;
+use nalgebra::Vector3;
 use tarragon_geometry::FrameId;
 
 /// How far the lists of a plant went.
@@ -12,8 +11,13 @@ pub(super) struct PlantMark {
     frames: usize,
     joints: usize,
     actuators: usize,
-    couplers: usize,
+    constraints: usize,
+    force_elements: usize,
+    keyframes: usize,
+    cameras: usize,
+    sites: usize,
     filter_groups: usize,
+    gravity: Vector3<f64>,
     is_source: bool,
     /// Of collisions and visuals: bodies that had a list, and the length of the world's.
     geometries: [(usize, usize); 2],
@@ -28,7 +32,12 @@ impl PlantMark {
             frames: plant.frames.len(),
             joints: plant.joints.len(),
             actuators: plant.actuators.len(),
-            couplers: plant.couplers.len(),
+            constraints: plant.constraints.len(),
+            force_elements: plant.force_elements.len(),
+            keyframes: plant.keyframes.len(),
+            cameras: plant.cameras.len(),
+            sites: plant.sites.len(),
+            gravity: plant.gravity,
             filter_groups: plant.filter_groups.len(),
             is_source: registration.is_some(),
             geometries: registration.map_or([(0, 0); 2], |r| {
@@ -37,25 +46,34 @@ impl PlantMark {
         }
     }
 
-    /// Removes what was added since; it must be of new model instances, except for geometry on the
-    /// world. `has_frame` tells if a frame is (still) in the scene.
+    /// Removes what was added since. `has_frame` tells if a frame is (still) in the scene.
     pub(super) fn take_back(self, plant: &mut MultibodyPlant, has_frame: impl Fn(FrameId) -> bool) {
-        plant.model_instances.truncate(self.model_instances);
-        plant.bodies.truncate(self.bodies);
-        plant.inboard.truncate(self.bodies);
-        plant.default_free_poses.truncate(self.bodies);
-        plant.frames.truncate(self.frames);
-        plant.joints.truncate(self.joints);
-        plant.actuators.truncate(self.actuators);
-        plant.couplers.truncate(self.couplers);
-        plant.filter_groups.truncate(self.filter_groups);
         let taken = &mut plant.taken;
-        let first = (ModelInstanceIndex::new(self.model_instances), String::new());
-        let forget = |names: &mut BTreeSet<_>| drop(names.split_off(&first));
-        forget(&mut taken.bodies);
-        forget(&mut taken.frames);
-        forget(&mut taken.joints);
-        forget(&mut taken.actuators);
+        for body in plant.bodies.drain(self.bodies..) {
+            taken.bodies.remove(&(body.model_instance, body.name));
+        }
+        for frame in plant.frames.drain(self.frames..) {
+            taken.frames.remove(&(frame.model_instance(), frame.name));
+        }
+        for joint in plant.joints.drain(self.joints..) {
+            let pair = (joint.parent.min(joint.child), joint.parent.max(joint.child));
+            taken.joined.remove(&pair);
+            taken.joints.remove(&(joint.model_instance(), joint.name));
+        }
+        for actuator in plant.actuators.drain(self.actuators..) {
+            taken
+                .actuators
+                .remove(&(actuator.model_instance, actuator.name));
+        }
+        plant.model_instances.truncate(self.model_instances);
+        plant.default_free_poses.truncate(self.bodies);
+        plant.constraints.truncate(self.constraints);
+        plant.force_elements.truncate(self.force_elements);
+        plant.keyframes.truncate(self.keyframes);
+        plant.cameras.truncate(self.cameras);
+        plant.sites.truncate(self.sites);
+        plant.filter_groups.truncate(self.filter_groups);
+        plant.gravity = self.gravity;
         if !self.is_source {
             plant.registration = None;
         }

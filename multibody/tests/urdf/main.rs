@@ -120,7 +120,7 @@ fn everything_of_a_robot_arrives() {
         (motor.effort_limit(), motor.default_gear_ratio()),
         (4.0, 7.0)
     );
-    let coupler = p.coupler_constraints()[0];
+    let coupler = *p.coupler_constraints().next().unwrap();
     assert_eq!(
         (coupler.joint1, coupler.gear_ratio, coupler.offset),
         (slide, 2.0, 0.1)

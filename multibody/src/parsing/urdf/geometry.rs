@@ -35,7 +35,7 @@ impl GeometryNames {
     }
 }
 
-impl Robot<'_, '_> {
+impl Robot<'_> {
     pub(super) fn read_visual(
         &mut self,
         node: Node<'_, '_>,

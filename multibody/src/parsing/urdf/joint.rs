@@ -1,9 +1,10 @@
 //! Joints.
 
 use super::Robot;
+use crate::constraint::CouplerConstraint;
 use crate::error::Result;
 use crate::index::{BodyIndex, JointIndex};
-use crate::joint::{CouplerConstraint, Joint};
+use crate::joint::Joint;
 use crate::parsing::xml::Parsed;
 use nalgebra::{Isometry3, Vector3};
 use roxmltree::Node;
@@ -26,7 +27,7 @@ struct Limits {
     acceleration: f64,
 }
 
-impl Robot<'_, '_> {
+impl Robot<'_> {
     pub(super) fn read_joint(&mut self, node: Node<'_, '_>) -> Parsed<()> {
         let name = self.reader.required(node, "name")?.to_string();
         if self.joints.contains_key(&name) {

@@ -8,7 +8,7 @@ use crate::parsing::model::Body;
 use crate::parsing::xml::Parsed;
 use roxmltree::Node;
 
-impl Robot<'_, '_> {
+impl Robot<'_> {
     pub(super) fn read_link(&mut self, node: Node<'_, '_>) -> Parsed<()> {
         let name = self.reader.required(node, "name")?.to_string();
         let world = name == "world";

@@ -18,7 +18,7 @@ pub(super) struct Material {
 #[derive(Debug, Default)]
 pub(super) struct Materials(BTreeMap<String, Material>);
 
-impl Robot<'_, '_> {
+impl Robot<'_> {
     pub(super) fn read_global_material(&mut self, node: Node<'_, '_>) -> Parsed<()> {
         self.reader.required(node, "name")?;
         self.read_material(node).map(|_| ())

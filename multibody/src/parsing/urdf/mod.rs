@@ -11,17 +11,20 @@ mod material;
 mod transmission;
 
 use super::diagnostic::{Diagnostic, Severity};
-use super::model::Model;
-use super::parser::Resources;
+use super::input::{Input, Naming};
+use super::model::{Failure, Model};
+use super::package_map::PackageMap;
+use super::target::{self, Target};
 use super::xml::{Parsed, Prepared, Reader};
 use crate::body::FixedOffsetFrame;
 use crate::collision_filters::CollisionFilterGroup;
-use crate::index::BodyIndex;
+use crate::index::{BodyIndex, ModelInstanceIndex};
 use crate::topology::find_loop;
 use material::Materials;
 use nalgebra::{Isometry3, Vector3};
 use roxmltree::Node;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use tarragon_framework::math;
 
 /// `drake:` elements of a robot that mean something to Drake but not yet to us.
@@ -33,21 +36,65 @@ const NOT_YET: [&str; 5] = [
     "loop_joint",
 ];
 
-/// Reads a URDF file; no model if there is an error among the diagnostics.
+/// Adds the robot of a URDF file.
 pub(crate) fn parse(
-    file: &str,
-    bytes: &[u8],
+    input: &Input<'_>,
+    naming: &Naming<'_>,
+    target: &mut Target<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<ModelInstanceIndex> {
+    let resources = Resources {
+        packages: target.packages,
+        directory: input.directory,
+        geometry: target.has_scene(),
+    };
+    let Some(model) = read(input, naming, &resources, diagnostics) else {
+        return vec![];
+    };
+    match model.install(naming, target) {
+        Ok(instance) => vec![instance],
+        Err(Failure { place, error }) => {
+            let (line, column) = place;
+            diagnostics.push(Diagnostic {
+                line,
+                column,
+                ..Diagnostic::of_file(input.file, error)
+            });
+            vec![]
+        }
+    }
+}
+
+/// Where a model's files are.
+struct Resources<'a> {
+    packages: &'a PackageMap,
+    directory: Option<&'a Path>,
+    /// Whether geometry is wanted; its files need not exist otherwise.
+    geometry: bool,
+}
+
+impl Resources<'_> {
+    fn resolve(&self, uri: &str) -> Result<PathBuf, String> {
+        target::resolve(self.packages, uri, self.directory)
+    }
+}
+
+/// Reads a robot; no model if there is an error among the diagnostics.
+fn read(
+    input: &Input<'_>,
+    naming: &Naming<'_>,
     resources: &Resources<'_>,
-) -> (Option<Model>, Vec<Diagnostic>) {
-    let text = String::from_utf8_lossy(bytes);
-    let mut diagnostics = vec![];
-    if let Err(error) = std::str::from_utf8(bytes) {
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Model> {
+    let file = input.file;
+    let text = String::from_utf8_lossy(input.bytes);
+    if let Err(error) = std::str::from_utf8(input.bytes) {
         diagnostics.push(Diagnostic {
             severity: Severity::Warning,
-            file: file.into(),
-            line: 0,
-            column: 0,
-            message: format!("byte {} is not UTF-8; it is replaced", error.valid_up_to()),
+            ..Diagnostic::of_file(
+                file,
+                format!("byte {} is not UTF-8; it is replaced", error.valid_up_to()),
+            )
         });
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -56,12 +103,13 @@ pub(crate) fn parse(
         Ok(document) => document,
         Err(error) => {
             diagnostics.push(error);
-            return (None, diagnostics);
+            return None;
         }
     };
     let mut robot = Robot {
         reader: Reader::new(file, &prepared),
         resources,
+        named: naming.name.is_some(),
         model: Model::new(""),
         links: BTreeMap::from([("world".into(), BodyIndex::WORLD)]),
         joints: BTreeMap::new(),
@@ -73,13 +121,15 @@ pub(crate) fn parse(
     let failed = robot.reader.failed();
     let Robot { reader, model, .. } = robot;
     diagnostics.extend(reader.into_diagnostics());
-    ((!failed).then_some(model), diagnostics)
+    (!failed).then_some(model)
 }
 
 /// A robot being read.
-struct Robot<'a, 'r> {
+struct Robot<'a> {
     reader: Reader<'a>,
-    resources: &'a Resources<'r>,
+    resources: &'a Resources<'a>,
+    /// The caller has a name for the model.
+    named: bool,
     model: Model,
     /// Links by name; the world is one.
     links: BTreeMap<String, BodyIndex>,
@@ -90,7 +140,7 @@ struct Robot<'a, 'r> {
     materials: Materials,
 }
 
-impl Robot<'_, '_> {
+impl Robot<'_> {
     fn read(&mut self, root: Node<'_, '_>) -> Parsed<()> {
         let tag = self.reader.tag(root);
         if tag != "robot" {
@@ -99,7 +149,9 @@ impl Robot<'_, '_> {
         }
         // An error leaves out the element that has it; the rest is still looked at, so that one run
         // tells all.
-        if let Ok(name) = self.reader.required(root, "name") {
+        if self.named {
+            // The file's own name does not matter.
+        } else if let Ok(name) = self.reader.required(root, "name") {
             self.model.name = name.into();
         }
         if self.resources.geometry {

@@ -6,7 +6,7 @@ use crate::parsing::model::Actuator;
 use crate::parsing::xml::Parsed;
 use roxmltree::Node;
 
-impl Robot<'_, '_> {
+impl Robot<'_> {
     /// As in Drake, only simple transmissions count, and an effort limit of 0 means that there is no
     /// motor.
     pub(super) fn read_transmission(&mut self, node: Node<'_, '_>) -> Parsed<()> {

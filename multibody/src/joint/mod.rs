@@ -1,82 +1,21 @@
 //! Joints and their actuators.
 
+mod actuator;
+mod kind;
+
+pub use actuator::{JointActuator, PdControllerGains};
+pub use kind::JointKind;
+
 use crate::error::{Error, Result};
-use crate::index::{BodyIndex, JointIndex, ModelInstanceIndex};
+use crate::index::{BodyIndex, FrameIndex, ModelInstanceIndex};
 use nalgebra::{Isometry3, Unit, Vector3};
-
-/// How the child's joint frame M moves in the parent's joint frame F.
-///
-/// ```
-/// use nalgebra::Vector3;
-/// use tarragon_multibody::JointKind;
-/// let slide = JointKind::Prismatic { axis: Vector3::x_axis() };
-/// assert_eq!((slide.type_name(), slide.num_positions()), ("prismatic", 1));
-/// let free = JointKind::QuaternionFloating;
-/// assert_eq!((free.num_positions(), free.num_velocities()), (7, 6));
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum JointKind {
-    /// Not at all: `X_FM` is constant.
-    Weld {
-        /// The constant pose of M in F.
-        x_fm: Isometry3<f64>,
-    },
-    /// Turns about an axis fixed in F and M; q is the angle (rad).
-    Revolute {
-        /// The axis, expressed in F (and in M).
-        axis: Unit<Vector3<f64>>,
-    },
-    /// Slides along an axis fixed in F and M; q is the distance (m).
-    Prismatic {
-        /// The axis, expressed in F (and in M).
-        axis: Unit<Vector3<f64>>,
-    },
-    /// Six degrees of freedom; q is `[qw, qx, qy, qz, x, y, z]` of `X_FM`, v is `w_FM_F, v_FM_F`.
-    QuaternionFloating,
-}
-
-impl JointKind {
-    /// Drake's name of the type: `weld`, `revolute`, `prismatic`, `quaternion_floating`.
-    pub fn type_name(&self) -> &'static str {
-        match self {
-            Self::Weld { .. } => "weld",
-            Self::Revolute { .. } => "revolute",
-            Self::Prismatic { .. } => "prismatic",
-            Self::QuaternionFloating => "quaternion_floating",
-        }
-    }
-    /// Number of generalized positions.
-    pub fn num_positions(&self) -> usize {
-        match self {
-            Self::Weld { .. } => 0,
-            Self::Revolute { .. } | Self::Prismatic { .. } => 1,
-            Self::QuaternionFloating => 7,
-        }
-    }
-    /// Number of generalized velocities.
-    pub fn num_velocities(&self) -> usize {
-        match self {
-            Self::Weld { .. } => 0,
-            Self::Revolute { .. } | Self::Prismatic { .. } => 1,
-            Self::QuaternionFloating => 6,
-        }
-    }
-    /// Suffixes of the names of the positions.
-    pub(crate) fn position_suffixes(&self) -> &'static [&'static str] {
-        match self {
-            Self::Weld { .. } => &[],
-            Self::Revolute { .. } => &["q"],
-            Self::Prismatic { .. } => &["x"],
-            Self::QuaternionFloating => &["qw", "qx", "qy", "qz", "x", "y", "z"],
-        }
-    }
-}
 
 /// A joint between a parent and a child body (Drake's `Joint`).
 ///
 /// Frame F is fixed on the parent P at `X_PF`, frame M on the child B at `X_BM`; the kind says how
-/// M moves in F. Positions are in rad or m, velocities in rad/s or m/s.
+/// M moves in F. Positions are in rad or m, velocities in rad/s or m/s. F and M are the frames of the
+/// bodies, or frames of the plant ([`Self::with_frame_on_parent`]), or new ones at a pose
+/// ([`Self::with_pose_on_parent`]), which the plant calls `{joint}_parent` and `{joint}_child`.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
@@ -99,6 +38,8 @@ pub struct Joint {
     pub(crate) kind: JointKind,
     pub(crate) parent: BodyIndex,
     pub(crate) child: BodyIndex,
+    pub(crate) on_parent: Attachment,
+    pub(crate) on_child: Attachment,
     pub(crate) x_pf: Isometry3<f64>,
     pub(crate) x_bm: Isometry3<f64>,
     pub(crate) position_limits: (Vec<f64>, Vec<f64>),
@@ -107,6 +48,17 @@ pub struct Joint {
     pub(crate) damping: Vec<f64>,
     pub(crate) default_positions: Vec<f64>,
     pub(crate) ephemeral: bool,
+}
+
+/// Where a joint's frame comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Attachment {
+    /// The body's own frame.
+    Body,
+    /// A new frame at this pose on the body.
+    Offset(Isometry3<f64>),
+    /// A frame of the plant.
+    Frame(FrameIndex),
 }
 
 /// Below this length (in the units of the axis) a vector has no direction.
@@ -135,6 +87,8 @@ impl Joint {
             kind,
             parent,
             child,
+            on_parent: Attachment::Body,
+            on_child: Attachment::Body,
             x_pf: Isometry3::identity(),
             x_bm: Isometry3::identity(),
             position_limits: unlimited(nq),
@@ -183,24 +137,82 @@ impl Joint {
     ) -> Result<Self> {
         let name = name.into();
         let axis = unit_axis(&name, axis)?;
-        Ok(Self::new(
-            name,
-            parent,
-            child,
-            JointKind::Prismatic { axis },
-        ))
+        let kind = JointKind::Prismatic { axis };
+        Ok(Self::new(name, parent, child, kind))
     }
 
-    /// Sets `X_PF`, the pose of F on the parent.
+    /// A screw about `axis`, expressed in F, whose length does not matter; `pitch` is the way per turn
+    /// (m).
+    ///
+    /// # Errors
+    /// If the axis has no direction or the pitch is not finite.
+    pub fn screw(
+        name: impl Into<String>,
+        parent: BodyIndex,
+        child: BodyIndex,
+        axis: Vector3<f64>,
+        pitch: f64,
+    ) -> Result<Self> {
+        let name = name.into();
+        let axis = unit_axis(&name, axis)?;
+        if !pitch.is_finite() {
+            return Err(Error::invalid(format!(
+                "joint '{name}': the screw's pitch is {pitch}, a finite number (m per turn) is expected"
+            )));
+        }
+        let kind = JointKind::Screw { axis, pitch };
+        Ok(Self::new(name, parent, child, kind))
+    }
+
+    /// A universal joint: about x of F, then about y of M.
+    pub fn universal(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
+        Self::new(name, parent, child, JointKind::Universal)
+    }
+    /// A ball joint, by roll, pitch and yaw.
+    pub fn ball_rpy(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
+        Self::new(name, parent, child, JointKind::BallRpy)
+    }
+    /// A joint that moves in the xy-plane of F.
+    pub fn planar(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
+        Self::new(name, parent, child, JointKind::Planar)
+    }
+    /// A joint with six degrees of freedom, by roll, pitch, yaw and position.
+    pub fn rpy_floating(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
+        Self::new(name, parent, child, JointKind::RpyFloating)
+    }
+    /// A joint with six degrees of freedom, by quaternion and position.
+    pub fn quaternion_floating(
+        name: impl Into<String>,
+        parent: BodyIndex,
+        child: BodyIndex,
+    ) -> Self {
+        Self::new(name, parent, child, JointKind::QuaternionFloating)
+    }
+
+    /// Sets `X_PF`, the pose of F on the parent; the plant adds a frame `{joint}_parent` there.
     #[must_use]
     pub fn with_pose_on_parent(mut self, x_pf: Isometry3<f64>) -> Self {
+        self.on_parent = Attachment::Offset(x_pf);
         self.x_pf = x_pf;
         self
     }
-    /// Sets `X_BM`, the pose of M on the child.
+    /// Sets `X_BM`, the pose of M on the child; the plant adds a frame `{joint}_child` there.
     #[must_use]
     pub fn with_pose_on_child(mut self, x_bm: Isometry3<f64>) -> Self {
+        self.on_child = Attachment::Offset(x_bm);
         self.x_bm = x_bm;
+        self
+    }
+    /// F is a frame of the plant; it must be on the parent body.
+    #[must_use]
+    pub fn with_frame_on_parent(mut self, frame: FrameIndex) -> Self {
+        self.on_parent = Attachment::Frame(frame);
+        self
+    }
+    /// M is a frame of the plant; it must be on the child body.
+    #[must_use]
+    pub fn with_frame_on_child(mut self, frame: FrameIndex) -> Self {
+        self.on_child = Attachment::Frame(frame);
         self
     }
     /// Puts the joint into another model instance than the child's.
@@ -240,14 +252,39 @@ impl Joint {
     ///
     /// # Errors
     /// If it is negative or not finite.
-    pub fn with_damping(mut self, damping: f64) -> Result<Self> {
-        if !(damping >= 0.0 && damping.is_finite()) {
+    pub fn with_damping(self, damping: f64) -> Result<Self> {
+        let n = self.num_velocities();
+        self.with_dampings(vec![damping; n])
+    }
+    /// Sets the damping per velocity (N m s/rad or N s/m).
+    ///
+    /// # Errors
+    /// If their number is not that of the velocities, or one is negative or not finite.
+    pub fn with_dampings(mut self, damping: Vec<f64>) -> Result<Self> {
+        if damping.len() != self.num_velocities() {
             return Err(Error::invalid(format!(
-                "joint '{}': damping is {damping}, a finite value of at least 0 is expected",
+                "joint '{}': {} values of damping, {} are expected",
+                self.name,
+                damping.len(),
+                self.num_velocities()
+            )));
+        }
+        if let Some(bad) = damping.iter().find(|d| !(**d >= 0.0 && d.is_finite())) {
+            return Err(Error::invalid(format!(
+                "joint '{}': damping is {bad}, a finite value of at least 0 is expected",
                 self.name
             )));
         }
-        self.damping.fill(damping);
+        self.damping = damping;
+        Ok(self)
+    }
+    /// Sets the default positions (rad or m; `[qw, qx, qy, qz, x, y, z]` for a quaternion joint).
+    ///
+    /// # Errors
+    /// If their number is wrong, one is not finite, or the quaternion is zero.
+    pub fn with_default_positions(mut self, q: Vec<f64>) -> Result<Self> {
+        self.check_default_positions(&q)?;
+        self.default_positions = q;
         Ok(self)
     }
 
@@ -297,6 +334,14 @@ impl Joint {
     /// Child body B.
     pub fn child_body(&self) -> BodyIndex {
         self.child
+    }
+    /// The plant's frame F on the parent; none before the joint is added to a plant.
+    pub fn frame_on_parent(&self) -> Option<FrameIndex> {
+        self.on_parent.frame()
+    }
+    /// The plant's frame M on the child; none before the joint is added to a plant.
+    pub fn frame_on_child(&self) -> Option<FrameIndex> {
+        self.on_child.frame()
     }
     /// `X_PF`: pose of the joint frame F on the parent.
     pub fn pose_on_parent(&self) -> &Isometry3<f64> {
@@ -370,6 +415,15 @@ impl Joint {
     }
 }
 
+impl Attachment {
+    fn frame(&self) -> Option<FrameIndex> {
+        match self {
+            Self::Frame(frame) => Some(*frame),
+            _ => None,
+        }
+    }
+}
+
 fn unit_axis(joint: &str, axis: Vector3<f64>) -> Result<Unit<Vector3<f64>>> {
     let finite = axis.iter().all(|x| x.is_finite());
     let unit = Unit::try_new(axis, AXIS_TOLERANCE).filter(|_| finite);
@@ -379,77 +433,4 @@ fn unit_axis(joint: &str, axis: Vector3<f64>) -> Result<Unit<Vector3<f64>>> {
             axis.as_slice()
         ))
     })
-}
-
-/// A motor on a joint (Drake's `JointActuator`). Kept for dynamics and for those who ask.
-///
-/// ```
-/// use nalgebra::Vector3;
-/// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
-/// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
-/// let hinge = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
-/// plant.add_joint_actuator("motor", hinge, 50.0)?;
-/// let motor: &JointActuator = &plant.actuators()[0];
-/// assert_eq!((motor.joint(), motor.effort_limit()), (hinge, 50.0));
-/// # Ok::<(), tarragon_multibody::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct JointActuator {
-    pub(crate) name: String,
-    pub(crate) joint: JointIndex,
-    pub(crate) effort_limit: f64,
-    pub(crate) rotor_inertia: f64,
-    pub(crate) gear_ratio: f64,
-}
-
-impl JointActuator {
-    /// Name, unique within the model instance of its joint.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-    /// The joint it drives.
-    pub fn joint(&self) -> JointIndex {
-        self.joint
-    }
-    /// Largest effort (N m or N), infinite without a limit.
-    pub fn effort_limit(&self) -> f64 {
-        self.effort_limit
-    }
-    /// Rotor inertia (kg m^2, or kg for a slide).
-    pub fn default_rotor_inertia(&self) -> f64 {
-        self.rotor_inertia
-    }
-    /// Rotor speed over joint speed.
-    pub fn default_gear_ratio(&self) -> f64 {
-        self.gear_ratio
-    }
-}
-
-/// `q0 = gear_ratio * q1 + offset` between two joints (Drake's coupler constraint, URDF's `mimic`).
-/// Kept for dynamics; kinematics takes every position from q.
-///
-/// ```
-/// use nalgebra::Vector3;
-/// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
-/// let mut finger = |name: &str| -> Result<JointIndex> {
-///     let body = plant.add_rigid_body(name, ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
-///     plant.add_joint(Joint::prismatic(name, BodyIndex::WORLD, body, Vector3::y())?)
-/// };
-/// let (joint0, joint1) = (finger("left")?, finger("right")?);
-/// plant.add_coupler_constraint(CouplerConstraint { joint0, joint1, gear_ratio: -1.0, offset: 0.0 })?;
-/// assert_eq!(plant.coupler_constraints()[0].joint0, joint0);
-/// # Ok::<(), tarragon_multibody::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CouplerConstraint {
-    /// The joint that follows.
-    pub joint0: JointIndex,
-    /// The joint that is followed.
-    pub joint1: JointIndex,
-    /// Ratio.
-    pub gear_ratio: f64,
-    /// Offset (rad or m).
-    pub offset: f64,
 }
