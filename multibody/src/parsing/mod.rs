@@ -6,7 +6,6 @@
 mod diagnostic;
 mod directives;
 mod input;
-mod model;
 mod package_map;
 mod parser;
 mod plant_mark;
