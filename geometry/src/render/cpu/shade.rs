@@ -5,12 +5,12 @@ use super::clusters::{ClusteredMesh, ShadedTriangle};
 use super::environment::Environment;
 use super::kernels::LinearBlocks;
 use super::normals::normal;
+use super::part::Object;
 use super::pbr::{Reflector, to_screen};
-use super::pixels::Pixels;
-use super::scene::Object;
+use super::scene::Scene;
 use super::shadow::Shadows;
 use super::surface::Model;
-use super::visual::Form;
+use super::visual::{Form, Visual};
 use crate::render::{LightFrame, LightParameter, LightType};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use smallvec::SmallVec;
@@ -74,7 +74,7 @@ impl Lights {
         }
     }
     /// The same lights in the frame of a geometry.
-    fn seen_from(&self, o: &Object<'_>) -> LightList {
+    fn seen_from(&self, o: &Object) -> LightList {
         let r: Matrix3<f32> = o.r.transpose().cast();
         let p: Vector3<f32> = o.p.cast();
         let turned = |l: &Light| Light {
@@ -129,13 +129,8 @@ fn unit(v: &Vector3x8) -> Vector3x8 {
     v.map(|x| x * scale)
 }
 
-/// What lights an image beside its lights.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Surroundings<'a> {
-    pub(super) shadows: Option<&'a Shadows<'a>>,
-    /// With `R_WC`.
-    pub(super) environment: Option<(&'a Environment, Matrix3<f64>)>,
-}
+/// An environment with `R_WC`.
+pub(super) type Surroundings<'a> = Option<(&'a Environment, Matrix3<f64>)>;
 
 /// Everything needed to colour the pixels of one object.
 pub(super) struct Shader<'a> {
@@ -146,13 +141,15 @@ pub(super) struct Shader<'a> {
     /// In the geometry's frame and in the camera's.
     lights: LightList,
     in_camera: &'a [Light],
-    pixels: &'a Pixels,
+    scene: &'a Scene<'a>,
+    shadows: Option<&'a Shadows>,
     /// Size of a pixel at unit depth.
     pixel: f32,
-    object: &'a Object<'a>,
+    object: &'a Object,
+    visual: &'a Visual,
     /// Not matt, or lit by an environment.
     physical: bool,
-    surroundings: &'a Surroundings<'a>,
+    environment: Surroundings<'a>,
 }
 
 /// First pixel, depths and which of eight pixels are meant.
@@ -188,22 +185,25 @@ struct Points {
 
 impl<'a> Shader<'a> {
     pub(super) fn new(
-        pixels: &'a Pixels,
+        scene: &'a Scene<'a>,
         lights: &'a Lights,
-        o: &'a Object<'a>,
-        surroundings: &'a Surroundings<'a>,
+        (o, visual): (&'a Object, &'a Visual),
+        environment: Surroundings<'a>,
     ) -> Self {
+        let pixels = scene.pixels();
         let axis = |k: usize| LinearBlocks::new(pixels.linear(&o.r.column(k).into()));
         Self {
             o: (-(o.r.transpose() * o.p)).cast(),
             d: std::array::from_fn(axis),
             lights: lights.seen_from(o),
             in_camera: &lights.0,
-            pixels,
+            scene,
+            shadows: scene.shadows(),
             pixel: (1.0 / pixels.focal[0]) as f32,
             object: o,
-            physical: surroundings.environment.is_some() || o.visual.has_model(),
-            surroundings,
+            visual,
+            physical: environment.is_some() || visual.has_model(),
+            environment,
         }
     }
     /// Colours as on the screen, in `[0, 1]` and above, and opacities of the eight pixels from
@@ -228,14 +228,14 @@ impl<'a> Shader<'a> {
             shape,
             diffuse,
             alpha,
-        } = &self.object.visual.form
+        } = &self.visual.form
         {
             let n = normal(shape, &x);
             // Towards the camera: the inside of a surface is lit like its outside.
             let away = dot(&n, &d).simd_gt(f32x8::ZERO);
             let n = n.map(|v| away.bitselect(-v, v));
             let alpha = f32x8::splat(*alpha);
-            if !self.physical && self.surroundings.shadows.is_none() {
+            if !self.physical && self.shadows.is_none() {
                 let mut light = [f32x8::ZERO; 3];
                 for l in &self.lights {
                     let (towards, strength) = l.arriving(&x);
@@ -266,7 +266,7 @@ impl<'a> Shader<'a> {
         at: At,
         parts: &[i32; 8],
     ) -> (Vector3x8, f32x8) {
-        let Form::Mesh(mesh) = &self.object.visual.form else {
+        let Form::Mesh(mesh) = &self.visual.form else {
             return ([f32x8::ZERO; 3], f32x8::ZERO);
         };
         let plain = self.plain_mesh_block(mesh, x, d, parts, at.3);
@@ -299,7 +299,7 @@ impl<'a> Shader<'a> {
             let strength = self.lit(i, strength, facing, &points.flat, at);
             reflector.add(&towards, strength, l.color, &mut sum);
         }
-        if let Some((environment, r_wc)) = self.surroundings.environment {
+        if let Some((environment, r_wc)) = self.environment {
             let r_wg = (r_wc * self.object.r).cast();
             reflector.add_environment(environment, &r_wg, at.3, &mut sum);
         }
@@ -307,7 +307,7 @@ impl<'a> Shader<'a> {
     }
     /// The strength of a light where nothing is in its way; where `facing` is false it does not matter.
     fn lit(&self, i: usize, strength: f32x8, facing: f32x8, n: &Vector3x8, at: At) -> f32x8 {
-        match self.surroundings.shadows {
+        match self.shadows {
             Some(shadows) if self.in_camera[i].casts_shadows => {
                 self.in_shadow(shadows, &self.in_camera[i], strength & facing, n, at)
             }
@@ -316,7 +316,7 @@ impl<'a> Shader<'a> {
     }
     fn in_shadow(
         &self,
-        shadows: &Shadows<'_>,
+        shadows: &Shadows,
         light: &Light,
         strength: f32x8,
         n: &Vector3x8,
@@ -328,12 +328,12 @@ impl<'a> Shader<'a> {
             if strength[k] <= 0.0 {
                 continue;
             }
-            let ray = self.pixels.ray(px + k as f64, py);
+            let ray = self.scene.pixels().ray(px + k as f64, py);
             let p = ray * f64::from(z[k]);
             let normal = Vector3::new(n[0][k], n[1][k], n[2][k]).cast();
             let normal = (self.object.r * normal).try_normalize(0.0).unwrap_or(-ray);
             let (towards, distance) = light.seen_at(&p);
-            if !shadows.is_lit(&p, &normal, &towards, distance) {
+            if !shadows.is_lit(self.scene, &p, &normal, &towards, distance) {
                 strength[k] = 0.0;
             }
         }
@@ -353,7 +353,7 @@ impl<'a> Shader<'a> {
         let material = triangle(mask.trailing_zeros() as usize).material;
         let surface = &mesh.materials[material as usize];
         let textured = surface.texture.is_some() || surface.opacity.is_some();
-        if textured || !mesh.colors.is_empty() || self.surroundings.shadows.is_some() {
+        if textured || !mesh.colors.is_empty() || self.shadows.is_some() {
             return None;
         }
         let (x, d) = (x.map(f32x8::to_array), d.map(f32x8::to_array));
@@ -432,7 +432,7 @@ impl<'a> Shader<'a> {
                 model[1][k] = found.roughness;
                 (0..3).for_each(|c| emissive[c][k] = found.emissive[c]);
             }
-            if self.surroundings.shadows.is_some() {
+            if self.shadows.is_some() {
                 let normal = triangle.facing(&lane(&d));
                 (0..3).for_each(|c| flat[c][k] = normal[c]);
             }
