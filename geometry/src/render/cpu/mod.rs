@@ -21,6 +21,7 @@ mod passes;
 mod pbr;
 mod picture;
 mod pixels;
+mod power;
 mod raster;
 mod rich;
 mod scene;

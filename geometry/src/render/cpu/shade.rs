@@ -1,7 +1,7 @@
 //! Colours of visible pixels: Lambert's law without ambient light, as Drake's VTK engine draws, or the
 //! reflection of [`super::pbr`].
 
-use super::clusters::{ClusteredMesh, ShadedTriangle};
+use super::clusters::{ClusteredMesh, ShadedTriangle, Uvs};
 use super::environment::Environment;
 use super::kernels::LinearBlocks;
 use super::normals::normal;
@@ -124,7 +124,8 @@ pub(super) fn dot(a: &Vector3x8, b: &Vector3x8) -> f32x8 {
 }
 
 /// Unit vectors; zero where there is no direction.
-fn unit(v: &Vector3x8) -> Vector3x8 {
+#[inline(always)]
+pub(super) fn unit(v: &Vector3x8) -> Vector3x8 {
     let scale = f32x8::ONE / dot(v, v).fast_max(f32x8::splat(f32::MIN_POSITIVE)).sqrt();
     v.map(|x| x * scale)
 }
@@ -219,7 +220,9 @@ impl<'a> Shader<'a> {
         mask: u32,
     ) -> (Vector3x8, f32x8) {
         let (px, py) = (f64::from(px), f64::from(py));
-        let d = self.d.map(|d| d.block(d.row(py), px));
+        // Written out: `map` over blocks is not inlined.
+        let axis = |k: usize| self.d[k].block(self.d[k].row(py), px);
+        let d = [axis(0), axis(1), axis(2)];
         // Pixels of other objects may have w = 0; what comes out there is not used.
         let z = f32x8::ONE / w;
         let o = splat3(&self.o);
@@ -282,8 +285,7 @@ impl<'a> Shader<'a> {
         let mut light = [f32x8::ZERO; 3];
         for (i, l) in self.lights.iter().enumerate() {
             let (towards, strength) = l.arriving(x);
-            let facing = dot(&points.n, &towards).simd_gt(f32x8::ZERO);
-            let strength = self.lit(i, strength, facing, &points.flat, at);
+            let strength = self.lit(i, strength, &towards, points, at);
             add_lambert(l, &points.n, &towards, strength, &mut light);
         }
         std::array::from_fn(|k| light[k] * points.color[k])
@@ -295,8 +297,7 @@ impl<'a> Shader<'a> {
         let mut sum = points.emissive;
         for (i, l) in self.lights.iter().enumerate() {
             let (towards, strength) = l.arriving(x);
-            let facing = dot(&points.n, &towards).simd_gt(f32x8::ZERO);
-            let strength = self.lit(i, strength, facing, &points.flat, at);
+            let strength = self.lit(i, strength, &towards, points, at);
             reflector.add(&towards, strength, l.color, &mut sum);
         }
         if let Some((environment, r_wc)) = self.environment {
@@ -305,11 +306,21 @@ impl<'a> Shader<'a> {
         }
         to_screen(sum)
     }
-    /// The strength of a light where nothing is in its way; where `facing` is false it does not matter.
-    fn lit(&self, i: usize, strength: f32x8, facing: f32x8, n: &Vector3x8, at: At) -> f32x8 {
+    /// The strength of a light where nothing is in its way; behind the surface it does not matter.
+    #[inline(always)]
+    fn lit(
+        &self,
+        i: usize,
+        strength: f32x8,
+        towards: &Vector3x8,
+        points: &Points,
+        at: At,
+    ) -> f32x8 {
         match self.shadows {
             Some(shadows) if self.in_camera[i].casts_shadows => {
-                self.in_shadow(shadows, &self.in_camera[i], strength & facing, n, at)
+                let facing = dot(&points.n, towards).simd_gt(f32x8::ZERO);
+                let light = &self.in_camera[i];
+                self.in_shadow(shadows, light, strength & facing, &points.flat, at)
             }
             _ => strength,
         }
@@ -350,10 +361,17 @@ impl<'a> Shader<'a> {
         mut mask: u32,
     ) -> Option<Points> {
         let triangle = |k: usize| &mesh.triangles[parts[k] as usize];
-        let material = triangle(mask.trailing_zeros() as usize).material;
+        let first = mask.trailing_zeros() as usize;
+        let material = triangle(first).material;
         let surface = &mesh.materials[material as usize];
         let textured = surface.texture.is_some() || surface.opacity.is_some();
         if textured || !mesh.colors.is_empty() || self.shadows.is_some() {
+            return None;
+        }
+        // All at once, before anything depends on it: triangles come from far away in memory.
+        let meant = |k: usize| if mask >> k & 1 == 1 { k } else { first };
+        let differs = |k: usize| triangle(meant(k)).material ^ material;
+        if (0..8).fold(0, |any, k| any | differs(k)) != 0 {
             return None;
         }
         let (x, d) = (x.map(f32x8::to_array), d.map(f32x8::to_array));
@@ -363,9 +381,6 @@ impl<'a> Shader<'a> {
             let k = mask.trailing_zeros() as usize;
             mask &= mask - 1;
             let triangle = triangle(k);
-            if triangle.material != material {
-                return None;
-            }
             let (normal, _) = triangle.at(&lane(&x, k), &lane(&d, k));
             (0..3).for_each(|c| n[c][k] = normal[c]);
         }
@@ -402,9 +417,11 @@ impl<'a> Shader<'a> {
             let surface = &mesh.materials[triangle.material as usize];
             let (normal, weights) = triangle.at(&lane(&x), &lane(&d));
             let (mut color, mut alpha) = (surface.diffuse, surface.alpha);
-            let footprint = || self.pixel * z[k] * triangle.uv_per_metre();
+            let uv = || mesh.uvs.get(part).copied().unwrap_or_default();
+            let footprint = |uv: &Uvs| self.pixel * z[k] * triangle.uv_per_metre(uv);
             if let Some(texture) = &surface.texture {
-                let [r, g, b, a] = texture.sample(triangle.uv_at(weights), footprint());
+                let uv = uv();
+                let [r, g, b, a] = texture.sample(uv_at(&uv, weights), footprint(&uv));
                 let mut sample = [r, g, b];
                 if self.physical {
                     sample = sample.map(|c| c.powf(super::pbr::GAMMA));
@@ -413,7 +430,8 @@ impl<'a> Shader<'a> {
                 alpha *= a;
             }
             if let Some(opacity) = &surface.opacity {
-                alpha *= opacity.sample(triangle.uv_at(weights), footprint())[0];
+                let uv = uv();
+                alpha *= opacity.sample(uv_at(&uv, weights), footprint(&uv))[0];
             }
             if let Some([a, b, c]) = mesh.colors.get(part) {
                 let [v, w] = weights;
@@ -456,7 +474,7 @@ impl ShadedTriangle {
         let [gv, gw] = &self.to_weights;
         let v = q.dot(gv).clamp(0.0, 1.0);
         let w = q.dot(gw).clamp(0.0, 1.0 - v);
-        let n = self.n[0] + self.n[1] * v + self.n[2] * w;
+        let n = self.normal(v, w);
         // Seen from behind, a surface is lit like its front.
         let away = gv.cross(gw).dot(d) > 0.0;
         (if away { -n } else { n }, [v, w])
@@ -468,15 +486,15 @@ impl ShadedTriangle {
         let n = n.try_normalize(0.0).unwrap_or(-d);
         if n.dot(d) > 0.0 { -n } else { n }
     }
-    fn uv_at(&self, [v, w]: [f32; 2]) -> [f32; 2] {
-        let [a, b, c] = &self.uv;
-        std::array::from_fn(|k| a[k] + b[k] * v + c[k] * w)
-    }
     /// Texture coordinates per metre, on average over directions.
-    fn uv_per_metre(&self) -> f32 {
-        let [_, a, b] = &self.uv;
+    fn uv_per_metre(&self, [_, a, b]: &Uvs) -> f32 {
         let [gv, gw] = &self.to_weights;
         // The gradients span the reciprocal of the triangle's area.
         ((a[0] * b[1] - a[1] * b[0]).abs() * gv.cross(gw).norm()).sqrt()
     }
+}
+
+/// Texture coordinates for the weights of the second and third corner.
+fn uv_at([a, b, c]: &Uvs, [v, w]: [f32; 2]) -> [f32; 2] {
+    std::array::from_fn(|k| a[k] + b[k] * v + c[k] * w)
 }
