@@ -5,6 +5,7 @@
 
 use super::kernels::BLOCK;
 use super::surface::Surface;
+use super::triangle::{ShadedTriangle, Uvs, uvs};
 use crate::mesh::{MaterialGroup, RenderMesh};
 use crate::ray::triangles::TriangleTree;
 use nalgebra::{Point3, Vector3};
@@ -30,99 +31,6 @@ pub(super) struct Cluster {
     pub(super) radius: f64,
     /// Colour images show what is behind its triangles.
     pub(super) translucent: bool,
-}
-
-/// What shading needs of a triangle, in the geometry's frame: one line of the processor's cache, because
-/// waiting for memory is what shading a large mesh takes longest for.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-pub(super) struct ShadedTriangle {
-    /// First corner.
-    pub(super) p: Vector3<f32>,
-    /// Weights of the other corners per metre from the first: `v = (x - p) . to_weights[0]`.
-    pub(super) to_weights: [Vector3<f32>; 2],
-    /// Normal at the first corner, and what the others add for their weights, all times some number.
-    n: [Packed; 3],
-    /// Index into [`ClusteredMesh::materials`].
-    pub(super) material: u32,
-}
-
-/// A vector of three whole numbers of 21 bits, sign included.
-#[derive(Clone, Copy, Debug)]
-struct Packed(u64);
-
-impl Packed {
-    const BITS: u32 = 21;
-    /// The largest of the numbers.
-    const MOST: f64 = ((1 << (Self::BITS - 1)) - 1) as f64;
-
-    /// From numbers that are not larger.
-    fn new(v: &Vector3<f64>) -> Self {
-        let bits = |x: f64| x.round() as i64 as u64 & ((1 << Self::BITS) - 1);
-        Self(bits(v.x) | bits(v.y) << Self::BITS | bits(v.z) << (2 * Self::BITS))
-    }
-    #[inline(always)]
-    fn get(self) -> Vector3<f32> {
-        // Up to the upper end, and down again with the sign.
-        let number = |k: u32| {
-            let up = u64::BITS - (k + 1) * Self::BITS;
-            ((self.0 << up) as i64 >> (u64::BITS - Self::BITS)) as i32 as f32
-        };
-        Vector3::new(number(0), number(1), number(2))
-    }
-}
-
-/// Texture coordinates at the first corner, and what the others add for their weights.
-pub(super) type Uvs = [[f32; 2]; 3];
-
-fn uvs(uv: [[f64; 2]; 3]) -> Uvs {
-    let more = |k: usize, c: usize| uv[k][c] - uv[0][c];
-    [uv[0], [more(1, 0), more(1, 1)], [more(2, 0), more(2, 1)]].map(|uv| uv.map(|x| x as f32))
-}
-
-impl ShadedTriangle {
-    /// True with it if its last two corners have changed places.
-    fn new(mut p: [Point3<f64>; 3], mut n: [Vector3<f64>; 3], material: u32) -> (Self, bool) {
-        // Files whose winding contradicts their normals are lit as their normals say.
-        let winding = (p[1] - p[0]).cross(&(p[2] - p[0]));
-        let turned = winding.dot(&(n[0] + n[1] + n[2])) < 0.0;
-        if turned {
-            p.swap(1, 2);
-            n.swap(1, 2);
-        }
-        let (e1, e2) = (p[1] - p[0], p[2] - p[0]);
-        let face = e1.cross(&e2);
-        let scale = 1.0 / face.norm_squared();
-        let weight = |g: Vector3<f64>| {
-            let g: Vector3<f32> = (g * scale).cast();
-            // Without area any weight will do.
-            if g.iter().all(|x| x.is_finite()) {
-                g
-            } else {
-                Vector3::zeros()
-            }
-        };
-        let triangle = Self {
-            p: p[0].coords.cast(),
-            to_weights: [weight(e2.cross(&face)), weight(face.cross(&e1))],
-            n: pack([n[0], n[1] - n[0], n[2] - n[0]]),
-            material,
-        };
-        (triangle, turned)
-    }
-    /// The normal for weights of the second and third corner, of any length.
-    #[inline(always)]
-    pub(super) fn normal(&self, v: f32, w: f32) -> Vector3<f32> {
-        let [a, b, c] = self.n.map(Packed::get);
-        a + b * v + c * w
-    }
-}
-
-/// Vectors times the number that makes the largest component as large as it can be.
-fn pack(n: [Vector3<f64>; 3]) -> [Packed; 3] {
-    let most = n.iter().fold(0.0, |m: f64, v| m.max(v.amax()));
-    let scale = if most > 0.0 { Packed::MOST / most } else { 0.0 };
-    n.map(|v| Packed::new(&(v * scale)))
 }
 
 /// A mesh as it is drawn.
@@ -298,27 +206,4 @@ fn split(centroids: &[Point3<f32>], triangles: &mut [u32]) {
     let (left, right) = triangles.split_at_mut(half);
     split(centroids, left);
     split(centroids, right);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn normals_are_packed_to_a_millionth() {
-        let n = [
-            Vector3::new(0.6, -0.64, 0.48),
-            Vector3::new(-1.0, 1e-3, 0.3),
-            Vector3::new(1e-6, -0.25, -1.0),
-        ];
-        for scale in [1.0, 1e-30, 1e30] {
-            let packed = pack(n.map(|v| v * scale)).map(|p| p.get().cast::<f64>());
-            for (v, packed) in n.iter().zip(packed) {
-                // Half a unit in the last of 20 bits.
-                assert!((packed / Packed::MOST - v).amax() < 0.5 / Packed::MOST + 1e-12);
-            }
-        }
-        assert_eq!(pack([Vector3::zeros(); 3])[2].get(), Vector3::zeros());
-        assert_eq!(size_of::<ShadedTriangle>(), 64);
-    }
 }

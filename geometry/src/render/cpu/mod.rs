@@ -35,6 +35,7 @@ mod tests;
 mod texture;
 mod tile;
 mod tone;
+mod triangle;
 mod visual;
 mod visuals;
 

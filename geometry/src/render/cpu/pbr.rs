@@ -50,8 +50,10 @@ impl Reflector {
         metallic: f32x8,
         roughness: f32x8,
     ) -> Self {
-        let v = unit(&d.map(|x| -x));
+        let v = unit(&[-d[0], -d[1], -d[2]]);
         let f0 = |c: f32x8| f32x8::splat(DIELECTRIC) + (c - f32x8::splat(DIELECTRIC)) * metallic;
+        // Written out: `map` over blocks is not inlined.
+        let rest = f32x8::ONE - metallic;
         let nv = dot(&n, &v);
         Self {
             n,
@@ -59,8 +61,8 @@ impl Reflector {
             nv,
             nv_lit: nv.fast_max(f32x8::splat(1e-4)),
             roughness: roughness.fast_max(f32x8::splat(LEAST_ROUGHNESS)),
-            diffuse: albedo.map(|c| c * (f32x8::ONE - metallic)),
-            f0: albedo.map(f0),
+            diffuse: [albedo[0] * rest, albedo[1] * rest, albedo[2] * rest],
+            f0: [f0(albedo[0]), f0(albedo[1]), f0(albedo[2])],
         }
     }
 

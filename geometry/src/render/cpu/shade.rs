@@ -1,7 +1,7 @@
 //! Colours of visible pixels: Lambert's law without ambient light, as Drake's VTK engine draws, or the
 //! reflection of [`super::pbr`].
 
-use super::clusters::{ClusteredMesh, ShadedTriangle, Uvs};
+use super::clusters::ClusteredMesh;
 use super::environment::Environment;
 use super::kernels::LinearBlocks;
 use super::normals::normal;
@@ -10,6 +10,7 @@ use super::pbr::{Reflector, to_screen};
 use super::scene::Scene;
 use super::shadow::Shadows;
 use super::surface::Model;
+use super::triangle::{ShadedTriangle, Smooth, Uvs, uv_at};
 use super::visual::{Form, Visual};
 use crate::render::{LightFrame, LightParameter, LightType};
 use nalgebra::{Isometry3, Matrix3, Vector3};
@@ -127,7 +128,7 @@ pub(super) fn dot(a: &Vector3x8, b: &Vector3x8) -> f32x8 {
 #[inline(always)]
 pub(super) fn unit(v: &Vector3x8) -> Vector3x8 {
     let scale = f32x8::ONE / dot(v, v).fast_max(f32x8::splat(f32::MIN_POSITIVE)).sqrt();
-    v.map(|x| x * scale)
+    [v[0] * scale, v[1] * scale, v[2] * scale]
 }
 
 /// An environment with `R_WC`.
@@ -272,8 +273,16 @@ impl<'a> Shader<'a> {
         let Form::Mesh(mesh) = &self.visual.form else {
             return ([f32x8::ZERO; 3], f32x8::ZERO);
         };
-        let plain = self.plain_mesh_block(mesh, x, d, parts, at.3);
-        let points = plain.unwrap_or_else(|| self.mesh_block(mesh, x, d, at.2, parts, at.3));
+        // What is not meant looks like the first that is.
+        let first = at.3.trailing_zeros() as usize;
+        let parts: [usize; 8] =
+            std::array::from_fn(|k| parts[if at.3 >> k & 1 == 1 { k } else { first }] as usize);
+        let triangles = std::array::from_fn(|k| &mesh.triangles[parts[k]]);
+        let plain = self.plain_mesh_block(mesh, x, d, &triangles);
+        let points = plain.unwrap_or_else(|| {
+            let smooth = Smooth::at(&triangles, x, d);
+            self.mesh_block(mesh, &smooth, d, at.2, &parts, at.3)
+        });
         (self.color(&points, x, d, at), points.alpha)
     }
     /// Colours by either kind of reflection.
@@ -357,36 +366,20 @@ impl<'a> Shader<'a> {
         mesh: &ClusteredMesh,
         x: &Vector3x8,
         d: &Vector3x8,
-        parts: &[i32; 8],
-        mut mask: u32,
+        triangles: &[&ShadedTriangle; 8],
     ) -> Option<Points> {
-        let triangle = |k: usize| &mesh.triangles[parts[k] as usize];
-        let first = mask.trailing_zeros() as usize;
-        let material = triangle(first).material;
+        let material = triangles[0].material;
         let surface = &mesh.materials[material as usize];
         let textured = surface.texture.is_some() || surface.opacity.is_some();
         if textured || !mesh.colors.is_empty() || self.shadows.is_some() {
             return None;
         }
-        // All at once, before anything depends on it: triangles come from far away in memory.
-        let meant = |k: usize| if mask >> k & 1 == 1 { k } else { first };
-        let differs = |k: usize| triangle(meant(k)).material ^ material;
-        if (0..8).fold(0, |any, k| any | differs(k)) != 0 {
+        if triangles.iter().any(|t| t.material != material) {
             return None;
-        }
-        let (x, d) = (x.map(f32x8::to_array), d.map(f32x8::to_array));
-        let lane = |v: &[[f32; 8]; 3], k: usize| Vector3::new(v[0][k], v[1][k], v[2][k]);
-        let mut n = [[0.0; 8]; 3];
-        while mask != 0 {
-            let k = mask.trailing_zeros() as usize;
-            mask &= mask - 1;
-            let triangle = triangle(k);
-            let (normal, _) = triangle.at(&lane(&x, k), &lane(&d, k));
-            (0..3).for_each(|c| n[c][k] = normal[c]);
         }
         let model = surface.model.unwrap_or(Model::PROMOTED);
         Some(Points {
-            n: unit(&n.map(f32x8::new)),
+            n: Smooth::at(triangles, x, d).n,
             flat: [f32x8::ZERO; 3],
             color: surface.diffuse.map(f32x8::splat),
             alpha: f32x8::splat(surface.drawn_alpha(surface.alpha)),
@@ -397,25 +390,25 @@ impl<'a> Shader<'a> {
     fn mesh_block(
         &self,
         mesh: &ClusteredMesh,
-        x: &Vector3x8,
+        smooth: &Smooth,
         d: &Vector3x8,
         z: f32x8,
-        parts: &[i32; 8],
+        parts: &[usize; 8],
         mask: u32,
     ) -> Points {
-        let mut n = [[0.0; 8]; 3];
         let mut flat = [[0.0; 8]; 3];
         let mut diffuse = [[0.0; 8]; 3];
         let mut emissive = [[0.0; 8]; 3];
         let mut alphas = [1.0; 8];
         let mut model = [[0.0; 8]; 2];
-        let (x, d, z) = (x.map(f32x8::to_array), d.map(f32x8::to_array), z.to_array());
+        let (d, z) = (d.map(f32x8::to_array), z.to_array());
+        let all_weights = smooth.weights.map(f32x8::to_array);
         for k in (0..8).filter(|k| mask >> k & 1 == 1) {
             let lane = |v: &[[f32; 8]; 3]| Vector3::new(v[0][k], v[1][k], v[2][k]);
-            let part = parts[k] as usize;
+            let part = parts[k];
             let triangle = &mesh.triangles[part];
             let surface = &mesh.materials[triangle.material as usize];
-            let (normal, weights) = triangle.at(&lane(&x), &lane(&d));
+            let weights = all_weights.map(|w| w[k]);
             let (mut color, mut alpha) = (surface.diffuse, surface.alpha);
             let uv = || mesh.uvs.get(part).copied().unwrap_or_default();
             let footprint = |uv: &Uvs| self.pixel * z[k] * triangle.uv_per_metre(uv);
@@ -439,10 +432,7 @@ impl<'a> Shader<'a> {
                 color = std::array::from_fn(|c| color[c] * at(c));
                 alpha *= at(3);
             }
-            for c in 0..3 {
-                n[c][k] = normal[c];
-                diffuse[c][k] = color[c];
-            }
+            (0..3).for_each(|c| diffuse[c][k] = color[c]);
             alphas[k] = surface.drawn_alpha(alpha);
             if self.physical {
                 let found = surface.model.unwrap_or(Model::PROMOTED);
@@ -456,7 +446,7 @@ impl<'a> Shader<'a> {
             }
         }
         Points {
-            n: unit(&n.map(f32x8::new)),
+            n: smooth.n,
             flat: flat.map(f32x8::new),
             color: diffuse.map(f32x8::new),
             alpha: f32x8::new(alphas),
@@ -464,37 +454,4 @@ impl<'a> Shader<'a> {
             emissive: emissive.map(f32x8::new),
         }
     }
-}
-
-impl ShadedTriangle {
-    /// Normal, of any length, and weights of the second and third corner at x, seen along d.
-    #[inline(always)]
-    fn at(&self, x: &Vector3<f32>, d: &Vector3<f32>) -> (Vector3<f32>, [f32; 2]) {
-        let q = x - self.p;
-        let [gv, gw] = &self.to_weights;
-        let v = q.dot(gv).clamp(0.0, 1.0);
-        let w = q.dot(gw).clamp(0.0, 1.0 - v);
-        let n = self.normal(v, w);
-        // Seen from behind, a surface is lit like its front.
-        let away = gv.cross(gw).dot(d) > 0.0;
-        (if away { -n } else { n }, [v, w])
-    }
-    /// Normal of the plane towards where d comes from, of any length.
-    fn facing(&self, d: &Vector3<f32>) -> Vector3<f32> {
-        let [gv, gw] = &self.to_weights;
-        let n = gv.cross(gw);
-        let n = n.try_normalize(0.0).unwrap_or(-d);
-        if n.dot(d) > 0.0 { -n } else { n }
-    }
-    /// Texture coordinates per metre, on average over directions.
-    fn uv_per_metre(&self, [_, a, b]: &Uvs) -> f32 {
-        let [gv, gw] = &self.to_weights;
-        // The gradients span the reciprocal of the triangle's area.
-        ((a[0] * b[1] - a[1] * b[0]).abs() * gv.cross(gw).norm()).sqrt()
-    }
-}
-
-/// Texture coordinates for the weights of the second and third corner.
-fn uv_at([a, b, c]: &Uvs, [v, w]: [f32; 2]) -> [f32; 2] {
-    std::array::from_fn(|k| a[k] + b[k] * v + c[k] * w)
 }

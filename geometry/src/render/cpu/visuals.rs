@@ -17,7 +17,10 @@ pub(super) const MOST_ITEMS: usize = if GROUP > CLUSTERS { GROUP } else { CLUSTE
 #[derive(Default)]
 pub(super) struct Visuals {
     ids: Vec<GeometryId>,
-    // Boxed, so that one can go from among many others.
+    #[allow(
+        clippy::vec_box,
+        reason = "one goes from among thousands of others, which should not move"
+    )]
     visuals: Vec<Box<Visual>>,
     /// Made by the first image after a change.
     plan: OnceLock<Plan>,
