@@ -87,7 +87,8 @@ fn start(
     }
     let name = match naming.name {
         Some(name) => name,
-        None => reader.required(root, "name")?,
+        // Whatever the name: what was added is taken back after an error.
+        None => reader.required(root, "name").unwrap_or("<unnamed>"),
     };
     let instance = target.add_model_instance(naming.scope, name);
     instance.map_err(|e| reader.error(root, e))
