@@ -3,6 +3,7 @@
 use super::diagnostic::{Diagnostic, Severity};
 use super::directives::{self, ModelDirectives, ModelInstanceInfo};
 use super::input::{Input, Naming};
+use super::obj;
 use super::package_map::PackageMap;
 use super::plant_mark::PlantMark;
 use super::target::Target;
@@ -247,10 +248,11 @@ pub fn process_model_directives(
 pub(crate) enum Format {
     Urdf,
     ModelDirectives,
+    Obj,
 }
 
 /// All suffixes, for messages.
-const SUFFIXES: &str = ".urdf or .dmd.yaml";
+const SUFFIXES: &str = ".urdf, .dmd.yaml or .obj";
 
 impl Format {
     /// By the suffix of a file.
@@ -269,6 +271,7 @@ impl Format {
         match &*name.to_lowercase() {
             "urdf" => Ok(Self::Urdf),
             "dmd.yaml" => Ok(Self::ModelDirectives),
+            "obj" => Ok(Self::Obj),
             other => Err(Error::invalid(format!(
                 "{what}: the suffix '.{other}' is no model format; {SUFFIXES} is expected"
             ))),
@@ -285,6 +288,7 @@ impl Format {
         match self {
             Self::Urdf => urdf::parse(input, naming, target, diagnostics),
             Self::ModelDirectives => directives::parse(input, naming, target, diagnostics),
+            Self::Obj => obj::parse(input, naming, target, diagnostics),
         }
     }
 }
