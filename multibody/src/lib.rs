@@ -8,6 +8,7 @@ mod annotations;
 mod body;
 mod collision_filters;
 mod constraint;
+mod equality;
 mod force_element;
 mod geometry_registration;
 mod index;
@@ -29,6 +30,7 @@ pub use constraint::{
     BallConstraint, Constraint, CouplerConstraint, DistanceConstraint, TendonConstraint,
     WeldConstraint,
 };
+pub use equality::{EqualityKind, ModelEquality};
 pub use error::{Error, Result};
 pub use force_element::ForceElement;
 pub use geometry_registration::VisualProperties;

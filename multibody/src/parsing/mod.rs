@@ -5,6 +5,7 @@
 
 mod diagnostic;
 mod input;
+mod mjcf;
 mod model;
 mod package_map;
 mod parser;

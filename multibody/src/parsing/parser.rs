@@ -5,7 +5,7 @@ use super::input::{Input, Naming};
 use super::package_map::PackageMap;
 use super::plant_mark::PlantMark;
 use super::target::Target;
-use super::urdf;
+use super::{mjcf, urdf};
 use crate::error::{Error, Result};
 use crate::index::ModelInstanceIndex;
 use crate::plant::MultibodyPlant;
@@ -14,7 +14,7 @@ use tarragon_geometry::SceneGraph;
 
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
 ///
-/// So far: URDF (`.urdf`). Lengths are metres, angles radians, masses kilograms. A model that can not
+/// So far: URDF (`.urdf`) and MJCF (`.xml`). Lengths are metres, angles radians, masses kilograms. A model that can not
 /// be read leaves plant and scene as they were; what is left out of a model that can be read is
 /// told by [`Self::diagnostics`]. Meshes may be OBJ or STL; visual and collision geometry with other
 /// mesh files is left out with a warning.
@@ -218,10 +218,11 @@ impl<'p> Parser<'p> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Urdf,
+    Mjcf,
 }
 
 /// All suffixes, for messages.
-const SUFFIXES: &str = ".urdf";
+const SUFFIXES: &str = ".urdf or .xml";
 
 impl Format {
     /// By the suffix of a file.
@@ -239,6 +240,7 @@ impl Format {
     pub(crate) fn of_name(what: &str, name: &str) -> Result<Self> {
         match &*name.to_lowercase() {
             "urdf" => Ok(Self::Urdf),
+            "xml" => Ok(Self::Mjcf),
             other => Err(Error::invalid(format!(
                 "{what}: the suffix '.{other}' is no model format; {SUFFIXES} is expected"
             ))),
@@ -254,6 +256,7 @@ impl Format {
     ) -> Vec<ModelInstanceIndex> {
         match self {
             Self::Urdf => urdf::parse(input, naming, target, diagnostics),
+            Self::Mjcf => mjcf::parse(input, naming, target, diagnostics),
         }
     }
 }
