@@ -53,18 +53,17 @@ use std::collections::BTreeMap;
 use tree::{Log, Node, Tree};
 
 /// Why elements under the root are left out.
-const IGNORED: [(&str, &str); 8] = [
+const IGNORED: [(&str, &str); 7] = [
     ("deformable", "there are no deformable bodies"),
     ("extension", "there are no plugins"),
     ("sensor", "sensors are not part of models"),
     ("statistic", "there is no visualizer to tell"),
     ("tendon", "there are no tendons"),
     ("visual", "there is no visualizer to tell"),
-    ("custom", "there is no user data"),
     ("flex", "there are no deformable bodies"),
 ];
 /// Elements under the root that are read, or have nothing to say to a plant.
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 11] = [
     "compiler",
     "option",
     "size",
@@ -75,6 +74,7 @@ const KNOWN: [&str; 10] = [
     "contact",
     "equality",
     "keyframe",
+    "custom",
 ];
 
 /// What is known before bodies are added.
