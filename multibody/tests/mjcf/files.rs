@@ -68,7 +68,7 @@ fn includes_are_relative_to_the_main_file_and_else_to_their_own() {
     assert_eq!(names, ["g", "main", "m::g", "m::main"]);
     // Messages are about the file that has the element.
     assert!(
-        m.warnings()[0].contains("more.xml:1:44: warning"),
+        m.warnings()[0].contains("more.xml:1:43: warning"),
         "{:?}",
         m.warnings()
     );

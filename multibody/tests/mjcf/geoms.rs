@@ -218,7 +218,7 @@ fn impossible_geoms_are_errors() {
         ("type='mesh'", "no attribute 'mesh'"),
         ("size='1' mass='-1'", "the mass is -1 kg"),
         ("size='1' mass='1e999'", "not finite"),
-        ("size='1' density='-1'", "the mass is -4188.79"),
+        ("size='1' density='-1'", "the mass is -4.18879"),
         ("size='1' rgba='2 0 0 1'", "2"),
         ("size='1' rgba='1 0 0'", "4 numbers expected"),
         ("size='1' friction='-1'", "friction"),

@@ -74,7 +74,7 @@ fn entities_and_other_encodings_are_errors_or_warnings() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("m.xml");
     std::fs::write(&file, b"\xef\xbb\xbf<mujoco model='m\xff'/>").unwrap();
-    load_file(&file).warns(&["byte 18 is not UTF-8"]);
+    load_file(&file).warns(&["byte 19 is not UTF-8"]);
     for text in [
         "",
         " ",

@@ -258,7 +258,7 @@ fn free_bodies_start_where_the_file_puts_them_wherever_they_are_nested() {
 #[test]
 fn a_free_joint_gives_way_to_others() {
     let m = world("<body name='a'><freejoint/><joint name='j'/><geom size='1'/></body>").ok();
-    m.warns(&["<literal>.xml:1:43", "free joint"]);
+    m.warns(&["<literal>.xml:1:45", "free joint"]);
     assert_eq!((m.plant.num_joints(), m.joint("j").num_positions()), (1, 1));
     let m = world("<body name='a'><joint type='free' damping='1'/><geom size='1'/></body>").ok();
     m.warns(&["damping"]);

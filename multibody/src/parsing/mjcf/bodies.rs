@@ -67,9 +67,8 @@ impl<'d> Builder<'d, '_, '_> {
         self.add_annotations(world, BodyIndex::WORLD, childclass);
         let mut waiting = bodies_in(world, BodyIndex::WORLD, identity, childclass);
         while let Some(next) = waiting.pop() {
-            if let Ok((body, x_wb, childclass)) = self.add_body(&next) {
-                waiting.extend(bodies_in(next.node, body, x_wb, childclass));
-            }
+            // What is on a body that could not be added was left out with it.
+            waiting.extend(self.add_body(&next).unwrap_or_default());
         }
     }
 
@@ -87,11 +86,8 @@ impl<'d> Builder<'d, '_, '_> {
         own.or(around)
     }
 
-    #[allow(clippy::type_complexity)]
-    fn add_body(
-        &mut self,
-        waiting: &Waiting<'d>,
-    ) -> Parsed<(BodyIndex, Isometry3<f64>, Option<&'d str>)> {
+    /// Adds a body and what is on it; the result is the bodies that come next.
+    fn add_body(&mut self, waiting: &Waiting<'d>) -> Parsed<Vec<Waiting<'d>>> {
         let Waiting {
             node, parent, x_wp, ..
         } = *waiting;
@@ -136,7 +132,7 @@ impl<'d> Builder<'d, '_, '_> {
             }
         }
         self.add_annotations(node, body, childclass);
-        Ok((body, x_wb, childclass))
+        Ok(bodies_in(node, body, x_wb, childclass))
     }
 
     fn read_inertial(&self, node: Node<'_>) -> Parsed<SpatialInertia> {

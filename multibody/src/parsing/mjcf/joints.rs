@@ -49,13 +49,12 @@ impl<'d> Builder<'d, '_, '_> {
         let (free, nodes): (Vec<_>, Vec<_>) = nodes.partition(|n| is_free(*n));
         if let Some(first) = free.first() {
             self.check_free(*first);
-            for other in free[1..].iter().chain(&nodes) {
+            if let Some(other) = free[1..].iter().chain(&nodes).next() {
                 first.warning(format!(
-                    "a free joint and another <{}> are joints of one body; the free ones are left out \
-                     if there are others",
+                    "a free joint and another <{}> are joints of one body; the free ones are left out if \
+                     there are others",
                     other.tag()
                 ));
-                break;
             }
         }
         let added = match nodes.split_last() {

@@ -70,7 +70,7 @@ pub(super) fn overlay<'a>(
     own: &'a [Attribute],
     defaults: &'a [Attribute],
 ) -> impl Iterator<Item = &'a Attribute> {
-    let turned = own.iter().any(|a| is_orientation(a));
+    let turned = own.iter().any(is_orientation);
     let open = move |a: &&Attribute| {
         let named = matches!(&*a.name, "name" | "class");
         let given = own.iter().any(|o| o.name == a.name) || (turned && is_orientation(a));
