@@ -68,6 +68,17 @@ fn deep_nesting_is_read_and_not_a_stack_overflow() {
 }
 
 #[test]
+fn elements_with_too_many_attributes_are_errors() {
+    let many: String = (0..1000).map(|i| format!(" a{i}='1'")).collect();
+    let m = world(&format!("<geom{many}/>"));
+    assert!(
+        m.error().contains("more than 200 attributes"),
+        "{}",
+        m.error()
+    );
+}
+
+#[test]
 fn entities_and_other_encodings_are_errors_or_warnings() {
     let bomb = "<!DOCTYPE m [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;'>]><mujoco model='&b;'/>";
     assert!(load(bomb).error().contains("malformed XML"));

@@ -69,9 +69,8 @@ impl<'d> Builder<'d, '_, '_> {
                 other.first().copied().unwrap_or(1.0)
             }
         };
+        let joint = self.joint(node, "joint", joint)?;
         let plant = &mut self.target.plant;
-        let joint = plant.joint_by_name_in(joint, self.instance);
-        let joint = joint.map_err(|e| node.error_at("joint", e))?;
         let actuator = plant.add_joint_actuator(&name, joint, control.min(force));
         let actuator = actuator.map_err(|e| node.error(e))?;
         let armature = self.armatures.get(&joint).copied().unwrap_or(0.0);

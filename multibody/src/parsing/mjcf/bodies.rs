@@ -36,6 +36,8 @@ pub(super) struct Builder<'d, 't, 'p> {
     pub(super) instance: ModelInstanceIndex,
     /// Bodies of the file and their poses in the world as the file puts them.
     pub(super) poses: BTreeMap<BodyIndex, Isometry3<f64>>,
+    pub(super) bodies: BTreeMap<&'d str, BodyIndex>,
+    pub(super) joints: BTreeMap<&'d str, JointIndex>,
     /// Where geoms with collision geometry are.
     pub(super) collision_bodies: BTreeMap<String, BodyIndex>,
     /// Inertia that is added along a joint.
@@ -123,6 +125,9 @@ impl<'d> Builder<'d, '_, '_> {
             .plant
             .add_rigid_body(&name, self.instance, inertia);
         let body = body.map_err(|e| node.error(e))?;
+        if let Some(name) = node.name() {
+            self.bodies.insert(name, body);
+        }
         self.poses.insert(body, x_wb);
         self.add_joints(node, body, parent, &x_pb, &x_wb, childclass);
         for geom in &geoms {

@@ -42,8 +42,11 @@ impl<'d> Builder<'d, '_, '_> {
 
     /// A body of the model, or the world.
     pub(super) fn body(&self, node: Node<'_>, at: &str, name: &str) -> Parsed<BodyIndex> {
-        let plant = &self.target.plant;
-        match plant.body_by_name_in(name, self.instance) {
+        if let Some(body) = self.bodies.get(name) {
+            return Ok(*body);
+        }
+        // Bodies whose names were made, and the message.
+        match self.target.plant.body_by_name_in(name, self.instance) {
             Ok(body) => Ok(body),
             Err(_) if name == "world" => Ok(BodyIndex::WORLD),
             Err(error) => Err(node.error_at(at, error)),

@@ -8,7 +8,7 @@ use super::bodies::Builder;
 use super::tree::Node;
 use crate::constraint::{BallConstraint, WeldConstraint};
 use crate::equality::{EqualityKind, ModelEquality};
-use crate::index::{BodyIndex, JointIndex};
+use crate::index::BodyIndex;
 use nalgebra::Vector3;
 use tarragon_framework::math;
 
@@ -107,13 +107,11 @@ impl<'d> Builder<'d, '_, '_> {
         let Some(joint1) = node.own_text("joint1") else {
             return Err(node.error("<joint> of <equality> has no attribute 'joint1'"));
         };
-        let find = |at: &str, name: &str| -> Parsed<JointIndex> {
-            let joint = self.target.plant.joint_by_name_in(name, self.instance);
-            joint.map_err(|e| node.error_at(at, e))
-        };
-        let joint0 = find("joint1", joint1)?;
+        let joint0 = self.joint(node, "joint1", joint1)?;
         let joint1 = node.own_text("joint2");
-        let joint1 = joint1.map(|name| find("joint2", name)).transpose()?;
+        let joint1 = joint1
+            .map(|name| self.joint(node, "joint2", name))
+            .transpose()?;
         let numbers = node.numbers("polycoef")?.unwrap_or(vec![0.0, 1.0]);
         if numbers.len() > 5 {
             let message = format!(

@@ -35,7 +35,7 @@ pub(super) fn fit(
         let points: Vec<Vector3<f64>> = points
             .map(|p| x_mp.inverse_transform_point(&(*p).into()).coords)
             .collect();
-        around(kind, &points)
+        like_box(kind, &points)
     } else {
         (like_inertia(kind, moments, solid.mass()), Vector3::zeros())
     };
@@ -57,24 +57,18 @@ fn like_inertia(kind: &str, moments: [f64; 3], mass: f64) -> Vec<f64> {
     }
 }
 
-/// Around all points; the second result is the centre.
-fn around(kind: &str, points: &[Vector3<f64>]) -> (Vec<f64>, Vector3<f64>) {
+/// From the box around all points, half sizes a, b, c; the second result is its centre.
+fn like_box(kind: &str, points: &[Vector3<f64>]) -> (Vec<f64>, Vector3<f64>) {
     let first = points.first().copied().unwrap_or_default();
     let lower = points.iter().fold(first, |l, p| l.inf(p));
     let upper = points.iter().fold(first, |u, p| u.sup(p));
-    let center = (lower + upper) / 2.0;
-    let centered = || points.iter().map(|p| p - center);
-    let largest = |of: &dyn Fn(Vector3<f64>) -> f64| centered().map(of).fold(0.0, f64::max);
-    let radius = largest(&|p| p.xy().norm());
+    let [a, b, c] = ((upper - lower) / 2.0).into();
+    let radius = a.max(b);
     let size = match kind {
-        "sphere" => vec![largest(&|p| p.norm())],
-        // A point at a distance from the axis is inside of a cap up to the height of the sphere there.
-        "capsule" => {
-            let cap = |p: &Vector3<f64>| (radius * radius - p.xy().norm_squared()).max(0.0).sqrt();
-            vec![radius, largest(&|p| p.z.abs() - cap(&p))]
-        }
-        "cylinder" => vec![radius, largest(&|p| p.z.abs())],
-        _ => (upper - center).iter().copied().collect(),
+        "sphere" => vec![radius.max(c)],
+        "capsule" => vec![radius, (c - radius).max(0.0)],
+        "cylinder" => vec![radius, c],
+        _ => vec![a, b, c],
     };
-    (size, center)
+    (size, (lower + upper) / 2.0)
 }

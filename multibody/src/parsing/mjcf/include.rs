@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 const MAX_DEPTH: usize = 32;
 /// So many `<include>` are followed.
 const MAX_INCLUDES: usize = 1000;
+/// So many attributes an element has; there are some thirty with a meaning.
+const MAX_ATTRIBUTES: usize = 200;
 /// So many elements are read; the largest published models have some ten thousand.
 const MAX_ELEMENTS: usize = 4_000_000;
 
@@ -89,6 +91,10 @@ impl Loader<'_> {
             if let (Some(parent), "include") = (parent, &*element.tag) {
                 self.include(&element, parent)?;
                 continue;
+            }
+            if element.attributes.len() > MAX_ATTRIBUTES {
+                let message = format!("there are more than {MAX_ATTRIBUTES} attributes");
+                return Err(self.error(element.place, message));
             }
             let index = self.tree.elements.len();
             if index == MAX_ELEMENTS {

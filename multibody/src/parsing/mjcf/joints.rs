@@ -3,7 +3,7 @@
 use super::super::xml::{Parsed, Reported};
 use super::bodies::{Builder, Coordinate};
 use super::tree::Node;
-use crate::index::BodyIndex;
+use crate::index::{BodyIndex, JointIndex};
 use crate::inertia::SpatialInertia;
 use crate::joint::Joint;
 use nalgebra::{Isometry3, Unit, Vector3};
@@ -88,8 +88,8 @@ impl<'d> Builder<'d, '_, '_> {
         body: BodyIndex,
         parent: BodyIndex,
         x_pb: &Isometry3<f64>,
-        others: &[Node<'_>],
-        last: Node<'_>,
+        others: &[Node<'d>],
+        last: Node<'d>,
     ) -> Parsed<()> {
         let name = self.body_name(body);
         let mut parent = parent;
@@ -114,7 +114,7 @@ impl<'d> Builder<'d, '_, '_> {
 
     fn add_joint(
         &mut self,
-        node: Node<'_>,
+        node: Node<'d>,
         parent: BodyIndex,
         child: BodyIndex,
         x_pb: &Isometry3<f64>,
@@ -187,6 +187,9 @@ impl<'d> Builder<'d, '_, '_> {
         }
         let index = self.target.plant.add_joint(joint);
         let index = index.map_err(|e| node.error(e))?;
+        if let Some(name) = node.name() {
+            self.joints.insert(name, index);
+        }
         self.armatures.insert(index, armature);
         self.coordinates.push(match kind {
             "ball" => Coordinate::Ball(index),
@@ -199,6 +202,16 @@ impl<'d> Builder<'d, '_, '_> {
             );
         }
         Ok(())
+    }
+
+    /// A joint of the model by the name that an attribute gives.
+    pub(super) fn joint(&self, node: Node<'_>, at: &str, name: &str) -> Parsed<JointIndex> {
+        if let Some(joint) = self.joints.get(name) {
+            return Ok(*joint);
+        }
+        // Joints whose names were made, and the message.
+        let joint = self.target.plant.joint_by_name_in(name, self.instance);
+        joint.map_err(|e| node.error_at(at, e))
     }
 
     /// A range that is to be respected: if the switch is `true`, or `auto` and the range is given.

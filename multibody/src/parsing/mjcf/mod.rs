@@ -135,6 +135,8 @@ fn add_model(
         target,
         instance,
         poses: BTreeMap::new(),
+        bodies: BTreeMap::new(),
+        joints: BTreeMap::new(),
         collision_bodies: BTreeMap::new(),
         armatures: BTreeMap::new(),
         coordinates: vec![],
