@@ -25,6 +25,7 @@ mod topology;
 
 pub mod error;
 pub mod parsing;
+pub mod schema;
 
 pub use annotations::{Keyframe, ModelCamera};
 pub use body::{FixedOffsetFrame, RigidBody};

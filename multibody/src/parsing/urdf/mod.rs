@@ -44,7 +44,7 @@ pub(crate) fn parse(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<ModelInstanceIndex> {
     let resources = Resources {
-        packages: target.packages,
+        packages: &*target.packages,
         directory: input.directory,
         geometry: target.has_scene(),
     };
