@@ -26,7 +26,8 @@ impl MultibodyPlant {
     /// let mut plant = MultibodyPlant::new(0.001)?;
     /// let pan = plant.add_rigid_body("pan", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
     /// plant.exclude_collisions_between(pan, BodyIndex::WORLD)?;
-    /// assert!(plant.exclude_collisions_between(pan, BodyIndex::new(7)).is_err());
+    /// plant.finalize()?;
+    /// assert!(plant.exclude_collisions_between(pan, BodyIndex::WORLD).is_err());
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
     ///
