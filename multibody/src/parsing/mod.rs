@@ -7,7 +7,6 @@ mod diagnostic;
 mod directives;
 mod input;
 mod mjcf;
-mod model;
 mod package_map;
 mod parser;
 mod plant_mark;

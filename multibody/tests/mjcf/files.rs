@@ -321,3 +321,31 @@ fn shapes_are_fitted_to_the_box_around_a_mesh() {
         }
     }
 }
+
+#[test]
+fn meshes_may_be_mujoco_files() {
+    // A tetrahedron of 1/6 m^3.
+    let mut bytes: Vec<u8> = [4_i32, 0, 0, 4]
+        .iter()
+        .flat_map(|n| n.to_le_bytes())
+        .collect();
+    let vertices = [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1].map(|x| x as f32);
+    bytes.extend(vertices.iter().flat_map(|x| x.to_le_bytes()));
+    let faces = [0_i32, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3];
+    bytes.extend(faces.iter().flat_map(|n| n.to_le_bytes()));
+    let main =
+        "<mujoco model='m'><asset><mesh file='t.msh'/></asset><worldbody><body name='a'><joint/>
+        <geom type='mesh' mesh='t' density='6'/></body></worldbody></mujoco>";
+    let directory = directory(&[("main.xml", main)]);
+    fs::write(directory.path().join("t.msh"), &bytes).unwrap();
+    let m = load_file(&directory.path().join("main.xml")).ok();
+    near([m.inertia("a").mass()], [1.0]);
+    near(m.inertia("a").center_of_mass().iter().copied(), [0.25; 3]);
+    bytes.pop();
+    fs::write(directory.path().join("t.msh"), &bytes).unwrap();
+    let e = load_file(&directory.path().join("main.xml")).error();
+    assert!(
+        e.contains("main.xml:1:38: error") && e.contains("bytes after the header"),
+        "{e}"
+    );
+}

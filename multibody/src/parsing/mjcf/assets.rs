@@ -7,7 +7,9 @@ use super::tree::Node;
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tarragon_geometry::{Convex, MassProperties, Mesh, Rgba, Shape, calc_mass_properties};
+use tarragon_geometry::{
+    Convex, MassProperties, Mesh, MeshSource, Rgba, Shape, calc_mass_properties,
+};
 
 /// Attributes of `<mesh>` without a meaning for the plant.
 const IGNORED_IN_MESH: [(&str, &str); 6] = [
@@ -106,7 +108,16 @@ impl Assets {
                 .into_owned(),
         };
         let path = resolve(&uri).map_err(|why| node.error_at("file", why))?;
-        let mesh = Mesh::with_scale(path, Vector3::from(scale));
+        let binary = path
+            .extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("msh"));
+        let source: MeshSource = match binary {
+            true => super::msh::read(&path)
+                .map_err(|why| node.error_at("file", why))?
+                .into(),
+            false => path.into(),
+        };
+        let mesh = Mesh::with_scale(source, Vector3::from(scale));
         let mesh = mesh.map_err(|e| node.error_at("scale", e))?;
         self.meshes.insert(name, mesh);
         Ok(())

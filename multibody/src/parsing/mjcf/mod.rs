@@ -17,7 +17,7 @@
 //!
 //! What Drake refuses and this parser reads:
 //!
-//! * meshes in all formats that [`tarragon_geometry::Mesh`] reads,
+//! * meshes in all formats that [`tarragon_geometry::Mesh`] reads, and MuJoCo's MSH,
 //! * shapes whose size is fitted to a mesh,
 //! * `type="sdf"` geoms are left out with a warning,
 //! * `exclude` and `connect` of the world body,
@@ -39,6 +39,7 @@ mod fit;
 mod geoms;
 mod include;
 mod joints;
+mod msh;
 mod tree;
 
 use super::diagnostic::Diagnostic;
