@@ -345,7 +345,7 @@ fn meshes_may_be_mujoco_files() {
     fs::write(directory.path().join("t.msh"), &bytes).unwrap();
     let e = load_file(&directory.path().join("main.xml")).error();
     assert!(
-        e.contains("main.xml:1:38: error") && e.contains("bytes after the header"),
+        e.contains("main.xml:1:32: error") && e.contains("bytes after the header"),
         "{e}"
     );
 }
