@@ -6,6 +6,7 @@
 mod diagnostic;
 mod directives;
 mod input;
+mod mjcf;
 mod obj;
 mod package_map;
 mod parser;

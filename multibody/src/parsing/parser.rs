@@ -7,7 +7,7 @@ use super::obj;
 use super::package_map::PackageMap;
 use super::plant_mark::PlantMark;
 use super::target::Target;
-use super::urdf;
+use super::{mjcf, urdf};
 use crate::error::{Error, Result};
 use crate::index::ModelInstanceIndex;
 use crate::plant::MultibodyPlant;
@@ -16,8 +16,8 @@ use tarragon_geometry::SceneGraph;
 
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
 ///
-/// So far: URDF (`.urdf`). Lengths are metres, angles radians, masses kilograms. A model that can not
-/// be read leaves plant and scene as they were; what is left out of a model that can be read is
+/// So far: URDF (`.urdf`) and MJCF (`.xml`). Lengths are metres, angles radians, masses kilograms; MJCF
+/// has units of its own. A model that can not be read leaves plant and scene as they were; what is left out of a model that can be read is
 /// told by [`Self::diagnostics`]. Meshes may be OBJ or STL; visual and collision geometry with other
 /// mesh files is left out with a warning.
 ///
@@ -247,12 +247,13 @@ pub fn process_model_directives(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Urdf,
+    Mjcf,
     ModelDirectives,
     Obj,
 }
 
 /// All suffixes, for messages.
-const SUFFIXES: &str = ".urdf, .dmd.yaml or .obj";
+const SUFFIXES: &str = ".urdf, .xml, .dmd.yaml or .obj";
 
 impl Format {
     /// By the suffix of a file.
@@ -270,6 +271,7 @@ impl Format {
     pub(crate) fn of_name(what: &str, name: &str) -> Result<Self> {
         match &*name.to_lowercase() {
             "urdf" => Ok(Self::Urdf),
+            "xml" => Ok(Self::Mjcf),
             "dmd.yaml" => Ok(Self::ModelDirectives),
             "obj" => Ok(Self::Obj),
             other => Err(Error::invalid(format!(
@@ -287,6 +289,7 @@ impl Format {
     ) -> Vec<ModelInstanceIndex> {
         match self {
             Self::Urdf => urdf::parse(input, naming, target, diagnostics),
+            Self::Mjcf => mjcf::parse(input, naming, target, diagnostics),
             Self::ModelDirectives => directives::parse(input, naming, target, diagnostics),
             Self::Obj => obj::parse(input, naming, target, diagnostics),
         }
