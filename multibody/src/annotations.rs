@@ -5,6 +5,7 @@ use crate::constraint::check_numbers;
 use crate::error::{Error, Result};
 use crate::index::{FrameIndex, JointIndex, ModelInstanceIndex};
 use crate::plant::MultibodyPlant;
+use nalgebra::Isometry3;
 
 /// Positions of joints under a name (MJCF's `key`).
 ///
@@ -49,8 +50,10 @@ pub struct Keyframe {
 pub struct ModelCamera {
     /// The name.
     pub name: String,
-    /// The frame of the camera: x to the right, y down, z forward.
+    /// The frame that the camera is fixed to.
     pub frame: FrameIndex,
+    /// Pose `X_FC` of the camera in that frame: x of C to the right, y down, z forward.
+    pub x_fc: Isometry3<f64>,
     /// Width of the image (pixels).
     pub width: u32,
     /// Height of the image (pixels).
@@ -76,6 +79,7 @@ impl ModelCamera {
         Self {
             name: name.into(),
             frame,
+            x_fc: Isometry3::identity(),
             width: 640,
             height: 480,
             fov_y: std::f64::consts::FRAC_PI_4,

@@ -5,10 +5,12 @@
 
 mod diagnostic;
 mod input;
+mod mesh_files;
 mod model;
 mod package_map;
 mod parser;
 mod plant_mark;
+mod sdf;
 mod target;
 mod urdf;
 mod xml;

@@ -5,7 +5,7 @@ use super::input::{Input, Naming};
 use super::package_map::PackageMap;
 use super::plant_mark::PlantMark;
 use super::target::Target;
-use super::urdf;
+use super::{sdf, urdf};
 use crate::error::{Error, Result};
 use crate::index::ModelInstanceIndex;
 use crate::plant::MultibodyPlant;
@@ -218,10 +218,11 @@ impl<'p> Parser<'p> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Urdf,
+    Sdf,
 }
 
 /// All suffixes, for messages.
-const SUFFIXES: &str = ".urdf";
+const SUFFIXES: &str = ".urdf or .sdf";
 
 impl Format {
     /// By the suffix of a file.
@@ -239,10 +240,15 @@ impl Format {
     pub(crate) fn of_name(what: &str, name: &str) -> Result<Self> {
         match &*name.to_lowercase() {
             "urdf" => Ok(Self::Urdf),
+            "sdf" => Ok(Self::Sdf),
             other => Err(Error::invalid(format!(
                 "{what}: the suffix '.{other}' is no model format; {SUFFIXES} is expected"
             ))),
         }
+    }
+    /// Whether an SDFormat file may include models of this format.
+    pub(crate) fn can_be_included(self) -> bool {
+        matches!(self, Self::Urdf | Self::Sdf)
     }
     /// Adds the models of a file; failure is an error among the diagnostics.
     pub(crate) fn parse(
@@ -254,6 +260,7 @@ impl Format {
     ) -> Vec<ModelInstanceIndex> {
         match self {
             Self::Urdf => urdf::parse(input, naming, target, diagnostics),
+            Self::Sdf => sdf::parse(input, naming, target, diagnostics),
         }
     }
 }
