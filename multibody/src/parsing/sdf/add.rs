@@ -197,12 +197,36 @@ impl<'a, 't> Adder<'a, 't> {
         Ok(())
     }
 
-    /// A frame that is fixed on a body, in the model instance of the body.
+    /// A frame that is fixed on a body.
     fn frame(&mut self, node: NodeId, element: &Element) -> Parsed<()> {
         let (link, body) = self.body_under(node, element)?;
-        let x_bf = self.graph.relative(link, node).isometry();
-        let frame = FixedOffsetFrame::new(self.graph.name(node), body, x_bf);
-        let added = self.target.plant.add_frame(frame);
+        let x_bf = match self.graph.joint_under(node) {
+            None => self.graph.relative(link, node),
+            Some(joint) => {
+                // Drake puts what is attached to a joint on the joint's child, without the pose that
+                // the joint has on it.
+                if !self.graph.relative(link, joint).is_identity() {
+                    let message = format!(
+                        "frame '{}' is attached to joint '{}'; the pose of the joint on link '{}' does \
+                         not count, as in Drake. Attach it to the link and place it relative to the joint",
+                        element.name(),
+                        self.graph.name(joint),
+                        self.graph.name(link)
+                    );
+                    self.report.warning(element, message);
+                }
+                self.graph.relative(joint, node)
+            }
+        };
+        let plant = &mut *self.target.plant;
+        // In the model instance of the frame that it is attached to, if that is there already.
+        let on = self.graph.on(node).and_then(|on| self.graph.frame(on));
+        let instance = match on {
+            Some(frame) => plant.frames[frame.index()].model_instance(),
+            None => plant.bodies[body.index()].model_instance(),
+        };
+        let frame = FixedOffsetFrame::new(self.graph.name(node), body, x_bf.isometry());
+        let added = plant.add_frame(frame.with_model_instance(instance));
         let added = added.map_err(|e| self.report.error(element, e))?;
         self.graph.set_frame(node, added);
         self.report.check_children(element, &[], &[]);

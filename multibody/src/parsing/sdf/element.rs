@@ -202,10 +202,10 @@ pub(super) fn pose(element: &Element) -> Result<Pose, String> {
     ))
 }
 
-/// The quaternion in unit length where it is not close to that.
+/// The quaternion in unit length where it is more than rounding away from that.
 fn scaled(q: [f64; 4]) -> [f64; 4] {
     let length = q.iter().fold(0.0_f64, |sum, x| sum.hypot(*x));
-    match (length - 1.0).abs() < 1e-6 {
+    match (length - 1.0).abs() < 1e-3 {
         true => q,
         false => q.map(|x| x / length),
     }

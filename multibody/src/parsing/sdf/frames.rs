@@ -6,7 +6,7 @@ use super::pose::Pose;
 use crate::index::{BodyIndex, FrameIndex};
 use crate::names;
 use crate::parsing::xml::{Parsed, Reported};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// At most so many placement frames depend on each other.
 const MAX_PLACEMENTS: usize = 100;
@@ -31,7 +31,6 @@ pub(super) enum Kind {
 #[derive(Debug)]
 struct Node {
     name: String,
-    scope: ScopeId,
     kind: Kind,
     place: Place,
     /// Pose in `base`.
@@ -51,7 +50,7 @@ struct Scope {
     origin: NodeId,
     /// As messages call it.
     title: String,
-    names: HashMap<String, NodeId>,
+    names: BTreeMap<String, NodeId>,
     /// The link that the frame of a model moves with.
     canonical: Option<NodeId>,
 }
@@ -63,6 +62,10 @@ pub(super) struct Graph {
     /// Poses in the world and in the base, as far as they are known.
     poses: Vec<Option<Pose>>,
     locals: Vec<Option<Pose>>,
+    /// The model at the top of a file without a world, and its pose in the world. Poses are relative
+    /// to it, as in the format's own library, so that they are the same wherever the model is.
+    top: Option<NodeId>,
+    top_pose: Pose,
 }
 
 impl Graph {
@@ -73,7 +76,6 @@ impl Graph {
     pub(super) fn new(title: &str, place: Place) -> Self {
         let world = Node {
             name: "world".into(),
-            scope: Self::ROOT,
             kind: Kind::World,
             place,
             pose: Pose::IDENTITY,
@@ -86,7 +88,7 @@ impl Graph {
         let scope = Scope {
             origin: Self::WORLD,
             title: title.into(),
-            names: HashMap::new(),
+            names: BTreeMap::new(),
             canonical: None,
         };
         Self {
@@ -94,6 +96,8 @@ impl Graph {
             scopes: vec![scope],
             poses: vec![],
             locals: vec![],
+            top: None,
+            top_pose: Pose::IDENTITY,
         }
     }
 
@@ -128,7 +132,6 @@ impl Graph {
         let id = NodeId(self.nodes.len());
         self.nodes.push(Node {
             name: name.into(),
-            scope,
             kind,
             place: place.clone(),
             pose: Pose::IDENTITY,
@@ -155,7 +158,7 @@ impl Graph {
         self.scopes.push(Scope {
             origin,
             title: format!("model '{name}'"),
-            names: HashMap::new(),
+            names: BTreeMap::new(),
             canonical: None,
         });
         Ok((origin, inner))
@@ -179,6 +182,10 @@ impl Graph {
     pub(super) fn origin(&self, scope: ScopeId) -> NodeId {
         self.scopes[scope.0].origin
     }
+    /// Makes a model the one at the top of its file.
+    pub(super) fn set_top(&mut self, model: NodeId) {
+        self.top = Some(model);
+    }
     pub(super) fn canonical(&self, scope: ScopeId) -> Option<NodeId> {
         self.scopes[scope.0].canonical
     }
@@ -191,6 +198,10 @@ impl Graph {
     }
     pub(super) fn set_on(&mut self, id: NodeId, on: NodeId) {
         self.node_mut(id).on = Some(on);
+    }
+    /// What a frame or a joint moves with.
+    pub(super) fn on(&self, id: NodeId) -> Option<NodeId> {
+        self.node(id).on
     }
     pub(super) fn set_placement(&mut self, id: NodeId, frame: NodeId) {
         self.node_mut(id).placement = Some(frame);
@@ -245,6 +256,19 @@ impl Graph {
         })
     }
 
+    /// The joint that a frame moves with, directly or by way of other frames.
+    pub(super) fn joint_under(&self, id: NodeId) -> Option<NodeId> {
+        let mut at = id;
+        for _ in 0..=self.nodes.len() {
+            match self.kind(at) {
+                Kind::Frame => at = self.node(at).on?,
+                Kind::Joint => return Some(at),
+                _ => return None,
+            }
+        }
+        None
+    }
+
     /// The link or the world that something moves with.
     pub(super) fn body_of(&self, id: NodeId, report: &Report) -> Parsed<NodeId> {
         let mut at = id;
@@ -270,6 +294,13 @@ impl Graph {
         self.locals = vec![None; self.nodes.len()];
         self.poses[0] = Some(Pose::IDENTITY);
         let mut result = Ok(());
+        if let Some(top) = self.top {
+            self.poses[top.0] = Some(Pose::IDENTITY);
+            match self.local(top, report, 0) {
+                Ok(pose) => self.top_pose = pose,
+                Err(reported) => result = Err(reported),
+            }
+        }
         for id in 0..self.nodes.len() {
             if self.solve_one(NodeId(id), report).is_err() {
                 result = Err(Reported);
@@ -335,12 +366,23 @@ impl Graph {
         Ok(local)
     }
 
+    /// The pose in the world, or in the model at the top.
+    fn pose(&self, id: NodeId) -> Pose {
+        let known = self.poses.get(id.0).copied().flatten();
+        known.unwrap_or(Pose::IDENTITY)
+    }
     /// The pose in the world.
     pub(super) fn in_world(&self, id: NodeId) -> Pose {
-        self.poses.get(id.0).copied().flatten().unwrap_or(Pose::IDENTITY)
+        match id == Self::WORLD {
+            true => Pose::IDENTITY,
+            false => self.top_pose.then(&self.pose(id)),
+        }
     }
     /// The pose of `b` in `a`.
     pub(super) fn relative(&self, a: NodeId, b: NodeId) -> Pose {
-        self.in_world(a).inverse().then(&self.in_world(b))
+        match a == Self::WORLD {
+            true => self.in_world(b),
+            false => self.pose(a).inverse().then(&self.pose(b)),
+        }
     }
 }

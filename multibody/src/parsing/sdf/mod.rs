@@ -90,6 +90,7 @@ fn read(
         world.resolve(&mut graph, None, report);
     }
     if let Some(model) = &model {
+        graph.set_top(model.node);
         model.resolve(&mut graph, Some(Graph::ROOT), report);
     }
     graph.solve(report)?;

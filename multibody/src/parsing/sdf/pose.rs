@@ -47,28 +47,17 @@ impl Pose {
 
     /// `X_AC` from `X_AB` and `X_BC`.
     pub(super) fn then(&self, other: &Self) -> Self {
-        let moved = rotate(self.q, other.p);
-        let [w, x, y, z] = self.q;
-        let [ow, ox, oy, oz] = other.q;
+        let [x, y, z] = other.p;
+        let [_, moved @ ..] = product(self.q, product([0.0, x, y, z], inverse(self.q)));
         Self {
             p: std::array::from_fn(|i| self.p[i] + moved[i]),
-            q: [
-                w * ow - x * ox - y * oy - z * oz,
-                w * ox + x * ow + y * oz - z * oy,
-                w * oy - x * oz + y * ow + z * ox,
-                w * oz + x * oy - y * ox + z * ow,
-            ],
+            q: product(self.q, other.q),
         }
     }
 
     /// `X_BA` from `X_AB`.
     pub(super) fn inverse(&self) -> Self {
-        let [w, x, y, z] = self.q;
-        let s = w * w + x * x + y * y + z * z;
-        let q = match s == 0.0 {
-            true => Self::IDENTITY.q,
-            false => [w / s, -x / s, -y / s, -z / s],
-        };
+        let q = inverse(self.q);
         Self {
             p: rotate(q, self.p.map(|v| -v)),
             q,
@@ -80,8 +69,10 @@ impl Pose {
         self.p == [0.0; 3] && self.q[1..] == [0.0; 3]
     }
 
+    /// The same pose in the types of the rest of the crate; of the two quaternions the one with
+    /// `w >= 0`.
     pub(super) fn isometry(&self) -> Isometry3<f64> {
-        let [w, x, y, z] = self.q;
+        let [w, x, y, z] = self.q.map(|v| if self.q[0] < 0.0 { -v } else { v });
         let q = UnitQuaternion::new_normalize(Quaternion::new(w, x, y, z));
         let [x, y, z] = self.p;
         Isometry3::from_parts(Translation3::new(x, y, z), q)
@@ -98,6 +89,23 @@ fn normalized(q: [f64; 4]) -> [f64; 4] {
     match length > 1e-12 {
         true => q.map(|v| v / length),
         false => Pose::IDENTITY.q,
+    }
+}
+
+fn product([w, x, y, z]: [f64; 4], [ow, ox, oy, oz]: [f64; 4]) -> [f64; 4] {
+    [
+        w * ow - x * ox - y * oy - z * oz,
+        w * ox + x * ow + y * oz - z * oy,
+        w * oy - x * oz + y * ow + z * ox,
+        w * oz + x * oy - y * ox + z * ow,
+    ]
+}
+
+fn inverse([w, x, y, z]: [f64; 4]) -> [f64; 4] {
+    let s = w * w + x * x + y * y + z * z;
+    match s == 0.0 {
+        true => Pose::IDENTITY.q,
+        false => [w / s, -x / s, -y / s, -z / s],
     }
 }
 

@@ -148,6 +148,8 @@ impl Kind {
                     false => Ok(()),
                 }
             }
+            // Masks of bits.
+            Self::Integer | Self::Unsigned if is_hexadecimal(text) => Ok(()),
             // Published files write counts as `640.0`, too.
             Self::Integer => numbers::<1>(text).map(|_| ()),
             Self::Unsigned => match numbers::<1>(text)? {
@@ -159,6 +161,11 @@ impl Kind {
             Self::Color => color(text).map(|_| ()),
         }
     }
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    digits.is_some_and(|d| !d.is_empty() && d.chars().all(|c| c.is_ascii_hexdigit()))
 }
 
 /// Red, green, blue and opacity, each between 0 and 1; opaque where that is not said.
@@ -271,6 +278,8 @@ mod tests {
         assert!(Kind::read("bool").check("TRUE").is_ok());
         assert!(Kind::read("bool").check("yes").is_err());
         assert!(Kind::read("uint").check("-1").is_err());
+        assert!(Kind::read("uint").check("0xAB").is_ok());
+        assert!(Kind::read("uint").check("0x").is_err());
         assert!(Kind::read("vector3").check("1 2").is_err());
         assert_eq!(color("1 0 0").unwrap(), [1.0, 0.0, 0.0, 1.0]);
         assert!(color("1 0").is_err() && color("2 0 0 1").is_err());
