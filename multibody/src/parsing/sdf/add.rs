@@ -47,6 +47,9 @@ const DRAKE_IN_MODEL: [&str; 6] = [
     "collision_filter_group",
 ];
 
+/// Poses that differ by less (m, rad) are the same but for rounding.
+const SAME: f64 = 1e-6;
+
 /// Adds models to the plant.
 pub(super) struct Adder<'a, 't> {
     pub(super) target: &'a mut Target<'t>,
@@ -188,8 +191,8 @@ impl<'a, 't> Adder<'a, 't> {
         let link = link.filter(|_| model.has_links());
         let on = link.and_then(|l| Some((l, self.graph.body(l)?)));
         let (link, body) = on.unwrap_or((Graph::WORLD, BodyIndex::WORLD));
-        let x_bf = self.graph.relative(link, model.node).isometry();
-        let frame = FixedOffsetFrame::new("__model__", body, x_bf);
+        let x_bf = self.graph.relative(link, model.node);
+        let frame = FixedOffsetFrame::new("__model__", body, x_bf.isometry());
         let frame = frame.with_model_instance(current.instance);
         let added = self.target.plant.add_frame(frame);
         let added = added.map_err(|e| self.report.error(model.element, e))?;
@@ -200,32 +203,31 @@ impl<'a, 't> Adder<'a, 't> {
     /// A frame that is fixed on a body.
     fn frame(&mut self, node: NodeId, element: &Element) -> Parsed<()> {
         let (link, body) = self.body_under(node, element)?;
-        let x_bf = match self.graph.joint_under(node) {
-            None => self.graph.relative(link, node),
-            Some(joint) => {
-                // Drake puts what is attached to a joint on the joint's child, without the pose that
-                // the joint has on it.
-                if !self.graph.relative(link, joint).is_identity() {
-                    let message = format!(
-                        "frame '{}' is attached to joint '{}'; the pose of the joint on link '{}' does \
-                         not count, as in Drake. Attach it to the link and place it relative to the joint",
-                        element.name(),
-                        self.graph.name(joint),
-                        self.graph.name(link)
-                    );
-                    self.report.warning(element, message);
-                }
-                self.graph.relative(joint, node)
-            }
-        };
         let plant = &mut *self.target.plant;
-        // In the model instance of the frame that it is attached to, if that is there already.
-        let on = self.graph.on(node).and_then(|on| self.graph.frame(on));
-        let instance = match on {
-            Some(frame) => plant.frames[frame.index()].model_instance(),
-            None => plant.bodies[body.index()].model_instance(),
+        let on = self.graph.on(node).unwrap_or(link);
+        let x_on = self.graph.relative(on, node).isometry();
+        // Drake places a frame in the frame of the plant that it is attached to. A joint has none, nor
+        // has a frame that comes later in the file: then the body's stands in, wherever that is.
+        let (instance, x_bf) = match self.graph.frame(on) {
+            Some(frame) => {
+                let frame = &plant.frames[frame.index()];
+                (frame.model_instance(), frame.pose_in_body() * x_on)
+            }
+            None => (plant.bodies[body.index()].model_instance(), x_on),
         };
-        let frame = FixedOffsetFrame::new(self.graph.name(node), body, x_bf.isometry());
+        let meant = self.graph.relative(link, node).isometry();
+        let apart = (x_bf.translation.vector - meant.translation.vector).norm();
+        if apart > SAME || x_bf.rotation.angle_to(&meant.rotation) > SAME {
+            let message = format!(
+                "frame '{}' is attached to '{}', which is not yet a frame of the plant; as in Drake it is \
+                 placed as if that were at the origin of link '{}'. Attach it to the link instead",
+                element.name(),
+                self.graph.name(on),
+                self.graph.name(link)
+            );
+            self.report.warning(element, message);
+        }
+        let frame = FixedOffsetFrame::new(self.graph.name(node), body, x_bf);
         let added = plant.add_frame(frame.with_model_instance(instance));
         let added = added.map_err(|e| self.report.error(element, e))?;
         self.graph.set_frame(node, added);

@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// At most so many placement frames depend on each other.
 const MAX_PLACEMENTS: usize = 100;
 
+/// Poses below chains of frames longer than this are composed from the top, in linear time.
+const MAX_EXACT: usize = 64;
+
 /// Something that has a pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct NodeId(usize);
@@ -62,6 +65,8 @@ pub(super) struct Graph {
     /// Poses in the world and in the base, as far as they are known.
     poses: Vec<Option<Pose>>,
     locals: Vec<Option<Pose>>,
+    /// Steps from the world or the model at the top.
+    depths: Vec<usize>,
     /// The model at the top of a file without a world, and its pose in the world. Poses are relative
     /// to it, as in the format's own library, so that they are the same wherever the model is.
     top: Option<NodeId>,
@@ -96,6 +101,7 @@ impl Graph {
             scopes: vec![scope],
             poses: vec![],
             locals: vec![],
+            depths: vec![],
             top: None,
             top_pose: Pose::IDENTITY,
         }
@@ -256,19 +262,6 @@ impl Graph {
         })
     }
 
-    /// The joint that a frame moves with, directly or by way of other frames.
-    pub(super) fn joint_under(&self, id: NodeId) -> Option<NodeId> {
-        let mut at = id;
-        for _ in 0..=self.nodes.len() {
-            match self.kind(at) {
-                Kind::Frame => at = self.node(at).on?,
-                Kind::Joint => return Some(at),
-                _ => return None,
-            }
-        }
-        None
-    }
-
     /// The link or the world that something moves with.
     pub(super) fn body_of(&self, id: NodeId, report: &Report) -> Parsed<NodeId> {
         let mut at = id;
@@ -292,6 +285,7 @@ impl Graph {
     pub(super) fn solve(&mut self, report: &Report) -> Parsed<()> {
         self.poses = vec![None; self.nodes.len()];
         self.locals = vec![None; self.nodes.len()];
+        self.depths = vec![0; self.nodes.len()];
         self.poses[0] = Some(Pose::IDENTITY);
         let mut result = Ok(());
         if let Some(top) = self.top {
@@ -328,10 +322,28 @@ impl Graph {
         };
         let mut pose = known;
         for node in chain.into_iter().rev() {
-            pose = pose.then(&self.local(node, report, 0)?);
+            let local = self.local(node, report, 0)?;
+            let base = self.node(node).base;
+            self.depths[node.0] = self.depths[base.0].saturating_add(1);
+            pose = match self.depths[node.0] <= MAX_EXACT {
+                true => self.climb(node),
+                false => pose.then(&local),
+            };
             self.poses[node.0] = Some(pose);
         }
         Ok(pose)
+    }
+
+    /// The pose of a node whose way up is known, composed from the node upwards, as the format's
+    /// library does: what cancels there cancels here.
+    fn climb(&self, id: NodeId) -> Pose {
+        let mut pose = Pose::IDENTITY;
+        let mut at = id;
+        while self.depths[at.0] > 0 {
+            pose = self.locals[at.0].unwrap_or(Pose::IDENTITY).then(&pose);
+            at = self.node(at).base;
+        }
+        pose
     }
 
     /// The pose of a node in its base.
@@ -376,6 +388,15 @@ impl Graph {
         match id == Self::WORLD {
             true => Pose::IDENTITY,
             false => self.top_pose.then(&self.pose(id)),
+        }
+    }
+    /// The pose of `b` in `a`, by way of what the pose of `b` is given in: exact where that is `a`.
+    pub(super) fn placed(&self, a: NodeId, b: NodeId) -> Pose {
+        let base = self.node(b).base;
+        match self.locals.get(b.0).copied().flatten() {
+            Some(local) if base == a => local,
+            Some(local) if a != Self::WORLD => self.relative(a, base).then(&local),
+            _ => self.relative(a, b),
         }
     }
     /// The pose of `b` in `a`.

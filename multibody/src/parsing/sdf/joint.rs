@@ -134,8 +134,8 @@ impl Adder<'_, '_> {
         Ok(Ends {
             parent: parent_body,
             child: child_body,
-            x_pj: self.graph.relative(parent_link, node),
-            x_cj: self.graph.relative(child_link, node),
+            x_pj: self.graph.placed(parent_link, node),
+            x_cj: self.graph.placed(child_link, node),
         })
     }
 
