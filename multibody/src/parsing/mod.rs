@@ -4,9 +4,9 @@
 //! taken back. It never prints: what it has to say is in [`Parser::diagnostics`].
 
 mod diagnostic;
+mod directives;
 mod input;
 mod mesh_files;
-mod model;
 mod package_map;
 mod parser;
 mod plant_mark;
@@ -16,6 +16,10 @@ mod urdf;
 mod xml;
 
 pub use diagnostic::{Diagnostic, Severity};
+pub use directives::{
+    AddCollisionFilterGroup, AddDirectives, AddFrame, AddModel, AddModelInstance, AddWeld,
+    ModelDirective, ModelDirectives, ModelInstanceInfo, flatten_model_directives,
+};
 pub use package_map::PackageMap;
-pub use parser::Parser;
+pub use parser::{Parser, process_model_directives};
 pub(crate) use target::FilterGroup;

@@ -130,6 +130,7 @@ impl<'a, 't> Adder<'a, 't> {
         };
         let instance = instance.map_err(|e| report.error(element, e))?;
         self.models.push(instance);
+        self.graph.set_instance(model.scope, instance);
         let name = self.target.plant.model_instance_name(instance);
         let name = name.map_err(|e| report.error(element, e))?.to_string();
         self.place_interfaces(model);
@@ -206,21 +207,25 @@ impl<'a, 't> Adder<'a, 't> {
         let plant = &mut *self.target.plant;
         let on = self.graph.on(node).unwrap_or(link);
         let x_on = self.graph.relative(on, node).isometry();
-        // Drake places a frame in the frame of the plant that it is attached to. A joint has none, nor
-        // has a frame that comes later in the file: then the body's stands in, wherever that is.
-        let (instance, x_bf) = match self.graph.frame(on) {
-            Some(frame) => {
-                let frame = &plant.frames[frame.index()];
-                (frame.model_instance(), frame.pose_in_body() * x_on)
-            }
+        // Drake places a frame in the frame of the plant that it is attached to, which it looks for in
+        // the model instance of the model that has the name. A joint has none, nor has a frame that
+        // comes later in the file: then the body's stands in, wherever that is.
+        let found = self.graph.frame(on).map(|f| &plant.frames[f.index()]);
+        let found = found.filter(|f| {
+            let around = self.graph.instance_around(on);
+            self.graph.kind(on) != Kind::Frame || around == Some(f.model_instance())
+        });
+        let (instance, x_bf) = match found {
+            Some(frame) => (frame.model_instance(), frame.pose_in_body() * x_on),
             None => (plant.bodies[body.index()].model_instance(), x_on),
         };
         let meant = self.graph.relative(link, node).isometry();
         let apart = (x_bf.translation.vector - meant.translation.vector).norm();
         if apart > SAME || x_bf.rotation.angle_to(&meant.rotation) > SAME {
             let message = format!(
-                "frame '{}' is attached to '{}', which is not yet a frame of the plant; as in Drake it is \
-                 placed as if that were at the origin of link '{}'. Attach it to the link instead",
+                "frame '{}' is attached to '{}', which is no frame of the plant then and there; as in \
+                 Drake it is placed as if that were at the origin of link '{}'. Attach it to the link \
+                 instead",
                 element.name(),
                 self.graph.name(on),
                 self.graph.name(link)

@@ -3,7 +3,7 @@
 
 use super::element::{Place, Report};
 use super::pose::Pose;
-use crate::index::{BodyIndex, FrameIndex};
+use crate::index::{BodyIndex, FrameIndex, ModelInstanceIndex};
 use crate::names;
 use crate::parsing::xml::{Parsed, Reported};
 use std::collections::BTreeMap;
@@ -34,6 +34,7 @@ pub(super) enum Kind {
 #[derive(Debug)]
 struct Node {
     name: String,
+    scope: ScopeId,
     kind: Kind,
     place: Place,
     /// Pose in `base`.
@@ -56,6 +57,7 @@ struct Scope {
     names: BTreeMap<String, NodeId>,
     /// The link that the frame of a model moves with.
     canonical: Option<NodeId>,
+    instance: Option<ModelInstanceIndex>,
 }
 
 #[derive(Debug)]
@@ -81,6 +83,7 @@ impl Graph {
     pub(super) fn new(title: &str, place: Place) -> Self {
         let world = Node {
             name: "world".into(),
+            scope: Self::ROOT,
             kind: Kind::World,
             place,
             pose: Pose::IDENTITY,
@@ -95,6 +98,7 @@ impl Graph {
             title: title.into(),
             names: BTreeMap::new(),
             canonical: None,
+            instance: Some(ModelInstanceIndex::WORLD),
         };
         Self {
             nodes: vec![world],
@@ -138,6 +142,7 @@ impl Graph {
         let id = NodeId(self.nodes.len());
         self.nodes.push(Node {
             name: name.into(),
+            scope,
             kind,
             place: place.clone(),
             pose: Pose::IDENTITY,
@@ -166,6 +171,7 @@ impl Graph {
             title: format!("model '{name}'"),
             names: BTreeMap::new(),
             canonical: None,
+            instance: None,
         });
         Ok((origin, inner))
     }
@@ -220,6 +226,13 @@ impl Graph {
     }
     pub(super) fn set_frame(&mut self, id: NodeId, frame: FrameIndex) {
         self.node_mut(id).frame = Some(frame);
+    }
+    pub(super) fn set_instance(&mut self, scope: ScopeId, instance: ModelInstanceIndex) {
+        self.scopes[scope.0].instance = Some(instance);
+    }
+    /// The model instance of the model in which something has its name.
+    pub(super) fn instance_around(&self, id: NodeId) -> Option<ModelInstanceIndex> {
+        self.scopes[self.node(id).scope.0].instance
     }
     pub(super) fn frame(&self, id: NodeId) -> Option<FrameIndex> {
         self.node(id).frame

@@ -102,6 +102,7 @@ fn name_in_file(path: &str, bytes: &[u8]) -> Option<String> {
 impl Interface<'_> {
     fn declare(&mut self, declare: &mut Declare<'_, '_>) -> Parsed<()> {
         let (graph, report) = (&mut *declare.graph, declare.report);
+        graph.set_instance(self.scope, self.instance);
         let plant = &mut *declare.target.plant;
         let place = &self.element.place;
         let poses = poses_in_model(plant, self.instance);

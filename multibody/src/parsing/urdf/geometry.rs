@@ -2,10 +2,10 @@
 
 use super::Robot;
 use crate::geometry_registration::VisualProperties;
+use crate::index::BodyIndex;
 use crate::parsing::mesh_files;
-use crate::parsing::model::{Geometry, Role};
 use crate::parsing::xml::Parsed;
-use nalgebra::Vector3;
+use nalgebra::{Isometry3, Vector3};
 use roxmltree::Node;
 use std::collections::{BTreeMap, BTreeSet};
 use tarragon_geometry::{
@@ -33,12 +33,13 @@ impl GeometryNames {
     }
 }
 
-impl Robot<'_> {
+impl Robot<'_, '_> {
     pub(super) fn read_visual(
         &mut self,
         node: Node<'_, '_>,
+        body: BodyIndex,
         names: &mut GeometryNames,
-    ) -> Parsed<Option<Geometry>> {
+    ) -> Parsed<()> {
         let material = match self.reader.child(node, "material") {
             Some(material) => self.read_material(material)?,
             None => Default::default(),
@@ -79,17 +80,29 @@ impl Robot<'_> {
             illustration: enabled("drake:illustration_properties")?.then_some(illustration),
             perception: enabled("drake:perception_properties")?.then_some(perception),
         };
-        self.read_geometry(node, names, |_| Ok(Role::Visual(properties)))
+        let Some((name, x_bg, shape)) = self.read_geometry(node, names)? else {
+            return Ok(());
+        };
+        let added = self
+            .target
+            .register_visual(body, x_bg, shape, &name, properties);
+        self.check(node, added)
     }
 
     pub(super) fn read_collision(
-        &self,
+        &mut self,
         node: Node<'_, '_>,
+        body: BodyIndex,
         names: &mut GeometryNames,
-    ) -> Parsed<Option<Geometry>> {
-        self.read_geometry(node, names, |robot| {
-            Ok(Role::Collision(robot.read_proximity_properties(node)?))
-        })
+    ) -> Parsed<()> {
+        let Some((name, x_bg, shape)) = self.read_geometry(node, names)? else {
+            return Ok(());
+        };
+        let properties = self.read_proximity_properties(node)?;
+        let added = self
+            .target
+            .register_collision(body, x_bg, shape, &name, properties);
+        self.check(node, added)
     }
 
     /// What visuals and collisions have in common; `None` if the geometry is left out.
@@ -97,8 +110,7 @@ impl Robot<'_> {
         &self,
         node: Node<'_, '_>,
         names: &mut GeometryNames,
-        role: impl FnOnce(&Self) -> Parsed<Role>,
-    ) -> Parsed<Option<Geometry>> {
+    ) -> Parsed<Option<(String, Isometry3<f64>, Shape)>> {
         let x_bg = self.origin(node)?;
         let tag = self.reader.tag(node);
         let Some(geometry) = self.reader.child(node, "geometry") else {
@@ -121,14 +133,7 @@ impl Robot<'_> {
             }
             _ => names.unique(shape.type_name()),
         };
-        let role = role(self)?;
-        Ok(Some(Geometry {
-            name,
-            x_bg,
-            shape,
-            role,
-            place: self.reader.place(node),
-        }))
+        Ok(Some((name, x_bg, shape)))
     }
 
     fn read_shape(&self, geometry: Node<'_, '_>) -> Parsed<Option<Shape>> {
@@ -170,7 +175,7 @@ impl Robot<'_> {
         let uri = self.reader.required(node, "filename")?;
         let scale = self.reader.vector3_or_uniform(node, "scale")?;
         let scale = Vector3::from(scale.unwrap_or([1.0; 3]));
-        let path = self.resources.resolve(uri);
+        let path = self.resolve(uri);
         let path = path.map_err(|why| self.reader.error_at(node, "filename", why))?;
         if let Some(why) = mesh_files::refusal(&path) {
             self.reader.warning(node, format!("'{uri}': {why}"));
