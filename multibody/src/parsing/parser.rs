@@ -7,7 +7,7 @@ use super::obj;
 use super::package_map::PackageMap;
 use super::plant_mark::PlantMark;
 use super::target::Target;
-use super::{mjcf, urdf};
+use super::{mjcf, sdf, urdf};
 use crate::error::{Error, Result};
 use crate::index::ModelInstanceIndex;
 use crate::plant::MultibodyPlant;
@@ -247,13 +247,14 @@ pub fn process_model_directives(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Urdf,
+    Sdf,
     Mjcf,
     ModelDirectives,
     Obj,
 }
 
 /// All suffixes, for messages.
-const SUFFIXES: &str = ".urdf, .xml, .dmd.yaml or .obj";
+const SUFFIXES: &str = ".urdf, .sdf, .xml, .dmd.yaml or .obj";
 
 impl Format {
     /// By the suffix of a file.
@@ -271,6 +272,7 @@ impl Format {
     pub(crate) fn of_name(what: &str, name: &str) -> Result<Self> {
         match &*name.to_lowercase() {
             "urdf" => Ok(Self::Urdf),
+            "sdf" => Ok(Self::Sdf),
             "xml" => Ok(Self::Mjcf),
             "dmd.yaml" => Ok(Self::ModelDirectives),
             "obj" => Ok(Self::Obj),
@@ -278,6 +280,10 @@ impl Format {
                 "{what}: the suffix '.{other}' is no model format; {SUFFIXES} is expected"
             ))),
         }
+    }
+    /// Whether an SDFormat file may include models of this format.
+    pub(crate) fn can_be_included(self) -> bool {
+        matches!(self, Self::Urdf | Self::Sdf)
     }
     /// Adds the models of a file; failure is an error among the diagnostics.
     pub(crate) fn parse(
@@ -289,6 +295,7 @@ impl Format {
     ) -> Vec<ModelInstanceIndex> {
         match self {
             Self::Urdf => urdf::parse(input, naming, target, diagnostics),
+            Self::Sdf => sdf::parse(input, naming, target, diagnostics),
             Self::Mjcf => mjcf::parse(input, naming, target, diagnostics),
             Self::ModelDirectives => directives::parse(input, naming, target, diagnostics),
             Self::Obj => obj::parse(input, naming, target, diagnostics),

@@ -30,7 +30,10 @@ const ACCEPTED: [(&str, &str); 5] = [
         "but also has a mesh attribute",
         "MJCF shapes fitted to meshes",
     ),
-    ("this is not allowed for type 'sdf'", "MJCF shapes with signed distance functions"),
+    (
+        "this is not allowed for type 'sdf'",
+        "MJCF shapes with signed distance functions",
+    ),
     ("unsupported extension '.dae'", "Collada collision geometry"),
 ];
 
