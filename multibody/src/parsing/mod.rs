@@ -7,6 +7,7 @@ mod diagnostic;
 mod directives;
 mod input;
 mod mjcf;
+mod obj;
 mod package_map;
 mod parser;
 mod plant_mark;

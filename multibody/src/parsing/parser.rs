@@ -3,6 +3,7 @@
 use super::diagnostic::{Diagnostic, Severity};
 use super::directives::{self, ModelDirectives, ModelInstanceInfo};
 use super::input::{Input, Naming};
+use super::obj;
 use super::package_map::PackageMap;
 use super::plant_mark::PlantMark;
 use super::target::Target;
@@ -248,10 +249,11 @@ pub(crate) enum Format {
     Urdf,
     Mjcf,
     ModelDirectives,
+    Obj,
 }
 
 /// All suffixes, for messages.
-const SUFFIXES: &str = ".urdf, .xml or .dmd.yaml";
+const SUFFIXES: &str = ".urdf, .xml, .dmd.yaml or .obj";
 
 impl Format {
     /// By the suffix of a file.
@@ -271,6 +273,7 @@ impl Format {
             "urdf" => Ok(Self::Urdf),
             "xml" => Ok(Self::Mjcf),
             "dmd.yaml" => Ok(Self::ModelDirectives),
+            "obj" => Ok(Self::Obj),
             other => Err(Error::invalid(format!(
                 "{what}: the suffix '.{other}' is no model format; {SUFFIXES} is expected"
             ))),
@@ -288,6 +291,7 @@ impl Format {
             Self::Urdf => urdf::parse(input, naming, target, diagnostics),
             Self::Mjcf => mjcf::parse(input, naming, target, diagnostics),
             Self::ModelDirectives => directives::parse(input, naming, target, diagnostics),
+            Self::Obj => obj::parse(input, naming, target, diagnostics),
         }
     }
 }
