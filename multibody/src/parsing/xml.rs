@@ -27,7 +27,8 @@ pub(crate) struct Prepared<'a> {
 
 impl<'a> Prepared<'a> {
     pub(crate) fn new(original: &'a str) -> Self {
-        let text = blank_late_declaration(original);
+        let mut text = blank_late_declaration(original);
+        blank_hyphens_in_comments(&mut text);
         let mut prepared = Self {
             original,
             text,
@@ -91,6 +92,30 @@ fn blank_late_declaration(text: &str) -> Cow<'_, str> {
             Cow::Owned([&text[..start], &blank, &text[end..]].concat())
         }
         _ => Cow::Borrowed(text),
+    }
+}
+
+/// Turns hyphens in comments, where XML forbids two in a row but published files have them, into
+/// spaces.
+fn blank_hyphens_in_comments(text: &mut Cow<'_, str>) {
+    let mut at = 0;
+    while let Some(start) = text[at..].find("<!").map(|i| at + i) {
+        let rest = &text[start..];
+        if rest.starts_with("<![CDATA[") {
+            at = start + rest.find("]]>").unwrap_or(rest.len());
+        } else if let Some(body) = rest.strip_prefix("<!--") {
+            let Some(length) = body.find("-->") else {
+                return;
+            };
+            let range = start + 4..start + 4 + length;
+            if body[..length].contains("--") || body[..length].ends_with('-') {
+                let blank = text[range.clone()].replace('-', " ");
+                text.to_mut().replace_range(range.clone(), &blank);
+            }
+            at = range.end + 3;
+        } else {
+            at = start + 2;
+        }
     }
 }
 
@@ -370,6 +395,21 @@ mod tests {
         assert!(error.to_string().starts_with("f.urdf:3:"), "{error}");
         let error = Prepared::new(" \n").parse("f").unwrap_err();
         assert!(error.to_string().contains("empty"), "{error}");
+    }
+
+    #[test]
+    fn comments_may_have_hyphens() {
+        let text = "<a><!-- x -- y ---><![CDATA[<!-- -- -->]]></a>";
+        let prepared = Prepared::new(text);
+        let document = prepared.parse("f").unwrap();
+        let texts = document.root_element().children();
+        let texts: String = texts
+            .filter_map(|n| n.is_text().then(|| n.text())?)
+            .collect();
+        assert_eq!(texts, "<!-- -- -->");
+        for open in ["<a><!-- --", "<a><!--->", "<a><![CDATA[ <!-- --", "<!"] {
+            assert!(Prepared::new(open).parse("f").is_err(), "{open}");
+        }
     }
 
     #[test]
