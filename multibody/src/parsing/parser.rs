@@ -16,10 +16,10 @@ use tarragon_geometry::SceneGraph;
 
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
 ///
-/// So far: URDF (`.urdf`) and MJCF (`.xml`). Lengths are metres, angles radians, masses kilograms; MJCF
-/// has units of its own. A model that can not be read leaves plant and scene as they were; what is left out of a model that can be read is
-/// told by [`Self::diagnostics`]. Meshes may be OBJ or STL; visual and collision geometry with other
-/// mesh files is left out with a warning.
+/// Formats: URDF (`.urdf`), SDFormat (`.sdf`), MJCF (`.xml`), model directives (`.dmd.yaml`) and OBJ
+/// (`.obj`). Lengths are metres, angles radians, masses kilograms; MJCF has units of its own. A model
+/// that can not be read leaves plant and scene as they were; what is left out of a model that can be
+/// read is told by [`Self::diagnostics`].
 ///
 /// ```
 /// use tarragon_multibody::{MultibodyPlant, Parser};
