@@ -208,10 +208,11 @@ fn main() -> AnyResult<()> {
     let motion: serde_json::Value =
         serde_json::from_slice(&std::fs::read(models.join("arm7/motion.json"))?)?;
     let over: Vec<Vec<f64>> = serde_json::from_value(motion["q"].clone())?;
-    // The hand at both sides of the things, lower than the motion has it.
-    let low = |q: &[f64]| {
-        let mut q = whole(q);
-        q[first + 1] += 0.1;
+    // The hand sweeps over the table, low; the turn of the base is all that changes.
+    let sweep = |base: f64| {
+        let mut q = whole(&over[3]);
+        q[first] = base;
+        q[first + 1] += 0.08;
         q
     };
     let folded = [0.0, -0.3, 0.0, 2.4, 0.0, 2.1, 0.0];
@@ -219,7 +220,7 @@ fn main() -> AnyResult<()> {
     let paths: Vec<(&str, Vec<Vec<f64>>)> = vec![
         ("over the things", over.iter().map(|q| whole(q)).collect()),
         ("straight", vec![whole(&over[1]), whole(&over[5])]),
-        ("straight, low", vec![low(&over[1]), low(&over[5])]),
+        ("sweep", vec![sweep(-1.4), sweep(1.4)]),
         ("up", vec![whole(&over[0]), whole(&upright)]),
         ("fold", vec![whole(&upright), whole(&folded)]),
     ];
