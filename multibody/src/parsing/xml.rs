@@ -391,7 +391,9 @@ mod tests {
         let prepared = Prepared::new(text);
         let document = prepared.parse("f").unwrap();
         let texts = document.root_element().children();
-        let texts: String = texts.filter_map(|n| n.is_text().then(|| n.text())?).collect();
+        let texts: String = texts
+            .filter_map(|n| n.is_text().then(|| n.text())?)
+            .collect();
         assert_eq!(texts, "<!-- -- -->");
         for open in ["<a><!-- --", "<a><!--->", "<a><![CDATA[ <!-- --", "<!"] {
             assert!(Prepared::new(open).parse("f").is_err(), "{open}");

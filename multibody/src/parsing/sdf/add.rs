@@ -298,15 +298,14 @@ impl<'a, 't> Adder<'a, 't> {
         let Some(body) = self.graph.body(node) else {
             return Ok(());
         };
-        if self.target.plant.inboard_joint(body).is_some() {
+        let held = |(_, j): (JointIndex, &Joint)| j.child_body() == body;
+        if self.target.plant.joints().any(held) {
             return Ok(());
         }
         let name = format!("sdformat_model_static_world_welds_to_{}", link.name());
         let x_wb = self.graph.in_world(node).isometry();
         let weld = Joint::weld(name, BodyIndex::WORLD, body, x_wb).with_model_instance(instance);
         let added = self.target.plant.add_joint(weld);
-        added
-            .map(|_| ())
-            .map_err(|e| self.report.error(link, e))
+        added.map(|_| ()).map_err(|e| self.report.error(link, e))
     }
 }

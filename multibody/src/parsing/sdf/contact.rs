@@ -7,8 +7,18 @@ use tarragon_geometry::{CoulombFriction, HydroelasticType, ProximityProperties};
 
 /// Names below `drake:`, group and name of the property, and whether it may be 0.
 const NUMBERS: [(&str, &str, &str, bool); 6] = [
-    ("mesh_resolution_hint", "hydroelastic", "resolution_hint", true),
-    ("hydroelastic_modulus", "hydroelastic", "hydroelastic_modulus", true),
+    (
+        "mesh_resolution_hint",
+        "hydroelastic",
+        "resolution_hint",
+        true,
+    ),
+    (
+        "hydroelastic_modulus",
+        "hydroelastic",
+        "hydroelastic_modulus",
+        true,
+    ),
     ("hydroelastic_margin", "hydroelastic", "margin", true),
     (
         "hunt_crossley_dissipation",

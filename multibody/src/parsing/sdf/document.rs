@@ -227,7 +227,9 @@ mod tests {
         let unknown = messages("<link name='a'><foo/></link>");
         assert_eq!(
             unknown,
-            ["t:2:33: error: <foo> in <link> is not in SDFormat; correct the name or give it a prefix"]
+            [
+                "t:2:33: error: <foo> in <link> is not in SDFormat; correct the name or give it a prefix"
+            ]
         );
         assert!(messages("<link name='a'><x:foo/></link>").is_empty());
         assert!(messages("<plugin name='a' filename='f' any='x'><foo/></plugin>").is_empty());

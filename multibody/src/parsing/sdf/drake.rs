@@ -44,12 +44,7 @@ impl Adder<'_, '_> {
     }
 
     /// A frame of the model, named in a child.
-    fn frame_in(
-        &self,
-        element: &Element,
-        tag: &str,
-        current: Current<'_>,
-    ) -> Parsed<FrameIndex> {
+    fn frame_in(&self, element: &Element, tag: &str, current: Current<'_>) -> Parsed<FrameIndex> {
         let report = self.report;
         let name = report.required_text(element, tag)?;
         let child = report.required_child(element, tag)?;
@@ -67,7 +62,9 @@ impl Adder<'_, '_> {
         if kind != "planar" {
             let message = match kind {
                 "curvilinear" => format!("joint '{name}': curvilinear joints are not supported"),
-                _ => format!("joint '{name}': there is no <drake:joint> of type '{kind}'; planar is expected"),
+                _ => format!(
+                    "joint '{name}': there is no <drake:joint> of type '{kind}'; planar is expected"
+                ),
             };
             return Err(report.error(element, message));
         }

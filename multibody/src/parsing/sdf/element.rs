@@ -303,9 +303,7 @@ impl Report {
     /// A finite number in a child that may be absent.
     pub(super) fn optional_number(&self, element: &Element, tag: &str) -> Parsed<Option<f64>> {
         let child = element.child(tag);
-        child
-            .map(|c| self.numbers::<1>(c).map(|[x]| x))
-            .transpose()
+        child.map(|c| self.numbers::<1>(c).map(|[x]| x)).transpose()
     }
     /// A finite number in an attribute.
     pub(super) fn number_attribute(&self, element: &Element, name: &str) -> Parsed<f64> {
@@ -313,7 +311,8 @@ impl Report {
         match text.parse::<f64>() {
             Ok(x) if x.is_finite() => Ok(x),
             _ => {
-                let message = format!("attribute '{name}' is '{text}', a finite number is expected");
+                let message =
+                    format!("attribute '{name}' is '{text}', a finite number is expected");
                 Err(self.error(element, message))
             }
         }

@@ -120,7 +120,8 @@ impl Graph {
         place: &Place,
         report: &Report,
     ) -> Parsed<NodeId> {
-        let reserved = name == "world" || (name.len() > 3 && name.starts_with("__") && name.ends_with("__"));
+        let reserved =
+            name == "world" || (name.len() > 3 && name.starts_with("__") && name.ends_with("__"));
         let message = if reserved {
             format!("the name '{name}' is reserved")
         } else if name.contains("::") {
@@ -327,7 +328,10 @@ impl Graph {
                 break pose;
             }
             if chain.len() > self.nodes.len() {
-                let message = format!("the pose of '{}' is relative to itself in a cycle", self.name(id));
+                let message = format!(
+                    "the pose of '{}' is relative to itself in a cycle",
+                    self.name(id)
+                );
                 return Err(report.error_at(self.place(id), message));
             }
             chain.push(at);

@@ -202,7 +202,11 @@ fn model_of_manifest(path: &Path) -> Result<String, String> {
     let prepared = Prepared::new(text.strip_prefix('\u{feff}').unwrap_or(&text));
     let document = prepared.parse(&file).map_err(|e| e.to_string())?;
     let reader = Reader::new(&file, &prepared);
-    let minor = |version: &str| version.strip_prefix("1.").and_then(|m| m.parse::<u32>().ok());
+    let minor = |version: &str| {
+        version
+            .strip_prefix("1.")
+            .and_then(|m| m.parse::<u32>().ok())
+    };
     let files = reader.children(document.root_element(), "sdf").into_iter();
     let newest = files
         .filter_map(|n| Some((n.attribute("version").and_then(minor), n.text()?.trim())))

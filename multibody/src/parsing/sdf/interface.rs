@@ -6,7 +6,7 @@ use super::model::{self, Declare};
 use super::pose::Pose;
 use crate::body::FixedOffsetFrame;
 use crate::index::{BodyIndex, ModelInstanceIndex};
-use crate::joint::JointKind;
+use crate::joint::{Joint, JointKind};
 use crate::parsing::diagnostic::Severity;
 use crate::parsing::input::{Input, Naming};
 use crate::parsing::xml::{Parsed, Prepared, Reported};
@@ -178,12 +178,12 @@ impl Interface<'_> {
         graph: &Graph,
         plant: &mut MultibodyPlant,
     ) -> crate::error::Result<()> {
+        let held: BTreeSet<BodyIndex> = plant.joints().map(|(_, j)| j.child_body()).collect();
         for link in &self.links {
-            if let Some(body) = graph.body(*link) {
-                if plant.inboard_joint(body).is_none() {
-                    let x_wb = graph.in_world(*link).isometry();
-                    plant.set_default_free_body_pose(body, x_wb)?;
-                }
+            let body = graph.body(*link).filter(|body| !held.contains(body));
+            if let Some(body) = body {
+                let x_wb = graph.in_world(*link).isometry();
+                plant.set_default_free_body_pose(body, x_wb)?;
             }
         }
         Ok(())
@@ -201,6 +201,11 @@ fn poses_in_model(
         .map(|(i, _)| i)
         .collect();
     let is_own: BTreeSet<BodyIndex> = own.iter().copied().collect();
+    // The first joint that has a body as its child.
+    let mut above: HashMap<BodyIndex, &Joint> = HashMap::new();
+    for (_, joint) in plant.joints() {
+        above.entry(joint.child_body()).or_insert(joint);
+    }
     let mut known: HashMap<BodyIndex, Isometry3<f64>> = HashMap::new();
     for body in &own {
         let mut chain = vec![];
@@ -209,7 +214,7 @@ fn poses_in_model(
             if let Some(x) = known.get(&at) {
                 break *x;
             }
-            let joint = plant.inboard_joint(at).map(|j| &plant.joints[j.index()]);
+            let joint = above.get(&at).copied();
             chain.push((at, joint));
             match joint {
                 // Closed loops of joints can not be climbed for ever.

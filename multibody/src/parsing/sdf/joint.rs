@@ -68,12 +68,7 @@ struct Ends {
 }
 
 impl Adder<'_, '_> {
-    pub(super) fn joint(
-        &mut self,
-        node: NodeId,
-        element: &Element,
-        scope: ScopeId,
-    ) -> Parsed<()> {
+    pub(super) fn joint(&mut self, node: NodeId, element: &Element, scope: ScopeId) -> Parsed<()> {
         let report = self.report;
         report.check_children(element, &IGNORED, &DRAKE);
         let kind = report.required(element, "type")?;
@@ -205,7 +200,10 @@ impl Adder<'_, '_> {
     /// Metres per turn of a right-handed screw; `<thread_pitch>` is in radians per metre of a
     /// left-handed one.
     fn screw_pitch(&self, element: &Element) -> Parsed<f64> {
-        let pitch = match (element.number("screw_thread_pitch"), element.number("thread_pitch")) {
+        let pitch = match (
+            element.number("screw_thread_pitch"),
+            element.number("thread_pitch"),
+        ) {
             (Some(pitch), _) => pitch,
             (None, Some(thread)) => -TAU / thread,
             (None, None) => 1.0,
@@ -222,17 +220,12 @@ impl Adder<'_, '_> {
         }
     }
 
-    fn ball(
-        &mut self,
-        node: NodeId,
-        element: &Element,
-        scope: ScopeId,
-        ends: &Ends,
-    ) -> Parsed<()> {
+    fn ball(&mut self, node: NodeId, element: &Element, scope: ScopeId, ends: &Ends) -> Parsed<()> {
         let name = element.name();
         let mut joint = Ok(Joint::ball_rpy(name, ends.parent, ends.child));
         if let Some(axis) = self.axis(node, element, "axis", scope)? {
-            let message = format!("joint '{name}' is a ball joint; only the damping of its <axis> counts");
+            let message =
+                format!("joint '{name}' is a ball joint; only the damping of its <axis> counts");
             self.report.warning(element, message);
             self.warn_of_effort(element, axis.effort);
             joint = joint.and_then(|j: Joint| j.with_damping(axis.damping));
@@ -264,7 +257,14 @@ impl Adder<'_, '_> {
             );
             self.report.warning(element, message);
         }
-        self.warn_of_effort(element, if first.effort != 0.0 { first.effort } else { second.effort });
+        self.warn_of_effort(
+            element,
+            if first.effort != 0.0 {
+                first.effort
+            } else {
+                second.effort
+            },
+        );
         let r_ji = math::rotation_from_matrix(&Matrix3::from_columns(&[x, y, x.cross(&y)]));
         let x_ji = math::pose(r_ji, Vector3::zeros());
         let joint = Joint::universal(name, ends.parent, ends.child)
@@ -361,7 +361,10 @@ impl Adder<'_, '_> {
             spring_reference: dynamics("spring_reference").unwrap_or(0.0),
             spring_stiffness: dynamics("spring_stiffness").unwrap_or(0.0),
         };
-        let wrong = [("damping", found.damping), ("acceleration", found.acceleration)];
+        let wrong = [
+            ("damping", found.damping),
+            ("acceleration", found.acceleration),
+        ];
         match wrong.into_iter().find(|(_, x)| *x < 0.0) {
             Some((what, x)) => {
                 let message = format!("joint '{name}': the {what} is {x}, at least 0 is expected");
@@ -450,7 +453,9 @@ impl Adder<'_, '_> {
         let plant = &self.target.plant;
         let found = known.or_else(|| plant.joint_by_name_in(name, current.instance).ok());
         found.ok_or_else(|| {
-            let known = plant.joints().filter(|(_, j)| j.model_instance() == current.instance);
+            let known = plant
+                .joints()
+                .filter(|(_, j)| j.model_instance() == current.instance);
             let error = names::unknown("joint", name, known.map(|(_, j)| j.name()));
             let message = format!("<{}> in model '{}': {error}", element.tag, current.name);
             self.report.error(element, message)

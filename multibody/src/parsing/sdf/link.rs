@@ -118,7 +118,9 @@ impl Adder<'_, '_> {
             true => inertia::check_rotational(&unturned)
                 .and_then(|()| SpatialInertia::from_central(mass, p_bobcm_b, i_bbcm_b))
                 .map_err(|e| e.to_string()),
-            false => Err(format!("the mass is {mass} kg, a positive mass is expected")),
+            false => Err(format!(
+                "the mass is {mass} kg, a positive mass is expected"
+            )),
         };
         found.or_else(|why| {
             let message = format!(

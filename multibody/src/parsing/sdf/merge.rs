@@ -46,7 +46,8 @@ pub(super) fn merged(model: Element, parent: &Element, report: &Report) -> Parse
 
 fn model_name(proxy: &str) -> &str {
     let name = proxy.strip_prefix("_merged__");
-    name.and_then(|n| n.strip_suffix("__model__")).unwrap_or(proxy)
+    name.and_then(|n| n.strip_suffix("__model__"))
+        .unwrap_or(proxy)
 }
 
 /// The frame that stands for the model frame of a merged model.

@@ -105,11 +105,7 @@ fn read(
 }
 
 /// The one model or world of a file.
-fn top_element<'e>(
-    root: &'e Element,
-    naming: &Naming<'_>,
-    report: &Report,
-) -> Parsed<&'e Element> {
+fn top_element<'e>(root: &'e Element, naming: &Naming<'_>, report: &Report) -> Parsed<&'e Element> {
     let count = |tag: &str| root.all(tag).count();
     let (models, worlds) = (count("model"), count("world"));
     match (root.child("model"), root.child("world")) {
@@ -134,7 +130,11 @@ fn top_element<'e>(
             let message = format!(
                 "the file has {models} models and {worlds} worlds{}; exactly one model or exactly one \
                  world is expected, several models belong in a <world>",
-                if included > 0 { " beside included models" } else { "" }
+                if included > 0 {
+                    " beside included models"
+                } else {
+                    ""
+                }
             );
             Err(report.error(root, message))
         }

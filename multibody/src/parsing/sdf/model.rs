@@ -116,7 +116,11 @@ impl<'e> Model<'e> {
     fn first_link(&self, graph: &Graph) -> Option<NodeId> {
         let own = self.links.first().map(|(node, _)| *node);
         let inner = || self.models.iter().find_map(|m| graph.canonical(m.scope));
-        let other = || self.interfaces.iter().find_map(|i| i.links.first().copied());
+        let other = || {
+            self.interfaces
+                .iter()
+                .find_map(|i| i.links.first().copied())
+        };
         own.or_else(inner).or_else(other)
     }
 

@@ -69,7 +69,9 @@ impl Schema {
             path.push(index);
             for word in words {
                 if let Some(attribute) = word.strip_prefix('@') {
-                    schema.rules[index].attributes.push(read_attribute(attribute));
+                    schema.rules[index]
+                        .attributes
+                        .push(read_attribute(attribute));
                 } else if let Some(child) = word.strip_prefix('>') {
                     references.push((index, child));
                 } else {
@@ -116,7 +118,10 @@ fn read_attribute(word: &'static str) -> (&'static str, bool, Kind) {
 impl Kind {
     fn read(word: &str) -> Self {
         let (word, range) = word.split_once('[').unwrap_or((word, ","));
-        let (lower, upper) = range.trim_end_matches(']').split_once(',').unwrap_or_default();
+        let (lower, upper) = range
+            .trim_end_matches(']')
+            .split_once(',')
+            .unwrap_or_default();
         let number = || Self::Number {
             lower: lower.parse().unwrap_or(f64::NEG_INFINITY),
             upper: upper.parse().unwrap_or(f64::INFINITY),
@@ -176,7 +181,9 @@ pub(super) fn color(text: &str) -> Result<[f64; 4], String> {
     }?;
     match rgba.iter().all(|x| (0.0..=1.0).contains(x)) {
         true => Ok(rgba),
-        false => Err(format!("'{text}' is no colour, numbers from 0 to 1 are expected")),
+        false => Err(format!(
+            "'{text}' is no colour, numbers from 0 to 1 are expected"
+        )),
     }
 }
 

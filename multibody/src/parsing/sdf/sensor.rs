@@ -50,9 +50,8 @@ impl Adder<'_, '_> {
                     added.map_err(|e| self.report.error(camera, e))?;
                 }
                 _ => {
-                    let message = format!(
-                        "sensor '{name}' of type '{kind}' is not supported and is ignored"
-                    );
+                    let message =
+                        format!("sensor '{name}' of type '{kind}' is not supported and is ignored");
                     self.report.warning(sensor, message);
                 }
             }
