@@ -7,6 +7,8 @@ mod diagnostic;
 mod directives;
 mod input;
 mod mesh_files;
+mod mjcf;
+mod obj;
 mod package_map;
 mod parser;
 mod plant_mark;

@@ -3,10 +3,11 @@
 use super::diagnostic::{Diagnostic, Severity};
 use super::directives::{self, ModelDirectives, ModelInstanceInfo};
 use super::input::{Input, Naming};
+use super::obj;
 use super::package_map::PackageMap;
 use super::plant_mark::PlantMark;
 use super::target::Target;
-use super::{sdf, urdf};
+use super::{mjcf, sdf, urdf};
 use crate::error::{Error, Result};
 use crate::index::ModelInstanceIndex;
 use crate::plant::MultibodyPlant;
@@ -15,8 +16,8 @@ use tarragon_geometry::SceneGraph;
 
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
 ///
-/// So far: URDF (`.urdf`). Lengths are metres, angles radians, masses kilograms. A model that can not
-/// be read leaves plant and scene as they were; what is left out of a model that can be read is
+/// So far: URDF (`.urdf`), SDFormat 1.0 to 1.12 (`.sdf`) and MJCF (`.xml`). Lengths are metres, angles
+/// radians, masses kilograms; MJCF has units of its own. A model that can not be read leaves plant and scene as they were; what is left out of a model that can be read is
 /// told by [`Self::diagnostics`]. Meshes may be OBJ or STL; visual and collision geometry with other
 /// mesh files is left out with a warning.
 ///
@@ -247,11 +248,13 @@ pub fn process_model_directives(
 pub(crate) enum Format {
     Urdf,
     Sdf,
+    Mjcf,
     ModelDirectives,
+    Obj,
 }
 
 /// All suffixes, for messages.
-const SUFFIXES: &str = ".urdf, .sdf or .dmd.yaml";
+const SUFFIXES: &str = ".urdf, .sdf, .xml, .dmd.yaml or .obj";
 
 impl Format {
     /// By the suffix of a file.
@@ -270,7 +273,9 @@ impl Format {
         match &*name.to_lowercase() {
             "urdf" => Ok(Self::Urdf),
             "sdf" => Ok(Self::Sdf),
+            "xml" => Ok(Self::Mjcf),
             "dmd.yaml" => Ok(Self::ModelDirectives),
+            "obj" => Ok(Self::Obj),
             other => Err(Error::invalid(format!(
                 "{what}: the suffix '.{other}' is no model format; {SUFFIXES} is expected"
             ))),
@@ -278,7 +283,7 @@ impl Format {
     }
     /// Whether an SDFormat file may include models of this format.
     pub(crate) fn can_be_included(self) -> bool {
-        matches!(self, Self::Urdf | Self::Sdf)
+        matches!(self, Self::Urdf | Self::Sdf | Self::Mjcf)
     }
     /// Adds the models of a file; failure is an error among the diagnostics.
     pub(crate) fn parse(
@@ -291,7 +296,9 @@ impl Format {
         match self {
             Self::Urdf => urdf::parse(input, naming, target, diagnostics),
             Self::Sdf => sdf::parse(input, naming, target, diagnostics),
+            Self::Mjcf => mjcf::parse(input, naming, target, diagnostics),
             Self::ModelDirectives => directives::parse(input, naming, target, diagnostics),
+            Self::Obj => obj::parse(input, naming, target, diagnostics),
         }
     }
 }

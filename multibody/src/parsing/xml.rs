@@ -143,6 +143,34 @@ fn name_length(text: &str) -> usize {
     text.find(end).unwrap_or(text.len())
 }
 
+/// The numbers of an attribute, none of them NaN, or what is wrong with them.
+pub(crate) fn parse_numbers(attribute: &str, text: &str) -> Result<Vec<f64>, String> {
+    let number = |word: &str| match word.parse::<f64>() {
+        Ok(x) if !x.is_nan() => Ok(x),
+        _ => Err(format!(
+            "'{word}' in attribute '{attribute}' is not a number"
+        )),
+    };
+    text.split_whitespace().map(number).collect()
+}
+
+/// N finite numbers, or what is wrong with them.
+pub(crate) fn exactly<const N: usize>(
+    attribute: &str,
+    numbers: Vec<f64>,
+) -> Result<[f64; N], String> {
+    let finite = numbers.iter().all(|x| x.is_finite());
+    let expected = if N == 1 { "number" } else { "numbers" };
+    match <[f64; N]>::try_from(numbers) {
+        Ok(vector) if finite => Ok(vector),
+        Ok(_) => Err(format!("attribute '{attribute}' is not finite")),
+        Err(found) => Err(format!(
+            "attribute '{attribute}' has {} numbers, {N} {expected} expected",
+            found.len()
+        )),
+    }
+}
+
 /// Reads one document and collects what there is to say about it.
 pub(crate) struct Reader<'a> {
     file: &'a str,
@@ -208,6 +236,15 @@ impl<'a> Reader<'a> {
         self.position(node.range().start)
     }
 
+    /// Names, values and places of the attributes of an element.
+    pub(crate) fn attributes<'n>(
+        &'n self,
+        node: Node<'n, '_>,
+    ) -> impl Iterator<Item = (&'n str, &'n str, (u32, u32))> {
+        node.attributes()
+            .map(|a| (a.name(), a.value(), self.position(a.range().start)))
+    }
+
     fn report(&self, severity: Severity, offset: usize, message: impl Display) {
         let (line, column) = self.position(offset);
         self.diagnostics.borrow_mut().push(Diagnostic {
@@ -240,6 +277,7 @@ impl<'a> Reader<'a> {
         Reported
     }
     /// True if an error was reported.
+    #[cfg(test)]
     pub(crate) fn failed(&self) -> bool {
         let diagnostics = self.diagnostics.borrow();
         diagnostics.iter().any(|d| d.severity == Severity::Error)
@@ -266,18 +304,9 @@ impl<'a> Reader<'a> {
         let Some(text) = node.attribute(attribute) else {
             return Ok(None);
         };
-        let number = |word: &str| match word.parse::<f64>() {
-            Ok(x) if !x.is_nan() => Ok(x),
-            _ => Err(self.error_at(
-                node,
-                attribute,
-                format!("'{word}' in attribute '{attribute}' is not a number"),
-            )),
-        };
-        text.split_whitespace()
-            .map(number)
-            .collect::<Parsed<_>>()
-            .map(Some)
+        let numbers = parse_numbers(attribute, text);
+        let numbers = numbers.map_err(|why| self.error_at(node, attribute, why));
+        numbers.map(Some)
     }
 
     /// N finite numbers; `None` when the attribute is absent.
@@ -289,24 +318,8 @@ impl<'a> Reader<'a> {
         let Some(numbers) = self.numbers(node, attribute)? else {
             return Ok(None);
         };
-        let finite = numbers.iter().all(|x| x.is_finite());
-        let expected = if N == 1 { "number" } else { "numbers" };
-        match <[f64; N]>::try_from(numbers) {
-            Ok(vector) if finite => Ok(Some(vector)),
-            Ok(_) => Err(self.error_at(
-                node,
-                attribute,
-                format!("attribute '{attribute}' is not finite"),
-            )),
-            Err(found) => Err(self.error_at(
-                node,
-                attribute,
-                format!(
-                    "attribute '{attribute}' has {} numbers, {N} {expected} expected",
-                    found.len()
-                ),
-            )),
-        }
+        let vector = exactly(attribute, numbers).map(Some);
+        vector.map_err(|why| self.error_at(node, attribute, why))
     }
     /// Three finite numbers, or one that stands for all three.
     pub(crate) fn vector3_or_uniform(
