@@ -158,7 +158,9 @@ impl<'p> Parser<'p> {
         };
         self.transact(input.file, |target, diagnostics| {
             let models = format.parse(input, &naming, target, diagnostics);
-            if models.is_empty() && !diagnostics.iter().any(Diagnostic::is_error) {
+            // Directives may add frames and welds only.
+            let empty = models.is_empty() && format != Format::ModelDirectives;
+            if empty && !diagnostics.iter().any(Diagnostic::is_error) {
                 diagnostics.push(Diagnostic::of_file(input.file, "no model was found"));
             }
             models
