@@ -10,9 +10,11 @@ pub(crate) fn refusal(path: &Path) -> Option<String> {
     let suffix = path.extension().map(|s| s.to_string_lossy().to_lowercase());
     let known = suffix.is_some_and(|s| SUFFIXES.contains(&&*s));
     (!known).then(|| {
+        let list = SUFFIXES.map(|s| format!(".{s}"));
+        let (last, others) = list.split_last().map_or(("", &[][..]), |(l, o)| (l, o));
         format!(
-            "only .{} meshes are supported; this geometry is left out",
-            SUFFIXES.join(", .")
+            "only {} and {last} meshes are supported; this geometry is left out",
+            others.join(", ")
         )
     })
 }
