@@ -35,7 +35,10 @@ pub use geometry_registration::VisualProperties;
 pub use index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
 pub use inertia::SpatialInertia;
 pub use joint::{Joint, JointActuator, JointKind, PdControllerGains};
-pub use parsing::{Diagnostic, PackageMap, Parser, Severity};
+pub use parsing::{
+    ArchiveType, Diagnostic, PackageMap, Parser, RemoteParams, RemoteSettings, ResolvedUrl,
+    Severity,
+};
 pub use plant::{MultibodyPlant, PositionSource};
 pub use system::{MultibodyPlantPorts, add_multibody_plant_scene_graph};
 pub use tarragon_geometry::{CoulombFriction, HydroelasticType};

@@ -14,6 +14,6 @@ mod urdf;
 mod xml;
 
 pub use diagnostic::{Diagnostic, Severity};
-pub use package_map::PackageMap;
+pub use package_map::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
 pub use parser::Parser;
 pub(crate) use target::FilterGroup;
