@@ -184,11 +184,35 @@ fn encrypted(config: ConfigBuilder) -> Result<ConfigBuilder, String> {
         );
     }
     let tls = ureq::tls::TlsConfig::builder()
+        .root_certs(root_certificates())
         .unversioned_rustls_crypto_provider(
             std::sync::Arc::new(rustls_graviola::default_provider()),
         )
         .build();
     Ok(config.tls_config(tls))
+}
+
+/// The machine's (or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`), because companies have their own;
+/// Mozilla's where there are none.
+#[cfg(all(
+    feature = "remote-https",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+fn root_certificates() -> ureq::tls::RootCerts {
+    use ureq::tls::{Certificate, RootCerts};
+    let own = rustls_native_certs::load_native_certs();
+    for error in &own.errors {
+        tracing::warn!("certificates of this machine: {error}");
+    }
+    let own: Vec<_> = own
+        .certs
+        .iter()
+        .map(|der| Certificate::from_der(der).to_owned())
+        .collect();
+    match own.is_empty() {
+        true => RootCerts::WebPki,
+        false => own.into(),
+    }
 }
 
 #[cfg(not(all(
