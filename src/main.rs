@@ -1,5 +1,6 @@
 //! The `tarragon` command.
 
+mod inspect;
 mod model;
 mod query;
 mod render;
@@ -18,6 +19,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// What a parser makes of a model file: bodies, joints, masses, geometries and what it complains about.
+    Inspect(inspect::Args),
     /// Distances and contacts of scenes: reads one scene per line (JSON) and writes one answer per line.
     Query(query::Args),
     /// Makes pictures of a model, colour, depth and labels, and a video of it turning.
@@ -29,6 +32,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Inspect(args) => inspect::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Render(args) => render::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Sweep(args) => sweep::run(&args),

@@ -1,36 +1,56 @@
 //! Loading the model that a command is given.
 
+use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::PathBuf;
-use tarragon::multibody::{MultibodyPlant, Parser};
+use std::path::{Path, PathBuf};
+use tarragon::multibody::{MultibodyPlant, PackageMap, Parser};
 use tarragon::prelude::*;
 
 /// Which model, and where its parts are.
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
-    /// Model file (.urdf).
+    /// Model file (.urdf, .sdf, .xml, .dmd.yaml or .obj).
     pub(crate) model: PathBuf,
     /// Where packages are that the model refers to: NAME=DIR, or a directory to search; may be
     /// repeated.
     #[arg(long)]
     package: Vec<String>,
+    /// Where packages are: a JSON object of names and directories, which are relative to the file.
+    #[arg(long, value_name = "FILE")]
+    packages: Option<PathBuf>,
+    /// Warnings are errors.
+    #[arg(long)]
+    strict: bool,
 }
 
 impl Args {
-    /// Adds the model; warnings go to standard error.
+    /// Makes the packages known and the parser as strict as asked for.
+    pub(crate) fn configure(&self, parser: &mut Parser<'_>) -> Result<(), Box<dyn Error>> {
+        let packages = parser.package_map_mut();
+        if let Some(file) = &self.packages {
+            add_packages(packages, file)?;
+        }
+        for package in &self.package {
+            match package.split_once('=') {
+                Some((name, folder)) => packages.add(name, folder)?,
+                None => packages.populate_from_folder(package)?,
+            }
+        }
+        if self.strict {
+            parser.set_strict_parsing();
+        }
+        Ok(())
+    }
+
+    /// Adds the model and finalizes the plant; warnings go to standard error.
     pub(crate) fn load(
         &self,
         plant: &mut MultibodyPlant,
         scene_graph: &mut SceneGraph,
     ) -> Result<(), Box<dyn Error>> {
         let mut parser = Parser::with_scene_graph(plant, scene_graph);
-        for package in &self.package {
-            match package.split_once('=') {
-                Some((name, folder)) => parser.package_map_mut().add(name, folder)?,
-                None => parser.package_map_mut().populate_from_folder(package)?,
-            }
-        }
+        self.configure(&mut parser)?;
         parser.add_models(&self.model)?;
         for diagnostic in parser.diagnostics() {
             eprintln!("{diagnostic}");
@@ -38,4 +58,20 @@ impl Args {
         plant.finalize()?;
         Ok(())
     }
+}
+
+fn add_packages(packages: &mut PackageMap, file: &Path) -> Result<(), Box<dyn Error>> {
+    let place = |e: &dyn std::fmt::Display| format!("{}: {e}", file.display());
+    let text = std::fs::read(file).map_err(|e| place(&e))?;
+    let map: BTreeMap<String, PathBuf> = serde_json::from_slice(&text).map_err(|e| {
+        format!(
+            "{}; a JSON object of names and directories is expected",
+            place(&e)
+        )
+    })?;
+    let beside = file.parent().unwrap_or(Path::new(""));
+    for (name, folder) in map {
+        packages.add(name, beside.join(folder))?;
+    }
+    Ok(())
 }

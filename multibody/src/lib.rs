@@ -8,6 +8,7 @@ mod annotations;
 mod body;
 mod collision_filters;
 mod constraint;
+mod dynamics;
 mod force_element;
 mod geometry_registration;
 mod index;
@@ -17,11 +18,13 @@ mod kinematics;
 mod lookup;
 mod names;
 mod plant;
+mod spatial;
 mod system;
 mod topology;
 
 pub mod error;
 pub mod parsing;
+pub mod schema;
 
 pub use annotations::{Keyframe, ModelCamera};
 pub use body::{FixedOffsetFrame, RigidBody};
@@ -35,10 +38,12 @@ pub use geometry_registration::VisualProperties;
 pub use index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
 pub use inertia::SpatialInertia;
 pub use joint::{Joint, JointActuator, JointKind, PdControllerGains};
+pub use kinematics::{JacobianWrt, PositionKinematics, VelocityKinematics};
 pub use parsing::{
     ArchiveType, Diagnostic, PackageMap, Parser, RemoteParams, RemoteSettings, ResolvedUrl,
     Severity,
 };
 pub use plant::{MultibodyPlant, PositionSource};
+pub use spatial::SpatialVector;
 pub use system::{MultibodyPlantPorts, add_multibody_plant_scene_graph};
 pub use tarragon_geometry::{CoulombFriction, HydroelasticType};

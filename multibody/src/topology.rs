@@ -349,26 +349,3 @@ fn with_z_along(direction: &Unit<Vector3<f64>>) -> nalgebra::UnitQuaternion<f64>
     let x = Vector3::ith(least, 1.0).cross(&u).normalize();
     math::rotation_from_matrix(&Matrix3::from_columns(&[x, u.cross(&x), u]))
 }
-
-/// A loop among `parents`, from a member to itself by way of children; each body has at most one
-/// parent, so a loop is a walk towards the world that comes back to where it was.
-pub(crate) fn find_loop(parents: &[Option<usize>]) -> Option<Vec<usize>> {
-    // Walk that visited a body first, from 1; bodies of earlier walks end well.
-    let mut visited = vec![0; parents.len()];
-    for start in 0..parents.len() {
-        let mut body = Some(start);
-        while let Some(b) = body.filter(|b| visited[*b] == 0) {
-            visited[b] = start + 1;
-            body = parents[b];
-        }
-        if let Some(b) = body.filter(|b| visited[*b] == start + 1) {
-            let mut members = vec![b];
-            let upwards = std::iter::successors(parents[b], |p| parents[*p]);
-            members.extend(upwards.take_while(|p| *p != b));
-            members.push(b);
-            members.reverse();
-            return Some(members);
-        }
-    }
-    None
-}

@@ -15,6 +15,7 @@ mod camera;
 mod integrators;
 mod kinematics;
 mod meshes;
+mod models;
 mod npz;
 mod proximity;
 mod rgbd_sensor;

@@ -1,6 +1,15 @@
 //! The tree of bodies, and their poses from positions.
 
+mod jacobian;
+mod joint_space;
 mod motion;
+mod position;
+mod velocity;
+
+pub use jacobian::JacobianWrt;
+pub use position::PositionKinematics;
+pub(crate) use position::turned;
+pub use velocity::VelocityKinematics;
 
 use crate::body::RigidBody;
 use crate::error::{Error, Result};

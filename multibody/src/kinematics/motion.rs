@@ -154,7 +154,7 @@ pub(super) fn lift_rotation<T: Scalar>(r: &UnitQuaternion<f64>) -> UnitQuaternio
 
 /// A constant pose as a `T`.
 #[inline]
-fn lift<T: Scalar>(x: &Isometry3<f64>) -> Isometry3<T> {
+pub(super) fn lift<T: Scalar>(x: &Isometry3<f64>) -> Isometry3<T> {
     math::pose(
         lift_rotation(&x.rotation),
         x.translation.vector.map(T::from),

@@ -62,6 +62,9 @@ impl Diagnostic {
             message: message.to_string(),
         }
     }
+    pub(crate) fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
 }
 
 impl fmt::Display for Diagnostic {

@@ -4,8 +4,9 @@
 //! taken back. It never prints: what it has to say is in [`Parser::diagnostics`].
 
 mod diagnostic;
+mod directives;
 mod input;
-mod model;
+mod obj;
 mod package_map;
 mod parser;
 mod plant_mark;
@@ -14,6 +15,10 @@ mod urdf;
 mod xml;
 
 pub use diagnostic::{Diagnostic, Severity};
+pub use directives::{
+    AddCollisionFilterGroup, AddDirectives, AddFrame, AddModel, AddModelInstance, AddWeld,
+    ModelDirective, ModelDirectives, ModelInstanceInfo, flatten_model_directives,
+};
 pub use package_map::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
-pub use parser::Parser;
+pub use parser::{Parser, process_model_directives};
 pub(crate) use target::FilterGroup;

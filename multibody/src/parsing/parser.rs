@@ -1,7 +1,9 @@
 //! From model files to a plant.
 
 use super::diagnostic::{Diagnostic, Severity};
+use super::directives::{self, ModelDirectives, ModelInstanceInfo};
 use super::input::{Input, Naming};
+use super::obj;
 use super::package_map::PackageMap;
 use super::plant_mark::PlantMark;
 use super::target::Target;
@@ -147,28 +149,43 @@ impl<'p> Parser<'p> {
         self.add(Format::of_name("model text", format)?, &input)
     }
 
-    /// Parses into plant and scene; what was added is taken back if anything was wrong.
     fn add(&mut self, format: Format, input: &Input<'_>) -> Result<Vec<ModelInstanceIndex>> {
         let _span = tracing::info_span!("parse", file = input.file).entered();
+        let scope = self.prefix.clone();
+        let naming = Naming {
+            name: None,
+            scope: &scope,
+        };
+        self.transact(input.file, |target, diagnostics| {
+            let models = format.parse(input, &naming, target, diagnostics);
+            if models.is_empty() && !diagnostics.iter().any(Diagnostic::is_error) {
+                diagnostics.push(Diagnostic::of_file(input.file, "no model was found"));
+            }
+            models
+        })
+    }
+
+    /// Adds to plant and scene; what was added is taken back if anything was wrong.
+    fn transact<V>(
+        &mut self,
+        file: &str,
+        add: impl FnOnce(&mut Target<'_>, &mut Vec<Diagnostic>) -> V,
+    ) -> Result<V> {
         // Taking back costs as much as was added, so loading many models takes linear time.
         let plant_before = PlantMark::new(self.plant);
         let scene_before = self.scene_graph.as_ref().map(|s| s.registration_mark());
         let mut found = vec![];
-        let result = self.add_marked(format, input, &mut found);
+        let result = self.add_marked(file, add, &mut found);
         if self.strict {
             found.iter_mut().for_each(|d| d.severity = Severity::Error);
         }
-        let errors = found.iter().filter(|d| d.severity == Severity::Error);
-        let failure = match (errors.clone().next(), &result) {
-            (Some(first), _) => Some(Error::parse(first.clone(), errors.count() - 1)),
-            (None, Ok(models)) if models.is_empty() => {
-                let message = format!("{}: no model was found", input.file);
-                Some(Error::invalid(message))
-            }
-            (None, _) => None,
-        };
+        let errors: Vec<&Diagnostic> = found.iter().filter(|d| d.is_error()).collect();
+        let failure = errors
+            .first()
+            .map(|first| Error::parse((*first).clone(), errors.len() - 1));
         self.diagnostics.extend(found);
-        if failure.is_some() || result.is_err() {
+        let result = failure.map_or(result, Err);
+        if result.is_err() {
             if let (Some(scene_graph), Some(mark)) = (&mut self.scene_graph, scene_before) {
                 let taken = scene_graph.take_back(mark);
                 taken.expect("the mark was made by this scene");
@@ -178,15 +195,15 @@ impl<'p> Parser<'p> {
             let has_frame = |f| inspector.is_none_or(|i| i.frame_name(f).is_ok());
             plant_before.take_back(self.plant, has_frame);
         }
-        failure.map_or(result, Err)
+        result
     }
 
-    fn add_marked(
+    fn add_marked<V>(
         &mut self,
-        format: Format,
-        input: &Input<'_>,
+        file: &str,
+        add: impl FnOnce(&mut Target<'_>, &mut Vec<Diagnostic>) -> V,
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<Vec<ModelInstanceIndex>> {
+    ) -> Result<V> {
         if let Some(scene_graph) = self.scene_graph.as_deref_mut() {
             self.plant.register_as_source_for_scene_graph(scene_graph)?;
             self.plant.ensure_frames(scene_graph)?;
@@ -194,34 +211,48 @@ impl<'p> Parser<'p> {
         let mut target = Target {
             plant: self.plant,
             scene_graph: self.scene_graph.as_deref_mut(),
-            packages: &self.package_map,
+            packages: &mut self.package_map,
             auto_renaming: self.auto_renaming,
             filter_groups: vec![],
         };
-        let naming = Naming {
-            name: None,
-            scope: &self.prefix,
-        };
-        let models = format.parse(input, &naming, &mut target, diagnostics);
+        let value = add(&mut target, diagnostics);
         let groups = target.filter_groups;
         if let Some(scene_graph) = self.scene_graph.as_deref_mut() {
             self.plant.ensure_frames(scene_graph)?;
         }
         if let Err(error) = self.plant.add_filter_groups(&groups) {
-            diagnostics.push(Diagnostic::of_file(input.file, error));
+            diagnostics.push(Diagnostic::of_file(file, error));
         }
-        Ok(models)
+        Ok(value)
     }
+}
+
+/// Adds what directives say (Drake's `ProcessModelDirectives`); names of files are URLs or absolute. The
+/// parser's prefix is a scope of all names.
+///
+/// # Errors
+/// If something that they refer to is not there, and as [`Parser::add_models`]. Plant and scene are as
+/// before then.
+pub fn process_model_directives(
+    directives: &ModelDirectives,
+    parser: &mut Parser<'_>,
+) -> Result<Vec<ModelInstanceInfo>> {
+    let scope = parser.prefix.clone();
+    parser.transact("<directives>", |target, diagnostics| {
+        directives::add(directives, &scope, target, diagnostics)
+    })
 }
 
 /// What a model file is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Urdf,
+    ModelDirectives,
+    Obj,
 }
 
 /// All suffixes, for messages.
-const SUFFIXES: &str = ".urdf";
+const SUFFIXES: &str = ".urdf, .dmd.yaml or .obj";
 
 impl Format {
     /// By the suffix of a file.
@@ -239,6 +270,8 @@ impl Format {
     pub(crate) fn of_name(what: &str, name: &str) -> Result<Self> {
         match &*name.to_lowercase() {
             "urdf" => Ok(Self::Urdf),
+            "dmd.yaml" => Ok(Self::ModelDirectives),
+            "obj" => Ok(Self::Obj),
             other => Err(Error::invalid(format!(
                 "{what}: the suffix '.{other}' is no model format; {SUFFIXES} is expected"
             ))),
@@ -254,6 +287,8 @@ impl Format {
     ) -> Vec<ModelInstanceIndex> {
         match self {
             Self::Urdf => urdf::parse(input, naming, target, diagnostics),
+            Self::ModelDirectives => directives::parse(input, naming, target, diagnostics),
+            Self::Obj => obj::parse(input, naming, target, diagnostics),
         }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct FilterGroup {
 pub(crate) struct Target<'a> {
     pub(crate) plant: &'a mut MultibodyPlant,
     pub(super) scene_graph: Option<&'a mut SceneGraph>,
-    pub(crate) packages: &'a PackageMap,
+    pub(crate) packages: &'a mut PackageMap,
     pub(super) auto_renaming: bool,
     pub(super) filter_groups: Vec<FilterGroup>,
 }

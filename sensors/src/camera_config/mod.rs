@@ -5,7 +5,6 @@ mod engine_params;
 mod environment;
 mod focal;
 mod renderer;
-mod transform;
 mod yaml;
 
 pub use apply::{AppliedCamera, CameraSensor, add_camera_renderers, apply_camera_config};
@@ -15,7 +14,7 @@ pub use engine_params::{
 };
 pub use focal::Focal;
 pub use renderer::RendererClass;
-pub use transform::{Rotation, Transform};
+pub use tarragon_multibody::schema::{Rotation, Transform};
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};

@@ -2,11 +2,11 @@
 
 use crate::error::{Error, Result};
 use nalgebra::Vector3;
-use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_saphyr::{FlowSeq, Tagged, options, ser_options};
-use std::fmt;
 use tarragon_geometry::Rgba;
+use tarragon_multibody::schema::{Three, vector};
 
 /// Reads one document.
 pub(super) fn read<V: DeserializeOwned>(text: &str) -> Result<V> {
@@ -60,59 +60,6 @@ pub(super) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, 
             "a size is {size} pixels, a positive whole number is expected"
         ))
     })
-}
-
-/// Three numbers, in one line.
-#[derive(Clone, Copy)]
-pub(super) struct Three(pub(super) Vector3<f64>);
-
-impl<'de> Deserialize<'de> for Three {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Numbers;
-        impl<'de> Visitor<'de> for Numbers {
-            type Value = Three;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of three numbers")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Three, A::Error> {
-                let mut three = Vector3::zeros();
-                let mut count = 0;
-                while let Some(number) = list.next_element::<f64>()? {
-                    if let Some(place) = three.get_mut(count) {
-                        *place = number;
-                    }
-                    count += 1;
-                }
-                if count != 3 {
-                    return Err(de::Error::invalid_length(count, &self));
-                }
-                Ok(Three(three))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<Three, A::Error> {
-                Err(de::Error::custom(
-                    "a vector has fields, as random ones have; a camera has one pose: write three numbers",
-                ))
-            }
-        }
-        deserializer.deserialize_any(Numbers)
-    }
-}
-
-impl Serialize for Three {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        FlowSeq(self.0.as_slice()).serialize(serializer)
-    }
-}
-
-/// `[x, y, z]`.
-pub(super) mod vector {
-    use super::*;
-    pub(crate) fn serialize<S: Serializer>(v: &Vector3<f64>, s: S) -> Result<S::Ok, S::Error> {
-        Three(*v).serialize(s)
-    }
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vector3<f64>, D::Error> {
-        Three::deserialize(d).map(|Three(v)| v)
-    }
 }
 
 /// A colour as a list of three or four numbers.

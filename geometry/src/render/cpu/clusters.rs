@@ -5,6 +5,7 @@
 
 use super::kernels::BLOCK;
 use super::surface::Surface;
+use super::triangle::{ShadedTriangle, Uvs, uvs};
 use crate::mesh::{MaterialGroup, RenderMesh};
 use crate::ray::triangles::TriangleTree;
 use nalgebra::{Point3, Vector3};
@@ -32,62 +33,6 @@ pub(super) struct Cluster {
     pub(super) translucent: bool,
 }
 
-/// What shading needs of a triangle, in the geometry's frame.
-#[derive(Clone, Debug)]
-pub(super) struct ShadedTriangle {
-    /// First corner.
-    pub(super) p: Vector3<f32>,
-    /// Weights of the other corners per metre from the first: `v = (x - p) . to_weights[0]`.
-    pub(super) to_weights: [Vector3<f32>; 2],
-    /// Normal at the first corner, and what the others add for their weights.
-    pub(super) n: [Vector3<f32>; 3],
-    /// Texture coordinates, likewise.
-    pub(super) uv: [[f32; 2]; 3],
-    /// Index into [`ClusteredMesh::materials`].
-    pub(super) material: u32,
-}
-
-impl ShadedTriangle {
-    /// True with it if its last two corners have changed places.
-    fn new(
-        mut p: [Point3<f64>; 3],
-        mut n: [Vector3<f64>; 3],
-        mut uv: [[f64; 2]; 3],
-        material: u32,
-    ) -> (Self, bool) {
-        // Files whose winding contradicts their normals are lit as their normals say.
-        let winding = (p[1] - p[0]).cross(&(p[2] - p[0]));
-        let turned = winding.dot(&(n[0] + n[1] + n[2])) < 0.0;
-        if turned {
-            p.swap(1, 2);
-            n.swap(1, 2);
-            uv.swap(1, 2);
-        }
-        let (e1, e2) = (p[1] - p[0], p[2] - p[0]);
-        let face = e1.cross(&e2);
-        let scale = 1.0 / face.norm_squared();
-        let weight = |g: Vector3<f64>| {
-            let g: Vector3<f32> = (g * scale).cast();
-            // Without area any weight will do.
-            if g.iter().all(|x| x.is_finite()) {
-                g
-            } else {
-                Vector3::zeros()
-            }
-        };
-        let more = |k: usize, c: usize| uv[k][c] - uv[0][c];
-        let triangle = Self {
-            p: p[0].coords.cast(),
-            to_weights: [weight(e2.cross(&face)), weight(face.cross(&e1))],
-            n: [n[0], n[1] - n[0], n[2] - n[0]].map(|v| v.cast()),
-            uv: [uv[0], [more(1, 0), more(1, 1)], [more(2, 0), more(2, 1)]]
-                .map(|uv| uv.map(|x| x as f32)),
-            material,
-        };
-        (triangle, turned)
-    }
-}
-
 /// A mesh as it is drawn.
 #[derive(Debug)]
 pub(super) struct ClusteredMesh {
@@ -97,6 +42,8 @@ pub(super) struct ClusteredMesh {
     pub(super) corners: Vec<[u8; 3]>,
     pub(super) clusters: Vec<Cluster>,
     pub(super) triangles: Vec<ShadedTriangle>,
+    /// By triangle, apart because most of the time nobody needs them; empty if there are none.
+    pub(super) uvs: Vec<Uvs>,
     /// Colours of the corners of triangles; empty if there are none.
     pub(super) colors: Vec<[[f32; 4]; 3]>,
     /// The first is for triangles whose file says nothing.
@@ -124,6 +71,7 @@ impl ClusteredMesh {
             corners: Vec::new(),
             clusters: Vec::new(),
             triangles: Vec::new(),
+            uvs: Vec::new(),
             colors: Vec::new(),
             has_model: materials.iter().any(|m| m.model.is_some()),
             materials,
@@ -186,16 +134,19 @@ impl ClusteredMesh {
                 })
             };
             self.corners.push(mesh.triangles[t].map(corner));
-            let uv = match mesh.triangle_uvs.get(t) {
-                Some(t) => t.map(|i| mesh.uvs.get(i as usize).copied().unwrap_or_default()),
-                None => Default::default(),
-            };
             let (triangle, turned) = ShadedTriangle::new(
                 mesh.triangles[t].map(|v| mesh.positions[v as usize]),
                 mesh.triangle_normals[t].map(|n| mesh.normals[n as usize]),
-                uv,
                 material_of[t],
             );
+            if let Some(t) = mesh.triangle_uvs.get(t) {
+                let at = |i: u32| mesh.uvs.get(i as usize).copied().unwrap_or_default();
+                let mut uv = t.map(at);
+                if turned {
+                    uv.swap(1, 2);
+                }
+                self.uvs.push(uvs(uv));
+            }
             if !mesh.colors.is_empty() {
                 let mut colors = mesh.triangles[t].map(|v| mesh.colors[v as usize]);
                 if turned {

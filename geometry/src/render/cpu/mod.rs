@@ -1,7 +1,8 @@
 //! The software renderer.
 //!
-//! Life of an image: `scene` moves every visual into the camera frame, culls it, bounds it and sorts
-//! it front to back into the tiles it may cover; each `tile` draws its items into inverse depths
+//! Life of an image, on as many threads as there are: `scene` takes the `visuals` in chunks, moves
+//! each into the camera frame, culls and bounds it (`part`); the last one sorts everything front to
+//! back into the tiles that it may cover (`layout`). Then each `tile` draws its items into inverse depths
 //! and ids, shapes by `kernels` (or `exact`, near the camera), meshes by `clusters` and `raster`; `passes` turn
 //! these into depths, labels or, with `shade`, colours. `rich` adds what is optional: `layers` of
 //! translucent surfaces, `shadow`s, light of an `environment` reflected by `pbr`, `tone` mapping.
@@ -12,12 +13,15 @@ mod exact;
 mod hdr;
 mod kernels;
 mod layers;
+mod layout;
 mod normals;
 mod params;
+mod part;
 mod passes;
 mod pbr;
 mod picture;
 mod pixels;
+mod power;
 mod raster;
 mod rich;
 mod scene;
@@ -31,7 +35,9 @@ mod tests;
 mod texture;
 mod tile;
 mod tone;
+mod triangle;
 mod visual;
+mod visuals;
 
 pub use self::params::RenderEngineCpuParams;
 
@@ -39,12 +45,12 @@ use self::environment::Environment;
 use self::passes::{ColorPass, DepthPass, LabelPass, Pass};
 use self::pixels::Pixels;
 use self::rich::RichPass;
-use self::scene::Scene;
-use self::shade::{Lights, Surroundings};
-use self::shadow::Shadows;
+use self::scene::{Kind, Scene};
+use self::shade::Lights;
 use self::storage::{Shelf, Storage};
 use self::tone::ToneMap;
 use self::visual::Visual;
+use self::visuals::Visuals;
 use super::camera::RenderCameraCore;
 use super::camera::{ColorRenderCamera, DepthRenderCamera};
 use super::engine::{RenderEngine, RenderView, accepts_renderer, check_image_size};
@@ -54,7 +60,6 @@ use crate::error::{Error, Result};
 use crate::ids::GeometryId;
 use crate::properties::PerceptionProperties;
 use crate::shapes::Shape;
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// The default renderer: no driver, no display, no GPU, bit-identical images on any number of
@@ -97,7 +102,7 @@ use std::fmt;
 /// ```
 pub struct RenderEngineCpu {
     params: RenderEngineCpuParams,
-    visuals: BTreeMap<GeometryId, Visual>,
+    visuals: Visuals,
     environment: Option<Environment>,
     /// Threads of its own.
     pool: Option<rayon::ThreadPool>,
@@ -122,7 +127,7 @@ impl RenderEngineCpu {
             pool: params.threads.map(pool).transpose()?,
             environment: params.environment()?,
             params,
-            visuals: BTreeMap::new(),
+            visuals: Visuals::default(),
             storage: Shelf::default(),
         })
     }
@@ -133,24 +138,14 @@ impl RenderEngineCpu {
     fn scene<'a>(
         &'a self,
         storage: &mut Storage,
-        view: &RenderView<'_>,
+        view: &'a RenderView<'a>,
         core: &RenderCameraCore,
         samples: usize,
-        pass: ScenePass,
+        kind: Kind,
     ) -> Scene<'a> {
-        let visuals = self.visuals.iter().map(|(id, visual)| (*id, visual));
-        let drawn = visuals.filter(|(_, visual)| {
-            pass != ScenePass::Label || visual.label != RenderLabel::DO_NOT_RENDER
-        });
         let pixels = Pixels::new(core.intrinsics(), samples);
-        Scene::new(
-            storage,
-            pixels,
-            core.clipping(),
-            view,
-            drawn,
-            pass == ScenePass::Color,
-        )
+        let (clipping, visuals) = (core.clipping(), &self.visuals);
+        Scene::new(&mut storage.scene, pixels, clipping, view, visuals, kind)
     }
     /// Runs on this engine's threads.
     fn run(&self, work: impl FnOnce() + Send) {
@@ -168,39 +163,28 @@ impl RenderEngineCpu {
         samples: usize,
         image: &mut ImageRgba8U,
     ) {
-        let scene = self.scene(storage, view, core, samples, ScenePass::Color);
         let params = &self.params;
+        let kind = Kind::Color {
+            shadows: params.cast_shadows,
+        };
+        let scene = self.scene(storage, view, core, samples, kind);
         let r_wc = view.x_wc.rotation.to_rotation_matrix().into_inner();
         let environment = self.environment.as_ref().map(|e| (e, r_wc));
         let lights = Lights::new(&params.lights, &view.x_wc, environment.is_some());
-        let shadows = params.cast_shadows.then(|| Shadows::new(&scene.objects));
-        let surroundings = Surroundings {
-            shadows: shadows.as_ref(),
-            environment,
-        };
         let show_sky = params.environment_map.as_ref().is_some_and(|m| m.skybox);
-        let sky = environment.filter(|_| show_sky);
         let tone = params.exposure.map(ToneMap::new);
         let most = if tone.is_some() { f32::INFINITY } else { 1.0 };
         let clear = params.default_clear_color;
-        let plain = ColorPass::new(storage, &scene, &lights, &surroundings, clear, most);
-        if !scene.has_veils() && sky.is_none() && tone.is_none() {
-            self.draw(&scene, &plain, image);
-            plain.store(storage);
-            scene.store(storage);
-            return;
-        }
-        let rich = RichPass {
-            plain,
+        let pass = RichPass {
+            plain: ColorPass::new(storage, &scene, &lights, environment, clear, most),
             scene: &scene,
-            sky,
+            sky: environment.filter(|_| show_sky),
             tone,
             clear,
-            pixels: scene.pixels,
         };
-        self.draw(&scene, &rich, image);
-        rich.plain.store(storage);
-        scene.store(storage);
+        self.draw(&scene, &pass, image);
+        pass.plain.store(storage);
+        scene.store(&mut storage.scene);
     }
     fn draw<P: Pass>(&self, scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pixel>) {
         self.run(|| passes::draw(scene, pass, image));
@@ -214,13 +198,6 @@ impl fmt::Debug for RenderEngineCpu {
             .field("visuals", &self.visuals.len())
             .finish_non_exhaustive()
     }
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum ScenePass {
-    Color,
-    Depth,
-    Label,
 }
 
 impl RenderEngine for RenderEngineCpu {
@@ -244,14 +221,16 @@ impl RenderEngine for RenderEngineCpu {
         let (diffuse, shadows) = (self.params.default_diffuse, self.params.cast_shadows);
         let visual = Visual::new(shape, properties, label, diffuse, shadows)?;
         let accepted = visual.is_some();
-        self.visuals.extend(visual.map(|v| (id, v)));
+        if let Some(visual) = visual {
+            self.visuals.insert(id, visual);
+        }
         Ok(accepted)
     }
     fn remove_visual(&mut self, id: GeometryId) -> bool {
-        self.visuals.remove(&id).is_some()
+        self.visuals.remove(id)
     }
     fn has_visual(&self, id: GeometryId) -> bool {
-        self.visuals.contains_key(&id)
+        self.visuals.contains(id)
     }
     #[tracing::instrument(level = "debug", skip_all)]
     fn render_color(
@@ -287,9 +266,9 @@ impl RenderEngine for RenderEngineCpu {
         check_image_size(image, core.intrinsics())?;
         let range = *camera.depth_range();
         self.storage.lend(|storage| {
-            let scene = self.scene(storage, view, core, 1, ScenePass::Depth);
+            let scene = self.scene(storage, view, core, 1, Kind::Depth);
             self.draw(&scene, &DepthPass { range }, image);
-            scene.store(storage);
+            scene.store(&mut storage.scene);
         });
         Ok(())
     }
@@ -303,11 +282,10 @@ impl RenderEngine for RenderEngineCpu {
         let core = camera.core();
         check_image_size(image, core.intrinsics())?;
         self.storage.lend(|storage| {
-            let scene = self.scene(storage, view, core, 1, ScenePass::Label);
-            let pass = LabelPass::new(storage, &scene.objects);
-            self.draw(&scene, &pass, image);
-            storage.labels = pass.labels;
-            scene.store(storage);
+            let scene = self.scene(storage, view, core, 1, Kind::Label);
+            let labels = &scene.plan.labels;
+            self.draw(&scene, &LabelPass { labels }, image);
+            scene.store(&mut storage.scene);
         });
         Ok(())
     }

@@ -5,6 +5,7 @@ use crate::shapes::Shape;
 use wide::f32x8;
 
 /// Outward unit normals at points of a shape's surface, in its frame.
+#[inline(always)]
 pub(super) fn normal(shape: &Shape, x: &Vector3x8) -> Vector3x8 {
     let zero = f32x8::ZERO;
     let splat = |v: f64| f32x8::splat(v as f32);

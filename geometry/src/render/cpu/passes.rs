@@ -1,15 +1,16 @@
 //! From tiles to images.
 
 use super::raster::Vertices;
-use super::scene::{Object, Scene};
+use super::scene::Scene;
 use super::shade::{Lights, Shader, Surroundings, Vector3x8};
 use super::storage::{Storage, Worker, recycled};
 use super::tile::{NO_ID, TILE_HEIGHT, TILE_WIDTH, Tile};
-use crate::render::image::{Depth32F, Image, ImageRgba8U, Label16I, PixelType, Rgba8U};
+use crate::render::image::{Depth32F, Image, ImageRgba8U, Label16I, PixelType};
 use crate::render::{DepthRange, RenderLabel};
 use crate::rgba::Rgba;
 use rayon::prelude::*;
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use wide::{bytemuck, f32x8, i32x8};
@@ -37,8 +38,8 @@ pub(super) trait Pass: Sync {
 /// Rows of an image that are drawn together, until somebody has taken them.
 type Band<'a, P> = Mutex<Option<&'a mut [<P as PixelType>::Channel]>>;
 
-/// Draws all tiles, bands of them in parallel. Tiles share nothing, so that the number of threads
-/// can not matter.
+/// Prepares the scene and draws all tiles, bands of them in parallel. Tiles share nothing, so that the
+/// number of threads can not matter.
 pub(super) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pixel>) {
     let stride = image.width() * P::Pixel::CHANNELS;
     let bands = image.data_mut().chunks_mut(stride * TILE_HEIGHT);
@@ -58,12 +59,15 @@ pub(super) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pi
     // some have nothing to do, is small.
     let threads = rayon::current_num_threads().min(bands.len());
     (0..threads).into_par_iter().with_max_len(1).for_each(|_| {
+        if !scene.prepare() {
+            return;
+        }
         let Some(first) = take() else {
             return;
         };
         let mut worker = scene.workers.borrow();
         let mut scratch = pass.scratch();
-        worker.tile.set_far(scene.far);
+        worker.tile.set_far(scene.far());
         let mut next = Some(first);
         while let Some((band, pixels)) = next {
             draw_band(scene, pass, &mut worker, &mut scratch, band, pixels, stride);
@@ -141,22 +145,12 @@ impl Pass for DepthPass {
     }
 }
 
-/// Label images; ids are indices of objects.
-pub(super) struct LabelPass {
-    pub(super) labels: Vec<i16>,
+/// Label images; ids are numbers of visuals.
+pub(super) struct LabelPass<'a> {
+    pub(super) labels: &'a [i16],
 }
 
-impl LabelPass {
-    /// The storage is given back by taking `labels`.
-    pub(super) fn new(storage: &mut Storage, objects: &[Object<'_>]) -> Self {
-        let mut labels = std::mem::take(&mut storage.labels);
-        labels.clear();
-        labels.extend(objects.iter().map(|o| o.visual.label.value()));
-        Self { labels }
-    }
-}
-
-impl Pass for LabelPass {
+impl Pass for LabelPass<'_> {
     type Pixel = Label16I;
     const IDS: bool = true;
     type Scratch = ();
@@ -176,15 +170,14 @@ impl Pass for LabelPass {
     }
 }
 
-/// Colour images; ids are indices of parts, counted over all objects.
+/// Colours of what is opaque; ids are those of parts.
 pub(super) struct ColorPass<'a> {
     scene: &'a Scene<'a>,
-    objects: &'a [Object<'a>],
     lights: &'a Lights,
-    surroundings: &'a Surroundings<'a>,
+    environment: Surroundings<'a>,
     /// Colours before they are blended are at most this.
     most: f32,
-    /// Made when an object is first seen, by whichever thread sees it.
+    /// By the number of the visual, made when it is first seen, by whichever thread sees it.
     shaders: Vec<OnceLock<Shader<'a>>>,
     clear: u32,
 }
@@ -195,18 +188,17 @@ impl<'a> ColorPass<'a> {
         storage: &mut Storage,
         scene: &'a Scene<'a>,
         lights: &'a Lights,
-        surroundings: &'a Surroundings<'a>,
+        environment: Surroundings<'a>,
         clear: Rgba,
         most: f32,
     ) -> Self {
         let mut shaders = recycled(std::mem::take(&mut storage.shaders));
-        shaders.resize_with(scene.objects.len(), OnceLock::new);
+        shaders.resize_with(scene.len(), OnceLock::new);
         let [r, g, b, a] = clear.rgba().map(|c| (c * 255.0).round() as u8);
         Self {
             scene,
-            objects: &scene.objects,
             lights,
-            surroundings,
+            environment,
             most,
             shaders,
             clear: u32::from_le_bytes([r, g, b, a]),
@@ -215,17 +207,6 @@ impl<'a> ColorPass<'a> {
     /// Gives the storage back.
     pub(super) fn store(self, storage: &mut Storage) {
         storage.shaders = recycled(self.shaders);
-    }
-    /// The object that has a part, trying that of the previous one first.
-    fn object_of(&self, id: i32, guess: usize) -> usize {
-        let end = |k: usize| self.objects.get(k + 1).map_or(NO_ID, |o| o.first_id);
-        if let Some(o) = self.objects.get(guess)
-            && o.first_id <= id
-            && id < end(guess)
-        {
-            return guess;
-        }
-        self.objects.partition_point(|o| o.first_id <= id) - 1
     }
     /// Colours and opacities of those of eight pixels that show the same object as the first of `open`,
     /// and which they are.
@@ -241,17 +222,21 @@ impl<'a> ColorPass<'a> {
     ) -> ((Vector3x8, f32x8), i32x8) {
         let parts = ids.to_array();
         let id = parts[open.trailing_zeros() as usize];
-        let object = self.object_of(id, *last);
-        *last = object;
-        let first = self.objects[object].first_id;
-        let end = self.objects.get(object + 1).map_or(NO_ID, |o| o.first_id);
-        let mine = ids.simd_gt(i32x8::splat(first - 1)) & ids.simd_lt(i32x8::splat(end));
+        let plan = self.scene.plan;
+        // Most often that of the pixels before.
+        if !plan.parts(*last).contains(&id) {
+            *last = plan.owner(id);
+        }
+        let (number, Range { start, end }) = (*last, plan.parts(*last));
+        let mine = ids.simd_gt(i32x8::splat(start - 1)) & ids.simd_lt(i32x8::splat(end));
         let mask = mine.to_bitmask() & 0xff;
-        let shader = self.shaders[object].get_or_init(|| {
-            let object = &self.objects[object];
-            Shader::new(&self.scene.pixels, self.lights, object, self.surroundings)
+        let shader = self.shaders[number].get_or_init(|| {
+            let object = self.scene.object(number);
+            let object = object.expect("what is seen has a pose");
+            let of = (object, self.scene.visual(number));
+            Shader::new(self.scene, self.lights, of, self.environment)
         });
-        let parts = parts.map(|id| id.wrapping_sub(first));
+        let parts = parts.map(|id| id.wrapping_sub(start));
         (shader.block(px, py, w, &parts, mask), mine)
     }
     /// Puts the surfaces of eight pixels on top of their colours.
@@ -276,22 +261,8 @@ impl<'a> ColorPass<'a> {
             }
         }
     }
-}
-
-/// Which of eight pixels show something.
-fn occupied(ids: i32x8) -> u32 {
-    !ids.simd_eq(i32x8::splat(NO_ID)).to_bitmask() & 0xff
-}
-
-impl Pass for ColorPass<'_> {
-    type Pixel = Rgba8U;
-    const IDS: bool = true;
-    /// The object seen last.
-    type Scratch = usize;
-    fn scratch(&self) -> usize {
-        0
-    }
-    fn finish(&self, tile: &Tile, row: usize, out: &mut [u8], last: &mut usize) {
+    /// Writes the pixels of a row of a tile where there is nothing else.
+    pub(super) fn finish(&self, tile: &Tile, row: usize, out: &mut [u8], last: &mut usize) {
         let rect = tile.rect();
         let py = rect.y0 + row as i32;
         let blocks = tile.w_row(row).iter().zip(tile.id_row(row));
@@ -308,6 +279,11 @@ impl Pass for ColorPass<'_> {
             put(out, &bytes);
         }
     }
+}
+
+/// Which of eight pixels show something.
+fn occupied(ids: i32x8) -> u32 {
+    !ids.simd_eq(i32x8::splat(NO_ID)).to_bitmask() & 0xff
 }
 
 /// Opaque 8-bit colours.

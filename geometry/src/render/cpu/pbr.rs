@@ -6,7 +6,8 @@
 //! BRDF model for physically-based rendering", 1994.
 
 use super::environment::Environment;
-use super::shade::{Vector3x8, dot};
+use super::power::power;
+use super::shade::{Vector3x8, dot, unit};
 use nalgebra::Matrix3;
 use std::f32::consts::PI;
 use wide::f32x8;
@@ -26,6 +27,8 @@ pub(super) struct Reflector {
     /// Unit vectors towards the camera.
     v: Vector3x8,
     nv: f32x8,
+    /// At least 1e-4.
+    nv_lit: f32x8,
     roughness: f32x8,
     /// Of the light that is not reflected, the part that comes out again.
     diffuse: Vector3x8,
@@ -34,15 +37,12 @@ pub(super) struct Reflector {
 }
 
 fn max0(x: f32x8) -> f32x8 {
-    x.max(f32x8::ZERO)
-}
-fn unit(v: Vector3x8) -> Vector3x8 {
-    let scale = f32x8::ONE / dot(&v, &v).max(f32x8::splat(f32::MIN_POSITIVE)).sqrt();
-    v.map(|x| x * scale)
+    x.fast_max(f32x8::ZERO)
 }
 
 impl Reflector {
     /// From unit normals, directions away from the camera, linear colours, metalness and roughness.
+    #[inline(always)]
     pub(super) fn new(
         n: Vector3x8,
         d: &Vector3x8,
@@ -50,20 +50,25 @@ impl Reflector {
         metallic: f32x8,
         roughness: f32x8,
     ) -> Self {
-        let v = unit(d.map(|x| -x));
+        let v = unit(&[-d[0], -d[1], -d[2]]);
         let f0 = |c: f32x8| f32x8::splat(DIELECTRIC) + (c - f32x8::splat(DIELECTRIC)) * metallic;
+        // Written out: `map` over blocks is not inlined.
+        let rest = f32x8::ONE - metallic;
+        let nv = dot(&n, &v);
         Self {
             n,
             v,
-            nv: dot(&n, &v).max(f32x8::splat(1e-4)),
-            roughness: roughness.max(f32x8::splat(LEAST_ROUGHNESS)),
-            diffuse: albedo.map(|c| c * (f32x8::ONE - metallic)),
-            f0: albedo.map(f0),
+            nv,
+            nv_lit: nv.fast_max(f32x8::splat(1e-4)),
+            roughness: roughness.fast_max(f32x8::splat(LEAST_ROUGHNESS)),
+            diffuse: [albedo[0] * rest, albedo[1] * rest, albedo[2] * rest],
+            f0: [f0(albedo[0]), f0(albedo[1]), f0(albedo[2])],
         }
     }
 
-    /// Adds what is reflected of light from a direction; `strength` is that of the light before the
-    /// cosine.
+    /// Adds what is reflected of light from a direction of unit length; `strength` is that of the light
+    /// before the cosine.
+    #[inline(always)]
     pub(super) fn add(
         &self,
         towards: &Vector3x8,
@@ -72,23 +77,30 @@ impl Reflector {
         sum: &mut Vector3x8,
     ) {
         let one = f32x8::ONE;
-        let nl = max0(dot(&self.n, towards));
-        let h = unit(std::array::from_fn(|k| towards[k] + self.v[k]));
-        let (nh, vh) = (max0(dot(&self.n, &h)), max0(dot(&self.v, &h)));
+        let tiny = f32x8::splat(f32::MIN_POSITIVE);
+        let to_light = dot(&self.n, towards);
+        let nl = max0(to_light);
+        // Half way between unit vectors l and v is h = (l + v) / |l + v|, with |l + v|^2 = 2 + 2 l.v =: q
+        // and v.h = |l + v| / 2: squares need no root, and one division serves distribution
+        // a2 / (pi (1 - (n.h)^2 (1 - a2))^2) and visibility 1 / (2 m) together.
+        let half_q = max0(one + dot(towards, &self.v));
+        let q = half_q + half_q;
+        let nh = max0(to_light + self.nv);
+        let vh = (half_q * f32x8::HALF).sqrt();
         let alpha = self.roughness * self.roughness;
         let a2 = alpha * alpha;
-        let bottom = (nh * a2 - nh) * nh + one;
-        let distribution = a2 / (f32x8::splat(PI) * bottom * bottom);
-        let masked = |a: f32x8, b: f32x8| a * ((b * b) * (one - a2) + a2).sqrt();
-        let visible = f32x8::HALF
-            / (masked(nl, self.nv) + masked(self.nv, nl)).max(f32x8::splat(f32::MIN_POSITIVE));
-        let fresnel = fifth(one - vh);
+        let rest = one - a2;
+        let bottom = q - nh * nh * rest;
+        let masked = |a: f32x8, b: f32x8| a * ((b * b) * rest + a2).sqrt();
+        let m = masked(nl, self.nv_lit) + masked(self.nv_lit, nl);
+        let top = a2 * q * q * f32x8::splat(0.5 / PI);
+        let lobe = top / (bottom * bottom * m).fast_max(tiny);
+        let fresnel = fifth(one - vh.fast_min(one));
         let arriving = nl * strength;
         for (k, sum) in sum.iter_mut().enumerate() {
             let f = self.f0[k] + (one - self.f0[k]) * fresnel;
             let diffuse = (one - f) * self.diffuse[k] * f32x8::splat(1.0 / PI);
-            let reflected = diffuse + f * distribution * visible;
-            *sum += reflected * arriving * f32x8::splat(color[k]);
+            *sum += (diffuse + f * lobe) * arriving * f32x8::splat(color[k]);
         }
     }
 
@@ -107,12 +119,12 @@ impl Reflector {
                 splat(r_wg[(i, 0)]) * v[0] + splat(r_wg[(i, 1)]) * v[1] + splat(r_wg[(i, 2)]) * v[2]
             })
         };
-        let twice = (self.nv + self.nv).max(f32x8::ZERO);
+        let twice = self.nv_lit + self.nv_lit;
         let mirrored: Vector3x8 = std::array::from_fn(|k| self.n[k] * twice - self.v[k]);
         let (n, r) = (world(&self.n), world(&mirrored));
         let irradiance = environment.irradiance(&n);
         let mirrored = environment.reflected(&r, self.roughness, mask);
-        let [scale, bias] = environment.reflectance(self.nv, self.roughness);
+        let [scale, bias] = environment.reflectance(self.nv_lit, self.roughness);
         for (k, sum) in sum.iter_mut().enumerate() {
             let f = self.f0[k] * scale + bias;
             let diffuse = (one - f) * self.diffuse[k] * irradiance[k];
@@ -127,12 +139,10 @@ fn fifth(x: f32x8) -> f32x8 {
 }
 
 /// Linear light as the screen shows it, without an upper end.
-pub(super) fn to_screen(light: Vector3x8) -> Vector3x8 {
-    light.map(|c| {
-        let dark = c.simd_lt(f32x8::splat(1e-8));
-        let c = c
-            .max(f32x8::splat(1e-8))
-            .powf_simd(f32x8::splat(1.0 / GAMMA));
-        dark.bitselect(f32x8::ZERO, c)
-    })
+pub(super) fn to_screen(mut light: Vector3x8) -> Vector3x8 {
+    let least = f32x8::splat(1e-8);
+    for c in &mut light {
+        *c = c.simd_ge(least) & power(c.fast_max(least), 1.0 / GAMMA);
+    }
+    light
 }

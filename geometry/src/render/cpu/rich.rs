@@ -1,10 +1,9 @@
-//! Colour images with everything that is optional: what is seen through, the sky, tone mapping.
+//! Colour images, with everything that is optional: what is seen through, the sky, tone mapping.
 
 use super::environment::Environment;
 use super::layers::{Fragment, Layers};
 use super::passes::{ColorPass, Pass, pack, put};
 use super::pbr::to_screen;
-use super::pixels::Pixels;
 use super::raster::Vertices;
 use super::scene::Scene;
 use super::shade::Vector3x8;
@@ -23,10 +22,13 @@ pub(super) struct RichPass<'a> {
     pub(super) sky: Option<(&'a Environment, Matrix3<f64>)>,
     pub(super) tone: Option<ToneMap>,
     pub(super) clear: Rgba,
-    pub(super) pixels: Pixels,
 }
 
 impl RichPass<'_> {
+    /// True if there is more than opaque things.
+    fn is_rich(&self) -> bool {
+        self.sky.is_some() || self.tone.is_some() || self.scene.has_veils()
+    }
     /// Colours of what is behind everything.
     fn background(&self, px: i32, py: i32) -> Vector3x8 {
         let Some((sky, r_wc)) = &self.sky else {
@@ -34,7 +36,10 @@ impl RichPass<'_> {
                 .map(|c| f32x8::splat(c as f32));
         };
         let lanes: [[f32; 3]; 8] = std::array::from_fn(|k| {
-            let ray = self.pixels.ray(f64::from(px) + k as f64, f64::from(py));
+            let ray = self
+                .scene
+                .pixels()
+                .ray(f64::from(px) + k as f64, f64::from(py));
             sky.radiance(&(r_wc * ray).cast())
         });
         to_screen([0, 1, 2].map(|c| f32x8::new(lanes.map(|lane| lane[c]))))
@@ -77,9 +82,14 @@ impl Pass for RichPass<'_> {
         (Layers::default(), 0)
     }
     fn prepare(&self, tile: &Tile, vertices: &mut Vertices, (layers, _): &mut Self::Scratch) {
-        self.scene.collect(tile, vertices, layers);
+        if self.is_rich() {
+            self.scene.collect(tile, vertices, layers);
+        }
     }
     fn finish(&self, tile: &Tile, row: usize, out: &mut [u8], (layers, last): &mut Self::Scratch) {
+        if !self.is_rich() {
+            return self.plain.finish(tile, row, out, last);
+        }
         let rect = tile.rect();
         let py = rect.y0 + row as i32;
         let blocks = tile.w_row(row).iter().zip(tile.id_row(row));

@@ -1,16 +1,17 @@
 //! Colours of visible pixels: Lambert's law without ambient light, as Drake's VTK engine draws, or the
 //! reflection of [`super::pbr`].
 
-use super::clusters::{ClusteredMesh, ShadedTriangle};
+use super::clusters::ClusteredMesh;
 use super::environment::Environment;
 use super::kernels::LinearBlocks;
 use super::normals::normal;
+use super::part::Object;
 use super::pbr::{Reflector, to_screen};
-use super::pixels::Pixels;
-use super::scene::Object;
+use super::scene::Scene;
 use super::shadow::Shadows;
 use super::surface::Model;
-use super::visual::Form;
+use super::triangle::{ShadedTriangle, Smooth, Uvs, uv_at};
+use super::visual::{Form, Visual};
 use crate::render::{LightFrame, LightParameter, LightType};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use smallvec::SmallVec;
@@ -74,7 +75,7 @@ impl Lights {
         }
     }
     /// The same lights in the frame of a geometry.
-    fn seen_from(&self, o: &Object<'_>) -> LightList {
+    fn seen_from(&self, o: &Object) -> LightList {
         let r: Matrix3<f32> = o.r.transpose().cast();
         let p: Vector3<f32> = o.p.cast();
         let turned = |l: &Light| Light {
@@ -124,18 +125,14 @@ pub(super) fn dot(a: &Vector3x8, b: &Vector3x8) -> f32x8 {
 }
 
 /// Unit vectors; zero where there is no direction.
-fn unit(v: &Vector3x8) -> Vector3x8 {
+#[inline(always)]
+pub(super) fn unit(v: &Vector3x8) -> Vector3x8 {
     let scale = f32x8::ONE / dot(v, v).fast_max(f32x8::splat(f32::MIN_POSITIVE)).sqrt();
-    v.map(|x| x * scale)
+    [v[0] * scale, v[1] * scale, v[2] * scale]
 }
 
-/// What lights an image beside its lights.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Surroundings<'a> {
-    pub(super) shadows: Option<&'a Shadows<'a>>,
-    /// With `R_WC`.
-    pub(super) environment: Option<(&'a Environment, Matrix3<f64>)>,
-}
+/// An environment with `R_WC`.
+pub(super) type Surroundings<'a> = Option<(&'a Environment, Matrix3<f64>)>;
 
 /// Everything needed to colour the pixels of one object.
 pub(super) struct Shader<'a> {
@@ -146,13 +143,15 @@ pub(super) struct Shader<'a> {
     /// In the geometry's frame and in the camera's.
     lights: LightList,
     in_camera: &'a [Light],
-    pixels: &'a Pixels,
+    scene: &'a Scene<'a>,
+    shadows: Option<&'a Shadows>,
     /// Size of a pixel at unit depth.
     pixel: f32,
-    object: &'a Object<'a>,
+    object: &'a Object,
+    visual: &'a Visual,
     /// Not matt, or lit by an environment.
     physical: bool,
-    surroundings: &'a Surroundings<'a>,
+    environment: Surroundings<'a>,
 }
 
 /// First pixel, depths and which of eight pixels are meant.
@@ -188,22 +187,25 @@ struct Points {
 
 impl<'a> Shader<'a> {
     pub(super) fn new(
-        pixels: &'a Pixels,
+        scene: &'a Scene<'a>,
         lights: &'a Lights,
-        o: &'a Object<'a>,
-        surroundings: &'a Surroundings<'a>,
+        (o, visual): (&'a Object, &'a Visual),
+        environment: Surroundings<'a>,
     ) -> Self {
+        let pixels = scene.pixels();
         let axis = |k: usize| LinearBlocks::new(pixels.linear(&o.r.column(k).into()));
         Self {
             o: (-(o.r.transpose() * o.p)).cast(),
             d: std::array::from_fn(axis),
             lights: lights.seen_from(o),
             in_camera: &lights.0,
-            pixels,
+            scene,
+            shadows: scene.shadows(),
             pixel: (1.0 / pixels.focal[0]) as f32,
             object: o,
-            physical: surroundings.environment.is_some() || o.visual.has_model(),
-            surroundings,
+            visual,
+            physical: environment.is_some() || visual.has_model(),
+            environment,
         }
     }
     /// Colours as on the screen, in `[0, 1]` and above, and opacities of the eight pixels from
@@ -219,7 +221,9 @@ impl<'a> Shader<'a> {
         mask: u32,
     ) -> (Vector3x8, f32x8) {
         let (px, py) = (f64::from(px), f64::from(py));
-        let d = self.d.map(|d| d.block(d.row(py), px));
+        // Written out: `map` over blocks is not inlined.
+        let axis = |k: usize| self.d[k].block(self.d[k].row(py), px);
+        let d = [axis(0), axis(1), axis(2)];
         // Pixels of other objects may have w = 0; what comes out there is not used.
         let z = f32x8::ONE / w;
         let o = splat3(&self.o);
@@ -228,14 +232,14 @@ impl<'a> Shader<'a> {
             shape,
             diffuse,
             alpha,
-        } = &self.object.visual.form
+        } = &self.visual.form
         {
             let n = normal(shape, &x);
             // Towards the camera: the inside of a surface is lit like its outside.
             let away = dot(&n, &d).simd_gt(f32x8::ZERO);
             let n = n.map(|v| away.bitselect(-v, v));
             let alpha = f32x8::splat(*alpha);
-            if !self.physical && self.surroundings.shadows.is_none() {
+            if !self.physical && self.shadows.is_none() {
                 let mut light = [f32x8::ZERO; 3];
                 for l in &self.lights {
                     let (towards, strength) = l.arriving(&x);
@@ -266,11 +270,19 @@ impl<'a> Shader<'a> {
         at: At,
         parts: &[i32; 8],
     ) -> (Vector3x8, f32x8) {
-        let Form::Mesh(mesh) = &self.object.visual.form else {
+        let Form::Mesh(mesh) = &self.visual.form else {
             return ([f32x8::ZERO; 3], f32x8::ZERO);
         };
-        let plain = self.plain_mesh_block(mesh, x, d, parts, at.3);
-        let points = plain.unwrap_or_else(|| self.mesh_block(mesh, x, d, at.2, parts, at.3));
+        // What is not meant looks like the first that is.
+        let first = at.3.trailing_zeros() as usize;
+        let parts: [usize; 8] =
+            std::array::from_fn(|k| parts[if at.3 >> k & 1 == 1 { k } else { first }] as usize);
+        let triangles = std::array::from_fn(|k| &mesh.triangles[parts[k]]);
+        let plain = self.plain_mesh_block(mesh, x, d, &triangles);
+        let points = plain.unwrap_or_else(|| {
+            let smooth = Smooth::at(&triangles, x, d);
+            self.mesh_block(mesh, &smooth, d, at.2, &parts, at.3)
+        });
         (self.color(&points, x, d, at), points.alpha)
     }
     /// Colours by either kind of reflection.
@@ -282,8 +294,7 @@ impl<'a> Shader<'a> {
         let mut light = [f32x8::ZERO; 3];
         for (i, l) in self.lights.iter().enumerate() {
             let (towards, strength) = l.arriving(x);
-            let facing = dot(&points.n, &towards).simd_gt(f32x8::ZERO);
-            let strength = self.lit(i, strength, facing, &points.flat, at);
+            let strength = self.lit(i, strength, &towards, points, at);
             add_lambert(l, &points.n, &towards, strength, &mut light);
         }
         std::array::from_fn(|k| light[k] * points.color[k])
@@ -295,28 +306,37 @@ impl<'a> Shader<'a> {
         let mut sum = points.emissive;
         for (i, l) in self.lights.iter().enumerate() {
             let (towards, strength) = l.arriving(x);
-            let facing = dot(&points.n, &towards).simd_gt(f32x8::ZERO);
-            let strength = self.lit(i, strength, facing, &points.flat, at);
+            let strength = self.lit(i, strength, &towards, points, at);
             reflector.add(&towards, strength, l.color, &mut sum);
         }
-        if let Some((environment, r_wc)) = self.surroundings.environment {
+        if let Some((environment, r_wc)) = self.environment {
             let r_wg = (r_wc * self.object.r).cast();
             reflector.add_environment(environment, &r_wg, at.3, &mut sum);
         }
         to_screen(sum)
     }
-    /// The strength of a light where nothing is in its way; where `facing` is false it does not matter.
-    fn lit(&self, i: usize, strength: f32x8, facing: f32x8, n: &Vector3x8, at: At) -> f32x8 {
-        match self.surroundings.shadows {
+    /// The strength of a light where nothing is in its way; behind the surface it does not matter.
+    #[inline(always)]
+    fn lit(
+        &self,
+        i: usize,
+        strength: f32x8,
+        towards: &Vector3x8,
+        points: &Points,
+        at: At,
+    ) -> f32x8 {
+        match self.shadows {
             Some(shadows) if self.in_camera[i].casts_shadows => {
-                self.in_shadow(shadows, &self.in_camera[i], strength & facing, n, at)
+                let facing = dot(&points.n, towards).simd_gt(f32x8::ZERO);
+                let light = &self.in_camera[i];
+                self.in_shadow(shadows, light, strength & facing, &points.flat, at)
             }
             _ => strength,
         }
     }
     fn in_shadow(
         &self,
-        shadows: &Shadows<'_>,
+        shadows: &Shadows,
         light: &Light,
         strength: f32x8,
         n: &Vector3x8,
@@ -328,12 +348,12 @@ impl<'a> Shader<'a> {
             if strength[k] <= 0.0 {
                 continue;
             }
-            let ray = self.pixels.ray(px + k as f64, py);
+            let ray = self.scene.pixels().ray(px + k as f64, py);
             let p = ray * f64::from(z[k]);
             let normal = Vector3::new(n[0][k], n[1][k], n[2][k]).cast();
             let normal = (self.object.r * normal).try_normalize(0.0).unwrap_or(-ray);
             let (towards, distance) = light.seen_at(&p);
-            if !shadows.is_lit(&p, &normal, &towards, distance) {
+            if !shadows.is_lit(self.scene, &p, &normal, &towards, distance) {
                 strength[k] = 0.0;
             }
         }
@@ -346,32 +366,20 @@ impl<'a> Shader<'a> {
         mesh: &ClusteredMesh,
         x: &Vector3x8,
         d: &Vector3x8,
-        parts: &[i32; 8],
-        mut mask: u32,
+        triangles: &[&ShadedTriangle; 8],
     ) -> Option<Points> {
-        let triangle = |k: usize| &mesh.triangles[parts[k] as usize];
-        let material = triangle(mask.trailing_zeros() as usize).material;
+        let material = triangles[0].material;
         let surface = &mesh.materials[material as usize];
         let textured = surface.texture.is_some() || surface.opacity.is_some();
-        if textured || !mesh.colors.is_empty() || self.surroundings.shadows.is_some() {
+        if textured || !mesh.colors.is_empty() || self.shadows.is_some() {
             return None;
         }
-        let (x, d) = (x.map(f32x8::to_array), d.map(f32x8::to_array));
-        let lane = |v: &[[f32; 8]; 3], k: usize| Vector3::new(v[0][k], v[1][k], v[2][k]);
-        let mut n = [[0.0; 8]; 3];
-        while mask != 0 {
-            let k = mask.trailing_zeros() as usize;
-            mask &= mask - 1;
-            let triangle = triangle(k);
-            if triangle.material != material {
-                return None;
-            }
-            let (normal, _) = triangle.at(&lane(&x, k), &lane(&d, k));
-            (0..3).for_each(|c| n[c][k] = normal[c]);
+        if triangles.iter().any(|t| t.material != material) {
+            return None;
         }
         let model = surface.model.unwrap_or(Model::PROMOTED);
         Some(Points {
-            n: unit(&n.map(f32x8::new)),
+            n: Smooth::at(triangles, x, d).n,
             flat: [f32x8::ZERO; 3],
             color: surface.diffuse.map(f32x8::splat),
             alpha: f32x8::splat(surface.drawn_alpha(surface.alpha)),
@@ -382,29 +390,31 @@ impl<'a> Shader<'a> {
     fn mesh_block(
         &self,
         mesh: &ClusteredMesh,
-        x: &Vector3x8,
+        smooth: &Smooth,
         d: &Vector3x8,
         z: f32x8,
-        parts: &[i32; 8],
+        parts: &[usize; 8],
         mask: u32,
     ) -> Points {
-        let mut n = [[0.0; 8]; 3];
         let mut flat = [[0.0; 8]; 3];
         let mut diffuse = [[0.0; 8]; 3];
         let mut emissive = [[0.0; 8]; 3];
         let mut alphas = [1.0; 8];
         let mut model = [[0.0; 8]; 2];
-        let (x, d, z) = (x.map(f32x8::to_array), d.map(f32x8::to_array), z.to_array());
+        let (d, z) = (d.map(f32x8::to_array), z.to_array());
+        let all_weights = smooth.weights.map(f32x8::to_array);
         for k in (0..8).filter(|k| mask >> k & 1 == 1) {
             let lane = |v: &[[f32; 8]; 3]| Vector3::new(v[0][k], v[1][k], v[2][k]);
-            let part = parts[k] as usize;
+            let part = parts[k];
             let triangle = &mesh.triangles[part];
             let surface = &mesh.materials[triangle.material as usize];
-            let (normal, weights) = triangle.at(&lane(&x), &lane(&d));
+            let weights = all_weights.map(|w| w[k]);
             let (mut color, mut alpha) = (surface.diffuse, surface.alpha);
-            let footprint = || self.pixel * z[k] * triangle.uv_per_metre();
+            let uv = || mesh.uvs.get(part).copied().unwrap_or_default();
+            let footprint = |uv: &Uvs| self.pixel * z[k] * triangle.uv_per_metre(uv);
             if let Some(texture) = &surface.texture {
-                let [r, g, b, a] = texture.sample(triangle.uv_at(weights), footprint());
+                let uv = uv();
+                let [r, g, b, a] = texture.sample(uv_at(&uv, weights), footprint(&uv));
                 let mut sample = [r, g, b];
                 if self.physical {
                     sample = sample.map(|c| c.powf(super::pbr::GAMMA));
@@ -413,7 +423,8 @@ impl<'a> Shader<'a> {
                 alpha *= a;
             }
             if let Some(opacity) = &surface.opacity {
-                alpha *= opacity.sample(triangle.uv_at(weights), footprint())[0];
+                let uv = uv();
+                alpha *= opacity.sample(uv_at(&uv, weights), footprint(&uv))[0];
             }
             if let Some([a, b, c]) = mesh.colors.get(part) {
                 let [v, w] = weights;
@@ -421,10 +432,7 @@ impl<'a> Shader<'a> {
                 color = std::array::from_fn(|c| color[c] * at(c));
                 alpha *= at(3);
             }
-            for c in 0..3 {
-                n[c][k] = normal[c];
-                diffuse[c][k] = color[c];
-            }
+            (0..3).for_each(|c| diffuse[c][k] = color[c]);
             alphas[k] = surface.drawn_alpha(alpha);
             if self.physical {
                 let found = surface.model.unwrap_or(Model::PROMOTED);
@@ -432,51 +440,18 @@ impl<'a> Shader<'a> {
                 model[1][k] = found.roughness;
                 (0..3).for_each(|c| emissive[c][k] = found.emissive[c]);
             }
-            if self.surroundings.shadows.is_some() {
+            if self.shadows.is_some() {
                 let normal = triangle.facing(&lane(&d));
                 (0..3).for_each(|c| flat[c][k] = normal[c]);
             }
         }
         Points {
-            n: unit(&n.map(f32x8::new)),
+            n: smooth.n,
             flat: flat.map(f32x8::new),
             color: diffuse.map(f32x8::new),
             alpha: f32x8::new(alphas),
             model: model.map(f32x8::new),
             emissive: emissive.map(f32x8::new),
         }
-    }
-}
-
-impl ShadedTriangle {
-    /// Normal, of any length, and weights of the second and third corner at x, seen along d.
-    #[inline(always)]
-    fn at(&self, x: &Vector3<f32>, d: &Vector3<f32>) -> (Vector3<f32>, [f32; 2]) {
-        let q = x - self.p;
-        let [gv, gw] = &self.to_weights;
-        let v = q.dot(gv).clamp(0.0, 1.0);
-        let w = q.dot(gw).clamp(0.0, 1.0 - v);
-        let n = self.n[0] + self.n[1] * v + self.n[2] * w;
-        // Seen from behind, a surface is lit like its front.
-        let away = gv.cross(gw).dot(d) > 0.0;
-        (if away { -n } else { n }, [v, w])
-    }
-    /// Normal of the plane towards where d comes from, of any length.
-    fn facing(&self, d: &Vector3<f32>) -> Vector3<f32> {
-        let [gv, gw] = &self.to_weights;
-        let n = gv.cross(gw);
-        let n = n.try_normalize(0.0).unwrap_or(-d);
-        if n.dot(d) > 0.0 { -n } else { n }
-    }
-    fn uv_at(&self, [v, w]: [f32; 2]) -> [f32; 2] {
-        let [a, b, c] = &self.uv;
-        std::array::from_fn(|k| a[k] + b[k] * v + c[k] * w)
-    }
-    /// Texture coordinates per metre, on average over directions.
-    fn uv_per_metre(&self) -> f32 {
-        let [_, a, b] = &self.uv;
-        let [gv, gw] = &self.to_weights;
-        // The gradients span the reciprocal of the triangle's area.
-        ((a[0] * b[1] - a[1] * b[0]).abs() * gv.cross(gw).norm()).sqrt()
     }
 }

@@ -1,6 +1,6 @@
 //! What stands between a point and a light, by rays in f64.
 
-use super::scene::Object;
+use super::scene::Scene;
 use super::visual::Form;
 use crate::bvh::{Box32, Bvh, RayBox};
 use crate::ray::first_crossing;
@@ -13,28 +13,33 @@ use tarragon_framework::math;
 const LIFT: f64 = 1e-4;
 
 /// Everything that casts shadows in an image, in the camera frame.
-pub(super) struct Shadows<'a> {
+pub(super) struct Shadows {
     bvh: Bvh,
-    bounded: Vec<Occluder<'a>>,
-    unbounded: Vec<Occluder<'a>>,
+    bounded: Vec<Occluder>,
+    unbounded: Vec<Occluder>,
 }
 
-struct Occluder<'a> {
-    object: &'a Object<'a>,
+struct Occluder {
+    /// The number of its visual.
+    number: usize,
     x_cg: Isometry3<f64>,
 }
 
-impl<'a> Shadows<'a> {
+impl Shadows {
     /// Of all objects, seen or not. What is translucent casts none, as in Drake.
-    pub(super) fn new(objects: &'a [Object<'a>]) -> Self {
+    pub(super) fn new(scene: &Scene<'_>) -> Self {
         let (mut boxes, mut bounded, mut unbounded) = (Vec::new(), Vec::new(), Vec::new());
-        for object in objects {
-            if matches!(object.visual.form, Form::Shape { alpha, .. } if alpha < 1.0) {
+        for number in 0..scene.len() {
+            let form = &scene.visual(number).form;
+            let Some(object) = scene.object(number) else {
+                continue;
+            };
+            if matches!(form, Form::Shape { alpha, .. } if *alpha < 1.0) {
                 continue;
             }
             let x_cg = math::pose(math::rotation_from_matrix(&object.r), object.p);
-            let occluder = Occluder { object, x_cg };
-            match half_size(&object.visual.form) {
+            let occluder = Occluder { number, x_cg };
+            match half_size(form) {
                 Some((center, half)) => {
                     let half = object.r.abs() * half;
                     boxes.push(Box32::around(&(object.r * center + object.p), &half));
@@ -54,6 +59,7 @@ impl<'a> Shadows<'a> {
     /// free in a direction of unit length up to a distance; everything in the camera frame (m).
     pub(super) fn is_lit(
         &self,
+        scene: &Scene<'_>,
         point: &Vector3<f64>,
         normal: &Vector3<f64>,
         towards: &Vector3<f64>,
@@ -63,14 +69,14 @@ impl<'a> Shadows<'a> {
         if self
             .unbounded
             .iter()
-            .any(|o| o.hides(&origin, towards, distance))
+            .any(|o| o.hides(scene, &origin, towards, distance))
         {
             return false;
         }
         let mut hidden = false;
         let ray = RayBox::new(&origin, towards);
         self.bvh.for_each_along(&ray, distance, |item, limit| {
-            hidden |= self.bounded[item as usize].hides(&origin, towards, limit);
+            hidden |= self.bounded[item as usize].hides(scene, &origin, towards, limit);
             // Nothing else matters any more.
             if hidden { -1.0 } else { limit }
         });
@@ -78,18 +84,26 @@ impl<'a> Shadows<'a> {
     }
 }
 
-impl Occluder<'_> {
-    fn hides(&self, origin: &Vector3<f64>, towards: &Vector3<f64>, limit: f64) -> bool {
+impl Occluder {
+    fn hides(
+        &self,
+        scene: &Scene<'_>,
+        origin: &Vector3<f64>,
+        towards: &Vector3<f64>,
+        limit: f64,
+    ) -> bool {
         if limit < 0.0 {
             return false;
         }
-        let crossing = match &self.object.visual.form {
+        let visual = scene.visual(self.number);
+        let crossing = match &visual.form {
             Form::Shape { shape, .. } => first_crossing(shape, &self.x_cg, origin, towards, limit)
                 .ok()
                 .flatten(),
-            Form::Mesh(_) => self.object.visual.occluder.as_ref().and_then(|triangles| {
-                let o = self.object.r.tr_mul(&(origin - self.object.p));
-                triangles.first_crossing(&o, &self.object.r.tr_mul(towards), limit)
+            Form::Mesh(_) => visual.occluder.as_ref().and_then(|triangles| {
+                let object = scene.object(self.number)?;
+                let o = object.r.tr_mul(&(origin - object.p));
+                triangles.first_crossing(&o, &object.r.tr_mul(towards), limit)
             }),
         };
         crossing.is_some()

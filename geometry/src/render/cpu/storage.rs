@@ -1,7 +1,8 @@
 //! Storage that images use one after the other.
 
+use super::layout::Layout;
+use super::part::Part;
 use super::raster::Vertices;
-use super::scene::{Item, Object, Surface};
 use super::shade::Shader;
 use super::tile::Tile;
 use crate::render::image::ImageRgba8U;
@@ -11,19 +12,19 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// What one image needs while it is drawn.
 #[derive(Default)]
 pub(super) struct Storage {
-    pub(super) objects: Vec<Object<'static>>,
-    pub(super) surfaces: Vec<Surface>,
-    pub(super) items: Vec<Item>,
-    pub(super) veils: Vec<Item>,
-    pub(super) start: Vec<u32>,
-    pub(super) next: Vec<u32>,
-    pub(super) order: Vec<u32>,
-    pub(super) bands: Vec<u32>,
+    pub(super) scene: SceneStorage,
     pub(super) shaders: Vec<OnceLock<Shader<'static>>>,
-    pub(super) labels: Vec<i16>,
-    pub(super) workers: Workers,
     /// The image of several samples per pixel.
     pub(super) fine: ImageRgba8U,
+}
+
+/// What a scene is prepared in and drawn with.
+#[derive(Default)]
+pub(super) struct SceneStorage {
+    pub(super) parts: Vec<OnceLock<Part>>,
+    pub(super) spare: Vec<Part>,
+    pub(super) layout: Layout,
+    pub(super) workers: Workers,
 }
 
 /// What a thread draws with.
@@ -112,13 +113,13 @@ mod tests {
         assert!(others.is_empty());
         let shelf = Shelf::default();
         let first = shelf.lend(|s| {
-            s.labels.reserve(10);
-            shelf.lend(|other| assert_eq!(other.labels.capacity(), 0));
-            s.labels.as_ptr()
+            s.shaders.reserve(10);
+            shelf.lend(|other| assert_eq!(other.shaders.capacity(), 0));
+            s.shaders.as_ptr()
         });
         assert!(
             shelf
-                .lend(|a| shelf.lend(|b| [&*a, b].map(|s| s.labels.as_ptr())))
+                .lend(|a| shelf.lend(|b| [&*a, b].map(|s| s.shaders.as_ptr())))
                 .contains(&first)
         );
     }

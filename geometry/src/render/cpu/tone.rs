@@ -2,6 +2,7 @@
 //! 2016) with the preset that Drake uses.
 
 use super::pbr::{GAMMA, to_screen};
+use super::power::power;
 use super::shade::Vector3x8;
 use wide::f32x8;
 
@@ -37,9 +38,9 @@ impl ToneMap {
     pub(super) fn apply(&self, color: Vector3x8) -> Vector3x8 {
         let splat = f32x8::splat;
         to_screen(color.map(|x| {
-            let light = x.max(splat(1e-6)).powf_simd(splat(GAMMA)) * splat(self.exposure);
-            let top = light.powf_simd(splat(CONTRAST as f32));
-            let bottom = top.powf_simd(splat(SHOULDER as f32)) * splat(self.b) + splat(self.c);
+            let light = power(x.max(splat(1e-6)), GAMMA) * splat(self.exposure);
+            let top = power(light, CONTRAST as f32);
+            let bottom = power(top, SHOULDER as f32) * splat(self.b) + splat(self.c);
             (top / bottom).fast_min(f32x8::ONE)
         }))
     }

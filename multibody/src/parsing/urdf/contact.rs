@@ -32,7 +32,7 @@ const NUMBERS: [(&str, &str, &str); 7] = [
     ("drake:slab_thickness", "hydroelastic", "slab_thickness"),
 ];
 
-impl Robot<'_> {
+impl Robot<'_, '_> {
     /// Properties of a `<collision>`; friction coefficients have defaults, as in Drake.
     pub(super) fn read_proximity_properties(
         &self,

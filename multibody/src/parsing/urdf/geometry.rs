@@ -2,9 +2,9 @@
 
 use super::Robot;
 use crate::geometry_registration::VisualProperties;
-use crate::parsing::model::{Geometry, Role};
+use crate::index::BodyIndex;
 use crate::parsing::xml::Parsed;
-use nalgebra::Vector3;
+use nalgebra::{Isometry3, Vector3};
 use roxmltree::Node;
 use std::collections::{BTreeMap, BTreeSet};
 use tarragon_geometry::{
@@ -35,12 +35,13 @@ impl GeometryNames {
     }
 }
 
-impl Robot<'_> {
+impl Robot<'_, '_> {
     pub(super) fn read_visual(
         &mut self,
         node: Node<'_, '_>,
+        body: BodyIndex,
         names: &mut GeometryNames,
-    ) -> Parsed<Option<Geometry>> {
+    ) -> Parsed<()> {
         let material = match self.reader.child(node, "material") {
             Some(material) => self.read_material(material)?,
             None => Default::default(),
@@ -81,17 +82,29 @@ impl Robot<'_> {
             illustration: enabled("drake:illustration_properties")?.then_some(illustration),
             perception: enabled("drake:perception_properties")?.then_some(perception),
         };
-        self.read_geometry(node, names, |_| Ok(Role::Visual(properties)))
+        let Some((name, x_bg, shape)) = self.read_geometry(node, names)? else {
+            return Ok(());
+        };
+        let added = self
+            .target
+            .register_visual(body, x_bg, shape, &name, properties);
+        self.check(node, added)
     }
 
     pub(super) fn read_collision(
-        &self,
+        &mut self,
         node: Node<'_, '_>,
+        body: BodyIndex,
         names: &mut GeometryNames,
-    ) -> Parsed<Option<Geometry>> {
-        self.read_geometry(node, names, |robot| {
-            Ok(Role::Collision(robot.read_proximity_properties(node)?))
-        })
+    ) -> Parsed<()> {
+        let Some((name, x_bg, shape)) = self.read_geometry(node, names)? else {
+            return Ok(());
+        };
+        let properties = self.read_proximity_properties(node)?;
+        let added = self
+            .target
+            .register_collision(body, x_bg, shape, &name, properties);
+        self.check(node, added)
     }
 
     /// What visuals and collisions have in common; `None` if the geometry is left out.
@@ -99,8 +112,7 @@ impl Robot<'_> {
         &self,
         node: Node<'_, '_>,
         names: &mut GeometryNames,
-        role: impl FnOnce(&Self) -> Parsed<Role>,
-    ) -> Parsed<Option<Geometry>> {
+    ) -> Parsed<Option<(String, Isometry3<f64>, Shape)>> {
         let x_bg = self.origin(node)?;
         let tag = self.reader.tag(node);
         let Some(geometry) = self.reader.child(node, "geometry") else {
@@ -123,14 +135,7 @@ impl Robot<'_> {
             }
             _ => names.unique(shape.type_name()),
         };
-        let role = role(self)?;
-        Ok(Some(Geometry {
-            name,
-            x_bg,
-            shape,
-            role,
-            place: self.reader.place(node),
-        }))
+        Ok(Some((name, x_bg, shape)))
     }
 
     fn read_shape(&self, geometry: Node<'_, '_>) -> Parsed<Option<Shape>> {
@@ -172,7 +177,7 @@ impl Robot<'_> {
         let uri = self.reader.required(node, "filename")?;
         let scale = self.reader.vector3_or_uniform(node, "scale")?;
         let scale = Vector3::from(scale.unwrap_or([1.0; 3]));
-        let path = self.resources.resolve(uri);
+        let path = self.resolve(uri);
         let path = path.map_err(|why| self.reader.error_at(node, "filename", why))?;
         let suffix = path.extension().map(|s| s.to_string_lossy().to_lowercase());
         if !suffix.is_some_and(|s| MESH_SUFFIXES.contains(&&*s)) {

@@ -3,21 +3,26 @@
 use super::Robot;
 use crate::constraint::CouplerConstraint;
 use crate::error::Result;
-use crate::index::{BodyIndex, JointIndex};
-use crate::joint::Joint;
+use crate::index::BodyIndex;
+use crate::joint::{Joint, JointKind};
 use crate::parsing::xml::Parsed;
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::{Isometry3, Unit, Vector3};
 use roxmltree::Node;
+use tarragon_framework::math;
 
-/// Joints of Drake that this crate does not have yet.
-const NOT_YET: [&str; 6] = [
+/// Shorter axes have no direction.
+const MIN_AXIS: f64 = 1e-10;
+
+/// Joint types of URDF, and those that Drake adds, which are `<drake:joint>`s.
+const STANDARD: [&str; 6] = [
+    "fixed",
+    "revolute",
+    "continuous",
+    "prismatic",
     "planar",
-    "ball",
-    "universal",
-    "screw",
-    "rpy_floating",
-    "curvilinear",
+    "floating",
 ];
+const CUSTOM: [&str; 3] = ["ball", "universal", "screw"];
 
 /// `<limit>` of a joint; infinite where absent.
 struct Limits {
@@ -27,7 +32,7 @@ struct Limits {
     acceleration: f64,
 }
 
-impl Robot<'_> {
+impl Robot<'_, '_> {
     pub(super) fn read_joint(&mut self, node: Node<'_, '_>) -> Parsed<()> {
         let name = self.reader.required(node, "name")?.to_string();
         if self.joints.contains_key(&name) {
@@ -35,24 +40,31 @@ impl Robot<'_> {
             return Err(self.reader.error_at(node, "name", message));
         }
         let kind = self.reader.required(node, "type")?;
-        let standard = matches!(
-            kind,
-            "fixed" | "revolute" | "continuous" | "prismatic" | "floating"
-        );
-        if !standard {
-            let message = match NOT_YET.contains(&kind) {
-                true => format!("joint '{name}': joint type '{kind}' is not supported yet"),
-                false => format!(
-                    "joint '{name}': there is no joint type '{kind}'; fixed, revolute, continuous, \
-                     prismatic or floating is expected"
-                ),
-            };
+        let tag = self.reader.tag(node);
+        let message = match (STANDARD.contains(&kind), CUSTOM.contains(&kind), tag) {
+            // Drake takes a planar joint under either name.
+            (true, _, "joint") | (_, true, "drake:joint") => None,
+            (true, ..) if kind == "planar" => None,
+            (true, ..) => Some(format!(
+                "'{kind}' is a standard joint type, <joint> is expected"
+            )),
+            (_, true, _) => Some(format!(
+                "'{kind}' is a type of Drake, <drake:joint> is expected"
+            )),
+            _ if kind == "curvilinear" => {
+                Some("joint type 'curvilinear' is not supported".to_string())
+            }
+            _ => Some(format!(
+                "there is no joint type '{kind}'; {} is expected",
+                [&STANDARD[..], &CUSTOM].concat().join(", ")
+            )),
+        };
+        // Known by name even if something in it is wrong, so that what refers to it gives no errors of
+        // its own.
+        self.joints.insert(name.clone(), None);
+        if let Some(message) = message {
+            let message = format!("joint '{name}': {message}");
             return Err(self.reader.error_at(node, "type", message));
-        }
-        if self.reader.tag(node) != "joint" {
-            let message =
-                format!("joint '{name}': '{kind}' is a standard joint type, <joint> is expected");
-            return Err(self.reader.error(node, message));
         }
         let link = |tag: &str| match self.reader.child(node, tag) {
             Some(child) => self.link_named(child, "link"),
@@ -65,46 +77,29 @@ impl Robot<'_> {
         let (parent, child) = (parent?, child?);
         let x_pf = self.origin(node)?;
         if kind == "floating" {
+            let child = self
+                .reader
+                .child(node, "child")
+                .and_then(|c| c.attribute("link"));
             let message = format!(
                 "joint '{name}' of type floating is ignored: link '{}' is left as a free body",
-                self.model.bodies[child.index()].name
+                child.unwrap_or_default()
             );
             self.reader.warning(node, message);
-            self.joints.insert(name, None);
             return Ok(());
         }
-        self.check_tree(node, &name, parent, child)?;
-        self.parents[child.index()] = Some((parent, name.clone()));
-        let joint = self.make_joint(node, kind, &name, parent, child)?;
-        self.joints.insert(name, Some(self.model.joints.len()));
-        self.model.joints.push(joint.with_pose_on_parent(x_pf));
+        for tag in ["safety_controller", "calibration"] {
+            if let Some(child) = self.reader.child(node, tag) {
+                self.reader
+                    .warning(child, format!("<{tag}> is not supported and is ignored"));
+            }
+        }
+        let joint = self.make_joint(node, kind, &name, parent, child, x_pf)?;
+        let joint = joint.with_model_instance(self.instance);
+        let added = self.target.plant.add_joint(joint);
+        let index = self.check(node, added)?;
+        self.joints.insert(name, Some(index));
         Ok(())
-    }
-
-    fn check_tree(
-        &self,
-        node: Node<'_, '_>,
-        name: &str,
-        parent: BodyIndex,
-        child: BodyIndex,
-    ) -> Parsed<()> {
-        let link = |body: BodyIndex| &*self.model.bodies[body.index()].name;
-        let message = if child == BodyIndex::WORLD {
-            format!("joint '{name}' has the world as its child; swap parent and child")
-        } else if child == parent {
-            format!("joint '{name}' connects link '{}' with itself", link(child))
-        } else if let Some((other, by)) = &self.parents[child.index()] {
-            format!(
-                "joint '{name}': link '{}' has two parents, '{}' by joint '{by}' and '{}' by this one; \
-                 loops of joints are not supported yet",
-                link(child),
-                link(*other),
-                link(parent)
-            )
-        } else {
-            return Ok(());
-        };
-        Err(self.reader.error(node, message))
     }
 
     fn make_joint(
@@ -114,9 +109,16 @@ impl Robot<'_> {
         name: &str,
         parent: BodyIndex,
         child: BodyIndex,
+        x_pf: Isometry3<f64>,
     ) -> Parsed<Joint> {
+        let placed = |joint: Joint| joint.with_pose_on_parent(x_pf);
         if kind == "fixed" {
-            return Ok(Joint::weld(name, parent, child, Isometry3::identity()));
+            return Ok(placed(Joint::weld(
+                name,
+                parent,
+                child,
+                Isometry3::identity(),
+            )));
         }
         let axis_node = self.reader.child(node, "axis");
         let axis = match axis_node {
@@ -127,35 +129,70 @@ impl Robot<'_> {
             None => None,
         };
         let axis = Vector3::from(axis.unwrap_or([1.0, 0.0, 0.0]));
+        let axis_at = axis_node.unwrap_or(node);
         let joint = match kind {
-            "prismatic" => Joint::prismatic(name, parent, child, axis),
-            _ => Joint::revolute(name, parent, child, axis),
-        };
-        let joint = joint.map_err(|e| self.reader.error(axis_node.unwrap_or(node), e))?;
-        // Also a continuous joint keeps the limits that the file gives it, as in Drake.
-        let limits = self.read_limits(node)?;
-        let joint = limits.apply(joint).map_err(|e| {
-            let at = self.reader.child(node, "limit").unwrap_or(node);
-            self.reader.error(at, e)
-        })?;
-        match self.reader.child(node, "dynamics") {
-            None => Ok(joint),
-            Some(dynamics) => {
-                if self
-                    .reader
-                    .number(dynamics, "friction")?
-                    .is_some_and(|f| f != 0.0)
-                {
-                    let message =
-                        format!("joint '{name}': friction is not supported and is ignored");
-                    self.reader.warning(dynamics, message);
-                }
-                let damping = self.reader.number(dynamics, "damping")?.unwrap_or(0.0);
-                joint
-                    .with_damping(damping)
-                    .map_err(|e| self.reader.error(dynamics, e))
+            "ball" => Joint::ball_rpy(name, parent, child),
+            "universal" => Joint::universal(name, parent, child),
+            "prismatic" => self.check(axis_at, Joint::prismatic(name, parent, child, axis))?,
+            "screw" => {
+                // Metres per turn.
+                let pitch = self.reader.child_value(node, "drake:screw_thread_pitch")?;
+                let Some(pitch) = pitch else {
+                    let message = format!("screw joint '{name}' has no <drake:screw_thread_pitch>");
+                    return Err(self.reader.error(node, message));
+                };
+                self.check(axis_at, Joint::screw(name, parent, child, axis, pitch))?
             }
+            "planar" => {
+                // It moves in the plane normal to the axis.
+                let Some(normal) = Unit::try_new(axis, MIN_AXIS) else {
+                    let message = format!("joint '{name}': the axis has no direction");
+                    return Err(self.reader.error(axis_at, message));
+                };
+                let turn = math::rotation_between(&Vector3::z_axis(), &normal);
+                let turn = math::pose(turn, Vector3::zeros());
+                let joint = Joint::planar(name, parent, child);
+                let joint = joint
+                    .with_pose_on_parent(x_pf * turn)
+                    .with_pose_on_child(turn);
+                return self.with_damping(node, joint);
+            }
+            _ => self.check(axis_at, Joint::revolute(name, parent, child, axis))?,
+        };
+        let mut joint = placed(joint);
+        // Also a continuous joint keeps the limits that the file gives it, as in Drake; those of others
+        // have none.
+        if !CUSTOM.contains(&kind) {
+            let limits = self.read_limits(node)?;
+            let at = self.reader.child(node, "limit").unwrap_or(node);
+            joint = self.check(at, limits.apply(joint))?;
         }
+        self.with_damping(node, joint)
+    }
+
+    /// The joint with what `<dynamics>` says: one damping, or one per velocity of a planar joint.
+    fn with_damping(&self, node: Node<'_, '_>, joint: Joint) -> Parsed<Joint> {
+        let Some(dynamics) = self.reader.child(node, "dynamics") else {
+            return Ok(joint);
+        };
+        if self
+            .reader
+            .number(dynamics, "friction")?
+            .is_some_and(|f| f != 0.0)
+        {
+            let name = joint.name();
+            let message = format!("joint '{name}': friction is not supported and is ignored");
+            self.reader.warning(dynamics, message);
+        }
+        if *joint.kind() == JointKind::Planar {
+            let damping = self
+                .reader
+                .vector::<3>(dynamics, "damping")?
+                .unwrap_or_default();
+            return self.check(dynamics, joint.with_dampings(damping.to_vec()));
+        }
+        let damping = self.reader.number(dynamics, "damping")?.unwrap_or(0.0);
+        self.check(dynamics, joint.with_damping(damping))
     }
 
     fn read_limits(&self, node: Node<'_, '_>) -> Parsed<Limits> {
@@ -213,24 +250,39 @@ impl Robot<'_> {
             return Err(self.reader.error_at(mimic, "joint", error));
         };
         let name = node.attribute("name").map(str::trim).unwrap_or_default();
-        let one_dof =
-            |joint: &Option<usize>| joint.filter(|j| self.model.joints[*j].num_positions() == 1);
-        let joint0 = self.joints.get(name).and_then(one_dof);
-        match (joint0, one_dof(joint1)) {
-            (Some(joint0), Some(joint1)) if joint0 != joint1 => {
-                self.model.couplers.push(CouplerConstraint {
-                    joint0: JointIndex::new(joint0),
-                    joint1: JointIndex::new(joint1),
-                    gear_ratio,
-                    offset,
-                });
-            }
-            _ => self.reader.warning(
-                mimic,
-                "<mimic> needs two different joints with one degree of freedom; it is ignored",
-            ),
+        let joint0 = self.joints.get(name).copied().flatten();
+        let (Some(joint0), Some(joint1)) = (joint0, *joint1) else {
+            // One of them has an error that was reported, or leaves its child free.
+            return Ok(());
+        };
+        let mut dofs = vec![];
+        for joint in [joint0, joint1] {
+            dofs.push(
+                self.check(mimic, self.target.plant.joint(joint))?
+                    .num_positions(),
+            );
         }
-        Ok(())
+        if dofs[0] != dofs[1] || joint0 == joint1 {
+            let message = format!(
+                "joint '{name}' with {} degrees of freedom can not mimic joint '{followed}' with {}; two \
+                 different joints with as many are expected",
+                dofs[0], dofs[1]
+            );
+            return Err(self.reader.error(mimic, message));
+        }
+        if dofs[0] != 1 {
+            let message =
+                "<mimic> is only supported for joints with one degree of freedom; it is ignored";
+            self.reader.warning(mimic, message);
+            return Ok(());
+        }
+        let added = self.target.plant.add_coupler_constraint(CouplerConstraint {
+            joint0,
+            joint1,
+            gear_ratio,
+            offset,
+        });
+        self.check(mimic, added)
     }
 }
 

@@ -4,11 +4,10 @@ use super::Robot;
 use super::geometry::GeometryNames;
 use crate::index::BodyIndex;
 use crate::inertia::{self, SpatialInertia};
-use crate::parsing::model::Body;
-use crate::parsing::xml::Parsed;
+use crate::parsing::xml::{Parsed, Reported};
 use roxmltree::Node;
 
-impl Robot<'_> {
+impl Robot<'_, '_> {
     pub(super) fn read_link(&mut self, node: Node<'_, '_>) -> Parsed<()> {
         let name = self.reader.required(node, "name")?.to_string();
         let world = name == "world";
@@ -16,46 +15,40 @@ impl Robot<'_> {
             let message = format!("link '{name}' is there twice; names of links are unique");
             return Err(self.reader.error_at(node, "name", message));
         }
-        // Known by name even if something in it is wrong, so that its joints give no errors of their
-        // own.
+        let inertia = match self.reader.child(node, "inertial") {
+            Some(inertial) if world => {
+                let message = "the world link has no inertia; <inertial> is ignored";
+                self.reader.warning(inertial, message);
+                SpatialInertia::zero()
+            }
+            // What is wrong was said; without a body its joints would be wrong too.
+            Some(inertial) => {
+                let read = self.read_inertial(inertial, &name);
+                read.unwrap_or_else(|Reported| SpatialInertia::zero())
+            }
+            None => SpatialInertia::zero(),
+        };
         let body = match world {
             true => BodyIndex::WORLD,
-            false => BodyIndex::new(self.model.bodies.len()),
-        };
-        if !world {
-            self.links.insert(name.clone(), body);
-            self.parents.push(None);
-            self.model.bodies.push(Body {
-                name: name.clone(),
-                inertia: SpatialInertia::zero(),
-                geometries: vec![],
-            });
-        }
-        match self.reader.child(node, "inertial") {
-            Some(inertial) if world => self.reader.warning(
-                inertial,
-                "the world link has no inertia; <inertial> is ignored",
-            ),
-            Some(inertial) => {
-                if let Ok(inertia) = self.read_inertial(inertial, &name) {
-                    self.model.bodies[body.index()].inertia = inertia;
-                }
+            false => {
+                let added = self
+                    .target
+                    .plant
+                    .add_rigid_body(&name, self.instance, inertia);
+                self.check(node, added)?
             }
-            None => {}
-        }
-        if !self.resources.geometry {
+        };
+        self.links.insert(name, body);
+        if !self.target.has_scene() {
             return Ok(());
         }
-        let mut names = GeometryNames::default();
-        for visual in self.reader.children(node, "visual") {
-            if let Ok(Some(geometry)) = self.read_visual(visual, &mut names) {
-                self.model.bodies[body.index()].geometries.push(geometry);
-            }
-        }
-        let mut names = GeometryNames::default();
-        for collision in self.reader.children(node, "collision") {
-            if let Ok(Some(geometry)) = self.read_collision(collision, &mut names) {
-                self.model.bodies[body.index()].geometries.push(geometry);
+        for (tag, visual) in [("visual", true), ("collision", false)] {
+            let mut names = GeometryNames::default();
+            for geometry in self.reader.children(node, tag) {
+                let _ = match visual {
+                    true => self.read_visual(geometry, body, &mut names),
+                    false => self.read_collision(geometry, body, &mut names),
+                };
             }
         }
         Ok(())

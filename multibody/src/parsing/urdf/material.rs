@@ -18,7 +18,7 @@ pub(super) struct Material {
 #[derive(Debug, Default)]
 pub(super) struct Materials(BTreeMap<String, Material>);
 
-impl Robot<'_> {
+impl Robot<'_, '_> {
     pub(super) fn read_global_material(&mut self, node: Node<'_, '_>) -> Parsed<()> {
         self.reader.required(node, "name")?;
         self.read_material(node).map(|_| ())
@@ -37,7 +37,7 @@ impl Robot<'_> {
         }
         if let Some(texture) = self.reader.child(node, "texture") {
             let uri = self.reader.required(texture, "filename")?;
-            match self.resources.resolve(uri) {
+            match self.resolve(uri) {
                 Ok(path) => material.diffuse_map = Some(path),
                 // Only the look suffers.
                 Err(why) => self

@@ -1,12 +1,11 @@
 //! Transmissions, which become actuators.
 
 use super::Robot;
-use crate::index::JointIndex;
-use crate::parsing::model::Actuator;
+use crate::joint::PdControllerGains;
 use crate::parsing::xml::Parsed;
 use roxmltree::Node;
 
-impl Robot<'_> {
+impl Robot<'_, '_> {
     /// As in Drake, only simple transmissions count, and an effort limit of 0 means that there is no
     /// motor.
     pub(super) fn read_transmission(&mut self, node: Node<'_, '_>) -> Parsed<()> {
@@ -48,7 +47,8 @@ impl Robot<'_> {
                 return Err(self.reader.error_at(joint_node, "name", error));
             }
         };
-        if self.model.joints[index].num_velocities() != 1 {
+        let joint = self.check(joint_node, self.target.plant.joint(index))?;
+        if joint.num_velocities() != 1 {
             let message = format!(
                 "joint '{joint_name}' does not have one degree of freedom; the transmission is ignored"
             );
@@ -76,25 +76,25 @@ impl Robot<'_> {
             self.reader.warning(node, message);
             return Ok(());
         }
-        if self.model.actuators.iter().any(|a| a.name == name) {
-            let message =
-                format!("actuator '{name}' is there twice; names of actuators are unique");
-            return Err(self.reader.error_at(actuator, "name", message));
-        }
-        let actuator = Actuator {
-            name: name.into(),
-            joint: JointIndex::new(index),
-            effort_limit,
-            rotor_inertia: self
-                .reader
-                .child_value(actuator, "drake:rotor_inertia")?
-                .unwrap_or(0.0),
-            gear_ratio: self
-                .reader
-                .child_value(actuator, "drake:gear_ratio")?
-                .unwrap_or(1.0),
+        let number = |tag: &str, default: f64| {
+            let value = self.reader.child_value(actuator, tag)?;
+            Parsed::Ok(value.unwrap_or(default))
         };
-        self.model.actuators.push(actuator);
-        Ok(())
+        let rotor_inertia = number("drake:rotor_inertia", 0.0)?;
+        let gear_ratio = number("drake:gear_ratio", 1.0)?;
+        let gains = match self.reader.child(actuator, "drake:controller_gains") {
+            Some(gains) => Some(PdControllerGains {
+                p: self.reader.required_number(gains, "p")?,
+                d: self.reader.required_number(gains, "d")?,
+            }),
+            None => None,
+        };
+        let plant = &mut *self.target.plant;
+        let added = plant.add_joint_actuator(name, index, effort_limit);
+        let added = added.and_then(|motor| {
+            plant.set_default_rotor(motor, rotor_inertia, gear_ratio)?;
+            gains.map_or(Ok(()), |gains| plant.set_controller_gains(motor, gains))
+        });
+        self.check(actuator, added)
     }
 }

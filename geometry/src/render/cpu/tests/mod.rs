@@ -3,6 +3,7 @@
 mod exact;
 mod options;
 mod rules;
+mod together;
 
 use super::*;
 use crate::Rgba;
@@ -12,6 +13,7 @@ use crate::render::{
 };
 use crate::shapes::{BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh, Sphere};
 use nalgebra::{Isometry3, Point3, Vector3};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tarragon_framework::math;
 

@@ -1,6 +1,6 @@
 //! Poses as data.
 
-use super::yaml::{self, Three};
+use super::three::{Three, vector};
 use nalgebra::{Isometry3, UnitVector3, Vector3};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_saphyr::Tagged;
@@ -10,7 +10,7 @@ use tarragon_framework::math;
 ///
 /// ```
 /// use nalgebra::Vector3;
-/// use tarragon_sensors::{Rotation, Transform};
+/// use tarragon_multibody::schema::{Rotation, Transform};
 /// let above = Transform {
 ///     base_frame: Some("table".into()),
 ///     translation: Vector3::new(0.0, 0.0, 1.0),
@@ -27,7 +27,7 @@ pub struct Transform {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_frame: Option<String>,
     /// Position in that frame (m).
-    #[serde(with = "yaml::vector")]
+    #[serde(with = "vector")]
     pub translation: Vector3<f64>,
     /// Orientation in that frame.
     pub rotation: Rotation,
@@ -94,11 +94,11 @@ impl From<&Isometry3<f64>> for Transform {
 /// A rotation that is written down (Drake's `schema::Rotation`).
 ///
 /// In YAML `!Rpy {deg: [0, 0, 90]}`, `!AngleAxis {angle_deg: 90, axis: [0, 0, 1]}`, and `!Identity {}`
-/// or nothing. Drake's `!Uniform` is random and a camera is not: it is an error.
+/// or nothing. Drake's `!Uniform` is random: it is an error.
 ///
 /// ```
 /// use nalgebra::Vector3;
-/// use tarragon_sensors::{Rotation, Transform};
+/// use tarragon_multibody::schema::{Rotation, Transform};
 /// let turn = |rotation| Transform { rotation, ..Transform::default() }.pose();
 /// let rpy = turn(Rotation::Rpy { deg: Vector3::new(0.0, 0.0, 90.0) })?;
 /// let axis = turn(Rotation::AngleAxis { angle_deg: 90.0, axis: Vector3::new(0.0, 0.0, 2.0) })?;
@@ -169,7 +169,7 @@ impl<'de> Deserialize<'de> for Rotation {
             }),
             Some("!AngleAxis") => superfluous("!AngleAxis", "angle_deg and axis"),
             Some("!Uniform") => fail(
-                "a rotation is !Uniform, which is random; a camera has one pose: write !Rpy, !AngleAxis \
+                "a rotation is !Uniform, which is random; only one pose can be used: write !Rpy, !AngleAxis \
                  or !Identity"
                     .into(),
             ),

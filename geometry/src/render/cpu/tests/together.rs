@@ -1,0 +1,93 @@
+//! Threads that prepare an image together.
+
+use super::*;
+use rayon::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Enough balls for many chunks, before a mesh of several.
+fn crowd() -> Fixture {
+    let mut s = Fixture::new(200, 150, 0.1, 20.0);
+    for k in 0..300 {
+        let (x, y) = (f64::from(k % 20) - 9.5, f64::from(k / 20) - 7.0);
+        let x_wg = Isometry3::translation(0.4 * x, 0.4 * y, 6.0);
+        s.add(Sphere::new(0.15).unwrap(), x_wg, 1 + (k % 7) as i16);
+    }
+    let path = obj("crowd", &lumpy(100));
+    s.add(Mesh::new(&path), Isometry3::translation(0.0, 0.0, 2.0), 9);
+    std::fs::remove_file(path).unwrap();
+    s
+}
+
+fn pool(threads: usize) -> rayon::ThreadPool {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    pool.build().unwrap()
+}
+
+#[test]
+fn poses_may_run_in_parallel_and_draw() {
+    let s = crowd();
+    let expected = (s.label(), s.depth());
+    let camera = ColorRenderCamera::new(s.core.clone());
+    // Asking for a pose gives way to whatever the pool has to do, also to tasks of this very image.
+    let poses = |id: GeometryId| {
+        let busy: u32 = (0..64_u32).into_par_iter().with_max_len(1).sum();
+        assert_eq!(busy, 2016);
+        s.poses.get(&id).copied()
+    };
+    let drawing = |id: GeometryId| {
+        let some = s.poses.keys().position(|k| *k == id);
+        if some.is_some_and(|k| k % 50 == 0) {
+            assert!(s.depth() == expected.1);
+        }
+        s.poses.get(&id).copied()
+    };
+    for threads in [1, 2, 4] {
+        pool(threads).install(|| {
+            for _ in 0..4 {
+                let all: [&(dyn Fn(GeometryId) -> Option<Isometry3<f64>> + Sync); 2] =
+                    [&poses, &drawing];
+                for poses in all {
+                    let mut image = Image::new(200, 150);
+                    let view = RenderView::new(s.x_wc, poses);
+                    s.engine.render_label(&view, &camera, &mut image).unwrap();
+                    assert!(image == expected.0, "{threads} threads");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn a_panic_while_poses_are_asked_for_stops_the_image_only() {
+    let s = crowd();
+    let expected = s.label();
+    let camera = ColorRenderCamera::new(s.core.clone());
+    for (k, bad) in s.poses.keys().copied().enumerate().step_by(60) {
+        let poses = |id: GeometryId| {
+            assert!(id != bad, "no pose of {id}");
+            s.poses.get(&id).copied()
+        };
+        let drawn = pool(1 + k % 4).install(|| {
+            let view = RenderView::new(s.x_wc, &poses);
+            let mut image = Image::new(200, 150);
+            catch_unwind(AssertUnwindSafe(|| {
+                s.engine.render_label(&view, &camera, &mut image)
+            }))
+        });
+        assert!(drawn.is_err());
+    }
+    assert!(s.label() == expected);
+}
+
+#[test]
+fn many_images_at_once_are_those_drawn_alone() {
+    let s = crowd();
+    let expected = (s.color(), s.depth(), s.label());
+    pool(4).install(|| {
+        (0..24).into_par_iter().with_max_len(1).for_each(|_| {
+            assert!(s.color() == expected.0);
+            assert!(s.depth() == expected.1);
+            assert!(s.label() == expected.2);
+        });
+    });
+}

@@ -1,0 +1,91 @@
+//! Directives without references to other files of directives.
+
+use super::{AddDirectives, ModelDirective, ModelDirectives};
+use crate::error::{Error, Result};
+use crate::parsing::input::scoped;
+use crate::parsing::package_map::PackageMap;
+use crate::parsing::target;
+
+/// Files of directives may refer to each other this deep.
+const MAX_DEPTH: usize = 32;
+
+/// The same directives without any `add_directives`: the files are read and their names get the scope
+/// (Drake's `FlattenModelDirectives`). What is flat stays as it is.
+///
+/// # Errors
+/// If a file can not be found or read, or files refer to themselves.
+pub fn flatten_model_directives(
+    directives: &ModelDirectives,
+    packages: &PackageMap,
+) -> Result<ModelDirectives> {
+    let mut flat = ModelDirectives::default();
+    flatten(directives, packages, "", 0, &mut flat.directives)?;
+    Ok(flat)
+}
+
+fn flatten(
+    directives: &ModelDirectives,
+    packages: &PackageMap,
+    scope: &str,
+    depth: usize,
+    out: &mut Vec<ModelDirective>,
+) -> Result<()> {
+    for directive in &directives.directives {
+        match directive {
+            ModelDirective::AddDirectives(AddDirectives {
+                file,
+                model_namespace,
+            }) => {
+                if depth >= MAX_DEPTH {
+                    return Err(Error::invalid(format!(
+                        "add_directives: '{file}' is more than {MAX_DEPTH} files deep; do files include \
+                         themselves?"
+                    )));
+                }
+                let path = target::resolve(packages, file, None).map_err(Error::invalid)?;
+                let inner = ModelDirectives::load(path)?;
+                let scope = match model_namespace {
+                    Some(namespace) => scoped(scope, namespace),
+                    None => scope.into(),
+                };
+                flatten(&inner, packages, &scope, depth + 1, out)?;
+            }
+            other => out.push(with_scope(other.clone(), scope)),
+        }
+    }
+    Ok(())
+}
+
+/// A directive whose names have a scope.
+fn with_scope(mut directive: ModelDirective, scope: &str) -> ModelDirective {
+    let join = |name: &mut String| *name = scoped(scope, name);
+    let frame = |name: &mut String| {
+        if name != "world" {
+            *name = scoped(scope, name);
+        }
+    };
+    match &mut directive {
+        ModelDirective::AddModel(d) => {
+            join(&mut d.name);
+            let poses = d.default_free_body_pose.values_mut();
+            poses.filter_map(|p| p.base_frame.as_mut()).for_each(frame);
+        }
+        ModelDirective::AddModelInstance(d) => join(&mut d.name),
+        ModelDirective::AddFrame(d) => {
+            // A name without scope goes into the instance of the base frame.
+            if d.name.contains("::") {
+                join(&mut d.name);
+            }
+            d.x_pf.base_frame.iter_mut().for_each(frame);
+        }
+        ModelDirective::AddWeld(d) => [&mut d.parent, &mut d.child].into_iter().for_each(frame),
+        ModelDirective::AddCollisionFilterGroup(d) if !scope.is_empty() => {
+            d.model_namespace = Some(match &d.model_namespace {
+                Some(namespace) => scoped(scope, namespace),
+                None => scope.into(),
+            });
+        }
+        ModelDirective::AddCollisionFilterGroup(_) | ModelDirective::AddDirectives(_) => {}
+    }
+    directive
+}

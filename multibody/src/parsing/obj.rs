@@ -1,0 +1,101 @@
+//! Wavefront OBJ as a model of one body.
+//!
+//! The body fills the mesh with the density of water; its frame is that of the mesh. The mesh is the
+//! collision and the visual geometry. The names of model and body are the caller's, or that of the
+//! object in the file, or that of the file.
+
+use super::diagnostic::{Diagnostic, Severity};
+use super::input::{Input, Naming};
+use super::target::Target;
+use crate::error::Result;
+use crate::geometry_registration::VisualProperties;
+use crate::index::ModelInstanceIndex;
+use crate::inertia::SpatialInertia;
+use nalgebra::{Isometry3, Vector3};
+use std::path::Path;
+use tarragon_geometry::{
+    IllustrationProperties, InMemoryMesh, MemoryFile, Mesh, MeshSource, PerceptionProperties,
+    ProximityProperties, Shape, calc_mass_properties,
+};
+
+/// Density of the body (kg/m^3).
+const DENSITY: f64 = 1000.0;
+
+/// Adds the mesh of an OBJ file as a model.
+pub(crate) fn parse(
+    input: &Input<'_>,
+    naming: &Naming<'_>,
+    target: &mut Target<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<ModelInstanceIndex> {
+    let objects = object_names(input.bytes);
+    if objects.len() > 1 {
+        let message = format!(
+            "there are {} objects in the file; they become one body, named after the last",
+            objects.len()
+        );
+        diagnostics.push(Diagnostic {
+            severity: Severity::Warning,
+            ..Diagnostic::of_file(input.file, message)
+        });
+    }
+    let stem = Path::new(input.file)
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let name = naming
+        .name
+        .or(objects.last().map(String::as_str))
+        .unwrap_or(&stem);
+    match add(input, naming.scope, name, target) {
+        Ok(model) => vec![model],
+        Err(error) => {
+            diagnostics.push(Diagnostic::of_file(input.file, error));
+            vec![]
+        }
+    }
+}
+
+fn add(
+    input: &Input<'_>,
+    scope: &str,
+    name: &str,
+    target: &mut Target<'_>,
+) -> Result<ModelInstanceIndex> {
+    let source = match input.directory {
+        Some(_) => MeshSource::from(Path::new(input.file)),
+        None => {
+            let file = MemoryFile::new(input.bytes.to_vec(), ".obj", input.file);
+            MeshSource::from(InMemoryMesh::new(file))
+        }
+    };
+    let shape = Shape::from(Mesh::with_scale(source, Vector3::repeat(1.0))?);
+    let m = calc_mass_properties(&shape, DENSITY)?;
+    let central = m.inertia_about_center_of_mass();
+    let inertia = SpatialInertia::from_central(m.mass(), m.center_of_mass(), central)?;
+    let model = target.add_model_instance(scope, name)?;
+    let body = target.plant.add_rigid_body(name, model, inertia)?;
+    let x = Isometry3::identity();
+    let collision = ProximityProperties::new();
+    target.register_collision(body, x, shape.clone(), "collision", collision)?;
+    let looks = VisualProperties {
+        illustration: Some(IllustrationProperties::new()),
+        perception: Some(PerceptionProperties::new()),
+    };
+    target.register_visual(body, x, shape, "visual", looks)?;
+    Ok(model)
+}
+
+/// The names that `o` gives, those without a name left out.
+fn object_names(bytes: &[u8]) -> Vec<String> {
+    let lines = bytes.split(|b| *b == b'\n');
+    let named = lines.filter_map(|line| {
+        let rest = line.trim_ascii().strip_prefix(b"o")?;
+        let name = rest
+            .first()
+            .is_some_and(u8::is_ascii_whitespace)
+            .then(|| rest.trim_ascii())?;
+        (!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned())
+    });
+    named.collect()
+}

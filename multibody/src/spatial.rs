@@ -1,0 +1,81 @@
+//! Pairs of a rotational and a translational vector.
+
+use nalgebra::Vector3;
+use std::ops::{Add, AddAssign, Mul};
+use tarragon_framework::Scalar;
+
+/// A spatial velocity V (rad/s, m/s), acceleration A (rad/s^2, m/s^2), momentum L (N m s, N s) or
+/// force F (N m, N): a rotational and a translational part, both expressed in one frame. The
+/// translational part of V and A, and the rotational part of L and F, belong to a point.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::SpatialVector;
+/// let v_wb = SpatialVector { rotational: Vector3::z(), translational: Vector3::<f64>::zeros() };
+/// // The velocity of a point one metre along x of a body that turns about z.
+/// assert_eq!(v_wb.velocity_at(&Vector3::x()).translational, Vector3::y());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpatialVector<T: Scalar> {
+    /// Angular velocity, angular acceleration, angular momentum or moment.
+    pub rotational: Vector3<T>,
+    /// Velocity, acceleration, momentum or force.
+    pub translational: Vector3<T>,
+}
+
+impl<T: Scalar> SpatialVector<T> {
+    /// Nothing.
+    pub fn zero() -> Self {
+        Self {
+            rotational: Vector3::zeros(),
+            translational: Vector3::zeros(),
+        }
+    }
+    /// The spatial velocity at another point of the same body; `p` is the way there, expressed in the
+    /// same frame (m).
+    #[must_use]
+    pub fn velocity_at(&self, p: &Vector3<T>) -> Self {
+        Self {
+            rotational: self.rotational,
+            translational: self.translational + self.rotational.cross(p),
+        }
+    }
+    /// The spatial force or momentum about another point; `p` is the way there, expressed in the same
+    /// frame (m).
+    #[must_use]
+    pub fn force_at(&self, p: &Vector3<T>) -> Self {
+        Self {
+            rotational: self.rotational - p.cross(&self.translational),
+            translational: self.translational,
+        }
+    }
+    /// The sum of the products of both parts: power of a force and a velocity.
+    pub fn dot(&self, other: &Self) -> T {
+        self.rotational.dot(&other.rotational) + self.translational.dot(&other.translational)
+    }
+}
+
+impl<T: Scalar> Add for SpatialVector<T> {
+    type Output = Self;
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
+impl<T: Scalar> AddAssign for SpatialVector<T> {
+    fn add_assign(&mut self, other: Self) {
+        self.rotational += other.rotational;
+        self.translational += other.translational;
+    }
+}
+
+impl<T: Scalar> Mul<T> for SpatialVector<T> {
+    type Output = Self;
+    fn mul(self, factor: T) -> Self {
+        Self {
+            rotational: self.rotational * factor,
+            translational: self.translational * factor,
+        }
+    }
+}

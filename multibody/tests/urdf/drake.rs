@@ -1,0 +1,182 @@
+//! What Drake adds to URDF. The numbers are those of Drake 1.51.1 for the same text.
+
+use super::{error_of, load};
+use nalgebra::Vector3;
+use tarragon_multibody::*;
+
+fn robot(body: &str) -> String {
+    let link = |n: &str| {
+        let inertia = "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>";
+        format!("<link name='{n}'><inertial><mass value='1'/>{inertia}</inertial></link>")
+    };
+    let links = ["a", "b", "c"].map(link).concat();
+    format!("<robot name='r' xmlns:drake='http://drake.mit.edu'>{links}\n{body}</robot>")
+}
+
+fn plant(body: &str) -> MultibodyPlant {
+    let mut r = load(&robot(body));
+    r.result.unwrap();
+    r.plant.finalize().unwrap();
+    r.plant
+}
+
+fn joint(tag: &str, kind: &str, inner: &str) -> String {
+    format!(
+        "<{tag} name='j' type='{kind}'><parent link='a'/><child link='b'/><origin xyz='1 0 0'/>\
+         <axis xyz='0 1 0'/>{inner}</{tag}>"
+    )
+}
+
+#[test]
+fn joint_types_of_drake() {
+    let limits = "<limit lower='-1' upper='1' velocity='2' effort='3'/><dynamics damping='0.5'/>\
+                  <drake:screw_thread_pitch value='0.3'/>";
+    for (kind, name, dofs) in [
+        ("ball", "ball_rpy", 3),
+        ("universal", "universal", 2),
+        ("screw", "screw", 1),
+    ] {
+        let plant = plant(&joint("drake:joint", kind, limits));
+        let (_, j) = plant.joints().next().unwrap();
+        assert_eq!(j.kind().type_name(), name);
+        assert_eq!(j.damping(), vec![0.5; dofs]);
+        assert_eq!(j.position_lower_limits(), vec![f64::NEG_INFINITY; dofs]);
+        let frame = |f: Option<FrameIndex>| plant.frame(f.unwrap()).unwrap().name();
+        assert_eq!(
+            (frame(j.frame_on_parent()), frame(j.frame_on_child())),
+            ("j_parent", "b")
+        );
+        if let JointKind::Screw { pitch, .. } = j.kind() {
+            assert_eq!(*pitch, 0.3);
+        }
+    }
+    let e = error_of(&robot(&joint("drake:joint", "screw", "")));
+    assert!(e.contains("has no <drake:screw_thread_pitch>"), "{e}");
+}
+
+#[test]
+fn a_planar_joint_moves_in_the_plane_normal_to_its_axis() {
+    for tag in ["joint", "drake:joint"] {
+        let plant = plant(&joint(tag, "planar", "<dynamics damping='1 2 3'/>"));
+        let (_, j) = plant.joints().next().unwrap();
+        assert_eq!(j.damping(), [1.0, 2.0, 3.0]);
+        for x in [j.pose_on_parent(), j.pose_on_child()] {
+            assert!((x.rotation * Vector3::z() - Vector3::y()).norm() < 1e-15);
+            assert!((x.rotation * Vector3::x() - Vector3::x()).norm() < 1e-15);
+        }
+        assert_eq!(j.pose_on_parent().translation.vector, Vector3::x());
+        let frame = plant.frame(j.frame_on_child().unwrap()).unwrap();
+        assert_eq!(frame.name(), "j_child");
+    }
+    let e = error_of(&robot(&joint("joint", "planar", "<dynamics damping='1'/>")));
+    assert!(e.contains("has 1 numbers, 3 numbers expected"), "{e}");
+}
+
+#[test]
+fn two_parents_are_no_loop_and_the_world_may_be_a_child() {
+    let second = "<joint name='k' type='revolute'><parent link='c'/><child link='b'/></joint>";
+    let two = plant(&(joint("joint", "revolute", "") + second));
+    assert_eq!(two.num_positions(), 9);
+    let onto_world = "<link name='world'/>\
+        <joint name='k' type='revolute'><parent link='c'/><child link='world'/></joint>";
+    assert_eq!(plant(onto_world).num_positions(), 15);
+}
+
+#[test]
+fn motors_have_rotors_and_controllers() {
+    let motor = |inner: &str| {
+        let hinge = joint("joint", "revolute", "<limit effort='7'/>");
+        let actuator = format!("<actuator name='m'>{inner}</actuator>");
+        hinge
+            + &format!(
+                "<transmission><type>SimpleTransmission</type><joint name='j'/>{actuator}</transmission>"
+            )
+    };
+    let plant = plant(&motor(
+        "<drake:rotor_inertia value='0.1'/><drake:gear_ratio value='2'/>\
+         <drake:controller_gains p='10' d='1'/>",
+    ));
+    let m = &plant.actuators()[0];
+    assert_eq!((m.effort_limit(), m.calc_reflected_inertia()), (7.0, 0.4));
+    assert_eq!(
+        m.controller_gains(),
+        Some(&PdControllerGains { p: 10.0, d: 1.0 })
+    );
+    let e = error_of(&robot(&motor("<drake:controller_gains p='10'/>")));
+    assert!(e.contains("has no attribute 'd'"), "{e}");
+    let e = error_of(&robot(&motor("<drake:controller_gains p='-1' d='0'/>")));
+    assert!(e.contains("p = -1"), "{e}");
+}
+
+#[test]
+fn constraints_springs_and_bushings() {
+    let text = "<frame name='f1' link='a'/><frame name='f2' link='b'/>
+      <joint name='j' type='revolute'><parent link='a'/><child link='b'/></joint>
+      <drake:linear_bushing_rpy><drake:bushing_frameA name='f1'/><drake:bushing_frameC name='f2'/>
+        <drake:bushing_torque_stiffness value='1 2 3'/><drake:bushing_torque_damping value='4 5 6'/>
+        <drake:bushing_force_stiffness value='7 8 9'/><drake:bushing_force_damping value='10 11 12'/>
+      </drake:linear_bushing_rpy>
+      <drake:ball_constraint><drake:ball_constraint_body_A name='a'/><drake:ball_constraint_body_B name='c'/>
+        <drake:ball_constraint_p_AP value='1 2 3'/><drake:ball_constraint_p_BQ value='4 5 6'/></drake:ball_constraint>
+      <drake:linear_spring_damper><drake:linear_spring_damper_body_A name='a'/>
+        <drake:linear_spring_damper_body_B name='b'/><drake:linear_spring_damper_p_AP value='1 2 3'/>
+        <drake:linear_spring_damper_p_BQ value='1 2 3'/><drake:linear_spring_damper_free_length value='1'/>
+        <drake:linear_spring_damper_stiffness value='2'/><drake:linear_spring_damper_damping value='3'/>
+      </drake:linear_spring_damper>
+      <drake:tendon_constraint><drake:tendon_constraint_joint name='j' a='2'/>
+        <drake:tendon_constraint_offset value='0.1'/><drake:tendon_constraint_lower_limit value='-inf'/>
+        <drake:tendon_constraint_upper_limit value='1'/></drake:tendon_constraint>";
+    let plant = plant(text);
+    let names: Vec<&str> = plant
+        .force_elements()
+        .iter()
+        .map(ForceElement::type_name)
+        .collect();
+    assert_eq!(names, ["LinearBushingRollPitchYaw", "LinearSpringDamper"]);
+    let [Constraint::Ball(ball), Constraint::Tendon(tendon)] = plant.constraints() else {
+        panic!("{:?}", plant.constraints());
+    };
+    assert_eq!(ball.p_bq, Some(Vector3::new(4.0, 5.0, 6.0)));
+    assert_eq!(
+        (tendon.lower, tendon.upper, tendon.stiffness),
+        (f64::NEG_INFINITY, 1.0, f64::INFINITY)
+    );
+    for (found, missing) in [
+        (
+            "<drake:ball_constraint_body_A name='a'/>",
+            "has no <drake:ball_constraint_body_A>",
+        ),
+        (
+            "<drake:bushing_frameC name='f2'/>",
+            "has no <drake:bushing_frameC>",
+        ),
+        (
+            "<drake:tendon_constraint_offset value='0.1'/>",
+            "has no <drake:tendon_constraint_offset>",
+        ),
+    ] {
+        let e = error_of(&robot(&text.replace(found, "")));
+        assert!(e.contains(missing), "{e}");
+    }
+    assert!(error_of(&robot("<loop_joint/>")).contains("loop joints are not supported"));
+}
+
+#[test]
+fn what_mimics_must_move_as_the_other() {
+    let mimic = |kind: &str| {
+        let first = joint(
+            "joint",
+            kind,
+            "<mimic joint='k' multiplier='2' offset='0.5'/>",
+        );
+        first + "<joint name='k' type='revolute'><parent link='b'/><child link='c'/></joint>"
+    };
+    let plant = plant(&mimic("revolute"));
+    let coupler = plant.coupler_constraints().next().unwrap();
+    assert_eq!((coupler.gear_ratio, coupler.offset), (2.0, 0.5));
+    let e = error_of(&robot(&mimic("fixed")));
+    assert!(
+        e.contains("joint 'j' with 0 degrees of freedom can not mimic joint 'k' with 1"),
+        "{e}"
+    );
+}

@@ -1,0 +1,149 @@
+//! `tarragon inspect`: what a parser makes of a model file.
+
+mod geometry;
+mod report;
+mod samples;
+mod tree;
+
+use crate::model;
+use report::Inspected;
+use samples::Positions;
+use serde_json::{Value, json};
+use std::error::Error;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tarragon::multibody::{Diagnostic, MultibodyPlant, Parser, Severity};
+use tarragon::prelude::*;
+
+/// Time step of the plant (s), which matters for nothing that is printed.
+const TIME_STEP: f64 = 0.001;
+
+/// Arguments of `tarragon inspect`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    model: model::Args,
+    /// Positions to look at: a JSON array of objects from `model::joint` to its positions; joints that
+    /// are not named are at their defaults. For each, poses, masses, gravity and contacts are printed.
+    #[arg(long, value_name = "FILE")]
+    q: Option<PathBuf>,
+    /// Everything as one JSON object instead of a tree.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Why there is nothing to inspect.
+struct Failure {
+    /// What was being done: `parse` or `finalize`.
+    stage: &'static str,
+    error: String,
+    diagnostics: Vec<Diagnostic>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
+    let positions = args.q.as_deref().map(samples::read).transpose()?;
+    let answer = match load(args)? {
+        Ok(inspected) => answer(args, &inspected, positions.as_deref())?,
+        Err(failure) => {
+            if !args.json {
+                failure.diagnostics.iter().for_each(|d| eprintln!("{d}"));
+                if !failure.diagnostics.iter().any(is_error) {
+                    eprintln!("error: {}", failure.error);
+                }
+                return Ok(ExitCode::FAILURE);
+            }
+            print(&failure.to_json().to_string())?;
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    print(&answer)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a line; who has seen enough may close the pipe.
+fn print(text: &str) -> Result<(), Box<dyn Error>> {
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+fn is_error(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity == Severity::Error
+}
+
+fn load(args: &Args) -> Result<Result<Inspected, Failure>, Box<dyn Error>> {
+    let mut plant = MultibodyPlant::new(TIME_STEP)?;
+    let mut scene = SceneGraph::new();
+    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+    args.model.configure(&mut parser)?;
+    let added = parser.add_models(&args.model.model);
+    let diagnostics = parser.diagnostics().to_vec();
+    let failed = |stage, error: String| Failure {
+        stage,
+        error,
+        diagnostics: diagnostics.clone(),
+    };
+    let models = match added {
+        Ok(models) => models,
+        Err(error) => return Ok(Err(failed("parse", error.to_string()))),
+    };
+    if let Err(error) = plant.finalize_with(&mut scene) {
+        return Ok(Err(failed("finalize", error.to_string())));
+    }
+    Ok(Ok(Inspected {
+        plant,
+        scene,
+        models,
+        diagnostics,
+    }))
+}
+
+fn answer(
+    args: &Args,
+    inspected: &Inspected,
+    positions: Option<&[Positions]>,
+) -> Result<String, Box<dyn Error>> {
+    let samples = match positions {
+        Some(positions) => inspected.samples(positions)?,
+        None => vec![],
+    };
+    if args.json {
+        let mut report = inspected.report()?;
+        report.insert("file".into(), args.model.model.display().to_string().into());
+        if positions.is_some() {
+            report.insert("samples".into(), samples.into());
+        }
+        return Ok(Value::Object(report).to_string());
+    }
+    let mut text = tree::draw(inspected)?;
+    for (i, sample) in samples.iter().enumerate() {
+        text += &format!("\nsample {i}: {}", serde_json::to_string_pretty(sample)?);
+    }
+    Ok(text)
+}
+
+impl Failure {
+    fn to_json(&self) -> Value {
+        let texts = |severity| -> Vec<String> {
+            let all = self.diagnostics.iter();
+            all.filter(|d| d.severity == severity)
+                .map(|d| d.to_string())
+                .collect()
+        };
+        let mut error = json!({ "type": self.stage, "text": self.error });
+        if let Some(first) = self.diagnostics.iter().find(|d| is_error(d)) {
+            error["file"] = first.file.clone().into();
+            error["line"] = first.line.into();
+            error["column"] = first.column.into();
+        }
+        json!({
+            "ok": false,
+            "stage": self.stage,
+            "error": error,
+            "errors": texts(Severity::Error),
+            "warnings": texts(Severity::Warning),
+        })
+    }
+}

@@ -1,0 +1,141 @@
+//! A model as a tree to read.
+
+use super::report::Inspected;
+use std::error::Error;
+use std::fmt::Write;
+use tarragon::geometry::GeometryId;
+use tarragon::multibody::{BodyIndex, Joint, JointIndex};
+
+/// Numbers of a joint's range, short.
+fn range(joint: &Joint) -> String {
+    let limits = joint
+        .position_lower_limits()
+        .iter()
+        .zip(joint.position_upper_limits());
+    let bounded = |(l, u): &(&f64, &f64)| l.is_finite() || u.is_finite();
+    let ranges: Vec<String> = limits
+        .filter(bounded)
+        .map(|(l, u)| format!("[{l:.4}, {u:.4}]"))
+        .collect();
+    ranges.join(" ")
+}
+
+/// Models, then bodies by the joints that carry them, with their masses and geometries.
+pub(super) fn draw(inspected: &Inspected) -> Result<String, Box<dyn Error>> {
+    let plant = &inspected.plant;
+    let mut text = String::new();
+    let models: Vec<String> = inspected
+        .models
+        .iter()
+        .map(|m| inspected.model_name(*m))
+        .collect();
+    writeln!(text, "models: {}", models.join(", "))?;
+    writeln!(
+        text,
+        "{} bodies, {} joints, {} positions, {} velocities, {} actuators, {:.6} kg",
+        plant.num_bodies(),
+        plant.num_joints(),
+        plant.num_positions(),
+        plant.num_velocities(),
+        plant.actuators().len(),
+        plant.calc_total_mass()
+    )?;
+    let mut children: Vec<Vec<(JointIndex, BodyIndex)>> = vec![vec![]; plant.num_bodies()];
+    for (body, _) in plant.bodies() {
+        if let Some(index) = plant.inboard_joint(body) {
+            let joint = plant.joint(index)?;
+            let parent = match joint.child_body() == body {
+                true => joint.parent_body(),
+                false => joint.child_body(),
+            };
+            children[parent.index()].push((index, body));
+        }
+    }
+    writeln!(text, "world{}", geometries(inspected, BodyIndex::WORLD)?)?;
+    // Body, and the lines to its left.
+    let mut stack: Vec<(JointIndex, BodyIndex, String, bool)> = vec![];
+    push(&mut stack, &children[0], "");
+    while let Some((index, body, left, last)) = stack.pop() {
+        let joint = plant.joint(index)?;
+        let found = plant.body(body)?;
+        let branch = if last { "`-" } else { "|-" };
+        let mut how = format!("{} '{}'", joint.kind().type_name(), joint.name());
+        if let Some(axis) = joint.kind().axis() {
+            write!(how, " about [{:.4} {:.4} {:.4}]", axis.x, axis.y, axis.z)?;
+        }
+        for part in [range(joint), motors(inspected, index)] {
+            if !part.is_empty() {
+                write!(how, " {part}")?;
+            }
+        }
+        writeln!(
+            text,
+            "{left}{branch} {}  {:.6} kg{}  <- {how}",
+            inspected.body_name(body)?,
+            found.spatial_inertia().mass(),
+            geometries(inspected, body)?
+        )?;
+        let left = format!("{left}{}", if last { "   " } else { "|  " });
+        push(&mut stack, &children[body.index()], &left);
+    }
+    let warnings = inspected.diagnostics.len();
+    if warnings > 0 {
+        writeln!(text, "{warnings} warnings:")?;
+    }
+    for diagnostic in &inspected.diagnostics {
+        writeln!(text, "  {diagnostic}")?;
+    }
+    Ok(text.trim_end().to_string())
+}
+
+fn push(
+    stack: &mut Vec<(JointIndex, BodyIndex, String, bool)>,
+    children: &[(JointIndex, BodyIndex)],
+    left: &str,
+) {
+    for (i, (joint, body)) in children.iter().enumerate().rev() {
+        stack.push((*joint, *body, left.to_string(), i + 1 == children.len()));
+    }
+}
+
+fn motors(inspected: &Inspected, joint: JointIndex) -> String {
+    let motors = inspected
+        .plant
+        .actuators()
+        .iter()
+        .filter(|a| a.joint() == joint);
+    let names: Vec<String> = motors
+        .map(|a| format!("driven by '{}' up to {}", a.name(), a.effort_limit()))
+        .collect();
+    names.join(", ")
+}
+
+/// How many geometries a body has in each role.
+fn geometries(inspected: &Inspected, body: BodyIndex) -> Result<String, Box<dyn Error>> {
+    let plant = &inspected.plant;
+    let (visuals, collisions) = (
+        plant.visual_geometries(body),
+        plant.collision_geometries(body),
+    );
+    let inspector = inspected.scene.model_inspector();
+    let names = |ids: &[GeometryId]| -> Result<String, Box<dyn Error>> {
+        let names = ids.iter().map(|id| Ok(inspector.shape(*id)?.type_name()));
+        let mut names = names.collect::<Result<Vec<_>, Box<dyn Error>>>()?;
+        names.sort_unstable();
+        let counted: Vec<String> = names
+            .chunk_by(|a, b| a == b)
+            .map(|same| match same.len() {
+                1 => same[0].to_string(),
+                n => format!("{n} {}", same[0]),
+            })
+            .collect();
+        Ok(counted.join(" "))
+    };
+    let mut text = String::new();
+    for (what, ids) in [("visual", visuals), ("collision", collisions)] {
+        if !ids.is_empty() {
+            write!(text, ", {what}: {}", names(ids)?)?;
+        }
+    }
+    Ok(text)
+}
