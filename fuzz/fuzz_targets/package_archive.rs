@@ -55,7 +55,10 @@ fuzz_target!(|input: (u8, bool, &[u8])| {
         max_entries: MAX_ENTRIES,
         ..RemoteSettings::default()
     });
-    let digits = Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect();
+    let digits = Sha256::digest(bytes)
+        .iter()
+        .map(|b| format!("{b:02x}"))
+        .collect();
     let params = RemoteParams {
         urls: vec![format!("file://{}", archive.display())],
         sha256: digits,
@@ -66,13 +69,19 @@ fuzz_target!(|input: (u8, bool, &[u8])| {
     if let Ok(folder) = map.path("p") {
         let root = folder.canonicalize().expect("a path");
         let (bytes, count) = measure(&root, &root);
-        assert!(bytes <= MAX_BYTES && count <= 200 * MAX_ENTRIES, "{bytes} {count}");
+        assert!(
+            bytes <= MAX_BYTES && count <= 200 * MAX_ENTRIES,
+            "{bytes} {count}"
+        );
         fs::remove_dir_all(folder).expect("a folder");
     }
     let cache = fs::read_dir(place.join("cache")).expect("a folder");
     for entry in cache.flatten() {
         let name = entry.file_name();
-        assert!(name.to_string_lossy().ends_with(".lock"), "{name:?} is left");
+        assert!(
+            name.to_string_lossy().ends_with(".lock"),
+            "{name:?} is left"
+        );
         fs::remove_file(entry.path()).expect("a file");
     }
     assert_eq!(fs::read_dir(&place).expect("a folder").count(), 2);

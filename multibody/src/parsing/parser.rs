@@ -18,8 +18,8 @@ use tarragon_geometry::SceneGraph;
 ///
 /// So far: URDF (`.urdf`). Lengths are metres, angles radians, masses kilograms. A model that can not
 /// be read leaves plant and scene as they were; what is left out of a model that can be read is
-/// told by [`Self::diagnostics`]. Meshes may be OBJ or STL; visual and collision geometry with other
-/// mesh files is left out with a warning.
+/// told by [`Self::diagnostics`]. Meshes may be OBJ, STL, glTF, Collada or VTK; visual and collision
+/// geometry with other mesh files is left out with a warning.
 ///
 /// ```
 /// use tarragon_multibody::{MultibodyPlant, Parser};

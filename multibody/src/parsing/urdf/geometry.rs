@@ -13,7 +13,7 @@ use tarragon_geometry::{
 };
 
 /// Mesh files that the geometry crate reads.
-const MESH_SUFFIXES: [&str; 5] = ["obj", "stl", "gltf", "glb", "vtk"];
+const MESH_SUFFIXES: [&str; 6] = ["obj", "stl", "gltf", "glb", "dae", "vtk"];
 
 /// Hands out names that are unique on a link within a role.
 #[derive(Default)]
@@ -182,7 +182,7 @@ impl Robot<'_, '_> {
         let suffix = path.extension().map(|s| s.to_string_lossy().to_lowercase());
         if !suffix.is_some_and(|s| MESH_SUFFIXES.contains(&&*s)) {
             let message = format!(
-                "'{uri}': only .obj, .stl, .gltf, .glb and .vtk meshes are supported yet; this geometry \
+                "'{uri}': only .obj, .stl, .gltf, .glb, .dae and .vtk meshes are supported; this geometry \
                  is left out"
             );
             self.reader.warning(node, message);
