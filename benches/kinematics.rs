@@ -1,11 +1,12 @@
-//! Forward kinematics of a chain of seven links: next to `d_autodiff.py`.
+//! Kinematics and dynamics of chains of links: next to `d_autodiff.py`.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
-use tarragon::framework::autodiff::DIRECTIONS;
+use tarragon::framework::Scalar;
+use tarragon::framework::autodiff::{DIRECTIONS, Dual};
 use tarragon::multibody::{MultibodyPlant, Parser, PositionSource};
 use tarragon::prelude::*;
 
@@ -74,5 +75,48 @@ fn forward_kinematics(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, forward_kinematics);
+/// As many derivatives as the script's: of q and of v.
+type Wide = Dual<14>;
+
+/// All of it from new positions, as in the script.
+fn dynamics<T: Scalar>(c: &mut Criterion, n: usize, scalar: &str, lift: impl Fn(usize, f64) -> T) {
+    let plant = chain(n);
+    let value = |i: usize| 0.3 - 0.1 * (i % 7) as f64;
+    let q: Vec<T> = (0..n).map(|i| lift(i, value(i))).collect();
+    let v: Vec<T> = (0..n).map(|i| lift(n + i, -value(i))).collect();
+    let mut positions = plant.calc_position_kinematics(&q).unwrap();
+    let mut velocities = plant.calc_velocity_kinematics(&positions, &v).unwrap();
+    let id = |what: &str| format!("D.plant.{what}.chain{n}.{scalar}/{n}");
+    c.bench_function(&id("VelKin_EvalSpatialVelocity"), |bencher| {
+        bencher.iter(|| {
+            positions.update(&plant, black_box(&q)).unwrap();
+            velocities
+                .update(&plant, &positions, black_box(&v))
+                .unwrap();
+        });
+    });
+    c.bench_function(&id("CalcMassMatrix"), |bencher| {
+        bencher.iter(|| {
+            positions.update(&plant, black_box(&q)).unwrap();
+            black_box(plant.calc_mass_matrix(&positions).unwrap())
+        });
+    });
+    c.bench_function(&id("CalcBiasTerm"), |bencher| {
+        bencher.iter(|| {
+            positions.update(&plant, black_box(&q)).unwrap();
+            velocities
+                .update(&plant, &positions, black_box(&v))
+                .unwrap();
+            black_box(plant.calc_bias_term(&positions, &velocities).unwrap())
+        });
+    });
+}
+
+fn plant_dynamics(c: &mut Criterion) {
+    dynamics(c, 7, "double", |_, x| x);
+    dynamics(c, 7, "AD", |i, x| Wide::variable(x, i));
+    dynamics(c, 30, "double", |_, x| x);
+}
+
+criterion_group!(benches, forward_kinematics, plant_dynamics);
 criterion_main!(benches);

@@ -1,10 +1,12 @@
 //! What model files say beside bodies and joints: named positions, cameras and sites.
 
 use crate::body::FixedOffsetFrame;
-use crate::constraint::check_numbers;
+use crate::constraint::{check_finite, check_numbers};
 use crate::error::{Error, Result};
-use crate::index::{FrameIndex, JointIndex, ModelInstanceIndex};
+use crate::index::{BodyIndex, FrameIndex, JointIndex, ModelInstanceIndex};
+use crate::lookup::positions_of;
 use crate::plant::MultibodyPlant;
+use nalgebra::Isometry3;
 
 /// Positions of joints under a name (MJCF's `key`).
 ///
@@ -18,6 +20,7 @@ use crate::plant::MultibodyPlant;
 ///     name: "open".into(),
 ///     model_instance: ModelInstanceIndex::DEFAULT,
 ///     positions: vec![(hinge, vec![1.5])],
+///     free_poses: vec![],
 /// })?;
 /// plant.finalize()?;
 /// assert_eq!(plant.keyframe_positions("open")?, [1.5]);
@@ -31,6 +34,8 @@ pub struct Keyframe {
     pub model_instance: ModelInstanceIndex,
     /// Positions per joint (rad or m); other joints are at their defaults.
     pub positions: Vec<(JointIndex, Vec<f64>)>,
+    /// Poses `X_WB` of free bodies, which get their joint from `finalize` only.
+    pub free_poses: Vec<(BodyIndex, Isometry3<f64>)>,
 }
 
 /// A camera of a model file, to be made a sensor of.
@@ -49,8 +54,10 @@ pub struct Keyframe {
 pub struct ModelCamera {
     /// The name.
     pub name: String,
-    /// The frame of the camera: x to the right, y down, z forward.
+    /// The frame that the camera is fixed to.
     pub frame: FrameIndex,
+    /// Pose `X_FC` of the camera in that frame: x of C to the right, y down, z forward.
+    pub x_fc: Isometry3<f64>,
     /// Width of the image (pixels).
     pub width: u32,
     /// Height of the image (pixels).
@@ -70,12 +77,13 @@ pub struct ModelCamera {
 }
 
 impl ModelCamera {
-    /// A colour camera with Drake's defaults: 640x480, 45 degrees, 0.01 m to 500 m, 10 images per
+    /// A colour camera at a frame, with Drake's defaults: 640x480, 45 degrees, 0.01 m to 500 m, 10 images per
     /// second.
     pub fn new(name: impl Into<String>, frame: FrameIndex) -> Self {
         Self {
             name: name.into(),
             frame,
+            x_fc: Isometry3::identity(),
             width: 640,
             height: 480,
             fov_y: std::f64::consts::FRAC_PI_4,
@@ -92,12 +100,18 @@ impl MultibodyPlant {
     /// Adds named positions.
     ///
     /// # Errors
-    /// If a joint is unknown, a number of positions is wrong, one is not finite, or after `finalize`.
+    /// If a joint or a body is unknown, a number of positions is wrong, one is not finite, or after
+    /// `finalize`.
     pub fn add_keyframe(&mut self, keyframe: Keyframe) -> Result<()> {
         self.check_open(|| format!("keyframe '{}'", keyframe.name))?;
         self.check_instance(keyframe.model_instance)?;
         for (joint, q) in &keyframe.positions {
             self.joint(*joint)?.check_default_positions(q)?;
+        }
+        for (body, x_wb) in &keyframe.free_poses {
+            self.body(*body)?;
+            let numbers = x_wb.translation.vector.iter();
+            check_finite(&format!("keyframe '{}'", keyframe.name), numbers)?;
         }
         self.keyframes.push(keyframe);
         Ok(())
@@ -120,6 +134,15 @@ impl MultibodyPlant {
         for (joint, positions) in &keyframe.positions {
             let start = topology.starts[joint.index()].0;
             q[start..start + positions.len()].copy_from_slice(positions);
+        }
+        for (body, x_wb) in &keyframe.free_poses {
+            // A body that got another joint in the meantime stays where that puts it.
+            let joint = self.inboard_joint(*body);
+            if let Some(joint) = joint.filter(|_| self.is_floating_base(*body)) {
+                let start = topology.starts[joint.index()].0;
+                let positions = positions_of(&self.joints[joint.index()].kind, x_wb);
+                q[start..start + positions.len()].copy_from_slice(&positions);
+            }
         }
         Ok(q)
     }

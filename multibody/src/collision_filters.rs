@@ -19,6 +19,28 @@ pub(crate) struct CollisionFilterGroup {
 }
 
 impl MultibodyPlant {
+    /// From `finalize` on, no geometry of one body is tested against geometry of the other.
+    ///
+    /// ```
+    /// use tarragon_multibody::*;
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let pan = plant.add_rigid_body("pan", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+    /// plant.exclude_collisions_between(pan, BodyIndex::WORLD)?;
+    /// plant.finalize()?;
+    /// assert!(plant.exclude_collisions_between(pan, BodyIndex::WORLD).is_err());
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a body is unknown, or after `finalize`.
+    pub fn exclude_collisions_between(&mut self, a: BodyIndex, b: BodyIndex) -> Result<()> {
+        self.check_open(|| "a collision filter".into())?;
+        self.body(a)?;
+        self.body(b)?;
+        self.excluded.push((a, b));
+        Ok(())
+    }
+
     /// Adds what model files say about filters; groups of groups become groups of bodies.
     pub(crate) fn add_filter_groups(&mut self, groups: &[FilterGroup]) -> Result<()> {
         let mut places = BTreeMap::new();
@@ -126,6 +148,10 @@ impl MultibodyPlant {
                     declaration.exclude_between(a, self.proximity_set(&other.members))
                 };
             }
+        }
+        for (a, b) in &self.excluded {
+            let (a, b) = (self.proximity_set(&[*a]), self.proximity_set(&[*b]));
+            declaration = declaration.exclude_between(a, b);
         }
         scene_graph.apply_collision_filter(&declaration)?;
         if let Some(registration) = &mut self.registration {

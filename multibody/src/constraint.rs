@@ -295,7 +295,7 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    fn check_single(&self, what: &str, joints: &[JointIndex]) -> Result<()> {
+    pub(crate) fn check_single(&self, what: &str, joints: &[JointIndex]) -> Result<()> {
         for joint in joints {
             let joint = self.joint(*joint)?;
             if joint.num_positions() != 1 {

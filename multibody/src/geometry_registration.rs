@@ -1,7 +1,7 @@
 //! A plant's geometry in a SceneGraph.
 
 use crate::error::{Error, Result};
-use crate::index::BodyIndex;
+use crate::index::{BodyIndex, ModelInstanceIndex};
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
 use tarragon_geometry::{
@@ -113,7 +113,8 @@ impl MultibodyPlant {
         lists.and_then(|l| l.get(body.index())).map_or(&[], |l| l)
     }
 
-    /// Adds a collision geometry at `X_BG` on a body, named `{model}::{name}` in the scene.
+    /// Adds a collision geometry at `X_BG` on a body, named `{model}::{name}` in the scene, or `name` on
+    /// bodies of the world's and the default model instance.
     ///
     /// # Errors
     /// If the plant is not registered with this scene, the body is unknown, the scene refuses (a
@@ -135,7 +136,8 @@ impl MultibodyPlant {
         Ok(id)
     }
 
-    /// Adds a visual geometry at `X_BG` on a body, named `{model}::{name}` in the scene.
+    /// Adds a visual geometry at `X_BG` on a body, named as
+    /// [`Self::register_collision_geometry`] does.
     ///
     /// # Errors
     /// As [`Self::register_collision_geometry`].
@@ -171,8 +173,11 @@ impl MultibodyPlant {
         name: &str,
     ) -> Result<GeometryInstance> {
         self.check_open(|| format!("geometry '{name}'"))?;
-        let model = &self.model_instances[self.body(body)?.model_instance.index()];
-        let name = format!("{model}::{name}");
+        let instance = self.body(body)?.model_instance;
+        let name = match instance {
+            ModelInstanceIndex::WORLD | ModelInstanceIndex::DEFAULT => name.into(),
+            model => format!("{}::{name}", self.model_instances[model.index()]),
+        };
         Ok(GeometryInstance::new(x_bg, shape, &name))
     }
 

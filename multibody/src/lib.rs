@@ -9,6 +9,7 @@ mod body;
 mod collision_filters;
 mod constraint;
 mod dynamics;
+mod equality;
 mod force_element;
 mod geometry_registration;
 mod index;
@@ -32,6 +33,7 @@ pub use constraint::{
     BallConstraint, Constraint, CouplerConstraint, DistanceConstraint, TendonConstraint,
     WeldConstraint,
 };
+pub use equality::{EqualityKind, ModelEquality};
 pub use error::{Error, Result};
 pub use force_element::ForceElement;
 pub use geometry_registration::VisualProperties;

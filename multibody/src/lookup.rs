@@ -329,7 +329,11 @@ pub(crate) fn positions_of(kind: &JointKind, x: &Isometry3<f64>) -> Vec<f64> {
     let (r, p) = (x.rotation, x.translation.vector);
     let angles = match kind {
         JointKind::RpyFloating => math::rpy_of(&r).as_slice().to_vec(),
-        _ => vec![r.w, r.i, r.j, r.k],
+        // Of the two quaternions, the one with a positive real part.
+        _ => {
+            let sign = if r.w < 0.0 { -1.0 } else { 1.0 };
+            [r.w, r.i, r.j, r.k].map(|x| sign * x).to_vec()
+        }
     };
     [&angles, p.as_slice()].concat()
 }

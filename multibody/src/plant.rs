@@ -4,6 +4,7 @@ use crate::annotations::{Keyframe, ModelCamera};
 use crate::body::{FixedOffsetFrame, RigidBody};
 use crate::collision_filters::CollisionFilterGroup;
 use crate::constraint::Constraint;
+use crate::equality::ModelEquality;
 use crate::error::{Error, Result};
 use crate::force_element::ForceElement;
 use crate::geometry_registration::GeometryRegistration;
@@ -83,12 +84,15 @@ pub struct MultibodyPlant {
     pub(crate) joints: Vec<Joint>,
     pub(crate) actuators: Vec<JointActuator>,
     pub(crate) constraints: Vec<Constraint>,
+    pub(crate) equalities: Vec<ModelEquality>,
     pub(crate) force_elements: Vec<ForceElement>,
     pub(crate) gravity: Vector3<f64>,
     pub(crate) keyframes: Vec<Keyframe>,
     pub(crate) cameras: Vec<ModelCamera>,
     pub(crate) sites: Vec<FixedOffsetFrame>,
     pub(crate) filter_groups: Vec<CollisionFilterGroup>,
+    /// Pairs of bodies that are not tested against each other.
+    pub(crate) excluded: Vec<(BodyIndex, BodyIndex)>,
     pub(crate) default_free_poses: Vec<Option<Isometry3<f64>>>,
     pub(crate) taken: Names,
     pub(crate) position_source: PositionSource,
@@ -126,12 +130,14 @@ impl MultibodyPlant {
             joints: vec![],
             actuators: vec![],
             constraints: vec![],
+            equalities: vec![],
             force_elements: vec![],
             gravity: Vector3::new(0.0, 0.0, -9.81),
             keyframes: vec![],
             cameras: vec![],
             sites: vec![],
             filter_groups: vec![],
+            excluded: vec![],
             default_free_poses: vec![],
             taken: Names::default(),
             position_source: PositionSource::State,

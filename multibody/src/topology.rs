@@ -33,7 +33,8 @@ impl MultibodyPlant {
     /// joint, named as the body.
     ///
     /// The state is ordered as in Drake: depth first, first the trees that joints connect to the
-    /// world, then free trees of several bodies, then single free bodies. Frames that Drake adds for its
+    /// world, then free trees of several bodies, those with the most joints at their base first, then single
+    /// free bodies. Frames that Drake adds for its
     /// own use get the same names here: `{joint}_{frame}_F` and `{joint}_{frame}_M` of joints whose axis
     /// is none of x, y, z, and of welds with an offset.
     ///
@@ -63,10 +64,12 @@ impl MultibodyPlant {
         let n = self.bodies.len();
         let mut neighbours: Neighbours = vec![vec![]; n];
         let mut is_child = vec![false; n];
+        let mut outboard = vec![0_usize; n];
         for (index, joint) in self.joints() {
             neighbours[joint.parent.index()].push((index, joint.child));
             neighbours[joint.child.index()].push((index, joint.parent));
             is_child[joint.child.index()] = true;
+            outboard[joint.parent.index()] += 1;
         }
         // The joint by which each body was reached; the world and bases were reached by none.
         let mut reached: Vec<Option<Option<JointIndex>>> = vec![None; n];
@@ -86,6 +89,8 @@ impl MultibodyPlant {
                 self.reach(body, &neighbours, &mut reached)?;
             }
         }
+        // Drake's order: those with the most joints first.
+        connected.sort_by_key(|b| std::cmp::Reverse(outboard[b.index()]));
         connected.extend(single);
         Ok((connected, neighbours))
     }

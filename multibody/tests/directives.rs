@@ -27,6 +27,10 @@ fn package() -> TempDir {
     for (name, text) in [
         ("arm.urdf", ARM),
         ("ball.urdf", BALL),
+        (
+            "two.urdf",
+            "<robot name='two'><link name='a'/><link name='b'/></robot>",
+        ),
         ("sub.dmd.yaml", SUB),
         (
             "self.dmd.yaml",
@@ -158,7 +162,7 @@ fn files_of_directives_in_a_namespace() {
     .unwrap();
     assert_eq!(plant.model_instance_names()[2..], ["ns", "ns::s"]);
     let names: Vec<&str> = added.iter().map(|m| &*m.model_name).collect();
-    assert_eq!(names, ["ns", "ns::s"]);
+    assert_eq!(names, ["ns::s"]);
     let inner = plant
         .frame(plant.frame_by_name("ns::s::inner").unwrap())
         .unwrap();
@@ -238,6 +242,10 @@ fn mistakes_are_named_and_leave_nothing() {
         (
             "add_model: {name: B, file: package://p/arm.urdf, default_joint_positions: {j: [1, 2]}}",
             "2 default positions, 1 are expected",
+        ),
+        (
+            "add_model: {name: B, file: package://p/two.urdf, default_free_body_pose: {'': {}}}",
+            "model 'B' has 2 of them",
         ),
         (
             "add_model: {name: B, file: package://p/arm.urdf, default_free_body_pose: {x: {}}}",

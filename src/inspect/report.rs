@@ -229,10 +229,15 @@ impl Inspected {
                 let name = self.plant.joint(*joint)?.name();
                 positions.insert(name.into(), numbers(q));
             }
+            let mut free_poses = Map::new();
+            for (body, x_wb) in &keyframe.free_poses {
+                free_poses.insert(self.body_name(*body)?, pose(x_wb));
+            }
             keyframes.push(json!({
                 "name": keyframe.name,
                 "model": self.model_name(keyframe.model_instance),
                 "positions": positions,
+                "free_poses": free_poses,
             }));
         }
         Ok(keyframes)
@@ -245,7 +250,7 @@ impl Inspected {
             cameras.push(json!({
                 "name": camera.name,
                 "body": self.body_name(frame.body())?,
-                "X_BC": pose(frame.pose_in_body()),
+                "X_BC": pose(&(frame.pose_in_body() * camera.x_fc)),
                 "width": camera.width,
                 "height": camera.height,
                 "fov_y": camera.fov_y,

@@ -6,10 +6,13 @@
 mod diagnostic;
 mod directives;
 mod input;
+mod mesh_files;
+mod mjcf;
 mod obj;
 mod package_map;
 mod parser;
 mod plant_mark;
+mod sdf;
 mod target;
 mod urdf;
 mod xml;

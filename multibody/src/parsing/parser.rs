@@ -7,7 +7,7 @@ use super::obj;
 use super::package_map::PackageMap;
 use super::plant_mark::PlantMark;
 use super::target::Target;
-use super::urdf;
+use super::{mjcf, sdf, urdf};
 use crate::error::{Error, Result};
 use crate::index::ModelInstanceIndex;
 use crate::plant::MultibodyPlant;
@@ -16,10 +16,10 @@ use tarragon_geometry::SceneGraph;
 
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
 ///
-/// So far: URDF (`.urdf`). Lengths are metres, angles radians, masses kilograms. A model that can not
-/// be read leaves plant and scene as they were; what is left out of a model that can be read is
-/// told by [`Self::diagnostics`]. Meshes may be OBJ, STL, glTF, Collada or VTK; visual and collision
-/// geometry with other mesh files is left out with a warning.
+/// Formats: URDF (`.urdf`), SDFormat (`.sdf`), MJCF (`.xml`), model directives (`.dmd.yaml`) and OBJ
+/// (`.obj`). Lengths are metres, angles radians, masses kilograms; MJCF has units of its own. A model
+/// that can not be read leaves plant and scene as they were; what is left out of a model that can be
+/// read is told by [`Self::diagnostics`].
 ///
 /// ```
 /// use tarragon_multibody::{MultibodyPlant, Parser};
@@ -158,7 +158,9 @@ impl<'p> Parser<'p> {
         };
         self.transact(input.file, |target, diagnostics| {
             let models = format.parse(input, &naming, target, diagnostics);
-            if models.is_empty() && !diagnostics.iter().any(Diagnostic::is_error) {
+            // Directives may add frames and welds only.
+            let empty = models.is_empty() && format != Format::ModelDirectives;
+            if empty && !diagnostics.iter().any(Diagnostic::is_error) {
                 diagnostics.push(Diagnostic::of_file(input.file, "no model was found"));
             }
             models
@@ -247,12 +249,14 @@ pub fn process_model_directives(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Urdf,
+    Sdf,
+    Mjcf,
     ModelDirectives,
     Obj,
 }
 
 /// All suffixes, for messages.
-const SUFFIXES: &str = ".urdf, .dmd.yaml or .obj";
+const SUFFIXES: &str = ".urdf, .sdf, .xml, .dmd.yaml or .obj";
 
 impl Format {
     /// By the suffix of a file.
@@ -270,12 +274,18 @@ impl Format {
     pub(crate) fn of_name(what: &str, name: &str) -> Result<Self> {
         match &*name.to_lowercase() {
             "urdf" => Ok(Self::Urdf),
+            "sdf" => Ok(Self::Sdf),
+            "xml" => Ok(Self::Mjcf),
             "dmd.yaml" => Ok(Self::ModelDirectives),
             "obj" => Ok(Self::Obj),
             other => Err(Error::invalid(format!(
                 "{what}: the suffix '.{other}' is no model format; {SUFFIXES} is expected"
             ))),
         }
+    }
+    /// Whether an SDFormat file may include models of this format.
+    pub(crate) fn can_be_included(self) -> bool {
+        matches!(self, Self::Urdf | Self::Sdf)
     }
     /// Adds the models of a file; failure is an error among the diagnostics.
     pub(crate) fn parse(
@@ -287,6 +297,8 @@ impl Format {
     ) -> Vec<ModelInstanceIndex> {
         match self {
             Self::Urdf => urdf::parse(input, naming, target, diagnostics),
+            Self::Sdf => sdf::parse(input, naming, target, diagnostics),
+            Self::Mjcf => mjcf::parse(input, naming, target, diagnostics),
             Self::ModelDirectives => directives::parse(input, naming, target, diagnostics),
             Self::Obj => obj::parse(input, naming, target, diagnostics),
         }

@@ -12,11 +12,13 @@ pub(super) struct PlantMark {
     joints: usize,
     actuators: usize,
     constraints: usize,
+    equalities: usize,
     force_elements: usize,
     keyframes: usize,
     cameras: usize,
     sites: usize,
     filter_groups: usize,
+    excluded: usize,
     gravity: Vector3<f64>,
     is_source: bool,
     /// Of collisions and visuals: bodies that had a list, and the length of the world's.
@@ -33,12 +35,14 @@ impl PlantMark {
             joints: plant.joints.len(),
             actuators: plant.actuators.len(),
             constraints: plant.constraints.len(),
+            equalities: plant.equalities.len(),
             force_elements: plant.force_elements.len(),
             keyframes: plant.keyframes.len(),
             cameras: plant.cameras.len(),
             sites: plant.sites.len(),
             gravity: plant.gravity,
             filter_groups: plant.filter_groups.len(),
+            excluded: plant.excluded.len(),
             is_source: registration.is_some(),
             geometries: registration.map_or([(0, 0); 2], |r| {
                 [&r.collisions, &r.visuals].map(|l| (l.len(), l.first().map_or(0, Vec::len)))
@@ -68,11 +72,13 @@ impl PlantMark {
         plant.model_instances.truncate(self.model_instances);
         plant.default_free_poses.truncate(self.bodies);
         plant.constraints.truncate(self.constraints);
+        plant.equalities.truncate(self.equalities);
         plant.force_elements.truncate(self.force_elements);
         plant.keyframes.truncate(self.keyframes);
         plant.cameras.truncate(self.cameras);
         plant.sites.truncate(self.sites);
         plant.filter_groups.truncate(self.filter_groups);
+        plant.excluded.truncate(self.excluded);
         plant.gravity = self.gravity;
         if !self.is_source {
             plant.registration = None;

@@ -27,7 +27,8 @@ pub(crate) struct Prepared<'a> {
 
 impl<'a> Prepared<'a> {
     pub(crate) fn new(original: &'a str) -> Self {
-        let text = blank_late_declaration(original);
+        let mut text = blank_late_declaration(original);
+        blank_hyphens_in_comments(&mut text);
         let mut prepared = Self {
             original,
             text,
@@ -94,6 +95,30 @@ fn blank_late_declaration(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Turns hyphens in comments, where XML forbids two in a row but published files have them, into
+/// spaces.
+fn blank_hyphens_in_comments(text: &mut Cow<'_, str>) {
+    let mut at = 0;
+    while let Some(start) = text[at..].find("<!").map(|i| at + i) {
+        let rest = &text[start..];
+        if rest.starts_with("<![CDATA[") {
+            at = start + rest.find("]]>").unwrap_or(rest.len());
+        } else if let Some(body) = rest.strip_prefix("<!--") {
+            let Some(length) = body.find("-->") else {
+                return;
+            };
+            let range = start + 4..start + 4 + length;
+            if body[..length].contains("--") || body[..length].ends_with('-') {
+                let blank = text[range.clone()].replace('-', " ");
+                text.to_mut().replace_range(range.clone(), &blank);
+            }
+            at = range.end + 3;
+        } else {
+            at = start + 2;
+        }
+    }
+}
+
 /// Offset behind the name of the first element.
 fn end_of_root_name(text: &str) -> Option<usize> {
     let mut at = 0;
@@ -116,6 +141,34 @@ fn end_of_root_name(text: &str) -> Option<usize> {
 fn name_length(text: &str) -> usize {
     let end = |c: char| c.is_whitespace() || c == '/' || c == '>';
     text.find(end).unwrap_or(text.len())
+}
+
+/// The numbers of an attribute, none of them NaN, or what is wrong with them.
+pub(crate) fn parse_numbers(attribute: &str, text: &str) -> Result<Vec<f64>, String> {
+    let number = |word: &str| match word.parse::<f64>() {
+        Ok(x) if !x.is_nan() => Ok(x),
+        _ => Err(format!(
+            "'{word}' in attribute '{attribute}' is not a number"
+        )),
+    };
+    text.split_whitespace().map(number).collect()
+}
+
+/// N finite numbers, or what is wrong with them.
+pub(crate) fn exactly<const N: usize>(
+    attribute: &str,
+    numbers: Vec<f64>,
+) -> Result<[f64; N], String> {
+    let finite = numbers.iter().all(|x| x.is_finite());
+    let expected = if N == 1 { "number" } else { "numbers" };
+    match <[f64; N]>::try_from(numbers) {
+        Ok(vector) if finite => Ok(vector),
+        Ok(_) => Err(format!("attribute '{attribute}' is not finite")),
+        Err(found) => Err(format!(
+            "attribute '{attribute}' has {} numbers, {N} {expected} expected",
+            found.len()
+        )),
+    }
 }
 
 /// Reads one document and collects what there is to say about it.
@@ -183,6 +236,15 @@ impl<'a> Reader<'a> {
         self.position(node.range().start)
     }
 
+    /// Names, values and places of the attributes of an element.
+    pub(crate) fn attributes<'n>(
+        &'n self,
+        node: Node<'n, '_>,
+    ) -> impl Iterator<Item = (&'n str, &'n str, (u32, u32))> {
+        node.attributes()
+            .map(|a| (a.name(), a.value(), self.position(a.range().start)))
+    }
+
     fn report(&self, severity: Severity, offset: usize, message: impl Display) {
         let (line, column) = self.position(offset);
         self.diagnostics.borrow_mut().push(Diagnostic {
@@ -241,18 +303,9 @@ impl<'a> Reader<'a> {
         let Some(text) = node.attribute(attribute) else {
             return Ok(None);
         };
-        let number = |word: &str| match word.parse::<f64>() {
-            Ok(x) if !x.is_nan() => Ok(x),
-            _ => Err(self.error_at(
-                node,
-                attribute,
-                format!("'{word}' in attribute '{attribute}' is not a number"),
-            )),
-        };
-        text.split_whitespace()
-            .map(number)
-            .collect::<Parsed<_>>()
-            .map(Some)
+        let numbers = parse_numbers(attribute, text);
+        let numbers = numbers.map_err(|why| self.error_at(node, attribute, why));
+        numbers.map(Some)
     }
 
     /// N finite numbers; `None` when the attribute is absent.
@@ -264,24 +317,8 @@ impl<'a> Reader<'a> {
         let Some(numbers) = self.numbers(node, attribute)? else {
             return Ok(None);
         };
-        let finite = numbers.iter().all(|x| x.is_finite());
-        let expected = if N == 1 { "number" } else { "numbers" };
-        match <[f64; N]>::try_from(numbers) {
-            Ok(vector) if finite => Ok(Some(vector)),
-            Ok(_) => Err(self.error_at(
-                node,
-                attribute,
-                format!("attribute '{attribute}' is not finite"),
-            )),
-            Err(found) => Err(self.error_at(
-                node,
-                attribute,
-                format!(
-                    "attribute '{attribute}' has {} numbers, {N} {expected} expected",
-                    found.len()
-                ),
-            )),
-        }
+        let vector = exactly(attribute, numbers).map(Some);
+        vector.map_err(|why| self.error_at(node, attribute, why))
     }
     /// Three finite numbers, or one that stands for all three.
     pub(crate) fn vector3_or_uniform(
@@ -358,6 +395,21 @@ mod tests {
         assert!(error.to_string().starts_with("f.urdf:3:"), "{error}");
         let error = Prepared::new(" \n").parse("f").unwrap_err();
         assert!(error.to_string().contains("empty"), "{error}");
+    }
+
+    #[test]
+    fn comments_may_have_hyphens() {
+        let text = "<a><!-- x -- y ---><![CDATA[<!-- -- -->]]></a>";
+        let prepared = Prepared::new(text);
+        let document = prepared.parse("f").unwrap();
+        let texts = document.root_element().children();
+        let texts: String = texts
+            .filter_map(|n| n.is_text().then(|| n.text())?)
+            .collect();
+        assert_eq!(texts, "<!-- -- -->");
+        for open in ["<a><!-- --", "<a><!--->", "<a><![CDATA[ <!-- --", "<!"] {
+            assert!(Prepared::new(open).parse("f").is_err(), "{open}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ const COMPLETE: usize = 314;
 const MINIMUM: usize = 300;
 
 /// What Drake refuses because it lacks a feature, and is accepted here.
-const ACCEPTED: [(&str, &str); 4] = [
+const ACCEPTED: [(&str, &str); 5] = [
     ("unsupported extension '.stl'", "STL collision geometry"),
     (
         "only supports mesh files in .obj format",
@@ -29,6 +29,10 @@ const ACCEPTED: [(&str, &str); 4] = [
     (
         "but also has a mesh attribute",
         "MJCF shapes fitted to meshes",
+    ),
+    (
+        "this is not allowed for type 'sdf'",
+        "MJCF shapes with signed distance functions",
     ),
     ("unsupported extension '.dae'", "Collada collision geometry"),
 ];

@@ -28,15 +28,17 @@ const MAX_DEPTH: usize = 32;
 /// let mut plant = MultibodyPlant::new(0.001)?;
 /// let mut parser = Parser::new(&mut plant);
 /// let scene = ModelDirectives::from_yaml("directives: [{add_model_instance: {name: left}}]")?;
+/// // Empty model instances are no models.
 /// let added: Vec<ModelInstanceInfo> = process_model_directives(&scene, &mut parser)?;
-/// assert_eq!(added[0].model_name, "left");
+/// assert!(added.is_empty());
+/// assert_eq!(plant.model_instance_names()[2], "left");
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelInstanceInfo {
     /// Scoped name of the model instance.
     pub model_name: String,
-    /// The file; empty for an empty model instance.
+    /// The file.
     pub model_path: PathBuf,
     /// Plain name of the frame that it is welded to; empty if no directive welds it.
     pub parent_frame_name: String,
@@ -231,7 +233,10 @@ impl Loader<'_, '_> {
             plant.set_default_joint_positions(joint, q)?;
         }
         for (frame, pose) in &d.default_free_body_pose {
-            let frame = plant.frame_by_name_in(frame, model)?;
+            let frame = match &**frame {
+                "" => plant.body(only_base_body(plant, model)?)?.body_frame(),
+                name => plant.frame_by_name_in(name, model)?,
+            };
             let base = match &pose.base_frame {
                 Some(base) => frame_named(plant, base, place.scope)?,
                 None => FrameIndex::WORLD,
@@ -243,15 +248,7 @@ impl Loader<'_, '_> {
 
     fn add_model_instance(&mut self, name: &str, place: &Place<'_>) -> Result<()> {
         let name = scoped(place.scope, name);
-        let model_instance = self.target.plant.add_model_instance(&name)?;
-        self.added.push(ModelInstanceInfo {
-            model_name: name,
-            model_path: PathBuf::new(),
-            parent_frame_name: String::new(),
-            child_frame_name: String::new(),
-            x_pc: Isometry3::identity(),
-            model_instance,
-        });
+        self.target.plant.add_model_instance(&name)?;
         Ok(())
     }
 
@@ -355,6 +352,22 @@ impl Loader<'_, '_> {
         self.read(&input, &naming);
         self.open.pop();
         Ok(())
+    }
+}
+
+/// The body of a model that no joint of the model carries.
+fn only_base_body(plant: &MultibodyPlant, model: ModelInstanceIndex) -> Result<BodyIndex> {
+    let carried = |body: BodyIndex| plant.joints().any(|(_, j)| j.child_body() == body);
+    let bodies = plant.bodies().filter(|(_, b)| b.model_instance() == model);
+    let bases: Vec<BodyIndex> = bodies.map(|(i, _)| i).filter(|i| !carried(*i)).collect();
+    match bases[..] {
+        [body] => Ok(body),
+        _ => Err(Error::invalid(format!(
+            "default_free_body_pose has an empty name, which means the model's only free body; model \
+             '{}' has {} of them, give the name of one",
+            plant.model_instance_name(model)?,
+            bases.len()
+        ))),
     }
 }
 

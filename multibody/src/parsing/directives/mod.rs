@@ -82,7 +82,7 @@ pub struct AddModel {
     /// Default positions by names of joints of the model (rad or m).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub default_joint_positions: BTreeMap<String, Vec<f64>>,
-    /// Default poses by names of bodies or frames of the model. In another frame than the world, the
+    /// Default poses by names of bodies or frames of the model; an empty name is the model's only free body. In another frame than the world, the
     /// body gets a floating joint with the body of that frame.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub default_free_body_pose: BTreeMap<String, Transform>,

@@ -3,6 +3,7 @@
 use super::Robot;
 use crate::geometry_registration::VisualProperties;
 use crate::index::BodyIndex;
+use crate::parsing::mesh_files;
 use crate::parsing::xml::Parsed;
 use nalgebra::{Isometry3, Vector3};
 use roxmltree::Node;
@@ -11,9 +12,6 @@ use tarragon_geometry::{
     BoxShape, Capsule, Convex, Cylinder, Ellipsoid, IllustrationProperties, Mesh,
     PerceptionProperties, Shape, Sphere,
 };
-
-/// Mesh files that the geometry crate reads.
-const MESH_SUFFIXES: [&str; 6] = ["obj", "stl", "gltf", "glb", "dae", "vtk"];
 
 /// Hands out names that are unique on a link within a role.
 #[derive(Default)]
@@ -179,13 +177,8 @@ impl Robot<'_, '_> {
         let scale = Vector3::from(scale.unwrap_or([1.0; 3]));
         let path = self.resolve(uri);
         let path = path.map_err(|why| self.reader.error_at(node, "filename", why))?;
-        let suffix = path.extension().map(|s| s.to_string_lossy().to_lowercase());
-        if !suffix.is_some_and(|s| MESH_SUFFIXES.contains(&&*s)) {
-            let message = format!(
-                "'{uri}': only .obj, .stl, .gltf, .glb, .dae and .vtk meshes are supported; this geometry \
-                 is left out"
-            );
-            self.reader.warning(node, message);
+        if let Some(why) = mesh_files::refusal(&path) {
+            self.reader.warning(node, format!("'{uri}': {why}"));
             return Ok(None);
         }
         let shape = match self.reader.child(node, "drake:declare_convex") {

@@ -1,0 +1,87 @@
+//! Reading model files: next to `f_parsing.py`.
+//!
+//! The files are Drake's own, below `TARRAGON_BENCH_MODELS` (the folder `share/drake` of Drake's package for Python) or those
+//! of the reference set.
+
+#![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
+#![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
+
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use std::path::{Path, PathBuf};
+use tarragon::multibody::{MultibodyPlant, Parser};
+use tarragon::prelude::*;
+
+/// Files of the script that are read without other packages.
+const FILES: [&str; 9] = [
+    "examples/acrobot/Acrobot.urdf",
+    "examples/acrobot/Acrobot_no_collision.urdf",
+    "examples/acrobot/Acrobot.sdf",
+    "examples/pendulum/Pendulum.urdf",
+    "examples/multibody/cart_pole/cart_pole.sdf",
+    "examples/quadrotor/office.urdf",
+    "examples/quadrotor/warehouse.sdf",
+    "examples/planar_gripper/planar_gripper.sdf",
+    "examples/kuka_iiwa_arm/models/objects/simple_cylinder.urdf",
+];
+
+fn models() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    match std::env::var_os("TARRAGON_BENCH_MODELS") {
+        Some(folder) => here.join(folder),
+        None => here.join("../shared/reference/models/drake"),
+    }
+}
+
+fn parse(c: &mut Criterion) {
+    for file in FILES {
+        let path = models().join(file);
+        if !path.is_file() {
+            println!("SKIPPED {file}: not in {}", models().display());
+            continue;
+        }
+        let load = |plant: &mut MultibodyPlant, scene: &mut SceneGraph| {
+            Parser::with_scene_graph(plant, scene)
+                .add_models(&path)
+                .unwrap();
+        };
+        let new = || (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+        let (mut plant, mut scene) = new();
+        load(&mut plant, &mut scene);
+        let bodies = plant.num_bodies();
+        c.bench_function(&format!("F.parse(AddModels).{file}/{bodies}"), |bencher| {
+            bencher.iter_batched(
+                new,
+                |(mut plant, mut scene)| {
+                    load(&mut plant, &mut scene);
+                    (plant, scene)
+                },
+                BatchSize::SmallInput,
+            );
+        });
+        c.bench_function(&format!("F.finalize.{file}/{bodies}"), |bencher| {
+            bencher.iter_batched(
+                || (plant.clone(), scene.clone()),
+                |(mut plant, mut scene)| {
+                    plant.finalize_with(&mut scene).unwrap();
+                    (plant, scene)
+                },
+                BatchSize::SmallInput,
+            );
+        });
+        let id = format!("F.parse+finalize_without_SceneGraph.{file}/{bodies}");
+        c.bench_function(&id, |bencher| {
+            bencher.iter_batched(
+                || MultibodyPlant::new(0.001).unwrap(),
+                |mut plant| {
+                    Parser::new(&mut plant).add_models(&path).unwrap();
+                    plant.finalize().unwrap();
+                    plant
+                },
+                BatchSize::SmallInput,
+            );
+        });
+    }
+}
+
+criterion_group!(benches, parse);
+criterion_main!(benches);

@@ -1,0 +1,116 @@
+//! `<actuator>`: motors on joints.
+
+use super::super::xml::Parsed;
+use super::bodies::Builder;
+use super::tree::Node;
+use crate::joint::PdControllerGains;
+
+const NOT_A_JOINT: &str = "actuators drive joints only";
+const IGNORED: [(&str, &str); 10] = [
+    ("cranklength", NOT_A_JOINT),
+    ("cranksite", NOT_A_JOINT),
+    ("group", "actuators are not drawn"),
+    ("jointinparent", NOT_A_JOINT),
+    ("lengthrange", "actuators have no lengths"),
+    ("refsite", NOT_A_JOINT),
+    ("site", NOT_A_JOINT),
+    ("slidersite", NOT_A_JOINT),
+    ("tendon", NOT_A_JOINT),
+    ("user", "there is no user data"),
+];
+const IGNORED_IN_POSITION: [(&str, &str); 4] = [
+    ("dampratio", "it depends on the configuration"),
+    ("inheritrange", "set points are not limited"),
+    ("kv", "Drake's name of the damping gain is 'kd'"),
+    ("timeconst", "actuators have no states"),
+];
+
+impl<'d> Builder<'d, '_, '_> {
+    /// Adds all motors, then all position servos.
+    pub(super) fn add_actuators(&mut self, root: Node<'d>) {
+        let actuators = || root.children_named("actuator");
+        for kind in ["motor", "position"] {
+            for node in actuators().flat_map(move |a| a.children_named(kind)) {
+                let node = self.document.defaults.apply(node, None);
+                // What went wrong was reported.
+                let _ = self.add_actuator(node);
+            }
+        }
+        for node in actuators().flat_map(|a| a.children()) {
+            if !matches!(node.tag(), "motor" | "position") {
+                node.ignored("only <motor> and <position> become actuators");
+            }
+        }
+    }
+
+    fn add_actuator(&mut self, node: Node<'_>) -> Parsed<()> {
+        let number = self.target.plant.actuators().len();
+        let name = node
+            .name()
+            .map_or_else(|| format!("motor{number}"), String::from);
+        let Some(joint) = node.own_text("joint") else {
+            node.warning(format!(
+                "actuator '{name}' is left out: it has no attribute 'joint'; {NOT_A_JOINT}"
+            ));
+            return Ok(());
+        };
+        node.ignore_attributes(&IGNORED);
+        let control = self.effort(node, &name, "ctrllimited", "ctrlrange")?;
+        let force = self.effort(node, &name, "forcelimited", "forcerange")?;
+        let gear = match node.numbers("gear")?.as_deref() {
+            None => 1.0,
+            Some([gear] | [gear, _, _, _, _, _]) => *gear,
+            Some(other) => {
+                let message = format!(
+                    "actuator '{name}': 'gear' has {} numbers, 1 or 6 are expected; the first one is taken",
+                    other.len()
+                );
+                node.warning_at("gear", message);
+                other.first().copied().unwrap_or(1.0)
+            }
+        };
+        let joint = self.joint(node, "joint", joint)?;
+        let plant = &mut self.target.plant;
+        let actuator = plant.add_joint_actuator(&name, joint, control.min(force));
+        let actuator = actuator.map_err(|e| node.error(e))?;
+        let armature = self.armatures.get(&joint).copied().unwrap_or(0.0);
+        let rotor = match gear * gear {
+            square if square > 0.0 => armature / square,
+            _ => 0.0,
+        };
+        let set = plant.set_default_rotor(actuator, rotor, gear);
+        set.map_err(|e| node.error_at("gear", e))?;
+        if node.tag() == "position" {
+            node.ignore_attributes(&IGNORED_IN_POSITION);
+            let p = node.number("kp")?.unwrap_or(1.0);
+            let d = node.number("kd")?.unwrap_or(0.0);
+            if (p, d) != (0.0, 0.0) {
+                let set = plant.set_controller_gains(actuator, PdControllerGains { p, d });
+                set.map_err(|e| node.error_at("kp", e))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The effort limit that a range gives; infinite without one.
+    fn effort(&self, node: Node<'_>, name: &str, switch: &str, range: &str) -> Parsed<f64> {
+        let Some([lower, upper]) = self.limits(node, switch, range)? else {
+            return Ok(f64::INFINITY);
+        };
+        if lower > upper {
+            let message =
+                format!("actuator '{name}': '{range}' is [{lower}, {upper}], empty; it is ignored");
+            node.warning_at(range, message);
+            return Ok(f64::INFINITY);
+        }
+        let effort = lower.abs().max(upper.abs());
+        if lower != -upper {
+            let message = format!(
+                "actuator '{name}': '{range}' is [{lower}, {upper}]; effort limits are the same in both \
+                 directions, the larger one, {effort}, is taken"
+            );
+            node.warning_at(range, message);
+        }
+        Ok(effort)
+    }
+}

@@ -1,0 +1,161 @@
+//! Sites, cameras and keyframes: what is kept beside bodies and joints.
+
+use super::super::xml::Parsed;
+use super::bodies::{Builder, Coordinate};
+use super::compiler::z_to;
+use super::tree::Node;
+use crate::annotations::{Keyframe, ModelCamera};
+use crate::body::FixedOffsetFrame;
+use crate::index::BodyIndex;
+use nalgebra::{Unit, Vector3};
+use std::f64::consts::PI;
+use tarragon_framework::math;
+
+const FIELD_OF_VIEW: &str = "images are described by 'fovy' and 'resolution'";
+const IGNORED_IN_CAMERA: [(&str, &str); 8] = [
+    ("focal", FIELD_OF_VIEW),
+    ("focalpixel", FIELD_OF_VIEW),
+    ("ipd", "cameras have one eye"),
+    ("principal", FIELD_OF_VIEW),
+    ("principalpixel", FIELD_OF_VIEW),
+    ("sensorsize", FIELD_OF_VIEW),
+    ("target", "cameras are fixed to their bodies"),
+    ("user", "there is no user data"),
+];
+const POSITIONS_ONLY: &str = "keyframes are named positions";
+const IGNORED_IN_KEY: [(&str, &str); 5] = [
+    ("qvel", POSITIONS_ONLY),
+    ("act", POSITIONS_ONLY),
+    ("ctrl", POSITIONS_ONLY),
+    ("mpos", POSITIONS_ONLY),
+    ("mquat", POSITIONS_ONLY),
+];
+
+impl<'d> Builder<'d, '_, '_> {
+    /// A site is no frame of the plant, as in Drake; nobody can refer to one without a name.
+    pub(super) fn add_site(&mut self, node: Node<'_>, body: BodyIndex) -> Parsed<()> {
+        let Some(name) = node.name() else {
+            return Ok(());
+        };
+        let pose = match node.vector::<6>("fromto")? {
+            None => self.document.compiler.pose(node)?,
+            Some([a, b, c, d, e, f]) => {
+                let (from, to) = (Vector3::new(a, b, c), Vector3::new(d, e, f));
+                let z = Unit::try_new(to - from, 1e-10).map(|z| z_to(&z));
+                math::pose(z.unwrap_or_default(), (from + to) / 2.0)
+            }
+        };
+        let site = FixedOffsetFrame::new(name, body, pose).with_model_instance(self.instance);
+        let added = self.target.plant.add_site(site);
+        added.map_err(|e| node.error(e))
+    }
+
+    pub(super) fn add_camera(&mut self, node: Node<'_>, body: BodyIndex) -> Parsed<()> {
+        node.ignore_attributes(&IGNORED_IN_CAMERA);
+        let number = self.num_cameras;
+        self.num_cameras += 1;
+        let name = node
+            .name()
+            .map_or_else(|| format!("camera{number}"), String::from);
+        if let Some(mode) = node.text("mode").filter(|m| m.trim() != "fixed") {
+            let message = format!(
+                "camera '{name}': mode '{mode}' is ignored: the camera is fixed to its body"
+            );
+            node.warning_at("mode", message);
+        }
+        let parallel = ["orthographic", "projection"].into_iter().find(|at| {
+            let value = node.text(at).map(str::trim);
+            matches!(value, Some("true" | "orthographic"))
+        });
+        if let Some(at) = parallel {
+            let message = format!(
+                "camera '{name}': orthographic projection is ignored: the projection is perspective"
+            );
+            node.warning_at(at, message);
+        }
+        let mut camera = ModelCamera::new(name, self.body_frame(body));
+        // MuJoCo's cameras look along -z, with y up.
+        let turned = math::pose(math::rotation_x(PI), Vector3::zeros());
+        camera.x_fc = self.document.compiler.pose(node)? * turned;
+        if let Some(fovy) = node.number("fovy")? {
+            camera.fov_y = fovy.to_radians();
+        }
+        if let Some(size) = node.vector::<2>("resolution")? {
+            let pixels = |x: f64| x.clamp(0.0, f64::from(u32::MAX)) as u32;
+            [camera.width, camera.height] = size.map(pixels);
+        }
+        if let Some(output) = node.text("output") {
+            camera.rgb = output.split_whitespace().any(|o| o == "rgb");
+            camera.depth = output.split_whitespace().any(|o| o == "depth");
+        }
+        let added = self.target.plant.add_model_camera(camera);
+        added.map_err(|e| node.error(e))
+    }
+
+    /// `<keyframe>`: positions under a name.
+    pub(super) fn add_keyframes(&mut self, root: Node<'d>) {
+        let keys = root.children_named("keyframe").flat_map(|k| k.children());
+        for (number, node) in keys.enumerate() {
+            // What went wrong was reported.
+            let _ = self.add_keyframe(node, number);
+        }
+    }
+
+    fn add_keyframe(&mut self, node: Node<'_>, number: usize) -> Parsed<()> {
+        if node.tag() != "key" {
+            node.ignored("<key> is expected");
+            return Ok(());
+        }
+        node.ignore_attributes(&IGNORED_IN_KEY);
+        let Some(qpos) = node.numbers("qpos")? else {
+            return Ok(());
+        };
+        let size = |c: &Coordinate| match c {
+            Coordinate::Free(_) => 7,
+            Coordinate::Ball(_) => 4,
+            Coordinate::Single(_) => 1,
+        };
+        let expected: usize = self.coordinates.iter().map(size).sum();
+        let name = node
+            .name()
+            .map_or_else(|| format!("key{number}"), String::from);
+        if qpos.len() != expected {
+            let message = format!(
+                "keyframe '{name}' is left out: 'qpos' has {} numbers, the joints that were read have \
+                 {expected} positions",
+                qpos.len()
+            );
+            node.warning_at("qpos", message);
+            return Ok(());
+        }
+        let mut keyframe = Keyframe {
+            name,
+            model_instance: self.instance,
+            positions: vec![],
+            free_poses: vec![],
+        };
+        let quaternion = |q: &[f64]| {
+            let q = math::quaternion_wxyz([q[0], q[1], q[2], q[3]]);
+            q.ok_or_else(|| node.error_at("qpos", "a quaternion is zero, a rotation is expected"))
+        };
+        let mut rest = &*qpos;
+        for coordinate in &self.coordinates {
+            let (own, others) = rest.split_at(size(coordinate));
+            rest = others;
+            match coordinate {
+                Coordinate::Free(body) => {
+                    let position = Vector3::new(own[0], own[1], own[2]);
+                    let pose = math::pose(quaternion(&own[3..])?, position);
+                    keyframe.free_poses.push((*body, pose));
+                }
+                Coordinate::Ball(joint) => {
+                    let angles = math::rpy_of(&quaternion(own)?);
+                    keyframe.positions.push((*joint, angles.as_slice().into()));
+                }
+                Coordinate::Single(joint) => keyframe.positions.push((*joint, own.into())),
+            }
+        }
+        let added = self.target.plant.add_keyframe(keyframe);
+        added.map_err(|e| node.error(e))
+    }
+}

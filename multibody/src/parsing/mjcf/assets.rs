@@ -1,0 +1,167 @@
+//! `<asset>`: meshes and materials.
+
+use super::super::xml::Parsed;
+use super::compiler::Compiler;
+use super::defaults::Defaults;
+use super::tree::Node;
+use nalgebra::Vector3;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tarragon_geometry::{
+    Convex, MassProperties, Mesh, MeshSource, Rgba, Shape, calc_mass_properties,
+};
+
+/// Attributes of `<mesh>` without a meaning for the plant.
+const IGNORED_IN_MESH: [(&str, &str); 6] = [
+    ("maxhullvert", "convex hulls are exact"),
+    ("refpos", "vertices are used as they are in the file"),
+    ("refquat", "vertices are used as they are in the file"),
+    ("smoothnormal", "normals are those of the file"),
+    ("vertex", "meshes are read from files only"),
+    ("builtin", "meshes are read from files only"),
+];
+
+/// Meshes and materials by name.
+#[derive(Debug, Default)]
+pub(super) struct Assets {
+    pub(super) meshes: BTreeMap<String, Mesh>,
+    /// Colours; none if the material gives none.
+    pub(super) materials: BTreeMap<String, Option<Rgba>>,
+}
+
+impl Assets {
+    /// `resolve` finds the file of a path or a URL.
+    pub(super) fn read(
+        root: Node<'_>,
+        compiler: &Compiler,
+        defaults: &Defaults,
+        resolve: &dyn Fn(&str) -> Result<PathBuf, String>,
+    ) -> Self {
+        let mut assets = Self::default();
+        for node in root.children_named("asset").flat_map(|a| a.children()) {
+            // What went wrong was reported.
+            let _ = match node.tag() {
+                "mesh" => assets.read_mesh(defaults.apply(node, None), compiler, resolve),
+                "material" => assets.read_material(node),
+                "texture" => {
+                    node.ignored("textures are not read");
+                    Ok(())
+                }
+                "hfield" => {
+                    node.ignored("there are no height fields");
+                    Ok(())
+                }
+                "skin" => {
+                    node.ignored("there are no deformable bodies");
+                    Ok(())
+                }
+                "model" => {
+                    node.ignored("models are not attached to models; use model directives");
+                    Ok(())
+                }
+                _ => {
+                    node.ignored("the element is not known here");
+                    Ok(())
+                }
+            };
+        }
+        assets
+    }
+
+    fn read_mesh(
+        &mut self,
+        node: Node<'_>,
+        compiler: &Compiler,
+        resolve: &dyn Fn(&str) -> Result<PathBuf, String>,
+    ) -> Parsed<()> {
+        node.ignore_attributes(&IGNORED_IN_MESH);
+        let name = node.name();
+        let Some(file) = node.own_text("file") else {
+            let name = name.unwrap_or_default();
+            node.warning(format!(
+                "mesh '{name}' has no attribute 'file'; it is left out: meshes are read from files only"
+            ));
+            return Ok(());
+        };
+        if let Some(other) = node
+            .text("inertia")
+            .map(str::trim)
+            .filter(|i| *i != "exact" && *i != "legacy")
+        {
+            let message = format!("inertia '{other}' is ignored: meshes are solid");
+            node.warning_at("inertia", message);
+        }
+        let stem = Path::new(file).file_stem();
+        let name = name.map_or_else(
+            || {
+                stem.map(|s| s.to_string_lossy().into_owned())
+                    .unwrap_or_default()
+            },
+            String::from,
+        );
+        let scale = node.vector::<3>("scale")?.unwrap_or([1.0; 3]);
+        let uri = match file.contains("://") {
+            true => file.into(),
+            false => Path::new(&compiler.mesh_directory)
+                .join(file)
+                .to_string_lossy()
+                .into_owned(),
+        };
+        let path = resolve(&uri).map_err(|why| node.error_at("file", why))?;
+        let binary = path
+            .extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("msh"));
+        let source: MeshSource = match binary {
+            true => super::msh::read(&path)
+                .map_err(|why| node.error_at("file", why))?
+                .into(),
+            false => path.into(),
+        };
+        let mesh = Mesh::with_scale(source, Vector3::from(scale));
+        let mesh = mesh.map_err(|e| node.error_at("scale", e))?;
+        self.meshes.insert(name, mesh);
+        Ok(())
+    }
+
+    /// Classes give materials nothing, as in Drake.
+    fn read_material(&mut self, node: Node<'_>) -> Parsed<()> {
+        let Some(name) = node.name() else {
+            return Err(node.error("<material> has no attribute 'name'"));
+        };
+        let rgba = read_rgba(node)?;
+        self.materials.insert(name.into(), rgba);
+        Ok(())
+    }
+}
+
+/// The colour of an element.
+pub(super) fn read_rgba(node: Node<'_>) -> Parsed<Option<Rgba>> {
+    let Some([r, g, b, a]) = node.vector::<4>("rgba")? else {
+        return Ok(None);
+    };
+    let rgba = Rgba::new(r, g, b, a);
+    rgba.map(Some).map_err(|e| node.error_at("rgba", e))
+}
+
+/// Mass properties of a mesh at 1 kg/m^3; those of its convex hull, with a warning, where the mesh
+/// encloses no volume or has an inertia that no body can have.
+pub(super) fn mass_of_mesh(node: Node<'_>, mesh: &Mesh) -> Parsed<MassProperties> {
+    let solid = calc_mass_properties(&mesh.clone().into(), 1.0).map_err(|e| e.to_string());
+    let why = match solid.map(|m| {
+        (
+            m,
+            crate::inertia::check_rotational(&m.inertia_about_center_of_mass()),
+        )
+    }) {
+        Ok((solid, Ok(()))) => return Ok(solid),
+        Ok((_, Err(why))) => why.to_string(),
+        Err(why) => why,
+    };
+    let hull = Convex::with_scale(mesh.source().clone(), mesh.scale3());
+    let hull = hull.and_then(|hull| calc_mass_properties(&Shape::from(hull), 1.0));
+    let hull = hull.map_err(|e| node.error(e))?;
+    node.warning(format!(
+        "{why}; the inertia is that of the mesh's convex hull instead"
+    ));
+    Ok(hull)
+}

@@ -1,0 +1,243 @@
+//! `<worldbody>` and `<body>`: the tree of bodies.
+
+use super::super::target::Target;
+use super::super::xml::Parsed;
+use super::Document;
+use super::compiler::InertiaFromGeom;
+use super::geoms::Solid;
+use super::tree::Node;
+use crate::index::{BodyIndex, FrameIndex, JointIndex, ModelInstanceIndex};
+use crate::inertia::{SpatialInertia, rotational_inertia};
+use nalgebra::{Isometry3, Matrix3, Vector3};
+use std::collections::BTreeMap;
+use tarragon_framework::math;
+
+const IGNORED: [(&str, &str); 3] = [
+    ("gravcomp", "gravity is not compensated"),
+    ("mocap", "bodies move by their joints"),
+    ("user", "there is no user data"),
+];
+
+/// Coordinates of MuJoCo's `qpos`, in its order.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Coordinate {
+    /// Position and quaternion of a body in the world.
+    Free(BodyIndex),
+    /// A quaternion.
+    Ball(JointIndex),
+    /// An angle or a distance.
+    Single(JointIndex),
+}
+
+/// Adds what a document has to a plant.
+pub(super) struct Builder<'d, 't, 'p> {
+    pub(super) document: &'d Document,
+    pub(super) target: &'t mut Target<'p>,
+    pub(super) instance: ModelInstanceIndex,
+    /// Bodies of the file and their poses in the world as the file puts them.
+    pub(super) poses: BTreeMap<BodyIndex, Isometry3<f64>>,
+    pub(super) bodies: BTreeMap<&'d str, BodyIndex>,
+    pub(super) joints: BTreeMap<&'d str, JointIndex>,
+    /// Where geoms with collision geometry are.
+    pub(super) collision_bodies: BTreeMap<String, BodyIndex>,
+    /// Inertia that is added along a joint.
+    pub(super) armatures: BTreeMap<JointIndex, f64>,
+    pub(super) coordinates: Vec<Coordinate>,
+    pub(super) num_cameras: usize,
+}
+
+/// A body to come.
+struct Waiting<'d> {
+    node: Node<'d>,
+    parent: BodyIndex,
+    x_wp: Isometry3<f64>,
+    childclass: Option<&'d str>,
+}
+
+impl<'d> Builder<'d, '_, '_> {
+    /// Adds geoms of the world and then all bodies, each before what is on it.
+    pub(super) fn add_worldbody(&mut self, world: Node<'d>) {
+        let childclass = self.childclass(world, None);
+        let identity = Isometry3::identity();
+        for geom in self.document.read_geoms(world, childclass, false) {
+            geom.register(BodyIndex::WORLD, self.target);
+            if let Some(name) = geom.collision_name() {
+                let bodies = &mut self.collision_bodies;
+                bodies.insert(name.into(), BodyIndex::WORLD);
+            }
+        }
+        self.add_annotations(world, BodyIndex::WORLD, childclass);
+        let mut waiting = bodies_in(world, BodyIndex::WORLD, identity, childclass);
+        while let Some(next) = waiting.pop() {
+            // What is on a body that could not be added was left out with it.
+            waiting.extend(self.add_body(&next).unwrap_or_default());
+        }
+    }
+
+    /// The frame of a body that was added.
+    pub(super) fn body_frame(&self, body: BodyIndex) -> FrameIndex {
+        let body = self.target.plant.body(body);
+        body.map_or(FrameIndex::WORLD, |b| b.body_frame())
+    }
+
+    fn childclass(&self, node: Node<'d>, around: Option<&'d str>) -> Option<&'d str> {
+        let own = node.own_text("childclass");
+        if let Some(class) = own {
+            self.document.defaults.check_childclass(node, class);
+        }
+        own.or(around)
+    }
+
+    /// Adds a body and what is on it; the result is the bodies that come next.
+    fn add_body(&mut self, waiting: &Waiting<'d>) -> Parsed<Vec<Waiting<'d>>> {
+        let Waiting {
+            node, parent, x_wp, ..
+        } = *waiting;
+        node.ignore_attributes(&IGNORED);
+        let childclass = self.childclass(node, waiting.childclass);
+        // With a wrong pose, reading goes on to find what else is wrong.
+        let x_pb = self.document.compiler.pose(node).unwrap_or_default();
+        let x_wb = x_wp * x_pb;
+        let inertial = node.first("inertial");
+        let from_geoms = match self.document.compiler.inertia_from_geom {
+            InertiaFromGeom::Always => true,
+            InertiaFromGeom::Auto => inertial.is_none(),
+            InertiaFromGeom::Never => false,
+        };
+        let geoms = self.document.read_geoms(node, childclass, from_geoms);
+        let inertia = match inertial {
+            _ if from_geoms => {
+                let solids = geoms.iter().filter_map(|g| g.solid);
+                total(solids).map_err(|e| node.error(e))
+            }
+            Some(inertial) => self.read_inertial(inertial),
+            None => Err(node.error(
+                "<body> has no <inertial>, and the compiler's 'inertiafromgeom' is off; give it one",
+            )),
+        };
+        let inertia = inertia.unwrap_or(SpatialInertia::zero());
+        let number = self.target.plant.num_bodies();
+        let name = node
+            .name()
+            .map_or_else(|| format!("body{number}"), String::from);
+        let body = self
+            .target
+            .plant
+            .add_rigid_body(&name, self.instance, inertia);
+        let body = body.map_err(|e| node.error(e))?;
+        if let Some(name) = node.name() {
+            self.bodies.insert(name, body);
+        }
+        self.poses.insert(body, x_wb);
+        self.add_joints(node, body, parent, &x_pb, &x_wb, childclass);
+        for geom in &geoms {
+            geom.register(body, self.target);
+            if let Some(name) = geom.collision_name() {
+                self.collision_bodies.insert(name.into(), body);
+            }
+        }
+        self.add_annotations(node, body, childclass);
+        Ok(bodies_in(node, body, x_wb, childclass))
+    }
+
+    fn read_inertial(&self, node: Node<'_>) -> Parsed<SpatialInertia> {
+        let Some(mass) = node.number("mass")? else {
+            return Err(node.error("<inertial> has no attribute 'mass'"));
+        };
+        if mass <= 0.0 {
+            let message = format!("the mass is {mass} kg, a positive value is expected");
+            return Err(node.error_at("mass", message));
+        }
+        let x_bi = self.document.compiler.pose(node)?;
+        let (moments, products, x_bi) = match (
+            node.vector::<3>("diaginertia")?,
+            node.vector::<6>("fullinertia")?,
+        ) {
+            (Some(moments), _) => (moments, [0.0; 3], x_bi),
+            (None, Some([xx, yy, zz, xy, xz, yz])) => {
+                if x_bi.rotation.angle() != 0.0 {
+                    node.warning(
+                            "<inertial> has 'fullinertia' and an orientation; the orientation is ignored: \
+                             'fullinertia' is in the frame of the body",
+                        );
+                }
+                let x_bi = math::pose(Default::default(), x_bi.translation.vector);
+                ([xx, yy, zz], [xy, xz, yz], x_bi)
+            }
+            (None, None) => {
+                let message = "<inertial> has neither 'diaginertia' nor 'fullinertia'";
+                return Err(node.error(message));
+            }
+        };
+        let inertia = rotational_inertia(moments, products, &x_bi);
+        let inertia = SpatialInertia::from_central(mass, x_bi.translation.vector, inertia);
+        inertia.map_err(|e| node.error(e))
+    }
+
+    /// Sites and cameras on a body, and warnings about what a body can not have.
+    fn add_annotations(&mut self, node: Node<'d>, body: BodyIndex, childclass: Option<&str>) {
+        for child in node.children() {
+            let why = match child.tag() {
+                "site" => {
+                    let site = self.document.defaults.apply(child, childclass);
+                    // What went wrong was reported.
+                    let _ = self.add_site(site, body);
+                    continue;
+                }
+                "camera" => {
+                    let camera = self.document.defaults.apply(child, childclass);
+                    let _ = self.add_camera(camera, body);
+                    continue;
+                }
+                "body" | "geom" => continue,
+                "joint" | "freejoint" | "inertial" if body != BodyIndex::WORLD => continue,
+                "joint" | "freejoint" | "inertial" => "the world has neither joints nor inertia",
+                "frame" => {
+                    "what is inside of it is left out as well; put the elements into the body"
+                }
+                "replicate" => "what is inside of it is left out as well; write the copies out",
+                "attach" => "models are not attached to models; use model directives",
+                "composite" | "flexcomp" => "there are no composite and no deformable bodies",
+                "light" => "lights are not part of models",
+                "plugin" => "there are no plugins",
+                _ => "the element is not known here",
+            };
+            child.ignored(why);
+        }
+    }
+}
+
+/// The bodies inside of an element, the last one first.
+fn bodies_in<'d>(
+    node: Node<'d>,
+    parent: BodyIndex,
+    x_wp: Isometry3<f64>,
+    childclass: Option<&'d str>,
+) -> Vec<Waiting<'d>> {
+    let bodies = node.children().rev().filter(|c| c.tag() == "body");
+    let waiting = bodies.map(|node| Waiting {
+        node,
+        parent,
+        x_wp,
+        childclass,
+    });
+    waiting.collect()
+}
+
+/// The sum of solids.
+fn total(solids: impl Iterator<Item = Solid> + Clone) -> crate::Result<SpatialInertia> {
+    let mass: f64 = solids.clone().map(|s| s.mass).sum();
+    if mass == 0.0 {
+        return Ok(SpatialInertia::zero());
+    }
+    let center = solids
+        .clone()
+        .map(|s| s.center * s.mass)
+        .sum::<Vector3<f64>>()
+        / mass;
+    let about = solids.map(|s| {
+        let p = s.center - center;
+        s.inertia + (Matrix3::from_diagonal_element(p.norm_squared()) - p * p.transpose()) * s.mass
+    });
+    SpatialInertia::from_central(mass, center, about.sum())
+}

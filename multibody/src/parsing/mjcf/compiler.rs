@@ -1,0 +1,266 @@
+//! `<compiler>` and `<option>`: how the rest of the file is meant.
+
+use super::super::xml::Parsed;
+use super::tree::Node;
+use crate::plant::MultibodyPlant;
+use nalgebra::{Isometry3, Quaternion, Unit, UnitQuaternion, Vector3};
+use std::f64::consts::PI;
+use tarragon_framework::math;
+
+/// Attributes of `<compiler>` that change nothing here.
+const IGNORED: [(&str, &str); 11] = [
+    ("alignfree", "free joints move body frames as they are"),
+    ("balanceinertia", "impossible inertias are errors"),
+    ("boundinertia", "inertias are taken as they are"),
+    ("boundmass", "masses are taken as they are"),
+    ("discardvisual", "all geometry is kept"),
+    ("fusestatic", "bodies without joints are kept and welded"),
+    ("inertiagrouprange", "geoms of all groups count for inertia"),
+    ("settotalmass", "masses are taken as they are"),
+    ("strippath", "paths of files are taken as they are"),
+    ("texturedir", "textures are not read"),
+    ("exactmeshinertia", "mesh inertia is always exact"),
+];
+
+/// Attributes of `<option>` about the medium and about integration; what else is about solvers.
+const IGNORED_OPTIONS: [(&str, &str); 8] = [
+    ("actuatorgroupdisable", "there are no groups of actuators"),
+    ("cone", "the plant has a contact model of its own"),
+    ("density", "there is no medium"),
+    ("integrator", "the simulator has integrators of its own"),
+    ("magnetic", "there is no magnetic field"),
+    ("timestep", "the plant has a time step of its own"),
+    ("viscosity", "there is no medium"),
+    ("wind", "there is no medium"),
+];
+
+/// Whether the inertia of bodies is that of their geoms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InertiaFromGeom {
+    Never,
+    /// For bodies without `<inertial>`.
+    Auto,
+    Always,
+}
+
+#[derive(Debug)]
+pub(super) struct Compiler {
+    degrees: bool,
+    /// Axes of Euler angles in order, upper case about fixed axes.
+    euler: [char; 3],
+    pub(super) autolimits: bool,
+    pub(super) inertia_from_geom: InertiaFromGeom,
+    /// Where mesh files are.
+    pub(super) mesh_directory: String,
+    /// Whether shapes are fitted to the bounding box of a mesh instead of its inertia box.
+    pub(super) fit_aabb: bool,
+}
+
+impl Default for Compiler {
+    fn default() -> Self {
+        Self {
+            degrees: true,
+            euler: ['x', 'y', 'z'],
+            autolimits: true,
+            inertia_from_geom: InertiaFromGeom::Auto,
+            mesh_directory: String::new(),
+            fit_aabb: false,
+        }
+    }
+}
+
+impl Compiler {
+    /// All `<compiler>` of a file, later ones over earlier ones.
+    pub(super) fn read(root: Node<'_>) -> Self {
+        let mut compiler = Self::default();
+        for node in root.children_named("compiler") {
+            // What went wrong was reported.
+            let _ = compiler.update(node);
+        }
+        compiler
+    }
+
+    fn update(&mut self, node: Node<'_>) -> Parsed<()> {
+        node.ignore_attributes(&IGNORED);
+        self.degrees = match node.text("angle").map(str::trim) {
+            Some("degree") => true,
+            Some("radian") => false,
+            None => self.degrees,
+            Some(other) => {
+                let message =
+                    format!("angle '{other}' is neither 'degree' nor 'radian'; it is ignored");
+                node.warning_at("angle", message);
+                self.degrees
+            }
+        };
+        self.autolimits = boolean(node, "autolimits")?.unwrap_or(self.autolimits);
+        self.fit_aabb = boolean(node, "fitaabb")?.unwrap_or(self.fit_aabb);
+        self.inertia_from_geom = match node.text("inertiafromgeom").map(str::trim) {
+            Some("false") => InertiaFromGeom::Never,
+            Some("auto") => InertiaFromGeom::Auto,
+            Some("true") => InertiaFromGeom::Always,
+            None => self.inertia_from_geom,
+            Some(other) => {
+                let message = format!(
+                    "inertiafromgeom '{other}' is not 'true', 'false' or 'auto'; it is ignored"
+                );
+                node.warning_at("inertiafromgeom", message);
+                self.inertia_from_geom
+            }
+        };
+        for directory in ["assetdir", "meshdir"] {
+            if let Some(text) = node.text(directory) {
+                self.mesh_directory = text.into();
+            }
+        }
+        if let Some(sequence) = node.text("eulerseq") {
+            let axes: Vec<char> = sequence.trim().chars().collect();
+            let known = axes.iter().all(|a| "xyzXYZ".contains(*a));
+            self.euler = <[char; 3]>::try_from(axes)
+                .ok()
+                .filter(|_| known)
+                .ok_or_else(|| {
+                    let message = format!(
+                        "eulerseq '{sequence}': three letters out of x, y, z (about axes that turn along) \
+                         and X, Y, Z (about fixed axes) are expected"
+                    );
+                    node.error_at("eulerseq", message)
+                })?;
+        }
+        if let Some(other) = node.text("coordinate").filter(|c| c.trim() != "local") {
+            let message = format!(
+                "coordinate '{other}': only 'local' is supported; load the model into MuJoCo 2.3 and save \
+                 it to get local coordinates"
+            );
+            return Err(node.error_at("coordinate", message));
+        }
+        Ok(())
+    }
+
+    /// An angle of the file in radians.
+    pub(super) fn angle(&self, angle: f64) -> f64 {
+        if self.degrees {
+            angle * (PI / 180.0)
+        } else {
+            angle
+        }
+    }
+
+    /// The pose that `pos` and the orientation of an element give; the identity if there is none.
+    pub(super) fn pose(&self, node: Node<'_>) -> Parsed<Isometry3<f64>> {
+        let position = node.vector::<3>("pos")?.unwrap_or_default();
+        let rotation = self.orientation(node)?.unwrap_or_default();
+        Ok(math::pose(rotation, position.into()))
+    }
+
+    /// The rotation that one of `quat`, `axisangle`, `euler`, `xyaxes` and `zaxis` gives.
+    fn orientation(&self, node: Node<'_>) -> Parsed<Option<UnitQuaternion<f64>>> {
+        let given = super::tree::ORIENTATIONS.map(|name| node.text(name).map(|_| name));
+        let given: Vec<&str> = given.into_iter().flatten().collect();
+        let (name, others) = match given.split_first() {
+            None => return Ok(None),
+            Some((name, others)) => (*name, others),
+        };
+        if !others.is_empty() {
+            let message = format!(
+                "<{}> has '{}'; only one attribute that gives an orientation is expected",
+                node.tag(),
+                given.join("' and '")
+            );
+            return Err(node.error(message));
+        }
+        let degenerate = |why: &str| {
+            node.warning_at(name, format!("attribute '{name}': {why}; it is ignored"));
+            UnitQuaternion::identity()
+        };
+        Ok(Some(match name {
+            "quat" => {
+                let q = node.vector::<4>(name)?.unwrap_or_default();
+                math::quaternion_wxyz(q).ok_or_else(|| {
+                    node.error_at(name, "the quaternion is zero, a rotation is expected")
+                })?
+            }
+            "axisangle" => {
+                let [x, y, z, angle] = node.vector::<4>(name)?.unwrap_or_default();
+                match Unit::try_new(Vector3::new(x, y, z), 1e-10) {
+                    Some(axis) => math::axis_angle(&axis, self.angle(angle)),
+                    None => degenerate("the axis is zero"),
+                }
+            }
+            "euler" => {
+                let angles = node.vector::<3>(name)?.unwrap_or_default();
+                let turns = self.euler.iter().zip(angles);
+                turns.fold(UnitQuaternion::identity(), |r, (axis, angle)| {
+                    let angle = self.angle(angle);
+                    let turn = match axis.to_ascii_lowercase() {
+                        'x' => math::rotation_x(angle),
+                        'y' => math::rotation_y(angle),
+                        _ => math::rotation_z(angle),
+                    };
+                    if axis.is_ascii_lowercase() {
+                        r * turn
+                    } else {
+                        turn * r
+                    }
+                })
+            }
+            "xyaxes" => {
+                let [x0, x1, x2, y0, y1, y2] = node.vector::<6>(name)?.unwrap_or_default();
+                let x = Unit::try_new(Vector3::new(x0, x1, x2), 1e-10);
+                let y = Vector3::new(y0, y1, y2);
+                let y = x.and_then(|x| Unit::try_new(y - x.into_inner() * x.dot(&y), 1e-10));
+                match (x, y) {
+                    (Some(x), Some(y)) => {
+                        let columns = [x.into_inner(), y.into_inner(), x.cross(&y)];
+                        math::rotation_from_matrix(&nalgebra::Matrix3::from_columns(&columns))
+                    }
+                    _ => degenerate("the axes are zero or parallel"),
+                }
+            }
+            _ => {
+                let z = node.vector::<3>(name)?.unwrap_or_default();
+                match Unit::try_new(Vector3::from(z), 1e-10) {
+                    Some(z) => z_to(&z),
+                    None => degenerate("the axis is zero"),
+                }
+            }
+        }))
+    }
+}
+
+/// The smallest rotation that takes the z axis to `z`; half a turn about x where that is not unique.
+pub(super) fn z_to(z: &Unit<Vector3<f64>>) -> UnitQuaternion<f64> {
+    if z.z < -1.0 + 1e-14 {
+        return UnitQuaternion::new_unchecked(Quaternion::new(0.0, 1.0, 0.0, 0.0));
+    }
+    math::rotation_between(&Vector3::z_axis(), z)
+}
+
+/// True or false; anything else is ignored with a warning.
+pub(super) fn boolean(node: Node<'_>, name: &str) -> Parsed<Option<bool>> {
+    Ok(match node.text(name).map(str::trim) {
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        None => None,
+        Some(other) => {
+            let message = format!("'{other}' is neither 'true' nor 'false'; '{name}' is ignored");
+            node.warning_at(name, message);
+            None
+        }
+    })
+}
+
+/// `<option>`: gravity.
+pub(super) fn read_options(root: Node<'_>, plant: &mut MultibodyPlant) {
+    for node in root.children_named("option") {
+        node.ignore_attributes(&IGNORED_OPTIONS);
+        if let Ok(Some(gravity)) = node.vector::<3>("gravity")
+            && let Err(error) = plant.set_gravity(gravity.into())
+        {
+            node.error_at("gravity", error);
+        }
+        for child in node.children() {
+            child.ignored("the plant has no switches of that kind");
+        }
+    }
+}

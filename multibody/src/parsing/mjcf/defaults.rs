@@ -1,0 +1,76 @@
+//! Default classes.
+
+use super::tree::{Attribute, Node, overlay};
+use std::collections::BTreeMap;
+
+/// What elements without a class get.
+const MAIN: &str = "main";
+
+/// Default attributes by class and element name.
+///
+/// A class starts from what the class around it says about the same element; a class that says nothing
+/// about an element gives it nothing (MuJoCo: what the class around it gives), as in Drake.
+#[derive(Debug, Default)]
+pub(super) struct Defaults {
+    classes: BTreeMap<String, BTreeMap<String, Vec<Attribute>>>,
+}
+
+impl Defaults {
+    pub(super) fn read(root: Node<'_>) -> Self {
+        let mut defaults = Self::default();
+        let mut waiting: Vec<(Node<'_>, Option<&str>)> =
+            root.children_named("default").map(|d| (d, None)).collect();
+        waiting.reverse();
+        while let Some((node, around)) = waiting.pop() {
+            let class = match (node.own_text("class"), around) {
+                (Some(class), _) => class,
+                (None, None) => MAIN,
+                (None, Some(_)) => {
+                    node.error("<default> inside of <default> has no attribute 'class'");
+                    continue;
+                }
+            };
+            for element in node.children().filter(|c| c.tag() != "default") {
+                let inherited = around
+                    .and_then(|around| defaults.get(around, element.tag()))
+                    .unwrap_or_default();
+                let attributes = overlay(element.own(), inherited).cloned().collect();
+                let entry = defaults.classes.entry(class.into()).or_default();
+                entry.insert(element.tag().into(), attributes);
+            }
+            defaults.classes.entry(class.into()).or_default();
+            let inside = node.children_named("default").map(|d| (d, Some(class)));
+            let inside: Vec<_> = inside.collect();
+            waiting.extend(inside.into_iter().rev());
+        }
+        defaults
+    }
+
+    fn get(&self, class: &str, tag: &str) -> Option<&[Attribute]> {
+        let attributes = self.classes.get(class)?.get(tag)?;
+        Some(attributes)
+    }
+
+    /// The element with the attributes of its class: the one that it names, else the one that bodies
+    /// around it give their children.
+    pub(super) fn apply<'a>(&'a self, node: Node<'a>, childclass: Option<&str>) -> Node<'a> {
+        let named = node.own().iter().find(|a| a.name == "class");
+        let class = named.map(|a| &*a.value).or(childclass).unwrap_or(MAIN);
+        if let Some(named) = named.filter(|_| !self.classes.contains_key(class) && class != MAIN) {
+            let message = format!(
+                "class '{}' is not defined; it gives no defaults",
+                named.value
+            );
+            node.warning_at("class", message);
+        }
+        node.with_defaults(self.get(class, node.tag()).unwrap_or_default())
+    }
+
+    /// Warns of a `childclass` that is not defined.
+    pub(super) fn check_childclass(&self, node: Node<'_>, class: &str) {
+        if !self.classes.contains_key(class) && class != MAIN {
+            let message = format!("class '{class}' is not defined; it gives no defaults");
+            node.warning_at("childclass", message);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! `<equality>`: what keeps bodies and joints together.
+//!
+//! `connect` becomes a ball constraint. Drake ignores all others; `weld` and `joint` are kept with the plant
+//! without acting on it.
+
+use super::super::xml::Parsed;
+use super::bodies::Builder;
+use super::tree::Node;
+use crate::constraint::{BallConstraint, WeldConstraint};
+use crate::equality::{EqualityKind, ModelEquality};
+use crate::index::BodyIndex;
+use nalgebra::Vector3;
+use tarragon_framework::math;
+
+const IGNORED_IN_CONNECT: [(&str, &str); 1] = [("active", "constraints are always on")];
+
+impl<'d> Builder<'d, '_, '_> {
+    pub(super) fn add_equalities(&mut self, root: Node<'d>) {
+        for node in root.children_named("equality").flat_map(|e| e.children()) {
+            let node = self.document.defaults.apply(node, None);
+            // What went wrong was reported.
+            let _ = match node.tag() {
+                "connect" => self.add_connect(node),
+                "weld" => self.keep_weld(node),
+                "joint" => self.keep_joint(node),
+                _ => {
+                    node.ignored("there are no constraints of that kind");
+                    Ok(())
+                }
+            };
+        }
+    }
+
+    /// A body of the model, the world if none is named.
+    fn other_body(&self, node: Node<'_>, at: &str) -> Parsed<BodyIndex> {
+        match node.own_text(at) {
+            Some(name) => self.body(node, at, name),
+            None => Ok(BodyIndex::WORLD),
+        }
+    }
+
+    fn add_connect(&mut self, node: Node<'_>) -> Parsed<()> {
+        node.ignore_attributes(&IGNORED_IN_CONNECT);
+        let Some(body1) = node.own_text("body1") else {
+            if node.own_text("site1").is_some() && node.own_text("site2").is_some() {
+                node.ignored("constraints are between bodies, not between sites");
+                return Ok(());
+            }
+            return Err(node.error("<connect> has no attributes 'body1' and 'anchor'"));
+        };
+        let Some(anchor) = node.vector::<3>("anchor")? else {
+            return Err(node.error("<connect> has 'body1' and no attribute 'anchor'"));
+        };
+        let ball = BallConstraint {
+            body_a: self.body(node, "body1", body1)?,
+            p_ap: anchor.into(),
+            body_b: self.other_body(node, "body2")?,
+            // Where the anchor is in the default configuration.
+            p_bq: None,
+        };
+        let added = self.target.plant.add_ball_constraint(ball);
+        added.map_err(|e| node.error(e))
+    }
+
+    fn keep(&mut self, node: Node<'_>, kind: EqualityKind) -> Parsed<()> {
+        node.warning(format!(
+            "<{}> is no constraint of the plant; it is kept in `MultibodyPlant::model_equalities`",
+            node.tag()
+        ));
+        let kept = self.target.plant.add_model_equality(ModelEquality {
+            name: node.name().unwrap_or_default().into(),
+            model_instance: self.instance,
+            active: node.text("active").is_none_or(|a| a.trim() != "false"),
+            kind,
+        });
+        kept.map_err(|e| node.error(e))
+    }
+
+    fn keep_weld(&mut self, node: Node<'_>) -> Parsed<()> {
+        let Some(body1) = node.own_text("body1") else {
+            node.ignored("constraints are between bodies, not between sites");
+            return Ok(());
+        };
+        let body_a = self.body(node, "body1", body1)?;
+        let body_b = self.other_body(node, "body2")?;
+        let given = node.vector::<7>("relpose")?;
+        let given =
+            given.and_then(|[x, y, z, q @ ..]| Some((math::quaternion_wxyz(q)?, [x, y, z])));
+        let x_ab = match given {
+            Some((rotation, position)) => math::pose(rotation, Vector3::from(position)),
+            // A quaternion of zeros stands for the configuration of the file.
+            None => {
+                let pose = |body| self.poses.get(body).copied().unwrap_or_default();
+                pose(&body_a).inv_mul(&pose(&body_b))
+            }
+        };
+        let weld = WeldConstraint {
+            body_a,
+            x_ap: x_ab,
+            body_b,
+            x_bq: Default::default(),
+        };
+        self.keep(node, EqualityKind::Weld(weld))
+    }
+
+    fn keep_joint(&mut self, node: Node<'_>) -> Parsed<()> {
+        let Some(joint1) = node.own_text("joint1") else {
+            return Err(node.error("<joint> of <equality> has no attribute 'joint1'"));
+        };
+        let joint0 = self.joint(node, "joint1", joint1)?;
+        let joint1 = node.own_text("joint2");
+        let joint1 = joint1
+            .map(|name| self.joint(node, "joint2", name))
+            .transpose()?;
+        let numbers = node.numbers("polycoef")?.unwrap_or(vec![0.0, 1.0]);
+        if numbers.len() > 5 {
+            let message = format!(
+                "'polycoef' has {} numbers, at most 5 are expected",
+                numbers.len()
+            );
+            return Err(node.error_at("polycoef", message));
+        }
+        let mut coefficients = [0.0; 5];
+        coefficients[..numbers.len()].copy_from_slice(&numbers);
+        let kind = EqualityKind::Joint {
+            joint0,
+            joint1,
+            coefficients,
+        };
+        self.keep(node, kind)
+    }
+}

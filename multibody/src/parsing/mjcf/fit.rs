@@ -1,0 +1,74 @@
+//! Shapes whose size is that of a mesh (`type` is a shape and `mesh` is given).
+//!
+//! The rules are those of MuJoCo's XML reference, `compiler/fitaabb`: the shape is in the mesh's frame of
+//! principal axes, and has the size of the box of the same inertia, or of the box around the mesh.
+
+use super::super::xml::Parsed;
+use super::assets::mass_of_mesh;
+use super::tree::Node;
+use nalgebra::{Isometry3, Matrix3, SymmetricEigen, Vector3};
+use tarragon_framework::math;
+use tarragon_geometry::Mesh;
+
+/// Three sizes as in attribute `size`, and the pose of the shape in the frame of the mesh.
+pub(super) fn fit(
+    node: Node<'_>,
+    kind: &str,
+    mesh: &Mesh,
+    to_box: bool,
+) -> Parsed<(Vec<f64>, Isometry3<f64>)> {
+    let solid = mass_of_mesh(node, mesh)?;
+    let eigen = SymmetricEigen::new(solid.inertia_about_center_of_mass());
+    // The largest moment first, so that the box is longest along z.
+    let mut order = [0, 1, 2];
+    order.sort_by(|a, b| eigen.eigenvalues[*b].total_cmp(&eigen.eigenvalues[*a]));
+    let moments = order.map(|i| eigen.eigenvalues[i]);
+    let (x, y) = (
+        eigen.eigenvectors.column(order[0]).into_owned(),
+        eigen.eigenvectors.column(order[1]).into_owned(),
+    );
+    let axes = Matrix3::from_columns(&[x, y, x.cross(&y)]);
+    let x_mp = math::pose(math::rotation_from_matrix(&axes), solid.center_of_mass());
+    let (mut size, center) = if to_box {
+        let surface = mesh.surface().map_err(|e| node.error(e))?;
+        let points = surface.vertices().iter();
+        let points: Vec<Vector3<f64>> = points
+            .map(|p| x_mp.inverse_transform_point(&(*p).into()).coords)
+            .collect();
+        like_box(kind, &points)
+    } else {
+        (like_inertia(kind, moments, solid.mass()), Vector3::zeros())
+    };
+    let scale = node.number("fitscale")?.unwrap_or(1.0);
+    size.iter_mut().for_each(|x| *x *= scale);
+    Ok((size, x_mp * nalgebra::Translation3::from(center)))
+}
+
+/// From the box of the same inertia, half sizes a <= b <= c.
+fn like_inertia(kind: &str, moments: [f64; 3], mass: f64) -> Vec<f64> {
+    let sum: f64 = moments.iter().sum();
+    let [a, b, c] = moments.map(|m| (1.5 * (sum - 2.0 * m).max(0.0) / mass).sqrt());
+    let radius = (a + b) / 2.0;
+    match kind {
+        "sphere" => vec![(a + b + c) / 3.0],
+        "capsule" => vec![radius, (c - radius / 2.0).max(0.0)],
+        "cylinder" => vec![radius, c],
+        _ => vec![a, b, c],
+    }
+}
+
+/// From the box around all points, half sizes a, b, c; the second result is its centre.
+fn like_box(kind: &str, points: &[Vector3<f64>]) -> (Vec<f64>, Vector3<f64>) {
+    let first = points.first().copied().unwrap_or_default();
+    let lower = points.iter().fold(first, |l, p| l.inf(p));
+    let upper = points.iter().fold(first, |u, p| u.sup(p));
+    let [a, b, c] = ((upper - lower) / 2.0).into();
+    let radius = a.max(b);
+    let size = match kind {
+        "sphere" => vec![radius.max(c)],
+        "capsule" => vec![radius, (c - radius).max(0.0)],
+        "cylinder" => vec![radius, c],
+        _ => vec![a, b, c],
+    };
+    (size, (lower + upper) / 2.0)
+}

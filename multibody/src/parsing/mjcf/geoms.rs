@@ -1,0 +1,359 @@
+//! `<geom>`: shapes, looks, friction and mass.
+
+use super::super::target::Target;
+use super::super::xml::Parsed;
+use super::Document;
+use super::assets::{mass_of_mesh, read_rgba};
+use super::compiler::z_to;
+use super::fit::fit;
+use super::tree::Node;
+use crate::geometry_registration::VisualProperties;
+use crate::index::BodyIndex;
+use nalgebra::{Isometry3, Matrix3, Unit, Vector3};
+use tarragon_framework::math;
+use tarragon_geometry::{
+    BoxShape, Capsule, CoulombFriction, Cylinder, Ellipsoid, HalfSpace, IllustrationProperties,
+    PerceptionProperties, ProximityProperties, Rgba, Shape, Sphere, calc_mass_properties,
+};
+
+const IGNORED: [(&str, &str); 4] = [
+    ("fluidcoef", "there is no medium"),
+    ("fluidshape", "there is no medium"),
+    ("shellinertia", "geoms are solid"),
+    ("user", "there is no user data"),
+];
+
+/// Density (kg/m^3) of a geom that gives neither mass nor density.
+const WATER: f64 = 1000.0;
+/// The last group of geoms that is drawn.
+const LAST_VISIBLE_GROUP: f64 = 2.0;
+
+/// Mass properties in the frame of the body.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Solid {
+    pub(super) mass: f64,
+    pub(super) center: Vector3<f64>,
+    /// About the centre.
+    pub(super) inertia: Matrix3<f64>,
+}
+
+/// A geom that was understood.
+pub(super) struct Geom<'a> {
+    node: Node<'a>,
+    name: String,
+    x_bg: Isometry3<f64>,
+    shape: Shape,
+    visible: bool,
+    collides: bool,
+    rgba: Rgba,
+    friction: CoulombFriction,
+    /// Only if it was asked for; planes have none.
+    pub(super) solid: Option<Solid>,
+}
+
+/// The colour of a geom that gives none.
+fn grey() -> Rgba {
+    Rgba::new(0.5, 0.5, 0.5, 1.0).expect("the numbers are within [0, 1]")
+}
+
+impl Document {
+    /// Reads the geoms of a body; those that are left out were reported.
+    pub(super) fn read_geoms<'a>(
+        &'a self,
+        body: Node<'a>,
+        childclass: Option<&str>,
+        want_mass: bool,
+    ) -> Vec<Geom<'a>> {
+        let mut geoms: Vec<Geom<'a>> = vec![];
+        for node in body.children_named("geom") {
+            let node = self.defaults.apply(node, childclass);
+            if let Ok(Some(geom)) = self.read_geom(node, geoms.len(), want_mass) {
+                geoms.push(geom);
+            }
+        }
+        geoms
+    }
+
+    fn read_geom<'a>(
+        &self,
+        node: Node<'a>,
+        index: usize,
+        want_mass: bool,
+    ) -> Parsed<Option<Geom<'a>>> {
+        let name = node
+            .name()
+            .map_or_else(|| format!("geom{index}"), String::from);
+        node.ignore_attributes(&IGNORED);
+        let Some((shape, x_bg)) = self.read_shape(node, &name)? else {
+            return Ok(None);
+        };
+        let number = |name: &str, default| Ok(node.number(name)?.unwrap_or(default));
+        let (contype, conaffinity) = (number("contype", 1.0)?, number("conaffinity", 1.0)?);
+        let collides = contype != 0.0 || conaffinity != 0.0;
+        if collides && (contype, conaffinity) != (1.0, 1.0) {
+            let at = match node.text("contype") {
+                Some(_) => "contype",
+                None => "conaffinity",
+            };
+            let message = format!(
+                "geom '{name}': contype={contype} and conaffinity={conaffinity} are ignored: the geom is \
+                 tested against all others"
+            );
+            node.warning_at(at, message);
+        }
+        if let Some(condim) = node.number("condim")?.filter(|c| *c != 3.0) {
+            let message =
+                format!("geom '{name}': condim={condim} is ignored: contacts have condim=3");
+            node.warning_at("condim", message);
+        }
+        let friction = self.read_friction(node, &name)?;
+        let rgba = match (read_rgba(node)?, node.text("material")) {
+            (Some(rgba), _) => Some(rgba),
+            (None, Some(material)) => self.assets.materials.get(material).copied().flatten(),
+            (None, None) => None,
+        };
+        if let Some(material) = node.text("material")
+            && !self.assets.materials.contains_key(material)
+        {
+            let message =
+                format!("geom '{name}': there is no material '{material}'; it is ignored");
+            node.warning_at("material", message);
+        }
+        let solid = match want_mass {
+            true => self.read_solid(node, &name, &shape, &x_bg)?,
+            false => None,
+        };
+        let visible = number("group", 0.0)? <= LAST_VISIBLE_GROUP;
+        Ok(Some(Geom {
+            node,
+            name,
+            x_bg,
+            shape,
+            visible,
+            collides,
+            rgba: rgba.unwrap_or_else(grey),
+            friction,
+            solid,
+        }))
+    }
+
+    fn read_friction(&self, node: Node<'_>, name: &str) -> Parsed<CoulombFriction> {
+        let numbers = node.numbers("friction")?.unwrap_or_default();
+        if numbers.len() > 1 {
+            let message = format!(
+                "geom '{name}': torsional and rolling friction are ignored: there is sliding friction only"
+            );
+            node.warning_at("friction", message);
+        }
+        let mu = numbers.first().copied().unwrap_or(1.0);
+        CoulombFriction::new(mu, mu).map_err(|e| node.error_at("friction", e))
+    }
+
+    /// The shape and its pose; `None` if the geom is left out.
+    fn read_shape(&self, node: Node<'_>, name: &str) -> Parsed<Option<(Shape, Isometry3<f64>)>> {
+        let kind = node.text("type").map_or("sphere", str::trim);
+        let fromto = node.vector::<6>("fromto")?;
+        match kind {
+            "plane" | "sphere" | "capsule" | "cylinder" | "mesh" => {}
+            "box" | "ellipsoid" if fromto.is_none() => {}
+            "box" | "ellipsoid" => {
+                let message =
+                    format!("geom '{name}' is left out: 'fromto' of a {kind} is not supported");
+                node.warning_at("fromto", message);
+                return Ok(None);
+            }
+            "hfield" | "sdf" => {
+                let message =
+                    format!("geom '{name}' is left out: there are no shapes of type '{kind}'");
+                node.warning_at("type", message);
+                return Ok(None);
+            }
+            other => {
+                let message = format!(
+                    "geom '{name}': type '{other}' is not known; plane, sphere, capsule, ellipsoid, \
+                     cylinder, box or mesh is expected"
+                );
+                return Err(node.error_at("type", message));
+            }
+        }
+        let (mut x_bg, half_length) = match fromto {
+            None => (self.compiler.pose(node)?, None),
+            Some([a, b, c, d, e, f]) => {
+                let (from, to) = (Vector3::new(a, b, c), Vector3::new(d, e, f));
+                let Some((z, length)) = Unit::try_new_and_get(to - from, 1e-10) else {
+                    let message = format!("geom '{name}': the two points of 'fromto' are the same");
+                    return Err(node.error_at("fromto", message));
+                };
+                (math::pose(z_to(&z), (from + to) / 2.0), Some(length / 2.0))
+            }
+        };
+        let mesh = match node.text("mesh").map(str::trim).filter(|_| kind != "plane") {
+            None if kind == "mesh" => {
+                let message = format!("geom '{name}' is a mesh and has no attribute 'mesh'");
+                return Err(node.error(message));
+            }
+            None => None,
+            Some(mesh) => match self.assets.meshes.get(mesh) {
+                Some(mesh) => Some(mesh),
+                None => {
+                    let message = format!("geom '{name}' is left out: there is no mesh '{mesh}'");
+                    node.warning_at("mesh", message);
+                    return Ok(None);
+                }
+            },
+        };
+        if mesh.is_none() || kind == "mesh" {
+            node.ignore_attributes(&[("fitscale", "the shape is not fitted to a mesh")]);
+        }
+        let size = match mesh {
+            Some(mesh) if kind == "mesh" => return Ok(Some((mesh.clone().into(), x_bg))),
+            Some(mesh) => {
+                let (size, x_mp) = fit(node, kind, mesh, self.compiler.fit_aabb)?;
+                x_bg *= x_mp;
+                size
+            }
+            None => node.numbers("size")?.unwrap_or_default(),
+        };
+        let shape = self.make_shape(node, name, kind, &size, half_length)?;
+        Ok(Some((shape, x_bg)))
+    }
+
+    fn make_shape(
+        &self,
+        node: Node<'_>,
+        name: &str,
+        kind: &str,
+        size: &[f64],
+        half_length: Option<f64>,
+    ) -> Parsed<Shape> {
+        let missing = |n: usize| {
+            let message = format!(
+                "geom '{name}': 'size' has {} numbers, at least {n} are expected of a {kind}",
+                size.len()
+            );
+            node.error_at("size", message)
+        };
+        let long = || match (size, half_length) {
+            ([r, ..], Some(half)) => Ok((*r, 2.0 * half)),
+            ([r, half, ..], None) => Ok((*r, 2.0 * half)),
+            ([], Some(_)) => Err(missing(1)),
+            _ => Err(missing(2)),
+        };
+        let three = || match size {
+            [a, b, c, ..] => Ok((*a, *b, *c)),
+            _ => Err(missing(3)),
+        };
+        let shape = match kind {
+            "plane" => Ok(Shape::from(HalfSpace)),
+            "capsule" => {
+                let (radius, length) = long()?;
+                Capsule::new(radius, length).map(Shape::from)
+            }
+            "cylinder" => {
+                let (radius, length) = long()?;
+                Cylinder::new(radius, length).map(Shape::from)
+            }
+            "box" => {
+                let (a, b, c) = three()?;
+                BoxShape::new(2.0 * a, 2.0 * b, 2.0 * c).map(Shape::from)
+            }
+            "ellipsoid" => {
+                let (a, b, c) = three()?;
+                Ellipsoid::new(a, b, c).map(Shape::from)
+            }
+            _ => {
+                if size.is_empty() {
+                    node.warning(format!(
+                        "geom '{name}' is a sphere without 'size' and gets the radius 0"
+                    ));
+                }
+                Sphere::new(size.first().copied().unwrap_or(0.0)).map(Shape::from)
+            }
+        };
+        shape.map_err(|e| node.error_at("size", format!("geom '{name}': {e}")))
+    }
+
+    fn read_solid(
+        &self,
+        node: Node<'_>,
+        name: &str,
+        shape: &Shape,
+        x_bg: &Isometry3<f64>,
+    ) -> Parsed<Option<Solid>> {
+        let unit = match shape {
+            Shape::HalfSpace(_) => return Ok(None),
+            // Only a sphere without a size gets here with nothing in it.
+            Shape::Sphere(s) if s.radius() == 0.0 && node.text("size").is_none() => {
+                return Ok(None);
+            }
+            Shape::Mesh(mesh) => mass_of_mesh(node, mesh)?,
+            shape => {
+                let unit = calc_mass_properties(shape, 1.0);
+                unit.map_err(|e| node.error(format!("geom '{name}': {e}")))?
+            }
+        };
+        if unit.volume() <= 0.0 {
+            let message = format!(
+                "geom '{name}' has no volume and thus no inertia; give it a size, or the body <inertial>"
+            );
+            return Err(node.error_at("size", message));
+        }
+        let density = node.number("density")?.unwrap_or(WATER);
+        let (mass, at) = match node.number("mass")? {
+            Some(mass) => (mass, "mass"),
+            None => (density * unit.volume(), "density"),
+        };
+        if !(mass >= 0.0 && mass.is_finite()) {
+            let message = format!(
+                "geom '{name}': the mass is {mass} kg, a finite value of at least 0 is expected"
+            );
+            return Err(node.error_at(at, message));
+        }
+        let r = x_bg.rotation.to_rotation_matrix();
+        let inertia = unit.inertia_about_center_of_mass() * (mass / unit.volume());
+        let inertia = r * inertia * r.inverse();
+        Ok(Some(Solid {
+            mass,
+            center: (x_bg * nalgebra::Point3::from(unit.center_of_mass())).coords,
+            // Rounding leaves the product slightly asymmetric.
+            inertia: (inertia + inertia.transpose()) * 0.5,
+        }))
+    }
+}
+
+impl Geom<'_> {
+    /// The name, if it is one that contacts are tested for.
+    pub(super) fn collision_name(&self) -> Option<&str> {
+        self.collides.then_some(&*self.name)
+    }
+
+    /// Adds the geom to the scene.
+    pub(super) fn register(&self, body: BodyIndex, target: &mut Target<'_>) {
+        let result = self.register_visual(body, target).and_then(|()| {
+            if !self.collides {
+                return Ok(());
+            }
+            let mut properties = ProximityProperties::new();
+            properties.set("material", "coulomb_friction", self.friction);
+            target.register_collision(body, self.x_bg, self.shape.clone(), &self.name, properties)
+        });
+        if let Err(error) = result {
+            self.node.error(format!("geom '{}': {error}", self.name));
+        }
+    }
+
+    fn register_visual(&self, body: BodyIndex, target: &mut Target<'_>) -> crate::Result<()> {
+        if !self.visible {
+            return Ok(());
+        }
+        let mut illustration = IllustrationProperties::new();
+        illustration.set("phong", "diffuse", self.rgba);
+        let mut perception = PerceptionProperties::new();
+        perception.set("phong", "diffuse", self.rgba);
+        let properties = VisualProperties {
+            illustration: Some(illustration),
+            perception: Some(perception),
+        };
+        target.register_visual(body, self.x_bg, self.shape.clone(), &self.name, properties)
+    }
+}

@@ -1,0 +1,175 @@
+//! From files to one tree: `<include>` is replaced by what is in the root of the file that it names.
+
+use super::super::diagnostic::{Diagnostic, Severity};
+use super::super::input::Input;
+use super::super::xml::{Parsed, Prepared, Reader, Reported};
+use super::tree::{Attribute, Element, Log, Place, Tree};
+use std::path::{Path, PathBuf};
+
+/// Files include each other to this depth.
+const MAX_DEPTH: usize = 32;
+/// So many `<include>` are followed.
+const MAX_INCLUDES: usize = 1000;
+/// So many attributes an element has; there are some thirty with a meaning.
+const MAX_ATTRIBUTES: usize = 200;
+/// So many elements are read; the largest published models have some ten thousand.
+const MAX_ELEMENTS: usize = 4_000_000;
+
+/// Reads a file and all that it includes.
+pub(super) fn read(input: &Input<'_>) -> (Tree, Log) {
+    let mut loader = Loader {
+        tree: Tree::default(),
+        log: Log::default(),
+        directory: input.directory,
+        open: vec![],
+        includes: 0,
+    };
+    let file = loader.open_file(input.file.into(), PathBuf::from(input.file));
+    // What went wrong was reported.
+    let _ = loader.add_document(input.bytes, file, None);
+    (loader.tree, loader.log)
+}
+
+struct Loader<'a> {
+    tree: Tree,
+    log: Log,
+    /// Where names of files start: that of the main file, as in MuJoCo.
+    directory: Option<&'a Path>,
+    /// The files that are being read, each included by the one before.
+    open: Vec<PathBuf>,
+    includes: usize,
+}
+
+impl Loader<'_> {
+    fn open_file(&mut self, name: String, path: PathBuf) -> usize {
+        self.log.files.push(name);
+        self.open.push(path.canonicalize().unwrap_or(path));
+        self.log.files.len() - 1
+    }
+
+    /// Adds the root of a document, or, under a parent, what is in the root.
+    fn add_document(&mut self, bytes: &[u8], file: usize, parent: Option<usize>) -> Parsed<()> {
+        let name = self.log.files[file].clone();
+        let text = String::from_utf8_lossy(bytes);
+        if let Err(error) = std::str::from_utf8(bytes) {
+            self.log.push(Diagnostic {
+                severity: Severity::Warning,
+                ..Diagnostic::of_file(
+                    &name,
+                    format!("byte {} is not UTF-8; it is replaced", error.valid_up_to()),
+                )
+            });
+        }
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let prepared = Prepared::new(text);
+        let document = prepared.parse(&name).map_err(|error| {
+            self.log.push(error);
+            Reported
+        })?;
+        let reader = Reader::new(&name, &prepared);
+        let root = document.root_element();
+        let place = |(line, column)| Place { file, line, column };
+        let mut waiting = match parent {
+            None => vec![(root, None)],
+            Some(_) => reader.elements(root).map(|c| (c, parent)).collect(),
+        };
+        waiting.reverse();
+        while let Some((node, parent)) = waiting.pop() {
+            let element = Element {
+                tag: reader.tag(node).into(),
+                attributes: reader
+                    .attributes(node)
+                    .map(|(name, value, at)| Attribute {
+                        name: name.into(),
+                        value: value.into(),
+                        place: place(at),
+                    })
+                    .collect(),
+                children: vec![],
+                place: place(reader.place(node)),
+            };
+            if let (Some(parent), "include") = (parent, &*element.tag) {
+                self.include(&element, parent)?;
+                continue;
+            }
+            if element.attributes.len() > MAX_ATTRIBUTES {
+                let message = format!("there are more than {MAX_ATTRIBUTES} attributes");
+                return Err(self.error(element.place, message));
+            }
+            let index = self.tree.elements.len();
+            if index == MAX_ELEMENTS {
+                let message = format!("there are more than {MAX_ELEMENTS} elements");
+                return Err(self.error(element.place, message));
+            }
+            self.tree.elements.push(element);
+            if let Some(parent) = parent {
+                self.tree.elements[parent].children.push(index);
+            }
+            let children: Vec<_> = reader.elements(node).map(|c| (c, Some(index))).collect();
+            waiting.extend(children.into_iter().rev());
+        }
+        Ok(())
+    }
+
+    fn error(&self, place: Place, message: impl std::fmt::Display) -> Reported {
+        self.log.report(Severity::Error, place, message);
+        Reported
+    }
+
+    fn include(&mut self, element: &Element, parent: usize) -> Parsed<()> {
+        let at = element.place;
+        let file = element.attributes.iter().find(|a| a.name == "file");
+        let Some(file) = file.filter(|a| !a.value.trim().is_empty()) else {
+            return Err(self.error(at, "<include> has no attribute 'file'"));
+        };
+        let (name, at) = (file.value.trim(), file.place);
+        self.includes += 1;
+        if self.includes > MAX_INCLUDES || self.open.len() > MAX_DEPTH {
+            let message = format!(
+                "<include> of '{name}': more than {MAX_INCLUDES} files, or files nested deeper than \
+                 {MAX_DEPTH}"
+            );
+            return Err(self.error(at, message));
+        }
+        let path = self.find(name).map_err(|why| self.error(at, why))?;
+        let canonical = path.canonicalize().unwrap_or(path.clone());
+        if self.open.contains(&canonical) {
+            let message = format!("<include> of '{name}': the file includes itself");
+            return Err(self.error(at, message));
+        }
+        let bytes = std::fs::read(&path).map_err(|error| {
+            let message = format!("<include> of '{}': {error}", path.display());
+            self.error(at, message)
+        })?;
+        let file = self.open_file(path.display().to_string(), path);
+        let result = self.add_document(&bytes, file, Some(parent));
+        self.open.pop();
+        result
+    }
+
+    /// The included file: relative to the main file, else to the file that includes it.
+    fn find(&self, name: &str) -> Result<PathBuf, String> {
+        if Path::new(name).is_absolute() {
+            return Ok(name.into());
+        }
+        let Some(directory) = self.directory else {
+            return Err(format!(
+                "<include> of '{name}': the name is relative to the model file, but the model was given \
+                 as text; give an absolute name or load the model from a file"
+            ));
+        };
+        let path = directory.join(name);
+        if path.is_file() {
+            return Ok(path);
+        }
+        let including = self.open.last().and_then(|p| p.parent());
+        match including.map(|d| d.join(name)).filter(|p| p.is_file()) {
+            Some(path) => Ok(path),
+            None => Err(format!(
+                "<include> of '{name}': '{}' does not exist; names are relative to the directory of the \
+                 main file",
+                path.display()
+            )),
+        }
+    }
+}

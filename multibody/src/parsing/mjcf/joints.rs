@@ -1,0 +1,238 @@
+//! `<joint>` and `<freejoint>`: how a body moves in its parent.
+
+use super::super::xml::{Parsed, Reported};
+use super::bodies::{Builder, Coordinate};
+use super::tree::Node;
+use crate::index::{BodyIndex, JointIndex};
+use crate::inertia::SpatialInertia;
+use crate::joint::Joint;
+use nalgebra::{Isometry3, Unit, Vector3};
+use std::f64::consts::TAU;
+use tarragon_framework::math;
+
+const IGNORED: [(&str, &str); 9] = [
+    ("actuatorfrclimited", "efforts are limited by actuators"),
+    ("actuatorfrcrange", "efforts are limited by actuators"),
+    ("actuatorgravcomp", "gravity is not compensated"),
+    ("frictionloss", "joints have no dry friction"),
+    ("group", "joints are not drawn"),
+    ("springdamper", "joints have no springs"),
+    ("springref", "joints have no springs"),
+    ("stiffness", "joints have no springs"),
+    ("user", "there is no user data"),
+];
+
+/// Is it a joint with six degrees of freedom?
+pub(super) fn is_free(node: Node<'_>) -> bool {
+    node.tag() == "freejoint" || node.text("type").is_some_and(|t| t.trim() == "free")
+}
+
+impl<'d> Builder<'d, '_, '_> {
+    /// Adds the joints between a parent and a body.
+    ///
+    /// Several joints get bodies without mass between them. All but the last of them are placed as if
+    /// the body were at the origin of its parent: in Drake, whose kinematics this is, the pose of the
+    /// body enters with the last joint.
+    pub(super) fn add_joints(
+        &mut self,
+        body_node: Node<'d>,
+        body: BodyIndex,
+        parent: BodyIndex,
+        x_pb: &Isometry3<f64>,
+        x_wb: &Isometry3<f64>,
+        childclass: Option<&str>,
+    ) {
+        let nodes = body_node
+            .children()
+            .filter(|c| matches!(c.tag(), "joint" | "freejoint"));
+        let nodes = nodes.map(|n| self.document.defaults.apply(n, childclass));
+        let (free, nodes): (Vec<_>, Vec<_>) = nodes.partition(|n| is_free(*n));
+        if let Some(first) = free.first() {
+            self.check_free(*first);
+            if let Some(other) = free[1..].iter().chain(&nodes).next() {
+                first.warning(format!(
+                    "a free joint and another <{}> are joints of one body; the free ones are left out if \
+                     there are others",
+                    other.tag()
+                ));
+            }
+        }
+        let added = match nodes.split_last() {
+            None if free.is_empty() => {
+                let (p, b) = (self.body_frame(parent), self.body_frame(body));
+                let welded = self.target.plant.weld_frames(p, b, *x_pb);
+                welded.map(|_| ()).map_err(|e| body_node.error(e))
+            }
+            None => {
+                self.coordinates.push(Coordinate::Free(body));
+                let placed = self.target.plant.set_default_free_body_pose(body, *x_wb);
+                placed.map_err(|e| body_node.error(e))
+            }
+            Some((last, others)) => self.add_chain(body, parent, x_pb, others, *last),
+        };
+        // What went wrong was reported.
+        let _ = added;
+    }
+
+    fn check_free(&self, node: Node<'_>) {
+        if node.tag() == "joint" {
+            node.ignore_attributes(&IGNORED);
+            if let Ok(Some(_)) = node.number("damping") {
+                node.ignore_attributes(&[("damping", "free joints have none")]);
+            }
+        }
+    }
+
+    fn add_chain(
+        &mut self,
+        body: BodyIndex,
+        parent: BodyIndex,
+        x_pb: &Isometry3<f64>,
+        others: &[Node<'d>],
+        last: Node<'d>,
+    ) -> Parsed<()> {
+        let name = self.body_name(body);
+        let mut parent = parent;
+        for (i, node) in others.iter().enumerate() {
+            let between = format!("{name}{i}");
+            let zero = SpatialInertia::zero();
+            let added = self
+                .target
+                .plant
+                .add_rigid_body(&between, self.instance, zero);
+            let between = added.map_err(|e| node.error(e))?;
+            self.add_joint(*node, parent, between, &Isometry3::identity())?;
+            parent = between;
+        }
+        self.add_joint(last, parent, body, x_pb)
+    }
+
+    fn body_name(&self, body: BodyIndex) -> String {
+        let body = self.target.plant.body(body);
+        body.map_or(String::new(), |b| b.name().into())
+    }
+
+    fn add_joint(
+        &mut self,
+        node: Node<'d>,
+        parent: BodyIndex,
+        child: BodyIndex,
+        x_pb: &Isometry3<f64>,
+    ) -> Parsed<()> {
+        node.ignore_attributes(&IGNORED);
+        let name = node.name().map_or_else(
+            || format!("{}-{}", self.body_name(parent), self.body_name(child)),
+            String::from,
+        );
+        let kind = node.text("type").map_or("hinge", str::trim);
+        let position = Vector3::from(node.vector::<3>("pos")?.unwrap_or_default());
+        let axis = Vector3::from(node.vector::<3>("axis")?.unwrap_or([0.0, 0.0, 1.0]));
+        let damping = node.number("damping")?.unwrap_or(0.0);
+        let compiler = &self.document.compiler;
+        let scale = |x: f64| match kind {
+            "slide" => x,
+            _ => compiler.angle(x),
+        };
+        let reference = scale(node.number("ref")?.unwrap_or(0.0));
+        let x_bj = Isometry3::from(position);
+        let unit = Unit::try_new(axis, 1e-10).unwrap_or(Vector3::z_axis());
+        // At q = ref the body is where the file puts it.
+        let (joint, x_jm) = match kind {
+            "hinge" => (
+                Joint::revolute(&name, parent, child, axis),
+                math::pose(math::axis_angle(&unit, reference), Vector3::zeros()),
+            ),
+            "slide" => (
+                Joint::prismatic(&name, parent, child, axis),
+                Isometry3::from(unit.into_inner() * reference),
+            ),
+            "ball" => (
+                Ok(Joint::ball_rpy(&name, parent, child)),
+                Isometry3::identity(),
+            ),
+            other => {
+                let message = format!(
+                    "joint '{name}': type '{other}' is not known; hinge, slide, ball or free is expected"
+                );
+                return Err(node.error_at("type", message));
+            }
+        };
+        let at_axis = |e: crate::Error| node.error_at("axis", e);
+        let mut joint = joint
+            .map_err(at_axis)?
+            .with_pose_on_parent(x_pb * x_bj)
+            .with_pose_on_child(x_bj * x_jm)
+            .with_model_instance(self.instance)
+            .with_damping(damping)
+            .map_err(|e| node.error_at("damping", e))?;
+        if kind == "ball" {
+            node.ignore_attributes(&[("range", "ball joints have no limits")]);
+        } else {
+            if let Some([lower, upper]) = self.limits(node, "limited", "range")? {
+                let (lower, upper) = (scale(lower), scale(upper));
+                let limited = joint.with_position_limits(vec![lower], vec![upper]);
+                joint = limited.map_err(|e| node.error_at("range", e))?;
+            }
+            if reference != 0.0 {
+                let moved = joint.with_default_positions(vec![reference]);
+                joint = moved.map_err(|e| node.error_at("ref", e))?;
+            }
+        }
+        let armature = node.number("armature")?.unwrap_or(0.0);
+        if armature < 0.0 {
+            let message = format!(
+                "joint '{name}': the armature is {armature}, a value of at least 0 is expected"
+            );
+            return Err(node.error_at("armature", message));
+        }
+        let index = self.target.plant.add_joint(joint);
+        let index = index.map_err(|e| node.error(e))?;
+        if let Some(name) = node.name() {
+            self.joints.insert(name, index);
+        }
+        self.armatures.insert(index, armature);
+        self.coordinates.push(match kind {
+            "ball" => Coordinate::Ball(index),
+            _ => Coordinate::Single(index),
+        });
+        if kind == "hinge" && reference.abs() > TAU {
+            node.warning_at(
+                "ref",
+                format!("joint '{name}': ref is {reference} rad, more than a turn"),
+            );
+        }
+        Ok(())
+    }
+
+    /// A joint of the model by the name that an attribute gives.
+    pub(super) fn joint(&self, node: Node<'_>, at: &str, name: &str) -> Parsed<JointIndex> {
+        if let Some(joint) = self.joints.get(name) {
+            return Ok(*joint);
+        }
+        // Joints whose names were made, and the message.
+        let joint = self.target.plant.joint_by_name_in(name, self.instance);
+        joint.map_err(|e| node.error_at(at, e))
+    }
+
+    /// A range that is to be respected: if the switch is `true`, or `auto` and the range is given.
+    pub(super) fn limits(
+        &self,
+        node: Node<'_>,
+        switch: &str,
+        range: &str,
+    ) -> Result<Option<[f64; 2]>, Reported> {
+        let given = node.range(range)?;
+        match node.choice(switch, &["true", "false", "auto"])? {
+            Some("true") => Ok(Some(given.unwrap_or_default())),
+            Some("false") => Ok(None),
+            _ if given.is_some() && !self.document.compiler.autolimits => {
+                let message = format!(
+                    "'{range}' is given without '{switch}', and the compiler's 'autolimits' is off; set \
+                     '{switch}'"
+                );
+                Err(node.error_at(range, message))
+            }
+            _ => Ok(given),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! MJCF, the XML of MuJoCo.
+//!
+//! The format is described by the "XML Reference" of MuJoCo's documentation. Names, order and what is left
+//! out with a warning are Drake's, so that a model is the same plant here as there. Where Drake departs
+//! from MuJoCo, this parser goes with Drake:
+//!
+//! * Of several joints of one body, only the last one is at the pose of the body; the others are placed
+//!   as if it were zero. Bodies without mass are between them.
+//! * A class that says nothing about an element gives it nothing, also where a class around it does.
+//!   Materials have no defaults.
+//! * `ctrlrange` is an effort limit, also of a position servo, whose damping gain is `kd` and not `kv`.
+//! * `contype` and `conaffinity` only tell whether a geom has collision geometry, `group` whether it is
+//!   drawn (up to 2).
+//! * Meshes collide as they are, not as their convex hulls.
+//! * `frame`, `replicate`, `composite`, `flexcomp`, `attach`, tendons, sensors and height fields are left
+//!   out; so are bodies inside of a `frame`.
+//!
+//! What Drake refuses and this parser reads:
+//!
+//! * meshes in all formats that [`tarragon_geometry::Mesh`] reads, and MuJoCo's MSH,
+//! * shapes whose size is fitted to a mesh,
+//! * `type="sdf"` geoms are left out with a warning,
+//! * `exclude` and `connect` of the world body,
+//! * an included file is also looked for beside the file that includes it.
+//!
+//! What Drake ignores and this parser keeps, without making it part of the plant: sites
+//! ([`crate::MultibodyPlant::sites`]), cameras (`model_cameras`), keyframes (`keyframes`), `weld` and
+//! `joint` equalities (`model_equalities`).
+
+mod actuators;
+mod annotations;
+mod assets;
+mod bodies;
+mod compiler;
+mod contact;
+mod defaults;
+mod equality;
+mod fit;
+mod geoms;
+mod include;
+mod joints;
+mod msh;
+mod tree;
+
+use super::diagnostic::Diagnostic;
+use super::input::{Input, Naming};
+use super::target::Target;
+use crate::index::ModelInstanceIndex;
+use assets::Assets;
+use bodies::Builder;
+use compiler::Compiler;
+use defaults::Defaults;
+use std::collections::BTreeMap;
+use tree::{Log, Node, Tree};
+
+/// Why elements under the root are left out.
+const IGNORED: [(&str, &str); 7] = [
+    ("deformable", "there are no deformable bodies"),
+    ("extension", "there are no plugins"),
+    ("sensor", "sensors are not part of models"),
+    ("statistic", "there is no visualizer to tell"),
+    ("tendon", "there are no tendons"),
+    ("visual", "there is no visualizer to tell"),
+    ("flex", "there are no deformable bodies"),
+];
+/// Elements under the root that are read, or have nothing to say to a plant.
+const KNOWN: [&str; 11] = [
+    "compiler",
+    "option",
+    "size",
+    "default",
+    "asset",
+    "worldbody",
+    "actuator",
+    "contact",
+    "equality",
+    "keyframe",
+    "custom",
+];
+
+/// What is known before bodies are added.
+struct Document {
+    compiler: Compiler,
+    defaults: Defaults,
+    assets: Assets,
+}
+
+/// Adds the model of an MJCF file.
+pub(crate) fn parse(
+    input: &Input<'_>,
+    naming: &Naming<'_>,
+    target: &mut Target<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<ModelInstanceIndex> {
+    let (tree, log) = include::read(input);
+    let model = add_model(input, naming, target, &tree, &log);
+    diagnostics.extend(log.into_diagnostics());
+    model.into_iter().collect()
+}
+
+fn add_model(
+    input: &Input<'_>,
+    naming: &Naming<'_>,
+    target: &mut Target<'_>,
+    tree: &Tree,
+    log: &Log,
+) -> Option<ModelInstanceIndex> {
+    // Otherwise the file could not be read, which was reported.
+    tree.elements.first()?;
+    let root = Node::root(tree, log);
+    if root.tag() != "mujoco" {
+        root.error(format!(
+            "the root is <{}>, <mujoco> is expected",
+            root.tag()
+        ));
+        return None;
+    }
+    let Some(name) = naming.name.or(root.own_text("model")) else {
+        root.error("<mujoco> has no attribute 'model'; give it a name, or load it under a name");
+        return None;
+    };
+    let instance = target.add_model_instance(naming.scope, name);
+    let instance = instance.map_err(|e| root.error_at("model", e)).ok()?;
+    compiler::read_options(root, target.plant);
+    let compiler = Compiler::read(root);
+    let defaults = Defaults::read(root);
+    let resolve = |uri: &str| target.resolve(uri, input.directory);
+    let assets = Assets::read(root, &compiler, &defaults, &resolve);
+    let document = Document {
+        compiler,
+        defaults,
+        assets,
+    };
+    let mut builder = Builder {
+        document: &document,
+        target,
+        instance,
+        poses: BTreeMap::new(),
+        bodies: BTreeMap::new(),
+        joints: BTreeMap::new(),
+        collision_bodies: BTreeMap::new(),
+        armatures: BTreeMap::new(),
+        coordinates: vec![],
+        num_cameras: 0,
+    };
+    for world in root.children_named("worldbody") {
+        builder.add_worldbody(world);
+    }
+    builder.add_actuators(root);
+    builder.add_contact(root);
+    builder.add_equalities(root);
+    builder.add_keyframes(root);
+    for node in root.children() {
+        if let Some((_, why)) = IGNORED.iter().find(|(tag, _)| *tag == node.tag()) {
+            node.ignored(why);
+        } else if !KNOWN.contains(&node.tag()) {
+            node.ignored("the element is not known here");
+        }
+    }
+    Some(instance)
+}

@@ -1,0 +1,235 @@
+//! An MJCF document: the elements of all its files in one tree, and reports about them.
+
+use super::super::diagnostic::{Diagnostic, Severity};
+use super::super::xml::{Parsed, Reported, exactly, parse_numbers};
+use std::cell::RefCell;
+use std::fmt::Display;
+
+/// A place in one of the files; line and column count from 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) file: usize,
+    pub(super) line: u32,
+    pub(super) column: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Attribute {
+    pub(super) name: String,
+    pub(super) value: String,
+    pub(super) place: Place,
+}
+
+#[derive(Debug)]
+pub(super) struct Element {
+    pub(super) tag: String,
+    pub(super) attributes: Vec<Attribute>,
+    /// Indices of elements, in order.
+    pub(super) children: Vec<usize>,
+    pub(super) place: Place,
+}
+
+/// All elements; the root is the first. A flat list: files nest as deep as they like.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    pub(super) elements: Vec<Element>,
+}
+
+/// What there is to say about the files.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    /// Names of the files, by index.
+    pub(super) files: Vec<String>,
+    diagnostics: RefCell<Vec<Diagnostic>>,
+}
+
+impl Log {
+    pub(super) fn report(&self, severity: Severity, place: Place, message: impl Display) {
+        self.push(Diagnostic {
+            severity,
+            file: self.files[place.file].clone(),
+            line: place.line,
+            column: place.column,
+            message: message.to_string(),
+        });
+    }
+    pub(super) fn push(&self, diagnostic: Diagnostic) {
+        self.diagnostics.borrow_mut().push(diagnostic);
+    }
+    pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
+        self.diagnostics.into_inner()
+    }
+}
+
+/// The attributes that give an orientation; an element has at most one of them.
+pub(super) const ORIENTATIONS: [&str; 5] = ["quat", "axisangle", "euler", "xyaxes", "zaxis"];
+
+/// `own` attributes, and those of `defaults` that they leave open. Any orientation stands for all of
+/// them; a name is nobody's default.
+pub(super) fn overlay<'a>(
+    own: &'a [Attribute],
+    defaults: &'a [Attribute],
+) -> impl Iterator<Item = &'a Attribute> {
+    let turned = own.iter().any(is_orientation);
+    let open = move |a: &&Attribute| {
+        let named = matches!(&*a.name, "name" | "class");
+        let given = own.iter().any(|o| o.name == a.name) || (turned && is_orientation(a));
+        !named && !given
+    };
+    own.iter().chain(defaults.iter().filter(open))
+}
+
+fn is_orientation(attribute: &Attribute) -> bool {
+    ORIENTATIONS.contains(&&*attribute.name)
+}
+
+/// An element, with the attributes that its class gives it.
+#[derive(Clone, Copy)]
+pub(super) struct Node<'a> {
+    tree: &'a Tree,
+    log: &'a Log,
+    index: usize,
+    defaults: &'a [Attribute],
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn root(tree: &'a Tree, log: &'a Log) -> Self {
+        Self {
+            tree,
+            log,
+            index: 0,
+            defaults: &[],
+        }
+    }
+    pub(super) fn with_defaults(self, defaults: &'a [Attribute]) -> Self {
+        Self { defaults, ..self }
+    }
+    fn element(&self) -> &'a Element {
+        &self.tree.elements[self.index]
+    }
+    pub(super) fn tag(&self) -> &'a str {
+        &self.element().tag
+    }
+    /// Children, without what their classes give them.
+    pub(super) fn children(&self) -> impl DoubleEndedIterator<Item = Node<'a>> + use<'a> {
+        let parent = *self;
+        self.element().children.iter().map(move |&index| Node {
+            index,
+            defaults: &[],
+            ..parent
+        })
+    }
+    /// Children of a name.
+    pub(super) fn children_named(&self, tag: &'a str) -> impl Iterator<Item = Node<'a>> + use<'a> {
+        self.children().filter(move |c| c.tag() == tag)
+    }
+    pub(super) fn first(&self, tag: &'a str) -> Option<Node<'a>> {
+        self.children().find(|c| c.tag() == tag)
+    }
+
+    /// The element's own attributes.
+    pub(super) fn own(&self) -> &'a [Attribute] {
+        &self.element().attributes
+    }
+    /// Its own attributes and those of its class.
+    pub(super) fn attributes(&self) -> impl Iterator<Item = &'a Attribute> + use<'a> {
+        overlay(self.own(), self.defaults)
+    }
+    fn find(&self, name: &str) -> Option<&'a Attribute> {
+        self.attributes().find(|a| a.name == name)
+    }
+    pub(super) fn text(&self, name: &str) -> Option<&'a str> {
+        self.find(name).map(|a| &*a.value)
+    }
+    /// An attribute of the element itself that is not blank.
+    pub(super) fn own_text(&self, name: &str) -> Option<&'a str> {
+        let own = self.own().iter().find(|a| a.name == name);
+        own.map(|a| a.value.trim()).filter(|v| !v.is_empty())
+    }
+    pub(super) fn name(&self) -> Option<&'a str> {
+        self.own_text("name")
+    }
+
+    pub(super) fn error(&self, message: impl Display) -> Reported {
+        self.log
+            .report(Severity::Error, self.element().place, message);
+        Reported
+    }
+    pub(super) fn warning(&self, message: impl Display) {
+        self.log
+            .report(Severity::Warning, self.element().place, message);
+    }
+    /// Reports an error at an attribute.
+    pub(super) fn error_at(&self, name: &str, message: impl Display) -> Reported {
+        let place = self.find(name).map_or(self.element().place, |a| a.place);
+        self.log.report(Severity::Error, place, message);
+        Reported
+    }
+    /// Reports a warning at an attribute.
+    pub(super) fn warning_at(&self, name: &str, message: impl Display) {
+        let place = self.find(name).map_or(self.element().place, |a| a.place);
+        self.log.report(Severity::Warning, place, message);
+    }
+
+    /// Warns of attributes without a meaning for the plant; the list says why.
+    pub(super) fn ignore_attributes(&self, ignored: &[(&str, &str)]) {
+        for attribute in self.attributes() {
+            if let Some((name, why)) = ignored.iter().find(|(name, _)| *name == attribute.name) {
+                let tag = self.tag();
+                let message = format!("attribute '{name}' of <{tag}> is ignored: {why}");
+                self.log.report(Severity::Warning, attribute.place, message);
+            }
+        }
+    }
+    /// Warns that the element has no meaning for the plant.
+    pub(super) fn ignored(&self, why: &str) {
+        self.warning(format!("<{}> is ignored: {why}", self.tag()));
+    }
+
+    /// The numbers of an attribute, none of them NaN; `None` when the attribute is absent.
+    pub(super) fn numbers(&self, name: &str) -> Parsed<Option<Vec<f64>>> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        let numbers = parse_numbers(name, text);
+        numbers.map(Some).map_err(|why| self.error_at(name, why))
+    }
+    /// N finite numbers; `None` when the attribute is absent.
+    pub(super) fn vector<const N: usize>(&self, name: &str) -> Parsed<Option<[f64; N]>> {
+        let numbers = self.numbers(name)?.map(|n| exactly(name, n));
+        let vector = numbers.transpose();
+        vector.map_err(|why| self.error_at(name, why))
+    }
+    /// A finite number; `None` when the attribute is absent.
+    pub(super) fn number(&self, name: &str) -> Parsed<Option<f64>> {
+        Ok(self.vector::<1>(name)?.map(|[x]| x))
+    }
+    /// `[lower, upper]`, infinite where there is no limit; `None` when the attribute is absent.
+    pub(super) fn range(&self, name: &str) -> Parsed<Option<[f64; 2]>> {
+        let Some(numbers) = self.numbers(name)? else {
+            return Ok(None);
+        };
+        let found = numbers.len();
+        let range = <[f64; 2]>::try_from(numbers).ok();
+        let expected = format!("attribute '{name}' has {found} numbers, 2 numbers expected");
+        range.map(Some).ok_or_else(|| self.error_at(name, expected))
+    }
+    /// One of the given words; `None` when the attribute is absent.
+    pub(super) fn choice(
+        &self,
+        name: &str,
+        words: &[&'static str],
+    ) -> Parsed<Option<&'static str>> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        let word = words.iter().find(|w| **w == text.trim());
+        word.map(|w| Some(*w)).ok_or_else(|| {
+            let words = words.join("', '");
+            self.error_at(
+                name,
+                format!("attribute '{name}' is '{text}', one of '{words}' is expected"),
+            )
+        })
+    }
+}

@@ -1,0 +1,310 @@
+//! From the graph of a document to the plant, in the order of Drake's parser: models inside first,
+//! then links, the model's frame, joints, frames and the rest.
+
+use super::element::{Element, Report};
+use super::frames::{Graph, Kind, NodeId, ScopeId};
+use super::model::Model;
+use crate::body::FixedOffsetFrame;
+use crate::index::{BodyIndex, JointIndex, ModelInstanceIndex};
+use crate::joint::Joint;
+use crate::parsing::target::Target;
+use crate::parsing::xml::Parsed;
+use std::collections::HashMap;
+
+/// Elements of a world and of a model that mean nothing here.
+const IGNORED_IN_WORLD: [&str; 16] = [
+    "audio",
+    "wind",
+    "gravity",
+    "magnetic_field",
+    "atmosphere",
+    "gui",
+    "physics",
+    "scene",
+    "light",
+    "plugin",
+    "road",
+    "state",
+    "population",
+    "model_state",
+    "particle_emitter",
+    "actor",
+];
+const IGNORED_IN_MODEL: [&str; 6] = [
+    "self_collide",
+    "allow_auto_disable",
+    "enable_wind",
+    "plugin",
+    "gripper",
+    "model_state",
+];
+const DRAKE_IN_MODEL: [&str; 6] = [
+    "joint",
+    "linear_bushing_rpy",
+    "linear_spring_damper",
+    "ball_constraint",
+    "tendon_constraint",
+    "collision_filter_group",
+];
+
+/// Poses that differ by less (m, rad) are the same but for rounding.
+const SAME: f64 = 1e-6;
+
+/// Adds models to the plant.
+pub(super) struct Adder<'a, 't> {
+    pub(super) target: &'a mut Target<'t>,
+    pub(super) graph: &'a mut Graph,
+    pub(super) report: &'a Report,
+    /// The joints of the plant by what they are in the graph.
+    pub(super) joints: HashMap<NodeId, JointIndex>,
+    models: Vec<ModelInstanceIndex>,
+}
+
+/// The model that is being added.
+#[derive(Clone, Copy)]
+pub(super) struct Current<'m> {
+    pub(super) scope: ScopeId,
+    pub(super) instance: ModelInstanceIndex,
+    /// The name of the model instance.
+    pub(super) name: &'m str,
+    pub(super) is_static: bool,
+}
+
+impl<'a, 't> Adder<'a, 't> {
+    pub(super) fn new(
+        target: &'a mut Target<'t>,
+        graph: &'a mut Graph,
+        report: &'a Report,
+    ) -> Self {
+        Self {
+            target,
+            graph,
+            report,
+            joints: HashMap::new(),
+            models: vec![],
+        }
+    }
+
+    /// All model instances that were added, each before those inside it.
+    pub(super) fn into_models(self) -> Vec<ModelInstanceIndex> {
+        self.models
+    }
+
+    pub(super) fn world(&mut self, world: &Model<'_>, scope: &str) {
+        let report = self.report;
+        report.check_children(world.element, &IGNORED_IN_WORLD, &[]);
+        self.place_interfaces(world);
+        for model in &world.models {
+            // Here and below: what went wrong was reported, the rest is still looked at.
+            let _ = self.model(model, scope);
+        }
+        for (node, element) in &world.frames {
+            let _ = self.frame(*node, element);
+        }
+        for (node, element) in &world.joints {
+            if element.filled("type") == Some("fixed") {
+                let _ = self.joint(*node, element, world.scope);
+            } else {
+                let message = format!(
+                    "joint '{}' is in a world, where joints are of type fixed",
+                    element.name()
+                );
+                report.error(element, message);
+            }
+        }
+    }
+
+    pub(super) fn top_model(&mut self, model: &Model<'_>, scope: &str) {
+        let _ = self.model(model, scope);
+    }
+
+    fn model(&mut self, model: &Model<'_>, outer: &str) -> Parsed<()> {
+        let report = self.report;
+        let element = model.element;
+        report.check_children(element, &IGNORED_IN_MODEL, &DRAKE_IN_MODEL);
+        let merged = model.interfaces.iter().find(|i| i.merged);
+        let instance = match merged {
+            // A model of another format made the model instance.
+            Some(interface) => Ok(interface.instance),
+            None => self.target.add_model_instance(outer, &model.name),
+        };
+        let instance = instance.map_err(|e| report.error(element, e))?;
+        self.models.push(instance);
+        self.graph.set_instance(model.scope, instance);
+        let name = self.target.plant.model_instance_name(instance);
+        let name = name.map_err(|e| report.error(element, e))?.to_string();
+        self.place_interfaces(model);
+        for inner in &model.models {
+            let _ = self.model(inner, &name);
+        }
+        let current = Current {
+            scope: model.scope,
+            instance,
+            name: &name,
+            is_static: element.flag("static", false),
+        };
+        for (node, link) in &model.links {
+            let _ = self.link(*node, link, current);
+        }
+        let _ = self.model_frame(model, current);
+        for (node, joint) in &model.joints {
+            let fixed = joint.filled("type") == Some("fixed");
+            if current.is_static && !fixed {
+                let message = format!(
+                    "joint '{}' is in a static model, where joints are of type fixed",
+                    joint.name()
+                );
+                report.error(joint, message);
+                continue;
+            }
+            let _ = self.joint(*node, joint, model.scope);
+        }
+        for (node, joint) in &model.joints {
+            if let Some(mimic) = joint.child("drake:mimic") {
+                let _ = self.mimic(*node, mimic, current);
+            }
+        }
+        for (node, frame) in &model.frames {
+            let _ = self.frame(*node, frame);
+        }
+        self.drake_elements(element, current);
+        if current.is_static {
+            for (node, link) in &model.links {
+                let _ = self.fix_to_world(*node, link, instance);
+            }
+        }
+        Ok(())
+    }
+
+    fn place_interfaces(&mut self, model: &Model<'_>) {
+        for interface in &model.interfaces {
+            let placed = interface.place_bodies(self.graph, self.target.plant);
+            if let Err(error) = placed {
+                self.report.error(model.element, error);
+            }
+        }
+    }
+
+    /// The frame `__model__`, on the canonical link.
+    fn model_frame(&mut self, model: &Model<'_>, current: Current<'_>) -> Parsed<()> {
+        let link = self.graph.canonical(model.scope);
+        // Without links of its own a model is fixed to the world, as in Drake.
+        let link = link.filter(|_| model.has_links());
+        let on = link.and_then(|l| Some((l, self.graph.body(l)?)));
+        let (link, body) = on.unwrap_or((Graph::WORLD, BodyIndex::WORLD));
+        let x_bf = self.graph.relative(link, model.node);
+        let frame = FixedOffsetFrame::new("__model__", body, x_bf.isometry());
+        let frame = frame.with_model_instance(current.instance);
+        let added = self.target.plant.add_frame(frame);
+        let added = added.map_err(|e| self.report.error(model.element, e))?;
+        self.graph.set_frame(model.node, added);
+        Ok(())
+    }
+
+    /// A frame that is fixed on a body.
+    fn frame(&mut self, node: NodeId, element: &Element) -> Parsed<()> {
+        let (link, body) = self.body_under(node, element)?;
+        let plant = &mut *self.target.plant;
+        let on = self.graph.on(node).unwrap_or(link);
+        let x_on = self.graph.relative(on, node).isometry();
+        // Drake places a frame in the frame of the plant that it is attached to, which it looks for in
+        // the model instance of the model that has the name. A joint has none, nor has a frame that
+        // comes later in the file: then the body's stands in, wherever that is.
+        let found = self.graph.frame(on).map(|f| &plant.frames[f.index()]);
+        let found = found.filter(|f| {
+            let around = self.graph.instance_around(on);
+            self.graph.kind(on) != Kind::Frame || around == Some(f.model_instance())
+        });
+        let (instance, x_bf) = match found {
+            Some(frame) => (frame.model_instance(), frame.pose_in_body() * x_on),
+            None => (plant.bodies[body.index()].model_instance(), x_on),
+        };
+        let meant = self.graph.relative(link, node).isometry();
+        let apart = (x_bf.translation.vector - meant.translation.vector).norm();
+        if apart > SAME || x_bf.rotation.angle_to(&meant.rotation) > SAME {
+            let message = format!(
+                "frame '{}' is attached to '{}', which is no frame of the plant then and there; as in \
+                 Drake it is placed as if that were at the origin of link '{}'. Attach it to the link \
+                 instead",
+                element.name(),
+                self.graph.name(on),
+                self.graph.name(link)
+            );
+            self.report.warning(element, message);
+        }
+        let frame = FixedOffsetFrame::new(self.graph.name(node), body, x_bf);
+        let added = plant.add_frame(frame.with_model_instance(instance));
+        let added = added.map_err(|e| self.report.error(element, e))?;
+        self.graph.set_frame(node, added);
+        self.report.check_children(element, &[], &[]);
+        Ok(())
+    }
+
+    /// The body that something moves with, and what it is in the graph.
+    pub(super) fn body_under(
+        &self,
+        node: NodeId,
+        element: &Element,
+    ) -> Parsed<(NodeId, BodyIndex)> {
+        let link = self.graph.body_of(node, self.report)?;
+        match self.graph.body(link) {
+            Some(body) => Ok((link, body)),
+            None => {
+                let message = format!(
+                    "link '{}', which '{}' needs, is not a rigid body or could not be read",
+                    self.graph.name(link),
+                    element.name()
+                );
+                Err(self.report.error(element, message))
+            }
+        }
+    }
+
+    /// What a name stands for in a scope; `what` says who asks.
+    pub(super) fn find(
+        &self,
+        scope: ScopeId,
+        name: &str,
+        what: &str,
+        element: &Element,
+    ) -> Parsed<NodeId> {
+        self.graph
+            .find_or_report(scope, name, what, &element.place, self.report)
+    }
+
+    /// The body of the link that a name stands for.
+    pub(super) fn link_named(
+        &self,
+        scope: ScopeId,
+        name: &str,
+        element: &Element,
+    ) -> Parsed<BodyIndex> {
+        let what = format!("<{}>", element.tag);
+        let node = self.find(scope, name, &what, element)?;
+        if self.graph.kind(node) != Kind::Link {
+            let message = format!("{what}: '{name}' is not a link");
+            return Err(self.report.error(element, message));
+        }
+        self.body_under(node, element).map(|(_, body)| body)
+    }
+
+    /// Welds a link of a static model that no joint holds where it is.
+    fn fix_to_world(
+        &mut self,
+        node: NodeId,
+        link: &Element,
+        instance: ModelInstanceIndex,
+    ) -> Parsed<()> {
+        let Some(body) = self.graph.body(node) else {
+            return Ok(());
+        };
+        if self.target.plant.inboard_joint(body).is_some() {
+            return Ok(());
+        }
+        let name = format!("sdformat_model_static_world_welds_to_{}", link.name());
+        let x_wb = self.graph.in_world(node).isometry();
+        let weld = Joint::weld(name, BodyIndex::WORLD, body, x_wb).with_model_instance(instance);
+        let added = self.target.plant.add_joint(weld);
+        added.map(|_| ()).map_err(|e| self.report.error(link, e))
+    }
+}

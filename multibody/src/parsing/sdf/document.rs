@@ -1,0 +1,254 @@
+//! From the text of a file to elements of SDFormat 1.12.
+
+use super::element::{Element, Place, Report, Source, truth};
+use super::schema;
+use crate::parsing::diagnostic::{Diagnostic, Severity};
+use crate::parsing::xml::{Parsed, Prepared, Reader, Reported};
+use roxmltree::Node;
+use std::rc::Rc;
+
+/// Elements deeper than this are refused; robots need about ten.
+const MAX_DEPTH: usize = 100;
+
+/// The newest minor version of SDFormat 1.
+const NEWEST: u32 = 12;
+
+/// Reads a text whose root is `<sdf>`, brings it up to the newest version and checks it.
+pub(super) fn read(source: Source, bytes: &[u8], report: &Report) -> Parsed<Element> {
+    let text = String::from_utf8_lossy(bytes);
+    if let Err(error) = std::str::from_utf8(bytes) {
+        report.push(Diagnostic {
+            severity: Severity::Warning,
+            ..Diagnostic::of_file(
+                &source.name,
+                format!("byte {} is not UTF-8; it is replaced", error.valid_up_to()),
+            )
+        });
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let prepared = Prepared::new(text);
+    let document = prepared.parse(&source.name).map_err(|error| {
+        report.push(error);
+        Reported
+    })?;
+    let source = Rc::new(source);
+    let name = source.name.clone();
+    let reader = Reader::new(&name, &prepared);
+    let builder = Builder {
+        reader: &reader,
+        source: &source,
+        report,
+    };
+    let mut root = builder.element(document.root_element(), 0)?;
+    let version = version(&root, report)?;
+    upgrade(&mut root, version);
+    let before = report.num_errors();
+    schema::check(&root, report);
+    match report.num_errors() == before {
+        true => Ok(root),
+        false => Err(Reported),
+    }
+}
+
+struct Builder<'a, 'r> {
+    reader: &'a Reader<'r>,
+    source: &'a Rc<Source>,
+    report: &'a Report,
+}
+
+impl Builder<'_, '_> {
+    fn element(&self, node: Node<'_, '_>, depth: usize) -> Parsed<Element> {
+        let place = Place {
+            source: self.source.clone(),
+            at: self.reader.place(node),
+        };
+        if depth > MAX_DEPTH {
+            let message = format!("elements are nested deeper than {MAX_DEPTH}");
+            return Err(self.report.error_at(&place, message));
+        }
+        let mut element = Element::new(self.reader.tag(node), place);
+        let attributes = node.attributes();
+        element.attributes = attributes
+            .map(|a| {
+                // Somebody else's; which prefix it has does not matter.
+                let prefix = if a.namespace().is_some() { ":" } else { "" };
+                (format!("{prefix}{}", a.name()), a.value().to_string())
+            })
+            .collect();
+        let text = node.children().find(Node::is_text);
+        element.text = text.and_then(|t| t.text()).unwrap_or("").trim().into();
+        let children = self.reader.elements(node);
+        element.children = children
+            .map(|child| self.element(child, depth + 1))
+            .collect::<Parsed<_>>()?;
+        Ok(element)
+    }
+}
+
+/// The minor version of a document.
+fn version(root: &Element, report: &Report) -> Parsed<u32> {
+    if root.tag != "sdf" {
+        let message = format!("the root element is <{}>, <sdf> is expected", root.tag);
+        return Err(report.error(root, message));
+    }
+    let version = report.required(root, "version")?;
+    let minor = version.strip_prefix("1.").and_then(|m| m.parse().ok());
+    match minor {
+        Some(minor) if minor <= NEWEST => Ok(minor),
+        _ => {
+            let message =
+                format!("the version of SDFormat is '{version}', 1.0 to 1.{NEWEST} are supported");
+            Err(report.error(root, message))
+        }
+    }
+}
+
+/// Applies what changed in SDFormat since a version and matters here
+/// (<https://github.com/gazebosim/sdformat/blob/main/Migration.md>).
+fn upgrade(root: &mut Element, version: u32) {
+    if version < 5 {
+        for model in root.children.iter_mut() {
+            match model.tag.as_str() {
+                "model" => axes_are_in_the_model_frame(model),
+                "world" => {
+                    let models = model.children.iter_mut().filter(|c| c.tag == "model");
+                    models.for_each(axes_are_in_the_model_frame);
+                }
+                _ => {}
+            }
+        }
+    }
+    if version < 7 {
+        upgrade_frames(root);
+    }
+    if version < 8 {
+        drop_empty_frames(root);
+    }
+}
+
+fn axes(joint: &mut Element) -> impl Iterator<Item = &mut Element> {
+    let axes = joint.children.iter_mut();
+    axes.filter(|c| matches!(c.tag.as_str(), "axis" | "axis2"))
+}
+
+/// Before 1.5.
+fn axes_are_in_the_model_frame(model: &mut Element) {
+    for joint in model.children.iter_mut().filter(|c| c.tag == "joint") {
+        for axis in axes(joint) {
+            if axis.child("use_parent_model_frame").is_none() {
+                let place = axis.place.clone();
+                let flag = Element::new("use_parent_model_frame", place).with_text("true");
+                axis.children.push(flag);
+            }
+        }
+    }
+}
+
+/// Before 1.7: `frame` of poses became `relative_to`, `use_parent_model_frame` of axes `expressed_in`.
+fn upgrade_frames(element: &mut Element) {
+    if element.tag == "pose" {
+        let frame = element.attributes.iter_mut().find(|(n, _)| n == "frame");
+        if let Some((name, _)) = frame {
+            *name = "relative_to".into();
+        }
+    }
+    if element.tag == "joint" {
+        for axis in axes(element) {
+            let in_model = axis.child("use_parent_model_frame");
+            let in_model = in_model.and_then(|c| truth(&c.text)) == Some(true);
+            axis.children.retain(|c| c.tag != "use_parent_model_frame");
+            if let (true, Some(xyz)) = (in_model, axis.child_mut("xyz")) {
+                xyz.set_attribute("expressed_in", "__model__");
+            }
+        }
+    }
+    element.children.iter_mut().for_each(upgrade_frames);
+}
+
+/// Before 1.8, poses of inertias could have an empty `relative_to`.
+fn drop_empty_frames(element: &mut Element) {
+    if element.tag == "inertial" {
+        for pose in element.children.iter_mut().filter(|c| c.tag == "pose") {
+            let empty = |(n, v): &(String, String)| n == "relative_to" && v.trim().is_empty();
+            pose.attributes.retain(|a| !empty(a));
+        }
+    }
+    element.children.iter_mut().for_each(drop_empty_frames);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_text(text: &str) -> (Parsed<Element>, Vec<String>) {
+        let report = Report::default();
+        let source = Source {
+            name: "t".into(),
+            directory: None,
+        };
+        let root = read(source, text.as_bytes(), &report);
+        let messages = report.into_diagnostics();
+        (root, messages.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn old_versions_are_brought_up_to_date() {
+        let joint = "<joint name='j' type='revolute'><parent>a</parent><child>a</child>\
+                     <axis><xyz>0 0 1</xyz></axis></joint>";
+        let expressed_in = |version: &str, extra: &str| {
+            let axis = joint.replace("<axis>", &format!("<axis>{extra}"));
+            let text = format!(
+                "<sdf version='{version}'><model name='m'><link name='a'/>{axis}</model></sdf>"
+            );
+            let root = read_text(&text).0.unwrap();
+            let xyz = root.descendant(&["model", "joint", "axis", "xyz"]).unwrap();
+            xyz.filled("expressed_in").map(String::from)
+        };
+        let flag = |value| format!("<use_parent_model_frame>{value}</use_parent_model_frame>");
+        let model = Some("__model__".to_string());
+        assert_eq!(expressed_in("1.4", ""), model);
+        assert_eq!(expressed_in("1.5", ""), None);
+        assert_eq!(expressed_in("1.5", &flag("1")), model);
+        assert_eq!(expressed_in("1.6", &flag("0")), None);
+        let pose = "<sdf version='1.6'><model name='m'><link name='a'><pose frame='b'/></link>\
+                    </model></sdf>";
+        let root = read_text(pose).0.unwrap();
+        let link = root.descendant(&["model", "link"]).unwrap();
+        assert_eq!(link.relative_to(), Some("b"));
+        assert!(read_text(&pose.replace("1.6", "1.7")).0.is_err());
+    }
+
+    #[test]
+    fn what_is_not_sdformat_is_refused_with_its_place() {
+        let messages = |body: &str| {
+            let text = format!("<sdf version='1.9'>\n<model name='m'>{body}</model></sdf>");
+            read_text(&text).1
+        };
+        let unknown = messages("<link name='a'><foo/></link>");
+        assert_eq!(
+            unknown,
+            [
+                "t:2:33: error: <foo> in <link> is not in SDFormat; correct the name or give it a prefix"
+            ]
+        );
+        assert!(messages("<link name='a'><x:foo/></link>").is_empty());
+        assert!(messages("<plugin name='a' filename='f' any='x'><foo/></plugin>").is_empty());
+        assert!(messages("<link name='a' foo='b'/>")[0].contains("attribute 'foo'"));
+        assert!(messages("<link/>")[0].contains("no attribute 'name'"));
+        assert!(messages("<static>maybe</static>")[0].contains("neither true nor false"));
+        let deep = "<model name='m'>".repeat(200) + &"</model>".repeat(200);
+        assert!(messages(&deep)[0].contains("deeper than 100"));
+    }
+
+    #[test]
+    fn versions_are_checked() {
+        let result = |attribute: &str| read_text(&format!("<sdf {attribute}/>"));
+        for good in ["version='1.0'", "version='1.12'"] {
+            assert!(result(good).0.is_ok(), "{good}");
+        }
+        for bad in ["", "version='1.13'", "version='2.0'", "version='x'"] {
+            assert_eq!(result(bad).1.len(), 1, "{bad}");
+        }
+        assert!(read_text("<robot/>").1[0].contains("<sdf> is expected"));
+    }
+}

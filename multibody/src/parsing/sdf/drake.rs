@@ -1,0 +1,222 @@
+//! Elements of models that are Drake's own: joints, springs, constraints, collision filter groups.
+
+use super::add::{Adder, Current};
+use super::element::Element;
+use crate::constraint::{BallConstraint, TendonConstraint};
+use crate::force_element::ForceElement;
+use crate::index::FrameIndex;
+use crate::joint::Joint;
+use crate::parsing::FilterGroup;
+use crate::parsing::input::scoped;
+use crate::parsing::xml::Parsed;
+use nalgebra::Vector3;
+use std::collections::BTreeSet;
+
+impl Adder<'_, '_> {
+    /// All such elements of a model, kind by kind.
+    pub(super) fn drake_elements(&mut self, model: &Element, current: Current<'_>) {
+        // Here and below: what went wrong was reported, the rest is still looked at.
+        for element in model.all("drake:joint") {
+            let _ = self.drake_joint(element, current);
+        }
+        for element in model.all("drake:linear_bushing_rpy") {
+            let _ = self.bushing(element, current);
+        }
+        for element in model.all("drake:linear_spring_damper") {
+            let _ = self.spring_damper(element, current);
+        }
+        for element in model.all("drake:ball_constraint") {
+            let _ = self.ball_constraint(element, current);
+        }
+        for element in model.all("drake:tendon_constraint") {
+            let _ = self.tendon_constraint(element, current);
+        }
+        let mut names = BTreeSet::new();
+        for element in model.all("drake:collision_filter_group") {
+            let name = element.name();
+            if !names.insert(name) || self.graph.find(current.scope, name).is_some() {
+                let message = format!("the name '{name}' of the collision filter group is taken");
+                self.report.error(element, message);
+                continue;
+            }
+            let _ = self.filter_group(element, current);
+        }
+    }
+
+    /// A frame of the model, named in a child.
+    fn frame_in(&self, element: &Element, tag: &str, current: Current<'_>) -> Parsed<FrameIndex> {
+        let report = self.report;
+        let name = report.required_text(element, tag)?;
+        let child = report.required_child(element, tag)?;
+        let node = self.find(current.scope, name, &format!("<{tag}>"), child)?;
+        self.graph.frame(node).ok_or_else(|| {
+            let message = format!("<{tag}>: '{name}' is no frame of the plant");
+            report.error(child, message)
+        })
+    }
+
+    fn drake_joint(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
+        let report = self.report;
+        let name = report.required(element, "name")?;
+        let kind = report.required(element, "type")?;
+        if kind != "planar" {
+            let message = match kind {
+                "curvilinear" => format!("joint '{name}': curvilinear joints are not supported"),
+                _ => format!(
+                    "joint '{name}': there is no <drake:joint> of type '{kind}'; planar is expected"
+                ),
+            };
+            return Err(report.error(element, message));
+        }
+        report.check_children(element, &[], &["parent", "child", "damping"]);
+        if let Some(pose) = element.child("pose") {
+            let message = "<drake:joint> has no <pose>; it connects two frames, which have one";
+            return Err(report.error(pose, message));
+        }
+        if self.graph.find(current.scope, name).is_some() {
+            let message = format!("the name '{name}' of the joint is taken");
+            return Err(report.error(element, message));
+        }
+        let parent = self.frame_in(element, "drake:parent", current)?;
+        let child = self.frame_in(element, "drake:child", current)?;
+        let damping = report.required_numbers::<3>(element, "drake:damping")?;
+        let plant = &mut *self.target.plant;
+        let body = |frame: FrameIndex| plant.frames[frame.index()].body();
+        let joint = Joint::planar(name, body(parent), body(child))
+            .with_frame_on_parent(parent)
+            .with_frame_on_child(child)
+            .with_dampings(damping.to_vec());
+        let added = joint.and_then(|joint| plant.add_joint(joint));
+        added.map(|_| ()).map_err(|e| report.error(element, e))
+    }
+
+    fn bushing(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
+        let report = self.report;
+        let vector = |name: &str| {
+            let tag = format!("drake:bushing_{name}");
+            report
+                .required_numbers::<3>(element, &tag)
+                .map(Vector3::from)
+        };
+        let bushing = ForceElement::LinearBushingRollPitchYaw {
+            frame_a: self.frame_in(element, "drake:bushing_frameA", current)?,
+            frame_c: self.frame_in(element, "drake:bushing_frameC", current)?,
+            torque_stiffness: vector("torque_stiffness")?,
+            torque_damping: vector("torque_damping")?,
+            force_stiffness: vector("force_stiffness")?,
+            force_damping: vector("force_damping")?,
+        };
+        let added = self.target.plant.add_force_element(bushing);
+        added.map_err(|e| report.error(element, e))
+    }
+
+    fn spring_damper(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
+        let report = self.report;
+        let tag = |name: &str| format!("drake:linear_spring_damper_{name}");
+        let number = |name: &str| {
+            let found = report.required_numbers::<1>(element, &tag(name));
+            found.map(|[x]| x)
+        };
+        let point = |name: &str| {
+            let found = report.required_numbers::<3>(element, &tag(name));
+            found.map(Vector3::from)
+        };
+        let body = |name: &str| {
+            let child = report.required_child(element, &tag(name))?;
+            self.link_named(current.scope, &child.text, child)
+        };
+        let spring = ForceElement::LinearSpringDamper {
+            body_a: body("body_A")?,
+            p_ap: point("p_AP")?,
+            body_b: body("body_B")?,
+            p_bq: point("p_BQ")?,
+            free_length: number("free_length")?,
+            stiffness: number("stiffness")?,
+            damping: number("damping")?,
+        };
+        let added = self.target.plant.add_force_element(spring);
+        added.map_err(|e| report.error(element, e))
+    }
+
+    fn ball_constraint(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
+        let report = self.report;
+        let tag = |name: &str| format!("drake:ball_constraint_{name}");
+        let point = |name: &str| {
+            let found = report.required_numbers::<3>(element, &tag(name));
+            found.map(Vector3::from)
+        };
+        let body = |name: &str| {
+            let child = report.required_child(element, &tag(name))?;
+            self.link_named(current.scope, &child.text, child)
+        };
+        let ball = BallConstraint {
+            body_a: body("body_A")?,
+            p_ap: point("p_AP")?,
+            body_b: body("body_B")?,
+            p_bq: Some(point("p_BQ")?),
+        };
+        let added = self.target.plant.add_ball_constraint(ball);
+        added.map_err(|e| report.error(element, e))
+    }
+
+    fn tendon_constraint(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
+        let report = self.report;
+        let number = |name: &str, default: f64| {
+            let tag = format!("drake:tendon_constraint_{name}");
+            // Limits and stiffness may be infinite.
+            let Some(child) = element.child(&tag) else {
+                return Ok(default);
+            };
+            let found = super::element::numbers::<1>(&child.text);
+            found
+                .map(|[x]| x)
+                .map_err(|why| report.error(child, format!("<{tag}>: {why}")))
+        };
+        let (mut joints, mut coefficients) = (vec![], vec![]);
+        for child in element.all("drake:tendon_constraint_joint") {
+            let name = report.required(child, "name")?;
+            coefficients.push(report.number_attribute(child, "a")?);
+            joints.push(self.joint_named(current, name, child)?);
+        }
+        report.required_child(element, "drake:tendon_constraint_offset")?;
+        let tendon = TendonConstraint {
+            joints,
+            coefficients,
+            offset: number("offset", 0.0)?,
+            lower: number("lower_limit", f64::NEG_INFINITY)?,
+            upper: number("upper_limit", f64::INFINITY)?,
+            stiffness: number("stiffness", f64::INFINITY)?,
+            damping: number("damping", 0.0)?,
+        };
+        let added = self.target.plant.add_tendon_constraint(tendon);
+        added.map_err(|e| report.error(element, e))
+    }
+
+    fn filter_group(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
+        let report = self.report;
+        let known = ["member", "member_group", "ignored_collision_filter_group"];
+        report.check_children(element, &[], &known);
+        let mut group = FilterGroup {
+            name: scoped(current.name, report.required(element, "name")?),
+            ..FilterGroup::default()
+        };
+        for child in &element.children {
+            let full = || scoped(current.name, &child.text);
+            match child.tag.as_str() {
+                "drake:member" => {
+                    let body = self.link_named(current.scope, &child.text, child)?;
+                    group.members.push(body);
+                }
+                "drake:member_group" => group.member_groups.push(full()),
+                "drake:ignored_collision_filter_group" => group.ignored.push(full()),
+                _ => {}
+            }
+        }
+        if group.members.is_empty() && group.member_groups.is_empty() {
+            let message = format!("collision filter group '{}' has no members", element.name());
+            return Err(report.error(element, message));
+        }
+        self.target.add_collision_filter_group(group);
+        Ok(())
+    }
+}

@@ -1,0 +1,426 @@
+//! The graph of frames of a document: what is where, and on which body
+//! (<http://sdformat.org/tutorials?tut=pose_frame_semantics_proposal>).
+
+use super::element::{Place, Report};
+use super::pose::Pose;
+use crate::index::{BodyIndex, FrameIndex, ModelInstanceIndex};
+use crate::names;
+use crate::parsing::xml::{Parsed, Reported};
+use std::collections::BTreeMap;
+
+/// At most so many placement frames depend on each other.
+const MAX_PLACEMENTS: usize = 100;
+
+/// Poses below chains of frames longer than this are composed from the top, in linear time.
+const MAX_EXACT: usize = 64;
+
+/// Something that has a pose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct NodeId(usize);
+
+/// A world or a model: names are unique in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ScopeId(usize);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    World,
+    Model(ScopeId),
+    Link,
+    Frame,
+    Joint,
+}
+
+#[derive(Debug)]
+struct Node {
+    name: String,
+    scope: ScopeId,
+    kind: Kind,
+    place: Place,
+    /// Pose in `base`.
+    pose: Pose,
+    base: NodeId,
+    /// What a frame or a joint moves with.
+    on: Option<NodeId>,
+    /// The frame that `pose` places, if it is not this one.
+    placement: Option<NodeId>,
+    body: Option<BodyIndex>,
+    frame: Option<FrameIndex>,
+}
+
+#[derive(Debug)]
+struct Scope {
+    /// Its own frame: that of the model, or the world.
+    origin: NodeId,
+    /// As messages call it.
+    title: String,
+    names: BTreeMap<String, NodeId>,
+    /// The link that the frame of a model moves with.
+    canonical: Option<NodeId>,
+    instance: Option<ModelInstanceIndex>,
+}
+
+#[derive(Debug)]
+pub(super) struct Graph {
+    nodes: Vec<Node>,
+    scopes: Vec<Scope>,
+    /// Poses in the world and in the base, as far as they are known.
+    poses: Vec<Option<Pose>>,
+    locals: Vec<Option<Pose>>,
+    /// Steps from the world or the model at the top.
+    depths: Vec<usize>,
+    /// The model at the top of a file without a world, and its pose in the world. Poses are relative
+    /// to it, as in the format's own library, so that they are the same wherever the model is.
+    top: Option<NodeId>,
+    top_pose: Pose,
+}
+
+impl Graph {
+    pub(super) const WORLD: NodeId = NodeId(0);
+    pub(super) const ROOT: ScopeId = ScopeId(0);
+
+    /// A graph with the world only.
+    pub(super) fn new(title: &str, place: Place) -> Self {
+        let world = Node {
+            name: "world".into(),
+            scope: Self::ROOT,
+            kind: Kind::World,
+            place,
+            pose: Pose::IDENTITY,
+            base: Self::WORLD,
+            on: None,
+            placement: None,
+            body: Some(BodyIndex::WORLD),
+            frame: Some(FrameIndex::WORLD),
+        };
+        let scope = Scope {
+            origin: Self::WORLD,
+            title: title.into(),
+            names: BTreeMap::new(),
+            canonical: None,
+            instance: Some(ModelInstanceIndex::WORLD),
+        };
+        Self {
+            nodes: vec![world],
+            scopes: vec![scope],
+            poses: vec![],
+            locals: vec![],
+            depths: vec![],
+            top: None,
+            top_pose: Pose::IDENTITY,
+        }
+    }
+
+    /// Adds a frame at the origin of its scope, or what else has a pose.
+    pub(super) fn add(
+        &mut self,
+        scope: ScopeId,
+        name: &str,
+        kind: Kind,
+        place: &Place,
+        report: &Report,
+    ) -> Parsed<NodeId> {
+        let reserved =
+            name == "world" || (name.len() > 3 && name.starts_with("__") && name.ends_with("__"));
+        let message = if reserved {
+            format!("the name '{name}' is reserved")
+        } else if name.contains("::") {
+            format!("the name '{name}' has '::' in it, which separates names")
+        } else if let Some(other) = self.scopes[scope.0].names.get(name) {
+            let (line, _) = self.node(*other).place.at;
+            format!(
+                "the name '{name}' is taken in {} (line {line}); names of links, frames, joints and \
+                 models are unique",
+                self.scopes[scope.0].title
+            )
+        } else {
+            return Ok(self.push(scope, name, kind, place));
+        };
+        Err(report.error_at(place, message))
+    }
+
+    fn push(&mut self, scope: ScopeId, name: &str, kind: Kind, place: &Place) -> NodeId {
+        let id = NodeId(self.nodes.len());
+        self.nodes.push(Node {
+            name: name.into(),
+            scope,
+            kind,
+            place: place.clone(),
+            pose: Pose::IDENTITY,
+            base: self.scopes[scope.0].origin,
+            on: None,
+            placement: None,
+            body: None,
+            frame: None,
+        });
+        self.scopes[scope.0].names.insert(name.into(), id);
+        id
+    }
+
+    /// Adds a model: a frame in its scope and a scope of its own.
+    pub(super) fn add_model(
+        &mut self,
+        scope: ScopeId,
+        name: &str,
+        place: &Place,
+        report: &Report,
+    ) -> Parsed<(NodeId, ScopeId)> {
+        let inner = ScopeId(self.scopes.len());
+        let origin = self.add(scope, name, Kind::Model(inner), place, report)?;
+        self.scopes.push(Scope {
+            origin,
+            title: format!("model '{name}'"),
+            names: BTreeMap::new(),
+            canonical: None,
+            instance: None,
+        });
+        Ok((origin, inner))
+    }
+
+    fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0]
+    }
+    fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id.0]
+    }
+    pub(super) fn name(&self, id: NodeId) -> &str {
+        &self.node(id).name
+    }
+    pub(super) fn kind(&self, id: NodeId) -> Kind {
+        self.node(id).kind
+    }
+    pub(super) fn place(&self, id: NodeId) -> &Place {
+        &self.node(id).place
+    }
+    pub(super) fn origin(&self, scope: ScopeId) -> NodeId {
+        self.scopes[scope.0].origin
+    }
+    /// Makes a model the one at the top of its file.
+    pub(super) fn set_top(&mut self, model: NodeId) {
+        self.top = Some(model);
+    }
+    pub(super) fn canonical(&self, scope: ScopeId) -> Option<NodeId> {
+        self.scopes[scope.0].canonical
+    }
+    pub(super) fn set_canonical(&mut self, scope: ScopeId, link: NodeId) {
+        self.scopes[scope.0].canonical = Some(link);
+    }
+    pub(super) fn set_pose(&mut self, id: NodeId, pose: Pose, base: NodeId) {
+        let node = self.node_mut(id);
+        (node.pose, node.base) = (pose, base);
+    }
+    pub(super) fn set_on(&mut self, id: NodeId, on: NodeId) {
+        self.node_mut(id).on = Some(on);
+    }
+    /// What a frame or a joint moves with.
+    pub(super) fn on(&self, id: NodeId) -> Option<NodeId> {
+        self.node(id).on
+    }
+    pub(super) fn set_placement(&mut self, id: NodeId, frame: NodeId) {
+        self.node_mut(id).placement = Some(frame);
+    }
+    pub(super) fn set_body(&mut self, id: NodeId, body: BodyIndex) {
+        self.node_mut(id).body = Some(body);
+    }
+    pub(super) fn body(&self, id: NodeId) -> Option<BodyIndex> {
+        self.node(id).body
+    }
+    pub(super) fn set_frame(&mut self, id: NodeId, frame: FrameIndex) {
+        self.node_mut(id).frame = Some(frame);
+    }
+    pub(super) fn set_instance(&mut self, scope: ScopeId, instance: ModelInstanceIndex) {
+        self.scopes[scope.0].instance = Some(instance);
+    }
+    /// The model instance of the model in which something has its name.
+    pub(super) fn instance_around(&self, id: NodeId) -> Option<ModelInstanceIndex> {
+        self.scopes[self.node(id).scope.0].instance
+    }
+    pub(super) fn frame(&self, id: NodeId) -> Option<FrameIndex> {
+        self.node(id).frame
+    }
+
+    /// What a name, plain or scoped by models, stands for in a scope.
+    pub(super) fn find(&self, scope: ScopeId, name: &str) -> Option<NodeId> {
+        let mut scope = scope;
+        let mut found = None;
+        for part in name.split("::") {
+            if let Some(node) = found {
+                let Kind::Model(inner) = self.kind(node) else {
+                    return None;
+                };
+                scope = inner;
+            }
+            found = Some(match part {
+                "__model__" if scope != Self::ROOT => self.origin(scope),
+                "world" | "__root__" if scope == Self::ROOT => Self::WORLD,
+                _ => *self.scopes[scope.0].names.get(part)?,
+            });
+        }
+        found
+    }
+
+    /// As [`Self::find`]; `what` says in a message who asks.
+    pub(super) fn find_or_report(
+        &self,
+        scope: ScopeId,
+        name: &str,
+        what: &str,
+        place: &Place,
+        report: &Report,
+    ) -> Parsed<NodeId> {
+        self.find(scope, name).ok_or_else(|| {
+            let scope = &self.scopes[scope.0];
+            let known = scope.names.keys().map(String::as_str);
+            let error = names::unknown("link, frame, joint or model", name, known);
+            report.error_at(place, format!("{what} in {}: {error}", scope.title))
+        })
+    }
+
+    /// The link or the world that something moves with.
+    pub(super) fn body_of(&self, id: NodeId, report: &Report) -> Parsed<NodeId> {
+        let mut at = id;
+        // Longer chains than there are frames go in circles.
+        for _ in 0..=self.nodes.len() {
+            let next = match self.kind(at) {
+                Kind::World | Kind::Link => return Ok(at),
+                Kind::Model(scope) => self.canonical(scope),
+                Kind::Frame | Kind::Joint => self.node(at).on,
+            };
+            at = next.ok_or_else(|| {
+                let message = format!("'{}' is not attached to any link", self.name(id));
+                report.error_at(self.place(id), message)
+            })?;
+        }
+        let message = format!("frame '{}' is attached to itself in a cycle", self.name(id));
+        Err(report.error_at(self.place(id), message))
+    }
+
+    /// Computes all poses, so that cycles are found.
+    pub(super) fn solve(&mut self, report: &Report) -> Parsed<()> {
+        self.poses = vec![None; self.nodes.len()];
+        self.locals = vec![None; self.nodes.len()];
+        self.depths = vec![0; self.nodes.len()];
+        self.poses[0] = Some(Pose::IDENTITY);
+        let mut result = Ok(());
+        if let Some(top) = self.top {
+            self.poses[top.0] = Some(Pose::IDENTITY);
+            match self.local(top, report, 0) {
+                Ok(pose) => self.top_pose = pose,
+                Err(reported) => result = Err(reported),
+            }
+        }
+        for id in 0..self.nodes.len() {
+            if self.solve_one(NodeId(id), report).is_err() {
+                result = Err(Reported);
+                // Those that depend on it say nothing more.
+                self.poses[id] = Some(Pose::IDENTITY);
+            }
+        }
+        result
+    }
+
+    /// The pose in the world of one node and of all on the way to it.
+    fn solve_one(&mut self, id: NodeId, report: &Report) -> Parsed<Pose> {
+        let mut chain = vec![];
+        let mut at = id;
+        let known = loop {
+            if let Some(pose) = self.poses[at.0] {
+                break pose;
+            }
+            if chain.len() > self.nodes.len() {
+                let message = format!(
+                    "the pose of '{}' is relative to itself in a cycle",
+                    self.name(id)
+                );
+                return Err(report.error_at(self.place(id), message));
+            }
+            chain.push(at);
+            at = self.node(at).base;
+        };
+        let mut pose = known;
+        for node in chain.into_iter().rev() {
+            let local = self.local(node, report, 0)?;
+            let base = self.node(node).base;
+            self.depths[node.0] = self.depths[base.0].saturating_add(1);
+            pose = match self.depths[node.0] <= MAX_EXACT {
+                true => self.climb(node),
+                false => pose.then(&local),
+            };
+            self.poses[node.0] = Some(pose);
+        }
+        Ok(pose)
+    }
+
+    /// The pose of a node whose way up is known, composed from the node upwards, as the format's
+    /// library does: what cancels there cancels here.
+    fn climb(&self, id: NodeId) -> Pose {
+        let mut pose = Pose::IDENTITY;
+        let mut at = id;
+        while self.depths[at.0] > 0 {
+            pose = self.locals[at.0].unwrap_or(Pose::IDENTITY).then(&pose);
+            at = self.node(at).base;
+        }
+        pose
+    }
+
+    /// The pose of a node in its base.
+    fn local(&mut self, id: NodeId, report: &Report, depth: usize) -> Parsed<Pose> {
+        if let Some(known) = self.locals[id.0] {
+            return Ok(known);
+        }
+        let mut local = self.node(id).pose;
+        if let Some(placement) = self.node(id).placement {
+            // Where the placement frame is in this one: it hangs on it, directly or not.
+            let mut steps = vec![];
+            let mut at = placement;
+            while at != id {
+                if at == Self::WORLD || steps.len() > self.nodes.len() || depth > MAX_PLACEMENTS {
+                    let message = format!(
+                        "the placement frame '{}' of '{}' is not fixed in its model",
+                        self.name(placement),
+                        self.name(id)
+                    );
+                    return Err(report.error_at(self.place(id), message));
+                }
+                steps.push(at);
+                at = self.node(at).base;
+            }
+            let mut x = Pose::IDENTITY;
+            for step in steps.into_iter().rev() {
+                x = x.then(&self.local(step, report, depth + 1)?);
+            }
+            local = local.then(&x.inverse());
+        }
+        self.locals[id.0] = Some(local);
+        Ok(local)
+    }
+
+    /// The pose in the world, or in the model at the top.
+    fn pose(&self, id: NodeId) -> Pose {
+        let known = self.poses.get(id.0).copied().flatten();
+        known.unwrap_or(Pose::IDENTITY)
+    }
+    /// The pose in the world.
+    pub(super) fn in_world(&self, id: NodeId) -> Pose {
+        match id == Self::WORLD {
+            true => Pose::IDENTITY,
+            false => self.top_pose.then(&self.pose(id)),
+        }
+    }
+    /// The pose of `b` in `a`, by way of what the pose of `b` is given in: exact where that is `a`.
+    pub(super) fn placed(&self, a: NodeId, b: NodeId) -> Pose {
+        let base = self.node(b).base;
+        match self.locals.get(b.0).copied().flatten() {
+            Some(local) if base == a => local,
+            Some(local) if a != Self::WORLD => self.relative(a, base).then(&local),
+            _ => self.relative(a, b),
+        }
+    }
+    /// The pose of `b` in `a`.
+    pub(super) fn relative(&self, a: NodeId, b: NodeId) -> Pose {
+        match a == Self::WORLD {
+            true => self.in_world(b),
+            false => self.pose(a).inverse().then(&self.pose(b)),
+        }
+    }
+}

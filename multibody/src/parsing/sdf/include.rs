@@ -1,0 +1,218 @@
+//! `<include>`: models of other files in place of the element.
+
+use super::document;
+use super::element::{Element, Report, Source};
+use super::merge;
+use crate::parsing::parser::Format;
+use crate::parsing::target::Target;
+use crate::parsing::xml::{Parsed, Prepared, Reader};
+use std::path::{Path, PathBuf};
+
+/// Files within files, and files in all: more is a mistake or an attack.
+const MAX_DEPTH: usize = 32;
+const MAX_FILES: usize = 1000;
+
+/// A model in another format that an `<include>` names.
+pub(super) struct InterfaceFile {
+    pub(super) path: PathBuf,
+    pub(super) format: Format,
+}
+
+/// Puts included models in place of `<include>`; those of other formats are left for later.
+pub(super) struct Includes<'a, 't> {
+    target: &'a Target<'t>,
+    report: &'a Report,
+    /// Files that are being read, outermost first.
+    open: Vec<PathBuf>,
+    num_files: usize,
+    pub(super) interfaces: Vec<InterfaceFile>,
+}
+
+impl<'a, 't> Includes<'a, 't> {
+    pub(super) fn new(target: &'a Target<'t>, report: &'a Report, file: &str) -> Self {
+        Self {
+            target,
+            report,
+            open: vec![canonical(Path::new(file))],
+            num_files: 0,
+            interfaces: vec![],
+        }
+    }
+
+    /// Expands everything below an element. An include that can not be read is reported and left out.
+    pub(super) fn expand(&mut self, parent: &mut Element) {
+        let children = std::mem::take(&mut parent.children);
+        for mut child in children {
+            match child.tag.as_str() {
+                "include" => {
+                    // What went wrong was reported.
+                    if let Ok(included) = self.include(child, parent) {
+                        parent.children.extend(included);
+                    }
+                }
+                tag => {
+                    if matches!(tag, "model" | "world") {
+                        self.expand(&mut child);
+                    }
+                    parent.children.push(child);
+                }
+            }
+        }
+    }
+
+    fn include(&mut self, mut include: Element, parent: &Element) -> Parsed<Vec<Element>> {
+        let merged = super::element::truth(include.filled("merge").unwrap_or("false"));
+        let merged = merged == Some(true);
+        if merged && parent.tag != "model" {
+            let message = format!(
+                "merge=\"true\" in a <{}>: a model can only be merged into a <model>",
+                parent.tag
+            );
+            return Err(self.report.error(&include, message));
+        }
+        if let Some(frame) = include.child("placement_frame") {
+            let message = match (include.child("pose"), frame.text.as_str()) {
+                (_, "") => "<placement_frame> is empty",
+                (None, _) => "<placement_frame> needs a <pose> beside it",
+                _ => "",
+            };
+            if !message.is_empty() {
+                return Err(self.report.error(frame, message));
+            }
+        }
+        let uri = self.report.required_text(&include, "uri")?.to_string();
+        let path = self.find(&uri, &include)?;
+        self.num_files += 1;
+        if self.open.len() >= MAX_DEPTH || self.num_files > MAX_FILES {
+            let message = format!(
+                "'{uri}': more than {MAX_FILES} included files, or more than {MAX_DEPTH} within each other"
+            );
+            return Err(self.report.error(&include, message));
+        }
+        let format = Format::of_file(&path).map_err(|e| self.report.error(&include, e))?;
+        match format {
+            Format::Sdf => {
+                let model = self.model(&path, &uri, &include)?;
+                Ok(match merged {
+                    true => merge::merged(model, parent, self.report)?,
+                    false => vec![model],
+                })
+            }
+            format if format.can_be_included() => {
+                if include.flag("static", false) {
+                    let message = format!("'{uri}': only SDFormat models can be made static here");
+                    return Err(self.report.error(&include, message));
+                }
+                include.interface = Some(self.interfaces.len());
+                self.interfaces.push(InterfaceFile { path, format });
+                Ok(vec![include])
+            }
+            _ => {
+                let message = format!("'{uri}': models of this format can not be included");
+                Err(self.report.error(&include, message))
+            }
+        }
+    }
+
+    /// The file that a URI stands for; a directory stands for the file that its `model.config` names.
+    fn find(&self, uri: &str, include: &Element) -> Parsed<PathBuf> {
+        let directory = include.place.source.directory.as_deref();
+        let path = match self.target.resolve(uri, directory) {
+            Ok(path) => return Ok(path),
+            Err(why) => {
+                let folder = match (uri.contains("://"), directory) {
+                    (true, _) => self.target.packages.resolve_url(uri).ok(),
+                    (false, Some(directory)) => Some(directory.join(uri)),
+                    (false, None) => Some(PathBuf::from(uri)).filter(|p| p.is_absolute()),
+                };
+                let folder = folder.filter(|f| f.is_dir());
+                folder.ok_or_else(|| self.report.error(include, why))?
+            }
+        };
+        let manifest = ["model.config", "manifest.xml"].map(|name| path.join(name));
+        let found = match manifest.iter().find(|m| m.is_file()) {
+            Some(manifest) => model_of_manifest(manifest).map(|name| path.join(name)),
+            None => Ok(path.join("model.sdf")),
+        };
+        match found {
+            Ok(file) if file.is_file() => Ok(file),
+            Ok(file) => {
+                let message = format!(
+                    "'{uri}' is the directory '{}', whose model file '{}' does not exist",
+                    path.display(),
+                    file.display()
+                );
+                Err(self.report.error(include, message))
+            }
+            Err(why) => Err(self.report.error(include, format!("'{uri}': {why}"))),
+        }
+    }
+
+    /// The model of a file, as the include wants it.
+    fn model(&mut self, path: &Path, uri: &str, include: &Element) -> Parsed<Element> {
+        let key = canonical(path);
+        if self.open.contains(&key) {
+            let message = format!("'{uri}' includes itself");
+            return Err(self.report.error(include, message));
+        }
+        let bytes = std::fs::read(path).map_err(|e| {
+            let message = format!("'{uri}' ({}) can not be read: {e}", path.display());
+            self.report.error(include, message)
+        })?;
+        let source = Source {
+            name: path.display().to_string(),
+            directory: path.parent().map(Path::to_path_buf),
+        };
+        let mut root = document::read(source, &bytes, self.report)?;
+        self.open.push(key);
+        self.expand(&mut root);
+        self.open.pop();
+        let model = root.children.iter().position(|c| c.tag == "model");
+        let Some(model) = model else {
+            let message = format!("'{uri}' has no <model> at its top, which an <include> needs");
+            return Err(self.report.error(include, message));
+        };
+        let mut model = root.children.swap_remove(model);
+        if let Some(name) = include.child_text("name") {
+            model.set_attribute("name", name);
+        }
+        for tag in ["static", "pose"] {
+            if let Some(child) = include.child(tag) {
+                model.children.retain(|c| c.tag != tag);
+                model.children.push(child.clone());
+            }
+        }
+        if let Some(frame) = include.child_text("placement_frame") {
+            model.set_attribute("placement_frame", frame);
+        }
+        model.children.extend(include.all("plugin").cloned());
+        Ok(model)
+    }
+}
+
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// The file of the newest SDFormat version that a `model.config` lists.
+fn model_of_manifest(path: &Path) -> Result<String, String> {
+    let file = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|e| format!("{file} can not be read: {e}"))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let prepared = Prepared::new(text.strip_prefix('\u{feff}').unwrap_or(&text));
+    let document = prepared.parse(&file).map_err(|e| e.to_string())?;
+    let reader = Reader::new(&file, &prepared);
+    let minor = |version: &str| {
+        version
+            .strip_prefix("1.")
+            .and_then(|m| m.parse::<u32>().ok())
+    };
+    let files = reader.children(document.root_element(), "sdf").into_iter();
+    let newest = files
+        .filter_map(|n| Some((n.attribute("version").and_then(minor), n.text()?.trim())))
+        .max_by_key(|(version, _)| *version);
+    match newest {
+        Some((_, name)) if !name.is_empty() => Ok(name.into()),
+        _ => Err(format!("{file} names no SDFormat file")),
+    }
+}

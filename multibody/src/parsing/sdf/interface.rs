@@ -1,0 +1,234 @@
+//! Models in other formats that an SDFormat file includes.
+
+use super::element::{Element, Report, truth};
+use super::frames::{Graph, Kind, NodeId, ScopeId};
+use super::model::{self, Declare};
+use super::pose::Pose;
+use crate::body::FixedOffsetFrame;
+use crate::index::{BodyIndex, ModelInstanceIndex};
+use crate::joint::JointKind;
+use crate::parsing::diagnostic::Severity;
+use crate::parsing::input::{Input, Naming};
+use crate::parsing::xml::{Parsed, Prepared, Reported};
+use crate::plant::MultibodyPlant;
+use nalgebra::Isometry3;
+use std::collections::{BTreeSet, HashMap};
+
+/// A model in another format; it is in the plant already.
+pub(super) struct Interface<'e> {
+    element: &'e Element,
+    /// The frame of the model, or what stands for it where the model is merged into another.
+    node: NodeId,
+    /// Where names of its frames are looked up.
+    scope: ScopeId,
+    pub(super) instance: ModelInstanceIndex,
+    pub(super) merged: bool,
+    pub(super) links: Vec<NodeId>,
+}
+
+pub(super) fn is_merged(include: &Element) -> bool {
+    truth(include.filled("merge").unwrap_or("false")) == Some(true)
+}
+
+/// Adds the model to the plant and its links, frames and joints to the graph. `naming` is the scope
+/// of its model instance and its name, where the file's own is not wanted.
+pub(super) fn load<'e>(
+    declare: &mut Declare<'_, '_>,
+    include: &'e Element,
+    scope: ScopeId,
+    naming: (&str, Option<&str>),
+) -> Parsed<Interface<'e>> {
+    let report = declare.report;
+    let Some(file) = include.interface.and_then(|i| declare.files.get(i)) else {
+        // The include that could not be read was reported.
+        return Err(Reported);
+    };
+    let path = file.path.display().to_string();
+    let bytes = std::fs::read(&file.path)
+        .map_err(|e| report.error(include, format!("'{path}' can not be read: {e}")))?;
+    let input = Input {
+        file: &path,
+        bytes: &bytes,
+        directory: file.path.parent(),
+    };
+    let own_name = include
+        .child_text("name")
+        .map(String::from)
+        .or_else(|| name_in_file(&path, &bytes));
+    let (outer, name) = naming;
+    let naming = Naming { name, scope: outer };
+    let mut diagnostics = vec![];
+    let format = file.format;
+    let instances = format.parse(&input, &naming, declare.target, &mut diagnostics);
+    let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
+    report.extend(diagnostics);
+    let (Some(instance), false) = (instances.first().copied(), failed) else {
+        return Err(Reported);
+    };
+    let merged = is_merged(include);
+    let own_name = own_name.unwrap_or_default();
+    let place = &include.place;
+    let (node, inner) = match merged {
+        true => {
+            let proxy = format!("_merged__{own_name}__model__");
+            let graph = &mut *declare.graph;
+            let node = graph.add(scope, &proxy, Kind::Frame, place, report)?;
+            (node, scope)
+        }
+        false => declare.graph.add_model(scope, &own_name, place, report)?,
+    };
+    let mut interface = Interface {
+        element: include,
+        node,
+        scope: inner,
+        instance,
+        merged,
+        links: vec![],
+    };
+    interface.declare(declare)?;
+    Ok(interface)
+}
+
+/// The name that a URDF or MJCF file gives its model.
+fn name_in_file(path: &str, bytes: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let prepared = Prepared::new(text.strip_prefix('\u{feff}').unwrap_or(&text));
+    let document = prepared.parse(path).ok()?;
+    let root = document.root_element();
+    let name = root.attribute("name").or_else(|| root.attribute("model"));
+    name.map(|n| n.trim().to_string())
+}
+
+impl Interface<'_> {
+    fn declare(&mut self, declare: &mut Declare<'_, '_>) -> Parsed<()> {
+        let (graph, report) = (&mut *declare.graph, declare.report);
+        graph.set_instance(self.scope, self.instance);
+        let plant = &mut *declare.target.plant;
+        let place = &self.element.place;
+        let poses = poses_in_model(plant, self.instance);
+        let mut links = HashMap::new();
+        for (body, x_mb) in &poses {
+            let name = plant.bodies[body.index()].name().to_string();
+            let node = graph.add(self.scope, &name, Kind::Link, place, report)?;
+            graph.set_pose(node, Pose::from_isometry(x_mb), self.node);
+            graph.set_body(node, *body);
+            graph.set_frame(node, plant.bodies[body.index()].body_frame());
+            links.insert(*body, node);
+            self.links.push(node);
+        }
+        let of_joints: BTreeSet<_> = plant
+            .joints()
+            .flat_map(|(_, j)| [j.frame_on_parent(), j.frame_on_child()])
+            .flatten()
+            .collect();
+        for (index, frame) in plant.frames() {
+            let Some(link) = links.get(&frame.body()) else {
+                continue;
+            };
+            let own = plant.bodies[frame.body().index()].body_frame() == index;
+            if own || of_joints.contains(&index) || frame.model_instance() != self.instance {
+                continue;
+            }
+            let node = graph.add(self.scope, frame.name(), Kind::Frame, place, report)?;
+            graph.set_pose(node, Pose::from_isometry(frame.pose_in_body()), *link);
+            graph.set_on(node, *link);
+            graph.set_frame(node, index);
+        }
+        for (_, joint) in plant.joints() {
+            let of_model = joint.model_instance() == self.instance;
+            let link = links.get(&joint.child_body()).filter(|_| of_model);
+            let Some(link) = link else { continue };
+            let node = graph.add(self.scope, joint.name(), Kind::Joint, place, report)?;
+            graph.set_pose(node, Pose::from_isometry(joint.pose_on_child()), *link);
+            graph.set_on(node, *link);
+        }
+        let body = poses.first().map_or(BodyIndex::WORLD, |(body, _)| *body);
+        let name = match self.merged {
+            true => graph.name(self.node),
+            false => "__model__",
+        };
+        let frame = FixedOffsetFrame::new(name, body, Isometry3::identity());
+        let frame = plant.add_frame(frame.with_model_instance(self.instance));
+        let frame = frame.map_err(|e| report.error(self.element, e))?;
+        graph.set_frame(self.node, frame);
+        if let Some(first) = self.links.first() {
+            match self.merged {
+                true => graph.set_on(self.node, *first),
+                false => graph.set_canonical(self.scope, *first),
+            }
+        }
+        Ok(())
+    }
+
+    /// As a model's: where the model is in the scope of its include.
+    pub(super) fn resolve(&self, graph: &mut Graph, outer: ScopeId, report: &Report) -> Parsed<()> {
+        if let Some(name) = self.element.child_text("placement_frame") {
+            let what = "the placement frame of an included model";
+            let place = &self.element.place;
+            let frame = graph.find_or_report(self.scope, name, what, place, report)?;
+            graph.set_placement(self.node, frame);
+        }
+        let origin = graph.origin(outer);
+        model::place(graph, self.node, self.element, outer, origin, report)
+    }
+
+    /// Puts the bodies that no joint holds where the model is.
+    pub(super) fn place_bodies(
+        &self,
+        graph: &Graph,
+        plant: &mut MultibodyPlant,
+    ) -> crate::error::Result<()> {
+        for link in &self.links {
+            if let Some(body) = graph.body(*link) {
+                if plant.inboard_joint(body).is_none() {
+                    let x_wb = graph.in_world(*link).isometry();
+                    plant.set_default_free_body_pose(body, x_wb)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Poses of the bodies of a model with all joints at zero, in the frame of the body at its root.
+fn poses_in_model(
+    plant: &MultibodyPlant,
+    instance: ModelInstanceIndex,
+) -> Vec<(BodyIndex, Isometry3<f64>)> {
+    let bodies = plant.bodies();
+    let own: Vec<BodyIndex> = bodies
+        .filter(|(_, b)| b.model_instance() == instance)
+        .map(|(i, _)| i)
+        .collect();
+    let is_own: BTreeSet<BodyIndex> = own.iter().copied().collect();
+    let mut known: HashMap<BodyIndex, Isometry3<f64>> = HashMap::new();
+    for body in &own {
+        let mut chain = vec![];
+        let mut at = *body;
+        let mut x = loop {
+            if let Some(x) = known.get(&at) {
+                break *x;
+            }
+            let joint = plant.inboard_joint(at).map(|j| &plant.joints[j.index()]);
+            chain.push((at, joint));
+            match joint {
+                // Closed loops of joints can not be climbed for ever.
+                Some(j) if is_own.contains(&j.parent_body()) && chain.len() <= own.len() => {
+                    at = j.parent_body();
+                }
+                _ => break Isometry3::identity(),
+            }
+        };
+        for (body, joint) in chain.into_iter().rev() {
+            if let Some(joint) = joint.filter(|j| is_own.contains(&j.parent_body())) {
+                let x_fm = match joint.kind() {
+                    JointKind::Weld { x_fm } => *x_fm,
+                    _ => Isometry3::identity(),
+                };
+                x = x * joint.pose_on_parent() * x_fm * joint.pose_on_child().inverse();
+            }
+            known.insert(body, x);
+        }
+    }
+    own.into_iter().map(|b| (b, known[&b])).collect()
+}

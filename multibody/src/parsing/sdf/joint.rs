@@ -1,0 +1,480 @@
+//! Joints and what belongs to them: limits, actuators, springs, followers.
+
+use super::add::{Adder, Current};
+use super::element::Element;
+use super::frames::{Graph, NodeId, ScopeId};
+use super::pose::Pose;
+use crate::constraint::CouplerConstraint;
+use crate::error::Result;
+use crate::force_element::ForceElement;
+use crate::index::{BodyIndex, JointIndex};
+use crate::joint::{Joint, PdControllerGains};
+use crate::names;
+use crate::parsing::xml::Parsed;
+use nalgebra::{Isometry3, Matrix3, Vector3};
+use std::f64::consts::TAU;
+use tarragon_framework::math;
+
+const IGNORED: [&str; 5] = [
+    "gearbox_ratio",
+    "gearbox_reference_body",
+    "thread_pitch",
+    "physics",
+    "sensor",
+];
+const DRAKE: [&str; 5] = [
+    "rotor_inertia",
+    "gear_ratio",
+    "controller_gains",
+    "mimic",
+    "screw_thread_pitch",
+];
+const TYPES: [&str; 9] = [
+    "ball",
+    "continuous",
+    "fixed",
+    "gearbox",
+    "prismatic",
+    "revolute",
+    "revolute2",
+    "screw",
+    "universal",
+];
+
+/// Axes whose cosine is smaller are perpendicular.
+const PERPENDICULAR: f64 = 1e-14;
+
+/// What an `<axis>` says.
+struct Axis {
+    /// In the frame of the joint.
+    direction: Vector3<f64>,
+    lower: f64,
+    upper: f64,
+    velocity: f64,
+    acceleration: f64,
+    /// Infinite where the file sets no limit; 0 means that there is no motor.
+    effort: f64,
+    damping: f64,
+    spring_reference: f64,
+    spring_stiffness: f64,
+}
+
+/// Where a joint is.
+struct Ends {
+    parent: BodyIndex,
+    child: BodyIndex,
+    x_pj: Pose,
+    x_cj: Pose,
+}
+
+impl Adder<'_, '_> {
+    pub(super) fn joint(&mut self, node: NodeId, element: &Element, scope: ScopeId) -> Parsed<()> {
+        let report = self.report;
+        report.check_children(element, &IGNORED, &DRAKE);
+        let kind = report.required(element, "type")?;
+        let name = element.name();
+        if !TYPES.contains(&kind) || matches!(kind, "gearbox" | "revolute2") {
+            let message = format!(
+                "joint '{name}': joint type '{kind}' is not supported; fixed, revolute, continuous, \
+                 prismatic, universal, ball or screw is expected"
+            );
+            return Err(report.error(element, message));
+        }
+        let ends = self.ends(node, element, scope)?;
+        let (parent, child) = (ends.parent, ends.child);
+        if kind == "universal" {
+            return self.universal(node, element, scope, &ends);
+        }
+        let joint = match kind {
+            "fixed" => Ok(Joint::weld(name, parent, child, Isometry3::identity())),
+            "ball" => return self.ball(node, element, scope, &ends),
+            kind => {
+                if let Some(second) = element.child("axis2") {
+                    let message = format!("joint '{name}' has one axis; <axis2> is ignored");
+                    report.warning(second, message);
+                }
+                let axis = self.required_axis(node, element, "axis", scope)?;
+                return self.one_axis(node, element, kind, &axis, &ends);
+            }
+        };
+        self.add_joint(node, element, joint, &ends).map(|_| ())
+    }
+
+    fn ends(&self, node: NodeId, element: &Element, scope: ScopeId) -> Parsed<Ends> {
+        let report = self.report;
+        let name = element.name();
+        let parent = report.required_text(element, "parent")?;
+        let child = report.required_text(element, "child")?;
+        if parent == child {
+            let message = format!("joint '{name}' connects '{child}' with itself");
+            return Err(report.error(element, message));
+        }
+        let end = |what: &str, end: &str| {
+            if end == "world" {
+                return Ok(Graph::WORLD);
+            }
+            let what = format!("<{what}> of joint '{name}'");
+            self.find(scope, end, &what, element)
+        };
+        let (parent, child) = (end("parent", parent)?, end("child", child)?);
+        let (parent_link, parent_body) = self.body_under(parent, element)?;
+        let (child_link, child_body) = self.body_under(child, element)?;
+        if parent_link == child_link {
+            let message = format!(
+                "joint '{name}': parent and child are both on link '{}'",
+                self.graph.name(child_link)
+            );
+            return Err(report.error(element, message));
+        }
+        Ok(Ends {
+            parent: parent_body,
+            child: child_body,
+            x_pj: self.graph.placed(parent_link, node),
+            x_cj: self.graph.placed(child_link, node),
+        })
+    }
+
+    /// Adds a joint to the plant; its frame on the parent is the parent's own where they are equal.
+    fn add_joint(
+        &mut self,
+        node: NodeId,
+        element: &Element,
+        joint: Result<Joint>,
+        ends: &Ends,
+    ) -> Parsed<JointIndex> {
+        let added = joint.and_then(|joint| {
+            let joint = joint.with_pose_on_child(ends.x_cj.isometry());
+            let joint = match ends.x_pj.is_identity() {
+                true => joint,
+                false => joint.with_pose_on_parent(ends.x_pj.isometry()),
+            };
+            self.target.plant.add_joint(joint)
+        });
+        let index = added.map_err(|e| self.report.error(element, e))?;
+        self.joints.insert(node, index);
+        Ok(index)
+    }
+
+    /// Revolute, continuous, prismatic and screw joints.
+    fn one_axis(
+        &mut self,
+        node: NodeId,
+        element: &Element,
+        kind: &str,
+        axis: &Axis,
+        ends: &Ends,
+    ) -> Parsed<()> {
+        let (parent, child, name) = (ends.parent, ends.child, element.name());
+        let joint = match kind {
+            "prismatic" => Joint::prismatic(name, parent, child, axis.direction),
+            "screw" => {
+                let pitch = self.screw_pitch(element)?;
+                Joint::screw(name, parent, child, axis.direction, pitch)
+            }
+            _ => Joint::revolute(name, parent, child, axis.direction),
+        };
+        let joint = joint.and_then(|joint| axis.limit(joint, kind)?.with_damping(axis.damping));
+        let index = self.add_joint(node, element, joint, ends)?;
+        if axis.effort != 0.0 {
+            self.actuator(index, element, axis.effort)?;
+        }
+        if axis.spring_stiffness != 0.0 && kind != "screw" {
+            let spring = match kind {
+                "prismatic" => ForceElement::PrismaticSpring {
+                    joint: index,
+                    nominal_position: axis.spring_reference,
+                    stiffness: axis.spring_stiffness,
+                },
+                _ => ForceElement::RevoluteSpring {
+                    joint: index,
+                    nominal_angle: axis.spring_reference,
+                    stiffness: axis.spring_stiffness,
+                },
+            };
+            let added = self.target.plant.add_force_element(spring);
+            added.map_err(|e| self.report.error(element, format!("joint '{name}': {e}")))?;
+        }
+        Ok(())
+    }
+
+    /// Metres per turn of a right-handed screw; `<thread_pitch>` is in radians per metre of a
+    /// left-handed one.
+    fn screw_pitch(&self, element: &Element) -> Parsed<f64> {
+        let pitch = match (
+            element.number("screw_thread_pitch"),
+            element.number("thread_pitch"),
+        ) {
+            (Some(pitch), _) => pitch,
+            (None, Some(thread)) => -TAU / thread,
+            (None, None) => 1.0,
+        };
+        match pitch.is_finite() {
+            true => Ok(pitch),
+            false => {
+                let message = format!(
+                    "joint '{}': the thread moves {pitch} m per turn, a finite pitch is expected",
+                    element.name()
+                );
+                Err(self.report.error(element, message))
+            }
+        }
+    }
+
+    fn ball(&mut self, node: NodeId, element: &Element, scope: ScopeId, ends: &Ends) -> Parsed<()> {
+        let name = element.name();
+        let mut joint = Ok(Joint::ball_rpy(name, ends.parent, ends.child));
+        if let Some(axis) = self.axis(node, element, "axis", scope)? {
+            let message =
+                format!("joint '{name}' is a ball joint; only the damping of its <axis> counts");
+            self.report.warning(element, message);
+            self.warn_of_effort(element, axis.effort);
+            joint = joint.and_then(|j: Joint| j.with_damping(axis.damping));
+        }
+        self.add_joint(node, element, joint, ends).map(|_| ())
+    }
+
+    /// A universal joint, whose frames have the two axes as x and y.
+    fn universal(
+        &mut self,
+        node: NodeId,
+        element: &Element,
+        scope: ScopeId,
+        ends: &Ends,
+    ) -> Parsed<()> {
+        let name = element.name();
+        let first = self.required_axis(node, element, "axis", scope)?;
+        let second = self.required_axis(node, element, "axis2", scope)?;
+        let (x, y) = (first.direction.normalize(), second.direction.normalize());
+        if x.dot(&y).abs() > PERPENDICULAR {
+            let message = format!("joint '{name}': <axis> and <axis2> are not perpendicular");
+            return Err(self.report.error(element, message));
+        }
+        if first.damping != second.damping {
+            let message = format!(
+                "joint '{name}': the damping {} of <axis> is used for both axes; the {} of <axis2> is \
+                 ignored",
+                first.damping, second.damping
+            );
+            self.report.warning(element, message);
+        }
+        self.warn_of_effort(
+            element,
+            if first.effort != 0.0 {
+                first.effort
+            } else {
+                second.effort
+            },
+        );
+        let r_ji = math::rotation_from_matrix(&Matrix3::from_columns(&[x, y, x.cross(&y)]));
+        let x_ji = math::pose(r_ji, Vector3::zeros());
+        let joint = Joint::universal(name, ends.parent, ends.child)
+            .with_pose_on_parent(ends.x_pj.isometry() * x_ji)
+            .with_pose_on_child(ends.x_cj.isometry() * x_ji)
+            .with_damping(first.damping);
+        let added = joint.and_then(|joint| self.target.plant.add_joint(joint));
+        let index = added.map_err(|e| self.report.error(element, e))?;
+        self.joints.insert(node, index);
+        Ok(())
+    }
+
+    fn warn_of_effort(&self, element: &Element, effort: f64) {
+        if effort != 0.0 {
+            let message = format!(
+                "joint '{}' has more than one degree of freedom; it gets no actuator, <effort> 0 would \
+                 say so",
+                element.name()
+            );
+            self.report.warning(element, message);
+        }
+    }
+
+    fn required_axis(
+        &self,
+        node: NodeId,
+        element: &Element,
+        tag: &str,
+        scope: ScopeId,
+    ) -> Parsed<Axis> {
+        self.axis(node, element, tag, scope)?.ok_or_else(|| {
+            let message = format!("joint '{}' has no <{tag}>", element.name());
+            self.report.error(element, message)
+        })
+    }
+
+    fn axis(
+        &self,
+        node: NodeId,
+        element: &Element,
+        tag: &str,
+        scope: ScopeId,
+    ) -> Parsed<Option<Axis>> {
+        let report = self.report;
+        let Some(axis) = element.child(tag) else {
+            return Ok(None);
+        };
+        let name = element.name();
+        let xyz = axis.vector::<3>("xyz").unwrap_or([0.0, 0.0, 1.0]);
+        let length = Vector3::from(xyz).norm();
+        if !(length > 0.0 && length.is_finite()) {
+            let message = format!("joint '{name}': the <{tag}> {xyz:?} has no direction");
+            return Err(report.error(axis, message));
+        }
+        let expressed_in = axis.child("xyz").and_then(|e| e.filled("expressed_in"));
+        let xyz = match expressed_in {
+            None => xyz,
+            Some(frame) => {
+                let what = format!("expressed_in of joint '{name}'");
+                let frame = self.find(scope, frame, &what, axis)?;
+                self.graph.relative(node, frame).rotate(xyz)
+            }
+        };
+        if let Some(mimic) = axis.child("mimic") {
+            let message = format!(
+                "joint '{name}': <mimic> of an axis is ignored, as by Drake; <drake:mimic> in the joint \
+                 is not"
+            );
+            report.warning(mimic, message);
+        }
+        let limit = axis.child("limit");
+        if let Some(limit) = limit {
+            report.check_children(limit, &["dissipation"], &["acceleration"]);
+        }
+        let limited = |tag: &str| limit.and_then(|l| l.number(tag));
+        let not_negative = |x: Option<f64>| x.filter(|x| *x >= 0.0 || x.is_nan());
+        let (lower, upper) = (
+            limited("lower").unwrap_or(f64::NEG_INFINITY),
+            limited("upper").unwrap_or(f64::INFINITY),
+        );
+        let acceleration = match limit {
+            Some(limit) => report.optional_number(limit, "drake:acceleration")?,
+            None => None,
+        };
+        let dynamics = |tag: &str| axis.descendant(&["dynamics"]).and_then(|d| d.number(tag));
+        let found = Axis {
+            direction: xyz.into(),
+            lower,
+            upper,
+            velocity: not_negative(limited("velocity")).unwrap_or(f64::INFINITY),
+            acceleration: acceleration.unwrap_or(f64::INFINITY),
+            effort: not_negative(limited("effort")).unwrap_or(f64::INFINITY),
+            damping: dynamics("damping").unwrap_or(0.0),
+            spring_reference: dynamics("spring_reference").unwrap_or(0.0),
+            spring_stiffness: dynamics("spring_stiffness").unwrap_or(0.0),
+        };
+        let wrong = [
+            ("damping", found.damping),
+            ("acceleration", found.acceleration),
+        ];
+        match wrong.into_iter().find(|(_, x)| *x < 0.0) {
+            Some((what, x)) => {
+                let message = format!("joint '{name}': the {what} is {x}, at least 0 is expected");
+                Err(report.error(axis, message))
+            }
+            None => Ok(Some(found)),
+        }
+    }
+
+    fn actuator(&mut self, joint: JointIndex, element: &Element, effort: f64) -> Parsed<()> {
+        let report = self.report;
+        let rotor = report.optional_number(element, "drake:rotor_inertia")?;
+        let gear = report.optional_number(element, "drake:gear_ratio")?;
+        let gains = match element.child("drake:controller_gains") {
+            Some(gains) => Some(PdControllerGains {
+                p: report.number_attribute(gains, "p")?,
+                d: report.number_attribute(gains, "d")?,
+            }),
+            None => None,
+        };
+        let plant = &mut *self.target.plant;
+        let mut add = || {
+            let actuator = plant.add_joint_actuator(element.name(), joint, effort)?;
+            plant.set_default_rotor(actuator, rotor.unwrap_or(0.0), gear.unwrap_or(1.0))?;
+            match gains {
+                Some(gains) => plant.set_controller_gains(actuator, gains),
+                None => Ok(()),
+            }
+        };
+        add().map_err(|e| report.error(element, e))
+    }
+
+    /// `<drake:mimic>`: the joint follows another one.
+    pub(super) fn mimic(
+        &mut self,
+        node: NodeId,
+        mimic: &Element,
+        current: Current<'_>,
+    ) -> Parsed<()> {
+        let report = self.report;
+        let followed = report.required(mimic, "joint")?;
+        let gear_ratio = report.number_attribute(mimic, "multiplier")?;
+        let offset = report.number_attribute(mimic, "offset")?;
+        let name = self.graph.name(node);
+        let joint1 = self.joint_named(current, followed, mimic)?;
+        let Some(joint0) = self.joints.get(&node).copied() else {
+            // The joint could not be added, which was reported.
+            return Ok(());
+        };
+        if joint0 == joint1 {
+            let message = format!("joint '{name}' can not follow itself");
+            return Err(report.error(mimic, message));
+        }
+        let plant = &mut *self.target.plant;
+        let dofs = |joint: JointIndex| plant.joints[joint.index()].num_velocities();
+        if dofs(joint0) != 1 || dofs(joint1) != 1 {
+            let message = format!(
+                "joint '{name}' with {} degrees of freedom can not follow '{followed}' with {}; \
+                 <drake:mimic> is ignored",
+                dofs(joint0),
+                dofs(joint1)
+            );
+            report.warning(mimic, message);
+            return Ok(());
+        }
+        let coupler = CouplerConstraint {
+            joint0,
+            joint1,
+            gear_ratio,
+            offset,
+        };
+        let added = plant.add_coupler_constraint(coupler);
+        added.map_err(|e| report.error(mimic, e))
+    }
+
+    /// A joint of a model by name.
+    pub(super) fn joint_named(
+        &self,
+        current: Current<'_>,
+        name: &str,
+        element: &Element,
+    ) -> Parsed<JointIndex> {
+        let node = self.graph.find(current.scope, name);
+        let known = node.and_then(|n| self.joints.get(&n).copied());
+        // Joints that the graph does not know: of Drake's own kinds, and of other formats.
+        let plant = &self.target.plant;
+        let found = known.or_else(|| plant.joint_by_name_in(name, current.instance).ok());
+        found.ok_or_else(|| {
+            let known = plant
+                .joints()
+                .filter(|(_, j)| j.model_instance() == current.instance);
+            let error = names::unknown("joint", name, known.map(|(_, j)| j.name()));
+            let message = format!("<{}> in model '{}': {error}", element.tag, current.name);
+            self.report.error(element, message)
+        })
+    }
+}
+
+impl Axis {
+    fn limit(&self, joint: Joint, kind: &str) -> Result<Joint> {
+        if kind == "screw" {
+            return Ok(joint);
+        }
+        // A continuous joint has no limits of position.
+        let joint = match kind {
+            "continuous" => joint,
+            _ => joint.with_position_limits(vec![self.lower], vec![self.upper])?,
+        };
+        joint
+            .with_velocity_limits(vec![-self.velocity], vec![self.velocity])?
+            .with_acceleration_limits(vec![-self.acceleration], vec![self.acceleration])
+    }
+}

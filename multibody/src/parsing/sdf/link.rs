@@ -1,0 +1,207 @@
+//! Links: mass properties, where they start, and their geometry and sensors.
+
+use super::add::{Adder, Current};
+use super::element::{Element, truth};
+use super::frames::NodeId;
+use super::pose::Pose;
+use crate::inertia::{self, SpatialInertia};
+use crate::parsing::xml::Parsed;
+use nalgebra::{Isometry3, Matrix3, Vector3};
+use tarragon_geometry::{Shape, calc_mass_properties};
+
+const IGNORED: [&str; 10] = [
+    "enable_wind",
+    "self_collide",
+    "must_be_base_link",
+    "velocity_decay",
+    "projector",
+    "audio_sink",
+    "audio_source",
+    "battery",
+    "light",
+    "particle_emitter",
+];
+
+/// Density (kg/m^3) of what the file gives no density.
+const DEFAULT_DENSITY: f64 = 1000.0;
+
+impl Adder<'_, '_> {
+    pub(super) fn link(
+        &mut self,
+        node: NodeId,
+        element: &Element,
+        current: Current<'_>,
+    ) -> Parsed<()> {
+        let report = self.report;
+        report.check_children(element, &IGNORED, &["deformable_properties"]);
+        if element.child("drake:deformable_properties").is_some() {
+            let message = format!(
+                "link '{}' is deformable; deformable bodies are not supported, it is left out",
+                element.name()
+            );
+            report.warning(element, message);
+            return Ok(());
+        }
+        for (tag, usual) in [("gravity", true), ("kinematic", false)] {
+            if element.flag(tag, usual) != usual {
+                let message = format!("<{tag}> is {}, which is ignored", !usual);
+                report.warning(element, message);
+            }
+        }
+        let inertia = self.inertia(node, element, current)?;
+        let plant = &mut *self.target.plant;
+        let body = plant
+            .add_rigid_body(element.name(), current.instance, inertia)
+            .map_err(|e| report.error(element, e))?;
+        self.graph.set_body(node, body);
+        self.graph
+            .set_frame(node, plant.bodies[body.index()].body_frame());
+        let x_wb = self.graph.in_world(node).isometry();
+        plant
+            .set_default_free_body_pose(body, x_wb)
+            .map_err(|e| report.error(element, e))?;
+        if self.target.has_scene() {
+            self.link_geometry(node, body, element, current);
+        }
+        self.sensors(node, body, element, current)
+    }
+
+    /// The pose of something on a link, `X_LG`.
+    pub(super) fn pose_on_link(
+        &self,
+        link: NodeId,
+        element: &Element,
+        current: Current<'_>,
+    ) -> Parsed<Pose> {
+        match element.relative_to() {
+            None => Ok(element.pose()),
+            Some(name) => {
+                let what = format!("relative_to of the pose of '{}'", element.name());
+                let base = self.find(current.scope, name, &what, element)?;
+                Ok(self.graph.relative(link, base).then(&element.pose()))
+            }
+        }
+    }
+
+    /// Mass properties; an inertia that no body can have is replaced with a warning, as in Drake.
+    fn inertia(
+        &self,
+        node: NodeId,
+        link: &Element,
+        current: Current<'_>,
+    ) -> Parsed<SpatialInertia> {
+        // A link without a word about it weighs 1 kg.
+        let default = || SpatialInertia::from_central(1.0, Vector3::zeros(), Matrix3::identity());
+        let Some(inertial) = link.child("inertial") else {
+            return default().map_err(|e| self.report.error(link, e));
+        };
+        if truth(inertial.filled("auto").unwrap_or("false")) == Some(true) {
+            return self.inertia_of_shapes(node, link, inertial, current);
+        }
+        let mass = inertial.number("mass").unwrap_or(1.0);
+        let entries = inertial.child("inertia");
+        let entry = |name: &str, default: f64| {
+            let found = entries.and_then(|e| e.number(name));
+            found.unwrap_or(default)
+        };
+        let moments = ["ixx", "iyy", "izz"].map(|name| entry(name, 1.0));
+        let products = ["ixy", "ixz", "iyz"].map(|name| entry(name, 0.0));
+        if mass == 0.0 && moments == [0.0; 3] && products == [0.0; 3] {
+            return Ok(SpatialInertia::zero());
+        }
+        let x_bbi = inertial.pose().isometry();
+        let p_bobcm_b = x_bbi.translation.vector;
+        let unturned = inertia::rotational_inertia(moments, products, &Isometry3::identity());
+        let i_bbcm_b = inertia::rotational_inertia(moments, products, &x_bbi);
+        let found = match mass > 0.0 {
+            // Checked in the frame of the file, so that the message has the numbers of the file.
+            true => inertia::check_rotational(&unturned)
+                .and_then(|()| SpatialInertia::from_central(mass, p_bobcm_b, i_bbcm_b))
+                .map_err(|e| e.to_string()),
+            false => Err(format!(
+                "the mass is {mass} kg, a positive mass is expected"
+            )),
+        };
+        found.or_else(|why| {
+            let message = format!(
+                "link '{}': {why}; the inertia of a sphere of water of the same mass is used instead",
+                link.name()
+            );
+            self.report.warning(inertial, message);
+            let plausible = SpatialInertia::plausible(mass, p_bobcm_b);
+            plausible.map_err(|e| self.report.error(inertial, e))
+        })
+    }
+
+    /// Mass properties of a link's collision shapes.
+    fn inertia_of_shapes(
+        &self,
+        node: NodeId,
+        link: &Element,
+        inertial: &Element,
+        current: Current<'_>,
+    ) -> Parsed<SpatialInertia> {
+        let report = self.report;
+        for tag in ["pose", "inertia"] {
+            if let Some(child) = inertial.child(tag) {
+                let message = format!(
+                    "link '{}': <{tag}> beside auto=\"true\", which computes it; remove one of them",
+                    link.name()
+                );
+                return Err(report.error(child, message));
+            }
+        }
+        let density = inertial.number("density").unwrap_or(DEFAULT_DENSITY);
+        let (mut mass, mut moment) = (0.0, Vector3::zeros());
+        let mut i_bbo_b = Matrix3::zeros();
+        for collision in link.all("collision") {
+            let density = collision.number("density").unwrap_or(density);
+            let geometry = report.required_child(collision, "geometry")?;
+            let x_bg = self.pose_on_link(node, collision, current)?.isometry();
+            let (shape, x) = self.solid(geometry)?;
+            let x_bs = x_bg * x;
+            let solid = calc_mass_properties(&shape, density);
+            let solid = solid.map_err(|e| report.error(geometry, e))?;
+            let r = x_bs.rotation.to_rotation_matrix();
+            let p = x_bs.transform_point(&solid.center_of_mass().into()).coords;
+            let central = r * solid.inertia_about_center_of_mass() * r.inverse();
+            mass += solid.mass();
+            moment += p * solid.mass();
+            i_bbo_b += central + shifted(solid.mass(), &p);
+        }
+        if mass <= 0.0 {
+            let message = format!(
+                "link '{}': auto=\"true\" needs a <collision> with a solid shape",
+                link.name()
+            );
+            return Err(report.error(inertial, message));
+        }
+        let center = moment / mass;
+        let central = i_bbo_b - shifted(mass, &center);
+        // A mass beside auto="true" stands for a density.
+        let wanted = inertial.number("mass").unwrap_or(mass);
+        SpatialInertia::from_central(
+            wanted,
+            center,
+            (central + central.transpose()) * (0.5 * wanted / mass),
+        )
+        .map_err(|e| report.error(inertial, e))
+    }
+
+    /// A shape that has a volume, and its pose in the frame of the geometry.
+    fn solid(&self, geometry: &Element) -> Parsed<(Shape, Isometry3<f64>)> {
+        let solid = match geometry.child("cone") {
+            Some(cone) => Some(self.cone(cone)?),
+            None => self.shape(geometry)?,
+        };
+        solid.ok_or_else(|| {
+            let message = "auto=\"true\" can not compute the mass properties of this geometry";
+            self.report.error(geometry, message)
+        })
+    }
+}
+
+/// Inertia of a point of `mass` at `p`.
+fn shifted(mass: f64, p: &Vector3<f64>) -> Matrix3<f64> {
+    (Matrix3::from_diagonal_element(p.norm_squared()) - p * p.transpose()) * mass
+}

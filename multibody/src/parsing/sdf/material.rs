@@ -1,0 +1,96 @@
+//! How visuals look, and to whom.
+
+use super::add::Adder;
+use super::element::{Element, truth};
+use super::schema;
+use crate::geometry_registration::VisualProperties;
+use crate::parsing::xml::Parsed;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use tarragon_geometry::{IllustrationProperties, PerceptionProperties, Rgba};
+
+const IGNORED: [&str; 7] = [
+    "script",
+    "shader",
+    "render_order",
+    "lighting",
+    "shininess",
+    "double_sided",
+    "pbr",
+];
+const COLORS: [&str; 4] = ["diffuse", "ambient", "specular", "emissive"];
+
+impl Adder<'_, '_> {
+    /// Properties of a `<visual>` for pictures and for simulated cameras.
+    pub(super) fn visual_properties(&self, visual: &Element) -> Parsed<VisualProperties> {
+        let mut illustration = IllustrationProperties::new();
+        let mut perception = PerceptionProperties::new();
+        if let Some(material) = visual.child("material") {
+            self.report
+                .check_children(material, &IGNORED, &["diffuse_map"]);
+            for name in COLORS {
+                if let Some(color) = self.color(material, name)? {
+                    illustration.set("phong", name, color);
+                    perception.set("phong", name, color);
+                }
+            }
+            if let Some(map) = self.diffuse_map(material)? {
+                illustration.set("phong", "diffuse_map", map.clone());
+                perception.set("phong", "diffuse_map", map);
+            }
+        }
+        let mut renderers = BTreeSet::new();
+        for renderer in visual.all("drake:accepting_renderer") {
+            if renderer.text.is_empty() {
+                let message = "<drake:accepting_renderer> has no name in it";
+                return Err(self.report.error(renderer, message));
+            }
+            renderers.insert(renderer.text.clone());
+        }
+        if !renderers.is_empty() {
+            perception.set("renderer", "accepting", renderers);
+        }
+        let shown = self.enabled(visual, "drake:illustration_properties")?;
+        let seen = self.enabled(visual, "drake:perception_properties")?;
+        Ok(VisualProperties {
+            illustration: shown.then_some(illustration),
+            perception: seen.then_some(perception),
+        })
+    }
+
+    fn enabled(&self, visual: &Element, tag: &str) -> Parsed<bool> {
+        let Some(element) = visual.child(tag) else {
+            return Ok(true);
+        };
+        match element.attribute("enabled") {
+            None => Ok(true),
+            Some(text) => truth(text).ok_or_else(|| {
+                let message = format!("attribute 'enabled' is '{text}', true or false is expected");
+                self.report.error(element, message)
+            }),
+        }
+    }
+
+    fn color(&self, material: &Element, name: &str) -> Parsed<Option<Rgba>> {
+        let Some(text) = material.child_text(name) else {
+            return Ok(None);
+        };
+        let error = |why: String| self.report.error(material, format!("<{name}>: {why}"));
+        // The format's library keeps colours in single precision.
+        let [r, g, b, a] = schema::color(text)
+            .map_err(error)?
+            .map(|x| f64::from(x as f32));
+        let color = Rgba::new(r, g, b, a);
+        color.map(Some).map_err(|e| error(e.to_string()))
+    }
+
+    fn diffuse_map(&self, material: &Element) -> Parsed<Option<PathBuf>> {
+        let Some(element) = material.child("drake:diffuse_map") else {
+            return Ok(None);
+        };
+        let directory = element.place.source.directory.as_deref();
+        let path = self.target.resolve(&element.text, directory);
+        path.map(Some)
+            .map_err(|why| self.report.error(element, format!("texture {why}")))
+    }
+}

@@ -1,0 +1,129 @@
+//! `<include merge="true">`: the content of a model among that of another
+//! (<http://sdformat.org/tutorials?tut=composition_proposal>).
+
+use super::element::{Element, Report};
+use crate::parsing::xml::Parsed;
+
+const MODEL_FRAME: &str = "__model__";
+
+/// What a model becomes when it is merged into `parent`: its links, frames, joints and models, and a
+/// frame in place of its own.
+pub(super) fn merged(model: Element, parent: &Element, report: &Report) -> Parsed<Vec<Element>> {
+    let proxy = format!("_merged__{}__model__", model.name());
+    let frame = proxy_frame(&model, &proxy, report)?;
+    let mut elements = vec![frame];
+    for mut child in model.children {
+        match child.tag.as_str() {
+            "link" => move_poses(&mut child, &proxy),
+            "model" => {}
+            "frame" => {
+                if matches!(child.filled("attached_to"), None | Some(MODEL_FRAME)) {
+                    child.set_attribute("attached_to", &proxy);
+                }
+                move_poses(&mut child, &proxy);
+            }
+            "joint" => move_joint(&mut child, &proxy),
+            "pose" | "static" => continue,
+            _ => {
+                let message = format!(
+                    "<{}> of model '{}' is not merged into model '{}' and is ignored",
+                    child.tag,
+                    model_name(&proxy),
+                    parent.name()
+                );
+                report.warning(&child, message);
+                continue;
+            }
+        }
+        // Without a word about it, these are placed in the model's frame.
+        if matches!(child.tag.as_str(), "link" | "model") {
+            place_in(&mut child, &proxy);
+        }
+        elements.push(child);
+    }
+    Ok(elements)
+}
+
+fn model_name(proxy: &str) -> &str {
+    let name = proxy.strip_prefix("_merged__");
+    name.and_then(|n| n.strip_suffix("__model__"))
+        .unwrap_or(proxy)
+}
+
+/// The frame that stands for the model frame of a merged model.
+fn proxy_frame(model: &Element, name: &str, report: &Report) -> Parsed<Element> {
+    let link = match model.filled("canonical_link") {
+        Some(link) => Some(link.to_string()),
+        None => first_link(model),
+    };
+    let Some(link) = link else {
+        let message = format!("model '{}' has no link to merge", model.name());
+        return Err(report.error(model, message));
+    };
+    let place = model.place.clone();
+    let mut frame = Element::new("frame", place.clone());
+    frame.set_attribute("name", name);
+    frame.set_attribute("attached_to", &link);
+    if let Some(placement) = model.filled("placement_frame") {
+        frame.set_attribute("placement_frame", placement);
+    }
+    let mut pose = match model.child("pose") {
+        Some(pose) => pose.clone(),
+        None => Element::new("pose", place),
+    };
+    if pose.filled("relative_to").is_none() {
+        pose.set_attribute("relative_to", MODEL_FRAME);
+    }
+    frame.children.push(pose);
+    Ok(frame)
+}
+
+/// The first link of a model or, without one, of its models.
+fn first_link(model: &Element) -> Option<String> {
+    if let Some(link) = model.child("link") {
+        return Some(link.name().into());
+    }
+    model
+        .all("model")
+        .find_map(|m| first_link(m).map(|link| format!("{}::{link}", m.name())))
+}
+
+/// Makes poses in an element that are relative to the model frame relative to its stand-in.
+fn move_poses(element: &mut Element, proxy: &str) {
+    if element.tag == "pose" && element.filled("relative_to") == Some(MODEL_FRAME) {
+        element.set_attribute("relative_to", proxy);
+    }
+    for child in &mut element.children {
+        move_poses(child, proxy);
+    }
+}
+
+/// Gives an element a pose in the stand-in where it has none in another frame.
+fn place_in(element: &mut Element, proxy: &str) {
+    let place = element.place.clone();
+    if element.child("pose").is_none() {
+        element.children.push(Element::new("pose", place));
+    }
+    if let Some(pose) = element.child_mut("pose") {
+        if matches!(pose.filled("relative_to"), None | Some(MODEL_FRAME)) {
+            pose.set_attribute("relative_to", proxy);
+        }
+    }
+}
+
+fn move_joint(joint: &mut Element, proxy: &str) {
+    move_poses(joint, proxy);
+    for child in &mut joint.children {
+        match child.tag.as_str() {
+            "parent" | "child" if child.text == MODEL_FRAME => child.text = proxy.into(),
+            "axis" | "axis2" => {
+                if let Some(xyz) = child.child_mut("xyz") {
+                    if xyz.filled("expressed_in") == Some(MODEL_FRAME) {
+                        xyz.set_attribute("expressed_in", proxy);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}

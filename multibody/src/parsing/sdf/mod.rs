@@ -1,0 +1,142 @@
+//! SDFormat 1.0 to 1.12.
+//!
+//! The format is described at <http://sdformat.org/spec>; what is ignored, the `drake:` elements and
+//! the order in which things are added follow Drake's parser. A file is read in four steps: elements
+//! (`document`, checked against `schema`), included models in their place (`include`, `merge`), the
+//! graph of frames (`model`, `interface`, `frames`), and the plant (`add` and what it calls).
+
+mod add;
+mod contact;
+mod document;
+mod drake;
+mod element;
+mod frames;
+mod geometry;
+mod include;
+mod interface;
+mod joint;
+mod link;
+mod material;
+mod merge;
+mod model;
+mod pose;
+mod schema;
+mod sensor;
+
+use super::diagnostic::Diagnostic;
+use super::input::{Input, Naming};
+use super::target::Target;
+use super::xml::Parsed;
+use crate::index::ModelInstanceIndex;
+use add::Adder;
+use element::{Element, Report, Source};
+use frames::Graph;
+use include::Includes;
+use model::Declare;
+use std::path::Path;
+
+/// Adds the model or the world of an SDFormat file; the model instances that the file describes are
+/// returned, those of other formats that it includes are not, as in Drake.
+pub(crate) fn parse(
+    input: &Input<'_>,
+    naming: &Naming<'_>,
+    target: &mut Target<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<ModelInstanceIndex> {
+    let report = Report::default();
+    // What went wrong was reported.
+    let models = read(input, naming, target, &report).unwrap_or_default();
+    diagnostics.extend(report.into_diagnostics());
+    models
+}
+
+fn read(
+    input: &Input<'_>,
+    naming: &Naming<'_>,
+    target: &mut Target<'_>,
+    report: &Report,
+) -> Parsed<Vec<ModelInstanceIndex>> {
+    let source = Source {
+        name: input.file.into(),
+        directory: input.directory.map(Path::to_path_buf),
+    };
+    let mut root = document::read(source, input.bytes, report)?;
+    let mut includes = Includes::new(target, report, input.file);
+    includes.expand(&mut root);
+    let files = includes.interfaces;
+    report.check_children(&root, &["light", "actor"], &[]);
+    let top = top_element(&root, naming, report)?;
+    let title = match top.tag.as_str() {
+        "world" => format!("world '{}'", top.name()),
+        _ => "the file".into(),
+    };
+    let mut graph = Graph::new(&title, top.place.clone());
+    let mut declare = Declare {
+        graph: &mut graph,
+        report,
+        target,
+        files: &files,
+    };
+    let scope = naming.scope;
+    let (world, model) = match top.tag.as_str() {
+        "world" => (Some(declare.world(top, scope)), None),
+        _ => {
+            let name = naming.name.unwrap_or(top.name());
+            let model = declare.model(top, name, Graph::ROOT, scope)?;
+            (None, Some(model))
+        }
+    };
+    if let Some(world) = &world {
+        world.resolve(&mut graph, None, report);
+    }
+    if let Some(model) = &model {
+        graph.set_top(model.node);
+        model.resolve(&mut graph, Some(Graph::ROOT), report);
+    }
+    graph.solve(report)?;
+    let mut adder = Adder::new(target, &mut graph, report);
+    if let Some(world) = &world {
+        adder.world(world, scope);
+    }
+    if let Some(model) = &model {
+        adder.top_model(model, scope);
+    }
+    Ok(adder.into_models())
+}
+
+/// The one model or world of a file.
+fn top_element<'e>(root: &'e Element, naming: &Naming<'_>, report: &Report) -> Parsed<&'e Element> {
+    let count = |tag: &str| root.all(tag).count();
+    let (models, worlds) = (count("model"), count("world"));
+    match (root.child("model"), root.child("world")) {
+        (Some(model), None) if models == 1 => {
+            if let Some(frame) = model.relative_to() {
+                let message = format!(
+                    "the pose of the model at the top is relative to '{frame}'; it is in the world"
+                );
+                return Err(report.error(model, message));
+            }
+            Ok(model)
+        }
+        (None, Some(world)) if worlds == 1 => match naming.name {
+            None => Ok(world),
+            Some(name) => {
+                let message = format!("a world can not be named '{name}' as if it were one model");
+                Err(report.error(world, message))
+            }
+        },
+        _ => {
+            let included = root.all("include").count();
+            let message = format!(
+                "the file has {models} models and {worlds} worlds{}; exactly one model or exactly one \
+                 world is expected, several models belong in a <world>",
+                if included > 0 {
+                    " beside included models"
+                } else {
+                    ""
+                }
+            );
+            Err(report.error(root, message))
+        }
+    }
+}

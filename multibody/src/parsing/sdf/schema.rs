@@ -1,0 +1,294 @@
+//! Which elements and attributes SDFormat has, and what they hold.
+
+use super::element::{Element, Report, numbers, pose, truth};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// The table; a notation of our own that is explained in its first lines.
+const TABLE: &str = include_str!("schema.txt");
+
+/// What the text of an element or an attribute must be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Text,
+    Flag,
+    Number { lower: f64, upper: f64 },
+    Integer,
+    Unsigned,
+    Numbers(usize),
+    Color,
+    Pose,
+}
+
+/// One element of the format.
+#[derive(Debug)]
+struct Rule {
+    required: bool,
+    deprecated: bool,
+    kind: Option<Kind>,
+    attributes: Vec<(&'static str, bool, Kind)>,
+    /// Anything may be inside.
+    open: bool,
+    /// Rules of children by name.
+    children: HashMap<&'static str, usize>,
+}
+
+/// All elements of the format.
+struct Schema {
+    rules: Vec<Rule>,
+    /// Rules of elements that several others have as children.
+    shared: HashMap<&'static str, usize>,
+}
+
+fn schema() -> &'static Schema {
+    static SCHEMA: OnceLock<Schema> = OnceLock::new();
+    SCHEMA.get_or_init(Schema::read)
+}
+
+impl Schema {
+    fn read() -> Self {
+        let mut schema = Self {
+            rules: vec![],
+            shared: HashMap::new(),
+        };
+        // Rules from the start of a line down to the last one read.
+        let mut path: Vec<usize> = vec![];
+        let mut references: Vec<(usize, &'static str)> = vec![];
+        for line in TABLE.lines().filter(|l| !l.starts_with('#')) {
+            let depth = line.len() - line.trim_start().len();
+            let mut words = line.split_whitespace();
+            let Some(head) = words.next() else { continue };
+            let index = schema.rules.len();
+            let (name, rule) = Rule::read(head);
+            schema.rules.push(rule);
+            path.truncate(depth);
+            match path.last() {
+                Some(parent) => schema.rules[*parent].children.insert(name, index),
+                None => schema.shared.insert(name, index),
+            };
+            path.push(index);
+            for word in words {
+                if let Some(attribute) = word.strip_prefix('@') {
+                    schema.rules[index]
+                        .attributes
+                        .push(read_attribute(attribute));
+                } else if let Some(child) = word.strip_prefix('>') {
+                    references.push((index, child));
+                } else {
+                    schema.rules[index].open = true;
+                }
+            }
+        }
+        for (parent, child) in references {
+            if let Some(rule) = schema.shared.get(child) {
+                schema.rules[parent].children.insert(child, *rule);
+            }
+        }
+        schema
+    }
+}
+
+impl Rule {
+    /// From `name[!][-][:type]`.
+    fn read(head: &'static str) -> (&'static str, Self) {
+        let (name, kind) = match head.split_once(':') {
+            Some((name, kind)) => (name, Some(Kind::read(kind))),
+            None => (head, None),
+        };
+        let deprecated = name.ends_with('-');
+        let required = name.ends_with('!');
+        let rule = Self {
+            required,
+            deprecated,
+            kind,
+            attributes: vec![],
+            open: false,
+            children: HashMap::new(),
+        };
+        (name.trim_end_matches(['!', '-']), rule)
+    }
+}
+
+fn read_attribute(word: &'static str) -> (&'static str, bool, Kind) {
+    let (name, kind) = word.split_once(':').unwrap_or((word, "text"));
+    let required = name.ends_with('!');
+    (name.trim_end_matches('!'), required, Kind::read(kind))
+}
+
+impl Kind {
+    fn read(word: &str) -> Self {
+        let (word, range) = word.split_once('[').unwrap_or((word, ","));
+        let (lower, upper) = range
+            .trim_end_matches(']')
+            .split_once(',')
+            .unwrap_or_default();
+        let number = || Self::Number {
+            lower: lower.parse().unwrap_or(f64::NEG_INFINITY),
+            upper: upper.parse().unwrap_or(f64::INFINITY),
+        };
+        match word {
+            "bool" => Self::Flag,
+            "num" => number(),
+            "int" => Self::Integer,
+            "uint" => Self::Unsigned,
+            "time" | "vector2d" => Self::Numbers(2),
+            "vector3" => Self::Numbers(3),
+            "color" => Self::Color,
+            "pose" => Self::Pose,
+            _ => Self::Text,
+        }
+    }
+
+    /// What is wrong with a text.
+    fn check(self, text: &str) -> Result<(), String> {
+        match self {
+            Self::Text | Self::Pose => Ok(()),
+            Self::Flag => truth(text)
+                .map(|_| ())
+                .ok_or_else(|| format!("'{text}' is neither true nor false")),
+            Self::Number { lower, upper } => {
+                let [x] = numbers::<1>(text)?;
+                match x < lower || x > upper {
+                    true => Err(format!("{x} is not between {lower} and {upper}")),
+                    false => Ok(()),
+                }
+            }
+            // Masks of bits.
+            Self::Integer | Self::Unsigned if is_hexadecimal(text) => Ok(()),
+            // Published files write counts as `640.0`, too.
+            Self::Integer => numbers::<1>(text).map(|_| ()),
+            Self::Unsigned => match numbers::<1>(text)? {
+                [x] if x < 0.0 => Err(format!("{x} is negative")),
+                _ => Ok(()),
+            },
+            Self::Numbers(2) => numbers::<2>(text).map(|_| ()),
+            Self::Numbers(_) => numbers::<3>(text).map(|_| ()),
+            Self::Color => color(text).map(|_| ()),
+        }
+    }
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    digits.is_some_and(|d| !d.is_empty() && d.chars().all(|c| c.is_ascii_hexdigit()))
+}
+
+/// Red, green, blue and opacity, each between 0 and 1; opaque where that is not said.
+pub(super) fn color(text: &str) -> Result<[f64; 4], String> {
+    let rgba = match text.split_whitespace().count() {
+        3 => numbers::<3>(text).map(|[r, g, b]| [r, g, b, 1.0]),
+        _ => numbers::<4>(text),
+    }?;
+    match rgba.iter().all(|x| (0.0..=1.0).contains(x)) {
+        true => Ok(rgba),
+        false => Err(format!(
+            "'{text}' is no colour, numbers from 0 to 1 are expected"
+        )),
+    }
+}
+
+/// Reports everything in a document that is not SDFormat 1.12.
+pub(super) fn check(root: &Element, report: &Report) {
+    let schema = schema();
+    if let Some(rule) = schema.shared.get(root.tag.as_str()) {
+        check_element(root, &schema.rules[*rule], report);
+    }
+}
+
+/// Documents are not deep: their depth was checked when they were read.
+fn check_element(element: &Element, rule: &Rule, report: &Report) {
+    let tag = &element.tag;
+    if rule.deprecated {
+        report.warning(element, format!("<{tag}> is deprecated in SDFormat"));
+    }
+    for (name, value) in &element.attributes {
+        // Prefixed attributes belong to somebody else.
+        if name.contains(':') || rule.open {
+            continue;
+        }
+        let Some((_, required, kind)) = rule.attributes.iter().find(|(n, ..)| n == name) else {
+            let message = format!("<{tag}> has an attribute '{name}', which is not in SDFormat");
+            report.error(element, message);
+            continue;
+        };
+        let value = value.trim();
+        if value.is_empty() {
+            if *required {
+                report.error(element, format!("attribute '{name}' of <{tag}> is empty"));
+            }
+        } else if let Err(why) = kind.check(value) {
+            report.error(element, format!("attribute '{name}' of <{tag}>: {why}"));
+        }
+    }
+    for (name, required, _) in &rule.attributes {
+        if *required && element.attribute(name).is_none() {
+            report.error(element, format!("<{tag}> has no attribute '{name}'"));
+        }
+    }
+    if let Some(kind) = rule.kind {
+        let checked = match kind {
+            Kind::Pose => pose(element).map(|_| ()),
+            _ if element.text.is_empty() && rule.required => Err("it is empty".into()),
+            _ if element.text.is_empty() => Ok(()),
+            _ => kind.check(&element.text),
+        };
+        if let Err(why) = checked {
+            report.error(element, format!("<{tag}>: {why}"));
+        }
+    }
+    if rule.open {
+        return;
+    }
+    let rules = &schema().rules;
+    for child in &element.children {
+        match rule.children.get(child.tag.as_str()) {
+            Some(rule) => check_element(child, &rules[*rule], report),
+            // Prefixed elements belong to somebody else.
+            None if child.tag.contains(':') => {}
+            None => {
+                let message = format!(
+                    "<{}> in <{tag}> is not in SDFormat; correct the name or give it a prefix",
+                    child.tag
+                );
+                report.error(child, message);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_complete() {
+        let schema = schema();
+        for line in TABLE.lines().filter(|l| !l.starts_with('#')) {
+            for word in line.split_whitespace().filter_map(|w| w.strip_prefix('>')) {
+                assert!(schema.shared.contains_key(word), "{word}");
+            }
+        }
+        let model = &schema.rules[schema.shared["model"]];
+        assert_eq!(model.attributes[0].0, "name");
+        assert_eq!(model.children["model"], schema.shared["model"]);
+        let noise = &schema.rules[schema.shared["noise"]];
+        let stddev = schema.rules[noise.children["stddev"]].kind;
+        let upper = f64::INFINITY;
+        assert_eq!(stddev, Some(Kind::Number { lower: 0.0, upper }));
+    }
+
+    #[test]
+    fn texts_are_checked() {
+        assert!(Kind::read("num[0,1]").check("1.5").is_err());
+        assert!(Kind::read("num").check("1.5 x").is_ok());
+        assert!(Kind::read("num").check("abc").is_err());
+        assert!(Kind::read("bool").check("TRUE").is_ok());
+        assert!(Kind::read("bool").check("yes").is_err());
+        assert!(Kind::read("uint").check("-1").is_err());
+        assert!(Kind::read("uint").check("0xAB").is_ok());
+        assert!(Kind::read("uint").check("0x").is_err());
+        assert!(Kind::read("vector3").check("1 2").is_err());
+        assert_eq!(color("1 0 0").unwrap(), [1.0, 0.0, 0.0, 1.0]);
+        assert!(color("1 0").is_err() && color("2 0 0 1").is_err());
+    }
+}
