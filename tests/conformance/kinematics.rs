@@ -8,9 +8,6 @@ use tarragon_framework::math;
 use tarragon_geometry::SceneGraph;
 use tarragon_multibody::{MultibodyPlant, Parser};
 
-/// Mesh files whose geometry is left out so far.
-const UNSUPPORTED_MESHES: [&str; 1] = ["dae"];
-
 /// A model of the reference set, read by us.
 pub(crate) struct Ours {
     pub(crate) plant: MultibodyPlant,
@@ -41,12 +38,6 @@ pub(crate) fn text(v: &Value) -> &str {
 
 pub(crate) fn items(v: &Value) -> &[Value] {
     v.as_array().map_or(&[], |a| a)
-}
-
-pub(crate) fn is_supported(geometry: &Value) -> bool {
-    let file = text(&geometry["shape"]["basename"]).to_lowercase();
-    let suffix = file.rsplit_once('.').map_or("", |(_, s)| s);
-    !UNSUPPORTED_MESHES.contains(&suffix)
 }
 
 /// The derivatives of body poses with respect to the positions, by dual numbers and by central

@@ -1,6 +1,6 @@
 //! Distances between the bodies of real robots at recorded positions, with their meshes as hulls.
 
-use crate::kinematics::{is_supported, items, load_model, text};
+use crate::kinematics::{items, load_model, text};
 use crate::proximity::margin;
 use crate::support::{Family, find, number, read_json};
 use nalgebra::Isometry3;
@@ -46,12 +46,9 @@ fn robots() {
         };
         let inspector = ours.scene.model_inspector();
         let ids: Vec<GeometryId> = inspector.geometry_ids().collect();
-        // Geometries that we leave out take no number.
         let mut kept = ids.iter();
         let recorded = items(&truth["geometries"]).iter();
-        let place: Vec<Option<GeometryId>> = recorded
-            .map(|g| is_supported(g).then(|| kept.next().copied()).flatten())
-            .collect();
+        let place: Vec<Option<GeometryId>> = recorded.map(|_| kept.next().copied()).collect();
         for (n, sample) in items(&truth["samples"]).iter().enumerate() {
             let q: Vec<f64> = items(&sample["q"]).iter().map(number).collect();
             if q.len() != ours.plant.num_positions() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Suffixes of the mesh files that the geometry crate reads.
-const SUFFIXES: [&str; 5] = ["obj", "stl", "gltf", "glb", "vtk"];
+const SUFFIXES: [&str; 6] = ["obj", "stl", "gltf", "glb", "dae", "vtk"];
 
 /// Why a mesh file is left out of a model; `None` if it can be read.
 pub(crate) fn refusal(path: &Path) -> Option<String> {

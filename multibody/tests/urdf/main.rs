@@ -485,14 +485,14 @@ fn meshes_are_found_next_to_the_file_and_in_its_own_package() {
         "meshes/t.obj",
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
     );
-    write("meshes/t.dae", "");
+    write("meshes/t.3ds", "");
     let visual = |uri: &str| {
         format!("<visual><geometry><mesh filename='{uri}' scale='2'/></geometry></visual>")
     };
     let uris = [
         "../meshes/t.obj",
         "package://own/meshes/t.obj",
-        "model://own/meshes/t.dae",
+        "model://own/meshes/t.3ds",
     ];
     let visuals: String = uris.map(visual).concat();
     let text = format!("<robot name='r'><link name='a'>{visuals}</link></robot>");
@@ -504,7 +504,7 @@ fn meshes_are_found_next_to_the_file_and_in_its_own_package() {
     assert!(
         warning
             .message
-            .contains("only .obj, .stl, .gltf, .glb and .vtk"),
+            .contains("only .obj, .stl, .gltf, .glb, .dae, .vtk"),
         "{warning}"
     );
     let a = r.plant.body_by_name("a").unwrap();
