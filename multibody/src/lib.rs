@@ -14,6 +14,7 @@ mod force_element;
 mod geometry_registration;
 mod index;
 mod inertia;
+mod islands;
 mod joint;
 mod kinematics;
 mod lookup;
