@@ -4,6 +4,7 @@
 //! of the reference set.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
+#![allow(clippy::print_stdout, reason = "what is skipped is said")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};

@@ -55,7 +55,10 @@ impl Args {
         for diagnostic in parser.diagnostics() {
             eprintln!("{diagnostic}");
         }
-        plant.finalize()?;
+        let file = self.model.display();
+        plant
+            .finalize()
+            .map_err(|e| format!("{file}: error: {e}"))?;
         Ok(())
     }
 }

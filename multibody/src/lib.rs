@@ -14,6 +14,7 @@ mod force_element;
 mod geometry_registration;
 mod index;
 mod inertia;
+mod islands;
 mod joint;
 mod kinematics;
 mod lookup;
@@ -41,7 +42,10 @@ pub use index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInst
 pub use inertia::SpatialInertia;
 pub use joint::{Joint, JointActuator, JointKind, PdControllerGains};
 pub use kinematics::{JacobianWrt, PositionKinematics, VelocityKinematics};
-pub use parsing::{Diagnostic, PackageMap, Parser, Severity};
+pub use parsing::{
+    ArchiveType, Diagnostic, PackageMap, Parser, RemoteParams, RemoteSettings, ResolvedUrl,
+    Severity,
+};
 pub use plant::{MultibodyPlant, PositionSource};
 pub use spatial::SpatialVector;
 pub use system::{MultibodyPlantPorts, add_multibody_plant_scene_graph};

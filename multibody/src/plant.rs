@@ -10,6 +10,7 @@ use crate::force_element::ForceElement;
 use crate::geometry_registration::GeometryRegistration;
 use crate::index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
 use crate::inertia::SpatialInertia;
+use crate::islands::Islands;
 use crate::joint::{Attachment, Joint, JointActuator, PdControllerGains};
 use crate::topology::Topology;
 use nalgebra::{Isometry3, Vector3};
@@ -95,6 +96,7 @@ pub struct MultibodyPlant {
     pub(crate) excluded: Vec<(BodyIndex, BodyIndex)>,
     pub(crate) default_free_poses: Vec<Option<Isometry3<f64>>>,
     pub(crate) taken: Names,
+    pub(crate) islands: Islands,
     pub(crate) position_source: PositionSource,
     pub(crate) topology: Option<Topology>,
     pub(crate) registration: Option<GeometryRegistration>,
@@ -140,6 +142,7 @@ impl MultibodyPlant {
             excluded: vec![],
             default_free_poses: vec![],
             taken: Names::default(),
+            islands: Islands::default(),
             position_source: PositionSource::State,
             topology: None,
             registration: None,
@@ -210,6 +213,7 @@ impl MultibodyPlant {
             inertia,
         });
         self.default_free_poses.push(None);
+        self.islands.push();
         self.taken.bodies.insert((instance, name.into()));
         self.taken.frames.insert((instance, name.into()));
         self.frames.push(
@@ -234,13 +238,12 @@ impl MultibodyPlant {
         Ok(FrameIndex::new(self.frames.len() - 1))
     }
 
-    /// Adds a joint. The bodies may already be connected with others in any way that makes no loop;
-    /// a joint whose child turns out to be nearer to the world than its parent is turned round by
+    /// Adds a joint. The bodies may be connected with others already, as long as that makes no loop; a joint whose child turns out to be nearer to the world than its parent is turned round by
     /// [`Self::finalize`], without a change of what its positions mean.
     ///
     /// # Errors
     /// If a body or a frame is unknown or a frame is not on its body, parent and child are the same, or
-    /// have a joint between them already, the name is empty or taken within the instance (also those of
+    /// have a joint between them already, the joint closes a loop, the name is empty or taken within the instance (also those of
     /// the frames that the joint adds), or after `finalize`.
     pub fn add_joint(&mut self, mut joint: Joint) -> Result<JointIndex> {
         self.check_open(|| format!("joint '{}'", joint.name))?;
@@ -289,6 +292,9 @@ impl MultibodyPlant {
                     }
                 }
             }
+        }
+        if !self.islands.join(joint.parent, joint.child) {
+            return Err(self.loop_error(&joint));
         }
         (joint.on_parent, joint.x_pf) =
             self.attach(joint.on_parent, joint.parent, instance, || {

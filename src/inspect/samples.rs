@@ -139,7 +139,7 @@ fn contacts(
             let mut pairs = vec![];
             for p in found {
                 let (a, b) = (place(p.id_a)?, place(p.id_b)?);
-                let vectors = [&p.nhat_ba_w, &p.p_wca, &p.p_wcb].map(|v| numbers(v));
+                let vectors = [&p.nhat_ba_w, &p.p_wca, &p.p_wcb].map(numbers);
                 let [n, ca, cb] = vectors;
                 pairs.push(json!([a, b, number(p.depth), n, ca, cb]));
             }
@@ -155,7 +155,7 @@ fn contacts(
             let mut pairs = vec![];
             for p in found {
                 let (a, b) = (place(p.id_a)?, place(p.id_b)?);
-                let vectors = [&p.nhat_ba_w, &p.p_aca, &p.p_bcb].map(|v| numbers(v));
+                let vectors = [&p.nhat_ba_w, &p.p_aca, &p.p_bcb].map(numbers);
                 let [n, ca, cb] = vectors;
                 pairs.push(json!([a, b, number(p.distance), n, ca, cb]));
             }

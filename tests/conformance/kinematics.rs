@@ -1,29 +1,17 @@
-//! Robot models: what Drake reads out of a URDF file, and where its bodies are.
+//! Robot models of the reference set in a plant, and the derivatives of their poses.
 
-use crate::support::{Family, difference, find, number, numbers, read_json};
-use nalgebra::{Isometry3, Vector3};
+use crate::support::{find, read_json};
+use nalgebra::Vector3;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::Path;
 use tarragon_framework::math;
-use tarragon_geometry::{Role, SceneGraph, Shape};
-use tarragon_multibody::{JointKind, MultibodyPlant, Parser};
-
-/// Poses in metres and as quaternion components; masses and inertias relative to the body's largest.
-const TOLERANCE: f64 = 1e-9;
-
-/// URDF files of the complete reference set, and how many of them must agree.
-const COMPLETE: usize = 69;
-const MINIMUM: usize = 51;
-
-/// Mesh files whose geometry is left out so far.
-const UNSUPPORTED_MESHES: [&str; 1] = ["dae"];
+use tarragon_geometry::SceneGraph;
+use tarragon_multibody::{MultibodyPlant, Parser};
 
 /// A model of the reference set, read by us.
 pub(crate) struct Ours {
     pub(crate) plant: MultibodyPlant,
     pub(crate) scene: SceneGraph,
-    warnings: Vec<String>,
 }
 
 pub(crate) fn load_model(root: &Path, file: &str) -> Result<Ours, String> {
@@ -40,13 +28,8 @@ pub(crate) fn load_model(root: &Path, file: &str) -> Result<Ours, String> {
     }
     let parsed = parser.add_models(models.join(file));
     parsed.map_err(|e| e.to_string())?;
-    let warnings = parser.diagnostics().iter().map(|d| d.to_string()).collect();
     plant.finalize_with(&mut scene).map_err(|e| e.to_string())?;
-    Ok(Ours {
-        plant,
-        scene,
-        warnings,
-    })
+    Ok(Ours { plant, scene })
 }
 
 pub(crate) fn text(v: &Value) -> &str {
@@ -55,12 +38,6 @@ pub(crate) fn text(v: &Value) -> &str {
 
 pub(crate) fn items(v: &Value) -> &[Value] {
     v.as_array().map_or(&[], |a| a)
-}
-
-pub(crate) fn is_supported(geometry: &Value) -> bool {
-    let file = text(&geometry["shape"]["basename"]).to_lowercase();
-    let suffix = file.rsplit_once('.').map_or("", |(_, s)| s);
-    !UNSUPPORTED_MESHES.contains(&suffix)
 }
 
 /// The derivatives of body poses with respect to the positions, by dual numbers and by central

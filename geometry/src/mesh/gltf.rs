@@ -9,8 +9,10 @@ mod materials;
 mod uri;
 
 use self::document::{Document, Placed};
+use super::affine::Affine;
 use super::normals::{Smoothing, add_missing};
 use super::origin::Origin;
+use super::triangulate::strip;
 use super::{MaterialGroup, RenderMesh};
 use crate::error::{Error, Result};
 use gltf::accessor::{DataType, Dimensions, Item};
@@ -75,40 +77,11 @@ impl At<'_> {
     }
 }
 
-/// An affine map.
-#[derive(Clone, Copy, Debug)]
-struct Affine {
-    linear: Matrix3<f64>,
-    offset: Vector3<f64>,
-}
-
-impl Affine {
-    /// From y up to z up.
-    fn upright() -> Self {
-        Self {
-            linear: Matrix3::new(1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0),
-            offset: Vector3::zeros(),
-        }
-    }
-    fn times(&self, inner: &Self) -> Self {
-        Self {
-            linear: self.linear * inner.linear,
-            offset: self.linear * inner.offset + self.offset,
-        }
-    }
-    /// What normals are multiplied by, up to a positive factor: the inverse transpose, written so that
-    /// flattening maps have one, too.
-    fn for_normals(&self) -> Matrix3<f64> {
-        let [a, b, c] = [0, 1, 2].map(|k| self.linear.column(k).into_owned());
-        let cofactors = Matrix3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)]);
-        if self.mirrors() {
-            -cofactors
-        } else {
-            cofactors
-        }
-    }
-    fn mirrors(&self) -> bool {
-        self.linear.determinant() < 0.0
+/// From y up to z up.
+fn upright() -> Affine {
+    Affine {
+        linear: Matrix3::new(1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0),
+        offset: Vector3::zeros(),
     }
 }
 
@@ -354,11 +327,12 @@ impl<'a> Reader<'a> {
         }
         Ok(match mode {
             Mode::TriangleStrip => {
-                // Every other triangle is turned over. Stitches between strips have no area.
-                let turned = |(i, w): (usize, &[u32])| [w[0], w[1 + i % 2], w[2 - i % 2]];
+                // Stitches between strips have no area.
                 let area = |t: &[u32; 3]| t[0] != t[1] && t[1] != t[2] && t[2] != t[0];
-                let windows = corners.windows(3).enumerate();
-                windows.map(turned).filter(area).collect()
+                strip(corners.len())
+                    .map(|t| t.map(|k| corners[k]))
+                    .filter(area)
+                    .collect()
             }
             Mode::TriangleFan => {
                 let pairs = corners[1..].windows(2);

@@ -1,6 +1,8 @@
-//! Meshes: readers of OBJ, STL, glTF and VTK files, surfaces, volumes, convex hulls.
+//! Meshes: readers of OBJ, STL, glTF, Collada and VTK files, surfaces, volumes, convex hulls.
 
+mod affine;
 mod convex_hull;
+mod dae;
 mod elements;
 mod gltf;
 mod lines;
@@ -26,6 +28,7 @@ use std::path::Path;
 
 pub(crate) use self::convex_hull::convex_ring;
 pub use self::convex_hull::{ConvexHull, convex_hull};
+pub use self::dae::parse_dae;
 pub use self::gltf::parse_gltf;
 pub use elements::{SurfacePolygon, SurfaceTriangle, VolumeElement};
 pub use material::{
@@ -60,7 +63,7 @@ pub use vtk::parse_vtk;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RenderMesh {
     /// Vertices (m), in the order of the file; those of an STL file are merged where equal, those of
-    /// a glTF file come once for every node that shows them.
+    /// a glTF or Collada file come once for every node that shows them.
     pub positions: Vec<Point3<f64>>,
     /// Unit normals.
     pub normals: Vec<Vector3<f64>>,
@@ -109,8 +112,8 @@ impl RenderMesh {
     }
 }
 
-/// Reads a mesh file: `.obj` (with its `.mtl`), `.stl`, `.gltf` (with its buffers), `.glb`, or the
-/// boundary of a `.vtk`.
+/// Reads a mesh file: `.obj` (with its `.mtl`), `.stl`, `.gltf` (with its buffers), `.glb`, `.dae`, or
+/// the boundary of a `.vtk`.
 ///
 /// # Errors
 /// If the file can not be read, its suffix is not supported, or its content is wrong; the message
@@ -128,10 +131,11 @@ pub fn read_source(source: &MeshSource) -> Result<RenderMesh> {
         ".obj" => with_bytes(source, obj::parse),
         ".stl" => with_bytes(source, |origin, bytes| parse_stl(origin.path, bytes)),
         ".gltf" | ".glb" => with_bytes(source, gltf::parse),
+        ".dae" => with_bytes(source, dae::parse),
         ".vtk" => with_bytes(source, |origin, bytes| {
             parse_vtk_boundary(origin.path, bytes)
         }),
-        _ => Err(unsupported(source, ".obj, .stl, .gltf, .glb or .vtk")),
+        _ => Err(unsupported(source, ".obj, .stl, .gltf, .glb, .dae or .vtk")),
     }
 }
 

@@ -18,6 +18,10 @@ pub(super) enum Smoothing {
 /// Cosine of the feature angle.
 const COS_FEATURE: f64 = 0.866_025_403_784_438_6;
 
+/// Around a vertex of more triangles they stay flat: comparing each with each would take for ever, and
+/// nothing round has so many.
+const MAX_AROUND: usize = 2048;
+
 /// Gives a normal to every corner of the listed triangles.
 ///
 /// A corner's normal is the sum of the normals of the triangles it is smoothed with, each weighted by its
@@ -52,8 +56,13 @@ pub(super) fn add_missing(mesh: &mut RenderMesh, triangles: &[(usize, Smoothing)
         for k in 0..3 {
             let v = mesh.triangles[t][k];
             let mut sum = Vector3::zeros();
-            for &(j, corner) in &around[start[v as usize] as usize..start[v as usize + 1] as usize]
-            {
+            let others = &around[start[v as usize] as usize..start[v as usize + 1] as usize];
+            let others = if others.len() <= MAX_AROUND {
+                others
+            } else {
+                &[]
+            };
+            for &(j, corner) in others {
                 let (other, other_smoothing) = triangles[j as usize];
                 let together = j as usize == i
                     || smoothing == other_smoothing

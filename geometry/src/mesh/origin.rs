@@ -1,6 +1,7 @@
 //! Where a mesh file finds the files that it refers to.
 
 use crate::shapes::FileSource;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -50,4 +51,27 @@ impl<'a> Origin<'a> {
             format!("is not among the supporting files of this mesh in memory, which are: {known}")
         })
     }
+}
+
+/// Replaces `%20` and the like; what is no escape stays.
+pub(super) fn percent(text: &str) -> Cow<'_, [u8]> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text.as_bytes());
+    }
+    let digit = |b: Option<&u8>| b.and_then(|b| char::from(*b).to_digit(16));
+    let mut bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    while let Some((&first, rest)) = bytes.split_first() {
+        match (first, digit(rest.first()), digit(rest.get(1))) {
+            (b'%', Some(high), Some(low)) => {
+                out.push((high * 16 + low) as u8);
+                bytes = &rest[2..];
+            }
+            _ => {
+                out.push(first);
+                bytes = rest;
+            }
+        }
+    }
+    Cow::Owned(out)
 }

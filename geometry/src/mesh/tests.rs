@@ -67,10 +67,10 @@ fn obj_errors_name_the_line() {
 
 #[test]
 fn unknown_suffixes_are_refused() {
-    for name in ["a.dae", "a.ply", "a"] {
+    for name in ["a.3ds", "a.ply", "a"] {
         let text = read(Path::new(name)).unwrap_err().to_string();
         assert!(
-            text.contains("not supported here, .obj, .stl, .gltf, .glb or .vtk is"),
+            text.contains("not supported here, .obj, .stl, .gltf, .glb, .dae or .vtk is"),
             "{text}"
         );
     }

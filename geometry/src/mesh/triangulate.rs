@@ -2,9 +2,34 @@
 
 use nalgebra::{Point2, Point3, Vector3};
 
+/// Cutting ears takes time with the square of the corners.
+const MAX_CORNERS: usize = 4096;
+
+/// Corners of the triangles of a strip of so many corners; every other triangle is turned over.
+pub(super) fn strip(corners: usize) -> impl Iterator<Item = [usize; 3]> {
+    (2..corners).map(|k| [k - 2, k - 1 + k % 2, k - k % 2])
+}
+
+/// Corners of the triangles around the first of so many corners.
+pub(super) fn fan(corners: usize) -> impl Iterator<Item = [usize; 3]> {
+    (2..corners).map(|k| [0, k - 1, k])
+}
+
+/// Corners of the triangles between the two sides of a polygon, so that no corner is in many.
+fn zigzag(corners: usize) -> impl Iterator<Item = [usize; 3]> {
+    (0..corners.saturating_sub(2)).map(move |k| {
+        let (low, high) = (k.div_ceil(2), corners - 1 - k / 2);
+        match k % 2 {
+            0 => [low, low + 1, high],
+            _ => [low, high - 1, high],
+        }
+    })
+}
+
 /// Splits the polygon into triangles of corner indices. A quadrilateral is cut along its shorter diagonal;
 /// larger polygons lose one ear at a time (Meisters, "Polygons have ears", 1975), seen along their
-/// Newell normal, so that non-convex ones come out right.
+/// Newell normal, so that non-convex ones come out right. Of more than [`MAX_CORNERS`] corners only convex
+/// ones do.
 pub(super) fn triangulate(points: &[Point3<f64>], triangles: &mut Vec<[usize; 3]>) {
     triangles.clear();
     match points.len() {
@@ -18,6 +43,7 @@ pub(super) fn triangulate(points: &[Point3<f64>], triangles: &mut Vec<[usize; 3]
                 triangles.extend([[0, 1, 3], [1, 2, 3]]);
             }
         }
+        n if n > MAX_CORNERS => triangles.extend(zigzag(n)),
         _ => cut_ears(&flatten(points), triangles),
     }
 }
@@ -43,6 +69,8 @@ fn cut_ears(p: &[Point2<f64>], triangles: &mut Vec<[usize; 3]>) {
     let mut rest: Vec<usize> = (0..p.len()).collect();
     let mut at = 0;
     let mut tried = 0;
+    // A few tests per ear are usual; polygons made to need more get any triangles.
+    let mut tests_left = 16 * p.len();
     while rest.len() > 3 {
         let n = rest.len();
         at %= n;
@@ -55,9 +83,11 @@ fn cut_ears(p: &[Point2<f64>], triangles: &mut Vec<[usize; 3]>) {
                 && q != p[b]
                 && q != p[c]
         };
-        let ear = area2(p[a], p[b], p[c]) > 0.0 && !rest.iter().any(|&k| inside(p[k]));
+        let test = tests_left > 0;
+        tests_left = tests_left.saturating_sub(1);
+        let ear = test && area2(p[a], p[b], p[c]) > 0.0 && !rest.iter().any(|&k| inside(p[k]));
         // Crossing edges may leave no ear; then any corner will do, so that it ends.
-        if ear || tried >= n {
+        if ear || !test || tried >= n {
             triangles.push([a, b, c]);
             rest.remove(at);
             tried = 0;
@@ -102,6 +132,33 @@ mod tests {
             assert!((area(&turned) - 3.0).abs() < 1e-14);
             turned.reverse();
             assert!((area(&turned) - 3.0).abs() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn large_convex_polygons_keep_their_area() {
+        for n in [MAX_CORNERS - 1, MAX_CORNERS + 1, MAX_CORNERS + 2] {
+            let corner = |i: usize| {
+                let (sin, cos) = (i as f64 / n as f64 * std::f64::consts::TAU).sin_cos();
+                Point3::new(cos, sin, 0.0)
+            };
+            let polygon: Vec<_> = (0..n).map(corner).collect();
+            // Half the sine of the angle at the centre, per side.
+            let exact = n as f64 / 2.0 * (std::f64::consts::TAU / n as f64).sin();
+            assert!((area(&polygon) - exact).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn strips_and_fans_keep_their_sides() {
+        let strip: Vec<_> = strip(5).collect();
+        assert_eq!(strip, [[0, 1, 2], [1, 3, 2], [2, 3, 4]]);
+        assert_eq!(fan(4).collect::<Vec<_>>(), [[0, 1, 2], [0, 2, 3]]);
+        for n in 0..3 {
+            assert_eq!(
+                super::strip(n).count() + fan(n).count() + zigzag(n).count(),
+                0
+            );
         }
     }
 

@@ -61,8 +61,8 @@ impl<T: Scalar> Composite<T> {
             -product(0, 2),
             -product(1, 2),
         ];
-        for k in 0..6 {
-            self.i[k] += other.i[k] + shifted[k];
+        for ((sum, i), shift) in self.i.iter_mut().zip(other.i).zip(shifted) {
+            *sum += i + shift;
         }
         self.moment += c + r * T::from(m);
         self.mass += m;

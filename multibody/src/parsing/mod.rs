@@ -22,6 +22,6 @@ pub use directives::{
     AddCollisionFilterGroup, AddDirectives, AddFrame, AddModel, AddModelInstance, AddWeld,
     ModelDirective, ModelDirectives, ModelInstanceInfo, flatten_model_directives,
 };
-pub use package_map::PackageMap;
+pub use package_map::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
 pub use parser::{Parser, process_model_directives};
 pub(crate) use target::FilterGroup;

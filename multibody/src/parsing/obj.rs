@@ -65,7 +65,7 @@ fn add(
     let source = match input.directory {
         Some(_) => MeshSource::from(Path::new(input.file)),
         None => {
-            let file = MemoryFile::new(input.bytes.to_vec(), ".obj", input.file);
+            let file = MemoryFile::new(input.bytes, ".obj", input.file);
             MeshSource::from(InMemoryMesh::new(file))
         }
     };

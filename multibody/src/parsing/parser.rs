@@ -16,7 +16,7 @@ use tarragon_geometry::SceneGraph;
 
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
 ///
-/// Formats: URDF (`.urdf`), SDFormat (`.sdf`), MJCF (`.xml`), model directives (`.dmd.yaml`) and OBJ
+/// Formats: URDF (`.urdf`), SDFormat 1.0 to 1.12 (`.sdf`), MJCF (`.xml`), model directives (`.dmd.yaml`) and OBJ
 /// (`.obj`). Lengths are metres, angles radians, masses kilograms; MJCF has units of its own. A model
 /// that can not be read leaves plant and scene as they were; what is left out of a model that can be
 /// read is told by [`Self::diagnostics`].
@@ -157,11 +157,16 @@ impl<'p> Parser<'p> {
             scope: &scope,
         };
         self.transact(input.file, |target, diagnostics| {
+            let before = target.plant.num_model_instances();
             let models = format.parse(input, &naming, target, diagnostics);
+            let nothing = models.is_empty() && target.plant.num_model_instances() == before;
             // Directives may add frames and welds only.
-            let empty = models.is_empty() && format != Format::ModelDirectives;
-            if empty && !diagnostics.iter().any(Diagnostic::is_error) {
-                diagnostics.push(Diagnostic::of_file(input.file, "no model was found"));
+            let said = diagnostics.iter().any(Diagnostic::is_error);
+            if nothing && !said && format != Format::ModelDirectives {
+                diagnostics.push(Diagnostic {
+                    severity: Severity::Warning,
+                    ..Diagnostic::of_file(input.file, "there is no model in the file")
+                });
             }
             models
         })
@@ -285,7 +290,7 @@ impl Format {
     }
     /// Whether an SDFormat file may include models of this format.
     pub(crate) fn can_be_included(self) -> bool {
-        matches!(self, Self::Urdf | Self::Sdf)
+        matches!(self, Self::Urdf | Self::Sdf | Self::Mjcf)
     }
     /// Adds the models of a file; failure is an error among the diagnostics.
     pub(crate) fn parse(

@@ -277,6 +277,7 @@ impl<'a> Reader<'a> {
         Reported
     }
     /// True if an error was reported.
+    #[cfg(test)]
     pub(crate) fn failed(&self) -> bool {
         let diagnostics = self.diagnostics.borrow();
         diagnostics.iter().any(|d| d.severity == Severity::Error)

@@ -1,7 +1,8 @@
 //! A glTF document with its buffers.
 
-use super::{Affine, At, uri};
+use super::{At, upright, uri};
 use crate::error::Result;
+use crate::mesh::affine::Affine;
 use crate::mesh::lines::short;
 use gltf::accessor::{Dimensions, Item};
 use gltf::json::validation::{Error as Wrong, Validate};
@@ -134,7 +135,7 @@ impl<'a> Document<'a> {
         let mut seen = vec![false; nodes.len()];
         // No recursion: chains of nodes may be long.
         let mut open: Vec<(usize, Affine)> = Vec::new();
-        open.extend(roots.into_iter().rev().map(|i| (i, Affine::upright())));
+        open.extend(roots.into_iter().rev().map(|i| (i, upright())));
         let mut placed = Vec::new();
         while let Some((i, x_gp)) = open.pop() {
             if std::mem::replace(&mut seen[i], true) {

@@ -3,8 +3,8 @@
 use super::At;
 use crate::error::{Error, Result};
 use crate::mesh::lines::short;
+use crate::mesh::origin::percent;
 use crate::shapes::FileSource;
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
@@ -66,29 +66,6 @@ pub(super) fn read(at: At<'_>, what: &str, uri: &str, max: u64) -> Result<Vec<u8
     let file = File::open(&path).map_err(io)?;
     file.take(max).read_to_end(&mut bytes).map_err(io)?;
     Ok(bytes)
-}
-
-/// Replaces `%20` and the like; what is no escape stays.
-fn percent(text: &str) -> Cow<'_, [u8]> {
-    if !text.contains('%') {
-        return Cow::Borrowed(text.as_bytes());
-    }
-    let digit = |b: Option<&u8>| b.and_then(|b| char::from(*b).to_digit(16));
-    let mut bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    while let Some((&first, rest)) = bytes.split_first() {
-        match (first, digit(rest.first()), digit(rest.get(1))) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((high * 16 + low) as u8);
-                bytes = &rest[2..];
-            }
-            _ => {
-                out.push(first);
-                bytes = rest;
-            }
-        }
-    }
-    Cow::Owned(out)
 }
 
 /// RFC 4648, section 4; padding may be missing. `None` if it is wrong.

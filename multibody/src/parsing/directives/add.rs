@@ -204,9 +204,14 @@ impl Loader<'_, '_> {
             bytes: &bytes,
             directory: path.parent(),
         };
+        // A scope in the name is as good as one around it.
+        let (scope, name) = match d.name.rsplit_once("::") {
+            Some((model, name)) => (scoped(place.scope, model), name),
+            None => (place.scope.to_string(), &*d.name),
+        };
         let naming = Naming {
-            name: Some(&d.name),
-            scope: place.scope,
+            name: Some(name),
+            scope: &scope,
         };
         let models = format.parse(&input, &naming, self.target, self.diagnostics);
         let Some(model) = models.first().copied() else {

@@ -298,7 +298,8 @@ impl<'a, 't> Adder<'a, 't> {
         let Some(body) = self.graph.body(node) else {
             return Ok(());
         };
-        if self.target.plant.inboard_joint(body).is_some() {
+        let held = |(_, j): (JointIndex, &Joint)| j.child_body() == body;
+        if self.target.plant.joints().any(held) {
             return Ok(());
         }
         let name = format!("sdformat_model_static_world_welds_to_{}", link.name());

@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(
             unknown,
             [
-                "t:2:33: error: <foo> in <link> is not in SDFormat; correct the name or give it a prefix"
+                "t:2:32: error: <foo> in <link> is not in SDFormat; correct the name or give it a prefix"
             ]
         );
         assert!(messages("<link name='a'><x:foo/></link>").is_empty());

@@ -6,7 +6,6 @@ use super::model::{self, Declare};
 use super::pose::Pose;
 use crate::body::FixedOffsetFrame;
 use crate::index::{BodyIndex, ModelInstanceIndex};
-use crate::joint::JointKind;
 use crate::parsing::diagnostic::Severity;
 use crate::parsing::input::{Input, Naming};
 use crate::parsing::xml::{Parsed, Prepared, Reported};
@@ -105,12 +104,15 @@ impl Interface<'_> {
         graph.set_instance(self.scope, self.instance);
         let plant = &mut *declare.target.plant;
         let place = &self.element.place;
-        let poses = poses_in_model(plant, self.instance);
+        let bodies = plant.bodies();
+        let bodies = bodies.filter(|(_, b)| b.model_instance() == self.instance);
+        let bodies: Vec<BodyIndex> = bodies.map(|(i, _)| i).collect();
         let mut links = HashMap::new();
-        for (body, x_mb) in &poses {
+        for body in &bodies {
             let name = plant.bodies[body.index()].name().to_string();
             let node = graph.add(self.scope, &name, Kind::Link, place, report)?;
-            graph.set_pose(node, Pose::from_isometry(x_mb), self.node);
+            // Drake knows all links of such models at the origin of the model, whatever their joints.
+            graph.set_pose(node, Pose::IDENTITY, self.node);
             graph.set_body(node, *body);
             graph.set_frame(node, plant.bodies[body.index()].body_frame());
             links.insert(*body, node);
@@ -142,7 +144,7 @@ impl Interface<'_> {
             graph.set_pose(node, Pose::from_isometry(joint.pose_on_child()), *link);
             graph.set_on(node, *link);
         }
-        let body = poses.first().map_or(BodyIndex::WORLD, |(body, _)| *body);
+        let body = bodies.first().copied().unwrap_or(BodyIndex::WORLD);
         let name = match self.merged {
             true => graph.name(self.node),
             false => "__model__",
@@ -178,57 +180,14 @@ impl Interface<'_> {
         graph: &Graph,
         plant: &mut MultibodyPlant,
     ) -> crate::error::Result<()> {
+        let held: BTreeSet<BodyIndex> = plant.joints().map(|(_, j)| j.child_body()).collect();
         for link in &self.links {
-            if let Some(body) = graph.body(*link) {
-                if plant.inboard_joint(body).is_none() {
-                    let x_wb = graph.in_world(*link).isometry();
-                    plant.set_default_free_body_pose(body, x_wb)?;
-                }
+            let body = graph.body(*link).filter(|body| !held.contains(body));
+            if let Some(body) = body {
+                let x_wb = graph.in_world(*link).isometry();
+                plant.set_default_free_body_pose(body, x_wb)?;
             }
         }
         Ok(())
     }
-}
-
-/// Poses of the bodies of a model with all joints at zero, in the frame of the body at its root.
-fn poses_in_model(
-    plant: &MultibodyPlant,
-    instance: ModelInstanceIndex,
-) -> Vec<(BodyIndex, Isometry3<f64>)> {
-    let bodies = plant.bodies();
-    let own: Vec<BodyIndex> = bodies
-        .filter(|(_, b)| b.model_instance() == instance)
-        .map(|(i, _)| i)
-        .collect();
-    let is_own: BTreeSet<BodyIndex> = own.iter().copied().collect();
-    let mut known: HashMap<BodyIndex, Isometry3<f64>> = HashMap::new();
-    for body in &own {
-        let mut chain = vec![];
-        let mut at = *body;
-        let mut x = loop {
-            if let Some(x) = known.get(&at) {
-                break *x;
-            }
-            let joint = plant.inboard_joint(at).map(|j| &plant.joints[j.index()]);
-            chain.push((at, joint));
-            match joint {
-                // Closed loops of joints can not be climbed for ever.
-                Some(j) if is_own.contains(&j.parent_body()) && chain.len() <= own.len() => {
-                    at = j.parent_body();
-                }
-                _ => break Isometry3::identity(),
-            }
-        };
-        for (body, joint) in chain.into_iter().rev() {
-            if let Some(joint) = joint.filter(|j| is_own.contains(&j.parent_body())) {
-                let x_fm = match joint.kind() {
-                    JointKind::Weld { x_fm } => *x_fm,
-                    _ => Isometry3::identity(),
-                };
-                x = x * joint.pose_on_parent() * x_fm * joint.pose_on_child().inverse();
-            }
-            known.insert(body, x);
-        }
-    }
-    own.into_iter().map(|b| (b, known[&b])).collect()
 }

@@ -104,10 +104,13 @@ fn place_in(element: &mut Element, proxy: &str) {
     if element.child("pose").is_none() {
         element.children.push(Element::new("pose", place));
     }
-    if let Some(pose) = element.child_mut("pose") {
-        if matches!(pose.filled("relative_to"), None | Some(MODEL_FRAME)) {
-            pose.set_attribute("relative_to", proxy);
-        }
+    let pose = element.child_mut("pose");
+    let in_model = |pose: &&mut Element| {
+        let base = pose.filled("relative_to");
+        matches!(base, None | Some(MODEL_FRAME))
+    };
+    if let Some(pose) = pose.filter(in_model) {
+        pose.set_attribute("relative_to", proxy);
     }
 }
 
@@ -117,10 +120,9 @@ fn move_joint(joint: &mut Element, proxy: &str) {
         match child.tag.as_str() {
             "parent" | "child" if child.text == MODEL_FRAME => child.text = proxy.into(),
             "axis" | "axis2" => {
-                if let Some(xyz) = child.child_mut("xyz") {
-                    if xyz.filled("expressed_in") == Some(MODEL_FRAME) {
-                        xyz.set_attribute("expressed_in", proxy);
-                    }
+                let in_model = |xyz: &&mut Element| xyz.filled("expressed_in") == Some(MODEL_FRAME);
+                if let Some(xyz) = child.child_mut("xyz").filter(in_model) {
+                    xyz.set_attribute("expressed_in", proxy);
                 }
             }
             _ => {}

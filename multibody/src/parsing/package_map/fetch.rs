@@ -1,0 +1,84 @@
+//! Bringing remote packages into the cache.
+//!
+//! An archive is downloaded and unpacked in a temporary folder within the cache, which gets its final
+//! name when it is complete: whoever sees a package sees all of it, whatever else is running or was
+//! killed. A file beside it is locked meanwhile, so that a second process waits instead of downloading
+//! the same, and may clear away what a killed one left.
+
+use super::archive;
+use super::download::download;
+use super::remote::RemotePackage;
+use super::settings::RemoteSettings;
+use crate::error::{Error, Result};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+impl RemotePackage {
+    /// Where the package is in the cache, after fetching it if need be.
+    pub(super) fn folder(&self, name: &str, settings: &RemoteSettings) -> Result<PathBuf> {
+        let cache = settings.cache_directory().ok_or_else(|| {
+            Error::invalid(format!(
+                "package '{name}' can not be fetched: there is no directory to keep it in; set \
+                 TARRAGON_PACKAGE_CACHE, or cache_directory of the package map's RemoteSettings"
+            ))
+        })?;
+        let folder = cache.join(self.cache_key());
+        if folder.is_dir() {
+            return Ok(folder);
+        }
+        // Nothing is guarded that a panic could leave half changed.
+        let _fetching = self.fetching.lock().unwrap_or_else(PoisonError::into_inner);
+        match folder.is_dir() {
+            true => Ok(()),
+            false => self.fetch(&cache, &folder, settings),
+        }
+        .map(|()| folder)
+        .map_err(|what| Error::invalid(format!("package '{name}' can not be fetched: {what}")))
+    }
+
+    fn fetch(&self, cache: &Path, folder: &Path, settings: &RemoteSettings) -> Result<(), String> {
+        let at = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
+        fs::create_dir_all(cache).map_err(|e| at(cache, e))?;
+        let key = self.cache_key();
+        let temporary = format!(".{key}.tmp-");
+        let lock = cache.join(format!(".{key}.lock"));
+        let lock = File::create(&lock).map_err(|e| at(&lock, e))?;
+        // Some network file systems know no locks; then two processes may both do the work.
+        if lock.lock().is_ok() {
+            if folder.is_dir() {
+                return Ok(());
+            }
+            remove_starting_with(cache, &temporary);
+        }
+        let work = tempfile::Builder::new()
+            .prefix(&temporary)
+            .tempdir_in(cache);
+        let work = work.map_err(|e| at(cache, e))?;
+        let packed = work.path().join("archive");
+        download(self, settings, &packed)?;
+        let unpacked = work.path().join("content");
+        fs::create_dir(&unpacked).map_err(|e| at(&unpacked, e))?;
+        let packed = File::open(&packed).map_err(|e| at(&packed, e))?;
+        let url = &self.params().urls[0];
+        archive::unpack(packed, self.kind(), self.prefix(), &unpacked, settings)
+            .map_err(|what| format!("the archive of '{url}': {what}"))?;
+        match fs::rename(&unpacked, folder) {
+            // Someone else may have been faster.
+            Err(error) if !folder.is_dir() => Err(at(folder, error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Removes what a killed process left; what can not be removed stays.
+fn remove_starting_with(cache: &Path, start: &str) {
+    for entry in fs::read_dir(cache).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if name.to_string_lossy().starts_with(start)
+            && let Err(error) = fs::remove_dir_all(entry.path())
+        {
+            tracing::warn!("{}: {error}", entry.path().display());
+        }
+    }
+}

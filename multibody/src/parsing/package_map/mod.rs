@@ -1,0 +1,320 @@
+//! Where `package://` URLs lead.
+//!
+//! `manifest` reads `package.xml`, `crawl` searches folders for it, `url` resolves, `remote` says what a
+//! package in an archive is, `fetch` brings it into the cache, `download` and `archive` do the work.
+
+mod archive;
+mod crawl;
+mod download;
+mod fetch;
+mod manifest;
+mod remote;
+mod settings;
+mod url;
+
+use crate::error::{Error, Result};
+use manifest::Manifest;
+use remote::RemotePackage;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use remote::{ArchiveType, RemoteParams};
+pub use settings::RemoteSettings;
+pub use url::ResolvedUrl;
+
+/// ROS package names and the directories they stand for (Drake's `PackageMap`).
+///
+/// A package may be remote: an archive that is downloaded, checked and unpacked into a cache when its
+/// path is asked for first, never earlier. A map can be shared between threads; whoever asks for a
+/// package that another thread is fetching waits for it. Clones share what is fetched.
+///
+/// ```
+/// use tarragon_multibody::PackageMap;
+/// let folder = tempfile::tempdir().unwrap();
+/// std::fs::write(folder.path().join("arm.obj"), "").unwrap();
+/// let mut packages = PackageMap::new();
+/// packages.add("my_robot", folder.path())?;
+/// let path = packages.resolve_url("package://my_robot/arm.obj")?;
+/// assert_eq!(path, folder.path().join("arm.obj"));
+/// let error = packages.resolve_url("package://your_robot/arm.obj").unwrap_err();
+/// assert!(error.to_string().contains("my_robot"));
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PackageMap {
+    packages: BTreeMap<String, Package>,
+    settings: Arc<RemoteSettings>,
+}
+
+/// Where one package is.
+#[derive(Clone, Debug)]
+enum Package {
+    Local {
+        folder: PathBuf,
+        deprecation: Option<String>,
+    },
+    Remote(Arc<RemotePackage>),
+}
+
+impl PartialEq for Package {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Local {
+                    folder,
+                    deprecation,
+                },
+                Self::Local {
+                    folder: other_folder,
+                    deprecation: other_deprecation,
+                },
+            ) => folder == other_folder && deprecation == other_deprecation,
+            // Whether it is fetched already is no part of what it is.
+            (Self::Remote(a), Self::Remote(b)) => a.params() == b.params(),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Package {}
+
+impl Package {
+    /// Where it is, for messages.
+    fn describe(&self) -> String {
+        match self {
+            Self::Local { folder, .. } => format!("at '{}'", folder.display()),
+            Self::Remote(remote) => format!("the remote package {}", remote.params().to_json()),
+        }
+    }
+    fn is_same_place(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Local { folder: a, .. }, Self::Local { folder: b, .. }) => same_place(a, b),
+            _ => self == other,
+        }
+    }
+}
+
+impl PackageMap {
+    /// An empty map (Drake's `MakeEmpty`).
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How remote packages of this map are fetched from now on.
+    ///
+    /// ```
+    /// use tarragon_multibody::{PackageMap, RemoteSettings};
+    /// let mut packages = PackageMap::new();
+    /// let offline = RemoteSettings { allow_network: false, ..RemoteSettings::default() };
+    /// packages.set_remote_settings(offline.clone());
+    /// assert_eq!(packages.remote_settings(), &offline);
+    /// ```
+    pub fn set_remote_settings(&mut self, settings: RemoteSettings) {
+        self.settings = Arc::new(settings);
+    }
+    /// See [`Self::set_remote_settings`].
+    pub fn remote_settings(&self) -> &RemoteSettings {
+        &self.settings
+    }
+
+    /// Adds a package and its directory. The same package may be added again.
+    ///
+    /// # Errors
+    /// If the directory does not exist, or the package is known with another directory or as a remote
+    /// one.
+    pub fn add(&mut self, name: impl Into<String>, path: impl Into<PathBuf>) -> Result<()> {
+        self.add_local(name.into(), path.into(), None)
+    }
+
+    fn add_local(
+        &mut self,
+        name: String,
+        folder: PathBuf,
+        deprecation: Option<String>,
+    ) -> Result<()> {
+        if !folder.is_dir() {
+            return Err(Error::invalid(format!(
+                "package '{name}': '{}' is not a directory",
+                folder.display()
+            )));
+        }
+        let package = Package::Local {
+            folder,
+            deprecation,
+        };
+        self.merge(name, package)
+    }
+
+    /// Adds a package that is downloaded when its path is asked for first. The same package may be
+    /// added again.
+    ///
+    /// ```
+    /// use tarragon_multibody::{PackageMap, RemoteParams};
+    /// let mut packages = PackageMap::new();
+    /// packages.add_remote(
+    ///     "my_robot",
+    ///     RemoteParams {
+    ///         urls: vec!["https://example.com/my_robot-1.0.tar.gz".into()],
+    ///         sha256: "0d".repeat(32),
+    ///         archive_type: None, // the suffix tells
+    ///         strip_prefix: Some("my_robot-1.0".into()),
+    ///     },
+    /// )?;
+    /// assert!(packages.contains("my_robot")); // nothing was downloaded
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no URL or one of another scheme than `http`, `https` or `file`, the checksum is not
+    /// 64 hexadecimal digits, the type of the archive can not be told, the prefix is not a relative
+    /// path, or the package is known with other parameters or as a local one.
+    pub fn add_remote(&mut self, name: impl Into<String>, params: RemoteParams) -> Result<()> {
+        let name = name.into();
+        let remote = RemotePackage::new(&name, params)?;
+        self.merge(name, Package::Remote(Arc::new(remote)))
+    }
+
+    /// Adds all packages of another map. What they are fetched with stays this map's.
+    ///
+    /// # Errors
+    /// If a package is known with another directory or other parameters; nothing is changed then.
+    pub fn add_map(&mut self, other: &Self) -> Result<()> {
+        let mut merged = self.clone();
+        for (name, package) in &other.packages {
+            merged.merge(name.clone(), package.clone())?;
+        }
+        *self = merged;
+        Ok(())
+    }
+
+    /// Adds the package that a `package.xml` names, at the directory of the file; returns the name.
+    ///
+    /// # Errors
+    /// If the file can not be read or names no package, or the package is known with another
+    /// directory.
+    pub fn add_package_xml(&mut self, file: impl AsRef<Path>) -> Result<String> {
+        let file = file.as_ref();
+        let Manifest { name, deprecation } = Manifest::read(file)?;
+        self.add_local(name.clone(), directory_of(file).into(), deprecation)?;
+        Ok(name)
+    }
+
+    /// Adds a package that may be known in the same place; the newer one has a say about deprecation.
+    fn merge(&mut self, name: String, package: Package) -> Result<()> {
+        match self.packages.get_mut(&name) {
+            None => {
+                self.packages.insert(name, package);
+            }
+            Some(known) if !known.is_same_place(&package) => {
+                return Err(Error::invalid(format!(
+                    "package '{name}' is {} already and can not be {} too; remove it first",
+                    known.describe(),
+                    package.describe()
+                )));
+            }
+            Some(Package::Local { deprecation, .. }) => {
+                if let Package::Local {
+                    deprecation: Some(message),
+                    ..
+                } = package
+                {
+                    *deprecation = Some(message);
+                }
+            }
+            // It may be fetched already.
+            Some(Package::Remote(_)) => {}
+        }
+        Ok(())
+    }
+
+    /// Forgets a package. What was downloaded for it stays in the cache.
+    ///
+    /// # Errors
+    /// If it is not known.
+    pub fn remove(&mut self, name: &str) -> Result<()> {
+        match self.packages.remove(name) {
+            Some(_) => Ok(()),
+            None => Err(self.unknown(name)),
+        }
+    }
+
+    /// True if the package is known.
+    pub fn contains(&self, name: &str) -> bool {
+        self.packages.contains_key(name)
+    }
+
+    /// The directory of a package; fetches a remote one that is not in the cache. A package that is
+    /// deprecated gives a `tracing` warning.
+    ///
+    /// # Errors
+    /// If it is not known (the message lists the known ones) or can not be fetched (the message says why
+    /// for every URL).
+    pub fn path(&self, name: &str) -> Result<PathBuf> {
+        if let Some(message) = self.deprecation(name)? {
+            tracing::warn!("package '{name}' is deprecated: {message}");
+        }
+        self.folder(name)
+    }
+
+    /// Why a package is deprecated, if its `package.xml` says so by `<export><deprecated>`.
+    ///
+    /// # Errors
+    /// If the package is not known.
+    pub fn deprecation(&self, name: &str) -> Result<Option<&str>> {
+        match self.packages.get(name) {
+            Some(Package::Local { deprecation, .. }) => Ok(deprecation.as_deref()),
+            Some(Package::Remote(_)) => Ok(None),
+            None => Err(self.unknown(name)),
+        }
+    }
+
+    /// [`Self::path`] without the warning.
+    fn folder(&self, name: &str) -> Result<PathBuf> {
+        match self.packages.get(name) {
+            Some(Package::Local { folder, .. }) => Ok(folder.clone()),
+            Some(Package::Remote(remote)) => remote.folder(name, &self.settings),
+            None => Err(self.unknown(name)),
+        }
+    }
+
+    /// Names of all packages, sorted.
+    pub fn package_names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.packages.keys().map(String::as_str)
+    }
+    /// Number of packages.
+    pub fn len(&self) -> usize {
+        self.packages.len()
+    }
+    /// True without packages.
+    pub fn is_empty(&self) -> bool {
+        self.packages.is_empty()
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        let known: Vec<&str> = self.package_names().collect();
+        let known = if known.is_empty() {
+            "no packages are known".into()
+        } else {
+            format!("known packages are: {}", known.join(", "))
+        };
+        Error::invalid(format!(
+            "there is no package '{name}'; {known}. Add it to the parser's package map"
+        ))
+    }
+}
+
+fn directory_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// True if two paths lead to one directory, also by way of links.
+fn same_place(a: &Path, b: &Path) -> bool {
+    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+#[cfg(test)]
+mod tests;
