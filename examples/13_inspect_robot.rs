@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     plant.finalize()?;
 
     println!(
-        "{} bodies of {:.3} kg, {} positions, {} motors\n",
+        "bodies: {}, {:.3} kg in all; positions: {}; motors: {}\n",
         plant.num_bodies() - 1,
         plant.calc_total_mass(),
         plant.num_positions(),

@@ -74,10 +74,16 @@ fn reach(
         None => f64::INFINITY,
     };
     let mut reach = vec![];
-    while let Some(index) = body.and_then(|b| plant.inboard_joint(b)) {
+    while let Some((at, index)) = body.and_then(|b| Some((b, plant.inboard_joint(b)?))) {
         let joint = plant.joint(index)?;
+        let (on_child, on_parent) = (joint.pose_on_child(), joint.pose_on_parent());
+        // The joint's parent is the inner body as a rule, but not by necessity.
+        let (here, there, inner) = match joint.child_body() == at {
+            true => (on_child, on_parent, joint.parent_body()),
+            false => (on_parent, on_child, joint.child_body()),
+        };
         // To the joint's frame on this body, across the joint, and to the origin of the next body.
-        radius += joint.pose_on_child().translation.vector.norm();
+        radius += here.translation.vector.norm();
         let start = plant.position_start(index)?;
         match joint.kind() {
             JointKind::Weld { .. } => {}
@@ -94,8 +100,8 @@ fn reach(
                 radius = f64::INFINITY;
             }
         }
-        radius += joint.pose_on_parent().translation.vector.norm();
-        body = Some(joint.parent_body());
+        radius += there.translation.vector.norm();
+        body = Some(inner);
     }
     Ok(reach)
 }
