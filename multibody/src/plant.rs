@@ -52,12 +52,15 @@ pub enum PositionSource {
 /// | port | name | type | exists |
 /// |---|---|---|---|
 /// | input | `position` | vector of `num_positions` | with [`PositionSource::InputPort`] |
+/// | input | `velocity` | vector of `num_velocities` | with [`PositionSource::InputPort`] |
 /// | output | `state` | vector `[q; v]` | with [`PositionSource::State`] |
 /// | output | `body_poses` | `Vec<Isometry3<T>>`, `X_WB` by [`BodyIndex`] | always |
+/// | output | `body_spatial_velocities` | `Vec<SpatialVector<T>>`, `V_WB` by [`BodyIndex`] | always |
 /// | output | `geometry_pose` | `FramePoseVector<T>` | once registered with a SceneGraph |
 ///
-/// Limit: only kinematics so far. A discrete state stays as it is set; a continuous state has no
-/// time derivatives, which is an error when a simulator asks for them.
+/// Masses, forces and energies are computed from [`crate::PositionKinematics`]. Limit: no forward dynamics
+/// yet. A discrete state stays as it is set; a continuous state has no time derivatives, which is an
+/// error when a simulator asks for them. Constraints, springs and damping are kept, not solved.
 ///
 /// Bodies, joints and frames have names that are unique within their model instance; look-ups take
 /// `name` or `model::name`.
