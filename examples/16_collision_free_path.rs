@@ -41,7 +41,7 @@ struct EdgeChecker {
 /// The smallest distance along a path, or the first that is below the clearance.
 #[derive(Clone, Debug, PartialEq)]
 struct Verdict {
-    /// Exact to the tolerance, from below.
+    /// As measured at one query; anywhere between queries it is at most the tolerance less.
     distance: f64,
     /// Of which pair; none if all are far apart.
     pair: Option<Pair>,
