@@ -438,10 +438,17 @@ fn the_table_of_ports_is_true() {
     let names = |list: &[&str]| list.iter().map(|n| n.to_string()).collect::<Vec<_>>();
     for time_step in [0.0, 0.1] {
         let state = ports(time_step, PositionSource::State, true);
-        let outputs = ["state", "body_poses", "geometry_pose"];
+        let outputs = [
+            "state",
+            "body_poses",
+            "body_spatial_velocities",
+            "geometry_pose",
+        ];
         assert_eq!(state, (vec![], names(&outputs)));
         let port = ports(time_step, PositionSource::InputPort, false);
-        assert_eq!(port, (names(&["position"]), names(&["body_poses"])));
+        let inputs = names(&["position", "velocity"]);
+        let outputs = names(&["body_poses", "body_spatial_velocities"]);
+        assert_eq!(port, (inputs, outputs));
     }
 }
 
