@@ -56,7 +56,9 @@ impl Args {
             eprintln!("{diagnostic}");
         }
         let file = self.model.display();
-        plant.finalize().map_err(|e| format!("{file}: error: {e}"))?;
+        plant
+            .finalize()
+            .map_err(|e| format!("{file}: error: {e}"))?;
         Ok(())
     }
 }

@@ -16,8 +16,14 @@ fn read_at_most(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let metadata = std::fs::metadata(path)?;
     // Opening a pipe would wait for somebody who writes.
     if !metadata.is_file() {
-        let found = if metadata.is_dir() { "a folder" } else { "a device or a pipe" };
-        return Err(io::Error::other(format!("it is {found}, a file is expected")));
+        let found = if metadata.is_dir() {
+            "a folder"
+        } else {
+            "a device or a pipe"
+        };
+        return Err(io::Error::other(format!(
+            "it is {found}, a file is expected"
+        )));
     }
     let mut bytes = vec![];
     // The length of what looks like a file may be claimed, as that of those of the kernel.
