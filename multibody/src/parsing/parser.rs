@@ -159,10 +159,7 @@ impl<'p> Parser<'p> {
         self.transact(input.file, |target, diagnostics| {
             let before = target.plant.num_model_instances();
             let models = format.parse(input, &naming, target, diagnostics);
-            // An error says why there is none.
-            let nothing = models.is_empty()
-                && target.plant.num_model_instances() == before
-                && !diagnostics.iter().any(Diagnostic::is_error);
+            let nothing = models.is_empty() && target.plant.num_model_instances() == before;
             // Directives may add frames and welds only.
             if nothing && format != Format::ModelDirectives {
                 diagnostics.push(Diagnostic {
