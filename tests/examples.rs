@@ -283,3 +283,103 @@ fn a_render_engine_of_ones_own_draws_normals() {
     let background = image.data().chunks(4).filter(|p| p[..3] == [0; 3]).count();
     assert!((40_000..70_000).contains(&background), "{background}");
 }
+
+#[test]
+fn inspect_robot() {
+    let (printed, _) = run("13_inspect_robot");
+    let has = |text: &str| assert!(printed.contains(text), "'{text}' is not in {printed}");
+    has("bodies: 12, 20.160 kg in all; positions: 7; motors: 7\n");
+    has("\n          link4 2.100 kg, revolute 'joint4' -2.4 to 2.4\n");
+    has("\njoint1   |");
+    // The first joint turns about the vertical, so gravity does nothing there.
+    has(" |    0.000 |   0.0000   0.0000   1.0000 ");
+    // A free body: six velocities, mass and weight, and the identity as its Jacobian.
+    let models = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/models");
+    let block = format!("{models}/table_top/block.urdf");
+    let (printed, _) = run_with("13_inspect_robot", &[&block]);
+    assert!(printed.contains("bodies: 1, 0.090 kg in all; positions: 7; motors: 0"));
+    let row = printed.lines().find(|line| line.starts_with("block_vz"));
+    let cells: Vec<f64> = row
+        .unwrap()
+        .split(['|', ' '])
+        .filter_map(|cell| cell.parse().ok())
+        .collect();
+    assert_eq!(cells, [0.09, -0.883, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    // Its packages may be named; a model that is not there is an error.
+    let package = format!("table_top={models}/table_top");
+    run_with("13_inspect_robot", &[&block, &package]);
+}
+
+/// Rows of a printed table, without its header; cells are separated by bars.
+fn rows(printed: &str) -> Vec<Vec<&str>> {
+    let rows = printed.lines().skip(1);
+    rows.map(|row| row.split('|').map(str::trim).collect())
+        .collect()
+}
+
+#[test]
+fn inverse_kinematics() {
+    let (printed, _) = run("14_inverse_kinematics");
+    let rows = rows(&printed);
+    assert_eq!(rows.len(), 5, "{printed}");
+    let limits = [2.9, 2.0, 2.9, 2.4, 2.9, 2.1, 3.0];
+    for row in &rows {
+        let q: Vec<f64> = row[4]
+            .split_whitespace()
+            .map(|q| q.parse().unwrap())
+            .collect();
+        assert!(q.iter().zip(limits).all(|(q, limit)| q.abs() <= limit));
+    }
+    let number = |cell: &str| cell.parse::<f64>().unwrap();
+    for row in &rows[..4] {
+        assert!(number(row[1]) <= 20.0, "quadratic convergence: {row:?}");
+        assert!(number(row[2]) < 1e-10, "{row:?}");
+        // The residual's own curvature remains, times the residual.
+        assert!(number(row[3]) < 1e-9, "{row:?}");
+    }
+    // The goal is 1.27 m from the shoulder, the hand 0.92 m: straight there the way is 0.35 m at least.
+    let out_of_reach = number(rows[4][2]);
+    assert!((0.34..0.6).contains(&out_of_reach), "{printed}");
+}
+
+#[test]
+fn scene_from_directives() {
+    let (printed, scratch) = run_with("15_scene_from_directives", &["pictures"]);
+    let has = |text: &str| assert!(printed.contains(text), "'{text}' is not in {printed}");
+    has("models: table arm7 gripper mug box can bottle ball block\n");
+    // The first link starts at the first joint, 0.16 m above the table; the bottle, of radius 35 mm and
+    // 0.4 m aside, is beside the foot, which is 180 mm wide.
+    has("  160.00 mm  table::table - arm7::link1\n");
+    has("  275.00 mm  arm7::base_link - bottle::bottle\n");
+    has(" mm deep  table::table - gripper::left_finger\n");
+    let image = |name: &str| -> ImageRgba8U {
+        load_image(&scratch.path().join("pictures").join(name)).unwrap()
+    };
+    let overview = image("overview_camera.png");
+    assert_eq!((overview.width(), overview.height()), (640, 480));
+    let count = |image: &ImageRgba8U, is: fn(&[u8]) -> bool| {
+        image.data().chunks(4).filter(|pixel| is(pixel)).count()
+    };
+    // The red block, small in the whole view; the blue mug, below the open fingers.
+    let red = count(&overview, |p| p[0] > 120 && p[1] < 60 && p[2] < 60);
+    assert!((200..5000).contains(&red), "{red}");
+    let blue = count(&image("wrist_camera.png"), |p| p[2] > 30 && p[2] / 2 > p[0]);
+    assert!(blue > 2000, "{blue}");
+    let (_, scratch) = run("15_scene_from_directives");
+    let both = ["overview_camera.png", "wrist_camera.png"];
+    assert_eq!(files(&scratch, "15_scene_from_directives"), both);
+}
+
+#[test]
+fn collision_free_path() {
+    let (printed, _) = run("16_collision_free_path");
+    let line = |name: &str| printed.lines().find(|l| l.starts_with(name)).unwrap();
+    // examples/models/README.md: the motion passes the can at 1.7 cm.
+    let over = line("over the things free ");
+    assert!(over.contains(" 16.6 mm at 4 + 1.0000 of 5 edges"), "{over}");
+    assert!(over.contains("gripper::right_finger - can::can"), "{over}");
+    assert!(line("sweep           blocked").contains("ball::ball"));
+    assert!(line("fold            blocked").contains("arm7::link1 - gripper"));
+    line("up              free ");
+    assert!(printed.ends_with("confirmed, by one thread and by dense samples\n"));
+}

@@ -1,22 +1,27 @@
 #!/usr/bin/env python3
-"""Writes the example models of this folder: meshes, URDFs and packages.
+"""Writes the example models of this folder: meshes, robots, scenes and packages.
 
     python3 make_models.py            write every generated file
     python3 make_models.py --check    exit 1 if a committed file differs or is missing
 
 Only the standard library is used, and the same files come out on every run. The poses of a scene
-and the motion of the arm (`scene.json`, `motion.json`) are written by hand and are not touched.
+and the motion of the arm (`scene.json`, `motion.json`) are written by hand; they are read, not touched.
 """
 
 import argparse
+import json
 import pathlib
 import sys
 
 sys.dont_write_bytecode = True  # leave no __pycache__ among the models
 
-from generator import arm, bad, hand, mobile_base, objects  # noqa: E402
+from generator import arm, bad, hand, mobile_base, objects, scenes  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
+
+
+def by_hand(name):
+    return json.loads((HERE / name).read_text(encoding="utf-8"))
 
 
 def everything():
@@ -26,6 +31,7 @@ def everything():
         "gripper": hand.files(arm.MATERIALS),
         "mobile_base": mobile_base.files(arm.MATERIALS),
         "table_top": objects.files(),
+        "scenes": scenes.files(by_hand("table_top/scene.json"), by_hand("arm7/motion.json")),
         "bad": bad.files(),
     }
     out = {}

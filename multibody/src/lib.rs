@@ -1,8 +1,9 @@
-//! Robots: bodies connected by joints, their kinematics, and parsers of model files.
+//! Robots: bodies connected by joints, their kinematics and dynamics, and parsers of model files.
 //!
 //! A [`MultibodyPlant`] is filled by hand or by a [`Parser`], finalized, and then computes body
 //! poses, on its own ([`MultibodyPlant::calc_body_poses`]) or as a system of a diagram
-//! ([`add_multibody_plant_scene_graph`]).
+//! ([`add_multibody_plant_scene_graph`]). Velocities, Jacobians, masses and forces are computed from
+//! [`PositionKinematics`].
 
 mod annotations;
 mod body;
@@ -14,6 +15,7 @@ mod force_element;
 mod geometry_registration;
 mod index;
 mod inertia;
+mod islands;
 mod joint;
 mod kinematics;
 mod lookup;

@@ -8,9 +8,10 @@ use crate::equality::ModelEquality;
 use crate::error::{Error, Result};
 use crate::force_element::ForceElement;
 use crate::geometry_registration::GeometryRegistration;
-use crate::index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
+use crate::index::{BodyIndex, FrameIndex, JointIndex, ModelInstanceIndex};
 use crate::inertia::SpatialInertia;
-use crate::joint::{Attachment, Joint, JointActuator, PdControllerGains};
+use crate::islands::Islands;
+use crate::joint::{Attachment, Joint, JointActuator};
 use crate::topology::Topology;
 use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeSet;
@@ -51,12 +52,15 @@ pub enum PositionSource {
 /// | port | name | type | exists |
 /// |---|---|---|---|
 /// | input | `position` | vector of `num_positions` | with [`PositionSource::InputPort`] |
+/// | input | `velocity` | vector of `num_velocities` | with [`PositionSource::InputPort`] |
 /// | output | `state` | vector `[q; v]` | with [`PositionSource::State`] |
 /// | output | `body_poses` | `Vec<Isometry3<T>>`, `X_WB` by [`BodyIndex`] | always |
+/// | output | `body_spatial_velocities` | `Vec<SpatialVector<T>>`, `V_WB` by [`BodyIndex`] | always |
 /// | output | `geometry_pose` | `FramePoseVector<T>` | once registered with a SceneGraph |
 ///
-/// Limit: only kinematics so far. A discrete state stays as it is set; a continuous state has no
-/// time derivatives, which is an error when a simulator asks for them.
+/// Masses, forces and energies are computed from [`crate::PositionKinematics`]. Limit: no forward dynamics
+/// yet. A discrete state stays as it is set; a continuous state has no time derivatives, which is an
+/// error when a simulator asks for them. Constraints, springs and damping are kept, not solved.
 ///
 /// Bodies, joints and frames have names that are unique within their model instance; look-ups take
 /// `name` or `model::name`.
@@ -95,6 +99,7 @@ pub struct MultibodyPlant {
     pub(crate) excluded: Vec<(BodyIndex, BodyIndex)>,
     pub(crate) default_free_poses: Vec<Option<Isometry3<f64>>>,
     pub(crate) taken: Names,
+    pub(crate) islands: Islands,
     pub(crate) position_source: PositionSource,
     pub(crate) topology: Option<Topology>,
     pub(crate) registration: Option<GeometryRegistration>,
@@ -140,6 +145,7 @@ impl MultibodyPlant {
             excluded: vec![],
             default_free_poses: vec![],
             taken: Names::default(),
+            islands: Islands::default(),
             position_source: PositionSource::State,
             topology: None,
             registration: None,
@@ -210,6 +216,7 @@ impl MultibodyPlant {
             inertia,
         });
         self.default_free_poses.push(None);
+        self.islands.push();
         self.taken.bodies.insert((instance, name.into()));
         self.taken.frames.insert((instance, name.into()));
         self.frames.push(
@@ -234,13 +241,12 @@ impl MultibodyPlant {
         Ok(FrameIndex::new(self.frames.len() - 1))
     }
 
-    /// Adds a joint. The bodies may already be connected with others in any way that makes no loop;
-    /// a joint whose child turns out to be nearer to the world than its parent is turned round by
+    /// Adds a joint. The bodies may be connected with others already, as long as that makes no loop; a joint whose child turns out to be nearer to the world than its parent is turned round by
     /// [`Self::finalize`], without a change of what its positions mean.
     ///
     /// # Errors
     /// If a body or a frame is unknown or a frame is not on its body, parent and child are the same, or
-    /// have a joint between them already, the name is empty or taken within the instance (also those of
+    /// have a joint between them already, the joint closes a loop, the name is empty or taken within the instance (also those of
     /// the frames that the joint adds), or after `finalize`.
     pub fn add_joint(&mut self, mut joint: Joint) -> Result<JointIndex> {
         self.check_open(|| format!("joint '{}'", joint.name))?;
@@ -289,6 +295,9 @@ impl MultibodyPlant {
                     }
                 }
             }
+        }
+        if !self.islands.join(joint.parent, joint.child) {
+            return Err(self.loop_error(&joint));
         }
         (joint.on_parent, joint.x_pf) =
             self.attach(joint.on_parent, joint.parent, instance, || {
@@ -360,95 +369,6 @@ impl MultibodyPlant {
         self.add_joint(joint)
     }
 
-    /// Adds a motor on a joint.
-    ///
-    /// # Errors
-    /// If the joint is unknown or has other than one degree of freedom, the effort limit is not
-    /// positive, the name is empty or taken within the joint's instance, or after `finalize`.
-    pub fn add_joint_actuator(
-        &mut self,
-        name: &str,
-        joint: JointIndex,
-        effort_limit: f64,
-    ) -> Result<JointActuatorIndex> {
-        self.check_open(|| format!("actuator '{name}'"))?;
-        let driven = self.joint(joint)?;
-        let instance = driven.model_instance();
-        if driven.num_velocities() != 1 {
-            return Err(Error::invalid(format!(
-                "actuator '{name}': joint '{}' has {} degrees of freedom, one is expected",
-                driven.name,
-                driven.num_velocities()
-            )));
-        }
-        if effort_limit.is_nan() || effort_limit <= 0.0 {
-            return Err(Error::invalid(format!(
-                "actuator '{name}': the effort limit is {effort_limit}, a positive value is expected"
-            )));
-        }
-        self.check_new("actuator", instance, name, &self.taken.actuators)?;
-        self.taken.actuators.insert((instance, name.into()));
-        self.actuators.push(JointActuator {
-            name: name.into(),
-            joint,
-            model_instance: instance,
-            effort_limit,
-            rotor_inertia: 0.0,
-            gear_ratio: 1.0,
-            controller_gains: None,
-        });
-        Ok(JointActuatorIndex::new(self.actuators.len() - 1))
-    }
-
-    /// Gives an actuator a controller.
-    ///
-    /// # Errors
-    /// If the actuator is unknown, a gain is negative or not finite, or after `finalize`.
-    pub fn set_controller_gains(
-        &mut self,
-        actuator: JointActuatorIndex,
-        gains: PdControllerGains,
-    ) -> Result<()> {
-        self.check_open(|| "controller gains".into())?;
-        let found = self.actuators.get_mut(actuator.index());
-        let found = found.ok_or_else(|| out_of_range("actuator", actuator.index()))?;
-        if [gains.p, gains.d]
-            .iter()
-            .any(|x| !(*x >= 0.0 && x.is_finite()))
-        {
-            return Err(Error::invalid(format!(
-                "actuator '{}': the controller gains are p = {} and d = {}, finite values of at least 0 \
-                 are expected",
-                found.name, gains.p, gains.d
-            )));
-        }
-        found.controller_gains = Some(gains);
-        Ok(())
-    }
-
-    /// Sets rotor inertia (kg m^2 or kg) and gear ratio of an actuator.
-    ///
-    /// # Errors
-    /// If the actuator is unknown or a value is not finite.
-    pub fn set_default_rotor(
-        &mut self,
-        actuator: JointActuatorIndex,
-        rotor_inertia: f64,
-        gear_ratio: f64,
-    ) -> Result<()> {
-        let found = self.actuators.get_mut(actuator.index());
-        let found = found.ok_or_else(|| out_of_range("actuator", actuator.index()))?;
-        if !(rotor_inertia >= 0.0 && rotor_inertia.is_finite() && gear_ratio.is_finite()) {
-            return Err(Error::invalid(format!(
-                "actuator '{}': rotor inertia {rotor_inertia} and gear ratio {gear_ratio}, a rotor \
-                 inertia of at least 0 and a finite ratio are expected",
-                found.name
-            )));
-        }
-        (found.rotor_inertia, found.gear_ratio) = (rotor_inertia, gear_ratio);
-        Ok(())
-    }
-
     pub(crate) fn check_open(&self, what: impl Fn() -> String) -> Result<()> {
         match self.topology {
             None => Ok(()),
@@ -466,7 +386,7 @@ impl MultibodyPlant {
         }
     }
 
-    fn check_new(
+    pub(crate) fn check_new(
         &self,
         kind: &str,
         instance: ModelInstanceIndex,

@@ -2,7 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::index::BodyIndex;
+use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::plant::{MultibodyPlant, PositionSource};
+use crate::spatial::SpatialVector;
 use nalgebra::Isometry3;
 use tarragon_framework::Scalar;
 use tarragon_framework::prelude::{
@@ -16,10 +18,14 @@ use tarragon_geometry::{FrameId, FramePoseVector, SceneGraph};
 pub struct MultibodyPlantPorts<T: Scalar> {
     /// Positions, with [`PositionSource::InputPort`].
     pub position: Option<InputPort<Vec<T>>>,
+    /// Velocities, with [`PositionSource::InputPort`]; only needed by those who read velocities.
+    pub velocity: Option<InputPort<Vec<T>>>,
     /// `[q; v]`, with [`PositionSource::State`].
     pub state: Option<OutputPort<Vec<T>>>,
     /// `X_WB` by [`BodyIndex`].
     pub body_poses: OutputPort<Vec<Isometry3<T>>>,
+    /// `V_WB` by [`BodyIndex`].
+    pub body_spatial_velocities: OutputPort<Vec<SpatialVector<T>>>,
     /// Poses of the plant's frames in a SceneGraph, once registered.
     pub geometry_pose: Option<OutputPort<FramePoseVector<T>>>,
     /// The state of a plant with a positive time step.
@@ -84,6 +90,10 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
             })
         });
 
+        let velocity = match source {
+            Source::Port(_) => Some(d.vector_input("velocity", nv)),
+            _ => None,
+        };
         let kinematics = d.cache_entry(
             "position_kinematics",
             vec![Isometry3::identity(); self.num_bodies()],
@@ -100,6 +110,35 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
             &[kinematics.into()],
             move |_, ctx, poses: &mut Vec<Isometry3<T>>| {
                 poses.clone_from(ctx.cached(kinematics)?);
+                Ok(())
+            },
+        );
+        let deps: Vec<Dep> = [Some(source.dep()), velocity.map(Dep::from)]
+            .into_iter()
+            .flatten()
+            .collect();
+        let motion = d.cache_entry(
+            "velocity_kinematics",
+            (PositionKinematics::empty(), VelocityKinematics::empty()),
+            &deps,
+            move |plant, ctx, (positions, velocities)| {
+                let (q, v) = source.read(ctx)?.split_at(plant.num_positions());
+                let v = match velocity {
+                    Some(port) => ctx.eval(port)?,
+                    None => v,
+                };
+                positions.update(plant, q)?;
+                Ok(velocities.update(plant, positions, v)?)
+            },
+        );
+        let body_spatial_velocities = d.output(
+            "body_spatial_velocities",
+            vec![SpatialVector::zero(); self.num_bodies()],
+            &[motion.into()],
+            move |_, ctx, out: &mut Vec<SpatialVector<T>>| {
+                let (_, velocities) = ctx.cached(motion)?;
+                out.clear();
+                out.extend_from_slice(velocities.body_spatial_velocities());
                 Ok(())
             },
         );
@@ -127,8 +166,10 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
         }
         MultibodyPlantPorts {
             position,
+            velocity,
             state,
             body_poses,
+            body_spatial_velocities,
             geometry_pose,
             discrete_state,
             continuous_state,

@@ -7,6 +7,7 @@ use crate::kinematics::{Inboard, KinematicTree};
 use crate::lookup::positions_of;
 use crate::plant::MultibodyPlant;
 use nalgebra::{Isometry3, Matrix3, Unit, Vector3};
+use std::collections::{BTreeMap, VecDeque};
 use tarragon_framework::{Scalar, math};
 
 /// What `finalize` finds out.
@@ -41,7 +42,7 @@ impl MultibodyPlant {
     /// The collision filters need the scene: see [`Self::finalize_with`].
     ///
     /// # Errors
-    /// If joints form a loop (the bodies are named), if a joint with several degrees of freedom has its
+    /// If a joint with several degrees of freedom has its
     /// child nearer to the world than its parent, or when called twice. The plant stays as it was.
     pub fn finalize(&mut self) -> Result<()> {
         if self.is_finalized() {
@@ -62,32 +63,27 @@ impl MultibodyPlant {
     /// The bodies that become free, and all neighbours; changes nothing.
     fn grow(&self) -> Result<(Vec<BodyIndex>, Neighbours)> {
         let n = self.bodies.len();
-        let mut neighbours: Neighbours = vec![vec![]; n];
+        let neighbours = self.neighbours();
         let mut is_child = vec![false; n];
         let mut outboard = vec![0_usize; n];
-        for (index, joint) in self.joints() {
-            neighbours[joint.parent.index()].push((index, joint.child));
-            neighbours[joint.child.index()].push((index, joint.parent));
+        for joint in &self.joints {
             is_child[joint.child.index()] = true;
             outboard[joint.parent.index()] += 1;
         }
-        // The joint by which each body was reached; the world and bases were reached by none.
-        let mut reached: Vec<Option<Option<JointIndex>>> = vec![None; n];
+        let mut reached = vec![false; n];
         self.reach(BodyIndex::WORLD, &neighbours, &mut reached)?;
         let (mut connected, mut single) = (vec![], vec![]);
-        // Preferably what is nobody's child; all others are in loops.
-        for children in [false, true] {
-            for body in (1..n).map(BodyIndex::new) {
-                if reached[body.index()].is_some() || is_child[body.index()] != children {
-                    continue;
-                }
-                let list = match neighbours[body.index()].is_empty() {
-                    true => &mut single,
-                    false => &mut connected,
-                };
-                list.push(body);
-                self.reach(body, &neighbours, &mut reached)?;
+        // Without loops, every tree has a body that is nobody's child.
+        for body in (1..n).map(BodyIndex::new) {
+            if reached[body.index()] || is_child[body.index()] {
+                continue;
             }
+            let list = match neighbours[body.index()].is_empty() {
+                true => &mut single,
+                false => &mut connected,
+            };
+            list.push(body);
+            self.reach(body, &neighbours, &mut reached)?;
         }
         // Drake's order: those with the most joints first.
         connected.sort_by_key(|b| std::cmp::Reverse(outboard[b.index()]));
@@ -96,21 +92,14 @@ impl MultibodyPlant {
     }
 
     /// Marks everything that is connected with a body.
-    fn reach(
-        &self,
-        base: BodyIndex,
-        neighbours: &Neighbours,
-        reached: &mut [Option<Option<JointIndex>>],
-    ) -> Result<()> {
-        reached[base.index()] = Some(None);
+    fn reach(&self, base: BodyIndex, neighbours: &Neighbours, reached: &mut [bool]) -> Result<()> {
+        reached[base.index()] = true;
         let mut stack = vec![base];
         while let Some(body) = stack.pop() {
             for (joint, other) in &neighbours[body.index()] {
-                if reached[body.index()] == Some(Some(*joint)) {
+                // There are no loops, so it is where this body was reached from.
+                if reached[other.index()] {
                     continue;
-                }
-                if reached[other.index()].is_some() {
-                    return Err(self.loop_error(body, *other, reached));
                 }
                 let found = &self.joints[joint.index()];
                 if found.child == body && found.kind.num_velocities() > 1 {
@@ -124,47 +113,51 @@ impl MultibodyPlant {
                         self.scoped_body_name(*other)
                     )));
                 }
-                reached[other.index()] = Some(Some(*joint));
+                reached[other.index()] = true;
                 stack.push(*other);
             }
         }
         Ok(())
     }
 
-    /// Two bodies have a joint between them and another way to each other.
-    fn loop_error(
-        &self,
-        a: BodyIndex,
-        b: BodyIndex,
-        reached: &[Option<Option<JointIndex>>],
-    ) -> Error {
-        let inboard = |body: &BodyIndex| {
-            let joint = &self.joints[reached[body.index()]??.index()];
-            Some(if joint.child == *body {
-                joint.parent
-            } else {
-                joint.child
-            })
-        };
-        let way = |body| std::iter::successors(Some(body), inboard).collect::<Vec<_>>();
-        let (mut up, mut down) = (way(a), way(b));
-        // The ways end alike; the last common body stays on one of them.
-        while up.len() > 1 && down.len() > 1 && up[up.len() - 2] == down[down.len() - 2] {
-            up.pop();
-            down.pop();
+    /// The bodies of a joint are connected already.
+    pub(crate) fn loop_error(&self, joint: &Joint) -> Error {
+        // Breadth first from the parent, so that the loop is a short one.
+        let mut from: BTreeMap<BodyIndex, BodyIndex> = BTreeMap::new();
+        let neighbours = self.neighbours();
+        let mut open = VecDeque::from([joint.parent]);
+        while let Some(body) = open.pop_front() {
+            for (_, other) in &neighbours[body.index()] {
+                if *other != joint.parent && !from.contains_key(other) {
+                    from.insert(*other, body);
+                    open.push_back(*other);
+                }
+            }
         }
-        up.reverse();
-        if up.first() == down.last() {
-            down.pop();
-        }
-        let first = up.first().copied();
-        let bodies = up.into_iter().chain(down).chain(first);
-        let names: Vec<String> = bodies.map(|b| self.scoped_body_name(b)).collect();
+        let back = |body: &BodyIndex| from.get(body).copied();
+        let mut bodies: Vec<BodyIndex> = std::iter::successors(Some(joint.child), back).collect();
+        bodies.reverse();
+        bodies.push(joint.parent);
+        let names: Vec<String> = bodies
+            .into_iter()
+            .map(|b| self.scoped_body_name(b))
+            .collect();
         Error::invalid(format!(
-            "joints form a loop: '{}'; loops of joints are not supported, model one of them by a \
+            "joint '{}' closes a loop: '{}'; loops of joints are not supported, model one of them by a \
              constraint",
+            joint.name,
             names.join("' -> '")
         ))
+    }
+
+    /// The joints at each body.
+    fn neighbours(&self) -> Neighbours {
+        let mut neighbours: Neighbours = vec![vec![]; self.bodies.len()];
+        for (index, joint) in self.joints() {
+            neighbours[joint.parent.index()].push((index, joint.child));
+            neighbours[joint.child.index()].push((index, joint.parent));
+        }
+        neighbours
     }
 
     fn add_floating_joint(&mut self, body: BodyIndex) -> JointIndex {

@@ -7,7 +7,7 @@ that ends at the next roll joint. At zero the arm stands straight up.
 
 import math
 
-from . import hand, urdf
+from . import hand, mjcf, model, sdf, urdf
 from .mesh import Mesh, Section, disc, loft, mtl, revolve, ring, rounded_box, smoothstep
 
 NAME = "arm7"
@@ -150,7 +150,7 @@ def spine(length, tube, ear, side, ear_on_top):
     middle = side * 0.45 * width
     bend = (0.0, 0.0, length - tube if not ear_on_top else tube)
     at = (0.0, middle, 0.0 if not ear_on_top else length)
-    return [urdf.capsule(at, bend, min(tube, 0.95 * radius)), urdf.shape(urdf.sphere(0.95 * radius), at)]
+    return [model.capsule(at, bend, min(tube, 0.95 * radius)), model.shape(model.sphere(0.95 * radius), at)]
 
 
 def collisions():
@@ -158,9 +158,9 @@ def collisions():
     r7 = TUBE[3]
     return {
         "base_link": [
-            urdf.shape(urdf.box(0.18, 0.18, 0.024), (0, 0, 0.012)),
-            urdf.shape(urdf.box(0.05, 0.07, 0.056), (-0.094, 0, 0.036)),
-            urdf.capsule((0, 0, 0.08), (0, 0, b - 0.07), 0.078),
+            model.shape(model.box(0.18, 0.18, 0.024), (0, 0, 0.012)),
+            model.shape(model.box(0.05, 0.07, 0.056), (-0.094, 0, 0.036)),
+            model.capsule((0, 0, 0.08), (0, 0, b - 0.07), 0.078),
         ],
         "link1": spine(STEPS[0], TUBE[0], SHOULDER, SHOULDER[2], True),
         "link2": spine(STEPS[1], TUBE[1], SHOULDER, -SHOULDER[2], False),
@@ -168,8 +168,8 @@ def collisions():
         "link4": spine(STEPS[3], TUBE[2], ELBOW, -ELBOW[2], False),
         "link5": spine(STEPS[4], TUBE[2], WRIST, WRIST[2], True),
         "link6": spine(STEPS[5], TUBE[3], WRIST, -WRIST[2], False),
-        "link7": [urdf.capsule((0, 0, 0.028), (0, 0, 0.044), r7)],
-        "flange": [urdf.shape(urdf.box(0.06, 0.06, 0.012), (0, 0, 0.006))],
+        "link7": [model.capsule((0, 0, 0.028), (0, 0, 0.044), r7)],
+        "flange": [model.shape(model.box(0.06, 0.06, 0.012), (0, 0, 0.006))],
     }
 
 
@@ -179,23 +179,26 @@ def files():
     parts = {mesh.name: mesh for mesh in meshes()}
     for name, mesh in parts.items():
         com, inertia = mesh.mass_properties(MASS[name])
-        visual = urdf.shape(urdf.mesh(f"package://{NAME}/meshes/{name}.obj"))
-        elements.append(urdf.link(name, (MASS[name], com, inertia), [visual], shapes[name]))
+        visual = model.shape(model.mesh(f"package://{NAME}/meshes/{name}.obj"))
+        elements.append(model.link(name, (MASS[name], com, inertia), [visual], shapes[name]))
     for i, (angle, velocity, effort, damping) in enumerate(LIMITS):
         parent = "base_link" if i == 0 else f"link{i}"
         height = BASE_HEIGHT if i == 0 else STEPS[i - 1]
         limit = {"lower": -angle, "upper": angle, "velocity": velocity, "effort": effort}
         axis = (0, 0, 1) if i % 2 == 0 else (0, 1, 0)
-        elements.append(urdf.joint(f"joint{i + 1}", "revolute", parent, f"link{i + 1}", (0, 0, height), axis=axis, limit=limit, damping=damping))
-    elements.append(urdf.joint("flange_joint", "fixed", "link7", "flange", (0, 0, STEPS[6])))
+        elements.append(model.joint(f"joint{i + 1}", "revolute", parent, f"link{i + 1}", (0, 0, height), axis=axis, limit=limit, damping=damping))
+    elements.append(model.joint("flange_joint", "fixed", "link7", "flange", (0, 0, STEPS[6])))
+    motors = [model.motor(f"joint{i + 1}") for i in range(7)]
+    out[f"{NAME}_bare.urdf"] = urdf.robot(f"{NAME}_bare", elements + motors, "A seven-joint collaborative arm, to be given a tool.")
     # The fingers are fixed half open: the arm keeps seven coordinates.
     grip, grip_elements = hand.links_and_joints(NAME, "fixed", 0.026)
     elements += grip_elements
-    elements.append(urdf.joint("gripper_joint", "fixed", "flange", "gripper", (0, 0, 0.009), (0, 0, math.pi / 2)))
-    elements += [urdf.transmission(f"joint{i + 1}") for i in range(7)]
+    elements.append(model.joint("gripper_joint", "fixed", "flange", "gripper", *hand.ON_FLANGE))
+    elements += motors
     for mesh in list(parts.values()) + grip:
         out[f"meshes/{mesh.name}.obj"] = mesh.obj(f"{NAME}.mtl")
     out[f"meshes/{NAME}.mtl"] = mtl(MATERIALS, MATERIALS)
-    out[f"{NAME}.urdf"] = urdf.robot(NAME, elements, "A seven-joint collaborative arm with a parallel gripper.")
-    out["package.xml"] = urdf.package_xml(NAME, "A seven-joint collaborative arm")
+    for suffix, language in (("urdf", urdf), ("sdf", sdf), ("xml", mjcf)):
+        out[f"{NAME}.{suffix}"] = language.robot(NAME, elements, "A seven-joint collaborative arm with a parallel gripper.")
+    out["package.xml"] = model.package_xml(NAME, "A seven-joint collaborative arm")
     return out

@@ -2,13 +2,14 @@
 
 import math
 
-from . import urdf
+from . import model, urdf
 from .mesh import Mesh, Section, disc, loft, mtl, rounded_box, smoothstep
 
 NAME = "gripper"
 BODY_MASS, FINGER_MASS = 0.72, 0.06
 HEIGHT = 0.072  # of the body along z
 STROKE = 0.04  # travel of one finger along its y
+ON_FLANGE = ((0, 0, 0.009), (0, 0, math.pi / 2))  # xyz and rpy of the gripper on the arm's flange
 
 
 def body():
@@ -59,17 +60,17 @@ def links_and_joints(package, kind, opening):
     meshes = [body(), finger()]
     uri = f"package://{package}/meshes/"
     elements = [
-        urdf.link(
+        model.link(
             "gripper",
             (BODY_MASS, *meshes[0].mass_properties(BODY_MASS)),
-            [urdf.shape(urdf.mesh(uri + "gripper.obj"))],
-            [urdf.shape(urdf.box(0.058, 0.116, 0.042), (0, 0, 0.052)), urdf.capsule((0, 0, 0.034), (0, 0, 0.04), 0.034)],
+            [model.shape(model.mesh(uri + "gripper.obj"))],
+            [model.shape(model.box(0.058, 0.116, 0.042), (0, 0, 0.052)), model.capsule((0, 0, 0.034), (0, 0, 0.04), 0.034)],
         )
     ]
     if kind == "fixed":
-        hull = [urdf.shape(urdf.box(0.026, 0.03, 0.016), (0, 0.016, 0.008)), urdf.shape(urdf.box(0.02, 0.013, 0.046), (0, 0.0065, 0.039))]
+        hull = [model.shape(model.box(0.026, 0.03, 0.016), (0, 0.016, 0.008)), model.shape(model.box(0.02, 0.013, 0.046), (0, 0.0065, 0.039))]
     else:
-        hull = [urdf.shape(urdf.convex(uri + "finger_hull.obj"))]
+        hull = [model.shape(model.convex(uri + "finger_hull.obj"))]
         meshes.append(finger_hull())
     limit = None if kind == "fixed" else {"lower": 0, "upper": STROKE, "velocity": 0.15, "effort": 60}
     damping = None if kind == "fixed" else 8.0
@@ -78,20 +79,20 @@ def links_and_joints(package, kind, opening):
     joints = []
     # The right finger is the left one turned half round, so both open along their own +y.
     for side, yaw in (("left", 0.0), ("right", math.pi)):
-        visual = urdf.shape(urdf.mesh(uri + "finger.obj"))
-        elements.append(urdf.link(f"{side}_finger", inertia, [visual], hull, friction=0.9))
+        visual = model.shape(model.mesh(uri + "finger.obj"))
+        elements.append(model.link(f"{side}_finger", inertia, [visual], hull, friction=0.9))
         at = (0, opening if yaw == 0.0 else -opening, HEIGHT)
-        joints.append(urdf.joint(f"{side}_finger_joint", kind, "gripper", f"{side}_finger", at, (0, 0, yaw), axis, limit, damping))
+        joints.append(model.joint(f"{side}_finger_joint", kind, "gripper", f"{side}_finger", at, (0, 0, yaw), axis, limit, damping))
     return meshes, elements + joints
 
 
 def files(materials):
     meshes, elements = links_and_joints(NAME, "prismatic", 0.0)
-    elements += [urdf.transmission(f"{side}_finger_joint") for side in ("left", "right")]
+    elements += [model.motor(f"{side}_finger_joint") for side in ("left", "right")]
     out = {f"meshes/{mesh.name}.obj": mesh.obj(f"{NAME}.mtl") for mesh in meshes}
     # The same hull for readers of STL; the URDF names the OBJ, which is what Drake takes for hulls.
     out["meshes/finger_hull.stl"] = meshes[2].stl_text()
     out[f"meshes/{NAME}.mtl"] = mtl(materials, materials)
     out[f"{NAME}.urdf"] = urdf.robot(NAME, elements, "A parallel gripper with two independent fingers.")
-    out["package.xml"] = urdf.package_xml(NAME, "A parallel gripper")
+    out["package.xml"] = model.package_xml(NAME, "A parallel gripper")
     return out

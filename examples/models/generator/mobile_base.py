@@ -2,7 +2,7 @@
 
 import math
 
-from . import urdf
+from . import model, urdf
 from .mesh import Mesh, Section, disc, loft, mtl, revolve, ring, rounded_box
 
 NAME = "mobile_base"
@@ -73,28 +73,28 @@ def files(materials):
     uri = f"package://{NAME}/meshes/"
 
     def visual(name):
-        return [urdf.shape(urdf.mesh(f"{uri}{name}.obj"))]
+        return [model.shape(model.mesh(f"{uri}{name}.obj"))]
 
-    elements = [urdf.link("chassis", (14.0, *parts["chassis"].mass_properties(14.0)), visual("chassis"),
-                          [urdf.shape(urdf.convex(uri + "chassis_hull.obj"))], friction=0.3)]
+    elements = [model.link("chassis", (14.0, *parts["chassis"].mass_properties(14.0)), visual("chassis"),
+                          [model.shape(model.convex(uri + "chassis_hull.obj"))], friction=0.3)]
     joints = []
     for side, sign in (("left", 1), ("right", -1)):
         mesh = parts["wheel"] if sign > 0 else parts["wheel"].moved(rpy=(0, 0, math.pi))
         inertia = (0.9, *mesh.mass_properties(0.9))
-        shown = [urdf.shape(urdf.mesh(uri + "wheel.obj"), rpy=(0, 0, 0 if sign > 0 else math.pi))]
-        touch = [urdf.shape(urdf.cylinder(WHEEL_RADIUS, WHEEL_WIDTH), rpy=(math.pi / 2, 0, 0))]
-        elements.append(urdf.link(f"{side}_wheel", inertia, shown, touch, friction=0.9))
+        shown = [model.shape(model.mesh(uri + "wheel.obj"), rpy=(0, 0, 0 if sign > 0 else math.pi))]
+        touch = [model.shape(model.cylinder(WHEEL_RADIUS, WHEEL_WIDTH), rpy=(math.pi / 2, 0, 0))]
+        elements.append(model.link(f"{side}_wheel", inertia, shown, touch, friction=0.9))
         at = (0, sign * TRACK / 2, WHEEL_RADIUS)
-        joints.append(urdf.joint(f"{side}_wheel_joint", "continuous", "chassis", f"{side}_wheel", at, axis=(0, 1, 0), limit={"velocity": 20, "effort": 12}, damping=0.05))
+        joints.append(model.joint(f"{side}_wheel_joint", "continuous", "chassis", f"{side}_wheel", at, axis=(0, 1, 0), limit={"velocity": 20, "effort": 12}, damping=0.05))
     for end, sign in (("front", 1), ("rear", -1)):
         inertia = (0.12, *parts["caster"].mass_properties(0.12))
-        elements.append(urdf.link(f"{end}_caster", inertia, visual("caster"), [urdf.shape(urdf.sphere(CASTER_RADIUS))], friction=0.05))
-        joints.append(urdf.joint(f"{end}_caster_joint", "fixed", "chassis", f"{end}_caster", (sign * CASTER_X, 0, CASTER_RADIUS)))
-    joints += [urdf.transmission(f"{side}_wheel_joint") for side in ("left", "right")]
+        elements.append(model.link(f"{end}_caster", inertia, visual("caster"), [model.shape(model.sphere(CASTER_RADIUS))], friction=0.05))
+        joints.append(model.joint(f"{end}_caster_joint", "fixed", "chassis", f"{end}_caster", (sign * CASTER_X, 0, CASTER_RADIUS)))
+    joints += [model.motor(f"{side}_wheel_joint") for side in ("left", "right")]
     out = {f"meshes/{name}.obj": mesh.obj(f"{NAME}.mtl") for name, mesh in parts.items()}
     # The same hull for readers of STL; the URDF names the OBJ, which is what Drake takes for hulls.
     out["meshes/chassis_hull.stl"] = parts["chassis_hull"].stl_binary()
     out[f"meshes/{NAME}.mtl"] = mtl(materials, materials)
     out[f"{NAME}.urdf"] = urdf.robot(NAME, elements + joints, "A differential-drive platform; the frame lies on the floor, x ahead.")
-    out["package.xml"] = urdf.package_xml(NAME, "A differential-drive platform")
+    out["package.xml"] = model.package_xml(NAME, "A differential-drive platform")
     return out

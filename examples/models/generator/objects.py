@@ -4,7 +4,7 @@ import math
 import struct
 import zlib
 
-from . import urdf
+from . import model, urdf
 from .mesh import Mesh, Part, Section, X, Z, add, disc, loft, mtl, revolve, rounded_box, scale
 
 NAME = "table_top"
@@ -88,8 +88,8 @@ def table():
     for sy in (-1, 1):
         frame.add(rounded_box((2 * x, 0.03, 0.07), 0.003, "steel", arc=2, corner=2), (0, sy * y, -0.075))
         frame.add(rounded_box((0.03, 2 * y, 0.07), 0.003, "steel", arc=2, corner=2), (sy * x, 0, -0.075))
-    legs = [urdf.shape(urdf.box(0.06, 0.06, HEIGHT - 0.036), (sx * x, sy * y, -(HEIGHT + 0.036) / 2)) for sx in (-1, 1) for sy in (-1, 1)]
-    board = urdf.shape(urdf.box(TOP[0], TOP[1], THICK), (0, 0, -THICK / 2))
+    legs = [model.shape(model.box(0.06, 0.06, HEIGHT - 0.036), (sx * x, sy * y, -(HEIGHT + 0.036) / 2)) for sx in (-1, 1) for sy in (-1, 1)]
+    board = model.shape(model.box(TOP[0], TOP[1], THICK), (0, 0, -THICK / 2))
     return [top, frame], 38.0, [board] + legs
 
 
@@ -111,10 +111,10 @@ def mug():
         out = scale((along[2], 0.0, -along[0]), 1.0 / math.hypot(along[0], along[2]))
         sections.append(Section(c, 0.0038, 0.0058, 0.0036, out, (0.0, 1.0, 0.0)))
     mesh.add(loft(list(sections), "glaze", 4))
-    collisions = urdf.round_post(r, 0.0, h)
-    collisions.append(urdf.shape(urdf.box(0.014, 0.0116, 0.058), (r + 0.0238, 0, 0.05)))
-    collisions.append(urdf.capsule((r + 0.003, 0, 0.079), (r + 0.019, 0, 0.075), 0.0056))
-    collisions.append(urdf.capsule((r + 0.003, 0, 0.021), (r + 0.019, 0, 0.025), 0.0056))
+    collisions = model.round_post(r, 0.0, h)
+    collisions.append(model.shape(model.box(0.014, 0.0116, 0.058), (r + 0.0238, 0, 0.05)))
+    collisions.append(model.capsule((r + 0.003, 0, 0.079), (r + 0.019, 0, 0.075), 0.0056))
+    collisions.append(model.capsule((r + 0.003, 0, 0.021), (r + 0.019, 0, 0.025), 0.0056))
     return [mesh], 0.35, collisions
 
 
@@ -129,7 +129,7 @@ def carton():
     mesh.add(rounded_box((0.055, 0.0007, 0.036), 0.0002, "label", arc=1, corner=1), (0.022, -y / 2, 0.034))
     for k, width in enumerate((0.04, 0.034, 0.044, 0.022)):
         mesh.add(rounded_box((width, 0.0005, 0.0032), 0.0001, "ink", arc=1, corner=1), (0.0 + width / 2, -y / 2 - 0.0003, 0.046 - 0.0075 * k))
-    return [mesh], 0.24, [urdf.shape(urdf.box(x, y, z), (0, 0, z / 2))]
+    return [mesh], 0.24, [model.shape(model.box(x, y, z), (0, 0, z / 2))]
 
 
 def can():
@@ -142,7 +142,7 @@ def can():
     mesh.add(disc(r + 0.0003, 0.044, 0.0465, "red", 0.0002, 48, 1))
     mesh.add(disc(r + 0.0003, 0.0595, 0.062, "red", 0.0002, 48, 1))
     mesh.add(rounded_box((0.022, 0.014, 0.0012), 0.0005, "tin", 0.006, 1, 4), (0.006, 0, 0.1125))
-    return [mesh], 0.37, urdf.round_post(r, 0.0, h)
+    return [mesh], 0.37, model.round_post(r, 0.0, h)
 
 
 def bottle():
@@ -153,8 +153,8 @@ def bottle():
     mesh.add(disc(r + 0.0006, 0.052, 0.072, "bottle", 0.0003, 48, 1))
     mesh.add(disc(0.0155, 0.192, h, "cap", 0.0015, 36))
     mesh.add(disc(0.0162, 0.19, 0.1935, "cap", 0.001, 36, 2))
-    collisions = urdf.round_post(r, 0.0, 0.128)
-    collisions += [urdf.capsule((0, 0, 0.12), (0, 0, 0.138), 0.026), urdf.capsule((0, 0, 0.13), (0, 0, h - 0.0155), 0.0155)]
+    collisions = model.round_post(r, 0.0, 0.128)
+    collisions += [model.capsule((0, 0, 0.12), (0, 0, 0.138), 0.026), model.capsule((0, 0, 0.13), (0, 0, h - 0.0155), 0.0155)]
     return [mesh], 0.62, collisions
 
 
@@ -170,26 +170,26 @@ def files():
     for name, (meshes, mass, collisions), comment in models:
         whole = Mesh(name)
         whole.parts = [part for mesh in meshes for part in mesh.parts]
-        visuals = [urdf.shape(urdf.mesh(f"package://{NAME}/meshes/{mesh.name}.obj")) for mesh in meshes]
-        link = urdf.link(name, (mass, *whole.mass_properties(mass)), visuals, collisions, friction=0.6)
+        visuals = [model.shape(model.mesh(f"package://{NAME}/meshes/{mesh.name}.obj")) for mesh in meshes]
+        link = model.link(name, (mass, *whole.mass_properties(mass)), visuals, collisions, friction=0.6)
         out[f"{name}.urdf"] = urdf.robot(name, [link], comment)
         for mesh in meshes:
             out[f"meshes/{mesh.name}.obj"] = mesh.obj(f"{NAME}.mtl")
     # Two models whose visuals are primitives, so that nothing but the URDF is needed to load them.
     m, r = 0.058, 0.034
     ball_inertia = 0.4 * m * r * r
-    ball = urdf.link("ball", (m, (0, 0, r), (ball_inertia, 0, 0, ball_inertia, 0, ball_inertia)),
-                     [urdf.shape(urdf.sphere(r), (0, 0, r), color=("felt", (0.8, 0.86, 0.16, 1)))],
-                     [urdf.shape(urdf.sphere(r), (0, 0, r))], friction=0.7)
+    ball = model.link("ball", (m, (0, 0, r), (ball_inertia, 0, 0, ball_inertia, 0, ball_inertia)),
+                     [model.shape(model.sphere(r), (0, 0, r), color=("felt", (0.8, 0.86, 0.16, 1)))],
+                     [model.shape(model.sphere(r), (0, 0, r))], friction=0.7)
     out["ball.urdf"] = urdf.robot("ball", [ball], "A tennis-sized ball; the frame is at its lowest point.")
     m, a = 0.09, 0.05
     cube = m * a * a / 6.0
     side = add(scale(X, 0), scale(Z, a / 2))
-    block = urdf.link("block", (m, side, (cube, 0, 0, cube, 0, cube)),
-                      [urdf.shape(urdf.box(a, a, a), side, color=("paint", (0.86, 0.2, 0.14, 1)))],
-                      [urdf.shape(urdf.box(a, a, a), side)], friction=0.6)
+    block = model.link("block", (m, side, (cube, 0, 0, cube, 0, cube)),
+                      [model.shape(model.box(a, a, a), side, color=("paint", (0.86, 0.2, 0.14, 1)))],
+                      [model.shape(model.box(a, a, a), side)], friction=0.6)
     out["block.urdf"] = urdf.robot("block", [block], "A painted wooden cube; the frame is at the middle of its underside.")
     out[f"meshes/{NAME}.mtl"] = mtl(MATERIALS, MATERIALS)
     out["meshes/wood.png"] = wood_png()
-    out["package.xml"] = urdf.package_xml(NAME, "A table and things to put on it")
+    out["package.xml"] = model.package_xml(NAME, "A table and things to put on it")
     return out

@@ -1,6 +1,8 @@
 //! Motors on joints.
 
-use crate::index::{JointIndex, ModelInstanceIndex};
+use crate::error::{Error, Result};
+use crate::index::{JointActuatorIndex, JointIndex, ModelInstanceIndex};
+use crate::plant::{MultibodyPlant, out_of_range};
 
 /// A motor on a joint (Drake's `JointActuator`). Kept for dynamics and for those who ask.
 ///
@@ -73,5 +75,96 @@ impl JointActuator {
     /// Inertia of the rotor as the joint feels it, `gear_ratio^2 * rotor_inertia`.
     pub fn calc_reflected_inertia(&self) -> f64 {
         self.gear_ratio * self.gear_ratio * self.rotor_inertia
+    }
+}
+
+impl MultibodyPlant {
+    /// Adds a motor on a joint.
+    ///
+    /// # Errors
+    /// If the joint is unknown or has other than one degree of freedom, the effort limit is not
+    /// positive, the name is empty or taken within the joint's instance, or after `finalize`.
+    pub fn add_joint_actuator(
+        &mut self,
+        name: &str,
+        joint: JointIndex,
+        effort_limit: f64,
+    ) -> Result<JointActuatorIndex> {
+        self.check_open(|| format!("actuator '{name}'"))?;
+        let driven = self.joint(joint)?;
+        let instance = driven.model_instance();
+        if driven.num_velocities() != 1 {
+            return Err(Error::invalid(format!(
+                "actuator '{name}': joint '{}' has {} degrees of freedom, one is expected",
+                driven.name,
+                driven.num_velocities()
+            )));
+        }
+        if effort_limit.is_nan() || effort_limit <= 0.0 {
+            return Err(Error::invalid(format!(
+                "actuator '{name}': the effort limit is {effort_limit}, a positive value is expected"
+            )));
+        }
+        self.check_new("actuator", instance, name, &self.taken.actuators)?;
+        self.taken.actuators.insert((instance, name.into()));
+        self.actuators.push(JointActuator {
+            name: name.into(),
+            joint,
+            model_instance: instance,
+            effort_limit,
+            rotor_inertia: 0.0,
+            gear_ratio: 1.0,
+            controller_gains: None,
+        });
+        Ok(JointActuatorIndex::new(self.actuators.len() - 1))
+    }
+
+    /// Gives an actuator a controller.
+    ///
+    /// # Errors
+    /// If the actuator is unknown, a gain is negative or not finite, or after `finalize`.
+    pub fn set_controller_gains(
+        &mut self,
+        actuator: JointActuatorIndex,
+        gains: PdControllerGains,
+    ) -> Result<()> {
+        self.check_open(|| "controller gains".into())?;
+        let found = self.actuators.get_mut(actuator.index());
+        let found = found.ok_or_else(|| out_of_range("actuator", actuator.index()))?;
+        if [gains.p, gains.d]
+            .iter()
+            .any(|x| !(*x >= 0.0 && x.is_finite()))
+        {
+            return Err(Error::invalid(format!(
+                "actuator '{}': the controller gains are p = {} and d = {}, finite values of at least 0 \
+                 are expected",
+                found.name, gains.p, gains.d
+            )));
+        }
+        found.controller_gains = Some(gains);
+        Ok(())
+    }
+
+    /// Sets rotor inertia (kg m^2 or kg) and gear ratio of an actuator.
+    ///
+    /// # Errors
+    /// If the actuator is unknown or a value is not finite.
+    pub fn set_default_rotor(
+        &mut self,
+        actuator: JointActuatorIndex,
+        rotor_inertia: f64,
+        gear_ratio: f64,
+    ) -> Result<()> {
+        let found = self.actuators.get_mut(actuator.index());
+        let found = found.ok_or_else(|| out_of_range("actuator", actuator.index()))?;
+        if !(rotor_inertia >= 0.0 && rotor_inertia.is_finite() && gear_ratio.is_finite()) {
+            return Err(Error::invalid(format!(
+                "actuator '{}': rotor inertia {rotor_inertia} and gear ratio {gear_ratio}, a rotor \
+                 inertia of at least 0 and a finite ratio are expected",
+                found.name
+            )));
+        }
+        (found.rotor_inertia, found.gear_ratio) = (rotor_inertia, gear_ratio);
+        Ok(())
     }
 }

@@ -42,6 +42,15 @@ pub struct PositionKinematics<T: Scalar> {
 }
 
 impl<T: Scalar> PositionKinematics<T> {
+    /// Of nothing yet.
+    pub(crate) fn empty() -> Self {
+        Self {
+            q: vec![],
+            x_wb: vec![],
+            r_wb: vec![],
+            columns: vec![],
+        }
+    }
     /// The positions q.
     pub fn positions(&self) -> &[T] {
         &self.q
@@ -86,12 +95,7 @@ impl MultibodyPlant {
     /// # Errors
     /// Before `finalize`, if q has the wrong length, or if it holds a quaternion of length 0.
     pub fn calc_position_kinematics<T: Scalar>(&self, q: &[T]) -> Result<PositionKinematics<T>> {
-        let mut kinematics = PositionKinematics {
-            q: Vec::with_capacity(q.len()),
-            x_wb: Vec::with_capacity(self.num_bodies()),
-            r_wb: Vec::with_capacity(self.num_bodies()),
-            columns: Vec::with_capacity(self.num_velocities()),
-        };
+        let mut kinematics = PositionKinematics::empty();
         kinematics.update(self, q)?;
         Ok(kinematics)
     }

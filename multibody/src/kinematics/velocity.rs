@@ -28,6 +28,13 @@ pub struct VelocityKinematics<T: Scalar> {
 }
 
 impl<T: Scalar> VelocityKinematics<T> {
+    /// Of nothing yet.
+    pub(crate) fn empty() -> Self {
+        Self {
+            v: vec![],
+            v_wb: vec![],
+        }
+    }
     /// The velocities v.
     pub fn velocities(&self) -> &[T] {
         &self.v
@@ -80,10 +87,7 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
         v: &[T],
     ) -> Result<VelocityKinematics<T>> {
-        let mut velocities = VelocityKinematics {
-            v: Vec::with_capacity(v.len()),
-            v_wb: Vec::with_capacity(self.num_bodies()),
-        };
+        let mut velocities = VelocityKinematics::empty();
         velocities.update(self, positions, v)?;
         Ok(velocities)
     }

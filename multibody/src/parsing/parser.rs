@@ -161,7 +161,8 @@ impl<'p> Parser<'p> {
             let models = format.parse(input, &naming, target, diagnostics);
             let nothing = models.is_empty() && target.plant.num_model_instances() == before;
             // Directives may add frames and welds only.
-            if nothing && format != Format::ModelDirectives {
+            let said = diagnostics.iter().any(Diagnostic::is_error);
+            if nothing && !said && format != Format::ModelDirectives {
                 diagnostics.push(Diagnostic {
                     severity: Severity::Warning,
                     ..Diagnostic::of_file(input.file, "there is no model in the file")

@@ -64,6 +64,8 @@ impl PlantMark {
             taken.joined.remove(&pair);
             taken.joints.remove(&(joint.model_instance(), joint.name));
         }
+        let left = plant.joints.iter().map(|j| (j.parent, j.child));
+        plant.islands.rebuild(self.bodies, left);
         for actuator in plant.actuators.drain(self.actuators..) {
             taken
                 .actuators

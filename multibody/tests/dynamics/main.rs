@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use tarragon_framework::autodiff::Dual;
 use tarragon_framework::math;
+use tarragon_framework::prelude::DiagramBuilder;
 use tarragon_multibody::*;
 
 /// Values are of size 1 to 100, computed by some hundred operations on each side.
@@ -219,6 +220,36 @@ proptest! {
             let expected = nalgebra::Vector6::from_column_slice(&spatial(&expected));
             prop_assert!((found - expected).amax() < 10.0 * scale);
         }
+    }
+}
+
+/// In a diagram: velocities from the state, and from an input beside the positions.
+#[test]
+fn velocities_come_out_of_the_system() {
+    let direct = mechanism();
+    let (q, v) = (
+        direct.default_positions(),
+        vec![0.5; direct.num_velocities()],
+    );
+    let p = direct.calc_position_kinematics(&q).unwrap();
+    let expected = direct.calc_velocity_kinematics(&p, &v).unwrap();
+    for source in [PositionSource::State, PositionSource::InputPort] {
+        let mut plant = direct.clone();
+        plant.set_position_source(source);
+        let mut builder = DiagramBuilder::new();
+        let ports = builder.add("plant", plant);
+        let mut ctx = builder.build().unwrap().default_context();
+        match (ports.discrete_state, ports.position, ports.velocity) {
+            (Some(state), None, None) => ctx.xd_mut(state).unwrap()[q.len()..].copy_from_slice(&v),
+            (None, Some(position), Some(velocity)) => {
+                ctx.fix(position, q.clone()).unwrap();
+                assert!(ctx.eval(ports.body_spatial_velocities).is_err());
+                ctx.fix(velocity, v.clone()).unwrap();
+            }
+            other => panic!("{other:?}"),
+        }
+        let found = ctx.eval(ports.body_spatial_velocities).unwrap();
+        assert_eq!(found, expected.body_spatial_velocities());
     }
 }
 

@@ -4,6 +4,7 @@ mod apply;
 mod engine_params;
 mod environment;
 mod focal;
+mod model_camera;
 mod renderer;
 mod yaml;
 

@@ -2,6 +2,7 @@
 
 use super::Robot;
 use super::geometry::GeometryNames;
+use crate::error::Error;
 use crate::index::BodyIndex;
 use crate::inertia::{self, SpatialInertia};
 use crate::parsing::xml::{Parsed, Reported};
@@ -86,7 +87,12 @@ impl Robot<'_, '_> {
         // Checked in the frame of the file, so that the message has the numbers of the file.
         let unturned =
             inertia::rotational_inertia(moments, products, &nalgebra::Isometry3::identity());
-        let inertia = inertia::check_rotational(&unturned)
+        let turns = match mass > 0.0 {
+            true => Ok(()),
+            false => Err(Error::invalid("the mass is 0 kg but the inertia is not 0")),
+        };
+        let inertia = turns
+            .and_then(|()| inertia::check_rotational(&unturned))
             .and_then(|()| SpatialInertia::from_central(mass, p_bobcm_b, i_bbcm_b));
         inertia.or_else(|why| {
             let message = format!(

@@ -67,9 +67,11 @@ impl Robot<'_, '_> {
             Some(_) => Ok(material),
             None => {
                 if material == Material::default() {
-                    let message =
-                        format!("material '{name}' has neither colour nor texture anywhere");
-                    self.reader.warning(node, message);
+                    let message = format!(
+                        "material '{name}' is not defined before and has neither colour nor texture; \
+                         define it or give it a colour"
+                    );
+                    return Err(self.reader.error(node, message));
                 }
                 self.materials.0.insert(name.into(), material.clone());
                 Ok(material)

@@ -1,0 +1,133 @@
+//! A scene of several models, put together by model directives, photographed and measured.
+//!
+//! ```text
+//! cargo run --release --example 15_scene_from_directives [-- FOLDER]
+//! ```
+//!
+//! The pictures go to FOLDER, or to `target/15_scene_from_directives/`.
+
+#![allow(clippy::print_stdout, reason = "examples show what they do")]
+
+use nalgebra::{Isometry3, Vector3};
+use std::path::PathBuf;
+use tarragon::geometry::render::{
+    CameraInfo, ClippingRange, DepthRange, DepthRenderCamera, LightFrame, LightParameter,
+    RenderCameraCore, RenderEngineCpu, RenderEngineCpuParams,
+};
+use tarragon::geometry::{Error, GeometryId};
+use tarragon::multibody::{
+    MultibodyPlant, Parser, PositionSource, add_multibody_plant_scene_graph,
+};
+use tarragon::prelude::*;
+use tarragon::sensors::save_image;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = std::env::args().nth(1).map_or_else(
+        || PathBuf::from("target/15_scene_from_directives"),
+        PathBuf::from,
+    );
+    std::fs::create_dir_all(&folder)?;
+
+    // Directives name their files by package; every folder of examples/models is one.
+    let models = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/models");
+    let mut plant = MultibodyPlant::new(0.001)?;
+    plant.set_position_source(PositionSource::InputPort);
+    let mut scene = SceneGraph::new();
+    let lamp = |x, y, z, intensity| LightParameter {
+        frame: LightFrame::World,
+        direction: Vector3::new(x, y, z),
+        intensity,
+        ..LightParameter::default()
+    };
+    let engine = RenderEngineCpuParams {
+        lights: vec![lamp(-0.5, 0.45, -0.9, 0.9), lamp(0.8, 0.5, -0.5, 0.45)],
+        ..RenderEngineCpuParams::default()
+    };
+    scene.add_renderer("cpu", RenderEngineCpu::new(engine)?)?;
+    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+    parser.package_map_mut().populate_from_folder(models)?;
+    let added = parser.add_models(format!("{models}/scenes/table_top.dmd.yaml"))?;
+    plant.finalize_with(&mut scene)?;
+    let names = added.iter().map(|model| plant.model_instance_name(*model));
+    println!(
+        "models: {}",
+        names.collect::<Result<Vec<_>, _>>()?.join(" ")
+    );
+
+    // A camera at each of the frames that the directives add for one.
+    let mut b = DiagramBuilder::new();
+    let info = CameraInfo::from_fov_y(640, 480, 0.7)?;
+    let core = RenderCameraCore::new(
+        "cpu",
+        info,
+        ClippingRange::new(0.01, 20.0)?,
+        Isometry3::identity(),
+    );
+    let camera = DepthRenderCamera::new(core, DepthRange::new(0.02, 10.0)?)?;
+    let mut cameras = vec![];
+    for name in ["overview_camera", "wrist_camera"] {
+        let frame = plant.frame(plant.frame_by_name(name)?)?;
+        let body = plant
+            .body_frame_id(frame.body())
+            .ok_or("the body is not in the scene")?;
+        let sensor = RgbdSensor::from_depth_camera(body, *frame.pose_in_body(), camera.clone());
+        cameras.push((name, b.add_f64(name, sensor)));
+    }
+    let mut q = plant.default_positions();
+    let shoulder = plant.position_start(plant.joint_by_name("arm7::joint2")?)?;
+    let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
+    for (_, camera) in &cameras {
+        b.connect(scene.query, camera.geometry_query);
+    }
+    let mut ctx = b.build()?.default_context();
+    let position = plant.position.ok_or("positions come from a port")?;
+    ctx.fix(position, q.clone())?;
+
+    for (name, camera) in &cameras {
+        let file = folder.join(format!("{name}.png"));
+        save_image(ctx.eval(camera.color_image)?, &file)?;
+        println!("written: {}", file.display());
+    }
+
+    // What the robot is near to. Filter groups leave out what stands on the table and touches it.
+    let query = ctx.eval(scene.query)?;
+    let mut pairs = query.compute_signed_distance_pairwise_closest_points(f64::INFINITY)?;
+    pairs.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+    println!("\nnearest to the robot:");
+    let mut seen = vec![];
+    for pair in &pairs {
+        let (a, b) = (body_of(query, pair.id_a)?, body_of(query, pair.id_b)?);
+        // A body may have several shapes: the first pair of two bodies is the nearest.
+        if is_robot(a) != is_robot(b) && !seen.contains(&(a, b)) && seen.len() < 5 {
+            println!("{:8.2} mm  {a} - {b}", 1e3 * pair.distance);
+            seen.push((a, b));
+        }
+    }
+
+    // The arm leans forward until it is in something.
+    while !ctx.eval(scene.query)?.has_collisions()? {
+        q[shoulder] += 0.02;
+        ctx.fix(position, q.clone())?;
+    }
+    println!("\nwith the shoulder leaning {:.3} rad:", q[shoulder]);
+    let query = ctx.eval(scene.query)?;
+    for contact in query.compute_point_pair_penetration()? {
+        println!(
+            "{:8.2} mm deep  {} - {}",
+            1e3 * contact.depth,
+            body_of(query, contact.id_a)?,
+            body_of(query, contact.id_b)?
+        );
+    }
+    Ok(())
+}
+
+/// The body of a geometry, `model::body`, which is the name of its frame.
+fn body_of(query: &QueryObject<f64>, geometry: GeometryId) -> Result<&str, Error> {
+    let inspector = query.inspector();
+    inspector.frame_name(inspector.frame_id(geometry)?)
+}
+
+fn is_robot(body: &str) -> bool {
+    body.starts_with("arm7::") || body.starts_with("gripper::")
+}

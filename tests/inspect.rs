@@ -1,0 +1,187 @@
+//! `tarragon inspect`, as a user runs it. What it prints of real robots is compared in the conformance tests.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn models() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/models")
+}
+
+fn run(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tarragon"));
+    command.arg("inspect").args(args).output().unwrap()
+}
+
+fn json_of(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn model(name: &str) -> String {
+    models().join(name).display().to_string()
+}
+
+#[test]
+fn a_robot_as_a_tree() {
+    let output = run(&[&model("arm7/arm7.urdf")]);
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "models: arm7");
+    assert!(lines[1].starts_with("13 bodies, 12 joints, "), "{text}");
+    assert_eq!(
+        lines.iter().filter(|l| l.contains("<- revolute")).count(),
+        7,
+        "{text}"
+    );
+    // Every joint is farther in than the one before.
+    let depth = |l: &&str| l.find('`').or(l.find('|')).unwrap_or(0);
+    let depths: Vec<usize> = lines[3..11].iter().map(depth).collect();
+    assert!(depths.is_sorted(), "{text}");
+}
+
+#[test]
+fn everything_as_json_with_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let q = folder.path().join("q.json");
+    std::fs::write(
+        &q,
+        json!([{}, { "arm7::joint1": [0.5], "joint2": [0.25] }]).to_string(),
+    )
+    .unwrap();
+    let output = run(&[
+        &model("arm7/arm7.urdf"),
+        "--json",
+        "--q",
+        q.to_str().unwrap(),
+    ]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let report = json_of(&output);
+    assert_eq!(
+        (&report["ok"], &report["stage"]),
+        (&json!(true), &json!("done"))
+    );
+    for (list, count) in [
+        ("bodies", "num_bodies"),
+        ("joints", "num_joints"),
+        ("frames", "num_frames"),
+    ] {
+        assert_eq!(
+            report[list].as_array().unwrap().len(),
+            report[count].as_u64().unwrap() as usize
+        );
+    }
+    assert_eq!(
+        report["actuators"][0]["effort_limit"]
+            .as_f64()
+            .map(|x| x > 0.0),
+        Some(true)
+    );
+    let samples = report["samples"].as_array().unwrap();
+    assert_eq!(samples.len(), 2);
+    // The base is free, so its seven positions come first.
+    assert_eq!(samples[1]["q"][7], 0.5);
+    assert_eq!(samples[1]["q"][8], 0.25);
+    let bodies = samples[0]["X_WB"].as_object().unwrap();
+    assert_eq!(
+        bodies["WorldModelInstance::world"],
+        json!([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    );
+    let diagonal = samples[0]["mass_matrix_diag"].as_array().unwrap();
+    let trace: f64 = diagonal.iter().map(|x| x.as_f64().unwrap()).sum();
+    assert!((trace - samples[0]["mass_matrix_trace"].as_f64().unwrap()).abs() < 1e-12);
+    assert_ne!(samples[0]["com_W"], samples[1]["com_W"]);
+    // Distances are between geometries by index, and not beyond 5 cm.
+    for pair in samples[0]["signed_distance"].as_array().unwrap() {
+        assert!(pair[0].as_u64() < pair[1].as_u64() && pair[2].as_f64().unwrap() <= 0.05);
+    }
+}
+
+#[test]
+fn what_can_not_be_parsed_is_explained() {
+    let bad = model("bad/zero_axis.urdf");
+    let output = run(&[&bad, "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let report = json_of(&output);
+    assert_eq!(
+        (&report["ok"], &report["stage"]),
+        (&json!(false), &json!("parse"))
+    );
+    let error = &report["error"];
+    assert_eq!(
+        (error["line"].as_u64(), error["file"].as_str()),
+        (Some(5), Some(&*bad))
+    );
+    assert!(error["text"].as_str().unwrap().contains("axis"), "{error}");
+    assert_eq!(report["warnings"], json!([]));
+    let output = run(&[&bad]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with(&format!("{bad}:5:")), "{said}");
+}
+
+#[test]
+fn warnings_are_errors_if_one_wants() {
+    let file = model("bad/bad_inertia.urdf");
+    let lax = json_of(&run(&[&file, "--json"]));
+    assert_eq!(
+        (&lax["ok"], &lax["num_warnings"]),
+        (&json!(true), &json!(1))
+    );
+    let strict = run(&[&file, "--json", "--strict"]);
+    assert_eq!(strict.status.code(), Some(1));
+    assert_eq!(json_of(&strict)["ok"], false);
+}
+
+#[test]
+fn packages_come_from_options_and_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let urdf = "<robot name='r'><link name='a'><visual><geometry>\
+                <mesh filename='package://hand/meshes/finger.obj'/></geometry></visual></link></robot>";
+    let file = folder.path().join("r.urdf");
+    std::fs::write(&file, urdf).unwrap();
+    let file = file.to_str().unwrap();
+    let hand = model("gripper");
+    assert_eq!(run(&[file]).status.code(), Some(1));
+    let option = format!("hand={hand}");
+    assert!(run(&[file, "--package", &option]).status.success());
+    let map = folder.path().join("packages.json");
+    std::fs::write(&map, json!({ "hand": hand }).to_string()).unwrap();
+    let map = map.to_str().unwrap();
+    let report = json_of(&run(&[file, "--packages", map, "--json"]));
+    assert_eq!(report["geometries"][0]["shape"]["basename"], "finger.obj");
+    std::fs::write(map, "[]").unwrap();
+    let output = run(&[file, "--packages", map]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("a JSON object of names and directories is expected"),
+        "{said}"
+    );
+}
+
+#[test]
+fn samples_must_fit_the_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let q = folder.path().join("q.json");
+    for (text, words) in [
+        (
+            "[{\"arm7::joint9\": [0]}]",
+            "sample 0: there is no joint named",
+        ),
+        ("[{\"joint1\": [0, 1]}]", "has 1 positions, 2 are given"),
+        ("{}", "a JSON array of objects"),
+    ] {
+        std::fs::write(&q, text).unwrap();
+        let output = run(&[&model("arm7/arm7.urdf"), "--q", q.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(1));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(words), "{said}");
+    }
+}
