@@ -1,21 +1,9 @@
-//! Any text is a model or an error, and a model can be finalized or says why not.
+//! Any bytes are a model that can be computed with, or an error that leaves plant and scene alone.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use tarragon_geometry::SceneGraph;
-use tarragon_multibody::{MultibodyPlant, Parser};
+#[path = "support/model.rs"]
+mod model;
 
-fuzz_target!(|text: &str| {
-    let mut plant = MultibodyPlant::new(0.001).expect("a positive time step");
-    let mut scene = SceneGraph::new();
-    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
-    if parser.add_models_from_string(text, "urdf").is_ok() {
-        let _ = plant.finalize_with(&mut scene);
-    } else {
-        assert_eq!(
-            plant.num_bodies(),
-            1,
-            "a failed parse leaves only the world"
-        );
-    }
-});
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| model::check(bytes, "model.urdf"));

@@ -12,7 +12,8 @@ const SORTED: usize = 2000;
 
 /// An error for a name that is not there: names like it first, then others.
 pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
-    let mut known: Vec<&str> = known.collect();
+    // A file may have as many mistakes as names.
+    let mut known: Vec<&str> = known.take(SORTED + 1).collect();
     let total = known.len();
     if total <= SORTED {
         known.sort_by_cached_key(|k| distance(name, k));

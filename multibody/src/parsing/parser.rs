@@ -2,7 +2,7 @@
 
 use super::diagnostic::{Diagnostic, Severity};
 use super::directives::{self, ModelDirectives, ModelInstanceInfo};
-use super::input::{Input, Naming};
+use super::input::{Input, Naming, read_file};
 use super::obj;
 use super::package_map::PackageMap;
 use super::plant_mark::PlantMark;
@@ -106,12 +106,12 @@ impl<'p> Parser<'p> {
     /// Adds the models of a file; the suffix tells the format.
     ///
     /// # Errors
-    /// If the file can not be read, its suffix is not known, or something in it is wrong; the message
-    /// gives file, line and column. Plant and scene are as before then.
+    /// If the file can not be read or has more than 256 MiB, its suffix is not known, or something in it is
+    /// wrong; the message gives file, line and column. Plant and scene are as before then.
     pub fn add_models(&mut self, path: impl AsRef<Path>) -> Result<Vec<ModelInstanceIndex>> {
         let path = path.as_ref();
         let format = Format::of_file(path)?;
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let bytes = read_file(path).map_err(|e| Error::io(path, e))?;
         self.package_map.populate_upstream(path);
         let input = Input {
             file: &path.display().to_string(),

@@ -7,6 +7,7 @@ use crate::geometry_registration::VisualProperties;
 use crate::index::{BodyIndex, ModelInstanceIndex};
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use tarragon_geometry::{ProximityProperties, SceneGraph, Shape};
 
@@ -48,9 +49,9 @@ impl Target<'_> {
         let base = scoped(scope, name);
         let mut name = base.clone();
         if self.auto_renaming {
-            let taken = |name: &str| self.plant.model_instances.iter().any(|m| m == name);
+            let taken: HashSet<&str> = self.plant.model_instances.iter().map(|m| &**m).collect();
             let mut subscript = 0;
-            while taken(&name) {
+            while taken.contains(&*name) {
                 subscript += 1;
                 name = format!("{base}_{subscript}");
             }

@@ -3,7 +3,7 @@
 use super::diagnostic::{Diagnostic, Severity};
 use roxmltree::{Document, Node};
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::ops::Range;
 
@@ -177,6 +177,8 @@ pub(crate) struct Reader<'a> {
     prepared: &'a Prepared<'a>,
     /// Offsets of the starts of lines in the original text.
     lines: Vec<usize>,
+    /// Start of line, offset and column of the place asked for last.
+    last: Cell<(usize, usize, usize)>,
     diagnostics: RefCell<Vec<Diagnostic>>,
 }
 
@@ -188,6 +190,7 @@ impl<'a> Reader<'a> {
             file,
             prepared,
             lines: std::iter::once(0).chain(after_breaks).collect(),
+            last: Cell::default(),
             diagnostics: RefCell::default(),
         }
     }
@@ -226,9 +229,27 @@ impl<'a> Reader<'a> {
             o => o.min(inserted.start),
         };
         let line = self.lines.partition_point(|start| *start <= offset) - 1;
-        let before = self.prepared.original.get(self.lines[line]..offset);
-        let column = before.map_or(0, |b| b.chars().count());
+        let column = self.column(self.lines[line], offset);
         (line as u32 + 1, column as u32 + 1)
+    }
+
+    /// Characters between the start of a line and an offset in it. Counts from the place asked for last, so
+    /// that a file whose elements are all in one line does not take the square of its length.
+    fn column(&self, start: usize, offset: usize) -> usize {
+        let text = self.prepared.original;
+        let count = |from: usize, to: usize| text.get(from..to).map_or(0, |t| t.chars().count());
+        let (last_start, last, last_column) = self.last.get();
+        let column = if last_start == start && last <= offset {
+            last_column + count(last, offset)
+        } else if last_start == start && last - offset < offset - start {
+            last_column - count(offset, last)
+        } else {
+            count(start, offset)
+        };
+        if text.is_char_boundary(offset) {
+            self.last.set((start, offset, column));
+        }
+        column
     }
 
     /// Line and column of an element, from 1.

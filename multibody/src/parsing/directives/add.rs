@@ -1,24 +1,21 @@
 //! Doing what directives say.
 
 use super::{
-    AddCollisionFilterGroup, AddDirectives, AddFrame, AddModel, AddWeld, ModelDirective,
-    ModelDirectives, YamlError,
+    AddCollisionFilterGroup, AddDirectives, AddFrame, AddModel, AddWeld, MAX_DEPTH, MAX_FILES,
+    ModelDirective, ModelDirectives, YamlError, too_many,
 };
 use crate::body::FixedOffsetFrame;
 use crate::error::{Error, Result};
 use crate::index::{BodyIndex, FrameIndex, ModelInstanceIndex};
 use crate::joint::Joint;
 use crate::parsing::diagnostic::Diagnostic;
-use crate::parsing::input::{Input, Naming, scoped};
+use crate::parsing::input::{Input, Naming, read_file, scoped};
 use crate::parsing::parser::Format;
 use crate::parsing::target::{FilterGroup, Target};
 use crate::plant::MultibodyPlant;
 use crate::schema::Transform;
 use nalgebra::Isometry3;
 use std::path::{Path, PathBuf};
-
-/// Files of directives may refer to each other this deep.
-const MAX_DEPTH: usize = 32;
 
 /// A model that a directive has added (Drake's `ModelInstanceInfo`).
 ///
@@ -62,6 +59,7 @@ pub(crate) fn parse(
         diagnostics,
         added: vec![],
         open: vec![],
+        num_files: 0,
     };
     loader.read(input, naming);
     loader.added.iter().map(|m| m.model_instance).collect()
@@ -79,6 +77,7 @@ pub(in crate::parsing) fn add(
         diagnostics,
         added: vec![],
         open: vec![],
+        num_files: 0,
     };
     let place = Place {
         file: "<directives>",
@@ -97,6 +96,8 @@ struct Loader<'a, 't> {
     added: Vec<ModelInstanceInfo>,
     /// The files that lead to the one being read.
     open: Vec<PathBuf>,
+    /// How many files of directives were read.
+    num_files: usize,
 }
 
 /// Where a directive is written.
@@ -184,7 +185,7 @@ impl Loader<'_, '_> {
     fn open(&mut self, uri: &str, place: &Place<'_>) -> Result<(PathBuf, Vec<u8>)> {
         let path = self.target.resolve(uri, place.directory);
         let path = path.map_err(Error::invalid)?;
-        let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, e))?;
+        let bytes = read_file(&path).map_err(|e| Error::io(&path, e))?;
         self.target.packages.populate_upstream(&path);
         Ok((path, bytes))
     }
@@ -331,16 +332,17 @@ impl Loader<'_, '_> {
                 scope
             }
         };
+        self.num_files += 1;
+        if self.open.len() >= MAX_DEPTH || self.num_files > MAX_FILES {
+            return Err(too_many(&d.file));
+        }
         let (path, bytes) = self.open(&d.file, place)?;
+        if self.open.contains(&path) {
+            return Err(too_many(&d.file));
+        }
         if Format::of_file(&path)? != Format::ModelDirectives {
             return Err(Error::invalid(format!(
                 "'{}' holds no model directives; use add_model",
-                d.file
-            )));
-        }
-        if self.open.contains(&path) || self.open.len() >= MAX_DEPTH {
-            return Err(Error::invalid(format!(
-                "'{}' is included by itself, or more than {MAX_DEPTH} files include each other",
                 d.file
             )));
         }

@@ -1,13 +1,10 @@
 //! Directives without references to other files of directives.
 
-use super::{AddDirectives, ModelDirective, ModelDirectives};
+use super::{AddDirectives, MAX_DEPTH, MAX_FILES, ModelDirective, ModelDirectives, too_many};
 use crate::error::{Error, Result};
 use crate::parsing::input::scoped;
 use crate::parsing::package_map::PackageMap;
 use crate::parsing::target;
-
-/// Files of directives may refer to each other this deep.
-const MAX_DEPTH: usize = 32;
 
 /// The same directives without any `add_directives`: the files are read and their names get the scope
 /// (Drake's `FlattenModelDirectives`). What is flat stays as it is.
@@ -19,15 +16,22 @@ pub fn flatten_model_directives(
     packages: &PackageMap,
 ) -> Result<ModelDirectives> {
     let mut flat = ModelDirectives::default();
-    flatten(directives, packages, "", 0, &mut flat.directives)?;
+    let mut num_files = 0;
+    flatten(
+        directives,
+        packages,
+        ("", 0),
+        &mut num_files,
+        &mut flat.directives,
+    )?;
     Ok(flat)
 }
 
 fn flatten(
     directives: &ModelDirectives,
     packages: &PackageMap,
-    scope: &str,
-    depth: usize,
+    (scope, depth): (&str, usize),
+    num_files: &mut usize,
     out: &mut Vec<ModelDirective>,
 ) -> Result<()> {
     for directive in &directives.directives {
@@ -36,11 +40,9 @@ fn flatten(
                 file,
                 model_namespace,
             }) => {
-                if depth >= MAX_DEPTH {
-                    return Err(Error::invalid(format!(
-                        "add_directives: '{file}' is more than {MAX_DEPTH} files deep; do files include \
-                         themselves?"
-                    )));
+                *num_files += 1;
+                if depth >= MAX_DEPTH || *num_files > MAX_FILES {
+                    return Err(too_many(file));
                 }
                 let path = target::resolve(packages, file, None).map_err(Error::invalid)?;
                 let inner = ModelDirectives::load(path)?;
@@ -48,7 +50,7 @@ fn flatten(
                     Some(namespace) => scoped(scope, namespace),
                     None => scope.into(),
                 };
-                flatten(&inner, packages, &scope, depth + 1, out)?;
+                flatten(&inner, packages, (&scope, depth + 1), num_files, out)?;
             }
             other => out.push(with_scope(other.clone(), scope)),
         }

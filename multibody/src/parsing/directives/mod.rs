@@ -12,6 +12,7 @@ pub(super) use add::add;
 pub(crate) use add::parse;
 
 use crate::error::{Error, Result};
+use crate::parsing::input::read_file;
 use crate::schema::Transform;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -192,6 +193,19 @@ pub struct AddDirectives {
     pub model_namespace: Option<String>,
 }
 
+/// Files of directives may refer to each other this deep, and so many are read in all: a file that names
+/// the next one twice is read 2, 4, 8, ... times.
+const MAX_DEPTH: usize = 32;
+const MAX_FILES: usize = 1000;
+
+/// Why a file of directives is one too many.
+fn too_many(file: &str) -> Error {
+    Error::invalid(format!(
+        "'{file}' is included by itself, or there are more than {MAX_FILES} files of directives, or more \
+         than {MAX_DEPTH} within each other"
+    ))
+}
+
 /// What is wrong with a YAML text: line, column (0 when they are not known) and message.
 pub(super) struct YamlError {
     pub(super) place: (u32, u32),
@@ -216,11 +230,15 @@ impl ModelDirectives {
     /// Reads a YAML file (Drake's `LoadModelDirectives`).
     ///
     /// # Errors
-    /// If the file can not be read, and as [`Self::from_yaml`].
+    /// If the file can not be read or has more than 256 MiB, and as [`Self::from_yaml`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
-        read_yaml(&text).map_err(|YamlError { place, message }| {
+        let bytes = read_file(path).map_err(|e| Error::io(path, e))?;
+        let text = std::str::from_utf8(&bytes).map_err(|e| {
+            let message = format!("byte {} is not UTF-8", e.valid_up_to());
+            Error::invalid(format!("{}: error: {message}", path.display()))
+        })?;
+        read_yaml(text).map_err(|YamlError { place, message }| {
             let (line, column) = place;
             let file = path.display();
             Error::invalid(format!("{file}:{line}:{column}: error: {message}"))

@@ -1,7 +1,7 @@
 //! From files to one tree: `<include>` is replaced by what is in the root of the file that it names.
 
 use super::super::diagnostic::{Diagnostic, Severity};
-use super::super::input::Input;
+use super::super::input::{Input, read_file};
 use super::super::xml::{Parsed, Prepared, Reader, Reported};
 use super::tree::{Attribute, Element, Log, Place, Tree};
 use std::path::{Path, PathBuf};
@@ -137,7 +137,7 @@ impl Loader<'_> {
             let message = format!("<include> of '{name}': the file includes itself");
             return Err(self.error(at, message));
         }
-        let bytes = std::fs::read(&path).map_err(|error| {
+        let bytes = read_file(&path).map_err(|error| {
             let message = format!("<include> of '{}': {error}", path.display());
             self.error(at, message)
         })?;

@@ -3,13 +3,14 @@
 //! "XML Reference" of MuJoCo's documentation, `asset/mesh`: the numbers of vertices, normals, texture
 //! coordinates and faces (little-endian 32-bit integers), then 3, 3 and 2 floats and 3 indices for each.
 
+use super::super::input::read_file;
 use std::fmt::Write;
 use std::path::Path;
 use tarragon_geometry::{InMemoryMesh, MemoryFile};
 
 /// The vertices and faces of an MSH file, as an OBJ file in memory, and else what is wrong.
 pub(super) fn read(path: &Path) -> Result<InMemoryMesh, String> {
-    let bytes = std::fs::read(path).map_err(|e| format!("'{}': {e}", path.display()))?;
+    let bytes = read_file(path).map_err(|e| format!("'{}': {e}", path.display()))?;
     let obj = to_obj(&bytes).map_err(|why| format!("'{}': {why}", path.display()))?;
     let name = path.display().to_string();
     Ok(InMemoryMesh::new(MemoryFile::new(obj, ".obj", name)))

@@ -3,6 +3,7 @@
 use super::document;
 use super::element::{Element, Report, Source};
 use super::merge;
+use crate::parsing::input::read_file;
 use crate::parsing::parser::Format;
 use crate::parsing::target::Target;
 use crate::parsing::xml::{Parsed, Prepared, Reader};
@@ -155,7 +156,7 @@ impl<'a, 't> Includes<'a, 't> {
             let message = format!("'{uri}' includes itself");
             return Err(self.report.error(include, message));
         }
-        let bytes = std::fs::read(path).map_err(|e| {
+        let bytes = read_file(path).map_err(|e| {
             let message = format!("'{uri}' ({}) can not be read: {e}", path.display());
             self.report.error(include, message)
         })?;
@@ -197,7 +198,7 @@ fn canonical(path: &Path) -> PathBuf {
 /// The file of the newest SDFormat version that a `model.config` lists.
 fn model_of_manifest(path: &Path) -> Result<String, String> {
     let file = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|e| format!("{file} can not be read: {e}"))?;
+    let bytes = read_file(path).map_err(|e| format!("{file} can not be read: {e}"))?;
     let text = String::from_utf8_lossy(&bytes);
     let prepared = Prepared::new(text.strip_prefix('\u{feff}').unwrap_or(&text));
     let document = prepared.parse(&file).map_err(|e| e.to_string())?;

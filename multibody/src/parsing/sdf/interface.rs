@@ -7,7 +7,7 @@ use super::pose::Pose;
 use crate::body::FixedOffsetFrame;
 use crate::index::{BodyIndex, ModelInstanceIndex};
 use crate::parsing::diagnostic::Severity;
-use crate::parsing::input::{Input, Naming};
+use crate::parsing::input::{Input, Naming, read_file};
 use crate::parsing::xml::{Parsed, Prepared, Reported};
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
@@ -43,7 +43,7 @@ pub(super) fn load<'e>(
         return Err(Reported);
     };
     let path = file.path.display().to_string();
-    let bytes = std::fs::read(&file.path)
+    let bytes = read_file(&file.path)
         .map_err(|e| report.error(include, format!("'{path}' can not be read: {e}")))?;
     let input = Input {
         file: &path,

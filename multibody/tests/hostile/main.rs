@@ -1,0 +1,148 @@
+//! Files that nobody means well with, in every format: an error or a model that can be computed with,
+//! soon, and after an error nothing is left. What Drake makes of them is pydrake 1.51.1's answer.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod files;
+mod mutations;
+mod numbers;
+mod scale;
+mod structure;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tarragon_geometry::SceneGraph;
+use tarragon_multibody::*;
+
+/// The formats that are XML.
+const XML: [&str; 3] = ["urdf", "sdf", "xml"];
+
+/// Nothing here takes longer, without optimization and beside other tests.
+const SOON: Duration = Duration::from_secs(10);
+
+/// What became of a model.
+struct Outcome {
+    plant: MultibodyPlant,
+    /// The first error, in words; empty if there is none.
+    error: String,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Outcome {
+    fn is_ok(&self) -> bool {
+        self.error.is_empty()
+    }
+    /// Checks that the error says all of these.
+    fn says(&self, words: &[&str]) {
+        for word in words {
+            assert!(
+                self.error.contains(word),
+                "'{word}' is not in: {}",
+                start(&self.error)
+            );
+        }
+    }
+}
+
+/// The start of a text that may be long.
+fn start(text: &str) -> String {
+    text.chars().take(300).collect()
+}
+
+/// Everything that a failed parse must leave alone.
+fn description(plant: &MultibodyPlant, scene: &SceneGraph) -> String {
+    let scene = scene.model_inspector();
+    let geometries: Vec<_> = scene
+        .geometry_ids()
+        .map(|g| scene.name(g).unwrap())
+        .collect();
+    let frames: Vec<_> = scene
+        .frame_ids()
+        .map(|f| scene.frame_name(f).unwrap())
+        .collect();
+    format!(
+        "{plant:?} {} {frames:?} {geometries:?}",
+        scene.num_sources()
+    )
+}
+
+/// Parses, and computes with what could be parsed.
+fn load_with(parse: impl FnOnce(&mut Parser<'_>) -> Result<Vec<ModelInstanceIndex>>) -> Outcome {
+    let begin = Instant::now();
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut scene = SceneGraph::new();
+    plant
+        .add_rigid_body("old", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())
+        .unwrap();
+    let before = description(&plant, &scene);
+    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+    let result = parse(&mut parser);
+    let diagnostics = parser.diagnostics().to_vec();
+    let error = match result {
+        Err(error) => {
+            assert_eq!(
+                description(&plant, &scene),
+                before,
+                "an error leaves nothing"
+            );
+            error.to_string()
+        }
+        Ok(_) => {
+            compute(&mut plant, &mut scene);
+            String::new()
+        }
+    };
+    assert!(
+        begin.elapsed() < SOON,
+        "{:?}: {}",
+        begin.elapsed(),
+        start(&error)
+    );
+    Outcome {
+        plant,
+        error,
+        diagnostics,
+    }
+}
+
+/// Loops of joints are errors of `finalize`; whatever it accepts can be computed with.
+fn compute(plant: &mut MultibodyPlant, scene: &mut SceneGraph) {
+    if plant.finalize_with(scene).is_err() || plant.num_velocities() > 300 {
+        return;
+    }
+    let q = plant.default_positions();
+    let Ok(kinematics) = plant.calc_position_kinematics(&q) else {
+        return;
+    };
+    let m = plant.calc_mass_matrix(&kinematics).unwrap();
+    let tau = plant.calc_gravity_generalized_forces(&kinematics).unwrap();
+    assert_eq!(
+        (m.nrows(), tau.len()),
+        (plant.num_velocities(), plant.num_velocities())
+    );
+}
+
+fn load(text: &str, format: &str) -> Outcome {
+    load_with(|p| p.add_models_from_string(text, format))
+}
+
+fn load_file(path: &Path) -> Outcome {
+    load_with(|p| p.add_models(path))
+}
+
+/// A model `r` of a format, with something in it.
+fn model(format: &str, inner: &str) -> String {
+    match format {
+        "urdf" => format!("<robot name='r'>{inner}</robot>"),
+        "sdf" => format!("<sdf version='1.9'><model name='r'>{inner}</model></sdf>"),
+        _ => format!("<mujoco model='r'><worldbody>{inner}</worldbody></mujoco>"),
+    }
+}
+
+/// A body of a name.
+fn body(format: &str, name: &str) -> String {
+    match format {
+        "xml" => format!("<body name='{name}'><geom size='1'/></body>"),
+        _ => format!("<link name='{name}'/>"),
+    }
+}

@@ -1,0 +1,106 @@
+//! Sizes beyond all robots: time grows with the length of the file.
+
+use super::*;
+use std::fmt::Write;
+
+/// Parses without a scene, as fast as it goes.
+fn time(text: &str, format: &str) -> (Duration, MultibodyPlant) {
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let begin = Instant::now();
+    Parser::new(&mut plant)
+        .add_models_from_string(text, format)
+        .unwrap();
+    (begin.elapsed(), plant)
+}
+
+/// `n` bodies, each free or on the one before.
+fn bodies(format: &str, n: usize, chain: bool) -> String {
+    let mut inner = String::new();
+    for i in 0..n {
+        let joint = match (format, chain && i > 0) {
+            ("urdf", true) => format!(
+                "<joint name='j{i}' type='continuous'><parent link='l{}'/><child link='l{i}'/></joint>",
+                i - 1
+            ),
+            ("sdf", true) => format!(
+                "<joint name='j{i}' type='ball'><parent>l{}</parent><child>l{i}</child></joint>",
+                i - 1
+            ),
+            _ => String::new(),
+        };
+        write!(inner, "{}{joint}", body(format, &format!("l{i}"))).unwrap();
+    }
+    model(format, &inner)
+}
+
+#[test]
+fn a_hundred_thousand_bodies_take_seconds() {
+    const N: usize = 100_000;
+    for (format, chain) in [
+        ("urdf", false),
+        ("urdf", true),
+        ("sdf", false),
+        ("sdf", true),
+        ("xml", false),
+    ] {
+        let text = bodies(format, N, chain);
+        let (taken, mut plant) = time(&text, format);
+        assert_eq!(plant.num_bodies(), N + 1);
+        // 2 s with optimization; tests share the machine.
+        assert!(taken < SOON, "{format} {chain} {taken:?}");
+        let begin = Instant::now();
+        plant.finalize().unwrap();
+        assert!(
+            begin.elapsed() < SOON,
+            "finalize of {format}: {:?}",
+            begin.elapsed()
+        );
+    }
+}
+
+#[test]
+fn thousands_of_mistakes_are_told_soon() {
+    const N: usize = 20_000;
+    let mut urdf = String::new();
+    let mut sdf = String::from("<link name='a'/>");
+    let mut mjcf = String::new();
+    let mut yaml = String::from("directives:\n");
+    for i in 0..N {
+        write!(urdf, "<link name='l{i}'/><joint name='j{i}' type='fixed'><parent link='x'/><child link='y'/></joint>").unwrap();
+        write!(
+            sdf,
+            "<joint name='j{i}' type='ball'><parent>x</parent><child>y</child></joint>"
+        )
+        .unwrap();
+        write!(mjcf, "<body name='a'><geom type='x'/></body>").unwrap();
+        if i < N / 10 {
+            writeln!(yaml, "- add_weld: {{parent: x, child: y}}").unwrap();
+        }
+    }
+    for (format, text) in [
+        ("urdf", model("urdf", &urdf)),
+        ("sdf", model("sdf", &sdf)),
+        ("xml", model("xml", &mjcf)),
+        ("dmd.yaml", yaml),
+    ] {
+        let found = load(&text, format);
+        assert!(!found.is_ok(), "{format}");
+        assert!(found.diagnostics.len() > 100, "{format}: {}", found.error);
+    }
+}
+
+#[test]
+fn thousands_of_models_of_one_name_are_numbered_soon() {
+    const N: usize = 3000;
+    let begin = Instant::now();
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut parser = Parser::new(&mut plant);
+    parser.set_auto_renaming(true);
+    for _ in 0..N {
+        parser
+            .add_models_from_string("<robot name='r'><link name='a'/></robot>", "urdf")
+            .unwrap();
+    }
+    assert_eq!(plant.model_instance_names()[N + 1], format!("r_{}", N - 1));
+    assert!(begin.elapsed() < SOON, "{:?}", begin.elapsed());
+}
