@@ -31,9 +31,8 @@ fn masses_and_inertias_are_as_drake_takes_them() {
         ("1", ["0", "0", "0"], ALL),
         ("0", ["0", "0", "0"], REPAIRED),
         ("0", ["1", "1", "1"], REPAIRED),
-        // Drake repairs those of URDF, too.
-        ("-1", ["1", "1", "1"], [false, true, false]),
-        ("-1", ["0", "0", "0"], [false, true, false]),
+        ("-1", ["1", "1", "1"], REPAIRED),
+        ("-1", ["0", "0", "0"], REPAIRED),
         ("1", ["1", "1", "5"], REPAIRED),
         ("1", ["-1", "-1", "-1"], REPAIRED),
         ("nan", ["1", "1", "1"], [false, true, false]),

@@ -62,11 +62,6 @@ impl Robot<'_, '_> {
             Some(mass) => self.reader.required_number(mass, "value")?,
             None => 0.0,
         };
-        if mass < 0.0 {
-            let message = format!("link '{link}': the mass is {mass} kg, at least 0 is expected");
-            let at = self.reader.child(node, "mass").unwrap_or(node);
-            return Err(self.reader.error(at, message));
-        }
         let (mut moments, mut products) = ([0.0; 3], [0.0; 3]);
         let inertia_node = self.reader.child(node, "inertia");
         if let Some(inertia) = inertia_node {
@@ -89,7 +84,9 @@ impl Robot<'_, '_> {
             inertia::rotational_inertia(moments, products, &nalgebra::Isometry3::identity());
         let turns = match mass > 0.0 {
             true => Ok(()),
-            false => Err(Error::invalid("the mass is 0 kg but the inertia is not 0")),
+            false => Err(Error::invalid(format!(
+                "the mass is {mass} kg, a positive mass is expected beside an inertia"
+            ))),
         };
         let inertia = turns
             .and_then(|()| inertia::check_rotational(&unturned))
