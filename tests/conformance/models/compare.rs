@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 /// Numbers, relative to the larger of 1 and the recorded one: both sides compute in double precision.
 const TOLERANCE: f64 = 1e-9;
+/// Components of poses, likewise.
+const POSE_TOLERANCE: f64 = 1e-10;
 
 /// What is compared; the columns of the table.
 pub(super) const ASPECTS: [&str; 6] = [
@@ -62,7 +64,7 @@ fn same_pose(a: &Value, b: &Value) -> bool {
     let dot: f64 = a.iter().zip(&b).take(4).map(|(a, b)| a * b).sum();
     let sign = |i: usize| if i < 4 && dot < 0.0 { -1.0 } else { 1.0 };
     let close = |(i, (a, b)): (usize, (&f64, &f64))| {
-        (sign(i) * a - b).abs() <= TOLERANCE * b.abs().max(1.0)
+        (sign(i) * a - b).abs() <= POSE_TOLERANCE * b.abs().max(1.0)
     };
     a.len() == b.len() && a.iter().zip(&b).enumerate().all(close)
 }

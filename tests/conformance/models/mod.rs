@@ -221,7 +221,7 @@ fn table(outcomes: &[(&Value, Outcome)]) -> String {
     let mut text = String::from(
         "# Models of the reference set\n\nWritten by `TARRAGON_MODEL_TABLE=docs/models.md cargo test --test \
          conformance models`. An `=` is agreement with what Drake 1.51.1 recorded: names, counts and limits \
-         exactly, numbers to 1e-9. \"Refused\" means that Drake refuses the file as well.\n\n",
+         exactly, poses to 1e-10, other numbers to 1e-9. \"Refused\" means that Drake refuses the file as well.\n\n",
     );
     writeln!(
         text,
