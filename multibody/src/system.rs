@@ -122,7 +122,9 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
             (PositionKinematics::empty(), VelocityKinematics::empty()),
             &deps,
             move |plant, ctx, (positions, velocities)| {
-                let (q, v) = source.read(ctx)?.split_at(plant.num_positions());
+                let x = source.read(ctx)?;
+                // An input of the wrong length is refused by `update`.
+                let (q, v) = x.split_at(plant.num_positions().min(x.len()));
                 let v = match velocity {
                     Some(port) => ctx.eval(port)?,
                     None => v,

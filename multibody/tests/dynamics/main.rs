@@ -244,6 +244,10 @@ fn velocities_come_out_of_the_system() {
             (None, Some(position), Some(velocity)) => {
                 ctx.fix(position, q.clone()).unwrap();
                 assert!(ctx.eval(ports.body_spatial_velocities).is_err());
+                // Whether the port or the plant finds it, a wrong length is an error.
+                let short = ctx.fix(position, vec![0.0]).is_err();
+                assert!(short || ctx.eval(ports.body_spatial_velocities).is_err());
+                ctx.fix(position, q.clone()).unwrap();
                 ctx.fix(velocity, v.clone()).unwrap();
             }
             other => panic!("{other:?}"),
