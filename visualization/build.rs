@@ -1,0 +1,2 @@
+//! Builds the viewer page.
+fn main() {}

@@ -1,0 +1,7 @@
+//! Simulations in a browser: the [`Meshcat`] server with its own page, and the systems that feed it.
+
+pub mod error;
+pub mod meshcat;
+
+pub use error::{Error, Result};
+pub use meshcat::Meshcat;
