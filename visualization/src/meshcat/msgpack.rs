@@ -123,12 +123,15 @@ mod tests {
     #[test]
     fn numbers_have_the_form_that_drake_sends() {
         let mut w = Writer::default();
-        w.key_uint("a", 5).key_uint("b", 300).key_f64("c", 1.0).key_bool("d", true);
+        w.key_uint("a", 5)
+            .key_uint("b", 300)
+            .key_f64("c", 1.0)
+            .key_bool("d", true);
         assert_eq!(
             w.into_inner(),
             [
-                0xa1, b'a', 5, 0xa1, b'b', 0xcd, 1, 44, 0xa1, b'c', 0xcb, 0x3f, 0xf0, 0, 0, 0, 0, 0,
-                0, 0xa1, b'd', 0xc3
+                0xa1, b'a', 5, 0xa1, b'b', 0xcd, 1, 44, 0xa1, b'c', 0xcb, 0x3f, 0xf0, 0, 0, 0, 0,
+                0, 0, 0xa1, b'd', 0xc3
             ]
         );
     }
