@@ -4,4 +4,4 @@ pub mod error;
 pub mod meshcat;
 
 pub use error::{Error, Result};
-pub use meshcat::Meshcat;
+pub use meshcat::{Meshcat, SideOfFaceToRender, SurfaceStyle};
