@@ -6,5 +6,5 @@ pub mod meshcat;
 pub use error::{Error, Result};
 pub use meshcat::{
     Gamepad, LoopMode, Meshcat, MeshcatAnimation, MeshcatParams, OrthographicCamera, PageCamera,
-    PerspectiveCamera, PropertyTuple, PropertyValue,
+    PerspectiveCamera, PropertyTuple, PropertyValue, SideOfFaceToRender, SurfaceStyle,
 };

@@ -212,9 +212,8 @@ impl Controls {
             None => Err(self.missing("slider", name)),
         }
     }
-    /// Sets a slider to a value of its range. Returns its index and the new value, None if it had that
-    /// value before.
-    pub(crate) fn set_slider(&mut self, name: &str, value: f64) -> Result<Option<Moved>> {
+    /// Sets a slider to a value of its range. Returns its index, None if it had that value before.
+    pub(crate) fn set_slider(&mut self, name: &str, value: f64) -> Result<Option<usize>> {
         if value.is_nan() {
             return Err(Error::invalid(format!(
                 "Meshcat slider '{name}': the new value is not a number"
@@ -230,7 +229,7 @@ impl Controls {
         {
             slider.value = value;
         }
-        Ok(Some(Moved { index, value }))
+        Ok(Some(index))
     }
     pub(crate) fn click(&mut self, name: &str) -> bool {
         let Some((index, _)) = self.find(name) else {
@@ -329,12 +328,6 @@ impl Controls {
         w.key_bool("invoke_callback", false);
         Some(w.into_inner())
     }
-}
-
-/// A slider that was set: its index and the value that it has now.
-pub(crate) struct Moved {
-    pub(crate) index: usize,
-    pub(crate) value: f64,
 }
 
 fn taken(name: &str, kind: &Kind) -> Error {

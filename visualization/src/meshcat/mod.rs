@@ -10,6 +10,7 @@ mod controls_api;
 mod frame;
 mod msgpack;
 mod object;
+mod objects_api;
 mod params;
 mod path;
 mod picture;
@@ -24,6 +25,7 @@ mod transform;
 pub use animation::{LoopMode, MeshcatAnimation};
 pub use camera::{OrthographicCamera, PageCamera, PerspectiveCamera};
 pub use client_message::Gamepad;
+pub use object::{SideOfFaceToRender, SurfaceStyle};
 pub use params::{MeshcatParams, PropertyTuple};
 pub use property::PropertyValue;
 

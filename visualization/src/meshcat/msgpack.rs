@@ -3,6 +3,8 @@
 //! Numbers are encoded as Drake's server encodes them: floating-point numbers always as f64, whole
 //! numbers in their shortest form.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use rmp::encode;
 
 /// Writes to a `Vec` never fail.
@@ -62,16 +64,50 @@ impl Writer {
         }
         self
     }
-    /// Numbers of a typed array, f32 little-endian.
-    pub(crate) fn f32_array(&mut self, xs: impl ExactSizeIterator<Item = f32>) -> &mut Self {
-        encode::write_ext_meta(&mut self.0, length(4 * xs.len()), EXT_F32).expect(INFALLIBLE);
-        self.0.extend(xs.flat_map(f32::to_le_bytes));
+    /// `n` triples of a typed array of f32, little-endian: as many as `triples` must have.
+    pub(crate) fn f32_triples(
+        &mut self,
+        n: usize,
+        triples: impl Iterator<Item = [f32; 3]>,
+    ) -> &mut Self {
+        self.triples(EXT_F32, n, triples.map(|t| t.map(f32::to_le_bytes)))
+    }
+    /// `n` triples of a typed array of u32, little-endian: as many as `triples` must have.
+    pub(crate) fn u32_triples(
+        &mut self,
+        n: usize,
+        triples: impl Iterator<Item = [u32; 3]>,
+    ) -> &mut Self {
+        self.triples(EXT_U32, n, triples.map(|t| t.map(u32::to_le_bytes)))
+    }
+    fn triples(
+        &mut self,
+        extension: i8,
+        n: usize,
+        triples: impl Iterator<Item = [[u8; 4]; 3]>,
+    ) -> &mut Self {
+        encode::write_ext_meta(&mut self.0, length(12 * n), extension).expect(INFALLIBLE);
+        self.0.reserve(12 * n);
+        let end = self.0.len() + 12 * n;
+        for triple in triples {
+            self.0.extend_from_slice(triple.as_flattened());
+        }
+        debug_assert_eq!(self.0.len(), end, "the header says how many there are");
         self
     }
-    /// Numbers of a typed array, u32 little-endian.
-    pub(crate) fn u32_array(&mut self, xs: impl ExactSizeIterator<Item = u32>) -> &mut Self {
-        encode::write_ext_meta(&mut self.0, length(4 * xs.len()), EXT_U32).expect(INFALLIBLE);
-        self.0.extend(xs.flat_map(u32::to_le_bytes));
+    /// A string: the `data:` URI of `content` in base64.
+    pub(crate) fn data_uri(&mut self, media_type: &str, content: &[u8]) -> &mut Self {
+        let base64 = content.len().div_ceil(3) * 4;
+        let start = ["data:", media_type, ";base64,"];
+        let n = start.iter().map(|s| s.len()).sum::<usize>() + base64;
+        encode::write_str_len(&mut self.0, length(n)).expect(INFALLIBLE);
+        for part in start {
+            self.0.extend_from_slice(part.as_bytes());
+        }
+        let at = self.0.len();
+        self.0.resize(at + base64, 0);
+        let written = STANDARD.encode_slice(content, &mut self.0[at..]);
+        debug_assert_eq!(written.ok(), Some(base64));
         self
     }
     /// A value that is encoded already.
@@ -109,15 +145,24 @@ mod tests {
     #[test]
     fn typed_arrays_have_the_extension_and_the_bytes_of_the_protocol() {
         let mut w = Writer::default();
-        w.map(2).str("i").u32_array([1u32, 258].into_iter());
-        w.str("v").f32_array([1.0f32].into_iter());
+        w.map(2).str("i").u32_triples(1, [[1, 258, 0]].into_iter());
+        w.str("v").f32_triples(1, [[1.0, 0.0, -2.0]].into_iter());
         assert_eq!(
             w.into_inner(),
             [
-                0x82, 0xa1, b'i', 0xd7, 0x16, 1, 0, 0, 0, 2, 1, 0, 0, 0xa1, b'v', 0xd6, 0x17, 0, 0,
-                0x80, 0x3f
+                0x82, 0xa1, b'i', 0xc7, 12, 0x16, 1, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0xa1, b'v',
+                0xc7, 12, 0x17, 0, 0, 0x80, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0
             ]
         );
+    }
+
+    #[test]
+    fn data_uris_are_strings() {
+        let mut w = Writer::default();
+        w.data_uri("image/png", b"foob");
+        let mut expected = vec![0xd9, 30];
+        expected.extend_from_slice(b"data:image/png;base64,Zm9vYg==");
+        assert_eq!(w.into_inner(), expected);
     }
 
     #[test]

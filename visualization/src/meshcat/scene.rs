@@ -303,10 +303,10 @@ impl Scene {
     }
     /// Sets a slider and tells all pages.
     pub(crate) fn set_slider_value(&mut self, name: &str, value: f64) -> Result<()> {
-        if let Some(moved) = self.controls.set_slider(name, value)? {
-            let last = self.controls.valued(moved.index).unwrap_or(0);
-            let seq = self.mark(Change::ControlValue(moved.index), last);
-            self.controls.stamp_value(moved.index, seq);
+        if let Some(index) = self.controls.set_slider(name, value)? {
+            let last = self.controls.valued(index).unwrap_or(0);
+            let seq = self.mark(Change::ControlValue(index), last);
+            self.controls.stamp_value(index, seq);
         }
         Ok(())
     }

@@ -213,7 +213,7 @@ impl Shared {
             ClientMessage::Slider { name, value } => {
                 let mut scene = self.scene();
                 let moved = match scene.controls.set_slider(&name, value) {
-                    Ok(Some(moved)) => scene.controls.set_control_value(moved.index),
+                    Ok(Some(index)) => scene.controls.set_control_value(index),
                     Ok(None) => None,
                     Err(error) => {
                         tracing::warn!("a page moved a slider: {error}");
