@@ -89,6 +89,8 @@ pub(crate) fn replay(scene: &Scene, encoding: Encoding, envelope: Envelope) -> V
         encoder.change(0, Change::Object(id));
         encoder.change(0, Change::Transform(id));
     }
+    encoder.flush_poses();
+    encoder.flush_names();
     encoder.change(0, Change::Animation);
     for i in scene.controls.indices() {
         encoder.change(0, Change::Control(i));

@@ -201,10 +201,22 @@ mod tests {
             write(&mut w);
             ClientMessage::decode(&w.into_inner()).unwrap_err()
         };
-        assert_eq!(message(&|w| drop(w.uint(5))), "not a map");
-        assert_eq!(message(&|w| drop(w.map(0))), "no field 'type'");
         assert_eq!(
-            message(&|w| drop(w.map(1).key_str("type", "reboot"))),
+            message(&|w| {
+                w.uint(5);
+            }),
+            "not a map"
+        );
+        assert_eq!(
+            message(&|w| {
+                w.map(0);
+            }),
+            "no field 'type'"
+        );
+        assert_eq!(
+            message(&|w| {
+                w.map(1).key_str("type", "reboot");
+            }),
             "type 'reboot', expected button, slider, gamepad or camera_pose"
         );
         assert_eq!(

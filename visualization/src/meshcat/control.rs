@@ -387,7 +387,7 @@ mod tests {
         let s = slider(0.05, 1.0, 0.1);
         assert!((s.quantize(0.33) - 0.35).abs() < 1e-15);
         assert_eq!(s.quantize(-3.0), 0.05);
-        assert_eq!(s.quantize(f64::INFINITY), 1.0);
+        assert!((s.quantize(f64::INFINITY) - 0.95).abs() < 1e-15);
         // A range shorter than one step.
         assert_eq!(slider(0.0, 1.0, 5.0).quantize(0.2), 0.0);
         assert_eq!(slider(0.0, 1.0, 5.0).quantize(3.0), 0.0);
