@@ -1,0 +1,84 @@
+//! three.js' `BufferGeometry`: arrays of vertices and of the triangles between them.
+
+use crate::error::{Error, Result};
+use crate::meshcat::msgpack::Writer;
+use nalgebra::Vector3;
+
+/// Vertices, and likewise triangles, that one object may have: the arrays of msgpack have up to 4 GiB.
+const MAX_ELEMENTS: usize = u32::MAX as usize / 12;
+
+/// Refuses more elements than one array can have.
+pub(super) fn check_count(function: &str, what: &str, n: usize) -> Result<()> {
+    if n <= MAX_ELEMENTS {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "Meshcat: {function}: there are {n} {what}, at most {MAX_ELEMENTS} are expected"
+    )))
+}
+
+/// Bytes of the array of `n` triples.
+pub(super) fn size(n: usize) -> usize {
+    12 * n + 128
+}
+
+/// What an attribute is.
+#[derive(Clone, Copy)]
+pub(super) enum Attribute {
+    Color,
+    Normal,
+    Position,
+}
+
+/// Writes one geometry: first [`BufferGeometry::index`], if there is one, then
+/// [`BufferGeometry::attributes`], then so many times [`BufferGeometry::attribute`], sorted by name.
+pub(super) struct BufferGeometry<'w>(&'w mut Writer);
+
+impl<'w> BufferGeometry<'w> {
+    pub(super) fn new(w: &'w mut Writer, uuid: &str, has_index: bool) -> Self {
+        w.map(3).key_str("type", "BufferGeometry");
+        w.key_str("uuid", uuid).str("data");
+        w.map(if has_index { 2 } else { 1 });
+        Self(w)
+    }
+    /// `n` triangles.
+    pub(super) fn index(&mut self, n: usize, triangles: impl Iterator<Item = [u32; 3]>) {
+        self.0.str("index").map(4);
+        self.typed("Uint32Array").u32_triples(n, triangles);
+        self.0.key_bool("normalized", false);
+    }
+    /// The start of `count` attributes.
+    pub(super) fn attributes(&mut self, count: usize) {
+        self.0.str("attributes").map(count);
+    }
+    /// An attribute of `n` vertices.
+    pub(super) fn attribute(
+        &mut self,
+        attribute: Attribute,
+        n: usize,
+        values: impl Iterator<Item = [f32; 3]>,
+    ) {
+        let name = match attribute {
+            Attribute::Color => "color",
+            Attribute::Normal => "normal",
+            Attribute::Position => "position",
+        };
+        self.0.str(name).map(4);
+        self.typed("Float32Array").f32_triples(n, values);
+        self.0.key_bool("normalized", false);
+    }
+    /// Positions as the only attribute.
+    pub(super) fn positions(&mut self, n: usize, positions: impl Iterator<Item = [f32; 3]>) {
+        self.attributes(1);
+        self.attribute(Attribute::Position, n, positions);
+    }
+    fn typed(&mut self, kind: &str) -> &mut Writer {
+        self.0.key_uint("itemSize", 3).key_str("type", kind);
+        self.0.str("array")
+    }
+}
+
+/// Coordinates as graphics cards have them.
+pub(super) fn single(p: &Vector3<f64>) -> [f32; 3] {
+    [p.x as f32, p.y as f32, p.z as f32]
+}

@@ -1,0 +1,248 @@
+//! glTF 2.0 files: sent as JSON whose buffers and images are assets.
+
+use super::mesh_file::{Files, short};
+use super::{Encoder, Object};
+use crate::error::{Error, Result};
+use crate::meshcat::asset::{Asset, AssetStore};
+use base64::Engine as _;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use bytes::Bytes;
+use nalgebra::Matrix4;
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tarragon_geometry::MeshSource;
+
+/// RFC 4648, section 4; padding may be missing.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// A glTF file as text or binary. Images that can not be read are logged and left out.
+///
+/// # Errors
+/// If the file is no glTF, or it or a buffer can not be read.
+pub(super) fn object(
+    e: &Encoder<'_>,
+    source: &MeshSource,
+    matrix: &Matrix4<f64>,
+) -> Result<Object> {
+    let mut files = Files::new(source);
+    let content = files.mesh_file()?;
+    let mut document = Document {
+        path: source.description().into(),
+        files,
+        store: e.assets,
+        assets: BTreeMap::new(),
+    };
+    let (json, blob) = if content.starts_with(b"glTF") {
+        document.chunks(&content)?
+    } else {
+        (content, None)
+    };
+    let mut root = document.parse(&json)?;
+    document.buffers(&mut root, blob)?;
+    document.images(&mut root)?;
+    let json = Value::Object(root).to_string();
+    let mut object = e.file_object(
+        0,
+        "gltf",
+        &json,
+        "",
+        |w| {
+            w.map(0);
+        },
+        matrix,
+    );
+    object.assets = document.assets.into_values().collect();
+    Ok(object)
+}
+
+struct Document<'a> {
+    path: PathBuf,
+    files: Files<'a>,
+    store: &'a AssetStore,
+    /// What the document refers to, by URL, each once.
+    assets: BTreeMap<String, Arc<Asset>>,
+}
+
+impl Document<'_> {
+    fn error(&self, message: impl std::fmt::Display) -> Error {
+        Error::invalid(format!("{}: {message}", self.path.display()))
+    }
+
+    fn parse(&self, json: &[u8]) -> Result<Map<String, Value>> {
+        let value = serde_json::from_slice(json).map_err(|e| {
+            let message = short(&e.to_string());
+            self.error(format!("this is not a glTF document: {message}"))
+        })?;
+        match value {
+            Value::Object(root) => Ok(root),
+            _ => Err(self.error("this is not a glTF document: a JSON object is expected")),
+        }
+    }
+
+    /// JSON and data of a binary file (glTF 2.0, section 4.4).
+    fn chunks(&self, file: &Bytes) -> Result<(Bytes, Option<Bytes>)> {
+        const JSON: &[u8] = b"JSON";
+        const BIN: &[u8] = b"BIN\0";
+        let number = |at: usize| {
+            let bytes = file.get(at..at + 4)?;
+            Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
+        };
+        let (Some(version), Some(length)) = (number(4), number(8)) else {
+            return Err(self.error(format!(
+                "the file has {} bytes, a binary glTF header of 12 bytes is expected",
+                file.len()
+            )));
+        };
+        if version != 2 {
+            return Err(self.error(format!(
+                "the version of the binary glTF is {version}, 2 is expected"
+            )));
+        }
+        if length > file.len() {
+            return Err(self.error(format!(
+                "the file has {} bytes, {length} are expected from its header",
+                file.len()
+            )));
+        }
+        let (mut json, mut blob) = (None, None);
+        let mut at = 12;
+        while at + 8 <= length {
+            let size = number(at).unwrap_or_default();
+            let start = at + 8;
+            let end = start + size;
+            if end > length {
+                return Err(self.error(format!(
+                    "the chunk at byte {at} has {} bytes, {size} are expected from its header",
+                    length - start
+                )));
+            }
+            match &file[at + 4..start] {
+                JSON if json.is_none() => json = Some(file.slice(start..end)),
+                BIN if blob.is_none() => blob = Some(file.slice(start..end)),
+                // Readers have to pass over chunks that they do not know.
+                _ => {}
+            }
+            at = end.next_multiple_of(4);
+        }
+        let json = json.ok_or_else(|| self.error("the binary glTF has no JSON chunk"))?;
+        Ok((json, blob))
+    }
+
+    /// Makes all buffers assets.
+    fn buffers(&mut self, root: &mut Map<String, Value>, blob: Option<Bytes>) -> Result<()> {
+        let mut blob = blob;
+        for (place, buffer) in self.elements(root, "buffers")? {
+            let first_blob = blob.take();
+            let content = match (self.uri(&place, buffer)?, first_blob) {
+                (Some(uri), _) => self.fetch(uri).map_err(|why| {
+                    let uri = short(uri);
+                    self.error(format!("{place}: the URI '{uri}' can not be used: {why}"))
+                })?,
+                (None, Some(blob)) => blob,
+                // Extensions may say where the data is.
+                (None, None) if buffer.contains_key("extensions") => continue,
+                (None, None) => {
+                    return Err(self.error(format!(
+                        "{place} has no uri, which is expected of all but the first of a binary file"
+                    )));
+                }
+            };
+            let expected = buffer.get("byteLength").and_then(Value::as_u64);
+            let expected = expected.unwrap_or_default();
+            if (content.len() as u64) < expected {
+                return Err(self.error(format!(
+                    "{place} has {} bytes, {expected} are expected from its byteLength",
+                    content.len()
+                )));
+            }
+            self.replace(buffer, content);
+        }
+        Ok(())
+    }
+
+    /// Makes all images assets that are not in buffers.
+    fn images(&mut self, root: &mut Map<String, Value>) -> Result<()> {
+        for (place, image) in self.elements(root, "images")? {
+            let Some(uri) = self.uri(&place, image)? else {
+                continue;
+            };
+            match self.fetch(uri) {
+                Ok(content) => self.replace(image, content),
+                Err(why) => tracing::warn!(
+                    "{}: {place}: the URI '{}' can not be used, the mesh is shown without it: {why}",
+                    self.path.display(),
+                    short(uri)
+                ),
+            }
+        }
+        Ok(())
+    }
+
+    /// The elements of an array of objects, each with its name for messages.
+    fn elements<'r>(
+        &self,
+        root: &'r mut Map<String, Value>,
+        name: &str,
+    ) -> Result<Vec<(String, &'r mut Map<String, Value>)>> {
+        let Some(value) = root.get_mut(name) else {
+            return Ok(Vec::new());
+        };
+        let Value::Array(array) = value else {
+            return Err(self.error(format!("{name} is no array, which is expected")));
+        };
+        let elements = array.iter_mut().enumerate().map(|(i, value)| {
+            let place = format!("{name}[{i}]");
+            match value {
+                Value::Object(object) => Ok((place, object)),
+                _ => Err(self.error(format!("{place} is no object, which is expected"))),
+            }
+        });
+        elements.collect()
+    }
+
+    fn uri<'v>(&self, place: &str, object: &'v Map<String, Value>) -> Result<Option<&'v str>> {
+        match object.get("uri") {
+            None => Ok(None),
+            Some(Value::String(uri)) => Ok(Some(uri)),
+            Some(_) => Err(self.error(format!("{place}: the URI is no string, which is expected"))),
+        }
+    }
+
+    /// What a URI refers to, or why it can not be used.
+    fn fetch(&mut self, uri: &str) -> Result<Bytes, String> {
+        if let Some(data) = uri.strip_prefix("data:") {
+            let (kind, data) = data
+                .split_once(',')
+                .ok_or("a comma is expected after its media type")?;
+            return if kind.ends_with(";base64") {
+                let decoded = BASE64.decode(data);
+                let decoded = decoded.map_err(|e| format!("base64 is expected: {e}"));
+                decoded.map(Bytes::from)
+            } else {
+                let decoded: Vec<u8> = percent_decode_str(data).collect();
+                Ok(decoded.into())
+            };
+        }
+        // A single letter before the colon is a drive.
+        let scheme = uri.split_once(':').map_or("", |(scheme, _)| scheme);
+        if scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            return Err("a relative path or 'data:' is expected".into());
+        }
+        let relative = percent_decode_str(uri).decode_utf8_lossy();
+        let file = self.files.find(&self.path, uri, &relative)?;
+        self.files.read(&file).map_err(|e| e.to_string())
+    }
+
+    fn replace(&mut self, object: &mut Map<String, Value>, content: Bytes) {
+        let asset = self.store.add(content);
+        let url = asset.url();
+        object.insert("uri".into(), url.clone().into());
+        self.assets.insert(url, asset);
+    }
+}

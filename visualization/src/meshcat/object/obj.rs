@@ -1,0 +1,204 @@
+//! OBJ files: sent as text, with their materials and textures.
+
+use super::mesh_file::{Files, media_type, short};
+use super::{Encoder, Object, material};
+use crate::error::Result;
+use bytes::Bytes;
+use nalgebra::Matrix4;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tarragon_geometry::{FileSource, MeshSource, Rgba};
+
+/// An OBJ file. Material files and textures that can not be read are logged and left out; without any
+/// material file the mesh is drawn in `rgba`.
+///
+/// # Errors
+/// If the file itself can not be read, or it is too large together with the others.
+pub(super) fn object(
+    e: &Encoder<'_>,
+    source: &MeshSource,
+    rgba: Rgba,
+    matrix: &Matrix4<f64>,
+) -> Result<Object> {
+    let mut files = Files::new(source);
+    let content = files.mesh_file()?;
+    let text = String::from_utf8_lossy(&content);
+    let path = PathBuf::from(source.description());
+    let mut library = String::new();
+    let mut resources = BTreeMap::new();
+    for name in material_files(&text) {
+        let Some((mtl_path, mtl)) = material_file(&mut files, &path, name) else {
+            continue;
+        };
+        let mtl = String::from_utf8_lossy(&mtl);
+        textures(&mut files, &mtl_path, &mtl, &mut resources);
+        if !library.is_empty() {
+            library.push('\n');
+        }
+        library.push_str(&mtl);
+    }
+    if library.is_empty() {
+        return Ok(e.object(
+            text.len(),
+            "Mesh",
+            |w, uuid| {
+                w.map(4).key_str("type", "_meshfile_geometry");
+                w.key_str("uuid", uuid).key_str("format", "obj");
+                w.key_str("data", &text);
+            },
+            |w, uuid| material::phong(w, uuid, rgba, false),
+            matrix,
+        ));
+    }
+    let size = resources
+        .iter()
+        .map(|(k, v)| k.len() + v.len() / 3 * 4 + 64);
+    Ok(e.file_object(
+        size.sum(),
+        "obj",
+        &text,
+        &library,
+        |w| {
+            w.map(resources.len());
+            for (name, content) in &resources {
+                w.str(name).data_uri(media_type(content), content);
+            }
+        },
+        matrix,
+    ))
+}
+
+/// What the `mtllib` statements of an OBJ file name, each the rest of a line.
+fn material_files(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("mtllib").filter_map(|(at, key)| {
+        let line_start = text[..at].rfind(['\n', '\r']).map_or(0, |i| i + 1);
+        let rest = &text[at + key.len()..];
+        let line = rest.split(['\n', '\r']).next().unwrap_or_default();
+        let line = line.split('#').next().unwrap_or_default();
+        let is_statement = text[line_start..at].trim().is_empty() && line.starts_with([' ', '\t']);
+        is_statement.then(|| line.trim()).filter(|l| !l.is_empty())
+    })
+}
+
+/// The material file `name` of the OBJ file `path`. A name may contain spaces; if there is no such file,
+/// the words are the names of several, of which this is the first that can be read.
+fn material_file(files: &mut Files<'_>, path: &Path, name: &str) -> Option<(PathBuf, Bytes)> {
+    let mut failure = None;
+    let words = name.split_whitespace().filter(|word| *word != name);
+    for name in std::iter::once(name).chain(words) {
+        match read(files, path, name) {
+            Ok(found) => return Some(found),
+            Err(why) => failure = failure.or(Some(why)),
+        }
+    }
+    tracing::warn!(
+        "{}: the material file '{}' can not be read, the mesh is shown without it: {}",
+        path.display(),
+        short(name),
+        failure.unwrap_or_default()
+    );
+    None
+}
+
+/// The file `name` that `by` refers to, and its path.
+fn read(files: &mut Files<'_>, by: &Path, name: &str) -> Result<(PathBuf, Bytes), String> {
+    let file = files.find(by, name, &name.replace('\\', "/"))?;
+    let content = files.read(&file).map_err(|e| e.to_string())?;
+    let path = match file {
+        FileSource::Path(path) => path,
+        FileSource::Memory(_) => name.into(),
+    };
+    Ok((path, content))
+}
+
+/// Reads the textures of the material file `path` by the names that it uses.
+fn textures(
+    files: &mut Files<'_>,
+    path: &Path,
+    mtl: &str,
+    resources: &mut BTreeMap<String, Bytes>,
+) {
+    for line in mtl.lines() {
+        let Some(name) = texture(line) else { continue };
+        if resources.contains_key(&name) {
+            continue;
+        }
+        match read(files, path, &name) {
+            Ok((_, content)) => {
+                resources.insert(name, content);
+            }
+            Err(why) => tracing::warn!(
+                "{}: the texture '{}' can not be read, the mesh is shown without it: {why}",
+                path.display(),
+                short(&name)
+            ),
+        }
+    }
+}
+
+/// The texture that a line of a material file names: what follows the options.
+fn texture(line: &str) -> Option<String> {
+    let mut words = line.split_whitespace().peekable();
+    let key = words.next()?.to_ascii_lowercase();
+    let names_texture = matches!(&*key, "bump" | "disp" | "decal" | "refl" | "norm");
+    if !names_texture && !key.starts_with("map_") || key == "map_aat" {
+        return None;
+    }
+    while let Some(option) = words.next_if(|word| word.starts_with('-')) {
+        match option {
+            // One to three numbers.
+            "-o" | "-s" | "-t" => {
+                for _ in 0..3 {
+                    words.next_if(|word| word.parse::<f64>().is_ok());
+                }
+            }
+            "-mm" => {
+                words.nth(1);
+            }
+            _ => {
+                words.next();
+            }
+        }
+    }
+    let name = words.collect::<Vec<_>>().join(" ");
+    (!name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_material_files() {
+        let found = |text| material_files(text).collect::<Vec<_>>();
+        assert_eq!(
+            found(
+                "mtllib a.mtl\r\n  mtllib\tmy b.mtl # c\n#mtllib c\nmtllibx d\no mtllib e\nmtllib \n"
+            ),
+            ["a.mtl", "my b.mtl"]
+        );
+        assert_eq!(found("v 0 0 0\nmtllib z.mtl"), ["z.mtl"]);
+        assert_eq!(found("mtllib"), [""; 0]);
+    }
+
+    #[test]
+    fn names_of_textures_follow_the_options() {
+        for (line, name) in [
+            ("map_Kd t.png", Some("t.png")),
+            (
+                "  MAP_KD  -s 1 1 1 -o 0.5 dir\\my tex.png",
+                Some("dir\\my tex.png"),
+            ),
+            ("bump -bm 2 -mm 0 1 -clamp on n.png", Some("n.png")),
+            ("map_d -s 2 3.png", Some("3.png")),
+            ("map_Kd", None),
+            ("map_Kd -s 1", None),
+            ("map_aat on", None),
+            ("Kd 1 1 1", None),
+            ("# map_Kd t.png", None),
+            ("", None),
+        ] {
+            assert_eq!(texture(line).as_deref(), name, "{line}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Surfaces of triangles.
+
+use super::buffer_geometry::{Attribute, BufferGeometry, check_count, single, size};
+use super::lines::lines;
+use super::material::{self, check_size};
+use super::{Encoder, Object, SurfaceStyle};
+use crate::error::{Error, Result};
+use nalgebra::{DMatrix, Matrix4, Vector3};
+use tarragon_geometry::Rgba;
+use tarragon_geometry::mesh::TriangleSurfaceMesh;
+
+/// The colour that vertex colours are multiplied with, as in Drake: three channels of 0.9.
+const UNDER_VERTEX_COLORS: u64 = 0x00E5_E5E5;
+
+/// Triangles between `vertices` (m), which `faces` index.
+///
+/// # Errors
+/// If a face has a vertex that does not exist, the line width is not positive and finite, or there is more
+/// than fits into a message.
+pub(crate) fn triangle_mesh(
+    e: &Encoder<'_>,
+    vertices: &[Vector3<f64>],
+    faces: &[[u32; 3]],
+    style: &SurfaceStyle,
+) -> Result<Object> {
+    let function = "set_triangle_mesh";
+    check_faces(function, vertices, faces)?;
+    surface(
+        e,
+        function,
+        vertices,
+        (faces.len(), faces.iter().copied()),
+        None,
+        style,
+    )
+}
+
+/// [`triangle_mesh`] with a colour for every vertex: red, green and blue from 0 to 1. Of the style's colour
+/// only alpha counts.
+///
+/// # Errors
+/// As [`triangle_mesh`]; or if there are not as many colours as vertices, or a channel is outside of
+/// `[0, 1]`.
+pub(crate) fn triangle_color_mesh(
+    e: &Encoder<'_>,
+    vertices: &[Vector3<f64>],
+    faces: &[[u32; 3]],
+    colors: &[[f64; 3]],
+    style: &SurfaceStyle,
+) -> Result<Object> {
+    let function = "set_triangle_color_mesh";
+    check_faces(function, vertices, faces)?;
+    if colors.len() != vertices.len() {
+        return Err(Error::invalid(format!(
+            "Meshcat: {function}: there are {} colors and {} vertices, one color per vertex is expected",
+            colors.len(),
+            vertices.len()
+        )));
+    }
+    let outside = |c: &[f64; 3]| !c.iter().all(|x| (0.0..=1.0).contains(x));
+    if let Some(i) = colors.iter().position(outside) {
+        return Err(Error::invalid(format!(
+            "Meshcat: {function}: colors[{i}] is {:?}, values from 0 to 1 are expected",
+            colors[i]
+        )));
+    }
+    surface(
+        e,
+        function,
+        vertices,
+        (faces.len(), faces.iter().copied()),
+        Some(colors),
+        style,
+    )
+}
+
+/// A triangle mesh (m).
+///
+/// # Errors
+/// If the line width is not positive and finite, or there is more than fits into a message.
+pub(crate) fn surface_mesh(
+    e: &Encoder<'_>,
+    mesh: &TriangleSurfaceMesh,
+    style: &SurfaceStyle,
+) -> Result<Object> {
+    let triangles = mesh.triangles();
+    let faces = (triangles.len(), triangles.iter().map(|t| t.vertices()));
+    surface(
+        e,
+        "a TriangleSurfaceMesh",
+        mesh.vertices(),
+        faces,
+        None,
+        style,
+    )
+}
+
+/// The surface through the points whose coordinates (m) are the elements of `x`, `y` and `z`. Points next
+/// to each other in a row or a column are next to each other on the surface; as a wire frame, the lines
+/// along rows and columns are drawn.
+///
+/// # Errors
+/// If the matrices are of different sizes or have no elements, a filled surface has fewer than 2 rows or
+/// columns, the line width is not positive and finite, or there is more than fits into a message.
+pub(crate) fn plot_surface(
+    e: &Encoder<'_>,
+    x: &DMatrix<f64>,
+    y: &DMatrix<f64>,
+    z: &DMatrix<f64>,
+    style: &SurfaceStyle,
+) -> Result<Object> {
+    let function = "plot_surface";
+    let (rows, columns) = x.shape();
+    if y.shape() != x.shape() || z.shape() != x.shape() {
+        let [x, y, z] = [x, y, z].map(|m| format!("{} x {}", m.nrows(), m.ncols()));
+        return Err(Error::invalid(format!(
+            "Meshcat: {function}: X is {x}, Y {y} and Z {z}, the same numbers of rows and columns are \
+             expected"
+        )));
+    }
+    let least = if style.wireframe { 1 } else { 2 };
+    if rows < least || columns < least {
+        return Err(Error::invalid(format!(
+            "Meshcat: {function}: X, Y and Z have {rows} rows and {columns} columns, at least {least} of \
+             both are expected"
+        )));
+    }
+    check_style(function, style)?;
+    // Of the same size, so that one number finds the same element in all three.
+    let point = |i: usize| Vector3::new(x[i], y[i], z[i]);
+    if style.wireframe {
+        let n = x.len().saturating_mul(2);
+        check_count(function, "points of lines", n)?;
+        let points = grid_lines(rows, columns).map(|(r, c)| single(&point(r + c * rows)));
+        return Ok(lines(
+            e,
+            "Line",
+            (n, points),
+            style.wireframe_line_width,
+            style.rgba,
+        ));
+    }
+    let n = 2 * (rows - 1) * (columns - 1);
+    check_count(function, "triangles", n)?;
+    let faces = (0..rows - 1).flat_map(|r| (0..columns - 1).map(move |c| r + c * rows));
+    let faces = faces.flat_map(|i| [[i, i + 1, i + rows], [i + 1, i + rows + 1, i + rows]]);
+    let faces = faces.map(|t| t.map(|i| i as u32));
+    let vertices = (x.len(), (0..x.len()).map(|i| single(&point(i))));
+    Ok(indexed(e, vertices, (n, faces), None, style))
+}
+
+/// Rows and columns of a grid as one line that never jumps: row after row, there and back, and from where
+/// that ends column after column.
+fn grid_lines(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
+    let back = |turn: bool, i: usize, n: usize| if turn { n - 1 - i } else { i };
+    let along_rows =
+        (0..rows).flat_map(move |r| (0..columns).map(move |c| (r, back(r % 2 == 1, c, columns))));
+    let along_columns = (0..columns).flat_map(move |k| {
+        let c = back(rows % 2 == 1, k, columns);
+        (0..rows).map(move |r| (back(k % 2 == 0, r, rows), c))
+    });
+    along_rows.chain(along_columns)
+}
+
+fn check_style(function: &str, style: &SurfaceStyle) -> Result<()> {
+    let what = "wireframe_line_width";
+    check_size(function, what, "pixels", style.wireframe_line_width)
+}
+
+fn check_faces(function: &str, vertices: &[Vector3<f64>], faces: &[[u32; 3]]) -> Result<()> {
+    let out_of_range = |face: &[u32; 3]| face.iter().any(|v| *v as usize >= vertices.len());
+    match faces.iter().position(out_of_range) {
+        None => Ok(()),
+        Some(i) => Err(Error::invalid(format!(
+            "Meshcat: {function}: faces[{i}] has the vertices {:?}, but there are {} vertices, counted \
+             from 0",
+            faces[i],
+            vertices.len()
+        ))),
+    }
+}
+
+/// A surface whose faces have vertices that exist.
+fn surface(
+    e: &Encoder<'_>,
+    function: &str,
+    vertices: &[Vector3<f64>],
+    faces: (usize, impl Iterator<Item = [u32; 3]>),
+    colors: Option<&[[f64; 3]]>,
+    style: &SurfaceStyle,
+) -> Result<Object> {
+    check_style(function, style)?;
+    check_count(function, "vertices", vertices.len())?;
+    check_count(function, "faces", faces.0)?;
+    let vertices = (vertices.len(), vertices.iter().map(single));
+    Ok(indexed(e, vertices, faces, colors, style))
+}
+
+/// Flat faces in the colour of the style or in those of the vertices. The index is there even without
+/// faces: without it three.js takes all vertices for triangles.
+fn indexed(
+    e: &Encoder<'_>,
+    (n, positions): (usize, impl Iterator<Item = [f32; 3]>),
+    (num_faces, faces): (usize, impl Iterator<Item = [u32; 3]>),
+    colors: Option<&[[f64; 3]]>,
+    style: &SurfaceStyle,
+) -> Object {
+    let arrays = if colors.is_some() { 2 } else { 1 };
+    let color = colors.map_or_else(|| material::hex(style.rgba), |_| UNDER_VERTEX_COLORS);
+    e.object(
+        arrays * size(n) + size(num_faces),
+        "Mesh",
+        |w, uuid| {
+            let mut geometry = BufferGeometry::new(w, uuid, true);
+            geometry.index(num_faces, faces);
+            geometry.attributes(arrays);
+            if let Some(colors) = colors {
+                let colors = colors.iter().map(|c| c.map(|c| c as f32));
+                geometry.attribute(Attribute::Color, n, colors);
+            }
+            geometry.attribute(Attribute::Position, n, positions);
+        },
+        |w, uuid| material::flat(w, uuid, style, color, colors.is_some()),
+        &Matrix4::identity(),
+    )
+}
+
+/// A hull: flat faces, seen from both sides.
+pub(super) fn hull(e: &Encoder<'_>, mesh: &TriangleSurfaceMesh, rgba: Rgba) -> Result<Object> {
+    let style = SurfaceStyle {
+        rgba,
+        ..SurfaceStyle::default()
+    };
+    surface_mesh(e, mesh, &style)
+}
