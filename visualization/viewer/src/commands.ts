@@ -107,13 +107,10 @@ export class Commands {
     const built = build(json, assets);
     if (built instanceof Promise) {
       this.loading++;
-      const done = (): void => {
+      tree.setObjectLater(path, built, (error) => {
         this.loading--;
+        if (error !== null) log.failure(`set_object ${path}`, error);
         request();
-      };
-      tree.setObjectLater(path, built, done, (error) => {
-        log.failure(`set_object ${path}`, error);
-        done();
       });
       return;
     }

@@ -150,7 +150,11 @@ export class Environment {
     set("/Lights/SkyLight", at(new HemisphereLight(0xf3f6ff, 0x8b8578, 1.3), 0, 0, 1));
     set("/Grid", makeGrid());
     const axes = new AxesHelper(0.5);
-    (axes.material as LineBasicMaterial).toneMapped = false;
+    const material = axes.material as LineBasicMaterial;
+    material.toneMapped = false;
+    // After the grid, two lines of which lie on the axes.
+    material.transparent = true;
+    axes.renderOrder = 1;
     set("/Axes", axes);
     tree.reach("/Cameras/default/rotated").object.quaternion.set(Math.SQRT1_2, 0, 0, Math.SQRT1_2);
     set("/Cameras/default/rotated", camera);

@@ -99,15 +99,15 @@ export class Tree {
 
   /**
    * As `setObject` with what `load` will give. Until then the last object stays, and what is said about the new one
-   * waits. A failure is handed to `failed` and leaves the last object.
+   * waits. `done` is called at the end, with the error if there was one; then the last object stays.
    */
-  setObjectLater(path: string, load: Promise<Object3D>, loaded: () => void, failed: (error: unknown) => void): void {
+  setObjectLater(path: string, load: Promise<Object3D>, done: (error: unknown) => void): void {
     const node = this.reach(`${path}/${OBJECT}`);
     const generation = ++node.generation;
     node.deferred = [];
     const current = (): boolean => node.generation === generation && this.find(node.path) === node;
-    load.then(
-      (object) => {
+    load
+      .then((object) => {
         if (!current()) {
           disposeTree(object);
           return;
@@ -116,13 +116,14 @@ export class Tree {
         node.deferred = null;
         this.replace(node, object);
         for (const change of deferred) change();
-        loaded();
-      },
-      (error: unknown) => {
-        if (current()) node.deferred = null;
-        failed(error);
-      },
-    );
+      })
+      .then(
+        () => done(null),
+        (error: unknown) => {
+          if (current()) node.deferred = null;
+          done(error ?? "failed");
+        },
+      );
   }
 
   private replace(node: Node, object: Object3D): void {
