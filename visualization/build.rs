@@ -11,8 +11,15 @@ use std::{env, fs, io};
 /// "off" skips the viewer. Any other change of it makes cargo try again, which does not notice a new Node.js.
 const SWITCH: &str = "TARRAGON_VIEWER_BUILD";
 
-/// What is in `viewer/` besides the page's sources.
-const NOT_SOURCES: [&str; 2] = ["node_modules", "dist"];
+/// What is in `viewer/` besides what the page is made of.
+const NOT_SOURCES: [&str; 6] = [
+    ".gitignore",
+    "README.md",
+    "dist",
+    "node_modules",
+    "test.mjs",
+    "tests",
+];
 
 /// The lock file that an installation was made from, beside it.
 const INSTALLED: &str = "installed-lock.json";
