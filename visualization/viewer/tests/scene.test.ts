@@ -77,8 +77,8 @@ test("the objects of the captures have the types and sizes that were sent", { sk
     const { index, attributes } = object(`/drake/s/${name}/<object>`).geometry as BufferGeometry;
     return (index ?? attributes["position"])!.count;
   };
-  // A tetrahedron's four faces, a hull of four, two triangles, three points, two segments.
-  assert.deepEqual(["vtk", "convex", "tri", "pc", "seg"].map(count), [12, 12, 6, 3, 4]);
+  // A tetrahedron's four faces, a hull of four, two triangles, three points, three segments.
+  assert.deepEqual(["vtk", "convex", "tri", "pc", "seg"].map(count), [12, 12, 6, 3, 6]);
   assert.equal(object("/drake/s/box/<object>").material.color.getHex(), 0x00ff00);
   assert.equal(object("/drake/s/sphere_a/<object>").material.opacity, 0.5);
   assert.deepEqual(object("/drake/s/ell/<object>").scale.toArray(), [1, 2, 3]);
