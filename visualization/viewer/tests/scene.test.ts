@@ -22,6 +22,9 @@ const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1];
   createElementNS: () => ({ addEventListener: () => undefined, removeEventListener: () => undefined }),
 };
 
+(globalThis as any).location = { protocol: "http:" };
+globalThis.fetch = () => Promise.reject(new Error("tests use no network"));
+
 /** A page without a screen: everything that messages act on, and what they asked for. */
 function page() {
   const log = new Log();
