@@ -47,9 +47,16 @@ pub(super) fn object(
     document.buffers(&mut root, blob)?;
     document.images(&mut root)?;
     let json = Value::Object(root).to_string();
-    let mut object = e.file_object(0, "gltf", &json, "", |w| {
+    let mut object = e.file_object(
+        0,
+        "gltf",
+        &json,
+        "",
+        |w| {
             w.map(0);
-        }, matrix);
+        },
+        matrix,
+    );
     object.assets = document.assets.into_values().collect();
     Ok(object)
 }
@@ -183,11 +190,13 @@ impl Document<'_> {
         root: &'r mut Map<String, Value>,
         name: &str,
     ) -> Result<Vec<(String, &'r mut Map<String, Value>)>> {
-        let Some(value) = root.get_mut(name) else {
-            return Ok(Vec::new());
-        };
-        let Value::Array(array) = value else {
-            return Err(self.error(format!("{name} is no array, which is expected")));
+        let array = match root.get_mut(name) {
+            // Written by programs that look for it.
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(array)) => array,
+            Some(_) => {
+                return Err(self.error(format!("{name} is no array, which is expected")));
+            }
         };
         let elements = array.iter_mut().enumerate().map(|(i, value)| {
             let place = format!("{name}[{i}]");
