@@ -4,4 +4,7 @@ pub mod error;
 pub mod meshcat;
 
 pub use error::{Error, Result};
-pub use meshcat::{Meshcat, SideOfFaceToRender, SurfaceStyle};
+pub use meshcat::{
+    Gamepad, LoopMode, Meshcat, MeshcatAnimation, MeshcatParams, OrthographicCamera, PageCamera,
+    PerspectiveCamera, PropertyTuple, PropertyValue, SideOfFaceToRender, SurfaceStyle,
+};

@@ -1,0 +1,260 @@
+//! Recorded animations.
+
+use super::msgpack::Writer;
+use super::path::full_path;
+use super::property::PropertyValue;
+use crate::error::{Error, Result};
+use nalgebra::Isometry3;
+use std::collections::BTreeMap;
+
+/// How an animation goes on after its last frame. The numbers are those of three.js.
+///
+/// ```
+/// use tarragon_visualization::{LoopMode, MeshcatAnimation};
+/// assert_eq!(MeshcatAnimation::new(32.0)?.loop_mode(), LoopMode::Repeat);
+/// # Ok::<(), tarragon_visualization::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum LoopMode {
+    /// Plays once.
+    Once = 2200,
+    /// Plays the chosen number of times, each time from the start.
+    #[default]
+    Repeat = 2201,
+    /// Plays the chosen number of times, alternately forwards and backwards.
+    PingPong = 2202,
+}
+
+/// The values of one property over time.
+#[derive(Clone, Debug, PartialEq)]
+struct Track {
+    /// three.js's name of the type: `vector3`, `quaternion`, `boolean`, `number` or `vector`.
+    kind: &'static str,
+    keys: BTreeMap<u32, PropertyValue>,
+}
+
+/// Transforms and properties at numbered frames, played by the page.
+///
+/// Objects can not be made or deleted by an animation; set their property `visible` instead.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_visualization::{Meshcat, MeshcatAnimation, MeshcatParams};
+/// # let meshcat = Meshcat::new(MeshcatParams { port: Some(0), ..Default::default() })?;
+/// let mut animation = MeshcatAnimation::new(30.0)?;
+/// animation.set_transform(0, "box", &Isometry3::identity())?;
+/// animation.set_transform(30, "box", &Isometry3::translation(1.0, 0.0, 0.0))?;
+/// animation.set_property(15, "box", "visible", false)?;
+/// meshcat.set_animation(&animation);
+/// # Ok::<(), tarragon_visualization::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshcatAnimation {
+    frames_per_second: f64,
+    start_time: f64,
+    autoplay: bool,
+    loop_mode: LoopMode,
+    repetitions: u32,
+    clamp_when_finished: bool,
+    tracks: BTreeMap<String, BTreeMap<String, Track>>,
+}
+
+impl MeshcatAnimation {
+    /// An empty animation of `frames_per_second` (1/s).
+    ///
+    /// # Errors
+    /// If the rate is not positive and finite.
+    pub fn new(frames_per_second: f64) -> Result<Self> {
+        if !(frames_per_second > 0.0 && frames_per_second.is_finite()) {
+            return Err(Error::invalid(format!(
+                "MeshcatAnimation: {frames_per_second} frames per second, expected a positive finite rate"
+            )));
+        }
+        Ok(Self {
+            frames_per_second,
+            start_time: 0.0,
+            autoplay: true,
+            loop_mode: LoopMode::default(),
+            repetitions: 1,
+            clamp_when_finished: true,
+            tracks: BTreeMap::new(),
+        })
+    }
+    /// The rate of playing (1/s).
+    pub fn frames_per_second(&self) -> f64 {
+        self.frames_per_second
+    }
+    /// The time of frame 0 (s).
+    pub fn start_time(&self) -> f64 {
+        self.start_time
+    }
+    /// Sets the time of frame 0 (s), 0 by default. Frames that are there already keep their numbers.
+    pub fn set_start_time(&mut self, start_time: f64) {
+        self.start_time = start_time;
+    }
+    /// The number of the frame shown at `time` (s): floor((time - start time) * rate).
+    ///
+    /// # Errors
+    /// If the time is before the start time, not finite, or too late to be numbered.
+    pub fn frame(&self, time: f64) -> Result<u32> {
+        let frame = ((time - self.start_time) * self.frames_per_second).floor();
+        if frame >= 0.0 && frame <= f64::from(u32::MAX) {
+            return Ok(frame as u32);
+        }
+        Err(Error::invalid(format!(
+            "MeshcatAnimation: time {time} s, expected a time from the animation's start at {} s on, \
+             at most {} frames after it",
+            self.start_time,
+            u32::MAX
+        )))
+    }
+    /// Whether it plays as soon as a page has it.
+    pub fn autoplay(&self) -> bool {
+        self.autoplay
+    }
+    /// Sets whether it plays as soon as a page has it, true by default.
+    pub fn set_autoplay(&mut self, play: bool) {
+        self.autoplay = play;
+    }
+    /// How it goes on after the last frame.
+    pub fn loop_mode(&self) -> LoopMode {
+        self.loop_mode
+    }
+    /// Sets how it goes on after the last frame, [`LoopMode::Repeat`] by default.
+    pub fn set_loop_mode(&mut self, mode: LoopMode) {
+        self.loop_mode = mode;
+    }
+    /// How often it plays.
+    pub fn repetitions(&self) -> u32 {
+        self.repetitions
+    }
+    /// Sets how often it plays, once by default; without effect with [`LoopMode::Once`].
+    ///
+    /// # Errors
+    /// If it is 0.
+    pub fn set_repetitions(&mut self, repetitions: u32) -> Result<()> {
+        if repetitions == 0 {
+            return Err(Error::invalid(
+                "MeshcatAnimation: 0 repetitions, expected at least 1",
+            ));
+        }
+        self.repetitions = repetitions;
+        Ok(())
+    }
+    /// Whether it stays on its last frame at the end.
+    pub fn clamp_when_finished(&self) -> bool {
+        self.clamp_when_finished
+    }
+    /// Sets whether it stays on its last frame at the end (true, the default) or the scene goes back
+    /// to what it was before.
+    pub fn set_clamp_when_finished(&mut self, clamp: bool) {
+        self.clamp_when_finished = clamp;
+    }
+    /// Whether nothing is recorded.
+    pub fn is_empty(&self) -> bool {
+        self.tracks.is_empty()
+    }
+    /// Sets the pose of a path in its parent's at a frame; a pose of the same frame is replaced.
+    ///
+    /// # Errors
+    /// If the path's `position` or `quaternion` were set as properties of another type.
+    pub fn set_transform(
+        &mut self,
+        frame: u32,
+        path: &str,
+        x_parent_path: &Isometry3<f64>,
+    ) -> Result<()> {
+        let p = x_parent_path.translation.vector;
+        let q = x_parent_path.rotation.coords;
+        let path = full_path(path);
+        // Both are checked before either is changed.
+        self.check(&path, "position", "vector3")?;
+        self.check(&path, "quaternion", "quaternion")?;
+        self.set(&path, "position", "vector3", frame, [p.x, p.y, p.z].into());
+        let q = [q.x, q.y, q.z, q.w].into();
+        self.set(&path, "quaternion", "quaternion", frame, q);
+        Ok(())
+    }
+    /// Sets a property of a path at a frame; a value of the same frame is replaced.
+    ///
+    /// # Errors
+    /// If the property was set with another type, or the value is a text.
+    pub fn set_property(
+        &mut self,
+        frame: u32,
+        path: &str,
+        property: &str,
+        value: impl Into<PropertyValue>,
+    ) -> Result<()> {
+        let (path, value) = (full_path(path), value.into());
+        let kind = match &value {
+            PropertyValue::Text(_) => {
+                return Err(Error::invalid(format!(
+                    "MeshcatAnimation: '{path}' property '{property}' is a text, expected a truth value, \
+                     a number or numbers"
+                )));
+            }
+            value => value.type_name(),
+        };
+        self.check(&path, property, kind)?;
+        self.set(&path, property, kind, frame, value);
+        Ok(())
+    }
+
+    fn check(&self, path: &str, property: &str, kind: &'static str) -> Result<()> {
+        match self.tracks.get(path).and_then(|t| t.get(property)) {
+            Some(track) if track.kind != kind => Err(Error::invalid(format!(
+                "MeshcatAnimation: '{path}' property '{property}' is set as a {kind}, but it was set as \
+                 a {} before; a property keeps its type in an animation",
+                track.kind
+            ))),
+            _ => Ok(()),
+        }
+    }
+    fn set(
+        &mut self,
+        path: &str,
+        property: &str,
+        kind: &'static str,
+        frame: u32,
+        value: PropertyValue,
+    ) {
+        if !self.tracks.contains_key(path) {
+            self.tracks.insert(path.into(), BTreeMap::new());
+        }
+        let tracks = self.tracks.get_mut(path).expect("inserted above");
+        if !tracks.contains_key(property) {
+            let keys = BTreeMap::new();
+            tracks.insert(property.into(), Track { kind, keys });
+        }
+        let track = tracks.get_mut(property).expect("inserted above");
+        track.keys.insert(frame, value);
+    }
+
+    /// The message `set_animation`.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut w = Writer::default();
+        w.map(3).key_str("type", "set_animation").str("animations");
+        w.array(self.tracks.len());
+        for (path, tracks) in &self.tracks {
+            w.map(2).key_str("path", path).str("clip").map(3);
+            w.key_f64("fps", self.frames_per_second);
+            w.key_str("name", "default").str("tracks");
+            w.array(tracks.len());
+            for (property, track) in tracks {
+                w.map(3).key_str("name", &format!(".{property}"));
+                w.key_str("type", track.kind).str("keys");
+                w.array(track.keys.len());
+                for (frame, value) in &track.keys {
+                    w.map(2).key_uint("time", u64::from(*frame)).str("value");
+                    value.encode(&mut w);
+                }
+            }
+        }
+        w.str("options").map(4).key_bool("play", self.autoplay);
+        w.key_uint("loopMode", self.loop_mode as u64);
+        w.key_uint("repetitions", u64::from(self.repetitions));
+        w.key_bool("clampWhenFinished", self.clamp_when_finished);
+        w.into_inner()
+    }
+}

@@ -1,0 +1,327 @@
+//! Changes of the scene as bytes on the wire, encoded once for all pages that need the same.
+
+use super::frame::{self, Framed};
+use super::msgpack::Writer;
+use super::scene::{Change, NodeId, Scene};
+use super::transform::Transform;
+use bytes::{BufMut, Bytes, BytesMut};
+
+/// Frames from this length on are sent from where they are, shorter ones are copied together.
+const SHARED_FROM: usize = 4096;
+
+/// How transforms are sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Encoding {
+    /// One message `set_transform` each: what every page understands.
+    Standard,
+    /// Many in one message, to pages that asked for it by `?batch=1`.
+    Batched,
+}
+
+/// What separates messages.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Envelope {
+    /// Each is one frame of a websocket.
+    Websocket,
+    /// Each has its length (u32, little-endian) before it.
+    Length,
+}
+
+/// What changed from one number of a change to another.
+#[derive(Clone, Debug)]
+pub(crate) struct Batch {
+    /// For pages that have seen this change,
+    pub(crate) from: u64,
+    /// and that have seen this one after it.
+    pub(crate) to: u64,
+    encoded: Vec<(Encoding, Vec<Bytes>)>,
+}
+
+impl Batch {
+    /// Encodes the changes that are still current, in the order in which they were made.
+    pub(crate) fn new(
+        scene: &Scene,
+        from: u64,
+        changes: &[(u64, Change)],
+        encodings: &[Encoding],
+    ) -> Self {
+        let current = changes.iter();
+        let mut current: Vec<(u64, Change)> = current
+            .filter_map(|&(seq, change)| Some((scene.current(seq, change)?, change)))
+            .collect();
+        current.sort_unstable_by_key(|(seq, _)| *seq);
+        let encode = |&encoding: &Encoding| {
+            let mut encoder = Encoder::new(scene, encoding, Envelope::Websocket);
+            for (seq, change) in &current {
+                encoder.change(*seq, *change);
+            }
+            (encoding, encoder.finish())
+        };
+        Self {
+            from,
+            to: scene.seq,
+            encoded: encodings.iter().map(encode).collect(),
+        }
+    }
+
+    /// The frames in an encoding; None if the batch was not made for it.
+    pub(crate) fn frames(&self, encoding: Encoding) -> Option<&[Bytes]> {
+        let found = self.encoded.iter().find(|(e, _)| *e == encoding)?;
+        Some(&found.1)
+    }
+}
+
+/// The whole scene, in the order in which a new page gets it: the tree in the order of paths, per
+/// node its properties, object and transform, then animation, controls, camera target, and whether
+/// the chart of rates is shown.
+pub(crate) fn replay(scene: &Scene, encoding: Encoding, envelope: Envelope) -> Vec<Bytes> {
+    let mut encoder = Encoder::new(scene, encoding, envelope);
+    if encoding == Encoding::Batched {
+        let ids: Vec<NodeId> = scene.in_tree_order().map(|(id, _)| id).collect();
+        for id in ids {
+            encoder.change(0, Change::Created(id));
+        }
+    }
+    for (id, node) in scene.in_tree_order() {
+        for i in 0..node.properties.len() {
+            encoder.change(0, Change::Property(id, i));
+        }
+        encoder.change(0, Change::Object(id));
+        encoder.change(0, Change::Transform(id));
+    }
+    encoder.flush_poses();
+    encoder.flush_names();
+    encoder.change(0, Change::Animation);
+    for i in scene.controls.indices() {
+        encoder.change(0, Change::Control(i));
+    }
+    encoder.change(0, Change::Target);
+    encoder.message(&show_realtime_rate(scene.show_realtime_rate));
+    encoder.finish()
+}
+
+fn show_realtime_rate(show: bool) -> Vec<u8> {
+    let mut w = Writer::default();
+    w.map(2).key_str("type", "show_realtime_rate");
+    w.key_bool("show", show);
+    w.into_inner()
+}
+
+/// Transforms that wait to be sent in one message.
+#[derive(Default)]
+struct Poses {
+    ids: Vec<u8>,
+    poses: Vec<u8>,
+}
+
+/// Paths that wait to be numbered, from `first` on.
+#[derive(Default)]
+struct Names {
+    first: u32,
+    count: u32,
+    paths: Writer,
+}
+
+struct Encoder<'a> {
+    scene: &'a Scene,
+    encoding: Encoding,
+    envelope: Envelope,
+    done: Vec<Bytes>,
+    buffer: BytesMut,
+    /// Kept between messages.
+    scratch: Vec<u8>,
+    poses: Poses,
+    names: Names,
+}
+
+impl<'a> Encoder<'a> {
+    fn new(scene: &'a Scene, encoding: Encoding, envelope: Envelope) -> Self {
+        Self {
+            scene,
+            encoding,
+            envelope,
+            done: Vec::new(),
+            buffer: BytesMut::new(),
+            scratch: Vec::new(),
+            poses: Poses::default(),
+            names: Names::default(),
+        }
+    }
+
+    /// Sends what a change names; nothing if it is gone.
+    fn change(&mut self, seq: u64, change: Change) {
+        let scene = self.scene;
+        match change {
+            Change::Created(id) => self.name(id),
+            Change::Object(id) => {
+                if let Some(object) = scene.node(id).and_then(|n| n.object.as_ref()) {
+                    self.kept(&object.value.message);
+                }
+            }
+            Change::Transform(id) => self.transform(id),
+            Change::Property(id, i) => {
+                let Some(node) = scene.node(id) else { return };
+                let Some((name, property)) = node.properties.get(i) else {
+                    return;
+                };
+                self.write(|w| {
+                    w.map(4).key_str("type", "set_property");
+                    w.key_str("path", &node.path).key_str("property", name);
+                    property.value.value.encode(w.str("value"));
+                });
+            }
+            Change::Deletion => {
+                // Transforms of the deleted paths go first.
+                self.flush_poses();
+                self.flush_names();
+                if let Some(path) = scene.deletion(seq) {
+                    self.write(|w| {
+                        w.map(2).key_str("type", "delete").key_str("path", path);
+                    });
+                }
+            }
+            Change::Event => {
+                if let Some(event) = scene.event_at(seq) {
+                    self.kept(event);
+                }
+            }
+            Change::Control(i) => {
+                if let Some(message) = scene.controls.set_control(i) {
+                    self.message(&message);
+                }
+            }
+            Change::ControlValue(i) => {
+                if let Some(message) = scene.controls.set_control_value(i) {
+                    self.message(&message);
+                }
+            }
+            Change::ControlDeletion => {
+                if let Some(name) = scene.controls.deletion(seq) {
+                    self.write(|w| {
+                        w.map(2).key_str("type", "delete_control");
+                        w.key_str("name", name);
+                    });
+                }
+            }
+            Change::Animation => {
+                if let Some(animation) = &scene.animation {
+                    self.kept(&animation.value);
+                }
+            }
+            Change::Target => {
+                if let Some(target) = &scene.target {
+                    self.write(|w| {
+                        w.map(2).key_str("type", "set_target");
+                        w.str("value").f64s(&target.value);
+                    });
+                }
+            }
+        }
+    }
+
+    fn transform(&mut self, id: NodeId) {
+        let Some(node) = self.scene.node(id) else {
+            return;
+        };
+        let Some(transform) = &node.transform else {
+            return;
+        };
+        if let (Encoding::Batched, Transform::Pose(x)) = (self.encoding, &transform.value) {
+            let (q, p) = (&x.rotation.coords, &x.translation.vector);
+            let id = Scene::number(id).to_le_bytes();
+            self.poses.ids.extend_from_slice(&id);
+            for v in [q.x, q.y, q.z, q.w, p.x, p.y, p.z] {
+                self.poses.poses.extend_from_slice(&v.to_le_bytes());
+            }
+            return;
+        }
+        // Two transforms of one path keep their order.
+        self.flush_poses();
+        self.write(|w| {
+            w.map(3).key_str("type", "set_transform");
+            w.key_str("path", &node.path);
+            w.str("matrix").f64s(&transform.value.matrix());
+        });
+    }
+
+    /// Numbers a path, for pages that get many transforms in one message.
+    fn name(&mut self, id: NodeId) {
+        let Some(node) = self.scene.node(id) else {
+            return;
+        };
+        if self.encoding == Encoding::Standard {
+            return;
+        }
+        let number = Scene::number(id);
+        if self.names.first + self.names.count != number {
+            self.flush_names();
+            self.names.first = number;
+        }
+        self.names.count += 1;
+        self.names.paths.str(&node.path);
+    }
+    fn flush_names(&mut self) {
+        let Names {
+            first,
+            count,
+            paths,
+        } = std::mem::take(&mut self.names);
+        if count > 0 {
+            let mut w = Writer::default();
+            w.map(3).key_str("type", "set_paths");
+            w.key_uint("first", u64::from(first)).str("paths");
+            w.array(count as usize).encoded(&paths.into_inner());
+            self.message(&w.into_inner());
+        }
+    }
+    fn flush_poses(&mut self) {
+        if self.poses.ids.is_empty() {
+            return;
+        }
+        self.flush_names();
+        let Poses { ids, poses } = std::mem::take(&mut self.poses);
+        self.write(|w| {
+            w.map(3).key_str("type", "set_transforms");
+            w.str("ids").bin(&ids).str("poses").bin(&poses);
+        });
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut Writer)) {
+        let mut w = Writer::new(std::mem::take(&mut self.scratch));
+        write(&mut w);
+        let message = w.into_inner();
+        self.message(&message);
+        self.scratch = message;
+        self.scratch.clear();
+    }
+    fn message(&mut self, payload: &[u8]) {
+        match self.envelope {
+            Envelope::Websocket => frame::append(&mut self.buffer, payload),
+            Envelope::Length => {
+                self.buffer.put_u32_le(payload.len() as u32);
+                self.buffer.extend_from_slice(payload);
+            }
+        }
+    }
+    /// Sends a message that is kept in the scene.
+    fn kept(&mut self, message: &Framed) {
+        let frame = message.frame();
+        if self.envelope == Envelope::Length || frame.len() < SHARED_FROM {
+            self.message(message.payload());
+        } else {
+            self.cut();
+            self.done.push(frame.clone());
+        }
+    }
+    fn cut(&mut self) {
+        if !self.buffer.is_empty() {
+            self.done.push(self.buffer.split().freeze());
+        }
+    }
+    fn finish(mut self) -> Vec<Bytes> {
+        self.flush_poses();
+        self.flush_names();
+        self.cut();
+        self.done
+    }
+}

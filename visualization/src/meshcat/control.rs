@@ -1,0 +1,404 @@
+//! Sliders and buttons.
+
+use super::msgpack::Writer;
+use super::scene::Change;
+use crate::error::{Error, Result};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The value and the keys of a slider.
+#[derive(Clone, Debug)]
+pub(crate) struct Slider {
+    pub(crate) value: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) step: f64,
+    pub(crate) decrement_keycode: String,
+    pub(crate) increment_keycode: String,
+}
+
+impl Slider {
+    /// Checks the range.
+    pub(crate) fn check(&self, name: &str) -> Result<()> {
+        let Self {
+            value,
+            min,
+            max,
+            step,
+            ..
+        } = *self;
+        let wrong = |what: String| Err(Error::invalid(format!("Meshcat slider '{name}': {what}")));
+        if !(min.is_finite() && max.is_finite() && min <= max) {
+            return wrong(format!(
+                "the range is [{min}, {max}], expected finite numbers in order"
+            ));
+        }
+        if !(step > 0.0 && step.is_finite()) {
+            return wrong(format!(
+                "the step is {step}, expected a positive finite number"
+            ));
+        }
+        if value.is_nan() {
+            return wrong("the value is not a number".into());
+        }
+        Ok(())
+    }
+    /// The nearest of min + k * step within the range.
+    ///
+    /// Where min is a multiple of the step, values are the same multiples to the last bit, as Drake's
+    /// are.
+    pub(crate) fn quantize(&self, value: f64) -> f64 {
+        let Self { min, max, step, .. } = *self;
+        let value = value.clamp(min, max);
+        let first = (min / step).round();
+        let snapped = if (min - first * step).abs() <= 1e-9 * step {
+            (value / step).round() * step
+        } else {
+            ((value - min) / step).round() * step + min
+        };
+        snapped.clamp(min, max)
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Button { clicks: u64, keycode: String },
+    Slider(Slider),
+}
+
+impl Kind {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Button { .. } => "button",
+            Self::Slider(_) => "slider",
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Control {
+    name: String,
+    kind: Kind,
+    /// The change that added the control.
+    added: u64,
+    /// The change that set its value last.
+    valued: u64,
+}
+
+/// The controls of the page, in the order in which they were added.
+#[derive(Debug, Default)]
+pub(crate) struct Controls {
+    /// By a number that grows with every control added.
+    controls: BTreeMap<usize, Control>,
+    next: usize,
+    deletions: VecDeque<(u64, String)>,
+}
+
+impl Controls {
+    fn find(&self, name: &str) -> Option<(usize, &Control)> {
+        let mut all = self.controls.iter();
+        all.find(|(_, c)| c.name == name).map(|(i, c)| (*i, c))
+    }
+    fn add(&mut self, name: &str, kind: Kind) -> usize {
+        let index = self.next;
+        self.next += 1;
+        let name = name.into();
+        let control = Control {
+            name,
+            kind,
+            added: 0,
+            valued: 0,
+        };
+        self.controls.insert(index, control);
+        index
+    }
+    /// Numbers a change of a control.
+    pub(crate) fn stamp(&mut self, index: usize, seq: u64) {
+        if let Some(control) = self.controls.get_mut(&index) {
+            control.added = seq;
+        }
+    }
+    pub(crate) fn stamp_value(&mut self, index: usize, seq: u64) {
+        if let Some(control) = self.controls.get_mut(&index) {
+            control.valued = seq;
+        }
+    }
+    /// The change that added a control.
+    pub(crate) fn changed(&self, index: usize) -> Option<u64> {
+        Some(self.controls.get(&index)?.added)
+    }
+    /// The change that set a control's value.
+    pub(crate) fn valued(&self, index: usize) -> Option<u64> {
+        Some(self.controls.get(&index)?.valued)
+    }
+    pub(crate) fn for_each_change(&self, add: &mut impl FnMut(u64, Change)) {
+        for (i, control) in &self.controls {
+            add(control.added, Change::Control(*i));
+            add(control.valued, Change::ControlValue(*i));
+        }
+        for (seq, _) in &self.deletions {
+            add(*seq, Change::ControlDeletion);
+        }
+    }
+    pub(crate) fn indices(&self) -> impl Iterator<Item = usize> {
+        self.controls.keys().copied()
+    }
+    pub(crate) fn deletion(&self, seq: u64) -> Option<&str> {
+        let at = self
+            .deletions
+            .binary_search_by_key(&seq, |(s, _)| *s)
+            .ok()?;
+        Some(&self.deletions[at].1)
+    }
+    pub(crate) fn forget_deletions(&mut self, seen: u64) {
+        while self.deletions.front().is_some_and(|(seq, _)| *seq <= seen) {
+            self.deletions.pop_front();
+        }
+    }
+    /// Keeps a deletion for pages that have not seen it, of at most `max`. Returns the last change
+    /// that was forgotten for it, 0 if none was.
+    pub(crate) fn keep_deletion(&mut self, seq: u64, name: String, max: usize) -> u64 {
+        self.deletions.push_back((seq, name));
+        if self.deletions.len() <= max {
+            return 0;
+        }
+        self.deletions.pop_front().map_or(0, |(seq, _)| seq)
+    }
+
+    /// Adds a button, or sets the clicks of an existing one back to 0. Returns its index if pages have
+    /// to be told.
+    pub(crate) fn add_button(&mut self, name: &str, keycode: &str) -> Result<Option<usize>> {
+        let Some((index, control)) = self.find(name) else {
+            let (clicks, keycode) = (0, keycode.into());
+            return Ok(Some(self.add(name, Kind::Button { clicks, keycode })));
+        };
+        let Kind::Button { keycode: old, .. } = &control.kind else {
+            return Err(taken(name, &control.kind));
+        };
+        if !old.is_empty() && old != keycode {
+            return Err(Error::invalid(format!(
+                "Meshcat button '{name}' has the key code '{old}', found '{keycode}'; delete the button \
+                 before giving it another key"
+            )));
+        }
+        let changed = old != keycode;
+        let (clicks, keycode) = (0, keycode.into());
+        if let Some(control) = self.controls.get_mut(&index) {
+            control.kind = Kind::Button { clicks, keycode };
+        }
+        Ok(changed.then_some(index))
+    }
+    /// Adds a slider that was checked.
+    pub(crate) fn add_slider(&mut self, name: &str, slider: Slider) -> Result<usize> {
+        match self.find(name) {
+            Some((_, control)) => Err(taken(name, &control.kind)),
+            None => Ok(self.add(name, Kind::Slider(slider))),
+        }
+    }
+    pub(crate) fn button_clicks(&self, name: &str) -> Result<u64> {
+        match self.find(name) {
+            Some((_, control)) => match &control.kind {
+                Kind::Button { clicks, .. } => Ok(*clicks),
+                kind => Err(self.other_kind("button", name, kind)),
+            },
+            None => Err(self.missing("button", name)),
+        }
+    }
+    pub(crate) fn slider(&self, name: &str) -> Result<(usize, &Slider)> {
+        match self.find(name) {
+            Some((index, control)) => match &control.kind {
+                Kind::Slider(slider) => Ok((index, slider)),
+                kind => Err(self.other_kind("slider", name, kind)),
+            },
+            None => Err(self.missing("slider", name)),
+        }
+    }
+    /// Sets a slider to a value of its range. Returns its index, None if it had that value before.
+    pub(crate) fn set_slider(&mut self, name: &str, value: f64) -> Result<Option<usize>> {
+        if value.is_nan() {
+            return Err(Error::invalid(format!(
+                "Meshcat slider '{name}': the new value is not a number"
+            )));
+        }
+        let (index, slider) = self.slider(name)?;
+        let value = slider.quantize(value);
+        if value == slider.value {
+            return Ok(None);
+        }
+        if let Some(control) = self.controls.get_mut(&index)
+            && let Kind::Slider(slider) = &mut control.kind
+        {
+            slider.value = value;
+        }
+        Ok(Some(index))
+    }
+    pub(crate) fn click(&mut self, name: &str) -> bool {
+        let Some((index, _)) = self.find(name) else {
+            return false;
+        };
+        match self.controls.get_mut(&index).map(|c| &mut c.kind) {
+            Some(Kind::Button { clicks, .. }) => {
+                *clicks += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+    /// Removes a control of a kind ("button" or "slider").
+    pub(crate) fn remove(&mut self, kind: &str, name: &str) -> Result<()> {
+        match self.find(name) {
+            Some((index, control)) if control.kind.name() == kind => {
+                self.controls.remove(&index);
+                Ok(())
+            }
+            Some((_, control)) => Err(self.other_kind(kind, name, &control.kind)),
+            None => Err(self.missing(kind, name)),
+        }
+    }
+    /// The names of all controls, of one kind if given.
+    pub(crate) fn names(&self, kind: Option<&str>) -> Vec<String> {
+        let all = self.controls.values();
+        all.filter(|c| kind.is_none_or(|k| c.kind.name() == k))
+            .map(|c| c.name.clone())
+            .collect()
+    }
+    /// Removes all controls.
+    pub(crate) fn clear(&mut self) -> Vec<String> {
+        let names = self.names(None);
+        self.controls.clear();
+        names
+    }
+
+    fn missing(&self, kind: &str, name: &str) -> Error {
+        Error::invalid(format!(
+            "Meshcat has no {kind} named '{name}'; its {kind}s are: {}",
+            list(&self.names(Some(kind)))
+        ))
+    }
+    fn other_kind(&self, kind: &str, name: &str, found: &Kind) -> Error {
+        Error::invalid(format!(
+            "Meshcat has no {kind} named '{name}', '{name}' is a {}; its {kind}s are: {}",
+            found.name(),
+            list(&self.names(Some(kind)))
+        ))
+    }
+
+    /// The message that adds a control to a page.
+    pub(crate) fn set_control(&self, index: usize) -> Option<Vec<u8>> {
+        let Control { name, kind, .. } = self.controls.get(&index)?;
+        let mut w = Writer::default();
+        let quoted = quote(name);
+        match kind {
+            Kind::Button { keycode, .. } => {
+                w.map(4)
+                    .key_str("type", "set_control")
+                    .key_str("name", name);
+                // Drake's page runs this text; ours ignores it.
+                let callback = format!(
+                    "\n() => this.connection.send(msgpack.encode({{\n  'type': 'button',\n  'name': {quoted}\n}}))"
+                );
+                w.key_str("callback", &callback);
+                w.key_str("keycode1", keycode);
+            }
+            Kind::Slider(slider) => {
+                w.map(9)
+                    .key_str("type", "set_control")
+                    .key_str("name", name);
+                let callback = format!(
+                    "\n(value) => this.connection.send(msgpack.encode({{\n  'type': 'slider',\n  'name': {quoted},\n  'value': value\n}}))"
+                );
+                w.key_str("callback", &callback);
+                w.key_f64("value", slider.value);
+                w.key_f64("min", slider.min).key_f64("max", slider.max);
+                w.key_f64("step", slider.step);
+                w.key_str("keycode1", &slider.decrement_keycode);
+                w.key_str("keycode2", &slider.increment_keycode);
+            }
+        }
+        Some(w.into_inner())
+    }
+    /// The message that sets a slider on a page.
+    pub(crate) fn set_control_value(&self, index: usize) -> Option<Vec<u8>> {
+        let Control { name, kind, .. } = self.controls.get(&index)?;
+        let Kind::Slider(slider) = kind else {
+            return None;
+        };
+        let mut w = Writer::default();
+        w.map(4).key_str("type", "set_control_value");
+        w.key_str("name", name).key_f64("value", slider.value);
+        w.key_bool("invoke_callback", false);
+        Some(w.into_inner())
+    }
+}
+
+fn taken(name: &str, kind: &Kind) -> Error {
+    Error::invalid(format!(
+        "Meshcat has a {} named '{name}' already; delete it first or use another name",
+        kind.name()
+    ))
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() {
+        return "(none)".into();
+    }
+    names.join(", ")
+}
+
+/// A string literal of JavaScript.
+fn quote(name: &str) -> String {
+    let mut quoted = String::from("'");
+    for c in name.chars() {
+        match c {
+            '\'' | '\\' => quoted.extend(['\\', c]),
+            // Line ends would end the literal; `<` could end a script element.
+            '\n' | '\r' | '\u{2028}' | '\u{2029}' | '<' => {
+                quoted.push_str(&format!("\\u{:04x}", c as u32));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('\'');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slider(min: f64, max: f64, step: f64) -> Slider {
+        Slider {
+            value: min,
+            min,
+            max,
+            step,
+            decrement_keycode: String::new(),
+            increment_keycode: String::new(),
+        }
+    }
+
+    #[test]
+    fn values_snap_to_steps_from_the_minimum() {
+        // Recorded from Drake: multiples of the step, to the last bit.
+        let s = slider(-1.0, 1.0, 0.1);
+        assert_eq!(s.quantize(0.33), 0.30000000000000004);
+        assert_eq!(s.quantize(0.4), 0.4);
+        assert_eq!(slider(0.0, 10.0, 0.5).quantize(3.6), 3.5);
+        // Steps count from a minimum that is no multiple of the step, and ends are kept.
+        let s = slider(0.05, 1.0, 0.1);
+        assert!((s.quantize(0.33) - 0.35).abs() < 1e-15);
+        assert_eq!(s.quantize(-3.0), 0.05);
+        assert!((s.quantize(f64::INFINITY) - 0.95).abs() < 1e-15);
+        // A range shorter than one step.
+        assert_eq!(slider(0.0, 1.0, 5.0).quantize(0.2), 0.0);
+        assert_eq!(slider(0.0, 1.0, 5.0).quantize(3.0), 0.0);
+    }
+
+    #[test]
+    fn names_can_not_break_out_of_the_callback() {
+        assert_eq!(quote("btn"), "'btn'");
+        assert_eq!(
+            quote("a'b\\c\n</script>"),
+            "'a\\'b\\\\c\\u000a\\u003c/script>'"
+        );
+    }
+}

@@ -1,0 +1,76 @@
+//! Websocket frames of whole messages (RFC 6455, section 5.2), as servers send them: unmasked.
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+/// Opcode of a binary message, with the bit that says that it is complete.
+const BINARY: u8 = 0x82;
+
+/// Appends a frame with `payload` as one binary message.
+pub(crate) fn append(buffer: &mut BytesMut, payload: &[u8]) {
+    append_header(buffer, payload.len());
+    buffer.extend_from_slice(payload);
+}
+
+fn append_header(buffer: &mut BytesMut, len: usize) {
+    buffer.put_u8(BINARY);
+    match len {
+        0..=125 => buffer.put_u8(len as u8),
+        126..=0xffff => {
+            buffer.put_u8(126);
+            buffer.put_u16(len as u16);
+        }
+        _ => {
+            buffer.put_u8(127);
+            buffer.put_u64(len as u64);
+        }
+    }
+}
+
+/// One message with its header, shared by everybody who sends it.
+#[derive(Clone, Debug)]
+pub(crate) struct Framed {
+    bytes: Bytes,
+    header: usize,
+}
+
+impl Framed {
+    pub(crate) fn new(payload: &[u8]) -> Self {
+        let mut buffer = BytesMut::with_capacity(payload.len() + 10);
+        append_header(&mut buffer, payload.len());
+        let header = buffer.len();
+        buffer.extend_from_slice(payload);
+        Self {
+            bytes: buffer.freeze(),
+            header,
+        }
+    }
+    /// Header and message.
+    pub(crate) fn frame(&self) -> &Bytes {
+        &self.bytes
+    }
+    /// The message alone.
+    pub(crate) fn payload(&self) -> &[u8] {
+        &self.bytes[self.header..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tungstenite::protocol::{Message, Role, WebSocket};
+
+    #[test]
+    fn another_implementation_reads_the_frames() {
+        for len in [0, 1, 125, 126, 127, 65535, 65536, 200_000] {
+            let payload: Vec<u8> = (0..len).map(|i| i as u8).collect();
+            let framed = Framed::new(&payload);
+            assert_eq!(framed.payload(), payload);
+            let stream = std::io::Cursor::new(framed.frame().to_vec());
+            let mut client = WebSocket::from_raw_socket(stream, Role::Client, None);
+            assert_eq!(client.read().unwrap(), Message::binary(payload.clone()));
+            let mut appended = BytesMut::new();
+            append(&mut appended, &payload);
+            assert_eq!(appended, framed.frame());
+        }
+    }
+}

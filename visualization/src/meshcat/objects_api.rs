@@ -1,0 +1,157 @@
+//! Objects of the scene.
+
+use super::Meshcat;
+use super::object::{self, Encoder, SurfaceStyle};
+use crate::error::Result;
+use nalgebra::{DMatrix, Vector3};
+use tarragon_geometry::mesh::TriangleSurfaceMesh;
+use tarragon_geometry::{Rgba, Shape};
+use tarragon_sensors::PointCloud;
+
+/// Objects. Each replaces the object that was at its path.
+impl Meshcat {
+    fn encoder(&self) -> Encoder<'_> {
+        Encoder {
+            uuids: &self.0.shared.uuids,
+            assets: &self.0.shared.assets,
+        }
+    }
+
+    /// Shows a shape in a colour; meshes with colours of their own keep them. A half space is a large
+    /// plate (Drake shows none).
+    ///
+    /// ```
+    /// use tarragon_geometry::{BoxShape, Rgba};
+    /// use tarragon_visualization::{Meshcat, MeshcatParams};
+    /// # let meshcat = Meshcat::new(MeshcatParams { port: Some(0), ..Default::default() })?;
+    /// let crate_ = BoxShape::new(0.4, 0.3, 0.2)?;
+    /// meshcat.set_object("table/crate", &crate_.into(), Rgba::new(0.6, 0.4, 0.2, 1.0)?)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the file of a mesh can not be read.
+    pub fn set_object(&self, path: &str, shape: &Shape, rgba: Rgba) -> Result<()> {
+        self.put(path, object::shape(&self.encoder(), shape, rgba)?);
+        Ok(())
+    }
+    /// Shows a point cloud, with its colours or, if it has none, in `rgba`; `point_size` is 0.001 in
+    /// Drake (m). Points that are not finite are left out.
+    ///
+    /// # Errors
+    /// If the cloud has no positions, or the size is not positive.
+    pub fn set_point_cloud(
+        &self,
+        path: &str,
+        cloud: &PointCloud,
+        point_size: f64,
+        rgba: Rgba,
+    ) -> Result<()> {
+        let cloud = object::point_cloud(&self.encoder(), cloud, point_size, rgba)?;
+        self.put(path, cloud);
+        Ok(())
+    }
+    /// Shows a triangle mesh of this library.
+    ///
+    /// # Errors
+    /// If the mesh is too large for one message.
+    pub fn set_surface_mesh(
+        &self,
+        path: &str,
+        mesh: &TriangleSurfaceMesh,
+        style: &SurfaceStyle,
+    ) -> Result<()> {
+        self.put(path, object::surface_mesh(&self.encoder(), mesh, style)?);
+        Ok(())
+    }
+    /// Shows triangles: `faces` are indices into `vertices` (m), counter-clockwise seen from the front.
+    ///
+    /// # Errors
+    /// If an index is out of range.
+    pub fn set_triangle_mesh(
+        &self,
+        path: &str,
+        vertices: &[Vector3<f64>],
+        faces: &[[u32; 3]],
+        style: &SurfaceStyle,
+    ) -> Result<()> {
+        let mesh = object::triangle_mesh(&self.encoder(), vertices, faces, style)?;
+        self.put(path, mesh);
+        Ok(())
+    }
+    /// Shows triangles with a colour for every vertex, red, green and blue from 0 to 1.
+    ///
+    /// # Errors
+    /// If an index is out of range, or there are not as many colours as vertices.
+    pub fn set_triangle_color_mesh(
+        &self,
+        path: &str,
+        vertices: &[Vector3<f64>],
+        faces: &[[u32; 3]],
+        colors: &[[f64; 3]],
+        style: &SurfaceStyle,
+    ) -> Result<()> {
+        let mesh = object::triangle_color_mesh(&self.encoder(), vertices, faces, colors, style)?;
+        self.put(path, mesh);
+        Ok(())
+    }
+    /// Shows a line through `vertices` (m). Most browsers draw a width of 1 pixel whatever `line_width`
+    /// is.
+    ///
+    /// # Errors
+    /// If the width is not positive.
+    pub fn set_line(
+        &self,
+        path: &str,
+        vertices: &[Vector3<f64>],
+        line_width: f64,
+        rgba: Rgba,
+    ) -> Result<()> {
+        let line = object::line(&self.encoder(), vertices, line_width, rgba)?;
+        self.put(path, line);
+        Ok(())
+    }
+    /// Shows lines from each of `start` to the same of `end` (m).
+    ///
+    /// # Errors
+    /// If there are not as many starts as ends, or the width is not positive.
+    pub fn set_line_segments(
+        &self,
+        path: &str,
+        start: &[Vector3<f64>],
+        end: &[Vector3<f64>],
+        line_width: f64,
+        rgba: Rgba,
+    ) -> Result<()> {
+        let lines = object::line_segments(&self.encoder(), start, end, line_width, rgba)?;
+        self.put(path, lines);
+        Ok(())
+    }
+    /// Shows the surface with the points (x\[i, j\], y\[i, j\], z\[i, j\]) (m), as matplotlib's
+    /// `plot_surface` does.
+    ///
+    /// ```
+    /// use nalgebra::DMatrix;
+    /// use tarragon_visualization::{Meshcat, MeshcatParams, SurfaceStyle};
+    /// # let meshcat = Meshcat::new(MeshcatParams { port: Some(0), ..Default::default() })?;
+    /// let x = DMatrix::from_fn(15, 11, |i, _| i as f64 / 14.0);
+    /// let y = DMatrix::from_fn(15, 11, |_, j| j as f64 / 10.0);
+    /// let z = x.zip_map(&y, |x: f64, y: f64| 0.2 * (6.0 * x).sin() * y);
+    /// meshcat.plot_surface("wave", &x, &y, &z, &SurfaceStyle::default())?;
+    /// # Ok::<(), tarragon_visualization::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the matrices differ in shape or are too small for a surface.
+    pub fn plot_surface(
+        &self,
+        path: &str,
+        x: &DMatrix<f64>,
+        y: &DMatrix<f64>,
+        z: &DMatrix<f64>,
+        style: &SurfaceStyle,
+    ) -> Result<()> {
+        self.put(path, object::plot_surface(&self.encoder(), x, y, z, style)?);
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! Recording of transforms and properties into an animation.
+
+use super::Meshcat;
+use super::animation::MeshcatAnimation;
+use super::property::PropertyValue;
+use crate::error::Result;
+use nalgebra::Isometry3;
+
+/// What was recorded.
+#[derive(Debug, Default)]
+pub(super) struct Recording {
+    is_on: bool,
+    /// Whether pages see changes while they are recorded.
+    is_live: bool,
+    animation: Option<MeshcatAnimation>,
+}
+
+impl Recording {
+    /// Whether pages see the changes that are made now.
+    pub(super) fn shows(&self) -> bool {
+        !self.is_on || self.is_live
+    }
+    fn animation(&mut self) -> Result<&mut MeshcatAnimation> {
+        if self.animation.is_none() {
+            self.animation = Some(MeshcatAnimation::new(DEFAULT_RATE)?);
+        }
+        Ok(self.animation.as_mut().expect("made above"))
+    }
+}
+
+/// Frames per second of a recording that was not started with another rate.
+const DEFAULT_RATE: f64 = 64.0;
+
+impl Meshcat {
+    /// Starts to record what [`set_transform_at_time`](Self::set_transform_at_time) and
+    /// [`set_property_at_time`](Self::set_property_at_time) set, at `frames_per_second` (Drake's default
+    /// is 64). Frames that were recorded before are kept if the rate is the same.
+    ///
+    /// With `set_visualizations_while_recording` false, pages do not see those changes until the
+    /// recording is published; objects are always shown at once.
+    ///
+    /// # Errors
+    /// If the rate is not positive and finite.
+    pub fn start_recording(
+        &self,
+        frames_per_second: f64,
+        set_visualizations_while_recording: bool,
+    ) -> Result<()> {
+        let fresh = MeshcatAnimation::new(frames_per_second)?;
+        let mut recording = self.recording();
+        recording.is_on = true;
+        recording.is_live = set_visualizations_while_recording;
+        let rate = recording.animation.as_ref().map(|a| a.frames_per_second());
+        if rate != Some(frames_per_second) {
+            recording.animation = Some(fresh);
+        }
+        Ok(())
+    }
+    /// Stops to record; frames are kept.
+    pub fn stop_recording(&self) {
+        self.recording().is_on = false;
+    }
+    /// Whether changes are recorded.
+    pub fn is_recording(&self) -> bool {
+        self.recording().is_on
+    }
+    /// Sends what was recorded to all pages as an animation.
+    pub fn publish_recording(&self) {
+        let animation = self.recording().animation.clone();
+        if let Some(animation) = animation {
+            self.set_animation(&animation);
+        }
+    }
+    /// Forgets what was recorded, and the options of its animation. Pages keep the animation that they
+    /// have.
+    pub fn delete_recording(&self) {
+        self.recording().animation = None;
+    }
+    /// Changes the recording: its options, or its frames.
+    ///
+    /// ```
+    /// use tarragon_visualization::{LoopMode, Meshcat, MeshcatParams};
+    /// # let meshcat = Meshcat::new(MeshcatParams { port: Some(0), ..Default::default() })?;
+    /// meshcat.with_recording(|animation| animation.set_loop_mode(LoopMode::PingPong));
+    /// # Ok::<(), tarragon_visualization::Error>(())
+    /// ```
+    pub fn with_recording<V>(&self, change: impl FnOnce(&mut MeshcatAnimation) -> V) -> V {
+        let mut recording = self.recording();
+        let animation = recording.animation();
+        change(animation.expect("the default rate is positive"))
+    }
+    /// Sends an animation to all pages, which can play, pause and scrub it.
+    pub fn set_animation(&self, animation: &MeshcatAnimation) {
+        self.change(|scene| scene.set_animation(animation));
+    }
+
+    /// Sets a transform, and records it at `time_in_recording` (s) if there is a recording.
+    ///
+    /// # Errors
+    /// If the time has no frame; nothing is set then.
+    pub fn set_transform_at_time(
+        &self,
+        path: &str,
+        x_parent_path: &Isometry3<f64>,
+        time_in_recording: f64,
+    ) -> Result<()> {
+        let shows = self.record(time_in_recording, |animation, frame| {
+            animation.set_transform(frame, path, x_parent_path)
+        })?;
+        if shows {
+            self.set_transform(path, x_parent_path);
+        }
+        Ok(())
+    }
+    /// Sets a property, and records it at `time_in_recording` (s) if there is a recording.
+    ///
+    /// # Errors
+    /// If the time has no frame, or the property was recorded with another type; nothing is set then.
+    pub fn set_property_at_time(
+        &self,
+        path: &str,
+        property: &str,
+        value: impl Into<PropertyValue>,
+        time_in_recording: f64,
+    ) -> Result<()> {
+        let value = value.into();
+        let shows = self.record(time_in_recording, |animation, frame| {
+            animation.set_property(frame, path, property, value.clone())
+        })?;
+        if shows {
+            self.set_property(path, property, value);
+        }
+        Ok(())
+    }
+
+    /// Records if that was asked for; returns whether pages see the change now.
+    pub(crate) fn record(
+        &self,
+        time: f64,
+        set: impl FnOnce(&mut MeshcatAnimation, u32) -> Result<()>,
+    ) -> Result<bool> {
+        let mut recording = self.recording();
+        if recording.is_on {
+            let animation = recording.animation()?;
+            let frame = animation.frame(time)?;
+            set(animation, frame)?;
+        }
+        Ok(recording.shows())
+    }
+}

@@ -1,0 +1,440 @@
+//! The state that every page shows, and what changed in it.
+//!
+//! The scene holds the latest value of everything, each with the number of its change. A page that
+//! has seen all changes up to some number gets the later ones in their order; values that were
+//! replaced in the meantime are not sent. So a page that is slow, or a simulation that is fast,
+//! costs no more memory than the scene itself.
+
+use super::animation::MeshcatAnimation;
+use super::asset::Asset;
+use super::batch::{Batch, Encoding};
+use super::control::{Controls, Slider};
+use super::frame::Framed;
+use super::msgpack::Writer;
+use super::object::Object;
+use super::path::{is_within, tree_key};
+use super::property::PropertyValue;
+use super::transform::Transform;
+use crate::error::Result;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+
+/// Deletions kept for pages that have not seen them; a page that is further behind has to connect
+/// again.
+const MAX_DELETIONS: usize = 100_000;
+/// Momentary messages kept for pages that have not seen them.
+const MAX_EVENTS: usize = 256;
+
+/// A node of the tree; another node may have its index after it was deleted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct NodeId {
+    index: u32,
+    generation: u32,
+}
+
+/// A value with the number of the change that set it.
+#[derive(Clone, Debug)]
+pub(crate) struct Stamped<V> {
+    pub(crate) seq: u64,
+    pub(crate) value: V,
+}
+
+/// An object in the scene: its message, and the assets that it needs.
+#[derive(Clone, Debug)]
+pub(crate) struct SceneObject {
+    pub(crate) message: Framed,
+    pub(crate) assets: Vec<Arc<Asset>>,
+}
+
+/// One path of the tree.
+#[derive(Debug)]
+pub(crate) struct Node {
+    generation: u32,
+    /// The change that made the node.
+    pub(crate) created: u64,
+    pub(crate) path: Arc<str>,
+    pub(crate) object: Option<Stamped<SceneObject>>,
+    pub(crate) transform: Option<Stamped<Transform>>,
+    pub(crate) properties: Vec<(Box<str>, Stamped<Property>)>,
+}
+
+/// A property's value, and the asset that it refers to.
+#[derive(Clone, Debug)]
+pub(crate) struct Property {
+    pub(crate) value: PropertyValue,
+    pub(crate) asset: Option<Arc<Asset>>,
+}
+
+/// Something that changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Change {
+    Created(NodeId),
+    Object(NodeId),
+    Transform(NodeId),
+    Property(NodeId, usize),
+    /// By number of the change, in `Scene::deletions`.
+    Deletion,
+    /// By number of the change, in `Scene::events`.
+    Event,
+    /// By index, in `Controls`.
+    Control(usize),
+    /// By index, in `Controls`.
+    ControlValue(usize),
+    /// By number of the change, in `Controls`.
+    ControlDeletion,
+    Animation,
+    Target,
+}
+
+/// Everything that pages show.
+#[derive(Debug, Default)]
+pub(crate) struct Scene {
+    /// The number of the last change.
+    pub(crate) seq: u64,
+    nodes: Vec<Node>,
+    free: Vec<u32>,
+    index: HashMap<Box<str>, u32>,
+    order: BTreeMap<Box<str>, u32>,
+    /// What changed since the last batch, by number; empty while nobody is connected.
+    changes: Vec<(u64, Change)>,
+    /// The last change of the last batch.
+    batched: u64,
+    deletions: VecDeque<(u64, Arc<str>)>,
+    /// Deletions up to this change were forgotten.
+    pub(crate) forgotten: u64,
+    events: VecDeque<(u64, Framed)>,
+    pub(crate) controls: Controls,
+    pub(crate) animation: Option<Stamped<Framed>>,
+    pub(crate) target: Option<Stamped<[f64; 3]>>,
+    /// Whether the page shows its chart of rates.
+    pub(crate) show_realtime_rate: bool,
+    /// The number of connected pages.
+    pub(crate) listeners: usize,
+}
+
+impl Scene {
+    /// Numbers a change and remembers it for the next batch.
+    pub(crate) fn mark(&mut self, change: Change, last: u64) -> u64 {
+        self.seq += 1;
+        // A value that changed since the last batch is listed already.
+        if self.listeners > 0 && last <= self.batched {
+            self.changes.push((self.seq, change));
+        }
+        self.seq
+    }
+
+    pub(crate) fn node(&self, id: NodeId) -> Option<&Node> {
+        let node = self.nodes.get(id.index as usize)?;
+        (node.generation == id.generation).then_some(node)
+    }
+    /// The node of a full path, made if it is not there.
+    pub(crate) fn node_at(&mut self, full_path: &str) -> NodeId {
+        if let Some(&index) = self.index.get(full_path) {
+            let generation = self.nodes[index as usize].generation;
+            return NodeId { index, generation };
+        }
+        let path: Arc<str> = full_path.into();
+        let index = self.free.pop().unwrap_or(self.nodes.len() as u32);
+        let generation = match self.nodes.get(index as usize) {
+            Some(node) => node.generation,
+            None => 0,
+        };
+        let id = NodeId { index, generation };
+        let created = self.mark(Change::Created(id), 0);
+        let node = Node {
+            generation,
+            created,
+            path,
+            object: None,
+            transform: None,
+            properties: Vec::new(),
+        };
+        match self.nodes.get_mut(index as usize) {
+            Some(slot) => *slot = node,
+            None => self.nodes.push(node),
+        }
+        self.index.insert(full_path.into(), index);
+        self.order.insert(tree_key(full_path), index);
+        id
+    }
+    /// The number that stands for a node in the batches of our own page.
+    pub(crate) fn number(id: NodeId) -> u32 {
+        id.index
+    }
+    /// Nodes in the order of a walk through the tree.
+    pub(crate) fn in_tree_order(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        self.order.values().map(|&index| {
+            let node = &self.nodes[index as usize];
+            let generation = node.generation;
+            (NodeId { index, generation }, node)
+        })
+    }
+
+    pub(crate) fn set_object(&mut self, full_path: &str, object: Object) {
+        let mut w = Writer::new(Vec::with_capacity(
+            object.encoded.len() + full_path.len() + 40,
+        ));
+        w.map(3).key_str("type", "set_object");
+        w.key_str("path", full_path).str("object");
+        w.encoded(&object.encoded);
+        let value = SceneObject {
+            message: Framed::new(&w.into_inner()),
+            assets: object.assets,
+        };
+        let id = self.node_at(full_path);
+        let last = self.node(id).and_then(|n| n.object.as_ref());
+        let last = last.map_or(0, |o| o.seq);
+        let seq = self.mark(Change::Object(id), last);
+        self.nodes[id.index as usize].object = Some(Stamped { seq, value });
+    }
+
+    /// Sets the transform of a node that exists; false if it was deleted.
+    pub(crate) fn set_node_transform(&mut self, id: NodeId, value: Transform) -> bool {
+        let Some(node) = self.node(id) else {
+            return false;
+        };
+        let last = node.transform.as_ref().map_or(0, |t| t.seq);
+        let seq = self.mark(Change::Transform(id), last);
+        self.nodes[id.index as usize].transform = Some(Stamped { seq, value });
+        true
+    }
+
+    pub(crate) fn set_transform(&mut self, full_path: &str, value: Transform) {
+        let id = self.node_at(full_path);
+        self.set_node_transform(id, value);
+    }
+
+    pub(crate) fn set_property(&mut self, full_path: &str, name: &str, value: Property) {
+        let id = self.node_at(full_path);
+        let properties = &self.nodes[id.index as usize].properties;
+        let found = properties.iter().position(|(n, _)| &**n == name);
+        let at = found.unwrap_or(properties.len());
+        let last = found.map_or(0, |i| properties[i].1.seq);
+        let seq = self.mark(Change::Property(id, at), last);
+        let properties = &mut self.nodes[id.index as usize].properties;
+        let value = Stamped { seq, value };
+        match found {
+            Some(i) => properties[i].1 = value,
+            None => properties.push((name.into(), value)),
+        }
+    }
+
+    /// Deletes a path and everything below it; the root stays.
+    pub(crate) fn delete(&mut self, full_path: &str) {
+        if full_path != "/" {
+            let root = tree_key(full_path);
+            let range = self.order.range(root.clone()..);
+            let found: Vec<(Box<str>, u32)> = range
+                .take_while(|(key, _)| is_within(key, &root))
+                .map(|(key, index)| (key.clone(), *index))
+                .collect();
+            for (key, index) in found {
+                self.order.remove(&key);
+                let node = &mut self.nodes[index as usize];
+                self.index.remove(&*node.path);
+                node.generation = node.generation.wrapping_add(1);
+                (node.object, node.transform) = (None, None);
+                node.properties = Vec::new();
+                node.path = "".into();
+                self.free.push(index);
+            }
+        }
+        let seq = self.mark(Change::Deletion, 0);
+        if self.listeners > 0 {
+            self.deletions.push_back((seq, full_path.into()));
+            if self.deletions.len() > MAX_DELETIONS
+                && let Some((seq, _)) = self.deletions.pop_front()
+            {
+                self.forgotten = seq;
+            }
+        }
+    }
+
+    /// Whether a full path or something below it exists.
+    pub(crate) fn has_path(&self, full_path: &str) -> bool {
+        if full_path == "/" {
+            return true;
+        }
+        let root = tree_key(full_path);
+        let next = self.order.range(root.clone()..).next();
+        next.is_some_and(|(key, _)| is_within(key, &root))
+    }
+
+    /// A message that is shown once and not replayed to later pages.
+    pub(crate) fn event(&mut self, message: &[u8]) {
+        let seq = self.mark(Change::Event, 0);
+        if self.listeners == 0 {
+            return;
+        }
+        self.events.push_back((seq, Framed::new(message)));
+        if self.events.len() > MAX_EVENTS {
+            self.events.pop_front();
+        }
+    }
+
+    pub(crate) fn set_animation(&mut self, animation: &MeshcatAnimation) {
+        let last = self.animation.as_ref().map_or(0, |a| a.seq);
+        let seq = self.mark(Change::Animation, last);
+        let value = Framed::new(&animation.encode());
+        self.animation = Some(Stamped { seq, value });
+    }
+
+    pub(crate) fn set_target(&mut self, value: [f64; 3]) {
+        let last = self.target.as_ref().map_or(0, |t| t.seq);
+        let seq = self.mark(Change::Target, last);
+        self.target = Some(Stamped { seq, value });
+    }
+
+    pub(crate) fn add_button(&mut self, name: &str, keycode: &str) -> Result<()> {
+        if let Some(index) = self.controls.add_button(name, keycode)? {
+            self.mark_control(index);
+        }
+        Ok(())
+    }
+    pub(crate) fn add_slider(&mut self, name: &str, slider: Slider) -> Result<()> {
+        let index = self.controls.add_slider(name, slider)?;
+        self.mark_control(index);
+        Ok(())
+    }
+    fn mark_control(&mut self, index: usize) {
+        let last = self.controls.changed(index).unwrap_or(0);
+        let seq = self.mark(Change::Control(index), last);
+        self.controls.stamp(index, seq);
+    }
+    /// Sets a slider and tells all pages.
+    pub(crate) fn set_slider_value(&mut self, name: &str, value: f64) -> Result<()> {
+        if let Some(index) = self.controls.set_slider(name, value)? {
+            let last = self.controls.valued(index).unwrap_or(0);
+            let seq = self.mark(Change::ControlValue(index), last);
+            self.controls.stamp_value(index, seq);
+        }
+        Ok(())
+    }
+    pub(crate) fn delete_control(&mut self, kind: &str, name: &str) -> Result<()> {
+        self.controls.remove(kind, name)?;
+        self.mark_control_deletion(name.into());
+        Ok(())
+    }
+    pub(crate) fn delete_controls(&mut self) {
+        for name in self.controls.clear() {
+            self.mark_control_deletion(name);
+        }
+    }
+    fn mark_control_deletion(&mut self, name: String) {
+        let seq = self.mark(Change::ControlDeletion, 0);
+        if self.listeners > 0 {
+            let forgotten = self.controls.keep_deletion(seq, name, MAX_DELETIONS);
+            self.forgotten = self.forgotten.max(forgotten);
+        }
+    }
+
+    /// A page connects: changes are listed from now on.
+    pub(crate) fn listen(&mut self) {
+        if self.listeners == 0 {
+            self.batched = self.seq;
+        }
+        self.listeners += 1;
+    }
+    /// A page is gone.
+    pub(crate) fn leave(&mut self) {
+        self.listeners -= 1;
+        if self.listeners == 0 {
+            self.changes = Vec::new();
+            self.deletions = VecDeque::new();
+            self.events = VecDeque::new();
+            self.controls.forget_deletions(self.seq);
+            (self.batched, self.forgotten) = (self.seq, self.seq);
+        }
+    }
+    /// Forgets what every page has seen.
+    pub(crate) fn forget(&mut self, seen: u64) {
+        while self.deletions.front().is_some_and(|(seq, _)| *seq <= seen) {
+            self.deletions.pop_front();
+        }
+        while self.events.front().is_some_and(|(seq, _)| *seq <= seen) {
+            self.events.pop_front();
+        }
+        self.controls.forget_deletions(seen);
+    }
+    /// Whether something changed since the last batch.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.seq > self.batched
+    }
+
+    /// What changed since the last batch, for pages that have seen that batch.
+    pub(crate) fn next_batch(&mut self, encodings: &[Encoding]) -> Batch {
+        let from = self.batched;
+        let changes = std::mem::take(&mut self.changes);
+        let batch = Batch::new(self, from, &changes, encodings);
+        self.changes = changes;
+        self.changes.clear();
+        self.batched = self.seq;
+        batch
+    }
+
+    /// What changed after `seen`, for a page that is behind. None if a part was forgotten.
+    pub(crate) fn changes_since(&self, seen: u64, encoding: Encoding) -> Option<Batch> {
+        if seen < self.forgotten {
+            return None;
+        }
+        let mut changes = Vec::new();
+        let mut add = |seq: u64, change| {
+            if seq > seen {
+                changes.push((seq, change));
+            }
+        };
+        for (id, node) in self.in_tree_order() {
+            add(node.created, Change::Created(id));
+            if let Some(object) = &node.object {
+                add(object.seq, Change::Object(id));
+            }
+            if let Some(transform) = &node.transform {
+                add(transform.seq, Change::Transform(id));
+            }
+            for (i, (_, property)) in node.properties.iter().enumerate() {
+                add(property.seq, Change::Property(id, i));
+            }
+        }
+        for (seq, _) in &self.deletions {
+            add(*seq, Change::Deletion);
+        }
+        for (seq, _) in &self.events {
+            add(*seq, Change::Event);
+        }
+        self.controls.for_each_change(&mut add);
+        if let Some(animation) = &self.animation {
+            add(animation.seq, Change::Animation);
+        }
+        if let Some(target) = &self.target {
+            add(target.seq, Change::Target);
+        }
+        Some(Batch::new(self, seen, &changes, &[encoding]))
+    }
+
+    /// The number of the change that set what `change` names now; None if it is gone.
+    pub(crate) fn current(&self, seq: u64, change: Change) -> Option<u64> {
+        match change {
+            Change::Created(id) => Some(self.node(id)?.created),
+            Change::Object(id) => Some(self.node(id)?.object.as_ref()?.seq),
+            Change::Transform(id) => Some(self.node(id)?.transform.as_ref()?.seq),
+            Change::Property(id, i) => Some(self.node(id)?.properties.get(i)?.1.seq),
+            Change::Deletion | Change::Event | Change::ControlDeletion => Some(seq),
+            Change::Control(i) => self.controls.changed(i),
+            Change::ControlValue(i) => self.controls.valued(i),
+            Change::Animation => Some(self.animation.as_ref()?.seq),
+            Change::Target => Some(self.target.as_ref()?.seq),
+        }
+    }
+    pub(crate) fn deletion(&self, seq: u64) -> Option<&str> {
+        find(&self.deletions, seq).map(|path| &**path)
+    }
+    pub(crate) fn event_at(&self, seq: u64) -> Option<&Framed> {
+        find(&self.events, seq)
+    }
+}
+
+/// The entry of a number in a list ordered by numbers.
+fn find<V>(list: &VecDeque<(u64, V)>, seq: u64) -> Option<&V> {
+    let at = list.binary_search_by_key(&seq, |(s, _)| *s).ok()?;
+    Some(&list[at].1)
+}

@@ -1,0 +1,262 @@
+//! The HTTP side: the page, assets, and the upgrade to websockets.
+
+use super::{Shared, client, origin};
+use crate::meshcat::asset;
+use crate::meshcat::batch::Encoding;
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+/// Connections beside the pages' own, for their requests.
+const SPARE_CONNECTIONS: usize = 256;
+/// The time within which a request has to be there.
+const REQUEST_TIME: Duration = Duration::from_secs(10);
+
+type Reply = Response<Full<Bytes>>;
+
+/// Accepts connections for as long as the server runs.
+pub(super) async fn accept(
+    shared: &Arc<Shared>,
+    listener: TcpListener,
+    stopped: watch::Receiver<bool>,
+) {
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Out of file descriptors, or a connection that ended before it began.
+                tracing::debug!("Meshcat could not accept a connection: {error}");
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                continue;
+            }
+        };
+        let limit = shared
+            .params
+            .max_connections
+            .saturating_add(SPARE_CONNECTIONS);
+        if shared.connections.load(Ordering::Relaxed) >= limit {
+            tracing::debug!("Meshcat refused a connection, there are {limit}");
+            continue;
+        }
+        // Poses are small and wait for nothing.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!("no TCP_NODELAY: {error}");
+        }
+        shared.connections.fetch_add(1, Ordering::Relaxed);
+        let (shared, stopped) = (shared.clone(), stopped.clone());
+        tokio::spawn(async move {
+            let service = service_fn(|request| answer(shared.clone(), stopped.clone(), request));
+            let connection = hyper::server::conn::http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(REQUEST_TIME)
+                .max_buf_size(16 << 10)
+                .serve_connection(TokioIo::new(stream), service)
+                .with_upgrades();
+            if let Err(error) = connection.await {
+                tracing::debug!("an HTTP connection ended: {error}");
+            }
+            shared.connections.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+}
+
+async fn answer(
+    shared: Arc<Shared>,
+    stopped: watch::Receiver<bool>,
+    mut request: Request<Incoming>,
+) -> Result<Reply, Infallible> {
+    let host = text(request.headers(), header::HOST).map(str::to_owned);
+    let url = &shared.web_url();
+    if !origin::is_host_allowed(&shared.params, url, host.as_deref()) {
+        let name = host.unwrap_or_default();
+        let name: String = name.escape_debug().take(100).collect();
+        return Ok(plain(
+            StatusCode::FORBIDDEN,
+            format!(
+                "This server answers by the names of its own machine, not by '{name}'. \
+                 Name the host in MeshcatParams::host or web_url_pattern.\n"
+            ),
+        ));
+    }
+    if is_upgrade(request.headers()) {
+        return Ok(upgrade(shared, stopped, &mut request, host.as_deref()));
+    }
+    if request.method() != Method::GET {
+        return Ok(not_found());
+    }
+    Ok(get(&shared, request.uri().path()))
+}
+
+fn get(shared: &Shared, path: &str) -> Reply {
+    match path {
+        "/" | "/index.html" | "/meshcat.html" => match shared.page.live() {
+            Ok(page) => html(page),
+            Err(error) => plain(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
+        },
+        "/favicon.ico" => reply(StatusCode::OK, "image/svg+xml", ICON.into()),
+        "/download" => match super::super::static_page::html(shared) {
+            Ok(page) => {
+                let mut reply = html(page);
+                let name = HeaderValue::from_static("attachment; filename=\"meshcat.html\"");
+                reply
+                    .headers_mut()
+                    .insert(header::CONTENT_DISPOSITION, name);
+                reply
+            }
+            Err(error) => plain(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
+        },
+        _ => {
+            let path = path.trim_start_matches('/');
+            if let Some(key) = path.strip_prefix(asset::PREFIX) {
+                return content(shared, key);
+            }
+            match shared.page.file(path) {
+                Some((kind, bytes)) => no_cache(reply(StatusCode::OK, kind, bytes)),
+                None => not_found(),
+            }
+        }
+    }
+}
+
+/// An asset by the hash of its content.
+fn content(shared: &Shared, key: &str) -> Reply {
+    if !asset::is_key(key) {
+        let what = "expected 64 hexadecimal digits\n".to_owned();
+        return plain(StatusCode::BAD_REQUEST, what);
+    }
+    let Some(asset) = shared.assets.get(key) else {
+        return not_found();
+    };
+    let kind = "application/octet-stream";
+    let mut reply = reply(StatusCode::OK, kind, asset.content.clone());
+    let for_ever = HeaderValue::from_static("public, max-age=604800, immutable");
+    reply.headers_mut().insert(header::CACHE_CONTROL, for_ever);
+    reply
+}
+
+fn is_upgrade(headers: &HeaderMap) -> bool {
+    text(headers, header::UPGRADE).is_some_and(|u| u.eq_ignore_ascii_case("websocket"))
+}
+
+/// Answers the opening handshake (RFC 6455, section 4.2) and serves the page from then on.
+fn upgrade(
+    shared: Arc<Shared>,
+    stopped: watch::Receiver<bool>,
+    request: &mut Request<Incoming>,
+    host: Option<&str>,
+) -> Reply {
+    let headers = request.headers();
+    let bad = |what: &str| plain(StatusCode::BAD_REQUEST, format!("websocket: {what}\n"));
+    if request.method() != Method::GET {
+        return bad("expected a GET request");
+    }
+    if text(headers, header::SEC_WEBSOCKET_VERSION) != Some("13") {
+        let mut reply = bad("expected version 13");
+        *reply.status_mut() = StatusCode::UPGRADE_REQUIRED;
+        let version = HeaderValue::from_static("13");
+        reply
+            .headers_mut()
+            .insert(header::SEC_WEBSOCKET_VERSION, version);
+        return reply;
+    }
+    let Some(key) = text(headers, header::SEC_WEBSOCKET_KEY).filter(|k| k.len() == 24) else {
+        return bad("expected a key of 16 bytes");
+    };
+    let from = text(headers, header::ORIGIN);
+    if !origin::is_origin_allowed(&shared.params, &shared.web_url(), host, from) {
+        let from: String = from.unwrap_or_default().escape_debug().take(100).collect();
+        tracing::warn!("refused a page of the site '{from}'");
+        return plain(
+            StatusCode::FORBIDDEN,
+            format!(
+                "Pages of '{from}' may not connect; MeshcatParams::allowed_origins can allow it.\n"
+            ),
+        );
+    }
+    if shared.num_clients() >= shared.params.max_connections {
+        return plain(
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!(
+                "{} pages are connected already (MeshcatParams::max_connections).\n",
+                shared.params.max_connections
+            ),
+        );
+    }
+    let accept = tungstenite::handshake::derive_accept_key(key.as_bytes());
+    let batched = request
+        .uri()
+        .query()
+        .is_some_and(|q| q.split('&').any(|p| p == "batch=1"));
+    let encoding = if batched {
+        Encoding::Batched
+    } else {
+        Encoding::Standard
+    };
+    let upgraded = hyper::upgrade::on(request);
+    tokio::spawn(async move {
+        match upgraded.await.map(|u| u.downcast::<TokioIo<TcpStream>>()) {
+            Ok(Ok(parts)) => {
+                let stream = parts.io.into_inner();
+                client::serve(shared, stream, parts.read_buf, encoding, stopped).await;
+            }
+            Ok(Err(_)) => tracing::error!("an upgraded connection is no TCP stream"),
+            Err(error) => tracing::debug!("a page left before it connected: {error}"),
+        }
+    });
+    let mut reply = Response::new(Full::default());
+    *reply.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = reply.headers_mut();
+    headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    if let Ok(accept) = HeaderValue::from_str(&accept) {
+        headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
+    }
+    reply
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn reply(status: StatusCode, kind: &'static str, body: Bytes) -> Reply {
+    let mut reply = Response::new(Full::new(body));
+    *reply.status_mut() = status;
+    let headers = reply.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    let nosniff = HeaderValue::from_static("nosniff");
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
+    reply
+}
+fn no_cache(mut reply: Reply) -> Reply {
+    let no_cache = HeaderValue::from_static("no-cache");
+    reply.headers_mut().insert(header::CACHE_CONTROL, no_cache);
+    reply
+}
+fn html(page: String) -> Reply {
+    no_cache(reply(
+        StatusCode::OK,
+        "text/html; charset=utf-8",
+        page.into(),
+    ))
+}
+fn plain(status: StatusCode, text: String) -> Reply {
+    no_cache(reply(status, "text/plain; charset=utf-8", text.into()))
+}
+fn not_found() -> Reply {
+    plain(StatusCode::NOT_FOUND, "not found\n".into())
+}
+
+/// A leaf of tarragon.
+const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 32 32\">\
+    <path d=\"M5 27C5 13 13 5 27 5C27 19 19 27 5 27Z\" fill=\"#4c9a5b\"/>\
+    <path d=\"M4 28L20 12\" stroke=\"#f4f4ee\" stroke-width=\"2\"/></svg>";
