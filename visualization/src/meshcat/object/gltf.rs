@@ -115,7 +115,7 @@ impl Document<'_> {
         while at + 8 <= length {
             let size = number(at).unwrap_or_default();
             let start = at + 8;
-            let end = start + size;
+            let end = start.saturating_add(size);
             if end > length {
                 return Err(self.error(format!(
                     "the chunk at byte {at} has {} bytes, {size} are expected from its header",

@@ -85,14 +85,7 @@ pub(crate) fn surface_mesh(
 ) -> Result<Object> {
     let triangles = mesh.triangles();
     let faces = (triangles.len(), triangles.iter().map(|t| t.vertices()));
-    surface(
-        e,
-        "a TriangleSurfaceMesh",
-        mesh.vertices(),
-        faces,
-        None,
-        style,
-    )
+    surface(e, "set_surface_mesh", mesh.vertices(), faces, None, style)
 }
 
 /// The surface through the points whose coordinates (m) are the elements of `x`, `y` and `z`. Points next

@@ -2,6 +2,7 @@
 
 mod captures;
 mod files;
+mod gltf;
 mod surfaces;
 
 use super::*;

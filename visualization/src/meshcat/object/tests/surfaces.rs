@@ -191,11 +191,11 @@ fn points_that_are_not_finite_are_left_out_with_their_colours() {
     );
     // As pydrake 1.51 sends these colours.
     let sent: [f32; 6] = [
-        0.003921568859368563,
-        0.007843137718737125,
-        0.0117647061124444,
-        0.3921568691730499,
-        0.9960784316062927,
+        0.003_921_569,
+        0.007_843_138,
+        0.011_764_706,
+        0.392_156_87,
+        0.996_078_43,
         1.0,
     ];
     let colors = at(&object, "geometries.0.data.attributes.color.array");
