@@ -1,0 +1,124 @@
+// Playing an animation: the clock, and giving the sampled values to the scene.
+
+import type { Log } from "./log";
+import type { Value } from "./msgpack";
+import { type Clip, position, sample } from "./playback";
+import { getProperty, setProperty } from "./properties";
+import type { Tree } from "./tree";
+
+interface Saved {
+  path: string;
+  property: string;
+  value: Value;
+}
+
+export class Player {
+  clip: Clip | null = null;
+  playing = false;
+  /** Times real time. */
+  speed = 1;
+  /** Within the clip, in seconds. */
+  time = 0;
+  /** Told whenever any of the above has changed. */
+  changed: () => void = () => undefined;
+
+  /** Seconds of the clip's clock since it began to play, over all repetitions. */
+  private elapsed = 0;
+  private last: number | null = null;
+  /** What the scene was like before. */
+  private saved: Saved[] = [];
+
+  constructor(
+    private readonly tree: Tree,
+    private readonly log: Log,
+    private readonly request: () => void,
+  ) {}
+
+  /** Replaces the animation; one without tracks is none. */
+  load(clip: Clip | null): void {
+    this.clip = clip !== null && clip.tracks.length > 0 ? clip : null;
+    this.playing = false;
+    this.saved = [];
+    this.seek(0, false);
+    if (this.clip?.play === true) this.play();
+  }
+
+  play(): void {
+    const { clip } = this;
+    if (clip === null) return;
+    if (this.saved.length === 0) this.save(clip);
+    if (position(clip, this.elapsed).finished) this.elapsed = 0;
+    this.playing = true;
+    this.last = null;
+    this.changed();
+    this.request();
+  }
+
+  pause(): void {
+    this.playing = false;
+    this.changed();
+  }
+
+  /** Goes to `time` within the first pass of the clip and shows it, unless `show` is false. */
+  seek(time: number, show = true): void {
+    const { clip } = this;
+    this.elapsed = Math.min(Math.max(0, time), clip?.duration ?? 0);
+    this.time = this.elapsed;
+    if (show && clip !== null) {
+      if (this.saved.length === 0) this.save(clip);
+      this.apply(clip);
+    }
+    this.changed();
+    this.request();
+  }
+
+  /** Puts the scene as it was before the animation and the clock to its beginning. */
+  reset(): void {
+    this.playing = false;
+    this.elapsed = 0;
+    this.time = 0;
+    for (const { path, property, value } of this.saved) this.set(path, property, value);
+    this.saved = [];
+    this.changed();
+    this.request();
+  }
+
+  /** Called in every frame; true while another one is needed. */
+  step(now: number): boolean {
+    const { clip } = this;
+    if (!this.playing || clip === null) return false;
+    this.elapsed += this.last === null ? 0 : (now - this.last) * this.speed;
+    this.last = now;
+    const { time, finished } = position(clip, this.elapsed);
+    this.time = time;
+    this.apply(clip);
+    if (finished) {
+      if (clip.clampWhenFinished) this.playing = false;
+      else this.reset();
+    }
+    this.changed();
+    return this.playing;
+  }
+
+  private save(clip: Clip): void {
+    for (const { path, property } of clip.tracks) {
+      const node = this.tree.find(path);
+      const value = node === null ? null : getProperty(node.object, property);
+      if (value !== null) this.saved.push({ path, property, value });
+    }
+  }
+
+  private apply(clip: Clip): void {
+    for (const track of clip.tracks) this.set(track.path, track.property, sample(track, this.time));
+  }
+
+  private set(path: string, property: string, value: Value): void {
+    // What is not there is not made: the animation may speak of objects that have been deleted.
+    if (this.tree.find(path) === null) return;
+    try {
+      setProperty(this.tree, path, property, value);
+    } catch (error) {
+      this.log.failure(`animation of ${path}`, error);
+    }
+  }
+}

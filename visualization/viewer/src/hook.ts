@@ -1,0 +1,54 @@
+// `window.tarragon`: what tests in a browser look at. README.md describes it; it stays as it is.
+
+import type { Camera, Object3D, Scene, WebGLRenderer } from "three";
+
+import type { Node, Tree } from "./tree";
+
+export interface TreeJson {
+  path: string;
+  type: string;
+  visible: boolean;
+  /** The local matrix, 16 numbers by columns. */
+  matrix: number[];
+  children: TreeJson[];
+}
+
+export interface Hook {
+  readonly scene: Scene;
+  readonly camera: Camera;
+  readonly renderer: WebGLRenderer;
+  tree(): TreeJson;
+  node(path: string): Object3D | null;
+  readonly messages: number;
+  readonly errors: string[];
+  readonly connected: boolean;
+  /** Objects that are still being read from files. */
+  readonly loading: number;
+  renderNow(): void;
+}
+
+declare global {
+  interface Window {
+    tarragon: Hook;
+  }
+}
+
+function describe(node: Node): TreeJson {
+  const { object } = node;
+  if (object.matrixAutoUpdate) object.updateMatrix();
+  return {
+    path: node.path,
+    type: object.type,
+    visible: object.visible,
+    matrix: [...object.matrix.elements],
+    children: [...node.children.values()].map(describe),
+  };
+}
+
+/** The part of the hook that the tree answers. */
+export function treeHook(tree: Tree): Pick<Hook, "tree" | "node"> {
+  return {
+    tree: () => describe(tree.root),
+    node: (path) => tree.find(path)?.object ?? null,
+  };
+}

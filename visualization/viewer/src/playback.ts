@@ -1,0 +1,153 @@
+// Animations as numbers: values between keys, and where a clip stands after a time of playing.
+
+import { array, asNumbers, boolean, booleanOr, type Fields, isMap, map, number, numberOr, Refused, string } from "./check";
+
+/** How a track goes from key to key: by steps, along a line, or along the shortest rotation. */
+export type Interpolation = "step" | "linear" | "rotation";
+
+export type Sample = boolean | number | number[];
+
+export interface Track {
+  path: string;
+  property: string;
+  interpolation: Interpolation;
+  /** Seconds, ascending. */
+  times: number[];
+  values: Sample[];
+}
+
+/** The loop modes by the numbers that three gives them. */
+export const LOOP_ONCE = 2200;
+export const LOOP_REPEAT = 2201;
+export const LOOP_PING_PONG = 2202;
+
+export interface Clip {
+  tracks: Track[];
+  /** Seconds; of the longest track. */
+  duration: number;
+  play: boolean;
+  loopMode: number;
+  repetitions: number;
+  clampWhenFinished: boolean;
+}
+
+const INTERPOLATION: Record<string, Interpolation> = {
+  boolean: "step",
+  number: "linear",
+  vector: "linear",
+  vector3: "linear",
+  quaternion: "rotation",
+};
+
+function readTrack(path: string, fps: number, track: Fields): Track | null {
+  const name = string(track, "name");
+  const kind = string(track, "type");
+  const interpolation = INTERPOLATION[kind];
+  if (interpolation === undefined || !name.startsWith(".")) {
+    throw new Refused(`track "${name}" of ${path} has the unknown type "${kind}" or no "." before its name`);
+  }
+  const keys = array(track, "keys").map((key, i) => {
+    if (!isMap(key)) throw new Refused(`key ${i} of track "${name}" of ${path} is not a map`);
+    const raw = key["value"];
+    const value = typeof raw === "boolean" || typeof raw === "number" ? raw : asNumbers(raw);
+    if (value === null || (kind === "boolean") !== (typeof value === "boolean")) {
+      throw new Refused(`key ${i} of track "${name}" of ${path} has no value of type ${kind}`);
+    }
+    return { time: number(key, "time") / fps, value };
+  });
+  keys.sort((a, b) => a.time - b.time);
+  const first = keys[0];
+  if (first === undefined) return null;
+  const width = (value: Sample): number => (Array.isArray(value) ? value.length : -1);
+  const expected = kind === "quaternion" ? 4 : kind === "vector3" ? 3 : width(first.value);
+  if (keys.some((key) => width(key.value) !== expected)) {
+    throw new Refused(`the keys of track "${name}" of ${path} have different lengths`);
+  }
+  return {
+    path,
+    property: name.slice(1),
+    interpolation,
+    times: keys.map((key) => key.time),
+    values: keys.map((key) => key.value),
+  };
+}
+
+/** The clip of a `set_animation` message. */
+export function readClip(message: Fields): Clip {
+  const tracks: Track[] = [];
+  for (const entry of array(message, "animations")) {
+    if (!isMap(entry)) throw new Refused('"animations" has an element that is not a map');
+    const path = string(entry, "path");
+    const clip = map(entry, "clip");
+    const fps = number(clip, "fps");
+    if (!(fps > 0)) throw new Refused(`"fps" of ${path}: more than 0 expected, found ${fps}`);
+    for (const track of array(clip, "tracks")) {
+      if (!isMap(track)) throw new Refused(`a track of ${path} is not a map`);
+      const read = readTrack(path, fps, track);
+      if (read !== null) tracks.push(read);
+    }
+  }
+  const options = isMap(message["options"]) ? message["options"] : {};
+  const duration = tracks.reduce((most, track) => Math.max(most, track.times.at(-1) ?? 0), 0);
+  return {
+    tracks,
+    duration,
+    play: "play" in options ? boolean(options, "play") : true,
+    loopMode: numberOr(options, "loopMode", LOOP_REPEAT),
+    repetitions: Math.max(1, Math.floor(numberOr(options, "repetitions", 1))),
+    clampWhenFinished: booleanOr(options, "clampWhenFinished", true),
+  };
+}
+
+/** Spherical interpolation the short way round (Shoemake 1985), both ends of unit length. */
+export function slerp(a: number[], b: number[], t: number): number[] {
+  let dot = a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0);
+  const sign = dot < 0 ? -1 : 1;
+  dot = Math.min(1, dot * sign);
+  const angle = Math.acos(dot);
+  // Below this the sines lose more than the straight line does.
+  const near = angle < 1e-4;
+  const wa = near ? 1 - t : Math.sin((1 - t) * angle) / Math.sin(angle);
+  const wb = sign * (near ? t : Math.sin(t * angle) / Math.sin(angle));
+  const out = a.map((x, i) => wa * x + wb * (b[i] ?? 0));
+  const norm = Math.hypot(...out);
+  return out.map((x) => x / norm);
+}
+
+/** The value of a track; before the first key and after the last one it is theirs. */
+export function sample(track: Track, time: number): Sample {
+  const { times, values } = track;
+  let low = 0;
+  let high = times.length;
+  // The first key after `time`.
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] as number) <= time) low = middle + 1;
+    else high = middle;
+  }
+  const before = values[Math.max(0, low - 1)] as Sample;
+  const after = values[low];
+  if (low === 0 || after === undefined || track.interpolation === "step") return before;
+  const start = times[low - 1] as number;
+  const t = (time - start) / ((times[low] as number) - start);
+  if (typeof before === "number" && typeof after === "number") return before + t * (after - before);
+  if (Array.isArray(before) && Array.isArray(after)) {
+    if (track.interpolation === "rotation") return slerp(before, after, t);
+    return before.map((x, i) => x + t * ((after[i] as number) - x));
+  }
+  return before;
+}
+
+/** Where a clip stands that has been playing for `elapsed` seconds: its time, and whether that was all. */
+export function position(clip: Clip, elapsed: number): { time: number; finished: boolean } {
+  const { duration, loopMode } = clip;
+  const passes = loopMode === LOOP_ONCE ? 1 : clip.repetitions;
+  if (duration <= 0) return { time: 0, finished: true };
+  const pingPong = loopMode === LOOP_PING_PONG;
+  if (elapsed >= passes * duration) {
+    return { time: pingPong && passes % 2 === 0 ? 0 : duration, finished: true };
+  }
+  const pass = Math.floor(elapsed / duration);
+  const within = elapsed - pass * duration;
+  return { time: pingPong && pass % 2 === 1 ? duration - within : within, finished: false };
+}

@@ -1,0 +1,68 @@
+// How fast the page draws and the simulation runs.
+
+import type { WebGLRenderer } from "three";
+
+import { el } from "./dom";
+
+const COLUMNS = 120;
+const HEIGHT = 32;
+
+export class Stats {
+  readonly element = el("div", { class: "stats card", role: "group", "aria-label": "Statistics", hidden: true });
+  private readonly text = el("output", {});
+  private readonly rateText = el("output", {});
+  private readonly chart = el("canvas", { width: COLUMNS, height: HEIGHT, role: "img", "aria-label": "Realtime rate over time" });
+  /** In percent of real time, the latest last; one column each. */
+  private readonly rates: number[] = [];
+  private frames: number[] = [];
+
+  constructor(private readonly renderer: WebGLRenderer) {
+    const rate = el("div", { class: "rate", hidden: true }, this.rateText, this.chart);
+    this.element.append(this.text, rate);
+    window.setInterval(() => this.update(), 500);
+  }
+
+  show(shown: boolean): void {
+    this.element.hidden = !shown;
+    this.update();
+  }
+
+  frame(now: number): void {
+    this.frames.push(now);
+  }
+
+  /** A rate as the server tells it: 1 is real time. */
+  rate(rate: number): void {
+    this.rates.push(100 * rate);
+    if (this.rates.length > COLUMNS) this.rates.shift();
+    this.draw();
+  }
+
+  private update(): void {
+    if (this.element.hidden) return;
+    const now = performance.now() / 1000;
+    this.frames = this.frames.filter((time) => time > now - 1);
+    const { calls, triangles } = this.renderer.info.render;
+    const fps = this.frames.length === 0 ? "idle" : `${this.frames.length} fps`;
+    this.text.textContent = `${fps} · ${calls} calls · ${triangles.toLocaleString("en")} triangles`;
+  }
+
+  private draw(): void {
+    const last = this.rates.at(-1);
+    const context = this.chart.getContext("2d");
+    if (last === undefined || context === null) return;
+    (this.chart.parentElement as HTMLElement).hidden = false;
+    this.rateText.textContent = `realtime rate ${last.toFixed(0)} %`;
+    const most = Math.max(110, ...this.rates);
+    context.clearRect(0, 0, COLUMNS, HEIGHT);
+    const style = getComputedStyle(this.element);
+    context.fillStyle = style.getPropertyValue("--accent");
+    this.rates.forEach((rate, i) => {
+      const height = Math.max(1, (rate / most) * HEIGHT);
+      context.fillRect(COLUMNS - this.rates.length + i, HEIGHT - height, 1, height);
+    });
+    // Real time.
+    context.fillStyle = style.getPropertyValue("--muted");
+    context.fillRect(0, HEIGHT - (100 / most) * HEIGHT, COLUMNS, 1);
+  }
+}

@@ -1,0 +1,168 @@
+// The scene tree: named nodes below a root whose axes turn the messages' z-up world into three's y-up one.
+
+import { Group, Matrix4, Object3D, Scene } from "three";
+
+import { Refused } from "./check";
+import { disposeTree } from "./dispose";
+import { setFactor } from "./opacity";
+import { MAX_LEVELS, names, OBJECT } from "./paths";
+
+export class Node {
+  readonly children = new Map<string, Node>();
+  /** The factor set with `modulated_opacity` here, for what is set below later on. */
+  factor: number | null = null;
+  /** While an object is being loaded: what was said about it in the meantime. */
+  deferred: (() => void)[] | null = null;
+  /** Counts the objects asked for, so that one that loads slowly does not replace a later one. */
+  generation = 0;
+
+  constructor(
+    readonly name: string,
+    readonly parent: Node | null,
+    public object: Object3D,
+  ) {}
+
+  get path(): string {
+    return this.parent === null ? "" : `${this.parent.path}/${this.name}`;
+  }
+
+  /** Does `change` to the object: now, or once it is loaded. */
+  whenLoaded(change: () => void): void {
+    if (this.deferred === null) change();
+    else this.deferred.push(change);
+  }
+}
+
+const scratch = new Matrix4();
+
+/** Gives `object` a matrix, as position, rotation and scale unless it shears. */
+export function setMatrix(object: Object3D, elements: number[]): void {
+  object.matrix.fromArray(elements);
+  object.matrix.decompose(object.position, object.quaternion, object.scale);
+  scratch.compose(object.position, object.quaternion, object.scale);
+  const largest = Math.max(1, ...elements.map(Math.abs));
+  object.matrixAutoUpdate = scratch.elements.every((x, i) => Math.abs(x - (elements[i] as number)) <= 1e-9 * largest);
+  object.matrixWorldNeedsUpdate = true;
+}
+
+export class Tree {
+  readonly scene = new Scene();
+  readonly root: Node;
+  /** Changes whenever a node comes, goes or gets another object: what a list of nodes is compared by. */
+  structure = 0;
+
+  /** `removed` is told about every object that leaves the scene, before it is disposed of. */
+  constructor(private readonly removed: (object: Object3D) => void) {
+    this.scene.name = "Scene";
+    // z-up to y-up.
+    this.scene.quaternion.set(-Math.SQRT1_2, 0, 0, Math.SQRT1_2);
+    this.root = new Node("", null, this.scene);
+  }
+
+  /** The node at `path`, null if there is none. */
+  find(path: string): Node | null {
+    let node: Node | undefined = this.root;
+    for (const name of names(path)) {
+      node = node.children.get(name);
+      if (node === undefined) return null;
+    }
+    return node;
+  }
+
+  /** The node at `path`, which is made where it is missing. */
+  reach(path: string): Node {
+    const list = names(path);
+    if (list.length > MAX_LEVELS) throw new Refused(`a path of ${list.length} levels, at most ${MAX_LEVELS} are possible`);
+    let node = this.root;
+    for (const name of list) {
+      let child = node.children.get(name);
+      if (child === undefined) {
+        child = new Node(name, node, new Group());
+        child.object.name = name;
+        node.object.add(child.object);
+        node.children.set(name, child);
+        this.structure++;
+      }
+      node = child;
+    }
+    return node;
+  }
+
+  /** Puts `object` at `path`/<object>, in place of what is there. */
+  setObject(path: string, object: Object3D): Node {
+    const node = this.reach(`${path}/${OBJECT}`);
+    node.generation++;
+    node.deferred = null;
+    this.replace(node, object);
+    return node;
+  }
+
+  /**
+   * As `setObject` with what `load` will give. Until then the last object stays, and what is said about the new one
+   * waits. `done` is called at the end, with the error if there was one; then the last object stays.
+   */
+  setObjectLater(path: string, load: Promise<Object3D>, done: (error: unknown) => void): void {
+    const node = this.reach(`${path}/${OBJECT}`);
+    const generation = ++node.generation;
+    node.deferred = [];
+    const current = (): boolean => node.generation === generation && this.find(node.path) === node;
+    load
+      .then((object) => {
+        if (!current()) {
+          disposeTree(object);
+          return;
+        }
+        const deferred = node.deferred ?? [];
+        node.deferred = null;
+        this.replace(node, object);
+        for (const change of deferred) change();
+      })
+      .then(
+        () => done(null),
+        (error: unknown) => {
+          if (current()) node.deferred = null;
+          done(error ?? "failed");
+        },
+      );
+  }
+
+  private replace(node: Node, object: Object3D): void {
+    const old = node.object;
+    for (const child of node.children.values()) object.add(child.object);
+    object.name = OBJECT;
+    node.parent?.object.remove(old);
+    node.parent?.object.add(object);
+    node.object = object;
+    for (let above: Node | null = node; above !== null; above = above.parent) {
+      if (above.factor !== null) {
+        setFactor(object, above.factor);
+        break;
+      }
+    }
+    this.removed(old);
+    disposeTree(old);
+    this.structure++;
+  }
+
+  /** Deletes `path` and everything below it. The root stays, and what is not there is gone already. */
+  delete(path: string): void {
+    const node = this.find(path);
+    if (node === null || node.parent === null) return;
+    node.parent.children.delete(node.name);
+    node.parent.object.remove(node.object);
+    node.object.traverse((object) => this.removed(object));
+    disposeTree(node.object);
+    this.structure++;
+  }
+
+  /** Multiplies the opacity of everything at and below `node`, and of what will be set there. */
+  setFactor(node: Node, factor: number): void {
+    const forget = (below: Node): void => {
+      below.factor = null;
+      below.children.forEach(forget);
+    };
+    forget(node);
+    node.factor = factor;
+    setFactor(node.object, factor);
+  }
+}
