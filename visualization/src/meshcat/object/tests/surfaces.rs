@@ -213,3 +213,53 @@ fn points_that_are_not_finite_are_left_out_with_their_colours() {
         &["the point size is 0", "metres"],
     );
 }
+
+/// Numbers that are not finite would reach the page as such, which then has no bounds of the object.
+#[test]
+fn what_is_not_finite_leaves_gaps() {
+    let server = Server::default();
+    let e = &server.encoder();
+    let p = |x: f64| Vector3::new(x, 0.0, 0.0);
+    let points = [
+        p(0.0),
+        p(1.0),
+        p(f64::NAN),
+        p(2.0),
+        p(1e300),
+        p(3.0),
+        p(4.0),
+    ];
+    let object = decoded(line(e, &points, 1.0, grey()).unwrap());
+    assert_eq!(at(&object, "object.type").as_str(), Some("LineSegments"));
+    let xs = |object: &Value| -> Vec<f32> {
+        floats(at(object, POSITIONS))
+            .chunks(3)
+            .map(|p| p[0])
+            .collect()
+    };
+    assert_eq!(xs(&object), [0.0, 1.0, 3.0, 4.0]);
+    let object = line_segments(e, &points[..3], &points[3..6], 1.0, grey()).unwrap();
+    assert_eq!(xs(&decoded(object)), [0.0, 2.0]);
+
+    let faces = [[0, 1, 3], [1, 2, 3], [3, 4, 5], [3, 5, 6]];
+    let object = decoded(triangle_mesh(e, &points, &faces, &dark()).unwrap());
+    assert_eq!(indices(at(&object, INDEX)), [0, 1, 3, 3, 5, 6]);
+    assert_eq!(xs(&object), [0.0, 1.0, 0.0, 2.0, 0.0, 3.0, 4.0]);
+    let nowhere = [p(f64::NAN); 3];
+    let object = decoded(triangle_mesh(e, &nowhere, &[[0, 1, 2]], &dark()).unwrap());
+    assert_eq!(
+        (indices(at(&object, INDEX)).len(), xs(&object)),
+        (0, vec![0.0; 3])
+    );
+
+    // A corner of a grid is missing: one triangle of its cell, or two lines.
+    let x = DMatrix::from_fn(2, 3, |r, c| (3 * r + c) as f64);
+    let mut z = &x * 0.0;
+    z[(0, 0)] = f64::NAN;
+    let object = decoded(plot_surface(e, &x, &x, &z, &dark()).unwrap());
+    assert_eq!(indices(at(&object, INDEX)), [1, 3, 2, 2, 3, 4, 3, 5, 4]);
+    let object = decoded(plot_surface(e, &x, &x, &z, &wires()).unwrap());
+    let pairs = xs(&object);
+    assert!(!pairs.contains(&0.0));
+    assert_eq!(pairs[..8], [1.0, 2.0, 2.0, 5.0, 5.0, 4.0, 4.0, 3.0]);
+}
