@@ -108,9 +108,10 @@ fn animations_play() {
     meshcat
         .set_object("ball", &Sphere::new(0.2).unwrap().into(), orange)
         .unwrap();
+    // Half a minute, so that a slow machine sees it play.
     let mut animation = MeshcatAnimation::new(30.0).unwrap();
-    for frame in 0..=60 {
-        let x = Isometry3::translation(f64::from(frame) / 60.0, 0.0, 0.0);
+    for frame in (0..=900).step_by(30) {
+        let x = Isometry3::translation(f64::from(frame) / 900.0, 0.0, 0.0);
         animation.set_transform(frame, "ball", &x).unwrap();
     }
     animation.set_property(0, "ball", "visible", true).unwrap();
@@ -118,18 +119,33 @@ fn animations_play() {
     meshcat.set_animation(&animation);
     settle(&meshcat, &mut tab);
     let x = "window.tarragon.node('/drake/ball').position.x";
-    tab.wait(&format!("{x} > 0.01"));
+    tab.wait(&format!("{x} > 0"));
     let first = tab.eval(x).as_f64().unwrap();
     tab.wait(&format!("{x} > {first}"));
-    // Two seconds later it has stopped at its end.
-    tab.wait(&format!("Math.abs({x} - 1) < 1e-6"));
-    // Back to the middle.
-    let scrub = "document.querySelector('[aria-label=Animation] input[type=range]')";
+    let bar = "document.querySelector('[aria-label=Animation]')";
+    let scrub = |tab: &mut Tab, share: f64| {
+        tab.eval(&format!(
+            "{{ const s = {bar}.querySelector('input[type=range]'); s.value = {share} * Number(s.max); \
+             s.dispatchEvent(new Event('input', {{bubbles: true}})); }}"
+        ));
+    };
+    // Scrubbing stops it where it is put.
+    scrub(&mut tab, 0.5);
+    tab.wait(&format!("Math.abs({x} - 0.5) < 1e-6"));
+    assert_eq!(
+        tab.eval(&format!(
+            "{bar}.querySelector('button[title=Play]') !== null"
+        )),
+        true
+    );
+    // Played to its end, it stays there.
+    scrub(&mut tab, 0.99);
     tab.eval(&format!(
-        "{{ const s = {scrub}; s.value = (Number(s.min) + Number(s.max)) / 2; \
-         s.dispatchEvent(new Event('input', {{bubbles: true}})); }}"
+        "{bar}.querySelector('button[title=Play]').click()"
     ));
-    tab.wait(&format!("Math.abs({x} - 0.5) < 0.02"));
+    tab.wait(&format!(
+        "{x} === 1 && {bar}.querySelector('button[title=Play]')"
+    ));
     assert_eq!(tab.eval("window.tarragon.errors"), json!([]));
 }
 

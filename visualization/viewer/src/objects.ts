@@ -146,6 +146,8 @@ export function build(json: Fields, assets: Assets): Object3D | Promise<Object3D
   for (const material of maps(json, "materials")) {
     const type = string(material, "type");
     if (!MATERIAL_TYPES.has(type)) throw new Refused(`materials of type "${type}" are not built`);
+    // Edges have no normals to be lit by.
+    if (material["wireframe"] === true) material["type"] = "MeshBasicMaterial";
   }
   const loader = new Loader(assets.manager());
   const { geometries, materials, images, textures } = json;
