@@ -14,6 +14,7 @@
 //! | [`geometry`] | shapes, SceneGraph, proximity queries, render engines |
 //! | [`multibody`] | plants and robot description parsers |
 //! | [`sensors`] | cameras and image files |
+//! | [`visualization`] | the Meshcat server, its page, and the systems that feed it |
 //!
 //! ```
 //! use tarragon::prelude::*;
@@ -32,6 +33,7 @@ pub use tarragon_framework as framework;
 pub use tarragon_geometry as geometry;
 pub use tarragon_multibody as multibody;
 pub use tarragon_sensors as sensors;
+pub use tarragon_visualization as visualization;
 
 /// What most programs need.
 pub mod prelude {

@@ -1,12 +1,30 @@
 //! Simulations in a browser: the [`Meshcat`] server with its own page, and the systems that feed it.
 
+mod contact_visualizer;
+mod default_visualization;
 pub mod error;
 pub mod meshcat;
+mod meshcat_point_cloud_visualizer;
+mod meshcat_visualizer;
+mod sliders;
 
+pub use contact_visualizer::{ContactVisualizer, ContactVisualizerParams, ContactVisualizerPorts};
+pub use default_visualization::{
+    AppliedVisualization, VisualizationConfig, add_default_visualization,
+    apply_visualization_config,
+};
 pub use error::{Error, Result};
 pub use meshcat::{
     Gamepad, LoopMode, Meshcat, MeshcatAnimation, MeshcatParams, OrthographicCamera, PageCamera,
     PerspectiveCamera, PropertyTuple, PropertyValue, SideOfFaceToRender, SurfaceStyle,
+};
+pub use meshcat_point_cloud_visualizer::{
+    MeshcatPointCloudVisualizer, MeshcatPointCloudVisualizerPorts,
+};
+pub use meshcat_visualizer::{MeshcatVisualizer, MeshcatVisualizerParams, MeshcatVisualizerPorts};
+pub use sliders::{
+    JointSliders, JointSlidersParams, JointSlidersPorts, MeshcatPoseSliders,
+    MeshcatPoseSlidersParams, MeshcatPoseSlidersPorts, RunOptions, SliderValues,
 };
 
 /// What fuzzing calls: not part of the API.

@@ -212,6 +212,13 @@ impl Controls {
             None => Err(self.missing("slider", name)),
         }
     }
+    /// The value of a slider, if there is one of that name.
+    pub(crate) fn slider_value(&self, name: &str) -> Option<f64> {
+        match &self.find(name)?.1.kind {
+            Kind::Slider(slider) => Some(slider.value),
+            Kind::Button { .. } => None,
+        }
+    }
     /// Sets a slider to a value of its range. Returns its index, None if it had that value before.
     pub(crate) fn set_slider(&mut self, name: &str, value: f64) -> Result<Option<usize>> {
         if value.is_nan() {

@@ -9,6 +9,7 @@ mod control;
 mod controls_api;
 mod frame;
 mod msgpack;
+mod node;
 mod object;
 mod objects_api;
 mod params;
@@ -29,18 +30,21 @@ pub use object::{SideOfFaceToRender, SurfaceStyle};
 pub use params::{MeshcatParams, PropertyTuple};
 pub use property::PropertyValue;
 
+pub(crate) use node::NodeHandle;
+pub(crate) use object::Object;
+pub(crate) use path::full_path;
+pub(crate) use scene::Scene;
+pub(crate) use server::lock;
+
 use crate::error::{Error, Result};
 use nalgebra::{Isometry3, Matrix4};
-use object::Object;
-use path::full_path;
 use realtime_rate::RealtimeRate;
 use recording::Recording;
-use scene::{NodeId, Property, Scene};
-use server::{Inputs, Server, Shared, lock};
+use scene::Property;
+use server::{Inputs, Server, Shared};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
-use transform::Transform;
 
 /// Messages about the realtime rate that one call sends at most.
 const MAX_RATES: u64 = 64;
@@ -80,13 +84,6 @@ struct Handle {
     recording: Mutex<Recording>,
     /// Last, so that the thread ends after everything else here was dropped.
     _server: Server,
-}
-
-/// A node of the scene tree that is set again and again.
-#[derive(Clone, Debug)]
-pub(crate) struct NodeHandle {
-    path: Arc<str>,
-    id: NodeId,
 }
 
 impl Meshcat {
@@ -253,36 +250,14 @@ impl Meshcat {
     fn recording(&self) -> MutexGuard<'_, Recording> {
         lock(&self.0.recording)
     }
-    fn change<V>(&self, change: impl FnOnce(&mut Scene) -> V) -> V {
+    /// Changes the scene: several things at once, seen by pages together.
+    pub(crate) fn change<V>(&self, change: impl FnOnce(&mut Scene) -> V) -> V {
         self.0.shared.change(change)
     }
     /// Sets an encoded object.
     pub(crate) fn put(&self, path: &str, object: Object) {
         let path = full_path(path);
         self.change(|scene| scene.set_object(&path, object));
-    }
-
-    /// A handle for setting the transforms of a path many times.
-    pub(crate) fn node(&self, path: &str) -> NodeHandle {
-        let path = full_path(path);
-        let id = self.change(|scene| scene.node_at(&path));
-        let path = path.into();
-        NodeHandle { path, id }
-    }
-    /// Sets the poses of many paths at once. Paths that were deleted are made again.
-    pub(crate) fn set_transforms<'a>(
-        &self,
-        poses: impl IntoIterator<Item = (&'a mut NodeHandle, Isometry3<f64>)>,
-    ) {
-        self.change(|scene| {
-            for (node, pose) in poses {
-                let pose = Transform::Pose(pose);
-                if !scene.set_node_transform(node.id, pose) {
-                    node.id = scene.node_at(&node.path);
-                    scene.set_node_transform(node.id, pose);
-                }
-            }
-        });
     }
 }
 

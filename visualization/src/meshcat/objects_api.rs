@@ -1,7 +1,7 @@
 //! Objects of the scene.
 
 use super::Meshcat;
-use super::object::{self, Encoder, SurfaceStyle};
+use super::object::{self, Encoder, Object, SurfaceStyle};
 use crate::error::Result;
 use nalgebra::{DMatrix, Vector3};
 use tarragon_geometry::mesh::TriangleSurfaceMesh;
@@ -32,8 +32,11 @@ impl Meshcat {
     /// # Errors
     /// If the file of a mesh can not be read.
     pub fn set_object(&self, path: &str, shape: &Shape, rgba: Rgba) -> Result<()> {
-        self.put(path, object::shape(&self.encoder(), shape, rgba)?);
+        self.put(path, self.encode_shape(shape, rgba)?);
         Ok(())
+    }
+    pub(crate) fn encode_shape(&self, shape: &Shape, rgba: Rgba) -> Result<Object> {
+        object::shape(&self.encoder(), shape, rgba)
     }
     /// Shows a point cloud, with its colours or, if it has none, in `rgba`; `point_size` is 0.001 in
     /// Drake (m). Points that are not finite are left out.

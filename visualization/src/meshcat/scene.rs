@@ -188,12 +188,17 @@ impl Scene {
         self.nodes[id.index as usize].object = Some(Stamped { seq, value });
     }
 
-    /// Sets the transform of a node that exists; false if it was deleted.
+    /// Sets the transform of a node that exists; false if it was deleted. A transform that it has
+    /// already is no change.
     pub(crate) fn set_node_transform(&mut self, id: NodeId, value: Transform) -> bool {
         let Some(node) = self.node(id) else {
             return false;
         };
-        let last = node.transform.as_ref().map_or(0, |t| t.seq);
+        let last = match &node.transform {
+            Some(last) if last.value == value => return true,
+            Some(last) => last.seq,
+            None => 0,
+        };
         let seq = self.mark(Change::Transform(id), last);
         self.nodes[id.index as usize].transform = Some(Stamped { seq, value });
         true

@@ -98,6 +98,13 @@ impl<T: Scalar> QueryObject<T> {
     pub fn pose_in_world(&self, frame: FrameId) -> Result<&Isometry3<T>> {
         Ok(self.kinematics.x_wf(self.state.frame_number(frame)?))
     }
+    /// `X_WF` of all frames, in the order of [`SceneGraphInspector::frame_ids`].
+    pub fn frame_poses_in_world(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (FrameId, &Isometry3<T>)> {
+        let frames = self.state.frames.iter().enumerate();
+        frames.map(|(number, frame)| (frame.id, self.kinematics.x_wf(number)))
+    }
     /// `X_PF` of a frame in its parent frame, as it was given; the same as `X_WF` if that is the
     /// world.
     ///

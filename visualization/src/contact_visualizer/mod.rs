@@ -1,0 +1,247 @@
+//! The system that shows contacts.
+
+mod arrows;
+mod names;
+
+use crate::error::{Error, Result};
+use crate::meshcat::{Meshcat, full_path, lock};
+use crate::meshcat_visualizer::{check_period, publish_error};
+use arrows::{ArrowStyle, Arrows, PointForce};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use tarragon_framework::Scalar;
+use tarragon_framework::prelude::*;
+use tarragon_geometry::{PenetrationAsPointPair, QueryObject, Rgba};
+
+/// Parameters of a [`ContactVisualizer`]: Drake's for point contact, with its defaults, and
+/// `penetration_stiffness`.
+///
+/// ```
+/// let params = tarragon_visualization::ContactVisualizerParams::default();
+/// assert_eq!((params.publish_period, params.radius), (1.0 / 32.0, 0.002));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactVisualizerParams {
+    /// Simulated time between publishes (s), positive.
+    pub publish_period: f64,
+    /// The colour of the arrows.
+    pub color: Rgba,
+    /// The path below which everything is; relative ones are below `/drake`.
+    pub prefix: String,
+    /// Whether everything below the prefix is deleted when a simulation is initialized.
+    pub delete_on_initialization_event: bool,
+    /// Smaller forces are not shown (N).
+    pub force_threshold: f64,
+    /// Force of an arrow that reaches 1 m to both sides of the contact point (N/m).
+    pub newtons_per_meter: f64,
+    /// Radius of the shafts (m).
+    pub radius: f64,
+    /// Force per depth of a penetration (N/m). With the default, 1000 N/m, and the default of
+    /// `newtons_per_meter`, an arrow reaches 100 times the depth to both sides.
+    pub penetration_stiffness: f64,
+}
+
+impl Default for ContactVisualizerParams {
+    fn default() -> Self {
+        Self {
+            publish_period: 1.0 / 32.0,
+            color: Rgba::new(0.0, 1.0, 0.0, 1.0).expect("the channels are from 0 to 1"),
+            prefix: "contact_forces".into(),
+            delete_on_initialization_event: true,
+            force_threshold: 0.01,
+            newtons_per_meter: 10.0,
+            radius: 0.002,
+            penetration_stiffness: 1000.0,
+        }
+    }
+}
+
+impl ContactVisualizerParams {
+    fn check(&self) -> Result<()> {
+        let wrong = |what: String| {
+            let prefix = &self.prefix;
+            Err(Error::invalid(format!(
+                "ContactVisualizer '{prefix}': {what}"
+            )))
+        };
+        check_period(self.publish_period).or_else(wrong)?;
+        for (name, value) in [
+            ("newtons_per_meter", self.newtons_per_meter),
+            ("radius", self.radius),
+            ("penetration_stiffness", self.penetration_stiffness),
+        ] {
+            if !(value > 0.0 && value.is_finite()) {
+                return wrong(format!(
+                    "{name} is {value}, expected a positive finite number"
+                ));
+            }
+        }
+        if self.force_threshold.is_nan() || self.force_threshold < 0.0 {
+            return wrong(format!(
+                "force_threshold is {} N, expected 0 or more",
+                self.force_threshold
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Shows contacts as arrows in Meshcat (Drake's `ContactVisualizer`, point contacts).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | `query_object` | [`QueryObject`] |
+///
+/// The plant has no contact forces yet. Until it has, the arrows are of the penetrations of the geometry
+/// with the proximity role: in the middle between the two witness points, along the normal from A to B,
+/// with a force of [`penetration_stiffness`](ContactVisualizerParams::penetration_stiffness) times the
+/// depth.
+///
+/// The arrow of a pair is at `{prefix}/point/{frame}.{geometry}+{frame}.{geometry}`, with names without
+/// their model where they are unique; it becomes invisible when the pair is apart.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::*;
+/// use tarragon_visualization::{ContactVisualizer, Meshcat, MeshcatParams};
+/// let mut scene = SceneGraph::new();
+/// let toys = scene.register_source("toys")?;
+/// let role = ProximityProperties::new;
+/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor");
+/// scene.register_anchored_geometry(toys, floor.with_proximity(role()))?;
+/// let frame = scene.register_frame(toys, GeometryFrame::new("body"))?;
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball");
+/// scene.register_geometry(toys, frame, ball.with_proximity(role()))?;
+///
+/// let meshcat = Meshcat::new(MeshcatParams { port: Some(0), ..Default::default() })?;
+/// let mut b = DiagramBuilder::new();
+/// let scene = b.add("scene_graph", scene);
+/// ContactVisualizer::add_to_builder(&mut b, scene.query, meshcat.clone(), Default::default())?;
+/// let mut ctx = b.build()?.default_context();
+/// let deep = Isometry3::translation(0.0, 0.0, 0.099);
+/// ctx.fix(scene.source_pose_port(toys)?, FramePoseVector::from_iter([(frame, deep)]))?;
+/// ctx.force_publish()?;
+/// assert!(meshcat.has_path("contact_forces/point/world.floor+body.ball"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ContactVisualizer {
+    meshcat: Meshcat,
+    params: ContactVisualizerParams,
+    root: String,
+    /// How often everything was deleted: contexts send it anew then.
+    deletions: AtomicU64,
+}
+
+impl ContactVisualizer {
+    /// A visualizer.
+    ///
+    /// # Errors
+    /// If a parameter is wrong.
+    pub fn new(meshcat: Meshcat, params: ContactVisualizerParams) -> Result<Self> {
+        params.check()?;
+        Ok(Self {
+            root: full_path(&params.prefix),
+            meshcat,
+            params,
+            deletions: AtomicU64::new(0),
+        })
+    }
+    /// Adds a visualizer to a diagram, as `meshcat_contact_visualizer`, connected to the query port of a
+    /// scene (Drake's `AddToBuilder`).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn add_to_builder(
+        builder: &mut DiagramBuilder,
+        query_object: OutputPort<QueryObject<f64>>,
+        meshcat: Meshcat,
+        params: ContactVisualizerParams,
+    ) -> Result<Block<Self>> {
+        let block = builder.add("meshcat_contact_visualizer", Self::new(meshcat, params)?);
+        builder.connect(query_object, block.query_object);
+        Ok(block)
+    }
+    /// The parameters.
+    pub fn params(&self) -> &ContactVisualizerParams {
+        &self.params
+    }
+    /// Deletes all arrows. The next publish of a context shows those of the time again.
+    pub fn delete(&self) {
+        self.meshcat.delete(&self.root);
+        self.deletions.fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn publish<T: Scalar>(
+        &self,
+        time: f64,
+        query: &QueryObject<T>,
+        arrows: &Mutex<Arrows>,
+    ) -> Result<()> {
+        let params = &self.params;
+        let style = ArrowStyle {
+            radius: params.radius,
+            newtons_per_meter: params.newtons_per_meter,
+            threshold: params.force_threshold,
+            rgba: params.color,
+        };
+        let pairs = query.compute_point_pair_penetration()?;
+        let forces = pairs
+            .iter()
+            .map(|pair| force_of(pair, params.penetration_stiffness));
+        let inspector = query.inspector();
+        let path = |pair| {
+            let name = names::of_pair(&inspector, pair)?;
+            Ok(full_path(&format!("{}/point/{name}", self.root)))
+        };
+        let deletions = self.deletions.load(Ordering::Acquire);
+        let mut arrows = lock(arrows);
+        arrows.show(&self.meshcat, &style, forces, path, time, deletions)?;
+        self.meshcat.set_simulation_time(time);
+        Ok(())
+    }
+}
+
+/// The force on B, as if the pair were a spring.
+fn force_of<T: Scalar>(pair: &PenetrationAsPointPair<T>, stiffness: f64) -> PointForce {
+    let real = |v: &nalgebra::Vector3<T>| v.map(|x| x.re());
+    PointForce {
+        pair: (pair.id_a, pair.id_b),
+        p_w: (real(&pair.p_wca) + real(&pair.p_wcb)) / 2.0,
+        f_w: -real(&pair.nhat_ba_w) * (stiffness * pair.depth.re()),
+    }
+}
+
+/// Ports of [`ContactVisualizer`].
+#[derive(Clone, Copy, Debug)]
+pub struct ContactVisualizerPorts<T: Scalar> {
+    /// The scene.
+    pub query_object: InputPort<QueryObject<T>>,
+}
+
+impl<T: Scalar> LeafSystem<T> for ContactVisualizer {
+    type Ports = ContactVisualizerPorts<T>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let query_object = d.input::<QueryObject<T>>("query_object");
+        let arrows = d.fresh_param(Arc::<Mutex<Arrows>>::default);
+        if self.params.delete_on_initialization_event {
+            d.publish_on(Trigger::Initialization, |visualizer, _| {
+                visualizer.delete();
+                Ok(EventStatus::Succeeded)
+            });
+        }
+        let (period, offset) = (self.params.publish_period, 0.0);
+        for trigger in [Trigger::Periodic { period, offset }, Trigger::Forced] {
+            d.publish_on(trigger, move |visualizer, ctx| {
+                let query = ctx.eval(query_object)?;
+                let arrows: &Arc<Mutex<Arrows>> = ctx.param(arrows);
+                let published = visualizer.publish(ctx.time().re(), query, arrows);
+                published.map_err(publish_error)?;
+                Ok(EventStatus::Succeeded)
+            });
+        }
+        ContactVisualizerPorts { query_object }
+    }
+}

@@ -1,0 +1,55 @@
+//! Names of pairs.
+
+use crate::error::Result;
+use tarragon_geometry::{GeometryId, SceneGraphInspector};
+
+/// A pair as `{frame}.{geometry}+{frame}.{geometry}`.
+pub(super) fn of_pair(
+    inspector: &SceneGraphInspector<'_>,
+    (a, b): (GeometryId, GeometryId),
+) -> Result<String> {
+    Ok(format!(
+        "{}+{}",
+        of_geometry(inspector, a)?,
+        of_geometry(inspector, b)?
+    ))
+}
+
+fn of_geometry(inspector: &SceneGraphInspector<'_>, id: GeometryId) -> Result<String> {
+    let frame = inspector.frame_id(id)?;
+    let others = inspector.frame_ids().filter(|f| *f != frame);
+    let others = others.filter_map(|f| inspector.frame_name(f).ok());
+    let frame_name = unscoped_if_unique(inspector.frame_name(frame)?, others);
+    let siblings = inspector.geometry_ids().filter(|g| *g != id);
+    let siblings = siblings.filter(|g| inspector.frame_id(*g).ok() == Some(frame));
+    let siblings = siblings.filter_map(|g| inspector.name(g).ok());
+    let name = unscoped_if_unique(inspector.name(id)?, siblings);
+    // A slash would make a branch of the tree.
+    Ok(format!("{frame_name}.{name}").replace('/', "_"))
+}
+
+/// The name without its model, where no other is left with the same.
+fn unscoped_if_unique<'a>(name: &'a str, mut others: impl Iterator<Item = &'a str>) -> &'a str {
+    let short = last(name);
+    if others.any(|other| last(other) == short) {
+        return name;
+    }
+    short
+}
+
+fn last(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_named_where_they_tell_names_apart() {
+        let others = ["left::hand", "right::hand"];
+        let name = |n| unscoped_if_unique(n, others.iter().copied().filter(move |o| *o != n));
+        assert_eq!(name("left::hand"), "left::hand");
+        assert_eq!(name("left::arm"), "arm");
+    }
+}

@@ -1,0 +1,282 @@
+//! What most simulations show, in one call.
+
+use crate::contact_visualizer::{ContactVisualizer, ContactVisualizerParams};
+use crate::error::{Error, Result};
+use crate::meshcat::{Meshcat, MeshcatParams};
+use crate::meshcat_visualizer::{
+    MeshcatVisualizer, MeshcatVisualizerParams, check_period, light_grey,
+};
+use serde::{Deserialize, Serialize};
+use tarragon_framework::prelude::*;
+use tarragon_geometry::{Rgba, Role, SceneGraph};
+
+/// What to show (Drake's `VisualizationConfig`; the same names in YAML, the same defaults).
+///
+/// `lcm_bus` and `publish_inertia` are kept for what does not exist yet: publishing on LCM, and the
+/// ellipsoids of inertia.
+///
+/// ```
+/// use tarragon_visualization::VisualizationConfig;
+/// let config = VisualizationConfig::from_yaml("
+/// publish_period: 0.0625
+/// publish_contacts: false
+/// default_proximity_color: {rgba: [0, 0, 1, 1]}
+/// ")?;
+/// assert_eq!(config.default_proximity_color.b(), 1.0);
+/// assert_eq!(VisualizationConfig::from_yaml(&config.to_yaml()?)?, config);
+/// # Ok::<(), tarragon_visualization::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct VisualizationConfig {
+    /// Where LCM messages are to be sent.
+    pub lcm_bus: String,
+    /// Simulated time between publishes (s).
+    pub publish_period: f64,
+    /// Whether geometry with the illustration role is shown, below `illustration`.
+    pub publish_illustration: bool,
+    /// The colour of illustrations that have none.
+    #[serde(with = "rgba")]
+    pub default_illustration_color: Rgba,
+    /// Whether geometry with the proximity role is there to be shown, below `proximity`. It is hidden at
+    /// first.
+    pub publish_proximity: bool,
+    /// The colour of proximity geometry.
+    #[serde(with = "rgba")]
+    pub default_proximity_color: Rgba,
+    /// Where the alpha slider of proximity geometry is at the start, 0 to 1.
+    pub initial_proximity_alpha: f64,
+    /// Whether contacts are shown, below `contact_forces`.
+    pub publish_contacts: bool,
+    /// Whether inertias are shown.
+    pub publish_inertia: bool,
+    /// Whether a server is started where none is given.
+    pub enable_meshcat_creation: bool,
+    /// Whether the pages are cleared when a simulation is initialized.
+    pub delete_on_initialization_event: bool,
+    /// Whether illustration and proximity have sliders that make them transparent.
+    pub enable_alpha_sliders: bool,
+}
+
+impl Default for VisualizationConfig {
+    fn default() -> Self {
+        Self {
+            lcm_bus: "default".into(),
+            publish_period: 1.0 / 64.0,
+            publish_illustration: true,
+            default_illustration_color: light_grey(),
+            publish_proximity: true,
+            default_proximity_color: Rgba::new(0.8, 0.0, 0.0, 1.0)
+                .expect("the channels are from 0 to 1"),
+            initial_proximity_alpha: 0.5,
+            publish_contacts: true,
+            publish_inertia: true,
+            enable_meshcat_creation: true,
+            delete_on_initialization_event: true,
+            enable_alpha_sliders: false,
+        }
+    }
+}
+
+impl VisualizationConfig {
+    /// From YAML.
+    ///
+    /// # Errors
+    /// If it is no YAML, has an unknown field or a value of the wrong type (with line and column), or a
+    /// value is wrong.
+    pub fn from_yaml(text: &str) -> Result<Self> {
+        let options = serde_saphyr::options! { with_snippet: false };
+        let config: Self = serde_saphyr::from_str_with_options(text, options)
+            .map_err(|e| Error::invalid(format!("VisualizationConfig: {e}")))?;
+        config.check()?;
+        Ok(config)
+    }
+    /// As YAML that Drake reads too.
+    ///
+    /// # Errors
+    /// If a value is wrong.
+    pub fn to_yaml(&self) -> Result<String> {
+        self.check()?;
+        let options = serde_saphyr::ser_options! { compact_list_indent: true, yaml_12: false };
+        serde_saphyr::to_string_with_options(self, options)
+            .map_err(|e| Error::invalid(format!("VisualizationConfig: it can not be written: {e}")))
+    }
+
+    fn check(&self) -> Result<()> {
+        let wrong = |what: String| Err(Error::invalid(format!("VisualizationConfig: {what}")));
+        check_period(self.publish_period).or_else(wrong)?;
+        let alpha = self.initial_proximity_alpha;
+        if !(0.0..=1.0).contains(&alpha) {
+            return wrong(format!(
+                "initial_proximity_alpha is {alpha}, expected 0 to 1"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Parameters of the visualizer of illustrations.
+    fn illustration(&self) -> MeshcatVisualizerParams {
+        MeshcatVisualizerParams {
+            publish_period: self.publish_period,
+            role: Role::Illustration,
+            default_color: self.default_illustration_color,
+            prefix: "illustration".into(),
+            delete_on_initialization_event: self.delete_on_initialization_event,
+            enable_alpha_slider: self.enable_alpha_sliders,
+            ..MeshcatVisualizerParams::default()
+        }
+    }
+    /// Parameters of the visualizer of proximity geometry.
+    fn proximity(&self) -> MeshcatVisualizerParams {
+        MeshcatVisualizerParams {
+            role: Role::Proximity,
+            default_color: self.default_proximity_color,
+            prefix: "proximity".into(),
+            initial_alpha_slider_value: self.initial_proximity_alpha,
+            visible_by_default: false,
+            show_hydroelastic: true,
+            ..self.illustration()
+        }
+    }
+    fn contact(&self) -> ContactVisualizerParams {
+        ContactVisualizerParams {
+            publish_period: self.publish_period,
+            delete_on_initialization_event: self.delete_on_initialization_event,
+            ..ContactVisualizerParams::default()
+        }
+    }
+}
+
+/// A colour as Drake's YAML has it: `{rgba: [r, g, b, a]}`.
+mod rgba {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+    use serde_saphyr::FlowSeq;
+    use tarragon_geometry::Rgba;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Fields {
+        rgba: FlowSeq<Vec<f64>>,
+    }
+    pub(super) fn serialize<S: Serializer>(color: &Rgba, s: S) -> Result<S::Ok, S::Error> {
+        let rgba = FlowSeq(color.rgba().as_slice().to_vec());
+        Fields { rgba }.serialize(s)
+    }
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Rgba, D::Error> {
+        let Fields {
+            rgba: FlowSeq(channels),
+        } = Fields::deserialize(d)?;
+        let color = match channels[..] {
+            [r, g, b] => Rgba::new(r, g, b, 1.0),
+            [r, g, b, a] => Rgba::new(r, g, b, a),
+            _ => {
+                return Err(de::Error::custom(format!(
+                    "rgba has {} elements, expected 3 or 4",
+                    channels.len()
+                )));
+            }
+        };
+        color.map_err(de::Error::custom)
+    }
+}
+
+/// What [`apply_visualization_config`] has added; what the configuration does not ask for is `None`.
+#[derive(Clone)]
+pub struct AppliedVisualization {
+    /// The server.
+    pub meshcat: Option<Meshcat>,
+    /// Geometry with the illustration role.
+    pub illustration: Option<Block<MeshcatVisualizer>>,
+    /// Geometry with the proximity role.
+    pub proximity: Option<Block<MeshcatVisualizer>>,
+    /// Contacts.
+    pub contact: Option<Block<ContactVisualizer>>,
+}
+
+/// Adds the visualizers that a configuration asks for, connected to the scene (Drake's
+/// `ApplyVisualizationConfig`): `meshcat_visualizer(illustration)`, `meshcat_visualizer(proximity)` and
+/// `meshcat_contact_visualizer`.
+///
+/// Without a server one is started on the first free port, if the configuration allows it; else nothing
+/// is added.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::SceneGraph;
+/// use tarragon_visualization::*;
+/// let mut b = DiagramBuilder::new();
+/// let scene = b.add("scene_graph", SceneGraph::new());
+/// let meshcat = Meshcat::new(MeshcatParams { port: Some(0), ..Default::default() })?;
+/// let config = VisualizationConfig { publish_contacts: false, ..Default::default() };
+/// let applied = apply_visualization_config(&config, &mut b, &scene, Some(meshcat))?;
+/// assert!(applied.illustration.is_some() && applied.contact.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If a value of the configuration is wrong, or the server can not be started.
+pub fn apply_visualization_config(
+    config: &VisualizationConfig,
+    builder: &mut DiagramBuilder,
+    scene_graph: &Block<SceneGraph>,
+    meshcat: Option<Meshcat>,
+) -> Result<AppliedVisualization> {
+    config.check()?;
+    let mut applied = AppliedVisualization {
+        meshcat,
+        illustration: None,
+        proximity: None,
+        contact: None,
+    };
+    if applied.meshcat.is_none() && config.enable_meshcat_creation {
+        applied.meshcat = Some(Meshcat::new(MeshcatParams::default())?);
+    }
+    let Some(meshcat) = &applied.meshcat else {
+        return Ok(applied);
+    };
+    let query = scene_graph.query;
+    let mut add = |params| {
+        MeshcatVisualizer::add_to_builder(builder, query, meshcat.clone(), params).map(Some)
+    };
+    if config.publish_illustration {
+        applied.illustration = add(config.illustration())?;
+    }
+    if config.publish_proximity {
+        applied.proximity = add(config.proximity())?;
+    }
+    if config.publish_contacts {
+        let contact = config.contact();
+        let contact = ContactVisualizer::add_to_builder(builder, query, meshcat.clone(), contact)?;
+        applied.contact = Some(contact);
+    }
+    Ok(applied)
+}
+
+/// Adds the usual visualizers of a scene, with a server of its own if none is given (Drake's
+/// `AddDefaultVisualization`); see [`apply_visualization_config`].
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::SceneGraph;
+/// use tarragon_visualization::add_default_visualization;
+/// let mut b = DiagramBuilder::new();
+/// let scene = b.add("scene_graph", SceneGraph::new());
+/// let shown = add_default_visualization(&mut b, &scene, None)?;
+/// println!("look at {}", shown.meshcat.ok_or("there is a server")?.web_url());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the server can not be started.
+pub fn add_default_visualization(
+    builder: &mut DiagramBuilder,
+    scene_graph: &Block<SceneGraph>,
+    meshcat: Option<Meshcat>,
+) -> Result<AppliedVisualization> {
+    apply_visualization_config(
+        &VisualizationConfig::default(),
+        builder,
+        scene_graph,
+        meshcat,
+    )
+}

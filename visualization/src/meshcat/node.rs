@@ -1,0 +1,49 @@
+//! Nodes of the scene tree that are set again and again.
+
+use super::object::Object;
+use super::property::PropertyValue;
+use super::scene::{NodeId, Property, Scene};
+use super::transform::Transform;
+use nalgebra::Isometry3;
+use std::sync::Arc;
+
+/// A path of the scene tree, found once. If it was deleted in the meantime, it is made again.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeHandle {
+    path: Arc<str>,
+    id: NodeId,
+}
+
+impl NodeHandle {
+    /// A handle of a full path, which is made if it is not there.
+    pub(crate) fn new(scene: &mut Scene, full_path: &str) -> Self {
+        let id = scene.node_at(full_path);
+        let path = full_path.into();
+        Self { path, id }
+    }
+    /// The full path.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+    /// Sets the pose in the parent; nothing happens if it has that pose.
+    pub(crate) fn set_pose(&mut self, scene: &mut Scene, pose: &Isometry3<f64>) {
+        let pose = Transform::Pose(*pose);
+        if !scene.set_node_transform(self.id, pose) {
+            self.id = scene.node_at(&self.path);
+            scene.set_node_transform(self.id, pose);
+        }
+    }
+    pub(crate) fn set_object(&self, scene: &mut Scene, object: Object) {
+        scene.set_object(&self.path, object);
+    }
+    pub(crate) fn set_property(
+        &self,
+        scene: &mut Scene,
+        name: &str,
+        value: impl Into<PropertyValue>,
+    ) {
+        let value = value.into();
+        let property = Property { value, asset: None };
+        scene.set_property(&self.path, name, property);
+    }
+}

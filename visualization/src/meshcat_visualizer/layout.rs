@@ -1,0 +1,124 @@
+//! Where the geometry of a scene is in Meshcat's tree.
+//!
+//! As in Drake: a geometry at `{prefix}/{frame}/{geometry}`, or at `{prefix}/{geometry}` if it is fixed
+//! in the world, where `::` in names becomes `/`. Frames have poses in the world.
+//!
+//! Two things differ, where Drake's picture would be wrong. Paths that would be equal get ` (2)`,
+//! ` (3)`, ... at their end. And where one path is below another that is not its own frame's, such as a
+//! model `table` below a geometry `table`, its pose is that in the other.
+
+use super::params::MeshcatVisualizerParams;
+use crate::error::Result;
+use crate::meshcat::full_path;
+use nalgebra::Isometry3;
+use std::collections::{BTreeMap, HashMap};
+use tarragon_geometry::{FrameId, GeometryId, GeometryProperties, Rgba, SceneGraphInspector};
+
+/// A path that has a pose: `x_fn` in the frame.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) path: String,
+    pub(super) frame: FrameId,
+    pub(super) x_fn: Isometry3<f64>,
+    /// The place above, whose pose this one's is relative to.
+    pub(super) above: Option<usize>,
+    pub(super) geometry: Option<(GeometryId, Rgba)>,
+}
+
+/// All places of a scene: frames in the order of their registration, then geometries.
+pub(super) fn places(
+    inspector: &SceneGraphInspector<'_>,
+    params: &MeshcatVisualizerParams,
+) -> Result<Vec<Place>> {
+    let world = inspector.world_frame_id();
+    let mut shown: Vec<(FrameId, GeometryId, Rgba)> = Vec::new();
+    for id in inspector.geometry_ids_with_role(params.role) {
+        let Some(properties) = inspector.properties(id, params.role)? else {
+            continue;
+        };
+        if accepts(properties, params) {
+            let color = properties.get_or("phong", "diffuse", params.default_color)?;
+            shown.push((inspector.frame_id(id)?, id, color));
+        }
+    }
+
+    let root = full_path(&params.prefix);
+    let mut paths = Paths::default();
+    paths.taken.insert(root.clone(), None);
+    let mut places = Vec::with_capacity(2 * shown.len());
+    let mut place_of: BTreeMap<FrameId, Option<usize>> =
+        shown.iter().map(|(f, ..)| (*f, None)).collect();
+    for frame in inspector.frame_ids().filter(|f| *f != world) {
+        if let Some(place) = place_of.get_mut(&frame) {
+            *place = Some(places.len());
+            places.push(Place {
+                path: paths.add(&root, inspector.frame_name(frame)?, places.len()),
+                frame,
+                x_fn: Isometry3::identity(),
+                above: None,
+                geometry: None,
+            });
+        }
+    }
+    for (frame, id, color) in shown {
+        let parent = place_of.get(&frame).copied().flatten();
+        let parent = parent.map_or(&*root, |i| &places[i].path);
+        places.push(Place {
+            path: paths.add(parent, inspector.name(id)?, places.len()),
+            frame,
+            x_fn: *inspector.pose_in_frame(id)?,
+            above: None,
+            geometry: Some((id, color)),
+        });
+    }
+    for place in &mut places {
+        place.above = paths.above(&place.path, &root);
+    }
+    Ok(places)
+}
+
+/// Whether a geometry is for this visualizer.
+fn accepts(properties: &GeometryProperties, params: &MeshcatVisualizerParams) -> bool {
+    let (group, name) = ("meshcat", "accepting");
+    if !properties.has(group, name) {
+        return params.include_unspecified_accepting;
+    }
+    let text = properties.get::<String>(group, name).map(String::as_str);
+    let text = text.or_else(|_| properties.get::<&'static str>(group, name).copied());
+    text.is_ok_and(|prefix| prefix == params.prefix)
+}
+
+/// The paths so far, each with the number of its place.
+#[derive(Default)]
+struct Paths {
+    taken: HashMap<String, Option<usize>>,
+}
+
+impl Paths {
+    /// A new path below `parent`.
+    fn add(&mut self, parent: &str, name: &str, place: usize) -> String {
+        let wanted = full_path(&format!("{parent}/{}", name.replace("::", "/")));
+        let mut path = wanted.clone();
+        let mut k = 2;
+        while self.taken.contains_key(&path) {
+            path = format!("{wanted} ({k})");
+            k += 1;
+        }
+        self.taken.insert(path.clone(), Some(place));
+        path
+    }
+    /// The nearest place above a path.
+    fn above(&self, path: &str, root: &str) -> Option<usize> {
+        let mut path = path;
+        while let Some((parent, _)) = path.rsplit_once('/') {
+            if parent.len() <= root.len() {
+                break;
+            }
+            if let Some(place) = self.taken.get(parent) {
+                return *place;
+            }
+            path = parent;
+        }
+        None
+    }
+}

@@ -1,0 +1,230 @@
+//! The system that shows a scene.
+
+mod layout;
+mod params;
+mod shown;
+
+pub use params::MeshcatVisualizerParams;
+pub(crate) use params::{check_period, light_grey};
+pub(crate) use shown::real_pose;
+
+use crate::error::{Error, Result};
+use crate::meshcat::{Meshcat, MeshcatAnimation, full_path, lock};
+use shown::Shown;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use tarragon_framework::prelude::*;
+use tarragon_geometry::QueryObject;
+
+/// Shows the geometry of a scene in Meshcat (Drake's `MeshcatVisualizer`).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | `query_object` | [`QueryObject`] |
+///
+/// It publishes every [`publish_period`](MeshcatVisualizerParams::publish_period) and when forced to:
+/// objects once, and again where the
+/// [version](tarragon_geometry::GeometryVersion) of the geometry has changed; poses as far as they differ
+/// from those in Meshcat. Dual numbers show their real parts.
+///
+/// A geometry is at `{prefix}/{frame}/{geometry}`, with `/` for `::` in names; one fixed in the world at
+/// `{prefix}/{geometry}`. So the ball `toy::ball` on the frame `toy::body` is at
+/// `/drake/visualizer/toy/body/toy/ball`, as in Drake. A second path of the same name ends in ` (2)`.
+/// A mesh that can not be shown is left out, with a warning in the log.
+///
+/// What was sent is kept in the context, and clones of a context share it. Contexts that run at the same
+/// time may share a server, in any number of threads; with one prefix they show one picture, which is now
+/// one's, now the other's.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::{GeometryInstance, IllustrationProperties, SceneGraph, Sphere};
+/// use tarragon_visualization::{Meshcat, MeshcatParams, MeshcatVisualizer};
+/// let mut scene = SceneGraph::new();
+/// let toys = scene.register_source("toys")?;
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")
+///     .with_illustration(IllustrationProperties::new());
+/// scene.register_anchored_geometry(toys, ball)?;
+///
+/// let meshcat = Meshcat::new(MeshcatParams { port: Some(0), ..Default::default() })?;
+/// let mut b = DiagramBuilder::new();
+/// let scene = b.add("scene_graph", scene);
+/// MeshcatVisualizer::add_to_builder(&mut b, scene.query, meshcat.clone(), Default::default())?;
+/// let diagram = b.build()?;
+/// Simulator::new(&diagram, diagram.default_context())?.advance_to(0.1)?;
+/// assert!(meshcat.has_path("visualizer/ball"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct MeshcatVisualizer {
+    meshcat: Meshcat,
+    params: MeshcatVisualizerParams,
+    /// The full path of the prefix.
+    root: String,
+    alpha_slider: Option<String>,
+    /// How often everything was deleted: contexts send it anew then.
+    deletions: AtomicU64,
+}
+
+impl MeshcatVisualizer {
+    /// A visualizer; adds the alpha slider, if it is asked for. A slider of that name, of a program before,
+    /// is used again.
+    ///
+    /// # Errors
+    /// If a parameter is wrong, or a button has the name of the slider.
+    pub fn new(meshcat: Meshcat, params: MeshcatVisualizerParams) -> Result<Self> {
+        params.check()?;
+        let mut alpha_slider = None;
+        if params.enable_alpha_slider {
+            let (name, alpha) = (
+                format!("{} \u{3b1}", params.prefix),
+                params.initial_alpha_slider_value,
+            );
+            if meshcat.set_slider_value(&name, alpha).is_err() {
+                meshcat.add_slider(&name, 0.02, 1.0, 0.02, alpha)?;
+            }
+            alpha_slider = Some(name);
+        }
+        Ok(Self {
+            root: full_path(&params.prefix),
+            meshcat,
+            params,
+            alpha_slider,
+            deletions: AtomicU64::new(0),
+        })
+    }
+
+    /// Adds a visualizer to a diagram, as `meshcat_visualizer({prefix})`, connected to the query port of a
+    /// scene (Drake's `AddToBuilder`).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn add_to_builder(
+        builder: &mut DiagramBuilder,
+        query_object: OutputPort<QueryObject<f64>>,
+        meshcat: Meshcat,
+        params: MeshcatVisualizerParams,
+    ) -> Result<Block<Self>> {
+        // Two colons stand between diagrams.
+        let name = format!("meshcat_visualizer({})", params.prefix.replace("::", "/"));
+        let block = builder.add(&name, Self::new(meshcat, params)?);
+        builder.connect(query_object, block.query_object);
+        Ok(block)
+    }
+
+    /// The server.
+    pub fn meshcat(&self) -> &Meshcat {
+        &self.meshcat
+    }
+    /// The parameters.
+    pub fn params(&self) -> &MeshcatVisualizerParams {
+        &self.params
+    }
+
+    /// Deletes everything below the prefix. The next publish of a context sends it again.
+    pub fn delete(&self) {
+        self.meshcat.delete(&self.root);
+        self.deletions.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Starts to record what is published, one frame per publish period; see
+    /// [`Meshcat::start_recording`].
+    ///
+    /// # Errors
+    /// If the rate of frames is not finite: the publish period is too short.
+    pub fn start_recording(&self, set_transforms_while_recording: bool) -> Result<()> {
+        let rate = 1.0 / self.params.publish_period;
+        self.meshcat
+            .start_recording(rate, set_transforms_while_recording)
+    }
+    /// Stops to record; see [`Meshcat::stop_recording`].
+    pub fn stop_recording(&self) {
+        self.meshcat.stop_recording();
+    }
+    /// Sends what was recorded to all pages; see [`Meshcat::publish_recording`].
+    pub fn publish_recording(&self) {
+        self.meshcat.publish_recording();
+    }
+    /// Forgets what was recorded; see [`Meshcat::delete_recording`].
+    pub fn delete_recording(&self) {
+        self.meshcat.delete_recording();
+    }
+    /// Changes the recording; see [`Meshcat::with_recording`].
+    pub fn with_recording<V>(&self, change: impl FnOnce(&mut MeshcatAnimation) -> V) -> V {
+        self.meshcat.with_recording(change)
+    }
+
+    fn publish<T: Scalar>(
+        &self,
+        ctx: &LeafContext<'_, T>,
+        query: &QueryObject<T>,
+        shown: &Mutex<Shown>,
+    ) -> Result<()> {
+        let mut shown = lock(shown);
+        let (deletions, inspector) = (self.deletions.load(Ordering::Acquire), query.inspector());
+        if !shown.is_current(inspector.geometry_version(), deletions, &self.params) {
+            let alpha = match &self.alpha_slider {
+                Some(name) => self.meshcat.slider_value(name).unwrap_or(1.0),
+                None => 1.0,
+            };
+            let (meshcat, params) = (&self.meshcat, &self.params);
+            shown.send_objects(meshcat, query, params, &self.root, alpha, deletions)?;
+        }
+        shown.compute_poses(query)?;
+        let time = ctx.time().re();
+        // All of them: between two frames of an animation, poses are interpolated.
+        let shows = self.meshcat.record(time, |animation, frame| {
+            let mut poses = shown.poses();
+            poses.try_for_each(|(path, pose)| animation.set_transform(frame, path, pose))
+        })?;
+        self.meshcat.set_simulation_time(time);
+        if shows {
+            self.meshcat.change(|scene| {
+                let slider = self.alpha_slider.as_ref();
+                let alpha = slider.and_then(|name| scene.controls.slider_value(name));
+                shown.send_poses(scene, alpha);
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Ports of [`MeshcatVisualizer`].
+#[derive(Clone, Copy, Debug)]
+pub struct MeshcatVisualizerPorts<T: Scalar> {
+    /// The scene.
+    pub query_object: InputPort<QueryObject<T>>,
+}
+
+impl<T: Scalar> LeafSystem<T> for MeshcatVisualizer {
+    type Ports = MeshcatVisualizerPorts<T>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let query_object = d.input::<QueryObject<T>>("query_object");
+        let shown = d.fresh_param(Arc::<Mutex<Shown>>::default);
+        if self.params.delete_on_initialization_event {
+            d.publish_on(Trigger::Initialization, |visualizer, _| {
+                visualizer.delete();
+                Ok(EventStatus::Succeeded)
+            });
+        }
+        let period = self.params.publish_period;
+        let offset = 0.0;
+        for trigger in [Trigger::Periodic { period, offset }, Trigger::Forced] {
+            d.publish_on(trigger, move |visualizer, ctx| {
+                let query = ctx.eval(query_object)?;
+                let shown: &Arc<Mutex<Shown>> = ctx.param(shown);
+                let published = visualizer.publish(ctx, query, shown);
+                published.map_err(publish_error)?;
+                Ok(EventStatus::Succeeded)
+            });
+        }
+        MeshcatVisualizerPorts { query_object }
+    }
+}
+
+/// An error of this crate as one of an event.
+pub(crate) fn publish_error(error: Error) -> tarragon_framework::Error {
+    tarragon_framework::Error::custom(error)
+}

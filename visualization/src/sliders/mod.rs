@@ -1,0 +1,9 @@
+//! Systems whose outputs are set by sliders of the page.
+
+mod group;
+mod joints;
+mod pose;
+
+pub use group::RunOptions;
+pub use joints::{JointSliders, JointSlidersParams, JointSlidersPorts, SliderValues};
+pub use pose::{MeshcatPoseSliders, MeshcatPoseSlidersParams, MeshcatPoseSlidersPorts};
