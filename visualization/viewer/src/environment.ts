@@ -49,6 +49,14 @@ class RenderConfig extends Object3D {
   exposure = 1;
 }
 
+/** Draws lines a little nearer than they are, about a millimetre from where one stands, so that ground hides none at its height. */
+function lift(material: LineBasicMaterial): void {
+  material.onBeforeCompile = (shader) => {
+    const project = "#include <project_vertex>";
+    shader.vertexShader = shader.vertexShader.replace(project, `${project}\ngl_Position.z -= 2e-6 * gl_Position.w;`);
+  };
+}
+
 /** The lines in pieces of one cell, so that each end can have an opacity of its own. */
 function gridLines(): BufferGeometry {
   const at = (i: number): number => (i - GRID_CELLS / 2) * (GRID_SIZE / GRID_CELLS);
@@ -75,6 +83,7 @@ function makeGrid(): GridHelper {
   material.depthWrite = false;
   material.toneMapped = false;
   material.opacity = 0.75;
+  lift(material);
   const ground = new Mesh(new PlaneGeometry(200, 200), new ShadowMaterial({ depthWrite: false }));
   ground.rotateX(-Math.PI / 2);
   // Below what stands on the ground, or is it.
@@ -120,7 +129,7 @@ function at<T extends Object3D>(object: T, x: number, y: number, z: number): T {
 
 export class Environment {
   private look: Look = LOOKS.light;
-  private readonly shadowFit = new ShadowFit();
+  private readonly shadowFits = new WeakMap<DirectionalLight, ShadowFit>();
   private structure = -1;
 
   constructor(
@@ -155,6 +164,7 @@ export class Environment {
     // After the grid, two lines of which lie on the axes.
     material.transparent = true;
     axes.renderOrder = 1;
+    lift(material);
     set("/Axes", axes);
     tree.reach("/Cameras/default/rotated").object.quaternion.set(Math.SQRT1_2, 0, 0, Math.SQRT1_2);
     set("/Cameras/default/rotated", camera);
@@ -190,7 +200,9 @@ export class Environment {
     for (const node of this.tree.find("/Lights")?.children.values() ?? []) {
       const light = node.children.get(OBJECT)?.object;
       if (light instanceof DirectionalLight && light.castShadow && light.visible && node.object.visible) {
-        this.shadowFit.update(light, scene, now, force);
+        let fit = this.shadowFits.get(light);
+        if (fit === undefined) this.shadowFits.set(light, (fit = new ShadowFit()));
+        fit.update(light, scene, now, force);
       }
     }
   }

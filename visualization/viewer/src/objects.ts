@@ -1,7 +1,7 @@
 // Objects as messages describe them: three's Object JSON, format 4 (https://github.com/mrdoob/three.js/wiki/JSON-Object-
 // Scene-format-4), with two additions for mesh files. Only what can be drawn safely is built.
 
-import { BufferGeometry, Light, MathUtils, Mesh, Object3D, ObjectLoader } from "three";
+import { BufferGeometry, MathUtils, Mesh, Object3D, ObjectLoader } from "three";
 
 import type { Assets } from "./assets";
 import { array, asNumbers, type Fields, isMap, map, Refused, string } from "./check";
@@ -44,10 +44,12 @@ function checkGeometry(fields: Fields): void {
     if (count < vertices) throw new Refused(`geometry: attribute "${name}" has ${count} elements for ${vertices} vertices`);
   }
   if (isMap(data["index"])) {
-    const list = asNumbers(data["index"]["array"]);
-    if (list === null) throw new Refused('geometry: "index" has no array of numbers');
-    const bad = list.find((i) => !Number.isInteger(i) || i < 0 || i >= vertices);
-    if (bad !== undefined) throw new Refused(`geometry: the index refers to vertex ${bad}, there are ${vertices}`);
+    const list = data["index"]["array"];
+    if (!Array.isArray(list) && !ArrayBuffer.isView(list)) throw new Refused('geometry: "index" has no array of numbers');
+    for (const i of list as Iterable<unknown>) {
+      const good = typeof i === "number" && Number.isInteger(i) && i >= 0 && i < vertices;
+      if (!good) throw new Refused(`geometry: the index refers to vertex ${String(i)}, there are ${vertices}`);
+    }
   }
 }
 
@@ -124,7 +126,6 @@ function prepare(root: Object3D): Object3D {
     for (const material of materialsOf(object)) {
       if (/^(Line|Points|MeshBasic|Sprite)/.test(material.type)) material.toneMapped = false;
     }
-    if (object instanceof Light) object.updateMatrix();
   });
   // The opacities as they came are their own from here on.
   setFactor(root, 1);
@@ -152,7 +153,6 @@ export function build(json: Fields, assets: Assets): Object3D | Promise<Object3D
   const loader = new Loader(assets.manager());
   const { geometries, materials, images, textures } = json;
   const built = loader.parse({ metadata: {}, geometries, materials, images, textures, object } as never);
-  if (!object["matrix"]) built.updateMatrix();
   try {
     return prepare(built);
   } catch (error) {
