@@ -27,6 +27,7 @@ mod rich;
 mod scene;
 mod shade;
 mod shadow;
+mod small;
 mod split_sum;
 mod storage;
 mod surface;

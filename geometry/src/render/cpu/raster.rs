@@ -7,8 +7,9 @@
 use super::clusters::{Cluster, ClusteredMesh, VERTEX_BLOCKS};
 use super::kernels::BLOCK;
 use super::pixels::{Pixels, Rect};
+use super::small::Found;
 use nalgebra::{Matrix3, Vector3};
-use wide::f32x8;
+use wide::{bytemuck, f32x4, f32x8};
 
 /// What triangles are drawn into.
 pub(super) trait Target {
@@ -16,14 +17,16 @@ pub(super) trait Target {
     fn rect(&self) -> Rect;
     /// The place of a pixel.
     fn index(&self, px: i32, py: i32) -> usize;
+    /// The place of a pixel behind that of one so many rows above it.
+    fn below(rows: i32) -> usize;
     /// Draws one pixel.
     fn set(&mut self, i: usize, w: f32, id: i32);
     /// To be called after [`set`](Self::set).
     fn changed(&mut self) {}
 }
 
-const SUBPIXEL_BITS: u32 = 8;
-const SUBPIXEL: i32 = 1 << SUBPIXEL_BITS;
+pub(super) const SUBPIXEL_BITS: u32 = 8;
+pub(super) const SUBPIXEL: i32 = 1 << SUBPIXEL_BITS;
 
 /// Corners farther than this from the image's origin (pixels) are clipped away, so that subpixels
 /// fit into `i32`.
@@ -51,21 +54,42 @@ pub(super) struct MeshView {
     near: f64,
 }
 
+/// As many as a byte tells apart.
+const VERTICES: usize = 256;
+
 /// Vertices of a cluster on the image and in the camera frame; kept to be reused.
 pub(super) struct Vertices {
-    corners: [Corner; VERTEX_BLOCKS * BLOCK],
+    /// x and y snapped, in subpixels, whole numbers; then in pixels, not snapped.
+    at: [f32x4; VERTICES],
+    w: [f32; VERTICES],
     positions: [[f32x8; 3]; VERTEX_BLOCKS],
 }
 
 impl Vertices {
     pub(super) fn new() -> Self {
         Self {
-            corners: [Corner::default(); VERTEX_BLOCKS * BLOCK],
+            at: [f32x4::ZERO; VERTICES],
+            w: [0.0; VERTICES],
             positions: [[f32x8::ZERO; 3]; VERTEX_BLOCKS],
         }
     }
-    fn corner(&self, i: u8) -> &Corner {
-        &self.corners[usize::from(i)]
+    /// Snapped x and y (subpixels), then x and y (pixels).
+    pub(super) fn at(&self, i: u8) -> f32x4 {
+        self.at[usize::from(i)]
+    }
+    /// Inverse depth.
+    pub(super) fn w(&self, i: u8) -> f32 {
+        self.w[usize::from(i)]
+    }
+    fn corner(&self, i: u8) -> Corner {
+        let [sx, sy, x, y] = self.at(i).to_array();
+        Corner {
+            x,
+            y,
+            w: self.w(i),
+            sx: sx as i32,
+            sy: sy as i32,
+        }
     }
     fn position(&self, i: u8) -> Vector3<f64> {
         let (block, lane) = (usize::from(i) / BLOCK, usize::from(i) % BLOCK);
@@ -97,14 +121,18 @@ impl MeshView {
         self.transform(mesh, cluster, vertices);
         let first = cluster.first as usize;
         let corners = &mesh.corners[first..first + cluster.count as usize];
-        let (mut id, step) = ids;
-        for t in corners {
-            if clip {
-                self.draw_clipped(tile, vertices, t, id);
-            } else {
-                draw_triangle(tile, t.map(|i| vertices.corner(i)), id);
+        let (first_id, step) = ids;
+        let id = |k: usize| first_id + k as i32 * step;
+        if clip {
+            for (k, t) in corners.iter().enumerate() {
+                self.draw_clipped(tile, vertices, t, id(k));
             }
-            id += step;
+        } else {
+            let large = |tile: &mut T, k: usize| {
+                let [a, b, c] = corners[k].map(|i| vertices.corner(i));
+                draw_triangle(tile, [&a, &b, &c], id(k));
+            };
+            Found::new(&tile.rect(), vertices, corners).draw(tile, vertices, corners, id, large);
         }
         tile.changed();
     }
@@ -116,8 +144,10 @@ impl MeshView {
         let subpixel = f32x8::splat(SUBPIXEL as f32);
         let first = cluster.first_block as usize;
         let blocks = &mesh.xyz[first..first + cluster.blocks as usize];
-        let corners = out.corners.as_chunks_mut::<BLOCK>().0;
-        for (([x, y, z], position), corners) in blocks.iter().zip(&mut out.positions).zip(corners) {
+        let at = out.at.as_chunks_mut::<BLOCK>().0;
+        let ws = out.w.as_chunks_mut::<BLOCK>().0;
+        let to = out.positions.iter_mut().zip(at).zip(ws);
+        for ([x, y, z], ((position, at), out_w)) in blocks.iter().zip(to) {
             let c: [f32x8; 3] = std::array::from_fn(|i| {
                 r[3 * i] * *x + r[3 * i + 1] * *y + r[3 * i + 2] * *z + p[i]
             });
@@ -127,14 +157,11 @@ impl MeshView {
             let sx = (x * subpixel).fast_round_int();
             let sy = (y * subpixel).fast_round_int();
             *position = c;
-            for (k, corner) in corners.iter_mut().enumerate() {
-                *corner = Corner {
-                    x: x.as_array()[k],
-                    y: y.as_array()[k],
-                    w: w.as_array()[k],
-                    sx: sx.as_array()[k],
-                    sy: sy.as_array()[k],
-                };
+            *out_w = w.to_array();
+            let snapped = [sx, sy].map(|v| f32x8::from_i32x8(v));
+            let halves = [snapped[0], snapped[1], x, y].map(bytemuck::cast::<_, [f32x4; 2]>);
+            for (half, at) in at.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+                *at = f32x4::transpose(halves.map(|v| v[half]));
             }
         }
     }
@@ -153,7 +180,7 @@ impl MeshView {
         ];
         let mut polygon: Vec<(Vector3<f64>, Option<Corner>)> = t
             .iter()
-            .map(|&i| (vertices.position(i), Some(*vertices.corner(i))))
+            .map(|&i| (vertices.position(i), Some(vertices.corner(i))))
             .collect();
         for (n, least) in sides {
             let inside = |p: &Vector3<f64>| n.dot(p) - least;

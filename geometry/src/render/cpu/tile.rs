@@ -193,7 +193,10 @@ impl Target for Tile {
         self.rect
     }
     fn index(&self, px: i32, py: i32) -> usize {
-        (py - self.rect.y0) as usize * TILE_WIDTH + (px - self.rect.x0) as usize
+        Self::below(py - self.rect.y0) + (px - self.rect.x0) as usize
+    }
+    fn below(rows: i32) -> usize {
+        rows as usize * TILE_WIDTH
     }
     #[inline(always)]
     fn set(&mut self, i: usize, w: f32, id: i32) {
