@@ -128,10 +128,7 @@ impl MeshView {
                 self.draw_clipped(tile, vertices, t, id(k));
             }
         } else {
-            let large = |tile: &mut T, k: usize| {
-                let [a, b, c] = corners[k].map(|i| vertices.corner(i));
-                draw_triangle(tile, [&a, &b, &c], id(k));
-            };
+            let large = |tile: &mut T, k: usize| draw_corners(tile, vertices, corners[k], id(k));
             Found::new(&tile.rect(), vertices, corners).draw(tile, vertices, corners, id, large);
         }
         tile.changed();
@@ -265,6 +262,13 @@ impl Edge {
             dy: ex * i64::from(SUBPIXEL),
         }
     }
+}
+
+/// Not inlined, because small triangles are most of all.
+#[inline(never)]
+fn draw_corners<T: Target>(tile: &mut T, vertices: &Vertices, t: [u8; 3], id: i32) {
+    let [a, b, c] = t.map(|i| vertices.corner(i));
+    draw_triangle(tile, [&a, &b, &c], id);
 }
 
 #[inline(always)]

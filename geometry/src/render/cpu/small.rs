@@ -18,7 +18,7 @@ const SIDE: i32 = 4;
 
 /// Triangles that have pixels of a tile, by their place in the cluster.
 pub(super) struct Found {
-    /// Those behind `count` are of no meaning, but there.
+    /// Behind `count`, the last one is repeated.
     list: [u8; CLUSTER + LANES],
     count: usize,
 }
@@ -69,6 +69,8 @@ impl Found {
             found.list[found.count] = k;
             found.count += usize::from(none == 0);
         }
+        let last = found.list[found.count.saturating_sub(1)];
+        found.list[found.count..][..LANES].fill(last);
         found
     }
     /// Draws what was found; `large` gets the places of those that are not small.
@@ -94,9 +96,15 @@ impl Found {
                     &corners[place(3)],
                 ],
             );
-            for k in 0..LANES.min(self.count - first) {
+            let count = LANES.min(self.count - first);
+            let ids = std::array::from_fn(|k| id(place(k)));
+            four.fill(count, tile, &ids);
+            let mut rest = four.larger & ((1 << count) - 1);
+            while rest != 0 {
+                let k = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
                 if four.small >> k & 1 == 1 {
-                    four.fill(k, tile, id(place(k)));
+                    four.fill_rest(k, tile, ids[k]);
                 } else {
                     large(tile, place(k));
                 }
@@ -107,8 +115,9 @@ impl Found {
 
 /// Four triangles, ready to be drawn.
 struct Four {
-    /// Which of them are small.
+    /// Which of them are small, and which have more than one block of pixels.
     small: u32,
+    larger: u32,
     /// First pixel, and how many in each direction; none if nothing can be seen.
     x: i32x4,
     y: i32x4,
@@ -139,9 +148,9 @@ impl Edges {
     #[inline(always)]
     fn new(a: &Lanes, b: &Lanes, turn: f32x4, x: f32x4, y: f32x4) -> Self {
         let (ex, ey) = ((b.sx - a.sx) ^ turn, (b.sy - a.sy) ^ turn);
-        let zero = f32x4::ZERO;
-        let top_left = ey.simd_lt(zero) | (ey.simd_eq(zero) & ex.simd_gt(zero));
-        let half = f32x4::HALF ^ (!top_left & f32x4::splat(-0.0));
+        // Below zero if ey is, or if it is zero and ex is above.
+        let top_left = ey * f32x4::splat(2.0 * LIMIT) - ex;
+        let half = (top_left & f32x4::splat(-0.0)) ^ f32x4::splat(-0.5);
         let step = f32x4::splat(SUBPIXEL as f32);
         Self {
             value: ex * (y - a.sy) - ey * (x - a.sx) + half,
@@ -197,7 +206,10 @@ impl Four {
         let cross = (b.sx - a.sx) * (c.sy - a.sy) - (c.sx - a.sx) * (b.sy - a.sy);
         // Both sides are drawn.
         let turn = cross & f32x4::splat(-0.0);
-        let seen: i32x4 = bytemuck::cast(!cross.simd_eq(f32x4::ZERO));
+        let seen: i32x4 = bytemuck::cast(!cross.simd_eq(f32x4::ZERO) & small);
+        let width = width & seen;
+        let side = i32x4::splat(SIDE);
+        let larger: f32x4 = bytemuck::cast(width.simd_gt(side) | height.simd_gt(side));
 
         let (bx, by, bw) = (b.x - a.x, b.y - a.y, b.w - a.w);
         let (cx, cy, cw) = (c.x - a.x, c.y - a.y, c.w - a.w);
@@ -207,9 +219,10 @@ impl Four {
         let (least, most) = extent(a.w, b.w, c.w);
         Self {
             small: small.to_bitmask(),
+            larger: (larger | !small).to_bitmask(),
             x,
             y,
-            width: width & seen,
+            width,
             height,
             edges: [
                 Edges::new(&a, &b, turn, sx, sy),
@@ -223,48 +236,77 @@ impl Four {
             most,
         }
     }
-    /// Draws a triangle.
+    /// Draws the first block of each of the first `count` triangles, as far as they are small.
     #[inline(always)]
-    fn fill<T: Target>(&self, k: usize, tile: &mut T, id: i32) {
-        let int = |v: &i32x4| v.as_array()[k];
-        let float = |v: &f32x4| v.as_array()[k];
-        let (width, height) = (int(&self.width), int(&self.height));
-        let first = tile.index(int(&self.x), int(&self.y));
-        let (w, dx, dy) = (float(&self.w), float(&self.dx), float(&self.dy));
-        let (least, most) = (float(&self.least), float(&self.most));
-        for y in (0..height).step_by(SIDE as usize) {
-            for x in (0..width).step_by(SIDE as usize) {
-                let columns = 0x1111 * ((1 << (width - x).min(SIDE)) - 1);
-                let rows = (1 << (SIDE * (height - y).min(SIDE))) - 1;
-                let mut inside = self.inside(k, x as f32, y as f32) & columns & rows;
-                while inside != 0 {
-                    let bit = inside.trailing_zeros() as i32;
-                    inside &= inside - 1;
-                    let (x, y) = (x + bit % SIDE, y + bit / SIDE);
-                    // A pixel can be a little outside of corners that are not snapped; it still gets a
-                    // depth of the triangle.
-                    let w = (w + (x as f32 * dx + y as f32 * dy)).clamp(least, most);
-                    tile.set(first + T::below(y) + x as usize, w, id);
+    fn fill<T: Target>(&self, count: usize, tile: &mut T, ids: &[i32; LANES]) {
+        let inside = self.inside(f32x4::ZERO, f32x4::ZERO).to_array();
+        // One loop over all: how often it goes round is what takes time to guess.
+        let mut hits = 0;
+        for (k, inside) in inside.into_iter().enumerate().take(count) {
+            hits |= u64::from(inside as u32 & self.within(k, (0, 0))) << (16 * k);
+        }
+        while hits != 0 {
+            let bit = hits.trailing_zeros() as usize;
+            hits &= hits - 1;
+            self.set(bit / 16, (0, 0), bit as i32 % 16, tile, ids[bit / 16]);
+        }
+    }
+    /// Draws the other blocks of a small triangle.
+    #[inline(never)]
+    fn fill_rest<T: Target>(&self, k: usize, tile: &mut T, id: i32) {
+        for y in (0..self.height.as_array()[k]).step_by(SIDE as usize) {
+            let first = if y == 0 { SIDE } else { 0 };
+            for x in (first..self.width.as_array()[k]).step_by(SIDE as usize) {
+                let inside = self.inside(f32x4::splat(x as f32), f32x4::splat(y as f32));
+                let mut hits = inside.as_array()[k] as u32 & self.within(k, (x, y));
+                while hits != 0 {
+                    let bit = hits.trailing_zeros();
+                    hits &= hits - 1;
+                    self.set(k, (x, y), bit as i32, tile, id);
                 }
             }
         }
     }
-    /// Which of sixteen pixels are inside a triangle.
+    /// Draws a pixel of the block that begins at (x, y), counted from the first pixel.
     #[inline(always)]
-    fn inside(&self, k: usize, x: f32, y: f32) -> u32 {
-        let lanes = f32x4::new([0.0, 1.0, 2.0, 3.0]);
-        let edge = |e: &Edges| {
-            let [value, dx, dy] = [&e.value, &e.dx, &e.dy].map(|v| v.as_array()[k]);
-            let value = value + x * dx + y * dy;
-            (f32x4::splat(value) + lanes * f32x4::splat(dx), f32x4::splat(dy))
-        };
+    fn set<T: Target>(&self, k: usize, (x, y): (i32, i32), bit: i32, tile: &mut T, id: i32) {
+        let int = |v: &i32x4| v.as_array()[k];
+        let float = |v: &f32x4| v.as_array()[k];
+        let (x, y) = (x + bit % SIDE, y + bit / SIDE);
+        let w = float(&self.w) + (x as f32 * float(&self.dx) + y as f32 * float(&self.dy));
+        // A pixel can be a little outside of corners that are not snapped; it still gets a depth of the
+        // triangle. (`clamp` would look whether these are in order.)
+        let (least, most) = (float(&self.least), float(&self.most));
+        let w = if w > least { w } else { least };
+        let w = if w < most { w } else { most };
+        tile.set(tile.index(int(&self.x) + x, int(&self.y) + y), w, id);
+    }
+    /// Which of the sixteen pixels from (x, y) on are pixels of the tile around a triangle.
+    #[inline(always)]
+    fn within(&self, k: usize, (x, y): (i32, i32)) -> u32 {
+        const COLUMNS: [u16; 5] = [0, 0x1111, 0x3333, 0x7777, 0xffff];
+        const ROWS: [u16; 5] = [0, 0xf, 0xff, 0xfff, 0xffff];
+        let left = |v: &i32x4, from: i32| (v.as_array()[k] - from).min(SIDE) as usize;
+        u32::from(COLUMNS[left(&self.width, x)] & ROWS[left(&self.height, y)])
+    }
+    /// Which of the sixteen pixels from (x, y) on are inside the triangles.
+    #[inline(always)]
+    fn inside(&self, x: f32x4, y: f32x4) -> i32x4 {
+        let at = |e: &Edges| e.value + (x * e.dx + y * e.dy);
         let [a, b, c] = &self.edges;
-        let ((mut a, da), (mut b, db), (mut c, dc)) = (edge(a), edge(b), edge(c));
-        let mut outside = 0;
-        for row in 0..SIDE {
-            outside |= (a | b | c).to_bitmask() << (SIDE * row);
-            (a, b, c) = (a + da, b + db, c + dc);
+        let mut row = (at(a), at(b), at(c));
+        let mut outside = i32x4::ZERO;
+        let sign = i32x4::splat(i32::MIN);
+        for _ in 0..SIDE {
+            let mut value = row;
+            for _ in 0..SIDE {
+                let some: i32x4 = bytemuck::cast(value.0 | value.1 | value.2);
+                // The first pixel gets to the last bit.
+                outside = ((outside >> 1_i32) & i32x4::splat(i32::MAX)) | (some & sign);
+                value = (value.0 + a.dx, value.1 + b.dx, value.2 + c.dx);
+            }
+            row = (row.0 + a.dy, row.1 + b.dy, row.2 + c.dy);
         }
-        !outside
+        (outside >> 16_i32) ^ i32x4::splat(-1)
     }
 }
