@@ -300,7 +300,13 @@ impl<'a> ColorPass<'a> {
         }
     }
     /// Writes the pixels of a row of a tile where there is nothing else.
-    pub(super) fn finish(&self, tile: &Tile, row: usize, out: &mut [u8], (material, last): (&Option<u32>, &mut usize)) {
+    pub(super) fn finish(
+        &self,
+        tile: &Tile,
+        row: usize,
+        out: &mut [u8],
+        (material, last): (&Option<u32>, &mut usize),
+    ) {
         let rect = tile.rect();
         let py = rect.y0 + row as i32;
         let blocks = tile.w_row(row).iter().zip(tile.id_row(row));
@@ -309,8 +315,7 @@ impl<'a> ColorPass<'a> {
             let mut color = i32x8::splat(self.clear as i32);
             let mut open = occupied(*ids);
             while open != 0 {
-                let ((rgb, _), mine) =
-                    self.shade_one((px, py), *w, *ids, open, last, *material);
+                let ((rgb, _), mine) = self.shade_one((px, py), *w, *ids, open, last, *material);
                 color = mine.bitselect(pack(rgb), color);
                 open &= !(mine.to_bitmask() & 0xff);
             }

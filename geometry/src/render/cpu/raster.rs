@@ -155,10 +155,11 @@ impl MeshView {
             let sy = (y * subpixel).fast_round_int();
             *position = c;
             *out_w = w.to_array();
-            let snapped = [sx, sy].map(|v| f32x8::from_i32x8(v));
-            let halves = [snapped[0], snapped[1], x, y].map(bytemuck::cast::<_, [f32x4; 2]>);
-            for (half, at) in at.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-                *at = f32x4::transpose(halves.map(|v| v[half]));
+            let halves = |v: f32x8| bytemuck::cast::<_, [f32x4; 2]>(v);
+            let (sx, sy) = (halves(sx.round_float()), halves(sy.round_float()));
+            let (x, y) = (halves(x), halves(y));
+            for (k, at) in at.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+                *at = f32x4::transpose([sx[k], sy[k], x[k], y[k]]);
             }
         }
     }
@@ -408,5 +409,65 @@ impl Depth {
     #[inline(always)]
     fn at(&self, row: f64, step: f64) -> f32 {
         ((row + step * self.dx) as f32).clamp(self.least, self.most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tile::Tile;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The tile of pixels 64 to 127 and 32 to 63.
+    fn tile() -> Tile {
+        let mut tile = Tile::new();
+        tile.set_far(100.0);
+        let (x0, y0) = (64, 32);
+        tile.start(Rect {
+            x0,
+            y0,
+            x1: x0 + 64,
+            y1: y0 + 32,
+        });
+        tile
+    }
+
+    proptest! {
+        /// Four at a time or one by one, triangles have the same pixels, to the last one.
+        #[test]
+        fn small_triangles_are_those_drawn_one_by_one(
+            triangles in prop::collection::vec(
+                (60.0..130.0_f32, 28.0..66.0_f32, prop::array::uniform4(-9.0..9.0_f32), 0..4),
+                1..64,
+            ),
+        ) {
+            let mut vertices = Vertices::new();
+            let mut corners = Vec::new();
+            for (k, (x, y, d, grid)) in (0..).zip(triangles) {
+                // Some have corners or sides that meet centres of pixels.
+                let to = |v: f32| if grid == 0 { v.round() } else { v };
+                let all = [(x, y), (x + d[0], y + d[1]), (x + d[2], y + d[3])];
+                for (c, (x, y)) in (0..).zip(all) {
+                    let i = usize::from(3 * k + c);
+                    let (x, y) = (to(x), to(y));
+                    let snap = |v: f32| (v * SUBPIXEL as f32).round_ties_even();
+                    vertices.at[i] = f32x4::new([snap(x), snap(y), x, y]);
+                    // Equal at all corners, so that it is the same however it is interpolated.
+                    vertices.w[i] = 0.5 + 0.01 * f32::from(k % 11);
+                }
+                corners.push([3 * k, 3 * k + 1, 3 * k + 2]);
+            }
+            let (mut four, mut one) = (tile(), tile());
+            let found = Found::new(&four.rect(), &vertices, &corners);
+            let large = |tile: &mut Tile, k: usize| draw_corners(tile, &vertices, corners[k], k as i32);
+            found.draw(&mut four, &vertices, &corners, |k| k as i32, large);
+            for (k, t) in corners.iter().enumerate() {
+                draw_corners(&mut one, &vertices, *t, k as i32);
+            }
+            for row in 0..32 {
+                prop_assert_eq!(four.w_row(row), one.w_row(row));
+                prop_assert_eq!(four.id_row(row), one.id_row(row));
+            }
+        }
     }
 }

@@ -185,9 +185,8 @@ impl Four {
     fn new(window: &Window, vertices: &Vertices, t: [&[u8; 3]; 4]) -> Self {
         let corner = |c: usize| Lanes::new(vertices, [t[0][c], t[1][c], t[2][c], t[3][c]]);
         let (a, b, c) = (corner(0), corner(1), corner(2));
-        let extent = |a: f32x4, b: f32x4, c: f32x4| {
-            (a.fast_min(b).fast_min(c), a.fast_max(b).fast_max(c))
-        };
+        let extent =
+            |a: f32x4, b: f32x4, c: f32x4| (a.fast_min(b).fast_min(c), a.fast_max(b).fast_max(c));
         let ((x0, x1), (y0, y1)) = (extent(a.sx, b.sx, c.sx), extent(a.sy, b.sy, c.sy));
         let limit = f32x4::splat(LIMIT);
         let small = (x1 - x0).simd_lt(limit) & (y1 - y0).simd_lt(limit);
