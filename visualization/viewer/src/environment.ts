@@ -113,12 +113,12 @@ function paintGrid(grid: Object3D, look: Look): void {
 }
 
 function keyLight(): DirectionalLight {
-  const light = new DirectionalLight(0xffffff, 1.9);
+  const light = new DirectionalLight(0xffffff, 1.8);
   light.position.set(-2.5, -3.5, 6);
   light.castShadow = true;
   light.shadow.mapSize.set(1024, 1024);
   light.shadow.radius = 4;
-  light.shadow.bias = -0.0004;
+  light.shadow.bias = -0.0008;
   return light;
 }
 
@@ -150,13 +150,13 @@ export class Environment {
     set("/Render Settings", new RenderConfig());
     set("/Lights/SpotLight", at(new SpotLight(0xffffff, 30), 1.5, 1.5, 2));
     tree.reach("/Lights/SpotLight").object.visible = false;
-    set("/Lights/PointLightNegativeX", at(new PointLight(0xffffff, 5, 10), 1.5, 1.5, 2));
-    set("/Lights/PointLightPositiveX", at(new PointLight(0xffffff, 5, 10), -1.5, -1.5, 2));
+    set("/Lights/PointLightNegativeX", at(new PointLight(0xffffff, 3, 10), 1.5, 1.5, 2));
+    set("/Lights/PointLightPositiveX", at(new PointLight(0xffffff, 3, 10), -1.5, -1.5, 2));
     set("/Lights/AmbientLight", new AmbientLight(0xffffff, 0.3));
     set("/Lights/FillLight", at(new DirectionalLight(0xffffff, 0.5), -10, -10, 0));
     set("/Lights/DirectionalLight", keyLight());
     // The sky's direction is that of the light's position, which is "up" in the scene.
-    set("/Lights/SkyLight", at(new HemisphereLight(0xf3f6ff, 0x8b8578, 1.3), 0, 0, 1));
+    set("/Lights/SkyLight", at(new HemisphereLight(0xf3f6ff, 0x8b8578, 0.9), 0, 0, 1));
     set("/Grid", makeGrid());
     const axes = new AxesHelper(0.5);
     const material = axes.material as LineBasicMaterial;

@@ -23,16 +23,18 @@ const MATERIAL_TYPES = new Set([
   "MeshToonMaterial", "PointsMaterial", "ShadowMaterial", "SpriteMaterial",
 ]);
 
-/** Curves in more pieces than this only stop the browser. */
-const MOST_SEGMENTS = 2048;
+/** Surfaces of more pieces than this only stop the browser. */
+const MOST_SEGMENTS = 1 << 20;
 const MOST_DETAIL = 64;
 
 function checkGeometry(fields: Fields): void {
+  let pieces = 1;
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value !== "number") continue;
     if (!Number.isFinite(value)) throw new Refused(`geometry: "${name}" is ${value}`);
-    const most = /segments$/i.test(name) || name === "steps" ? MOST_SEGMENTS : name === "detail" ? MOST_DETAIL : Infinity;
-    if (value > most) throw new Refused(`geometry: "${name}" is ${value}, at most ${most} is possible`);
+    if (/segments$/i.test(name) || name === "steps") pieces *= Math.max(1, value);
+    if (pieces > MOST_SEGMENTS) throw new Refused(`geometry: "${name}" is ${value}, at most ${MOST_SEGMENTS} pieces in all are possible`);
+    if (name === "detail" && value > MOST_DETAIL) throw new Refused(`geometry: "detail" is ${value}, at most ${MOST_DETAIL} is possible`);
   }
   if (string(fields, "type") !== "BufferGeometry") return;
   const data = map(fields, "data");

@@ -350,3 +350,20 @@ test("boxes throw shadows until they are mostly air", () => {
   property("/a", "modulated_opacity", 1);
   assert.ok(box.castShadow);
 });
+
+test("damaged messages are refused or do something harmless, and the scene can still be drawn", { skip }, () => {
+  const { commands, tree } = page();
+  const messages = captured()!.map((m) => m.bytes);
+  let state = 7;
+  const random = (below: number): number => ((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) >>> 8) % below;
+  const begin = performance.now();
+  for (let round = 0; round < 5000; round++) {
+    const bytes = messages[random(messages.length)]!.slice();
+    for (let change = random(4); change >= 0; change--) bytes[random(bytes.length)] = random(256);
+    commands.handle(bytes);
+  }
+  tree.scene.updateMatrixWorld();
+  assert.equal(commands.count, 5000);
+  // A message takes well below a millisecond; one that made the page hang would take more than all of them.
+  assert.ok(performance.now() - begin < 20_000);
+});
