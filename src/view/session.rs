@@ -134,7 +134,7 @@ impl Session {
             let target = bounds.center();
             let direction = Vector3::from(DIRECTION).normalize();
             self.meshcat
-                .set_camera_pose(&(target + direction * (2.5 * size)), target)?;
+                .set_camera_pose(&(target + direction * (1.8 * size)), target)?;
         }
         Ok(())
     }
