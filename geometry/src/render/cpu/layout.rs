@@ -16,8 +16,8 @@ pub(super) struct Layout {
     next: Vec<u32>,
     /// While sorting: items in an order of numbers.
     keys: Vec<u64>,
-    /// Rows of tiles, those with most to draw first.
-    pub(super) bands: Vec<u32>,
+    /// Pieces of the image, by their number, those with most to draw first.
+    pub(super) pieces: Vec<u32>,
     /// What colour images show with everything behind it.
     pub(super) veils: Vec<Item>,
     pub(super) shadows: Option<Shadows>,
@@ -31,6 +31,16 @@ fn tiles(rect: &Rect) -> (Range<usize>, Range<usize>) {
         range(rect.x0, rect.x1, TILE_WIDTH),
         range(rect.y0, rect.y1, TILE_HEIGHT),
     )
+}
+
+/// Tiles beside each other that are drawn by one thread.
+pub(super) const PIECE: usize = 5;
+
+/// The row of a piece, and its columns.
+pub(super) fn tiles_of(piece: usize, columns: usize) -> (usize, Range<usize>) {
+    let per_row = columns.div_ceil(PIECE);
+    let first = piece % per_row * PIECE;
+    (piece / per_row, first..(first + PIECE).min(columns))
 }
 
 impl Layout {
@@ -61,19 +71,20 @@ impl Layout {
             order,
             next,
             keys,
-            bands,
+            pieces,
             ..
         } = self;
         keys.sort_unstable();
         for i in 1..start.len() {
             start[i] += start[i - 1];
         }
-        let end = |row: &u32| *row as usize * columns;
-        bands.clear();
-        bands.extend(0..rows as u32);
-        bands.sort_unstable_by_key(|row| {
-            let count = start[end(&(row + 1))] - start[end(row)];
-            (std::cmp::Reverse(count), *row)
+        let per_row = columns.div_ceil(PIECE);
+        pieces.clear();
+        pieces.extend(0..(rows * per_row) as u32);
+        pieces.sort_unstable_by_key(|piece| {
+            let (row, tiles) = tiles_of(*piece as usize, columns);
+            let count = start[row * columns + tiles.end] - start[row * columns + tiles.start];
+            (std::cmp::Reverse(count), *piece)
         });
         next.clone_from(start);
         order.resize(start[start.len() - 1] as usize, 0);

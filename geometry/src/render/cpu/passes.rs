@@ -1,5 +1,6 @@
 //! From tiles to images.
 
+use super::layout::{PIECE, tiles_of};
 use super::raster::Vertices;
 use super::scene::Scene;
 use super::shade::{Lights, Shader, Surroundings, Vector3x8};
@@ -37,29 +38,42 @@ pub(super) trait Pass: Sync {
     );
 }
 
-/// Rows of an image that are drawn together, until somebody has taken them.
-type Band<'a, P> = Mutex<Option<&'a mut [<P as PixelType>::Channel]>>;
+/// Parts of rows of an image that are drawn together, until somebody has taken them.
+type Piece<'a, P> = Mutex<Option<Rows<'a, P>>>;
+type Rows<'a, P> = SmallVec<[&'a mut [<P as PixelType>::Channel]; TILE_HEIGHT]>;
 
 /// Prepares the scene and draws all tiles, bands of them in parallel. Tiles share nothing, so that the
 /// number of threads can not matter.
 pub(super) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pixel>) {
     let stride = image.width() * P::Pixel::CHANNELS;
-    let bands = image.data_mut().chunks_mut(stride * TILE_HEIGHT);
-    // Enough for 2048 rows without memory of their own.
-    let bands: SmallVec<[Band<'_, P::Pixel>; 64]> =
-        bands.map(|band| Mutex::new(Some(band))).collect();
+    let columns = scene.columns();
+    let mut pieces: SmallVec<[Piece<'_, P::Pixel>; 64]> = SmallVec::new();
+    for band in image.data_mut().chunks_mut(stride * TILE_HEIGHT) {
+        let first = pieces.len();
+        let width = PIECE * TILE_WIDTH * P::Pixel::CHANNELS;
+        for row in band.chunks_exact_mut(stride) {
+            for (k, part) in row.chunks_mut(width).enumerate() {
+                if first + k == pieces.len() {
+                    pieces.push(Mutex::new(Some(SmallVec::new())));
+                }
+                let piece = pieces[first + k].get_mut();
+                let piece = piece.unwrap_or_else(PoisonError::into_inner);
+                piece.get_or_insert_default().push(part);
+            }
+        }
+    }
     let taken = AtomicUsize::new(0);
     let take = || {
-        let band = *scene.bands().get(taken.fetch_add(1, Ordering::Relaxed))? as usize;
-        let pixels = bands[band]
+        let piece = *scene.pieces().get(taken.fetch_add(1, Ordering::Relaxed))? as usize;
+        let rows = pieces[piece]
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        Some((band, pixels?))
+        Some((piece, rows?))
     };
-    // Whoever is awake takes the next band, those with most to draw first: what is left at the end, when
+    // Whoever is awake takes the next piece, those with most to draw first: what is left at the end, when
     // some have nothing to do, is small.
-    let threads = rayon::current_num_threads().min(bands.len());
+    let threads = rayon::current_num_threads().min(pieces.len());
     (0..threads).into_par_iter().with_max_len(1).for_each(|_| {
         if !scene.prepare() {
             return;
@@ -71,34 +85,34 @@ pub(super) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pi
         let mut scratch = pass.scratch();
         worker.tile.set_far(scene.far());
         let mut next = Some(first);
-        while let Some((band, pixels)) = next {
-            draw_band(scene, pass, &mut worker, &mut scratch, band, pixels, stride);
+        while let Some((piece, mut rows)) = next {
+            let tiles = tiles_of(piece, columns);
+            draw_piece(scene, pass, &mut worker, &mut scratch, tiles, &mut rows);
             next = take();
         }
     });
 }
 
-/// Draws the tiles of a band, one after the other.
-fn draw_band<P: Pass>(
+/// Draws the tiles of a piece, one after the other.
+fn draw_piece<P: Pass>(
     scene: &Scene<'_>,
     pass: &P,
     Worker { tile, vertices }: &mut Worker,
     scratch: &mut P::Scratch,
-    band: usize,
-    pixels: &mut [<P::Pixel as PixelType>::Channel],
-    stride: usize,
+    (band, tiles): (usize, Range<usize>),
+    rows: &mut Rows<'_, P::Pixel>,
 ) {
     let channels = P::Pixel::CHANNELS;
-    for column in 0..scene.columns() {
+    for column in tiles.clone() {
         if P::IDS {
             scene.draw::<true>(tile, vertices, column, band);
         } else {
             scene.draw::<false>(tile, vertices, column, band);
         }
         pass.prepare(tile, vertices, scratch);
-        let first = column * TILE_WIDTH * channels;
+        let first = (column - tiles.start) * TILE_WIDTH * channels;
         let width = (tile.rect().x1 - tile.rect().x0) as usize * channels;
-        for (row, out) in pixels.chunks_exact_mut(stride).enumerate() {
+        for (row, out) in rows.iter_mut().enumerate() {
             pass.finish(tile, row, &mut out[first..first + width], scratch);
         }
     }

@@ -351,9 +351,9 @@ impl<'a> Scene<'a> {
             }
         }
     }
-    /// Rows of tiles, in the order in which they are best drawn.
-    pub(super) fn bands(&self) -> &[u32] {
-        &self.layout().bands
+    /// Pieces of the image, in the order in which they are best drawn.
+    pub(super) fn pieces(&self) -> &[u32] {
+        &self.layout().pieces
     }
     /// Number of columns of tiles.
     pub(super) fn columns(&self) -> usize {
