@@ -43,7 +43,7 @@ fn balls() -> (SceneGraph, SourceId, [FrameId; 2]) {
         let frame = GeometryFrame::new(format!("m1::{body}"));
         let frame = scene.register_frame(source, frame).unwrap();
         let ball = Sphere::new(0.1).unwrap();
-        let ball = GeometryInstance::new(Isometry3::identity(), ball, format!("m1::{name}"))
+        let ball = GeometryInstance::new(Isometry3::identity(), ball, &format!("m1::{name}"))
             .with_proximity(ProximityProperties::new());
         scene.register_geometry(source, frame, ball).unwrap();
         frame
@@ -174,7 +174,10 @@ fn wrong_parameters_are_explained() {
     let error = cloud("c").unwrap().with_publish_period(-1.0).unwrap_err();
     assert!(error.to_string().contains("period is -1 s"), "{error}");
     let error = cloud("c").unwrap().set_point_size(0.0).unwrap_err();
-    assert!(error.to_string().contains("size of points is 0 m"), "{error}");
+    assert!(
+        error.to_string().contains("size of points is 0 m"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -290,10 +293,18 @@ fn configurations_choose() {
         ("publish_perod: 1", "publish_perod"),
         ("publish_period: 0", "the publish period is 0 s"),
         ("initial_proximity_alpha: 2", "initial_proximity_alpha is 2"),
-        ("default_proximity_color: {rgba: [1]}", "rgba has 1 elements"),
-        ("default_proximity_color: {rgba: [2, 0, 0]}", "values from 0 to 1"),
+        (
+            "default_proximity_color: {rgba: [1]}",
+            "rgba has 1 elements",
+        ),
+        (
+            "default_proximity_color: {rgba: [2, 0, 0]}",
+            "values from 0 to 1",
+        ),
     ] {
-        let error = VisualizationConfig::from_yaml(text).unwrap_err().to_string();
+        let error = VisualizationConfig::from_yaml(text)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(words), "{error}");
     }
 }

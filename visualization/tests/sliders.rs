@@ -11,9 +11,7 @@ use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::ConstantValueSource;
 use tarragon_geometry::SceneGraph;
-use tarragon_multibody::{
-    MultibodyPlant, Parser, PositionSource, add_multibody_plant_scene_graph,
-};
+use tarragon_multibody::{MultibodyPlant, Parser, PositionSource, add_multibody_plant_scene_graph};
 use tarragon_visualization::{
     JointSliders, JointSlidersParams, Meshcat, MeshcatPoseSliders, MeshcatPoseSlidersParams,
     MeshcatVisualizer, RunOptions, SliderValues,
@@ -26,7 +24,7 @@ const ARM: &str = r#"<robot name="arm">
     <link name="lower"><visual><geometry><sphere radius="0.1"/></geometry></visual></link>
     <link name="free"/>
     <joint name="shoulder" type="revolute"><parent link="world"/><child link="upper"/>
-        <limit lower="-1" upper="2"/></joint>
+        <axis xyz="0 0 1"/><limit lower="-1" upper="2"/></joint>
     <joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/>
         <origin xyz="1 0 0"/></joint>
 </robot>"#;
@@ -49,11 +47,15 @@ fn finalized() -> MultibodyPlant {
 fn controls(meshcat: &Meshcat) -> Vec<String> {
     let replay = Page::connect(meshcat).replay();
     let controls = replay.iter().filter(|m| is("set_control")(m));
-    let text = |m: &rmpv::Value, key| {
+    let text = |m: &rmpv::Value, key: &str| {
         let value = field(m, key).unwrap();
-        value.as_str().map_or_else(|| value.to_string(), String::from)
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), String::from)
     };
-    let keys = ["name", "min", "max", "step", "value", "keycode1", "keycode2"];
+    let keys = [
+        "name", "min", "max", "step", "value", "keycode1", "keycode2",
+    ];
     controls
         .map(|m| keys.map(|key| text(m, key)).join(" ").trim_end().to_owned())
         .collect()
@@ -64,12 +66,12 @@ fn sliders_of_joints_are_drakes() {
     let meshcat = server();
     let sliders = JointSliders::new(meshcat.clone(), &finalized(), Default::default()).unwrap();
     let mut expected = vec![
-        "shoulder/arm -1.0 2.0 0.01 0.0".to_owned(),
-        "elbow/arm -10.0 10.0 0.01 0.0".to_owned(),
-        "free_qw/arm -10.0 10.0 0.01 1.0".to_owned(),
+        "shoulder/arm -1 2 0.01 0".to_owned(),
+        "elbow/arm -10 10 0.01 0".to_owned(),
+        "free_qw/arm -10 10 0.01 1".to_owned(),
     ];
     let rest = ["qx", "qy", "qz", "x", "y", "z"];
-    expected.extend(rest.map(|s| format!("free_{s}/arm -10.0 10.0 0.01 0.0")));
+    expected.extend(rest.map(|s| format!("free_{s}/arm -10 10 0.01 0")));
     let mut found = controls(&meshcat);
     found.sort();
     expected.sort();
@@ -93,8 +95,14 @@ fn positions_follow_the_sliders() {
     };
     let sliders = JointSliders::new(meshcat.clone(), &finalized(), params).unwrap();
     let first = &controls(&meshcat)[..2];
-    assert!(first.contains(&"shoulder/arm -1.0 2.0 0.1 0.30000000000000004 KeyA".into()), "{first:?}");
-    assert!(first.contains(&"elbow/arm -3.0 3.0 0.1 0.0 KeyA".into()), "{first:?}");
+    assert!(
+        first.contains(&"shoulder/arm -1 2 0.1 0.30000000000000004 KeyA".into()),
+        "{first:?}"
+    );
+    assert!(
+        first.contains(&"elbow/arm -3 3 0.1 0 KeyA".into()),
+        "{first:?}"
+    );
 
     let mut b = DiagramBuilder::new();
     let sliders = b.add("sliders", sliders);
@@ -121,7 +129,10 @@ fn positions_follow_the_sliders() {
     system.set_positions(&q).unwrap();
     assert_eq!(meshcat.slider_value("shoulder/arm").unwrap(), 2.0);
     let error = system.set_positions(&[0.0]).unwrap_err().to_string();
-    assert!(error.contains("[0.0], expected 9 finite numbers"), "{error}");
+    assert!(
+        error.contains("[0.0], expected 9 finite numbers"),
+        "{error}"
+    );
     meshcat.delete_slider("elbow/arm").unwrap();
     ctx.set_time(2.0);
     near(ctx.eval(sliders.positions).unwrap(), [2.0, 0.5]);
@@ -167,7 +178,11 @@ fn wrong_sliders_are_explained_and_leave_none() {
         step: SliderValues::from_iter([("knee", 1.0)]),
         ..default()
     };
-    fail(&plant, params, "'knee', which is no position; the sliders are shoulder/arm");
+    fail(
+        &plant,
+        params,
+        "'knee', which is no position; the sliders are shoulder/arm",
+    );
     let params = JointSlidersParams {
         step: SliderValues::from_iter([("elbow", -1.0)]),
         ..default()
@@ -211,7 +226,11 @@ fn run_publishes_until_it_is_stopped() {
         let button = "Stop JointSliders";
         std::thread::scope(|threads| {
             let run = threads.spawn(|| {
-                let options = RunOptions::default();
+                // Ends by itself if something fails here.
+                let options = RunOptions {
+                    timeout: Some(20.0),
+                    ..Default::default()
+                };
                 JointSliders::run(&sliders, &plant, &diagram, &options).unwrap()
             });
             let path = "visualizer/arm/lower";
@@ -219,8 +238,11 @@ fn run_publishes_until_it_is_stopped() {
             meshcat.set_slider_value("shoulder/arm", 0.5).unwrap();
             let x = |replay: &[rmpv::Value]| {
                 let mut found = replay.iter().filter(|m| is("set_transform")(m));
-                let found = found.find(|m| field(m, "path") == Some(format!("/drake/{path}").into()));
-                field(found.unwrap(), "matrix").unwrap()[12].as_f64().unwrap()
+                let found =
+                    found.find(|m| field(m, "path") == Some(format!("/drake/{path}").into()));
+                field(found.unwrap(), "matrix").unwrap()[12]
+                    .as_f64()
+                    .unwrap()
             };
             wait_for("the arm follows", || {
                 (x(&Page::connect(&meshcat).replay()) - 0.5_f64.cos()).abs() < 1e-12
@@ -257,12 +279,12 @@ fn sliders_of_poses_are_drakes() {
     assert_eq!(
         controls(&meshcat),
         [
-            format!("roll -{pi} {pi} 0.01 0.0 KeyQ KeyE"),
-            format!("pitch -{pi} {pi} 0.01 0.0 KeyS KeyW"),
-            format!("yaw -{pi} {pi} 0.01 0.0 KeyA KeyD"),
-            "x -1.0 1.0 0.01 0.0 KeyJ KeyL".into(),
-            "y -1.0 1.0 0.01 0.0 KeyK KeyI".into(),
-            "z -1.0 1.0 0.01 0.0 KeyU KeyO".into(),
+            format!("roll -{pi} {pi} 0.01 0 KeyQ KeyE"),
+            format!("pitch -{pi} {pi} 0.01 -0 KeyS KeyW"),
+            format!("yaw -{pi} {pi} 0.01 0 KeyA KeyD"),
+            "x -1 1 0.01 0 KeyJ KeyL".into(),
+            "y -1 1 0.01 0 KeyK KeyI".into(),
+            "z -1 1 0.01 0 KeyU KeyO".into(),
         ]
     );
     meshcat.set_slider_value("roll", 0.5).unwrap();
@@ -291,12 +313,17 @@ fn hidden_sliders_keep_their_values() {
         ..Default::default()
     };
     let sliders = MeshcatPoseSliders::new(meshcat.clone(), params).unwrap();
-    assert_eq!(sliders.slider_names().collect::<Vec<_>>(), ["p_yaw", "p_x", "p_y"]);
+    assert_eq!(
+        sliders.slider_names().collect::<Vec<_>>(),
+        ["p_yaw", "p_x", "p_y"]
+    );
     let expected = math::pose(math::rpy(0.1, 0.2, 0.3), Vector3::new(0.4, 0.5, 1.0));
     let error = (sliders.pose().to_homogeneous() - expected.to_homogeneous()).norm();
     // Roll and pitch go through a quaternion and back.
     assert!(error < 1e-14, "{error}");
-    sliders.set_pose(&Isometry3::translation(9.0, 9.0, 9.0)).unwrap();
+    sliders
+        .set_pose(&Isometry3::translation(9.0, 9.0, 9.0))
+        .unwrap();
     assert_eq!(meshcat.slider_value("p_x").unwrap(), 1.0);
     assert_eq!(sliders.pose().translation.vector, Vector3::repeat(1.0));
     let params = MeshcatPoseSlidersParams {
@@ -304,7 +331,10 @@ fn hidden_sliders_keep_their_values() {
         ..Default::default()
     };
     let error = MeshcatPoseSliders::new(meshcat, params).unwrap_err();
-    assert!(error.to_string().contains("'roll': the range is [NaN"), "{error}");
+    assert!(
+        error.to_string().contains("'roll': the range is [NaN"),
+        "{error}"
+    );
 }
 
 #[test]

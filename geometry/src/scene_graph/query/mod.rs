@@ -99,9 +99,7 @@ impl<T: Scalar> QueryObject<T> {
         Ok(self.kinematics.x_wf(self.state.frame_number(frame)?))
     }
     /// `X_WF` of all frames, in the order of [`SceneGraphInspector::frame_ids`].
-    pub fn frame_poses_in_world(
-        &self,
-    ) -> impl ExactSizeIterator<Item = (FrameId, &Isometry3<T>)> {
+    pub fn frame_poses_in_world(&self) -> impl ExactSizeIterator<Item = (FrameId, &Isometry3<T>)> {
         let frames = self.state.frames.iter().enumerate();
         frames.map(|(number, frame)| (frame.id, self.kinematics.x_wf(number)))
     }
