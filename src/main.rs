@@ -5,6 +5,7 @@ mod model;
 mod query;
 mod render;
 mod sweep;
+mod view;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -28,6 +29,9 @@ enum Command {
     /// Moves the joints of a model through their ranges and records where its bodies are. Ctrl-C ends it
     /// early; what was recorded is written all the same.
     Sweep(sweep::Args),
+    /// Shows models in a browser, with sliders for their joints and the least distance between their
+    /// parts, and reads them again when their files change. Ctrl-C ends it.
+    View(view::Args),
 }
 
 fn main() -> ExitCode {
@@ -36,6 +40,7 @@ fn main() -> ExitCode {
         Command::Query(args) => query::run(&args),
         Command::Render(args) => render::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Sweep(args) => sweep::run(&args),
+        Command::View(args) => view::run(&args),
     };
     match result {
         Ok(code) => code,

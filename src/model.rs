@@ -12,6 +12,14 @@ use tarragon::prelude::*;
 pub(crate) struct Args {
     /// Model file (.urdf, .sdf, .xml, .dmd.yaml or .obj).
     pub(crate) model: PathBuf,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// How models are read.
+#[derive(clap::Args)]
+#[group(skip)]
+pub(crate) struct Options {
     /// Where packages are that the model refers to: NAME=DIR, or a directory to search; may be
     /// repeated.
     #[arg(long)]
@@ -25,6 +33,22 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// As [`Options::configure`].
+    pub(crate) fn configure(&self, parser: &mut Parser<'_>) -> Result<(), Box<dyn Error>> {
+        self.options.configure(parser)
+    }
+    /// As [`Options::load`].
+    pub(crate) fn load(
+        &self,
+        plant: &mut MultibodyPlant,
+        scene_graph: &mut SceneGraph,
+    ) -> Result<(), Box<dyn Error>> {
+        let models = std::slice::from_ref(&self.model);
+        self.options.load(models, plant, scene_graph)
+    }
+}
+
+impl Options {
     /// Makes the packages known and the parser as strict as asked for.
     pub(crate) fn configure(&self, parser: &mut Parser<'_>) -> Result<(), Box<dyn Error>> {
         let packages = parser.package_map_mut();
@@ -43,22 +67,26 @@ impl Args {
         Ok(())
     }
 
-    /// Adds the model and finalizes the plant; warnings go to standard error.
+    /// Adds models and finalizes the plant; warnings go to standard error.
     pub(crate) fn load(
         &self,
+        models: &[PathBuf],
         plant: &mut MultibodyPlant,
         scene_graph: &mut SceneGraph,
     ) -> Result<(), Box<dyn Error>> {
         let mut parser = Parser::with_scene_graph(plant, scene_graph);
         self.configure(&mut parser)?;
-        parser.add_models(&self.model)?;
+        for model in models {
+            parser.add_models(model)?;
+        }
         for diagnostic in parser.diagnostics() {
             eprintln!("{diagnostic}");
         }
-        let file = self.model.display();
+        let files: Vec<String> = models.iter().map(|m| m.display().to_string()).collect();
+        let files = files.join(", ");
         plant
             .finalize()
-            .map_err(|e| format!("{file}: error: {e}"))?;
+            .map_err(|e| format!("{files}: error: {e}"))?;
         Ok(())
     }
 }

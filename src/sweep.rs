@@ -15,7 +15,7 @@ use tarragon::prelude::*;
 use tempfile::NamedTempFile;
 
 /// What a shell reports of a program that Ctrl-C has ended.
-const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Half of the range of a joint without limits (rad or m).
 const HALF_RANGE: [f64; 2] = [FRAC_PI_2, 0.5];
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     log: PathBuf,
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(x) if x > 0.0 && f64::is_finite(x) => Ok(x),
         _ => Err("a positive number is expected".into()),
@@ -150,7 +150,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
 }
 
 /// A file in the same directory, removed unless it is renamed.
-fn temporary_beside(path: &Path) -> std::io::Result<NamedTempFile> {
+pub(crate) fn temporary_beside(path: &Path) -> std::io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
@@ -160,8 +160,12 @@ fn temporary_beside(path: &Path) -> std::io::Result<NamedTempFile> {
     builder.tempfile_in(folder.unwrap_or(Path::new(".")))
 }
 
-/// Joints of one position swing through their ranges; the others stay at their defaults.
-fn movement(plant: &MultibodyPlant, period: f64) -> Result<VectorSystem, Box<dyn Error>> {
+/// Joints of one position swing through their ranges; the others stay at their defaults. A function of
+/// time (s) and of the positions to set.
+pub(crate) fn swing(
+    plant: &MultibodyPlant,
+    period: f64,
+) -> Result<impl Fn(f64, &mut [f64]) + Send + Sync + 'static, Box<dyn Error>> {
     let (lower, upper) = (plant.position_lower_limits(), plant.position_upper_limits());
     let (mut middle, mut half) = (plant.default_positions(), vec![0.0; lower.len()]);
     for (index, joint) in plant.joints().filter(|(_, j)| j.num_positions() == 1) {
@@ -174,12 +178,15 @@ fn movement(plant: &MultibodyPlant, period: f64) -> Result<VectorSystem, Box<dyn
             half[i] = HALF_RANGE[usize::from(is_prismatic)];
         }
     }
-    let swing = move |t: f64, q: &mut [f64]| {
+    Ok(move |t: f64, q: &mut [f64]| {
         for (q, (middle, half)) in q.iter_mut().zip(middle.iter().zip(&half)) {
             *q = middle + half * (TAU * t / period).sin();
         }
-    };
-    let n = lower.len();
+    })
+}
+
+fn movement(plant: &MultibodyPlant, period: f64) -> Result<VectorSystem, Box<dyn Error>> {
+    let (swing, n) = (swing(plant, period)?, plant.num_positions());
     Ok(VectorSystem::new(0, n, move |t, _, _, q| {
         swing(t, q);
         Ok(())

@@ -26,3 +26,12 @@ pub use sliders::{
     JointSliders, JointSlidersParams, JointSlidersPorts, MeshcatPoseSliders,
     MeshcatPoseSlidersParams, MeshcatPoseSlidersPorts, RunOptions, SliderValues,
 };
+
+/// What fuzzing calls: not part of the API.
+#[doc(hidden)]
+pub mod fuzzing {
+    /// Reads bytes as if a page had sent them: frames, and the messages in them.
+    pub fn receive(bytes: &[u8]) {
+        crate::meshcat::receive(bytes);
+    }
+}

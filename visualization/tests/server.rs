@@ -1,5 +1,7 @@
 //! The server as pages see it.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use nalgebra::{Isometry3, Vector3};

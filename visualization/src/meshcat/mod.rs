@@ -267,3 +267,30 @@ impl Shared {
         url.expect("the pattern was checked at the start")
     }
 }
+
+/// Reads bytes as a server reads what a page sends.
+pub(crate) fn receive(bytes: &[u8]) {
+    let mut decoder = server::Decoder::new();
+    // The first byte says where to cut the rest.
+    let Some((cut, rest)) = bytes.split_first() else {
+        return;
+    };
+    for part in rest.chunks(usize::from(*cut) + 1) {
+        decoder.feed(part);
+        loop {
+            match decoder.next() {
+                Ok(Some(tungstenite::Message::Binary(message))) => {
+                    // Errors are logged by the server.
+                    let _ = client_message::ClientMessage::decode(&message);
+                }
+                Ok(Some(tungstenite::Message::Text(text))) => {
+                    let _ = picture::png_of(text.as_bytes());
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(_) => return,
+            }
+        }
+        decoder.take_output();
+    }
+}

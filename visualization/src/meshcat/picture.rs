@@ -59,7 +59,7 @@ impl Meshcat {
 }
 
 /// The PNG file in `{"type":"img","data":"data:image/png;base64,..."}`.
-fn png_of(answer: &[u8]) -> std::result::Result<Vec<u8>, String> {
+pub(super) fn png_of(answer: &[u8]) -> std::result::Result<Vec<u8>, String> {
     let answer: serde_json::Value = serde_json::from_slice(answer).map_err(|e| e.to_string())?;
     let data = answer.get("data").and_then(|d| d.as_str());
     let data = data.and_then(|d| d.strip_prefix("data:image/png;base64,"));

@@ -30,8 +30,10 @@ export class AnimationBar {
       clip.repetitions = Infinity;
     });
     this.scrub.addEventListener("input", () => {
+      // Pausing shows the time that is left behind.
+      const time = Number(this.scrub.value);
       if (player.playing) player.pause();
-      player.seek(Number(this.scrub.value));
+      player.seek(time);
     });
     this.element.append(
       iconButton("start", "Before the animation", () => player.reset()),

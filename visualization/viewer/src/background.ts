@@ -170,7 +170,7 @@ export class Background extends Object3D {
       this.bottom_color ?? new Color(this.theme.bottom),
     );
     scene.environment = this.light ?? this.room;
-    scene.environmentIntensity = this.light === null ? 0.5 : 1;
+    scene.environmentIntensity = this.light === null ? 0.35 : 1;
     const picture = this.render_environment_map ? this.picture : null;
     scene.background = shown ? (picture ?? this.gradient) : null;
   }

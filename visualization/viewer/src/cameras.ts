@@ -5,6 +5,7 @@ import {
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 
+import { DEFAULTS } from "./paths";
 import type { Tree } from "./tree";
 
 /** Where cameras are set by messages. */
@@ -111,7 +112,7 @@ export class Cameras {
       } else for (const child of object.children) add(child);
     };
     for (const [name, node] of this.tree.root.children) {
-      if (!["Background", "Render Settings", "Lights", "Grid", "Axes", "Cameras"].includes(name)) add(node.object);
+      if (!DEFAULTS.has(name)) add(node.object);
     }
     if (box.isEmpty()) {
       this.reset();

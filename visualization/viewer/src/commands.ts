@@ -1,6 +1,6 @@
 // What each message does. Messages are applied as they come and drawn with the next frame.
 
-import { Quaternion, Vector3 } from "three";
+import type { Object3D } from "three";
 
 import { Batches } from "./batch";
 import { type AnyCamera, CAMERA_PATH, type Cameras, defaultCamera } from "./cameras";
@@ -33,6 +33,14 @@ export interface Stage {
   saveImage: () => void;
   enableWebxr: (mode: string) => void;
   showControllers: () => void;
+}
+
+/** Gives `object` a pose: quaternion (x, y, z, w), then position. */
+function place(object: Object3D, pose: Float64Array): void {
+  object.matrixAutoUpdate = true;
+  object.quaternion.fromArray(pose as unknown as [number, number, number, number]).normalize();
+  object.position.fromArray(pose, 4);
+  object.scale.set(1, 1, 1);
 }
 
 export class Commands {
@@ -119,25 +127,11 @@ export class Commands {
   }
 
   private setPose(path: string, pose: Float64Array): void {
-    const { tree } = this.stage;
-    const [qx, qy, qz, qw, px, py, pz] = pose as unknown as [number, number, number, number, number, number, number];
-    const node = tree.reach(path);
-    const place = (): void => {
-      const { object } = node;
-      object.matrixAutoUpdate = true;
-      object.quaternion.set(qx, qy, qz, qw).normalize();
-      object.position.set(px, py, pz);
-      object.scale.set(1, 1, 1);
-    };
-    if (node.deferred === null) place();
+    const node = this.stage.tree.reach(path);
+    if (node.deferred === null) place(node.object, pose);
     else {
-      const [q, p] = [new Quaternion(qx, qy, qz, qw).normalize(), new Vector3(px, py, pz)];
-      node.whenLoaded(() => {
-        node.object.matrixAutoUpdate = true;
-        node.object.quaternion.copy(q);
-        node.object.position.copy(p);
-        node.object.scale.set(1, 1, 1);
-      });
+      const kept = pose.slice();
+      node.whenLoaded(() => place(node.object, kept));
     }
   }
 

@@ -26,7 +26,14 @@ export class Connection {
   ) {}
 
   open(): void {
-    const socket = new WebSocket(this.url);
+    let socket: WebSocket;
+    try {
+      socket = new WebSocket(this.url);
+    } catch {
+      // An address that is none, of a page from disk for example, does not become one.
+      this.set("lost");
+      return;
+    }
     socket.binaryType = "arraybuffer";
     this.socket = socket;
     socket.onopen = () => {

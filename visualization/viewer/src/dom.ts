@@ -62,10 +62,11 @@ export function setIcon(button: HTMLButtonElement, name: Icon, label: string): v
   button.setAttribute("aria-label", label);
 }
 
-/** Whether keys now are text for an element of the page. */
+/** Whether keys now are for an element of the page: text, or the dialog that is open. */
 export function typing(event: KeyboardEvent): boolean {
   const target = event.target;
   return (
+    document.querySelector("dialog[open]") !== null ||
     target instanceof HTMLTextAreaElement ||
     target instanceof HTMLSelectElement ||
     (target instanceof HTMLInputElement && !["range", "checkbox", "button"].includes(target.type))

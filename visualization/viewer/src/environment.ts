@@ -49,6 +49,14 @@ class RenderConfig extends Object3D {
   exposure = 1;
 }
 
+/** Draws lines a little nearer than they are, about a millimetre from where one stands, so that ground hides none at its height. */
+function lift(material: LineBasicMaterial): void {
+  material.onBeforeCompile = (shader) => {
+    const project = "#include <project_vertex>";
+    shader.vertexShader = shader.vertexShader.replace(project, `${project}\ngl_Position.z -= 2e-6 * gl_Position.w;`);
+  };
+}
+
 /** The lines in pieces of one cell, so that each end can have an opacity of its own. */
 function gridLines(): BufferGeometry {
   const at = (i: number): number => (i - GRID_CELLS / 2) * (GRID_SIZE / GRID_CELLS);
@@ -75,6 +83,7 @@ function makeGrid(): GridHelper {
   material.depthWrite = false;
   material.toneMapped = false;
   material.opacity = 0.75;
+  lift(material);
   const ground = new Mesh(new PlaneGeometry(200, 200), new ShadowMaterial({ depthWrite: false }));
   ground.rotateX(-Math.PI / 2);
   // Below what stands on the ground, or is it.
@@ -104,12 +113,12 @@ function paintGrid(grid: Object3D, look: Look): void {
 }
 
 function keyLight(): DirectionalLight {
-  const light = new DirectionalLight(0xffffff, 1.9);
+  const light = new DirectionalLight(0xffffff, 1.8);
   light.position.set(-2.5, -3.5, 6);
   light.castShadow = true;
   light.shadow.mapSize.set(1024, 1024);
   light.shadow.radius = 4;
-  light.shadow.bias = -0.0004;
+  light.shadow.bias = -0.0008;
   return light;
 }
 
@@ -120,7 +129,7 @@ function at<T extends Object3D>(object: T, x: number, y: number, z: number): T {
 
 export class Environment {
   private look: Look = LOOKS.light;
-  private readonly shadowFit = new ShadowFit();
+  private readonly shadowFits = new WeakMap<DirectionalLight, ShadowFit>();
   private structure = -1;
 
   constructor(
@@ -141,13 +150,13 @@ export class Environment {
     set("/Render Settings", new RenderConfig());
     set("/Lights/SpotLight", at(new SpotLight(0xffffff, 30), 1.5, 1.5, 2));
     tree.reach("/Lights/SpotLight").object.visible = false;
-    set("/Lights/PointLightNegativeX", at(new PointLight(0xffffff, 5, 10), 1.5, 1.5, 2));
-    set("/Lights/PointLightPositiveX", at(new PointLight(0xffffff, 5, 10), -1.5, -1.5, 2));
+    set("/Lights/PointLightNegativeX", at(new PointLight(0xffffff, 3, 10), 1.5, 1.5, 2));
+    set("/Lights/PointLightPositiveX", at(new PointLight(0xffffff, 3, 10), -1.5, -1.5, 2));
     set("/Lights/AmbientLight", new AmbientLight(0xffffff, 0.3));
     set("/Lights/FillLight", at(new DirectionalLight(0xffffff, 0.5), -10, -10, 0));
     set("/Lights/DirectionalLight", keyLight());
     // The sky's direction is that of the light's position, which is "up" in the scene.
-    set("/Lights/SkyLight", at(new HemisphereLight(0xf3f6ff, 0x8b8578, 1.3), 0, 0, 1));
+    set("/Lights/SkyLight", at(new HemisphereLight(0xf3f6ff, 0x8b8578, 0.9), 0, 0, 1));
     set("/Grid", makeGrid());
     const axes = new AxesHelper(0.5);
     const material = axes.material as LineBasicMaterial;
@@ -155,6 +164,7 @@ export class Environment {
     // After the grid, two lines of which lie on the axes.
     material.transparent = true;
     axes.renderOrder = 1;
+    lift(material);
     set("/Axes", axes);
     tree.reach("/Cameras/default/rotated").object.quaternion.set(Math.SQRT1_2, 0, 0, Math.SQRT1_2);
     set("/Cameras/default/rotated", camera);
@@ -190,7 +200,9 @@ export class Environment {
     for (const node of this.tree.find("/Lights")?.children.values() ?? []) {
       const light = node.children.get(OBJECT)?.object;
       if (light instanceof DirectionalLight && light.castShadow && light.visible && node.object.visible) {
-        this.shadowFit.update(light, scene, now, force);
+        let fit = this.shadowFits.get(light);
+        if (fit === undefined) this.shadowFits.set(light, (fit = new ShadowFit()));
+        fit.update(light, scene, now, force);
       }
     }
   }

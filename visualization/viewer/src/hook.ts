@@ -49,6 +49,11 @@ function describe(node: Node): TreeJson {
 export function treeHook(tree: Tree): Pick<Hook, "tree" | "node"> {
   return {
     tree: () => describe(tree.root),
-    node: (path) => tree.find(path)?.object ?? null,
+    node: (path) => {
+      const object = tree.find(path)?.object ?? null;
+      // Otherwise its matrix would be that of the last picture.
+      if (object?.matrixAutoUpdate === true) object.updateMatrix();
+      return object;
+    },
   };
 }

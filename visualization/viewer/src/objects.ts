@@ -1,7 +1,7 @@
 // Objects as messages describe them: three's Object JSON, format 4 (https://github.com/mrdoob/three.js/wiki/JSON-Object-
 // Scene-format-4), with two additions for mesh files. Only what can be drawn safely is built.
 
-import { BufferGeometry, Light, MathUtils, Mesh, Object3D, ObjectLoader } from "three";
+import { BufferGeometry, MathUtils, Mesh, Object3D, ObjectLoader } from "three";
 
 import type { Assets } from "./assets";
 import { array, asNumbers, type Fields, isMap, map, Refused, string } from "./check";
@@ -23,16 +23,18 @@ const MATERIAL_TYPES = new Set([
   "MeshToonMaterial", "PointsMaterial", "ShadowMaterial", "SpriteMaterial",
 ]);
 
-/** Curves in more pieces than this only stop the browser. */
-const MOST_SEGMENTS = 2048;
+/** Surfaces of more pieces than this only stop the browser. */
+const MOST_SEGMENTS = 1 << 20;
 const MOST_DETAIL = 64;
 
 function checkGeometry(fields: Fields): void {
+  let pieces = 1;
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value !== "number") continue;
     if (!Number.isFinite(value)) throw new Refused(`geometry: "${name}" is ${value}`);
-    const most = /segments$/i.test(name) || name === "steps" ? MOST_SEGMENTS : name === "detail" ? MOST_DETAIL : Infinity;
-    if (value > most) throw new Refused(`geometry: "${name}" is ${value}, at most ${most} is possible`);
+    if (/segments$/i.test(name) || name === "steps") pieces *= Math.max(1, value);
+    if (pieces > MOST_SEGMENTS) throw new Refused(`geometry: "${name}" is ${value}, at most ${MOST_SEGMENTS} pieces in all are possible`);
+    if (name === "detail" && value > MOST_DETAIL) throw new Refused(`geometry: "detail" is ${value}, at most ${MOST_DETAIL} is possible`);
   }
   if (string(fields, "type") !== "BufferGeometry") return;
   const data = map(fields, "data");
@@ -44,10 +46,12 @@ function checkGeometry(fields: Fields): void {
     if (count < vertices) throw new Refused(`geometry: attribute "${name}" has ${count} elements for ${vertices} vertices`);
   }
   if (isMap(data["index"])) {
-    const list = asNumbers(data["index"]["array"]);
-    if (list === null) throw new Refused('geometry: "index" has no array of numbers');
-    const bad = list.find((i) => !Number.isInteger(i) || i < 0 || i >= vertices);
-    if (bad !== undefined) throw new Refused(`geometry: the index refers to vertex ${bad}, there are ${vertices}`);
+    const list = data["index"]["array"];
+    if (!Array.isArray(list) && !ArrayBuffer.isView(list)) throw new Refused('geometry: "index" has no array of numbers');
+    for (const i of list as Iterable<unknown>) {
+      const good = typeof i === "number" && Number.isInteger(i) && i >= 0 && i < vertices;
+      if (!good) throw new Refused(`geometry: the index refers to vertex ${String(i)}, there are ${vertices}`);
+    }
   }
 }
 
@@ -124,7 +128,6 @@ function prepare(root: Object3D): Object3D {
     for (const material of materialsOf(object)) {
       if (/^(Line|Points|MeshBasic|Sprite)/.test(material.type)) material.toneMapped = false;
     }
-    if (object instanceof Light) object.updateMatrix();
   });
   // The opacities as they came are their own from here on.
   setFactor(root, 1);
@@ -146,11 +149,12 @@ export function build(json: Fields, assets: Assets): Object3D | Promise<Object3D
   for (const material of maps(json, "materials")) {
     const type = string(material, "type");
     if (!MATERIAL_TYPES.has(type)) throw new Refused(`materials of type "${type}" are not built`);
+    // Edges have no normals to be lit by.
+    if (material["wireframe"] === true) material["type"] = "MeshBasicMaterial";
   }
   const loader = new Loader(assets.manager());
   const { geometries, materials, images, textures } = json;
   const built = loader.parse({ metadata: {}, geometries, materials, images, textures, object } as never);
-  if (!object["matrix"]) built.updateMatrix();
   try {
     return prepare(built);
   } catch (error) {

@@ -7,6 +7,7 @@ import { materialsOf } from "./dispose";
 
 interface Own {
   opacity: number;
+  /** Although it is opaque by its number, as one whose texture has holes. */
   transparent: boolean;
   depthWrite: boolean;
   factor: number;
@@ -18,7 +19,7 @@ function own(material: Material): Own {
   let state = remembered.get(material);
   if (state === undefined) {
     const { opacity, transparent, depthWrite } = material;
-    state = { opacity, transparent, depthWrite, factor: 1 };
+    state = { opacity, transparent: transparent && opacity >= 1, depthWrite, factor: 1 };
     remembered.set(material, state);
   }
   return state;
@@ -55,8 +56,6 @@ function each(root: Object3D, change: (state: Own) => void): void {
 export function setOwnOpacity(root: Object3D, opacity: number): void {
   each(root, (state) => {
     state.opacity = opacity;
-    // An opacity that is given by name decides alone; only that way back to opaque is left.
-    state.transparent = opacity < 1;
   });
 }
 

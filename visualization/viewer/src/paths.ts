@@ -3,6 +3,9 @@
 /** The name of the child that holds what `set_object` has set. */
 export const OBJECT = "<object>";
 
+/** The folders below the root that every page has. */
+export const DEFAULTS = new Set(["Axes", "Background", "Cameras", "Grid", "Lights", "Render Settings"]);
+
 /** The names along `path`. */
 export function names(path: string): string[] {
   return path.split("/").filter((name) => name !== "");

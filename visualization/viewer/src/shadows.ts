@@ -73,8 +73,8 @@ export class ShadowFit {
     camera.near = -this.fitted.max.z;
     camera.far = -this.fitted.min.z + 4 * Math.max(halfX, halfY) + 2;
     camera.updateProjectionMatrix();
-    // About one pixel of the shadow's picture, against stripes on what is lit flatly.
-    light.shadow.normalBias = (3 * Math.max(halfX, halfY)) / light.shadow.mapSize.x;
+    // Two pixels of the shadow's picture, against stripes on what is lit flatly.
+    light.shadow.normalBias = (4 * Math.max(halfX, halfY)) / light.shadow.mapSize.x;
     light.shadow.needsUpdate = true;
   }
 }

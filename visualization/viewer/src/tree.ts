@@ -33,6 +33,8 @@ export class Node {
   }
 }
 
+const MOST_KNOWN = 100_000;
+
 const scratch = new Matrix4();
 
 /** Gives `object` a matrix, as position, rotation and scale unless it shears. */
@@ -50,6 +52,8 @@ export class Tree {
   readonly root: Node;
   /** Changes whenever a node comes, goes or gets another object: what a list of nodes is compared by. */
   structure = 0;
+  /** Nodes by the paths that messages call them by, again and again: walking there costs more than the rest. */
+  private readonly known = new Map<string, Node>();
 
   /** `removed` is told about every object that leaves the scene, before it is disposed of. */
   constructor(private readonly removed: (object: Object3D) => void) {
@@ -71,6 +75,16 @@ export class Tree {
 
   /** The node at `path`, which is made where it is missing. */
   reach(path: string): Node {
+    let node = this.known.get(path);
+    if (node === undefined) {
+      node = this.make(path);
+      if (this.known.size >= MOST_KNOWN) this.known.clear();
+      this.known.set(path, node);
+    }
+    return node;
+  }
+
+  private make(path: string): Node {
     const list = names(path);
     if (list.length > MAX_LEVELS) throw new Refused(`a path of ${list.length} levels, at most ${MAX_LEVELS} are possible`);
     let node = this.root;
@@ -149,6 +163,7 @@ export class Tree {
     const node = this.find(path);
     if (node === null || node.parent === null) return;
     node.parent.children.delete(node.name);
+    this.known.clear();
     node.parent.object.remove(node.object);
     node.object.traverse((object) => this.removed(object));
     disposeTree(node.object);

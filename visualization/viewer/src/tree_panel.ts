@@ -2,7 +2,7 @@
 
 import { el } from "./dom";
 import { ownOpacity, setOwnOpacity } from "./opacity";
-import { OBJECT } from "./paths";
+import { DEFAULTS, OBJECT } from "./paths";
 import type { Node as TreeNode, Tree } from "./tree";
 
 /** More rows than this are of no use to anybody, and slow. */
@@ -14,7 +14,7 @@ export class TreePanel {
   readonly element = el("div", { class: "tree" });
   private readonly list = el("div", { role: "tree", "aria-label": "Scene" });
   private readonly search = el("input", { type: "search", placeholder: "Search paths", "aria-label": "Search paths" });
-  private readonly open = new Set<string>([""]);
+  private readonly open = new Set<string>(["", "/drake"]);
   private selected: string | null = null;
   private drawn = "";
   private rows = 0;
@@ -56,7 +56,8 @@ export class TreePanel {
   }
 
   private sorted(node: TreeNode): TreeNode[] {
-    return [...node.children.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const rank = (child: TreeNode): number => (node === this.tree.root && DEFAULTS.has(child.name) ? 1 : 0);
+    return [...node.children.values()].sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
   }
 
   private add(node: TreeNode, level: number, rows: HTMLElement[]): void {

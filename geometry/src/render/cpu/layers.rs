@@ -74,6 +74,9 @@ impl Target for Collector<'_> {
     fn index(&self, px: i32, py: i32) -> usize {
         self.tile.index(px, py)
     }
+    fn below(rows: i32) -> usize {
+        Tile::below(rows)
+    }
     fn set(&mut self, i: usize, w: f32, id: i32) {
         if self.tile.shows(i, w) {
             self.fragments.push(Fragment {

@@ -5,6 +5,8 @@ use super::scene::Scene;
 use super::shade::{Lights, Shader, Surroundings, Vector3x8};
 use super::storage::{Storage, Worker, recycled};
 use super::tile::{NO_ID, TILE_HEIGHT, TILE_WIDTH, Tile};
+use super::triangle::ShadedTriangle;
+use super::visual::Form;
 use crate::render::image::{Depth32F, Image, ImageRgba8U, Label16I, PixelType};
 use crate::render::{DepthRange, RenderLabel};
 use crate::rgba::Rgba;
@@ -213,12 +215,12 @@ impl<'a> ColorPass<'a> {
     #[inline(always)]
     fn shade_one(
         &self,
-        px: i32,
-        py: i32,
+        (px, py): (i32, i32),
         w: f32x8,
         ids: i32x8,
         open: u32,
         last: &mut usize,
+        material: Option<u32>,
     ) -> ((Vector3x8, f32x8), i32x8) {
         let parts = ids.to_array();
         let id = parts[open.trailing_zeros() as usize];
@@ -229,15 +231,51 @@ impl<'a> ColorPass<'a> {
         }
         let (number, Range { start, end }) = (*last, plan.parts(*last));
         let mine = ids.simd_gt(i32x8::splat(start - 1)) & ids.simd_lt(i32x8::splat(end));
-        let mask = mine.to_bitmask() & 0xff;
         let shader = self.shaders[number].get_or_init(|| {
             let object = self.scene.object(number);
             let object = object.expect("what is seen has a pose");
             let of = (object, self.scene.visual(number));
             Shader::new(self.scene, self.lights, of, self.environment)
         });
-        let parts = parts.map(|id| id.wrapping_sub(start));
-        (shader.block(px, py, w, &parts, mask), mine)
+        let mask = mine.to_bitmask() & 0xff;
+        let parts = (ids - i32x8::splat(start)).to_array();
+        (shader.block(px, py, w, &parts, mask, material), mine)
+    }
+    /// The material of all that a tile shows, if it is of one mesh and one material. This is asked for
+    /// because shading would wait for triangles one block after the other, which here come all at once.
+    pub(super) fn material(&self, tile: &Tile) -> Option<u32> {
+        if !tile.has_triangles() {
+            return None;
+        }
+        let (mut start, mut triangles): (i32, &[ShadedTriangle]) = (0, &[]);
+        let (mut first, mut others, mut number) = (None, 0, None);
+        for ids in tile.ids() {
+            let open = occupied(*ids);
+            if open == 0 {
+                continue;
+            }
+            let ids = ids.as_array();
+            let of = |id: i32| (id.wrapping_sub(start)) as u32 as usize;
+            let id = ids[open.trailing_zeros() as usize];
+            if of(id) >= triangles.len() {
+                let owner = self.scene.plan.owner(id);
+                others |= u32::from(number.is_some_and(|n| n != owner));
+                if let Form::Mesh(mesh) = &self.scene.visual(owner).form {
+                    number = Some(owner);
+                    start = self.scene.plan.parts(owner).start;
+                    triangles = &mesh.triangles;
+                }
+            }
+            let of = |id: i32| triangles.get((id.wrapping_sub(start)) as u32 as usize);
+            let first = *first.get_or_insert_with(|| of(id).map_or(0, |t| t.material));
+            for id in ids {
+                others |= match of(*id) {
+                    Some(t) => t.material ^ first,
+                    None => u32::from(*id != NO_ID),
+                };
+            }
+        }
+        first.filter(|_| others == 0)
     }
     /// Puts the surfaces of eight pixels on top of their colours.
     pub(super) fn shade(
@@ -251,7 +289,7 @@ impl<'a> ColorPass<'a> {
     ) {
         let mut open = occupied(ids);
         while open != 0 {
-            let ((rgb, alpha), mine) = self.shade_one(px, py, w, ids, open, last);
+            let ((rgb, alpha), mine) = self.shade_one((px, py), w, ids, open, last, None);
             open &= !(mine.to_bitmask() & 0xff);
             let mine: f32x8 = bytemuck::cast(mine);
             for (color, new) in color.iter_mut().zip(rgb) {
@@ -262,7 +300,13 @@ impl<'a> ColorPass<'a> {
         }
     }
     /// Writes the pixels of a row of a tile where there is nothing else.
-    pub(super) fn finish(&self, tile: &Tile, row: usize, out: &mut [u8], last: &mut usize) {
+    pub(super) fn finish(
+        &self,
+        tile: &Tile,
+        row: usize,
+        out: &mut [u8],
+        (material, last): (&Option<u32>, &mut usize),
+    ) {
         let rect = tile.rect();
         let py = rect.y0 + row as i32;
         let blocks = tile.w_row(row).iter().zip(tile.id_row(row));
@@ -271,7 +315,7 @@ impl<'a> ColorPass<'a> {
             let mut color = i32x8::splat(self.clear as i32);
             let mut open = occupied(*ids);
             while open != 0 {
-                let ((rgb, _), mine) = self.shade_one(px, py, *w, *ids, open, last);
+                let ((rgb, _), mine) = self.shade_one((px, py), *w, *ids, open, last, *material);
                 color = mine.bitselect(pack(rgb), color);
                 open &= !(mine.to_bitmask() & 0xff);
             }

@@ -32,8 +32,8 @@ fn log2(x: f32x8) -> f32x8 {
     let s = (m - f32x8::ONE) / (m + f32x8::ONE);
     let s2 = s * s;
     // 2 / ((2 k + 1) log 2); what follows is below 2e-6 altogether, as |s| < 0.172.
-    let c = [2.885_39, 0.961_796_7, 0.577_078].map(splat);
-    let series = (c[2] * s2 + c[1]) * s2 + c[0];
+    let c = [2.885_39, 0.961_796_7, 0.577_078];
+    let series = (splat(c[2]) * s2 + splat(c[1])) * s2 + splat(c[0]);
     whole(exponent) + s * series
 }
 
@@ -51,10 +51,10 @@ fn exp2(t: f32x8) -> f32x8 {
         0.055_504_11,
         0.009_618_129,
         0.001_333_355_8,
-    ]
-    .map(splat);
-    let high = (c[5] * f + c[4]) * f + c[3];
-    let series = ((high * f + c[2]) * f + c[1]) * f + c[0];
+    ];
+    // Written out: `map` over blocks is not inlined.
+    let high = (splat(c[5]) * f + splat(c[4])) * f + splat(c[3]);
+    let series = ((high * f + splat(c[2])) * f + splat(c[1])) * f + splat(c[0]);
     // Everything but the whole number is shifted out.
     let exponent: i32x8 = bytemuck::cast(rounded);
     let bits: i32x8 = bytemuck::cast(series);

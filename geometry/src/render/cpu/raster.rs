@@ -7,8 +7,9 @@
 use super::clusters::{Cluster, ClusteredMesh, VERTEX_BLOCKS};
 use super::kernels::BLOCK;
 use super::pixels::{Pixels, Rect};
+use super::small::Found;
 use nalgebra::{Matrix3, Vector3};
-use wide::f32x8;
+use wide::{bytemuck, f32x4, f32x8};
 
 /// What triangles are drawn into.
 pub(super) trait Target {
@@ -16,14 +17,16 @@ pub(super) trait Target {
     fn rect(&self) -> Rect;
     /// The place of a pixel.
     fn index(&self, px: i32, py: i32) -> usize;
+    /// The place of a pixel behind that of one so many rows above it.
+    fn below(rows: i32) -> usize;
     /// Draws one pixel.
     fn set(&mut self, i: usize, w: f32, id: i32);
     /// To be called after [`set`](Self::set).
     fn changed(&mut self) {}
 }
 
-const SUBPIXEL_BITS: u32 = 8;
-const SUBPIXEL: i32 = 1 << SUBPIXEL_BITS;
+pub(super) const SUBPIXEL_BITS: u32 = 8;
+pub(super) const SUBPIXEL: i32 = 1 << SUBPIXEL_BITS;
 
 /// Corners farther than this from the image's origin (pixels) are clipped away, so that subpixels
 /// fit into `i32`.
@@ -51,21 +54,42 @@ pub(super) struct MeshView {
     near: f64,
 }
 
+/// As many as a byte tells apart.
+const VERTICES: usize = 256;
+
 /// Vertices of a cluster on the image and in the camera frame; kept to be reused.
 pub(super) struct Vertices {
-    corners: [Corner; VERTEX_BLOCKS * BLOCK],
+    /// x and y snapped, in subpixels, whole numbers; then in pixels, not snapped.
+    at: [f32x4; VERTICES],
+    w: [f32; VERTICES],
     positions: [[f32x8; 3]; VERTEX_BLOCKS],
 }
 
 impl Vertices {
     pub(super) fn new() -> Self {
         Self {
-            corners: [Corner::default(); VERTEX_BLOCKS * BLOCK],
+            at: [f32x4::ZERO; VERTICES],
+            w: [0.0; VERTICES],
             positions: [[f32x8::ZERO; 3]; VERTEX_BLOCKS],
         }
     }
-    fn corner(&self, i: u8) -> &Corner {
-        &self.corners[usize::from(i)]
+    /// Snapped x and y (subpixels), then x and y (pixels).
+    pub(super) fn at(&self, i: u8) -> f32x4 {
+        self.at[usize::from(i)]
+    }
+    /// Inverse depth.
+    pub(super) fn w(&self, i: u8) -> f32 {
+        self.w[usize::from(i)]
+    }
+    fn corner(&self, i: u8) -> Corner {
+        let [sx, sy, x, y] = self.at(i).to_array();
+        Corner {
+            x,
+            y,
+            w: self.w(i),
+            sx: sx as i32,
+            sy: sy as i32,
+        }
     }
     fn position(&self, i: u8) -> Vector3<f64> {
         let (block, lane) = (usize::from(i) / BLOCK, usize::from(i) % BLOCK);
@@ -97,14 +121,15 @@ impl MeshView {
         self.transform(mesh, cluster, vertices);
         let first = cluster.first as usize;
         let corners = &mesh.corners[first..first + cluster.count as usize];
-        let (mut id, step) = ids;
-        for t in corners {
-            if clip {
-                self.draw_clipped(tile, vertices, t, id);
-            } else {
-                draw_triangle(tile, t.map(|i| vertices.corner(i)), id);
+        let (first_id, step) = ids;
+        let id = |k: usize| first_id + k as i32 * step;
+        if clip {
+            for (k, t) in corners.iter().enumerate() {
+                self.draw_clipped(tile, vertices, t, id(k));
             }
-            id += step;
+        } else {
+            let large = |tile: &mut T, k: usize| draw_corners(tile, vertices, corners[k], id(k));
+            Found::new(&tile.rect(), vertices, corners).draw(tile, vertices, corners, id, large);
         }
         tile.changed();
     }
@@ -116,8 +141,10 @@ impl MeshView {
         let subpixel = f32x8::splat(SUBPIXEL as f32);
         let first = cluster.first_block as usize;
         let blocks = &mesh.xyz[first..first + cluster.blocks as usize];
-        let corners = out.corners.as_chunks_mut::<BLOCK>().0;
-        for (([x, y, z], position), corners) in blocks.iter().zip(&mut out.positions).zip(corners) {
+        let at = out.at.as_chunks_mut::<BLOCK>().0;
+        let ws = out.w.as_chunks_mut::<BLOCK>().0;
+        let to = out.positions.iter_mut().zip(at).zip(ws);
+        for ([x, y, z], ((position, at), out_w)) in blocks.iter().zip(to) {
             let c: [f32x8; 3] = std::array::from_fn(|i| {
                 r[3 * i] * *x + r[3 * i + 1] * *y + r[3 * i + 2] * *z + p[i]
             });
@@ -127,14 +154,12 @@ impl MeshView {
             let sx = (x * subpixel).fast_round_int();
             let sy = (y * subpixel).fast_round_int();
             *position = c;
-            for (k, corner) in corners.iter_mut().enumerate() {
-                *corner = Corner {
-                    x: x.as_array()[k],
-                    y: y.as_array()[k],
-                    w: w.as_array()[k],
-                    sx: sx.as_array()[k],
-                    sy: sy.as_array()[k],
-                };
+            *out_w = w.to_array();
+            let halves = |v: f32x8| bytemuck::cast::<_, [f32x4; 2]>(v);
+            let (sx, sy) = (halves(sx.round_float()), halves(sy.round_float()));
+            let (x, y) = (halves(x), halves(y));
+            for (k, at) in at.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+                *at = f32x4::transpose([sx[k], sy[k], x[k], y[k]]);
             }
         }
     }
@@ -153,7 +178,7 @@ impl MeshView {
         ];
         let mut polygon: Vec<(Vector3<f64>, Option<Corner>)> = t
             .iter()
-            .map(|&i| (vertices.position(i), Some(*vertices.corner(i))))
+            .map(|&i| (vertices.position(i), Some(vertices.corner(i))))
             .collect();
         for (n, least) in sides {
             let inside = |p: &Vector3<f64>| n.dot(p) - least;
@@ -238,6 +263,13 @@ impl Edge {
             dy: ex * i64::from(SUBPIXEL),
         }
     }
+}
+
+/// Not inlined, because small triangles are most of all.
+#[inline(never)]
+fn draw_corners<T: Target>(tile: &mut T, vertices: &Vertices, t: [u8; 3], id: i32) {
+    let [a, b, c] = t.map(|i| vertices.corner(i));
+    draw_triangle(tile, [&a, &b, &c], id);
 }
 
 #[inline(always)]
@@ -377,5 +409,65 @@ impl Depth {
     #[inline(always)]
     fn at(&self, row: f64, step: f64) -> f32 {
         ((row + step * self.dx) as f32).clamp(self.least, self.most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tile::Tile;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The tile of pixels 64 to 127 and 32 to 63.
+    fn tile() -> Tile {
+        let mut tile = Tile::new();
+        tile.set_far(100.0);
+        let (x0, y0) = (64, 32);
+        tile.start(Rect {
+            x0,
+            y0,
+            x1: x0 + 64,
+            y1: y0 + 32,
+        });
+        tile
+    }
+
+    proptest! {
+        /// Four at a time or one by one, triangles have the same pixels, to the last one.
+        #[test]
+        fn small_triangles_are_those_drawn_one_by_one(
+            triangles in prop::collection::vec(
+                (60.0..130.0_f32, 28.0..66.0_f32, prop::array::uniform4(-9.0..9.0_f32), 0..4),
+                1..64,
+            ),
+        ) {
+            let mut vertices = Vertices::new();
+            let mut corners = Vec::new();
+            for (k, (x, y, d, grid)) in (0..).zip(triangles) {
+                // Some have corners or sides that meet centres of pixels.
+                let to = |v: f32| if grid == 0 { v.round() } else { v };
+                let all = [(x, y), (x + d[0], y + d[1]), (x + d[2], y + d[3])];
+                for (c, (x, y)) in (0..).zip(all) {
+                    let i = usize::from(3 * k + c);
+                    let (x, y) = (to(x), to(y));
+                    let snap = |v: f32| (v * SUBPIXEL as f32).round_ties_even();
+                    vertices.at[i] = f32x4::new([snap(x), snap(y), x, y]);
+                    // Equal at all corners, so that it is the same however it is interpolated.
+                    vertices.w[i] = 0.5 + 0.01 * f32::from(k % 11);
+                }
+                corners.push([3 * k, 3 * k + 1, 3 * k + 2]);
+            }
+            let (mut four, mut one) = (tile(), tile());
+            let found = Found::new(&four.rect(), &vertices, &corners);
+            let large = |tile: &mut Tile, k: usize| draw_corners(tile, &vertices, corners[k], k as i32);
+            found.draw(&mut four, &vertices, &corners, |k| k as i32, large);
+            for (k, t) in corners.iter().enumerate() {
+                draw_corners(&mut one, &vertices, *t, k as i32);
+            }
+            for row in 0..32 {
+                prop_assert_eq!(four.w_row(row), one.w_row(row));
+                prop_assert_eq!(four.id_row(row), one.id_row(row));
+            }
+        }
     }
 }

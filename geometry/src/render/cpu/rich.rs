@@ -24,6 +24,17 @@ pub(super) struct RichPass<'a> {
     pub(super) clear: Rgba,
 }
 
+/// What a thread keeps.
+#[derive(Default)]
+pub(super) struct Scratch {
+    /// Of the tile.
+    layers: Layers,
+    /// The object seen last.
+    last: usize,
+    /// The material of all triangles that the tile shows, if it is known to be one.
+    material: Option<u32>,
+}
+
 impl RichPass<'_> {
     /// True if there is more than opaque things.
     fn is_rich(&self) -> bool {
@@ -76,19 +87,24 @@ impl RichPass<'_> {
 impl Pass for RichPass<'_> {
     type Pixel = Rgba8U;
     const IDS: bool = true;
-    /// Layers of the tile, and the object seen last.
-    type Scratch = (Layers, usize);
-    fn scratch(&self) -> Self::Scratch {
-        (Layers::default(), 0)
+    type Scratch = Scratch;
+    fn scratch(&self) -> Scratch {
+        Scratch::default()
     }
-    fn prepare(&self, tile: &Tile, vertices: &mut Vertices, (layers, _): &mut Self::Scratch) {
+    fn prepare(&self, tile: &Tile, vertices: &mut Vertices, scratch: &mut Scratch) {
+        scratch.material = self.plain.material(tile);
         if self.is_rich() {
-            self.scene.collect(tile, vertices, layers);
+            self.scene.collect(tile, vertices, &mut scratch.layers);
         }
     }
-    fn finish(&self, tile: &Tile, row: usize, out: &mut [u8], (layers, last): &mut Self::Scratch) {
+    fn finish(&self, tile: &Tile, row: usize, out: &mut [u8], scratch: &mut Scratch) {
+        let Scratch {
+            layers,
+            last,
+            material,
+        } = scratch;
         if !self.is_rich() {
-            return self.plain.finish(tile, row, out, last);
+            return self.plain.finish(tile, row, out, (material, last));
         }
         let rect = tile.rect();
         let py = rect.y0 + row as i32;

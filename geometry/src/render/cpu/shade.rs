@@ -118,7 +118,12 @@ impl Light {
 }
 
 fn splat3(v: &Vector3<f32>) -> Vector3x8 {
-    [v.x, v.y, v.z].map(f32x8::splat)
+    splat_all(&[v.x, v.y, v.z])
+}
+/// Written out: `map` over blocks is not inlined.
+#[inline(always)]
+fn splat_all(v: &[f32; 3]) -> Vector3x8 {
+    [f32x8::splat(v[0]), f32x8::splat(v[1]), f32x8::splat(v[2])]
 }
 pub(super) fn dot(a: &Vector3x8, b: &Vector3x8) -> f32x8 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -209,7 +214,7 @@ impl<'a> Shader<'a> {
         }
     }
     /// Colours as on the screen, in `[0, 1]` and above, and opacities of the eight pixels from
-    /// `(px, py)` with inverse depths w. `parts` are indices of triangles.
+    /// `(px, py)` with inverse depths w. `parts` are indices of triangles, of one material if that is given.
     // What is simple stays in the loop over pixels; the rest is called.
     #[inline(always)]
     pub(super) fn block(
@@ -219,6 +224,7 @@ impl<'a> Shader<'a> {
         w: f32x8,
         parts: &[i32; 8],
         mask: u32,
+        material: Option<u32>,
     ) -> (Vector3x8, f32x8) {
         let (px, py) = (f64::from(px), f64::from(py));
         // Written out: `map` over blocks is not inlined.
@@ -260,7 +266,7 @@ impl<'a> Shader<'a> {
             };
             return (self.color(&points, &x, &d, (px, py, z, mask)), alpha);
         }
-        self.mesh_color(&x, &d, (px, py, z, mask), parts)
+        self.mesh_color(&x, &d, (px, py, z, mask), parts, material)
     }
     #[inline(never)]
     fn mesh_color(
@@ -269,16 +275,37 @@ impl<'a> Shader<'a> {
         d: &Vector3x8,
         at: At,
         parts: &[i32; 8],
+        material: Option<u32>,
     ) -> (Vector3x8, f32x8) {
         let Form::Mesh(mesh) = &self.visual.form else {
             return ([f32x8::ZERO; 3], f32x8::ZERO);
         };
         // What is not meant looks like the first that is.
         let first = at.3.trailing_zeros() as usize;
-        let parts: [usize; 8] =
-            std::array::from_fn(|k| parts[if at.3 >> k & 1 == 1 { k } else { first }] as usize);
-        let triangles = std::array::from_fn(|k| &mesh.triangles[parts[k]]);
-        let plain = self.plain_mesh_block(mesh, x, d, &triangles);
+        let part = |k: usize| parts[if at.3 >> k & 1 == 1 { k } else { first }] as usize;
+        // Written out: `map` over blocks is not inlined.
+        let parts = [
+            part(0),
+            part(1),
+            part(2),
+            part(3),
+            part(4),
+            part(5),
+            part(6),
+            part(7),
+        ];
+        let triangle = |k: usize| &mesh.triangles[parts[k]];
+        let triangles = [
+            triangle(0),
+            triangle(1),
+            triangle(2),
+            triangle(3),
+            triangle(4),
+            triangle(5),
+            triangle(6),
+            triangle(7),
+        ];
+        let plain = self.plain_mesh_block(mesh, x, d, &triangles, material);
         let points = plain.unwrap_or_else(|| {
             let smooth = Smooth::at(&triangles, x, d);
             self.mesh_block(mesh, &smooth, d, at.2, &parts, at.3)
@@ -367,24 +394,23 @@ impl<'a> Shader<'a> {
         x: &Vector3x8,
         d: &Vector3x8,
         triangles: &[&ShadedTriangle; 8],
+        material: Option<u32>,
     ) -> Option<Points> {
-        let material = triangles[0].material;
+        let all = |first: u32| triangles.iter().all(|t| t.material == first);
+        let material = material.or_else(|| Some(triangles[0].material).filter(|m| all(*m)))?;
         let surface = &mesh.materials[material as usize];
         let textured = surface.texture.is_some() || surface.opacity.is_some();
         if textured || !mesh.colors.is_empty() || self.shadows.is_some() {
-            return None;
-        }
-        if triangles.iter().any(|t| t.material != material) {
             return None;
         }
         let model = surface.model.unwrap_or(Model::PROMOTED);
         Some(Points {
             n: Smooth::at(triangles, x, d).n,
             flat: [f32x8::ZERO; 3],
-            color: surface.diffuse.map(f32x8::splat),
+            color: splat_all(&surface.diffuse),
             alpha: f32x8::splat(surface.drawn_alpha(surface.alpha)),
-            model: [model.metallic, model.roughness].map(f32x8::splat),
-            emissive: model.emissive.map(f32x8::splat),
+            model: [f32x8::splat(model.metallic), f32x8::splat(model.roughness)],
+            emissive: splat_all(&model.emissive),
         })
     }
     fn mesh_block(

@@ -25,6 +25,8 @@ pub(super) struct Tile {
     clear: f32,
     /// Smallest w of all pixels; `None` after something was drawn.
     farthest: Option<f32>,
+    /// Triangles were drawn.
+    triangles: bool,
 }
 
 impl Tile {
@@ -42,6 +44,7 @@ impl Tile {
             ids: [i32x8::ZERO; BLOCKS],
             clear: 0.0,
             farthest: None,
+            triangles: false,
         }
     }
     /// Accepts nothing beyond `far` (m) from now on.
@@ -52,6 +55,7 @@ impl Tile {
     pub(super) fn start(&mut self, rect: Rect) {
         self.rect = rect;
         self.farthest = None;
+        self.triangles = false;
         self.ids.fill(i32x8::splat(NO_ID));
         self.w.fill(f32x8::splat(self.clear));
         // Nothing is nearer than what lies outside the image.
@@ -85,6 +89,14 @@ impl Tile {
         self.ids[row * STRIDE..]
             .first_chunk()
             .expect("the row is within the tile")
+    }
+    /// Ids of all pixels; those that are not of the image have none.
+    pub(super) fn ids(&self) -> &[i32x8] {
+        &self.ids
+    }
+    /// True if triangles were drawn.
+    pub(super) fn has_triangles(&self) -> bool {
+        self.triangles
     }
     /// True if something at w is seen at the place of a pixel, in front of what is there.
     pub(super) fn shows(&self, i: usize, w: f32) -> bool {
@@ -193,7 +205,10 @@ impl Target for Tile {
         self.rect
     }
     fn index(&self, px: i32, py: i32) -> usize {
-        (py - self.rect.y0) as usize * TILE_WIDTH + (px - self.rect.x0) as usize
+        Self::below(py - self.rect.y0) + (px - self.rect.x0) as usize
+    }
+    fn below(rows: i32) -> usize {
+        rows as usize * TILE_WIDTH
     }
     #[inline(always)]
     fn set(&mut self, i: usize, w: f32, id: i32) {
@@ -206,5 +221,6 @@ impl Target for Tile {
     }
     fn changed(&mut self) {
         self.farthest = None;
+        self.triangles = true;
     }
 }

@@ -82,3 +82,8 @@ impl<'w> BufferGeometry<'w> {
 pub(super) fn single(p: &Vector3<f64>) -> [f32; 3] {
     [p.x as f32, p.y as f32, p.z as f32]
 }
+
+/// Whether a vertex can be drawn: one that can not would leave the page without the bounds of the object.
+pub(super) fn is_finite(p: &[f32; 3]) -> bool {
+    p.iter().all(|x| x.is_finite())
+}

@@ -115,7 +115,7 @@ impl Document<'_> {
         while at + 8 <= length {
             let size = number(at).unwrap_or_default();
             let start = at + 8;
-            let end = start + size;
+            let end = start.saturating_add(size);
             if end > length {
                 return Err(self.error(format!(
                     "the chunk at byte {at} has {} bytes, {size} are expected from its header",
@@ -190,11 +190,13 @@ impl Document<'_> {
         root: &'r mut Map<String, Value>,
         name: &str,
     ) -> Result<Vec<(String, &'r mut Map<String, Value>)>> {
-        let Some(value) = root.get_mut(name) else {
-            return Ok(Vec::new());
-        };
-        let Value::Array(array) = value else {
-            return Err(self.error(format!("{name} is no array, which is expected")));
+        let array = match root.get_mut(name) {
+            // Written by programs that look for it.
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(array)) => array,
+            Some(_) => {
+                return Err(self.error(format!("{name} is no array, which is expected")));
+            }
         };
         let elements = array.iter_mut().enumerate().map(|(i, value)| {
             let place = format!("{name}[{i}]");

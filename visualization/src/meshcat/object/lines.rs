@@ -1,6 +1,6 @@
 //! Lines.
 
-use super::buffer_geometry::{BufferGeometry, check_count, single, size};
+use super::buffer_geometry::{BufferGeometry, check_count, is_finite, single, size};
 use super::material::{self, check_size};
 use super::{Encoder, Object};
 use crate::error::{Error, Result};
@@ -19,9 +19,8 @@ pub(crate) fn line(
     rgba: Rgba,
 ) -> Result<Object> {
     check_size("set_line", "the line width", "pixels", line_width)?;
-    check_count("set_line", "vertices", vertices.len())?;
     let vertices = (vertices.len(), vertices.iter().map(single));
-    Ok(lines(e, "Line", vertices, line_width, rgba))
+    polyline(e, "set_line", vertices, line_width, rgba)
 }
 
 /// Lines from every `start` to the `end` of the same number (m), `line_width` in pixels. Those that are not
@@ -45,14 +44,48 @@ pub(crate) fn line_segments(
         )));
     }
     check_size("set_line_segments", "the line width", "pixels", line_width)?;
-    let n = start.len().saturating_mul(2);
-    check_count("set_line_segments", "starts and ends", n)?;
-    let points = start.iter().zip(end).flat_map(|(s, e)| [s, e]).map(single);
-    Ok(lines(e, "LineSegments", (n, points), line_width, rgba))
+    let pairs = start.iter().zip(end).map(|(s, e)| [single(s), single(e)]);
+    segments(e, "set_line_segments", pairs, line_width, rgba)
+}
+
+/// One line through `n` points; those that are not finite leave gaps.
+pub(super) fn polyline(
+    e: &Encoder<'_>,
+    function: &str,
+    (n, points): (usize, impl Iterator<Item = [f32; 3]> + Clone),
+    line_width: f64,
+    rgba: Rgba,
+) -> Result<Object> {
+    check_count(function, "points", n)?;
+    if points.clone().all(|p| is_finite(&p)) {
+        return Ok(lines(e, "Line", (n, points), line_width, rgba));
+    }
+    let pairs = points.clone().zip(points.skip(1)).map(|(a, b)| [a, b]);
+    segments(e, function, pairs, line_width, rgba)
+}
+
+/// Lines between the points of each pair, if both are finite.
+fn segments(
+    e: &Encoder<'_>,
+    function: &str,
+    pairs: impl Iterator<Item = [[f32; 3]; 2]> + Clone,
+    line_width: f64,
+    rgba: Rgba,
+) -> Result<Object> {
+    let pairs = pairs.filter(|pair| pair.iter().all(is_finite));
+    let n = pairs.clone().count().saturating_mul(2);
+    check_count(function, "starts and ends", n)?;
+    Ok(lines(
+        e,
+        "LineSegments",
+        (n, pairs.flatten()),
+        line_width,
+        rgba,
+    ))
 }
 
 /// Lines through so many points; `kind` says how.
-pub(super) fn lines(
+fn lines(
     e: &Encoder<'_>,
     kind: &str,
     (n, points): (usize, impl Iterator<Item = [f32; 3]>),

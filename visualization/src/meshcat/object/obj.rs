@@ -5,7 +5,7 @@ use super::{Encoder, Object, material};
 use crate::error::Result;
 use bytes::Bytes;
 use nalgebra::Matrix4;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tarragon_geometry::{FileSource, MeshSource, Rgba};
 
@@ -68,23 +68,38 @@ pub(super) fn object(
     ))
 }
 
-/// What the `mtllib` statements of an OBJ file name, each the rest of a line.
-fn material_files(text: &str) -> impl Iterator<Item = &str> {
-    text.match_indices("mtllib").filter_map(|(at, key)| {
-        let line_start = text[..at].rfind(['\n', '\r']).map_or(0, |i| i + 1);
-        let rest = &text[at + key.len()..];
-        let line = rest.split(['\n', '\r']).next().unwrap_or_default();
+/// What the `mtllib` statements of an OBJ file name, each the rest of a line, each once.
+fn material_files(text: &str) -> Vec<&str> {
+    const KEY: &str = "mtllib";
+    const LINE_END: [char; 2] = ['\n', '\r'];
+    let mut names = Vec::new();
+    let mut seen = BTreeSet::new();
+    // Files are long, and few lines are such statements.
+    let mut rest = text;
+    while let Some(at) = rest.find(KEY) {
+        let line = &rest[rest[..at].rfind(LINE_END).map_or(0, |i| i + 1)..];
+        let (line, next) = line.split_at(line.find(LINE_END).unwrap_or(line.len()));
+        rest = next;
         let line = line.split('#').next().unwrap_or_default();
-        let is_statement = text[line_start..at].trim().is_empty() && line.starts_with([' ', '\t']);
-        is_statement.then(|| line.trim()).filter(|l| !l.is_empty())
-    })
+        let name = line.trim_start().strip_prefix(KEY);
+        let name = name.filter(|name| name.starts_with([' ', '\t']));
+        let name = name.unwrap_or_default().trim();
+        if !name.is_empty() && seen.insert(name) {
+            names.push(name);
+        }
+    }
+    names
 }
+
+/// Words of a line that are tried as names of files.
+const MAX_WORDS: usize = 16;
 
 /// The material file `name` of the OBJ file `path`. A name may contain spaces; if there is no such file,
 /// the words are the names of several, of which this is the first that can be read.
 fn material_file(files: &mut Files<'_>, path: &Path, name: &str) -> Option<(PathBuf, Bytes)> {
     let mut failure = None;
     let words = name.split_whitespace().filter(|word| *word != name);
+    let words = words.take(MAX_WORDS);
     for name in std::iter::once(name).chain(words) {
         match read(files, path, name) {
             Ok(found) => return Some(found),
@@ -118,8 +133,8 @@ fn textures(
     mtl: &str,
     resources: &mut BTreeMap<String, Bytes>,
 ) {
-    for line in mtl.lines() {
-        let Some(name) = texture(line) else { continue };
+    let names: BTreeSet<String> = mtl.lines().filter_map(texture).collect();
+    for name in names {
         if resources.contains_key(&name) {
             continue;
         }
@@ -170,15 +185,23 @@ mod tests {
 
     #[test]
     fn names_of_material_files() {
-        let found = |text| material_files(text).collect::<Vec<_>>();
         assert_eq!(
-            found(
-                "mtllib a.mtl\r\n  mtllib\tmy b.mtl # c\n#mtllib c\nmtllibx d\no mtllib e\nmtllib \n"
+            material_files(
+                "mtllib a.mtl\r\n  mtllib\tmy b.mtl # c\n#mtllib c\nmtllibx d\no mtllib e\nmtllib a.mtl\nmtllib \n"
             ),
             ["a.mtl", "my b.mtl"]
         );
-        assert_eq!(found("v 0 0 0\nmtllib z.mtl"), ["z.mtl"]);
-        assert_eq!(found("mtllib"), [""; 0]);
+        assert_eq!(material_files("v 0 0 0\nmtllib z.mtl"), ["z.mtl"]);
+        assert_eq!(material_files("mtllib"), [""; 0]);
+    }
+
+    /// Every character is looked at a few times, not once for every statement.
+    #[test]
+    fn hostile_lines_take_no_time() {
+        let text = "mtllib ".repeat(300_000);
+        assert_eq!(material_files(&text).len(), 1);
+        let text = "x mtllib\r".repeat(300_000);
+        assert_eq!(material_files(&text), [""; 0]);
     }
 
     #[test]

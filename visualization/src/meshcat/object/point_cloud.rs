@@ -20,17 +20,17 @@ pub(crate) fn point_cloud(
     point_size: f64,
     rgba: Rgba,
 ) -> Result<Object> {
-    check_size("a point cloud", "the point size", "metres", point_size)?;
+    check_size("set_point_cloud", "the point size", "metres", point_size)?;
     if !cloud.has_xyzs() {
         return Err(Error::invalid(format!(
-            "Meshcat: the point cloud has {:?} but no positions, which are expected (BaseField::XYZS)",
+            "Meshcat: set_point_cloud: the cloud has {:?} but no positions, which are expected (BaseField::XYZS)",
             cloud.fields()
         )));
     }
     let finite = |p: &Vector3<f32>| p.iter().all(|x| x.is_finite());
     let xyzs = cloud.xyzs();
     let n = xyzs.iter().filter(|p| finite(p)).count();
-    check_count("a point cloud", "points", n)?;
+    check_count("set_point_cloud", "points", n)?;
     let colored = cloud.has_rgbs();
     let arrays = if colored { 2 } else { 1 };
     Ok(e.object(

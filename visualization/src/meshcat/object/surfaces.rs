@@ -1,7 +1,7 @@
 //! Surfaces of triangles.
 
-use super::buffer_geometry::{Attribute, BufferGeometry, check_count, single, size};
-use super::lines::lines;
+use super::buffer_geometry::{Attribute, BufferGeometry, check_count, is_finite, single, size};
+use super::lines::polyline;
 use super::material::{self, check_size};
 use super::{Encoder, Object, SurfaceStyle};
 use crate::error::{Error, Result};
@@ -12,7 +12,8 @@ use tarragon_geometry::mesh::TriangleSurfaceMesh;
 /// The colour that vertex colours are multiplied with, as in Drake: three channels of 0.9.
 const UNDER_VERTEX_COLORS: u64 = 0x00E5_E5E5;
 
-/// Triangles between `vertices` (m), which `faces` index.
+/// Triangles between `vertices` (m), which `faces` index. Those with vertices that are not finite are left
+/// out.
 ///
 /// # Errors
 /// If a face has a vertex that does not exist, the line width is not positive and finite, or there is more
@@ -85,19 +86,12 @@ pub(crate) fn surface_mesh(
 ) -> Result<Object> {
     let triangles = mesh.triangles();
     let faces = (triangles.len(), triangles.iter().map(|t| t.vertices()));
-    surface(
-        e,
-        "a TriangleSurfaceMesh",
-        mesh.vertices(),
-        faces,
-        None,
-        style,
-    )
+    surface(e, "set_surface_mesh", mesh.vertices(), faces, None, style)
 }
 
 /// The surface through the points whose coordinates (m) are the elements of `x`, `y` and `z`. Points next
 /// to each other in a row or a column are next to each other on the surface; as a wire frame, the lines
-/// along rows and columns are drawn.
+/// along rows and columns are drawn. Points that are not finite leave holes.
 ///
 /// # Errors
 /// If the matrices are of different sizes or have no elements, a filled surface has fewer than 2 rows or
@@ -127,31 +121,29 @@ pub(crate) fn plot_surface(
     }
     check_style(function, style)?;
     // Of the same size, so that one number finds the same element in all three.
-    let point = |i: usize| Vector3::new(x[i], y[i], z[i]);
+    let point = |i: usize| [x[i] as f32, y[i] as f32, z[i] as f32];
     if style.wireframe {
         let n = x.len().saturating_mul(2);
-        check_count(function, "points of lines", n)?;
-        let points = grid_lines(rows, columns).map(|(r, c)| single(&point(r + c * rows)));
-        return Ok(lines(
+        let points = grid_lines(rows, columns).map(|(r, c)| point(r + c * rows));
+        return polyline(
             e,
-            "Line",
+            function,
             (n, points),
             style.wireframe_line_width,
             style.rgba,
-        ));
+        );
     }
     let n = 2 * (rows - 1) * (columns - 1);
     check_count(function, "triangles", n)?;
     let faces = (0..rows - 1).flat_map(|r| (0..columns - 1).map(move |c| r + c * rows));
     let faces = faces.flat_map(|i| [[i, i + 1, i + rows], [i + 1, i + rows + 1, i + rows]]);
     let faces = faces.map(|t| t.map(|i| i as u32));
-    let vertices = (x.len(), (0..x.len()).map(|i| single(&point(i))));
-    Ok(indexed(e, vertices, (n, faces), None, style))
+    Ok(indexed(e, (x.len(), point), (n, faces), None, style))
 }
 
 /// Rows and columns of a grid as one line that never jumps: row after row, there and back, and from where
 /// that ends column after column.
-fn grid_lines(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
+fn grid_lines(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
     let back = |turn: bool, i: usize, n: usize| if turn { n - 1 - i } else { i };
     let along_rows =
         (0..rows).flat_map(move |r| (0..columns).map(move |c| (r, back(r % 2 == 1, c, columns))));
@@ -185,26 +177,35 @@ fn surface(
     e: &Encoder<'_>,
     function: &str,
     vertices: &[Vector3<f64>],
-    faces: (usize, impl Iterator<Item = [u32; 3]>),
+    faces: (usize, impl Iterator<Item = [u32; 3]> + Clone),
     colors: Option<&[[f64; 3]]>,
     style: &SurfaceStyle,
 ) -> Result<Object> {
     check_style(function, style)?;
     check_count(function, "vertices", vertices.len())?;
     check_count(function, "faces", faces.0)?;
-    let vertices = (vertices.len(), vertices.iter().map(single));
+    let vertices = (vertices.len(), |i: usize| single(&vertices[i]));
     Ok(indexed(e, vertices, faces, colors, style))
 }
 
 /// Flat faces in the colour of the style or in those of the vertices. The index is there even without
-/// faces: without it three.js takes all vertices for triangles.
+/// faces: without it three.js takes all vertices for triangles. Faces with vertices that are not finite
+/// are left out.
 fn indexed(
     e: &Encoder<'_>,
-    (n, positions): (usize, impl Iterator<Item = [f32; 3]>),
-    (num_faces, faces): (usize, impl Iterator<Item = [u32; 3]>),
+    (n, vertex): (usize, impl Fn(usize) -> [f32; 3]),
+    (mut num_faces, faces): (usize, impl Iterator<Item = [u32; 3]> + Clone),
     colors: Option<&[[f64; 3]]>,
     style: &SurfaceStyle,
 ) -> Object {
+    let is_complete = (0..n).all(|i| is_finite(&vertex(i)));
+    let drawn = |t: &[u32; 3]| is_complete || t.iter().all(|v| is_finite(&vertex(*v as usize)));
+    let mut substitute = [0.0; 3];
+    if !is_complete {
+        num_faces = faces.clone().filter(drawn).count();
+        let finite = (0..n).map(&vertex).find(is_finite);
+        substitute = finite.unwrap_or_default();
+    }
     let arrays = if colors.is_some() { 2 } else { 1 };
     let color = colors.map_or_else(|| material::hex(style.rgba), |_| UNDER_VERTEX_COLORS);
     e.object(
@@ -212,12 +213,14 @@ fn indexed(
         "Mesh",
         |w, uuid| {
             let mut geometry = BufferGeometry::new(w, uuid, true);
-            geometry.index(num_faces, faces);
+            geometry.index(num_faces, faces.filter(drawn));
             geometry.attributes(arrays);
             if let Some(colors) = colors {
                 let colors = colors.iter().map(|c| c.map(|c| c as f32));
                 geometry.attribute(Attribute::Color, n, colors);
             }
+            let positions = (0..n).map(&vertex);
+            let positions = positions.map(|p| if is_finite(&p) { p } else { substitute });
             geometry.attribute(Attribute::Position, n, positions);
         },
         |w, uuid| material::flat(w, uuid, style, color, colors.is_some()),

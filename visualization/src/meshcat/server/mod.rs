@@ -8,6 +8,7 @@ mod pipe;
 
 pub(crate) use client::Client;
 pub(crate) use page::{Page, compose, has_built_in_viewer};
+pub(crate) use pipe::Decoder;
 
 use super::asset::AssetStore;
 use super::batch::{Batch, Encoding};

@@ -1,0 +1,170 @@
+//! `tarragon view`: models in a browser.
+
+mod distance;
+mod session;
+mod watch;
+
+use crate::{model, sweep};
+use indicatif::{ProgressBar, ProgressStyle};
+use session::Session;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tarragon::visualization::{Meshcat, MeshcatParams};
+use watch::Watch;
+
+/// The time between two looks at the sliders (s): exact in binary, as a rate of recordings.
+const PERIOD: f64 = 1.0 / 32.0;
+/// The name of the button that shows what collides.
+const COLLISION: &str = "show collision geometry";
+/// The name of the button that shows what is seen.
+const VISUAL: &str = "show visual geometry";
+
+/// Arguments of `tarragon view`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Model files (.urdf, .sdf, .xml, .dmd.yaml or .obj), all in one world.
+    #[arg(required = true, value_name = "MODEL")]
+    models: Vec<PathBuf>,
+    #[command(flatten)]
+    options: model::Options,
+    /// Host to listen on; `*` lets others on the network look, and move the sliders.
+    #[arg(long, default_value = "localhost")]
+    host: String,
+    /// Port to listen on; 0 for any free one. Without it, the first free one from 7000 to 7999.
+    #[arg(long)]
+    port: Option<u16>,
+    /// Writes a page with the models that needs no server, and ends.
+    #[arg(long = "static", value_name = "FILE", conflicts_with_all = ["record", "duration"])]
+    static_page: Option<PathBuf>,
+    /// Writes a page at the end that plays what the models did.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Moves the joints through their ranges and back, in this time (s).
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "4", value_parser = sweep::positive)]
+    sweep: Option<f64>,
+    /// Ends after this time (s).
+    #[arg(long, value_name = "SECONDS", value_parser = sweep::positive)]
+    duration: Option<f64>,
+    /// Shows the two closest parts that are at most this far from each other (m); 0 shows none.
+    #[arg(long, value_name = "METRES", default_value_t = 0.5, value_parser = not_negative)]
+    distance: f64,
+    /// Does not read the models again when their files change.
+    #[arg(long)]
+    no_reload: bool,
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if x >= 0.0 && f64::is_finite(x) => Ok(x),
+        _ => Err("a number of at least 0 is expected".into()),
+    }
+}
+
+/// Shows the models until Ctrl-C.
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
+    // What is wrong with the models is said before a server is started for them.
+    let loaded = session::load(args)?;
+    let meshcat = Meshcat::new(MeshcatParams {
+        host: args.host.clone(),
+        port: args.port,
+        ..Default::default()
+    })?;
+    let output = args.static_page.as_ref().or(args.record.as_ref());
+    if output.is_some() {
+        // A page that can not be made shall not cost the user the time.
+        meshcat.static_html()?;
+    }
+    let mut session = Session::start(loaded, &meshcat, args, &BTreeMap::new())?;
+    session.fit_camera()?;
+    if let Some(file) = &args.static_page {
+        session.show(0.0)?;
+        return save(&meshcat, file).map(|()| ExitCode::SUCCESS);
+    }
+    for button in [COLLISION, VISUAL] {
+        meshcat.add_button(button, "")?;
+    }
+    writeln!(std::io::stdout(), "{}", meshcat.web_url())?;
+    std::io::stdout().flush()?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopping = stop.clone();
+    ctrlc::set_handler(move || stopping.store(true, Ordering::Release))?;
+    if args.record.is_some() {
+        meshcat.start_recording(1.0 / PERIOD, true)?;
+    }
+    let interrupted = follow(session, &meshcat, args, &stop)?;
+    if let Some(file) = &args.record {
+        meshcat.stop_recording();
+        meshcat.publish_recording();
+        save(&meshcat, file)?;
+    }
+    Ok(if interrupted && args.duration.is_some() {
+        ExitCode::from(sweep::INTERRUPTED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Follows sliders, buttons and files until the end; returns whether Ctrl-C was it.
+fn follow(
+    mut session: Session,
+    meshcat: &Meshcat,
+    args: &Args,
+    stop: &AtomicBool,
+) -> Result<bool, Box<dyn Error>> {
+    let status = ProgressBar::new_spinner();
+    status.set_style(ProgressStyle::with_template("{msg}")?);
+    let mut watch = Watch::new(session.files());
+    let start = Instant::now();
+    // A recording of any length has numbered frames.
+    let mut frame = 0_u32;
+    loop {
+        let time = f64::from(frame) * PERIOD;
+        if args.duration.is_some_and(|end| time > end) {
+            return Ok(false);
+        }
+        if !args.no_reload && watch.has_changed() {
+            match session::load(args) {
+                Ok(loaded) => {
+                    let positions = session.positions();
+                    drop(session);
+                    session = Session::start(loaded, meshcat, args, &positions)?;
+                    status.suspend(|| eprintln!("read the models again"));
+                }
+                // A file that is being edited may be wrong for a while.
+                Err(error) => status.suspend(|| eprintln!("error: {error}")),
+            }
+            watch = Watch::new(session.files());
+        }
+        let shown = |button| Ok::<bool, Box<dyn Error>>(meshcat.button_clicks(button)? % 2 == 1);
+        meshcat.set_property("proximity", "visible", shown(COLLISION)?);
+        meshcat.set_property("illustration", "visible", !shown(VISUAL)?);
+        status.set_message(session.show(time)?);
+        frame += 1;
+        let due = start + Duration::from_secs_f64(f64::from(frame) * PERIOD);
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        if stop.load(Ordering::Acquire) {
+            return Ok(true);
+        }
+    }
+}
+
+/// Writes the page as it is now; a file that can not be written completely is not there.
+fn save(meshcat: &Meshcat, file: &Path) -> Result<(), Box<dyn Error>> {
+    let page = meshcat.static_html()?;
+    let problem = |e: std::io::Error| format!("can not write '{}': {e}", file.display());
+    let mut temporary = sweep::temporary_beside(file).map_err(problem)?;
+    temporary.write_all(page.as_bytes()).map_err(problem)?;
+    temporary.persist(file).map_err(|e| problem(e.error))?;
+    eprintln!(
+        "wrote {} ({} kB)",
+        file.display(),
+        page.len().div_ceil(1000)
+    );
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! Models that are shown, and the sliders that move them.
+
+use super::Args;
+use super::distance::Distance;
+use crate::sweep;
+use nalgebra::Vector3;
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::path::PathBuf;
+use tarragon::framework::Diagram;
+use tarragon::multibody::{MultibodyPlant, PositionSource, add_multibody_plant_scene_graph};
+use tarragon::prelude::*;
+use tarragon::visualization::{
+    JointSliders, JointSlidersParams, JointSlidersPorts, Meshcat, VisualizationConfig,
+    apply_visualization_config,
+};
+
+/// Where the camera looks from, seen from the models: as `tarragon render` does.
+const DIRECTION: [f64; 3] = [1.0, -0.8, 0.5];
+
+/// Models that were read.
+pub(super) struct Loaded {
+    plant: MultibodyPlant,
+    scene_graph: SceneGraph,
+}
+
+/// Reads the models.
+pub(super) fn load(args: &Args) -> Result<Loaded, Box<dyn Error>> {
+    let mut plant = MultibodyPlant::new(0.0)?;
+    let mut scene_graph = SceneGraph::new();
+    args.options
+        .load(&args.models, &mut plant, &mut scene_graph)?;
+    plant.set_position_source(PositionSource::InputPort);
+    Ok(Loaded { plant, scene_graph })
+}
+
+/// Sets positions for a time (s).
+type Swing = Box<dyn Fn(f64, &mut [f64])>;
+
+/// Models on the page.
+pub(super) struct Session {
+    meshcat: Meshcat,
+    /// The sliders go with it.
+    _diagram: Diagram<f64>,
+    ctx: Context<f64>,
+    query: OutputPort<QueryObject<f64>>,
+    sliders: Block<JointSliders>,
+    swing: Option<Swing>,
+    defaults: Vec<f64>,
+    distance: Distance,
+    files: BTreeSet<PathBuf>,
+    /// What was shown last: the positions of the sliders.
+    shown: Option<Vec<f64>>,
+    is_recorded: bool,
+}
+
+impl Session {
+    /// Puts models on the page, at `positions` where their sliders have the same names.
+    pub(super) fn start(
+        loaded: Loaded,
+        meshcat: &Meshcat,
+        args: &Args,
+        positions: &BTreeMap<String, f64>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let Loaded { plant, scene_graph } = loaded;
+        let swing = args.sweep.map(|period| sweep::swing(&plant, period));
+        let swing = swing.transpose()?;
+        let swing = swing.map(|s| Box::new(s) as Swing);
+        let defaults = plant.default_positions();
+        let files = super::watch::files_of(&args.models, &scene_graph);
+        let params = JointSlidersParams::default();
+        let sliders = JointSliders::new(meshcat.clone(), &plant, params)?;
+        let q: Vec<f64> = sliders
+            .slider_names()
+            .zip(&defaults)
+            .map(|(name, q)| *positions.get(name).unwrap_or(q))
+            .collect();
+        sliders.set_positions(&q)?;
+        let mut b = DiagramBuilder::new();
+        let (plant, scene_graph) = add_multibody_plant_scene_graph(&mut b, plant, scene_graph)?;
+        let sliders = b.add("sliders", sliders);
+        let port = plant
+            .position
+            .ok_or("the plant has no port for positions")?;
+        b.connect(sliders.positions, port);
+        let config = VisualizationConfig {
+            publish_period: super::PERIOD,
+            // Pages keep their objects while the models are read again.
+            delete_on_initialization_event: false,
+            ..Default::default()
+        };
+        apply_visualization_config(&config, &mut b, &scene_graph, Some(meshcat.clone()))?;
+        for path in ["illustration", "proximity", "contact_forces"] {
+            meshcat.delete(path);
+        }
+        let query = scene_graph.query;
+        let diagram = b.build()?;
+        Ok(Self {
+            meshcat: meshcat.clone(),
+            ctx: diagram.default_context(),
+            _diagram: diagram,
+            query,
+            sliders,
+            swing,
+            defaults,
+            distance: Distance::new(meshcat.clone(), args.distance),
+            files,
+            shown: None,
+            is_recorded: args.record.is_some(),
+        })
+    }
+
+    /// The positions of the sliders by their names.
+    pub(super) fn positions(&self) -> BTreeMap<String, f64> {
+        let names = self.sliders.system().slider_names();
+        names
+            .filter_map(|name| Some((name.to_owned(), self.meshcat.slider_value(name).ok()?)))
+            .collect()
+    }
+    /// The files that the models are made of, as far as they are known.
+    pub(super) fn files(&self) -> &BTreeSet<PathBuf> {
+        &self.files
+    }
+
+    /// Looks at all of the models.
+    pub(super) fn fit_camera(&mut self) -> Result<(), Box<dyn Error>> {
+        let query = self.ctx.eval(self.query)?;
+        let mut bounds = None;
+        for role in [Role::Illustration, Role::Proximity] {
+            if bounds.is_none() {
+                bounds = query.compute_scene_aabb(role)?;
+            }
+        }
+        // Without anything to see, the page's own view is as good as any.
+        if let Some(bounds) = bounds {
+            let size = bounds.half_width().norm().max(0.05);
+            let target = bounds.center();
+            let direction = Vector3::from(DIRECTION).normalize();
+            self.meshcat
+                .set_camera_pose(&(target + direction * (1.8 * size)), target)?;
+        }
+        Ok(())
+    }
+
+    /// Shows the models where the sliders are, at a time since the start (s). Returns what is to be said
+    /// about them.
+    pub(super) fn show(&mut self, time: f64) -> Result<String, Box<dyn Error>> {
+        if let Some(swing) = &self.swing {
+            let mut q = self.defaults.clone();
+            swing(time, &mut q);
+            self.sliders.system().set_positions(&q)?;
+        }
+        let q: Vec<f64> = self.positions().into_values().collect();
+        // A recording needs every frame.
+        if self.shown.as_ref() != Some(&q) || self.is_recorded {
+            self.ctx.set_time(time);
+            JointSlidersPorts::refresh(&self.sliders, &mut self.ctx)?;
+            self.ctx.force_publish()?;
+            let query = self.ctx.eval(self.query)?;
+            self.distance.show(query)?;
+            self.shown = Some(q);
+        }
+        Ok(self.distance.text().to_owned())
+    }
+}

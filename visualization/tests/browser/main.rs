@@ -1,0 +1,67 @@
+//! Our page in a real browser, with our server.
+//!
+//! Needs Chromium and a viewer (Node.js when this crate is built, or `TARRAGON_VIEWER`); where one is
+//! missing, the tests say so and pass. `TARRAGON_SCREENSHOTS` names a directory for what they saw.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod chromium;
+mod controls;
+mod objects;
+mod peers;
+mod static_pages;
+#[path = "../support/mod.rs"]
+mod support;
+
+use chromium::Tab;
+use tarragon_sensors::ImageRgba8U;
+use tarragon_visualization::Meshcat;
+
+/// A server and a page that shows its scene; None, visibly, where that can not be.
+fn page() -> Option<(Meshcat, Tab)> {
+    if !can_run() {
+        return None;
+    }
+    let meshcat = support::server();
+    let tab = open(&meshcat);
+    Some((meshcat, tab))
+}
+
+/// Whether there is a browser and a viewer.
+fn can_run() -> bool {
+    if !chromium::is_available() {
+        return false;
+    }
+    if support::server().static_html().is_err() {
+        eprintln!(
+            "SKIPPED: no viewer page (install Node.js and build again, or set TARRAGON_VIEWER)"
+        );
+        return false;
+    }
+    true
+}
+
+/// Opens the server's page with nothing but the scene on it.
+fn open(meshcat: &Meshcat) -> Tab {
+    let mut tab = Tab::open(&format!("{}/?controls=off", meshcat.web_url()));
+    tab.wait("window.tarragon.connected");
+    tab
+}
+
+/// Waits until a page shows everything that was set.
+fn settle(meshcat: &Meshcat, tab: &mut Tab) {
+    // A path that was not there before, and comes after everything else.
+    let mark = format!("/Settled/{}", tab.eval("performance.now()"));
+    meshcat.set_transform(&mark, &nalgebra::Isometry3::identity());
+    tab.wait(&format!(
+        "window.tarragon.node('{mark}') && window.tarragon.loading === 0"
+    ));
+    tab.eval("window.tarragon.renderNow()");
+}
+
+/// The share of pixels for which a test is true.
+fn share(image: &ImageRgba8U, test: impl Fn([u8; 4]) -> bool) -> f64 {
+    let (pixels, _) = image.data().as_chunks::<4>();
+    let found = pixels.iter().filter(|p| test(**p)).count();
+    found as f64 / pixels.len() as f64
+}
