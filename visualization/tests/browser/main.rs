@@ -33,9 +33,7 @@ fn can_run() -> bool {
         return false;
     }
     if support::server().static_html().is_err() {
-        eprintln!(
-            "SKIPPED: no viewer page (install Node.js and build again, or set TARRAGON_VIEWER)"
-        );
+        support::skip("no viewer page (install Node.js and build again, or set TARRAGON_VIEWER)");
         return false;
     }
     true
