@@ -33,14 +33,40 @@ fn tiles(rect: &Rect) -> (Range<usize>, Range<usize>) {
     )
 }
 
-/// Tiles beside each other that are drawn by one thread.
-pub(super) const PIECE: usize = 5;
+/// Pieces that an image has at most, as long as it has no more rows of tiles: what needs no memory of its own.
+pub(super) const MAX_PIECES: usize = 64;
+/// Tiles beside each other that are drawn by one thread, at least: fewer share too little.
+const MIN_TILES: usize = 5;
 
-/// The row of a piece, and its columns.
-pub(super) fn tiles_of(piece: usize, columns: usize) -> (usize, Range<usize>) {
-    let per_row = columns.div_ceil(PIECE);
-    let first = piece % per_row * PIECE;
-    (piece / per_row, first..(first + PIECE).min(columns))
+/// Pieces of an image: tiles beside each other in one row.
+#[derive(Clone, Copy)]
+pub(super) struct Pieces {
+    columns: usize,
+    /// Tiles of a piece.
+    tiles: usize,
+}
+
+impl Pieces {
+    /// The pieces of an image of so many columns and rows of tiles.
+    pub(super) fn new(columns: usize, rows: usize) -> Self {
+        let per_row = (MAX_PIECES / rows.max(1)).max(1);
+        let tiles = columns.div_ceil(per_row).max(MIN_TILES);
+        Self { columns, tiles }
+    }
+    /// Pieces beside each other.
+    pub(super) fn per_row(self) -> usize {
+        self.columns.div_ceil(self.tiles)
+    }
+    /// The tiles that all pieces but the last of a row have.
+    pub(super) fn tiles(self) -> usize {
+        self.tiles
+    }
+    /// The row of a piece, and its columns.
+    pub(super) fn place(self, piece: usize) -> (usize, Range<usize>) {
+        let first = piece % self.per_row() * self.tiles;
+        let end = (first + self.tiles).min(self.columns);
+        (piece / self.per_row(), first..end)
+    }
 }
 
 impl Layout {
@@ -78,11 +104,11 @@ impl Layout {
         for i in 1..start.len() {
             start[i] += start[i - 1];
         }
-        let per_row = columns.div_ceil(PIECE);
+        let all = Pieces::new(columns, rows);
         pieces.clear();
-        pieces.extend(0..(rows * per_row) as u32);
+        pieces.extend(0..(rows * all.per_row()) as u32);
         pieces.sort_unstable_by_key(|piece| {
-            let (row, tiles) = tiles_of(*piece as usize, columns);
+            let (row, tiles) = all.place(*piece as usize);
             let count = start[row * columns + tiles.end] - start[row * columns + tiles.start];
             (std::cmp::Reverse(count), *piece)
         });
@@ -102,5 +128,25 @@ impl Layout {
     /// Numbers of the items of a tile, from front to back.
     pub(super) fn items_of(&self, tile: usize) -> &[u32] {
         &self.order[self.start[tile] as usize..self.start[tile + 1] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_cover_every_tile_once() {
+        for (columns, rows) in [(1, 1), (10, 15), (20, 23), (30, 34), (7, 64), (60, 100)] {
+            let pieces = Pieces::new(columns, rows);
+            let n = rows * pieces.per_row();
+            assert!(n <= MAX_PIECES.max(rows), "{columns} x {rows}: {n}");
+            let places = (0..n).map(|piece| pieces.place(piece));
+            let tiles: Vec<(usize, usize)> = places
+                .flat_map(|(row, columns)| columns.map(move |column| (row, column)))
+                .collect();
+            let all = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+            assert!(tiles.into_iter().eq(all), "{columns} x {rows}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! From tiles to images.
 
-use super::layout::{PIECE, tiles_of};
+use super::layout::{MAX_PIECES, Pieces};
 use super::raster::Vertices;
 use super::scene::Scene;
 use super::shade::{Lights, Shader, Surroundings, Vector3x8};
@@ -42,15 +42,16 @@ pub(super) trait Pass: Sync {
 type Piece<'a, P> = Mutex<Option<Rows<'a, P>>>;
 type Rows<'a, P> = SmallVec<[&'a mut [<P as PixelType>::Channel]; TILE_HEIGHT]>;
 
-/// Prepares the scene and draws all tiles, bands of them in parallel. Tiles share nothing, so that the
+/// Prepares the scene and draws all tiles, pieces of rows in parallel. Tiles share nothing, so that the
 /// number of threads can not matter.
 pub(super) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pixel>) {
     let stride = image.width() * P::Pixel::CHANNELS;
-    let columns = scene.columns();
-    let mut pieces: SmallVec<[Piece<'_, P::Pixel>; 64]> = SmallVec::new();
+    let bands = image.height().div_ceil(TILE_HEIGHT);
+    let places = Pieces::new(scene.columns(), bands);
+    let mut pieces: SmallVec<[Piece<'_, P::Pixel>; MAX_PIECES]> = SmallVec::new();
     for band in image.data_mut().chunks_mut(stride * TILE_HEIGHT) {
         let first = pieces.len();
-        let width = PIECE * TILE_WIDTH * P::Pixel::CHANNELS;
+        let width = places.tiles() * TILE_WIDTH * P::Pixel::CHANNELS;
         for row in band.chunks_exact_mut(stride) {
             for (k, part) in row.chunks_mut(width).enumerate() {
                 if first + k == pieces.len() {
@@ -86,8 +87,8 @@ pub(super) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pi
         worker.tile.set_far(scene.far());
         let mut next = Some(first);
         while let Some((piece, mut rows)) = next {
-            let tiles = tiles_of(piece, columns);
-            draw_piece(scene, pass, &mut worker, &mut scratch, tiles, &mut rows);
+            let place = places.place(piece);
+            draw_piece(scene, pass, &mut worker, &mut scratch, place, &mut rows);
             next = take();
         }
     });
