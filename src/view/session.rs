@@ -34,6 +34,9 @@ pub(super) fn load(args: &Args) -> Result<Loaded, Box<dyn Error>> {
     Ok(Loaded { plant, scene_graph })
 }
 
+/// Sets positions for a time (s).
+type Swing = Box<dyn Fn(f64, &mut [f64])>;
+
 /// Models on the page.
 pub(super) struct Session {
     meshcat: Meshcat,
@@ -42,7 +45,7 @@ pub(super) struct Session {
     ctx: Context<f64>,
     query: OutputPort<QueryObject<f64>>,
     sliders: Block<JointSliders>,
-    swing: Option<Box<dyn Fn(f64, &mut [f64])>>,
+    swing: Option<Swing>,
     defaults: Vec<f64>,
     distance: Distance,
     files: BTreeSet<PathBuf>,
@@ -62,7 +65,7 @@ impl Session {
         let Loaded { plant, scene_graph } = loaded;
         let swing = args.sweep.map(|period| sweep::swing(&plant, period));
         let swing = swing.transpose()?;
-        let swing = swing.map(|s| Box::new(s) as Box<dyn Fn(f64, &mut [f64])>);
+        let swing = swing.map(|s| Box::new(s) as Swing);
         let defaults = plant.default_positions();
         let files = super::watch::files_of(&args.models, &scene_graph);
         let params = JointSlidersParams::default();
@@ -134,7 +137,7 @@ impl Session {
             let target = bounds.center();
             let direction = Vector3::from(DIRECTION).normalize();
             self.meshcat
-                .set_camera_pose(&(target + direction * (2.5 * size)), target)?;
+                .set_camera_pose(&(target + direction * (1.8 * size)), target)?;
         }
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! The server as pages see it.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use nalgebra::{Isometry3, Vector3};
@@ -537,4 +539,46 @@ fn many_threads_share_a_server() {
         .collect();
     assert_eq!(tree, now);
     assert_eq!(now.len(), 5, "{now:?}");
+}
+
+#[test]
+fn another_viewer_can_be_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let params = || MeshcatParams {
+        port: Some(0),
+        viewer_dir: Some(folder.path().into()),
+        ..Default::default()
+    };
+    let error = Meshcat::new(params()).unwrap_err().to_string();
+    assert!(
+        error.contains(&folder.path().display().to_string())
+            && error.contains("expected page.html, meshcat.html or index.html"),
+        "{error}"
+    );
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("index.html", "<html>mine</html>");
+    write("mine.js", "let x;");
+    write("secret.key", "1234");
+    std::fs::create_dir(folder.path().join("sub.js")).unwrap();
+    let meshcat = Meshcat::new(params()).unwrap();
+    assert_eq!(get(&meshcat, "/").1, b"<html>mine</html>");
+    let (head, body) = get(&meshcat, "/mine.js");
+    assert!(head.contains("content-type: text/javascript"), "{head}");
+    assert_eq!(body, b"let x;");
+    for path in [
+        "/secret.key",
+        "/sub.js",
+        "/../mine.js",
+        "/.%2e/mine.js",
+        "/no.js",
+    ] {
+        assert!(get(&meshcat, path).0.starts_with("HTTP/1.1 404"), "{path}");
+    }
+    // Changes of the file are served at once; one with marks is filled in.
+    write(
+        "page.html",
+        "<html><!--TARRAGON_STATIC--><!--TARRAGON_SCRIPT--></html>",
+    );
+    write("viewer.js", "run()");
+    assert_eq!(get(&meshcat, "/").1, b"<html><script>run()</script></html>");
 }

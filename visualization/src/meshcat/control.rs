@@ -42,20 +42,12 @@ impl Slider {
         }
         Ok(())
     }
-    /// The nearest of min + k * step within the range.
-    ///
-    /// Where min is a multiple of the step, values are the same multiples to the last bit, as Drake's
-    /// are.
+    /// The nearest multiple of the step, as in Drake, to the last bit; an end of the range where that
+    /// lies outside, which Drake leaves.
     pub(crate) fn quantize(&self, value: f64) -> f64 {
         let Self { min, max, step, .. } = *self;
         let value = value.clamp(min, max);
-        let first = (min / step).round();
-        let snapped = if (min - first * step).abs() <= 1e-9 * step {
-            (value / step).round() * step
-        } else {
-            ((value - min) / step).round() * step + min
-        };
-        snapped.clamp(min, max)
+        ((value / step).round() * step).clamp(min, max)
     }
 }
 
@@ -384,17 +376,19 @@ mod tests {
     }
 
     #[test]
-    fn values_snap_to_steps_from_the_minimum() {
+    fn values_snap_to_multiples_of_the_step() {
         // Recorded from Drake: multiples of the step, to the last bit.
         let s = slider(-1.0, 1.0, 0.1);
         assert_eq!(s.quantize(0.33), 0.30000000000000004);
         assert_eq!(s.quantize(0.4), 0.4);
         assert_eq!(slider(0.0, 10.0, 0.5).quantize(3.6), 3.5);
-        // Steps count from a minimum that is no multiple of the step, and ends are kept.
-        let s = slider(0.05, 1.0, 0.1);
-        assert!((s.quantize(0.33) - 0.35).abs() < 1e-15);
-        assert_eq!(s.quantize(-3.0), 0.05);
-        assert!((s.quantize(f64::INFINITY) - 0.95).abs() < 1e-15);
+        // Recorded from Drake: the step counts from 0, not from the minimum.
+        let pi = slider(-std::f64::consts::PI, std::f64::consts::PI, 0.01);
+        assert_eq!([0.0, 0.5, 4.0].map(|x| pi.quantize(x)), [0.0, 0.5, 3.14]);
+        let s = slider(0.3, 1.0, 0.25);
+        assert_eq!([0.5, 0.45, 0.9].map(|x| s.quantize(x)), [0.5, 0.5, 1.0]);
+        // Drake has 0.25 here, which is out of the range.
+        assert_eq!(s.quantize(0.35), 0.3);
         // A range shorter than one step.
         assert_eq!(slider(0.0, 1.0, 5.0).quantize(0.2), 0.0);
         assert_eq!(slider(0.0, 1.0, 5.0).quantize(3.0), 0.0);

@@ -36,8 +36,8 @@ impl Meshcat {
         self.scene().controls.names(Some("button"))
     }
 
-    /// Adds a slider to all pages, with values min + k * step from `min` to `max`. Returns the value that
-    /// it has: the nearest to `value`.
+    /// Adds a slider to all pages, with the multiples of `step` from `min` to `max` as values, and those
+    /// ends themselves. Returns the value that it has: the nearest to `value`.
     ///
     /// # Errors
     /// If a control has the name, or the range or the step are wrong.

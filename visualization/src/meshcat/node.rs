@@ -28,6 +28,10 @@ impl NodeHandle {
     /// Sets the pose in the parent; nothing happens if it has that pose.
     pub(crate) fn set_pose(&mut self, scene: &mut Scene, pose: &Isometry3<f64>) {
         let pose = Transform::Pose(*pose);
+        let node = scene.node(self.id);
+        if node.is_some_and(|n| n.transform.as_ref().is_some_and(|t| t.value == pose)) {
+            return;
+        }
         if !scene.set_node_transform(self.id, pose) {
             self.id = scene.node_at(&self.path);
             scene.set_node_transform(self.id, pose);

@@ -194,11 +194,7 @@ impl Scene {
         let Some(node) = self.node(id) else {
             return false;
         };
-        let last = match &node.transform {
-            Some(last) if last.value == value => return true,
-            Some(last) => last.seq,
-            None => 0,
-        };
+        let last = node.transform.as_ref().map_or(0, |t| t.seq);
         let seq = self.mark(Change::Transform(id), last);
         self.nodes[id.index as usize].transform = Some(Stamped { seq, value });
         true

@@ -4,6 +4,8 @@
 //! missing, the tests say so and pass. `TARRAGON_SCREENSHOTS` names a directory for what they saw.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod chromium;
 mod controls;
 mod objects;

@@ -274,6 +274,13 @@ fn transforms_properties_and_deletions_are_shown() {
     assert_eq!(tab.eval("window.tarragon.node('/drake/it').visible"), false);
     let opacity = "window.tarragon.node('/drake/it/<object>').material.opacity";
     assert_eq!(number(&mut tab, opacity), 0.25);
+    meshcat.set_property("it", "label", "12.3 mm");
+    settle(&meshcat, &mut tab);
+    let labels = "window.tarragon.node('/drake/it').children.filter(c => c.isSprite).length";
+    assert_eq!(number(&mut tab, labels), 1.0);
+    meshcat.set_property("it", "label", "");
+    settle(&meshcat, &mut tab);
+    assert_eq!(number(&mut tab, labels), 0.0);
     meshcat.set_property("/Background", "top_color", [1.0, 0.0, 0.0]);
     meshcat.delete("it");
     settle(&meshcat, &mut tab);

@@ -6,6 +6,7 @@ import { Color, Light, Material, Object3D, SRGBColorSpace } from "three";
 import { Background } from "./background";
 import { asNumbers, Refused } from "./check";
 import { materialsOf } from "./dispose";
+import { setLabel } from "./label";
 import type { Value } from "./msgpack";
 import { setOwnOpacity } from "./opacity";
 import { OBJECT } from "./paths";
@@ -59,6 +60,10 @@ const NAMED: Record<string, Setter> = {
   },
   color: (_tree, node, value) => setColor(node.object, vector("color", value, [3, 4])),
   opacity: (_tree, node, value) => setOwnOpacity(node.object, finite("opacity", value)),
+  label: (_tree, node, value) => {
+    if (typeof value !== "string") throw new Refused('property "label": a text expected');
+    setLabel(node.object, value);
+  },
   modulated_opacity: (tree, node, value) => tree.setFactor(node, finite("modulated_opacity", value)),
 };
 

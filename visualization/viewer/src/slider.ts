@@ -1,4 +1,5 @@
-// The arithmetic of a slider: values are min + k * step within [min, max].
+// The arithmetic of a slider: values are multiples of the step, or the end of [min, max] that is nearer than the next one.
+// The server has the same rule, which is Drake's.
 
 export interface Range {
   min: number;
@@ -6,21 +7,26 @@ export interface Range {
   step: number;
 }
 
-/** How many steps fit; a little is added because (max - min) / step is rarely a whole number of binary fractions. */
+/** The multiple that comes first. */
+function first(range: Range): number {
+  return Math.round(range.min / range.step);
+}
+
+/** How many steps there are from the first value to the last. */
 export function steps(range: Range): number {
-  const span = (range.max - range.min) / range.step;
-  return Number.isFinite(span) && span > 0 ? Math.floor(span + 1e-9) : 0;
+  const span = Math.round(range.max / range.step) - first(range);
+  return Number.isFinite(span) && span > 0 ? span : 0;
 }
 
 /** The number of the step nearest to `value`. */
 export function stepOf(range: Range, value: number): number {
-  const k = Math.round((value - range.min) / range.step);
+  const k = Math.round(value / range.step) - first(range);
   return Number.isFinite(k) ? Math.min(Math.max(k, 0), steps(range)) : 0;
 }
 
 /** The value of step `k`, never outside of the range. */
 export function valueOf(range: Range, k: number): number {
-  return Math.min(range.min + k * range.step, range.max);
+  return Math.min(Math.max((first(range) + k) * range.step, range.min), range.max);
 }
 
 /** `value` clamped to the range and rounded to the nearest step. */

@@ -25,14 +25,18 @@ test("paths", () => {
 test("sliders keep to their grid", () => {
   const range = { min: -1, max: 1, step: 0.1 };
   assert.equal(steps(range), 20);
-  assert.equal(snap(range, 0.34), -1 + 13 * 0.1);
+  // To the last bit as the server has it.
+  assert.equal(snap(range, 0.34), 3 * 0.1);
   assert.equal(snap(range, 7), 1);
   assert.equal(snap(range, -7), -1);
   assert.equal(snap(range, NaN), -1);
-  // The maximum is no step of this one.
+  // Ends that are no multiples of the step take the place of those outside.
   const uneven = { min: 0, max: 1, step: 0.4 };
-  assert.equal(steps(uneven), 2);
-  assert.equal(snap(uneven, 1), 0.8);
+  assert.equal(steps(uneven), 3);
+  assert.equal(snap(uneven, 1), 1);
+  assert.equal(snap(uneven, 0.85), 0.8);
+  const pi = { min: -Math.PI, max: Math.PI, step: 0.01 };
+  assert.deepEqual([-9, 0.001, 0.5, 9].map((x) => snap(pi, x)), [-3.14, 0, 0.5, 3.14]);
   assert.equal(stepOf(uneven, 0.59), 1);
   assert.equal(steps({ min: 2, max: 2, step: 1 }), 0);
   for (let k = 0; k <= 20; k++) assert.equal(stepOf(range, valueOf(range, k)), k);

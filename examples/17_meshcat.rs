@@ -1,0 +1,60 @@
+//! The arm in a browser, moved by sliders.
+//!
+//! ```text
+//! cargo run --release --example 17_meshcat [-- SECONDS]
+//! ```
+//!
+//! Prints where to look, simulates SECONDS of simulated time (2 without) at real time, and writes what is seen
+//! then to `target/17_meshcat/arm.html`, which shows it without a server.
+
+#![allow(clippy::print_stdout, reason = "examples show what they do")]
+
+use std::path::Path;
+use tarragon::multibody::{
+    MultibodyPlant, Parser, PositionSource, add_multibody_plant_scene_graph,
+};
+use tarragon::prelude::*;
+use tarragon::visualization::{
+    JointSliders, JointSlidersParams, Meshcat, MeshcatParams, add_default_visualization,
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let seconds = std::env::args().nth(1).map_or(Ok(2.0), |s| s.parse())?;
+    let models = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/models");
+    let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
+    plant.set_position_source(PositionSource::InputPort);
+    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+    parser.package_map_mut().populate_from_folder(models)?;
+    parser.add_models(format!("{models}/arm7/arm7.urdf"))?;
+    plant.finalize_with(&mut scene)?;
+
+    let meshcat = Meshcat::new(MeshcatParams::default())?;
+    let params = JointSlidersParams {
+        initial_value: Some(vec![0.0, 0.6, 0.0, 1.2, 0.0, 0.9, 0.0]),
+        ..Default::default()
+    };
+    let sliders = JointSliders::new(meshcat.clone(), &plant, params)?;
+    let mut b = DiagramBuilder::new();
+    let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
+    let sliders = b.add("sliders", sliders);
+    b.connect(sliders.positions, plant.position.ok_or("no position port")?);
+    add_default_visualization(&mut b, &scene, Some(meshcat.clone()))?;
+
+    let diagram = b.build()?;
+    let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+    sim.set_target_realtime_rate(1.0)?;
+    println!("look at {}", meshcat.web_url());
+    sim.advance_to(seconds)?;
+
+    println!("{} sliders", sliders.system().slider_names().count());
+    match meshcat.static_html() {
+        Ok(page) => {
+            let folder = Path::new("target/17_meshcat");
+            std::fs::create_dir_all(folder)?;
+            std::fs::write(folder.join("arm.html"), page)?;
+            println!("the scene is in {}", folder.join("arm.html").display());
+        }
+        Err(e) => println!("{e}"),
+    }
+    Ok(())
+}

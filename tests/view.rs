@@ -1,0 +1,227 @@
+//! `tarragon view`, as a user runs it. What the page shows is tested in a browser by `tarragon-visualization`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn model(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("examples/models")
+        .join(name)
+}
+
+fn view() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tarragon"));
+    command.arg("view");
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Whether this program was built with the viewer page; says so where it was not.
+fn has_viewer(output: &Output) -> bool {
+    let missing = text(&output.stderr).contains("a static page needs the viewer");
+    if missing {
+        eprintln!("SKIPPED: no viewer page (install Node.js and build again)");
+    }
+    !missing
+}
+
+/// A running viewer; it ends with this value.
+struct View {
+    process: Child,
+    port: u16,
+}
+
+impl View {
+    fn start(command: &mut Command) -> Self {
+        let mut process = command
+            .args(["--port", "0"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut url = String::new();
+        let out = process.stdout.take().unwrap();
+        BufReader::new(out).read_line(&mut url).unwrap();
+        let port = url.trim().strip_prefix("http://localhost:").unwrap();
+        let port = port.parse().unwrap();
+        Self { process, port }
+    }
+    /// What a page is sent until it has been sent `what`.
+    fn messages_until(&self, what: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(30)))
+            .unwrap();
+        write!(
+            stream,
+            "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        )
+        .unwrap();
+        let (mut all, mut buffer) = (Vec::new(), [0; 1 << 16]);
+        loop {
+            let n = stream.read(&mut buffer).unwrap();
+            assert!(n > 0, "the viewer hung up");
+            all.extend_from_slice(&buffer[..n]);
+            let text = String::from_utf8_lossy(&all);
+            if text.contains(what) {
+                return text.into_owned();
+            }
+        }
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_static_page_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("arm.html");
+    let command = || {
+        let mut command = view();
+        command
+            .arg(model("arm7/arm7.urdf"))
+            .args(["--port", "0", "--static"]);
+        command
+    };
+    let output = command().arg(&file).output().unwrap();
+    if !has_viewer(&output) {
+        return;
+    }
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let page = std::fs::read_to_string(&file).unwrap();
+    assert!(page.contains("id=\"tarragon-static\"") && page.len() > 300_000);
+    // Nothing is left of a page that can not be written.
+    let nowhere = folder.path().join("no/such/arm.html");
+    let output = command().arg(&nowhere).output().unwrap();
+    assert!(!output.status.success());
+    let error = text(&output.stderr);
+    assert!(
+        error.contains("can not write") && error.contains("no/such/arm.html"),
+        "{error}"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_recording_of_a_sweep_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sweep.html");
+    let output = view()
+        .arg(model("arm7/arm7.urdf"))
+        .arg(model("table_top/table.urdf"))
+        .args(["--port", "0", "--sweep", "1", "--duration", "1", "--record"])
+        .arg(&file)
+        .output()
+        .unwrap();
+    if !has_viewer(&output) {
+        return;
+    }
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let still = view()
+        .arg(model("arm7/arm7.urdf"))
+        .arg(model("table_top/table.urdf"))
+        .args(["--port", "0", "--static"])
+        .arg(folder.path().join("still.html"))
+        .output()
+        .unwrap();
+    assert!(still.status.success());
+    let size = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().len();
+    // 33 frames of poses of a dozen bodies.
+    assert!(size("sweep.html") > size("still.html") + 10_000);
+}
+
+#[test]
+fn joints_have_sliders_and_parts_distances() {
+    let mut command = view();
+    command
+        .arg(model("arm7/arm7.urdf"))
+        .arg(model("table_top/table.urdf"));
+    let view = View::start(&mut command);
+    // The label comes last.
+    let seen = view.messages_until(" mm");
+    for what in [
+        "joint1/arm7",
+        "show collision geometry",
+        "/drake/illustration",
+        "/drake/proximity",
+        "/drake/distance/line",
+        "label",
+    ] {
+        assert!(seen.contains(what), "{what}");
+    }
+}
+
+#[test]
+fn models_are_read_again_when_they_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("m.urdf");
+    let robot = |link: &str| {
+        format!(
+            "<robot name='m'><link name='{link}'><visual><geometry><box size='1 1 1'/></geometry></visual></link></robot>"
+        )
+    };
+    std::fs::write(&file, robot("before")).unwrap();
+    let mut command = view();
+    command.arg(&file);
+    let mut view = View::start(&mut command);
+    assert!(view.messages_until("show_realtime_rate").contains("before"));
+    // A file that is wrong for a while changes nothing.
+    std::fs::write(&file, "<robot").unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(view.messages_until("show_realtime_rate").contains("before"));
+    std::fs::write(&file, robot("afterwards")).unwrap();
+    let start = Instant::now();
+    loop {
+        let seen = view.messages_until("show_realtime_rate");
+        if seen.contains("afterwards") {
+            assert!(!seen.contains("/before"), "{seen}");
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    view.process.kill().unwrap();
+    let mut errors = String::new();
+    view.process
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut errors)
+        .unwrap();
+    assert!(
+        errors.contains("error:") && errors.contains("m.urdf"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn errors_come_before_the_server() {
+    let output = view().arg("no/such/robot.urdf").output().unwrap();
+    assert!(!output.status.success() && output.stdout.is_empty());
+    assert!(text(&output.stderr).contains("no/such/robot.urdf"));
+    let output = view()
+        .arg(model("arm7/arm7.urdf"))
+        .args(["--port", "80"])
+        .output()
+        .unwrap();
+    let error = text(&output.stderr);
+    assert!(
+        !output.status.success() && error.contains("port is 80"),
+        "{error}"
+    );
+}
