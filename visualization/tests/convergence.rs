@@ -244,12 +244,17 @@ fn connect(meshcat: &Meshcat, is_batched: bool) -> Page {
     Page::connect_to(meshcat, if is_batched { "/?batch=1" } else { "/" })
 }
 
+/// The last thing that is set.
+fn is_mark(message: &Value) -> bool {
+    field(message, "path") == Some("/mark".into())
+}
+
 /// Reads up to the mark; slowly until the operations are over.
 fn read(mut page: Page, visit: &Visit, is_over: &AtomicBool) -> Option<Model> {
     let mut reader = Reader::default();
     for count in 0.. {
         let message = page.next();
-        if field(&message, "path") == Some("/mark".into()) {
+        if is_mark(&message) {
             return Some(reader.model);
         }
         reader.apply(&message);
@@ -298,13 +303,21 @@ proptest! {
             is_over.store(true, Ordering::Relaxed);
             drop(mover);
             meshcat.flush();
-            let expected = [false, true].map(|is_batched| {
+            let new = [false, true].map(|is_batched| {
+                let mut page = connect(&meshcat, is_batched);
+                let replay = page.replay();
+                (page, replay)
+            });
+            // They may have been sent what another page was being sent, and the rest after it.
+            meshcat.flush();
+            meshcat.set_property("/mark", "visible", true);
+            let expected = new.map(|(mut page, mut messages)| {
+                messages.extend(page.until(is_mark));
+                messages.pop();
                 let mut reader = Reader::default();
-                let messages = connect(&meshcat, is_batched).replay();
                 messages.iter().for_each(|m| reader.apply(m));
                 reader.model
             });
-            meshcat.set_property("/mark", "visible", true);
             for (visit, reader) in readers {
                 let Some(model) = reader.join().unwrap() else { continue };
                 assert_eq!(model, expected[usize::from(visit.is_batched)], "{visit:?}");

@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use support::raw::{big_mesh, masked, upgrade};
 use support::{Page, field, is, server, wait_for};
+use tarragon_geometry::{BoxShape, Rgba};
 use tarragon_visualization::Meshcat;
 
 const MB: usize = 1 << 20;
@@ -148,6 +149,33 @@ fn many_pages_share_a_large_object() {
     }
     println!("{} MB for 20 pages", most / MB);
     assert!(most < 64 * MB, "{most}");
+}
+
+/// Pages that come together are sent one scene, even one of many small parts that changes all the time.
+#[test]
+fn pages_that_never_read_share_the_scene() {
+    let _alone = alone();
+    let meshcat = server();
+    let block = BoxShape::new(1.0, 1.0, 1.0).unwrap().into();
+    for i in 0..10_000 {
+        let colour = Rgba::new(1.0, 0.0, 0.0, 1.0).unwrap();
+        meshcat
+            .set_object(&format!("n{i}"), &block, colour)
+            .unwrap();
+    }
+    let before = resident();
+    let mut stuck = Vec::new();
+    for i in 0..100 {
+        stuck.push(upgrade(&meshcat, "/").unwrap());
+        meshcat.set_transform("n0", &Isometry3::translation(f64::from(i), 0.0, 0.0));
+    }
+    wait_for("they are counted", || {
+        meshcat.num_active_connections() == 100
+    });
+    let grown = growth(before);
+    println!("{} MB", grown / MB);
+    // The scene has 4 MB of messages; 100 of it would be 400 MB. Some, for connecting may take seconds.
+    assert!(grown < 80 * MB, "{grown}");
 }
 
 /// Pages that send much and read nothing are disconnected.

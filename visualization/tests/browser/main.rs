@@ -3,7 +3,6 @@
 //! Needs Chromium and a viewer (Node.js when this crate is built, or `TARRAGON_VIEWER`); where one is
 //! missing, the tests say so and pass. `TARRAGON_SCREENSHOTS` names a directory for what they saw.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod chromium;

@@ -34,7 +34,7 @@ pub(crate) struct Client {
     pub(crate) id: u64,
     pub(crate) encoding: Encoding,
     /// The last change that was sent.
-    seen: AtomicU64,
+    pub(super) seen: AtomicU64,
     /// Whether the scene that it found was sent.
     has_scene: AtomicBool,
     /// Since when it takes nothing of what is sent.
@@ -223,7 +223,7 @@ async fn write(
     shared: &Shared,
     client: &Client,
     mut writer: OwnedWriteHalf,
-    replay: Vec<Bytes>,
+    replay: Arc<Vec<Bytes>>,
     stopped: watch::Receiver<bool>,
 ) -> &'static str {
     if client.write(&mut writer, &replay).await.is_err() {

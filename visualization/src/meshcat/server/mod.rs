@@ -7,6 +7,8 @@ mod origin;
 mod page;
 mod patient;
 mod pipe;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use client::Client;
 pub(crate) use page::{Page, compose, has_built_in_viewer};
@@ -24,7 +26,7 @@ use nalgebra::Isometry3;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore, watch};
@@ -35,6 +37,9 @@ const BATCH_PERIOD: Duration = Duration::from_millis(4);
 const KEPT_BATCHES: usize = 16;
 /// The most bytes of such batches beside the newest: large objects that were replaced are not kept.
 const KEPT_BYTES: usize = 8 << 20;
+/// How old the scene may be that a new page is sent first, where others are being sent it: pages that
+/// come together share one, whatever changes meanwhile.
+const REPLAY_AGE: Duration = Duration::from_secs(1);
 /// Static pages that are made or sent at one time: each takes as much memory as the scene.
 const DOWNLOADS: usize = 2;
 
@@ -44,6 +49,16 @@ pub(crate) struct Inputs {
     pub(crate) gamepad: Gamepad,
     /// The last camera pose, and the page that sent it.
     pub(crate) camera: Option<(u64, Option<Isometry3<f64>>)>,
+}
+
+/// The whole scene as pages are sent it, for as long as one of them is.
+#[derive(Debug)]
+struct Replay {
+    /// The last change in it.
+    seq: u64,
+    encoding: Encoding,
+    made: Instant,
+    frames: Weak<Vec<bytes::Bytes>>,
 }
 
 /// What the handles of a server and its thread share.
@@ -57,6 +72,7 @@ pub(crate) struct Shared {
     pub(crate) inputs: Mutex<Inputs>,
     scene: Mutex<Scene>,
     batches: Mutex<VecDeque<Arc<Batch>>>,
+    replays: Mutex<Vec<Replay>>,
     clients: Mutex<BTreeMap<u64, Arc<Client>>>,
     next_client: AtomicU64,
     /// Connections for HTTP.
@@ -215,15 +231,41 @@ impl Shared {
     }
 
     /// A page connects: everything that it has to be sent first.
-    fn join(&self, encoding: Encoding) -> (Arc<Client>, Vec<bytes::Bytes>) {
+    fn join(&self, encoding: Encoding) -> (Arc<Client>, Arc<Vec<bytes::Bytes>>) {
         let clients = self.clients();
         let mut scene = self.scene();
         // The next batch starts where this page starts.
         self.advance(&mut scene, &clients);
         scene.listen();
-        let frames = super::batch::replay(&scene, encoding, super::batch::Envelope::Websocket);
+        let mut replays = lock(&self.replays);
+        replays.retain(|r| r.frames.strong_count() > 0);
+        // Pages that are sent a scene have not seen what came after, so that it is still known.
+        let is_good = |r: &&Replay| {
+            let is_new = r.seq == scene.seq || r.made.elapsed() < REPLAY_AGE;
+            r.encoding == encoding && is_new && r.seq >= scene.forgotten
+        };
+        let found = replays.iter().find(is_good);
+        let found = found.and_then(|r| Some((r.seq, r.frames.upgrade()?)));
+        let is_shared = found.is_some();
+        let (seq, frames) = found.unwrap_or_else(|| {
+            let envelope = super::batch::Envelope::Websocket;
+            let frames = Arc::new(super::batch::replay(&scene, encoding, envelope));
+            replays.push(Replay {
+                seq: scene.seq,
+                encoding,
+                made: Instant::now(),
+                frames: Arc::downgrade(&frames),
+            });
+            (scene.seq, frames)
+        });
+        drop(replays);
         let id = self.next_client.fetch_add(1, Ordering::Relaxed);
-        let client = Arc::new(Client::new(id, encoding, scene.seq));
+        let client = Arc::new(Client::new(id, encoding, seq));
+        if is_shared {
+            // Pages may have moved sliders since, which is no change of the scene.
+            let sliders = scene.controls.indices();
+            sliders.for_each(|index| client.send_slider(index));
+        }
         lock(&self.clients).insert(id, client.clone());
         (client, frames)
     }
@@ -324,6 +366,7 @@ impl Server {
             inputs: Mutex::default(),
             scene: Mutex::default(),
             batches: Mutex::default(),
+            replays: Mutex::default(),
             clients: Mutex::default(),
             next_client: AtomicU64::new(0),
             connections: Arc::default(),
