@@ -1,5 +1,5 @@
 //! The server as pages see it.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;

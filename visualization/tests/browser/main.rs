@@ -2,7 +2,7 @@
 //!
 //! Needs Chromium and a viewer (Node.js when this crate is built, or `TARRAGON_VIEWER`); where one is
 //! missing, the tests say so and pass. `TARRAGON_SCREENSHOTS` names a directory for what they saw.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod chromium;
@@ -33,9 +33,7 @@ fn can_run() -> bool {
         return false;
     }
     if support::server().static_html().is_err() {
-        eprintln!(
-            "SKIPPED: no viewer page (install Node.js and build again, or set TARRAGON_VIEWER)"
-        );
+        support::skip("no viewer page (install Node.js and build again, or set TARRAGON_VIEWER)");
         return false;
     }
     true
