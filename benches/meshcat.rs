@@ -85,7 +85,7 @@ fn stage(n: usize, meshcat: &Meshcat) -> Option<Stage> {
     q1.iter_mut().skip(6).step_by(7).for_each(|z| *z += 1.0);
     let line = PiecewisePolynomial::first_order_hold(&[0.0, 10.0], &[q0, q1]).unwrap();
     let mut b = DiagramBuilder::new();
-    let source = b.add("source", TrajectorySource::new(line, 7 * n));
+    let source = b.add("source", TrajectorySource::new(line, 0));
     let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     b.connect(source.y, plant.position.unwrap());
     let (query, shown) = (scene.query, meshcat.clone());

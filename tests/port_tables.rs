@@ -15,6 +15,10 @@ use tarragon::sensors::{
     DepthRange, DepthRenderCamera, RenderCameraCore, Rgba8U, RgbdSensorAsync,
     RgbdSensorAsyncConfig, RgbdSensorDiscrete, RotaryEncoders,
 };
+use tarragon::visualization::{
+    ContactVisualizer, JointSliders, Meshcat, MeshcatParams, MeshcatPointCloudVisualizer,
+    MeshcatPoseSliders, MeshcatVisualizer,
+};
 
 /// Names in the rows `| kind | names | ...` of the first documented table of a source file.
 fn documented(source: &str, kind: &str) -> BTreeSet<String> {
@@ -228,4 +232,41 @@ fn sensors() {
         .declare_image_input_port::<Rgba8U>("mine", format.to_str().unwrap(), 1.0, 0.0)
         .unwrap();
     assert_eq!(declared(writer).input_ports, ["mine"]);
+}
+
+#[test]
+fn visualization() {
+    let port = Some(0);
+    let params = MeshcatParams {
+        port,
+        ..Default::default()
+    };
+    let meshcat = Meshcat::new(params).unwrap();
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    plant.finalize().unwrap();
+    let visualizer = MeshcatVisualizer::new(meshcat.clone(), Default::default()).unwrap();
+    check(
+        include_str!("../visualization/src/meshcat_visualizer/mod.rs"),
+        &[declared(visualizer)],
+    );
+    let contact = ContactVisualizer::new(meshcat.clone(), Default::default()).unwrap();
+    check(
+        include_str!("../visualization/src/contact_visualizer/mod.rs"),
+        &[declared(contact)],
+    );
+    let cloud = MeshcatPointCloudVisualizer::new(meshcat.clone(), "cloud").unwrap();
+    check(
+        include_str!("../visualization/src/meshcat_point_cloud_visualizer.rs"),
+        &[declared(cloud)],
+    );
+    let joints = JointSliders::new(meshcat.clone(), &plant, Default::default()).unwrap();
+    check(
+        include_str!("../visualization/src/sliders/joints.rs"),
+        &[declared(joints)],
+    );
+    let pose = MeshcatPoseSliders::new(meshcat, Default::default()).unwrap();
+    check(
+        include_str!("../visualization/src/sliders/pose.rs"),
+        &[declared(pose)],
+    );
 }

@@ -42,7 +42,7 @@ fn program() -> Option<PathBuf> {
 /// Whether the tests of this file can run; says so where they can not.
 pub(crate) fn is_available() -> bool {
     if program().is_none() {
-        eprintln!("SKIPPED: no chromium in PATH (install it, or name it in TARRAGON_CHROMIUM)");
+        crate::support::skip("no chromium in PATH (install it, or name it in TARRAGON_CHROMIUM)");
         return false;
     }
     true

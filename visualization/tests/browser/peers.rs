@@ -16,7 +16,7 @@ use tarragon_visualization::{Meshcat, MeshcatAnimation, MeshcatParams};
 
 fn python() -> Option<Command> {
     let Some(python) = std::env::var_os("TARRAGON_PYDRAKE") else {
-        eprintln!("SKIPPED: no pydrake (TARRAGON_PYDRAKE names a Python that has it)");
+        support::skip("no pydrake (TARRAGON_PYDRAKE names a Python that has it)");
         return None;
     };
     Some(Command::new(python))
