@@ -64,6 +64,18 @@ impl Batch {
         }
     }
 
+    /// Leaves no frames: pages can not be brought up to date by this batch.
+    pub(crate) fn clear(&mut self) {
+        self.encoded.clear();
+    }
+    /// The number of bytes, in all encodings together.
+    pub(crate) fn length(&self) -> usize {
+        self.encoded
+            .iter()
+            .flat_map(|(_, f)| f)
+            .map(Bytes::len)
+            .sum()
+    }
     /// The frames in an encoding; None if the batch was not made for it.
     pub(crate) fn frames(&self, encoding: Encoding) -> Option<&[Bytes]> {
         let found = self.encoded.iter().find(|(e, _)| *e == encoding)?;
@@ -306,12 +318,20 @@ impl<'a> Encoder<'a> {
     /// Sends a message that is kept in the scene.
     fn kept(&mut self, message: &Framed) {
         let frame = message.frame();
-        if self.envelope == Envelope::Length || frame.len() < SHARED_FROM {
+        if frame.len() < SHARED_FROM {
             self.message(message.payload());
-        } else {
-            self.cut();
-            self.done.push(frame.clone());
+            return;
         }
+        let shared = match self.envelope {
+            Envelope::Websocket => frame.clone(),
+            Envelope::Length => {
+                let payload = message.shared_payload();
+                self.buffer.put_u32_le(payload.len() as u32);
+                payload
+            }
+        };
+        self.cut();
+        self.done.push(shared);
     }
     fn cut(&mut self) {
         if !self.buffer.is_empty() {

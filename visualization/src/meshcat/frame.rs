@@ -48,6 +48,10 @@ impl Framed {
     pub(crate) fn frame(&self) -> &Bytes {
         &self.bytes
     }
+    /// The message alone, where it is.
+    pub(crate) fn shared_payload(&self) -> Bytes {
+        self.bytes.slice(self.header..)
+    }
     /// The message alone.
     pub(crate) fn payload(&self) -> &[u8] {
         &self.bytes[self.header..]

@@ -134,7 +134,7 @@ impl Meshcat {
         self.0.shared.num_clients()
     }
     /// Waits until every page has been sent everything that was set so far. A page that takes nothing
-    /// for half a minute is disconnected and not waited for.
+    /// for half a minute is not waited for any longer, and disconnected after five minutes.
     pub fn flush(&self) {
         self.0.shared.flush();
     }

@@ -6,7 +6,7 @@ use super::msgpack::Writer;
 use crate::error::{Error, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 use tarragon_sensors::{ImageIo, ImageRgba8U};
 
@@ -47,11 +47,14 @@ impl Meshcat {
             .key_uint("yres", height as u64);
         let (sender, receiver) = sync_channel(1);
         client.ask_for_picture(Framed::new(&w.into_inner()).frame().clone(), sender);
-        let answer = receiver.recv_timeout(timeout).map_err(|_| {
-            wrong(format!(
+        let answer = receiver.recv_timeout(timeout).map_err(|e| match e {
+            RecvTimeoutError::Timeout => wrong(format!(
                 "the page did not answer within {} s",
                 timeout.as_secs_f64()
-            ))
+            )),
+            RecvTimeoutError::Disconnected => {
+                wrong("the page left, or has answered none of many requests before".into())
+            }
         })?;
         let png = png_of(&answer).map_err(|e| wrong(format!("the page answered with {e}")))?;
         Ok(ImageIo::default().load_from_buffer_as(&png)?)

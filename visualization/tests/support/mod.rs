@@ -1,6 +1,8 @@
 //! A page without a browser: a websocket client that reads what the server sends.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+pub(crate) mod raw;
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};

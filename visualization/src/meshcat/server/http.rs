@@ -1,8 +1,9 @@
 //! The HTTP side: the page, assets, and the upgrade to websockets.
 
-use super::{Shared, client, origin};
-use crate::meshcat::asset;
+use super::patient::Patient;
+use super::{Counted, Shared, client, origin};
 use crate::meshcat::batch::Encoding;
+use crate::meshcat::{asset, static_page};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -14,13 +15,16 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::net::TcpListener;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
 /// Connections beside the pages' own, for their requests.
 const SPARE_CONNECTIONS: usize = 256;
 /// The time within which a request has to be there.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
+/// The time within which a part of an answer has to be taken, and for which a static page is waited for
+/// while others are made.
+const ANSWER_TIME: Duration = Duration::from_secs(30);
 
 type Reply = Response<Full<Bytes>>;
 
@@ -44,7 +48,8 @@ pub(super) async fn accept(
             .params
             .max_connections
             .saturating_add(SPARE_CONNECTIONS);
-        if shared.connections.load(Ordering::Relaxed) >= limit {
+        let pages = shared.pages.load(Ordering::Relaxed);
+        if shared.connections.load(Ordering::Relaxed) + pages >= limit {
             tracing::debug!("Meshcat refused a connection, there are {limit}");
             continue;
         }
@@ -52,7 +57,7 @@ pub(super) async fn accept(
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!("no TCP_NODELAY: {error}");
         }
-        shared.connections.fetch_add(1, Ordering::Relaxed);
+        let counted = Counted::new(&shared.connections);
         let (shared, stopped) = (shared.clone(), stopped.clone());
         tokio::spawn(async move {
             let service = service_fn(|request| answer(shared.clone(), stopped.clone(), request));
@@ -60,12 +65,12 @@ pub(super) async fn accept(
                 .timer(TokioTimer::new())
                 .header_read_timeout(REQUEST_TIME)
                 .max_buf_size(16 << 10)
-                .serve_connection(TokioIo::new(stream), service)
+                .serve_connection(TokioIo::new(Patient::new(stream, ANSWER_TIME)), service)
                 .with_upgrades();
             if let Err(error) = connection.await {
                 tracing::debug!("an HTTP connection ended: {error}");
             }
-            shared.connections.fetch_sub(1, Ordering::Relaxed);
+            drop(counted);
         });
     }
 }
@@ -94,27 +99,19 @@ async fn answer(
     if request.method() != Method::GET {
         return Ok(not_found());
     }
-    Ok(get(&shared, request.uri().path()))
+    Ok(match request.uri().path() {
+        "/download" => download(shared).await,
+        path => get(&shared, path),
+    })
 }
 
 fn get(shared: &Shared, path: &str) -> Reply {
     match path {
         "/" | "/index.html" | "/meshcat.html" => match shared.page.live() {
-            Ok(page) => html(page),
+            Ok(page) => html(page.into()),
             Err(error) => plain(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
         },
         "/favicon.ico" => reply(StatusCode::OK, "image/svg+xml", ICON.into()),
-        "/download" => match super::super::static_page::html(shared) {
-            Ok(page) => {
-                let mut reply = html(page);
-                let name = HeaderValue::from_static("attachment; filename=\"meshcat.html\"");
-                reply
-                    .headers_mut()
-                    .insert(header::CONTENT_DISPOSITION, name);
-                reply
-            }
-            Err(error) => plain(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
-        },
         _ => {
             let path = path.trim_start_matches('/');
             if let Some(key) = path.strip_prefix(asset::PREFIX) {
@@ -125,6 +122,47 @@ fn get(shared: &Shared, path: &str) -> Reply {
                 None => not_found(),
             }
         }
+    }
+}
+
+/// A static page, whose making takes long: elsewhere, so that pages go on.
+async fn download(shared: Arc<Shared>) -> Reply {
+    let free = shared.downloads.clone().acquire_owned();
+    let Ok(Ok(permit)) = tokio::time::timeout(ANSWER_TIME, free).await else {
+        let what = "other downloads are in progress, try again later\n".to_owned();
+        return plain(StatusCode::SERVICE_UNAVAILABLE, what);
+    };
+    let make = move || {
+        let page = static_page::html(&shared)?;
+        Ok(Download {
+            page,
+            _permit: permit,
+        })
+    };
+    let made: Result<_, crate::Error> = match tokio::task::spawn_blocking(make).await {
+        Ok(made) => made,
+        Err(error) => Err(crate::Error::invalid(error.to_string())),
+    };
+    let page = match made {
+        Ok(page) => Bytes::from_owner(page),
+        Err(error) => return plain(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
+    };
+    let mut reply = html(page);
+    let name = HeaderValue::from_static("attachment; filename=\"meshcat.html\"");
+    let headers = reply.headers_mut();
+    headers.insert(header::CONTENT_DISPOSITION, name);
+    reply
+}
+
+/// A static page until it was sent.
+struct Download {
+    page: String,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for Download {
+    fn as_ref(&self) -> &[u8] {
+        self.page.as_bytes()
     }
 }
 
@@ -183,7 +221,7 @@ fn upgrade(
             ),
         );
     }
-    if shared.num_clients() >= shared.params.max_connections {
+    if shared.pages.load(Ordering::Relaxed) >= shared.params.max_connections {
         return plain(
             StatusCode::SERVICE_UNAVAILABLE,
             format!(
@@ -203,10 +241,13 @@ fn upgrade(
         Encoding::Standard
     };
     let upgraded = hyper::upgrade::on(request);
+    // From now on: pages may be many before the first is answered.
+    let counted = Counted::new(&shared.pages);
     tokio::spawn(async move {
-        match upgraded.await.map(|u| u.downcast::<TokioIo<TcpStream>>()) {
+        let _counted = counted;
+        match upgraded.await.map(|u| u.downcast::<TokioIo<Patient>>()) {
             Ok(Ok(parts)) => {
-                let stream = parts.io.into_inner();
+                let stream = parts.io.into_inner().into_inner();
                 client::serve(shared, stream, parts.read_buf, encoding, stopped).await;
             }
             Ok(Err(_)) => tracing::error!("an upgraded connection is no TCP stream"),
@@ -242,12 +283,8 @@ fn no_cache(mut reply: Reply) -> Reply {
     reply.headers_mut().insert(header::CACHE_CONTROL, no_cache);
     reply
 }
-fn html(page: String) -> Reply {
-    no_cache(reply(
-        StatusCode::OK,
-        "text/html; charset=utf-8",
-        page.into(),
-    ))
+fn html(page: Bytes) -> Reply {
+    no_cache(reply(StatusCode::OK, "text/html; charset=utf-8", page))
 }
 fn plain(status: StatusCode, text: String) -> Reply {
     no_cache(reply(status, "text/plain; charset=utf-8", text.into()))

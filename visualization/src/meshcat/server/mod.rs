@@ -2,9 +2,13 @@
 
 mod client;
 mod http;
+mod listen;
 mod origin;
 mod page;
+mod patient;
 mod pipe;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use client::Client;
 pub(crate) use page::{Page, compose, has_built_in_viewer};
@@ -13,22 +17,31 @@ pub(crate) use pipe::Decoder;
 use super::asset::AssetStore;
 use super::batch::{Batch, Encoding};
 use super::client_message::{ClientMessage, Gamepad};
+use super::frame::Framed;
 use super::object::Uuids;
 use super::params::MeshcatParams;
 use super::scene::Scene;
 use crate::error::{Error, Result};
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, VecDeque};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
-use tokio::sync::{Notify, watch};
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, Semaphore, watch};
 
 /// The least time between two batches: more often than screens show.
 const BATCH_PERIOD: Duration = Duration::from_millis(4);
 /// Batches kept for pages that are a little behind; others get what is current.
 const KEPT_BATCHES: usize = 16;
+/// The most bytes of such batches beside the newest: large objects that were replaced are not kept.
+const KEPT_BYTES: usize = 8 << 20;
+/// How old the scene may be that a new page is sent first, where others are being sent it: pages that
+/// come together share one, whatever changes meanwhile.
+const REPLAY_AGE: Duration = Duration::from_secs(1);
+/// Static pages that are made or sent at one time: each takes as much memory as the scene.
+const DOWNLOADS: usize = 2;
 
 /// What pages reported.
 #[derive(Debug, Default)]
@@ -36,6 +49,16 @@ pub(crate) struct Inputs {
     pub(crate) gamepad: Gamepad,
     /// The last camera pose, and the page that sent it.
     pub(crate) camera: Option<(u64, Option<Isometry3<f64>>)>,
+}
+
+/// The whole scene as pages are sent it, for as long as one of them is.
+#[derive(Debug)]
+struct Replay {
+    /// The last change in it.
+    seq: u64,
+    encoding: Encoding,
+    made: Instant,
+    frames: Weak<Vec<bytes::Bytes>>,
 }
 
 /// What the handles of a server and its thread share.
@@ -49,15 +72,39 @@ pub(crate) struct Shared {
     pub(crate) inputs: Mutex<Inputs>,
     scene: Mutex<Scene>,
     batches: Mutex<VecDeque<Arc<Batch>>>,
+    replays: Mutex<Vec<Replay>>,
     clients: Mutex<BTreeMap<u64, Arc<Client>>>,
     next_client: AtomicU64,
-    connections: AtomicUsize,
+    /// Connections for HTTP.
+    connections: Arc<AtomicUsize>,
+    /// Pages that are connected or will be as soon as they were answered.
+    pages: Arc<AtomicUsize>,
+    downloads: Arc<Semaphore>,
+    /// Whether the thread runs.
+    is_serving: AtomicBool,
     /// Wakes the task that makes batches.
     wake: Notify,
     is_awake: AtomicBool,
     /// Threads that wait for pages to have everything.
     flushing: AtomicUsize,
     flushed: (Mutex<()>, Condvar),
+}
+
+/// Counts something for as long as it is kept.
+#[derive(Debug)]
+struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Locks, whether or not somebody panicked while holding the lock: every holder leaves the data whole.
@@ -93,8 +140,10 @@ impl Shared {
         self.flushing.fetch_add(1, Ordering::AcqRel);
         self.wake.notify_one();
         let mut guard = lock(&self.flushed.0);
-        while self.clients().iter().any(|c| c.seen() < seq) {
-            // The time limit is only there for a page that leaves between the look and the wait.
+        let is_serving = || self.is_serving.load(Ordering::Acquire);
+        while is_serving() && self.clients().iter().any(|c| c.delays(seq)) {
+            // The time limit is for a page that leaves between the look and the wait, and for one that
+            // gets stuck.
             let wait = self
                 .flushed
                 .1
@@ -127,40 +176,42 @@ impl Shared {
                 encodings.push(client.encoding);
             }
         }
-        let batch = Arc::new(scene.next_batch(&encodings));
-        if let Some(seen) = clients.iter().map(|c| c.seen()).min() {
-            scene.forget(seen);
+        let mut batch = scene.next_batch(&encodings);
+        if batch.from < scene.forgotten {
+            // More was deleted at one time than is kept: no page can be told what.
+            batch.clear();
         }
+        let seen = clients.iter().map(|c| c.seen()).min().unwrap_or(scene.seq);
+        scene.forget(seen);
         let mut batches = lock(&self.batches);
-        batches.push_back(batch);
-        while batches.len() > KEPT_BATCHES {
+        let mut length: usize = batches.iter().map(|b| b.length()).sum();
+        while let Some(oldest) = batches.front()
+            && (batches.len() >= KEPT_BATCHES || length > KEPT_BYTES || oldest.to <= seen)
+        {
+            length -= oldest.length();
             batches.pop_front();
         }
+        batches.push_back(Arc::new(batch));
         drop(batches);
         for client in clients {
             client.notify();
         }
     }
-    /// What a page that has seen a change gets next; None if it is up to date, an error if what it
-    /// needs was forgotten.
-    fn next_frames(
-        &self,
-        seen: u64,
-        encoding: Encoding,
-    ) -> Option<Result<(u64, Vec<bytes::Bytes>)>> {
-        let newest = {
+    /// What a page gets next; None if it is up to date, an error if what it needs was forgotten.
+    fn next_frames(&self, client: &Client) -> Option<Result<(u64, Vec<bytes::Bytes>)>> {
+        let (seen, encoding) = (client.seen(), client.encoding);
+        let moved = client.take_moved();
+        if moved.is_empty() {
             let batches = lock(&self.batches);
-            let newest = batches.back().map_or(0, |b| b.to);
-            if newest <= seen {
+            if batches.back().is_none_or(|newest| newest.to <= seen) {
                 return None;
             }
             let found = batches.iter().find(|b| b.from == seen);
             if let Some(frames) = found.and_then(|b| Some((b.to, b.frames(encoding)?.to_vec()))) {
                 return Some(Ok(frames));
             }
-            newest
-        };
-        tracing::trace!(seen, newest, "a page is behind");
+            tracing::trace!(seen, "a page is behind");
+        }
         let clients = self.clients();
         let mut scene = self.scene();
         // The next batch starts where this page will be.
@@ -168,20 +219,53 @@ impl Shared {
         let Some(batch) = scene.changes_since(seen, encoding) else {
             return Some(Err(Error::invalid("the page is too far behind")));
         };
-        let frames = batch.frames(encoding).unwrap_or_default().to_vec();
+        let mut frames = batch.frames(encoding).unwrap_or_default().to_vec();
+        // Last, as earlier batches may have older values of these sliders.
+        for message in moved
+            .iter()
+            .filter_map(|i| scene.controls.set_control_value(*i))
+        {
+            frames.push(Framed::new(&message).frame().clone());
+        }
         Some(Ok((batch.to, frames)))
     }
 
     /// A page connects: everything that it has to be sent first.
-    fn join(&self, encoding: Encoding) -> (Arc<Client>, Vec<bytes::Bytes>) {
+    fn join(&self, encoding: Encoding) -> (Arc<Client>, Arc<Vec<bytes::Bytes>>) {
         let clients = self.clients();
         let mut scene = self.scene();
         // The next batch starts where this page starts.
         self.advance(&mut scene, &clients);
         scene.listen();
-        let frames = super::batch::replay(&scene, encoding, super::batch::Envelope::Websocket);
+        let mut replays = lock(&self.replays);
+        replays.retain(|r| r.frames.strong_count() > 0);
+        // Pages that are sent a scene have not seen what came after, so that it is still known.
+        let is_good = |r: &&Replay| {
+            let is_new = r.seq == scene.seq || r.made.elapsed() < REPLAY_AGE;
+            r.encoding == encoding && is_new && r.seq >= scene.forgotten
+        };
+        let found = replays.iter().find(is_good);
+        let found = found.and_then(|r| Some((r.seq, r.frames.upgrade()?)));
+        let is_shared = found.is_some();
+        let (seq, frames) = found.unwrap_or_else(|| {
+            let envelope = super::batch::Envelope::Websocket;
+            let frames = Arc::new(super::batch::replay(&scene, encoding, envelope));
+            replays.push(Replay {
+                seq: scene.seq,
+                encoding,
+                made: Instant::now(),
+                frames: Arc::downgrade(&frames),
+            });
+            (scene.seq, frames)
+        });
+        drop(replays);
         let id = self.next_client.fetch_add(1, Ordering::Relaxed);
-        let client = Arc::new(Client::new(id, encoding, scene.seq));
+        let client = Arc::new(Client::new(id, encoding, seq));
+        if is_shared {
+            // Pages may have moved sliders since, which is no change of the scene.
+            let sliders = scene.controls.indices();
+            sliders.for_each(|index| client.send_slider(index));
+        }
         lock(&self.clients).insert(id, client.clone());
         (client, frames)
     }
@@ -203,29 +287,32 @@ impl Shared {
         self.note_progress();
     }
 
-    /// Does what a page asks for; anything else is logged and ignored.
-    fn receive(&self, client: &Client, message: ClientMessage) {
+    /// Does what a page asks for.
+    ///
+    /// # Errors
+    /// What can not be done, for the log.
+    fn receive(&self, client: &Client, message: ClientMessage) -> std::result::Result<(), String> {
         match message {
             ClientMessage::Button { name } => {
                 if !self.scene().controls.click(&name) {
-                    tracing::warn!("a page clicked the button '{name}', which does not exist");
+                    return Err(format!(
+                        "a click on the button '{name}', which does not exist"
+                    ));
                 }
             }
             ClientMessage::Slider { name, value } => {
                 let mut scene = self.scene();
-                let moved = match scene.controls.set_slider(&name, value) {
-                    Ok(Some(index)) => scene.controls.set_control_value(index),
-                    Ok(None) => None,
-                    Err(error) => {
-                        tracing::warn!("a page moved a slider: {error}");
-                        None
-                    }
+                let controls = &mut scene.controls;
+                let moved = controls.set_slider(&name, value);
+                let Some(index) = moved.map_err(|e| e.to_string())? else {
+                    return Ok(());
                 };
+                let set = controls.changed(index).max(controls.valued(index));
                 drop(scene);
-                let Some(message) = moved else { return };
                 for other in self.clients() {
-                    if other.id != client.id {
-                        other.send(super::frame::Framed::new(&message).frame().clone());
+                    // A page that is about to be sent an older value needs this one after it.
+                    if other.id != client.id || set > Some(client.seen()) {
+                        other.send_slider(index);
                     }
                 }
             }
@@ -238,6 +325,7 @@ impl Shared {
                 lock(&self.inputs).camera = Some((client.id, pose.flatten()));
             }
         }
+        Ok(())
     }
 }
 
@@ -254,20 +342,20 @@ impl Server {
     /// # Errors
     /// If a parameter is wrong, no port is free, or the viewer page can not be read.
     pub(crate) fn start(params: MeshcatParams) -> Result<(Arc<Shared>, Self)> {
-        let listener = listen(&params)?;
         let broken =
             |what: &str, e: std::io::Error| Error::invalid(format!("Meshcat: {what}: {e}"));
-        let address = listener
-            .local_addr()
-            .map_err(|e| broken("its address", e))?;
-        listener
-            .set_nonblocking(true)
-            .map_err(|e| broken("its socket", e))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
             .build()
             .map_err(|e| broken("its event loop", e))?;
+        let listener = {
+            let _context = runtime.enter();
+            listen::listen(&params)?
+        };
+        let address = listener
+            .local_addr()
+            .map_err(|e| broken("its address", e))?;
         let page = Page::new(params.viewer_dir.clone())?;
         let shared = Arc::new(Shared {
             params,
@@ -278,9 +366,13 @@ impl Server {
             inputs: Mutex::default(),
             scene: Mutex::default(),
             batches: Mutex::default(),
+            replays: Mutex::default(),
             clients: Mutex::default(),
             next_client: AtomicU64::new(0),
-            connections: AtomicUsize::new(0),
+            connections: Arc::default(),
+            pages: Arc::default(),
+            downloads: Arc::new(Semaphore::new(DOWNLOADS)),
+            is_serving: AtomicBool::new(true),
             wake: Notify::new(),
             is_awake: AtomicBool::new(false),
             flushing: AtomicUsize::new(0),
@@ -290,7 +382,12 @@ impl Server {
         let serving = shared.clone();
         let thread = std::thread::Builder::new()
             .name(format!("meshcat-{}", address.port()))
-            .spawn(move || runtime.block_on(serve(serving, listener, stopped)))
+            .spawn(move || {
+                let _end = End(serving.clone());
+                runtime.block_on(serve(serving, listener, stopped));
+                // A static page that is being made is not waited for.
+                runtime.shutdown_background();
+            })
             .map_err(|e| broken("its thread", e))?;
         let thread = Some(thread);
         Ok((shared, Self { stop, thread }))
@@ -308,55 +405,17 @@ impl Drop for Server {
     }
 }
 
-/// Binds the first port that is free.
-fn listen(params: &MeshcatParams) -> Result<TcpListener> {
-    let ports = params.check()?;
-    let hosts: Vec<IpAddr> = match params.host.trim_matches(['[', ']']) {
-        "" | "localhost" => vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
-        "*" => vec![IpAddr::V4(Ipv4Addr::UNSPECIFIED)],
-        host => {
-            let found = (host, 0).to_socket_addrs();
-            let found = found.map_err(|e| {
-                Error::invalid(format!(
-                    "MeshcatParams: host '{host}' has no address ({e}); expected 'localhost', '*' or a \
-                     name or address of this machine"
-                ))
-            })?;
-            found.map(|a| a.ip()).collect()
-        }
-    };
-    let mut last = None;
-    for host in &hosts {
-        for port in &ports {
-            match TcpListener::bind((*host, *port)) {
-                Ok(listener) => return Ok(listener),
-                Err(e) => last = Some(e),
-            }
-        }
+/// Tells threads that wait for pages that nobody serves them any more, whatever ended the server.
+struct End(Arc<Shared>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.0.is_serving.store(false, Ordering::Release);
+        self.0.note_progress();
     }
-    let reason = last.map_or_else(|| "the host has no address".into(), |e| e.to_string());
-    Err(Error::invalid(match params.port {
-        None => format!(
-            "Meshcat can not listen on {} at any port from 7000 to 7999 ({reason}); close a server that \
-             is no longer needed, or set MeshcatParams::port to 0 for any free port",
-            params.host
-        ),
-        Some(port) => format!(
-            "Meshcat can not listen on {} at port {port} ({reason}); set MeshcatParams::port to another \
-             port, to 0 for any free port, or to None for the first from 7000 on",
-            params.host
-        ),
-    }))
 }
 
 async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stopped: watch::Receiver<bool>) {
-    let listener = match tokio::net::TcpListener::from_std(listener) {
-        Ok(listener) => listener,
-        Err(error) => {
-            tracing::error!("Meshcat can not serve: {error}");
-            return;
-        }
-    };
     let batches = make_batches(&shared);
     let accepting = http::accept(&shared, listener, stopped.clone());
     tokio::select! {
