@@ -130,7 +130,9 @@ fn controls() {
             &|m| m.set_environment_map("").unwrap(),
             &|m| m.add_button("btn", "").unwrap(),
             &|m| m.add_button("btn2", "KeyA").unwrap(),
-            &|m| drop(m.add_slider("sl", -1.0, 1.0, 0.1, 0.33).unwrap()),
+            &|m| {
+                m.add_slider("sl", -1.0, 1.0, 0.1, 0.33).unwrap();
+            },
             &|m| {
                 let keys = ["ArrowLeft", "ArrowRight"];
                 m.add_slider_with_keycodes("sl2", 0.0, 10.0, 0.5, 3.5, keys[0], keys[1])

@@ -11,7 +11,7 @@ pub(crate) fn append(buffer: &mut BytesMut, payload: &[u8]) {
     buffer.extend_from_slice(payload);
 }
 
-fn append_header(buffer: &mut BytesMut, len: usize) {
+fn append_header(buffer: &mut impl BufMut, len: usize) {
     buffer.put_u8(BINARY);
     match len {
         0..=125 => buffer.put_u8(len as u8),
@@ -35,12 +35,24 @@ pub(crate) struct Framed {
 
 impl Framed {
     pub(crate) fn new(payload: &[u8]) -> Self {
-        let mut buffer = BytesMut::with_capacity(payload.len() + 10);
-        append_header(&mut buffer, payload.len());
-        let header = buffer.len();
-        buffer.extend_from_slice(payload);
+        Self::concat(&[payload])
+    }
+    /// A message whose payload is in parts.
+    pub(crate) fn concat(parts: &[&[u8]]) -> Self {
+        let len = parts.iter().map(|part| part.len()).sum();
+        let header = match len {
+            0..=125 => 2,
+            126..=0xffff => 4,
+            _ => 10,
+        };
+        // Memory of exactly this size is shared without another allocation.
+        let mut bytes = Vec::with_capacity(header + len);
+        append_header(&mut bytes, len);
+        for part in parts {
+            bytes.extend_from_slice(part);
+        }
         Self {
-            bytes: buffer.freeze(),
+            bytes: bytes.into(),
             header,
         }
     }

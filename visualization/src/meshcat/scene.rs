@@ -16,6 +16,7 @@ use super::path::{is_within, tree_key};
 use super::property::PropertyValue;
 use super::transform::Transform;
 use crate::error::Result;
+use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -93,8 +94,10 @@ pub(crate) struct Scene {
     pub(crate) seq: u64,
     nodes: Vec<Node>,
     free: Vec<u32>,
-    index: HashMap<Box<str>, u32>,
+    index: HashMap<Arc<str>, u32, RandomState>,
     order: BTreeMap<Box<str>, u32>,
+    /// Nodes that are not in `order` yet: nobody asks for it while a scene is set up.
+    late: Vec<u32>,
     /// What changed since the last batch, by number; empty while nobody is connected.
     changes: Vec<(u64, Change)>,
     /// The last change of the last batch.
@@ -144,7 +147,7 @@ impl Scene {
         let node = Node {
             generation,
             created,
-            path,
+            path: path.clone(),
             object: None,
             transform: None,
             properties: Vec::new(),
@@ -153,16 +156,24 @@ impl Scene {
             Some(slot) => *slot = node,
             None => self.nodes.push(node),
         }
-        self.index.insert(full_path.into(), index);
-        self.order.insert(tree_key(full_path), index);
+        self.index.insert(path, index);
+        self.late.push(index);
         id
     }
     /// The number that stands for a node in the batches of our own page.
     pub(crate) fn number(id: NodeId) -> u32 {
         id.index
     }
+    /// Puts all nodes into the order of the tree.
+    pub(crate) fn settle(&mut self) {
+        for index in self.late.drain(..) {
+            let path = &self.nodes[index as usize].path;
+            self.order.insert(tree_key(path), index);
+        }
+    }
     /// Nodes in the order of a walk through the tree.
     pub(crate) fn in_tree_order(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        debug_assert!(self.late.is_empty(), "`settle` was not called");
         self.order.values().map(|&index| {
             let node = &self.nodes[index as usize];
             let generation = node.generation;
@@ -171,14 +182,11 @@ impl Scene {
     }
 
     pub(crate) fn set_object(&mut self, full_path: &str, object: Object) {
-        let mut w = Writer::new(Vec::with_capacity(
-            object.encoded.len() + full_path.len() + 40,
-        ));
+        let mut w = Writer::new(Vec::with_capacity(full_path.len() + 40));
         w.map(3).key_str("type", "set_object");
         w.key_str("path", full_path).str("object");
-        w.encoded(&object.encoded);
         let value = SceneObject {
-            message: Framed::new(&w.into_inner()),
+            message: Framed::concat(&[&w.into_inner(), &object.encoded]),
             assets: object.assets,
         };
         let id = self.node_at(full_path);
@@ -188,8 +196,7 @@ impl Scene {
         self.nodes[id.index as usize].object = Some(Stamped { seq, value });
     }
 
-    /// Sets the transform of a node that exists; false if it was deleted. A transform that it has
-    /// already is no change.
+    /// Sets the transform of a node that exists; false if it was deleted.
     pub(crate) fn set_node_transform(&mut self, id: NodeId, value: Transform) -> bool {
         let Some(node) = self.node(id) else {
             return false;
@@ -223,6 +230,7 @@ impl Scene {
     /// Deletes a path and everything below it; the root stays.
     pub(crate) fn delete(&mut self, full_path: &str) {
         if full_path != "/" {
+            self.settle();
             let root = tree_key(full_path);
             let range = self.order.range(root.clone()..);
             let found: Vec<(Box<str>, u32)> = range
@@ -252,10 +260,11 @@ impl Scene {
     }
 
     /// Whether a full path or something below it exists.
-    pub(crate) fn has_path(&self, full_path: &str) -> bool {
+    pub(crate) fn has_path(&mut self, full_path: &str) -> bool {
         if full_path == "/" {
             return true;
         }
+        self.settle();
         let root = tree_key(full_path);
         let next = self.order.range(root.clone()..).next();
         next.is_some_and(|(key, _)| is_within(key, &root))
@@ -374,10 +383,11 @@ impl Scene {
     }
 
     /// What changed after `seen`, for a page that is behind. None if a part was forgotten.
-    pub(crate) fn changes_since(&self, seen: u64, encoding: Encoding) -> Option<Batch> {
+    pub(crate) fn changes_since(&mut self, seen: u64, encoding: Encoding) -> Option<Batch> {
         if seen < self.forgotten {
             return None;
         }
+        self.settle();
         let mut changes = Vec::new();
         let mut add = |seq: u64, change| {
             if seq > seen {

@@ -20,7 +20,8 @@ struct Snapshot {
 }
 
 fn snapshot(shared: &Shared) -> Result<Snapshot> {
-    let scene = shared.scene();
+    let mut scene = shared.scene();
+    scene.settle();
     let messages = replay(&scene, Encoding::Standard, Envelope::Length);
     let mut assets = BTreeMap::new();
     for (_, node) in scene.in_tree_order() {

@@ -10,6 +10,7 @@
 use super::params::MeshcatVisualizerParams;
 use crate::error::Result;
 use crate::meshcat::full_path;
+use foldhash::fast::RandomState;
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, HashMap};
 use tarragon_geometry::{FrameId, GeometryId, GeometryProperties, Rgba, SceneGraphInspector};
@@ -91,13 +92,19 @@ fn accepts(properties: &GeometryProperties, params: &MeshcatVisualizerParams) ->
 /// The paths so far, each with the number of its place.
 #[derive(Default)]
 struct Paths {
-    taken: HashMap<String, Option<usize>>,
+    taken: HashMap<String, Option<usize>, RandomState>,
 }
 
 impl Paths {
     /// A new path below `parent`.
     fn add(&mut self, parent: &str, name: &str, place: usize) -> String {
-        let wanted = full_path(&format!("{parent}/{}", name.replace("::", "/")));
+        let mut wanted = String::with_capacity(parent.len() + 1 + name.len());
+        wanted.push_str(parent);
+        let parts = name.split("::").flat_map(|part| part.split('/'));
+        for part in parts.filter(|part| !part.is_empty()) {
+            wanted.push('/');
+            wanted.push_str(part);
+        }
         let mut path = wanted.clone();
         let mut k = 2;
         while self.taken.contains_key(&path) {

@@ -248,6 +248,7 @@ impl Shared {
         let found = found.and_then(|r| Some((r.seq, r.frames.upgrade()?)));
         let is_shared = found.is_some();
         let (seq, frames) = found.unwrap_or_else(|| {
+            scene.settle();
             let envelope = super::batch::Envelope::Websocket;
             let frames = Arc::new(super::batch::replay(&scene, encoding, envelope));
             replays.push(Replay {
