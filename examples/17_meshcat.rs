@@ -9,9 +9,10 @@
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
+use nalgebra::Isometry3;
 use std::path::Path;
 use tarragon::multibody::{
-    MultibodyPlant, Parser, PositionSource, add_multibody_plant_scene_graph,
+    FrameIndex, MultibodyPlant, Parser, PositionSource, add_multibody_plant_scene_graph,
 };
 use tarragon::prelude::*;
 use tarragon::visualization::{
@@ -20,12 +21,15 @@ use tarragon::visualization::{
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds = std::env::args().nth(1).map_or(Ok(2.0), |s| s.parse())?;
-    let models = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/models");
+    let arm = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/examples/models/arm7/arm7.urdf"
+    );
     let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
+    Parser::with_scene_graph(&mut plant, &mut scene).add_models(arm)?;
+    let base = plant.frame_by_name("base_link")?;
+    plant.weld_frames(FrameIndex::WORLD, base, Isometry3::identity())?;
     plant.set_position_source(PositionSource::InputPort);
-    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
-    parser.package_map_mut().populate_from_folder(models)?;
-    parser.add_models(format!("{models}/arm7/arm7.urdf"))?;
     plant.finalize_with(&mut scene)?;
 
     let meshcat = Meshcat::new(MeshcatParams::default())?;

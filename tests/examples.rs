@@ -383,3 +383,19 @@ fn collision_free_path() {
     line("up              free ");
     assert!(printed.ends_with("confirmed, by one thread and by dense samples\n"));
 }
+
+#[test]
+fn meshcat() {
+    let (printed, _) = run("17_meshcat");
+    let lines: Vec<&str> = printed.lines().collect();
+    assert!(
+        lines[0].starts_with("look at http://localhost:7"),
+        "{printed}"
+    );
+    assert_eq!(lines[1], "7 sliders");
+    // Without the viewer page it says how to get one.
+    assert!(
+        lines[2].contains("17_meshcat/arm.html") || lines[2].contains("Node.js"),
+        "{printed}"
+    );
+}
