@@ -32,7 +32,7 @@ fn snapshot(shared: &Shared) -> Result<Snapshot> {
         }
     }
     drop(scene);
-    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(6));
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(3));
     for part in messages {
         encoder.write_all(&part).map_err(broken)?;
     }
