@@ -194,6 +194,11 @@ fn pages(c: &mut Criterion, n: usize, meshcat: &Meshcat, stage: &Stage) {
         bencher.iter(|| visualizer.publish_recording());
     });
     if has_viewer {
+        let page = meshcat.static_html().unwrap();
+        eprintln!(
+            "StaticHtml_with_64frame_animation/{n}: {} bytes",
+            page.len()
+        );
         let name = format!("G.StaticHtml_with_64frame_animation/{n}");
         c.bench_function(&name, |bencher| {
             bencher.iter(|| meshcat.static_html().unwrap());
