@@ -90,8 +90,10 @@ impl Meshcat {
     /// Starts a server.
     ///
     /// # Errors
-    /// If a parameter is wrong, no port is free, or the viewer directory has no page.
+    /// If a parameter is wrong, no port is free, the viewer directory has no page, or the environment
+    /// variable `DRAKE_ALLOW_NETWORK` is there and does not name `meshcat`.
     pub fn new(params: MeshcatParams) -> Result<Self> {
+        MeshcatParams::check_network(std::env::var(params::NETWORK_VARIABLE).ok().as_deref())?;
         let (shared, server) = Server::start(params)?;
         let meshcat = Self(Arc::new(Handle {
             rate: Mutex::new(RealtimeRate::new(shared.params.realtime_rate_period)),

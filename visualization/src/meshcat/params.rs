@@ -4,6 +4,9 @@ use super::property::PropertyValue;
 use crate::error::{Error, Result};
 use std::path::PathBuf;
 
+/// Names what may use the network, as Drake's programs read it: `meshcat:lcm`, or `none`.
+pub(crate) const NETWORK_VARIABLE: &str = "DRAKE_ALLOW_NETWORK";
+
 /// A property that is set as soon as a server starts, as
 /// [`Meshcat::set_property`](crate::Meshcat::set_property) does. Drake's `MeshcatParams::PropertyTuple`.
 ///
@@ -96,6 +99,20 @@ impl Default for MeshcatParams {
 }
 
 impl MeshcatParams {
+    /// Whether the environment lets servers listen; `allowed` is the value of [`NETWORK_VARIABLE`].
+    ///
+    /// # Errors
+    /// If it names other things and not this one.
+    pub(crate) fn check_network(allowed: Option<&str>) -> Result<()> {
+        match allowed {
+            None | Some("") => Ok(()),
+            Some(list) if list.split(':').any(|name| name == "meshcat") => Ok(()),
+            Some(list) => Err(Error::invalid(format!(
+                "Meshcat may not listen: the environment variable {NETWORK_VARIABLE} is '{list}', expected \
+                 'meshcat' among its names (separated by ':'), or no such variable"
+            ))),
+        }
+    }
     /// The ports to try, in order.
     ///
     /// # Errors
@@ -184,6 +201,19 @@ mod tests {
              {{ or }} for braces"
         );
         assert!(url("http://{host").is_err() && url("a}b").is_err());
+    }
+
+    #[test]
+    fn the_environment_can_deny_servers() {
+        for allowed in [None, Some(""), Some("meshcat"), Some("lcm:meshcat")] {
+            assert!(MeshcatParams::check_network(allowed).is_ok(), "{allowed:?}");
+        }
+        let error = MeshcatParams::check_network(Some("none")).unwrap_err();
+        assert!(
+            error.to_string().contains("DRAKE_ALLOW_NETWORK is 'none'"),
+            "{error}"
+        );
+        assert!(MeshcatParams::check_network(Some("lcm")).is_err());
     }
 
     #[test]
