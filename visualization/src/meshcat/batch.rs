@@ -84,8 +84,8 @@ impl Batch {
 }
 
 /// The whole scene, in the order in which a new page gets it: the tree in the order of paths, per
-/// node its properties, object and transform, then animation, controls, camera target, and whether
-/// the chart of rates is shown.
+/// node its properties, object and transform, then animation, controls (not in static pages), camera
+/// target, and whether the chart of rates is shown.
 pub(crate) fn replay(scene: &Scene, encoding: Encoding, envelope: Envelope) -> Vec<Bytes> {
     let mut encoder = Encoder::new(scene, encoding, envelope);
     if encoding == Encoding::Batched {
@@ -104,8 +104,11 @@ pub(crate) fn replay(scene: &Scene, encoding: Encoding, envelope: Envelope) -> V
     encoder.flush_poses();
     encoder.flush_names();
     encoder.change(0, Change::Animation);
-    for i in scene.controls.indices() {
-        encoder.change(0, Change::Control(i));
+    // Nobody would hear of them without a server.
+    if envelope == Envelope::Websocket {
+        for i in scene.controls.indices() {
+            encoder.change(0, Change::Control(i));
+        }
     }
     encoder.change(0, Change::Target);
     encoder.message(&show_realtime_rate(scene.show_realtime_rate));

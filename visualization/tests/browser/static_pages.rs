@@ -18,6 +18,8 @@ fn a_static_page_opens_from_disk_offline() {
         .unwrap();
     meshcat.set_transform("box", &Isometry3::translation(0.0, 0.0, 0.5));
     meshcat.set_property("/Grid", "visible", false);
+    // Left out: nobody would hear of it.
+    meshcat.add_slider("gain", 0.0, 1.0, 0.1, 0.5).unwrap();
     meshcat
         .set_camera_pose(&Vector3::new(3.0, -3.0, 2.0), &Vector3::new(0.0, 0.0, 0.5))
         .unwrap();
@@ -37,6 +39,8 @@ fn a_static_page_opens_from_disk_offline() {
     tab.eval("window.tarragon.renderNow()");
     assert_eq!(tab.eval("window.tarragon.errors"), json!([]));
     assert_eq!(tab.eval("window.tarragon.node('/Grid').visible"), false);
+    let slider = "document.querySelector('input[aria-label=gain]')";
+    assert_eq!(tab.eval(slider), serde_json::Value::Null);
     assert_eq!(
         tab.eval("window.tarragon.node('/drake/box').matrix.elements[14]"),
         0.5
