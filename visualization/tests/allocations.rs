@@ -3,15 +3,13 @@
 //! Allocations are counted per thread.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(
-    unsafe_code,
-    reason = "an allocator can not be written without; this one forwards to that of the system"
-)]
 
+#[path = "../../framework/tests/counting_allocator/mod.rs"]
+mod counting_allocator;
 mod support;
 
+use counting_allocator::ALLOCATIONS;
 use nalgebra::Isometry3;
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{
@@ -19,34 +17,6 @@ use tarragon_geometry::{
     Sphere,
 };
 use tarragon_visualization::{MeshcatVisualizer, MeshcatVisualizerParams};
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: everything is done by the allocator of the system; counting does not allocate, because the
-// thread-local counter is initialized by a constant and has no destructor.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|n| n.set(n.get() + 1));
-        // SAFETY: the caller promises what `System` asks for.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.with(|n| n.set(n.get() + 1));
-        // SAFETY: as above.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 #[test]
 fn publishing_poses_allocates_nothing() {
