@@ -6,7 +6,7 @@ use tarragon::prelude::*;
 use tarragon::visualization::Meshcat;
 
 /// Where it is drawn.
-const PATH: &str = "distance";
+pub(super) const PATH: &str = "distance";
 /// Width of the line (pixels).
 const WIDTH: f64 = 2.0;
 

@@ -100,6 +100,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let interrupted = follow(session, &meshcat, args, &stop)?;
     if let Some(file) = &args.record {
         meshcat.stop_recording();
+        // Lines and labels can not be recorded; those of the end would be wrong everywhere else.
+        meshcat.delete(distance::PATH);
         meshcat.publish_recording();
         save(&meshcat, file)?;
     }
@@ -121,6 +123,8 @@ fn follow(
     status.set_style(ProgressStyle::with_template("{msg}")?);
     let mut watch = Watch::new(session.files());
     let start = Instant::now();
+    // What the buttons said last: pages draw again whenever they are told anything.
+    let mut seen = None;
     // A recording of any length has numbered frames.
     let mut frame = 0_u32;
     loop {
@@ -134,6 +138,7 @@ fn follow(
                     let positions = session.positions();
                     drop(session);
                     session = Session::start(loaded, meshcat, args, &positions)?;
+                    seen = None;
                     status.suspend(|| eprintln!("read the models again"));
                 }
                 // A file that is being edited may be wrong for a while.
@@ -142,8 +147,12 @@ fn follow(
             watch = Watch::new(session.files());
         }
         let shown = |button| Ok::<bool, Box<dyn Error>>(meshcat.button_clicks(button)? % 2 == 1);
-        meshcat.set_property("proximity", "visible", shown(COLLISION)?);
-        meshcat.set_property("illustration", "visible", !shown(VISUAL)?);
+        let now = Some((shown(COLLISION)?, shown(VISUAL)?));
+        if let Some((collision, visual)) = now.filter(|_| now != seen) {
+            meshcat.set_property("proximity", "visible", collision);
+            meshcat.set_property("illustration", "visible", visual);
+            seen = now;
+        }
         status.set_message(session.show(time)?);
         frame += 1;
         let due = start + Duration::from_secs_f64(f64::from(frame) * PERIOD);

@@ -7,6 +7,8 @@ use tarragon::geometry::{MeshSource, SceneGraph, Shape};
 
 /// The time between two looks.
 const PERIOD: Duration = Duration::from_millis(300);
+/// Looks, 50 ms apart, at files that go on to change.
+const MAX_WAITS: usize = 20;
 /// Files beside a model that are looked at.
 const MAX_FILES: usize = 2000;
 
@@ -73,8 +75,9 @@ impl Watch {
         self.last = Instant::now();
         let changed = self.files.iter().any(|(path, old)| state(path) != *old);
         if changed {
-            // Whoever writes several files, or a long one, may not be done yet.
-            loop {
+            // Whoever writes several files, or a long one, may not be done yet; one that never is, is not
+            // waited for.
+            for _ in 0..MAX_WAITS {
                 let before: Vec<Option<State>> = self.files.iter().map(|(p, _)| state(p)).collect();
                 std::thread::sleep(Duration::from_millis(50));
                 if self
