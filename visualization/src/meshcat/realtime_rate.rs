@@ -45,7 +45,8 @@ impl RealtimeRate {
         }
         self.rate = (time - start) / elapsed;
         // Columns of the chart stay on the grid of periods, so the next one starts where this ended.
-        let whole = since + Duration::from_secs_f64(periods * self.period);
+        // Periods that are too short to be counted end now.
+        let whole = since + Duration::from_secs_f64((periods * self.period).min(elapsed));
         let excess = now.duration_since(whole).as_secs_f64();
         self.last = Some((time - self.rate * excess, whole));
         (self.rate, periods as u64)
@@ -74,5 +75,14 @@ mod tests {
         // Going back in time starts again.
         assert_eq!(rate.update(0.0, at(6.0)), (0.0, 0));
         assert_eq!(rate.rate(), 0.0);
+    }
+
+    #[test]
+    fn a_period_too_short_to_be_counted_is_no_error() {
+        let mut rate = RealtimeRate::new(f64::MIN_POSITIVE);
+        let start = Instant::now();
+        rate.update(0.0, start);
+        let (r, n) = rate.update(2.0, start + Duration::from_secs(1));
+        assert_eq!((r, n), (2.0, u64::MAX));
     }
 }
