@@ -179,7 +179,7 @@ impl Meshcat {
     /// browsers show (PNG, JPEG, ...). An empty path removes it.
     ///
     /// # Errors
-    /// If the file can not be read.
+    /// If the file can not be read, or is larger than 1 GiB.
     pub fn set_environment_map(&self, image_path: impl AsRef<Path>) -> Result<()> {
         let path = image_path.as_ref();
         let asset = if path.as_os_str().is_empty() {
@@ -189,6 +189,14 @@ impl Meshcat {
                 return Err(Error::invalid(format!(
                     "Meshcat::set_environment_map: '{}' is no file, expected an image or an empty path",
                     path.display()
+                )));
+            }
+            let size = path.metadata().map_err(|e| Error::io(path, e))?.len();
+            if size > object::MAX_BYTES {
+                return Err(Error::invalid(format!(
+                    "Meshcat::set_environment_map: '{}' has {size} bytes, expected an image of at most {}",
+                    path.display(),
+                    object::MAX_BYTES
                 )));
             }
             let content = std::fs::read(path).map_err(|e| Error::io(path, e))?;

@@ -2,7 +2,7 @@
 
 use super::asset::{Asset, PREFIX};
 use super::batch::{Encoding, Envelope, replay};
-use super::server::{Shared, compose, has_built_in_viewer};
+use super::server::{Shared, compose};
 use crate::error::{Error, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -77,7 +77,7 @@ fn page(
     assets: Option<&BTreeMap<String, Arc<Asset>>>,
 ) -> Result<String> {
     let parts = shared.page.static_page()?;
-    if parts.viewer.is_empty() || !has_built_in_viewer() && parts.boot.is_empty() {
+    if parts.viewer.is_empty() || parts.boot.is_empty() {
         return Err(Error::invalid(
             "Meshcat: a static page needs the viewer, which was not built with this program; install \
              Node.js 20 or newer and build again, or name the directory of a built viewer in \

@@ -99,7 +99,7 @@ const CASES: [Case; 20] = [
         |m| shape(m, MeshcatCone::new(1.0, 1.0, 0.5).unwrap()),
         0.07..0.095,
     ),
-    ("half space", |m| shape(m, HalfSpace), 0.30..0.51),
+    ("half space", |m| shape(m, HalfSpace), 0.33..0.34),
     ("convex", |m| shape(m, Convex::new(obj())), 0.15..0.18),
     ("obj", |m| shape(m, Mesh::new(obj())), 0.15..0.18),
     (

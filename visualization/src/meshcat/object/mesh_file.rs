@@ -11,7 +11,7 @@ use tarragon_geometry::mesh::read_source;
 use tarragon_geometry::{Convex, FileSource, Mesh, MeshSource, Rgba};
 
 /// Bytes that one mesh and the files that it refers to may have together: what a browser can take.
-const MAX_BYTES: u64 = 1 << 30;
+pub(crate) const MAX_BYTES: u64 = 1 << 30;
 
 /// A mesh. OBJ files are sent as text with their materials and textures, glTF files as text that refers
 /// to assets, other formats as their triangles. Files without materials are drawn in `rgba`.

@@ -16,6 +16,7 @@ mod shape;
 mod surfaces;
 
 pub(crate) use lines::{line, line_segments};
+pub(crate) use mesh_file::MAX_BYTES;
 pub(crate) use point_cloud::point_cloud;
 pub(crate) use shape::shape;
 pub(crate) use surfaces::{plot_surface, surface_mesh, triangle_color_mesh, triangle_mesh};
