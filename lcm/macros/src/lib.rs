@@ -1,0 +1,1 @@
+//! The macro of tarragon-lcm.

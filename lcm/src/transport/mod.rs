@@ -1,0 +1,1 @@
+//! How messages travel: UDP multicast, log files, URLs that name them.
