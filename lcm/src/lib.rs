@@ -1,8 +1,23 @@
 //! LCM (Lightweight Communications and Marshalling): messages between the processes of a lab, in pure Rust.
 
-pub mod error;
-pub mod statistics;
-mod transport;
+// `lcm_types!` names this crate as others do.
+extern crate self as tarragon_lcm;
 
+pub mod bus;
+pub mod error;
+mod inbox;
+pub mod message;
+pub mod statistics;
+pub mod subscriber;
+pub mod systems;
+mod transport;
+pub mod types;
+
+pub use bus::{Lcm, LcmParams};
 pub use error::{Error, Result};
+pub use inbox::Subscription;
+pub use message::LcmMessage;
 pub use statistics::LcmStatistics;
+pub use subscriber::Subscriber;
+pub use systems::buses::LcmBuses;
+pub use systems::publisher::{LcmPublisherSystem, LcmPublisherSystemPorts};
