@@ -5,7 +5,7 @@ use crate::statistics::{Count, Counters};
 use regex_lite::Regex;
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 /// Messages that a subscription keeps, as in liblcm.
@@ -67,9 +67,17 @@ struct Queue {
     id: u64,
     matcher: Matcher,
     handler: Arc<Mutex<Handler>>,
+    /// Whether messages taken from here are being handled: later ones wait for these.
+    busy: bool,
     capacity: usize,
     /// With the numbers of arrivals.
     waiting: VecDeque<(u64, Arc<Message>)>,
+}
+
+impl Queue {
+    fn is_ready(&self) -> bool {
+        !self.busy && !self.waiting.is_empty()
+    }
 }
 
 impl fmt::Debug for Queue {
@@ -132,6 +140,7 @@ impl Inbox {
             id,
             matcher,
             handler: Arc::new(Mutex::new(handler)),
+            busy: false,
             capacity: QUEUE_CAPACITY,
             waiting: VecDeque::new(),
         });
@@ -207,7 +216,7 @@ impl Inbox {
     pub(crate) fn wait(&self, most: Option<Duration>) {
         let Shared { state, arrival, .. } = &*self.shared;
         let guard = lock(state);
-        let none = |state: &mut State| state.queues.iter().all(|q| q.waiting.is_empty());
+        let none = |state: &mut State| !state.queues.iter().any(Queue::is_ready);
         match most {
             Some(most) => drop(arrival.wait_timeout_while(guard, most, none)),
             None => drop(arrival.wait_while(guard, none)),
@@ -221,10 +230,8 @@ impl Inbox {
         {
             let mut state = lock(&self.shared.state);
             let State { queues, bytes, .. } = &mut *state;
-            for queue in queues {
-                if matches!(queue.handler.try_lock(), Err(TryLockError::WouldBlock)) {
-                    continue;
-                }
+            for queue in queues.iter_mut().filter(|q| q.is_ready()) {
+                queue.busy = true;
                 for (arrived, message) in queue.waiting.drain(..) {
                     *bytes -= message.data.len();
                     ready.push((arrived, queue.id, queue.handler.clone(), message));
@@ -232,6 +239,10 @@ impl Inbox {
             }
         }
         ready.sort_unstable_by_key(|(arrived, id, ..)| (*arrived, *id));
+        let taken = Taken {
+            shared: &self.shared,
+            ids: ready.iter().map(|(_, id, ..)| *id).collect(),
+        };
         let mut handled = 0;
         for (_, id, handler, message) in ready {
             // A handler may have ended this subscription.
@@ -240,7 +251,29 @@ impl Inbox {
                 handled += 1;
             }
         }
+        drop(taken);
         handled
+    }
+}
+
+/// Queues whose messages are being handled, also if a handler panics.
+struct Taken<'a> {
+    shared: &'a Shared,
+    ids: Vec<u64>,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if self.ids.is_empty() {
+            return;
+        }
+        let mut state = lock(&self.shared.state);
+        for id in &self.ids {
+            if let Some(queue) = state.find(*id) {
+                queue.busy = false;
+            }
+        }
+        self.shared.arrival.notify_all();
     }
 }
 
