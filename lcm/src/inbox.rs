@@ -226,7 +226,7 @@ impl Inbox {
     /// Calls the handlers of all messages that wait, and returns their number.
     pub(crate) fn handle(&self) -> usize {
         // Those that come meanwhile wait for the next call, which makes this one end.
-        let mut ready: Vec<(u64, u64, Arc<Mutex<Handler>>, Arc<Message>)> = vec![];
+        let mut ready: Vec<Call> = vec![];
         {
             let mut state = lock(&self.shared.state);
             let State { queues, bytes, .. } = &mut *state;
@@ -234,26 +234,39 @@ impl Inbox {
                 queue.busy = true;
                 for (arrived, message) in queue.waiting.drain(..) {
                     *bytes -= message.data.len();
-                    ready.push((arrived, queue.id, queue.handler.clone(), message));
+                    ready.push(Call {
+                        arrived,
+                        id: queue.id,
+                        handler: queue.handler.clone(),
+                        message,
+                    });
                 }
             }
         }
-        ready.sort_unstable_by_key(|(arrived, id, ..)| (*arrived, *id));
+        ready.sort_unstable_by_key(|call| (call.arrived, call.id));
         let taken = Taken {
             shared: &self.shared,
-            ids: ready.iter().map(|(_, id, ..)| *id).collect(),
+            ids: ready.iter().map(|call| call.id).collect(),
         };
         let mut handled = 0;
-        for (_, id, handler, message) in ready {
+        for call in ready {
             // A handler may have ended this subscription.
-            if lock(&self.shared.state).find(id).is_some() {
-                lock(&handler)(&message.channel, &message.data);
+            if lock(&self.shared.state).find(call.id).is_some() {
+                lock(&call.handler)(&call.message.channel, &call.message.data);
                 handled += 1;
             }
         }
         drop(taken);
         handled
     }
+}
+
+/// A handler and a message for it.
+struct Call {
+    arrived: u64,
+    id: u64,
+    handler: Arc<Mutex<Handler>>,
+    message: Arc<Message>,
 }
 
 /// Queues whose messages are being handled, also if a handler panics.
