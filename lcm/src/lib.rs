@@ -6,3 +6,6 @@ mod transport;
 
 pub use error::{Error, Result};
 pub use statistics::LcmStatistics;
+
+mod log;
+pub use log::{LogEvent, LogReader, LogWriter};
