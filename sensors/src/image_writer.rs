@@ -79,7 +79,8 @@ fn lock(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
     progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A port of an [`ImageWriter`] before it is part of a diagram.
+/// A port of an [`ImageWriter`] or an [`ImageToLcmImageArrayT`](crate::ImageToLcmImageArrayT) before that is
+/// part of a diagram.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -108,6 +109,15 @@ impl<P> Clone for ImagePortIndex<P> {
     }
 }
 impl<P> Copy for ImagePortIndex<P> {}
+impl<P> ImagePortIndex<P> {
+    pub(crate) fn new(index: usize) -> Self {
+        let marker = PhantomData;
+        Self { index, marker }
+    }
+    pub(crate) fn index(self) -> usize {
+        self.index
+    }
+}
 
 impl ImageWriter {
     /// A writer without ports.
@@ -200,10 +210,7 @@ impl ImageWriter {
             &config.path(0.0, 0),
         )?;
         self.ports.push(config);
-        Ok(ImagePortIndex {
-            index: self.ports.len() - 1,
-            marker: PhantomData,
-        })
+        Ok(ImagePortIndex::new(self.ports.len() - 1))
     }
 }
 

@@ -11,6 +11,7 @@ mod file_name;
 mod format_spec;
 pub mod image_io;
 pub mod image_writer;
+pub mod lcm_image;
 pub mod point_cloud;
 mod render_job;
 pub mod rgbd_sensor;
@@ -32,6 +33,10 @@ pub use image_io::{
     ImageFileFormat, ImageFilePixel, ImageIo, ImageMetadata, load_image, save_image,
 };
 pub use image_writer::{ImagePortIndex, ImageWriter, ImageWriterPorts};
+pub use lcm_image::{
+    ImageToLcmImageArrayT, ImageToLcmImageArrayTPorts, LcmImageArrayToImages,
+    LcmImageArrayToImagesPorts, LcmImagePixel, decode_image, encode_image,
+};
 pub use point_cloud::{
     BaseField, DescriptorType, Fields, PointCloud, PointCloudEncoding, PointCloudFileFormat,
     load_point_cloud, parse_point_cloud, save_point_cloud,

@@ -221,7 +221,7 @@ fn swapped(data: &[u8], channels: usize, to: &mut Vec<u8>) {
 }
 
 /// The bytes of some numbers. Written into place, which is several times as fast as appending.
-fn fill<X, const N: usize>(to: &mut Vec<u8>, data: &[X], bytes: impl Fn(&X) -> [u8; N]) {
+pub(crate) fn fill<X, const N: usize>(to: &mut Vec<u8>, data: &[X], bytes: impl Fn(&X) -> [u8; N]) {
     to.resize(N * data.len(), 0);
     for (to, x) in to.as_chunks_mut().0.iter_mut().zip(data) {
         *to = bytes(x);

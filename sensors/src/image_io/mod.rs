@@ -30,7 +30,7 @@ pub(crate) mod file;
 mod format;
 mod pixel;
 
-pub(crate) use encode::{Chroma, EncodeBuffers, jpeg, ordered_samples, set_png_speed};
+pub(crate) use encode::{Chroma, EncodeBuffers, fill, jpeg, ordered_samples, set_png_speed};
 pub use format::{ImageFileFormat, ImageMetadata};
 pub use pixel::ImageFilePixel;
 

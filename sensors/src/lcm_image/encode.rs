@@ -1,0 +1,123 @@
+//! Images to messages.
+
+use super::deflate::Packer;
+use super::layout::Layout;
+use crate::error::{Error, Result};
+use crate::image_io::fill;
+use tarragon_geometry::render::ImageRef;
+use tarragon_lcm::types::LcmtImage;
+
+/// Writes an image of any pixel type into a message; its header stays as it was, the memory of its data is
+/// used again. See [`decode_image`](super::decode_image) for the way back.
+///
+/// With `compress`, data are packed by zlib. The packer looks for repetitions of whole pixels only: it takes a
+/// third of the time of zlib at its fastest level, which Drake uses, and packs about as small (pictures of our
+/// camera and pictures with noise: 0.9 to 1.3 times the bytes of Drake's).
+///
+/// ```
+/// use tarragon_lcm::types::LcmtImage;
+/// use tarragon_sensors::{Depth16U, ImageDepth16U, decode_image, encode_image};
+/// let image = ImageDepth16U::with_value(640, 480, 1250);
+/// let mut message = LcmtImage::default();
+/// encode_image(&image, true, &mut message)?;
+/// assert_eq!((message.width, message.height, message.row_stride), (640, 480, 1280));
+/// assert!(message.data.len() < 10_000);
+/// let mut received = ImageDepth16U::default();
+/// decode_image::<Depth16U>(&message, &mut received)?;
+/// assert_eq!(received, image);
+/// # Ok::<(), tarragon_sensors::Error>(())
+/// ```
+///
+/// # Errors
+/// If the image has 2 GiB or more, which the message can not say; then the message stays as it was.
+pub fn encode_image<'a>(
+    image: impl Into<ImageRef<'a>>,
+    compress: bool,
+    message: &mut LcmtImage,
+) -> Result<()> {
+    Encoder::default().encode(image.into(), compress, message)
+}
+
+/// Encodes with memory that lasts from image to image.
+#[derive(Debug, Default)]
+pub(super) struct Encoder {
+    bytes: Vec<u8>,
+    packer: Packer,
+}
+
+impl Encoder {
+    pub(super) fn encode(
+        &mut self,
+        image: ImageRef<'_>,
+        compress: bool,
+        message: &mut LcmtImage,
+    ) -> Result<()> {
+        let layout = Layout {
+            format: image.format(),
+            scalar: image.scalar(),
+        };
+        let (width, height) = (image.width(), image.height());
+        let row_bytes = width * layout.pixel_bytes();
+        // Packing may add a little.
+        let fits = |n: usize| {
+            n.checked_add(n / 1000 + 64)
+                .is_some_and(|n| i32::try_from(n).is_ok())
+        };
+        if !(fits(row_bytes * height) && fits(width) && fits(height)) {
+            return Err(Error::invalid(format!(
+                "an image of {width} x {height} pixels has {} bytes, an LCM message holds less than 2147483647; \
+                 send parts of it",
+                row_bytes * height
+            )));
+        }
+        (message.width, message.height) = (width as i32, height as i32);
+        message.row_stride = row_bytes as i32;
+        message.bigendian = false;
+        (message.pixel_format, message.channel_type) = layout.to_wire();
+        let data = &mut message.data;
+        if compress {
+            message.compression_method = LcmtImage::COMPRESSION_METHOD_ZLIB;
+            let bytes = match bytes_of(image) {
+                Some(bytes) => bytes,
+                None => {
+                    low_byte_first(image, &mut self.bytes);
+                    &self.bytes
+                }
+            };
+            self.packer
+                .pack(bytes, layout.pixel_bytes(), row_bytes, data);
+        } else {
+            message.compression_method = LcmtImage::COMPRESSION_METHOD_NOT_COMPRESSED;
+            match bytes_of(image) {
+                Some(bytes) => {
+                    data.clear();
+                    data.extend_from_slice(bytes);
+                }
+                None => low_byte_first(image, data),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The channels, where they are bytes.
+fn bytes_of(image: ImageRef<'_>) -> Option<&[u8]> {
+    match image {
+        ImageRef::Rgba8U(image) => Some(image.data()),
+        ImageRef::Rgb8U(image) => Some(image.data()),
+        ImageRef::Bgra8U(image) => Some(image.data()),
+        ImageRef::Bgr8U(image) => Some(image.data()),
+        ImageRef::Grey8U(image) => Some(image.data()),
+        _ => None,
+    }
+}
+
+/// Replaces `to` by the channels, where they are not bytes.
+fn low_byte_first(image: ImageRef<'_>, to: &mut Vec<u8>) {
+    match image {
+        ImageRef::Depth16U(image) => fill(to, image.data(), |x| x.to_le_bytes()),
+        ImageRef::Label16I(image) => fill(to, image.data(), |x| x.to_le_bytes()),
+        ImageRef::Depth32F(image) => fill(to, image.data(), |x| x.to_le_bytes()),
+        _ => to.clear(),
+    }
+}

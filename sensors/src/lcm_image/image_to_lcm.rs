@@ -1,0 +1,256 @@
+//! The system that makes messages of images.
+
+use super::encode::Encoder;
+use crate::error::{Error, Result};
+use crate::image_io::ImageFilePixel;
+use crate::image_writer::ImagePortIndex;
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+use tarragon_framework::prelude::*;
+use tarragon_geometry::render::{
+    Depth32F, Image, ImageDepth32F, ImageLabel16I, ImageRef, ImageRgba8U, Label16I, Rgba8U,
+};
+use tarragon_lcm::types::LcmtImageArray;
+
+/// Makes one message of any number of images (Drake's `ImageToLcmImageArrayT`), for an
+/// [`LcmPublisherSystem`](tarragon_lcm::LcmPublisherSystem).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | chosen per port | [`Image`] of the pixel type of [`declare_image_input_port`](Self::declare_image_input_port) |
+/// | output | `y0` | [`LcmtImageArray`] |
+///
+/// The message has the images in the order of the ports, each with the name of its port as `frame_name`, and the
+/// time of the context (µs, cut off as in Drake) in every header. All ports have to be connected; an image
+/// without pixels is sent as such. [`encode_image`](super::encode_image) says what becomes of pixels.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_lcm::{Lcm, LcmPublisherSystem, Subscriber, types::LcmtImageArray};
+/// use tarragon_sensors::{Grey8U, ImageGrey8U, ImageToLcmImageArrayT};
+/// let lcm = Lcm::with_url("memq://")?;
+/// let heard = Subscriber::<LcmtImageArray>::new(&lcm, "IMAGES")?;
+/// let mut images = ImageToLcmImageArrayT::new(false);
+/// let left = images.declare_image_input_port::<Grey8U>("left")?;
+/// let mut b = DiagramBuilder::new();
+/// let images = b.add_f64("images", images);
+/// let publisher = b.add_f64("publisher", LcmPublisherSystem::new("IMAGES", lcm.clone(), 0.1, 0.0)?);
+/// b.connect(images.image_array_t, publisher.lcm_message);
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(images.image_port(left)?, ImageGrey8U::with_value(4, 3, 128))?;
+/// Simulator::new(&diagram, ctx)?.advance_to(0.25)?;
+/// lcm.handle_subscriptions(std::time::Duration::ZERO)?;
+/// let message = heard.message().ok_or("nothing came")?;
+/// assert_eq!((heard.count(), message.header.utime), (3, 200_000));
+/// assert_eq!((&*message.images[0].header.frame_name, message.images[0].data[0]), ("left", 128));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct ImageToLcmImageArrayT {
+    ports: Vec<PortConfig>,
+    do_compress: bool,
+}
+
+#[derive(Debug)]
+struct PortConfig {
+    name: String,
+    /// Declares the typed port; monomorphic in the pixel type.
+    declare: fn(&mut Declare<ImageToLcmImageArrayT, f64>, &str) -> DeclaredPort,
+}
+
+type Read =
+    dyn for<'a> Fn(&LeafContext<'a, f64>) -> tarragon_framework::Result<ImageRef<'a>> + Send + Sync;
+
+struct DeclaredPort {
+    /// An `InputPort<Image<P>>` of some P.
+    input: Arc<dyn Any + Send + Sync>,
+    read: Box<Read>,
+}
+
+impl ImageToLcmImageArrayT {
+    /// A system without ports; with `do_compress` images are packed by zlib.
+    pub fn new(do_compress: bool) -> Self {
+        Self {
+            ports: vec![],
+            do_compress,
+        }
+    }
+    /// A system with the three ports of a camera, called as their frames:
+    /// [`color_image`](ImageToLcmImageArrayTPorts::color_image),
+    /// [`depth_image`](ImageToLcmImageArrayTPorts::depth_image) and
+    /// [`label_image`](ImageToLcmImageArrayTPorts::label_image).
+    ///
+    /// ```
+    /// use tarragon_framework::prelude::*;
+    /// use tarragon_sensors::{ImageDepth32F, ImageLabel16I, ImageRgba8U, ImageToLcmImageArrayT};
+    /// let mut b = DiagramBuilder::new();
+    /// let images = ImageToLcmImageArrayT::with_color_depth_label("color", "depth", "label", true)?;
+    /// let images = b.add_f64("images", images);
+    /// let mut ctx = b.build()?.default_context();
+    /// ctx.fix(images.color_image()?, ImageRgba8U::new(4, 3))?;
+    /// ctx.fix(images.depth_image()?, ImageDepth32F::new(4, 3))?;
+    /// ctx.fix(images.label_image()?, ImageLabel16I::new(4, 3))?;
+    /// assert_eq!(ctx.eval(images.image_array_t)?.images.len(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If two names are the same.
+    pub fn with_color_depth_label(
+        color_frame_name: &str,
+        depth_frame_name: &str,
+        label_frame_name: &str,
+        do_compress: bool,
+    ) -> Result<Self> {
+        let mut system = Self::new(do_compress);
+        system.declare_image_input_port::<Rgba8U>(color_frame_name)?;
+        system.declare_image_input_port::<Depth32F>(depth_frame_name)?;
+        system.declare_image_input_port::<Label16I>(label_frame_name)?;
+        Ok(system)
+    }
+    /// Adds a port; its name is the `frame_name` of its images.
+    ///
+    /// # Errors
+    /// If the name is taken.
+    pub fn declare_image_input_port<P: ImageFilePixel>(
+        &mut self,
+        name: &str,
+    ) -> Result<ImagePortIndex<P>> {
+        if self.ports.iter().any(|p| p.name == name) {
+            return Err(Error::invalid(format!(
+                "ImageToLcmImageArrayT port '{name}': a port of that name exists already; choose another name"
+            )));
+        }
+        self.ports.push(PortConfig {
+            name: name.into(),
+            declare: declare_port::<P>,
+        });
+        Ok(ImagePortIndex::new(self.ports.len() - 1))
+    }
+
+    fn fill(
+        &self,
+        ports: &[DeclaredPort],
+        ctx: &LeafContext<'_, f64>,
+        encoder: &mut Encoder,
+        message: &mut LcmtImageArray,
+    ) -> tarragon_framework::Result<()> {
+        let utime = (ctx.time() * 1e6) as i64;
+        message.header.utime = utime;
+        message.images.resize_with(ports.len(), Default::default);
+        let images = message.images.iter_mut().zip(ports).zip(&self.ports);
+        for ((image, port), config) in images {
+            image.header.utime = utime;
+            image.header.frame_name.clone_from(&config.name);
+            let done = encoder.encode((port.read)(ctx)?, self.do_compress, image);
+            done.map_err(|e| {
+                let name = &config.name;
+                let e = Error::invalid(format!("ImageToLcmImageArrayT port '{name}': {e}"));
+                tarragon_framework::Error::custom(e)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn declare_port<P: ImageFilePixel>(
+    d: &mut Declare<ImageToLcmImageArrayT, f64>,
+    name: &str,
+) -> DeclaredPort {
+    let input: InputPort<Image<P>> = d.input(name);
+    DeclaredPort {
+        input: Arc::new(input),
+        read: Box::new(move |ctx| Ok(P::borrow(ctx.eval(input)?))),
+    }
+}
+
+/// Ports of [`ImageToLcmImageArrayT`].
+#[derive(Clone)]
+pub struct ImageToLcmImageArrayTPorts {
+    inputs: Vec<Arc<dyn Any + Send + Sync>>,
+    /// The message.
+    pub image_array_t: OutputPort<LcmtImageArray>,
+}
+
+impl ImageToLcmImageArrayTPorts {
+    /// The input port that was declared under an index.
+    ///
+    /// # Errors
+    /// If the index comes from another system.
+    pub fn image_port<P: ImageFilePixel>(
+        &self,
+        port: ImagePortIndex<P>,
+    ) -> Result<InputPort<Image<P>>> {
+        let index = port.index();
+        self.port(index).ok_or_else(|| {
+            Error::invalid(format!(
+                "ImageToLcmImageArrayT: there is no port number {index} of {} images; use the index that \
+                 `declare_image_input_port` of this system returned",
+                P::NAME
+            ))
+        })
+    }
+    fn port<P: ImageFilePixel>(&self, index: usize) -> Option<InputPort<Image<P>>> {
+        self.inputs.get(index)?.downcast_ref().copied()
+    }
+    fn camera_port<P: ImageFilePixel>(
+        &self,
+        index: usize,
+        what: &str,
+    ) -> Result<InputPort<Image<P>>> {
+        self.port(index).ok_or_else(|| {
+            Error::invalid(format!(
+                "ImageToLcmImageArrayT: there is no {what} port; make the system by `with_color_depth_label`, or \
+                 use `image_port`"
+            ))
+        })
+    }
+    /// The colour image of a system made by
+    /// [`with_color_depth_label`](ImageToLcmImageArrayT::with_color_depth_label).
+    ///
+    /// # Errors
+    /// If it was made otherwise.
+    pub fn color_image(&self) -> Result<InputPort<ImageRgba8U>> {
+        self.camera_port(0, "colour")
+    }
+    /// The depth image, likewise.
+    ///
+    /// # Errors
+    /// If the system was made otherwise.
+    pub fn depth_image(&self) -> Result<InputPort<ImageDepth32F>> {
+        self.camera_port(1, "depth")
+    }
+    /// The label image, likewise.
+    ///
+    /// # Errors
+    /// If the system was made otherwise.
+    pub fn label_image(&self) -> Result<InputPort<ImageLabel16I>> {
+        self.camera_port(2, "label")
+    }
+}
+
+impl LeafSystem<f64> for ImageToLcmImageArrayT {
+    type Ports = ImageToLcmImageArrayTPorts;
+
+    fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+        let ports = self.ports.iter();
+        let ports: Vec<DeclaredPort> = ports
+            .map(|config| (config.declare)(d, &config.name))
+            .collect();
+        let inputs = ports.iter().map(|port| port.input.clone()).collect();
+        // Memory of the last image; a context and its clones take turns.
+        let encoder = d.fresh_param(Arc::<Mutex<Encoder>>::default);
+        let deps = [Dep::Time, Dep::AllInputs, encoder.into()];
+        let model = LcmtImageArray::default();
+        let image_array_t = d.output("y0", model, &deps, move |system, ctx, message| {
+            let encoder: &Arc<Mutex<Encoder>> = ctx.param(encoder);
+            let mut encoder = encoder.lock().unwrap_or_else(PoisonError::into_inner);
+            system.fill(&ports, ctx, &mut encoder, message)
+        });
+        ImageToLcmImageArrayTPorts {
+            inputs,
+            image_array_t,
+        }
+    }
+}
