@@ -38,8 +38,9 @@ pub use lcm_image::{
     LcmImageArrayToImagesPorts, LcmImagePixel, decode_image, encode_image,
 };
 pub use point_cloud::{
-    BaseField, DescriptorType, Fields, PointCloud, PointCloudEncoding, PointCloudFileFormat,
-    load_point_cloud, parse_point_cloud, save_point_cloud,
+    BaseField, DescriptorType, Fields, LcmToPointCloud, LcmToPointCloudPorts, PointCloud,
+    PointCloudEncoding, PointCloudFileFormat, PointCloudToLcm, PointCloudToLcmPorts,
+    decode_point_cloud, encode_point_cloud, load_point_cloud, parse_point_cloud, save_point_cloud,
 };
 pub use rgbd_sensor::{RgbdSensor, RgbdSensorPorts};
 pub use rgbd_sensor_async::{RgbdSensorAsync, RgbdSensorAsyncConfig, RgbdSensorAsyncPorts};

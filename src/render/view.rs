@@ -49,7 +49,8 @@ impl View {
             add_multibody_plant_scene_graph(&mut builder, plant, scene_graph)?;
         let camera = match &config {
             Some(config) => {
-                let camera = apply_camera_config(config, &mut builder, &scene_graph, Some(&plant))?;
+                let camera =
+                    apply_camera_config(config, &mut builder, &scene_graph, Some(&plant), None)?;
                 camera.map(|camera| (config, camera))
             }
             None => None,

@@ -2,16 +2,21 @@
 
 use super::{CameraConfig, RendererClass};
 use crate::error::{Error, Result};
+use crate::image_io::ImageFilePixel;
+use crate::image_writer::ImagePortIndex;
+use crate::lcm_image::ImageToLcmImageArrayT;
 use crate::rgbd_sensor::RgbdSensor;
 use crate::rgbd_sensor_async::{RgbdSensorAsync, RgbdSensorAsyncConfig};
 use nalgebra::Isometry3;
 use std::collections::BTreeMap;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::render::{
-    ImageDepth16U, ImageDepth32F, ImageLabel16I, ImageRgba8U, RenderEngineCpu,
+    Image, ImageDepth16U, ImageDepth32F, ImageLabel16I, ImageRgba8U, RenderEngineCpu,
     RenderEngineCpuParams,
 };
 use tarragon_geometry::{FrameId, SceneGraph};
+use tarragon_lcm::types::LcmtImageArray;
+use tarragon_lcm::{LcmBuses, LcmPublisherSystem};
 use tarragon_multibody::MultibodyPlant;
 
 /// Adds the render engines of cameras to a scene, one per `renderer_name`, in the order of the cameras.
@@ -111,8 +116,16 @@ pub fn add_camera_renderers<'a>(
     Ok(())
 }
 
-/// How long after an update a publish sees it (s): too short to matter, and far above the rounding of times.
-const AFTER_UPDATES: f64 = 1e-6;
+/// How long after an update with a delay (s) a publish sees it: as in Drake a thousandth of the delay, and far
+/// above the rounding of times.
+fn after_updates(output_delay: f64) -> f64 {
+    (output_delay * 1e-3).max(1e-6)
+}
+
+/// Where a camera of some name publishes its images.
+const CHANNEL: &str = "DRAKE_RGBD_CAMERA_IMAGES_";
+/// Longest name of a channel (bytes).
+const MOST_CHANNEL: usize = 63;
 
 /// Whether a render engine of this type draws for a class.
 fn is_of_class(type_name: &str, class: &RendererClass) -> bool {
@@ -135,7 +148,8 @@ fn is_of_class(type_name: &str, class: &RendererClass) -> bool {
 /// add_camera_renderers([&camera], &mut scene)?;
 /// let mut b = DiagramBuilder::new();
 /// let scene = b.add("scene_graph", scene);
-/// let applied = apply_camera_config(&camera, &mut b, &scene, None)?.ok_or("it is switched off")?;
+/// let applied = apply_camera_config(&camera, &mut b, &scene, None, None)?;
+/// let applied = applied.ok_or("it is switched off")?;
 /// assert!(matches!(applied.sensor, CameraSensor::Async(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -151,8 +165,8 @@ pub enum CameraSensor {
 /// What [`apply_camera_config`] has added. Images that the configuration does not ask for have no port
 /// here.
 ///
-/// There is no publisher yet: connect the ports to an [`ImageWriter`](crate::ImageWriter) or to systems
-/// of your own, with the period and the offset given here.
+/// To do something else with images than to publish them, connect the ports to an
+/// [`ImageWriter`](crate::ImageWriter) or to systems of your own, with the period and the offset given here.
 #[derive(Clone)]
 pub struct AppliedCamera {
     /// The sensor, `rgbd_sensor_{name}`.
@@ -171,45 +185,64 @@ pub struct AppliedCamera {
     pub image_time: OutputPort<Vec<f64>>,
     /// Time between images (s), `1 / fps`.
     pub period: f64,
-    /// When the first image can be written (s): `capture_offset`, or a microsecond after the first output of
-    /// an asynchronous sensor, because publishes come before the updates of the same time.
+    /// When the first image can be written (s): `capture_offset`, or a thousandth of the delay (at least a
+    /// microsecond) after the first output of an asynchronous sensor, because publishes come before the updates
+    /// of the same time.
     pub offset: f64,
+    /// What publishes the images, if buses were given.
+    pub publisher: Option<Block<LcmPublisherSystem<LcmtImageArray>>>,
 }
 
-/// Adds the sensor of a camera and connects it to the scene (Drake's `ApplyCameraConfig`); `None` if the
-/// configuration asks for no image.
+/// Adds the sensor of a camera, connects it to the scene and publishes its images (Drake's
+/// `ApplyCameraConfig`); `None` if the configuration asks for no image.
 ///
 /// With an `output_delay` the sensor is an [`RgbdSensorAsync`], otherwise an [`RgbdSensor`], as in Drake.
 /// `X_PB.base_frame` is looked up in the plant, plain or scoped (`model::frame`); without one, or called
 /// `world`, it is the world. The engine comes from [`add_camera_renderers`].
 ///
-/// Not there yet: publishing on an LCM bus. `lcm_bus` and `do_compress` have no effect, and a bus other
-/// than the default is logged as a warning.
+/// Images are published `fps` times a second on the channel `DRAKE_RGBD_CAMERA_IMAGES_{name}` of the bus that
+/// `lcm_bus` names in `lcm_buses`, as one [`LcmtImageArray`] with those that the configuration asks for: `depth`
+/// ([`Depth16U`](crate::Depth16U)), `rgb` ([`Rgba8U`](crate::Rgba8U)) and `label`
+/// ([`Label16I`](crate::Label16I)), in this order, packed by zlib if `do_compress`. Without buses nothing is
+/// published, whatever `lcm_bus` says. (Drake then opens the default bus, which sends to all programs of this
+/// machine; do so by `Lcm::with_url("")` if that is wanted.)
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
 /// use tarragon_geometry::SceneGraph;
+/// use tarragon_lcm::{Lcm, LcmBuses, Subscriber, types::LcmtImageArray};
 /// use tarragon_sensors::{CameraConfig, add_camera_renderers, apply_camera_config};
 /// let camera = CameraConfig::from_yaml("{name: top, width: 64, height: 48, depth: true}")?;
 /// let mut scene = SceneGraph::new();
 /// add_camera_renderers([&camera], &mut scene)?;
 /// let mut b = DiagramBuilder::new();
 /// let scene = b.add("scene_graph", scene);
-/// let camera = apply_camera_config(&camera, &mut b, &scene, None)?.ok_or("it is switched off")?;
-/// let ctx = b.build()?.default_context();
+/// let mut buses = LcmBuses::new();
+/// buses.add("default", Lcm::with_url("memq://")?)?;
+/// let lcm = buses.find("this program", "default")?;
+/// let heard = Subscriber::<LcmtImageArray>::new(lcm, "DRAKE_RGBD_CAMERA_IMAGES_top")?;
+///
+/// let camera = apply_camera_config(&camera, &mut b, &scene, None, Some(&buses))?;
+/// let camera = camera.ok_or("it is switched off")?;
+/// let diagram = b.build()?;
+/// let ctx = diagram.default_context();
 /// let depth = ctx.eval(camera.depth_image_32f.ok_or("no depth")?)?;
 /// assert_eq!(depth.at(0, 0)[0], f32::INFINITY); // nothing is there
+/// Simulator::new(&diagram, ctx)?.advance_to(0.25)?;
+/// lcm.handle_subscriptions(std::time::Duration::ZERO)?;
+/// assert_eq!(heard.count(), 3); // at 0, 0.1 and 0.2 s
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// If the configuration is wrong, the frame is unknown or a plant is missing to look it up in, or the
-/// scene has no engine of the name. Then nothing was added.
+/// If the configuration is wrong, the frame is unknown or a plant is missing to look it up in, the scene has no
+/// engine of the name, there is no such bus, or the name is too long for a channel. Then nothing was added.
 pub fn apply_camera_config(
     config: &CameraConfig,
     builder: &mut DiagramBuilder,
     scene_graph: &Block<SceneGraph>,
     plant: Option<&Block<MultibodyPlant>>,
+    lcm_buses: Option<&LcmBuses>,
 ) -> Result<Option<AppliedCamera>> {
     config.validate()?;
     if !config.is_enabled() {
@@ -225,13 +258,15 @@ pub fn apply_camera_config(
     }
     let (parent, x_pb) = place(config, scene, plant.map(Block::system))?;
     let (color_camera, depth_camera) = config.make_cameras()?;
-    if config.lcm_bus != "default" {
-        tracing::warn!(bus = config.lcm_bus, "images are not published on LCM yet");
-    }
-    let name = format!("rgbd_sensor_{}", config.name);
-    let (period, offset) = (1.0 / config.fps, config.capture_offset);
+    let (period, mut offset) = (1.0 / config.fps, config.capture_offset);
     if config.output_delay > 0.0 {
-        let offset = offset + config.output_delay + AFTER_UPDATES;
+        offset += config.output_delay + after_updates(config.output_delay);
+    }
+    let publisher = lcm_buses.map(|buses| publisher(config, buses, period, offset));
+    let publisher = publisher.transpose()?;
+
+    let name = format!("rgbd_sensor_{}", config.name);
+    let mut camera = if config.output_delay > 0.0 {
         let asynchronous = RgbdSensorAsyncConfig {
             fps: config.fps,
             capture_offset: config.capture_offset,
@@ -243,7 +278,7 @@ pub fn apply_camera_config(
         let sensor = RgbdSensorAsync::new(parent, x_pb, asynchronous)?;
         let sensor = builder.add_f64(&name, sensor);
         builder.connect(scene_graph.query, sensor.geometry_query);
-        return Ok(Some(AppliedCamera {
+        AppliedCamera {
             color_image: sensor.color_image.filter(|_| config.rgb),
             depth_image_32f: sensor.depth_image_32f,
             depth_image_16u: sensor.depth_image_16u,
@@ -253,22 +288,99 @@ pub fn apply_camera_config(
             sensor: CameraSensor::Async(sensor),
             period,
             offset,
-        }));
+            publisher: None,
+        }
+    } else {
+        let sensor = RgbdSensor::new(parent, x_pb, color_camera, depth_camera);
+        let sensor = builder.add_f64(&name, sensor);
+        builder.connect(scene_graph.query, sensor.geometry_query);
+        AppliedCamera {
+            color_image: config.rgb.then_some(sensor.color_image),
+            depth_image_32f: config.depth.then_some(sensor.depth_image_32f),
+            depth_image_16u: config.depth.then_some(sensor.depth_image_16u),
+            label_image: config.label.then_some(sensor.label_image),
+            body_pose_in_world: sensor.body_pose_in_world,
+            image_time: sensor.image_time,
+            sensor: CameraSensor::Continuous(sensor),
+            period,
+            offset,
+            publisher: None,
+        }
+    };
+    if let Some(publisher) = publisher {
+        camera.publisher = Some(publish(config, &camera, publisher, builder)?);
     }
-    let sensor = RgbdSensor::new(parent, x_pb, color_camera, depth_camera);
-    let sensor = builder.add_f64(&name, sensor);
-    builder.connect(scene_graph.query, sensor.geometry_query);
-    Ok(Some(AppliedCamera {
-        color_image: config.rgb.then_some(sensor.color_image),
-        depth_image_32f: config.depth.then_some(sensor.depth_image_32f),
-        depth_image_16u: config.depth.then_some(sensor.depth_image_16u),
-        label_image: config.label.then_some(sensor.label_image),
-        body_pose_in_world: sensor.body_pose_in_world,
-        image_time: sensor.image_time,
-        sensor: CameraSensor::Continuous(sensor),
-        period,
-        offset,
-    }))
+    Ok(Some(camera))
+}
+
+/// The system that publishes the images of a camera.
+fn publisher(
+    config: &CameraConfig,
+    buses: &LcmBuses,
+    period: f64,
+    offset: f64,
+) -> Result<LcmPublisherSystem<LcmtImageArray>> {
+    let of_camera = format!("camera '{}'", config.name);
+    let bus = buses.find(&of_camera, &config.lcm_bus);
+    let bus = bus.map_err(|e| Error::invalid(e.to_string()))?;
+    let channel = format!("{CHANNEL}{}", config.name);
+    if channel.len() > MOST_CHANNEL || channel.contains('\0') {
+        return Err(config.wrong(format!(
+            "the LCM channel {channel:?} has {} bytes, at most {MOST_CHANNEL} without a zero byte are expected; \
+             choose another name",
+            channel.len()
+        )));
+    }
+    LcmPublisherSystem::new(&channel, bus.clone(), period, offset).map_err(|e| config.wrong(e))
+}
+
+/// Connects the images that are asked for to a publisher.
+fn publish(
+    config: &CameraConfig,
+    camera: &AppliedCamera,
+    publisher: LcmPublisherSystem<LcmtImageArray>,
+    builder: &mut DiagramBuilder,
+) -> Result<Block<LcmPublisherSystem<LcmtImageArray>>> {
+    // Names and order are those of Drake's messages.
+    let mut system = ImageToLcmImageArrayT::new(config.do_compress);
+    let depth = Wire::declare(&mut system, camera.depth_image_16u, "depth")?;
+    let color = Wire::declare(&mut system, camera.color_image, "rgb")?;
+    let label = Wire::declare(&mut system, camera.label_image, "label")?;
+    let system = builder.add_f64(&format!("image_to_lcm_{}", config.name), system);
+    depth.connect(&system, builder)?;
+    color.connect(&system, builder)?;
+    label.connect(&system, builder)?;
+    let name = format!("LcmPublisherSystem({})", publisher.channel());
+    let publisher = builder.add_f64(&name, publisher);
+    builder.connect(system.image_array_t, publisher.lcm_message);
+    Ok(publisher)
+}
+
+/// An image, if there is one, and the port that it goes to.
+struct Wire<P: ImageFilePixel>(Option<(OutputPort<Image<P>>, ImagePortIndex<P>)>);
+
+impl<P: ImageFilePixel> Wire<P> {
+    fn declare(
+        system: &mut ImageToLcmImageArrayT,
+        image: Option<OutputPort<Image<P>>>,
+        name: &str,
+    ) -> Result<Self> {
+        let Some(image) = image else {
+            return Ok(Self(None));
+        };
+        let port = system.declare_image_input_port(name)?;
+        Ok(Self(Some((image, port))))
+    }
+    fn connect(
+        self,
+        system: &Block<ImageToLcmImageArrayT>,
+        builder: &mut DiagramBuilder,
+    ) -> Result<()> {
+        if let Some((image, port)) = self.0 {
+            builder.connect(image, system.image_port(port)?);
+        }
+        Ok(())
+    }
 }
 
 /// The frame of the scene that the camera is fixed in, and where.

@@ -31,8 +31,7 @@ use tarragon_geometry::render::{
 /// and [`apply_camera_config`] call. If none of `rgb`, `depth` and `label` is asked for, the camera is
 /// switched off and nothing about it can be wrong.
 ///
-/// `lcm_bus` and `do_compress` are kept for the LCM publisher, which does not exist yet; `show_rgb` is
-/// handed to the render engine, and none of this workspace opens windows.
+/// `show_rgb` is handed to the render engine, and none of this workspace opens windows.
 ///
 /// ```
 /// use tarragon_sensors::{CameraConfig, Focal};
@@ -113,9 +112,9 @@ pub struct CameraConfig {
     pub label: bool,
     /// Render engines that can are asked to show what they draw.
     pub show_rgb: bool,
-    /// Images are to be compressed when they are sent.
+    /// Images are packed when they are published.
     pub do_compress: bool,
-    /// Where images are to be sent.
+    /// The bus on which images are published, among those given to [`apply_camera_config`].
     pub lcm_bus: String,
 }
 

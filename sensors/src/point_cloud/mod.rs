@@ -4,6 +4,7 @@ mod down_sample;
 mod fields;
 mod file;
 mod kd_tree;
+pub mod lcm;
 mod normals;
 mod pcd;
 mod ply;
@@ -12,6 +13,11 @@ mod table;
 pub use fields::{BaseField, DescriptorType, Fields};
 pub use file::{
     PointCloudEncoding, PointCloudFileFormat, load_point_cloud, parse_point_cloud, save_point_cloud,
+};
+
+pub use lcm::{
+    LcmToPointCloud, LcmToPointCloudPorts, PointCloudToLcm, PointCloudToLcmPorts,
+    decode_point_cloud, encode_point_cloud,
 };
 
 use crate::error::{Error, Result};
