@@ -78,10 +78,7 @@ impl Counters {
     /// Counts what should not have happened; the first of a kind is logged as a warning.
     pub(crate) fn trouble(&self, count: Count, more: u64, what: impl FnOnce() -> String) {
         if self.of(count).fetch_add(more, Ordering::Relaxed) == 0 {
-            tracing::warn!(
-                "LCM: {}; more of this kind is counted, not logged",
-                what()
-            );
+            tracing::warn!("LCM: {}; more of this kind is counted, not logged", what());
         }
     }
 }

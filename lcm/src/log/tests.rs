@@ -78,15 +78,34 @@ fn garbage_is_skipped_and_counted() {
     let [a, b, c] = [10, 20, 30].map(|t| bytes(0, t, "CH", b"data"));
     let sync: &[u8] = &[0xED, 0xA1, 0xDA, 0x01];
     let near = &[0xED, 0xED, 0xA1, 0xDA];
-    let all = [b"garbage", a.as_slice(), sync, near, &b, &c[..9], &c, b"end"].concat();
+    let all = [
+        b"garbage",
+        a.as_slice(),
+        sync,
+        near,
+        &b,
+        &c[..9],
+        &c,
+        b"end",
+    ]
+    .concat();
     assert_eq!(read(&all), (vec![10, 20, 30], 7 + 4 + 4 + 9 + 3, false));
     // Lengths that no event has.
     let mut wrong = b.clone();
-    for (at, with) in [(20, [0xff; 4]), (24, [0xff; 4]), (20, [0; 4]), (20, [0, 0, 4, 0])] {
+    for (at, with) in [
+        (20, [0xff; 4]),
+        (24, [0xff; 4]),
+        (20, [0; 4]),
+        (20, [0, 0, 4, 0]),
+    ] {
         wrong.clone_from(&b);
         wrong[at..at + 4].copy_from_slice(&with);
         let all = [&a, &wrong, &c].map(Vec::as_slice).concat();
-        assert_eq!(read(&all), (vec![10, 30], b.len() as u64, false), "{with:?} at {at}");
+        assert_eq!(
+            read(&all),
+            (vec![10, 30], b.len() as u64, false),
+            "{with:?} at {at}"
+        );
     }
 }
 
@@ -106,13 +125,16 @@ fn lengths_that_go_beyond_the_file_are_not_believed() {
     large[24..28].copy_from_slice(&(300_i32 << 20).to_be_bytes());
     let mut file = File::create(&dir.path).unwrap();
     io::Write::write_all(&mut file, &[&a, &large].map(Vec::as_slice).concat()).unwrap();
-    file.set_len((a.len() + large.len()) as u64 + (300 << 20)).unwrap();
+    file.set_len((a.len() + large.len()) as u64 + (300 << 20))
+        .unwrap();
     let mut log = LogReader::open(&dir.path).unwrap();
     assert_eq!(log.next().unwrap().unwrap().timestamp, 10);
     let error = log.next().unwrap().unwrap_err().to_string();
     let start = a.len();
     assert!(
-        error.contains(&format!("log.lcm: the event at byte {start} has 314572800 bytes, expected at most")),
+        error.contains(&format!(
+            "log.lcm: the event at byte {start} has 314572800 bytes, expected at most"
+        )),
         "{error}"
     );
     assert!(log.next().is_none());
@@ -145,22 +167,49 @@ fn a_channel_must_be_text() {
 #[test]
 fn files_that_are_no_logs_are_errors() {
     let dir = dir();
-    let opened = || LogReader::open(&dir.path).map(|_| ()).unwrap_err().to_string();
-    let appended = || LogWriter::append(&dir.path).map(|_| ()).unwrap_err().to_string();
+    let opened = || {
+        LogReader::open(&dir.path)
+            .map(|_| ())
+            .unwrap_err()
+            .to_string()
+    };
+    let appended = || {
+        LogWriter::append(&dir.path)
+            .map(|_| ())
+            .unwrap_err()
+            .to_string()
+    };
     assert!(opened().contains("log.lcm: "), "{}", opened());
-    fs::write(&dir.path, "just text, which ends with a byte like that of logs\u{ed}").unwrap();
+    fs::write(
+        &dir.path,
+        "just text, which ends with a byte like that of logs\u{ed}",
+    )
+    .unwrap();
     let before = fs::read(&dir.path).unwrap();
-    assert!(opened().ends_with("no event is found in 53 bytes, expected an LCM log"), "{}", opened());
-    assert!(appended().contains("what follows byte 0 is no event, expected an LCM log to append to"));
+    assert!(
+        opened().ends_with("no event is found in 53 bytes, expected an LCM log"),
+        "{}",
+        opened()
+    );
+    assert!(
+        appended().contains("what follows byte 0 is no event, expected an LCM log to append to")
+    );
     fs::write(&dir.path, [0xED]).unwrap();
     assert!(appended().contains("what follows byte 0 is no event"));
-    fs::write(&dir.path, [bytes(0, 1, "X", b"1"), b"text".to_vec()].concat()).unwrap();
+    fs::write(
+        &dir.path,
+        [bytes(0, 1, "X", b"1"), b"text".to_vec()].concat(),
+    )
+    .unwrap();
     assert!(appended().contains("what follows byte 30 is no event"));
     assert_eq!(fs::metadata(&dir.path).unwrap().len(), 34);
     assert_eq!(before.len(), 53);
     let directory = dir.path.parent().unwrap();
     let error = LogReader::open(directory).unwrap_err().to_string();
-    assert!(error.contains("it is no regular file, expected a log file"), "{error}");
+    assert!(
+        error.contains("it is no regular file, expected a log file"),
+        "{error}"
+    );
 }
 
 #[cfg(unix)]
@@ -190,33 +239,62 @@ fn what_can_not_be_written_is_refused() {
     let dir = dir();
     let mut log = LogWriter::create(&dir.path).unwrap();
     let refused = |result: Result<()>| result.unwrap_err().to_string();
-    assert!(refused(log.write(0, "", b"")).contains("log.lcm: the channel '' has 0 bytes, expected 1 to 999"));
+    assert!(
+        refused(log.write(0, "", b""))
+            .contains("log.lcm: the channel '' has 0 bytes, expected 1 to 999")
+    );
+    assert!(refused(log.write(0, "a\0b", b"")).contains("the channel 'a\\0b' has 3 bytes"));
     assert!(refused(log.write(0, &"x".repeat(1000), b"")).contains("has 1000 bytes"));
     let large = vec![0; (256 << 20) + 1];
-    assert!(refused(log.write(0, "X", &large)).contains("has 268435457 bytes, expected at most 268435456"));
+    assert!(
+        refused(log.write(0, "X", &large))
+            .contains("has 268435457 bytes, expected at most 268435456")
+    );
     log.write(3, &"x".repeat(999), b"").unwrap();
     drop(log);
-    let events: Vec<_> = LogReader::open(&dir.path).unwrap().map(Result::unwrap).collect();
+    let events: Vec<_> = LogReader::open(&dir.path)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
     assert_eq!((events.len(), events[0].number), (1, 0));
 }
 
 #[test]
 fn appending_goes_on_from_the_last_whole_event() {
     let dir = dir();
-    LogWriter::append(&dir.path).unwrap().write(1, "A", b"1").unwrap();
-    LogWriter::append(&dir.path).unwrap().write(2, "B", b"2").unwrap();
+    LogWriter::append(&dir.path)
+        .unwrap()
+        .write(1, "A", b"1")
+        .unwrap();
+    LogWriter::append(&dir.path)
+        .unwrap()
+        .write(2, "B", b"2")
+        .unwrap();
     let whole = fs::read(&dir.path).unwrap();
-    assert_eq!(whole, [bytes(0, 1, "A", b"1"), bytes(1, 2, "B", b"2")].concat());
+    assert_eq!(
+        whole,
+        [bytes(0, 1, "A", b"1"), bytes(1, 2, "B", b"2")].concat()
+    );
     // Whatever is left of the second event goes.
     for len in 31..60 {
         fs::write(&dir.path, &whole[..len]).unwrap();
-        LogWriter::append(&dir.path).unwrap().write(3, "C", b"3").unwrap();
+        LogWriter::append(&dir.path)
+            .unwrap()
+            .write(3, "C", b"3")
+            .unwrap();
         let now = fs::read(&dir.path).unwrap();
-        assert_eq!(now, [bytes(0, 1, "A", b"1"), bytes(1, 3, "C", b"3")].concat(), "{len}");
+        assert_eq!(
+            now,
+            [bytes(0, 1, "A", b"1"), bytes(1, 3, "C", b"3")].concat(),
+            "{len}"
+        );
     }
     // Numbers go on from what the last event says.
     fs::write(&dir.path, bytes(41, 1, "A", b"1")).unwrap();
-    LogWriter::append(&dir.path).unwrap().write(2, "B", b"").unwrap();
+    LogWriter::append(&dir.path)
+        .unwrap()
+        .write(2, "B", b"")
+        .unwrap();
     let last = LogReader::open(&dir.path).unwrap().last().unwrap().unwrap();
     assert_eq!((last.number, last.timestamp), (42, 2));
 }

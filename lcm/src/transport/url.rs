@@ -187,14 +187,13 @@ fn group(network: &str) -> Result<SocketAddrV4, String> {
             "the address {group} is no multicast address, expected one from 224.0.0.0 to 239.255.255.255"
         ));
     }
-    let port = match port {
-        None => DEFAULT_GROUP.port(),
-        Some(port) => port
-            .parse()
-            .ok()
-            .filter(|port| *port > 0)
-            .ok_or_else(|| format!("the port is '{port}', expected a number from 1 to 65535"))?,
-    };
+    let port =
+        match port {
+            None => DEFAULT_GROUP.port(),
+            Some(port) => port.parse().ok().filter(|port| *port > 0).ok_or_else(|| {
+                format!("the port is '{port}', expected a number from 1 to 65535")
+            })?,
+        };
     Ok(SocketAddrV4::new(group, port))
 }
 
@@ -301,7 +300,10 @@ mod tests {
         assert_eq!((url.speed, url.start_timestamp), (0.5, Some(-7)));
         assert!(matches!(
             LcmUrl::parse("file://x?mode=a").unwrap(),
-            LcmUrl::File(FileUrl { mode: FileMode::Append, .. })
+            LcmUrl::File(FileUrl {
+                mode: FileMode::Append,
+                ..
+            })
         ));
     }
 
@@ -333,9 +335,15 @@ mod tests {
             ),
             ("udpm://239.0.0.1:70000", "the port is '70000', expected"),
             ("udpm://239.0.0.1:1:2", "the port is '1:2', expected"),
-            ("udpm://?ttl=300", "parameter 'ttl' is '300', expected 0 (this machine only)"),
+            (
+                "udpm://?ttl=300",
+                "parameter 'ttl' is '300', expected 0 (this machine only)",
+            ),
             ("udpm://?ttl=-1", "parameter 'ttl' is '-1'"),
-            ("udpm://?ttl", "parameter 'ttl' has no value, expected 'ttl=value'"),
+            (
+                "udpm://?ttl",
+                "parameter 'ttl' has no value, expected 'ttl=value'",
+            ),
             ("udpm://?ttl=0&ttl=1", "parameter 'ttl' is there twice"),
             (
                 "udpm://?foo=1",
@@ -345,18 +353,39 @@ mod tests {
                 "udpm://?recv_buf_size=0",
                 "parameter 'recv_buf_size' is '0', expected a number of bytes",
             ),
-            ("udpm://?recv_buf_size=3000000000", "expected a number of bytes from 1 to 2147483647"),
-            ("udpm://?interface=lo", "parameter 'interface' is 'lo', expected the IPv4 address"),
+            (
+                "udpm://?recv_buf_size=3000000000",
+                "expected a number of bytes from 1 to 2147483647",
+            ),
+            (
+                "udpm://?interface=lo",
+                "parameter 'interface' is 'lo', expected the IPv4 address",
+            ),
             ("memq://bus", "'bus' follows 'memq://', expected nothing"),
             ("memq://?ttl=0", "unknown parameter 'ttl', expected none"),
             ("file://", "no path is found, expected one"),
             ("file://?mode=w", "no path is found"),
-            ("file:///x?mode=rw", "parameter 'mode' is 'rw', expected 'r' (play back)"),
-            ("file:///x?speed=-1", "parameter 'speed' is '-1', expected 0 (do not wait)"),
+            (
+                "file:///x?mode=rw",
+                "parameter 'mode' is 'rw', expected 'r' (play back)",
+            ),
+            (
+                "file:///x?speed=-1",
+                "parameter 'speed' is '-1', expected 0 (do not wait)",
+            ),
             ("file:///x?speed=nan", "parameter 'speed' is 'nan'"),
-            ("file:///x?start_timestamp=1.5", "expected a whole number of microseconds"),
-            ("file:///x?mode=w&speed=2", "parameter 'speed' is about playing back, expected 'mode=r'"),
-            ("file:///x?loop=1", "unknown parameter 'loop', expected 'mode', 'speed'"),
+            (
+                "file:///x?start_timestamp=1.5",
+                "expected a whole number of microseconds",
+            ),
+            (
+                "file:///x?mode=w&speed=2",
+                "parameter 'speed' is about playing back, expected 'mode=r'",
+            ),
+            (
+                "file:///x?loop=1",
+                "unknown parameter 'loop', expected 'mode', 'speed'",
+            ),
         ] {
             let error = LcmUrl::parse(url).unwrap_err().to_string();
             assert!(error.starts_with(&format!("LCM URL '{url}': ")), "{error}");

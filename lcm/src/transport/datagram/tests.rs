@@ -48,7 +48,11 @@ fn a_long_message_is_cut_as_captured() {
     for (ours, theirs) in written.zip(&fragments) {
         let raw = bytes(&ours);
         assert_eq!(raw.len(), theirs.len);
-        let head = if count == 0 { 20 + channel.len() + 1 } else { 20 };
+        let head = if count == 0 {
+            20 + channel.len() + 1
+        } else {
+            20
+        };
         assert_eq!(raw[..head], theirs.bytes()[..head]);
         let Datagram::Fragment(parsed) = parse(&raw).unwrap() else {
             panic!("{theirs:?}");
@@ -66,7 +70,9 @@ fn what_fits_is_one_datagram() {
     let data = vec![1; 65499];
     let count = |channel: &str, len: usize| {
         let datagrams = Datagrams::new(7, channel, &data[..len]).unwrap();
-        datagrams.map(|packet| bytes(&packet).len()).collect::<Vec<_>>()
+        datagrams
+            .map(|packet| bytes(&packet).len())
+            .collect::<Vec<_>>()
     };
     assert_eq!(count("ABC", 65495), [65507]);
     // 4 bytes of channel and 65496 of data, 65487 of them in the first fragment.
@@ -92,10 +98,16 @@ fn a_message_of_too_many_fragments_is_refused() {
     let most = MAX_FRAGMENTS * FRAGMENT_ROOM - 2;
     // Zeroed memory that nobody touches is not committed.
     let data = vec![0; most + 1];
-    assert_eq!(Datagrams::new(0, "x", &data[..most]).unwrap().count, Some(65535));
+    assert_eq!(
+        Datagrams::new(0, "x", &data[..most]).unwrap().count,
+        Some(65535)
+    );
     assert_eq!(
         Datagrams::new(0, "x", &data).unwrap_err(),
-        format!("the message on channel 'x' has {} bytes, expected at most {most}", most + 1)
+        format!(
+            "the message on channel 'x' has {} bytes, expected at most {most}",
+            most + 1
+        )
     );
 }
 
@@ -127,7 +139,10 @@ fn what_is_no_lcm_is_refused() {
     assert!(parse(&fragment(9, 8, 1, 2, b"x")).is_ok());
     assert_eq!(wrong(&fragment(9, 9, 1, 2, b"x")), Malformed::Range);
     assert_eq!(wrong(&fragment(9, u32::MAX, 1, 2, b"x")), Malformed::Range);
-    assert_eq!(wrong(&fragment(2 * 65487 + 1, 0, 1, 2, b"x")), Malformed::Size);
+    assert_eq!(
+        wrong(&fragment(2 * 65487 + 1, 0, 1, 2, b"x")),
+        Malformed::Size
+    );
     assert!(parse(&fragment(2 * 65487, 0, 1, 2, b"x")).is_ok());
     assert_eq!(wrong(&fragment(9, 0, 2, 2, b"x")), Malformed::Number);
     assert_eq!(wrong(&fragment(9, 0, 0, 0, b"x\0")), Malformed::Number);

@@ -40,7 +40,11 @@ fn two_buses_of_a_process_hear_each_other_and_themselves() {
     let (b, counters) = open(0);
     let (to_a, to_b) = (heard(&a), heard(&b));
     let large: Vec<u8> = (0..1_228_800).map(|k| (k / 7) as u8).collect();
-    for (channel, data) in [("SHORT", b"x".as_slice()), ("LARGE", &large), ("EMPTY", b"")] {
+    for (channel, data) in [
+        ("SHORT", b"x".as_slice()),
+        ("LARGE", &large),
+        ("EMPTY", b""),
+    ] {
         a.publish(channel, data).unwrap();
         for receiver in [&to_a, &to_b] {
             let (heard, received) = receiver.recv_timeout(SOON).unwrap();
@@ -84,7 +88,10 @@ fn a_flood_is_received_whole_and_in_order() {
     thread.join().unwrap();
     assert_eq!(counters.read().lost, u64::from(missed));
     // The buffer holds thousands of these: only a machine that stops this process for long loses any.
-    assert!(missed + count - next < count / 10, "{missed} lost, {next} heard");
+    assert!(
+        missed + count - next < count / 10,
+        "{missed} lost, {next} heard"
+    );
 }
 
 #[test]
@@ -103,10 +110,15 @@ fn losses_and_nonsense_are_counted() {
     }
     let last = [b"LC02".as_slice(), &6_u32.to_be_bytes(), b"LAST\0"].concat();
     raw.send_to(&last, &group).unwrap();
-    let channels: Vec<_> = (0..5).map(|_| messages.recv_timeout(SOON).unwrap().0).collect();
+    let channels: Vec<_> = (0..5)
+        .map(|_| messages.recv_timeout(SOON).unwrap().0)
+        .collect();
     assert_eq!(channels, ["RAW", "RAW", "RAW", "RAW", "LAST"]);
     let counts = counters.read();
-    assert_eq!((counts.lost, counts.malformed, counts.incomplete), (2, 3, 0));
+    assert_eq!(
+        (counts.lost, counts.malformed, counts.incomplete),
+        (2, 3, 0)
+    );
 }
 
 #[test]
@@ -145,14 +157,18 @@ fn the_thread_ends_with_its_bus() {
     for _ in 0..20 {
         let (udpm, _) = open(5);
         let (sender, receiver) = mpsc::channel::<()>();
-        udpm.start_receiving(move |_, _| drop(sender.send(()))).unwrap();
+        udpm.start_receiving(move |_, _| sender.send(()).unwrap_or_default())
+            .unwrap();
         let error = udpm.start_receiving(|_, _| ()).unwrap_err().to_string();
         assert!(error.contains("it is received already"), "{error}");
         udpm.publish("X", b"").unwrap();
         receiver.recv_timeout(SOON).unwrap();
         let start = Instant::now();
         drop(udpm);
-        assert!(receiver.recv().is_err(), "the sink is dropped, so the thread has ended");
+        assert!(
+            receiver.recv().is_err(),
+            "the sink is dropped, so the thread has ended"
+        );
         // Far below the time after which the thread looks around, were it not woken.
         if cfg!(target_os = "linux") {
             assert!(start.elapsed() < LOOK_AROUND * 3 / 4 || start.elapsed() > LOOK_AROUND * 5);
@@ -218,8 +234,11 @@ fn the_environment_can_deny_the_network() {
     for denied in ["none", "meshcat", "lcms"] {
         let error = check(Some(denied)).unwrap_err().to_string();
         assert!(
-            error.starts_with("LCM URL 'udpm://': the network may not be used: the environment variable")
-                && error.contains(&format!("DRAKE_ALLOW_NETWORK is '{denied}', expected 'lcm' among")),
+            error.starts_with(
+                "LCM URL 'udpm://': the network may not be used: the environment variable"
+            ) && error.contains(&format!(
+                "DRAKE_ALLOW_NETWORK is '{denied}', expected 'lcm' among"
+            )),
             "{error}"
         );
     }
