@@ -13,3 +13,6 @@ pub(crate) const MAX_MESSAGE: usize = 256 << 20;
 
 #[cfg(test)]
 mod capture;
+
+#[cfg(test)]
+mod allocations;

@@ -15,7 +15,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use train::{Progress, Train};
 
+mod fuzz;
 mod train;
+
+pub(crate) use fuzz::fuzz;
 
 /// What may be kept of messages that are not complete.
 #[derive(Clone, Copy, Debug)]

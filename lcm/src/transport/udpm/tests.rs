@@ -1,8 +1,6 @@
 use super::*;
-use crate::transport::reassembly::Received;
 use crate::transport::url::LcmUrl;
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::sync::mpsc;
 
 /// A URL on the loopback with a port that no other test of this machine uses at the time.
@@ -242,15 +240,4 @@ fn the_environment_can_deny_the_network() {
             "{error}"
         );
     }
-}
-
-#[test]
-fn receiving_allocates_the_message_only() {
-    // Borrowed channel, owned data: the type says so.
-    let mut reassembly = Reassembly::new(Limits::default(), Arc::default());
-    let from = SocketAddr::from(([127, 0, 0, 1], 1));
-    let datagram = b"LC02\0\0\0\0POSE\0data";
-    let Received { channel, data } = reassembly.accept(from, datagram, Instant::now()).unwrap();
-    assert!(matches!(channel, std::borrow::Cow::Borrowed("POSE")));
-    assert_eq!(data.capacity(), 4);
 }
