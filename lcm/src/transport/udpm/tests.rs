@@ -152,7 +152,8 @@ fn threads_publish_at_the_same_time() {
 
 #[test]
 fn the_thread_ends_with_its_bus() {
-    for _ in 0..20 {
+    let mut fastest = Duration::MAX;
+    for _ in 0..10 {
         let (udpm, _) = open(5);
         let (sender, receiver) = mpsc::channel::<()>();
         udpm.start_receiving(move |_, _| sender.send(()).unwrap_or_default())
@@ -163,15 +164,29 @@ fn the_thread_ends_with_its_bus() {
         receiver.recv_timeout(SOON).unwrap();
         let start = Instant::now();
         drop(udpm);
-        assert!(
-            receiver.recv().is_err(),
-            "the sink is dropped, so the thread has ended"
-        );
-        // Far below the time after which the thread looks around, were it not woken.
-        if cfg!(target_os = "linux") {
-            assert!(start.elapsed() < LOOK_AROUND * 3 / 4 || start.elapsed() > LOOK_AROUND * 5);
-        }
+        fastest = fastest.min(start.elapsed());
+        // The sink is dropped, so the thread has ended.
+        assert!(receiver.recv().is_err());
     }
+    // It was woken: it would look around by itself a good deal later, since it has just heard something.
+    assert!(fastest < LOOK_AROUND / 2 || cfg!(not(unix)), "{fastest:?}");
+}
+
+#[test]
+fn a_thread_that_is_woken_returns() {
+    let (udpm, counters) = open(9);
+    let socket = udpm.receiving_socket().unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reassembly = Reassembly::new(Limits::default(), counters.clone());
+        let thread = scope.spawn(|| receive(&socket, &stop, reassembly, |_, _| ()));
+        std::thread::sleep(LOOK_AROUND / 4);
+        stop.store(true, Ordering::Release);
+        drop(socket2::SockRef::from(&socket).shutdown(std::net::Shutdown::Both));
+        // A panic on the thread would show here.
+        thread.join().unwrap();
+    });
+    assert_eq!(counters.read().malformed, 0);
 }
 
 #[test]
