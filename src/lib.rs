@@ -31,6 +31,7 @@
 
 pub use tarragon_framework as framework;
 pub use tarragon_geometry as geometry;
+pub use tarragon_lcm as lcm;
 pub use tarragon_multibody as multibody;
 pub use tarragon_sensors as sensors;
 pub use tarragon_visualization as visualization;

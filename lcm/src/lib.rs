@@ -1,14 +1,28 @@
 //! LCM (Lightweight Communications and Marshalling): messages between the processes of a lab, in pure Rust.
 
+// `lcm_types!` names this crate as others do.
+extern crate self as tarragon_lcm;
+
+pub mod bus;
 pub mod error;
+mod inbox;
+pub mod log;
+pub mod message;
 pub mod statistics;
+pub mod subscriber;
+pub mod systems;
 mod transport;
+pub mod types;
 
+pub use bus::{Lcm, LcmParams};
 pub use error::{Error, Result};
-pub use statistics::LcmStatistics;
-
-mod log;
+pub use inbox::Subscription;
 pub use log::{LogEvent, LogReader, LogWriter};
+pub use message::LcmMessage;
+pub use statistics::LcmStatistics;
+pub use subscriber::Subscriber;
+pub use systems::buses::LcmBuses;
+pub use systems::publisher::{LcmPublisherSystem, LcmPublisherSystemPorts};
 
 /// What fuzzing calls: not part of the API.
 #[doc(hidden)]

@@ -1,1 +1,17 @@
-//! The macro of tarragon-lcm.
+//! The macro behind `tarragon_lcm::lcm_types`.
+
+mod definition;
+mod fingerprint;
+mod generate;
+
+use proc_macro::TokenStream;
+
+/// Rust types from LCM type definitions; use `tarragon_lcm::lcm_types`, which names the crate for it.
+#[doc(hidden)]
+#[proc_macro]
+pub fn lcm_types_in(input: TokenStream) -> TokenStream {
+    match definition::parse(input.into()) {
+        Ok(file) => generate::types(&file).into(),
+        Err(error) => error.into_compile_error().into(),
+    }
+}

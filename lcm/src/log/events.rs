@@ -1,7 +1,7 @@
 //! Events in a stream of bytes that may have anything between them.
 
 use super::{HEADER, Header, LogEvent, MAX_CHANNEL, MAX_MESSAGE, SYNC};
-use std::io::{self, BufRead, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, ErrorKind, Seek, SeekFrom};
 
 /// Reads events from where it is.
 #[derive(Debug)]

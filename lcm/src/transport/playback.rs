@@ -32,6 +32,10 @@ impl Playback {
             start: None,
         })
     }
+    /// Whether events have times at which they are due.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.speed != 0.0
+    }
     /// How long it is until the next event; zero if it is due. None at the end of the log. Time runs from the
     /// first call.
     ///

@@ -111,22 +111,19 @@ impl Udpm {
             }
         }
     }
-    /// Starts the thread that receives; it ends with this bus.
+    /// Starts the thread that receives, unless it is there; it ends with this bus.
     ///
     /// `sink` gets the channel and the data of every message, on that thread.
     ///
     /// # Errors
-    /// If it was started before, or the group can not be joined.
+    /// If the group can not be joined.
     pub(crate) fn start_receiving(
         &self,
         sink: impl Fn(&str, Vec<u8>) + Send + 'static,
     ) -> Result<()> {
         let mut receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner);
         if receiver.is_some() {
-            return Err(Error::invalid(format!(
-                "LCM URL '{}': it is received already, expected to be asked once",
-                self.text
-            )));
+            return Ok(());
         }
         let socket = self
             .receiving_socket()

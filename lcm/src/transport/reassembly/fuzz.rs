@@ -44,6 +44,7 @@ pub(crate) fn fuzz(bytes: &[u8]) {
         assert_eq!(reassembly.index.len(), reassembly.senders.len());
     }
     let counts = counters.read();
+    assert_eq!(taken, counts.received);
     assert!(taken + counts.malformed <= heard);
     // Each incomplete message was begun by a datagram of its own, and is lost.
     assert!(counts.incomplete <= heard - taken);

@@ -1,0 +1,364 @@
+//! Reading LCM type definitions, as tokens of Rust: the grammar of
+//! <https://lcm-proj.github.io/lcm/content/lcm-type-ref.html>. Comments are gone by then, doc comments are attributes.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree, token_stream};
+use quote::{quote, quote_spanned};
+use std::iter::Peekable;
+
+/// A mistake, and where it is.
+pub(crate) struct Mistake {
+    at: Span,
+    what: String,
+}
+
+impl Mistake {
+    fn new(at: Span, what: impl Into<String>) -> Self {
+        let what = what.into();
+        Self { at, what }
+    }
+    pub(crate) fn into_compile_error(self) -> TokenStream {
+        let what = format!("LCM type definition: {}", self.what);
+        quote_spanned!(self.at => ::core::compile_error!(#what);)
+    }
+}
+
+type Result<V> = std::result::Result<V, Mistake>;
+
+/// Everything between the braces of `lcm_types!`.
+pub(crate) struct File {
+    /// The path of tarragon-lcm where the macro is used.
+    pub(crate) root: TokenStream,
+    pub(crate) structs: Vec<Struct>,
+}
+
+pub(crate) struct Struct {
+    pub(crate) attributes: TokenStream,
+    pub(crate) name: Ident,
+    pub(crate) members: Vec<Member>,
+    pub(crate) constants: Vec<Constant>,
+}
+
+pub(crate) struct Member {
+    pub(crate) attributes: TokenStream,
+    pub(crate) kind: Kind,
+    pub(crate) name: Ident,
+    pub(crate) dimensions: Vec<Dimension>,
+}
+
+pub(crate) struct Constant {
+    pub(crate) attributes: TokenStream,
+    pub(crate) kind: Primitive,
+    pub(crate) name: Ident,
+    pub(crate) value: TokenStream,
+}
+
+pub(crate) enum Kind {
+    Primitive(Primitive),
+    /// A type of this name, without its package.
+    Struct(Ident),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Primitive {
+    /// In LCM.
+    pub(crate) name: &'static str,
+    /// In Rust.
+    pub(crate) rust: &'static str,
+}
+
+const PRIMITIVES: [Primitive; 9] = [
+    primitive("int8_t", "i8"),
+    primitive("int16_t", "i16"),
+    primitive("int32_t", "i32"),
+    primitive("int64_t", "i64"),
+    primitive("byte", "u8"),
+    primitive("float", "f32"),
+    primitive("double", "f64"),
+    primitive("string", "String"),
+    primitive("boolean", "bool"),
+];
+
+const fn primitive(name: &'static str, rust: &'static str) -> Primitive {
+    Primitive { name, rust }
+}
+
+impl Primitive {
+    pub(crate) fn is_integer(self) -> bool {
+        self.name.starts_with("int")
+    }
+}
+
+pub(crate) enum Dimension {
+    Constant {
+        text: String,
+        size: usize,
+    },
+    /// The member with this index, of the same struct.
+    Variable {
+        text: String,
+        member: usize,
+    },
+}
+
+impl Dimension {
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Constant { text, .. } | Self::Variable { text, .. } => text,
+        }
+    }
+}
+
+struct Tokens {
+    tokens: Peekable<token_stream::IntoIter>,
+    /// Where the last token was.
+    at: Span,
+}
+
+impl Tokens {
+    fn new(tokens: TokenStream, at: Span) -> Self {
+        let tokens = tokens.into_iter().peekable();
+        Self { tokens, at }
+    }
+    fn next(&mut self) -> Option<TokenTree> {
+        let token = self.tokens.next();
+        if let Some(token) = &token {
+            self.at = token.span();
+        }
+        token
+    }
+    fn expected<V>(&self, what: &str) -> Result<V> {
+        Err(Mistake::new(self.at, format!("expected {what} here")))
+    }
+    fn ident(&mut self, what: &str) -> Result<Ident> {
+        match self.next() {
+            Some(TokenTree::Ident(ident)) => Ok(ident),
+            _ => self.expected(what),
+        }
+    }
+    fn is_punct(&mut self, punct: char) -> bool {
+        matches!(self.tokens.peek(), Some(TokenTree::Punct(p)) if p.as_char() == punct)
+    }
+    /// Takes a punctuation mark, if it is next.
+    fn punct(&mut self, punct: char) -> bool {
+        let is = self.is_punct(punct);
+        if is {
+            self.next();
+        }
+        is
+    }
+    fn group(&mut self, delimiter: Delimiter, what: &str) -> Result<Group> {
+        match self.next() {
+            Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Ok(group),
+            _ => self.expected(what),
+        }
+    }
+    fn is_group(&mut self, delimiter: Delimiter) -> bool {
+        matches!(self.tokens.peek(), Some(TokenTree::Group(group)) if group.delimiter() == delimiter)
+    }
+    /// Attributes, which is what doc comments are.
+    fn attributes(&mut self) -> Result<TokenStream> {
+        let mut attributes = TokenStream::new();
+        while self.punct('#') {
+            let group = self.group(Delimiter::Bracket, "an attribute in brackets")?;
+            attributes.extend(quote!(# #group));
+        }
+        Ok(attributes)
+    }
+}
+
+/// Reads `PATH; [package a.b;] struct ...`.
+pub(crate) fn parse(input: TokenStream) -> Result<File> {
+    let mut tokens = Tokens::new(input, Span::call_site());
+    let mut root = TokenStream::new();
+    while !tokens.punct(';') {
+        match tokens.next() {
+            Some(token) => root.extend([token]),
+            None => return tokens.expected("the path of the crate and a semicolon"),
+        }
+    }
+    let mut structs = vec![];
+    loop {
+        let attributes = tokens.attributes()?;
+        if tokens.tokens.peek().is_none() {
+            return Ok(File { root, structs });
+        }
+        let keyword = tokens.ident("`struct` or `package`")?;
+        match keyword.to_string().as_str() {
+            "package" => {
+                while !tokens.punct(';') {
+                    if tokens.next().is_none() {
+                        return tokens.expected("a semicolon after the package");
+                    }
+                }
+            }
+            "struct" => {
+                let name = tokens.ident("the name of the struct")?;
+                let body = tokens.group(Delimiter::Brace, "the members of the struct in braces")?;
+                structs.push(parse_struct(attributes, name, &body)?);
+            }
+            "enum" => {
+                return Err(Mistake::new(
+                    keyword.span(),
+                    "enums are not supported, nor by lcm-gen any more; use constants in a struct",
+                ));
+            }
+            other => {
+                let what = format!("expected `struct` or `package`, found `{other}`");
+                return Err(Mistake::new(keyword.span(), what));
+            }
+        }
+    }
+}
+
+fn parse_struct(attributes: TokenStream, name: Ident, body: &Group) -> Result<Struct> {
+    let mut tokens = Tokens::new(body.stream(), body.span_close());
+    let (mut members, mut constants) = (vec![], vec![]);
+    loop {
+        let attributes = tokens.attributes()?;
+        if tokens.tokens.peek().is_none() {
+            break;
+        }
+        let mut kind = tokens.ident("a type")?;
+        if kind == "const" {
+            parse_constants(attributes, &mut tokens, &mut constants)?;
+            continue;
+        }
+        while tokens.punct('.') {
+            kind = tokens.ident("the name of a type after the package")?;
+        }
+        let kind = match PRIMITIVES.iter().find(|p| kind == p.name) {
+            Some(primitive) => Kind::Primitive(*primitive),
+            None => Kind::Struct(kind),
+        };
+        // `double x, y, z;` is three members.
+        loop {
+            let member = parse_member(attributes.clone(), &kind, &mut tokens, &members)?;
+            members.push(member);
+            if !tokens.punct(',') {
+                break;
+            }
+        }
+        if !tokens.punct(';') {
+            return tokens.expected("a semicolon");
+        }
+    }
+    Ok(Struct {
+        attributes,
+        name,
+        members,
+        constants,
+    })
+}
+
+fn parse_member(
+    attributes: TokenStream,
+    kind: &Kind,
+    tokens: &mut Tokens,
+    before: &[Member],
+) -> Result<Member> {
+    let name = tokens.ident("the name of a member")?;
+    if before.iter().any(|m| m.name == name) {
+        return Err(Mistake::new(
+            name.span(),
+            format!("there are two members `{name}`"),
+        ));
+    }
+    let mut dimensions = vec![];
+    while tokens.is_group(Delimiter::Bracket) {
+        let group = tokens.group(Delimiter::Bracket, "a size in brackets")?;
+        dimensions.push(parse_dimension(&group, before)?);
+    }
+    let kind = match kind {
+        Kind::Primitive(p) => Kind::Primitive(*p),
+        Kind::Struct(name) => Kind::Struct(name.clone()),
+    };
+    Ok(Member {
+        attributes,
+        kind,
+        name,
+        dimensions,
+    })
+}
+
+fn parse_dimension(group: &Group, before: &[Member]) -> Result<Dimension> {
+    let mut tokens = Tokens::new(group.stream(), group.span_close());
+    let token = tokens.next();
+    let at = tokens.at;
+    if let Some(more) = tokens.next() {
+        return Err(Mistake::new(
+            more.span(),
+            "a size is one number or one member",
+        ));
+    }
+    match token {
+        Some(TokenTree::Literal(size)) => {
+            let text = size.to_string();
+            match text.parse() {
+                Ok(size) if size > 0 => Ok(Dimension::Constant { text, size }),
+                _ => Err(Mistake::new(
+                    at,
+                    format!("`{text}` is no size: expected a positive integer"),
+                )),
+            }
+        }
+        Some(TokenTree::Ident(name)) => {
+            let text = name.to_string();
+            let is_size = |m: &Member| {
+                matches!(m.kind, Kind::Primitive(p) if p.is_integer()) && m.dimensions.is_empty()
+            };
+            match before.iter().position(|m| m.name == name) {
+                Some(member) if is_size(&before[member]) => {
+                    Ok(Dimension::Variable { text, member })
+                }
+                Some(_) => Err(Mistake::new(
+                    at,
+                    format!("the size `{text}` must be a member of an integer type"),
+                )),
+                None => Err(Mistake::new(
+                    at,
+                    format!("the size `{text}` must be a member that comes before"),
+                )),
+            }
+        }
+        _ => Err(Mistake::new(at, "expected a number or a member as size")),
+    }
+}
+
+/// `const int32_t A = 1, B = 2;` after the `const`.
+fn parse_constants(
+    attributes: TokenStream,
+    tokens: &mut Tokens,
+    constants: &mut Vec<Constant>,
+) -> Result<()> {
+    let kind = tokens.ident("the type of a constant")?;
+    let allowed = |p: &&Primitive| p.is_integer() || ["float", "double"].contains(&p.name);
+    let Some(kind) = PRIMITIVES.iter().filter(allowed).find(|p| kind == p.name) else {
+        return Err(Mistake::new(
+            kind.span(),
+            "constants are integers, `float` or `double`",
+        ));
+    };
+    loop {
+        let name = tokens.ident("the name of a constant")?;
+        if !tokens.punct('=') {
+            return tokens.expected("`=`");
+        }
+        let mut value = TokenStream::new();
+        while !tokens.is_punct(',') && !tokens.is_punct(';') {
+            match tokens.next() {
+                Some(token) => value.extend([token]),
+                None => return tokens.expected("a semicolon"),
+            }
+        }
+        constants.push(Constant {
+            attributes: attributes.clone(),
+            kind: *kind,
+            name,
+            value,
+        });
+        if tokens.punct(';') {
+            return Ok(());
+        }
+        tokens.punct(',');
+    }
+}

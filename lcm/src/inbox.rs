@@ -1,0 +1,337 @@
+//! Messages that wait for their handlers.
+
+use crate::error::{Error, Result};
+use crate::statistics::{Count, Counters};
+use regex_lite::Regex;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+/// Messages that a subscription keeps, as in liblcm.
+const QUEUE_CAPACITY: usize = 30;
+/// Bytes that all subscriptions of a bus keep.
+const MOST_BYTES: usize = 1 << 28;
+
+/// Which channels.
+#[derive(Debug)]
+pub(crate) enum Matcher {
+    Exact(String),
+    Pattern {
+        regex: Regex,
+        /// On the wire, behind what the expression is about.
+        suffix: String,
+    },
+}
+
+impl Matcher {
+    pub(crate) fn exact(channel: &str) -> Self {
+        Self::Exact(channel.into())
+    }
+    pub(crate) fn pattern(regex: &str, suffix: &str) -> Result<Self> {
+        let wrong = |e| {
+            Error::invalid(format!(
+                "LCM: '{regex}' is no regular expression of channels: {e}"
+            ))
+        };
+        // By itself first: brackets that do not match must not match those put around it.
+        Regex::new(regex).map_err(wrong)?;
+        let (regex, suffix) = (
+            Regex::new(&format!("^(?:{regex})$")).map_err(wrong)?,
+            suffix.into(),
+        );
+        Ok(Self::Pattern { regex, suffix })
+    }
+    /// The name of the channel for the handler, if it is one of these.
+    fn matches<'a>(&self, channel: &'a str) -> Option<&'a str> {
+        match self {
+            Self::Exact(exact) => (exact == channel).then_some(channel),
+            Self::Pattern { regex, suffix } => {
+                let name = channel.strip_suffix(&**suffix)?;
+                regex.is_match(name).then_some(name)
+            }
+        }
+    }
+}
+
+type Handler = Box<dyn FnMut(&str, &[u8]) + Send>;
+
+#[derive(Debug)]
+struct Message {
+    channel: String,
+    data: Vec<u8>,
+}
+
+/// One subscription, as the inbox holds it.
+struct Queue {
+    id: u64,
+    matcher: Matcher,
+    handler: Arc<Mutex<Handler>>,
+    /// Whether messages taken from here are being handled: later ones wait for these.
+    busy: bool,
+    capacity: usize,
+    /// With the numbers of arrivals.
+    waiting: VecDeque<(u64, Arc<Message>)>,
+}
+
+impl Queue {
+    fn is_ready(&self) -> bool {
+        !self.busy && !self.waiting.is_empty()
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let waiting = self.waiting.len();
+        write!(f, "{:?} ({waiting} waiting)", self.matcher)
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    queues: Vec<Queue>,
+    subscribed: u64,
+    arrived: u64,
+    bytes: usize,
+}
+
+impl State {
+    fn find(&mut self, id: u64) -> Option<&mut Queue> {
+        self.queues.iter_mut().find(|q| q.id == id)
+    }
+}
+
+/// The subscriptions of a bus. Clones are the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Inbox {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    arrival: Condvar,
+    counters: Arc<Counters>,
+}
+
+/// What is guarded stays whole where its user panics.
+fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Inbox {
+    pub(crate) fn new(counters: Arc<Counters>) -> Self {
+        let (state, arrival) = Default::default();
+        let shared = Shared {
+            state,
+            arrival,
+            counters,
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    pub(crate) fn subscribe(&self, matcher: Matcher, handler: Handler) -> Subscription {
+        let mut state = lock(&self.shared.state);
+        state.subscribed += 1;
+        let id = state.subscribed;
+        state.queues.push(Queue {
+            id,
+            matcher,
+            handler: Arc::new(Mutex::new(handler)),
+            busy: false,
+            capacity: QUEUE_CAPACITY,
+            waiting: VecDeque::new(),
+        });
+        let inbox = Arc::downgrade(&self.shared);
+        Subscription { inbox, id }
+    }
+
+    /// Puts a message into the queues of those who want it. Never waits for a handler.
+    pub(crate) fn deliver(&self, channel: &str, data: Vec<u8>) {
+        let Shared {
+            state,
+            arrival,
+            counters,
+        } = &*self.shared;
+        let mut state = lock(state);
+        let State {
+            queues,
+            arrived,
+            bytes,
+            ..
+        } = &mut *state;
+        *arrived += 1;
+        let mut data = Some(data);
+        let mut message: Option<Arc<Message>> = None;
+        for queue in queues {
+            let Some(name) = queue.matcher.matches(channel) else {
+                continue;
+            };
+            let message = message.get_or_insert_with(|| {
+                Arc::new(Message {
+                    channel: name.into(),
+                    data: data.take().unwrap_or_default(),
+                })
+            });
+            let size = message.data.len();
+            queue.waiting.push_back((*arrived, message.clone()));
+            *bytes += size;
+            let mut dropped = 0;
+            while queue.waiting.len() > queue.capacity
+                || (*bytes > MOST_BYTES && queue.waiting.len() > 1)
+            {
+                let Some((_, oldest)) = queue.waiting.pop_front() else {
+                    break;
+                };
+                *bytes -= oldest.data.len();
+                dropped += 1;
+            }
+            if dropped > 0 {
+                let capacity = queue.capacity;
+                counters.trouble(Count::Overflowed, dropped, || {
+                    format!(
+                        "the queue of a subscription to '{channel}' is full, its oldest message is dropped; \
+                         handle messages more often than every {capacity}, or set a larger queue capacity"
+                    )
+                });
+            }
+        }
+        if message.is_some() {
+            arrival.notify_all();
+        }
+    }
+
+    /// Waits for an arrival, for a time at most. May return early.
+    pub(crate) fn wait(&self, most: Option<Duration>) {
+        let Shared { state, arrival, .. } = &*self.shared;
+        let guard = lock(state);
+        let none = |state: &mut State| !state.queues.iter().any(Queue::is_ready);
+        match most {
+            Some(most) => drop(arrival.wait_timeout_while(guard, most, none)),
+            None => drop(arrival.wait_while(guard, none)),
+        }
+    }
+
+    /// Calls the handlers of all messages that wait, and returns their number.
+    pub(crate) fn handle(&self) -> usize {
+        // Those that come meanwhile wait for the next call, which makes this one end.
+        let mut ready: Vec<Call> = vec![];
+        {
+            let mut state = lock(&self.shared.state);
+            let State { queues, bytes, .. } = &mut *state;
+            for queue in queues.iter_mut().filter(|q| q.is_ready()) {
+                queue.busy = true;
+                for (arrived, message) in queue.waiting.drain(..) {
+                    *bytes -= message.data.len();
+                    ready.push(Call {
+                        arrived,
+                        id: queue.id,
+                        handler: queue.handler.clone(),
+                        message,
+                    });
+                }
+            }
+        }
+        ready.sort_unstable_by_key(|call| (call.arrived, call.id));
+        let taken = Taken {
+            shared: &self.shared,
+            ids: ready.iter().map(|call| call.id).collect(),
+        };
+        let mut handled = 0;
+        for call in ready {
+            // A handler may have ended this subscription.
+            if lock(&self.shared.state).find(call.id).is_some() {
+                lock(&call.handler)(&call.message.channel, &call.message.data);
+                handled += 1;
+            }
+        }
+        drop(taken);
+        handled
+    }
+}
+
+/// A handler and a message for it.
+struct Call {
+    arrived: u64,
+    id: u64,
+    handler: Arc<Mutex<Handler>>,
+    message: Arc<Message>,
+}
+
+/// Queues whose messages are being handled, also if a handler panics.
+struct Taken<'a> {
+    shared: &'a Shared,
+    ids: Vec<u64>,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if self.ids.is_empty() {
+            return;
+        }
+        let mut state = lock(&self.shared.state);
+        for id in &self.ids {
+            if let Some(queue) = state.find(*id) {
+                queue.busy = false;
+            }
+        }
+        self.shared.arrival.notify_all();
+    }
+}
+
+/// Messages on some channels are handled until this is dropped.
+///
+/// ```
+/// use tarragon_lcm::Lcm;
+/// let lcm = Lcm::with_url("memq://")?;
+/// let mut subscription = lcm.subscribe_bytes("A", |_| ())?;
+/// subscription.set_queue_capacity(1);
+/// lcm.publish_bytes("A", b"old", None)?;
+/// lcm.publish_bytes("A", b"new", None)?;
+/// assert_eq!(lcm.handle_subscriptions(std::time::Duration::ZERO)?, 1);
+/// assert_eq!(lcm.statistics().overflowed, 1);
+/// # Ok::<(), tarragon_lcm::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "the subscription ends when this is dropped; `detach` it to let it last as long as the bus"]
+pub struct Subscription {
+    inbox: Weak<Shared>,
+    id: u64,
+}
+
+impl Subscription {
+    /// Keeps up to `capacity` messages, at least one, until they are handled; 30 at first. All queues of a bus
+    /// together keep at most 256 MiB, but at least one message each.
+    pub fn set_queue_capacity(&mut self, capacity: usize) {
+        if let Some(shared) = self.inbox.upgrade() {
+            let mut state = lock(&shared.state);
+            if let Some(queue) = state.find(self.id) {
+                queue.capacity = capacity.max(1);
+            }
+        }
+    }
+    /// Lets the subscription last as long as the bus.
+    pub fn detach(mut self) {
+        self.inbox = Weak::new();
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let Some(shared) = self.inbox.upgrade() else {
+            return;
+        };
+        let mut state = lock(&shared.state);
+        let ended = state.queues.iter().position(|q| q.id == self.id);
+        let ended = ended.map(|index| state.queues.remove(index));
+        if let Some(queue) = &ended {
+            let size: usize = queue.waiting.iter().map(|(_, m)| m.data.len()).sum();
+            state.bytes -= size;
+        }
+        drop(state);
+        // The handler may drop a subscription in its turn.
+        drop(ended);
+    }
+}

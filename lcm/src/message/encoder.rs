@@ -1,0 +1,57 @@
+//! Writing the bytes of messages.
+
+use super::wire::Wire;
+use crate::error::{Error, Result};
+
+/// Where a message is written.
+///
+/// ```
+/// use tarragon_lcm::message::wire::{Encoder, Wire};
+/// let mut bytes = vec![];
+/// let mut out = Encoder::new(&mut bytes);
+/// out.size::<i16>("n", 3)?;
+/// "up".to_string().write(&mut out, &[])?;
+/// assert_eq!(bytes, [0, 3, 0, 0, 0, 3, b'u', b'p', 0]);
+/// # Ok::<(), tarragon_lcm::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Encoder<'a> {
+    bytes: &'a mut Vec<u8>,
+}
+
+impl<'a> Encoder<'a> {
+    /// Appends to `bytes`.
+    pub fn new(bytes: &'a mut Vec<u8>) -> Self {
+        Self { bytes }
+    }
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+    /// `count` more bytes, to be filled.
+    pub(super) fn room(&mut self, count: usize) -> &mut [u8] {
+        let start = self.bytes.len();
+        self.bytes.resize(start + count, 0);
+        &mut self.bytes[start..]
+    }
+    /// The member `name`.
+    ///
+    /// # Errors
+    /// If a length in it is not that of `sizes`.
+    pub fn member<V: Wire>(&mut self, name: &str, value: &V, sizes: &[usize]) -> Result<()> {
+        let written = value.write(self, sizes);
+        written.map_err(|e| Error::invalid(format!("member '{name}' {e}")))
+    }
+    /// The member `name`, which is the size of others, as an integer `I`.
+    ///
+    /// # Errors
+    /// If the integer can not hold it.
+    pub fn size<I: Wire + TryFrom<usize>>(&mut self, name: &str, size: usize) -> Result<()> {
+        let Ok(integer) = I::try_from(size) else {
+            return Err(Error::invalid(format!(
+                "member '{name}' is the length {size}, which is more than {} bits hold",
+                8 * I::MIN
+            )));
+        };
+        integer.write(self, &[])
+    }
+}

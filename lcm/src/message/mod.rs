@@ -1,0 +1,133 @@
+//! Messages: Rust types and their bytes.
+
+mod decoder;
+mod encoder;
+pub mod wire;
+
+use crate::error::{Error, Result};
+use wire::{Decoder, Encoder, Parents, Wire};
+
+/// A type of [`lcm_types!`](crate::lcm_types): it has a fingerprint and travels as bytes.
+///
+/// The bytes are those of lcm-gen's types: eight of the fingerprint, then the members, big-endian.
+///
+/// ```
+/// use tarragon_lcm::{LcmMessage, types::LcmtPoint};
+/// let point = LcmtPoint { x: 1.0, y: 2.0, z: 3.0 };
+/// let bytes = point.encode()?;
+/// assert_eq!(bytes[..8], LcmtPoint::fingerprint().to_be_bytes());
+/// assert_eq!(bytes[8..16], 1.0_f64.to_be_bytes());
+/// assert_eq!(LcmtPoint::decode(&bytes)?, point);
+///
+/// let error = LcmtPoint::decode(&bytes[..20]).unwrap_err().to_string();
+/// assert_eq!(error, "LCM message of type lcmt_point: member 'y' needs 8 bytes at byte 16, 4 are left");
+/// # Ok::<(), tarragon_lcm::Error>(())
+/// ```
+pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
+    /// Name of the type in LCM, without its package.
+    const NAME: &'static str;
+
+    /// What tells types apart on the wire: a hash of the members, their types and sizes.
+    fn fingerprint() -> u64;
+
+    /// The fingerprint, with types that hold themselves counted once.
+    #[doc(hidden)]
+    fn hash(parents: Parents<'_>) -> u64;
+
+    /// The bytes of the message.
+    ///
+    /// # Errors
+    /// If members that share a size have different lengths, or one is too long for the type of its size.
+    fn encode(&self) -> Result<Vec<u8>> {
+        let mut bytes = vec![];
+        self.encode_to(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Replaces `bytes` by those of the message; nothing is allocated where they fit.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode); then `bytes` are empty.
+    fn encode_to(&self, bytes: &mut Vec<u8>) -> Result<()> {
+        bytes.clear();
+        bytes.extend_from_slice(&Self::fingerprint().to_be_bytes());
+        let written = self.write(&mut Encoder::new(bytes), &[]);
+        written.map_err(|e| {
+            bytes.clear();
+            Error::invalid(format!("LCM message of type {}: {e}", Self::NAME))
+        })
+    }
+
+    /// A message from its bytes.
+    ///
+    /// # Errors
+    /// If the fingerprint is that of another type, bytes are missing or left over, a size is negative or
+    /// larger than what follows, or a string is not UTF-8.
+    fn decode(bytes: &[u8]) -> Result<Self> {
+        let mut message = Self::default();
+        message.decode_from(bytes)?;
+        Ok(message)
+    }
+
+    /// Reads bytes into this message; nothing is allocated where they fit.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode); then the message is valid, but partly old and partly new.
+    fn decode_from(&mut self, bytes: &[u8]) -> Result<()> {
+        let mut from = Decoder::new(bytes);
+        let read = from.fingerprint(Self::fingerprint());
+        let read = read.and_then(|()| self.read(&mut from, &[]));
+        read.and_then(|()| from.finish())
+            .map_err(|e| Error::invalid(format!("LCM message of type {}: {e}", Self::NAME)))
+    }
+}
+
+/// Defines Rust types by LCM type definitions, as they stand in `.lcm` files.
+///
+/// | LCM | Rust |
+/// |---|---|
+/// | `struct lcmt_my_state` | `pub struct LcmtMyState` with `Clone`, `Debug`, `Default` and `PartialEq` |
+/// | `int8_t` ... `int64_t`, `float`, `double`, `boolean`, `byte`, `string` | `i8` ... `i64`, `f32`, `f64`, `bool`, `u8`, `String` |
+/// | `lcmt_header`, `drake.lcmt_header` | `LcmtHeader`, which has to be in scope |
+/// | `double x[3]` | `[f64; 3]` |
+/// | `int32_t n; double x[n][3]` | `x: Vec<[f64; 3]>`; there is no member `n`, it is the length of `x` |
+/// | `const int32_t LEFT = 1;` | an associated constant |
+///
+/// Members are public, and called as in LCM (`r#type` where that is a word of Rust). Doc comments and
+/// attributes are kept. Several members of one size (`a[n]; b[n]`) must have one length when a message is
+/// encoded. [Fingerprints](LcmMessage::fingerprint) are those of lcm-gen, so that programs in other
+/// languages understand each other.
+///
+/// ```
+/// use tarragon_lcm::{LcmMessage, lcm_types, types::LcmtHeader};
+/// lcm_types! {
+///     package lab;
+///     /// What the gripper does.
+///     struct lcmt_gripper_state {
+///         drake.lcmt_header header;
+///         const int8_t OPEN = 0, CLOSED = 1;
+///         int8_t state;
+///         /// Forces at the fingers (N).
+///         int32_t num_fingers;
+///         double force[num_fingers][3];
+///         string finger_name[num_fingers];
+///     }
+/// }
+/// let state = LcmtGripperState {
+///     state: LcmtGripperState::CLOSED,
+///     force: vec![[0.0, 0.0, 3.0], [0.0, 0.0, -3.0]],
+///     finger_name: vec!["left".into(), "right".into()],
+///     ..Default::default()
+/// };
+/// assert_eq!(LcmtGripperState::decode(&state.encode()?)?, state);
+/// # Ok::<(), tarragon_lcm::Error>(())
+/// ```
+///
+/// A file with definitions is used by its path from the crate's manifest:
+/// `lcm_types! { include!("lcm/lab.lcm"); }`.
+#[macro_export]
+macro_rules! lcm_types {
+    ($($definitions:tt)*) => {
+        $crate::message::wire::lcm_types_in! { $crate; $($definitions)* }
+    };
+}

@@ -1,0 +1,300 @@
+//! What the types of [`lcm_types!`](crate::lcm_types) are made of; for its expansion, not for use by hand.
+
+pub use super::decoder::Decoder;
+pub use super::encoder::Encoder;
+pub use std::string::String;
+pub use std::sync::OnceLock;
+pub use std::vec::Vec;
+#[doc(hidden)]
+pub use tarragon_lcm_macros::lcm_types_in;
+
+use crate::LcmMessage;
+use crate::error::{Error, Result};
+use std::any::TypeId;
+
+/// How many things of no bytes an array may hold: nothing else bounds them.
+const MOST_OF_NOTHING: usize = 1 << 16;
+
+/// Something that can be part of a message. `sizes` are the lengths of the `Vec`s in it, from outside in.
+///
+/// ```
+/// use tarragon_lcm::message::wire::Wire;
+/// assert_eq!(<[f32; 3] as Wire>::MIN, 12);
+/// assert_eq!(vec![[0.0_f32; 3]; 5].size(0), Some(5));
+/// ```
+pub trait Wire: Sized {
+    /// The fewest bytes that it takes.
+    const MIN: usize;
+    /// What a member is before it is set.
+    fn zero() -> Self;
+    /// Appends its bytes.
+    ///
+    /// # Errors
+    /// If a length is not that of `sizes`.
+    fn write(&self, out: &mut Encoder<'_>, sizes: &[usize]) -> Result<()>;
+    /// Takes its value from bytes.
+    ///
+    /// # Errors
+    /// If they are not such a value.
+    fn read(&mut self, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()>;
+
+    /// The fewest bytes that it takes with these sizes.
+    fn least(_sizes: &[usize]) -> usize {
+        Self::MIN
+    }
+    /// The length of the `Vec` that is `depth` `Vec`s deep; of the first one where there are several.
+    fn size(&self, _depth: usize) -> Option<usize> {
+        None
+    }
+    /// [`Wire::write`] of many.
+    ///
+    /// # Errors
+    /// As that.
+    fn write_all(all: &[Self], out: &mut Encoder<'_>, sizes: &[usize]) -> Result<()> {
+        all.iter().try_for_each(|one| one.write(out, sizes))
+    }
+    /// [`Wire::read`] of many.
+    ///
+    /// # Errors
+    /// As that.
+    fn read_all(all: &mut [Self], from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
+        all.iter_mut().try_for_each(|one| one.read(from, sizes))
+    }
+    /// Replaces `all` by `size` of them; there are bytes enough.
+    ///
+    /// # Errors
+    /// As [`Wire::read`].
+    fn read_vec(
+        all: &mut Vec<Self>,
+        size: usize,
+        from: &mut Decoder<'_>,
+        sizes: &[usize],
+    ) -> Result<()> {
+        all.resize_with(size, Self::zero);
+        Self::read_all(all, from, sizes)
+    }
+}
+
+/// Numbers, as they are or in the order of the wire.
+macro_rules! numbers {
+    ($($number:ty)*) => {$(
+        impl Wire for $number {
+            const MIN: usize = size_of::<$number>();
+            fn zero() -> Self {
+                Self::default()
+            }
+            fn write(&self, out: &mut Encoder<'_>, _: &[usize]) -> Result<()> {
+                out.bytes(&self.to_be_bytes());
+                Ok(())
+            }
+            fn read(&mut self, from: &mut Decoder<'_>, _: &[usize]) -> Result<()> {
+                *self = Self::from_be_bytes(from.array()?);
+                Ok(())
+            }
+            fn write_all(all: &[Self], out: &mut Encoder<'_>, _: &[usize]) -> Result<()> {
+                let to = out.room(size_of_val(all));
+                for (to, number) in to.as_chunks_mut().0.iter_mut().zip(all) {
+                    *to = number.to_be_bytes();
+                }
+                Ok(())
+            }
+            fn read_all(all: &mut [Self], from: &mut Decoder<'_>, _: &[usize]) -> Result<()> {
+                let bytes = from.take(size_of_val(all))?;
+                for (number, bytes) in all.iter_mut().zip(bytes.as_chunks().0) {
+                    *number = Self::from_be_bytes(*bytes);
+                }
+                Ok(())
+            }
+            fn read_vec(
+                all: &mut Vec<Self>,
+                size: usize,
+                from: &mut Decoder<'_>,
+                _: &[usize],
+            ) -> Result<()> {
+                let bytes = from.take(size * size_of::<$number>())?.as_chunks().0;
+                all.clear();
+                all.extend(bytes.iter().map(|bytes| Self::from_be_bytes(*bytes)));
+                Ok(())
+            }
+        }
+    )*};
+}
+numbers! { i8 i16 i32 i64 f32 f64 }
+
+impl Wire for u8 {
+    const MIN: usize = 1;
+    fn zero() -> Self {
+        0
+    }
+    fn write(&self, out: &mut Encoder<'_>, _: &[usize]) -> Result<()> {
+        out.bytes(&[*self]);
+        Ok(())
+    }
+    fn read(&mut self, from: &mut Decoder<'_>, _: &[usize]) -> Result<()> {
+        [*self] = from.array()?;
+        Ok(())
+    }
+    fn write_all(all: &[Self], out: &mut Encoder<'_>, _: &[usize]) -> Result<()> {
+        out.bytes(all);
+        Ok(())
+    }
+    fn read_all(all: &mut [Self], from: &mut Decoder<'_>, _: &[usize]) -> Result<()> {
+        all.copy_from_slice(from.take(all.len())?);
+        Ok(())
+    }
+    fn read_vec(
+        all: &mut Vec<Self>,
+        size: usize,
+        from: &mut Decoder<'_>,
+        _: &[usize],
+    ) -> Result<()> {
+        all.clear();
+        all.extend_from_slice(from.take(size)?);
+        Ok(())
+    }
+}
+
+impl Wire for bool {
+    const MIN: usize = 1;
+    fn zero() -> Self {
+        false
+    }
+    fn write(&self, out: &mut Encoder<'_>, _: &[usize]) -> Result<()> {
+        out.bytes(&[(*self).into()]);
+        Ok(())
+    }
+    fn read(&mut self, from: &mut Decoder<'_>, _: &[usize]) -> Result<()> {
+        *self = from.array()? != [0];
+        Ok(())
+    }
+}
+
+/// A length with the NUL, the bytes, the NUL.
+impl Wire for String {
+    const MIN: usize = 5;
+    fn zero() -> Self {
+        Self::new()
+    }
+    fn write(&self, out: &mut Encoder<'_>, _: &[usize]) -> Result<()> {
+        let length = u32::try_from(self.len() + 1)
+            .map_err(|_| Error::invalid("a string is longer than 4 GiB, which LCM can not hold"))?;
+        out.bytes(&length.to_be_bytes());
+        out.bytes(self.as_bytes());
+        out.bytes(&[0]);
+        Ok(())
+    }
+    fn read(&mut self, from: &mut Decoder<'_>, _: &[usize]) -> Result<()> {
+        let length = u32::from_be_bytes(from.array()?);
+        let Some((0, text)) = from.take(length as usize)?.split_last() else {
+            return Err(from.wrong("a string does not end in a zero byte"));
+        };
+        let text = str::from_utf8(text).map_err(|e| from.wrong(format!("a string: {e}")))?;
+        self.clear();
+        self.push_str(text);
+        Ok(())
+    }
+}
+
+impl<V: Wire, const N: usize> Wire for [V; N] {
+    const MIN: usize = N * V::MIN;
+    fn zero() -> Self {
+        std::array::from_fn(|_| V::zero())
+    }
+    fn write(&self, out: &mut Encoder<'_>, sizes: &[usize]) -> Result<()> {
+        V::write_all(self, out, sizes)
+    }
+    fn read(&mut self, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
+        V::read_all(self, from, sizes)
+    }
+    fn least(sizes: &[usize]) -> usize {
+        V::least(sizes).saturating_mul(N)
+    }
+    fn size(&self, depth: usize) -> Option<usize> {
+        self.first()?.size(depth)
+    }
+    fn write_all(all: &[Self], out: &mut Encoder<'_>, sizes: &[usize]) -> Result<()> {
+        V::write_all(all.as_flattened(), out, sizes)
+    }
+    fn read_all(all: &mut [Self], from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
+        V::read_all(all.as_flattened_mut(), from, sizes)
+    }
+}
+
+impl<V: Wire> Wire for Vec<V> {
+    const MIN: usize = 0;
+    fn zero() -> Self {
+        Self::new()
+    }
+    fn write(&self, out: &mut Encoder<'_>, sizes: &[usize]) -> Result<()> {
+        let (size, sizes) = split(sizes);
+        if self.len() != size {
+            return Err(Error::invalid(format!(
+                "has length {}, and a member before it of the same size has {size}; expected equal lengths",
+                self.len()
+            )));
+        }
+        V::write_all(self, out, sizes)
+    }
+    fn read(&mut self, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
+        let (size, sizes) = split(sizes);
+        let least = V::least(sizes);
+        // Before memory is taken for them.
+        from.check(size.saturating_mul(least))?;
+        if least == 0 && size > MOST_OF_NOTHING {
+            return Err(from.wrong(format!(
+                "an array has {size} elements without a byte, expected at most {MOST_OF_NOTHING}"
+            )));
+        }
+        V::read_vec(self, size, from, sizes)
+    }
+    fn least(sizes: &[usize]) -> usize {
+        let (size, sizes) = split(sizes);
+        V::least(sizes).saturating_mul(size)
+    }
+    fn size(&self, depth: usize) -> Option<usize> {
+        match depth.checked_sub(1) {
+            None => Some(self.len()),
+            Some(depth) => self.first()?.size(depth),
+        }
+    }
+}
+
+/// The size of a `Vec`, and those of what is in it. The macro gives as many as there are `Vec`s.
+fn split(sizes: &[usize]) -> (usize, &[usize]) {
+    sizes
+        .split_first()
+        .map_or((0, sizes), |(size, sizes)| (*size, sizes))
+}
+
+/// The first size that is known: an array that is empty does not know the sizes in it.
+pub fn first_size(sizes: &[Option<usize>]) -> usize {
+    sizes.iter().flatten().next().copied().unwrap_or(0)
+}
+
+/// The types that a type is hashed in.
+///
+/// ```
+/// use tarragon_lcm::{LcmMessage, message::wire::Parents, types::LcmtPoint};
+/// assert_eq!(LcmtPoint::hash(Parents::none()), LcmtPoint::fingerprint());
+/// ```
+#[derive(Clone, Copy)]
+pub struct Parents<'a>(Option<&'a (TypeId, Parents<'a>)>);
+
+impl Parents<'_> {
+    /// No type.
+    pub const fn none() -> Self {
+        Self(None)
+    }
+    /// The hash of `M`, by its members in it; zero if it is one of the parents.
+    pub fn enter<M: LcmMessage>(self, hash: impl FnOnce(Parents<'_>) -> u64) -> u64 {
+        let id = TypeId::of::<M>();
+        let mut above = self;
+        while let Some((parent, next)) = above.0 {
+            if *parent == id {
+                return 0;
+            }
+            above = *next;
+        }
+        hash(Parents(Some(&(id, self))))
+    }
+}

@@ -1,0 +1,84 @@
+//! The last message of a channel.
+
+use crate::bus::Lcm;
+use crate::error::Result;
+use crate::inbox::Subscription;
+use crate::message::LcmMessage;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Keeps the last message of a channel, and counts them (Drake's `Subscriber`).
+///
+/// It changes while [`Lcm::handle_subscriptions`] is called.
+///
+/// ```
+/// use std::time::Duration;
+/// use tarragon_lcm::{Lcm, Subscriber, types::LcmtPoint};
+/// let lcm = Lcm::with_url("memq://")?;
+/// let points = Subscriber::<LcmtPoint>::new(&lcm, "POINT")?;
+/// assert_eq!(points.message(), None);
+/// for x in [1.0, 2.0] {
+///     lcm.publish("POINT", &LcmtPoint { x, y: 0.0, z: 0.0 })?;
+/// }
+/// lcm.handle_subscriptions(Duration::ZERO)?;
+/// assert_eq!((points.count(), points.message().map(|p| p.x)), (2, Some(2.0)));
+/// # Ok::<(), tarragon_lcm::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Subscriber<M> {
+    last: Arc<Mutex<Last<M>>>,
+    subscription: Subscription,
+}
+
+#[derive(Debug)]
+struct Last<M> {
+    message: Option<M>,
+    count: u64,
+}
+
+/// A message that is replaced is valid at all times.
+fn lock<M>(last: &Mutex<Last<M>>) -> MutexGuard<'_, Last<M>> {
+    last.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<M: LcmMessage> Subscriber<M> {
+    /// Subscribes to a channel.
+    ///
+    /// # Errors
+    /// As [`Lcm::subscribe`].
+    pub fn new(lcm: &Lcm, channel: &str) -> Result<Self> {
+        let last = Arc::new(Mutex::new(Last::<M> {
+            message: None,
+            count: 0,
+        }));
+        let subscription = lcm.subscribe_mut(channel, {
+            let last = last.clone();
+            move |new: &mut M| {
+                let mut last = lock(&last);
+                last.count += 1;
+                std::mem::swap(last.message.get_or_insert_default(), new);
+            }
+        })?;
+        Ok(Self { last, subscription })
+    }
+    /// The last message, if there was one since [`clear`](Self::clear).
+    pub fn message(&self) -> Option<M> {
+        lock(&self.last).message.clone()
+    }
+    /// Calls `read` with the last message, without a copy of it.
+    pub fn with_message<V>(&self, read: impl FnOnce(Option<&M>) -> V) -> V {
+        read(lock(&self.last).message.as_ref())
+    }
+    /// The number of messages since [`clear`](Self::clear).
+    pub fn count(&self) -> u64 {
+        lock(&self.last).count
+    }
+    /// Forgets the message and counts from zero.
+    pub fn clear(&self) {
+        let mut last = lock(&self.last);
+        (last.message, last.count) = (None, 0);
+    }
+    /// The subscription, for its queue.
+    pub fn subscription_mut(&mut self) -> &mut Subscription {
+        &mut self.subscription
+    }
+}

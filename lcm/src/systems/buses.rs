@@ -1,0 +1,72 @@
+//! Buses by name.
+
+use crate::bus::Lcm;
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+
+/// The buses of a simulation by name (Drake's `LcmBuses`); clones hold the same buses.
+///
+/// ```
+/// use tarragon_lcm::{Lcm, LcmBuses};
+/// let mut buses = LcmBuses::new();
+/// buses.add("default", Lcm::with_url("memq://")?)?;
+/// buses.find("camera 'top'", "default")?;
+/// let error = buses.find("camera 'top'", "driver").unwrap_err().to_string();
+/// assert_eq!(error, "camera 'top': there is no LCM bus 'driver'; those there are: 'default'");
+/// # Ok::<(), tarragon_lcm::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct LcmBuses {
+    buses: BTreeMap<String, Lcm>,
+}
+
+impl LcmBuses {
+    /// The URL of a bus that publishes to nobody (Drake's `kLcmUrlMemqNull`).
+    pub const MEMQ_NULL: &str = "memq://null";
+
+    /// No bus.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Adds a bus.
+    ///
+    /// # Errors
+    /// If there is one of that name.
+    pub fn add(&mut self, name: &str, lcm: Lcm) -> Result<()> {
+        if self.buses.contains_key(name) {
+            return Err(Error::invalid(format!(
+                "LcmBuses: there is a bus '{name}' already; choose another name"
+            )));
+        }
+        self.buses.insert(name.into(), lcm);
+        Ok(())
+    }
+    /// The bus of a name; `caller` begins the message where there is none.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn find(&self, caller: &str, name: &str) -> Result<&Lcm> {
+        self.buses.get(name).ok_or_else(|| {
+            let names: Vec<String> = self.names().map(|name| format!("'{name}'")).collect();
+            let those = match names.len() {
+                0 => "none".into(),
+                _ => names.join(", "),
+            };
+            Error::invalid(format!(
+                "{caller}: there is no LCM bus '{name}'; those there are: {those}"
+            ))
+        })
+    }
+    /// All names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.buses.keys().map(String::as_str)
+    }
+    /// The number of buses.
+    pub fn len(&self) -> usize {
+        self.buses.len()
+    }
+    /// Whether there is no bus.
+    pub fn is_empty(&self) -> bool {
+        self.buses.is_empty()
+    }
+}

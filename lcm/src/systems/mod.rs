@@ -1,0 +1,4 @@
+//! Systems that publish and subscribe.
+
+pub mod buses;
+pub mod publisher;

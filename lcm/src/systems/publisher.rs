@@ -1,0 +1,114 @@
+//! The system that publishes.
+
+use crate::bus::Lcm;
+use crate::error::{Error, Result};
+use crate::message::LcmMessage;
+use std::marker::PhantomData;
+use tarragon_framework::prelude::*;
+
+/// Publishes the message at its input (Drake's `LcmPublisherSystem`).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | `lcm_message` | `M` |
+///
+/// It publishes at `offset + k * period`, or at every step where the period is zero, and when forced to.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_lcm::{Lcm, LcmPublisherSystem, Subscriber, types::LcmtPoint};
+/// let lcm = Lcm::with_url("memq://")?;
+/// let heard = Subscriber::<LcmtPoint>::new(&lcm, "POINT")?;
+/// let mut b = DiagramBuilder::new();
+/// let publisher = LcmPublisherSystem::<LcmtPoint>::new("POINT", lcm.clone(), 0.5, 0.25)?;
+/// let publisher = b.add("publisher", publisher);
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(publisher.lcm_message, LcmtPoint { x: 1.0, y: 2.0, z: 3.0 })?;
+/// Simulator::new(&diagram, ctx)?.advance_to(2.0)?;
+/// lcm.handle_subscriptions(std::time::Duration::ZERO)?;
+/// assert_eq!(heard.count(), 4); // at 0.25, 0.75, 1.25 and 1.75 s
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct LcmPublisherSystem<M> {
+    channel: String,
+    lcm: Lcm,
+    period: f64,
+    offset: f64,
+    marker: PhantomData<fn() -> M>,
+}
+
+impl<M: LcmMessage> LcmPublisherSystem<M> {
+    /// A publisher on `channel`. Times are in s; a period of zero publishes at every step, then the offset
+    /// has to be zero.
+    ///
+    /// # Errors
+    /// If the period or the offset is negative or not finite, or there is an offset without a period.
+    pub fn new(channel: &str, lcm: Lcm, period: f64, offset: f64) -> Result<Self> {
+        let wrong = |what: String| {
+            Err(Error::invalid(format!(
+                "LcmPublisherSystem '{channel}': {what}"
+            )))
+        };
+        if !(period >= 0.0 && period.is_finite()) {
+            return wrong(format!(
+                "the period is {period} s, expected a positive finite time, or 0 for every step"
+            ));
+        }
+        if !(offset >= 0.0 && offset.is_finite()) {
+            return wrong(format!(
+                "the offset is {offset} s, expected a finite time of at least 0"
+            ));
+        }
+        if period == 0.0 && offset > 0.0 {
+            return wrong(format!(
+                "the offset is {offset} s and the period is 0; choose a period, or no offset"
+            ));
+        }
+        Ok(Self {
+            channel: channel.into(),
+            lcm,
+            period,
+            offset,
+            marker: PhantomData,
+        })
+    }
+    /// The channel.
+    pub fn channel(&self) -> &str {
+        &self.channel
+    }
+    /// The bus.
+    pub fn lcm(&self) -> &Lcm {
+        &self.lcm
+    }
+}
+
+/// Ports of [`LcmPublisherSystem`].
+#[derive(Clone, Copy, Debug)]
+pub struct LcmPublisherSystemPorts<M> {
+    /// What is published.
+    pub lcm_message: InputPort<M>,
+}
+
+impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmPublisherSystem<M> {
+    type Ports = LcmPublisherSystemPorts<M>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let lcm_message = d.input::<M>("lcm_message");
+        let (period, offset) = (self.period, self.offset);
+        let timed = match period {
+            0.0 => Trigger::PerStep,
+            _ => Trigger::Periodic { period, offset },
+        };
+        for trigger in [timed, Trigger::Forced] {
+            d.publish_on(trigger, move |this, ctx| {
+                let message = ctx.eval(lcm_message)?;
+                let published = this.lcm.publish_at(&this.channel, message, ctx.time().re());
+                published.map_err(tarragon_framework::Error::custom)?;
+                Ok(EventStatus::Succeeded)
+            });
+        }
+        LcmPublisherSystemPorts { lcm_message }
+    }
+}
