@@ -218,3 +218,40 @@ impl Tail {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::LogReader;
+
+    #[test]
+    fn what_can_not_be_written_is_tried_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.lcm");
+        let mut log = LogWriter::create(&path).unwrap();
+        let writable = std::mem::replace(&mut log.file, File::open(&path).unwrap());
+        // As if the disk were full: collected, then refused again and again, in the same memory.
+        log.write(0, "SMALL", b"x").unwrap();
+        let collected = log.buffer.clone();
+        for data in [vec![1; BUFFER], vec![2; 10 * BUFFER]] {
+            for _ in 0..3 {
+                let error = log.write(1, "LARGE", &data).unwrap_err().to_string();
+                assert!(error.contains("log.lcm: "), "{error}");
+                assert!(log.flush().is_err());
+                assert_eq!(log.buffer, collected);
+            }
+        }
+        assert_eq!((log.number, log.end), (1, 0));
+        log.file = writable;
+        log.write(2, "LARGE", &[3; 2 * BUFFER]).unwrap();
+        log.file = File::open(&path).unwrap();
+        // What is written through is refused, too.
+        assert!(log.write(3, "LARGE", &[4; 2 * BUFFER]).is_err());
+        assert!(log.buffer.is_empty());
+        drop(log);
+        let log = LogReader::open(&path).unwrap();
+        let events = log.map(|event| event.map(|event| (event.number, event.timestamp)));
+        let events: Vec<_> = events.collect::<Result<_>>().unwrap();
+        assert_eq!(events, [(0, 0), (1, 2)]);
+    }
+}
