@@ -20,4 +20,7 @@ pub use message::LcmMessage;
 pub use statistics::LcmStatistics;
 pub use subscriber::Subscriber;
 pub use systems::buses::LcmBuses;
+pub use systems::interface::{LcmInterfaceSystem, apply_lcm_bus_config};
 pub use systems::publisher::{LcmPublisherSystem, LcmPublisherSystemPorts};
+pub use systems::scope::{LcmScopeSystem, LcmScopeSystemPorts};
+pub use systems::subscriber::{LcmSubscriberSystem, LcmSubscriberSystemPorts};

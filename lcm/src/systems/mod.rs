@@ -1,4 +1,7 @@
 //! Systems that publish and subscribe.
 
 pub mod buses;
+pub mod interface;
 pub mod publisher;
+pub mod scope;
+pub mod subscriber;
