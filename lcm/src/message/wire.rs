@@ -60,6 +60,19 @@ pub trait Wire: Sized {
     fn read_all(all: &mut [Self], from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
         all.iter_mut().try_for_each(|one| one.read(from, sizes))
     }
+    /// Replaces `all` by `size` of them; there are bytes enough.
+    ///
+    /// # Errors
+    /// As [`Wire::read`].
+    fn read_vec(
+        all: &mut Vec<Self>,
+        size: usize,
+        from: &mut Decoder<'_>,
+        sizes: &[usize],
+    ) -> Result<()> {
+        all.resize_with(size, Self::zero);
+        Self::read_all(all, from, sizes)
+    }
 }
 
 /// Numbers, as they are or in the order of the wire.
@@ -92,6 +105,17 @@ macro_rules! numbers {
                 }
                 Ok(())
             }
+            fn read_vec(
+                all: &mut Vec<Self>,
+                size: usize,
+                from: &mut Decoder<'_>,
+                _: &[usize],
+            ) -> Result<()> {
+                let bytes = from.take(size * size_of::<$number>())?.as_chunks().0;
+                all.clear();
+                all.extend(bytes.iter().map(|bytes| Self::from_be_bytes(*bytes)));
+                Ok(())
+            }
         }
     )*};
 }
@@ -116,6 +140,16 @@ impl Wire for u8 {
     }
     fn read_all(all: &mut [Self], from: &mut Decoder<'_>, _: &[usize]) -> Result<()> {
         all.copy_from_slice(from.take(all.len())?);
+        Ok(())
+    }
+    fn read_vec(
+        all: &mut Vec<Self>,
+        size: usize,
+        from: &mut Decoder<'_>,
+        _: &[usize],
+    ) -> Result<()> {
+        all.clear();
+        all.extend_from_slice(from.take(size)?);
         Ok(())
     }
 }
@@ -211,8 +245,7 @@ impl<V: Wire> Wire for Vec<V> {
                 "an array has {size} elements without a byte, expected at most {MOST_OF_NOTHING}"
             )));
         }
-        self.resize_with(size, V::zero);
-        V::read_all(self, from, sizes)
+        V::read_vec(self, size, from, sizes)
     }
     fn least(sizes: &[usize]) -> usize {
         let (size, sizes) = split(sizes);
