@@ -254,7 +254,8 @@ impl Lcm {
         channel: &str,
         mut handler: impl FnMut(&[u8]) + Send + 'static,
     ) -> Result<Subscription> {
-        let matcher = self.with_channel(channel, |channel| Ok(Matcher::exact(channel)))?;
+        self.with_channel(channel, |_| Ok(()))?;
+        let matcher = Matcher::exact(channel, &self.bus.suffix);
         self.subscribe_matching(matcher, move |_, bytes| handler(bytes))
     }
     /// Calls `handler` with channel and bytes of every message on a channel whose whole name matches a

@@ -15,18 +15,22 @@ const MOST_BYTES: usize = 1 << 28;
 
 /// Which channels.
 #[derive(Debug)]
-pub(crate) enum Matcher {
+pub(crate) struct Matcher {
+    names: Names,
+    /// On the wire, behind the names of channels.
+    suffix: String,
+}
+
+#[derive(Debug)]
+enum Names {
     Exact(String),
-    Pattern {
-        regex: Regex,
-        /// On the wire, behind what the expression is about.
-        suffix: String,
-    },
+    Pattern(Regex),
 }
 
 impl Matcher {
-    pub(crate) fn exact(channel: &str) -> Self {
-        Self::Exact(channel.into())
+    pub(crate) fn exact(channel: &str, suffix: &str) -> Self {
+        let (names, suffix) = (Names::Exact(channel.into()), suffix.into());
+        Self { names, suffix }
     }
     pub(crate) fn pattern(regex: &str, suffix: &str) -> Result<Self> {
         let wrong = |e| {
@@ -36,21 +40,18 @@ impl Matcher {
         };
         // By itself first: brackets that do not match must not match those put around it.
         Regex::new(regex).map_err(wrong)?;
-        let (regex, suffix) = (
-            Regex::new(&format!("^(?:{regex})$")).map_err(wrong)?,
-            suffix.into(),
-        );
-        Ok(Self::Pattern { regex, suffix })
+        let whole = Regex::new(&format!("^(?:{regex})$")).map_err(wrong)?;
+        let (names, suffix) = (Names::Pattern(whole), suffix.into());
+        Ok(Self { names, suffix })
     }
     /// The name of the channel for the handler, if it is one of these.
     fn matches<'a>(&self, channel: &'a str) -> Option<&'a str> {
-        match self {
-            Self::Exact(exact) => (exact == channel).then_some(channel),
-            Self::Pattern { regex, suffix } => {
-                let name = channel.strip_suffix(&**suffix)?;
-                regex.is_match(name).then_some(name)
-            }
-        }
+        let name = channel.strip_suffix(&*self.suffix)?;
+        let matches = match &self.names {
+            Names::Exact(exact) => exact == name,
+            Names::Pattern(regex) => regex.is_match(name),
+        };
+        matches.then_some(name)
     }
 }
 
