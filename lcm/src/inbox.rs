@@ -227,14 +227,15 @@ impl Inbox {
     /// Calls the handlers of all messages that wait, and returns their number.
     pub(crate) fn handle(&self) -> usize {
         // Those that come meanwhile wait for the next call, which makes this one end.
-        let mut ready: Vec<Call> = vec![];
+        let (mut queues, mut ready): (Vec<u64>, Vec<Call>) = (vec![], vec![]);
         {
             let mut state = lock(&self.shared.state);
-            let State { queues, bytes, .. } = &mut *state;
-            for queue in queues.iter_mut().filter(|q| q.is_ready()) {
+            let state = &mut *state;
+            for queue in state.queues.iter_mut().filter(|q| q.is_ready()) {
                 queue.busy = true;
+                queues.push(queue.id);
                 for (arrived, message) in queue.waiting.drain(..) {
-                    *bytes -= message.data.len();
+                    state.bytes -= message.data.len();
                     ready.push(Call {
                         arrived,
                         id: queue.id,
@@ -245,19 +246,19 @@ impl Inbox {
             }
         }
         ready.sort_unstable_by_key(|call| (call.arrived, call.id));
-        let taken = Taken {
+        let mut taken = Taken {
             shared: &self.shared,
-            ids: ready.iter().map(|call| call.id).collect(),
+            queues,
+            calls: ready.into(),
         };
         let mut handled = 0;
-        for call in ready {
+        while let Some(call) = taken.calls.pop_front() {
             // A handler may have ended this subscription.
             if lock(&self.shared.state).find(call.id).is_some() {
                 lock(&call.handler)(&call.message.channel, &call.message.data);
                 handled += 1;
             }
         }
-        drop(taken);
         handled
     }
 }
@@ -270,19 +271,27 @@ struct Call {
     message: Arc<Message>,
 }
 
-/// Queues whose messages are being handled, also if a handler panics.
+/// Queues whose messages are being handled. Where a handler panics, the calls that are left go back.
 struct Taken<'a> {
     shared: &'a Shared,
-    ids: Vec<u64>,
+    queues: Vec<u64>,
+    calls: VecDeque<Call>,
 }
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        if self.ids.is_empty() {
+        if self.queues.is_empty() {
             return;
         }
         let mut state = lock(&self.shared.state);
-        for id in &self.ids {
+        while let Some(call) = self.calls.pop_back() {
+            let size = call.message.data.len();
+            if let Some(queue) = state.find(call.id) {
+                queue.waiting.push_front((call.arrived, call.message));
+                state.bytes += size;
+            }
+        }
+        for id in &self.queues {
             if let Some(queue) = state.find(*id) {
                 queue.busy = false;
             }
