@@ -203,6 +203,11 @@ impl Lcm {
             Ok(())
         })
     }
+    /// Takes a message as if it had come in.
+    pub(crate) fn deliver(&self, channel: &str, data: Vec<u8>) {
+        self.bus.counters.add(Count::Received, 1);
+        self.bus.inbox.deliver(channel, data);
+    }
     /// Calls `with` the name of a channel on the wire.
     fn with_channel<V>(&self, channel: &str, with: impl FnOnce(&str) -> Result<V>) -> Result<V> {
         let wrong = |what| Error::invalid(format!("LCM: {what}"));
