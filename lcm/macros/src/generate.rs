@@ -7,7 +7,12 @@ use quote::{format_ident, quote};
 
 pub(crate) fn types(file: &File) -> TokenStream {
     let structs = file.structs.iter().map(|s| one(&file.root, s));
-    quote!(#(#structs)*)
+    // The compiler looks whether the file has changed.
+    let path = file.path.iter();
+    quote! {
+        #(const _: &[::core::primitive::u8] = ::core::include_bytes!(#path);)*
+        #(#structs)*
+    }
 }
 
 /// `lcmt_viewer_draw` as `LcmtViewerDraw`.
