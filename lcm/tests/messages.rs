@@ -311,13 +311,26 @@ fn arrays_of_nothing_are_limited() {
         let fingerprint = ManyT::fingerprint().to_be_bytes();
         [&fingerprint[..], &n.to_be_bytes(), &m.to_be_bytes()].concat()
     };
-    for (n, m) in [
+    let sizes = [
         (i32::MAX, 0),
         (0, i32::MAX),
         (1 << 16, 1 << 16),
+        (30_000, 3),
         (i32::MAX, i32::MAX),
-    ] {
-        let (_, memory) = peak(|| ManyT::decode(&bytes(n, m)));
+    ];
+    for (n, m) in sizes {
+        let (decoded, memory) = peak(|| ManyT::decode(&bytes(n, m)));
+        // What has no rows has no elements.
+        let Err(error) = decoded else {
+            assert_eq!(n, 0);
+            continue;
+        };
+        assert!(
+            error
+                .to_string()
+                .contains("expected at most 65536 in a message"),
+            "{error}"
+        );
         assert!(memory < 4 << 20, "{n} x {m}: {memory} bytes");
     }
 }
