@@ -29,3 +29,16 @@ pub use systems::playback::LcmLogPlaybackSystem;
 pub use systems::publisher::{LcmPublisherSystem, LcmPublisherSystemPorts};
 pub use systems::scope::{LcmScopeSystem, LcmScopeSystemPorts};
 pub use systems::subscriber::{LcmSubscriberSystem, LcmSubscriberSystemPorts};
+
+/// What fuzzing calls: not part of the API.
+#[doc(hidden)]
+pub mod fuzzing {
+    /// Takes bytes for datagrams of a few senders.
+    pub fn datagrams(bytes: &[u8]) {
+        crate::transport::reassembly::fuzz(bytes);
+    }
+    /// Takes bytes for a log file.
+    pub fn log(bytes: &[u8]) {
+        crate::log::fuzz(bytes);
+    }
+}
