@@ -18,6 +18,14 @@ fn bus(suffix: &str) -> Lcm {
     Lcm::new(params).unwrap()
 }
 
+/// A handler that counts.
+fn counting(count: &Arc<AtomicU64>) -> impl FnMut(&[u8]) + Send + 'static {
+    let count = count.clone();
+    move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 fn handle(lcm: &Lcm) -> usize {
     lcm.handle_subscriptions(Duration::ZERO).unwrap()
 }
@@ -121,10 +129,8 @@ fn suffixes_stay_on_the_wire() {
         let mut subscriptions = vec![];
         let count = Arc::new(AtomicU64::new(0));
         for exact in [exact_first, !exact_first] {
-            let count = count.clone();
             subscriptions.push(if exact {
-                let handler = move |_: &[u8]| drop(count.fetch_add(1, Ordering::Relaxed));
-                lcm.subscribe_bytes("A", handler).unwrap()
+                lcm.subscribe_bytes("A", counting(&count)).unwrap()
             } else {
                 listen(&lcm, "A|B", &heard)
             });
@@ -195,18 +201,14 @@ fn queues_hold_a_bounded_number_of_bytes() {
     let counts: Vec<_> = (0..20).map(|_| Arc::new(AtomicU64::new(0))).collect();
     let subscriptions: Vec<Subscription> = counts
         .iter()
-        .map(|count| {
-            let count = count.clone();
-            let handler = move |_: &[u8]| drop(count.fetch_add(1, Ordering::Relaxed));
-            lcm.subscribe_bytes("A", handler).unwrap()
-        })
+        .map(|count| lcm.subscribe_bytes("A", counting(count)).unwrap())
         .collect();
     let data = vec![0; 4 << 20];
     for _ in 0..10 {
         lcm.publish_bytes("A", &data, None).unwrap();
     }
     let handled = handle(&lcm);
-    assert!(handled <= 64 && handled >= 20, "{handled}");
+    assert!((20..=64).contains(&handled), "{handled}");
     assert_eq!(lcm.statistics().overflowed, 200 - handled as u64);
     assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) >= 1));
     // What was handled, and what was unsubscribed, makes room.

@@ -56,11 +56,8 @@ fn play(log: &LcmLog, start: f64) -> (Vec<i64>, Vec<(f64, i64)>) {
     });
     sim.advance_to(1.0).unwrap();
     drop(sim);
-    let rows = (
-        handed.lock().unwrap().clone(),
-        outputs.lock().unwrap().clone(),
-    );
-    rows
+    let (handed, outputs) = (handed.lock().unwrap(), outputs.lock().unwrap());
+    (handed.clone(), outputs.clone())
 }
 
 /// Asks for the output at given times.
