@@ -157,6 +157,21 @@ fn any_node() -> impl Strategy<Value = LabNodeT> {
     })
 }
 
+/// A copy takes the memory of what it replaces.
+#[test]
+fn copies_into_messages_do_not_allocate() {
+    let tree = |name: &str| node(name, vec![node("leaf", vec![], 1); 3], 2);
+    let (mut to, from) = (tree("old name"), tree("new"));
+    let before = counting_allocator::ALLOCATIONS.get();
+    to.clone_from(&from);
+    assert_eq!(counting_allocator::ALLOCATIONS.get(), before);
+    assert_eq!(to, from);
+    let bytes = from.encode().unwrap();
+    let before = counting_allocator::ALLOCATIONS.get();
+    to.decode_from(&bytes).unwrap();
+    assert_eq!(counting_allocator::ALLOCATIONS.get(), before);
+}
+
 /// Encodes, decodes into nothing and into what is there, and cuts.
 fn round_trip<M: LcmMessage + PartialEq + Debug>(message: &M, mut old: M) {
     let bytes = message.encode().unwrap();

@@ -328,6 +328,25 @@ fn time_goes_on_whatever_comes() {
     assert!(sim.statistics().steps <= 21 * 40, "{:?}", sim.statistics());
 }
 
+/// What comes from elsewhere during a step is there at the end of the next one.
+#[test]
+fn messages_during_a_simulation() {
+    for order in [["sub", "if"], ["if", "sub"]] {
+        let s = setup(&order, 0.0, 0.0, Duration::ZERO);
+        let mut sim = Simulator::new(&s.diagram, s.diagram.default_context()).unwrap();
+        let mut seen = vec![];
+        for k in 0..5 {
+            let lcm = s.lcm.clone();
+            let publish = move || lcm.publish("S", &stamped(k)).unwrap();
+            std::thread::spawn(publish).join().unwrap();
+            sim.advance_to(0.1 * (k + 1) as f64).unwrap();
+            seen.push(sim.context().eval(s.signal.lcm_message).unwrap().timestamp);
+        }
+        assert_eq!(seen, [0, 1, 2, 3, 4]);
+        assert_eq!(*sim.context().eval(s.signal.message_count).unwrap(), 5);
+    }
+}
+
 /// A system that answers what it hears, within the same simulated time.
 #[test]
 fn a_chain_of_systems_is_through_at_one_time() {
