@@ -5,10 +5,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tarragon_framework::prelude::*;
-use tarragon_lcm::types::{LcmtDrakeSignal, LcmtPoint};
+use tarragon_framework::primitives::Sine;
+use tarragon_lcm::types::{LcmtDrakeSignal, LcmtPoint, LcmtScope};
 use tarragon_lcm::{
-    Lcm, LcmLog, LcmLogPlaybackSystem, LcmMessage, LcmPublisherSystem, LcmSubscriberSystem,
-    LogReader, LogWriter, Subscriber,
+    Lcm, LcmLog, LcmLogPlaybackSystem, LcmMessage, LcmPublisherSystem, LcmScopeSystem,
+    LcmSubscriberSystem, LogReader, LogWriter, Subscriber,
 };
 use tempfile::TempDir;
 
@@ -265,6 +266,44 @@ fn what_one_simulation_writes_another_one_hears() {
         let point = LcmtPoint::decode(&data).unwrap();
         assert_eq!((point.x * 1e6).round() as i64, time);
     }
+}
+
+/// The log that Drake 1.51.1 wrote of `Sine(1, 1, 0)` and a scope at 0.1 s, by the URL `file://...?mode=w`; its
+/// timestamps are those of a clock on the wall.
+#[test]
+fn a_log_of_drake() {
+    let hex = include_str!("captures/drake_scope_log.hex").trim();
+    let byte = |i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap();
+    let bytes: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
+    let dir = tempfile::tempdir().unwrap();
+    let (theirs, ours) = (dir.path().join("theirs.lcm"), dir.path().join("ours.lcm"));
+    std::fs::write(&theirs, bytes).unwrap();
+
+    let log = LcmLog::open(&theirs).unwrap();
+    assert!(log.next_message_time().unwrap() > 1.7e9);
+    let log = log.with_first_message_at(0.0).unwrap();
+    let scopes = Subscriber::<LcmtScope>::new(log.lcm(), "SC").unwrap();
+    for k in 0..=10 {
+        assert!(log.dispatch_message_and_advance_log(1.0).unwrap());
+        let scope = scopes.message().unwrap();
+        assert_eq!(scope.utime, 100_000 * k);
+        assert_eq!(scope.value, [(0.1 * k as f64).sin()]);
+    }
+
+    // The same diagram writes the same channels and bytes, with the times of the simulation.
+    let lcm = Lcm::with_url(&url(&ours)).unwrap();
+    let mut b = DiagramBuilder::new();
+    let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+    LcmScopeSystem::add_to_builder(&mut b, &lcm, wave.y, "SC", 0.1).unwrap();
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.advance_to(1.0).unwrap();
+    lcm.flush().unwrap();
+    let events = |path| LogReader::open(path).unwrap().map(Result::unwrap);
+    let times = events(&ours).map(|e| e.timestamp);
+    assert!(times.eq((0..=10).map(|k| 100_000 * k)));
+    let content = |path| events(path).map(|e| (e.number, e.channel, e.data));
+    assert!(content(&ours).eq(content(&theirs)));
 }
 
 /// A simulation stops at an event that can not be read, and goes on behind it.

@@ -75,9 +75,14 @@ impl<T: Scalar> LeafSystem<T> for LcmInterfaceSystem {
     type Ports = ();
 
     fn declare(&self, d: &mut Declare<Self, T>) {
-        let state = d.abstract_state(Handled {
+        const NEVER: Handled = Handled {
             time: f64::NAN,
             times: 0,
+        };
+        let state = d.abstract_state(NEVER);
+        d.unrestricted_update_on(Trigger::Initialization, move |_, _, next| {
+            *next.xa_mut(state) = NEVER;
+            Ok(EventStatus::Succeeded)
         });
         let handled = d.timed_event(move |this, ctx| {
             let now = ctx.time().re();
