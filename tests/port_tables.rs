@@ -17,8 +17,9 @@ use tarragon::multibody::{MultibodyPlant, PositionSource};
 use tarragon::prelude::*;
 use tarragon::sensors::{
     BaseField, CameraInfo, ClippingRange, ColorRenderCamera, Depth32F, DepthImageToPointCloud,
-    DepthRange, DepthRenderCamera, RenderCameraCore, Rgba8U, RgbdSensorAsync,
-    RgbdSensorAsyncConfig, RgbdSensorDiscrete, RotaryEncoders,
+    DepthRange, DepthRenderCamera, ImageToLcmImageArrayT, LcmImageArrayToImages, LcmToPointCloud,
+    PointCloudToLcm, RenderCameraCore, Rgba8U, RgbdSensorAsync, RgbdSensorAsyncConfig,
+    RgbdSensorDiscrete, RotaryEncoders,
 };
 use tarragon::visualization::{
     ContactVisualizer, JointSliders, Meshcat, MeshcatParams, MeshcatPointCloudVisualizer,
@@ -237,6 +238,26 @@ fn sensors() {
         .declare_image_input_port::<Rgba8U>("mine", format.to_str().unwrap(), 1.0, 0.0)
         .unwrap();
     assert_eq!(declared(writer).input_ports, ["mine"]);
+
+    // So are those of the system that makes messages.
+    let mut messages = ImageToLcmImageArrayT::new(false);
+    check(
+        include_str!("../sensors/src/lcm_image/image_to_lcm.rs"),
+        &[declared(ImageToLcmImageArrayT::new(false))],
+    );
+    messages.declare_image_input_port::<Rgba8U>("mine").unwrap();
+    assert_eq!(declared(messages).input_ports, ["mine"]);
+    check(
+        include_str!("../sensors/src/lcm_image/lcm_to_image.rs"),
+        &[declared(LcmImageArrayToImages::new())],
+    );
+    check(
+        include_str!("../sensors/src/point_cloud/lcm.rs"),
+        &[
+            declared(PointCloudToLcm::new("frame")),
+            declared(LcmToPointCloud::new()),
+        ],
+    );
 }
 
 #[test]

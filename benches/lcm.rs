@@ -1,0 +1,191 @@
+//! Images and poses over LCM: next to `drake/i_lcm.py`.
+
+#![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
+#![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+use tarragon::lcm::types::{LcmtImageArray, LcmtViewerDraw};
+use tarragon::lcm::{Lcm, LcmMessage, LcmPublisherSystem, LcmSubscriberSystem};
+use tarragon::prelude::*;
+use tarragon::sensors::{Image, ImageRgba8U, ImageToLcmImageArrayT, LcmImageArrayToImages, Rgba8U};
+
+const SIZE: (usize, usize) = (640, 480);
+const PIXELS: usize = SIZE.0 * SIZE.1;
+
+/// A sky, a shaded ball and a floor of tiles, with noise of one bit in every colour; the script has the same.
+fn picture() -> ImageRgba8U {
+    let (width, height) = SIZE;
+    let mut image = ImageRgba8U::new(width, height);
+    for (y, row) in image.rows_mut().enumerate() {
+        for (x, pixel) in row.chunks_exact_mut(4).enumerate() {
+            let (dx, dy) = (x as i64 - 320, y as i64 - 240);
+            let square = dx * dx + dy * dy;
+            let (r, g, b) = if square < 150 * 150 {
+                let light = 220 - square / 150;
+                (light, light / 2, light / 3)
+            } else if y > 300 {
+                let tile = if (x / 40 + y / 40) % 2 == 0 { 180 } else { 120 };
+                let tile = tile - (y as i64 - 300) / 4;
+                (tile, tile, tile)
+            } else {
+                (y as i64 / 2, 60 + y as i64 / 3, 200 - x as i64 / 16)
+            };
+            for (k, (channel, value)) in pixel.iter_mut().zip([r, g, b]).enumerate() {
+                let noise = ((y * width + x) * 3 + k) as u32;
+                let noise = noise.wrapping_mul(2_654_435_761);
+                let noise = (noise ^ (noise >> 15)).wrapping_mul(2_246_822_519) >> 31;
+                *channel = (value + i64::from(noise)) as u8;
+            }
+            pixel[3] = 255;
+        }
+    }
+    image
+}
+
+/// What the messages of one round of measuring go through.
+fn buses() -> [(&'static str, Lcm); 2] {
+    let port = 20_000 + std::process::id() % 20_000;
+    let udpm = format!("udpm://239.255.76.67:{port}?ttl=0");
+    [
+        ("", Lcm::with_url("memq://").unwrap()),
+        (".udpm", Lcm::with_url(&udpm).unwrap()),
+    ]
+}
+
+/// Times `work` after `prepare`, which is not timed.
+fn measure(c: &mut Criterion, name: &str, mut prepare: impl FnMut(u64), mut work: impl FnMut(u64)) {
+    let mut k = 0;
+    c.bench_function(name, |bencher| {
+        bencher.iter_custom(|times| {
+            let mut total = Duration::ZERO;
+            for _ in 0..times {
+                k += 1;
+                prepare(k);
+                let start = Instant::now();
+                work(k);
+                total += start.elapsed();
+            }
+            total
+        });
+    });
+}
+
+/// A new image at the input port, then a forced publish.
+fn encode_publish(c: &mut Criterion) {
+    let image = picture();
+    for (bus, lcm) in buses() {
+        for (packed, do_compress) in [("", false), ("_zlib", true)] {
+            let mut images = ImageToLcmImageArrayT::new(do_compress);
+            let port = images.declare_image_input_port::<Rgba8U>("color").unwrap();
+            let mut b = DiagramBuilder::new();
+            let images = b.add_f64("images", images);
+            let publisher = LcmPublisherSystem::new("IMAGE", lcm.clone(), 1.0, 0.0).unwrap();
+            let publisher = b.add_f64("publisher", publisher);
+            b.connect(images.image_array_t, publisher.lcm_message);
+            let mut ctx = b.build().unwrap().default_context();
+            let input = images.image_port(port).unwrap();
+            ctx.fix(input, image.clone()).unwrap();
+            let bytes = ctx
+                .eval(images.image_array_t)
+                .unwrap()
+                .encode()
+                .unwrap()
+                .len();
+            eprintln!("image_rgba{packed}: {bytes} bytes");
+            // Somebody listens where that makes a difference.
+            let heard = bus
+                .is_empty()
+                .then(|| lcm.subscribe_bytes("IMAGE", |_| {}).unwrap());
+            let ctx = std::cell::RefCell::new(ctx);
+            let name = format!("I1.lcm_encode_publish.image_rgba{packed}{bus}/{PIXELS}");
+            let prepare = |_| {
+                lcm.handle_subscriptions(Duration::ZERO).unwrap();
+                ctx.borrow_mut().fix(input, image.clone()).unwrap();
+            };
+            let publish = |_| drop(ctx.borrow().force_publish().unwrap());
+            measure(c, &name, prepare, publish);
+            drop(heard);
+        }
+    }
+}
+
+/// A message is handled and gets into the context, then the colour image is asked for.
+fn decode(c: &mut Criterion) {
+    let image = picture();
+    for (packed, do_compress) in [("", false), ("_zlib", true)] {
+        let mut images = ImageToLcmImageArrayT::new(do_compress);
+        let port = images.declare_image_input_port::<Rgba8U>("color").unwrap();
+        let mut b = DiagramBuilder::new();
+        let images = b.add_f64("images", images);
+        let mut ctx = b.build().unwrap().default_context();
+        let input = images.image_port(port).unwrap();
+        ctx.fix(input, image.clone()).unwrap();
+        let bytes = ctx.eval(images.image_array_t).unwrap().encode().unwrap();
+        decode_image(c, &format!("image_rgba{packed}"), &bytes, &image);
+    }
+    // Drake's own bytes, where the script has left them.
+    let Some(path) = std::env::var_os("TARRAGON_BENCH_DRAKE_IMAGE") else {
+        eprintln!("SKIPPED: TARRAGON_BENCH_DRAKE_IMAGE does not name the script's message");
+        return;
+    };
+    let bytes = std::fs::read(path).unwrap();
+    decode_image(c, "image_rgba_zlib_of_drake", &bytes, &image);
+}
+
+fn decode_image(c: &mut Criterion, what: &str, bytes: &[u8], expected: &ImageRgba8U) {
+    let lcm = Lcm::with_url("memq://").unwrap();
+    let mut b = DiagramBuilder::new();
+    let subscriber = LcmSubscriberSystem::<LcmtImageArray>::new("IMAGE", &lcm).unwrap();
+    let subscriber = b.add_f64("subscriber", subscriber);
+    let images = b.add_f64("images", LcmImageArrayToImages::new());
+    b.connect(subscriber.lcm_message, images.image_array_t);
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.initialize().unwrap();
+    let prepare = |_| lcm.publish_bytes("IMAGE", bytes, None).unwrap();
+    let handle = |k: u64| {
+        lcm.handle_subscriptions(Duration::ZERO).unwrap();
+        sim.advance_to(k as f64 * 0.001).unwrap();
+        let image: &Image<Rgba8U> = sim.context().eval(images.color_image).unwrap();
+        assert_eq!(black_box(image).at(7, 7), expected.at(7, 7));
+    };
+    measure(
+        c,
+        &format!("I2.lcm_decode.{what}/{PIXELS}"),
+        prepare,
+        handle,
+    );
+}
+
+/// A message with the poses of a thousand links is handled and gets into the context.
+fn decode_draw(c: &mut Criterion) {
+    let n = 1000;
+    let message = LcmtViewerDraw {
+        timestamp: 1,
+        link_name: (0..n).map(|i| format!("source::frame_{i}")).collect(),
+        robot_num: vec![0; n],
+        position: (0..n).map(|i| [i as f32, 0.5, 0.25]).collect(),
+        quaternion: vec![[1.0, 0.0, 0.0, 0.0]; n],
+    };
+    let bytes = message.encode().unwrap();
+    let lcm = Lcm::with_url("memq://").unwrap();
+    let mut b = DiagramBuilder::new();
+    let subscriber = LcmSubscriberSystem::<LcmtViewerDraw>::new("DRAW", &lcm).unwrap();
+    let subscriber = b.add_f64("subscriber", subscriber);
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.initialize().unwrap();
+    let prepare = |_| lcm.publish_bytes("DRAW", &bytes, None).unwrap();
+    let handle = |k: u64| {
+        lcm.handle_subscriptions(Duration::ZERO).unwrap();
+        sim.advance_to(k as f64 * 0.001).unwrap();
+        let draw = sim.context().eval(subscriber.lcm_message).unwrap();
+        assert_eq!(black_box(draw).position.len(), n);
+    };
+    measure(c, &format!("I2.lcm_decode.draw/{n}"), prepare, handle);
+}
+
+criterion_group!(benches, encode_publish, decode, decode_draw);
+criterion_main!(benches);
