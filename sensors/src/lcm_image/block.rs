@@ -217,7 +217,7 @@ impl<'a> Bits<'a> {
     }
 
     /// Data that no code makes smaller.
-    fn stored(&mut self, data: &[u8], is_last: bool) {
+    pub(super) fn stored(&mut self, data: &[u8], is_last: bool) {
         let mut rest = data;
         loop {
             let (part, after) = rest.split_at(rest.len().min(MOST_STORED));

@@ -5,6 +5,7 @@
 //! pixels repeat as wholes.
 
 use super::block::{Bits, Counts, MOST_LENGTH, Step};
+use rayon::prelude::*;
 
 /// How far back a repetition may be.
 const WINDOW: usize = 1 << 15;
@@ -12,12 +13,14 @@ const WINDOW: usize = 1 << 15;
 const BLOCK: usize = 1 << 17;
 const SLOTS: usize = 1 << 12;
 
+/// How many parts an image is packed in at most, at the same time where there are threads. The same for any
+/// number of threads, so the bytes are.
+const MOST_PARTS: usize = 8;
+
 /// Packs; keeps its memory for the next time.
 #[derive(Debug, Default)]
 pub(super) struct Packer {
-    /// Where a pixel of a hash was seen last, plus one.
-    seen: Vec<[u32; SLOTS]>,
-    steps: Vec<Step>,
+    parts: Vec<Part>,
 }
 
 impl Packer {
@@ -29,30 +32,71 @@ impl Packer {
         row_bytes: usize,
         packed: &mut Vec<u8>,
     ) {
+        // Whole blocks, and whole pixels.
+        let part_bytes = data.len().div_ceil(MOST_PARTS).next_multiple_of(3 * BLOCK);
+        let count = data.len().div_ceil(part_bytes.max(1)).max(1);
+        self.parts.resize_with(count, Part::default);
+        let pack = |(i, part): (usize, &mut Part)| {
+            let range = i * part_bytes..data.len().min((i + 1) * part_bytes);
+            match pixel_bytes {
+                4 => part.pack::<4>(data, range, row_bytes),
+                3 => part.pack::<3>(data, range, row_bytes),
+                2 => part.pack::<2>(data, range, row_bytes),
+                _ => part.pack::<1>(data, range, row_bytes),
+            }
+        };
+        if count == 1 {
+            self.parts.iter_mut().enumerate().for_each(pack);
+        } else {
+            self.parts.par_iter_mut().enumerate().for_each(pack);
+        }
         packed.clear();
         // Deflate with the whole window; level 1 of four.
         packed.extend_from_slice(&[0x78, 0x01]);
+        for part in &self.parts {
+            packed.extend_from_slice(&part.packed);
+        }
+        packed.extend_from_slice(&simd_adler32::adler32(&data).to_be_bytes());
+    }
+}
+
+/// A part of the data, which begins and ends with whole bytes of the stream.
+#[derive(Debug, Default)]
+struct Part {
+    /// Where a pixel of a hash was seen last, plus one.
+    seen: Vec<[u32; SLOTS]>,
+    steps: Vec<Step>,
+    packed: Vec<u8>,
+}
+
+impl Part {
+    fn pack<const PIXEL: usize>(
+        &mut self,
+        data: &[u8],
+        range: std::ops::Range<usize>,
+        row_bytes: usize,
+    ) {
+        let mut packed = std::mem::take(&mut self.packed);
+        packed.clear();
         self.seen.clear();
         self.seen.push([0; SLOTS]);
-        let mut out = Bits::new(packed);
-        let mut start = 0;
+        let mut out = Bits::new(&mut packed);
+        let mut start = range.start;
         loop {
-            let end = data.len().min(start + BLOCK);
-            let block = start..end;
-            let counts = match pixel_bytes {
-                4 => self.find_steps::<4>(data, block, row_bytes),
-                3 => self.find_steps::<3>(data, block, row_bytes),
-                2 => self.find_steps::<2>(data, block, row_bytes),
-                _ => self.find_steps::<1>(data, block, row_bytes),
-            };
+            let end = range.end.min(start + BLOCK);
+            let counts = self.find_steps::<PIXEL>(data, start..end, row_bytes);
             out.block(&data[start..end], &self.steps, &counts, end == data.len());
             start = end;
-            if start == data.len() {
+            if start == range.end {
                 break;
             }
         }
+        if range.end < data.len() {
+            // A block of nothing, which ends with a byte.
+            out.stored(&[], false);
+        }
         out.finish();
-        packed.extend_from_slice(&simd_adler32::adler32(&data).to_be_bytes());
+        self.packed = packed;
     }
 
     /// What a block consists of.
@@ -63,7 +107,7 @@ impl Packer {
         row_bytes: usize,
     ) -> Counts {
         let mut counts = Counts::new();
-        let Self { seen, steps } = self;
+        let Self { seen, steps, .. } = self;
         let Some(seen) = seen.first_mut() else {
             return counts;
         };
