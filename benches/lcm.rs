@@ -14,8 +14,16 @@ use tarragon::sensors::{Image, ImageRgba8U, ImageToLcmImageArrayT, LcmImageArray
 const SIZE: (usize, usize) = (640, 480);
 const PIXELS: usize = SIZE.0 * SIZE.1;
 
-/// A sky, a shaded ball and a floor of tiles, with noise of one bit in every colour; the script has the same.
-fn picture() -> ImageRgba8U {
+/// Whether data are packed, and whether there is noise.
+const KINDS: [(&str, bool, bool); 3] = [
+    ("", false, true),
+    ("_zlib", true, true),
+    ("_zlib.smooth", true, false),
+];
+
+/// A sky, a shaded ball and a floor of tiles, with noise of one bit in every colour or without; the script has the
+/// same.
+fn picture(noisy: bool) -> ImageRgba8U {
     let (width, height) = SIZE;
     let mut image = ImageRgba8U::new(width, height);
     for (y, row) in image.rows_mut().enumerate() {
@@ -36,7 +44,7 @@ fn picture() -> ImageRgba8U {
                 let noise = ((y * width + x) * 3 + k) as u32;
                 let noise = noise.wrapping_mul(2_654_435_761);
                 let noise = (noise ^ (noise >> 15)).wrapping_mul(2_246_822_519) >> 31;
-                *channel = (value + i64::from(noise)) as u8;
+                *channel = (value + i64::from(noise) * i64::from(noisy)) as u8;
             }
             pixel[3] = 255;
         }
@@ -74,9 +82,9 @@ fn measure(c: &mut Criterion, name: &str, mut prepare: impl FnMut(u64), mut work
 
 /// A new image at the input port, then a forced publish.
 fn encode_publish(c: &mut Criterion) {
-    let image = picture();
     for (bus, lcm) in buses() {
-        for (packed, do_compress) in [("", false), ("_zlib", true)] {
+        for (packed, do_compress, noisy) in KINDS {
+            let image = picture(noisy);
             let mut images = ImageToLcmImageArrayT::new(do_compress);
             let port = images.declare_image_input_port::<Rgba8U>("color").unwrap();
             let mut b = DiagramBuilder::new();
@@ -113,8 +121,8 @@ fn encode_publish(c: &mut Criterion) {
 
 /// A message is handled and gets into the context, then the colour image is asked for.
 fn decode(c: &mut Criterion) {
-    let image = picture();
-    for (packed, do_compress) in [("", false), ("_zlib", true)] {
+    for (packed, do_compress, noisy) in KINDS {
+        let image = picture(noisy);
         let mut images = ImageToLcmImageArrayT::new(do_compress);
         let port = images.declare_image_input_port::<Rgba8U>("color").unwrap();
         let mut b = DiagramBuilder::new();
@@ -131,7 +139,7 @@ fn decode(c: &mut Criterion) {
         return;
     };
     let bytes = std::fs::read(path).unwrap();
-    decode_image(c, "image_rgba_zlib_of_drake", &bytes, &image);
+    decode_image(c, "image_rgba_zlib_of_drake", &bytes, &picture(true));
 }
 
 fn decode_image(c: &mut Criterion, what: &str, bytes: &[u8], expected: &ImageRgba8U) {

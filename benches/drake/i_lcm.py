@@ -16,7 +16,7 @@ W, H = 640, 480
 N = W * H
 
 
-def picture():
+def picture(noisy):
     """As `picture` of lcm.rs."""
     y, x = np.mgrid[0:H, 0:W].astype(np.int64)
     square = (x - 320) ** 2 + (y - 240) ** 2
@@ -29,7 +29,7 @@ def picture():
     noise = noise * np.uint32(2654435761)
     noise = ((noise ^ (noise >> np.uint32(15))) * np.uint32(2246822519)) >> np.uint32(31)
     image = ImageRgba8U(W, H)
-    image.mutable_data[:, :, :3] = (rgb + noise).astype(np.uint8)
+    image.mutable_data[:, :, :3] = (rgb + noise * noisy).astype(np.uint8)
     image.mutable_data[:, :, 3] = 255
     return image
 
@@ -45,11 +45,12 @@ def publishing(lcm, do_compress):
     return diagram, diagram.CreateDefaultContext()
 
 
-IMAGE = picture()
+KINDS = (("", False, True), ("_zlib", True, True), ("_zlib.smooth", True, False))
 packed_bytes = {}
 port = 40000 + os.getpid() % 20000
 for bus, url in (("", "memq://"), (".udpm", f"udpm://239.255.76.67:{port}?ttl=0")):
-    for packed, do_compress in (("", False), ("_zlib", True)):
+    for packed, do_compress, noisy in KINDS:
+        image = picture(noisy)
         lcm, heard = DrakeLcm(url), []
         if not bus:
             lcm.Subscribe("IMAGE", heard.append)
@@ -59,7 +60,7 @@ for bus, url in (("", "memq://"), (".udpm", f"udpm://239.255.76.67:{port}?ttl=0"
             heard.clear()
             if not bus:
                 lcm.HandleSubscriptions(0)
-            diagram.get_input_port(0).FixValue(context, Value(IMAGE))
+            diagram.get_input_port(0).FixValue(context, Value(image))
         samples = time_pairs(prepare, lambda: diagram.ForcedPublish(context), 60)
         if not bus:
             lcm.HandleSubscriptions(0)
@@ -75,7 +76,7 @@ def receiving(message_type, channel):
     return builder, lcm, subscriber
 
 
-for packed in ("", "_zlib"):
+for packed, _, noisy in KINDS:
     builder, lcm, subscriber = receiving(lcmt_image_array, "IMAGE")
     images = builder.AddSystem(LcmImageArrayToImages())
     builder.Connect(subscriber.get_output_port(0), images.get_input_port(0))
@@ -90,7 +91,7 @@ for packed in ("", "_zlib"):
         simulator.AdvanceTo(t[0], interruptible=False)
         return output.EvalAbstract(context) if hasattr(output, "EvalAbstract") else output.Eval(context)
     samples = time_pairs(lambda i: lcm.Publish("IMAGE", packed_bytes[packed]), handle, 60)
-    assert (output.Eval(context).data == IMAGE.data).all()
+    assert (output.Eval(context).data == picture(noisy).data).all()
     emit(f"I2.lcm_decode.image_rgba{packed}", N, "ms", samples, 1e-6)
 
 # A thousand spheres that move, shown by DrakeVisualizer; then the same message received.

@@ -9,8 +9,9 @@ use rayon::prelude::*;
 
 /// How far back a repetition may be.
 const WINDOW: usize = 1 << 15;
-/// Input of one block, which has codes of its own: what is alike is near.
-const BLOCK: usize = 1 << 17;
+/// Input of one block, which has codes of its own: what is alike is near. Whole pixels of any type.
+const BLOCK: usize = 3 << 16;
+/// More find more, and take longer.
 const SLOTS: usize = 1 << 12;
 
 /// How many parts an image is packed in at most, at the same time where there are threads. The same for any
@@ -32,8 +33,7 @@ impl Packer {
         row_bytes: usize,
         packed: &mut Vec<u8>,
     ) {
-        // Whole blocks, and whole pixels.
-        let part_bytes = data.len().div_ceil(MOST_PARTS).next_multiple_of(3 * BLOCK);
+        let part_bytes = data.len().div_ceil(MOST_PARTS).next_multiple_of(BLOCK);
         let count = data.len().div_ceil(part_bytes.max(1)).max(1);
         self.parts.resize_with(count, Part::default);
         let pack = |(i, part): (usize, &mut Part)| {
