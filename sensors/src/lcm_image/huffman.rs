@@ -94,16 +94,14 @@ fn depths(a: &mut [u32]) {
 
 /// The bits of every code, the first one lowest, with their number above: `bits | length << 16`.
 pub(super) fn codes<const N: usize>(lengths: &[u8; N]) -> [u32; N] {
-    let mut next = [0_u32; MOST_BITS + 2];
-    for length in lengths {
-        next[usize::from(*length) + 1] += u32::from(*length > 0);
+    let mut counts = [0; MOST_BITS + 1];
+    for length in lengths.iter().filter(|n| **n > 0) {
+        counts[usize::from(*length)] += 1;
     }
-    // The first code of each length.
-    let mut code = 0;
+    // The next code of each length.
+    let mut next = [0_u32; MOST_BITS + 1];
     for n in 1..=MOST_BITS {
-        code = (code + next[n]) << 1;
-        // The count of length n stands at n + 1 and is still needed.
-        next[n] = code;
+        next[n] = (next[n - 1] + counts[n - 1]) << 1;
     }
     let mut all = [0; N];
     for (code, length) in all.iter_mut().zip(lengths) {
