@@ -3,6 +3,7 @@
 use super::layout::{Place, places};
 use super::params::MeshcatVisualizerParams;
 use crate::error::Result;
+use crate::frame_poses::for_each_frame_pose;
 use crate::meshcat::{Meshcat, NodeHandle, Object, Scene};
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use std::collections::BTreeSet;
@@ -173,28 +174,24 @@ impl Shown {
     pub(super) fn compute_poses<T: Scalar>(&mut self, query: &QueryObject<T>) -> Result<()> {
         let Self { moving, poses, .. } = self;
         poses.clear();
-        let mut frames = query.frame_poses_in_world();
-        let mut frame = frames.next();
-        for m in moving {
-            // Geometries follow behind all frames, so the list may start again.
-            while frame.is_some_and(|(id, _)| id != m.frame) {
-                frame = frames.next();
-            }
-            let x_wf = match frame {
-                Some((_, x_wf)) => x_wf,
-                None => query.pose_in_world(m.frame)?,
-            };
-            let mut pose = real_pose(x_wf);
-            if let Some(relative) = &m.relative {
-                pose *= relative.x_fn;
-                if let Some((frame, x_fa)) = &relative.above {
-                    let x_wa = real_pose(query.pose_in_world(*frame)?) * x_fa;
-                    pose = x_wa.inverse() * pose;
+        // Geometries follow behind all frames, so the list may start again.
+        for_each_frame_pose(
+            query,
+            moving,
+            |m| m.frame,
+            |m, x_wf| {
+                let mut pose = real_pose(x_wf);
+                if let Some(relative) = &m.relative {
+                    pose *= relative.x_fn;
+                    if let Some((frame, x_fa)) = &relative.above {
+                        let x_wa = real_pose(query.pose_in_world(*frame)?) * x_fa;
+                        pose = x_wa.inverse() * pose;
+                    }
                 }
-            }
-            poses.push(pose);
-        }
-        Ok(())
+                poses.push(pose);
+                Ok(())
+            },
+        )
     }
 
     /// What moves, with its pose.
