@@ -4,12 +4,11 @@ use crate::error::{Error, Result};
 use crate::inbox::{Inbox, Matcher, Subscription};
 use crate::message::LcmMessage;
 use crate::statistics::{Count, Counters, LcmStatistics};
-use crate::transport::Transport;
+use crate::transport::datagram::check_channel;
+use crate::transport::url::LcmUrl;
+use crate::transport::{Play, Transport};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-
-/// Longest name of a channel (bytes), as in liblcm.
-const MOST_CHANNEL: usize = 63;
 
 /// How an [`Lcm`] is set up, as Drake's `DrakeLcmParams`.
 ///
@@ -89,10 +88,15 @@ impl Lcm {
     /// If the URL is wrong, or its socket or file can not be opened.
     pub fn new(params: LcmParams) -> Result<Self> {
         let url = match &*params.lcm_url {
-            "" => Transport::default_url(),
+            "" => LcmUrl::default_url(),
             url => url.into(),
         };
-        check_channel("channel suffix", &params.channel_suffix)?;
+        if !params.channel_suffix.is_empty() {
+            check_channel(&params.channel_suffix).map_err(|what| {
+                let suffix = &params.channel_suffix;
+                Error::invalid(format!("LCM: channel suffix '{suffix}': {what}"))
+            })?;
+        }
         let counters = Arc::<Counters>::default();
         let bus = Bus {
             transport: Transport::open(&url, &counters)?,
@@ -201,18 +205,14 @@ impl Lcm {
     }
     /// Calls `with` the name of a channel on the wire.
     fn with_channel<V>(&self, channel: &str, with: impl FnOnce(&str) -> Result<V>) -> Result<V> {
-        if channel.is_empty() {
-            return Err(Error::invalid(
-                "LCM: a channel is '', expected a name of 1 to 63 bytes",
-            ));
-        }
+        let wrong = |what| Error::invalid(format!("LCM: {what}"));
         let suffix = &self.bus.suffix;
-        if suffix.is_empty() {
-            check_channel("channel", channel)?;
+        if suffix.is_empty() || channel.is_empty() {
+            check_channel(channel).map_err(wrong)?;
             return with(channel);
         }
         let full = format!("{channel}{suffix}");
-        check_channel("channel", &full)?;
+        check_channel(&full).map_err(wrong)?;
         with(&full)
     }
 
@@ -222,7 +222,7 @@ impl Lcm {
     /// The subscription ends when what is returned is dropped; see [`Subscription::detach`].
     ///
     /// # Errors
-    /// If the name of the channel is wrong, the socket can not be set up to receive, or the bus writes a file.
+    /// If the name of the channel is wrong, or the socket can not be set up to receive.
     pub fn subscribe<M: LcmMessage>(
         &self,
         channel: &str,
@@ -286,13 +286,10 @@ impl Lcm {
         handler: impl FnMut(&str, &[u8]) + Send + 'static,
     ) -> Result<Subscription> {
         let Bus {
-            transport,
-            inbox,
-            url,
-            ..
+            transport, inbox, ..
         } = &*self.bus;
         let subscription = inbox.subscribe(matcher, Box::new(handler));
-        transport.start_receiving(url, inbox)?;
+        transport.start_receiving(inbox)?;
         Ok(subscription)
     }
 
@@ -303,17 +300,31 @@ impl Lcm {
     /// and subscribe; a handler that is being called, by another thread or because it handles messages itself,
     /// is not called a second time: its messages stay in the queue.
     ///
+    /// A log is played while this is called: all messages that are due are handled, or, as fast as possible, the next
+    /// one. At its end this returns 0 at once.
+    ///
     /// # Errors
-    /// If a log can not be read on.
+    /// If an event of a log can not be read; the next call goes on after it.
     pub fn handle_subscriptions(&self, timeout: Duration) -> Result<usize> {
         let Bus {
-            transport, inbox, ..
+            transport,
+            inbox,
+            counters,
+            ..
         } = &*self.bus;
         // Without a date where the timeout is endless.
         let until = Instant::now().checked_add(timeout);
+        let mut handled = 0;
         loop {
-            let due = transport.play(inbox)?;
-            let handled = inbox.handle();
+            let play = transport.play(inbox, counters)?;
+            handled += inbox.handle();
+            let due = match play {
+                Play::Delivered => continue,
+                Play::DeliveredAtOnce if handled == 0 => continue,
+                Play::DeliveredAtOnce | Play::Ended => return Ok(handled),
+                Play::Later(due) => Some(due),
+                Play::Live => None,
+            };
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             if handled > 0 || left == Some(Duration::ZERO) {
                 return Ok(handled);
@@ -325,24 +336,17 @@ impl Lcm {
             inbox.wait(wait);
         }
     }
+    /// Writes to the disk what a bus that writes a log has collected; it is written when the last clone of the bus
+    /// is dropped, too.
+    ///
+    /// # Errors
+    /// If it can not be written.
+    pub fn flush(&self) -> Result<()> {
+        self.bus.transport.flush()
+    }
 }
 
 fn now_in_microseconds() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_micros() as i64)
-}
-
-fn check_channel(what: &str, name: &str) -> Result<()> {
-    let length = name.len();
-    if length > MOST_CHANNEL {
-        return Err(Error::invalid(format!(
-            "LCM: the {what} '{name}' has {length} bytes, expected at most {MOST_CHANNEL}; choose a shorter name"
-        )));
-    }
-    if name.contains('\0') {
-        return Err(Error::invalid(format!(
-            "LCM: the {what} {name:?} holds a zero byte, which ends names"
-        )));
-    }
-    Ok(())
 }

@@ -148,15 +148,6 @@ impl Inbox {
         Subscription { inbox, id }
     }
 
-    /// Whether anybody wants messages of a channel.
-    pub(crate) fn wants(&self, channel: &str) -> bool {
-        let state = lock(&self.shared.state);
-        state
-            .queues
-            .iter()
-            .any(|q| q.matcher.matches(channel).is_some())
-    }
-
     /// Puts a message into the queues of those who want it. Never waits for a handler.
     pub(crate) fn deliver(&self, channel: &str, data: Vec<u8>) {
         let Shared {

@@ -71,6 +71,10 @@ impl Counters {
     pub(crate) fn add(&self, count: Count, more: u64) {
         self.of(count).fetch_add(more, Ordering::Relaxed);
     }
+    /// Takes back what was counted too early.
+    pub(crate) fn take_back(&self, count: Count, less: u64) {
+        self.of(count).fetch_sub(less, Ordering::Relaxed);
+    }
     /// Counts what should not have happened; the first of a kind is logged as a warning.
     pub(crate) fn trouble(&self, count: Count, more: u64, what: impl FnOnce() -> String) {
         if self.of(count).fetch_add(more, Ordering::Relaxed) == 0 {

@@ -1,51 +1,141 @@
-//! How messages travel: UDP multicast, log files, URLs that name them.
+//! How messages get from one process to another: URLs, datagrams, sockets, logs that are played back.
+
+pub(crate) mod datagram;
+mod numbering;
+pub(crate) mod playback;
+pub(crate) mod reassembly;
+pub(crate) mod udpm;
+pub(crate) mod url;
 
 use crate::error::{Error, Result};
 use crate::inbox::Inbox;
-use crate::statistics::Counters;
-use std::sync::Arc;
+use crate::log::LogWriter;
+use crate::statistics::{Count, Counters};
+use datagram::Datagrams;
+use playback::Playback;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use udpm::Udpm;
+use url::{FileMode, FileUrl, LcmUrl};
+
+/// The longest message that is taken from a network or a file (bytes): what somebody else claims must not
+/// decide how much memory is used.
+pub(crate) const MAX_MESSAGE: usize = 256 << 20;
 
 /// What carries the messages of a bus.
 #[derive(Debug)]
 pub(crate) enum Transport {
     Memory,
     Nobody,
+    Udpm(Udpm),
+    Player(Mutex<Playback>),
+    Recorder(Mutex<LogWriter>),
+}
+
+/// A log stays whole where its user panics.
+fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Transport {
-    pub(crate) fn default_url() -> String {
-        let url = std::env::var("LCM_DEFAULT_URL").unwrap_or_default();
-        if url.is_empty() {
-            "udpm://239.255.76.67:7667?ttl=0".into()
-        } else {
-            url
-        }
+    pub(crate) fn open(url: &str, counters: &Arc<Counters>) -> Result<Self> {
+        Ok(match LcmUrl::parse(url)? {
+            LcmUrl::Memq => Self::Memory,
+            LcmUrl::MemqNull => Self::Nobody,
+            LcmUrl::Udpm(udpm) => Self::Udpm(Udpm::open(&udpm, url, counters.clone())?),
+            LcmUrl::File(file) => Self::file(&file)?,
+        })
     }
-    pub(crate) fn open(url: &str, _counters: &Arc<Counters>) -> Result<Self> {
-        match url {
-            "memq://" => Ok(Self::Memory),
-            "memq://null" => Ok(Self::Nobody),
-            _ => Err(Error::invalid(format!("LCM URL '{url}': not yet"))),
-        }
+    fn file(url: &FileUrl) -> Result<Self> {
+        Ok(match url.mode {
+            FileMode::Read => Self::Player(Mutex::new(Playback::open(url)?)),
+            FileMode::Write => Self::Recorder(Mutex::new(LogWriter::create(&url.path)?)),
+            FileMode::Append => Self::Recorder(Mutex::new(LogWriter::append(&url.path)?)),
+        })
     }
+    /// Whether what is published is delivered by the caller.
     pub(crate) fn is_memory(&self) -> bool {
         matches!(self, Self::Memory)
     }
-    /// Whether the transport can carry a message at all.
-    pub(crate) fn check(&self, _url: &str, _channel: &str, _data: &[u8]) -> Result<()> {
-        Ok(())
+    /// Whether the transport can carry a message at all; its channel is a good one.
+    pub(crate) fn check(&self, url: &str, channel: &str, data: &[u8]) -> Result<()> {
+        let wrong = |what: String| Err(Error::invalid(format!("LCM URL '{url}': {what}")));
+        match self {
+            Self::Udpm(_) => Datagrams::new(0, channel, data).map(drop).or_else(wrong),
+            Self::Recorder(_) if data.len() > MAX_MESSAGE => wrong(format!(
+                "a message on '{channel}' has {} bytes, expected at most {MAX_MESSAGE}",
+                data.len()
+            )),
+            Self::Player(_) => wrong(format!(
+                "'{channel}' can not be published on, because the file is read; add '?mode=w' to write it, or \
+                 publish on another bus"
+            )),
+            Self::Memory | Self::Nobody | Self::Recorder(_) => Ok(()),
+        }
     }
-    /// Sends a message, with its time in µs.
-    pub(crate) fn publish(&self, _channel: &str, _data: &[u8], _time: i64) -> std::io::Result<()> {
-        Ok(())
+    /// Sends a message, with its time (µs).
+    pub(crate) fn publish(
+        &self,
+        channel: &str,
+        data: &[u8],
+        time: i64,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        match self {
+            Self::Udpm(udpm) => Ok(udpm.publish(channel, data)?),
+            Self::Recorder(log) => Ok(lock(log).write(time, channel, data)?),
+            Self::Memory | Self::Nobody | Self::Player(_) => Ok(()),
+        }
     }
     /// Lets messages come in from now on.
-    pub(crate) fn start_receiving(&self, _url: &str, _inbox: &Inbox) -> Result<()> {
-        Ok(())
+    pub(crate) fn start_receiving(&self, inbox: &Inbox) -> Result<()> {
+        let Self::Udpm(udpm) = self else {
+            return Ok(());
+        };
+        let inbox = inbox.clone();
+        udpm.start_receiving(move |channel, data| inbox.deliver(channel, data))
     }
-    /// Delivers what is due of a log, and says how long it is until the next message.
-    pub(crate) fn play(&self, _inbox: &Inbox) -> Result<Option<Duration>> {
-        Ok(None)
+    /// Delivers the next event of a log, if it is due.
+    pub(crate) fn play(&self, inbox: &Inbox, counters: &Counters) -> Result<Play> {
+        let Self::Player(player) = self else {
+            return Ok(Play::Live);
+        };
+        let mut player = lock(player);
+        match player.next_due()? {
+            None => return Ok(Play::Ended),
+            Some(Duration::ZERO) => {}
+            Some(later) => return Ok(Play::Later(later)),
+        }
+        if let Some(event) = player.take()? {
+            counters.add(Count::Received, 1);
+            inbox.deliver(&event.channel, event.data);
+        }
+        Ok(match player.is_paced() {
+            true => Play::Delivered,
+            false => Play::DeliveredAtOnce,
+        })
+    }
+    /// Writes what is kept back.
+    pub(crate) fn flush(&self) -> Result<()> {
+        match self {
+            Self::Recorder(log) => lock(log).flush(),
+            _ => Ok(()),
+        }
     }
 }
+
+/// What a log has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Play {
+    /// Nothing: this is no log.
+    Live,
+    /// The next event was due.
+    Delivered,
+    /// All events are due, always.
+    DeliveredAtOnce,
+    /// It is so long until the next event.
+    Later(Duration),
+    Ended,
+}
+
+#[cfg(test)]
+mod capture;

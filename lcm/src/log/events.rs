@@ -1,0 +1,258 @@
+//! Events in a stream of bytes that may have anything between them.
+
+use super::{HEADER, Header, LogEvent, MAX_CHANNEL, MAX_MESSAGE, SYNC};
+use std::io::{self, BufRead, ErrorKind, Read, Seek, SeekFrom};
+
+/// Reads events from where it is.
+#[derive(Debug)]
+pub(super) struct Events<R> {
+    stream: R,
+    /// Bytes before the current position.
+    position: u64,
+    /// Bytes of the stream when it was opened: more may be written meanwhile.
+    len: u64,
+    pub(super) skipped: u64,
+    /// Where an event starts that goes beyond the end, once that was reached.
+    pub(super) cut: Option<u64>,
+}
+
+/// What is wrong with one event, or with the stream.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The event can not be taken; the next one may.
+    Event(String),
+    Io(io::Error),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// What is at a position.
+enum Found {
+    Event(Header),
+    /// The start of an event that goes beyond the end.
+    Cut,
+    Garbage,
+}
+
+impl<R: BufRead + Seek> Events<R> {
+    pub(super) fn new(mut stream: R) -> io::Result<Self> {
+        let len = stream.seek(SeekFrom::End(0))?;
+        stream.seek(SeekFrom::Start(0))?;
+        Ok(Self {
+            stream,
+            position: 0,
+            len,
+            skipped: 0,
+            cut: None,
+        })
+    }
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+    pub(super) fn len(&self) -> u64 {
+        self.len
+    }
+    /// The header of the next event, which is not passed: the position is its start. None at the end.
+    pub(super) fn peek(&mut self) -> io::Result<Option<Header>> {
+        self.peek_before(self.len, false)
+    }
+    /// Passes the event that was peeked.
+    pub(super) fn pass(&mut self, header: &Header) -> io::Result<()> {
+        self.advance_to(self.position + header.event_len())
+    }
+    /// The next event; None at the end.
+    pub(super) fn next(&mut self) -> Result<Option<LogEvent>, Trouble> {
+        let Some(header) = self.peek()? else {
+            return Ok(None);
+        };
+        let start = self.position;
+        if header.data > MAX_MESSAGE {
+            self.pass(&header)?;
+            return Err(Trouble::Event(format!(
+                "the event at byte {start} has {} bytes, expected at most {MAX_MESSAGE}; it is left out",
+                header.data
+            )));
+        }
+        self.advance_to(start + HEADER as u64)?;
+        let mut channel = [0; MAX_CHANNEL];
+        let channel = &mut channel[..header.channel];
+        self.stream.read_exact(channel)?;
+        let mut data = vec![0; header.data];
+        self.stream.read_exact(&mut data)?;
+        self.position = start + header.event_len();
+        let Ok(channel) = std::str::from_utf8(channel) else {
+            return Err(Trouble::Event(format!(
+                "the channel of the event at byte {start} is not UTF-8; it is left out"
+            )));
+        };
+        Ok(Some(LogEvent {
+            number: header.number,
+            timestamp: header.timestamp,
+            channel: channel.into(),
+            data,
+        }))
+    }
+    /// Goes to the first event that starts at `from` or later and before `end`, and is followed by another
+    /// one or by the end of the stream: in the middle of a log, a few bytes of data may look like an event.
+    pub(super) fn find(&mut self, from: u64, end: u64) -> io::Result<Option<Header>> {
+        self.advance_to(from)?;
+        let told = (self.skipped, self.cut);
+        let found = self.peek_before(end, true);
+        (self.skipped, self.cut) = told;
+        found
+    }
+    pub(super) fn advance_to(&mut self, position: u64) -> io::Result<()> {
+        let far = || {
+            io::Error::new(
+                ErrorKind::InvalidData,
+                "a position beyond what files can have",
+            )
+        };
+        match i64::try_from(position.abs_diff(self.position)) {
+            Ok(ahead) if position >= self.position => self.stream.seek_relative(ahead)?,
+            Ok(back) => self.stream.seek_relative(-back)?,
+            Err(_) => return Err(far()),
+        }
+        self.position = position;
+        Ok(())
+    }
+    fn peek_before(&mut self, end: u64, strict: bool) -> io::Result<Option<Header>> {
+        let start = self.position;
+        // Where the first event is that could be one if the stream went on.
+        let mut cut = None;
+        // Following every claim of where the next event is takes too long in a file that is made for it.
+        let mut doubts = 1000;
+        while self.position < end {
+            match self.look(strict && doubts > 0)? {
+                Found::Event(header) => {
+                    self.skipped += self.position - start;
+                    return Ok(Some(header));
+                }
+                Found::Cut => cut = cut.or(Some(self.position)),
+                Found::Garbage => doubts -= doubts.min(1),
+            }
+            self.skip_to_sync(end)?;
+        }
+        // Bytes after an event that was cut are its own.
+        let garbage_end = cut.unwrap_or(self.len).max(start);
+        self.skipped += garbage_end - start;
+        self.cut = self.cut.or(cut);
+        Ok(None)
+    }
+    /// What is at the position, which stays.
+    fn look(&mut self, strict: bool) -> io::Result<Found> {
+        let mut bytes = [0; HEADER];
+        let rest = self.len - self.position;
+        let whole = rest.min(HEADER as u64) as usize;
+        let read = self.fill(&mut bytes[..whole])?;
+        let start = self.position;
+        if read < HEADER {
+            let sync = SYNC.to_be_bytes();
+            let head = &bytes[..read.min(4)];
+            return Ok(match read > 0 && sync.starts_with(head) {
+                true => Found::Cut,
+                false => Found::Garbage,
+            });
+        }
+        let Some(header) = Header::from_bytes(&bytes) else {
+            return Ok(Found::Garbage);
+        };
+        if header.event_len() > rest {
+            return Ok(Found::Cut);
+        }
+        let next = start + header.event_len();
+        if !strict || next == self.len {
+            return Ok(Found::Event(header));
+        }
+        self.advance_to(next)?;
+        let mut sync = [0; 4];
+        let read = self.fill(&mut sync)?;
+        self.advance_to(start)?;
+        // At the end, the next one may be cut.
+        let good = SYNC.to_be_bytes().starts_with(&sync[..read]);
+        Ok(match good {
+            true => Found::Event(header),
+            false => Found::Garbage,
+        })
+    }
+    /// Reads as much as there is, and goes back.
+    fn fill(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let mut read = 0;
+        while read < bytes.len() {
+            match self.stream.read(&mut bytes[read..]) {
+                Ok(0) => break,
+                Ok(more) => read += more,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.stream.seek_relative(-(read as i64))?;
+        Ok(read)
+    }
+    /// Goes to the next place, at least a byte ahead, where the sync word is, or its start at the end of the
+    /// stream; not much further than `end`.
+    fn skip_to_sync(&mut self, end: u64) -> io::Result<()> {
+        let sync = SYNC.to_be_bytes();
+        self.stream.seek_relative(1)?;
+        self.position += 1;
+        while self.position < end {
+            let buffered = self.stream.fill_buf()?;
+            if buffered.is_empty() {
+                self.position = self.position.max(self.len);
+                return Ok(());
+            }
+            let candidate = buffered.iter().position(|byte| *byte == sync[0]);
+            let step = candidate.unwrap_or(buffered.len());
+            self.stream.consume(step);
+            self.position += step as u64;
+            if candidate.is_some() {
+                let mut bytes = [0; 4];
+                let read = self.fill(&mut bytes)?;
+                if sync.starts_with(&bytes[..read]) {
+                    return Ok(());
+                }
+                self.stream.consume(1);
+                self.position += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads any bytes as a log, in every way there is.
+pub(crate) fn fuzz(bytes: &[u8]) {
+    let events = || Events::new(io::BufReader::with_capacity(16, io::Cursor::new(bytes)));
+    let Ok(mut log) = events() else {
+        return;
+    };
+    let (mut read, mut left_out) = (0_u64, false);
+    let mut timestamps = Vec::new();
+    loop {
+        match log.next() {
+            Ok(None) => break,
+            Ok(Some(event)) => {
+                read += (HEADER + event.channel.len() + event.data.len()) as u64;
+                timestamps.push(event.timestamp);
+            }
+            Err(Trouble::Event(_)) => left_out = true,
+            Err(Trouble::Io(error)) => panic!("memory does not fail: {error}"),
+        }
+    }
+    let told = read + log.skipped;
+    assert!(told <= log.len, "{told} of {} bytes", log.len);
+    assert!(left_out || log.cut.is_some() || told == log.len);
+    let target = timestamps.get(timestamps.len() / 2).copied().unwrap_or(0);
+    let Ok(mut log) = events() else {
+        return;
+    };
+    if let Err(error) = super::reader::seek(&mut log, target) {
+        panic!("memory does not fail: {error}");
+    }
+    if let Ok(Some(header)) = log.peek() {
+        assert!(header.timestamp >= target);
+    }
+}

@@ -1,0 +1,113 @@
+//! Log files: what came over a bus, with the time at which it came.
+//!
+//! A log is a sequence of events, all numbers big-endian: `u32 0xEDA1DA01, i64 number, i64 timestamp (µs), i32
+//! length of the channel, i32 length of the data, channel, data`. Source: "LCM log file format",
+//! <https://lcm-proj.github.io/lcm/content/log-file-format.html>.
+
+mod events;
+mod reader;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use events::fuzz;
+pub use reader::LogReader;
+pub use writer::LogWriter;
+
+use crate::error::{Error, Result};
+use crate::transport::MAX_MESSAGE;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// What every event starts with.
+const SYNC: u32 = 0xEDA1_DA01;
+/// Bytes of an event before its channel.
+const HEADER: usize = 28;
+/// The longest channel that is read, as by liblcm (bytes).
+const MAX_CHANNEL: usize = 999;
+
+/// A message in a log.
+///
+/// ```
+/// use tarragon_lcm::LogEvent;
+/// let event = LogEvent { number: 0, timestamp: 1_500_000, channel: "POSE".into(), data: vec![1, 2] };
+/// assert_eq!(event.timestamp as f64 * 1e-6, 1.5);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogEvent {
+    /// Events are numbered from 0.
+    pub number: i64,
+    /// When the message came (µs), since 1970 if a clock on the wall was asked.
+    pub timestamp: i64,
+    /// The channel that it came on.
+    pub channel: String,
+    /// Its bytes.
+    pub data: Vec<u8>,
+}
+
+/// An event without what it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Header {
+    number: i64,
+    timestamp: i64,
+    /// At most `MAX_CHANNEL`.
+    channel: usize,
+    /// At most `i32::MAX`.
+    data: usize,
+}
+
+impl Header {
+    /// Bytes of the whole event.
+    fn event_len(&self) -> u64 {
+        (HEADER + self.channel + self.data) as u64
+    }
+    fn to_bytes(self) -> [u8; HEADER] {
+        let mut bytes = [0; HEADER];
+        bytes[..4].copy_from_slice(&SYNC.to_be_bytes());
+        bytes[4..12].copy_from_slice(&self.number.to_be_bytes());
+        bytes[12..20].copy_from_slice(&self.timestamp.to_be_bytes());
+        // Both are at most `i32::MAX`.
+        bytes[20..24].copy_from_slice(&(self.channel as i32).to_be_bytes());
+        bytes[24..].copy_from_slice(&(self.data as i32).to_be_bytes());
+        bytes
+    }
+    /// None if this is no header of an event.
+    fn from_bytes(bytes: &[u8; HEADER]) -> Option<Self> {
+        let (sync, rest) = bytes.split_first_chunk()?;
+        let (number, rest) = rest.split_first_chunk()?;
+        let (timestamp, rest) = rest.split_first_chunk()?;
+        let (channel, rest) = rest.split_first_chunk()?;
+        let data = rest.first_chunk()?;
+        let channel = usize::try_from(i32::from_be_bytes(*channel)).ok()?;
+        let good = u32::from_be_bytes(*sync) == SYNC && (1..=MAX_CHANNEL).contains(&channel);
+        good.then_some(Self {
+            number: i64::from_be_bytes(*number),
+            timestamp: i64::from_be_bytes(*timestamp),
+            channel,
+            data: usize::try_from(i32::from_be_bytes(*data)).ok()?,
+        })
+    }
+}
+
+/// Opens a regular file: pipes and devices would block, or never end.
+fn open_regular(path: &Path, options: &OpenOptions) -> Result<File> {
+    let irregular = || {
+        let what = "it is no regular file, expected a log file (pipes and devices can not be one)";
+        Error::io(path, io::Error::new(io::ErrorKind::InvalidInput, what))
+    };
+    // Before it is opened, because opening a pipe waits for its other end.
+    match path.metadata() {
+        Ok(metadata) if !metadata.is_file() => return Err(irregular()),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(Error::io(path, error)),
+    }
+    let file = options.open(path).map_err(|error| Error::io(path, error))?;
+    let metadata = file.metadata().map_err(|error| Error::io(path, error))?;
+    match metadata.is_file() {
+        true => Ok(file),
+        false => Err(irregular()),
+    }
+}

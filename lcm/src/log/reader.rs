@@ -1,0 +1,145 @@
+//! Reading logs.
+
+use super::events::{Events, Trouble};
+use super::{LogEvent, open_regular};
+use crate::error::{Error, Result};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Seek};
+use std::path::{Path, PathBuf};
+
+/// Below this many bytes, events are passed one by one.
+const WALK: u64 = 1 << 16;
+
+/// The events of a log file, in the order in which they are there.
+///
+/// What is no event is skipped and counted. An event that can not be taken (it claims more than 256 MiB, or
+/// its channel is not UTF-8) is an error; reading goes on after it.
+///
+/// ```
+/// use tarragon_lcm::{LogReader, LogWriter};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("robot.lcm");
+/// let mut log = LogWriter::create(&path)?;
+/// for k in 0..5 {
+///     log.write(1000 * k, "POSE", &[k as u8])?;
+/// }
+/// log.flush()?;
+///
+/// let mut log = LogReader::open(&path)?;
+/// log.seek_to_timestamp(2500)?;
+/// let event = log.next().expect("there are two more")?;
+/// assert_eq!((event.number, event.timestamp, event.channel.as_str()), (3, 3000, "POSE"));
+/// assert_eq!(log.count(), 1);
+/// # Ok::<(), tarragon_lcm::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct LogReader {
+    path: PathBuf,
+    events: Events<BufReader<File>>,
+    ended: bool,
+}
+
+impl LogReader {
+    /// Opens a log. What is written to it later is not read.
+    ///
+    /// # Errors
+    /// If the file can not be read, is no regular file, or has something in it and no event.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let file = open_regular(path, OpenOptions::new().read(true))?;
+        let first = |file| {
+            let mut events = Events::new(BufReader::with_capacity(1 << 16, file))?;
+            let none = events.peek()?.is_none();
+            Ok((events, none))
+        };
+        let (events, none) = first(file).map_err(|error| Error::io(path, error))?;
+        if none && events.len() > 0 && events.cut != Some(0) {
+            return Err(Error::invalid(format!(
+                "{}: no event is found in {} bytes, expected an LCM log",
+                path.display(),
+                events.len()
+            )));
+        }
+        Ok(Self {
+            path: path.into(),
+            events,
+            ended: false,
+        })
+    }
+    /// Goes to the first event at a time (µs) or later, forwards or backwards, in a few reads however long
+    /// the log is; to the end if all are earlier.
+    ///
+    /// Timestamps must not decrease along the log, as they do not unless the clock was set; messages that hold
+    /// whole logs may mislead it.
+    ///
+    /// # Errors
+    /// If the file can not be read.
+    pub fn seek_to_timestamp(&mut self, timestamp: i64) -> Result<()> {
+        self.ended = false;
+        seek(&mut self.events, timestamp).map_err(|error| {
+            self.ended = true;
+            Error::io(&self.path, error)
+        })
+    }
+    /// Bytes that were skipped until now because they are no events.
+    pub fn skipped_bytes(&self) -> u64 {
+        self.events.skipped
+    }
+    /// Whether the end was reached and the last event is not all there, as when a program that wrote it was
+    /// killed. That event is not returned.
+    pub fn is_truncated(&self) -> bool {
+        self.events.cut.is_some()
+    }
+}
+
+impl Iterator for LogReader {
+    type Item = Result<LogEvent>;
+
+    fn next(&mut self) -> Option<Result<LogEvent>> {
+        if self.ended {
+            return None;
+        }
+        match self.events.next() {
+            Ok(Some(event)) => Some(Ok(event)),
+            Ok(None) => {
+                self.ended = true;
+                None
+            }
+            Err(Trouble::Event(what)) => Some(Err(Error::invalid(format!(
+                "{}: {what}",
+                self.path.display()
+            )))),
+            Err(Trouble::Io(error)) => {
+                self.ended = true;
+                Some(Err(Error::io(&self.path, error)))
+            }
+        }
+    }
+}
+
+impl std::iter::FusedIterator for LogReader {}
+
+/// Goes to the first event that is not before `timestamp`.
+pub(super) fn seek<R: BufRead + Seek>(events: &mut Events<R>, timestamp: i64) -> io::Result<()> {
+    let skipped = events.skipped;
+    // Events that start before `low` are too early; the first one that starts at `high` or later is not.
+    let (mut low, mut high) = (0, events.len());
+    while high.saturating_sub(low) > WALK {
+        let middle = low + (high - low) / 2;
+        match events.find(middle, high)? {
+            Some(header) if header.timestamp < timestamp => {
+                low = events.position() + header.event_len();
+            }
+            Some(_) | None => high = middle,
+        }
+    }
+    events.advance_to(low)?;
+    while let Some(header) = events.peek()? {
+        if header.timestamp >= timestamp {
+            break;
+        }
+        events.pass(&header)?;
+    }
+    events.skipped = skipped;
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! Writing logs.
+
+use super::events::Events;
+use super::{HEADER, Header, MAX_CHANNEL, MAX_MESSAGE, SYNC, open_regular};
+use crate::error::{Error, Result};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes of events that are collected before they are written.
+const BUFFER: usize = 1 << 16;
+
+/// Writes messages to a log file.
+///
+/// Events are collected and written some 64 KiB at a time, by [`LogWriter::flush`] and when the writer is
+/// dropped. The file always consists of whole events, also after an error: what of an event could not be
+/// written is taken back.
+///
+/// ```
+/// use tarragon_lcm::{LogReader, LogWriter};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("robot.lcm");
+/// LogWriter::create(&path)?.write(0, "POSE", b"here")?;
+/// LogWriter::append(&path)?.write(500_000, "POSE", b"there")?;
+/// let events: Vec<_> = LogReader::open(&path)?.collect::<tarragon_lcm::Result<_>>()?;
+/// assert_eq!((events[1].number, events[1].data.as_slice()), (1, b"there".as_slice()));
+/// # Ok::<(), tarragon_lcm::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct LogWriter {
+    path: PathBuf,
+    file: File,
+    /// Bytes of the file, all of them whole events.
+    end: u64,
+    /// Whole events that come next.
+    buffer: Vec<u8>,
+    number: i64,
+}
+
+impl LogWriter {
+    /// Starts a log, in place of what the file had.
+    ///
+    /// # Errors
+    /// If the file can not be written or is no regular file.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let options = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .to_owned();
+        Ok(Self {
+            path: path.into(),
+            file: open_regular(path, &options)?,
+            end: 0,
+            buffer: Vec::new(),
+            number: 0,
+        })
+    }
+    /// Goes on with a log, or starts it where there is no file. Numbers go on from the last event. An event
+    /// at the end that is not all there is removed, with a warning: readers would take what follows for
+    /// its data.
+    ///
+    /// # Errors
+    /// If the file can not be read and written, is no regular file, or ends with something else than an event.
+    pub fn append(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let options = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .to_owned();
+        let file = open_regular(path, &options)?;
+        let io = |error| Error::io(path, error);
+        let tail = Tail::of(&file).map_err(io)?;
+        // A few bytes of the sync word alone do not make a log of a file.
+        let is_log = tail.end > 0 || tail.cut && tail.len >= SYNC.to_be_bytes().len() as u64;
+        if tail.len > tail.end {
+            if !(tail.cut && is_log) {
+                return Err(Error::invalid(format!(
+                    "{}: what follows byte {} is no event, expected an LCM log to append to, or no such file",
+                    path.display(),
+                    tail.end
+                )));
+            }
+            tracing::warn!(
+                "{}: the last event is not all there; {} bytes are removed",
+                path.display(),
+                tail.len - tail.end
+            );
+            file.set_len(tail.end).map_err(io)?;
+        }
+        (&file).seek(SeekFrom::Start(tail.end)).map_err(io)?;
+        Ok(Self {
+            path: path.into(),
+            file,
+            end: tail.end,
+            buffer: Vec::new(),
+            number: tail.number,
+        })
+    }
+    /// Adds a message that came at a time (µs).
+    ///
+    /// # Errors
+    /// If the channel is empty or longer than 999 bytes, if there are more than 256 MiB of data, or if events
+    /// can not be written, as on a full disk. The event is not in the log then; those before it stay,
+    /// and those that are not written yet are tried again.
+    pub fn write(&mut self, timestamp: i64, channel: &str, data: &[u8]) -> Result<()> {
+        self.check(channel, data)?;
+        let header = Header {
+            number: self.number,
+            timestamp,
+            channel: channel.len(),
+            data: data.len(),
+        };
+        let len = HEADER + channel.len() + data.len();
+        if self.buffer.len() + len > BUFFER {
+            self.flush()?;
+        }
+        let start = self.buffer.len();
+        self.buffer.extend(header.to_bytes());
+        self.buffer.extend(channel.as_bytes());
+        if len <= BUFFER {
+            self.buffer.extend(data);
+        } else {
+            // The buffer was flushed: it has this event's header only, and large data is not copied.
+            let written = self.write_through(data);
+            self.buffer.truncate(start);
+            written?;
+        }
+        self.number = self.number.wrapping_add(1);
+        Ok(())
+    }
+    /// Writes what is collected.
+    ///
+    /// # Errors
+    /// If it can not be written. It is kept, and tried again by the next call.
+    pub fn flush(&mut self) -> Result<()> {
+        if !self.buffer.is_empty() {
+            self.write_through(&[])?;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+    fn check(&self, channel: &str, data: &[u8]) -> Result<()> {
+        let wrong = |what: String| Err(Error::invalid(format!("{}: {what}", self.path.display())));
+        if channel.is_empty() || channel.len() > MAX_CHANNEL {
+            return wrong(format!(
+                "the channel '{channel}' has {} bytes, expected 1 to {MAX_CHANNEL}",
+                channel.len()
+            ));
+        }
+        if data.len() > MAX_MESSAGE {
+            return wrong(format!(
+                "the message on channel '{channel}' has {} bytes, expected at most {MAX_MESSAGE}",
+                data.len()
+            ));
+        }
+        Ok(())
+    }
+    /// Writes the buffer and what follows it, or nothing.
+    fn write_through(&mut self, rest: &[u8]) -> Result<()> {
+        let mut write = || {
+            self.file.write_all(&self.buffer)?;
+            self.file.write_all(rest)
+        };
+        match write() {
+            Ok(()) => {
+                self.end += (self.buffer.len() + rest.len()) as u64;
+                Ok(())
+            }
+            Err(error) => {
+                // If this fails as well, the error is the same: the file can not be written.
+                let _ = self.file.set_len(self.end);
+                let _ = self.file.seek(SeekFrom::Start(self.end));
+                Err(Error::io(&self.path, error))
+            }
+        }
+    }
+}
+
+impl Drop for LogWriter {
+    fn drop(&mut self) {
+        if let Err(error) = self.flush() {
+            tracing::warn!("the end of a log is lost: {error}");
+        }
+    }
+}
+
+/// How a log ends.
+struct Tail {
+    len: u64,
+    /// Where the last whole event ends.
+    end: u64,
+    /// Whether a part of an event follows it at once.
+    cut: bool,
+    /// What the next event's number is.
+    number: i64,
+}
+
+impl Tail {
+    /// Walks along the headers: no look from the end is safe from data that looks like events.
+    fn of(file: &File) -> io::Result<Self> {
+        let mut events = Events::new(BufReader::with_capacity(BUFFER, file))?;
+        let (mut end, mut number) = (0, 0);
+        while let Some(header) = events.peek()? {
+            events.pass(&header)?;
+            end = events.position();
+            number = header.number.wrapping_add(1);
+        }
+        Ok(Self {
+            len: events.len(),
+            end,
+            cut: events.cut == Some(end),
+            number,
+        })
+    }
+}

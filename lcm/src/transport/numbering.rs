@@ -1,0 +1,121 @@
+//! The numbers that one sender gives to its messages, and what they tell about those that did not arrive.
+
+/// How many numbers before the newest are remembered. Networks do not reorder further than a few.
+const WINDOW: u32 = 128;
+
+/// The numbers of one sender that have been seen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbering {
+    newest: u32,
+    /// Bit k: the number `newest - k` was seen. Numbers before the first one count as seen.
+    seen: u128,
+}
+
+/// What a number is among those of its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// Newer than all before; so many between were left out.
+    Newer { skipped: u32 },
+    /// The same as the newest.
+    Newest,
+    /// Older than the newest, and missed until now.
+    Late,
+    /// Older than the newest, and seen before.
+    Again,
+    /// The sender counts from the start again.
+    Restart,
+}
+
+impl Numbering {
+    /// The first number that is heard of a sender: what came before was sent to nobody.
+    pub(super) fn start(number: u32) -> Self {
+        Self {
+            newest: number,
+            seen: u128::MAX,
+        }
+    }
+    /// Notes a number. Numbers wrap around. `after_silence`: nothing was heard for so long that the
+    /// network does not hold older datagrams any more.
+    ///
+    /// An old number means a restart if it is too old to be late, if it comes after silence, or if it is a
+    /// zero that was seen long enough ago: every sender starts there.
+    pub(super) fn note(&mut self, number: u32, after_silence: bool) -> Arrival {
+        let ahead = number.wrapping_sub(self.newest);
+        if ahead == 0 {
+            return Arrival::Newest;
+        }
+        if ahead <= i32::MAX as u32 {
+            self.seen = self.seen.checked_shl(ahead).unwrap_or(0) | 1;
+            self.newest = number;
+            return Arrival::Newer { skipped: ahead - 1 };
+        }
+        let age = self.newest.wrapping_sub(number);
+        let bit = 1_u128.checked_shl(age).unwrap_or(0);
+        let again = self.seen & bit != 0;
+        if age >= WINDOW || after_silence || (again && number == 0) {
+            *self = Self::start(number);
+            return Arrival::Restart;
+        }
+        self.seen |= bit;
+        if again { Arrival::Again } else { Arrival::Late }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn notes<const N: usize>(first: u32, then: [u32; N]) -> [Arrival; N] {
+        let mut numbering = Numbering::start(first);
+        then.map(|number| numbering.note(number, false))
+    }
+    fn newer(skipped: u32) -> Arrival {
+        Arrival::Newer { skipped }
+    }
+
+    #[test]
+    fn gaps_are_seen_and_filled_once() {
+        use Arrival::{Again, Late, Newest};
+        assert_eq!(
+            notes(5, [6, 9, 8, 8, 7, 9, 10, 3]),
+            [
+                newer(0),
+                newer(2),
+                Late,
+                Again,
+                Late,
+                Newest,
+                newer(0),
+                Again
+            ]
+        );
+    }
+
+    #[test]
+    fn numbers_wrap_around() {
+        let last = u32::MAX;
+        assert_eq!(
+            notes(last - 1, [last, 0, 2, 1, last]),
+            [newer(0), newer(0), newer(1), Arrival::Late, Arrival::Again]
+        );
+        assert_eq!(notes(last, [3]), [newer(3)]);
+    }
+
+    #[test]
+    fn a_restart_is_no_loss() {
+        use Arrival::Restart;
+        assert_eq!(
+            notes(0, [1, 2, 0, 1]),
+            [newer(0), newer(0), Restart, newer(0)]
+        );
+        assert_eq!(notes(1000, [3, 4, 6]), [Restart, newer(0), newer(1)]);
+        assert_eq!(notes(1000, [1128, 1000]), [newer(127), Restart]);
+        assert_eq!(
+            notes(1000, [1127, 1000, 999]),
+            [newer(126), Arrival::Again, Arrival::Again]
+        );
+        let mut numbering = Numbering::start(70);
+        assert_eq!(numbering.note(60, true), Restart);
+        assert_eq!(numbering.note(63, true), newer(2));
+    }
+}

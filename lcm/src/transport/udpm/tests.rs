@@ -1,0 +1,256 @@
+use super::*;
+use crate::transport::reassembly::Received;
+use crate::transport::url::LcmUrl;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::mpsc;
+
+/// A URL on the loopback with a port that no other test of this machine uses at the time.
+fn url(test: u16) -> (UdpmUrl, String) {
+    let port = 20_000 + (std::process::id() % 2000) as u16 * 20 + test;
+    let text = format!("udpm://239.255.76.68:{port}?ttl=0&interface=127.0.0.1");
+    (parsed(&text), text)
+}
+
+fn parsed(text: &str) -> UdpmUrl {
+    match LcmUrl::parse(text).unwrap() {
+        LcmUrl::Udpm(url) => url,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn open(test: u16) -> (Udpm, Arc<Counters>) {
+    let counters = Arc::new(Counters::default());
+    let (url, text) = url(test);
+    (Udpm::open(&url, &text, counters.clone()).unwrap(), counters)
+}
+
+fn heard(udpm: &Udpm) -> mpsc::Receiver<(String, Vec<u8>)> {
+    let (sender, receiver) = mpsc::channel();
+    udpm.start_receiving(move |channel, data| drop(sender.send((channel.to_owned(), data))))
+        .unwrap();
+    receiver
+}
+
+const SOON: Duration = Duration::from_secs(10);
+
+#[test]
+fn two_buses_of_a_process_hear_each_other_and_themselves() {
+    let (a, _) = open(0);
+    let (b, counters) = open(0);
+    let (to_a, to_b) = (heard(&a), heard(&b));
+    let large: Vec<u8> = (0..1_228_800).map(|k| (k / 7) as u8).collect();
+    for (channel, data) in [
+        ("SHORT", b"x".as_slice()),
+        ("LARGE", &large),
+        ("EMPTY", b""),
+    ] {
+        a.publish(channel, data).unwrap();
+        for receiver in [&to_a, &to_b] {
+            let (heard, received) = receiver.recv_timeout(SOON).unwrap();
+            assert_eq!(heard, channel);
+            assert!(received == data);
+        }
+    }
+    b.publish("BACK", b"y").unwrap();
+    assert_eq!(to_a.recv_timeout(SOON).unwrap().0, "BACK");
+    assert_eq!(to_b.recv_timeout(SOON).unwrap().0, "BACK");
+    assert_eq!(counters.read(), Counters::default().read());
+    // Another port is another bus.
+    let (other, _) = open(1);
+    other.publish("OTHER", b"").unwrap();
+    a.publish("LAST", b"").unwrap();
+    assert_eq!(to_a.recv_timeout(SOON).unwrap().0, "LAST");
+}
+
+#[test]
+fn a_flood_is_received_whole_and_in_order() {
+    let (sender, _) = open(2);
+    let (receiver, counters) = open(2);
+    let messages = heard(&receiver);
+    let count = 100_000_u32;
+    let thread = std::thread::spawn(move || {
+        for k in 0..count {
+            sender.publish("FLOOD", &k.to_be_bytes()).unwrap();
+        }
+    });
+    // What is heard and what is counted as lost is everything, in order. The last ones may be lost, too, and
+    // nothing tells of them.
+    let (mut next, mut missed) = (0, 0);
+    while next < count
+        && let Ok((_, data)) = messages.recv_timeout(Duration::from_secs(2))
+    {
+        let k = u32::from_be_bytes(data.try_into().unwrap());
+        assert!(k >= next);
+        missed += k - next;
+        next = k + 1;
+    }
+    thread.join().unwrap();
+    assert_eq!(counters.read().lost, u64::from(missed));
+    // The buffer holds thousands of these: only a machine that stops this process for long loses any.
+    assert!(
+        missed + count - next < count / 10,
+        "{missed} lost, {next} heard"
+    );
+}
+
+#[test]
+fn losses_and_nonsense_are_counted() {
+    let (receiver, counters) = open(3);
+    let messages = heard(&receiver);
+    let (url, _) = url(3);
+    let raw = sender(&url, Some(Ipv4Addr::LOCALHOST)).unwrap();
+    let group = SockAddr::from(url.group);
+    for sequence in [0_u32, 1, 4, 5] {
+        let datagram = [b"LC02".as_slice(), &sequence.to_be_bytes(), b"RAW\0data"].concat();
+        raw.send_to(&datagram, &group).unwrap();
+    }
+    for nonsense in [b"".as_slice(), b"nonsense", &[0; 65_507]] {
+        raw.send_to(nonsense, &group).unwrap();
+    }
+    let last = [b"LC02".as_slice(), &6_u32.to_be_bytes(), b"LAST\0"].concat();
+    raw.send_to(&last, &group).unwrap();
+    let channels: Vec<_> = (0..5)
+        .map(|_| messages.recv_timeout(SOON).unwrap().0)
+        .collect();
+    assert_eq!(channels, ["RAW", "RAW", "RAW", "RAW", "LAST"]);
+    let counts = counters.read();
+    assert_eq!(
+        (counts.lost, counts.malformed, counts.incomplete),
+        (2, 3, 0)
+    );
+}
+
+#[test]
+fn threads_publish_at_the_same_time() {
+    let (sender, _) = open(4);
+    let (receiver, counters) = open(4);
+    let messages = heard(&receiver);
+    let data: Vec<u8> = (0..150_000).map(|k| k as u8).collect();
+    std::thread::scope(|scope| {
+        for name in ["A", "B", "C", "D"] {
+            let (sender, data) = (&sender, &data);
+            scope.spawn(move || {
+                for k in 0..20 {
+                    let len = if k % 2 == 0 { 150_000 } else { 10 };
+                    sender.publish(name, &data[..len]).unwrap();
+                    // So that the receiver can keep up on a machine that is busy.
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+            });
+        }
+    });
+    let mut lens: HashMap<String, Vec<usize>> = HashMap::new();
+    for _ in 0..80 {
+        let (channel, received) = messages.recv_timeout(SOON).unwrap();
+        assert!(received == data[..received.len()]);
+        lens.entry(channel).or_default().push(received.len());
+    }
+    for name in ["A", "B", "C", "D"] {
+        assert_eq!(lens[name], [150_000, 10].repeat(10));
+    }
+    assert_eq!(counters.read().lost, 0);
+}
+
+#[test]
+fn the_thread_ends_with_its_bus() {
+    for _ in 0..20 {
+        let (udpm, _) = open(5);
+        let (sender, receiver) = mpsc::channel::<()>();
+        udpm.start_receiving(move |_, _| drop(sender.send(())))
+            .unwrap();
+        let error = udpm.start_receiving(|_, _| ()).unwrap_err().to_string();
+        assert!(error.contains("it is received already"), "{error}");
+        udpm.publish("X", b"").unwrap();
+        receiver.recv_timeout(SOON).unwrap();
+        let start = Instant::now();
+        drop(udpm);
+        assert!(
+            receiver.recv().is_err(),
+            "the sink is dropped, so the thread has ended"
+        );
+        // Far below the time after which the thread looks around, were it not woken.
+        if cfg!(target_os = "linux") {
+            assert!(start.elapsed() < LOOK_AROUND * 3 / 4 || start.elapsed() > LOOK_AROUND * 5);
+        }
+    }
+}
+
+#[test]
+fn a_bus_may_be_dropped_on_its_own_thread() {
+    let (udpm, _) = open(6);
+    let udpm = Arc::new(Mutex::new(Some(udpm)));
+    let (sender, receiver) = mpsc::channel();
+    let held = udpm.clone();
+    let sink = move |_: &str, _| {
+        drop(held.lock().unwrap().take());
+        sender.send(()).unwrap();
+    };
+    {
+        let locked = udpm.lock().unwrap();
+        let bus = locked.as_ref().unwrap();
+        bus.start_receiving(sink).unwrap();
+        bus.publish("X", b"").unwrap();
+    }
+    receiver.recv_timeout(SOON).unwrap();
+    assert!(receiver.recv_timeout(SOON).is_err(), "the thread has ended");
+}
+
+#[test]
+fn what_can_not_be_sent_is_refused_and_takes_no_number() {
+    let (udpm, counters) = open(7);
+    let messages = heard(&udpm);
+    udpm.publish("A", b"").unwrap();
+    let error = udpm.publish(&"x".repeat(64), b"").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("has 64 bytes, expected 1 to 63"));
+    udpm.publish("B", b"").unwrap();
+    messages.recv_timeout(SOON).unwrap();
+    messages.recv_timeout(SOON).unwrap();
+    assert_eq!(counters.read().lost, 0);
+}
+
+#[test]
+fn an_interface_must_be_one_of_this_machine() {
+    // A documentation address (RFC 5737), but another one than machines that really use that network have.
+    let text = "udpm://239.255.76.68:20000?interface=203.0.113.77";
+    let error = Udpm::open(&parsed(text), text, Arc::default()).unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.starts_with(&format!(
+            "LCM URL '{text}': the group 239.255.76.68 can not be reached on the interface 203.0.113.77, \
+             expected the address of one that is up: "
+        )),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_environment_can_deny_the_network() {
+    let check = |allowed| check_network("udpm://", allowed);
+    for allowed in [None, Some(""), Some("lcm"), Some("meshcat:lcm")] {
+        assert!(check(allowed).is_ok(), "{allowed:?}");
+    }
+    for denied in ["none", "meshcat", "lcms"] {
+        let error = check(Some(denied)).unwrap_err().to_string();
+        assert!(
+            error.starts_with(
+                "LCM URL 'udpm://': the network may not be used: the environment variable"
+            ) && error.contains(&format!(
+                "DRAKE_ALLOW_NETWORK is '{denied}', expected 'lcm' among"
+            )),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn receiving_allocates_the_message_only() {
+    // Borrowed channel, owned data: the type says so.
+    let mut reassembly = Reassembly::new(Limits::default(), Arc::default());
+    let from = SocketAddr::from(([127, 0, 0, 1], 1));
+    let datagram = b"LC02\0\0\0\0POSE\0data";
+    let Received { channel, data } = reassembly.accept(from, datagram, Instant::now()).unwrap();
+    assert!(matches!(channel, std::borrow::Cow::Borrowed("POSE")));
+    assert_eq!(data.capacity(), 4);
+}
