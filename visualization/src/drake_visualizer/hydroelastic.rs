@@ -11,6 +11,8 @@ use tarragon_geometry::{GeometryProperties, HydroelasticType, Shape};
 
 /// A finer mesh than this shows nothing more, and would be hundreds of megabytes long.
 const MOST_TRIANGLES: f64 = (1 << 20) as f64;
+/// A cylinder is as high as it is wide, within this (m).
+const MEDIUM: f64 = 1e-14;
 /// Subdivisions of an octahedron, at most.
 const MOST_SUBDIVISIONS: f64 = 8.0;
 
@@ -109,9 +111,11 @@ fn cylinder(radius: f64, length: f64, hint: f64) -> Result<TriangleSurfaceMesh> 
     check(4.0 * around, hint)?;
     let n = around as usize;
     let mut surface = Surface::default();
-    let [bottom, top] =
-        [-0.5, 0.5].map(|half| surface.add(circle(n, radius, half * length)));
-    surface.band(&bottom, &top, Cut::Rising);
+    let [bottom, top] = [-0.5, 0.5].map(|half| surface.add(circle(n, radius, half * length)));
+    // Volume meshes around a segment or a disk cut it one way, those around a point the other way.
+    let is_medium = (0.5 * length - radius).abs() <= MEDIUM;
+    let cut = if is_medium { Cut::Falling } else { Cut::Rising };
+    surface.band(&bottom, &top, cut);
     surface.ends(bottom, top, 0.5 * length);
     surface.finish()
 }
@@ -125,12 +129,20 @@ fn capsule(radius: f64, length: f64, hint: f64) -> Result<TriangleSurfaceMesh> {
     let mut surface = Surface::default();
     let mut ring = |circle_number: usize, half: f64| {
         let (sin, cos) = (FRAC_PI_2 * circle_number as f64 / circles as f64).sin_cos();
-        surface.add(circle(n, radius * cos, half * (0.5 * length + radius * sin)))
+        surface.add(circle(
+            n,
+            radius * cos,
+            half * (0.5 * length + radius * sin),
+        ))
     };
-    let rings: Vec<[Vec<u32>; 2]> = (0..circles).map(|k| [ring(k, -1.0), ring(k, 1.0)]).collect();
+    let rings: Vec<[Vec<u32>; 2]> = (0..circles)
+        .map(|k| [ring(k, -1.0), ring(k, 1.0)])
+        .collect();
     surface.band(&rings[0][0], &rings[0][1], Cut::Rising);
     for pair in rings.windows(2) {
-        let [[low, high], [lower, higher]] = pair else { continue };
+        let [[low, high], [lower, higher]] = pair else {
+            continue;
+        };
         surface.band(lower, low, Cut::Falling);
         surface.band(high, higher, Cut::Falling);
     }

@@ -199,7 +199,8 @@ impl DrakeVisualizer {
         }
         if let Some(sent) = &mut *sent {
             let draw = sent.draw(query, time)?;
-            self.lcm.publish_bytes(&self.draw_channel, draw, Some(time))?;
+            self.lcm
+                .publish_bytes(&self.draw_channel, draw, Some(time))?;
         }
         let (channel, none) = (&self.deformable_channel, &self.deformable);
         Ok(self.lcm.publish_bytes(channel, none, Some(time))?)

@@ -71,7 +71,9 @@ fn colliding(
         }
     }
     match shape {
-        Shape::Mesh(mesh) if properties.get_or("mesh", "true_surface", false)? => Ok(inline(&*mesh.surface()?)),
+        Shape::Mesh(mesh) if properties.get_or("mesh", "true_surface", false)? => {
+            Ok(inline(&*mesh.surface()?))
+        }
         Shape::Mesh(mesh) => Ok(inline(&mesh.convex_hull()?.to_triangles())),
         _ => plain(shape),
     }

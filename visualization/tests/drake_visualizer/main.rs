@@ -1,0 +1,64 @@
+//! What viewers are told by LCM.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod allocations;
+mod behaviour;
+mod captures;
+mod compare;
+mod contacts;
+#[path = "../../../framework/tests/counting_allocator/mod.rs"]
+mod counting_allocator;
+mod pydrake;
+mod scene;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tarragon_lcm::{Lcm, LcmMessage, Subscription};
+
+/// What was published on some channels, in order.
+struct Heard {
+    lcm: Lcm,
+    messages: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    _all: Subscription,
+}
+
+impl Heard {
+    fn new() -> Self {
+        let lcm = Lcm::with_url("memq://").unwrap();
+        let messages = Arc::<Mutex<Vec<_>>>::default();
+        let all = {
+            let messages = messages.clone();
+            lcm.subscribe_all_channels(move |channel, data| {
+                let message = (channel.to_string(), data.to_vec());
+                messages.lock().unwrap().push(message);
+            })
+            .unwrap()
+        };
+        Self {
+            lcm,
+            messages,
+            _all: all,
+        }
+    }
+    /// What came since the last call.
+    fn take(&self) -> Vec<(String, Vec<u8>)> {
+        while self.lcm.handle_subscriptions(Duration::ZERO).unwrap() > 0 {}
+        std::mem::take(&mut self.messages.lock().unwrap())
+    }
+    /// Channels of what came since the last call, without what they have in common.
+    fn channels(&self) -> Vec<String> {
+        let short = |(channel, _): (String, Vec<u8>)| channel.replace("DRAKE_VIEWER_", "");
+        self.take().into_iter().map(short).collect()
+    }
+}
+
+/// The only message of a type on a channel.
+fn only<M: LcmMessage>(messages: &[(String, Vec<u8>)], channel: &str) -> M {
+    let mut found = messages.iter().filter(|(c, _)| c == channel);
+    let (_, bytes) = found.next().unwrap_or_else(|| panic!("no {channel}"));
+    assert!(found.next().is_none(), "several messages on {channel}");
+    M::decode(bytes).unwrap()
+}
