@@ -1,0 +1,46 @@
+//! Any bytes are a message that is written as it was read, or an error.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tarragon_lcm::types::*;
+use tarragon_lcm::{LcmMessage, lcm_types};
+
+lcm_types! {
+    /// What the types of robots do not have: arrays in arrays, and itself.
+    struct fuzzed_tree {
+        int8_t rows;
+        int16_t columns;
+        string names[rows][columns][2];
+        boolean flags[columns];
+        int64_t num_children;
+        fuzzed_tree children[num_children];
+    }
+}
+
+fn check<M: LcmMessage>(body: &[u8]) {
+    let bytes = [&M::fingerprint().to_be_bytes(), body].concat();
+    if let Ok(message) = M::decode(&bytes) {
+        let written = message.encode().expect("lengths are equal after reading");
+        let again = M::decode(&written).expect("what was written can be read");
+        assert_eq!(again.encode().expect("as before"), written);
+    }
+    assert!(M::decode(body).is_err() || body.len() >= 8);
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((kind, body)) = bytes.split_first() else {
+        return;
+    };
+    match kind % 10 {
+        0 => check::<FuzzedTree>(body),
+        1 => check::<LcmtViewerLoadRobot>(body),
+        2 => check::<LcmtViewerDraw>(body),
+        3 => check::<LcmtImageArray>(body),
+        4 => check::<LcmtPointCloud>(body),
+        5 => check::<LcmtContactResultsForViz>(body),
+        6 => check::<LcmtDrakeSignal>(body),
+        7 => check::<LcmtRobotPlan>(body),
+        8 => check::<LcmtPandaStatus>(body),
+        _ => check::<LcmtCallPython>(body),
+    }
+});
