@@ -23,3 +23,16 @@ pub use statistics::LcmStatistics;
 pub use subscriber::Subscriber;
 pub use systems::buses::LcmBuses;
 pub use systems::publisher::{LcmPublisherSystem, LcmPublisherSystemPorts};
+
+/// What fuzzing calls: not part of the API.
+#[doc(hidden)]
+pub mod fuzzing {
+    /// Takes bytes for datagrams of a few senders.
+    pub fn datagrams(bytes: &[u8]) {
+        crate::transport::reassembly::fuzz(bytes);
+    }
+    /// Takes bytes for a log file.
+    pub fn log(bytes: &[u8]) {
+        crate::log::fuzz(bytes);
+    }
+}

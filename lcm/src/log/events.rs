@@ -1,7 +1,7 @@
 //! Events in a stream of bytes that may have anything between them.
 
 use super::{HEADER, Header, LogEvent, MAX_CHANNEL, MAX_MESSAGE, SYNC};
-use std::io::{self, BufRead, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, ErrorKind, Seek, SeekFrom};
 
 /// Reads events from where it is.
 #[derive(Debug)]
@@ -36,6 +36,8 @@ enum Found {
     /// The start of an event that goes beyond the end.
     Cut,
     Garbage,
+    /// What could be an event, but none follows it.
+    Doubtful,
 }
 
 impl<R: BufRead + Seek> Events<R> {
@@ -96,8 +98,9 @@ impl<R: BufRead + Seek> Events<R> {
             data,
         }))
     }
-    /// Goes to the first event that starts at `from` or later and before `end`, and is followed by another
-    /// one or by the end of the stream: in the middle of a log, a few bytes of data may look like an event.
+    /// Goes to the first event that starts at `from` or later and before `end`, whose channel is text, and that
+    /// is followed by another one or by the end of the stream: in the middle of a log, a few bytes of data
+    /// may look like an event.
     pub(super) fn find(&mut self, from: u64, end: u64) -> io::Result<Option<Header>> {
         self.advance_to(from)?;
         let told = (self.skipped, self.cut);
@@ -132,8 +135,9 @@ impl<R: BufRead + Seek> Events<R> {
                     self.skipped += self.position - start;
                     return Ok(Some(header));
                 }
+                Found::Doubtful => doubts -= 1,
                 Found::Cut => cut = cut.or(Some(self.position)),
-                Found::Garbage => doubts -= doubts.min(1),
+                Found::Garbage => {}
             }
             self.skip_to_sync(end)?;
         }
@@ -168,6 +172,14 @@ impl<R: BufRead + Seek> Events<R> {
         if !strict || next == self.len {
             return Ok(Found::Event(header));
         }
+        self.advance_to(start + HEADER as u64)?;
+        let mut channel = [0; MAX_CHANNEL];
+        let channel = &mut channel[..header.channel];
+        self.fill(channel)?;
+        if channel.contains(&0) || std::str::from_utf8(channel).is_err() {
+            self.advance_to(start)?;
+            return Ok(Found::Garbage);
+        }
         self.advance_to(next)?;
         let mut sync = [0; 4];
         let read = self.fill(&mut sync)?;
@@ -176,7 +188,7 @@ impl<R: BufRead + Seek> Events<R> {
         let good = SYNC.to_be_bytes().starts_with(&sync[..read]);
         Ok(match good {
             true => Found::Event(header),
-            false => Found::Garbage,
+            false => Found::Doubtful,
         })
     }
     /// Reads as much as there is, and goes back.

@@ -243,6 +243,7 @@ fn what_can_not_be_written_is_refused() {
         refused(log.write(0, "", b""))
             .contains("log.lcm: the channel '' has 0 bytes, expected 1 to 999")
     );
+    assert!(refused(log.write(0, "a\0b", b"")).contains("the channel 'a\\0b' has 3 bytes"));
     assert!(refused(log.write(0, &"x".repeat(1000), b"")).contains("has 1000 bytes"));
     let large = vec![0; (256 << 20) + 1];
     assert!(

@@ -103,7 +103,7 @@ impl LogWriter {
     /// Adds a message that came at a time (µs).
     ///
     /// # Errors
-    /// If the channel is empty or longer than 999 bytes, if there are more than 256 MiB of data, or if events
+    /// If the channel is empty, longer than 999 bytes or has a zero, if there are more than 256 MiB of data, or if events
     /// can not be written, as on a full disk. The event is not in the log then; those before it stay,
     /// and those that are not written yet are tried again.
     pub fn write(&mut self, timestamp: i64, channel: &str, data: &[u8]) -> Result<()> {
@@ -145,9 +145,10 @@ impl LogWriter {
     }
     fn check(&self, channel: &str, data: &[u8]) -> Result<()> {
         let wrong = |what: String| Err(Error::invalid(format!("{}: {what}", self.path.display())));
-        if channel.is_empty() || channel.len() > MAX_CHANNEL {
+        if channel.is_empty() || channel.len() > MAX_CHANNEL || channel.contains('\0') {
             return wrong(format!(
-                "the channel '{channel}' has {} bytes, expected 1 to {MAX_CHANNEL}",
+                "the channel '{}' has {} bytes, expected 1 to {MAX_CHANNEL} without a zero among them",
+                channel.escape_debug(),
                 channel.len()
             ));
         }
@@ -215,5 +216,42 @@ impl Tail {
             cut: events.cut == Some(end),
             number,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::LogReader;
+
+    #[test]
+    fn what_can_not_be_written_is_tried_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.lcm");
+        let mut log = LogWriter::create(&path).unwrap();
+        let writable = std::mem::replace(&mut log.file, File::open(&path).unwrap());
+        // As if the disk were full: collected, then refused again and again, in the same memory.
+        log.write(0, "SMALL", b"x").unwrap();
+        let collected = log.buffer.clone();
+        for data in [vec![1; BUFFER], vec![2; 10 * BUFFER]] {
+            for _ in 0..3 {
+                let error = log.write(1, "LARGE", &data).unwrap_err().to_string();
+                assert!(error.contains("log.lcm: "), "{error}");
+                assert!(log.flush().is_err());
+                assert_eq!(log.buffer, collected);
+            }
+        }
+        assert_eq!((log.number, log.end), (1, 0));
+        log.file = writable;
+        log.write(2, "LARGE", &[3; 2 * BUFFER]).unwrap();
+        log.file = File::open(&path).unwrap();
+        // What is written through is refused, too.
+        assert!(log.write(3, "LARGE", &[4; 2 * BUFFER]).is_err());
+        assert!(log.buffer.is_empty());
+        drop(log);
+        let log = LogReader::open(&path).unwrap();
+        let events = log.map(|event| event.map(|event| (event.number, event.timestamp)));
+        let events: Vec<_> = events.collect::<Result<_>>().unwrap();
+        assert_eq!(events, [(0, 0), (1, 2)]);
     }
 }

@@ -129,18 +129,17 @@ fn channel_of(bytes: &[u8]) -> Result<(&str, &[u8]), Malformed> {
 
 /// Whether a channel can be sent: what is wrong with it, if it can not.
 pub(crate) fn check_channel(channel: &str) -> Result<(), String> {
-    let expected = format!("expected 1 to {MAX_CHANNEL} bytes without a zero among them");
-    match channel.len() {
-        0 => Err(format!("the channel is empty, {expected}")),
-        len if len > MAX_CHANNEL => Err(format!(
-            "the channel '{channel}' has {len} bytes, {expected}"
-        )),
-        _ if channel.contains('\0') => Err(format!(
-            "the channel '{}' has a zero, {expected}",
-            channel.escape_debug()
-        )),
-        _ => Ok(()),
-    }
+    let found = match channel.len() {
+        0 => "the channel is empty".into(),
+        len if len > MAX_CHANNEL => format!("the channel '{channel}' has {len} bytes"),
+        _ if channel.contains('\0') => {
+            format!("the channel '{}' has a zero", channel.escape_debug())
+        }
+        _ => return Ok(()),
+    };
+    Err(format!(
+        "{found}, expected 1 to {MAX_CHANNEL} bytes without a zero among them"
+    ))
 }
 
 /// The datagrams of a message, in order; the data is not copied.

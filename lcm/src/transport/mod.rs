@@ -139,3 +139,6 @@ pub(crate) enum Play {
 
 #[cfg(test)]
 mod capture;
+
+#[cfg(test)]
+mod allocations;

@@ -111,8 +111,8 @@ mod tests {
         assert_eq!(notes(1000, [3, 4, 6]), [Restart, newer(0), newer(1)]);
         assert_eq!(notes(1000, [1128, 1000]), [newer(127), Restart]);
         assert_eq!(
-            notes(1000, [1127, 1000, 999]),
-            [newer(126), Arrival::Again, Arrival::Again]
+            notes(1000, [1127, 1000, 1001]),
+            [newer(126), Arrival::Again, Arrival::Late]
         );
         let mut numbering = Numbering::start(70);
         assert_eq!(numbering.note(60, true), Restart);

@@ -15,7 +15,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use train::{Progress, Train};
 
+mod fuzz;
 mod train;
+
+pub(crate) use fuzz::fuzz;
 
 /// What may be kept of messages that are not complete.
 #[derive(Clone, Copy, Debug)]
@@ -87,8 +90,18 @@ impl Reassembly {
     pub(crate) fn memory(&self) -> usize {
         self.total
     }
-    /// Takes a datagram; returns the message that it completes.
+    /// Takes a datagram; returns the message that it completes, which is counted.
     pub(crate) fn accept<'a>(
+        &mut self,
+        from: SocketAddr,
+        datagram: &'a [u8],
+        now: Instant,
+    ) -> Option<Received<'a>> {
+        let received = self.understand(from, datagram, now)?;
+        self.counters.add(Count::Received, 1);
+        Some(received)
+    }
+    fn understand<'a>(
         &mut self,
         from: SocketAddr,
         datagram: &'a [u8],

@@ -201,14 +201,11 @@ fn memq(network: &str, parameters: &[Parameter<'_>]) -> Result<LcmUrl, String> {
     if let Some((name, _)) = parameters.first() {
         return Err(unknown(name, "none after 'memq://'"));
     }
-    match network {
-        "" => Ok(LcmUrl::Memq),
-        "null" => Ok(LcmUrl::MemqNull),
-        other => Err(format!(
-            "'{other}' follows 'memq://', expected nothing (queues have no names: share the bus instead), or \
-             'null' for a bus without listeners"
-        )),
-    }
+    // As in Drake and liblcm, other names mean nothing: two queues of one name are two queues.
+    Ok(match network {
+        "null" => LcmUrl::MemqNull,
+        _ => LcmUrl::Memq,
+    })
 }
 
 fn file(network: &str, parameters: &[Parameter<'_>]) -> Result<FileUrl, String> {
@@ -284,6 +281,7 @@ mod tests {
         assert_eq!((url.ttl, url.recv_buf_size), (3, Some(10)));
         assert_eq!(url.interface, Some(Ipv4Addr::LOCALHOST));
         assert_eq!(LcmUrl::parse("memq://").unwrap(), LcmUrl::Memq);
+        assert_eq!(LcmUrl::parse("memq://driver").unwrap(), LcmUrl::Memq);
         assert_eq!(LcmUrl::parse("memq://null").unwrap(), LcmUrl::MemqNull);
         let LcmUrl::File(url) = LcmUrl::parse("file:///a/b.lcm").unwrap() else {
             panic!("no file");
@@ -361,7 +359,6 @@ mod tests {
                 "udpm://?interface=lo",
                 "parameter 'interface' is 'lo', expected the IPv4 address",
             ),
-            ("memq://bus", "'bus' follows 'memq://', expected nothing"),
             ("memq://?ttl=0", "unknown parameter 'ttl', expected none"),
             ("file://", "no path is found, expected one"),
             ("file://?mode=w", "no path is found"),

