@@ -8,6 +8,7 @@ use tarragon::framework::SystemInfo;
 use tarragon::framework::primitives::*;
 use tarragon::framework::random::RandomDistribution;
 use tarragon::framework::trajectories::PiecewisePolynomial;
+use tarragon::lcm::Lcm;
 use tarragon::multibody::{MultibodyPlant, PositionSource};
 use tarragon::prelude::*;
 use tarragon::sensors::{
@@ -16,8 +17,8 @@ use tarragon::sensors::{
     RgbdSensorAsyncConfig, RgbdSensorDiscrete, RotaryEncoders,
 };
 use tarragon::visualization::{
-    ContactVisualizer, JointSliders, Meshcat, MeshcatParams, MeshcatPointCloudVisualizer,
-    MeshcatPoseSliders, MeshcatVisualizer,
+    ContactResultsToLcmSystem, ContactVisualizer, DrakeVisualizer, JointSliders, Meshcat,
+    MeshcatParams, MeshcatPointCloudVisualizer, MeshcatPoseSliders, MeshcatVisualizer,
 };
 
 /// Names in the rows `| kind | names | ...` of the first documented table of a source file.
@@ -232,6 +233,20 @@ fn sensors() {
         .declare_image_input_port::<Rgba8U>("mine", format.to_str().unwrap(), 1.0, 0.0)
         .unwrap();
     assert_eq!(declared(writer).input_ports, ["mine"]);
+}
+
+#[test]
+fn visualization_by_lcm() {
+    let lcm = Some(Lcm::with_url("memq://").unwrap());
+    let visualizer = DrakeVisualizer::new(lcm, Default::default()).unwrap();
+    check(
+        include_str!("../visualization/src/drake_visualizer/mod.rs"),
+        &[declared(visualizer)],
+    );
+    check(
+        include_str!("../visualization/src/contact_results_to_lcm.rs"),
+        &[declared(ContactResultsToLcmSystem::new(None))],
+    );
 }
 
 #[test]

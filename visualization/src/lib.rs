@@ -23,6 +23,7 @@ pub use default_visualization::{
 };
 pub use drake_visualizer::{
     DrakeVisualizer, DrakeVisualizerParams, DrakeVisualizerPorts, connect_drake_visualizer,
+    dispatch_load_message,
 };
 pub use error::{Error, Result};
 pub use meshcat::{

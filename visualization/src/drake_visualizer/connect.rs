@@ -1,4 +1,4 @@
-//! The older way to add a visualizer.
+//! Older names of what a visualizer does.
 
 use super::{DrakeVisualizer, DrakeVisualizerParams};
 use crate::error::Result;
@@ -30,7 +30,35 @@ pub fn connect_drake_visualizer(
     lcm: Option<Lcm>,
     role: Option<Role>,
 ) -> Result<Block<DrakeVisualizer>> {
-    let mut params = DrakeVisualizerParams::default();
-    params.role = role.unwrap_or(params.role);
-    DrakeVisualizer::add_to_builder(builder, scene_graph.query, lcm, params)
+    DrakeVisualizer::add_to_builder(builder, scene_graph.query, lcm, params(role))
+}
+
+/// [`DrakeVisualizer::dispatch_load_message`] under the name that it had (Drake's `DispatchLoadMessage`):
+/// with default parameters but for the role, which is illustration unless it is given.
+///
+/// ```
+/// use tarragon_geometry::SceneGraph;
+/// use tarragon_lcm::Lcm;
+/// let lcm = Lcm::with_url("memq://")?;
+/// tarragon_visualization::dispatch_load_message(&SceneGraph::new(), &lcm, None)?;
+/// assert_eq!(lcm.statistics().published, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`DrakeVisualizer::dispatch_load_message`].
+pub fn dispatch_load_message(
+    scene_graph: &SceneGraph,
+    lcm: &Lcm,
+    role: Option<Role>,
+) -> Result<()> {
+    DrakeVisualizer::dispatch_load_message(scene_graph, lcm, &params(role))
+}
+
+fn params(role: Option<Role>) -> DrakeVisualizerParams {
+    let default = DrakeVisualizerParams::default();
+    DrakeVisualizerParams {
+        role: role.unwrap_or(default.role),
+        ..default
+    }
 }

@@ -222,3 +222,73 @@ impl Surface {
         Ok(TriangleSurfaceMesh::new(self.triangles, self.vertices)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use tarragon_geometry::{
+        BoxShape, Capsule, Cylinder, Ellipsoid, ProximityProperties, Sphere,
+        add_rigid_hydroelastic_properties, calc_volume,
+    };
+
+    fn mesh(shape: &Shape, hint: f64) -> TriangleSurfaceMesh {
+        let mut properties = ProximityProperties::new();
+        add_rigid_hydroelastic_properties(Some(hint), &mut properties).unwrap();
+        surface(shape, &properties).unwrap().unwrap()
+    }
+
+    /// How far outside a point is, relative to the size of the shape; 0 on its surface.
+    fn outside(shape: &Shape, p: &Vector3<f64>) -> f64 {
+        let beyond = |z: f64, half: f64| (z.abs() - half).max(0.0);
+        match shape {
+            Shape::Box(b) => p.abs().component_div(&b.half_size()).max() - 1.0,
+            Shape::Sphere(s) => p.norm() / s.radius() - 1.0,
+            Shape::Ellipsoid(e) => p.component_div(&e.semi_axes()).norm() - 1.0,
+            Shape::Cylinder(c) => {
+                let around = p.xy().norm() / c.radius();
+                around.max(2.0 * p.z.abs() / c.length()) - 1.0
+            }
+            Shape::Capsule(c) => {
+                let z = beyond(p.z, 0.5 * c.length());
+                Vector3::new(p.x, p.y, z).norm() / c.radius() - 1.0
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn shapes() -> impl Strategy<Value = Shape> {
+        let sizes = || prop::array::uniform3(0.05..2.0);
+        prop_oneof![
+            sizes().prop_map(|[x, y, z]| BoxShape::new(x, y, z).unwrap().into()),
+            sizes().prop_map(|[r, ..]| Sphere::new(r).unwrap().into()),
+            sizes().prop_map(|[x, y, z]| Ellipsoid::new(x, y, z).unwrap().into()),
+            sizes().prop_map(|[r, l, _]| Cylinder::new(r, l).unwrap().into()),
+            sizes().prop_map(|[r, l, _]| Capsule::new(r, l).unwrap().into()),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        /// Vertices are on the shape, triangles face outwards, nothing is missing, and finer meshes fill
+        /// more of it.
+        #[test]
+        fn surfaces_inscribe_their_shapes(shape in shapes(), fineness in 0.05..1.0) {
+            let exact = calc_volume(&shape).unwrap();
+            let mut last = 0.0;
+            for hint in [4.0 * fineness, fineness] {
+                let mesh = mesh(&shape, hint);
+                for vertex in mesh.vertices() {
+                    prop_assert!(outside(&shape, vertex).abs() < 1e-12, "{vertex}");
+                }
+                let areas = (0..mesh.num_triangles()).map(|t| mesh.face_normal(t) * mesh.area(t));
+                // A closed surface has as much area to every side as to the opposite one.
+                prop_assert!(areas.sum::<Vector3<f64>>().norm() < 1e-12 * mesh.total_area());
+                let volume = mesh.calc_enclosed_volume();
+                prop_assert!(volume > 0.0 && volume <= exact * (1.0 + 1e-12));
+                prop_assert!(volume >= last * (1.0 - 1e-12), "{volume}, {last}");
+                last = volume;
+            }
+        }
+    }
+}

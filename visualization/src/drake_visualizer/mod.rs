@@ -7,7 +7,7 @@ mod params;
 mod sent;
 mod shape;
 
-pub use connect::connect_drake_visualizer;
+pub use connect::{connect_drake_visualizer, dispatch_load_message};
 pub use params::DrakeVisualizerParams;
 
 use crate::error::Result;

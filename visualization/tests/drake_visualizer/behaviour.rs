@@ -9,7 +9,9 @@ use tarragon_geometry::proximity::add_true_surface;
 use tarragon_geometry::*;
 use tarragon_lcm::Lcm;
 use tarragon_lcm::types::{LcmtViewerDraw, LcmtViewerGeometryData, LcmtViewerLoadRobot};
-use tarragon_visualization::{DrakeVisualizer, DrakeVisualizerParams, connect_drake_visualizer};
+use tarragon_visualization::{
+    DrakeVisualizer, DrakeVisualizerParams, connect_drake_visualizer, dispatch_load_message,
+};
 
 /// A ball that moves.
 fn ball() -> Scene {
@@ -353,11 +355,13 @@ fn wrong_parameters_are_errors() {
 }
 
 #[test]
-fn the_older_function_does_the_same() {
+fn the_older_functions_do_the_same() {
     let heard = Heard::new();
     let (graph, ..) = Scene::anchored().register();
     let mut b = DiagramBuilder::new();
     let graph = b.add("scene_graph", graph);
+    dispatch_load_message(graph.system(), &heard.lcm, None).unwrap();
+    assert_eq!(heard.channels(), ALL[..1]);
     connect_drake_visualizer(&mut b, &graph, Some(heard.lcm.clone()), None).unwrap();
     b.build()
         .unwrap()

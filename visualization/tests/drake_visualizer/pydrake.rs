@@ -125,10 +125,7 @@ impl Chance {
         let [mut rigid, mut compliant] = [None, None];
         match self.below(3) {
             0 => rigid = Some(hint),
-            // Drake wants to make a volume mesh of the hull.
-            1 if !matches!(shape, Form::MeshOf { .. } | Form::MeshAt { .. }) => {
-                compliant = Some(hint);
-            }
+            1 => compliant = Some(hint),
             _ => {}
         }
         let diffuse = self.maybe(Self::color);
