@@ -39,7 +39,7 @@ pub(super) fn of_geometry(
     data.quaternion = quaternion(&x_fg);
     let illustration = inspector.properties(id, Role::Illustration)?;
     let color = color([properties, illustration], params.default_color)?;
-    data.color = color.rgba().map(|channel| channel as f32).into();
+    data.color = color.rgba().map(|channel| channel as f32);
     Ok(data)
 }
 

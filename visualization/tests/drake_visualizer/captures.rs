@@ -3,6 +3,7 @@
 use crate::compare::{assert_same_load, same_triangles, triangles};
 use crate::scene::{Form, Frame, Geometry, Look, Scene, Touch};
 use crate::{Heard, only};
+use tarragon_framework::math;
 use tarragon_lcm::LcmMessage;
 use tarragon_lcm::types::{LcmtViewerGeometryData, LcmtViewerLoadRobot};
 
@@ -16,15 +17,10 @@ fn bytes(hex: &str) -> Vec<u8> {
     (0..digits.len()).step_by(2).map(byte).collect()
 }
 
-fn turn(axis: usize, angle: f64) -> nalgebra::UnitQuaternion<f64> {
-    let axis = nalgebra::Vector3::ith_axis(axis);
-    nalgebra::UnitQuaternion::from_axis_angle(&axis, angle)
-}
-
 fn captured(mesh: Form) -> Scene {
     let half = 0.5_f64;
     // Roll, pitch, yaw.
-    let q = turn(2, 0.3) * turn(1, 0.2) * turn(0, 0.1);
+    let q = math::rotation_z(0.3) * math::rotation_y(0.2) * math::rotation_x(0.1);
     let at = |shape, frame| Geometry::new(frame, "", shape);
     let mut geometries = vec![
         at(Form::HalfSpace, None),

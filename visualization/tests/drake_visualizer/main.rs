@@ -18,10 +18,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tarragon_lcm::{Lcm, LcmMessage, Subscription};
 
-/// What was published on some channels, in order.
+/// A channel, and the bytes of a message on it.
+type Message = (String, Vec<u8>);
+
+/// What was published, in order.
 struct Heard {
     lcm: Lcm,
-    messages: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    messages: Arc<Mutex<Vec<Message>>>,
     _all: Subscription,
 }
 
@@ -29,7 +32,7 @@ impl Heard {
     fn new() -> Self {
         let lcm = Lcm::with_url("memq://").unwrap();
         let messages = Arc::<Mutex<Vec<_>>>::default();
-        let all = {
+        let mut all = {
             let messages = messages.clone();
             lcm.subscribe_all_channels(move |channel, data| {
                 let message = (channel.to_string(), data.to_vec());
@@ -37,6 +40,7 @@ impl Heard {
             })
             .unwrap()
         };
+        all.set_queue_capacity(10_000);
         Self {
             lcm,
             messages,
@@ -44,19 +48,19 @@ impl Heard {
         }
     }
     /// What came since the last call.
-    fn take(&self) -> Vec<(String, Vec<u8>)> {
+    fn take(&self) -> Vec<Message> {
         while self.lcm.handle_subscriptions(Duration::ZERO).unwrap() > 0 {}
         std::mem::take(&mut self.messages.lock().unwrap())
     }
     /// Channels of what came since the last call, without what they have in common.
     fn channels(&self) -> Vec<String> {
-        let short = |(channel, _): (String, Vec<u8>)| channel.replace("DRAKE_VIEWER_", "");
+        let short = |(channel, _): Message| channel.replace("DRAKE_VIEWER_", "");
         self.take().into_iter().map(short).collect()
     }
 }
 
 /// The only message of a type on a channel.
-fn only<M: LcmMessage>(messages: &[(String, Vec<u8>)], channel: &str) -> M {
+fn only<M: LcmMessage>(messages: &[Message], channel: &str) -> M {
     let mut found = messages.iter().filter(|(c, _)| c == channel);
     let (_, bytes) = found.next().unwrap_or_else(|| panic!("no {channel}"));
     assert!(found.next().is_none(), "several messages on {channel}");

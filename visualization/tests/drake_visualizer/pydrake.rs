@@ -5,7 +5,7 @@
 
 use crate::compare::{assert_same_draw, assert_same_load};
 use crate::scene::{Form, Frame, Geometry, Look, Pose, Scene, Touch};
-use crate::{Heard, support};
+use crate::{Heard, Message, support};
 use std::io::Write;
 use std::process::{Command, Stdio};
 use tarragon_framework::random::{RandomDistribution, RandomGenerator};
@@ -13,7 +13,7 @@ use tarragon_lcm::LcmMessage;
 use tarragon_lcm::types::{LcmtViewerDraw, LcmtViewerLinkData, LcmtViewerLoadRobot};
 
 /// Channels and bytes of what Drake publishes for each scene; none, visibly, without pydrake.
-fn ask_drake(scenes: &[Scene]) -> Option<Vec<Vec<(String, Vec<u8>)>>> {
+fn ask_drake(scenes: &[Scene]) -> Option<Vec<Vec<Message>>> {
     let Some(python) = std::env::var_os("TARRAGON_PYDRAKE") else {
         support::skip("no pydrake (TARRAGON_PYDRAKE names a Python that has it)");
         return None;
@@ -120,7 +120,7 @@ impl Chance {
         let diffuse = self.maybe(Self::color);
         Look { diffuse }
     }
-    fn touch(&mut self, shape: &Form) -> Touch {
+    fn touch(&mut self) -> Touch {
         let hint = self.between(0.1, 0.6);
         let [mut rigid, mut compliant] = [None, None];
         match self.below(3) {
@@ -161,7 +161,7 @@ impl Chance {
                 name: format!("geometry{i}"),
                 pose: self.pose(),
                 illustration: self.maybe(Self::look),
-                proximity: self.maybe(|chance| chance.touch(&shape)),
+                proximity: self.maybe(Self::touch),
                 perception: self.maybe(Self::look),
                 shape,
             }
@@ -193,7 +193,7 @@ fn random_scenes_are_told_as_drake_tells_them() {
         let heard = Heard::new();
         scene.publish(&heard.lcm);
         let ours = heard.take();
-        let channels = |messages: &[(String, Vec<u8>)]| -> Vec<String> {
+        let channels = |messages: &[Message]| -> Vec<String> {
             messages.iter().map(|(c, _)| c.clone()).collect()
         };
         assert_eq!(channels(&ours), channels(&theirs));
