@@ -399,3 +399,22 @@ fn meshcat() {
         "{printed}"
     );
 }
+
+#[test]
+fn lcm() {
+    let (printed, _) = run("18_lcm");
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines.len(), 12, "{printed}");
+    for (k, line) in (1..=10).zip(&lines) {
+        let time = 0.1 * f64::from(k);
+        let (count, wave) = (10 * k + 1, (2.0 * time).sin());
+        assert_eq!(
+            *line,
+            format!("message {count} is of {time:.2} s: {wave:.4}")
+        );
+    }
+    let last = lines[10].strip_prefix("11 messages for scopes, the last one with [");
+    let last: f64 = last.unwrap().trim_end_matches(']').parse().unwrap();
+    assert_eq!(last, 2.0_f64.sin());
+    assert!(lines[11].contains("published: 112, unsent: 0"), "{printed}");
+}

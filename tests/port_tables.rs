@@ -8,7 +8,11 @@ use tarragon::framework::SystemInfo;
 use tarragon::framework::primitives::*;
 use tarragon::framework::random::RandomDistribution;
 use tarragon::framework::trajectories::PiecewisePolynomial;
-use tarragon::lcm::Lcm;
+use tarragon::lcm::types::LcmtPoint;
+use tarragon::lcm::{
+    Lcm, LcmInterfaceSystem, LcmLog, LcmLogPlaybackSystem, LcmPublisherSystem, LcmScopeSystem,
+    LcmSubscriberSystem,
+};
 use tarragon::multibody::{MultibodyPlant, PositionSource};
 use tarragon::prelude::*;
 use tarragon::sensors::{
@@ -283,5 +287,34 @@ fn visualization() {
     check(
         include_str!("../visualization/src/sliders/pose.rs"),
         &[declared(pose)],
+    );
+}
+
+#[test]
+fn lcm() {
+    let lcm = Lcm::with_url("memq://").unwrap();
+    let publisher = LcmPublisherSystem::<LcmtPoint>::new("A", lcm.clone(), 0.0, 0.0).unwrap();
+    check(
+        include_str!("../lcm/src/systems/publisher.rs"),
+        &[declared(publisher)],
+    );
+    let subscriber = LcmSubscriberSystem::<LcmtPoint>::new("A", &lcm).unwrap();
+    check(
+        include_str!("../lcm/src/systems/subscriber.rs"),
+        &[declared(subscriber)],
+    );
+    check(
+        include_str!("../lcm/src/systems/scope.rs"),
+        &[declared(LcmScopeSystem::new(1))],
+    );
+    check(
+        include_str!("../lcm/src/systems/interface.rs"),
+        &[declared(LcmInterfaceSystem::new(lcm))],
+    );
+    let empty = tempfile::NamedTempFile::new().unwrap();
+    let log = LcmLog::open(empty.path()).unwrap();
+    check(
+        include_str!("../lcm/src/systems/playback.rs"),
+        &[declared(LcmLogPlaybackSystem::new(log))],
     );
 }

@@ -203,6 +203,11 @@ impl Lcm {
             Ok(())
         })
     }
+    /// Takes a message as if it had come in.
+    pub(crate) fn deliver(&self, channel: &str, data: Vec<u8>) {
+        self.bus.counters.add(Count::Received, 1);
+        self.bus.inbox.deliver(channel, data);
+    }
     /// Calls `with` the name of a channel on the wire.
     fn with_channel<V>(&self, channel: &str, with: impl FnOnce(&str) -> Result<V>) -> Result<V> {
         let wrong = |what| Error::invalid(format!("LCM: {what}"));
@@ -254,7 +259,8 @@ impl Lcm {
         channel: &str,
         mut handler: impl FnMut(&[u8]) + Send + 'static,
     ) -> Result<Subscription> {
-        let matcher = self.with_channel(channel, |channel| Ok(Matcher::exact(channel)))?;
+        self.with_channel(channel, |_| Ok(()))?;
+        let matcher = Matcher::exact(channel, &self.bus.suffix);
         self.subscribe_matching(matcher, move |_, bytes| handler(bytes))
     }
     /// Calls `handler` with channel and bytes of every message on a channel whose whole name matches a

@@ -15,18 +15,22 @@ const MOST_BYTES: usize = 1 << 28;
 
 /// Which channels.
 #[derive(Debug)]
-pub(crate) enum Matcher {
+pub(crate) struct Matcher {
+    names: Names,
+    /// On the wire, behind the names of channels.
+    suffix: String,
+}
+
+#[derive(Debug)]
+enum Names {
     Exact(String),
-    Pattern {
-        regex: Regex,
-        /// On the wire, behind what the expression is about.
-        suffix: String,
-    },
+    Pattern(Regex),
 }
 
 impl Matcher {
-    pub(crate) fn exact(channel: &str) -> Self {
-        Self::Exact(channel.into())
+    pub(crate) fn exact(channel: &str, suffix: &str) -> Self {
+        let (names, suffix) = (Names::Exact(channel.into()), suffix.into());
+        Self { names, suffix }
     }
     pub(crate) fn pattern(regex: &str, suffix: &str) -> Result<Self> {
         let wrong = |e| {
@@ -36,21 +40,18 @@ impl Matcher {
         };
         // By itself first: brackets that do not match must not match those put around it.
         Regex::new(regex).map_err(wrong)?;
-        let (regex, suffix) = (
-            Regex::new(&format!("^(?:{regex})$")).map_err(wrong)?,
-            suffix.into(),
-        );
-        Ok(Self::Pattern { regex, suffix })
+        let whole = Regex::new(&format!("^(?:{regex})$")).map_err(wrong)?;
+        let (names, suffix) = (Names::Pattern(whole), suffix.into());
+        Ok(Self { names, suffix })
     }
     /// The name of the channel for the handler, if it is one of these.
     fn matches<'a>(&self, channel: &'a str) -> Option<&'a str> {
-        match self {
-            Self::Exact(exact) => (exact == channel).then_some(channel),
-            Self::Pattern { regex, suffix } => {
-                let name = channel.strip_suffix(&**suffix)?;
-                regex.is_match(name).then_some(name)
-            }
-        }
+        let name = channel.strip_suffix(&*self.suffix)?;
+        let matches = match &self.names {
+            Names::Exact(exact) => exact == name,
+            Names::Pattern(regex) => regex.is_match(name),
+        };
+        matches.then_some(name)
     }
 }
 
@@ -217,14 +218,15 @@ impl Inbox {
     /// Calls the handlers of all messages that wait, and returns their number.
     pub(crate) fn handle(&self) -> usize {
         // Those that come meanwhile wait for the next call, which makes this one end.
-        let mut ready: Vec<Call> = vec![];
+        let (mut queues, mut ready): (Vec<u64>, Vec<Call>) = (vec![], vec![]);
         {
             let mut state = lock(&self.shared.state);
-            let State { queues, bytes, .. } = &mut *state;
-            for queue in queues.iter_mut().filter(|q| q.is_ready()) {
+            let state = &mut *state;
+            for queue in state.queues.iter_mut().filter(|q| q.is_ready()) {
                 queue.busy = true;
+                queues.push(queue.id);
                 for (arrived, message) in queue.waiting.drain(..) {
-                    *bytes -= message.data.len();
+                    state.bytes -= message.data.len();
                     ready.push(Call {
                         arrived,
                         id: queue.id,
@@ -235,19 +237,19 @@ impl Inbox {
             }
         }
         ready.sort_unstable_by_key(|call| (call.arrived, call.id));
-        let taken = Taken {
+        let mut taken = Taken {
             shared: &self.shared,
-            ids: ready.iter().map(|call| call.id).collect(),
+            queues,
+            calls: ready.into(),
         };
         let mut handled = 0;
-        for call in ready {
+        while let Some(call) = taken.calls.pop_front() {
             // A handler may have ended this subscription.
             if lock(&self.shared.state).find(call.id).is_some() {
                 lock(&call.handler)(&call.message.channel, &call.message.data);
                 handled += 1;
             }
         }
-        drop(taken);
         handled
     }
 }
@@ -260,19 +262,27 @@ struct Call {
     message: Arc<Message>,
 }
 
-/// Queues whose messages are being handled, also if a handler panics.
+/// Queues whose messages are being handled. Where a handler panics, the calls that are left go back.
 struct Taken<'a> {
     shared: &'a Shared,
-    ids: Vec<u64>,
+    queues: Vec<u64>,
+    calls: VecDeque<Call>,
 }
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        if self.ids.is_empty() {
+        if self.queues.is_empty() {
             return;
         }
         let mut state = lock(&self.shared.state);
-        for id in &self.ids {
+        while let Some(call) = self.calls.pop_back() {
+            let size = call.message.data.len();
+            if let Some(queue) = state.find(call.id) {
+                queue.waiting.push_front((call.arrived, call.message));
+                state.bytes += size;
+            }
+        }
+        for id in &self.queues {
             if let Some(queue) = state.find(*id) {
                 queue.busy = false;
             }

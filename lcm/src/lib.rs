@@ -7,6 +7,7 @@ pub mod bus;
 pub mod error;
 mod inbox;
 pub mod log;
+pub mod log_bus;
 pub mod message;
 pub mod statistics;
 pub mod subscriber;
@@ -18,11 +19,16 @@ pub use bus::{Lcm, LcmParams};
 pub use error::{Error, Result};
 pub use inbox::Subscription;
 pub use log::{LogEvent, LogReader, LogWriter};
+pub use log_bus::LcmLog;
 pub use message::LcmMessage;
 pub use statistics::LcmStatistics;
 pub use subscriber::Subscriber;
 pub use systems::buses::LcmBuses;
+pub use systems::interface::{LcmInterfaceSystem, apply_lcm_bus_config};
+pub use systems::playback::LcmLogPlaybackSystem;
 pub use systems::publisher::{LcmPublisherSystem, LcmPublisherSystemPorts};
+pub use systems::scope::{LcmScopeSystem, LcmScopeSystemPorts};
+pub use systems::subscriber::{LcmSubscriberSystem, LcmSubscriberSystemPorts};
 
 /// What fuzzing calls: not part of the API.
 #[doc(hidden)]

@@ -4,6 +4,7 @@
     unsafe_code,
     reason = "an allocator can not be written without; this one forwards to that of the system"
 )]
+#![allow(dead_code, reason = "each test reads the counts that it is about")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -11,6 +12,16 @@ use std::cell::Cell;
 thread_local! {
     /// Allocations of this thread so far.
     pub(crate) static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    /// Bytes that this thread has allocated and not freed; negative if it freed those of others.
+    pub(crate) static LIVE: Cell<i64> = const { Cell::new(0) };
+    /// The most of `LIVE` since it was set.
+    pub(crate) static PEAK: Cell<i64> = const { Cell::new(0) };
+}
+
+fn count(more: usize, less: usize) {
+    let live = LIVE.get() + more as i64 - less as i64;
+    LIVE.set(live);
+    PEAK.set(PEAK.get().max(live));
 }
 
 struct Counting;
@@ -20,15 +31,20 @@ struct Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|n| n.set(n.get() + 1));
+        count(layout.size(), 0);
         // SAFETY: the caller promises what `System` asks for.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(0, layout.size());
         // SAFETY: as above.
         unsafe { System.dealloc(pointer, layout) }
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.with(|n| n.set(n.get() + 1));
+        // Old and new exist together where it is moved.
+        count(size, 0);
+        count(0, layout.size());
         // SAFETY: as above.
         unsafe { System.realloc(pointer, layout, size) }
     }

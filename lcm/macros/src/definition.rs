@@ -1,6 +1,7 @@
 //! Reading LCM type definitions, as tokens of Rust: the grammar of
 //! <https://lcm-proj.github.io/lcm/content/lcm-type-ref.html>. Comments are gone by then, doc comments are attributes.
 
+use crate::file;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree, token_stream};
 use quote::{quote, quote_spanned};
 use std::iter::Peekable;
@@ -8,13 +9,17 @@ use std::iter::Peekable;
 /// A mistake, and where it is.
 pub(crate) struct Mistake {
     at: Span,
-    what: String,
+    pub(crate) what: String,
 }
 
 impl Mistake {
     fn new(at: Span, what: impl Into<String>) -> Self {
         let what = what.into();
         Self { at, what }
+    }
+    /// With the place in front.
+    fn within(self, place: impl std::fmt::Display) -> Self {
+        Self::new(self.at, format!("{place}: {}", self.what))
     }
     pub(crate) fn into_compile_error(self) -> TokenStream {
         let what = format!("LCM type definition: {}", self.what);
@@ -28,6 +33,8 @@ type Result<V> = std::result::Result<V, Mistake>;
 pub(crate) struct File {
     /// The path of tarragon-lcm where the macro is used.
     pub(crate) root: TokenStream,
+    /// Of the file that was read, if it is one.
+    pub(crate) path: Option<String>,
     pub(crate) structs: Vec<Struct>,
 }
 
@@ -112,26 +119,51 @@ struct Tokens {
     tokens: Peekable<token_stream::IntoIter>,
     /// Where the last token was.
     at: Span,
+    /// The last token.
+    last: Option<TokenTree>,
 }
 
 impl Tokens {
     fn new(tokens: TokenStream, at: Span) -> Self {
-        let tokens = tokens.into_iter().peekable();
-        Self { tokens, at }
+        let (tokens, last) = (tokens.into_iter().peekable(), None);
+        Self { tokens, at, last }
     }
     fn next(&mut self) -> Option<TokenTree> {
         let token = self.tokens.next();
         if let Some(token) = &token {
             self.at = token.span();
+            self.last = Some(token.clone());
         }
         token
     }
-    fn expected<V>(&self, what: &str) -> Result<V> {
-        Err(Mistake::new(self.at, format!("expected {what} here")))
+    /// Something is missing before the next token.
+    fn expected_after<V>(&self, what: &str) -> Result<V> {
+        let place = match &self.last {
+            Some(TokenTree::Group(_)) | None => "here".into(),
+            Some(token) => format!("after `{token}`"),
+        };
+        Err(Mistake::new(self.at, format!("expected {what} {place}")))
+    }
+    /// Something else is there.
+    fn expected<V>(&mut self, what: &str) -> Result<V> {
+        let found = match self.tokens.peek() {
+            Some(TokenTree::Group(group)) => match group.delimiter() {
+                Delimiter::Brace => "found `{`".into(),
+                Delimiter::Bracket => "found `[`".into(),
+                _ => "found `(`".into(),
+            },
+            Some(token) => format!("found `{token}`"),
+            None => return self.expected_after(what),
+        };
+        Err(Mistake::new(self.at, format!("expected {what}, {found}")))
     }
     fn ident(&mut self, what: &str) -> Result<Ident> {
-        match self.next() {
-            Some(TokenTree::Ident(ident)) => Ok(ident),
+        match self.tokens.peek() {
+            Some(TokenTree::Ident(ident)) => {
+                let ident = ident.clone();
+                self.next();
+                Ok(ident)
+            }
             _ => self.expected(what),
         }
     }
@@ -147,8 +179,12 @@ impl Tokens {
         is
     }
     fn group(&mut self, delimiter: Delimiter, what: &str) -> Result<Group> {
-        match self.next() {
-            Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Ok(group),
+        match self.tokens.peek() {
+            Some(TokenTree::Group(group)) if group.delimiter() == delimiter => {
+                let group = group.clone();
+                self.next();
+                Ok(group)
+            }
             _ => self.expected(what),
         }
     }
@@ -166,35 +202,73 @@ impl Tokens {
     }
 }
 
-/// Reads `PATH; [package a.b;] struct ...`.
+/// Reads `PATH; [package a.b;] struct ...`, or `PATH; file "..."`.
 pub(crate) fn parse(input: TokenStream) -> Result<File> {
     let mut tokens = Tokens::new(input, Span::call_site());
     let mut root = TokenStream::new();
     while !tokens.punct(';') {
         match tokens.next() {
             Some(token) => root.extend([token]),
-            None => return tokens.expected("the path of the crate and a semicolon"),
+            None => return tokens.expected_after("the path of the crate and a semicolon"),
         }
     }
+    let is_file = |t: &TokenTree| matches!(t, TokenTree::Ident(word) if word == "file");
+    if tokens.tokens.next_if(is_file).is_none() {
+        let (path, structs) = (None, parse_structs(&mut tokens)?);
+        return Ok(File {
+            root,
+            path,
+            structs,
+        });
+    }
+    let (path, at) = match tokens.next() {
+        Some(TokenTree::Literal(literal)) => (literal.to_string(), literal.span()),
+        _ => return tokens.expected_after("the path of a file in quotes"),
+    };
+    let plain = path.strip_prefix('"').and_then(|p| p.strip_suffix('"'));
+    let Some(path) = plain.filter(|p| !p.contains('\\')) else {
+        let what = "expected the path of a file in quotes, with `/` between folders";
+        return Err(Mistake::new(at, what));
+    };
+    if let Some(more) = tokens.next() {
+        let what = "expected nothing after the path of a file; use the macro once per file";
+        return Err(Mistake::new(more.span(), what));
+    }
+    let (definitions, full) = file::read(path).map_err(|what| Mistake::new(at, what))?;
+    // Spans in a file are lost: mistakes are at its name.
+    let structs = parse_structs(&mut Tokens::new(definitions, at));
+    let structs = structs.map_err(|mistake| Mistake::new(at, mistake.what).within(&full))?;
+    let path = Some(full);
+    Ok(File {
+        root,
+        path,
+        structs,
+    })
+}
+
+/// Reads `[package a.b;] struct ...`.
+fn parse_structs(tokens: &mut Tokens) -> Result<Vec<Struct>> {
     let mut structs = vec![];
     loop {
         let attributes = tokens.attributes()?;
         if tokens.tokens.peek().is_none() {
-            return Ok(File { root, structs });
+            return Ok(structs);
         }
         let keyword = tokens.ident("`struct` or `package`")?;
         match keyword.to_string().as_str() {
             "package" => {
                 while !tokens.punct(';') {
                     if tokens.next().is_none() {
-                        return tokens.expected("a semicolon after the package");
+                        return tokens.expected_after("a semicolon");
                     }
                 }
             }
             "struct" => {
                 let name = tokens.ident("the name of the struct")?;
                 let body = tokens.group(Delimiter::Brace, "the members of the struct in braces")?;
-                structs.push(parse_struct(attributes, name, &body)?);
+                let place = format!("struct {name}");
+                let parsed = parse_struct(attributes, name, &body);
+                structs.push(parsed.map_err(|mistake| mistake.within(place))?);
             }
             "enum" => {
                 return Err(Mistake::new(

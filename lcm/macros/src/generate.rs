@@ -7,7 +7,12 @@ use quote::{format_ident, quote};
 
 pub(crate) fn types(file: &File) -> TokenStream {
     let structs = file.structs.iter().map(|s| one(&file.root, s));
-    quote!(#(#structs)*)
+    // The compiler looks whether the file has changed.
+    let path = file.path.iter();
+    quote! {
+        #(const _: &[::core::primitive::u8] = ::core::include_bytes!(#path);)*
+        #(#structs)*
+    }
 }
 
 /// `lcmt_viewer_draw` as `LcmtViewerDraw`.
@@ -103,7 +108,7 @@ fn one(root: &TokenStream, of: &Struct) -> TokenStream {
         .map(|i| !uses(of, i).is_empty())
         .collect();
 
-    let (mut fields, mut zeros) = (vec![], vec![]);
+    let (mut fields, mut names, mut zeros) = (vec![], vec![], vec![]);
     let (mut writes, mut reads, mut minima) = (vec![], vec![], vec![]);
     for (index, member) in of.members.iter().enumerate() {
         let (lcm_member, field) = (member.name.to_string(), member_name(&member.name));
@@ -125,6 +130,7 @@ fn one(root: &TokenStream, of: &Struct) -> TokenStream {
         }
         let (doc, attributes) = (format!("`{}`", definition(member)), &member.attributes);
         fields.push(quote!(#attributes #[doc = ""] #[doc = #doc] pub #field: #ty,));
+        names.push(field.clone());
         zeros.push(quote!(#field: <#ty as #wire::Wire>::zero(),));
         let sizes = member.dimensions.iter().filter_map(|d| match d {
             Dimension::Constant { .. } => None,
@@ -146,8 +152,19 @@ fn one(root: &TokenStream, of: &Struct) -> TokenStream {
         #[doc = ""]
         #[doc = #about]
         #[allow(non_snake_case, reason = #reason)]
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Debug, PartialEq)]
         pub struct #name { #(#fields)* }
+
+        // Not derived: that would not reuse the memory of what is replaced.
+        impl ::core::clone::Clone for #name {
+            fn clone(&self) -> Self {
+                Self { #(#names: ::core::clone::Clone::clone(&self.#names),)* }
+            }
+            fn clone_from(&mut self, source: &Self) {
+                let _ = source;
+                #(::core::clone::Clone::clone_from(&mut self.#names, &source.#names);)*
+            }
+        }
 
         #[allow(non_upper_case_globals, reason = #reason)]
         impl #name { #(#constants)* }

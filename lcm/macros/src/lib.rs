@@ -1,8 +1,11 @@
 //! The macro behind `tarragon_lcm::lcm_types`.
 
 mod definition;
+mod file;
 mod fingerprint;
 mod generate;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 

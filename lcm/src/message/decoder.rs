@@ -5,6 +5,8 @@ use crate::error::{Error, Result};
 
 /// How deep messages may be in messages: those of a type that holds itself could exhaust the stack.
 const MOST_DEPTH: usize = 64;
+/// How many elements of no bytes the arrays of a message may have together: nothing else bounds them.
+const MOST_OF_NOTHING: usize = 1 << 16;
 
 /// Where a message is read from.
 ///
@@ -22,16 +24,18 @@ pub struct Decoder<'a> {
     bytes: &'a [u8],
     position: usize,
     depth: usize,
+    /// Elements without bytes so far.
+    nothing: usize,
 }
 
 impl<'a> Decoder<'a> {
     /// Reads `bytes` from their start.
     pub fn new(bytes: &'a [u8]) -> Self {
-        let (position, depth) = (0, 0);
         Self {
             bytes,
-            position,
-            depth,
+            position: 0,
+            depth: 0,
+            nothing: 0,
         }
     }
     #[cold]
@@ -47,6 +51,17 @@ impl<'a> Decoder<'a> {
         let position = self.position;
         Err(self.wrong(format!(
             "needs {count} bytes at byte {position}, {left} are left"
+        )))
+    }
+    /// That there may be so many more elements of no bytes.
+    pub(super) fn nothing(&mut self, count: usize) -> Result<()> {
+        self.nothing = self.nothing.saturating_add(count);
+        if self.nothing <= MOST_OF_NOTHING {
+            return Ok(());
+        }
+        Err(self.wrong(format!(
+            "makes {} elements without a byte, expected at most {MOST_OF_NOTHING} in a message",
+            self.nothing
         )))
     }
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8]> {

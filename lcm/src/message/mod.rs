@@ -123,8 +123,62 @@ pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
 /// # Ok::<(), tarragon_lcm::Error>(())
 /// ```
 ///
-/// A file with definitions is used by its path from the crate's manifest:
-/// `lcm_types! { include!("lcm/lab.lcm"); }`.
+/// A file with definitions is named by its path from the folder of the crate's `Cargo.toml`. The crate is built
+/// anew when it changes; its comments are not taken over.
+///
+/// ```
+/// mod lab {
+///     tarragon_lcm::lcm_types!(file "tests/definitions/lab.lcm");
+/// }
+/// let leaf = lab::LabNodeT { name: "leaf".into(), ..Default::default() };
+/// let tree = lab::LabNodeT { children: vec![leaf.clone(), leaf], ..Default::default() };
+/// assert_eq!(tree.children.len(), 2);
+/// ```
+///
+/// What is no definition does not compile. A size comes before the arrays of it, and is an integer:
+///
+/// ```compile_fail
+/// tarragon_lcm::lcm_types! {
+///     struct late_t { double x[n]; int32_t n; }
+/// }
+/// ```
+/// ```compile_fail
+/// tarragon_lcm::lcm_types! {
+///     struct real_t { double n; double x[n]; }
+/// }
+/// ```
+///
+/// Other types are in scope, and members have different names:
+///
+/// ```compile_fail
+/// tarragon_lcm::lcm_types! {
+///     struct outer_t { unknown_t inner; }
+/// }
+/// ```
+/// ```compile_fail
+/// tarragon_lcm::lcm_types! {
+///     struct twice_t { double x; float x; }
+/// }
+/// ```
+///
+/// There are no enums, and no text among constants:
+///
+/// ```compile_fail
+/// tarragon_lcm::lcm_types! {
+///     enum colour_t { RED, GREEN }
+/// }
+/// ```
+/// ```compile_fail
+/// tarragon_lcm::lcm_types! {
+///     struct text_t { const string NAME = "x"; }
+/// }
+/// ```
+///
+/// A file has to be there:
+///
+/// ```compile_fail
+/// tarragon_lcm::lcm_types!(file "tests/definitions/lost.lcm");
+/// ```
 #[macro_export]
 macro_rules! lcm_types {
     ($($definitions:tt)*) => {

@@ -12,9 +12,6 @@ use crate::LcmMessage;
 use crate::error::{Error, Result};
 use std::any::TypeId;
 
-/// How many things of no bytes an array may hold: nothing else bounds them.
-const MOST_OF_NOTHING: usize = 1 << 16;
-
 /// Something that can be part of a message. `sizes` are the lengths of the `Vec`s in it, from outside in.
 ///
 /// ```
@@ -240,10 +237,8 @@ impl<V: Wire> Wire for Vec<V> {
         let least = V::least(sizes);
         // Before memory is taken for them.
         from.check(size.saturating_mul(least))?;
-        if least == 0 && size > MOST_OF_NOTHING {
-            return Err(from.wrong(format!(
-                "an array has {size} elements without a byte, expected at most {MOST_OF_NOTHING}"
-            )));
+        if least == 0 {
+            from.nothing(size)?;
         }
         V::read_vec(self, size, from, sizes)
     }

@@ -61,6 +61,10 @@ impl LcmBuses {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.buses.keys().map(String::as_str)
     }
+    /// All buses with their names, sorted by these.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Lcm)> {
+        self.buses.iter().map(|(name, lcm)| (name.as_str(), lcm))
+    }
     /// The number of buses.
     pub fn len(&self) -> usize {
         self.buses.len()

@@ -85,11 +85,30 @@ impl<M: LcmMessage> LcmPublisherSystem<M> {
 }
 
 /// Ports of [`LcmPublisherSystem`].
-#[derive(Clone, Copy, Debug)]
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_lcm::{Lcm, LcmPublisherSystem, LcmPublisherSystemPorts, types::LcmtRobotState};
+/// let mut b = DiagramBuilder::new();
+/// let system = LcmPublisherSystem::new("STATE", Lcm::with_url("memq://")?, 0.1, 0.0)?;
+/// let ports: LcmPublisherSystemPorts<LcmtRobotState> = *b.add("publisher", system).ports();
+/// b.build()?.default_context().fix(ports.lcm_message, LcmtRobotState::default())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
 pub struct LcmPublisherSystemPorts<M> {
     /// What is published.
     pub lcm_message: InputPort<M>,
 }
+
+// By hand: handles are copied whether messages can be or not.
+impl<M> Clone for LcmPublisherSystemPorts<M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for LcmPublisherSystemPorts<M> {}
 
 impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmPublisherSystem<M> {
     type Ports = LcmPublisherSystemPorts<M>;

@@ -311,7 +311,7 @@ fn hints_choose_how_fine_hydroelastic_meshes_are() {
     };
     let count = |shape, hint| crate::compare::triangles(&data(shape, hint)).len();
     let sphere = || Shape::from(Sphere::new(1.0).unwrap());
-    // Counts of Drake 1.51.1. Chords of an eighth and a sixteenth of a circle, and a little less.
+    // Counts of Drake 1.51.1. At the chords of a quarter and an eighth of a circle.
     assert_eq!((count(sphere(), 1.415), count(sphere(), 1.413)), (8, 32));
     assert_eq!(
         (count(sphere(), 0.7654), count(sphere(), 0.7653)),
@@ -335,6 +335,31 @@ fn hints_choose_how_fine_hydroelastic_meshes_are() {
         data(cylinder(), 1e-300).r#type,
         LcmtViewerGeometryData::CYLINDER
     );
+}
+
+#[test]
+fn defaults_of_the_scene_can_make_geometry_hydroelastic() {
+    let heard = Heard::new();
+    let mut scene = ball();
+    scene.role = "proximity";
+    scene.show_hydroelastic = true;
+    scene.geometries[0].proximity = Some(Touch::default());
+    let (mut graph, sources, frames) = scene.register();
+    let mut config = SceneGraphConfig::default();
+    let defaults = &mut config.default_proximity_properties;
+    defaults.compliance_type = HydroelasticType::Compliant;
+    defaults.resolution_hint = Some(0.5); // between the chords of a quarter and an eighth of the circle
+    graph.set_config(config).unwrap();
+    let mut b = DiagramBuilder::new();
+    let graph = b.add("scene_graph", graph);
+    let lcm = Some(heard.lcm.clone());
+    DrakeVisualizer::add_to_builder(&mut b, graph.query, lcm, scene.params()).unwrap();
+    let mut ctx = b.build().unwrap().default_context();
+    let port = graph.source_pose_port(sources[0]).unwrap();
+    ctx.fix(port, scene.poses(0, &frames)).unwrap();
+    ctx.force_publish().unwrap();
+    let load: LcmtViewerLoadRobot = only(&heard.take(), "DRAKE_VIEWER_LOAD_ROBOT");
+    assert_eq!(crate::compare::triangles(&load.link[0].geom[0]).len(), 32);
 }
 
 #[test]

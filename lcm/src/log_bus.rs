@@ -1,0 +1,168 @@
+//! Logs as buses whose clock is that of a simulation.
+
+use crate::bus::Lcm;
+use crate::error::{Error, Result};
+use crate::log::{LogEvent, LogReader};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A log whose messages come when they are asked for, by their times (Drake's `DrakeLcmLog`, for reading).
+///
+/// What subscribes on [`lcm`](Self::lcm) hears them; [`LcmLogPlaybackSystem`](crate::LcmLogPlaybackSystem) asks
+/// during a simulation. Clones are the same log at the same place.
+///
+/// Times are those in the log. A log that was written while a clock on the wall was asked begins at seconds
+/// since 1970; [`with_first_message_at`](Self::with_first_message_at) shifts it. What a simulation publishes is
+/// written with its simulated times by a bus like `Lcm::with_url("file:///tmp/a.lcm?mode=w")`. What comes over
+/// another bus is recorded so:
+///
+/// ```
+/// use std::{sync::Mutex, time::Duration};
+/// use tarragon_lcm::{Lcm, LcmLog, LogWriter, Subscriber, types::LcmtPoint};
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("points.lcm");
+/// let lcm = Lcm::with_url("memq://")?;
+/// let start = std::time::Instant::now();
+/// let log = Mutex::new(LogWriter::create(&path)?);
+/// let recording = lcm.subscribe_all_channels(move |channel, data| {
+///     let time = start.elapsed().as_micros() as i64;
+///     if let Err(error) = log.lock().unwrap().write(time, channel, data) {
+///         eprintln!("{error}");
+///     }
+/// })?;
+/// for x in [1.0, 2.0] {
+///     lcm.publish("POINT", &LcmtPoint { x, y: 0.0, z: 0.0 })?;
+///     lcm.handle_subscriptions(Duration::ZERO)?;
+/// }
+/// drop(recording); // ends the log
+///
+/// let log = LcmLog::open(&path)?.with_first_message_at(0.0)?;
+/// let points = Subscriber::<LcmtPoint>::new(log.lcm(), "POINT")?;
+/// assert_eq!(log.next_message_time()?, 0.0);
+/// while log.dispatch_message_and_advance_log(f64::INFINITY)? {}
+/// assert_eq!((points.count(), points.message().map(|p| p.x)), (2, Some(2.0)));
+/// assert_eq!(log.next_message_time()?, f64::INFINITY);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LcmLog {
+    lcm: Lcm,
+    place: Arc<Mutex<Place>>,
+}
+
+/// Where reading goes on.
+#[derive(Debug)]
+struct Place {
+    log: LogReader,
+    /// What comes next, if it was looked at.
+    next: Option<LogEvent>,
+    /// Timestamp of the first event in the file (µs).
+    first: Option<i64>,
+    /// What is added to timestamps (µs).
+    shift: i64,
+}
+
+impl Place {
+    fn peek(&mut self) -> Result<Option<&LogEvent>> {
+        if self.next.is_none() {
+            self.next = self.log.next().transpose()?;
+        }
+        Ok(self.next.as_ref())
+    }
+    /// When the next event happens (s).
+    fn next_time(&mut self) -> Result<f64> {
+        let shift = self.shift;
+        let seconds = |e: &LogEvent| e.timestamp.saturating_add(shift) as f64 / 1e6;
+        Ok(self.peek()?.map_or(f64::INFINITY, seconds))
+    }
+}
+
+impl LcmLog {
+    /// Opens a log.
+    ///
+    /// # Errors
+    /// As [`LogReader::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let mut place = Place {
+            log: LogReader::open(path)?,
+            next: None,
+            first: None,
+            shift: 0,
+        };
+        place.first = place.peek()?.map(|event| event.timestamp);
+        Ok(Self {
+            lcm: Lcm::with_url("memq://")?,
+            place: Arc::new(Mutex::new(place)),
+        })
+    }
+    /// Shifts all times such that the first message of the file is at `time` (s).
+    ///
+    /// # Errors
+    /// If the time is not finite.
+    pub fn with_first_message_at(self, time: f64) -> Result<Self> {
+        if !time.is_finite() {
+            return Err(Error::invalid(format!(
+                "LcmLog: the first message is to be at {time} s, expected a finite time"
+            )));
+        }
+        let mut place = self.lock();
+        let first = place.first.unwrap_or(0);
+        place.shift = to_microseconds(time).saturating_sub(first);
+        drop(place);
+        Ok(self)
+    }
+    /// Where its messages come. What is published on it is heard there too, and not written to the file.
+    pub fn lcm(&self) -> &Lcm {
+        &self.lcm
+    }
+    /// The time of the next message (s); infinity at the end of the log.
+    ///
+    /// # Errors
+    /// If it can not be read; the next call goes on after it.
+    pub fn next_message_time(&self) -> Result<f64> {
+        self.lock().next_time()
+    }
+    /// Calls the handlers of the next message and goes on to the one after it, if its time is `time` (s) or
+    /// earlier. Returns whether that is so.
+    ///
+    /// # Errors
+    /// If the message can not be read; the next call goes on after it.
+    pub fn dispatch_message_and_advance_log(&self, time: f64) -> Result<bool> {
+        let event = {
+            let mut place = self.lock();
+            let is_due = place.next_time()? <= time;
+            place.next.take_if(|_| is_due)
+        };
+        // Handlers may ask the log.
+        let Some(event) = event else {
+            return Ok(false);
+        };
+        self.lcm.deliver(&event.channel, event.data);
+        self.lcm.handle_subscriptions(Duration::ZERO)?;
+        Ok(true)
+    }
+    /// Goes to the first message at `time` (s) or later, forwards or backwards. Timestamps should not decrease
+    /// along the log, see [`LogReader::seek_to_timestamp`].
+    ///
+    /// # Errors
+    /// If the file can not be read.
+    pub fn seek(&self, time: f64) -> Result<()> {
+        let mut place = self.lock();
+        let timestamp = to_microseconds(time).saturating_sub(place.shift);
+        let is_start = place.first.is_none_or(|first| timestamp <= first);
+        place.next = None;
+        place
+            .log
+            .seek_to_timestamp(if is_start { i64::MIN } else { timestamp })
+    }
+    /// What is looked at stays what comes next where a user panics.
+    fn lock(&self) -> MutexGuard<'_, Place> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// To the nearest; what is out of range is the nearest that there is.
+fn to_microseconds(time: f64) -> i64 {
+    (time * 1e6).round() as i64
+}

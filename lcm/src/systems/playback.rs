@@ -1,0 +1,78 @@
+//! The system that plays a log.
+
+use crate::log_bus::LcmLog;
+use tarragon_framework::prelude::*;
+
+/// Plays a log while its diagram is simulated (Drake's `LcmLogPlaybackSystem`): messages come at exactly the
+/// simulated times that the log has for them.
+///
+/// What subscribes on [`LcmLog::lcm`], like [`LcmSubscriberSystem`](crate::LcmSubscriberSystem)s, hears them
+/// without an [`LcmInterfaceSystem`](crate::LcmInterfaceSystem). Initialization of the simulator goes to the first
+/// message that is not before the start time, forwards or backwards, so every simulation plays the log anew. A
+/// message whose time is over when it comes, after others of a clock that was set back, is dispatched at once.
+///
+/// It has no ports.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_lcm::{LcmLog, LcmLogPlaybackSystem, LcmMessage, LcmSubscriberSystem, LogWriter, types::LcmtPoint};
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("points.lcm");
+/// let mut log = LogWriter::create(&path)?;
+/// for k in 0..5 {
+///     let point = LcmtPoint { x: k as f64, y: 0.0, z: 0.0 };
+///     log.write(250_000 * k, "POINT", &point.encode()?)?;
+/// }
+/// drop(log);
+///
+/// let log = LcmLog::open(&path)?;
+/// let mut b = DiagramBuilder::new();
+/// b.add("log", LcmLogPlaybackSystem::new(log.clone()));
+/// let point = b.add("point", LcmSubscriberSystem::<LcmtPoint>::new("POINT", log.lcm())?);
+/// let diagram = b.build()?;
+/// let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.advance_to(0.6)?;
+/// assert_eq!(sim.context().eval(point.lcm_message)?.x, 2.0); // the message of 0.5 s
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LcmLogPlaybackSystem {
+    log: LcmLog,
+}
+
+impl LcmLogPlaybackSystem {
+    /// Plays `log`.
+    pub fn new(log: LcmLog) -> Self {
+        Self { log }
+    }
+    /// The log.
+    pub fn log(&self) -> &LcmLog {
+        &self.log
+    }
+}
+
+impl<T: Scalar> LeafSystem<T> for LcmLogPlaybackSystem {
+    type Ports = ();
+
+    fn declare(&self, d: &mut Declare<Self, T>) {
+        d.unrestricted_update_on(Trigger::Initialization, |this, ctx, _| {
+            let found = this.log.seek(ctx.time().re());
+            found.map_err(tarragon_framework::Error::custom)?;
+            Ok(EventStatus::Succeeded)
+        });
+        let next_message = d.timed_event(|this, ctx| {
+            let next = this.log.next_message_time();
+            let next = next.map_err(tarragon_framework::Error::custom)?;
+            Ok(next.max(ctx.time().re()))
+        });
+        d.publish_on(Trigger::Timed(next_message), |this, ctx| {
+            let now = ctx.time().re();
+            loop {
+                let more = this.log.dispatch_message_and_advance_log(now);
+                if !more.map_err(tarragon_framework::Error::custom)? {
+                    return Ok(EventStatus::Succeeded);
+                }
+            }
+        });
+    }
+}

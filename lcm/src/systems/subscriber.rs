@@ -1,0 +1,252 @@
+//! The system that subscribes.
+
+use crate::bus::Lcm;
+use crate::error::{Error, Result};
+use crate::inbox::Subscription;
+use crate::message::LcmMessage;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tarragon_framework::prelude::*;
+
+/// How long messages are waited for before a look at what another thread has handled meanwhile.
+const SLICE: Duration = Duration::from_millis(10);
+
+/// Puts out the last message of a channel (Drake's `LcmSubscriberSystem`).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | output | `lcm_message` | `M`; its default value before the first message |
+/// | output | `message_count` | `u64`, messages so far, those that later ones have replaced included |
+///
+/// It changes nothing by itself: [`Lcm::handle_subscriptions`] hands a message over, which an
+/// [`LcmInterfaceSystem`](crate::LcmInterfaceSystem) calls during a simulation. A message that was handed over
+/// gets into the context by an update at the next time that the simulator looks, without simulated time
+/// passing; each context has what came in when it was updated. A forced update copies too.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_lcm::{Lcm, LcmInterfaceSystem, LcmSubscriberSystem, types::LcmtPoint};
+/// let lcm = Lcm::with_url("memq://")?;
+/// let mut b = DiagramBuilder::new();
+/// b.add("lcm", LcmInterfaceSystem::new(lcm.clone()));
+/// let point = b.add("point", LcmSubscriberSystem::<LcmtPoint>::new("POINT", &lcm)?);
+/// let diagram = b.build()?;
+/// let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.advance_to(1.0)?;
+/// assert_eq!(*sim.context().eval(point.message_count)?, 0);
+///
+/// lcm.publish("POINT", &LcmtPoint { x: 1.0, y: 2.0, z: 3.0 })?;
+/// sim.advance_to(2.0)?;
+/// assert_eq!(sim.context().eval(point.lcm_message)?.y, 2.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct LcmSubscriberSystem<M> {
+    channel: String,
+    lcm: Lcm,
+    wait: Duration,
+    last: Arc<Mutex<Received<M>>>,
+    subscription: Subscription,
+}
+
+/// The last message and how many there were. Clones share the message, which never changes.
+#[derive(Clone, Debug)]
+struct Received<M> {
+    message: Arc<M>,
+    count: u64,
+}
+
+impl<M: Default> Default for Received<M> {
+    fn default() -> Self {
+        let (message, count) = Default::default();
+        Self { message, count }
+    }
+}
+
+/// A message that is replaced is valid at all times.
+fn lock<M>(last: &Mutex<Received<M>>) -> MutexGuard<'_, Received<M>> {
+    last.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<M: LcmMessage> LcmSubscriberSystem<M> {
+    /// Subscribes to a channel for as long as the system lives.
+    ///
+    /// # Errors
+    /// As [`Lcm::subscribe`].
+    pub fn new(channel: &str, lcm: &Lcm) -> Result<Self> {
+        let last = Arc::<Mutex<Received<M>>>::default();
+        let subscription = lcm.subscribe_mut(channel, {
+            let last = last.clone();
+            move |new: &mut M| {
+                let mut last = lock(&last);
+                last.count += 1;
+                // Contexts may hold the message before.
+                match Arc::get_mut(&mut last.message) {
+                    Some(old) => std::mem::swap(old, new),
+                    None => last.message = Arc::new(std::mem::take(new)),
+                }
+            }
+        })?;
+        Ok(Self {
+            channel: channel.into(),
+            lcm: lcm.clone(),
+            wait: Duration::ZERO,
+            last,
+            subscription,
+        })
+    }
+    /// Lets initialization wait up to `timeout` of real time, [`Duration::MAX`] for ever, for a message that
+    /// the context does not have yet; it fails where none comes. Zero, as at first, does not wait: then
+    /// initialization copies what was handed over before.
+    #[must_use]
+    pub fn with_wait_for_message_on_initialization(mut self, timeout: Duration) -> Self {
+        self.wait = timeout;
+        self
+    }
+    /// The channel.
+    pub fn channel(&self) -> &str {
+        &self.channel
+    }
+    /// The bus.
+    pub fn lcm(&self) -> &Lcm {
+        &self.lcm
+    }
+    /// The subscription, for its queue.
+    pub fn subscription_mut(&mut self) -> &mut Subscription {
+        &mut self.subscription
+    }
+    /// The number of messages that were handed over, of which a context may not know yet.
+    pub fn received_count(&self) -> u64 {
+        lock(&self.last).count
+    }
+    /// The last message that was handed over, if there was one.
+    pub fn received_message(&self) -> Option<Arc<M>> {
+        let last = lock(&self.last);
+        (last.count > 0).then(|| last.message.clone())
+    }
+    /// Handles the messages of the bus until [`received_count`](Self::received_count) is more than
+    /// `old_count`, for `timeout` of real time at most ([`Duration::MAX`] for ever).
+    ///
+    /// Returns the count, which is not more than `old_count` after a timeout.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tarragon_lcm::{Lcm, LcmSubscriberSystem, types::LcmtPoint};
+    /// let lcm = Lcm::with_url("memq://")?;
+    /// let point = LcmSubscriberSystem::<LcmtPoint>::new("POINT", &lcm)?;
+    /// assert_eq!(point.wait_for_message(0, Duration::from_millis(1))?, 0);
+    /// lcm.publish("POINT", &LcmtPoint::default())?;
+    /// assert_eq!(point.wait_for_message(0, Duration::MAX)?, 1);
+    /// # Ok::<(), tarragon_lcm::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Lcm::handle_subscriptions`].
+    pub fn wait_for_message(&self, old_count: u64, timeout: Duration) -> Result<u64> {
+        // Without a date where the timeout is endless.
+        let until = Instant::now().checked_add(timeout);
+        loop {
+            let count = self.received_count();
+            if count > old_count {
+                return Ok(count);
+            }
+            let left = until.map_or(SLICE, |u| u.saturating_duration_since(Instant::now()));
+            self.lcm.handle_subscriptions(left.min(SLICE))?;
+            if left.is_zero() {
+                return Ok(self.received_count());
+            }
+        }
+    }
+
+    /// Waits for what the context does not have yet.
+    fn wait_on_initialization(&self, known: u64) -> Result<()> {
+        if self.wait.is_zero() {
+            return Ok(());
+        }
+        tracing::info!("LCM: waiting for a message on '{}'", self.channel);
+        if self.wait_for_message(known, self.wait)? > known {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "LcmSubscriberSystem: no message came on '{}' of '{}' within {:?}; start the sender before, or wait \
+             longer",
+            self.channel,
+            self.lcm.url(),
+            self.wait
+        )))
+    }
+}
+
+/// Ports of [`LcmSubscriberSystem`].
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_lcm::{Lcm, LcmSubscriberSystem, LcmSubscriberSystemPorts, types::LcmtPoint};
+/// let mut b = DiagramBuilder::new();
+/// let system = LcmSubscriberSystem::<LcmtPoint>::new("POINT", &Lcm::with_url("memq://")?)?;
+/// let ports: LcmSubscriberSystemPorts<LcmtPoint> = *b.add("point", system).ports();
+/// let ctx = b.build()?.default_context();
+/// assert_eq!(ctx.eval(ports.lcm_message)?, &LcmtPoint::default());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct LcmSubscriberSystemPorts<M> {
+    /// The last message.
+    pub lcm_message: OutputPort<M>,
+    /// The number of messages.
+    pub message_count: OutputPort<u64>,
+}
+
+// By hand: handles are copied whether messages can be or not.
+impl<M> Clone for LcmSubscriberSystemPorts<M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for LcmSubscriberSystemPorts<M> {}
+
+impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmSubscriberSystem<M> {
+    type Ports = LcmSubscriberSystemPorts<M>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let state = d.abstract_state(Received::<M>::default());
+        let deps = [state.into()];
+        let lcm_message = d.output("lcm_message", M::default(), &deps, move |_, ctx, out| {
+            out.clone_from(&ctx.xa::<Received<M>>(state).message);
+            Ok(())
+        });
+        let message_count = d.output("message_count", 0, &deps, move |_, ctx, out| {
+            *out = ctx.xa::<Received<M>>(state).count;
+            Ok(())
+        });
+        let new_message = d.timed_event(move |this, ctx| {
+            // Another count, not a larger one: the state may have been set by hand.
+            let is_new = lock(&this.last).count != ctx.xa::<Received<M>>(state).count;
+            Ok(if is_new {
+                ctx.time().re()
+            } else {
+                f64::INFINITY
+            })
+        });
+        for trigger in [
+            Trigger::Initialization,
+            Trigger::Timed(new_message),
+            Trigger::Forced,
+        ] {
+            d.unrestricted_update_on(trigger, move |this, ctx, next| {
+                if trigger == Trigger::Initialization {
+                    let known = ctx.xa::<Received<M>>(state).count;
+                    let waited = this.wait_on_initialization(known);
+                    waited.map_err(tarragon_framework::Error::custom)?;
+                }
+                *next.xa_mut(state) = lock(&this.last).clone();
+                Ok(EventStatus::Succeeded)
+            });
+        }
+        LcmSubscriberSystemPorts {
+            lcm_message,
+            message_count,
+        }
+    }
+}
