@@ -46,7 +46,7 @@ pub(super) fn surface(
 
 /// Four triangles per face, around its centre.
 fn cuboid(half: Vector3<f64>) -> Result<TriangleSurfaceMesh> {
-    let mut rings = Surface::default();
+    let mut surface = Surface::default();
     for axis in 0..3 {
         let (next, last) = ((axis + 1) % 3, (axis + 2) % 3);
         for side in [-1.0, 1.0] {
@@ -60,11 +60,11 @@ fn cuboid(half: Vector3<f64>) -> Result<TriangleSurfaceMesh> {
                 corner[last] = side * v * half[last];
                 corner
             });
-            let ring = rings.add(ring);
-            rings.fan(&ring, centre);
+            let ring = surface.add(ring);
+            surface.fan(&ring, centre);
         }
     }
-    rings.finish()
+    surface.finish()
 }
 
 /// An octahedron whose faces are divided into four until the edges at its corners, of a sphere with the
@@ -120,7 +120,7 @@ fn cylinder(radius: f64, length: f64, hint: f64) -> Result<TriangleSurfaceMesh> 
     surface.finish()
 }
 
-/// Circles of latitude on the caps, as far apart as their vertices at the widest.
+/// Circles of latitude on the caps, half as far apart as the vertices of the widest.
 fn capsule(radius: f64, length: f64, hint: f64) -> Result<TriangleSurfaceMesh> {
     let around = around(radius, hint).floor().max(3.0);
     let circles = (around / 2.0).floor();
