@@ -1,7 +1,6 @@
 //! The system that tells viewers of a scene by LCM.
 
 mod connect;
-mod hydroelastic;
 mod load;
 mod params;
 mod sent;

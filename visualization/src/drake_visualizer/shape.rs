@@ -1,8 +1,8 @@
 //! Geometry as viewers are told of it.
 
-use super::hydroelastic;
 use super::params::DrakeVisualizerParams;
 use crate::error::{Error, Result};
+use crate::hydroelastic::surface_to_show;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use nalgebra::{Isometry3, Vector3};
 use serde_json::json;
@@ -60,14 +60,9 @@ fn colliding(
     params: &DrakeVisualizerParams,
 ) -> Result<Data> {
     if params.show_hydroelastic {
-        match hydroelastic::surface(shape, properties) {
-            Ok(Some(surface)) => return Ok(inline(&surface)),
-            Ok(None) => {}
-            // The shape is still a good picture.
-            Err(error) => tracing::warn!(
-                "DrakeVisualizer: a {} is shown without its hydroelastic mesh: {error}",
-                shape.type_name()
-            ),
+        let place = format_args!("DrakeVisualizer: a {}", shape.type_name());
+        if let Some(surface) = surface_to_show(&place, shape, properties) {
+            return Ok(inline(&surface));
         }
     }
     match shape {

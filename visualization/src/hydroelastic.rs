@@ -16,12 +16,22 @@ const MEDIUM: f64 = 1e-14;
 /// Subdivisions of an octahedron, at most.
 const MOST_SUBDIVISIONS: f64 = 8.0;
 
-/// The surface of a shape with these proximity properties; none for shapes that take part as they are,
-/// such as half spaces, and those that do not take part.
-pub(super) fn surface(
+/// [`surface`], where one can be made; otherwise the shape is still a good picture. `place` begins the
+/// warning.
+pub(crate) fn surface_to_show(
+    place: &dyn std::fmt::Display,
     shape: &Shape,
     properties: &GeometryProperties,
-) -> Result<Option<TriangleSurfaceMesh>> {
+) -> Option<TriangleSurfaceMesh> {
+    surface(shape, properties).unwrap_or_else(|error| {
+        tracing::warn!("{place} is shown without its hydroelastic mesh: {error}");
+        None
+    })
+}
+
+/// The surface of a shape with these proximity properties; none for shapes that take part as they are,
+/// such as half spaces, and those that do not take part.
+fn surface(shape: &Shape, properties: &GeometryProperties) -> Result<Option<TriangleSurfaceMesh>> {
     let group = "hydroelastic";
     let kind = properties.get_or(group, "compliance_type", HydroelasticType::Undefined)?;
     if kind == HydroelasticType::Undefined {
