@@ -22,8 +22,8 @@ use tarragon::sensors::{
     RgbdSensorDiscrete, RotaryEncoders,
 };
 use tarragon::visualization::{
-    ContactVisualizer, JointSliders, Meshcat, MeshcatParams, MeshcatPointCloudVisualizer,
-    MeshcatPoseSliders, MeshcatVisualizer,
+    ContactResultsToLcmSystem, ContactVisualizer, DrakeVisualizer, JointSliders, Meshcat,
+    MeshcatParams, MeshcatPointCloudVisualizer, MeshcatPoseSliders, MeshcatVisualizer,
 };
 
 /// Names in the rows `| kind | names | ...` of the first documented table of a source file.
@@ -257,6 +257,20 @@ fn sensors() {
             declared(PointCloudToLcm::new("frame")),
             declared(LcmToPointCloud::new()),
         ],
+    );
+}
+
+#[test]
+fn visualization_by_lcm() {
+    let lcm = Some(Lcm::with_url("memq://").unwrap());
+    let visualizer = DrakeVisualizer::new(lcm, Default::default()).unwrap();
+    check(
+        include_str!("../visualization/src/drake_visualizer/mod.rs"),
+        &[declared(visualizer)],
+    );
+    check(
+        include_str!("../visualization/src/contact_results_to_lcm.rs"),
+        &[declared(ContactResultsToLcmSystem::new(None))],
     );
 }
 

@@ -157,7 +157,7 @@ impl Lcm {
             let bytes = message.encode()?;
             return self.with_channel(channel, |channel| {
                 self.bus.counters.add(Count::Published, 1);
-                self.bus.inbox.deliver(channel, bytes);
+                self.deliver(channel, bytes);
                 Ok(())
             });
         }
@@ -179,14 +179,13 @@ impl Lcm {
         self.with_channel(channel, |channel| {
             let Bus {
                 transport,
-                inbox,
                 counters,
                 url,
                 ..
             } = &*self.bus;
             if transport.is_memory() {
                 counters.add(Count::Published, 1);
-                inbox.deliver(channel, data.to_vec());
+                self.deliver(channel, data.to_vec());
                 return Ok(());
             }
             transport.check(url, channel, data)?;

@@ -89,7 +89,7 @@ impl Session {
             delete_on_initialization_event: false,
             ..Default::default()
         };
-        apply_visualization_config(&config, &mut b, &scene_graph, Some(meshcat.clone()))?;
+        apply_visualization_config(&config, &mut b, &scene_graph, Some(meshcat.clone()), None)?;
         for path in ["illustration", "proximity", "contact_forces"] {
             meshcat.delete(path);
         }

@@ -1,6 +1,8 @@
 //! What most simulations show, in one call.
 
+use crate::contact_results_to_lcm::{ContactResultsToLcmSystem, add_publisher};
 use crate::contact_visualizer::{ContactVisualizer, ContactVisualizerParams};
+use crate::drake_visualizer::{DrakeVisualizer, DrakeVisualizerParams};
 use crate::error::{Error, Result};
 use crate::meshcat::{Meshcat, MeshcatParams};
 use crate::meshcat_visualizer::{
@@ -9,11 +11,12 @@ use crate::meshcat_visualizer::{
 use serde::{Deserialize, Serialize};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{Rgba, Role, SceneGraph};
+use tarragon_lcm::types::LcmtContactResultsForViz;
+use tarragon_lcm::{Lcm, LcmBuses, LcmPublisherSystem};
 
 /// What to show (Drake's `VisualizationConfig`; the same names in YAML, the same defaults).
 ///
-/// `lcm_bus` and `publish_inertia` are kept for what does not exist yet: publishing on LCM, and the
-/// ellipsoids of inertia.
+/// `publish_inertia` is kept for what does not exist yet, the ellipsoids of inertia.
 ///
 /// ```
 /// use tarragon_visualization::VisualizationConfig;
@@ -29,7 +32,7 @@ use tarragon_geometry::{Rgba, Role, SceneGraph};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VisualizationConfig {
-    /// Where LCM messages are to be sent.
+    /// The name of the bus on which LCM messages are sent, where there are buses.
     pub lcm_bus: String,
     /// Simulated time between publishes (s).
     pub publish_period: f64,
@@ -138,6 +141,16 @@ impl VisualizationConfig {
             ..self.illustration()
         }
     }
+    /// Parameters of what tells viewers by LCM; only proximity has channels of its own, as in Drake.
+    fn drake(&self, role: Role, default_color: Rgba) -> DrakeVisualizerParams {
+        DrakeVisualizerParams {
+            publish_period: self.publish_period,
+            role,
+            default_color,
+            show_hydroelastic: role == Role::Proximity,
+            use_role_channel_suffix: role == Role::Proximity,
+        }
+    }
     fn contact(&self) -> ContactVisualizerParams {
         ContactVisualizerParams {
             publish_period: self.publish_period,
@@ -185,55 +198,134 @@ mod rgba {
 pub struct AppliedVisualization {
     /// The server.
     pub meshcat: Option<Meshcat>,
-    /// Geometry with the illustration role.
+    /// Geometry with the illustration role in Meshcat.
     pub illustration: Option<Block<MeshcatVisualizer>>,
-    /// Geometry with the proximity role.
+    /// Geometry with the proximity role in Meshcat.
     pub proximity: Option<Block<MeshcatVisualizer>>,
-    /// Contacts.
+    /// Contacts in Meshcat.
     pub contact: Option<Block<ContactVisualizer>>,
+    /// Geometry with the illustration role by LCM.
+    pub drake_illustration: Option<Block<DrakeVisualizer>>,
+    /// Geometry with the proximity role by LCM.
+    pub drake_proximity: Option<Block<DrakeVisualizer>>,
+    /// Contacts by LCM.
+    pub contact_results: Option<Block<LcmPublisherSystem<LcmtContactResultsForViz>>>,
 }
 
 /// Adds the visualizers that a configuration asks for, connected to the scene (Drake's
-/// `ApplyVisualizationConfig`): `meshcat_visualizer(illustration)`, `meshcat_visualizer(proximity)` and
-/// `meshcat_contact_visualizer`.
+/// `ApplyVisualizationConfig`).
 ///
-/// Without a server one is started on the first free port, if the configuration allows it; else nothing
-/// is added.
+/// In Meshcat, `meshcat_visualizer(illustration)`, `meshcat_visualizer(proximity)` and
+/// `meshcat_contact_visualizer`. Without a server one is started on the first free port, if the
+/// configuration allows it; else there is nothing in Meshcat.
+///
+/// By LCM, on the bus of the configuration, `drake_visualizer(illustration)` on channels without a suffix,
+/// `drake_visualizer(proximity)` on those with the suffix of the role, and contacts, see
+/// [`connect_contact_results_to_drake_visualizer`](crate::connect_contact_results_to_drake_visualizer). That
+/// happens where buses are given: other than Drake, this never opens a socket that nobody asked for. Nothing
+/// is added for a bus that publishes to [nobody](LcmBuses::MEMQ_NULL).
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
 /// use tarragon_geometry::SceneGraph;
+/// use tarragon_lcm::{Lcm, LcmBuses};
 /// use tarragon_visualization::*;
 /// let mut b = DiagramBuilder::new();
 /// let scene = b.add("scene_graph", SceneGraph::new());
 /// let meshcat = Meshcat::new(MeshcatParams { port: Some(0), ..Default::default() })?;
+/// let mut buses = LcmBuses::new();
+/// buses.add("default", Lcm::with_url("memq://")?)?; // "" for UDP multicast, where meldis listens
 /// let config = VisualizationConfig { publish_contacts: false, ..Default::default() };
-/// let applied = apply_visualization_config(&config, &mut b, &scene, Some(meshcat))?;
+/// let applied = apply_visualization_config(&config, &mut b, &scene, Some(meshcat), Some(&buses))?;
 /// assert!(applied.illustration.is_some() && applied.contact.is_none());
+/// assert!(applied.drake_proximity.is_some() && applied.contact_results.is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// If a value of the configuration is wrong, or the server can not be started.
+/// If a value of the configuration is wrong, it names a bus that is not there, or the server can not be
+/// started.
 pub fn apply_visualization_config(
     config: &VisualizationConfig,
     builder: &mut DiagramBuilder,
     scene_graph: &Block<SceneGraph>,
     meshcat: Option<Meshcat>,
+    lcm_buses: Option<&LcmBuses>,
 ) -> Result<AppliedVisualization> {
     config.check()?;
+    let lcm = bus(config, lcm_buses)?;
     let mut applied = AppliedVisualization {
         meshcat,
         illustration: None,
         proximity: None,
         contact: None,
+        drake_illustration: None,
+        drake_proximity: None,
+        contact_results: None,
     };
     if applied.meshcat.is_none() && config.enable_meshcat_creation {
         applied.meshcat = Some(Meshcat::new(MeshcatParams::default())?);
     }
-    let Some(meshcat) = &applied.meshcat else {
-        return Ok(applied);
+    if let Some(lcm) = lcm {
+        apply_lcm(config, builder, scene_graph, &lcm, &mut applied)?;
+    }
+    if let Some(meshcat) = applied.meshcat.clone() {
+        apply_meshcat(config, builder, scene_graph, &meshcat, &mut applied)?;
+    }
+    Ok(applied)
+}
+
+/// The bus to publish on, if there is to be one.
+fn bus(config: &VisualizationConfig, lcm_buses: Option<&LcmBuses>) -> Result<Option<Lcm>> {
+    let name = &config.lcm_bus;
+    let Some(buses) = lcm_buses else {
+        if name == "default" {
+            return Ok(None);
+        }
+        return Err(Error::invalid(format!(
+            "VisualizationConfig: lcm_bus is '{name}', and no buses are given; expected buses, one of that name \
+             among them, or 'default' for no publishing"
+        )));
     };
+    let lcm = buses.find("VisualizationConfig", name)?;
+    Ok((lcm.url() != LcmBuses::MEMQ_NULL).then(|| lcm.clone()))
+}
+
+fn apply_lcm(
+    config: &VisualizationConfig,
+    builder: &mut DiagramBuilder,
+    scene_graph: &Block<SceneGraph>,
+    lcm: &Lcm,
+    applied: &mut AppliedVisualization,
+) -> Result<()> {
+    let query = scene_graph.query;
+    let mut add = |role, color| {
+        let (lcm, params) = (Some(lcm.clone()), config.drake(role, color));
+        DrakeVisualizer::add_to_builder(builder, query, lcm, params).map(Some)
+    };
+    if config.publish_illustration {
+        let color = config.default_illustration_color;
+        applied.drake_illustration = add(Role::Illustration, color)?;
+    }
+    if config.publish_proximity {
+        applied.drake_proximity = add(Role::Proximity, config.default_proximity_color)?;
+    }
+    if config.publish_contacts {
+        let system = ContactResultsToLcmSystem::new(None);
+        let period = config.publish_period;
+        let publisher = add_publisher(builder, query, system, lcm.clone(), period)?;
+        applied.contact_results = Some(publisher);
+    }
+    Ok(())
+}
+
+fn apply_meshcat(
+    config: &VisualizationConfig,
+    builder: &mut DiagramBuilder,
+    scene_graph: &Block<SceneGraph>,
+    meshcat: &Meshcat,
+    applied: &mut AppliedVisualization,
+) -> Result<()> {
     let query = scene_graph.query;
     let mut add = |params| {
         MeshcatVisualizer::add_to_builder(builder, query, meshcat.clone(), params).map(Some)
@@ -249,11 +341,11 @@ pub fn apply_visualization_config(
         let contact = ContactVisualizer::add_to_builder(builder, query, meshcat.clone(), contact)?;
         applied.contact = Some(contact);
     }
-    Ok(applied)
+    Ok(())
 }
 
 /// Adds the usual visualizers of a scene, with a server of its own if none is given (Drake's
-/// `AddDefaultVisualization`); see [`apply_visualization_config`].
+/// `AddDefaultVisualization`), and without LCM; see [`apply_visualization_config`].
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -273,10 +365,6 @@ pub fn add_default_visualization(
     scene_graph: &Block<SceneGraph>,
     meshcat: Option<Meshcat>,
 ) -> Result<AppliedVisualization> {
-    apply_visualization_config(
-        &VisualizationConfig::default(),
-        builder,
-        scene_graph,
-        meshcat,
-    )
+    let config = VisualizationConfig::default();
+    apply_visualization_config(&config, builder, scene_graph, meshcat, None)
 }

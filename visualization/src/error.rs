@@ -44,6 +44,8 @@ pub(crate) enum ErrorKind {
     Multibody(#[from] tarragon_multibody::Error),
     #[error(transparent)]
     Sensors(#[from] tarragon_sensors::Error),
+    #[error(transparent)]
+    Lcm(#[from] tarragon_lcm::Error),
 }
 
 impl Error {
@@ -77,5 +79,6 @@ from_crate!(
     tarragon_geometry::Error,
     tarragon_framework::Error,
     tarragon_multibody::Error,
-    tarragon_sensors::Error
+    tarragon_sensors::Error,
+    tarragon_lcm::Error
 );

@@ -1,17 +1,30 @@
-//! Simulations in a browser: the [`Meshcat`] server with its own page, and the systems that feed it.
+//! Simulations in a browser: the [`Meshcat`] server with its own page, and the systems that feed it; and
+//! systems that tell other viewers by LCM.
 
+mod contact_results_to_lcm;
 mod contact_visualizer;
 mod default_visualization;
+mod drake_visualizer;
 pub mod error;
+mod frame_poses;
+mod hydroelastic;
 pub mod meshcat;
 mod meshcat_point_cloud_visualizer;
 mod meshcat_visualizer;
 mod sliders;
 
+pub use contact_results_to_lcm::{
+    ContactResultsToLcmSystem, ContactResultsToLcmSystemPorts,
+    connect_contact_results_to_drake_visualizer,
+};
 pub use contact_visualizer::{ContactVisualizer, ContactVisualizerParams, ContactVisualizerPorts};
 pub use default_visualization::{
     AppliedVisualization, VisualizationConfig, add_default_visualization,
     apply_visualization_config,
+};
+pub use drake_visualizer::{
+    DrakeVisualizer, DrakeVisualizerParams, DrakeVisualizerPorts, connect_drake_visualizer,
+    dispatch_load_message,
 };
 pub use error::{Error, Result};
 pub use meshcat::{

@@ -274,7 +274,7 @@ fn configurations_choose() {
         enable_meshcat_creation: false,
         ..Default::default()
     };
-    let shown = apply_visualization_config(&config, &mut builder, &scene, None).unwrap();
+    let shown = apply_visualization_config(&config, &mut builder, &scene, None, None).unwrap();
     assert!(shown.meshcat.is_none() && shown.illustration.is_none());
 
     let meshcat = server();
@@ -284,7 +284,7 @@ fn configurations_choose() {
         ..config
     };
     let given = Some(meshcat.clone());
-    let shown = apply_visualization_config(&config, &mut builder, &scene, given).unwrap();
+    let shown = apply_visualization_config(&config, &mut builder, &scene, given, None).unwrap();
     assert!(shown.illustration.is_none() && shown.proximity.is_some());
     assert_eq!(meshcat.slider_names(), ["proximity \u{3b1}"]);
     assert_eq!(meshcat.slider_value("proximity \u{3b1}").unwrap(), 0.5);

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use support::{Page, field, is, server, wait_for};
 use tarragon_framework::math;
 use tarragon_framework::prelude::*;
+use tarragon_geometry::add_rigid_hydroelastic_properties;
 use tarragon_geometry::{
     BoxShape, FrameId, FramePoseVector, GeometryFrame, GeometryInstance, IllustrationProperties,
     ProximityProperties, Rgba, Role, SceneGraph, SourceId, Sphere,
@@ -389,6 +390,45 @@ fn roles_colours_and_accepting() {
     let object = field(object, "object").unwrap();
     let material = &field(&object, "materials").unwrap()[0];
     assert_eq!(field(material, "color").unwrap().as_u64(), Some(0xff_00_7f));
+}
+
+#[test]
+fn hydroelastic_geometry_is_shown_by_its_mesh() {
+    let meshcat = server();
+    let mut toys = Toys::new();
+    let mut rigid = ProximityProperties::new();
+    add_rigid_hydroelastic_properties(Some(0.1), &mut rigid).unwrap();
+    for (name, role) in [("rigid", rigid), ("other", ProximityProperties::new())] {
+        let sphere = Sphere::new(0.1).unwrap();
+        let ball = GeometryInstance::new(at(0.0, 0.0, 0.0), sphere, name).with_proximity(role);
+        toys.scene
+            .register_anchored_geometry(toys.source, ball)
+            .unwrap();
+    }
+    let params = MeshcatVisualizerParams {
+        role: Role::Proximity,
+        show_hydroelastic: true,
+        ..Default::default()
+    };
+    let shown = show(toys, &meshcat, params);
+    shown.diagram.default_context().force_publish().unwrap();
+    let replay = Page::connect(&meshcat).replay();
+    let geometry_type = |name: &str| {
+        let path = format!("/drake/visualizer/{name}");
+        let is_it = |m: &&rmpv::Value| {
+            is("set_object")(m)
+                && field(m, "path").and_then(|p| p.as_str().map(|p| p == path)) == Some(true)
+        };
+        let object = field(replay.iter().find(is_it).unwrap(), "object").unwrap();
+        let geometry = &field(&object, "geometries").unwrap()[0];
+        field(geometry, "type")
+            .unwrap()
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(geometry_type("rigid"), "BufferGeometry");
+    assert_eq!(geometry_type("other"), "SphereGeometry");
 }
 
 #[test]

@@ -3,10 +3,13 @@
 mod arrows;
 mod names;
 
+pub(crate) use names::last as last_name;
+
 use crate::error::{Error, Result};
 use crate::meshcat::{Meshcat, full_path, lock};
 use crate::meshcat_visualizer::{check_period, publish_error};
 use arrows::{ArrowStyle, Arrows, PointForce};
+use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tarragon_framework::Scalar;
@@ -203,9 +206,13 @@ impl ContactVisualizer {
     }
 }
 
+/// The real part of a vector.
+pub(crate) fn real<T: Scalar>(v: &Vector3<T>) -> Vector3<f64> {
+    v.map(|x| x.re())
+}
+
 /// The force on B, as if the pair were a spring.
-fn force_of<T: Scalar>(pair: &PenetrationAsPointPair<T>, stiffness: f64) -> PointForce {
-    let real = |v: &nalgebra::Vector3<T>| v.map(|x| x.re());
+pub(crate) fn force_of<T: Scalar>(pair: &PenetrationAsPointPair<T>, stiffness: f64) -> PointForce {
     PointForce {
         pair: (pair.id_a, pair.id_b),
         p_w: (real(&pair.p_wca) + real(&pair.p_wcb)) / 2.0,

@@ -37,7 +37,8 @@ fn unscoped_if_unique<'a>(name: &'a str, mut others: impl Iterator<Item = &'a st
     short
 }
 
-fn last(name: &str) -> &str {
+/// The name without its model.
+pub(crate) fn last(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 

@@ -38,6 +38,13 @@ impl Meshcat {
     pub(crate) fn encode_shape(&self, shape: &Shape, rgba: Rgba) -> Result<Object> {
         object::shape(&self.encoder(), shape, rgba)
     }
+    pub(crate) fn encode_surface_mesh(
+        &self,
+        mesh: &TriangleSurfaceMesh,
+        style: &SurfaceStyle,
+    ) -> Result<Object> {
+        object::surface_mesh(&self.encoder(), mesh, style)
+    }
     /// Shows a point cloud, with its colours or, if it has none, in `rgba`; `point_size` is 0.001 in
     /// Drake (m). Points that are not finite are left out.
     ///
@@ -64,7 +71,7 @@ impl Meshcat {
         mesh: &TriangleSurfaceMesh,
         style: &SurfaceStyle,
     ) -> Result<()> {
-        self.put(path, object::surface_mesh(&self.encoder(), mesh, style)?);
+        self.put(path, self.encode_surface_mesh(mesh, style)?);
         Ok(())
     }
     /// Shows triangles: `faces` are indices into `vertices` (m), counter-clockwise seen from the front.

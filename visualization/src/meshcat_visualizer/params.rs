@@ -40,8 +40,8 @@ pub struct MeshcatVisualizerParams {
     pub initial_alpha_slider_value: f64,
     /// Whether the geometry is visible until somebody hides it on the page.
     pub visible_by_default: bool,
-    /// Show the meshes of hydroelastic contact instead of the shapes, with the proximity role. There
-    /// are no such meshes yet, so shapes are shown whatever this is.
+    /// Whether geometry that takes part in hydroelastic contact is shown by the mesh that stands for it, with
+    /// the proximity role; shapes without one, such as half spaces, are shown as they are.
     pub show_hydroelastic: bool,
     /// Whether geometry is shown that does not name its visualizer. Geometry may name one by its prefix,
     /// as the property `(meshcat, accepting)` of the role, a `String` or `&'static str`; then others do

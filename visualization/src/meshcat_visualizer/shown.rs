@@ -3,11 +3,16 @@
 use super::layout::{Place, places};
 use super::params::MeshcatVisualizerParams;
 use crate::error::Result;
-use crate::meshcat::{Meshcat, NodeHandle, Object, Scene};
+use crate::frame_poses::for_each_frame_pose;
+use crate::hydroelastic::surface_to_show;
+use crate::meshcat::{Meshcat, NodeHandle, Object, Scene, SurfaceStyle};
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use std::collections::BTreeSet;
 use tarragon_framework::{Scalar, math};
-use tarragon_geometry::{FrameId, GeometryVersion, QueryObject};
+use tarragon_geometry::mesh::TriangleSurfaceMesh;
+use tarragon_geometry::{
+    FrameId, GeometryId, GeometryVersion, QueryObject, Role, SceneGraphInspector,
+};
 
 /// A path that moves.
 #[derive(Debug)]
@@ -50,6 +55,24 @@ pub(crate) fn real_pose<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
     math::pose(UnitQuaternion::new_unchecked(q), p)
 }
 
+/// What a geometry is shown by instead of its shape, if anything.
+fn hydroelastic_surface(
+    inspector: &SceneGraphInspector<'_>,
+    id: GeometryId,
+    path: &str,
+    params: &MeshcatVisualizerParams,
+) -> Result<Option<TriangleSurfaceMesh>> {
+    if !params.show_hydroelastic || params.role != Role::Proximity {
+        return Ok(None);
+    }
+    let (shape, properties) = (
+        inspector.shape(id)?,
+        inspector.properties(id, Role::Proximity)?,
+    );
+    let place = format_args!("MeshcatVisualizer: '{path}'");
+    Ok(properties.and_then(|properties| surface_to_show(&place, shape, properties)))
+}
+
 impl Shown {
     pub(super) fn is_current(
         &self,
@@ -80,7 +103,17 @@ impl Shown {
                 objects.push(None);
                 continue;
             };
-            let object = meshcat.encode_shape(inspector.shape(id)?, color);
+            let surface = hydroelastic_surface(&inspector, id, &place.path, params)?;
+            let object = match surface {
+                Some(surface) => {
+                    let style = SurfaceStyle {
+                        rgba: color,
+                        ..SurfaceStyle::default()
+                    };
+                    meshcat.encode_surface_mesh(&surface, &style)
+                }
+                None => meshcat.encode_shape(inspector.shape(id)?, color),
+            };
             // A mesh that can not be shown is no reason to end a simulation.
             let object = object.inspect_err(|e| {
                 tracing::warn!("MeshcatVisualizer: '{}' is not shown: {e}", place.path);
@@ -173,28 +206,24 @@ impl Shown {
     pub(super) fn compute_poses<T: Scalar>(&mut self, query: &QueryObject<T>) -> Result<()> {
         let Self { moving, poses, .. } = self;
         poses.clear();
-        let mut frames = query.frame_poses_in_world();
-        let mut frame = frames.next();
-        for m in moving {
-            // Geometries follow behind all frames, so the list may start again.
-            while frame.is_some_and(|(id, _)| id != m.frame) {
-                frame = frames.next();
-            }
-            let x_wf = match frame {
-                Some((_, x_wf)) => x_wf,
-                None => query.pose_in_world(m.frame)?,
-            };
-            let mut pose = real_pose(x_wf);
-            if let Some(relative) = &m.relative {
-                pose *= relative.x_fn;
-                if let Some((frame, x_fa)) = &relative.above {
-                    let x_wa = real_pose(query.pose_in_world(*frame)?) * x_fa;
-                    pose = x_wa.inverse() * pose;
+        // Geometries follow behind all frames, so the list may start again.
+        for_each_frame_pose(
+            query,
+            moving,
+            |m| m.frame,
+            |m, x_wf| {
+                let mut pose = real_pose(x_wf);
+                if let Some(relative) = &m.relative {
+                    pose *= relative.x_fn;
+                    if let Some((frame, x_fa)) = &relative.above {
+                        let x_wa = real_pose(query.pose_in_world(*frame)?) * x_fa;
+                        pose = x_wa.inverse() * pose;
+                    }
                 }
-            }
-            poses.push(pose);
-        }
-        Ok(())
+                poses.push(pose);
+                Ok(())
+            },
+        )
     }
 
     /// What moves, with its pose.

@@ -1,0 +1,246 @@
+//! Contacts as messages.
+
+use crate::contact_visualizer::{ContactVisualizerParams, force_of, last_name, real};
+use crate::error::{Error, Result};
+use crate::meshcat_visualizer::publish_error;
+use std::collections::BTreeMap;
+use tarragon_framework::prelude::*;
+use tarragon_geometry::{
+    FrameId, GeometryId, PenetrationAsPointPair, QueryObject, SceneGraph, SceneGraphInspector,
+};
+use tarragon_lcm::types::{LcmtContactResultsForViz, LcmtPointPairContactInfoForViz};
+use tarragon_lcm::{Lcm, LcmPublisherSystem};
+use tarragon_multibody::MultibodyPlant;
+
+/// The channel that viewers listen to.
+const CHANNEL: &str = "CONTACT_RESULTS";
+/// Drake's period (s).
+const PUBLISH_PERIOD: f64 = 1.0 / 64.0;
+
+/// Turns contacts into the message that viewers show (Drake's `ContactResultsToLcmSystem`).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | `query_object` | [`QueryObject`] |
+/// | output | `lcm_message` | [`LcmtContactResultsForViz`] |
+///
+/// The plant has no contact forces yet. Until it has, contacts are the penetrations of the geometry with the
+/// proximity role, as for the [`ContactVisualizer`](crate::ContactVisualizer): in the middle between the two
+/// witness points, with a force on the second body of the stiffness times the depth, against the normal, which
+/// points from the second body to the first. There are no hydroelastic contacts.
+///
+/// Bodies are called as in Drake, by name and number of the model instance: `finger(3)`. Those that are not of
+/// the plant have the last part of the name of their frame, and its group.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::*;
+/// use tarragon_visualization::ContactResultsToLcmSystem;
+/// let mut scene = SceneGraph::new();
+/// let toys = scene.register_source("toys")?;
+/// let role = ProximityProperties::new;
+/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor");
+/// scene.register_anchored_geometry(toys, floor.with_proximity(role()))?;
+/// let frame = scene.register_frame(toys, GeometryFrame::new("toy::ball").with_frame_group(2))?;
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball");
+/// scene.register_geometry(toys, frame, ball.with_proximity(role()))?;
+///
+/// let mut b = DiagramBuilder::new();
+/// let scene = b.add("scene_graph", scene);
+/// let contacts = b.add("contacts", ContactResultsToLcmSystem::new(None));
+/// b.connect(scene.query, contacts.query_object);
+/// let mut ctx = b.build()?.default_context();
+/// let deep = Isometry3::translation(0.0, 0.0, 0.099);
+/// ctx.fix(scene.source_pose_port(toys)?, FramePoseVector::from_iter([(frame, deep)]))?;
+/// let contact = &ctx.eval(contacts.lcm_message)?.point_pair_contact_info[0];
+/// assert_eq!((&*contact.body1_name, &*contact.body2_name), ("world(0)", "ball(2)"));
+/// assert!((contact.contact_force[2] - 1.0).abs() < 1e-9); // 1 mm deep, 1000 N/m
+/// assert_eq!(contact.normal, [0.0, 0.0, -1.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ContactResultsToLcmSystem {
+    bodies: BTreeMap<FrameId, String>,
+    penetration_stiffness: f64,
+}
+
+impl ContactResultsToLcmSystem {
+    /// A system; with a plant, for its names.
+    pub fn new(plant: Option<&MultibodyPlant>) -> Self {
+        let mut bodies = BTreeMap::new();
+        for (index, body) in plant.into_iter().flat_map(MultibodyPlant::bodies) {
+            if let Some(frame) = plant.and_then(|plant| plant.body_frame_id(index)) {
+                let instance = body.model_instance().index() as i32;
+                bodies.insert(frame, body_name(body.name(), instance));
+            }
+        }
+        Self {
+            bodies,
+            penetration_stiffness: ContactVisualizerParams::default().penetration_stiffness,
+        }
+    }
+    /// Chooses another force per depth of a penetration (N/m) than 1000 N/m.
+    ///
+    /// # Errors
+    /// If it is not positive and finite.
+    pub fn with_penetration_stiffness(mut self, stiffness: f64) -> Result<Self> {
+        if !(stiffness > 0.0 && stiffness.is_finite()) {
+            return Err(Error::invalid(format!(
+                "ContactResultsToLcmSystem: penetration_stiffness is {stiffness}, expected a positive finite number"
+            )));
+        }
+        self.penetration_stiffness = stiffness;
+        Ok(self)
+    }
+
+    fn calc<T: Scalar>(
+        &self,
+        query: &QueryObject<T>,
+        time: f64,
+        message: &mut LcmtContactResultsForViz,
+    ) -> Result<()> {
+        // Whole microseconds, as in Drake.
+        let timestamp = (time * 1e6) as i64;
+        let pairs = query.compute_point_pair_penetration()?;
+        let contacts = &mut message.point_pair_contact_info;
+        contacts.resize_with(pairs.len(), Default::default);
+        let inspector = query.inspector();
+        for (contact, pair) in contacts.iter_mut().zip(&pairs) {
+            self.describe(&inspector, pair, contact)?;
+            contact.timestamp = timestamp;
+        }
+        message.timestamp = timestamp;
+        Ok(())
+    }
+
+    fn describe<T: Scalar>(
+        &self,
+        inspector: &SceneGraphInspector<'_>,
+        pair: &PenetrationAsPointPair<T>,
+        contact: &mut LcmtPointPairContactInfoForViz,
+    ) -> Result<()> {
+        let force = force_of(pair, self.penetration_stiffness);
+        contact.contact_point = force.p_w.into();
+        contact.contact_force = force.f_w.into();
+        contact.normal = real(&pair.nhat_ba_w).into();
+        for (geometry, name) in [
+            (pair.id_a, &mut contact.body1_name),
+            (pair.id_b, &mut contact.body2_name),
+        ] {
+            self.name_body(inspector, geometry, name)?;
+        }
+        Ok(())
+    }
+
+    fn name_body(
+        &self,
+        inspector: &SceneGraphInspector<'_>,
+        geometry: GeometryId,
+        name: &mut String,
+    ) -> Result<()> {
+        let frame = inspector.frame_id(geometry)?;
+        match self.bodies.get(&frame) {
+            Some(known) => name.clone_from(known),
+            None => {
+                let last = last_name(inspector.frame_name(frame)?);
+                *name = body_name(last, inspector.frame_group(frame)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn body_name(name: &str, instance: i32) -> String {
+    format!("{name}({instance})")
+}
+
+/// Ports of [`ContactResultsToLcmSystem`].
+#[derive(Clone, Copy, Debug)]
+pub struct ContactResultsToLcmSystemPorts<T: Scalar> {
+    /// The scene.
+    pub query_object: InputPort<QueryObject<T>>,
+    /// The message.
+    pub lcm_message: OutputPort<LcmtContactResultsForViz>,
+}
+
+impl<T: Scalar> LeafSystem<T> for ContactResultsToLcmSystem {
+    type Ports = ContactResultsToLcmSystemPorts<T>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let query_object = d.input::<QueryObject<T>>("query_object");
+        let lcm_message = d.output(
+            "lcm_message",
+            LcmtContactResultsForViz::default(),
+            &[query_object.into(), Dep::Time],
+            move |this, ctx, message| {
+                let query = ctx.eval(query_object)?;
+                this.calc(query, ctx.time().re(), message)
+                    .map_err(publish_error)
+            },
+        );
+        ContactResultsToLcmSystemPorts {
+            query_object,
+            lcm_message,
+        }
+    }
+}
+
+/// Publishes contacts for viewers on the channel `CONTACT_RESULTS` (Drake's
+/// `ConnectContactResultsToDrakeVisualizer`): adds a [`ContactResultsToLcmSystem`] with the names of the
+/// plant, as `contact_to_lcm`, and a publisher, as `contact_results_publisher`, which is returned.
+///
+/// Without a bus it is one of the default URL; without a period (s), contacts are published every 1/64 s. A
+/// period of zero publishes at every step.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::SceneGraph;
+/// use tarragon_lcm::Lcm;
+/// use tarragon_multibody::MultibodyPlant;
+/// use tarragon_visualization::connect_contact_results_to_drake_visualizer;
+/// let (mut scene, mut plant) = (SceneGraph::new(), MultibodyPlant::new(0.001)?);
+/// plant.register_as_source_for_scene_graph(&mut scene)?;
+/// plant.finalize()?;
+/// let mut b = DiagramBuilder::new();
+/// let (plant, scene) = (b.add("plant", plant), b.add("scene_graph", scene));
+/// let lcm = Some(Lcm::with_url("memq://")?);
+/// let publisher = connect_contact_results_to_drake_visualizer(&mut b, &plant, &scene, lcm, None)?;
+/// assert_eq!(publisher.system().channel(), "CONTACT_RESULTS");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the period is negative or not finite, or the bus can not be opened.
+pub fn connect_contact_results_to_drake_visualizer(
+    builder: &mut DiagramBuilder,
+    plant: &Block<MultibodyPlant>,
+    scene_graph: &Block<SceneGraph>,
+    lcm: Option<Lcm>,
+    publish_period: Option<f64>,
+) -> Result<Block<LcmPublisherSystem<LcmtContactResultsForViz>>> {
+    let lcm = match lcm {
+        Some(lcm) => lcm,
+        None => Lcm::with_url("")?,
+    };
+    let period = publish_period.unwrap_or(PUBLISH_PERIOD);
+    let system = ContactResultsToLcmSystem::new(Some(plant.system()));
+    add_publisher(builder, scene_graph.query, system, lcm, period)
+}
+
+/// Adds the system and its publisher.
+pub(crate) fn add_publisher(
+    builder: &mut DiagramBuilder,
+    query_object: OutputPort<QueryObject<f64>>,
+    system: ContactResultsToLcmSystem,
+    lcm: Lcm,
+    period: f64,
+) -> Result<Block<LcmPublisherSystem<LcmtContactResultsForViz>>> {
+    // First, so that an error adds nothing.
+    let publisher = LcmPublisherSystem::new(CHANNEL, lcm, period, 0.0)?;
+    let contacts = builder.add("contact_to_lcm", system);
+    let publisher = builder.add("contact_results_publisher", publisher);
+    builder.connect(query_object, contacts.query_object);
+    builder.connect(contacts.lcm_message, publisher.lcm_message);
+    Ok(publisher)
+}

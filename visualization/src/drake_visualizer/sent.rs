@@ -1,0 +1,79 @@
+//! What was sent, and the bytes that are sent again and again.
+
+use super::load::Link;
+use super::shape::{position, quaternion};
+use crate::error::Result;
+use crate::frame_poses::for_each_frame_pose;
+use crate::meshcat_visualizer::real_pose;
+use tarragon_framework::Scalar;
+use tarragon_geometry::{FrameId, GeometryVersion, QueryObject, Role};
+use tarragon_lcm::LcmMessage;
+use tarragon_lcm::types::LcmtViewerDraw;
+
+/// Where the time is in a draw message: behind the fingerprint.
+const TIME: std::ops::Range<usize> = 8..16;
+
+/// The last load message, and the draw message that goes with it.
+#[derive(Debug)]
+pub(super) struct Sent {
+    version: GeometryVersion,
+    /// Frames that are drawn, in the order in which the scene lists them.
+    frames: Vec<FrameId>,
+    /// A draw message; names do not change, its time and poses are overwritten.
+    draw: Vec<u8>,
+}
+
+impl Sent {
+    pub(super) fn new(version: &GeometryVersion, links: &[Link]) -> Result<Self> {
+        // Viewers know where the world is.
+        let moving: Vec<&Link> = links.iter().filter(|link| !link.is_world).collect();
+        let draw = LcmtViewerDraw {
+            timestamp: 0,
+            link_name: moving.iter().map(|link| link.data.name.clone()).collect(),
+            robot_num: moving.iter().map(|link| link.data.robot_num).collect(),
+            position: vec![[0.0; 3]; moving.len()],
+            quaternion: vec![[0.0; 4]; moving.len()],
+        };
+        Ok(Self {
+            version: version.clone(),
+            frames: moving.iter().map(|link| link.frame).collect(),
+            draw: draw.encode()?,
+        })
+    }
+
+    pub(super) fn is_current(&self, version: &GeometryVersion, role: Role) -> bool {
+        self.version.is_same_as(version, role).unwrap_or(false)
+    }
+
+    /// The draw message of a time (s).
+    pub(super) fn draw<T: Scalar>(&mut self, query: &QueryObject<T>, time: f64) -> Result<&[u8]> {
+        let Self { frames, draw, .. } = self;
+        // Whole milliseconds, as in Drake.
+        draw[TIME].copy_from_slice(&((time * 1e3) as i64).to_be_bytes());
+        // The last members are the positions of all links, then their quaternions.
+        let quaternions = draw.len() - frames.len() * size_of::<[f32; 4]>();
+        let (front, quaternions) = draw.split_at_mut(quaternions);
+        let positions = front.len() - frames.len() * size_of::<[f32; 3]>();
+        let positions = front[positions..].as_chunks_mut().0;
+        let quaternions = quaternions.as_chunks_mut().0;
+        for_each_frame_pose(
+            query,
+            frames.iter().zip(positions.iter_mut().zip(quaternions)),
+            |(frame, _)| **frame,
+            |(_, (p, q)), x_wf| {
+                let pose = real_pose(x_wf);
+                write::<3, 12>(p, position(&pose));
+                write::<4, 16>(q, quaternion(&pose));
+                Ok(())
+            },
+        )?;
+        Ok(draw)
+    }
+}
+
+/// Numbers in the order of the wire.
+fn write<const N: usize, const BYTES: usize>(to: &mut [u8; BYTES], numbers: [f32; N]) {
+    for (to, number) in to.as_chunks_mut().0.iter_mut().zip(numbers) {
+        *to = number.to_be_bytes();
+    }
+}

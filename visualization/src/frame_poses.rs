@@ -1,0 +1,30 @@
+//! Poses of many frames.
+
+use crate::error::Result;
+use nalgebra::Isometry3;
+use tarragon_framework::Scalar;
+use tarragon_geometry::{FrameId, QueryObject};
+
+/// Calls `with` the pose `X_WF` of each frame. It is one walk over the scene where the frames are in the
+/// order in which the scene lists them; the list may start again.
+pub(crate) fn for_each_frame_pose<'a, T: Scalar, M>(
+    query: &'a QueryObject<T>,
+    moving: impl IntoIterator<Item = M>,
+    frame_of: impl Fn(&M) -> FrameId,
+    mut with: impl FnMut(M, &'a Isometry3<T>) -> Result<()>,
+) -> Result<()> {
+    let mut frames = query.frame_poses_in_world();
+    let mut frame = frames.next();
+    for m in moving {
+        let id = frame_of(&m);
+        while frame.is_some_and(|(at, _)| at != id) {
+            frame = frames.next();
+        }
+        let x_wf = match frame {
+            Some((_, x_wf)) => x_wf,
+            None => query.pose_in_world(id)?,
+        };
+        with(m, x_wf)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,433 @@
+//! When what is published, and how.
+
+use crate::scene::{Form, Frame, Geometry, Look, Scene, Touch};
+use crate::{Heard, only};
+use nalgebra::Vector3;
+use tarragon_framework::autodiff::AutoDiff;
+use tarragon_framework::prelude::*;
+use tarragon_geometry::proximity::add_true_surface;
+use tarragon_geometry::*;
+use tarragon_lcm::types::{LcmtViewerDraw, LcmtViewerGeometryData, LcmtViewerLoadRobot};
+use tarragon_lcm::{Lcm, LcmMessage};
+use tarragon_visualization::{
+    DrakeVisualizer, DrakeVisualizerParams, connect_drake_visualizer, dispatch_load_message,
+};
+
+/// A ball that moves.
+fn ball() -> Scene {
+    Scene {
+        frames: vec![Frame {
+            source: 0,
+            name: "body".into(),
+            group: 3,
+            parent: None,
+            pose: [-0.6, 0.8, 0.0, 0.0, 1.0, 2.0, 3.0],
+        }],
+        geometries: vec![Geometry::new(Some(0), "ball", Form::Sphere(0.5))],
+        ..Scene::anchored()
+    }
+}
+
+/// A diagram that shows a scene; its scene graph, its first source.
+fn diagram(scene: &Scene, lcm: &Lcm) -> (Diagram<f64>, Block<SceneGraph>, Context<f64>) {
+    let (graph, sources, frames) = scene.register();
+    let mut b = DiagramBuilder::new();
+    let graph = b.add("scene_graph", graph);
+    let lcm = Some(lcm.clone());
+    DrakeVisualizer::add_to_builder(&mut b, graph.query, lcm, scene.params()).unwrap();
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    if !frames.is_empty() {
+        let port = graph.source_pose_port(sources[0]).unwrap();
+        ctx.fix(port, scene.poses(0, &frames)).unwrap();
+    }
+    (diagram, graph, ctx)
+}
+
+const ALL: [&str; 3] = ["LOAD_ROBOT", "DRAW", "DEFORMABLE"];
+const AGAIN: [&str; 2] = ["DRAW", "DEFORMABLE"];
+
+#[test]
+fn geometry_is_loaded_once_and_drawn_every_period() {
+    let heard = Heard::new();
+    let (diagram, _, ctx) = diagram(&ball(), &heard.lcm);
+    let mut simulator = Simulator::new(&diagram, ctx).unwrap();
+    simulator.initialize().unwrap();
+    assert_eq!(heard.channels(), ALL);
+    simulator.advance_to(0.9 / 64.0).unwrap();
+    assert!(heard.channels().is_empty());
+    simulator.advance_to(2.0 / 64.0).unwrap();
+    let messages = heard.take();
+    assert_eq!(messages.len(), 4);
+    let times: Vec<i64> = messages
+        .iter()
+        .filter(|(channel, _)| channel == "DRAKE_VIEWER_DRAW")
+        .map(|(_, bytes)| LcmtViewerDraw::decode(bytes).unwrap().timestamp)
+        .collect();
+    assert_eq!(times, [15, 31]); // 15.625 and 31.25 ms
+    // Drake does not load again either.
+    simulator.initialize().unwrap();
+    assert_eq!(heard.channels(), AGAIN);
+}
+
+#[test]
+fn every_context_is_shown_with_its_own_geometry() {
+    let heard = Heard::new();
+    let mut both = ball();
+    both.geometries[0].proximity = Some(Touch::default());
+    let (_, graph, mut ctx) = diagram(&both, &heard.lcm);
+    ctx.force_publish().unwrap();
+    assert_eq!(heard.channels(), ALL);
+    // Another context with the same geometry, and another role: nothing new.
+    let mut other = ctx.clone();
+    let (source, geometry) = {
+        let inspector = ctx.eval(graph.query).unwrap().inspector();
+        let geometry = inspector.geometry_ids().next().unwrap();
+        (inspector.source_id(geometry).unwrap(), geometry)
+    };
+    let state = graph.geometry_mut(&mut other).unwrap();
+    state
+        .remove_role(source, geometry, Role::Proximity)
+        .unwrap();
+    other.force_publish().unwrap();
+    assert_eq!(heard.channels(), AGAIN);
+    // Other geometry: loaded, and the first one again when it is its turn.
+    let state = graph.geometry_mut(&mut other).unwrap();
+    let wide = Sphere::new(2.0).unwrap();
+    state.change_shape(source, geometry, wide, None).unwrap();
+    for (ctx, radius) in [(&mut other, 2.0), (&mut ctx, 0.5)] {
+        ctx.force_publish().unwrap();
+        let messages = heard.take();
+        let load: LcmtViewerLoadRobot = only(&messages, "DRAKE_VIEWER_LOAD_ROBOT");
+        assert_eq!(load.link[0].geom[0].float_data, [radius]);
+        ctx.force_publish().unwrap();
+        assert_eq!(heard.channels(), AGAIN);
+    }
+}
+
+#[test]
+fn contexts_of_several_threads_are_drawn_as_they_were_loaded() {
+    let heard = Heard::new();
+    let mut scene = ball();
+    scene.frames.push(Frame {
+        name: "other".into(),
+        ..scene.frames[0].clone()
+    });
+    let other = Geometry::new(Some(1), "other ball", Form::Sphere(1.0));
+    scene.geometries.push(other);
+    let (_, graph, both) = diagram(&scene, &heard.lcm);
+    let mut one = both.clone();
+    let (source, geometry) = {
+        let inspector = both.eval(graph.query).unwrap().inspector();
+        let geometry = inspector.geometry_ids().next().unwrap();
+        (inspector.source_id(geometry).unwrap(), geometry)
+    };
+    let state = graph.geometry_mut(&mut one).unwrap();
+    state.remove_geometry(source, geometry).unwrap();
+    std::thread::scope(|scope| {
+        for ctx in [one, both] {
+            scope.spawn(move || {
+                for _ in 0..300 {
+                    ctx.force_publish().unwrap();
+                }
+            });
+        }
+    });
+    let mut loaded: Vec<String> = vec![];
+    let mut loads = 0;
+    for (channel, bytes) in heard.take() {
+        if channel == "DRAKE_VIEWER_LOAD_ROBOT" {
+            let load = LcmtViewerLoadRobot::decode(&bytes).unwrap();
+            loaded = load.link.into_iter().map(|link| link.name).collect();
+            loads += 1;
+        } else if channel == "DRAKE_VIEWER_DRAW" {
+            let draw = LcmtViewerDraw::decode(&bytes).unwrap();
+            assert_eq!(draw.link_name, loaded);
+        }
+    }
+    assert!(loads >= 2, "{loads}");
+}
+
+#[test]
+fn links_are_frames_with_geometry_of_the_role() {
+    let heard = Heard::new();
+    let scene = ball();
+    let (_, _, mut ctx) = diagram(&scene, &heard.lcm);
+    ctx.set_time(1.2347);
+    ctx.force_publish().unwrap();
+    let draw: LcmtViewerDraw = only(&heard.take(), "DRAKE_VIEWER_DRAW");
+    assert_eq!(draw.timestamp, 1234);
+    assert_eq!(
+        (&draw.link_name[..], &draw.robot_num[..]),
+        (&["toys::body".into()][..], &[3][..])
+    );
+    assert_eq!(draw.position, [[1.0, 2.0, 3.0]]);
+    // As Drake has it, w is not negative.
+    assert_eq!(draw.quaternion, [[0.6, -0.8, 0.0, 0.0]]);
+
+    let hidden = Scene {
+        role: "perception",
+        ..scene
+    };
+    hidden.publish(&heard.lcm);
+    let messages = heard.take();
+    let load: LcmtViewerLoadRobot = only(&messages, "DRAKE_VIEWER_LOAD_ROBOT");
+    let draw: LcmtViewerDraw = only(&messages, "DRAKE_VIEWER_DRAW");
+    assert!(load.link.is_empty() && draw.link_name.is_empty());
+}
+
+#[test]
+fn roles_have_channels_and_colors() {
+    let [red, green, grey] = [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.5], [0.5; 4]];
+    let heard = Heard::new();
+    let mut scene = Scene::anchored();
+    scene.use_role_channel_suffix = true;
+    scene.default_color = grey;
+    let color = |scene: &Scene, suffix: &str| {
+        scene.publish(&heard.lcm);
+        let messages = heard.take();
+        let channels: Vec<String> = messages.iter().map(|(c, _)| c.clone()).collect();
+        assert_eq!(channels, ALL.map(|c| format!("DRAKE_VIEWER_{c}{suffix}")));
+        let load: LcmtViewerLoadRobot = only(&messages, &channels[0]);
+        load.link[0].geom[0].color.map(f64::from)
+    };
+    assert_eq!(color(&scene, "_ILLUSTRATION"), grey);
+    scene.geometries[0].perception = Some(Look::default());
+    scene.geometries[0].proximity = Some(Touch {
+        diffuse: Some(red),
+        ..Touch::default()
+    });
+    scene.role = "perception";
+    assert_eq!(color(&scene, "_PERCEPTION"), grey);
+    scene.geometries[0].illustration = Some(Look {
+        diffuse: Some(green),
+    });
+    assert_eq!(color(&scene, "_PERCEPTION"), green);
+    scene.role = "proximity";
+    assert_eq!(color(&scene, "_PROXIMITY"), red);
+}
+
+/// The only geometry of a load message of these parameters.
+fn only_geometry(
+    instance: GeometryInstance,
+    params: DrakeVisualizerParams,
+) -> Option<LcmtViewerGeometryData> {
+    let heard = Heard::new();
+    let mut graph = SceneGraph::new();
+    let source = graph.register_source("toys").unwrap();
+    graph.register_anchored_geometry(source, instance).unwrap();
+    DrakeVisualizer::dispatch_load_message(&graph, &heard.lcm, &params).unwrap();
+    let load: LcmtViewerLoadRobot = only(&heard.take(), "DRAKE_VIEWER_LOAD_ROBOT");
+    load.link[0].geom.first().cloned()
+}
+
+fn identity() -> nalgebra::Isometry3<f64> {
+    nalgebra::Isometry3::identity()
+}
+
+fn shown(shape: impl Into<Shape>) -> Option<LcmtViewerGeometryData> {
+    let instance = GeometryInstance::new(identity(), shape, "it");
+    let instance = instance.with_illustration(IllustrationProperties::new());
+    only_geometry(instance, DrakeVisualizerParams::default())
+}
+
+#[test]
+fn files_are_named_by_absolute_paths_or_sent_along() {
+    let data = shown(Mesh::new("not/there.gltf")).unwrap();
+    let path = std::env::current_dir().unwrap().join("not/there.gltf");
+    assert_eq!(data.string_data, path.to_str().unwrap());
+    assert_eq!(data.float_data, [1.0; 3]);
+
+    let mut mesh = InMemoryMesh::new(MemoryFile::new("x", ".gltf", "h"));
+    let files = &mut mesh.supporting_files;
+    files.insert("b".into(), MemoryFile::new("bb", ".bin", "hb").into());
+    files.insert("a/c".into(), "/tmp/c.png".into());
+    let data = shown(Mesh::with_scale(mesh, Vector3::repeat(2.0)).unwrap()).unwrap();
+    // What Drake sends for the same mesh.
+    assert_eq!(
+        data.string_data,
+        r#"{"in_memory_mesh":{"mesh_file":{"contents":"eA==","extension":".gltf","filename_hint":"h"},"supporting_files":{"a/c":{"path":"/tmp/c.png"},"b":{"contents":"YmI=","extension":".bin","filename_hint":"hb"}}}}"#
+    );
+}
+
+#[test]
+fn what_can_not_be_shown_is_left_out() {
+    assert_eq!(shown(Convex::new("not/there.obj")), None);
+    // A cone is a closed surface of the volume of the cone, within what 64 sides miss.
+    let cone = shown(MeshcatCone::new(3.0, 1.0, 2.0).unwrap()).unwrap();
+    let triangles = crate::compare::triangles(&cone);
+    let volume: f32 = triangles
+        .iter()
+        .map(|t| {
+            let [a, b, c] = t.map(Vector3::from);
+            a.dot(&b.cross(&c)) / 6.0
+        })
+        .sum();
+    let exact = std::f32::consts::TAU; // pi a b h / 3
+    assert!(
+        volume < exact && volume > 0.998 * exact,
+        "{volume}, {exact}"
+    );
+}
+
+#[test]
+fn meshes_collide_as_their_hull_or_as_they_are() {
+    let dent = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv .1 .1 .1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 5\nf 3 4 5\nf 4 2 5\n";
+    let mesh = || Mesh::new(InMemoryMesh::new(MemoryFile::new(dent, ".obj", "dent")));
+    let count = |properties: ProximityProperties, show_hydroelastic| {
+        let instance = GeometryInstance::new(identity(), mesh(), "dent");
+        let params = DrakeVisualizerParams {
+            role: Role::Proximity,
+            show_hydroelastic,
+            ..Default::default()
+        };
+        let data = only_geometry(instance.with_proximity(properties), params).unwrap();
+        crate::compare::triangles(&data).len()
+    };
+    let mut properties = ProximityProperties::new();
+    assert_eq!(count(properties.clone(), true), 4);
+    add_true_surface(&mut properties);
+    assert_eq!(count(properties, false), 6);
+    let [mut rigid, mut compliant] = [(); 2].map(|()| ProximityProperties::new());
+    add_rigid_hydroelastic_properties(None, &mut rigid).unwrap();
+    add_compliant_hydroelastic_properties(0.1, 1e6, &mut compliant).unwrap();
+    assert_eq!(count(rigid.clone(), true), 6);
+    assert_eq!(count(rigid, false), 4);
+    assert_eq!(count(compliant, true), 4);
+}
+
+#[test]
+fn hints_choose_how_fine_hydroelastic_meshes_are() {
+    let data = |shape: Shape, hint| {
+        let mut properties = ProximityProperties::new();
+        add_rigid_hydroelastic_properties(Some(hint), &mut properties).unwrap();
+        let instance = GeometryInstance::new(identity(), shape, "it").with_proximity(properties);
+        let params = DrakeVisualizerParams {
+            role: Role::Proximity,
+            show_hydroelastic: true,
+            ..Default::default()
+        };
+        only_geometry(instance, params).unwrap()
+    };
+    let count = |shape, hint| crate::compare::triangles(&data(shape, hint)).len();
+    let sphere = || Shape::from(Sphere::new(1.0).unwrap());
+    // Counts of Drake 1.51.1. At the chords of a quarter and an eighth of a circle.
+    assert_eq!((count(sphere(), 1.415), count(sphere(), 1.413)), (8, 32));
+    assert_eq!(
+        (count(sphere(), 0.7654), count(sphere(), 0.7653)),
+        (32, 128)
+    );
+    assert_eq!(count(sphere(), 0.01), 524_288);
+    let cylinder = || Shape::from(Cylinder::new(1.0, 2.0).unwrap());
+    assert_eq!(
+        (count(cylinder(), 2.0945), count(cylinder(), 2.0943)),
+        (12, 16)
+    );
+    let capsule = || Shape::from(Capsule::new(1.0, 2.0).unwrap());
+    assert_eq!((count(capsule(), 1.572), count(capsule(), 1.569)), (12, 32));
+    assert_eq!(count(capsule(), 0.01), 788_768);
+    // Too fine: the shape itself.
+    assert_eq!(
+        data(capsule(), 1e-6).r#type,
+        LcmtViewerGeometryData::CAPSULE
+    );
+    assert_eq!(
+        data(cylinder(), 1e-300).r#type,
+        LcmtViewerGeometryData::CYLINDER
+    );
+}
+
+#[test]
+fn defaults_of_the_scene_can_make_geometry_hydroelastic() {
+    let heard = Heard::new();
+    let mut scene = ball();
+    scene.role = "proximity";
+    scene.show_hydroelastic = true;
+    scene.geometries[0].proximity = Some(Touch::default());
+    let (mut graph, sources, frames) = scene.register();
+    let mut config = SceneGraphConfig::default();
+    let defaults = &mut config.default_proximity_properties;
+    defaults.compliance_type = HydroelasticType::Compliant;
+    defaults.resolution_hint = Some(0.5); // between the chords of a quarter and an eighth of the circle
+    graph.set_config(config).unwrap();
+    let mut b = DiagramBuilder::new();
+    let graph = b.add("scene_graph", graph);
+    let lcm = Some(heard.lcm.clone());
+    DrakeVisualizer::add_to_builder(&mut b, graph.query, lcm, scene.params()).unwrap();
+    let mut ctx = b.build().unwrap().default_context();
+    let port = graph.source_pose_port(sources[0]).unwrap();
+    ctx.fix(port, scene.poses(0, &frames)).unwrap();
+    ctx.force_publish().unwrap();
+    let load: LcmtViewerLoadRobot = only(&heard.take(), "DRAKE_VIEWER_LOAD_ROBOT");
+    assert_eq!(crate::compare::triangles(&load.link[0].geom[0]).len(), 32);
+}
+
+#[test]
+fn dual_numbers_show_their_real_parts() {
+    let heard = Heard::new();
+    let scene = ball();
+    let (graph, sources, frames) = scene.register();
+    let mut b = DiagramBuilder::new();
+    let graph = b.add("scene_graph", graph);
+    let lcm = Some(heard.lcm.clone());
+    let shown = DrakeVisualizer::add_to_builder(&mut b, graph.query, lcm, scene.params()).unwrap();
+    assert!(shown.system().lcm().is_same_as(&heard.lcm));
+    let diagram = b.build().unwrap().to_scalar::<AutoDiff>().unwrap();
+    let mut ctx = diagram.default_context();
+    let moved = |x: f64| AutoDiff::variable(x, 0);
+    let x_wf = crate::scene::pose(&scene.frames[0].pose);
+    let q = x_wf.rotation.coords.map(moved);
+    let x_wf = nalgebra::Isometry3::from_parts(
+        x_wf.translation.vector.map(moved).into(),
+        nalgebra::UnitQuaternion::new_unchecked(nalgebra::Quaternion::from(q)),
+    );
+    let graph = diagram.ports(&graph).unwrap();
+    let port = graph.source_pose_port(sources[0]).unwrap();
+    let poses = FramePoseVector::from_iter([(frames[0], x_wf)]);
+    ctx.fix(port, poses).unwrap();
+    ctx.force_publish().unwrap();
+    let draw: LcmtViewerDraw = only(&heard.take(), "DRAKE_VIEWER_DRAW");
+    assert_eq!(draw.position, [[1.0, 2.0, 3.0]]);
+    assert_eq!(draw.quaternion, [[0.6, -0.8, 0.0, 0.0]]);
+}
+
+#[test]
+fn wrong_parameters_are_errors() {
+    let lcm = || Some(Lcm::with_url("memq://").unwrap());
+    let error = |params| DrakeVisualizer::new(lcm(), params).unwrap_err().to_string();
+    for publish_period in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let params = DrakeVisualizerParams {
+            publish_period,
+            ..Default::default()
+        };
+        let text = format!(
+            "DrakeVisualizer: the publish period is {publish_period} s, expected a positive finite time"
+        );
+        assert_eq!(error(params), text);
+    }
+    let params = DrakeVisualizerParams {
+        role: Role::Unassigned,
+        ..Default::default()
+    };
+    assert_eq!(
+        error(params),
+        "DrakeVisualizer: the role is Unassigned, expected Illustration, Proximity or Perception"
+    );
+}
+
+#[test]
+fn the_older_functions_do_the_same() {
+    let heard = Heard::new();
+    let (graph, ..) = Scene::anchored().register();
+    let mut b = DiagramBuilder::new();
+    let graph = b.add("scene_graph", graph);
+    dispatch_load_message(graph.system(), &heard.lcm, None).unwrap();
+    assert_eq!(heard.channels(), ALL[..1]);
+    connect_drake_visualizer(&mut b, &graph, Some(heard.lcm.clone()), None).unwrap();
+    b.build()
+        .unwrap()
+        .default_context()
+        .force_publish()
+        .unwrap();
+    assert_eq!(heard.channels(), ALL);
+}

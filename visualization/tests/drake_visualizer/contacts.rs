@@ -1,0 +1,185 @@
+//! Contacts by LCM, and what a configuration publishes.
+
+use crate::scene::{Scene, Touch};
+use crate::{Heard, only};
+use nalgebra::{Isometry3, Vector3};
+use tarragon_framework::prelude::*;
+use tarragon_geometry::{HalfSpace, SceneGraph, Sphere};
+use tarragon_lcm::types::LcmtContactResultsForViz;
+use tarragon_lcm::{Lcm, LcmBuses};
+use tarragon_multibody::{
+    BodyIndex, MultibodyPlant, SpatialInertia, add_multibody_plant_scene_graph,
+};
+use tarragon_visualization::{
+    ContactResultsToLcmSystem, VisualizationConfig, apply_visualization_config,
+    connect_contact_results_to_drake_visualizer,
+};
+
+#[test]
+fn contacts_are_told_with_the_names_and_signs_of_drake() {
+    let heard = Heard::new();
+    let mut scene = SceneGraph::new();
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    plant
+        .register_as_source_for_scene_graph(&mut scene)
+        .unwrap();
+    let instances = ["left", "right"].map(|name| plant.add_model_instance(name).unwrap());
+    let bodies = [
+        ("ball", instances[0]),
+        ("ball", instances[1]),
+        ("a::b", instances[1]),
+    ];
+    let bodies = bodies.map(|(name, instance)| {
+        let body = plant
+            .add_rigid_body(name, instance, SpatialInertia::zero())
+            .unwrap();
+        let ball = Sphere::new(0.1).unwrap();
+        plant
+            .register_collision_geometry(
+                &mut scene,
+                body,
+                Isometry3::identity(),
+                ball,
+                "ball",
+                Default::default(),
+            )
+            .unwrap();
+        body
+    });
+    plant
+        .register_collision_geometry(
+            &mut scene,
+            BodyIndex::WORLD,
+            Isometry3::identity(),
+            HalfSpace,
+            "floor",
+            Default::default(),
+        )
+        .unwrap();
+    plant.finalize().unwrap();
+    for (i, body) in bodies.into_iter().enumerate() {
+        let at = Isometry3::translation(0.19 * i as f64, 0.0, 0.099);
+        plant.set_default_free_body_pose(body, at).unwrap();
+    }
+    let mut b = DiagramBuilder::new();
+    let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
+    let lcm = Some(heard.lcm.clone());
+    connect_contact_results_to_drake_visualizer(&mut b, &plant, &scene, lcm, None).unwrap();
+    let mut ctx = b.build().unwrap().default_context();
+    ctx.set_time(0.0333);
+    ctx.force_publish().unwrap();
+    let message: LcmtContactResultsForViz = only(&heard.take(), "CONTACT_RESULTS");
+    assert_eq!(
+        (message.timestamp, message.hydroelastic_contacts.len()),
+        (33300, 0)
+    );
+    let contacts = &message.point_pair_contact_info;
+    let names = contacts.iter().map(|c| [&*c.body1_name, &*c.body2_name]);
+    // As in Drake for the same plant.
+    let expected = [
+        ["ball(2)", "ball(3)"],
+        ["ball(2)", "world(0)"],
+        ["ball(3)", "a::b(3)"],
+        ["ball(3)", "world(0)"],
+        ["a::b(3)", "world(0)"],
+    ];
+    assert_eq!(names.collect::<Vec<_>>(), expected);
+    // Stiffness 1000 N/m; the balls are 1 cm in each other, and 1 mm in the floor.
+    let expected = [
+        ([0.095, 0.0, 0.099], [10.0, 0.0, 0.0]),
+        ([0.0, 0.0, -0.0005], [0.0, 0.0, -1.0]),
+        ([0.285, 0.0, 0.099], [10.0, 0.0, 0.0]),
+        ([0.19, 0.0, -0.0005], [0.0, 0.0, -1.0]),
+        ([0.38, 0.0, -0.0005], [0.0, 0.0, -1.0]),
+    ];
+    for (contact, (point, force)) in contacts.iter().zip(expected) {
+        let close = |a: [f64; 3], b: [f64; 3]| (Vector3::from(a) - Vector3::from(b)).norm() < 1e-9;
+        assert!(close(contact.contact_point, point), "{contact:?}");
+        assert!(close(contact.contact_force, force), "{contact:?}");
+        let force = Vector3::from(force);
+        assert!(
+            close(contact.normal, (-force.normalize()).into()),
+            "{contact:?}"
+        );
+        assert_eq!(contact.timestamp, 33300);
+    }
+}
+
+#[test]
+fn a_stiffness_is_positive() {
+    let system = || ContactResultsToLcmSystem::new(None);
+    assert!(system().with_penetration_stiffness(2.0).is_ok());
+    for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = system().with_penetration_stiffness(wrong).unwrap_err();
+        let text = format!(
+            "ContactResultsToLcmSystem: penetration_stiffness is {wrong}, expected a positive finite number"
+        );
+        assert_eq!(error.to_string(), text);
+    }
+}
+
+/// What a configuration publishes.
+fn publish(
+    config: &VisualizationConfig,
+    buses: Option<&LcmBuses>,
+) -> tarragon_visualization::Result<()> {
+    let mut scene = Scene::anchored();
+    scene.geometries[0].proximity = Some(Touch::default());
+    let (graph, ..) = scene.register();
+    let mut b = DiagramBuilder::new();
+    let graph = b.add("scene_graph", graph);
+    let applied = apply_visualization_config(config, &mut b, &graph, None, buses)?;
+    assert!(applied.meshcat.is_none());
+    b.build()
+        .unwrap()
+        .default_context()
+        .force_publish()
+        .unwrap();
+    Ok(())
+}
+
+#[test]
+fn a_configuration_publishes_on_the_channels_of_drake() {
+    let heard = Heard::new();
+    let mut buses = LcmBuses::new();
+    buses.add("default", heard.lcm.clone()).unwrap();
+    buses
+        .add("nobody", Lcm::with_url(LcmBuses::MEMQ_NULL).unwrap())
+        .unwrap();
+    let config = |lcm_bus: &str, publish_illustration, publish_contacts| VisualizationConfig {
+        lcm_bus: lcm_bus.into(),
+        publish_illustration,
+        publish_contacts,
+        enable_meshcat_creation: false,
+        ..Default::default()
+    };
+    publish(&config("default", true, true), Some(&buses)).unwrap();
+    let plain = ["LOAD_ROBOT", "DRAW", "DEFORMABLE"];
+    let proximity = plain.map(|channel| format!("{channel}_PROXIMITY"));
+    let all: Vec<&str> = plain
+        .into_iter()
+        .chain(proximity.iter().map(|c| &**c))
+        .chain(["CONTACT_RESULTS"])
+        .collect();
+    assert_eq!(heard.channels(), all);
+    publish(&config("default", false, false), Some(&buses)).unwrap();
+    assert_eq!(heard.channels(), proximity);
+    publish(&config("nobody", true, true), Some(&buses)).unwrap();
+    publish(&config("default", true, true), None).unwrap();
+    assert!(heard.channels().is_empty());
+
+    let error = |bus, buses| {
+        publish(&config(bus, true, true), buses)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        error("driver", Some(&buses)),
+        "VisualizationConfig: there is no LCM bus 'driver'; those there are: 'default', 'nobody'"
+    );
+    assert_eq!(
+        error("driver", None),
+        "VisualizationConfig: lcm_bus is 'driver', and no buses are given; expected buses, one of that name among \
+         them, or 'default' for no publishing"
+    );
+}

@@ -1,0 +1,68 @@
+//! What viewers are told by LCM.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod allocations;
+mod behaviour;
+mod captures;
+mod compare;
+mod contacts;
+#[path = "../../../framework/tests/counting_allocator/mod.rs"]
+mod counting_allocator;
+mod pydrake;
+mod scene;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tarragon_lcm::{Lcm, LcmMessage, Subscription};
+
+/// A channel, and the bytes of a message on it.
+type Message = (String, Vec<u8>);
+
+/// What was published, in order.
+struct Heard {
+    lcm: Lcm,
+    messages: Arc<Mutex<Vec<Message>>>,
+    _all: Subscription,
+}
+
+impl Heard {
+    fn new() -> Self {
+        let lcm = Lcm::with_url("memq://").unwrap();
+        let messages = Arc::<Mutex<Vec<_>>>::default();
+        let mut all = {
+            let messages = messages.clone();
+            lcm.subscribe_all_channels(move |channel, data| {
+                let message = (channel.to_string(), data.to_vec());
+                messages.lock().unwrap().push(message);
+            })
+            .unwrap()
+        };
+        all.set_queue_capacity(10_000);
+        Self {
+            lcm,
+            messages,
+            _all: all,
+        }
+    }
+    /// What came since the last call.
+    fn take(&self) -> Vec<Message> {
+        while self.lcm.handle_subscriptions(Duration::ZERO).unwrap() > 0 {}
+        std::mem::take(&mut self.messages.lock().unwrap())
+    }
+    /// Channels of what came since the last call, without what they have in common.
+    fn channels(&self) -> Vec<String> {
+        let short = |(channel, _): Message| channel.replace("DRAKE_VIEWER_", "");
+        self.take().into_iter().map(short).collect()
+    }
+}
+
+/// The only message of a type on a channel.
+fn only<M: LcmMessage>(messages: &[Message], channel: &str) -> M {
+    let mut found = messages.iter().filter(|(c, _)| c == channel);
+    let (_, bytes) = found.next().unwrap_or_else(|| panic!("no {channel}"));
+    assert!(found.next().is_none(), "several messages on {channel}");
+    M::decode(bytes).unwrap()
+}
