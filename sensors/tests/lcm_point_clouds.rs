@@ -182,7 +182,11 @@ fn lies_make_empty_clouds() {
         ),
         (
             with(|m| (m.point_step, m.row_step, m.width) = (0, 0, 1 << 40)),
-            "points have 0 bytes",
+            "points of 0 bytes",
+        ),
+        (
+            with(|m| (m.point_step, m.row_step, m.width, m.height) = (0, 0, i64::MAX, i64::MAX)),
+            "points of 0 bytes",
         ),
         (
             with(|m| m.fields[1].byte_offset = -4),

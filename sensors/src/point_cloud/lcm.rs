@@ -253,16 +253,19 @@ impl<'a> Points<'a> {
             (0, _) | (_, 0) => Some(0),
             _ => (row_step.checked_mul(rows - 1)).and_then(|n| n.checked_add(columns * step)),
         };
-        if needed.is_none_or(|needed| needed > message.data.len()) {
-            let needed = width as i128 * i128::from(height) * step as i128;
+        // Points without bytes could be any number.
+        let count = columns.checked_mul(rows).filter(|n| step > 0 || *n == 0);
+        let fits = needed.is_some_and(|needed| needed <= message.data.len());
+        let Some(count) = count.filter(|_| fits) else {
+            let needed = (columns as u128 * rows as u128).saturating_mul(step as u128);
             return Err(format!(
                 "{width} x {height} points of {step} bytes are {needed} bytes, the message has {}",
                 message.data.len()
             ));
-        }
+        };
         Ok(Self {
             data: &message.data,
-            count: columns * rows,
+            count,
             width: columns,
             step,
             row_step,
