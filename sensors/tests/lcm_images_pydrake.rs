@@ -238,7 +238,8 @@ fn point_clouds_both_ways() {
 /// A bus of this test's own.
 fn private_url(offset: u32) -> String {
     let port = 20_000 + (std::process::id() * 2 + offset) % 20_000;
-    format!("udpm://239.255.76.67:{port}?ttl=0")
+    // A loaded machine is late; where the system does not grant so much, images still fit into what it has.
+    format!("udpm://239.255.76.67:{port}?ttl=0&recv_buf_size=2000000")
 }
 
 #[test]
@@ -247,7 +248,7 @@ fn images_over_the_network() {
         return;
     };
     // From us. Several datagrams each; as many as Drake's socket buffer holds, in case its thread is late.
-    for (k, compress, width, height) in [(0, false, 160, 120), (1, true, 320, 240)] {
+    for (k, compress, width, height) in [(0, false, 100, 80), (1, true, 200, 150)] {
         let images = test_images(width, height);
         let url = private_url(k);
         let lcm = Lcm::with_url(&url).unwrap();
@@ -271,7 +272,7 @@ fn images_over_the_network() {
         // From Drake.
         let heard = Subscriber::<LcmtImageArray>::new(&lcm, "BACK").unwrap();
         let message = drake.ask(&format!("make {compress} {width} {height}"));
-        let end = Instant::now() + Duration::from_secs(20);
+        let end = Instant::now() + Duration::from_secs(60);
         while heard.count() == 0 && Instant::now() < end {
             assert_eq!(
                 drake.ask(&format!("publish {url} BACK {message}")),

@@ -115,7 +115,7 @@ def hear(url, channel):
     diagram = builder.Build()
     simulator = Simulator(diagram)
     print("listening", flush=True)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         if lcm.HandleSubscriptions(100):
             simulator.AdvanceTo(simulator.get_context().get_time() + 0.01)
