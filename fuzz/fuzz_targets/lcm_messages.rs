@@ -19,7 +19,13 @@ lcm_types! {
 
 fn check<M: LcmMessage>(body: &[u8]) {
     let bytes = [&M::fingerprint().to_be_bytes(), body].concat();
-    if let Ok(message) = M::decode(&bytes) {
+    let decoded = M::decode(&bytes);
+    let error = |e: &tarragon_lcm::Error| e.to_string();
+    assert_eq!(
+        M::check(&bytes).as_ref().map_err(error),
+        decoded.as_ref().map(|_| &()).map_err(error)
+    );
+    if let Ok(message) = decoded {
         let written = message.encode().expect("lengths are equal after reading");
         let again = M::decode(&written).expect("what was written can be read");
         assert_eq!(again.encode().expect("as before"), written);

@@ -1,7 +1,7 @@
 //! A bus: where messages are published and subscribed to.
 
 use crate::error::{Error, Result};
-use crate::inbox::{Inbox, Matcher, Subscription};
+use crate::inbox::{Handler, Inbox, Matcher, Message, Subscription};
 use crate::message::LcmMessage;
 use crate::statistics::{Count, Counters, LcmStatistics};
 use crate::transport::datagram::check_channel;
@@ -240,13 +240,10 @@ impl Lcm {
         channel: &str,
         mut handler: impl FnMut(&mut M) + Send + 'static,
     ) -> Result<Subscription> {
-        let (counters, mut message) = (self.bus.counters.clone(), M::default());
-        let name = channel.to_owned();
-        self.subscribe_bytes(channel, move |bytes| match message.decode_from(bytes) {
+        let (undecodable, mut message) = (self.undecodable(), M::default());
+        self.subscribe_shared(channel, move |new| match message.decode_from(&new.data) {
             Ok(()) => handler(&mut message),
-            Err(error) => counters.trouble(Count::Undecodable, 1, || {
-                format!("a message on '{name}' is dropped: {error}")
-            }),
+            Err(error) => undecodable(&new.channel, &error),
         })
     }
     /// Calls `handler` with the bytes of every message on `channel`.
@@ -258,9 +255,26 @@ impl Lcm {
         channel: &str,
         mut handler: impl FnMut(&[u8]) + Send + 'static,
     ) -> Result<Subscription> {
+        self.subscribe_shared(channel, move |message| handler(&message.data))
+    }
+    /// [`subscribe_bytes`](Self::subscribe_bytes) with a handler that may keep the message.
+    pub(crate) fn subscribe_shared(
+        &self,
+        channel: &str,
+        handler: impl FnMut(&Arc<Message>) + Send + 'static,
+    ) -> Result<Subscription> {
         self.with_channel(channel, |_| Ok(()))?;
         let matcher = Matcher::exact(channel, &self.bus.suffix);
-        self.subscribe_matching(matcher, move |_, bytes| handler(bytes))
+        self.subscribe_matching(matcher, Box::new(handler))
+    }
+    /// Counts a message that is not of the type that somebody expects.
+    pub(crate) fn undecodable(&self) -> impl Fn(&str, &Error) + Send + 'static {
+        let counters = self.bus.counters.clone();
+        move |channel, error| {
+            counters.trouble(Count::Undecodable, 1, || {
+                format!("a message on '{channel}' is dropped: {error}")
+            });
+        }
     }
     /// Calls `handler` with channel and bytes of every message on a channel whose whole name matches a
     /// regular expression.
@@ -270,10 +284,11 @@ impl Lcm {
     pub fn subscribe_multichannel(
         &self,
         regex: &str,
-        handler: impl FnMut(&str, &[u8]) + Send + 'static,
+        mut handler: impl FnMut(&str, &[u8]) + Send + 'static,
     ) -> Result<Subscription> {
         let matcher = Matcher::pattern(regex, &self.bus.suffix)?;
-        self.subscribe_matching(matcher, handler)
+        let handler = move |m: &Arc<Message>| handler(&m.channel, &m.data);
+        self.subscribe_matching(matcher, Box::new(handler))
     }
     /// Calls `handler` with channel and bytes of every message.
     ///
@@ -285,15 +300,11 @@ impl Lcm {
     ) -> Result<Subscription> {
         self.subscribe_multichannel(".*", handler)
     }
-    fn subscribe_matching(
-        &self,
-        matcher: Matcher,
-        handler: impl FnMut(&str, &[u8]) + Send + 'static,
-    ) -> Result<Subscription> {
+    fn subscribe_matching(&self, matcher: Matcher, handler: Handler) -> Result<Subscription> {
         let Bus {
             transport, inbox, ..
         } = &*self.bus;
-        let subscription = inbox.subscribe(matcher, Box::new(handler));
+        let subscription = inbox.subscribe(matcher, handler);
         transport.start_receiving(inbox)?;
         Ok(subscription)
     }

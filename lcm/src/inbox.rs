@@ -55,12 +55,14 @@ impl Matcher {
     }
 }
 
-type Handler = Box<dyn FnMut(&str, &[u8]) + Send>;
+pub(crate) type Handler = Box<dyn FnMut(&Arc<Message>) + Send>;
 
+/// A message that came in.
 #[derive(Debug)]
-struct Message {
-    channel: String,
-    data: Vec<u8>,
+pub(crate) struct Message {
+    /// Without the suffix of the bus.
+    pub(crate) channel: String,
+    pub(crate) data: Vec<u8>,
 }
 
 /// One subscription, as the inbox holds it.
@@ -246,7 +248,7 @@ impl Inbox {
         while let Some(call) = taken.calls.pop_front() {
             // A handler may have ended this subscription.
             if lock(&self.shared.state).find(call.id).is_some() {
-                lock(&call.handler)(&call.message.channel, &call.message.data);
+                lock(&call.handler)(&call.message);
                 handled += 1;
             }
         }

@@ -207,6 +207,12 @@ fn decode_anything<M: LcmMessage>(bytes: &[u8], per_byte: usize) {
         bytes.len(),
         M::NAME
     );
+    let text = |error: tarragon_lcm::Error| error.to_string();
+    let checked = M::check(bytes).map_err(text);
+    assert_eq!(
+        checked,
+        decoded.as_ref().map(drop).map_err(ToString::to_string)
+    );
     if let Ok(message) = decoded {
         assert_eq!(
             M::decode(&message.encode().unwrap())

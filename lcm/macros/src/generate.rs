@@ -109,7 +109,7 @@ fn one(root: &TokenStream, of: &Struct) -> TokenStream {
         .collect();
 
     let (mut fields, mut names, mut zeros) = (vec![], vec![], vec![]);
-    let (mut writes, mut reads, mut minima) = (vec![], vec![], vec![]);
+    let (mut writes, mut reads, mut skips, mut minima) = (vec![], vec![], vec![], vec![]);
     for (index, member) in of.members.iter().enumerate() {
         let (lcm_member, field) = (member.name.to_string(), member_name(&member.name));
         let size = format_ident!("size_{}", index);
@@ -125,7 +125,9 @@ fn one(root: &TokenStream, of: &Struct) -> TokenStream {
                 let #size = #wire::first_size(&[#(#sizes),*]);
                 out.size::<#ty>(#lcm_member, #size)?;
             });
-            reads.push(quote!(let #size = from.size::<#ty>(#lcm_member)?;));
+            let read = quote!(let #size = from.size::<#ty>(#lcm_member)?;);
+            skips.push(read.clone());
+            reads.push(read);
             continue;
         }
         let (doc, attributes) = (format!("`{}`", definition(member)), &member.attributes);
@@ -139,6 +141,7 @@ fn one(root: &TokenStream, of: &Struct) -> TokenStream {
         let sizes = quote!(&[#(#sizes),*]);
         writes.push(quote!(out.member(#lcm_member, &self.#field, #sizes)?;));
         reads.push(quote!(from.member(#lcm_member, &mut self.#field, #sizes)?;));
+        skips.push(quote!(from.skip::<#ty>(#lcm_member, #sizes)?;));
     }
     let base = fingerprint::base(of);
     let children = of.members.iter().filter_map(|m| match &m.kind {
@@ -188,6 +191,14 @@ fn one(root: &TokenStream, of: &Struct) -> TokenStream {
                 from.enter(#lcm_name)?;
                 #(#reads)*
                 from.leave();
+                Ok(())
+            }
+            fn skip(count: usize, from: &mut #wire::Decoder<'_>, _: &[usize]) -> #root::Result<()> {
+                for _ in 0..count {
+                    from.enter(#lcm_name)?;
+                    #(#skips)*
+                    from.leave();
+                }
                 Ok(())
             }
         }

@@ -70,6 +70,10 @@ impl<'a> Decoder<'a> {
         self.position += count;
         Ok(&self.bytes[start..self.position])
     }
+    /// Leaves `count` elements of `size` bytes out.
+    pub(super) fn pass(&mut self, count: usize, size: usize) -> Result<()> {
+        self.take(count.saturating_mul(size)).map(drop)
+    }
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let (array, _) = self.take(N)?.as_chunks();
         Ok(array[0])
@@ -119,6 +123,14 @@ impl<'a> Decoder<'a> {
     pub fn member<V: Wire>(&mut self, name: &str, value: &mut V, sizes: &[usize]) -> Result<()> {
         let read = value.read(self, sizes);
         read.map_err(|e| Error::invalid(format!("member '{name}' {e}")))
+    }
+    /// The member `name` of type `V`, checked but not kept.
+    ///
+    /// # Errors
+    /// If the bytes are not such a value.
+    pub fn skip<V: Wire>(&mut self, name: &str, sizes: &[usize]) -> Result<()> {
+        let skipped = V::skip(1, self, sizes);
+        skipped.map_err(|e| Error::invalid(format!("member '{name}' {e}")))
     }
     /// The member `name`, which is the size of others.
     ///

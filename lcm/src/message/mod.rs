@@ -74,12 +74,29 @@ pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
     /// # Errors
     /// As [`decode`](Self::decode); then the message is valid, but partly old and partly new.
     fn decode_from(&mut self, bytes: &[u8]) -> Result<()> {
-        let mut from = Decoder::new(bytes);
-        let read = from.fingerprint(Self::fingerprint());
-        let read = read.and_then(|()| self.read(&mut from, &[]));
-        read.and_then(|()| from.finish())
-            .map_err(|e| Error::invalid(format!("LCM message of type {}: {e}", Self::NAME)))
+        whole::<Self>(bytes, |from| self.read(from, &[]))
     }
+
+    /// Whether bytes are such a message: [`decode`](Self::decode) without the message.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    fn check(bytes: &[u8]) -> Result<()> {
+        whole::<Self>(bytes, |from| Self::skip(1, from, &[]))
+    }
+}
+
+/// Fingerprint, members by `read`, and nothing else.
+fn whole<M: LcmMessage>(
+    bytes: &[u8],
+    read: impl FnOnce(&mut Decoder<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut from = Decoder::new(bytes);
+    let read = from
+        .fingerprint(M::fingerprint())
+        .and_then(|()| read(&mut from));
+    read.and_then(|()| from.finish())
+        .map_err(|e| Error::invalid(format!("LCM message of type {}: {e}", M::NAME)))
 }
 
 /// Defines Rust types by LCM type definitions, as they stand in `.lcm` files.

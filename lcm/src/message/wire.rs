@@ -34,6 +34,11 @@ pub trait Wire: Sized {
     /// # Errors
     /// If they are not such a value.
     fn read(&mut self, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()>;
+    /// Passes `count` of them, checked but not kept.
+    ///
+    /// # Errors
+    /// As [`Wire::read`].
+    fn skip(count: usize, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()>;
 
     /// The fewest bytes that it takes with these sizes.
     fn least(_sizes: &[usize]) -> usize {
@@ -88,6 +93,9 @@ macro_rules! numbers {
                 *self = Self::from_be_bytes(from.array()?);
                 Ok(())
             }
+            fn skip(count: usize, from: &mut Decoder<'_>, _: &[usize]) -> Result<()> {
+                from.pass(count, size_of::<$number>())
+            }
             fn write_all(all: &[Self], out: &mut Encoder<'_>, _: &[usize]) -> Result<()> {
                 let to = out.room(size_of_val(all));
                 for (to, number) in to.as_chunks_mut().0.iter_mut().zip(all) {
@@ -131,6 +139,9 @@ impl Wire for u8 {
         [*self] = from.array()?;
         Ok(())
     }
+    fn skip(count: usize, from: &mut Decoder<'_>, _: &[usize]) -> Result<()> {
+        from.pass(count, 1)
+    }
     fn write_all(all: &[Self], out: &mut Encoder<'_>, _: &[usize]) -> Result<()> {
         out.bytes(all);
         Ok(())
@@ -164,6 +175,9 @@ impl Wire for bool {
         *self = from.array()? != [0];
         Ok(())
     }
+    fn skip(count: usize, from: &mut Decoder<'_>, _: &[usize]) -> Result<()> {
+        from.pass(count, 1)
+    }
 }
 
 /// A length with the NUL, the bytes, the NUL.
@@ -181,15 +195,36 @@ impl Wire for String {
         Ok(())
     }
     fn read(&mut self, from: &mut Decoder<'_>, _: &[usize]) -> Result<()> {
-        let length = u32::from_be_bytes(from.array()?);
-        let Some((0, text)) = from.take(length as usize)?.split_last() else {
-            return Err(from.wrong("a string does not end in a zero byte"));
-        };
-        let text = str::from_utf8(text).map_err(|e| from.wrong(format!("a string: {e}")))?;
-        self.clear();
-        self.push_str(text);
+        let text = bytes_of_string(from)?;
+        // Names stay the same from message to message.
+        if self.as_bytes() != text {
+            self.clear();
+            self.push_str(utf8(text, from)?);
+        }
         Ok(())
     }
+    fn skip(count: usize, from: &mut Decoder<'_>, _: &[usize]) -> Result<()> {
+        for _ in 0..count {
+            let text = bytes_of_string(from)?;
+            if !text.is_ascii() {
+                utf8(text, from)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a string, without the zero at its end.
+fn bytes_of_string<'a>(from: &mut Decoder<'a>) -> Result<&'a [u8]> {
+    let length = u32::from_be_bytes(from.array()?);
+    match from.take(length as usize)?.split_last() {
+        Some((0, text)) => Ok(text),
+        _ => Err(from.wrong("a string does not end in a zero byte")),
+    }
+}
+
+fn utf8<'a>(text: &'a [u8], from: &Decoder<'_>) -> Result<&'a str> {
+    str::from_utf8(text).map_err(|e| from.wrong(format!("a string: {e}")))
 }
 
 impl<V: Wire, const N: usize> Wire for [V; N] {
@@ -202,6 +237,9 @@ impl<V: Wire, const N: usize> Wire for [V; N] {
     }
     fn read(&mut self, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
         V::read_all(self, from, sizes)
+    }
+    fn skip(count: usize, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
+        V::skip(count.saturating_mul(N), from, sizes)
     }
     fn least(sizes: &[usize]) -> usize {
         V::least(sizes).saturating_mul(N)
@@ -234,13 +272,17 @@ impl<V: Wire> Wire for Vec<V> {
     }
     fn read(&mut self, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
         let (size, sizes) = split(sizes);
-        let least = V::least(sizes);
         // Before memory is taken for them.
-        from.check(size.saturating_mul(least))?;
-        if least == 0 {
-            from.nothing(size)?;
-        }
+        check_room::<V>(size, from, sizes)?;
         V::read_vec(self, size, from, sizes)
+    }
+    fn skip(count: usize, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
+        let (size, sizes) = split(sizes);
+        for _ in 0..count {
+            check_room::<V>(size, from, sizes)?;
+            V::skip(size, from, sizes)?;
+        }
+        Ok(())
     }
     fn least(sizes: &[usize]) -> usize {
         let (size, sizes) = split(sizes);
@@ -251,6 +293,16 @@ impl<V: Wire> Wire for Vec<V> {
             None => Some(self.len()),
             Some(depth) => self.first()?.size(depth),
         }
+    }
+}
+
+/// That there are bytes enough for `size` elements, or few enough where they have none.
+fn check_room<V: Wire>(size: usize, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
+    let least = V::least(sizes);
+    from.check(size.saturating_mul(least))?;
+    match least {
+        0 => from.nothing(size),
+        _ => Ok(()),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::bus::Lcm;
 use crate::error::{Error, Result};
-use crate::inbox::Subscription;
+use crate::inbox::{Message, Subscription};
 use crate::message::LcmMessage;
+use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tarragon_framework::prelude::*;
@@ -45,26 +46,20 @@ pub struct LcmSubscriberSystem<M> {
     channel: String,
     lcm: Lcm,
     wait: Duration,
-    last: Arc<Mutex<Received<M>>>,
+    last: Arc<Mutex<Received>>,
     subscription: Subscription,
+    marker: PhantomData<fn() -> M>,
 }
 
-/// The last message and how many there were. Clones share the message, which never changes.
-#[derive(Clone, Debug)]
-struct Received<M> {
-    message: Arc<M>,
+/// The last message, as checked bytes, and how many there were. Clones share the bytes.
+#[derive(Clone, Debug, Default)]
+struct Received {
+    message: Option<Arc<Message>>,
     count: u64,
 }
 
-impl<M: Default> Default for Received<M> {
-    fn default() -> Self {
-        let (message, count) = Default::default();
-        Self { message, count }
-    }
-}
-
 /// A message that is replaced is valid at all times.
-fn lock<M>(last: &Mutex<Received<M>>) -> MutexGuard<'_, Received<M>> {
+fn lock(last: &Mutex<Received>) -> MutexGuard<'_, Received> {
     last.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -74,17 +69,16 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
     /// # Errors
     /// As [`Lcm::subscribe`].
     pub fn new(channel: &str, lcm: &Lcm) -> Result<Self> {
-        let last = Arc::<Mutex<Received<M>>>::default();
-        let subscription = lcm.subscribe_mut(channel, {
-            let last = last.clone();
-            move |new: &mut M| {
-                let mut last = lock(&last);
-                last.count += 1;
-                // Contexts may hold the message before.
-                match Arc::get_mut(&mut last.message) {
-                    Some(old) => std::mem::swap(old, new),
-                    None => last.message = Arc::new(std::mem::take(new)),
+        let last = Arc::<Mutex<Received>>::default();
+        let subscription = lcm.subscribe_shared(channel, {
+            let (last, undecodable) = (last.clone(), lcm.undecodable());
+            move |new| match M::check(&new.data) {
+                Ok(()) => {
+                    let mut last = lock(&last);
+                    last.count += 1;
+                    last.message = Some(new.clone());
                 }
+                Err(error) => undecodable(&new.channel, &error),
             }
         })?;
         Ok(Self {
@@ -93,6 +87,7 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
             wait: Duration::ZERO,
             last,
             subscription,
+            marker: PhantomData,
         })
     }
     /// Lets initialization wait up to `timeout` of real time, [`Duration::MAX`] for ever, for a message that
@@ -120,9 +115,9 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
         lock(&self.last).count
     }
     /// The last message that was handed over, if there was one.
-    pub fn received_message(&self) -> Option<Arc<M>> {
-        let last = lock(&self.last);
-        (last.count > 0).then(|| last.message.clone())
+    pub fn received_message(&self) -> Option<M> {
+        let last = lock(&self.last).clone();
+        M::decode(&last.message?.data).ok()
     }
     /// Handles the messages of the bus until [`received_count`](Self::received_count) is more than
     /// `old_count`, for `timeout` of real time at most ([`Duration::MAX`] for ever).
@@ -210,19 +205,26 @@ impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmSubscriberSystem<M> {
     type Ports = LcmSubscriberSystemPorts<M>;
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-        let state = d.abstract_state(Received::<M>::default());
+        let state = d.abstract_state(Received::default());
         let deps = [state.into()];
         let lcm_message = d.output("lcm_message", M::default(), &deps, move |_, ctx, out| {
-            out.clone_from(&ctx.xa::<Received<M>>(state).message);
-            Ok(())
+            // Into the message before, which may have the same names and sizes.
+            match &ctx.xa::<Received>(state).message {
+                Some(message) => out.decode_from(&message.data),
+                None => {
+                    *out = M::default();
+                    Ok(())
+                }
+            }
+            .map_err(tarragon_framework::Error::custom)
         });
         let message_count = d.output("message_count", 0, &deps, move |_, ctx, out| {
-            *out = ctx.xa::<Received<M>>(state).count;
+            *out = ctx.xa::<Received>(state).count;
             Ok(())
         });
         let new_message = d.timed_event(move |this, ctx| {
             // Another count, not a larger one: the state may have been set by hand.
-            let is_new = lock(&this.last).count != ctx.xa::<Received<M>>(state).count;
+            let is_new = lock(&this.last).count != ctx.xa::<Received>(state).count;
             Ok(if is_new {
                 ctx.time().re()
             } else {
@@ -236,7 +238,7 @@ impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmSubscriberSystem<M> {
         ] {
             d.unrestricted_update_on(trigger, move |this, ctx, next| {
                 if trigger == Trigger::Initialization {
-                    let known = ctx.xa::<Received<M>>(state).count;
+                    let known = ctx.xa::<Received>(state).count;
                     let waited = this.wait_on_initialization(known);
                     waited.map_err(tarragon_framework::Error::custom)?;
                 }

@@ -53,6 +53,7 @@ fn round_trip<M: LcmMessage>(hex: &str) -> M {
     let bytes: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect();
     let message = M::decode(&bytes).unwrap();
     assert_eq!(message.encode().unwrap(), bytes);
+    M::check(&bytes).unwrap();
     // No byte of a message can go missing, and none can be added.
     for length in 0..bytes.len() {
         assert!(M::decode(&bytes[..length]).is_err(), "{length} bytes");
