@@ -1,9 +1,9 @@
 //! Messages to images.
 
+use super::inflate::Inflater;
 use super::layout::Layout;
 use crate::error::{Error, Result};
 use crate::image_io::{ImageFileFormat, ImageFilePixel, ImageIo, fill};
-use flate2::{Decompress, FlushDecompress, Status};
 use sealed::{Conversion, Received};
 use tarragon_geometry::render::{
     Bgr8U, Bgra8U, Depth16U, Depth32F, Grey8U, Image, ImageAny, ImageRef, Label16I, PixelFormat,
@@ -86,8 +86,7 @@ pub fn decode_image<P: LcmImagePixel>(message: &LcmtImage, image: &mut Image<P>)
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     bytes: Vec<u8>,
-    /// Once something was packed.
-    zlib: Option<Decompress>,
+    inflater: Inflater,
 }
 
 impl Decoder {
@@ -146,11 +145,11 @@ impl Decoder {
                 if is_same && P::bytes_mut(&mut []).is_some() {
                     fit(image, width, height)?;
                     if let Some(bytes) = P::bytes_mut(image.data_mut()) {
-                        rows.check_unpacked(inflate(&mut self.zlib, &message.data, bytes)?)?;
+                        rows.check_unpacked(self.inflater.unpack(&message.data, bytes)?)?;
                     }
                 } else {
                     self.bytes.resize(rows.stride * height, 0);
-                    rows.check_unpacked(inflate(&mut self.zlib, &message.data, &mut self.bytes)?)?;
+                    rows.check_unpacked(self.inflater.unpack(&message.data, &mut self.bytes)?)?;
                     fit(image, width, height)?;
                     rows.convert(&self.bytes, message.bigendian, convert, image);
                 }
@@ -330,32 +329,6 @@ impl Rows {
             convert(&row[..self.row_bytes], big_endian, to);
         }
     }
-}
-
-/// Unpacks into `out`; the number of bytes there were.
-fn inflate(zlib: &mut Option<Decompress>, packed: &[u8], out: &mut [u8]) -> Result<usize> {
-    let zlib = zlib.get_or_insert_with(|| Decompress::new(true));
-    zlib.reset(true);
-    let status = zlib
-        .decompress(packed, out, FlushDecompress::Finish)
-        .map_err(|e| {
-            let why = match e.message() {
-                None if e.needs_dictionary().is_some() => "they need a dictionary",
-                why => why.unwrap_or("not as in RFC 1950"),
-            };
-            Error::invalid(format!("the zlib data are damaged: {why}"))
-        })?;
-    if status == Status::StreamEnd {
-        return Ok(zlib.total_out() as usize);
-    }
-    Err(if zlib.total_in() as usize == packed.len() {
-        Error::invalid("the zlib data are damaged: they end too early")
-    } else {
-        Error::invalid(format!(
-            "the zlib data hold more than the {} bytes of the image",
-            out.len()
-        ))
-    })
 }
 
 /// Each pixel by itself.

@@ -14,6 +14,7 @@ mod decode;
 mod deflate;
 mod encode;
 pub mod image_to_lcm;
+mod inflate;
 mod layout;
 pub mod lcm_to_image;
 
