@@ -131,7 +131,7 @@ fn encode_publish_draw(c: &mut Criterion) {
     let source = scene.register_source("source").unwrap();
     let mut frames = vec![];
     for i in 0..LINKS {
-        let frame = GeometryFrame::new(&format!("frame_{i}"));
+        let frame = GeometryFrame::new(format!("frame_{i}"));
         let frame = scene.register_frame(source, frame).unwrap();
         let (pose, shape) = (Isometry3::identity(), Sphere::new(0.1).unwrap());
         let sphere = GeometryInstance::new(pose, shape, &format!("sphere_{i}"))
@@ -165,9 +165,16 @@ fn encode_publish_draw(c: &mut Criterion) {
     measure(c, &name, prepare, publish);
     drop(heard);
     let heard = Subscriber::<LcmtViewerDraw>::new(&lcm, "DRAKE_VIEWER_DRAW").unwrap();
-    publish(0);
-    lcm.handle_subscriptions(Duration::ZERO).unwrap();
-    assert_eq!(heard.message().unwrap().position.len(), LINKS);
+    for k in [3, 4] {
+        prepare(k);
+        publish(k);
+        lcm.handle_subscriptions(Duration::ZERO).unwrap();
+        let at = heard.message().unwrap().position;
+        assert_eq!(
+            (at.len(), at[999]),
+            (LINKS, [499.5, (0.01 * k as f64) as f32, 0.25])
+        );
+    }
 }
 
 /// A message is handled and gets into the context, then the colour image is asked for.
