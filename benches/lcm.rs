@@ -4,15 +4,21 @@
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use nalgebra::Isometry3;
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
+use tarragon::geometry::{FramePoseVector, GeometryFrame, Sphere};
 use tarragon::lcm::types::{LcmtImageArray, LcmtViewerDraw};
-use tarragon::lcm::{Lcm, LcmMessage, LcmPublisherSystem, LcmSubscriberSystem};
+use tarragon::lcm::{Lcm, LcmMessage, LcmPublisherSystem, LcmSubscriberSystem, Subscriber};
 use tarragon::prelude::*;
 use tarragon::sensors::{Image, ImageRgba8U, ImageToLcmImageArrayT, LcmImageArrayToImages, Rgba8U};
+use tarragon::visualization::DrakeVisualizer;
 
 const SIZE: (usize, usize) = (640, 480);
 const PIXELS: usize = SIZE.0 * SIZE.1;
+/// Spheres that move.
+const LINKS: usize = 1000;
 
 /// Whether data are packed, and whether there is noise.
 const KINDS: [(&str, bool, bool); 3] = [
@@ -106,7 +112,7 @@ fn encode_publish(c: &mut Criterion) {
             let heard = bus
                 .is_empty()
                 .then(|| lcm.subscribe_bytes("IMAGE", |_| {}).unwrap());
-            let ctx = std::cell::RefCell::new(ctx);
+            let ctx = RefCell::new(ctx);
             let name = format!("I1.lcm_encode_publish.image_rgba{packed}{bus}/{PIXELS}");
             let prepare = |_| {
                 lcm.handle_subscriptions(Duration::ZERO).unwrap();
@@ -116,6 +122,58 @@ fn encode_publish(c: &mut Criterion) {
             measure(c, &name, prepare, publish);
             drop(heard);
         }
+    }
+}
+
+/// New poses at the input port, then a forced publish of the visualizer, which computes the poses of the world.
+fn encode_publish_draw(c: &mut Criterion) {
+    let mut scene = SceneGraph::new();
+    let source = scene.register_source("source").unwrap();
+    let mut frames = vec![];
+    for i in 0..LINKS {
+        let frame = GeometryFrame::new(format!("frame_{i}"));
+        let frame = scene.register_frame(source, frame).unwrap();
+        let (pose, shape) = (Isometry3::identity(), Sphere::new(0.1).unwrap());
+        let sphere = GeometryInstance::new(pose, shape, &format!("sphere_{i}"))
+            .with_illustration(IllustrationProperties::new());
+        scene.register_geometry(source, frame, sphere).unwrap();
+        frames.push(frame);
+    }
+    let poses = |k: u64| -> FramePoseVector<f64> {
+        let pose = |(i, frame): (usize, &_)| {
+            let at = Isometry3::translation(0.5 * i as f64, 0.01 * k as f64, 0.25);
+            (*frame, at)
+        };
+        frames.iter().enumerate().map(pose).collect()
+    };
+    let poses: Vec<_> = (0..8).map(poses).collect();
+    let lcm = Lcm::with_url("memq://").unwrap();
+    let heard = lcm.subscribe_bytes("DRAKE_VIEWER_DRAW", |_| {}).unwrap();
+    let mut b = DiagramBuilder::new();
+    let scene = b.add("scene_graph", scene);
+    let (query, bus) = (scene.query, Some(lcm.clone()));
+    DrakeVisualizer::add_to_builder(&mut b, query, bus, Default::default()).unwrap();
+    let ctx = RefCell::new(b.build().unwrap().default_context());
+    let input = scene.source_pose_port(source).unwrap();
+    let prepare = |k: u64| {
+        lcm.handle_subscriptions(Duration::ZERO).unwrap();
+        let poses = poses[k as usize % 8].clone();
+        ctx.borrow_mut().fix(input, poses).unwrap();
+    };
+    let publish = |_| drop(ctx.borrow().force_publish().unwrap());
+    let name = format!("I1.lcm_encode_publish.draw/{LINKS}");
+    measure(c, &name, prepare, publish);
+    drop(heard);
+    let heard = Subscriber::<LcmtViewerDraw>::new(&lcm, "DRAKE_VIEWER_DRAW").unwrap();
+    for k in [3, 4] {
+        prepare(k);
+        publish(k);
+        lcm.handle_subscriptions(Duration::ZERO).unwrap();
+        let at = heard.message().unwrap().position;
+        assert_eq!(
+            (at.len(), at[999]),
+            (LINKS, [499.5, (0.01 * k as f64) as f32, 0.25])
+        );
     }
 }
 
@@ -169,7 +227,7 @@ fn decode_image(c: &mut Criterion, what: &str, bytes: &[u8], expected: &ImageRgb
 
 /// A message with the poses of a thousand links is handled and gets into the context.
 fn decode_draw(c: &mut Criterion) {
-    let n = 1000;
+    let n = LINKS;
     let message = LcmtViewerDraw {
         timestamp: 1,
         link_name: (0..n).map(|i| format!("source::frame_{i}")).collect(),
@@ -195,5 +253,11 @@ fn decode_draw(c: &mut Criterion) {
     measure(c, &format!("I2.lcm_decode.draw/{n}"), prepare, handle);
 }
 
-criterion_group!(benches, encode_publish, decode, decode_draw);
+criterion_group!(
+    benches,
+    encode_publish,
+    encode_publish_draw,
+    decode,
+    decode_draw
+);
 criterion_main!(benches);

@@ -470,10 +470,11 @@ fn lies_are_dropped_and_counted() {
         "row_stride is 11, a row of 3 pixels has 12 bytes",
         "channel_type is 3 with pixel_format 3 (Rgba), expected unsigned 8 bits (1)",
         "compression_method is -1",
-        "the zlib data are damaged: BadZlibHeader",
+        "the zlib data are damaged: incorrect header check",
         "2 rows of 12 bytes are 24 bytes, the zlib data hold 23",
         "the zlib data hold more than the 24 bytes",
-        "the zlib data are damaged: WrongChecksum",
+        "the zlib data are damaged: incorrect data check",
+        "the zlib data are damaged: they end too early",
         "bytes of memory, 536870912 are allowed",
         "can not be packed in",
     ] {

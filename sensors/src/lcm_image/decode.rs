@@ -1,5 +1,6 @@
 //! Messages to images.
 
+use super::inflate::Inflater;
 use super::layout::Layout;
 use crate::error::{Error, Result};
 use crate::image_io::{ImageFileFormat, ImageFilePixel, ImageIo, fill};
@@ -85,6 +86,7 @@ pub fn decode_image<P: LcmImagePixel>(message: &LcmtImage, image: &mut Image<P>)
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     bytes: Vec<u8>,
+    inflater: Inflater,
 }
 
 impl Decoder {
@@ -143,11 +145,11 @@ impl Decoder {
                 if is_same && P::bytes_mut(&mut []).is_some() {
                     fit(image, width, height)?;
                     if let Some(bytes) = P::bytes_mut(image.data_mut()) {
-                        rows.check_unpacked(inflate(&message.data, bytes)?)?;
+                        rows.check_unpacked(self.inflater.unpack(&message.data, bytes)?)?;
                     }
                 } else {
                     self.bytes.resize(rows.stride * height, 0);
-                    rows.check_unpacked(inflate(&message.data, &mut self.bytes)?)?;
+                    rows.check_unpacked(self.inflater.unpack(&message.data, &mut self.bytes)?)?;
                     fit(image, width, height)?;
                     rows.convert(&self.bytes, message.bigendian, convert, image);
                 }
@@ -325,28 +327,6 @@ impl Rows {
         }
         for (row, to) in bytes.chunks(self.stride).zip(image.rows_mut()) {
             convert(&row[..self.row_bytes], big_endian, to);
-        }
-    }
-}
-
-/// Unpacks into `out`; the number of bytes there were.
-fn inflate(packed: &[u8], out: &mut [u8]) -> Result<usize> {
-    let mut inflater = fdeflate::Decompressor::new();
-    let (mut from, mut to) = (0, 0);
-    loop {
-        let read = inflater.read(&packed[from..], out, to, true);
-        let (consumed, produced) =
-            read.map_err(|e| Error::invalid(format!("the zlib data are damaged: {e:?}")))?;
-        (from, to) = (from + consumed, to + produced);
-        if inflater.is_done() {
-            return Ok(to);
-        }
-        // The end of the data may still be unread where all bytes are there.
-        if consumed == 0 && produced == 0 {
-            return Err(Error::invalid(format!(
-                "the zlib data hold more than the {} bytes of the image",
-                out.len()
-            )));
         }
     }
 }

@@ -1,22 +1,23 @@
-//! Packing pixels as zlib (RFC 1950, RFC 1951), several times as fast as zlib itself.
+//! Packing pixels as zlib (RFC 1950, RFC 1951), on several threads.
 //!
-//! Repetitions are looked for where pixels begin only: at the same pixel of the row above, and where the
-//! same pixel was last seen. That is a quarter of the work for pixels of four bytes, and loses little, because
-//! pixels repeat as wholes.
+//! As pigz does it (<https://zlib.net/pigz/>): parts of the data are packed by themselves, each as a raw deflate
+//! stream whose end is flushed to a whole byte, and are joined behind one header. What a part could repeat from
+//! the one before is lost; parts are much longer than the window of deflate (32 KiB), so that it is little.
 
-use super::block::{Bits, Counts, MOST_LENGTH, Step};
+use crate::error::{Error, Result};
+use flate2::{Compress, Compression, FlushCompress, Status};
 use rayon::prelude::*;
 
-/// How far back a repetition may be.
-const WINDOW: usize = 1 << 15;
-/// Input of one block, which has codes of its own: what is alike is near. Whole pixels of any type.
-const BLOCK: usize = 3 << 16;
-/// More find more, and take longer.
-const SLOTS: usize = 1 << 12;
+/// Level 1 is faster, but its codes do not fit the data: images take 1.2 to 1.8 times the bytes.
+const LEVEL: Compression = Compression::new(2);
+/// Deflate with the whole window; level 2 of zlib is a fast one (RFC 1950, section 2.2).
+const HEADER: [u8; 2] = [0x78, 0x5e];
 
 /// How many parts an image is packed in at most, at the same time where there are threads. The same for any
 /// number of threads, so the bytes are.
 const MOST_PARTS: usize = 8;
+/// Shorter ones are not worth a thread.
+const LEAST_PART: usize = 1 << 17;
 
 /// Packs; keeps its memory for the next time.
 #[derive(Debug, Default)]
@@ -25,194 +26,90 @@ pub(super) struct Packer {
 }
 
 impl Packer {
-    /// Replaces `packed` by a zlib stream of `data`, rows of `row_bytes` with pixels of `pixel_bytes`.
-    pub(super) fn pack(
-        &mut self,
-        data: &[u8],
-        pixel_bytes: usize,
-        row_bytes: usize,
-        packed: &mut Vec<u8>,
-    ) {
-        let part_bytes = data.len().div_ceil(MOST_PARTS).next_multiple_of(BLOCK);
-        let count = data.len().div_ceil(part_bytes.max(1)).max(1);
-        self.parts.resize_with(count, Part::default);
+    /// Replaces `packed` by a zlib stream of `data`.
+    ///
+    /// # Errors
+    /// If zlib fails, which it has no reason to; then `packed` stays as it was.
+    pub(super) fn pack(&mut self, data: &[u8], packed: &mut Vec<u8>) -> Result<()> {
+        let part_bytes = data.len().div_ceil(MOST_PARTS).max(LEAST_PART);
+        let count = data.len().div_ceil(part_bytes).max(1);
+        if self.parts.len() < count {
+            self.parts.resize_with(count, Part::default);
+        }
+        let parts = &mut self.parts[..count];
         let pack = |(i, part): (usize, &mut Part)| {
-            let range = i * part_bytes..data.len().min((i + 1) * part_bytes);
-            match pixel_bytes {
-                4 => part.pack::<4>(data, range, row_bytes),
-                3 => part.pack::<3>(data, range, row_bytes),
-                2 => part.pack::<2>(data, range, row_bytes),
-                _ => part.pack::<1>(data, range, row_bytes),
-            }
+            let end = data.len().min((i + 1) * part_bytes);
+            part.pack(&data[i * part_bytes..end], i + 1 == count)
         };
         if count == 1 {
-            self.parts.iter_mut().enumerate().for_each(pack);
+            parts.iter_mut().enumerate().try_for_each(pack)?;
         } else {
-            self.parts.par_iter_mut().enumerate().for_each(pack);
+            parts.par_iter_mut().enumerate().try_for_each(pack)?;
         }
         packed.clear();
-        // Deflate with the whole window; level 1 of four.
-        packed.extend_from_slice(&[0x78, 0x01]);
-        for part in &self.parts {
+        packed.extend_from_slice(&HEADER);
+        for part in parts {
             packed.extend_from_slice(&part.packed);
         }
         packed.extend_from_slice(&simd_adler32::adler32(&data).to_be_bytes());
+        Ok(())
     }
 }
 
 /// A part of the data, which begins and ends with whole bytes of the stream.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Part {
-    /// Where a pixel of a hash was seen last, plus one.
-    seen: Vec<[u32; SLOTS]>,
-    steps: Vec<Step>,
+    zlib: Compress,
     packed: Vec<u8>,
 }
 
+impl Default for Part {
+    fn default() -> Self {
+        Self {
+            zlib: Compress::new(LEVEL, false),
+            packed: vec![],
+        }
+    }
+}
+
 impl Part {
-    fn pack<const PIXEL: usize>(
-        &mut self,
-        data: &[u8],
-        range: std::ops::Range<usize>,
-        row_bytes: usize,
-    ) {
-        let mut packed = std::mem::take(&mut self.packed);
+    fn pack(&mut self, data: &[u8], is_last: bool) -> Result<()> {
+        let Self { zlib, packed } = self;
+        zlib.reset();
         packed.clear();
-        self.seen.clear();
-        self.seen.push([0; SLOTS]);
-        let mut out = Bits::new(&mut packed);
-        let mut start = range.start;
-        loop {
-            let end = range.end.min(start + BLOCK);
-            let counts = self.find_steps::<PIXEL>(data, start..end, row_bytes);
-            out.block(&data[start..end], &self.steps, &counts, end == data.len());
-            start = end;
-            if start == range.end {
-                break;
-            }
-        }
-        if range.end < data.len() {
-            // A block of nothing, which ends with a byte.
-            out.stored(&[], false);
-        }
-        out.finish();
-        self.packed = packed;
-    }
-
-    /// What a block consists of.
-    fn find_steps<const PIXEL: usize>(
-        &mut self,
-        data: &[u8],
-        block: std::ops::Range<usize>,
-        row_bytes: usize,
-    ) -> Counts {
-        let mut counts = Counts::new();
-        let Self { seen, steps, .. } = self;
-        let Some(seen) = seen.first_mut() else {
-            return counts;
-        };
-        steps.clear();
-        // A pixel, with bytes of the next one if it has less than three: nothing shorter can repeat.
-        let mask = if PIXEL == 3 { 0xff_ffff } else { u32::MAX };
-        let data = &data[..block.end];
-        let (mut at, mut literals_from) = (block.start, block.start);
-        // Where rows are too long, what no place has.
-        let above = if (1..=WINDOW).contains(&row_bytes) {
-            row_bytes
+        let flush = if is_last {
+            FlushCompress::Finish
         } else {
-            usize::MAX
+            FlushCompress::Sync
         };
-        while let Some(pixel) = word(data, at) {
-            let pixel = pixel & mask;
-            let slot = pixel.wrapping_mul(0x9e37_79b1) as usize >> (32 - SLOTS.ilog2());
-            let last_seen = seen[slot] as usize;
-            seen[slot] = at as u32 + 1;
-            let is_same = |before: usize| word(data, before).is_some_and(|w| w & mask == pixel);
-            let is_above_same = at >= above && is_same(at - above);
-            // Where nothing was seen, this wraps to what is no place.
-            let before = last_seen.wrapping_sub(1);
-            let is_seen_same = at.wrapping_sub(before) <= WINDOW && is_same(before);
-            let (mut length, mut distance);
-            // One branch that can not be foreseen, not two.
-            if is_above_same | is_seen_same {
-                distance = if is_above_same { above } else { at - before };
-                length = common(data, at, at - distance);
-                if is_above_same & is_seen_same && length < MOST_LENGTH {
-                    let other = common(data, at, before);
-                    // Near ones have shorter codes.
-                    if other > length || (other == length && at - before < distance) {
-                        (length, distance) = (other, at - before);
-                    }
-                }
-                if PIXEL == 3 && length == 3 && distance > 4096 {
-                    // As long as the bytes themselves.
-                    counts.literals(&data[at..at + PIXEL]);
-                    at += PIXEL;
-                    continue;
-                }
-                if length > PIXEL {
-                    // The next search starts where a pixel does.
-                    length -= length % PIXEL;
-                }
-            } else {
-                let left = at.checked_sub(PIXEL).and_then(|left| word(data, left));
-                if PIXEL != 4 || left.is_none_or(|left| (left ^ pixel) >> 8 != 0) {
-                    counts.literals(&data[at..at + PIXEL]);
-                    at += PIXEL;
-                    continue;
-                }
-                // All but the first byte is that of the pixel before.
-                counts.literals(&data[at..at + 1]);
-                at += 1;
-                distance = PIXEL;
-                length = common(data, at, at - PIXEL);
-                length -= (length + 1) % PIXEL;
+        loop {
+            let consumed = zlib.total_in() as usize;
+            // Eight times smaller is usual.
+            packed.reserve((data.len() - consumed) / 8 + 64);
+            let before = (consumed, packed.len());
+            let status = zlib
+                .compress_vec(&data[consumed..], packed, flush)
+                .map_err(|e| Error::invalid(format!("zlib: {e}")))?;
+            let after = (zlib.total_in() as usize, packed.len());
+            // A flush is complete where it left room.
+            let is_flushed = after.0 == data.len() && packed.len() < packed.capacity();
+            if status == Status::StreamEnd || (!is_last && is_flushed) {
+                return Ok(());
             }
-            counts.repetition(length, distance);
-            steps.push(Step {
-                literals: (at - literals_from) as u32,
-                length: length as u16,
-                distance: (distance - 1) as u16,
-            });
-            at += length;
-            literals_from = at;
-        }
-        counts.literals(&data[at..]);
-        steps.push(Step {
-            literals: (block.end - literals_from) as u32,
-            length: 0,
-            distance: 0,
-        });
-        counts
-    }
-}
-
-fn word(data: &[u8], at: usize) -> Option<u32> {
-    data.get(at..)
-        .and_then(|rest| rest.first_chunk())
-        .map(|bytes| u32::from_le_bytes(*bytes))
-}
-
-/// How many bytes are the same at two places, the second one earlier.
-fn common(data: &[u8], at: usize, before: usize) -> usize {
-    let now = &data[at..data.len().min(at + MOST_LENGTH)];
-    let then = &data[before..before + now.len()];
-    let (a, a_rest) = now.as_chunks();
-    let (b, b_rest) = then.as_chunks();
-    for (i, (a, b)) in a.iter().zip(b).enumerate() {
-        let other = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
-        if other != 0 {
-            return 8 * i + other.trailing_zeros() as usize / 8;
+            if after == before {
+                return Err(Error::invalid(format!(
+                    "zlib stopped after {} of {} bytes",
+                    after.0,
+                    data.len()
+                )));
+            }
         }
     }
-    let same = a_rest.iter().zip(b_rest).take_while(|(a, b)| a == b);
-    8 * a.len() + same.count()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lcm_image::block::MOST_STORED;
     use proptest::prelude::*;
 
     /// Bytes like those of images, and unlike.
@@ -235,30 +132,29 @@ mod tests {
         ]
     }
 
-    fn unpacked(packed: &[u8]) -> Vec<u8> {
-        // Another decoder than the one in this crate.
-        let mut out = vec![];
-        let mut decoder = flate2::read::ZlibDecoder::new(packed);
-        std::io::Read::read_to_end(&mut decoder, &mut out).unwrap();
-        out
+    fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
+        // Another library than the one that packed.
+        fdeflate::decompress_to_vec(packed).ok()
     }
 
     proptest! {
         #[test]
-        fn what_is_packed_comes_back(data in any_data(), pixel in 1_usize..5, width in 0_usize..300) {
+        fn what_is_packed_comes_back(first in any_data(), second in any_data()) {
             let (mut packer, mut packed) = (Packer::default(), vec![1, 2, 3]);
-            // Twice, with memory of the first time.
-            for _ in 0..2 {
-                packer.pack(&data, pixel, pixel * width, &mut packed);
-                prop_assert!(unpacked(&packed) == data);
-                prop_assert_eq!(fdeflate::decompress_to_vec(&packed).ok(), Some(data.clone()));
-                prop_assert!(packed.len() <= data.len() + 5 * data.len().div_ceil(MOST_STORED).max(1) + 8);
+            // With memory of what was packed before.
+            for data in [&first, &second, &first] {
+                packer.pack(data, &mut packed).unwrap();
+                let mut fresh = vec![];
+                Packer::default().pack(data, &mut fresh).unwrap();
+                prop_assert!(packed == fresh);
+                prop_assert!(unpacked(&packed).as_ref() == Some(data));
+                prop_assert!(packed.len() <= data.len() + data.len() / 1000 + 64);
             }
         }
     }
 
-    #[test]
-    fn many_blocks_of_all_kinds() {
+    /// Noise, nothing, and some noise.
+    fn mixed_data() -> Vec<u8> {
         let mut state = 1_u64;
         let mut noise = || {
             state = state
@@ -266,20 +162,42 @@ mod tests {
                 .wrapping_add(1442695040888963407);
             (state >> 56) as u8
         };
-        let mut data: Vec<u8> = (0..300_000).map(|_| noise()).collect();
-        data.extend(std::iter::repeat_n(7, 400_000));
-        data.extend((0..300_000).map(|i| (i / 997) as u8 & noise()));
+        let mut data: Vec<u8> = (0..600_000).map(|_| noise()).collect();
+        data.extend(std::iter::repeat_n(7, 800_000));
+        data.extend((0..600_000).map(|i| (i / 997) as u8 & noise()));
+        data
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bytes() {
+        let data = mixed_data();
+        let packed_by = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let mut packed = vec![];
+            let done = pool.build().unwrap();
+            done.install(|| Packer::default().pack(&data, &mut packed).unwrap());
+            packed
+        };
+        let one = packed_by(1);
+        for threads in [2, 3, 16] {
+            assert!(packed_by(threads) == one, "{threads} threads");
+        }
+        assert!(unpacked(&one).is_some_and(|found| found == data));
+        // Noise stays as it is.
+        assert!((600_000..1_300_000).contains(&one.len()), "{}", one.len());
+    }
+
+    #[test]
+    fn parts_of_all_sizes_are_joined() {
+        let data = mixed_data();
+        let mut packer = Packer::default();
         let mut packed = vec![];
-        for (pixel, row) in [
-            (1, 997),
-            (2, 2 * 997),
-            (3, 3 * 997),
-            (4, 4 * 997),
-            (4, 1 << 20),
-        ] {
-            Packer::default().pack(&data, pixel, row, &mut packed);
-            assert!(unpacked(&packed) == data, "{pixel} {row}");
-            assert!(packed.len() < 650_000, "{pixel} {row}: {}", packed.len());
+        for parts in [1, 2, 7, 8, 9] {
+            for more in [-1, 0, 1] {
+                let data = &data[..(parts * LEAST_PART).strict_add_signed(more)];
+                packer.pack(data, &mut packed).unwrap();
+                assert!(unpacked(&packed).is_some_and(|found| found == data));
+            }
         }
     }
 }

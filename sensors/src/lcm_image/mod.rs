@@ -10,12 +10,11 @@
 //! | [`Depth16U`](crate::Depth16U), [`Depth32F`](crate::Depth32F) | `DEPTH` | `UINT16`, `FLOAT32` |
 //! | [`Label16I`](crate::Label16I) | `LABEL` | `INT16` |
 
-mod block;
 mod decode;
 mod deflate;
 mod encode;
-mod huffman;
 pub mod image_to_lcm;
+mod inflate;
 mod layout;
 pub mod lcm_to_image;
 
