@@ -27,17 +27,10 @@ impl Recorded {
     }
 }
 
-/// The recording; None, with a line that says so, where there is none.
-pub(crate) fn packets() -> Option<Vec<Recorded>> {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../shared/protocols/captures/lcm/raw_udp_packets.jsonl");
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        println!("skipped: there is no {}", path.display());
-        return None;
-    };
-    Some(
-        text.lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect(),
-    )
+/// The recording.
+pub(crate) fn packets() -> Vec<Recorded> {
+    let lines = include_str!("../../tests/captures/raw_udp_packets.jsonl").lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }

@@ -9,7 +9,7 @@ pub(crate) fn bytes(packet: &Packet<'_>) -> Vec<u8> {
 
 #[test]
 fn captured_short_messages_are_read_and_written_alike() {
-    let Some(packets) = packets() else { return };
+    let packets = packets();
     let mut seen = 0;
     for packet in packets.iter().filter(|packet| packet.kind == "short LC02") {
         let raw = packet.bytes();
@@ -34,7 +34,7 @@ fn captured_short_messages_are_read_and_written_alike() {
 
 #[test]
 fn a_long_message_is_cut_as_captured() {
-    let Some(packets) = packets() else { return };
+    let packets = packets();
     let fragments: Vec<_> = packets
         .iter()
         .filter(|packet| packet.kind == "frag LC03")
