@@ -80,8 +80,16 @@ fn captured(mesh: Form) -> Scene {
 
 #[test]
 fn messages_of_illustration_are_those_of_drake_byte_for_byte() {
+    let theirs = bytes(include_str!(
+        "../../../lcm/tests/captures/DRAKE_VIEWER_LOAD_ROBOT.hex"
+    ));
+    let load = LcmtViewerLoadRobot::decode(&theirs).unwrap();
+    // Drake sends the path of a mesh file as it is: where it was when this was recorded.
+    let mut files = load.link[1].geom.iter().map(|g| &g.string_data);
+    let path = files.find(|file| !file.is_empty()).unwrap().clone();
+    assert!(path.ends_with("/nomtl.obj"), "{path}");
     let scene = captured(Form::MeshAt {
-        path: "/tmp/w/viz/mesh/nomtl.obj".into(),
+        path,
         scale: [1.0, 2.0, 3.0],
     });
     let heard = Heard::new();
@@ -100,10 +108,7 @@ fn messages_of_illustration_are_those_of_drake_byte_for_byte() {
     assert_eq!(messages[2].1, bytes(deformable));
 
     // All but the order of the triangles of the hull, which Drake leaves to its library.
-    let theirs = bytes(include_str!(
-        "../../../lcm/tests/captures/DRAKE_VIEWER_LOAD_ROBOT.hex"
-    ));
-    let their_hull = LcmtViewerLoadRobot::decode(&theirs).unwrap().link[1].geom[5].clone();
+    let their_hull = load.link[1].geom[5].clone();
     let mut ours = LcmtViewerLoadRobot::decode(&messages[0].1).unwrap();
     let our_hull = &mut ours.link[1].geom[5];
     assert!(same_triangles(
@@ -111,6 +116,12 @@ fn messages_of_illustration_are_those_of_drake_byte_for_byte() {
         &triangles(&their_hull)
     ));
     our_hull.float_data = their_hull.float_data;
+    // And what the file in memory was called, which is a path of that machine, too.
+    let in_memory = |load: &LcmtViewerLoadRobot| load.link[1].geom[6].string_data.clone();
+    let json: serde_json::Value = serde_json::from_str(&in_memory(&load)).unwrap();
+    let hint = &json["in_memory_mesh"]["mesh_file"]["filename_hint"];
+    let renamed = in_memory(&ours).replace("\"mesh.obj\"", &hint.to_string());
+    ours.link[1].geom[6].string_data = renamed;
     assert_eq!(ours.encode().unwrap(), theirs);
 }
 

@@ -72,9 +72,7 @@ pub(crate) struct Touch {
 
 impl Form {
     fn shape(&self) -> Shape {
-        let of = |obj: &str| {
-            InMemoryMesh::new(MemoryFile::new(obj, ".obj", "/tmp/w/viz/mesh/nomtl.obj"))
-        };
+        let of = |obj: &str| InMemoryMesh::new(MemoryFile::new(obj, ".obj", "mesh.obj"));
         let scale = |s: &[f64; 3]| Vector3::from(*s);
         match self {
             Self::Box([x, y, z]) => BoxShape::new(*x, *y, *z).unwrap().into(),

@@ -55,7 +55,7 @@ def shape_of(form):
     if name == "Sphere":
         return Sphere(value)
     if name in ("MeshOf", "ConvexOf"):
-        file = MemoryFile(value["obj"].encode(), ".obj", "/tmp/w/viz/mesh/nomtl.obj")
+        file = MemoryFile(value["obj"].encode(), ".obj", "mesh.obj")
         shape = Mesh if name == "MeshOf" else Convex
         return shape(InMemoryMesh(mesh_file=file), scale3=value["scale"])
     if name == "MeshAt":
