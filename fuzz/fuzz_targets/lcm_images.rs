@@ -55,7 +55,7 @@ fuzz_target!(|bytes: &[u8]| {
         width: width.into(),
         height: height.into(),
         row_stride: i32::from(stride) * 4,
-        data: data.to_vec(),
+        data: data.to_vec().into(),
         bigendian: order & 1 == 1,
         pixel_format: (format % 8) as i8,
         channel_type: (channel % 8) as i8,

@@ -2,8 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use std::time::Duration;
 use tarragon_lcm::types::*;
-use tarragon_lcm::{LcmMessage, lcm_types};
+use tarragon_lcm::{Lcm, LcmMessage, Subscriber, lcm_types};
 
 lcm_types! {
     /// What the types of robots do not have: arrays in arrays, and itself.
@@ -25,10 +26,26 @@ fn check<M: LcmMessage>(body: &[u8]) {
         M::check(&bytes).as_ref().map_err(error),
         decoded.as_ref().map(|_| &()).map_err(error)
     );
-    if let Ok(message) = decoded {
-        let written = message.encode().expect("lengths are equal after reading");
-        let again = M::decode(&written).expect("what was written can be read");
-        assert_eq!(again.encode().expect("as before"), written);
+    let message = decoded.ok();
+    let encode = |message: &M| message.encode().expect("lengths are equal after reading");
+    let written = message.as_ref().map(encode);
+    if let Some(written) = &written {
+        let again = M::decode(written).expect("what was written can be read");
+        assert_eq!(encode(&again), *written);
+    }
+    // Likewise where arrays are shared with the bytes that came, or with the message that was sent.
+    let lcm = Lcm::with_url("memq://").expect("a queue");
+    let heard = Subscriber::<M>::new(&lcm, "A").expect("a queue");
+    let hear = || {
+        lcm.handle_subscriptions(Duration::ZERO).expect("a queue");
+        heard.with_message(|message| message.map(encode))
+    };
+    lcm.publish_bytes("A", &bytes, None).expect("a queue");
+    assert_eq!(hear(), written);
+    if let Some(message) = &message {
+        lcm.publish("A", message).expect("a queue");
+        assert_eq!(hear(), written);
+        assert_eq!(heard.count(), 2);
     }
     assert!(M::decode(body).is_err() || body.len() >= 8);
 }

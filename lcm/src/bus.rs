@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::inbox::{Handler, Inbox, Matcher, Message, Subscription};
 use crate::message::LcmMessage;
+use crate::message::encoded::{Encoded, Parts, Scratch};
 use crate::statistics::{Count, Counters, LcmStatistics};
 use crate::transport::datagram::check_channel;
 use crate::transport::url::LcmUrl;
@@ -77,8 +78,8 @@ struct Bus {
     transport: Transport,
     inbox: Inbox,
     counters: Arc<Counters>,
-    /// Bytes of a message that is being sent; kept for their memory.
-    scratch: Mutex<Vec<u8>>,
+    /// A message that is being sent; kept for its memory.
+    scratch: Mutex<Scratch>,
 }
 
 impl Lcm {
@@ -154,28 +155,30 @@ impl Lcm {
         time: Option<f64>,
     ) -> Result<()> {
         if self.bus.transport.is_memory() {
-            let bytes = message.encode()?;
+            let bytes = Encoded::new(message)?;
             return self.with_channel(channel, |channel| {
                 self.bus.counters.add(Count::Published, 1);
                 self.deliver(channel, bytes);
                 Ok(())
             });
         }
-        let mut own = vec![];
+        let mut own = Scratch::default();
         let mut shared = match self.bus.scratch.try_lock() {
             Ok(shared) => Some(shared),
             Err(TryLockError::Poisoned(shared)) => Some(shared.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         };
-        let bytes = shared.as_deref_mut().unwrap_or(&mut own);
-        message.encode_to(bytes)?;
-        self.publish_bytes(channel, bytes, time)
+        let scratch = shared.as_deref_mut().unwrap_or(&mut own);
+        scratch.encode(message, |parts| self.publish_parts(channel, parts, time))
     }
     /// Publishes the bytes of a message that is encoded already, at a simulated time (s) if there is one.
     ///
     /// # Errors
     /// As [`publish`](Self::publish).
     pub fn publish_bytes(&self, channel: &str, data: &[u8], time: Option<f64>) -> Result<()> {
+        self.publish_parts(channel, data.into(), time)
+    }
+    fn publish_parts(&self, channel: &str, data: Parts<'_>, time: Option<f64>) -> Result<()> {
         self.with_channel(channel, |channel| {
             let Bus {
                 transport,
@@ -185,7 +188,7 @@ impl Lcm {
             } = &*self.bus;
             if transport.is_memory() {
                 counters.add(Count::Published, 1);
-                self.deliver(channel, data.to_vec());
+                self.deliver(channel, data.to_vec().into());
                 return Ok(());
             }
             transport.check(url, channel, data)?;
@@ -203,7 +206,7 @@ impl Lcm {
         })
     }
     /// Takes a message as if it had come in.
-    pub(crate) fn deliver(&self, channel: &str, data: Vec<u8>) {
+    pub(crate) fn deliver(&self, channel: &str, data: Encoded) {
         self.bus.counters.add(Count::Received, 1);
         self.bus.inbox.deliver(channel, data);
     }
@@ -241,9 +244,11 @@ impl Lcm {
         mut handler: impl FnMut(&mut M) + Send + 'static,
     ) -> Result<Subscription> {
         let (undecodable, mut message) = (self.undecodable(), M::default());
-        self.subscribe_shared(channel, move |new| match message.decode_from(&new.data) {
-            Ok(()) => handler(&mut message),
-            Err(error) => undecodable(&new.channel, &error),
+        self.subscribe_shared(channel, move |new| {
+            match new.data.decode_into(&mut message) {
+                Ok(()) => handler(&mut message),
+                Err(error) => undecodable(&new.channel, &error),
+            }
         })
     }
     /// Calls `handler` with the bytes of every message on `channel`.
@@ -255,7 +260,7 @@ impl Lcm {
         channel: &str,
         mut handler: impl FnMut(&[u8]) + Send + 'static,
     ) -> Result<Subscription> {
-        self.subscribe_shared(channel, move |message| handler(&message.data))
+        self.subscribe_shared(channel, move |message| handler(message.data.as_slice()))
     }
     /// [`subscribe_bytes`](Self::subscribe_bytes) with a handler that may keep the message.
     pub(crate) fn subscribe_shared(
@@ -287,7 +292,7 @@ impl Lcm {
         mut handler: impl FnMut(&str, &[u8]) + Send + 'static,
     ) -> Result<Subscription> {
         let matcher = Matcher::pattern(regex, &self.bus.suffix)?;
-        let handler = move |m: &Arc<Message>| handler(&m.channel, &m.data);
+        let handler = move |m: &Arc<Message>| handler(&m.channel, m.data.as_slice());
         self.subscribe_matching(matcher, Box::new(handler))
     }
     /// Calls `handler` with channel and bytes of every message.

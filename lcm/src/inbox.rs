@@ -1,6 +1,7 @@
 //! Messages that wait for their handlers.
 
 use crate::error::{Error, Result};
+use crate::message::encoded::Encoded;
 use crate::statistics::{Count, Counters};
 use regex_lite::Regex;
 use std::collections::VecDeque;
@@ -62,7 +63,7 @@ pub(crate) type Handler = Box<dyn FnMut(&Arc<Message>) + Send>;
 pub(crate) struct Message {
     /// Without the suffix of the bus.
     pub(crate) channel: String,
-    pub(crate) data: Vec<u8>,
+    pub(crate) data: Encoded,
 }
 
 /// One subscription, as the inbox holds it.
@@ -152,7 +153,7 @@ impl Inbox {
     }
 
     /// Puts a message into the queues of those who want it. Never waits for a handler.
-    pub(crate) fn deliver(&self, channel: &str, data: Vec<u8>) {
+    pub(crate) fn deliver(&self, channel: &str, data: Encoded) {
         let Shared {
             state,
             arrival,

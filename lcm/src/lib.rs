@@ -16,6 +16,7 @@ mod transport;
 pub mod types;
 
 pub use bus::{Lcm, LcmParams};
+pub use bytes::Bytes;
 pub use error::{Error, Result};
 pub use inbox::Subscription;
 pub use log::{LogEvent, LogReader, LogWriter};

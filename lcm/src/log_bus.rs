@@ -138,7 +138,7 @@ impl LcmLog {
         let Some(event) = event else {
             return Ok(false);
         };
-        self.lcm.deliver(&event.channel, event.data);
+        self.lcm.deliver(&event.channel, event.data.into());
         self.lcm.handle_subscriptions(Duration::ZERO)?;
         Ok(true)
     }

@@ -5,7 +5,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::fmt::Debug;
-use tarragon_lcm::LcmMessage;
+use tarragon_lcm::{Bytes, LcmMessage};
 
 #[path = "../../framework/tests/counting_allocator/mod.rs"]
 mod counting_allocator;
@@ -60,6 +60,40 @@ fn primitive_types_are_those_of_lcm_gen() {
 }
 
 #[test]
+fn bytes_may_be_in_arrays() {
+    tarragon_lcm::lcm_types! {
+        struct lab_bytes_t {
+            int8_t n;
+            int8_t m;
+            byte rows[n][m];
+            byte pair[2][m];
+            byte points[n][2];
+            byte fixed[3];
+        }
+    }
+    let bytes = |bytes: &[u8]| Bytes::copy_from_slice(bytes);
+    let mut message = LabBytesT {
+        rows: vec![bytes(&[1, 2, 3]), bytes(&[4, 5, 6])],
+        pair: [bytes(&[7, 8, 9]), bytes(&[10, 11, 12])],
+        points: vec![[13, 14], [15, 16]],
+        fixed: [17, 18, 19],
+    };
+    let encoded = message.encode().unwrap();
+    assert_eq!(encoded[8..10], [2, 3]);
+    assert_eq!(encoded[10..], (1..20).collect::<Vec<u8>>());
+    assert_eq!(LabBytesT::decode(&encoded).unwrap(), message);
+    message.pair[1].clear();
+    let error = message.encode().unwrap_err().to_string();
+    assert!(error.contains("member 'pair' has length 0"), "{error}");
+    // Rows without bytes take none: their number is bounded all the same.
+    let mut empty = LabBytesT::fingerprint().to_be_bytes().to_vec();
+    empty.extend([120, 0]);
+    empty.extend([0; 2 * 120 + 3]);
+    LabBytesT::check(&empty).unwrap();
+    assert_eq!(LabBytesT::decode(&empty).unwrap().rows.len(), 120);
+}
+
+#[test]
 fn arrays_are_those_of_lcm_gen() {
     let number = |i: usize, j: usize| std::array::from_fn(|k| (100 * i + 10 * j + k) as f64);
     let row = |i: usize| (0..3).map(|j| i as f32 + 0.5 * j as f32).collect();
@@ -70,7 +104,7 @@ fn arrays_are_those_of_lcm_gen() {
         names: vec![["a".into(), "b".into()], [String::new(), "dd".into()]],
         rows: std::array::from_fn(row),
         flags: vec![true, false],
-        data: vec![1, 2, 3],
+        data: vec![1, 2, 3].into(),
         all: [all(0), all(1)],
     };
     same_bytes(
@@ -144,7 +178,7 @@ fn any_matrix() -> impl Strategy<Value = LabMatrixT> {
         names,
         rows,
         flags,
-        data,
+        data: data.into(),
         all,
     })
 }

@@ -102,7 +102,7 @@ const DONE: i64 = -2;
 fn exchange_100_000_messages() {
     let number = |number, size: usize| LcmtNumbered {
         number,
-        data: vec![number as u8; size],
+        data: vec![number as u8; size].into(),
     };
     if let Some(port) = role() {
         let (forth, back) = (bus(port, ""), bus(port + 1, ""));
@@ -192,7 +192,7 @@ fn flood(test: &str, port: u16, size: usize, parameters: &str) -> i64 {
             back.handle_subscriptions(Duration::from_millis(20))
                 .unwrap();
         }
-        let data = vec![7; size];
+        let data = vec![7; size].into();
         let mut message = LcmtNumbered { number: 0, data };
         for number in 0..MESSAGES {
             message.number = number;

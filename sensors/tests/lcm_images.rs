@@ -5,6 +5,7 @@
 use std::fmt::Write;
 use tarragon_framework::prelude::*;
 use tarragon_lcm::LcmMessage;
+use tarragon_lcm::message::refill;
 use tarragon_lcm::types::{LcmtImage, LcmtImageArray};
 use tarragon_sensors::*;
 
@@ -122,7 +123,7 @@ fn image(format: i8, channel: i8, row_stride: i32, data: &[u8]) -> LcmtImage {
         row_stride,
         pixel_format: format,
         channel_type: channel,
-        data: data.to_vec(),
+        data: data.to_vec().into(),
         ..LcmtImage::default()
     }
 }
@@ -203,7 +204,7 @@ fn colors_of_any_order_become_rgba() {
         let (found, ..) = taken(array(&[message.clone()]));
         assert_eq!(found.data(), expected, "{format}");
         message.compression_method = LcmtImage::COMPRESSION_METHOD_ZLIB;
-        message.data = flate2_zlib(&n[..bytes]);
+        message.data = flate2_zlib(&n[..bytes]).into();
         let (found, ..) = taken(array(&[message]));
         assert_eq!(found.data(), expected, "{format}");
     }
@@ -364,20 +365,24 @@ fn files_in_messages() {
 fn lies_are_dropped_and_counted() {
     let good = image(3, U8, 12, &[1; 24]);
     let packed = |n: usize| LcmtImage {
-        data: flate2_zlib(&vec![1; n]),
+        data: flate2_zlib(&vec![1; n]).into(),
         compression_method: 1,
         ..good.clone()
     };
     let mut text = String::new();
     let mut cut_off = packed(24);
-    cut_off.data.pop();
+    cut_off.data.truncate(cut_off.data.len() - 1);
     let mut damaged = packed(24);
-    *damaged.data.last_mut().unwrap() ^= 1;
+    let sound = damaged.data.clone();
+    refill(&mut damaged.data, |data| {
+        data.extend(sound);
+        *data.last_mut().unwrap() ^= 1;
+    });
     let name = "front\n".repeat(100);
     let header = LcmtHeaderOf(&name);
     for message in [
         LcmtImage {
-            data: vec![1; 23],
+            data: vec![1; 23].into(),
             ..good.clone()
         },
         LcmtImage {

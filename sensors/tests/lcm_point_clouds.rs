@@ -114,7 +114,7 @@ fn layouts_of_others() {
             flags: if big { LcmtPointCloud::IS_BIGENDIAN } else { 0 },
             point_step: 23,
             row_step: 51,
-            data,
+            data: data.into(),
             ..Default::default()
         };
         let mut cloud = PointCloud::new(9, BaseField::NORMALS);
@@ -139,7 +139,7 @@ fn layouts_of_others() {
             field("nz", 3, 1),
         ],
         point_step: 4,
-        data: vec![1, 2, 3, 255],
+        data: vec![1, 2, 3, 255].into(),
         ..Default::default()
     };
     let mut cloud = PointCloud::default();

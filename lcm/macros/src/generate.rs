@@ -64,15 +64,19 @@ fn element(root: &TokenStream, kind: &Kind) -> TokenStream {
 
 /// The type of a member.
 fn member_type(root: &TokenStream, member: &Member) -> TokenStream {
-    let element = element(root, &member.kind);
-    member
-        .dimensions
-        .iter()
-        .rev()
-        .fold(element, |of, dimension| match dimension {
-            Dimension::Constant { size, .. } => quote!([#of; #size]),
-            Dimension::Variable { .. } => quote!(#root::message::wire::Vec<#of>),
-        })
+    let mut dimensions = &member.dimensions[..];
+    let mut element = element(root, &member.kind);
+    if let (Kind::Primitive(p), [outer @ .., Dimension::Variable { .. }]) =
+        (&member.kind, dimensions)
+        && p.name == "byte"
+    {
+        (element, dimensions) = (quote!(#root::message::wire::Bytes), outer);
+    }
+    let wrap = |of, dimension: &Dimension| match dimension {
+        Dimension::Constant { size, .. } => quote!([#of; #size]),
+        Dimension::Variable { .. } => quote!(#root::message::wire::Vec<#of>),
+    };
+    dimensions.iter().rev().fold(element, wrap)
 }
 
 /// A member as it stands in the definition.

@@ -3,6 +3,7 @@
 use super::events::Events;
 use super::{HEADER, Header, MAX_CHANNEL, MAX_MESSAGE, SYNC, open_regular};
 use crate::error::{Error, Result};
+use crate::message::encoded::Parts;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -107,6 +108,15 @@ impl LogWriter {
     /// can not be written, as on a full disk. The event is not in the log then; those before it stay,
     /// and those that are not written yet are tried again.
     pub fn write(&mut self, timestamp: i64, channel: &str, data: &[u8]) -> Result<()> {
+        self.write_parts(timestamp, channel, data.into())
+    }
+    /// [`write`](Self::write) of a message in pieces.
+    pub(crate) fn write_parts(
+        &mut self,
+        timestamp: i64,
+        channel: &str,
+        data: Parts<'_>,
+    ) -> Result<()> {
         self.check(channel, data)?;
         let header = Header {
             number: self.number,
@@ -122,7 +132,7 @@ impl LogWriter {
         self.buffer.extend(header.to_bytes());
         self.buffer.extend(channel.as_bytes());
         if len <= BUFFER {
-            self.buffer.extend(data);
+            data.pieces().for_each(|piece| self.buffer.extend(piece));
         } else {
             // The buffer was flushed: it has this event's header only, and large data is not copied.
             let written = self.write_through(data);
@@ -138,12 +148,12 @@ impl LogWriter {
     /// If it can not be written. It is kept, and tried again by the next call.
     pub fn flush(&mut self) -> Result<()> {
         if !self.buffer.is_empty() {
-            self.write_through(&[])?;
+            self.write_through(Parts::from(&[]))?;
             self.buffer.clear();
         }
         Ok(())
     }
-    fn check(&self, channel: &str, data: &[u8]) -> Result<()> {
+    fn check(&self, channel: &str, data: Parts<'_>) -> Result<()> {
         let wrong = |what: String| Err(Error::invalid(format!("{}: {what}", self.path.display())));
         if channel.is_empty() || channel.len() > MAX_CHANNEL || channel.contains('\0') {
             return wrong(format!(
@@ -161,10 +171,11 @@ impl LogWriter {
         Ok(())
     }
     /// Writes the buffer and what follows it, or nothing.
-    fn write_through(&mut self, rest: &[u8]) -> Result<()> {
+    fn write_through(&mut self, rest: Parts<'_>) -> Result<()> {
         let mut write = || {
             self.file.write_all(&self.buffer)?;
-            self.file.write_all(rest)
+            rest.pieces()
+                .try_for_each(|piece| self.file.write_all(piece))
         };
         match write() {
             Ok(()) => {

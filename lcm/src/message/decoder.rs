@@ -1,7 +1,10 @@
 //! Reading the bytes of messages.
 
+use super::encoded::LEAST_SHARED;
+use super::refill;
 use super::wire::Wire;
 use crate::error::{Error, Result};
+use bytes::Bytes;
 
 /// How deep messages may be in messages: those of a type that holds itself could exhaust the stack.
 const MOST_DEPTH: usize = 64;
@@ -21,8 +24,16 @@ const MOST_OF_NOTHING: usize = 1 << 16;
 /// ```
 #[derive(Debug)]
 pub struct Decoder<'a> {
+    /// What comes next, up to the next shared array.
+    run: &'a [u8],
     bytes: &'a [u8],
-    position: usize,
+    /// Where the run ends in `bytes`.
+    end: usize,
+    /// What `bytes` are, where arrays may share them.
+    owner: Option<&'a Bytes>,
+    /// Arrays that are not among the bytes, from the next one on, and how many bytes they have together.
+    shared: &'a [(usize, Bytes)],
+    shared_bytes: usize,
     depth: usize,
     /// Elements without bytes so far.
     nothing: usize,
@@ -32,26 +43,49 @@ impl<'a> Decoder<'a> {
     /// Reads `bytes` from their start.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self {
+            run: bytes,
             bytes,
-            position: 0,
+            end: bytes.len(),
+            owner: None,
+            shared: &[],
+            shared_bytes: 0,
             depth: 0,
             nothing: 0,
+        }
+    }
+    /// Reads `bytes` with `shared` among them; arrays that are read share their memory.
+    pub(super) fn sharing(bytes: &'a Bytes, shared: &'a [(usize, Bytes)]) -> Self {
+        let end = shared.first().map_or(bytes.len(), |(at, _)| *at);
+        Self {
+            run: &bytes[..end],
+            end,
+            owner: Some(bytes),
+            shared,
+            shared_bytes: shared.iter().map(|(_, array)| array.len()).sum(),
+            ..Self::new(bytes)
         }
     }
     #[cold]
     pub(super) fn wrong(&self, what: impl Into<String>) -> Error {
         Error::invalid(what)
     }
+    /// Bytes that are left, all of them.
+    fn left(&self) -> usize {
+        self.run.len() + (self.bytes.len() - self.end) + self.shared_bytes
+    }
+    #[cold]
+    fn missing(&self, count: usize) -> Error {
+        let (position, left) = (self.end - self.run.len(), self.left());
+        self.wrong(format!(
+            "needs {count} bytes at byte {position}, {left} are left"
+        ))
+    }
     /// That there are this many bytes.
     pub(super) fn check(&self, count: usize) -> Result<()> {
-        let left = self.bytes.len() - self.position;
-        if count <= left {
-            return Ok(());
+        match count <= self.left() {
+            true => Ok(()),
+            false => Err(self.missing(count)),
         }
-        let position = self.position;
-        Err(self.wrong(format!(
-            "needs {count} bytes at byte {position}, {left} are left"
-        )))
     }
     /// That there may be so many more elements of no bytes.
     pub(super) fn nothing(&mut self, count: usize) -> Result<()> {
@@ -64,19 +98,61 @@ impl<'a> Decoder<'a> {
             self.nothing
         )))
     }
+    /// The next bytes, if so many come before the next shared array.
+    #[inline]
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8]> {
-        self.check(count)?;
-        let start = self.position;
-        self.position += count;
-        Ok(&self.bytes[start..self.position])
+        let (bytes, rest) = self
+            .run
+            .split_at_checked(count)
+            .ok_or_else(|| self.missing(count))?;
+        self.run = rest;
+        Ok(bytes)
+    }
+    /// The array that comes next, if it is one of so many bytes that is not among the others.
+    fn take_shared(&mut self, count: usize) -> Option<&'a Bytes> {
+        let ((_, array), rest) = self.shared.split_first()?;
+        if !self.run.is_empty() || array.len() != count {
+            return None;
+        }
+        let start = self.end;
+        self.end = rest.first().map_or(self.bytes.len(), |(at, _)| *at);
+        self.run = &self.bytes[start..self.end];
+        self.shared = rest;
+        self.shared_bytes -= count;
+        Some(array)
+    }
+    /// Replaces `array` by so many bytes, without a copy where they can be shared.
+    pub(super) fn byte_array(&mut self, count: usize, array: &mut Bytes) -> Result<()> {
+        if let Some(shared) = self.take_shared(count) {
+            array.clone_from(shared);
+            return Ok(());
+        }
+        let bytes = self.take(count)?;
+        match self.owner {
+            Some(owner) if count >= LEAST_SHARED => *array = owner.slice_ref(bytes),
+            _ => refill(array, |array| array.extend_from_slice(bytes)),
+        }
+        Ok(())
+    }
+    /// Leaves an array of so many bytes out.
+    pub(super) fn pass_byte_array(&mut self, count: usize) -> Result<()> {
+        match self.take_shared(count) {
+            Some(_) => Ok(()),
+            None => self.pass(count, 1),
+        }
     }
     /// Leaves `count` elements of `size` bytes out.
     pub(super) fn pass(&mut self, count: usize, size: usize) -> Result<()> {
         self.take(count.saturating_mul(size)).map(drop)
     }
+    #[inline]
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let (array, _) = self.take(N)?.as_chunks();
-        Ok(array[0])
+        let (array, rest) = self
+            .run
+            .split_first_chunk()
+            .ok_or_else(|| self.missing(N))?;
+        self.run = rest;
+        Ok(*array)
     }
 
     pub(super) fn fingerprint(&mut self, expected: u64) -> Result<()> {
@@ -91,7 +167,7 @@ impl<'a> Decoder<'a> {
         )))
     }
     pub(super) fn finish(&self) -> Result<()> {
-        match self.bytes.len() - self.position {
+        match self.left() {
             0 => Ok(()),
             left => Err(self.wrong(format!(
                 "{left} bytes are left over after the last member, expected none"

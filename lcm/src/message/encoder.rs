@@ -1,7 +1,9 @@
 //! Writing the bytes of messages.
 
+use super::encoded::{LEAST_SHARED, SharedArrays};
 use super::wire::Wire;
 use crate::error::{Error, Result};
+use bytes::Bytes;
 
 /// Where a message is written.
 ///
@@ -17,12 +19,30 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub struct Encoder<'a> {
     bytes: &'a mut Vec<u8>,
+    /// Where long arrays go, instead of among the bytes.
+    shared: Option<&'a mut SharedArrays>,
 }
 
 impl<'a> Encoder<'a> {
     /// Appends to `bytes`.
     pub fn new(bytes: &'a mut Vec<u8>) -> Self {
-        Self { bytes }
+        Self {
+            bytes,
+            shared: None,
+        }
+    }
+    /// Appends to `bytes`, but long arrays of bytes to `shared`.
+    pub(super) fn sharing(bytes: &'a mut Vec<u8>, shared: &'a mut SharedArrays) -> Self {
+        let shared = Some(shared);
+        Self { bytes, shared }
+    }
+    pub(super) fn byte_array(&mut self, array: &Bytes) {
+        match &mut self.shared {
+            Some(shared) if array.len() >= LEAST_SHARED => {
+                shared.push((self.bytes.len(), array.clone()));
+            }
+            _ => self.bytes(array),
+        }
     }
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);

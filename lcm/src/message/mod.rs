@@ -1,10 +1,12 @@
 //! Messages: Rust types and their bytes.
 
 mod decoder;
+pub(crate) mod encoded;
 mod encoder;
 pub mod wire;
 
 use crate::error::{Error, Result};
+use bytes::{Bytes, BytesMut};
 use wire::{Decoder, Encoder, Parents, Wire};
 
 /// A type of [`lcm_types!`](crate::lcm_types): it has a fingerprint and travels as bytes.
@@ -50,12 +52,11 @@ pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
     /// As [`encode`](Self::encode); then `bytes` are empty.
     fn encode_to(&self, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
-        bytes.extend_from_slice(&Self::fingerprint().to_be_bytes());
-        let written = self.write(&mut Encoder::new(bytes), &[]);
-        written.map_err(|e| {
+        let written = encoded::write(self, Encoder::new(bytes));
+        if written.is_err() {
             bytes.clear();
-            Error::invalid(format!("LCM message of type {}: {e}", Self::NAME))
-        })
+        }
+        written
     }
 
     /// A message from its bytes.
@@ -69,12 +70,12 @@ pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
         Ok(message)
     }
 
-    /// Reads bytes into this message; nothing is allocated where they fit.
+    /// Reads bytes into this message, into the memory that it has where they fit.
     ///
     /// # Errors
     /// As [`decode`](Self::decode); then the message is valid, but partly old and partly new.
     fn decode_from(&mut self, bytes: &[u8]) -> Result<()> {
-        whole::<Self>(bytes, |from| self.read(from, &[]))
+        whole::<Self>(Decoder::new(bytes), |from| self.read(from, &[]))
     }
 
     /// Whether bytes are such a message: [`decode`](Self::decode) without the message.
@@ -82,21 +83,45 @@ pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
     /// # Errors
     /// As [`decode`](Self::decode).
     fn check(bytes: &[u8]) -> Result<()> {
-        whole::<Self>(bytes, |from| Self::skip(1, from, &[]))
+        whole::<Self>(Decoder::new(bytes), |from| Self::skip(1, from, &[]))
     }
 }
 
 /// Fingerprint, members by `read`, and nothing else.
 fn whole<M: LcmMessage>(
-    bytes: &[u8],
+    mut from: Decoder<'_>,
     read: impl FnOnce(&mut Decoder<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut from = Decoder::new(bytes);
     let read = from
         .fingerprint(M::fingerprint())
         .and_then(|()| read(&mut from));
     read.and_then(|()| from.finish())
         .map_err(|e| Error::invalid(format!("LCM message of type {}: {e}", M::NAME)))
+}
+
+/// Replaces the bytes of a member `byte data[n]` by what `fill` appends to an empty array. Its memory is used again
+/// where nobody else has it, neither a message that waits in a queue nor a clone of this one.
+///
+/// ```
+/// use tarragon_lcm::{Bytes, message::refill, types::LcmtImage};
+/// let mut image = LcmtImage { data: Bytes::from(vec![1, 2, 3]), ..Default::default() };
+/// let before = image.data.as_ptr();
+/// refill(&mut image.data, |data| data.extend([4, 5]));
+/// assert_eq!((&image.data[..], image.data.as_ptr()), (&[4, 5][..], before));
+/// let kept = image.data.clone();
+/// refill(&mut image.data, |data| data.push(6));
+/// assert_eq!((&kept[..], &image.data[..]), (&[4, 5][..], &[6][..]));
+/// ```
+pub fn refill<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
+    let mut memory = std::mem::take(bytes)
+        .try_into_mut()
+        .unwrap_or_else(|_| BytesMut::new());
+    // Before it becomes a `Vec`, which would move them.
+    memory.clear();
+    let mut memory = Vec::from(memory);
+    let done = fill(&mut memory);
+    *bytes = memory.into();
+    done
 }
 
 /// Defines Rust types by LCM type definitions, as they stand in `.lcm` files.
@@ -107,6 +132,7 @@ fn whole<M: LcmMessage>(
 /// | `int8_t` ... `int64_t`, `float`, `double`, `boolean`, `byte`, `string` | `i8` ... `i64`, `f32`, `f64`, `bool`, `u8`, `String` |
 /// | `lcmt_header`, `drake.lcmt_header` | `LcmtHeader`, which has to be in scope |
 /// | `double x[3]` | `[f64; 3]` |
+/// | `int32_t n; byte x[n]` | [`Bytes`](crate::Bytes), which messages and their receivers share; see [`refill`](crate::message::refill) |
 /// | `int32_t n; double x[n][3]` | `x: Vec<[f64; 3]>`; there is no member `n`, it is the length of `x` |
 /// | `const int32_t LEFT = 1;` | an associated constant |
 ///

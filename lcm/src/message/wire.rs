@@ -2,6 +2,7 @@
 
 pub use super::decoder::Decoder;
 pub use super::encoder::Encoder;
+pub use bytes::Bytes;
 pub use std::string::String;
 pub use std::sync::OnceLock;
 pub use std::vec::Vec;
@@ -12,7 +13,7 @@ use crate::LcmMessage;
 use crate::error::{Error, Result};
 use std::any::TypeId;
 
-/// Something that can be part of a message. `sizes` are the lengths of the `Vec`s in it, from outside in.
+/// Something that can be part of a message. `sizes` are the lengths of the `Vec`s and `Bytes` in it, from outside in.
 ///
 /// ```
 /// use tarragon_lcm::message::wire::Wire;
@@ -44,7 +45,7 @@ pub trait Wire: Sized {
     fn least(_sizes: &[usize]) -> usize {
         Self::MIN
     }
-    /// The length of the `Vec` that is `depth` `Vec`s deep; of the first one where there are several.
+    /// The length of the `Vec` or `Bytes` that is `depth` `Vec`s deep; of the first one where there are several.
     fn size(&self, _depth: usize) -> Option<usize> {
         None
     }
@@ -150,16 +151,6 @@ impl Wire for u8 {
         all.copy_from_slice(from.take(all.len())?);
         Ok(())
     }
-    fn read_vec(
-        all: &mut Vec<Self>,
-        size: usize,
-        from: &mut Decoder<'_>,
-        _: &[usize],
-    ) -> Result<()> {
-        all.clear();
-        all.extend_from_slice(from.take(size)?);
-        Ok(())
-    }
 }
 
 impl Wire for bool {
@@ -262,12 +253,7 @@ impl<V: Wire> Wire for Vec<V> {
     }
     fn write(&self, out: &mut Encoder<'_>, sizes: &[usize]) -> Result<()> {
         let (size, sizes) = split(sizes);
-        if self.len() != size {
-            return Err(Error::invalid(format!(
-                "has length {}, and a member before it of the same size has {size}; expected equal lengths",
-                self.len()
-            )));
-        }
+        check_length(self.len(), size)?;
         V::write_all(self, out, sizes)
     }
     fn read(&mut self, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
@@ -294,6 +280,46 @@ impl<V: Wire> Wire for Vec<V> {
             Some(depth) => self.first()?.size(depth),
         }
     }
+}
+
+/// Bytes as they are; what is decoded may share the memory of the message.
+impl Wire for Bytes {
+    const MIN: usize = 0;
+    fn zero() -> Self {
+        Self::new()
+    }
+    fn write(&self, out: &mut Encoder<'_>, sizes: &[usize]) -> Result<()> {
+        check_length(self.len(), split(sizes).0)?;
+        out.byte_array(self);
+        Ok(())
+    }
+    fn read(&mut self, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
+        from.byte_array(split(sizes).0, self)
+    }
+    fn skip(count: usize, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
+        let (size, _) = split(sizes);
+        // Nothing but a count says how many there are of no bytes.
+        if size == 0 {
+            return Ok(());
+        }
+        (0..count).try_for_each(|_| from.pass_byte_array(size))
+    }
+    fn least(sizes: &[usize]) -> usize {
+        split(sizes).0
+    }
+    fn size(&self, depth: usize) -> Option<usize> {
+        (depth == 0).then_some(self.len())
+    }
+}
+
+/// That members of one size agree about it.
+fn check_length(found: usize, size: usize) -> Result<()> {
+    if found == size {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "has length {found}, and a member before it of the same size has {size}; expected equal lengths"
+    )))
 }
 
 /// That there are bytes enough for `size` elements, or few enough where they have none.

@@ -72,7 +72,7 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
         let last = Arc::<Mutex<Received>>::default();
         let subscription = lcm.subscribe_shared(channel, {
             let (last, undecodable) = (last.clone(), lcm.undecodable());
-            move |new| match M::check(&new.data) {
+            move |new| match new.data.check::<M>() {
                 Ok(()) => {
                     let mut last = lock(&last);
                     last.count += 1;
@@ -117,7 +117,9 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
     /// The last message that was handed over, if there was one.
     pub fn received_message(&self) -> Option<M> {
         let last = lock(&self.last).clone();
-        M::decode(&last.message?.data).ok()
+        let mut message = M::default();
+        last.message?.data.decode_into(&mut message).ok()?;
+        Some(message)
     }
     /// Handles the messages of the bus until [`received_count`](Self::received_count) is more than
     /// `old_count`, for `timeout` of real time at most ([`Duration::MAX`] for ever).
@@ -210,7 +212,7 @@ impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmSubscriberSystem<M> {
         let lcm_message = d.output("lcm_message", M::default(), &deps, move |_, ctx, out| {
             // Into the message before, which may have the same names and sizes.
             match &ctx.xa::<Received>(state).message {
-                Some(message) => out.decode_from(&message.data),
+                Some(message) => message.data.decode_into(out),
                 None => {
                     *out = M::default();
                     Ok(())

@@ -5,6 +5,9 @@
 //! then in fragment 0 only `channel, NUL`, then data. Size and offset count data only. Source: "LCM UDP
 //! Multicast Protocol Description", <https://lcm-proj.github.io/lcm/content/udp-multicast-protocol.html>.
 
+use crate::message::encoded::{Parts, Pieces};
+use smallvec::SmallVec;
+
 /// The longest datagram that IPv4 carries.
 pub(crate) const MAX_DATAGRAM: usize = 65507;
 /// The longest name of a channel (bytes).
@@ -143,23 +146,28 @@ pub(crate) fn check_channel(channel: &str) -> Result<(), String> {
 }
 
 /// The datagrams of a message, in order; the data is not copied.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Datagrams<'a> {
     sequence: u32,
     channel: &'a str,
-    data: &'a [u8],
+    size: usize,
+    /// What comes from `offset` on.
+    data: Pieces<'a>,
     /// None for a short message.
     count: Option<u16>,
     number: usize,
     offset: usize,
 }
 
+/// Pieces of a datagram's data for which no memory is taken.
+pub(crate) const MOST_PIECES: usize = 6;
+
 /// A datagram to be sent: a header with what follows it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Packet<'a> {
     header: [u8; FRAGMENT_HEADER + MAX_CHANNEL + 1],
     header_len: usize,
-    pub(crate) data: &'a [u8],
+    pub(crate) data: SmallVec<[&'a [u8]; MOST_PIECES]>,
 }
 
 impl Packet<'_> {
@@ -178,8 +186,13 @@ impl<'a> Datagrams<'a> {
     ///
     /// # Errors
     /// With what is wrong, if the channel can not be sent or the message needs too many fragments.
-    pub(crate) fn new(sequence: u32, channel: &'a str, data: &'a [u8]) -> Result<Self, String> {
+    pub(crate) fn new(
+        sequence: u32,
+        channel: &'a str,
+        data: impl Into<Parts<'a>>,
+    ) -> Result<Self, String> {
         check_channel(channel)?;
+        let data = data.into();
         let len = channel.len() + 1 + data.len();
         let count = if len <= MAX_DATAGRAM - SHORT_HEADER {
             None
@@ -196,7 +209,8 @@ impl<'a> Datagrams<'a> {
         Ok(Self {
             sequence,
             channel,
-            data,
+            size: data.len(),
+            data: data.pieces(),
             count,
             number: 0,
             offset: 0,
@@ -215,7 +229,7 @@ impl<'a> Iterator for Datagrams<'a> {
         let mut packet = Packet {
             header: [0; FRAGMENT_HEADER + MAX_CHANNEL + 1],
             header_len: 0,
-            data: &[],
+            data: SmallVec::new(),
         };
         packet.push(if self.count.is_some() {
             FRAGMENT
@@ -225,7 +239,7 @@ impl<'a> Iterator for Datagrams<'a> {
         packet.push(&self.sequence.to_be_bytes());
         if let Some(count) = self.count {
             // Both fit: the number of fragments was checked, and so many of them have less than 4 GiB.
-            packet.push(&(self.data.len() as u32).to_be_bytes());
+            packet.push(&(self.size as u32).to_be_bytes());
             packet.push(&(offset as u32).to_be_bytes());
             packet.push(&(number as u16).to_be_bytes());
             packet.push(&count.to_be_bytes());
@@ -234,10 +248,13 @@ impl<'a> Iterator for Datagrams<'a> {
             packet.push(self.channel.as_bytes());
             packet.push(&[0]);
         }
-        let room = MAX_DATAGRAM - packet.header_len;
-        let end = self.data.len().min(offset + room);
-        packet.data = &self.data[offset..end];
-        (self.number, self.offset) = (number + 1, end);
+        let mut room = MAX_DATAGRAM - packet.header_len;
+        while let Some(piece) = self.data.up_to(room) {
+            packet.data.push(piece);
+            room -= piece.len();
+            self.offset += piece.len();
+        }
+        self.number += 1;
         Some(packet)
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod url;
 use crate::error::{Error, Result};
 use crate::inbox::Inbox;
 use crate::log::LogWriter;
+use crate::message::encoded::Parts;
 use crate::statistics::{Count, Counters};
 use datagram::Datagrams;
 use playback::Playback;
@@ -58,7 +59,7 @@ impl Transport {
         matches!(self, Self::Memory)
     }
     /// Whether the transport can carry a message at all; its channel is a good one.
-    pub(crate) fn check(&self, url: &str, channel: &str, data: &[u8]) -> Result<()> {
+    pub(crate) fn check(&self, url: &str, channel: &str, data: Parts<'_>) -> Result<()> {
         let wrong = |what: String| Err(Error::invalid(format!("LCM URL '{url}': {what}")));
         match self {
             Self::Udpm(_) => Datagrams::new(0, channel, data).map(drop).or_else(wrong),
@@ -77,12 +78,12 @@ impl Transport {
     pub(crate) fn publish(
         &self,
         channel: &str,
-        data: &[u8],
+        data: Parts<'_>,
         time: i64,
     ) -> Result<(), Box<dyn std::error::Error>> {
         match self {
             Self::Udpm(udpm) => Ok(udpm.publish(channel, data)?),
-            Self::Recorder(log) => Ok(lock(log).write(time, channel, data)?),
+            Self::Recorder(log) => Ok(lock(log).write_parts(time, channel, data)?),
             Self::Memory | Self::Nobody | Self::Player(_) => Ok(()),
         }
     }
@@ -92,7 +93,7 @@ impl Transport {
             return Ok(());
         };
         let inbox = inbox.clone();
-        udpm.start_receiving(move |channel, data| inbox.deliver(channel, data))
+        udpm.start_receiving(move |channel, data| inbox.deliver(channel, data.into()))
     }
     /// Delivers the next event of a log, if it is due.
     pub(crate) fn play(&self, inbox: &Inbox, counters: &Counters) -> Result<Play> {
@@ -107,7 +108,7 @@ impl Transport {
         }
         if let Some(event) = player.take()? {
             counters.add(Count::Received, 1);
-            inbox.deliver(&event.channel, event.data);
+            inbox.deliver(&event.channel, event.data.into());
         }
         Ok(match player.is_paced() {
             true => Play::Delivered,

@@ -1,10 +1,12 @@
 //! UDP multicast: the sockets, the thread that receives, sending from any thread.
 
-use super::datagram::{Datagrams, MAX_DATAGRAM, Packet};
+use super::datagram::{Datagrams, MAX_DATAGRAM, MOST_PIECES, Packet};
 use super::reassembly::{Limits, Reassembly};
 use super::url::UdpmUrl;
 use crate::error::{Error, Result};
+use crate::message::encoded::Parts;
 use crate::statistics::Counters;
+use smallvec::SmallVec;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io::{self, ErrorKind, IoSlice};
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
@@ -82,9 +84,9 @@ impl Udpm {
     /// If the channel or the size can not be sent, or the system does not take a datagram, because there
     /// is no route any more or its buffer stays full. What was sent of a long message is then lost; listeners
     /// see that by its number.
-    pub(crate) fn publish(&self, channel: &str, data: &[u8]) -> io::Result<()> {
+    pub(crate) fn publish<'a>(&self, channel: &str, data: impl Into<Parts<'a>>) -> io::Result<()> {
         let mut sequence = self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
-        let datagrams = Datagrams::new(*sequence, channel, data)
+        let datagrams = Datagrams::new(*sequence, channel, data.into())
             .map_err(|what| io::Error::new(ErrorKind::InvalidInput, what))?;
         *sequence = sequence.wrapping_add(1);
         for (k, packet) in datagrams.enumerate() {
@@ -96,7 +98,8 @@ impl Udpm {
         Ok(())
     }
     fn send(&self, packet: &Packet<'_>) -> io::Result<()> {
-        let parts = [IoSlice::new(packet.header()), IoSlice::new(packet.data)];
+        let parts = std::iter::once(packet.header()).chain(packet.data.iter().copied());
+        let parts: SmallVec<[_; MOST_PIECES + 1]> = parts.map(IoSlice::new).collect();
         let mut tries = 0;
         loop {
             match self.socket.send_to_vectored(&parts, &self.group) {

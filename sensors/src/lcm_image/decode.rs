@@ -52,7 +52,8 @@ pub trait LcmImagePixel: ImageFilePixel + Received {}
 /// Data may be raw, packed by zlib, or a PNG or JPEG file, big-endian or not, with room after each row
 /// (`row_stride`; 0 means none). Pixels are converted where nothing is lost: orders of colours, colours without
 /// opacity and brightness to opaque colours, [`Depth16U`] to [`Depth32F`] (mm to m), unsigned labels of 8 or 16
-/// bits to [`Label16I`] (the same bits). In a PNG or JPEG file the order of colours is that of the file.
+/// bits to [`Label16I`] (the same bits). In a PNG or JPEG file the order of colours is that of the file. What
+/// [`encode_image`](super::encode_image) has packed is unpacked on several threads.
 ///
 /// ```
 /// use tarragon_lcm::types::LcmtImage;
@@ -61,7 +62,7 @@ pub trait LcmImagePixel: ImageFilePixel + Received {}
 ///     width: 2,
 ///     height: 1,
 ///     row_stride: 6,
-///     data: vec![1, 2, 3, 4, 5, 6],
+///     data: vec![1, 2, 3, 4, 5, 6].into(),
 ///     pixel_format: LcmtImage::PIXEL_FORMAT_BGR,
 ///     channel_type: LcmtImage::CHANNEL_TYPE_UINT8,
 ///     ..LcmtImage::default()

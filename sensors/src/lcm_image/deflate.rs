@@ -11,13 +11,18 @@ use rayon::prelude::*;
 /// Level 1 is faster, but its codes do not fit the data: images take 1.2 to 1.8 times the bytes.
 const LEVEL: Compression = Compression::new(2);
 /// Deflate with the whole window; level 2 of zlib is a fast one (RFC 1950, section 2.2).
-const HEADER: [u8; 2] = [0x78, 0x5e];
+pub(super) const HEADER: [u8; 2] = [0x78, 0x5e];
 
 /// How many parts an image is packed in at most, at the same time where there are threads. The same for any
 /// number of threads, so the bytes are.
-const MOST_PARTS: usize = 8;
+pub(super) const MOST_PARTS: usize = 8;
 /// Shorter ones are not worth a thread.
 const LEAST_PART: usize = 1 << 17;
+
+/// How many bytes of data each part packs, but for the last one, which may have less.
+pub(super) fn bytes_of_parts(data: usize) -> usize {
+    data.div_ceil(MOST_PARTS).max(LEAST_PART)
+}
 
 /// Packs; keeps its memory for the next time.
 #[derive(Debug, Default)]
@@ -31,7 +36,7 @@ impl Packer {
     /// # Errors
     /// If zlib fails, which it has no reason to; then `packed` stays as it was.
     pub(super) fn pack(&mut self, data: &[u8], packed: &mut Vec<u8>) -> Result<()> {
-        let part_bytes = data.len().div_ceil(MOST_PARTS).max(LEAST_PART);
+        let part_bytes = bytes_of_parts(data.len());
         let count = data.len().div_ceil(part_bytes).max(1);
         if self.parts.len() < count {
             self.parts.resize_with(count, Part::default);
@@ -44,7 +49,9 @@ impl Packer {
         if count == 1 {
             parts.iter_mut().enumerate().try_for_each(pack)?;
         } else {
-            parts.par_iter_mut().enumerate().try_for_each(pack)?;
+            let parts = parts.par_iter_mut().enumerate();
+            // Each by itself: three threads have three, three and two of eight, not four, two and two.
+            parts.with_max_len(1).try_for_each(pack)?;
         }
         packed.clear();
         packed.extend_from_slice(&HEADER);
@@ -108,7 +115,7 @@ impl Part {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
@@ -154,7 +161,7 @@ mod tests {
     }
 
     /// Noise, nothing, and some noise.
-    fn mixed_data() -> Vec<u8> {
+    pub(in super::super) fn mixed_data() -> Vec<u8> {
         let mut state = 1_u64;
         let mut noise = || {
             state = state

@@ -1,13 +1,25 @@
 //! Unpacking zlib (RFC 1950, RFC 1951) into memory of a known size.
+//!
+//! Where a stream refers to what came before, it is unpacked from its start to its end. The parts that our own
+//! [packer](super::deflate) joins do not refer to each other, and are unpacked at the same time.
 
+use super::deflate::{HEADER, MOST_PARTS, bytes_of_parts};
 use crate::error::{Error, Result};
 use flate2::{Decompress, FlushDecompress, Status};
+use memchr::memmem;
+use rayon::prelude::*;
+
+/// What a flush to a whole byte ends with: the lengths of a block without data.
+const FLUSHED: [u8; 4] = [0, 0, 0xff, 0xff];
+const CHECKSUM: usize = 4;
 
 /// Unpacks; keeps its memory for the next time.
 #[derive(Debug, Default)]
 pub(super) struct Inflater {
     /// Once there was something to unpack.
     zlib: Option<Decompress>,
+    /// Likewise, of streams in parts.
+    parts: Vec<Decompress>,
 }
 
 impl Inflater {
@@ -16,6 +28,9 @@ impl Inflater {
     /// # Errors
     /// If the data are damaged, end too early, or hold more than `out` does.
     pub(super) fn unpack(&mut self, packed: &[u8], out: &mut [u8]) -> Result<usize> {
+        if self.unpack_parts(packed, out).is_some() {
+            return Ok(out.len());
+        }
         let zlib = self.zlib.get_or_insert_with(|| Decompress::new(true));
         zlib.reset(true);
         let status = zlib
@@ -39,11 +54,151 @@ impl Inflater {
             ))
         })
     }
+
+    /// Unpacks what our packer made of as many bytes as `out` has. `None` for any other data, damaged ones too;
+    /// then `out` has anything in it.
+    fn unpack_parts(&mut self, packed: &[u8], out: &mut [u8]) -> Option<()> {
+        let part_bytes = bytes_of_parts(out.len());
+        let count = out.len().div_ceil(part_bytes);
+        if count < 2 || rayon::current_num_threads() < 2 {
+            return None;
+        }
+        let (packed, checksum) = packed
+            .strip_prefix(&HEADER)?
+            .split_last_chunk::<CHECKSUM>()?;
+        let mut parts = [&[][..]; MOST_PARTS];
+        let (mut found, mut start) = (0, 0);
+        for at in memmem::find_iter(packed, &FLUSHED) {
+            let end = at + FLUSHED.len();
+            // More of them are in other streams, or, by chance, in noise.
+            *parts[..count - 1].get_mut(found)? = &packed[start..end];
+            (found, start) = (found + 1, end);
+        }
+        if found != count - 1 {
+            return None;
+        }
+        parts[found] = &packed[start..];
+        if self.parts.len() < count {
+            self.parts.resize_with(count, || Decompress::new(false));
+        }
+        let work = self.parts.par_iter_mut().zip(parts);
+        let work = work.zip(out.par_chunks_mut(part_bytes)).enumerate();
+        let done = work.with_max_len(1).map(|(i, ((zlib, part), out))| {
+            zlib.reset(false);
+            let status = zlib.decompress(part, out, FlushDecompress::Finish).ok()?;
+            let is_last = status == Status::StreamEnd;
+            let found = (zlib.total_in() as usize, zlib.total_out() as usize);
+            (found == (part.len(), out.len()) && is_last == (i + 1 == count)).then_some(())
+        });
+        done.collect::<Option<()>>()?;
+        // The parts may end elsewhere than it seemed.
+        (simd_adler32::adler32(&&*out).to_be_bytes() == *checksum).then_some(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::deflate::{Packer, tests::mixed_data};
     use super::*;
+    use flate2::{Compress, Compression, FlushCompress};
+
+    fn with_threads<V: Send>(threads: usize, work: impl FnOnce() -> V + Send) -> V {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap().install(work)
+    }
+
+    /// What unpacking by one thread and by several gives, which is the same.
+    fn unpack_by_any(inflater: &mut Inflater, packed: &[u8], out: &mut [u8]) -> Result<usize> {
+        let mut sequential = vec![1; out.len()];
+        let expected = with_threads(1, || Inflater::default().unpack(packed, &mut sequential));
+        let found = with_threads(3, || inflater.unpack(packed, out));
+        match (&expected, &found) {
+            (Ok(n), Ok(m)) => assert!((n, &sequential[..*n]) == (m, &out[..*m])),
+            (Err(a), Err(b)) => assert_eq!(a.to_string(), b.to_string()),
+            _ => panic!("{expected:?} by one thread, {found:?} by three"),
+        }
+        found
+    }
+
+    #[test]
+    fn parts_are_unpacked_together() {
+        let all = mixed_data();
+        let (mut packer, mut packed) = (Packer::default(), vec![]);
+        let mut inflater = Inflater::default();
+        for (len, is_parts) in [
+            (all.len(), true),
+            (900_000, true),
+            (131_073, true),
+            (131_072, false),
+            (5, false),
+        ] {
+            let data = &all[all.len() - len..];
+            packer.pack(data, &mut packed).unwrap();
+            let mut out = vec![0; len];
+            with_threads(3, || {
+                let done = inflater.unpack_parts(&packed, &mut out);
+                assert_eq!(done.is_some(), is_parts, "{len} bytes");
+            });
+            out.fill(0);
+            assert_eq!(
+                unpack_by_any(&mut inflater, &packed, &mut out).unwrap(),
+                len
+            );
+            assert!(out == data);
+            // Less room and more than the image has.
+            let less = &mut vec![0; len - 1];
+            assert!(unpack_by_any(&mut inflater, &packed, less).is_err());
+            let more = &mut vec![0; len + 100_000];
+            assert_eq!(unpack_by_any(&mut inflater, &packed, more).unwrap(), len);
+        }
+    }
+
+    #[test]
+    fn damaged_parts_are_damaged_data() {
+        let data = &mixed_data()[500_000..900_000];
+        let (mut packed, mut out) = (vec![], vec![0; data.len()]);
+        Packer::default().pack(data, &mut packed).unwrap();
+        let mut inflater = Inflater::default();
+        for k in 0..200 {
+            // All along, and close to the ends.
+            let at = match k {
+                0..100 => k * packed.len() / 100,
+                100..150 => k - 100,
+                _ => packed.len() - 200 + k,
+            };
+            let mut damaged = packed.clone();
+            damaged[at] ^= 1 << (k % 8);
+            if unpack_by_any(&mut inflater, &damaged, &mut out).is_ok() {
+                assert!(out == data, "a bit of byte {at}");
+            }
+            assert!(unpack_by_any(&mut inflater, &packed[..at], &mut out).is_err());
+        }
+        // Ends of parts without the parts, and a byte too many.
+        let empty: Vec<u8> = [HEADER.to_vec(), FLUSHED.repeat(3), vec![0; 4]].concat();
+        assert!(unpack_by_any(&mut inflater, &empty, &mut out).is_err());
+        packed.push(0);
+        assert!(unpack_by_any(&mut inflater, &packed, &mut out).is_ok());
+    }
+
+    #[test]
+    fn parts_that_refer_to_each_other_are_unpacked() {
+        let data = &mixed_data()[1_000_000..];
+        let mut packed = vec![];
+        let mut zlib = Compress::new(Compression::new(2), true);
+        for part in data.chunks(bytes_of_parts(data.len())) {
+            packed.reserve(part.len() + 1000);
+            zlib.compress_vec(part, &mut packed, FlushCompress::Sync)
+                .unwrap();
+        }
+        packed.reserve(100);
+        zlib.compress_vec(&[], &mut packed, FlushCompress::Finish)
+            .unwrap();
+        assert!(packed.starts_with(&HEADER));
+        let mut out = vec![0; data.len()];
+        let n = unpack_by_any(&mut Inflater::default(), &packed, &mut out);
+        assert_eq!(n.unwrap(), data.len());
+        assert!(out == data);
+    }
 
     #[test]
     fn after_damaged_data_come_good_ones() {

@@ -6,6 +6,8 @@ use crate::error::{Error, Result};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_framework::prelude::*;
+use tarragon_lcm::Bytes;
+use tarragon_lcm::message::refill;
 use tarragon_lcm::types::{LcmtPointCloud, LcmtPointCloudField};
 
 /// Data begin at a multiple of this in the bytes of a message, as Drake's do.
@@ -71,14 +73,22 @@ pub fn encode_point_cloud(cloud: &PointCloud, frame_name: &str, message: &mut Lc
         .map(|field| FIELD_BYTES + field.name.len())
         .sum();
     let before_data = FIXED_BYTES + frame_name.len() + names;
-    message.filler.clear();
-    message
-        .filler
-        .resize(before_data.next_multiple_of(ALIGNMENT) - before_data, 0);
+    let filler = before_data.next_multiple_of(ALIGNMENT) - before_data;
+    message.filler = Bytes::from_static(&[0; ALIGNMENT]).slice(..filler);
+    refill(&mut message.data, |data| {
+        data.reserve(cloud.size() * step as usize);
+        write_points(cloud, data);
+    });
+    message.flags = LcmtPointCloud::IS_STRICTLY_FINITE;
+    message.point_step = step;
+    let bytes = message.data.len();
+    message.row_step = bytes as i64;
+    message.width = (bytes / (step as usize).max(1)) as i64;
+    message.height = 1;
+}
 
-    let data = &mut message.data;
-    data.clear();
-    data.reserve(cloud.size() * step as usize);
+/// Appends those points of a cloud that are finite.
+fn write_points(cloud: &PointCloud, data: &mut Vec<u8>) {
     for i in 0..cloud.size() {
         if let Some(xyz) = cloud.xyzs().get(i) {
             if !xyz.iter().all(|x| x.is_finite()) {
@@ -93,11 +103,6 @@ pub fn encode_point_cloud(cloud: &PointCloud, frame_name: &str, message: &mut Lc
             data.extend_from_slice(little_endian(normal).as_flattened());
         }
     }
-    message.flags = LcmtPointCloud::IS_STRICTLY_FINITE;
-    message.point_step = step;
-    message.row_step = data.len() as i64;
-    message.width = (data.len() / (step as usize).max(1)) as i64;
-    message.height = 1;
 }
 
 fn little_endian(v: &Vector3<f32>) -> [[u8; 4]; 3] {
@@ -125,7 +130,7 @@ fn little_endian(v: &Vector3<f32>) -> [[u8; 4]; 3] {
 ///     height: 1,
 ///     fields: vec![field("z", 0), field("y", 8), field("x", 16)],
 ///     point_step: 24,
-///     data: [3.0_f64, 2.0, 1.0].map(f64::to_le_bytes).concat(),
+///     data: [3.0_f64, 2.0, 1.0].map(f64::to_le_bytes).concat().into(),
 ///     ..Default::default()
 /// };
 /// let mut cloud = PointCloud::default();

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 /// A datagram as it would be on the wire.
 pub(crate) fn bytes(packet: &Packet<'_>) -> Vec<u8> {
-    [packet.header(), packet.data].concat()
+    [&[packet.header()], &packet.data[..]].concat().concat()
 }
 
 #[test]
