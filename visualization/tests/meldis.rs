@@ -1,7 +1,7 @@
 //! Drake's meldis receives what we publish by UDP multicast, and shows the right things.
 //!
-//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51; without it these tests say so and
-//! pass.
+//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51; without it, and without a route for
+//! multicast, these tests say so and pass.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ use nalgebra::{Isometry3, Matrix4, Vector3};
 use scene::{Form, Frame, Geometry, Look, Scene, Touch, pose};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::net::TcpStream;
+use std::net::{TcpStream, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use support::{Page, field};
@@ -41,6 +41,14 @@ impl Meldis {
             support::skip("no pydrake (TARRAGON_PYDRAKE names a Python that has it)");
             return None;
         };
+        // What liblcm asks for, by the same call; connecting sends nothing.
+        let route = UdpSocket::bind("0.0.0.0:0").and_then(|s| s.connect("239.255.76.67:7667"));
+        if let Err(error) = route {
+            support::skip(&format!(
+                "no route for multicast, without which Drake hears nothing: {error}"
+            ));
+            return None;
+        }
         let port = 20_000 + (4 * std::process::id() + test) % 40_000;
         let url = format!("udpm://239.255.76.67:{port}?ttl=0");
         let mut process = Command::new(python)
