@@ -12,7 +12,7 @@ use tarragon::geometry::{FramePoseVector, GeometryFrame, Sphere};
 use tarragon::lcm::types::{LcmtImageArray, LcmtViewerDraw};
 use tarragon::lcm::{Lcm, LcmMessage, LcmPublisherSystem, LcmSubscriberSystem, Subscriber};
 use tarragon::prelude::*;
-use tarragon::sensors::{Image, ImageRgba8U, ImageToLcmImageArrayT, LcmImageArrayToImages, Rgba8U};
+use tarragon::sensors::{ImageRgba8U, ImageToLcmImageArrayT, LcmImageArrayToImages, Rgba8U};
 use tarragon::visualization::DrakeVisualizer;
 
 const SIZE: (usize, usize) = (640, 480);
@@ -86,32 +86,56 @@ fn measure(c: &mut Criterion, name: &str, mut prepare: impl FnMut(u64), mut work
     });
 }
 
+/// A diagram with one input port for images, and the message that it publishes.
+fn publishing(
+    lcm: &Lcm,
+    do_compress: bool,
+) -> (
+    Context<f64>,
+    InputPort<ImageRgba8U>,
+    OutputPort<LcmtImageArray>,
+) {
+    let mut images = ImageToLcmImageArrayT::new(do_compress);
+    let port = images.declare_image_input_port::<Rgba8U>("color").unwrap();
+    let mut b = DiagramBuilder::new();
+    let images = b.add_f64("images", images);
+    let publisher = LcmPublisherSystem::new("IMAGE", lcm.clone(), 1.0, 0.0).unwrap();
+    let publisher = b.add_f64("publisher", publisher);
+    b.connect(images.image_array_t, publisher.lcm_message);
+    let ctx = b.build().unwrap().default_context();
+    let input = images.image_port(port).unwrap();
+    (ctx, input, images.image_array_t)
+}
+
+/// The bytes of a message with an image.
+fn encoded(image: &ImageRgba8U, do_compress: bool) -> Vec<u8> {
+    let (mut ctx, input, output) = publishing(&Lcm::with_url("memq://").unwrap(), do_compress);
+    ctx.fix(input, image.clone()).unwrap();
+    ctx.eval(output).unwrap().encode().unwrap()
+}
+
+/// A diagram with the image of the last message.
+fn receiving(lcm: &Lcm) -> (Diagram<f64>, OutputPort<ImageRgba8U>) {
+    let mut b = DiagramBuilder::new();
+    let subscriber = LcmSubscriberSystem::<LcmtImageArray>::new("IMAGE", lcm).unwrap();
+    let subscriber = b.add_f64("subscriber", subscriber);
+    let images = b.add_f64("images", LcmImageArrayToImages::new());
+    b.connect(subscriber.lcm_message, images.image_array_t);
+    (b.build().unwrap(), images.color_image)
+}
+
 /// A new image at the input port, then a forced publish.
 fn encode_publish(c: &mut Criterion) {
     for (bus, lcm) in buses() {
         for (packed, do_compress, noisy) in KINDS {
             let image = picture(noisy);
-            let mut images = ImageToLcmImageArrayT::new(do_compress);
-            let port = images.declare_image_input_port::<Rgba8U>("color").unwrap();
-            let mut b = DiagramBuilder::new();
-            let images = b.add_f64("images", images);
-            let publisher = LcmPublisherSystem::new("IMAGE", lcm.clone(), 1.0, 0.0).unwrap();
-            let publisher = b.add_f64("publisher", publisher);
-            b.connect(images.image_array_t, publisher.lcm_message);
-            let mut ctx = b.build().unwrap().default_context();
-            let input = images.image_port(port).unwrap();
-            ctx.fix(input, image.clone()).unwrap();
-            let bytes = ctx
-                .eval(images.image_array_t)
-                .unwrap()
-                .encode()
-                .unwrap()
-                .len();
+            let bytes = encoded(&image, do_compress).len();
             eprintln!("image_rgba{packed}: {bytes} bytes");
+            let (ctx, input, _) = publishing(&lcm, do_compress);
             // Somebody listens where that makes a difference.
             let heard = bus
                 .is_empty()
-                .then(|| lcm.subscribe_bytes("IMAGE", |_| {}).unwrap());
+                .then(|| Subscriber::<LcmtImageArray>::new(&lcm, "IMAGE").unwrap());
             let ctx = RefCell::new(ctx);
             let name = format!("I1.lcm_encode_publish.image_rgba{packed}{bus}/{PIXELS}");
             let prepare = |_| {
@@ -181,14 +205,7 @@ fn encode_publish_draw(c: &mut Criterion) {
 fn decode(c: &mut Criterion) {
     for (packed, do_compress, noisy) in KINDS {
         let image = picture(noisy);
-        let mut images = ImageToLcmImageArrayT::new(do_compress);
-        let port = images.declare_image_input_port::<Rgba8U>("color").unwrap();
-        let mut b = DiagramBuilder::new();
-        let images = b.add_f64("images", images);
-        let mut ctx = b.build().unwrap().default_context();
-        let input = images.image_port(port).unwrap();
-        ctx.fix(input, image.clone()).unwrap();
-        let bytes = ctx.eval(images.image_array_t).unwrap().encode().unwrap();
+        let bytes = encoded(&image, do_compress);
         decode_image(c, &format!("image_rgba{packed}"), &bytes, &image);
     }
     // Drake's own bytes, where the script has left them.
@@ -202,19 +219,14 @@ fn decode(c: &mut Criterion) {
 
 fn decode_image(c: &mut Criterion, what: &str, bytes: &[u8], expected: &ImageRgba8U) {
     let lcm = Lcm::with_url("memq://").unwrap();
-    let mut b = DiagramBuilder::new();
-    let subscriber = LcmSubscriberSystem::<LcmtImageArray>::new("IMAGE", &lcm).unwrap();
-    let subscriber = b.add_f64("subscriber", subscriber);
-    let images = b.add_f64("images", LcmImageArrayToImages::new());
-    b.connect(subscriber.lcm_message, images.image_array_t);
-    let diagram = b.build().unwrap();
+    let (diagram, color_image) = receiving(&lcm);
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
     sim.initialize().unwrap();
     let prepare = |_| lcm.publish_bytes("IMAGE", bytes, None).unwrap();
     let handle = |k: u64| {
         lcm.handle_subscriptions(Duration::ZERO).unwrap();
         sim.advance_to(k as f64 * 0.001).unwrap();
-        let image: &Image<Rgba8U> = sim.context().eval(images.color_image).unwrap();
+        let image = sim.context().eval(color_image).unwrap();
         assert_eq!(black_box(image).at(7, 7), expected.at(7, 7));
     };
     measure(
@@ -223,6 +235,29 @@ fn decode_image(c: &mut Criterion, what: &str, bytes: &[u8], expected: &ImageRgb
         prepare,
         handle,
     );
+}
+
+/// From a new image at the input port of one diagram to the image at the output port of another.
+fn both_ways(c: &mut Criterion) {
+    for (packed, do_compress, noisy) in KINDS {
+        let image = picture(noisy);
+        let lcm = Lcm::with_url("memq://").unwrap();
+        let (ctx, input, _) = publishing(&lcm, do_compress);
+        let (diagram, color_image) = receiving(&lcm);
+        let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+        sim.initialize().unwrap();
+        let ctx = RefCell::new(ctx);
+        let prepare = |_| ctx.borrow_mut().fix(input, image.clone()).unwrap();
+        let send_and_take = |k: u64| {
+            ctx.borrow().force_publish().unwrap();
+            lcm.handle_subscriptions(Duration::ZERO).unwrap();
+            sim.advance_to(k as f64 * 0.001).unwrap();
+            let found = sim.context().eval(color_image).unwrap();
+            assert_eq!(black_box(found).at(7, 7), image.at(7, 7));
+        };
+        let name = format!("I3.lcm_both_ways.image_rgba{packed}/{PIXELS}");
+        measure(c, &name, prepare, send_and_take);
+    }
 }
 
 /// A message with the poses of a thousand links is handled and gets into the context.
@@ -258,6 +293,7 @@ criterion_group!(
     encode_publish,
     encode_publish_draw,
     decode,
+    both_ways,
     decode_draw
 );
 criterion_main!(benches);
