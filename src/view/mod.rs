@@ -68,6 +68,7 @@ fn not_negative(text: &str) -> Result<f64, String> {
 
 /// Shows the models until Ctrl-C.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
+    let watch = Watch::new(&args.models);
     // What is wrong with the models is said before a server is started for them.
     let loaded = session::load(args)?;
     let meshcat = Meshcat::new(MeshcatParams {
@@ -97,7 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     if args.record.is_some() {
         meshcat.start_recording(1.0 / PERIOD, true)?;
     }
-    let interrupted = follow(session, &meshcat, args, &stop)?;
+    let interrupted = follow(session, watch, &meshcat, args, &stop)?;
     if let Some(file) = &args.record {
         meshcat.stop_recording();
         // Lines and labels can not be recorded; those of the end would be wrong everywhere else.
@@ -115,13 +116,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
 /// Follows sliders, buttons and files until the end; returns whether Ctrl-C was it.
 fn follow(
     mut session: Session,
+    mut watch: Watch,
     meshcat: &Meshcat,
     args: &Args,
     stop: &AtomicBool,
 ) -> Result<bool, Box<dyn Error>> {
     let status = ProgressBar::new_spinner();
     status.set_style(ProgressStyle::with_template("{msg}")?);
-    let mut watch = Watch::new(session.files());
+    watch.follow(session.files());
     let start = Instant::now();
     // What the buttons said last: pages draw again whenever they are told anything.
     let mut seen = None;
@@ -144,7 +146,7 @@ fn follow(
                 // A file that is being edited may be wrong for a while.
                 Err(error) => status.suspend(|| eprintln!("error: {error}")),
             }
-            watch = Watch::new(session.files());
+            watch.follow(session.files());
         }
         let shown = |button| Ok::<bool, Box<dyn Error>>(meshcat.button_clicks(button)? % 2 == 1);
         let now = Some((shown(COLLISION)?, shown(VISUAL)?));

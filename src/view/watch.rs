@@ -1,6 +1,6 @@
 //! Whether files have changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 use tarragon::geometry::{MeshSource, SceneGraph, Shape};
@@ -14,18 +14,21 @@ const MAX_FILES: usize = 2000;
 
 /// The models, their meshes, and the model files beside them, which they may include.
 pub(super) fn files_of(models: &[PathBuf], scene_graph: &SceneGraph) -> BTreeSet<PathBuf> {
-    let mut files: BTreeSet<PathBuf> = models.iter().cloned().collect();
     let inspector = scene_graph.model_inspector();
-    for id in inspector.geometry_ids() {
-        let source = match inspector.shape(id) {
-            Ok(Shape::Mesh(mesh)) => mesh.source(),
-            Ok(Shape::Convex(convex)) => convex.source(),
-            _ => continue,
-        };
-        if let MeshSource::Path(path) = source {
-            files.insert(path.clone());
-        }
-    }
+    let ids = inspector.geometry_ids();
+    let meshes = ids.into_iter().filter_map(|id| match inspector.shape(id) {
+        Ok(Shape::Mesh(mesh)) => Some(mesh.source()),
+        Ok(Shape::Convex(convex)) => Some(convex.source()),
+        _ => None,
+    });
+    let meshes = meshes.filter_map(|source| match source {
+        MeshSource::Path(path) => Some(path.clone()),
+        _ => None,
+    });
+    with_models_beside(models.iter().cloned().chain(meshes).collect())
+}
+
+fn with_models_beside(mut files: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     let is_model = |path: &Path| {
         let extension = path.extension().and_then(|e| e.to_str());
         extension.is_some_and(|e| ["urdf", "sdf", "xml", "yaml", "mtl"].contains(&e))
@@ -47,9 +50,9 @@ pub(super) fn files_of(models: &[PathBuf], scene_graph: &SceneGraph) -> BTreeSet
     files
 }
 
-/// Files, as they were.
+/// Files, as they were before they were read: what is written while they are being read is seen, too.
 pub(super) struct Watch {
-    files: Vec<(PathBuf, Option<State>)>,
+    files: BTreeMap<PathBuf, Option<State>>,
     last: Instant,
 }
 
@@ -62,34 +65,83 @@ fn state(path: &Path) -> Option<State> {
 }
 
 impl Watch {
-    pub(super) fn new(files: &BTreeSet<PathBuf>) -> Self {
-        let files = files.iter().map(|f| (f.clone(), state(f))).collect();
-        let last = Instant::now();
-        Self { files, last }
+    /// Of models that are read after this.
+    pub(super) fn new(models: &[PathBuf]) -> Self {
+        let files = with_models_beside(models.iter().cloned().collect());
+        let mut watch = Self {
+            files: BTreeMap::new(),
+            last: Instant::now(),
+        };
+        watch.follow(&files);
+        watch
     }
-    /// Whether one of them has changed, and all of them have stayed as they are for a moment since.
+    /// Looks at these files from now on, of which those that were not known have just been read.
+    pub(super) fn follow(&mut self, files: &BTreeSet<PathBuf>) {
+        self.files.retain(|path, _| files.contains(path));
+        for path in files {
+            if !self.files.contains_key(path) {
+                self.files.insert(path.clone(), state(path));
+            }
+        }
+    }
+    /// Whether one of them has changed since the last such answer, and all of them have stayed as they are for a
+    /// moment since.
     pub(super) fn has_changed(&mut self) -> bool {
         if self.last.elapsed() < PERIOD {
             return false;
         }
         self.last = Instant::now();
-        let changed = self.files.iter().any(|(path, old)| state(path) != *old);
-        if changed {
-            // Whoever writes several files, or a long one, may not be done yet; one that never is, is not
-            // waited for.
-            for _ in 0..MAX_WAITS {
-                let before: Vec<Option<State>> = self.files.iter().map(|(p, _)| state(p)).collect();
-                std::thread::sleep(Duration::from_millis(50));
-                if self
-                    .files
-                    .iter()
-                    .zip(before)
-                    .all(|((p, _), old)| state(p) == old)
-                {
-                    break;
-                }
+        if !self.look() {
+            return false;
+        }
+        // Whoever writes several files, or a long one, may not be done yet; one that never is, is not waited for.
+        for _ in 0..MAX_WAITS {
+            std::thread::sleep(Duration::from_millis(50));
+            if !self.look() {
+                break;
             }
         }
+        true
+    }
+    /// Whether one of them is not as it was at the last look.
+    fn look(&mut self) -> bool {
+        let mut changed = false;
+        for (path, old) in &mut self.files {
+            let new = state(path);
+            changed |= new != *old;
+            *old = new;
+        }
         changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_while_files_are_read_is_a_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let [model, part, mesh] = ["m.urdf", "part.sdf", "m.obj"].map(|f| folder.path().join(f));
+        for file in [&model, &part, &mesh] {
+            std::fs::write(file, "1").unwrap();
+        }
+        let mut watch = Watch::new(std::slice::from_ref(&model));
+        // The model is being read; the mesh is known only afterwards.
+        std::fs::write(&part, "12").unwrap();
+        let files = BTreeSet::from([model.clone(), part.clone(), mesh.clone()]);
+        watch.follow(&files);
+        assert!(watch.look());
+        watch.follow(&files);
+        assert!(!watch.look());
+        std::fs::write(&mesh, "12").unwrap();
+        assert!(watch.look() && !watch.look());
+        std::fs::remove_file(&model).unwrap();
+        assert!(watch.look() && !watch.look());
+        watch.follow(&BTreeSet::from([part]));
+        std::fs::write(&mesh, "123").unwrap();
+        assert!(!watch.look(), "it is not followed any more");
     }
 }
