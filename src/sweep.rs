@@ -112,15 +112,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     b.connect(recorded.y, log.u);
     let diagram = b.build()?;
 
+    let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+    sim.set_target_realtime_rate(args.realtime_rate)?;
+    let stop = sim.interrupt_handle();
+    ctrlc::set_handler(move || stop.interrupt())?;
+
     // Before simulating: a file that can not be written shall not cost the user the time. It gets its
     // name when it is complete.
     let problem = |e: std::io::Error| format!("can not write '{}': {e}", args.log.display());
     let mut file = BufWriter::new(temporary_beside(&args.log).map_err(problem)?);
 
-    let mut sim = Simulator::new(&diagram, diagram.default_context())?;
-    sim.set_target_realtime_rate(args.realtime_rate)?;
-    let stop = sim.interrupt_handle();
-    ctrlc::set_handler(move || stop.interrupt())?;
     let status = sim.advance_to(args.duration)?;
 
     let log = log.find_log(sim.context())?;

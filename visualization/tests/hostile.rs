@@ -255,6 +255,7 @@ fn a_large_download_delays_nobody() {
     );
     let (mut slowest_publish, mut slowest_page) = (Duration::ZERO, Duration::ZERO);
     let mut rounds = 0;
+    let start = Instant::now();
     std::thread::scope(|scope| {
         let download = scope.spawn(|| {
             let mut stream = open(&meshcat);
@@ -275,16 +276,18 @@ fn a_large_download_delays_nobody() {
         let answer = download.join().unwrap();
         assert!(answer.starts_with(b"HTTP/1.1 200") && answer.len() > 1 << 20);
     });
-    println!("{rounds} rounds, publish {slowest_publish:?}, page {slowest_page:?}");
-    // Making the page takes more than a second, of which nobody may notice much.
+    let took = start.elapsed();
+    println!("{rounds} rounds in {took:?}, publish {slowest_publish:?}, page {slowest_page:?}");
+    // Making the page takes more than a second, of which nobody may notice much, also where the machine is so busy that
+    // it takes ten.
     assert!(rounds > 10, "{rounds}");
     assert!(
-        slowest_publish < Duration::from_millis(300),
-        "{slowest_publish:?}"
+        slowest_publish < Duration::from_millis(300).max(took / 4),
+        "{slowest_publish:?} of {took:?}"
     );
     assert!(
-        slowest_page < Duration::from_millis(800),
-        "{slowest_page:?}"
+        slowest_page < Duration::from_millis(800).max(took / 3),
+        "{slowest_page:?} of {took:?}"
     );
     // Nor does the end of the server wait for a page that is being made.
     let mut stream = open(&meshcat);
