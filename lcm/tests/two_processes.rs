@@ -144,7 +144,8 @@ fn exchange_100_000_messages() {
     }
     let (start, mut sent) = (Instant::now(), 0);
     let mut last = Instant::now();
-    while numbers.next < MESSAGES && last.elapsed() < Duration::from_secs(2) {
+    // What does not come for so long, on however busy a machine, was lost.
+    while numbers.next < MESSAGES && last.elapsed() < Duration::from_secs(10) {
         while sent < MESSAGES && sent < numbers.next + WINDOW {
             forth
                 .publish("NUMBERS", &number(sent, (sent % 200) as usize))
@@ -157,9 +158,6 @@ fn exchange_100_000_messages() {
             > 0
         {
             last = Instant::now();
-        } else {
-            // The whole window was lost: what is on its way now is all there is.
-            numbers.next = numbers.next.max(sent - WINDOW + 1);
         }
         numbers.check();
     }
