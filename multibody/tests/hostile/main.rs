@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../support/edits.rs"]
+mod edits;
 mod files;
 mod mutations;
 mod numbers;

@@ -1,6 +1,7 @@
 //! Whatever the bytes, SDFormat and directives come back with a model that works or with an error.
 //! URDF and MJCF have the same in their own tests.
 
+use super::edits::{edited, edits};
 use super::*;
 use proptest::prelude::*;
 use std::fs;
@@ -98,25 +99,9 @@ proptest! {
     #[test]
     fn mutated_models_do_not_panic(
         (format, text) in sample(),
-        edits in prop::collection::vec((0..2500_usize, 0..40_usize, 0..2500_usize, any::<u8>(), 0..4_u8), 1..6),
+        edits in edits(2500),
     ) {
-        let mut bytes = text.as_bytes().to_vec();
-        for (at, length, from, byte, kind) in edits {
-            let at = at % (bytes.len() + 1);
-            let end = (at + length).min(bytes.len());
-            match kind {
-                0 => drop(bytes.drain(at..end)),
-                1 => bytes.insert(at, byte),
-                2 => bytes[at..end].fill(byte),
-                // A piece from elsewhere keeps more of the grammar intact.
-                _ => {
-                    let from = from % (bytes.len() + 1);
-                    let piece = bytes[from..(from + length).min(bytes.len())].to_vec();
-                    bytes.splice(at..end, piece);
-                }
-            }
-        }
-        try_bytes(&bytes, format, "mutated");
+        try_bytes(&edited(text, edits), format, "mutated");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Whatever the bytes, the parser comes back with a model that works or with an error.
 
+use super::edits::{edited, edits};
 use super::*;
 use proptest::prelude::*;
 
@@ -135,25 +136,9 @@ proptest! {
 
     #[test]
     fn mutated_robots_do_not_panic(
-        edits in prop::collection::vec((0..ROBOT.len(), 0..40_usize, 0..ROBOT.len(), any::<u8>(), 0..4_u8), 1..6),
+        edits in edits(ROBOT.len()),
     ) {
-        let mut bytes = ROBOT.as_bytes().to_vec();
-        for (at, length, from, byte, kind) in edits {
-            let at = at.min(bytes.len());
-            let end = (at + length).min(bytes.len());
-            match kind {
-                0 => drop(bytes.drain(at..end)),
-                1 => bytes.insert(at, byte),
-                2 => bytes[at..end].fill(byte),
-                // A piece from elsewhere keeps more of the grammar intact.
-                _ => {
-                    let from = from.min(bytes.len());
-                    let piece = bytes[from..(from + length).min(bytes.len())].to_vec();
-                    bytes.splice(at..end, piece);
-                }
-            }
-        }
-        prop_assert!(survives(&bytes));
+        prop_assert!(survives(&edited(ROBOT, edits)));
     }
 
     #[test]

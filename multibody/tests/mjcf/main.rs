@@ -7,36 +7,19 @@
 mod annotations;
 mod compiler;
 mod drives;
+#[path = "../support/edits.rs"]
+mod edits;
 mod files;
 mod geoms;
 mod hostile;
+#[path = "../support/loaded.rs"]
+mod loaded;
 
+use loaded::{Loaded, load_with};
 use nalgebra::{Isometry3, Vector3};
 use std::f64::consts::FRAC_PI_2;
 use std::path::Path;
-use tarragon_geometry::SceneGraph;
 use tarragon_multibody::*;
-
-struct Loaded {
-    plant: MultibodyPlant,
-    scene: SceneGraph,
-    diagnostics: Vec<Diagnostic>,
-    result: Result<Vec<ModelInstanceIndex>>,
-}
-
-fn load_with(parse: impl FnOnce(&mut Parser<'_>) -> Result<Vec<ModelInstanceIndex>>) -> Loaded {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
-    let mut scene = SceneGraph::new();
-    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
-    let result = parse(&mut parser);
-    let diagnostics = parser.diagnostics().to_vec();
-    Loaded {
-        plant,
-        scene,
-        diagnostics,
-        result,
-    }
-}
 
 fn load(text: &str) -> Loaded {
     load_with(|p| p.add_models_from_string(text, "xml"))

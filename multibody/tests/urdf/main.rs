@@ -4,8 +4,13 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod drake;
+#[path = "../support/edits.rs"]
+mod edits;
+#[path = "../support/loaded.rs"]
+mod loaded;
 mod mutations;
 
+use loaded::{Loaded, load_with};
 use nalgebra::Vector3;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -47,27 +52,6 @@ const ROBOT: &str = r#"<?xml version="1.0"?>
     <drake:ignored_collision_filter_group name="g"/></drake:collision_filter_group>
 </robot>
 "#;
-
-struct Loaded {
-    plant: MultibodyPlant,
-    scene: SceneGraph,
-    diagnostics: Vec<Diagnostic>,
-    result: Result<Vec<ModelInstanceIndex>>,
-}
-
-fn load_with(parse: impl FnOnce(&mut Parser<'_>) -> Result<Vec<ModelInstanceIndex>>) -> Loaded {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
-    let mut scene = SceneGraph::new();
-    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
-    let result = parse(&mut parser);
-    let diagnostics = parser.diagnostics().to_vec();
-    Loaded {
-        plant,
-        scene,
-        diagnostics,
-        result,
-    }
-}
 
 fn load(text: &str) -> Loaded {
     load_with(|p| p.add_models_from_string(text, "urdf"))
