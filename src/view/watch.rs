@@ -54,6 +54,8 @@ fn with_models_beside(mut files: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
 pub(super) struct Watch {
     files: BTreeMap<PathBuf, Option<State>>,
     last: Instant,
+    /// Since when they have been read.
+    begin: SystemTime,
 }
 
 /// What changes when a file is written.
@@ -71,6 +73,7 @@ impl Watch {
         let mut watch = Self {
             files: BTreeMap::new(),
             last: Instant::now(),
+            begin: SystemTime::now(),
         };
         watch.follow(&files);
         watch
@@ -78,9 +81,12 @@ impl Watch {
     /// Looks at these files from now on, of which those that were not known have just been read.
     pub(super) fn follow(&mut self, files: &BTreeSet<PathBuf>) {
         self.files.retain(|path, _| files.contains(path));
+        let read = self.begin..=SystemTime::now();
         for path in files {
             if !self.files.contains_key(path) {
-                self.files.insert(path.clone(), state(path));
+                // One that was written meanwhile may have been read before.
+                let sure = state(path).filter(|(written, _)| !read.contains(written));
+                self.files.insert(path.clone(), sure);
             }
         }
     }
@@ -101,6 +107,7 @@ impl Watch {
                 break;
             }
         }
+        self.begin = SystemTime::now();
         true
     }
     /// Whether one of them is not as it was at the last look.
@@ -129,11 +136,17 @@ mod tests {
             std::fs::write(file, "1").unwrap();
         }
         let mut watch = Watch::new(std::slice::from_ref(&model));
-        // The model is being read; the mesh is known only afterwards.
+        // The model is being read; the meshes are known only afterwards. Times of files may be a little behind.
+        std::thread::sleep(Duration::from_millis(50));
         std::fs::write(&part, "12").unwrap();
         let files = BTreeSet::from([model.clone(), part.clone(), mesh.clone()]);
         watch.follow(&files);
-        assert!(watch.look());
+        assert!(watch.look() && !watch.look());
+        let late = folder.path().join("late.obj");
+        std::fs::write(&late, "1").unwrap();
+        let files = &files | &BTreeSet::from([late]);
+        watch.follow(&files);
+        assert!(watch.look(), "it may have been read before it was written");
         watch.follow(&files);
         assert!(!watch.look());
         std::fs::write(&mesh, "12").unwrap();
