@@ -6,7 +6,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long a viewer is waited for, on however busy a machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn model(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -74,27 +77,29 @@ impl View {
             assert!(n > 0, "the viewer ended without '{what}'");
         }
     }
-    /// What a page is sent until it has been sent `what`.
-    fn messages_until(&self, what: &str) -> String {
+    /// What a page is sent until it has been sent all of `what`, in any order.
+    fn messages_until(&self, what: &[&str]) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(30)))
-            .unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         write!(
             stream,
             "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
              Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
         )
         .unwrap();
+        let start = Instant::now();
         let (mut all, mut buffer) = (Vec::new(), [0; 1 << 16]);
         loop {
             let n = stream.read(&mut buffer).unwrap();
             assert!(n > 0, "the viewer hung up");
             all.extend_from_slice(&buffer[..n]);
             let text = String::from_utf8_lossy(&all);
-            if text.contains(what) {
+            let missing: Vec<_> = what.iter().filter(|what| !text.contains(**what)).collect();
+            if missing.is_empty() {
                 return text.into_owned();
             }
+            // It goes on to send what changes.
+            assert!(start.elapsed() < PATIENCE, "{missing:?} were not sent");
         }
     }
 }
@@ -171,18 +176,15 @@ fn joints_have_sliders_and_parts_distances() {
         .arg(model("arm7/arm7.urdf"))
         .arg(model("table_top/table.urdf"));
     let view = View::start(&mut command);
-    // The label comes last.
-    let seen = view.messages_until(" mm");
-    for what in [
+    view.messages_until(&[
         "joint1/arm7",
         "show collision geometry",
         "/drake/illustration",
         "/drake/proximity",
         "/drake/distance/line",
-        "label",
-    ] {
-        assert!(seen.contains(what), "{what}");
-    }
+        "/drake/distance/label",
+        " mm",
+    ]);
 }
 
 #[test]
@@ -198,14 +200,20 @@ fn models_are_read_again_when_they_change() {
     let mut command = view();
     command.arg(&file);
     let mut view = View::start(&mut command);
-    assert!(view.messages_until("show_realtime_rate").contains("before"));
+    assert!(
+        view.messages_until(&["show_realtime_rate"])
+            .contains("before")
+    );
     // A file that is wrong for a while changes nothing.
     std::fs::write(&file, "<robot").unwrap();
     view.error_until("m.urdf");
-    assert!(view.messages_until("show_realtime_rate").contains("before"));
+    assert!(
+        view.messages_until(&["show_realtime_rate"])
+            .contains("before")
+    );
     std::fs::write(&file, robot("afterwards")).unwrap();
     view.error_until("read the models again");
-    let seen = view.messages_until("show_realtime_rate");
+    let seen = view.messages_until(&["show_realtime_rate"]);
     assert!(
         seen.contains("afterwards") && !seen.contains("/before"),
         "{seen}"
