@@ -49,7 +49,8 @@ fn images() -> Option<Images> {
         let color = Rgba::new(c[0], c[1], c[2], c[3]).unwrap();
         let label = RenderLabel::new(object["label"].as_i64().unwrap() as i16).unwrap();
         let looks = PerceptionProperties::with_color_and_label(color, label);
-        let instance = GeometryInstance::new(pose(&object["pose"]), shape, &format!("g{i}"));
+        let instance =
+            GeometryInstance::new(pose(&object["pose"]), shape, &format!("g{i}")).unwrap();
         graph
             .register_anchored_geometry(source, instance.with_perception(looks))
             .unwrap();

@@ -159,6 +159,7 @@ fn encode_publish_draw(c: &mut Criterion) {
         let frame = scene.register_frame(source, frame).unwrap();
         let (pose, shape) = (Isometry3::identity(), Sphere::new(0.1).unwrap());
         let sphere = GeometryInstance::new(pose, shape, &format!("sphere_{i}"))
+            .unwrap()
             .with_illustration(IllustrationProperties::new());
         scene.register_geometry(source, frame, sphere).unwrap();
         frames.push(frame);

@@ -79,6 +79,7 @@ fn point(c: &mut Criterion) {
             let mut graph = SceneGraph::new();
             let id = graph.register_source("s").unwrap();
             let mesh = GeometryInstance::new(Isometry3::identity(), shape, "m")
+                .unwrap()
                 .with_proximity(properties.clone());
             graph.register_anchored_geometry(id, mesh).unwrap();
             let mut b = DiagramBuilder::new();

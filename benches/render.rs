@@ -113,8 +113,9 @@ impl Stage {
         add_renderer(&mut graph, threads);
         let source = graph.register_source("s").unwrap();
         for (i, (shape, pose, properties)) in self.objects().into_iter().enumerate() {
-            let instance =
-                GeometryInstance::new(pose, shape, &format!("g{i}")).with_perception(properties);
+            let instance = GeometryInstance::new(pose, shape, &format!("g{i}"))
+                .unwrap()
+                .with_perception(properties);
             graph.register_anchored_geometry(source, instance).unwrap();
         }
         graph
@@ -269,7 +270,7 @@ fn sensor_and_writer(c: &mut Criterion) {
             for (i, (shape, x_wg, properties)) in objects.enumerate() {
                 let frame = GeometryFrame::new(format!("f{i}"));
                 let frame = graph.register_frame(source, frame).unwrap();
-                let instance = GeometryInstance::new(Isometry3::identity(), shape, "v");
+                let instance = GeometryInstance::new(Isometry3::identity(), shape, "v").unwrap();
                 let instance = instance.with_perception(properties);
                 graph.register_geometry(source, frame, instance).unwrap();
                 frames.push((frame, x_wg));

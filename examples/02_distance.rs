@@ -14,23 +14,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let source = scene.register_source("toys")?;
     let frame = scene.register_frame(source, GeometryFrame::new("capsule"))?;
     let solid = |shape: Shape, x, name: &str| {
-        GeometryInstance::new(x, shape, name).with_proximity(ProximityProperties::new())
+        let instance = GeometryInstance::new(x, shape, name);
+        instance.map(|instance| instance.with_proximity(ProximityProperties::new()))
     };
-    let capsule = solid(
-        Capsule::new(0.05, 0.3)?.into(),
-        Isometry3::identity(),
-        "capsule",
-    );
+    let (capsule, block) = (Capsule::new(0.05, 0.3)?, BoxShape::new(0.4, 0.4, 0.2)?);
+    let capsule = solid(capsule.into(), Isometry3::identity(), "capsule")?;
     scene.register_geometry(source, frame, capsule)?;
     let on_floor = Isometry3::translation(0.0, 0.0, 0.1);
-    scene.register_anchored_geometry(
-        source,
-        solid(BoxShape::new(0.4, 0.4, 0.2)?.into(), on_floor, "box"),
-    )?;
-    scene.register_anchored_geometry(
-        source,
-        solid(HalfSpace.into(), Isometry3::identity(), "floor"),
-    )?;
+    let block = solid(block.into(), on_floor, "box")?;
+    scene.register_anchored_geometry(source, block)?;
+    let floor = solid(HalfSpace.into(), Isometry3::identity(), "floor")?;
+    scene.register_anchored_geometry(source, floor)?;
 
     let mut b = DiagramBuilder::new();
     let scene = b.add("scene_graph", scene);

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scene = b.add("scene_graph", scene);
     let orbit = b.add_f64("orbit", Orbit { frame });
     b.connect(*orbit.ports(), scene.source_pose_port(source)?);
-    let camera = apply_camera_config(&config, &mut b, &scene, None, None)?.ok_or("switched off")?;
+    let camera = apply_camera_config(&config, &mut b, Default::default())?.ok_or("switched off")?;
 
     // A writer has one port per kind of image; it asks for images when it is time to write them.
     let folder = Path::new("target/09_camera");

@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut cameras, mut ports) = (vec![], vec![]);
     for config in &configs {
         let camera =
-            apply_camera_config(config, &mut b, &scene, None, None)?.ok_or("switched off")?;
+            apply_camera_config(config, &mut b, Default::default())?.ok_or("switched off")?;
         let (period, start) = (camera.period, camera.offset);
         ports.push(writer.declare_image_input_port::<Rgba8U>(&config.name, file, period, start)?);
         cameras.push(camera);

@@ -21,6 +21,7 @@ use tarragon::sensors::{
 };
 
 /// Red, green and blue are x, y and z of the normals in the camera frame.
+#[derive(Clone)]
 struct NormalMap {
     shapes: BTreeMap<GeometryId, Shape>,
     /// Draws depth and labels.
@@ -128,7 +129,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("cube", BoxShape::new(0.6, 0.6, 0.6)?.into(), 0.2),
         ("pill", Shape::from(Capsule::new(0.2, 0.7)?), 0.9),
     ] {
-        let instance = GeometryInstance::new(Isometry3::translation(x, 0.0, 0.5), shape, name)
+        let instance = GeometryInstance::new(Isometry3::translation(x, 0.0, 0.5), shape, name)?
             .with_perception(PerceptionProperties::new());
         scene.register_anchored_geometry(source, instance)?;
     }

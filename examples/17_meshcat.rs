@@ -39,10 +39,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let sliders = JointSliders::new(meshcat.clone(), &plant, params)?;
     let mut b = DiagramBuilder::new();
-    let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
+    let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
     let sliders = b.add("sliders", sliders);
     b.connect(sliders.positions, plant.position.ok_or("no position port")?);
-    add_default_visualization(&mut b, &scene, Some(meshcat.clone()))?;
+    add_default_visualization(&mut b, Some(meshcat.clone()))?;
 
     let diagram = b.build()?;
     let mut sim = Simulator::new(&diagram, diagram.default_context())?;

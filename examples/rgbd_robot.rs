@@ -195,7 +195,7 @@ fn any_robot(model: &Path, packages: &[String]) -> AnyResult<World> {
         math::pose(nalgebra::UnitQuaternion::identity(), below),
         BoxShape::new(side, side, 0.1 * size)?,
         "floor",
-    );
+    )?;
     let mut look = PerceptionProperties::new();
     look.set("phong", "diffuse", Rgba::new(0.6, 0.62, 0.65, 1.0)?);
     let floor = floor

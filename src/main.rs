@@ -4,8 +4,10 @@ mod inspect;
 mod model;
 mod query;
 mod render;
+mod stop;
 mod sweep;
 mod view;
+mod warnings;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -35,10 +37,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    warnings::print();
     let result = match Cli::parse().command {
         Command::Inspect(args) => inspect::run(&args),
         Command::Query(args) => query::run(&args),
-        Command::Render(args) => render::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Render(args) => render::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::View(args) => view::run(&args),
     };

@@ -1,9 +1,9 @@
 //! Loading the model that a command is given.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use tarragon::multibody::{MultibodyPlant, PackageMap, Parser};
+use tarragon::multibody::{Diagnostic, MultibodyPlant, PackageMap, Parser, Severity};
 use tarragon::prelude::*;
 
 /// Which model, and where its parts are.
@@ -27,7 +27,7 @@ pub(crate) struct Options {
     /// Where packages are: a JSON object of names and directories, which are relative to the file.
     #[arg(long, value_name = "FILE")]
     packages: Option<PathBuf>,
-    /// Warnings are errors.
+    /// Warnings are errors, also those of what is missing from a picture.
     #[arg(long)]
     strict: bool,
 }
@@ -58,7 +58,14 @@ impl Options {
         for package in &self.package {
             match package.split_once('=') {
                 Some((name, folder)) => packages.add(name, folder)?,
-                None => packages.populate_from_folder(package)?,
+                None if Path::new(package).is_dir() => packages.populate_from_folder(package)?,
+                None => {
+                    return Err(format!(
+                        "--package {package}: there is no such directory; give one to search for \
+                         package.xml files, or NAME=DIR"
+                    )
+                    .into());
+                }
             }
         }
         if self.strict {
@@ -67,7 +74,18 @@ impl Options {
         Ok(())
     }
 
-    /// Adds models and finalizes the plant; warnings go to standard error.
+    /// Prints warnings, each once; with `--strict` they are an error.
+    pub(crate) fn report(&self, warnings: &[String]) -> Result<(), Box<dyn Error>> {
+        let warnings: BTreeSet<&String> = warnings.iter().collect();
+        let severity = if self.strict { "error" } else { "warning" };
+        warnings.iter().for_each(|w| eprintln!("{severity}: {w}"));
+        if self.strict && !warnings.is_empty() {
+            return Err(format!("{}, with --strict", count(warnings.len(), "warning")).into());
+        }
+        Ok(())
+    }
+
+    /// Adds models and finalizes the plant; warnings and errors go to standard error, all of them.
     pub(crate) fn load(
         &self,
         models: &[PathBuf],
@@ -76,11 +94,20 @@ impl Options {
     ) -> Result<(), Box<dyn Error>> {
         let mut parser = Parser::with_scene_graph(plant, scene_graph);
         self.configure(&mut parser)?;
-        for model in models {
-            parser.add_models(model)?;
-        }
+        let added = models.iter().try_for_each(|model| {
+            let added = parser.add_models(model).map(|_| ());
+            added.map_err(|error| (model.display().to_string(), error))
+        });
         for diagnostic in parser.diagnostics() {
             eprintln!("{diagnostic}");
+        }
+        if let Err((model, error)) = added {
+            let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
+            // Without diagnostics the error tells everything, such as a file that is not there.
+            return Err(match parser.diagnostics().iter().filter(is_error).count() {
+                0 => error.into(),
+                n => format!("{model}: {}, nothing was loaded", count(n, "error")).into(),
+            });
         }
         let files: Vec<String> = models.iter().map(|m| m.display().to_string()).collect();
         let files = files.join(", ");
@@ -89,6 +116,11 @@ impl Options {
             .map_err(|e| format!("{files}: error: {e}"))?;
         Ok(())
     }
+}
+
+/// "1 error", "2 errors".
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 fn add_packages(packages: &mut PackageMap, file: &Path) -> Result<(), Box<dyn Error>> {

@@ -1,6 +1,7 @@
 //! `tarragon sweep`: the joints of a model move through their ranges, in real time.
 
 use crate::model;
+use crate::stop::INTERRUPTED;
 use nalgebra::Isometry3;
 use std::error::Error;
 use std::f64::consts::{FRAC_PI_2, TAU};
@@ -14,28 +15,22 @@ use tarragon::multibody::{
 use tarragon::prelude::*;
 use tempfile::NamedTempFile;
 
-/// What a shell reports of a program that Ctrl-C has ended.
-pub(crate) const INTERRUPTED: u8 = 130;
-
-/// Half of the range of a joint without limits (rad or m).
-const HALF_RANGE: [f64; 2] = [FRAC_PI_2, 0.5];
-
 /// Arguments of `tarragon sweep`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     model: model::Args,
     /// Simulated time (s).
-    #[arg(long, default_value_t = 4.0, value_parser = positive)]
+    #[arg(long, default_value_t = 4.0, value_parser = positive, allow_negative_numbers = true)]
     duration: f64,
     /// Time of one movement through all the range and back (s).
-    #[arg(long, default_value_t = 4.0, value_parser = positive)]
+    #[arg(long, default_value_t = 4.0, value_parser = positive, allow_negative_numbers = true)]
     period: f64,
     /// Seconds simulated per second; 0 for as fast as possible.
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     realtime_rate: f64,
     /// Records per simulated second.
-    #[arg(long, default_value_t = 100.0, value_parser = positive)]
+    #[arg(long, default_value_t = 100.0, value_parser = positive, allow_negative_numbers = true)]
     rate: f64,
     /// File for the positions of the joints, and of the origins of the bodies in the world (m), as CSV.
     #[arg(long)]
@@ -45,7 +40,7 @@ pub(crate) struct Args {
 pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(x) if x > 0.0 && f64::is_finite(x) => Ok(x),
-        _ => Err("a positive number is expected".into()),
+        _ => Err("must be a positive finite number".into()),
     }
 }
 
@@ -78,8 +73,19 @@ impl LeafSystem<f64> for Recorded {
     }
 }
 
+/// The most records that a sweep keeps: some gigabytes of a small arm.
+const MOST_RECORDS: f64 = 1e7;
+
 /// Simulates until the end or Ctrl-C, then writes what was recorded.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
+    let records = args.duration * args.rate;
+    if records > MOST_RECORDS {
+        return Err(format!(
+            "--duration times --rate must be at most {MOST_RECORDS:e} records, got {records:.3e}; \
+             record a shorter time or less often"
+        )
+        .into());
+    }
     let mut plant = MultibodyPlant::new(0.001)?;
     let mut scene_graph = SceneGraph::new();
     args.model.load(&mut plant, &mut scene_graph)?;
@@ -171,12 +177,16 @@ pub(crate) fn swing(
     let (mut middle, mut half) = (plant.default_positions(), vec![0.0; lower.len()]);
     for (index, joint) in plant.joints().filter(|(_, j)| j.num_positions() == 1) {
         let i = plant.position_start(index)?;
-        let is_prismatic = matches!(joint.kind(), JointKind::Prismatic { .. });
         half[i] = (upper[i] - lower[i]) / 2.0;
         if half[i].is_finite() {
             middle[i] = lower[i] + half[i];
         } else {
-            half[i] = HALF_RANGE[usize::from(is_prismatic)];
+            half[i] = match joint.kind() {
+                JointKind::Prismatic { .. } => 0.5,
+                // Once around a closed path.
+                JointKind::Curvilinear { path } => path.length() / 2.0,
+                _ => FRAC_PI_2,
+            };
         }
     }
     Ok(move |t: f64, q: &mut [f64]| {
@@ -192,4 +202,49 @@ fn movement(plant: &MultibodyPlant, period: f64) -> Result<VectorSystem, Box<dyn
         swing(t, q);
         Ok(())
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tarragon_multibody::Parser;
+
+    #[test]
+    fn joints_without_limits_swing_through_what_their_kind_is_measured_in() {
+        let joint = |name: &str, kind: &str, rest: &str| {
+            format!(
+                "<link name='{name}'/><drake:joint name='{name}' type='{kind}'><parent link='base'/>\
+                 <child link='{name}'/>{rest}</drake:joint>"
+            )
+        };
+        let loop_of = |radius: f64| {
+            format!(
+                "<drake:is_periodic value='true'/><drake:curves>\
+                 <drake:circular_arc radius='{radius}' angle='6.283185307179586'/></drake:curves>"
+            )
+        };
+        let screw = "<drake:screw_thread_pitch value='1'/>";
+        let text = format!(
+            "<robot name='r' xmlns:drake='d'><link name='base'/>{}{}</robot>",
+            joint("s", "screw", screw),
+            joint("c", "curvilinear", &loop_of(0.25)),
+        );
+        let mut plant = MultibodyPlant::new(0.0).unwrap();
+        let mut parser = Parser::new(&mut plant);
+        parser.add_models_from_string(&text, "urdf").unwrap();
+        plant.finalize().unwrap();
+        let swing = swing(&plant, 4.0).unwrap();
+        let mut q = plant.default_positions();
+        swing(1.0, &mut q);
+        let at = |name: &str| {
+            q[plant
+                .position_start(plant.joint_by_name(name).unwrap())
+                .unwrap()]
+        };
+        assert!((at("s") - FRAC_PI_2).abs() < 1e-12, "{q:?}");
+        assert!(
+            (at("c") - 0.25 * std::f64::consts::PI).abs() < 1e-12,
+            "{q:?}"
+        );
+    }
 }

@@ -163,3 +163,61 @@ fn the_command_renders_and_explains() {
     );
     assert!(!nothing.exists(), "nothing is written for a broken model");
 }
+
+/// `?` takes the errors of every crate through systems and Monte Carlo samples, which add the
+/// place.
+#[test]
+fn errors_of_every_crate_become_those_of_the_framework() {
+    use tarragon::framework::analysis::{MonteCarloConfig, monte_carlo};
+    use tarragon::framework::{Error, Result, primitives::VectorSystem};
+    fn geometry() -> Result<()> {
+        tarragon::geometry::Sphere::new(-1.0)?;
+        Ok(())
+    }
+    fn multibody() -> Result<()> {
+        MultibodyPlant::new(-1.0)?;
+        Ok(())
+    }
+    fn lcm() -> Result<()> {
+        tarragon::lcm::Lcm::with_url("nonsense")?;
+        Ok(())
+    }
+    fn sensors() -> Result<()> {
+        tarragon::sensors::ImageFileFormat::of_path(Path::new("a.gif"))?;
+        Ok(())
+    }
+    fn visualization() -> Result<()> {
+        tarragon::visualization::MeshcatAnimation::new(-1.0)?;
+        Ok(())
+    }
+    type Fails = fn() -> Result<()>;
+    let all: [(Fails, &str); 5] = [
+        (geometry, "Sphere"),
+        (multibody, "-1"),
+        (lcm, "LCM URL 'nonsense'"),
+        (sensors, "a.gif"),
+        (visualization, "MeshcatAnimation"),
+    ];
+    for (fails, words) in all {
+        let system = VectorSystem::new(0, 1, move |_, _, _, _| fails());
+        let mut b = DiagramBuilder::new();
+        let system = b.add_f64("system", system);
+        let ctx = b.build().unwrap().default_context();
+        let message = ctx.eval(system.y).unwrap_err().to_string();
+        let place = "computing 'system.y0': ";
+        assert!(
+            message.starts_with(place) && message.contains(words),
+            "{message}"
+        );
+        let sample = |_: &mut _| fails();
+        let error: Error = monte_carlo(sample, 1, 1, &MonteCarloConfig::default()).unwrap_err();
+        let message = error.to_string();
+        assert!(
+            message.contains("sample 0") && message.contains(words),
+            "{message}"
+        );
+    }
+    // An error of the framework goes back as it was, once.
+    let loops = tarragon::visualization::Error::from(Error::custom("once"));
+    assert_eq!(Error::from(loops).to_string(), "once");
+}

@@ -105,7 +105,7 @@ fn primitives() {
     );
     primitive!("gain.rs", Gain::new(1.0, 1));
     primitive!("integrator.rs", Integrator::new(1));
-    primitive!("sine.rs", Sine::new(1.0, 1.0, 0.0, 1));
+    primitive!("sine.rs", Sine::new(1.0, 1.0, 0.0, 1).with_input());
     primitive!("trajectory_source.rs", TrajectorySource::new(line, 1));
     primitive!("vector_log_sink.rs", VectorLogSink::per_step(1));
     primitive!("zero_order_hold.rs", ZeroOrderHold::new(0.1, 0.0, 1));

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tarragon::geometry::render::RenderLabel;
 use tarragon::sensors::{Depth32F, ImageIo, Label16I, Rgba8U, color_map::label_color};
@@ -170,4 +170,112 @@ fn arguments_are_explained() {
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
     fails(&render(&file, &[]), &["file", "directory"]);
+}
+
+/// Runs `tarragon render` on a model.
+fn render_model(model: &Path, out: &Path, more: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tarragon"));
+    command.arg("render").arg(model).arg("--out").arg(out);
+    command.args(["--width", "64", "--height", "48"]);
+    command.args(more).output().unwrap()
+}
+
+/// A robot with one link that shows `visual`.
+fn robot(folder: &Path, visual: &str) -> PathBuf {
+    let model = folder.join("robot.urdf");
+    let link = format!("<link name='a'>{visual}</link>");
+    std::fs::write(&model, format!("<robot name='r'>\n{link}\n</robot>")).unwrap();
+    model
+}
+
+fn mesh(file: &str) -> String {
+    format!("<visual><geometry><mesh filename='{file}'/></geometry></visual>")
+}
+
+/// A triangle as glTF whose texture is in a file that is not there.
+fn write_gltf_without_its_texture(folder: &Path) {
+    let numbers = [
+        0.0_f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0,
+    ];
+    let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+    std::fs::write(folder.join("a.bin"), &bytes).unwrap();
+    let json = serde_json::json!({
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+        "buffers": [{"uri": "a.bin", "byteLength": 60}],
+        "bufferViews": [
+            {"buffer": 0, "byteLength": 36}, {"buffer": 0, "byteOffset": 36, "byteLength": 24}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+             "min": [0, 0, 0], "max": [1, 1, 0]},
+            {"bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC2"}],
+        "images": [{"uri": "missing.png"}], "textures": [{"source": 0}],
+        "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
+        "meshes": [{"primitives": [
+            {"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "material": 0}]}],
+    });
+    std::fs::write(folder.join("a.gltf"), json.to_string()).unwrap();
+}
+
+#[test]
+fn what_is_missing_from_a_picture_is_told_with_its_place_and_refused_if_strict() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    write_gltf_without_its_texture(folder.path());
+    let obj = "mtllib none.mtl\nusemtl red\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    std::fs::write(folder.path().join("a.obj"), obj).unwrap();
+    for (file, missing) in [("a.gltf", "missing.png"), ("a.obj", "none.mtl")] {
+        let model = robot(folder.path(), &mesh(file));
+        let output = render_model(&model, &out, &["--images", "color"]);
+        let said = text(&output.stderr);
+        succeeds(&output);
+        let told: Vec<&str> = said.lines().filter(|l| l.contains(missing)).collect();
+        assert_eq!(told.len(), 1, "{said}");
+        assert!(told[0].contains("robot.urdf:2:16: warning: "), "{said}");
+        let strict = render_model(&model, &out, &["--images", "color", "--strict"]);
+        fails(&strict, &["robot.urdf:2:16: error: ", missing]);
+    }
+}
+
+#[test]
+fn every_error_of_a_model_is_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let both = format!("{}{}", mesh("first.obj"), mesh("second.obj"));
+    let output = render_model(&robot(folder.path(), &both), folder.path(), &[]);
+    fails(
+        &output,
+        &["first.obj", "second.obj", "2 errors, nothing was loaded"],
+    );
+    assert!(!text(&output.stderr).contains("Parser::diagnostics"));
+}
+
+#[test]
+fn a_model_too_far_away_and_an_empty_mesh_are_explained_in_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let far = "<visual><origin xyz='1e300 0 0'/><geometry><sphere radius='1'/></geometry></visual>";
+    let output = render_model(&robot(folder.path(), far), &out, &[]);
+    fails(
+        &output,
+        &[
+            "must lie within 1e15 m of the origin",
+            "reaches to 1.000e300 m",
+        ],
+    );
+    assert!(text(&output.stderr).len() < 500);
+    std::fs::write(folder.path().join("empty.obj"), "").unwrap();
+    let output = render_model(&robot(folder.path(), &mesh("empty.obj")), &out, &[]);
+    fails(&output, &["empty.obj: the mesh file is empty (0 bytes)"]);
+}
+
+#[test]
+fn pictures_are_chosen_as_the_help_prints_them() {
+    let folder = tempfile::tempdir().unwrap();
+    for images in [
+        &["--images", "color", "label-color"][..],
+        &["--images", "color,label-color"],
+    ] {
+        let sizes = ["--width", "64", "--height", "48"];
+        let written = succeeds(&render(folder.path(), &[images, &sizes].concat()));
+        assert_eq!(written.len(), 2, "{images:?}");
+    }
 }

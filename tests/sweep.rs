@@ -68,13 +68,20 @@ fn bad_arguments_are_explained() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("arm.csv");
     for (options, expected) in [
-        (["--duration", "-1"], "a positive number is expected"),
+        (["--duration", "-1"], "must be a positive finite number"),
         (["--realtime-rate", "-2"], "target realtime rate is -2"),
-        (["--rate", "NaN"], "a positive number is expected"),
+        (["--rate", "NaN"], "must be a positive finite number"),
+        (["--rate", "-1"], "must be a positive finite number"),
+        (
+            ["--rate", "1e300"],
+            "must be at most 1e7 records, got 4.000e300",
+        ),
+        (
+            ["--package", "/nonexist"],
+            "--package /nonexist: there is no such directory",
+        ),
     ] {
-        let output = sweep(&log, &[&format!("{}={}", options[0], options[1])])
-            .output()
-            .unwrap();
+        let output = sweep(&log, &options).output().unwrap();
         assert!(!output.status.success());
         assert!(message(&output).contains(expected), "{}", message(&output));
         let left = std::fs::read_dir(&folder).unwrap().count();
@@ -118,4 +125,25 @@ fn ctrl_c_ends_a_sweep_and_keeps_what_was_recorded() {
     );
     // 1000 s have many thousand.
     assert!((1..1000).contains(&rows.len()), "{records}");
+}
+
+/// Signals that ask a program to end leave the log, and nothing beside it.
+#[cfg(unix)]
+#[test]
+fn a_sweep_that_is_asked_to_end_writes_what_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("arm.csv");
+    let mut child = sweep(&log, &["--duration", "1000"]).spawn().unwrap();
+    let files = || std::fs::read_dir(&folder).unwrap().count();
+    // Its temporary file appears once it listens to signals.
+    let begin = std::time::Instant::now();
+    while files() == 0 {
+        assert!(begin.elapsed() < Duration::from_secs(60), "it never begins");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let id = child.id().to_string();
+    let killed = Command::new("kill").args(["-TERM", &id]).status();
+    assert!(killed.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(log.exists() && files() == 1, "{} files", files());
 }

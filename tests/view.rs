@@ -236,3 +236,40 @@ fn errors_come_before_the_server() {
         "{error}"
     );
 }
+
+#[test]
+fn what_is_missing_from_the_page_is_told_and_refused_if_strict() {
+    let folder = tempfile::tempdir().unwrap();
+    let obj = "mtllib none.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    std::fs::write(folder.path().join("a.obj"), obj).unwrap();
+    let model = folder.path().join("robot.urdf");
+    let visual = "<visual><geometry><mesh filename='a.obj'/></geometry></visual>";
+    let robot = format!("<robot name='r'><link name='a'>{visual}</link></robot>");
+    std::fs::write(&model, robot).unwrap();
+    let page = folder.path().join("page.html");
+    let run = |more: &[&str]| {
+        let mut command = view();
+        command.arg(&model).arg("--static").arg(&page).args(more);
+        command.output().unwrap()
+    };
+    let output = run(&[]);
+    if !has_viewer(&output) {
+        return;
+    }
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let told: Vec<&str> = said.lines().filter(|l| l.contains("none.mtl")).collect();
+    assert!(
+        told.len() == 1 && told[0].starts_with("warning: "),
+        "{said}"
+    );
+    std::fs::remove_file(&page).unwrap();
+    let strict = run(&["--strict"]);
+    let said = text(&strict.stderr);
+    assert_eq!(strict.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("error: ") && said.contains("none.mtl"),
+        "{said}"
+    );
+    assert!(!page.exists());
+}

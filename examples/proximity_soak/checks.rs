@@ -61,15 +61,15 @@ pub(crate) fn check(scene: &Scene) -> Result<(usize, Vec<Finding>), Finding> {
     for (i, item) in scene.items.iter().enumerate() {
         let name = format!("g{i}");
         let instance = |x: Isometry3<f64>| {
-            GeometryInstance::new(x, item.solid.shape.clone(), &name)
-                .with_proximity(ProximityProperties::new())
+            let instance = GeometryInstance::new(x, item.solid.shape.clone(), &name);
+            instance.map(|instance| instance.with_proximity(ProximityProperties::new()))
         };
         if item.anchored {
-            ids.push(graph.register_anchored_geometry(source, instance(item.x_wg()))?);
+            ids.push(graph.register_anchored_geometry(source, instance(item.x_wg())?)?);
         } else {
             let frame = graph.register_frame(source, GeometryFrame::new(&name))?;
             frames.push((frame, i));
-            ids.push(graph.register_geometry(source, frame, instance(Isometry3::identity()))?);
+            ids.push(graph.register_geometry(source, frame, instance(Isometry3::identity())?)?);
         }
     }
     let mut b = DiagramBuilder::new();

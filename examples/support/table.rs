@@ -19,7 +19,7 @@ pub(crate) fn add_table(
     };
     let mut add = |label, name: &str, shape: Shape, at: [f64; 3], color| {
         let at = Isometry3::translation(at[0], at[1], at[2]);
-        let thing = GeometryInstance::new(at, shape, name).with_perception(look(label, color)?);
+        let thing = GeometryInstance::new(at, shape, name)?.with_perception(look(label, color)?);
         scene.register_anchored_geometry(source, thing)?;
         Ok::<_, Box<dyn std::error::Error>>(())
     };
@@ -54,7 +54,7 @@ pub(crate) fn add_table(
         [0.1, 0.3, 0.8],
     )?;
     let frame = scene.register_frame(source, GeometryFrame::new("ball"))?;
-    let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.05)?, "ball");
+    let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.05)?, "ball")?;
     let ball = ball.with_perception(look(5, [0.2, 0.7, 0.2])?);
     scene.register_geometry(source, frame, ball)?;
     Ok((source, frame))

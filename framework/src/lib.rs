@@ -41,13 +41,16 @@ pub mod math;
 pub mod primitives;
 pub mod random;
 pub mod scalar;
+mod scratch;
 pub mod simulation;
 pub mod systems;
 pub mod trajectories;
+pub mod warnings;
 
 pub use autodiff::AutoDiff;
 pub use error::{Error, Result};
 pub use scalar::Scalar;
+pub use scratch::Scratch;
 pub use simulation::config::SimulatorConfig;
 pub use simulation::integrator;
 pub use simulation::pace::InterruptHandle;

@@ -411,3 +411,50 @@ fn a_sum_of_shared_inputs_adds_up() {
     ctx.fix(sum.u[2], vec![7.0]).unwrap();
     assert_eq!(values(&ctx, [sum.sum]), [21.0]);
 }
+
+#[test]
+fn systems_are_found_by_name_while_building() {
+    let mut b = DiagramBuilder::new();
+    let gain = b.add("gain", Gain::new(2.0, 1));
+    assert!(b.has_system_named("gain") && !b.has_system_named("adder"));
+    let found = b.system_named::<Gain>("gain").unwrap();
+    let value = b.add("value", ConstantVectorSource::new([3.0]));
+    b.connect(value.y, found.u);
+    let inner: Block<Gain> = b
+        .subdiagram("inner", |b| {
+            b.add("gain", Gain::new(5.0, 1));
+            b.system_named("gain")
+        })
+        .unwrap();
+    b.connect(gain.y, inner.u);
+    assert!(b.has_system_named("inner") && b.has_system_named("inner::gain"));
+    let message = |e: Option<Error>| e.unwrap().to_string();
+    let error = message(b.system_named::<Gain>("adder").err());
+    assert!(error.contains("no system 'adder'") && error.contains("gain, inner::gain, value"));
+    let error = message(b.system_named::<Adder>("gain").err());
+    assert!(
+        error.contains("'gain'") && error.contains("Adder") && error.contains("Gain"),
+        "{error}"
+    );
+    let ctx = b.build().unwrap().default_context();
+    assert_eq!(ctx.eval(inner.y).unwrap(), &[30.0]);
+}
+
+#[test]
+fn a_name_that_is_taken_gets_a_number() {
+    let mut b = DiagramBuilder::new();
+    for expected in ["gain", "gain (2)", "gain (3)"] {
+        let name = b.unused_name("gain");
+        assert_eq!(name, expected);
+        b.add(&name, Gain::new(1.0, 1));
+    }
+    b.subdiagram("inner", |b| {
+        assert_eq!(b.unused_name("gain"), "gain");
+        b.add("gain", Gain::new(1.0, 1));
+        assert_eq!(b.unused_name("gain"), "gain (2)");
+        Ok::<(), Error>(())
+    })
+    .unwrap();
+    assert_eq!(b.unused_name("inner"), "inner (2)");
+    assert_eq!(b.build().unwrap().systems().count(), 4);
+}

@@ -6,7 +6,7 @@
 )]
 
 use tarragon_framework::primitives::Gain;
-use tarragon_framework::{Error, prelude::*};
+use tarragon_framework::{AutoDiff, Error, prelude::*};
 
 /// `y = k u`, with `k` alone to tell which one it is.
 fn gain(b: &mut DiagramBuilder, name: &str, k: f64) -> Block<Gain> {
@@ -459,4 +459,44 @@ fn paths_of_systems_and_sub_diagrams_are_unique() {
             "{error}"
         );
     }
+}
+
+/// A signal may be NaN or infinite: it is up to the system that reads it.
+#[test]
+fn fixed_values_may_be_nan() {
+    let mut b = DiagramBuilder::new();
+    let gain = gain(&mut b, "gain", 2.0);
+    let mut ctx = b.build().unwrap().default_context();
+    ctx.fix(gain.u, vec![f64::NAN]).unwrap();
+    assert!(ctx.eval(gain.y).unwrap()[0].is_nan());
+    ctx.fix(gain.u, vec![f64::INFINITY]).unwrap();
+    assert_eq!(ctx.eval(gain.y).unwrap(), &[f64::INFINITY]);
+}
+
+#[test]
+fn inputs_are_read_from_outside_connected_or_fixed() {
+    let mut b = DiagramBuilder::new();
+    let (first, second) = (gain(&mut b, "first", 2.0), gain(&mut b, "second", 3.0));
+    b.connect(first.y, second.u);
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    assert_eq!(ctx.eval_optional_input(first.u).unwrap(), None);
+    // Nobody feeds the system upstream, which is an error of its computation.
+    assert!(ctx.eval_optional_input(second.u).is_err());
+    ctx.fix(first.u, vec![5.0]).unwrap();
+    assert_eq!(ctx.eval_optional_input(first.u).unwrap(), Some(&vec![5.0]));
+    assert_eq!(
+        ctx.eval_optional_input(second.u).unwrap(),
+        Some(&vec![10.0])
+    );
+    // Handles of another diagram, and over another scalar.
+    let mut b = DiagramBuilder::new();
+    let foreign = gain(&mut b, "foreign", 1.0);
+    assert!(ctx.eval_optional_input(foreign.u).is_err());
+    let dual = diagram.to_scalar::<AutoDiff>().unwrap();
+    let ports = dual.ports(&first).unwrap();
+    let mut dual_ctx = dual.default_context();
+    dual_ctx.fix(ports.u, vec![AutoDiff::from(1.0)]).unwrap();
+    assert!(dual_ctx.eval_optional_input(first.u).is_err());
+    assert!(dual_ctx.eval_optional_input(ports.u).unwrap().is_some());
 }

@@ -191,7 +191,9 @@ impl VectorFunctions for Oscillator {
 fn sources(seen: &mut BTreeSet<&'static str>) {
     let value = ConstantVectorSource::new([0.0, 0.0]);
     check!(seen, ConstantVectorSource, value, |p| vectors: vec![p.value], outputs: vec![p.y]);
-    let wave = Sine::new(1.2, 0.9, 0.3, 2);
+    let wave = Sine::per_element([1.2, -0.4], [0.9, 0.5], [0.3, 1.0]).unwrap();
+    check!(seen, Sine, wave.clone().with_input(), |p| inputs: vec![(p.u.unwrap(), 2)],
+        outputs: vec![p.y, p.ydot, p.yddot]);
     check!(seen, Sine, wave, |p| outputs: vec![p.y, p.ydot, p.yddot]);
     // The time is 1.18 s, between breaks.
     let breaks = [0.0, 0.8, 1.5, 2.0];

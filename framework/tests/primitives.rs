@@ -474,3 +474,32 @@ fn values_of_any_type_are_sampled_delayed_and_switched() {
     let bad = ValueDiscreteTimeDelay::new(f64::NAN, 1, 0_u8);
     assert!(message(bad).starts_with("ValueDiscreteTimeDelay: the period is NaN s"));
 }
+
+#[test]
+fn every_element_of_a_sine_has_its_own_amplitude_frequency_and_phase() {
+    let (a, w, p) = ([2.0, -0.5], [3.0, 0.25], [0.5, -1.0]);
+    let mut b = DiagramBuilder::new();
+    let wave = b.add("wave", Sine::per_element(a, w, p).unwrap());
+    let by_input = Sine::per_element(a, w, p).unwrap().with_input();
+    let by_input = b.add("by_input", by_input);
+    let mut ctx = b.build().unwrap().default_context();
+    ctx.set_time(0.7);
+    let u = [0.1, 0.2];
+    ctx.fix(by_input.u.unwrap(), u.to_vec()).unwrap();
+    for (ports, x) in [(&wave, [0.7, 0.7]), (&by_input, u)] {
+        for (k, port) in [ports.y, ports.ydot, ports.yddot].into_iter().enumerate() {
+            let found = ctx.eval(port).unwrap();
+            for i in 0..2 {
+                let angle = w[i] * x[i] + p[i];
+                let expected =
+                    a[i] * [angle.sin(), w[i] * angle.cos(), -w[i] * w[i] * angle.sin()][k];
+                // The derivatives are sines of a shifted angle: a few roundings of numbers up to
+                // 20.
+                assert!((found[i] - expected).abs() < 1e-14, "{k} {i}");
+            }
+        }
+    }
+    let error = message(Sine::per_element([1.0, 2.0], [1.0], [0.0; 2]));
+    assert!(error.starts_with("Sine: frequencies"), "{error}");
+    assert!(message(Sine::per_element([1.0], [1.0], [0.0; 2])).starts_with("Sine: phases"));
+}

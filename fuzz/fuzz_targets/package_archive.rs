@@ -47,7 +47,7 @@ fuzz_target!(|input: (u8, bool, &[u8])| {
     let place = place.path().canonicalize().expect("a path");
     let archive = place.join("archive");
     fs::write(&archive, bytes).expect("a file");
-    let mut map = PackageMap::new();
+    let mut map = PackageMap::make_empty();
     map.set_remote_settings(RemoteSettings {
         cache_directory: Some(place.join("cache")),
         allow_network: false,

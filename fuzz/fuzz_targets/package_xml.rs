@@ -11,8 +11,8 @@ fuzz_target!(|bytes: &[u8]| {
     let place = PLACE.get_or_init(|| tempfile::tempdir().expect("a folder"));
     let file = place.path().join("package.xml");
     fs::write(&file, bytes).expect("a file");
-    let mut map = PackageMap::new();
-    let mut crawled = PackageMap::new();
+    let mut map = PackageMap::make_empty();
+    let mut crawled = PackageMap::make_empty();
     let found = crawled.populate_from_folder(place.path());
     match map.add_package_xml(&file) {
         Ok(name) => {

@@ -92,3 +92,14 @@ impl<E: Into<ErrorKind>> From<E> for Error {
         Self(Box::new(kind.into()))
     }
 }
+
+/// Calc functions of systems return the framework's error; it adds the place.
+impl From<Error> for tarragon_framework::Error {
+    #[cold]
+    fn from(error: Error) -> Self {
+        match *error.0 {
+            ErrorKind::Framework(error) => error,
+            _ => Self::custom(error),
+        }
+    }
+}

@@ -31,6 +31,8 @@ pub struct Obb {
 const MAX_FACES: usize = 64;
 /// Edges that are tried for the other sides.
 const MAX_EDGES: usize = 256;
+/// Edges shorter than this, relative to the coordinates of the box, have no length but rounding.
+const THIN: f64 = 1e-13;
 
 impl Obb {
     /// A box with centre and axes `pose` and half edge lengths `half_width` (m).
@@ -66,15 +68,16 @@ impl Obb {
         let normals = faces.iter().take(MAX_FACES).map(|&f| hull.face_normal(f));
         let principal = (0..3).map(|k| axes.column(k).into_owned());
         let aligned = [Vector3::x(), Vector3::y(), Vector3::z()];
-        let mut best: Option<(f64, Self)> = None;
+        let mut best: Option<((usize, f64), Self)> = None;
         for normal in aligned.into_iter().chain(principal).chain(normals) {
             let candidate = Self::along(points, &best_axes(points, &normal));
-            // Flat boxes compare by area as well.
-            let h = candidate.half_width;
-            let (volume, area) = (h.product(), h.x * h.y + h.y * h.z + h.z * h.x);
-            let cost = volume + 1e-9 * area * h.max();
-            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-                best = Some((cost, candidate));
+            // A face or an edge that is shorter than rounding has no direction.
+            if !candidate.half_width.iter().all(|h| h.is_finite()) {
+                continue;
+            }
+            let content = candidate.content();
+            if best.as_ref().is_none_or(|(least, _)| content < *least) {
+                best = Some((content, candidate));
             }
         }
         best.map_or_else(|| Self::along(points, &axes), |(_, b)| b)
@@ -93,6 +96,14 @@ impl Obb {
             pose: math::pose(rotation, center),
             half_width: (high - low) / 2.0 + Vector3::repeat(slack),
         }
+    }
+
+    /// How many edges are longer than rounding, and the product of their half lengths: flat boxes
+    /// have an area, and volumes that are rounding only.
+    fn content(&self) -> (usize, f64) {
+        let thin = THIN * (self.center().amax() + self.half_width.amax());
+        let edges = self.half_width.iter().filter(|h| **h > thin);
+        edges.fold((0, 1.0), |(n, content), h| (n + 1, content * h))
     }
 
     /// Pose of the box: its centre (m) and its axes.

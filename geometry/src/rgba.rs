@@ -7,8 +7,10 @@ use nalgebra::Vector4;
 ///
 /// ```
 /// use tarragon_geometry::Rgba;
-/// let orange = Rgba::new(1.0, 0.5, 0.0, 1.0)?;
-/// assert_eq!((orange.g(), orange.rgba()[0]), (0.5, 1.0));
+/// let mut orange = Rgba::opaque(1.0, 0.5, 0.0)?;
+/// assert_eq!((orange.g(), orange.a()), (0.5, 1.0));
+/// orange.set(&[1.0, 0.5, 0.0, 0.3])?;
+/// assert_eq!(orange, Rgba::new(1.0, 0.5, 0.0, 0.3)?);
 /// assert!(Rgba::new(255.0, 128.0, 0.0, 255.0).is_err());
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
@@ -45,10 +47,39 @@ impl Rgba {
             Ok(Self { channels })
         } else {
             Err(Error::invalid(format!(
-                "Rgba: the channels are {:?}, values from 0 to 1 are expected",
+                "Rgba: the channels must be from 0 to 1, got {:?}",
                 [r, g, b, a]
             )))
         }
+    }
+    /// A colour with alpha 1 (Drake's default alpha).
+    ///
+    /// # Errors
+    /// If a channel is outside `[0, 1]`.
+    pub fn opaque(r: f64, g: f64, b: f64) -> Result<Self> {
+        Self::new(r, g, b, 1.0)
+    }
+    /// A colour from three channels, red first, or from four; alpha is 1 where it is left out.
+    ///
+    /// # Errors
+    /// If there are not three or four channels, or one is outside `[0, 1]`.
+    pub fn from_slice(channels: &[f64]) -> Result<Self> {
+        match *channels {
+            [r, g, b] => Self::opaque(r, g, b),
+            [r, g, b, a] => Self::new(r, g, b, a),
+            _ => Err(Error::invalid(format!(
+                "Rgba: a colour must have 3 or 4 channels, got {}",
+                channels.len()
+            ))),
+        }
+    }
+    /// Replaces all channels, as [`from_slice`](Self::from_slice) makes them (Drake's `set`).
+    ///
+    /// # Errors
+    /// As [`from_slice`](Self::from_slice); nothing is changed then.
+    pub fn set(&mut self, channels: &[f64]) -> Result<()> {
+        *self = Self::from_slice(channels)?;
+        Ok(())
     }
     /// Red.
     pub fn r(&self) -> f64 {
@@ -124,5 +155,36 @@ impl TryFrom<Vector4<f64>> for Rgba {
     /// If a component is outside `[0, 1]`.
     fn try_from(v: Vector4<f64>) -> Result<Self> {
         Self::new(v.x, v.y, v.z, v.w)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alpha_is_one_where_it_is_left_out() {
+        let mut color = Rgba::new(0.1, 0.2, 0.3, 0.4).unwrap();
+        color.set(&[0.5, 0.6, 0.7]).unwrap();
+        assert_eq!(color, Rgba::opaque(0.5, 0.6, 0.7).unwrap());
+        assert_eq!(color.a(), 1.0);
+        color.set(&[0.5, 0.6, 0.7, 0.8]).unwrap();
+        assert_eq!(color.rgba(), [0.5, 0.6, 0.7, 0.8]);
+    }
+
+    #[test]
+    fn a_wrong_colour_leaves_the_old_one() {
+        let before = Rgba::new(0.1, 0.2, 0.3, 0.4).unwrap();
+        for (channels, what) in [
+            (&[0.0; 2][..], "must have 3 or 4 channels, got 2"),
+            (&[0.0; 5], "must have 3 or 4 channels, got 5"),
+            (&[0.0, 1.5, 0.0], "from 0 to 1, got [0.0, 1.5, 0.0, 1.0]"),
+            (&[0.0, 0.0, f64::NAN, 1.0], "from 0 to 1"),
+        ] {
+            let mut color = before;
+            let error = color.set(channels).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+            assert_eq!(color, before);
+        }
     }
 }

@@ -37,10 +37,10 @@ fn moving_and_asking_allocates_nothing_but_the_answer() {
             let frame = graph.register_frame(source, frame).unwrap();
             let g = if i % 2 == 0 {
                 let x_fg = Isometry3::translation(0.0, 0.05, 0.0);
-                GeometryInstance::new(x_fg, Sphere::new(0.1).unwrap(), "g")
+                GeometryInstance::new(x_fg, Sphere::new(0.1).unwrap(), "g").unwrap()
             } else {
                 let block = BoxShape::new(0.2, 0.2, 0.2).unwrap();
-                GeometryInstance::new(Isometry3::identity(), block, "g")
+                GeometryInstance::new(Isometry3::identity(), block, "g").unwrap()
             };
             graph
                 .register_geometry(source, frame, g.with_proximity(role()))
@@ -48,7 +48,7 @@ fn moving_and_asking_allocates_nothing_but_the_answer() {
             frame
         })
         .collect();
-    let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor");
+    let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor").unwrap();
     graph
         .register_anchored_geometry(source, floor.with_proximity(role()))
         .unwrap();
@@ -142,7 +142,7 @@ fn drawing_allocates_nothing() {
         let place = Vector3::new((k % 8) as f64 - 4.0, (k / 8) as f64 - 4.0, 5.0);
         let turn = math::rotation_exp(&Vector3::new(0.1 * k as f64, 0.5, 0.0));
         let x_wg = math::pose(turn, place * 0.6);
-        let toy = GeometryInstance::new(x_wg, shapes[k % 6].clone(), &format!("toy {k}"));
+        let toy = GeometryInstance::new(x_wg, shapes[k % 6].clone(), &format!("toy {k}")).unwrap();
         let toy = toy.with_perception(PerceptionProperties::new());
         graph.register_anchored_geometry(source, toy).unwrap();
     }

@@ -20,6 +20,7 @@ struct Scene {
 
 fn ball(name: &str) -> GeometryInstance {
     GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1).unwrap(), name)
+        .unwrap()
         .with_proximity(ProximityProperties::new())
 }
 
@@ -162,7 +163,8 @@ fn unknown_members_are_errors_and_change_nothing() {
 #[test]
 fn sets_are_resolved_when_a_declaration_is_applied() {
     let mut s = scene(2);
-    let silent = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1).unwrap(), "silent");
+    let silent =
+        GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1).unwrap(), "silent").unwrap();
     let silent = s
         .graph
         .register_geometry(s.source, s.frames[1], silent)

@@ -1,44 +1,98 @@
 //! Shapes that come from meshes, and cones, in a scene.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use nalgebra::{Isometry3, Vector3};
-use std::sync::Arc;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{
-    Convex, GeometryInstance, GeometryState, InMemoryMesh, MemoryFile, Mesh, MeshcatCone,
-    PerceptionProperties, ProximityProperties, SceneGraph, Shape,
+    Convex, FramePoseVector, GeometryFrame, GeometryInstance, HalfSpace, InMemoryMesh, MemoryFile,
+    Mesh, MeshcatCone, PerceptionProperties, ProximityProperties, Ray, RayOptions, Role,
+    SceneGraph, Shape, Sphere,
 };
 
 const OBJ: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 
 fn instance(shape: impl Into<Shape>, name: &str) -> GeometryInstance {
     GeometryInstance::new(Isometry3::identity(), shape, name)
+        .unwrap()
         .with_proximity(ProximityProperties::new())
 }
 
-/// As in Drake, a cone is for visualizers only.
+/// As Drake documents it; its engine refuses the role when contexts are made.
 #[test]
-fn cones_have_no_proximity() {
+fn proximity_queries_pass_over_cones() {
     let mut scene = SceneGraph::new();
     let source = scene.register_source("toys").unwrap();
+    let shape = MeshcatCone::new(2.0, 1.0, 0.5).unwrap();
+    let perceived = instance(shape, "cone").with_perception(PerceptionProperties::new());
+    let cone = scene.register_anchored_geometry(source, perceived);
+    let cone = cone.unwrap();
+    let mut add = |shape: Shape, name: &str| {
+        let frame = scene.register_frame(source, GeometryFrame::new(name));
+        let frame = frame.unwrap();
+        let id = scene.register_geometry(source, frame, instance(shape, name));
+        (frame, id.unwrap())
+    };
+    let (on_frame, moving) = add(shape.into(), "moving cone");
+    let (of_ball, ball) = add(Sphere::new(0.5).unwrap().into(), "ball");
+    let (of_floor, floor) = add(HalfSpace.into(), "floor");
     let mut b = DiagramBuilder::new();
     let scene = b.add("scene_graph", scene);
     let mut ctx = b.build().unwrap().default_context();
-    let state: &mut GeometryState = Arc::make_mut(ctx.param_mut(scene.geometry).unwrap());
-    let cone = MeshcatCone::new(2.0, 1.0, 0.5).unwrap();
-    let refused = state.register_anchored_geometry(source, instance(cone, "cone"));
-    let e = refused.unwrap_err().to_string();
+    let all_inside = [on_frame, of_ball, of_floor].map(|f| (f, Isometry3::identity()));
+    let port = scene.source_pose_port(source).unwrap();
+    ctx.fix(port, FramePoseVector::from_iter(all_inside))
+        .unwrap();
+
+    let query = ctx.eval(scene.query).unwrap();
+    let inspector = query.inspector();
+    assert_eq!(inspector.num_geometries_with_role(Role::Proximity), 4);
+    assert_eq!(inspector.collision_candidates(), [(ball, floor)]);
+    assert!(inspector.collision_filtered(cone, ball).unwrap());
+    assert_eq!(query.find_collision_candidates(), [(ball, floor)]);
+    assert_eq!(query.compute_point_pair_penetration().unwrap().len(), 1);
+    for limit in [0.0, 10.0, f64::INFINITY] {
+        let pairs = query.compute_signed_distance_pairwise_closest_points(limit);
+        assert_eq!(pairs.unwrap().len(), 1);
+        let own = query.compute_signed_distance_geometry_closest_points(moving, limit);
+        assert!(own.unwrap().is_empty());
+        let near = query.compute_signed_distance_to_point(&Vector3::zeros(), limit);
+        assert_eq!(near.unwrap().len(), 2);
+    }
+    let down = Ray::new(Vector3::new(0.0, 0.0, 5.0), -Vector3::z());
+    let hit = query.cast_rays(&[down], &RayOptions::default()).unwrap()[0];
+    assert_eq!(hit.unwrap().id_g, ball);
+    let asked = query.compute_signed_distance_pair_closest_points(cone, ball);
+    let e = asked.unwrap_err().to_string();
     assert!(
-        e.contains("'cone'") && e.contains("visualizers only"),
+        e.contains("MeshcatCone") && e.contains("visualizers only"),
         "{e}"
     );
-    let cone = GeometryInstance::new(Isometry3::identity(), cone, "cone");
-    let cone = cone.with_perception(PerceptionProperties::new());
-    let cone = state.register_anchored_geometry(source, cone).unwrap();
-    let query = ctx.eval(scene.query).unwrap();
-    assert_eq!(query.inspector().num_geometries(), 1);
+
     let aabb = query.compute_aabb_in_world(cone).unwrap().unwrap();
     assert_eq!(aabb.upper(), Vector3::new(1.0, 0.5, 2.0));
     assert_eq!(aabb.lower(), Vector3::new(-1.0, -0.5, 0.0));
+}
+
+/// A geometry takes part in queries for as long as its shape is no cone.
+#[test]
+fn a_shape_may_become_a_cone_and_back() {
+    let mut scene = SceneGraph::new();
+    let source = scene.register_source("toys").unwrap();
+    let ball = Sphere::new(0.5).unwrap();
+    let other = scene.register_anchored_geometry(source, instance(ball, "other"));
+    let other = other.unwrap();
+    let frame = scene.register_frame(source, GeometryFrame::new("frame"));
+    let frame = frame.unwrap();
+    let id = scene.register_geometry(source, frame, instance(ball, "ball"));
+    let id = id.unwrap();
+    let pairs = |scene: &SceneGraph| scene.model_inspector().collision_candidates();
+    assert_eq!(pairs(&scene), [(other, id)]);
+    let cone = MeshcatCone::new(1.0, 1.0, 1.0).unwrap();
+    scene.change_shape(source, id, cone, None).unwrap();
+    assert_eq!(pairs(&scene), []);
+    scene.change_shape(source, id, ball, None).unwrap();
+    assert_eq!(pairs(&scene), [(other, id)]);
 }
 
 #[test]

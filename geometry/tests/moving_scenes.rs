@@ -48,8 +48,9 @@ fn scene(n: usize) -> Scene {
         } else {
             Isometry3::identity()
         };
-        let mut g =
-            GeometryInstance::new(x_fg, shape(i), "g").with_proximity(ProximityProperties::new());
+        let mut g = GeometryInstance::new(x_fg, shape(i), "g")
+            .unwrap()
+            .with_proximity(ProximityProperties::new());
         if i % 2 == 0 {
             g = g.with_illustration(IllustrationProperties::new());
         }
@@ -65,16 +66,19 @@ fn scene(n: usize) -> Scene {
             shape(i + 1),
             &format!("anchored{i}"),
         )
+        .unwrap()
         .with_proximity(ProximityProperties::new());
         ids.push(graph.register_anchored_geometry(source, g).unwrap());
     }
     let floor = GeometryInstance::new(place([0.0; 3], [0.0, 0.0, -1.5]), HalfSpace, "floor")
+        .unwrap()
         .with_proximity(ProximityProperties::new());
     ids.push(graph.register_anchored_geometry(source, floor).unwrap());
     let frame = graph
         .register_frame(source, GeometryFrame::new("wall"))
         .unwrap();
     let wall = GeometryInstance::new(place([0.0, 1.5, 0.0], [-2.0, 0.0, 0.0]), HalfSpace, "wall")
+        .unwrap()
         .with_proximity(ProximityProperties::new());
     let wall = graph.register_geometry(source, frame, wall).unwrap();
     frames.push(frame);
@@ -111,7 +115,7 @@ fn answers(query: &QueryObject<f64>, rays: &[Ray]) -> Vec<String> {
         format!("{:?}", query.find_collision_candidates()),
         format!("{:?}", query.has_collisions().unwrap()),
     ];
-    for distance in [0.0, 0.2, 1.0, f64::INFINITY] {
+    for distance in [-0.1, 0.0, 0.2, 1.0, f64::INFINITY] {
         let pairs = query
             .compute_signed_distance_pairwise_closest_points(distance)
             .unwrap();
@@ -169,7 +173,7 @@ fn check_against_all(scene: &Scene, query: &QueryObject<f64>, rays: &[Ray]) {
     let overlap = pairs.iter().filter(|p| p.2 < 0.0).copied();
     assert_eq!(found, overlap.collect::<Vec<_>>());
     assert_eq!(query.has_collisions().unwrap(), !found.is_empty());
-    for limit in [0.0, 0.3, f64::INFINITY] {
+    for limit in [f64::NEG_INFINITY, -0.2, 0.0, 0.3, f64::INFINITY] {
         let found = query
             .compute_signed_distance_pairwise_closest_points(limit)
             .unwrap();
@@ -300,6 +304,7 @@ fn a_changed_scene_is_seen_at_once() {
     let state: &mut GeometryState =
         std::sync::Arc::make_mut(ctx.param_mut(scene.ports.geometry).unwrap());
     let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(5.0).unwrap(), "ball")
+        .unwrap()
         .with_proximity(ProximityProperties::new());
     let ball = state
         .register_geometry(scene.source, scene.frames[0], ball)
@@ -393,6 +398,9 @@ fn bad_questions_are_named() {
         .compute_signed_distance_to_point(&Vector3::zeros(), f64::NAN)
         .unwrap_err();
     assert!(message.to_string().contains("threshold is NaN"));
+    let pairs = query.compute_signed_distance_pairwise_closest_points(f64::NAN);
+    let message = pairs.unwrap_err().to_string();
+    assert!(message.contains("max_distance must be"), "{message}");
     let message = query.compute_signed_distance_geometry_closest_points(GeometryId::new(), 1.0);
     assert!(
         message

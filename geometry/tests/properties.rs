@@ -154,7 +154,9 @@ struct World {
 fn world(shape: impl Into<Shape>, p: ProximityProperties, config: SceneGraphConfig) -> World {
     let mut scene = SceneGraph::with_config(config).unwrap();
     let source = scene.register_source("toys").unwrap();
-    let instance = GeometryInstance::new(Isometry3::identity(), shape, "a").with_proximity(p);
+    let instance = GeometryInstance::new(Isometry3::identity(), shape, "a")
+        .unwrap()
+        .with_proximity(p);
     let id = scene.register_anchored_geometry(source, instance).unwrap();
     World { scene, source, id }
 }
@@ -214,7 +216,7 @@ fn contexts_get_defaults_where_nothing_is_declared() {
     };
     check(&ctx, w.id);
     // The same for what comes later, and for what is replaced.
-    let late = GeometryInstance::new(Isometry3::identity(), HalfSpace, "late");
+    let late = GeometryInstance::new(Isometry3::identity(), HalfSpace, "late").unwrap();
     let state = ports.geometry_mut(&mut ctx).unwrap();
     let late = late.with_proximity(ProximityProperties::new());
     let late = state.register_anchored_geometry(w.source, late).unwrap();
@@ -348,7 +350,8 @@ fn hydroelastic_properties_must_be_complete() {
     let mut count = 0;
     let mut add = |scene: &mut SceneGraph, shape: Shape, p: ProximityProperties| {
         count += 1;
-        let instance = GeometryInstance::new(Isometry3::identity(), shape, &format!("g{count}"));
+        let instance =
+            GeometryInstance::new(Isometry3::identity(), shape, &format!("g{count}")).unwrap();
         let added = scene.register_anchored_geometry(source, instance.with_proximity(p));
         added
             .map(|_| ())

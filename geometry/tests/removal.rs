@@ -10,7 +10,7 @@ use tarragon_geometry::{
 };
 
 fn plain(name: &str) -> GeometryInstance {
-    GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1).unwrap(), name)
+    GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1).unwrap(), name).unwrap()
 }
 fn ball(name: &str) -> GeometryInstance {
     plain(name).with_proximity(ProximityProperties::new())

@@ -2,27 +2,52 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod warnings;
+
 use nalgebra::Isometry3;
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::render::{
     CameraInfo, ClippingRange, ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I,
-    ImageRgba8U, RenderCameraCore, RenderEngine, RenderEngineCpu, RenderEngineCpuParams,
-    RenderView,
+    ImageRgba8U, LightParameter, LightType, RenderCameraCore, RenderEngine, RenderEngineCpu,
+    RenderEngineCpuParams, RenderView,
 };
 use tarragon_geometry::{
-    BoxShape, GeometryId, GeometryInstance, GeometryState, Mesh, PerceptionProperties, RenderLabel,
-    Result, Rgba, Role, RoleAssign, SceneGraph, SceneGraphPorts, Shape, SourceId, Sphere,
+    BoxShape, GeometryId, GeometryInstance, GeometryState, InMemoryMesh, MemoryFile, Mesh,
+    PerceptionProperties, RenderLabel, Result, Rgba, Role, RoleAssign, SceneGraph, SceneGraphPorts,
+    Shape, SourceId, Sphere,
 };
+use warnings::warnings_of;
 
-/// An engine that only keeps account of what it holds.
+/// A visual that an engine or a copy of it holds; counted while it lives.
+struct Held(Arc<AtomicUsize>);
+
+impl Held {
+    fn new(count: &Arc<AtomicUsize>) -> Arc<Self> {
+        count.fetch_add(1, Ordering::SeqCst);
+        Arc::new(Self(count.clone()))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// An engine that only keeps account of its visuals, which its copies share.
 #[derive(Clone, Default)]
-struct Ledger(Arc<Mutex<BTreeSet<GeometryId>>>);
+struct Ledger {
+    visuals: BTreeMap<GeometryId, Arc<Held>>,
+    held: Arc<AtomicUsize>,
+}
 
 impl Ledger {
+    /// Number of visuals that this engine or a copy of it holds.
     fn len(&self) -> usize {
-        self.0.lock().unwrap().len()
+        self.held.load(Ordering::SeqCst)
     }
 }
 
@@ -36,17 +61,15 @@ impl RenderEngine for Ledger {
         if let Shape::Mesh(mesh) = shape {
             tarragon_geometry::mesh::read_source(mesh.source())?;
         }
-        assert!(
-            self.0.lock().unwrap().insert(id),
-            "every visual has an id of its own"
-        );
+        let is_new = self.visuals.insert(id, Held::new(&self.held)).is_none();
+        assert!(is_new, "every visual has an id of its own");
         Ok(true)
     }
     fn remove_visual(&mut self, id: GeometryId) -> bool {
-        self.0.lock().unwrap().remove(&id)
+        self.visuals.remove(&id).is_some()
     }
     fn has_visual(&self, id: GeometryId) -> bool {
-        self.0.lock().unwrap().contains(&id)
+        self.visuals.contains_key(&id)
     }
     fn render_color(
         &self,
@@ -84,7 +107,7 @@ fn label(value: i16) -> PerceptionProperties {
 /// A ball on the optical axis, 2 m away.
 fn ball(name: &str) -> GeometryInstance {
     let at = Isometry3::translation(0.0, 0.0, 2.0);
-    GeometryInstance::new(at, Sphere::new(0.5).unwrap(), name)
+    GeometryInstance::new(at, Sphere::new(0.5).unwrap(), name).unwrap()
 }
 
 fn add_cpu(state: &mut GeometryState) {
@@ -175,7 +198,8 @@ fn a_change_in_one_context_is_seen_there_only() {
         Isometry3::translation(0.0, 0.0, 1.0),
         Sphere::new(0.1).unwrap(),
         "nearer",
-    );
+    )
+    .unwrap();
     let nearer = nearer.with_perception(label(3));
     w.geometry(&mut added)
         .register_anchored_geometry(w.source, nearer)
@@ -351,4 +375,92 @@ fn a_snapshot_shows_its_engines() {
     assert!(query.render_engine_by_name("a").is_ok());
     let e = query.render_engine_by_name("b").err().unwrap().to_string();
     assert!(e.contains("'b'") && e.contains("[a]"), "{e}");
+}
+
+#[test]
+fn a_window_that_nobody_opens_is_warned_of_once() {
+    let info = CameraInfo::from_fov_y(4, 3, 1.0).unwrap();
+    let clipping = ClippingRange::new(0.1, 10.0).unwrap();
+    let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
+    let plain = ColorRenderCamera::new(core);
+    let shown = plain.clone().with_show_window(true);
+    let no_poses = |_| None;
+    let view = RenderView::new(Isometry3::identity(), &no_poses);
+    let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    let draw = |camera: &ColorRenderCamera| {
+        let mut image = ImageRgba8U::new(4, 3);
+        engine.render_color(&view, camera, &mut image).unwrap();
+        let mut image = ImageLabel16I::new(4, 3);
+        engine.render_label(&view, camera, &mut image).unwrap();
+    };
+    assert_eq!(warnings_of(|| draw(&plain)).1, [""; 0]);
+    let (_, warnings) = warnings_of(|| (0..3).for_each(|_| draw(&shown)));
+    let [warning] = &warnings[..] else {
+        panic!("{warnings:?}");
+    };
+    assert!(
+        warning.starts_with("RenderEngineCpu: show_window"),
+        "{warning}"
+    );
+}
+
+#[test]
+fn a_spot_light_without_a_cone_is_warned_of() {
+    let engine = |light_type, cone_angle| {
+        let light = LightParameter {
+            light_type,
+            cone_angle,
+            ..LightParameter::default()
+        };
+        let params = RenderEngineCpuParams {
+            lights: vec![LightParameter::default(), light],
+            ..RenderEngineCpuParams::default()
+        };
+        let (engine, warnings) = warnings_of(|| RenderEngineCpu::new(params));
+        engine.unwrap();
+        warnings
+    };
+    let warnings = engine(LightType::Spot, 0.0);
+    assert!(
+        warnings.len() == 1 && warnings[0].contains("light 1: cone_angle"),
+        "{warnings:?}"
+    );
+    assert_eq!(engine(LightType::Spot, 10.0), [""; 0]);
+    assert_eq!(engine(LightType::Point, 0.0), [""; 0]);
+}
+
+#[test]
+fn gltf_extensions_that_are_not_read_are_warned_of_unless_told_otherwise() {
+    let json = r#"{"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}], "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+            "min": [0, 0, 0], "max": [1, 1, 0]}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}],
+        "buffers": [{"byteLength": 36, "uri": "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA"}],
+        "extensionsUsed": ["KHR_materials_sheen", "KHR_texture_basisu", "EXT_other"]}"#;
+    let file = InMemoryMesh::new(MemoryFile::new(json, ".gltf", "sheen.gltf"));
+    let warnings = |params| {
+        let mut engine = RenderEngineCpu::new(params).unwrap();
+        let mesh: Shape = Mesh::new(file.clone()).into();
+        let properties = PerceptionProperties::new();
+        let register = || engine.register_visual(GeometryId::new(), &mesh, &properties);
+        let (registered, warnings) = warnings_of(register);
+        assert!(registered.unwrap());
+        warnings
+    };
+    // As in Drake, the default says nothing about textures of KTX2.
+    assert_eq!(
+        warnings(RenderEngineCpuParams::default()),
+        ["sheen.gltf: the glTF extensions KHR_materials_sheen, EXT_other are not read"]
+    );
+    let quiet = |names: &[&str]| RenderEngineCpuParams {
+        quiet_gltf_extensions: names.iter().map(ToString::to_string).collect(),
+        ..RenderEngineCpuParams::default()
+    };
+    assert_eq!(
+        warnings(quiet(&["KHR_materials_sheen", "EXT_other"])),
+        ["sheen.gltf: the glTF extensions KHR_texture_basisu are not read"]
+    );
+    let all = ["KHR_materials_sheen", "EXT_other", "KHR_texture_basisu"];
+    assert_eq!(warnings(quiet(&all)), [""; 0]);
 }

@@ -12,7 +12,7 @@ use tarragon_geometry::{
 };
 
 fn plain(name: &str) -> GeometryInstance {
-    GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1).unwrap(), name)
+    GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1).unwrap(), name).unwrap()
 }
 fn ball(name: &str) -> GeometryInstance {
     plain(name).with_proximity(ProximityProperties::new())
@@ -130,11 +130,14 @@ fn names_are_unique_per_frame_and_role() {
 #[test]
 fn frames_have_rules_of_their_own() {
     let mut s = scene();
-    let frame = GeometryFrame::new("coach").with_frame_group(3);
+    let frame = GeometryFrame::new("coach").with_frame_group(3).unwrap();
     let id = s.graph.register_frame(s.source, frame.clone()).unwrap();
     assert!(text(s.graph.register_frame(s.source, frame)).contains("registered already"));
-    let negative = GeometryFrame::new("n").with_frame_group(-1);
-    assert!(text(s.graph.register_frame(s.source, negative)).contains("group is -1"));
+    let negative = text(GeometryFrame::new("n").with_frame_group(-1));
+    assert!(
+        negative.contains("'n': the frame group must not be negative, got -1"),
+        "{negative}"
+    );
     let child = GeometryFrame::new("child");
     let e = text(s.graph.register_frame_on(s.other, id, child));
     assert!(e.contains("'coach' belongs to another source"), "{e}");

@@ -16,6 +16,7 @@ use tarragon_geometry::{
 
 fn geometry(shape: impl Into<Shape>, name: &str) -> GeometryInstance {
     GeometryInstance::new(Isometry3::identity(), shape, name)
+        .unwrap()
         .with_proximity(ProximityProperties::new())
 }
 
@@ -137,11 +138,11 @@ fn penetrations_and_distances_come_sorted_with_the_smaller_id_first() {
         .unwrap();
     assert_eq!(all.len(), 6);
     assert_eq!(all[2].distance, 4.5, "the first sphere and the floor");
-    assert!(
-        query
-            .compute_signed_distance_pairwise_closest_points(-1.0)
-            .is_err()
-    );
+    // Both overlap by 0.25 m; a negative limit asks for what is as deep.
+    for (limit, expected) in [(-0.25, 2), (-0.26, 0), (f64::NEG_INFINITY, 0)] {
+        let deep = query.compute_signed_distance_pairwise_closest_points(limit);
+        assert_eq!(deep.unwrap().len(), expected, "{limit}");
+    }
     let pair = query
         .compute_signed_distance_pair_closest_points(scene.ids[3], scene.ids[0])
         .unwrap();
@@ -231,7 +232,8 @@ fn scenes_of_every_small_size_find_all_pairs() {
     for (moving, fixed) in (0..5).flat_map(|m| (0..4).map(move |f| (m, f))) {
         let mut graph = SceneGraph::new();
         let source = graph.register_source("toys").unwrap();
-        let silent = |name: &str| GeometryInstance::new(Isometry3::identity(), HalfSpace, name);
+        let silent =
+            |name: &str| GeometryInstance::new(Isometry3::identity(), HalfSpace, name).unwrap();
         let ball = |name: &str| geometry(Sphere::new(0.5).unwrap(), name);
         for i in 0..fixed {
             graph
@@ -362,9 +364,10 @@ fn mistakes_in_registration_are_named_and_change_nothing() {
     let ball = || geometry(Sphere::new(0.1).unwrap(), "g");
     let twin = graph.register_geometry(source, frame, ball()).map(|_| ());
     assert!(message(twin).contains("geometry 'g' on frame 'f0'"));
-    let empty = GeometryInstance::new(Isometry3::identity(), HalfSpace, "  ");
-    assert!(
-        message(graph.register_geometry(source, frame, empty).map(|_| ())).contains("empty name")
+    let nameless = GeometryInstance::new(Isometry3::identity(), HalfSpace, " \t");
+    assert_eq!(
+        message(nameless.map(|_| ())),
+        "GeometryInstance: the name of a HalfSpace must not be empty, got ' \t'"
     );
     let missing = geometry(Mesh::new("no/such/file.obj"), "mesh");
     let text = message(graph.register_geometry(source, frame, missing).map(|_| ()));
@@ -569,7 +572,7 @@ fn a_mesh_may_take_part_with_its_true_surface() {
             .unwrap();
         let ball = geometry(Sphere::new(0.25).unwrap(), "ball");
         graph.register_geometry(source, frame, ball).unwrap();
-        let walls = GeometryInstance::new(at(0.0, 0.0, -1.0), walls(), "walls");
+        let walls = GeometryInstance::new(at(0.0, 0.0, -1.0), walls(), "walls").unwrap();
         let walls = walls.with_proximity(properties);
         graph.register_anchored_geometry(source, walls).unwrap();
         let mut b = DiagramBuilder::new();

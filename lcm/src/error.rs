@@ -64,3 +64,11 @@ impl From<ErrorKind> for Error {
         Self(Box::new(kind))
     }
 }
+
+/// Calc functions of systems return the framework's error; it adds the place.
+impl From<Error> for tarragon_framework::Error {
+    #[cold]
+    fn from(error: Error) -> Self {
+        Self::custom(error)
+    }
+}

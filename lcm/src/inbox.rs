@@ -70,6 +70,7 @@ pub(crate) struct Message {
 struct Queue {
     id: u64,
     matcher: Matcher,
+    /// Locked by whoever has set `busy`, so never waited for.
     handler: Arc<Mutex<Handler>>,
     /// Whether messages taken from here are being handled: later ones wait for these.
     busy: bool,
@@ -159,6 +160,7 @@ impl Inbox {
             arrival,
             counters,
         } = &*self.shared;
+        let mut overflows = vec![];
         let mut state = lock(state);
         let State {
             queues,
@@ -194,16 +196,21 @@ impl Inbox {
             }
             if dropped > 0 {
                 let capacity = queue.capacity;
-                counters.trouble(Count::Overflowed, dropped, || {
-                    format!(
-                        "the queue of a subscription to '{channel}' is full, its oldest message is dropped; \
-                         handle messages more often than every {capacity}, or set a larger queue capacity"
-                    )
-                });
+                overflows.push((dropped, capacity));
             }
         }
         if message.is_some() {
             arrival.notify_all();
+        }
+        drop(state);
+        // Without the lock: who collects logs may use this bus.
+        for (dropped, capacity) in overflows {
+            counters.trouble(Count::Overflowed, dropped, || {
+                format!(
+                    "the queue of a subscription to '{channel}' is full, its oldest message is dropped; \
+                     handle messages more often than every {capacity}, or set a larger queue capacity"
+                )
+            });
         }
     }
 

@@ -31,7 +31,8 @@ pub struct Subscriber<M> {
 
 #[derive(Debug)]
 struct Last<M> {
-    message: Option<M>,
+    /// Counted, so that it is read without the lock.
+    message: Option<Arc<M>>,
     count: u64,
 }
 
@@ -55,18 +56,25 @@ impl<M: LcmMessage> Subscriber<M> {
             move |new: &mut M| {
                 let mut last = lock(&last);
                 last.count += 1;
-                std::mem::swap(last.message.get_or_insert_default(), new);
+                let message = last.message.get_or_insert_default();
+                // The old one goes back into the memory of the next, unless somebody still reads
+                // it.
+                match Arc::get_mut(message) {
+                    Some(message) => std::mem::swap(message, new),
+                    None => *message = Arc::new(std::mem::take(new)),
+                }
             }
         })?;
         Ok(Self { last, subscription })
     }
     /// The last message, if there was one since [`clear`](Self::clear).
     pub fn message(&self) -> Option<M> {
-        lock(&self.last).message.clone()
+        self.with_message(|message| message.cloned())
     }
-    /// Calls `read` with the last message, without a copy of it.
+    /// Calls `read` with the last message, without a copy of it. Messages may come in meanwhile.
     pub fn with_message<V>(&self, read: impl FnOnce(Option<&M>) -> V) -> V {
-        read(lock(&self.last).message.as_ref())
+        let message = lock(&self.last).message.clone();
+        read(message.as_deref())
     }
     /// The number of messages since [`clear`](Self::clear).
     pub fn count(&self) -> u64 {

@@ -436,3 +436,19 @@ fn nobody_hears_a_bus_to_nobody() {
     assert_eq!((handle(&lcm), points.count()), (0, 0));
     assert_eq!(lcm.statistics().published, 1);
 }
+
+/// No lock of the subscriber is held while its user reads.
+#[test]
+fn messages_may_come_in_while_the_last_one_is_read() {
+    let lcm = bus("");
+    let points = Subscriber::<LcmtPoint>::new(&lcm, "P").unwrap();
+    let say = |x: f64| lcm.publish("P", &LcmtPoint { x, y: 0.0, z: 0.0 }).unwrap();
+    say(1.0);
+    handle(&lcm);
+    let (before, after) = points.with_message(|message| {
+        say(2.0);
+        handle(&lcm);
+        (message.unwrap().x, points.message().unwrap().x)
+    });
+    assert_eq!((before, after, points.count()), (1.0, 2.0, 2));
+}

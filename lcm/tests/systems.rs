@@ -428,6 +428,9 @@ fn scopes_as_in_drake() {
     let (scope, publisher) =
         LcmScopeSystem::add_to_builder(&mut b, &lcm, source.y, "SC", 0.1).unwrap();
     assert_eq!(publisher.system().channel(), "SC");
+    // A second one on the channel gets names of its own.
+    let second = Lcm::with_url("memq://").unwrap();
+    LcmScopeSystem::add_to_builder(&mut b, &second, source.y, "SC", 0.1).unwrap();
     let mut ctx = b.build().unwrap().default_context();
     for (time, utime) in [
         (0.3, 300_000),

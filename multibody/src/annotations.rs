@@ -106,7 +106,8 @@ impl MultibodyPlant {
         self.check_open(|| format!("keyframe '{}'", keyframe.name))?;
         self.check_instance(keyframe.model_instance)?;
         for (joint, q) in &keyframe.positions {
-            self.joint(*joint)?.check_default_positions(q)?;
+            let checked = self.joint(*joint)?.check_default_positions(q);
+            checked.map_err(|why| self.joint_error(*joint, &why))?;
         }
         for (body, x_wb) in &keyframe.free_poses {
             self.body(*body)?;

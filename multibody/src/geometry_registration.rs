@@ -178,7 +178,7 @@ impl MultibodyPlant {
             ModelInstanceIndex::WORLD | ModelInstanceIndex::DEFAULT => name.into(),
             model => format!("{}::{name}", self.model_instances[model.index()]),
         };
-        Ok(GeometryInstance::new(x_bg, shape, &name))
+        Ok(GeometryInstance::new(x_bg, shape, &name)?)
     }
 
     fn register(
@@ -212,7 +212,7 @@ impl MultibodyPlant {
         }
         let source = self.registered()?.source;
         let group = self.body(body)?.model_instance.index() as i32;
-        let frame = GeometryFrame::new(self.scoped_body_name(body)).with_frame_group(group);
+        let frame = GeometryFrame::new(self.scoped_body_name(body)).with_frame_group(group)?;
         let id = scene_graph.register_frame(source, frame)?;
         if let Some(registration) = &mut self.registration {
             let frames = &mut registration.frames;

@@ -2,11 +2,12 @@
 
 use crate::body::{FixedOffsetFrame, RigidBody};
 use crate::error::{Error, Result};
-use crate::index::{BodyIndex, FrameIndex, JointIndex, ModelInstanceIndex};
+use crate::index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
 use crate::joint::{Joint, JointActuator, JointKind};
 use crate::names;
 use crate::plant::{MultibodyPlant, out_of_range};
 use nalgebra::Isometry3;
+use std::collections::BTreeSet;
 use tarragon_framework::math;
 
 impl MultibodyPlant {
@@ -49,6 +50,10 @@ impl MultibodyPlant {
     pub fn actuators(&self) -> &[JointActuator] {
         &self.actuators
     }
+    /// Number of actuators.
+    pub fn num_actuators(&self) -> usize {
+        self.actuators.len()
+    }
     /// Names of all model instances, by index.
     pub fn model_instance_names(&self) -> &[String] {
         &self.model_instances
@@ -69,6 +74,14 @@ impl MultibodyPlant {
     pub fn joint(&self, index: JointIndex) -> Result<&Joint> {
         let joint = self.joints.get(index.index());
         joint.ok_or_else(|| out_of_range("joint", index.index()))
+    }
+    /// An actuator.
+    ///
+    /// # Errors
+    /// If the index is of another plant.
+    pub fn joint_actuator(&self, index: JointActuatorIndex) -> Result<&JointActuator> {
+        let actuator = self.actuators.get(index.index());
+        actuator.ok_or_else(|| out_of_range("actuator", index.index()))
     }
     /// A frame.
     ///
@@ -92,7 +105,38 @@ impl MultibodyPlant {
         let body = &self.bodies[index.index()];
         self.scoped(body.model_instance, &body.name)
     }
-    fn scoped(&self, instance: ModelInstanceIndex, name: &str) -> String {
+    /// The name of one of the plant's elements for messages: scoped if another model instance has
+    /// one of the same name.
+    pub(crate) fn name_to_tell(
+        &self,
+        instance: ModelInstanceIndex,
+        name: &str,
+        taken: &BTreeSet<(ModelInstanceIndex, String)>,
+    ) -> String {
+        let is_other = |i: &ModelInstanceIndex| *i != instance;
+        let mut others = (0..self.model_instances.len())
+            .map(ModelInstanceIndex::new)
+            .filter(is_other);
+        match others.any(|other| taken.contains(&(other, name.into()))) {
+            true => self.scoped(instance, name),
+            false => name.into(),
+        }
+    }
+    /// The name of a joint, which may be about to be added, for messages.
+    pub(crate) fn joint_name_to_tell(&self, joint: &Joint) -> String {
+        let child = |body: &RigidBody| body.model_instance;
+        let child = self.bodies.get(joint.child.index()).map(child);
+        let instance = joint.model_instance.or(child);
+        let instance = instance.unwrap_or(ModelInstanceIndex::DEFAULT);
+        self.name_to_tell(instance, &joint.name, &self.taken.joints)
+    }
+    /// Names a joint before a refusal.
+    #[cold]
+    pub(crate) fn joint_error(&self, joint: JointIndex, why: &str) -> Error {
+        let name = self.joint_name_to_tell(&self.joints[joint.index()]);
+        Error::invalid(format!("joint '{name}': {why}"))
+    }
+    pub(crate) fn scoped(&self, instance: ModelInstanceIndex, name: &str) -> String {
         format!("{}::{name}", self.model_instances[instance.index()])
     }
 
@@ -190,23 +234,22 @@ impl MultibodyPlant {
         name: &str,
         all: impl Iterator<Item = (I, ModelInstanceIndex, &'a str)>,
     ) -> Result<I> {
-        let (model, plain) = match name.rsplit_once("::") {
-            Some((model, plain)) => (Some(model), plain),
-            None => (None, name),
-        };
         let all: Vec<_> = all.collect();
+        // Names may have `::` in them themselves.
+        let is_scoped = |model: &ModelInstanceIndex, plain: &str| {
+            let rest = name.strip_prefix(self.model_instances[model.index()].as_str());
+            rest.and_then(|r| r.strip_prefix("::")) == Some(plain)
+        };
         let matches: Vec<(I, String)> = all
             .iter()
-            .filter(|(_, m, n)| {
-                **n == *plain && model.is_none_or(|model| self.model_instances[m.index()] == model)
-            })
+            .filter(|(_, m, n)| *n == name || is_scoped(m, n))
             .map(|(i, m, n)| (*i, self.scoped(*m, n)))
             .collect();
         let found = names::only_match(kind, name, &matches)?;
         found.ok_or_else(|| {
-            let known: Vec<String> = match model {
-                Some(_) => all.iter().map(|(_, m, n)| self.scoped(*m, n)).collect(),
-                None => all.iter().map(|(_, _, n)| n.to_string()).collect(),
+            let known: Vec<String> = match name.contains("::") {
+                true => all.iter().map(|(_, m, n)| self.scoped(*m, n)).collect(),
+                false => all.iter().map(|(_, _, n)| n.to_string()).collect(),
             };
             names::unknown(kind, name, known.iter().map(String::as_str))
         })
@@ -235,6 +278,23 @@ impl MultibodyPlant {
         self.gather(|j| &j.velocity_limits.1)
     }
 
+    /// Lower acceleration limits, in the order of v (Drake's `GetAccelerationLowerLimits`).
+    pub fn acceleration_lower_limits(&self) -> Vec<f64> {
+        self.gather(|j| &j.acceleration_limits.0)
+    }
+    /// Upper acceleration limits, in the order of v (Drake's `GetAccelerationUpperLimits`).
+    pub fn acceleration_upper_limits(&self) -> Vec<f64> {
+        self.gather(|j| &j.acceleration_limits.1)
+    }
+    /// Lower effort limits of the actuators (N m or N), by index (Drake's `GetEffortLowerLimits`).
+    pub fn effort_lower_limits(&self) -> Vec<f64> {
+        self.actuators.iter().map(|a| -a.effort_limit).collect()
+    }
+    /// Upper effort limits of the actuators (N m or N), by index (Drake's `GetEffortUpperLimits`).
+    pub fn effort_upper_limits(&self) -> Vec<f64> {
+        self.actuators.iter().map(|a| a.effort_limit).collect()
+    }
+
     /// A per-joint list, concatenated in tree order.
     fn gather<'a>(&'a self, list: impl Fn(&'a Joint) -> &'a [f64]) -> Vec<f64> {
         let order = self.topology.iter().flat_map(|t| &t.order);
@@ -252,15 +312,16 @@ impl MultibodyPlant {
         let topology = self.finalized("set_default_positions")?;
         if q.len() != topology.num_positions {
             return Err(Error::invalid(format!(
-                "{} default positions were given, {} are expected",
-                q.len(),
-                topology.num_positions
+                "the number of default positions must be {}, got {}",
+                topology.num_positions,
+                q.len()
             )));
         }
         let starts = topology.starts.clone();
         let of_joint = |joint: &Joint, start: usize| start..start + joint.num_positions();
-        for (joint, (start, _)) in self.joints.iter().zip(&starts) {
-            joint.check_default_positions(&q[of_joint(joint, *start)])?;
+        for ((index, joint), (start, _)) in self.joints().zip(&starts) {
+            let checked = joint.check_default_positions(&q[of_joint(joint, *start)]);
+            checked.map_err(|why| self.joint_error(index, &why))?;
         }
         for (joint, (start, _)) in self.joints.iter_mut().zip(&starts) {
             joint.default_positions = q[of_joint(joint, *start)].to_vec();
@@ -274,7 +335,8 @@ impl MultibodyPlant {
     /// # Errors
     /// If the joint is unknown, the number is wrong, a value is not finite, or a quaternion is zero.
     pub fn set_default_joint_positions(&mut self, joint: JointIndex, q: &[f64]) -> Result<()> {
-        self.joint(joint)?.check_default_positions(q)?;
+        let checked = self.joint(joint)?.check_default_positions(q);
+        checked.map_err(|why| self.joint_error(joint, &why))?;
         self.joints[joint.index()].default_positions = q.to_vec();
         Ok(())
     }
@@ -282,13 +344,24 @@ impl MultibodyPlant {
     /// Sets the default pose `X_WB` of a body that is or will be free.
     ///
     /// # Errors
-    /// If the body is unknown, or finalized and connected by another joint than a floating one.
+    /// If the body is unknown, a number of the pose is not finite, or the plant is finalized and
+    /// the body connected by another joint than a floating one.
     pub fn set_default_free_body_pose(
         &mut self,
         body: BodyIndex,
         x_wb: Isometry3<f64>,
     ) -> Result<()> {
         self.body(body)?;
+        let (r, p) = (x_wb.rotation.coords, x_wb.translation.vector);
+        if !r.iter().chain(&p).all(|x| x.is_finite()) {
+            return Err(Error::invalid(format!(
+                "body '{}': the default pose must be finite, got quaternion [x, y, z, w] = {:?} and \
+                 position {:?} m",
+                self.scoped_body_name(body),
+                r.as_slice(),
+                p.as_slice()
+            )));
+        }
         if self.is_finalized() {
             if !self.is_floating_base(body) {
                 return Err(Error::invalid(format!(

@@ -252,26 +252,33 @@ impl MultibodyPlant {
         self.check_open(|| format!("joint '{}'", joint.name))?;
         self.body(joint.parent)?;
         let child_instance = self.body(joint.child)?.model_instance;
-        let name = &joint.name;
         if joint.child == joint.parent {
             return Err(Error::invalid(format!(
-                "joint '{name}' connects body '{}' with itself",
-                self.scoped_body_name(joint.child)
-            )));
-        }
-        let pair = (joint.parent.min(joint.child), joint.parent.max(joint.child));
-        if self.taken.joined.contains(&pair) {
-            let joins = |j: &&Joint| (j.parent.min(j.child), j.parent.max(j.child)) == pair;
-            let other = self.joints.iter().find(joins).map_or("", |j| &j.name);
-            return Err(Error::invalid(format!(
-                "joint '{name}': joint '{other}' connects bodies '{}' and '{}' already",
-                self.scoped_body_name(joint.parent),
+                "joint '{}' connects body '{}' with itself; choose another parent or child",
+                self.joint_name_to_tell(&joint),
                 self.scoped_body_name(joint.child)
             )));
         }
         let instance = *joint.model_instance.get_or_insert(child_instance);
         self.check_instance(instance)?;
         self.check_new("joint", instance, &joint.name, &self.taken.joints)?;
+        let pair = (joint.parent.min(joint.child), joint.parent.max(joint.child));
+        if self.taken.joined.contains(&pair) {
+            let joins = |j: &&Joint| (j.parent.min(j.child), j.parent.max(j.child)) == pair;
+            let name = self.joint_name_to_tell(&joint);
+            let other = self.joints.iter().find(joins).map_or(String::new(), |j| {
+                match j.name == joint.name {
+                    true => self.scoped(j.model_instance(), &j.name),
+                    false => self.joint_name_to_tell(j),
+                }
+            });
+            return Err(Error::invalid(format!(
+                "joint '{name}' cannot connect bodies '{}' and '{}': joint '{other}' connects them \
+                 already; remove one of the two joints",
+                self.scoped_body_name(joint.parent),
+                self.scoped_body_name(joint.child)
+            )));
+        }
         for (at, body, suffix) in [
             (joint.on_parent, joint.parent, "parent"),
             (joint.on_child, joint.child, "child"),
@@ -286,8 +293,8 @@ impl MultibodyPlant {
                     let on = self.frame(frame)?.body;
                     if on != body {
                         return Err(Error::invalid(format!(
-                            "joint '{}': frame '{}' is on body '{}', a frame on the {suffix} '{}' is expected",
-                            joint.name,
+                            "joint '{}': frame '{}' is on body '{}'; choose a frame on the {suffix} '{}'",
+                            self.joint_name_to_tell(&joint),
                             self.frames[frame.index()].name,
                             self.scoped_body_name(on),
                             self.scoped_body_name(body)

@@ -1,5 +1,6 @@
 //! Making a tree of bodies and joints.
 
+use crate::coordinates::Coordinates;
 use crate::error::{Error, Result};
 use crate::index::{BodyIndex, JointIndex};
 use crate::joint::{Attachment, Joint, JointKind};
@@ -107,7 +108,7 @@ impl MultibodyPlant {
                         "joint '{}' of kind {}: its child '{}' is nearer to the world than its parent \
                          '{}', which only joints with up to one degree of freedom may have; swap parent \
                          and child",
-                        found.name,
+                        self.joint_name_to_tell(found),
                         found.kind.type_name(),
                         self.scoped_body_name(body),
                         self.scoped_body_name(*other)
@@ -145,7 +146,7 @@ impl MultibodyPlant {
         Error::invalid(format!(
             "joint '{}' closes a loop: '{}'; loops of joints are not supported, model one of them by a \
              constraint",
-            joint.name,
+            self.joint_name_to_tell(joint),
             names.join("' -> '")
         ))
     }
@@ -203,7 +204,7 @@ impl MultibodyPlant {
     }
 
     /// Inertia of the motors of a joint, as it feels them.
-    fn reflected_inertia(&self, joint: JointIndex) -> f64 {
+    pub(crate) fn reflected_inertia(&self, joint: JointIndex) -> f64 {
         let motors = self.actuators.iter().filter(|a| a.joint == joint);
         motors.map(|a| a.calc_reflected_inertia()).sum()
     }
@@ -302,15 +303,25 @@ impl MultibodyPlant {
     /// when `out` has no room yet.
     ///
     /// # Errors
-    /// Before `finalize`, if q has the wrong length, or if it holds a quaternion of length 0.
+    /// Before `finalize`, if q has the wrong length, a value that is not finite, or a quaternion of
+    /// length 0.
     pub fn calc_body_poses<T: Scalar>(&self, q: &[T], out: &mut Vec<Isometry3<T>>) -> Result<()> {
         let topology = self.finalized("calc_body_poses")?;
+        topology.check(Coordinates::Positions, q)?;
         let name = |body| self.scoped_body_name(BodyIndex::new(body));
         topology.tree.calc_body_poses(q, out, name)
     }
 }
 
 impl Topology {
+    /// Sets the inertia of the motors of a joint, as it feels them.
+    pub(crate) fn set_reflected(&mut self, joint: JointIndex, child: BodyIndex, reflected: f64) {
+        // The outer end of a joint is its child, or its parent if the joint is turned round.
+        let outer = self.inboard.iter().position(|j| *j == Some(joint));
+        let outer = outer.map_or(child, BodyIndex::new);
+        self.tree.set_reflected(outer, reflected);
+    }
+
     /// Adds the next joint in tree order, with the body at its outer end.
     fn push(&mut self, index: JointIndex, body: BodyIndex, joint: &Joint, reflected: f64) {
         self.order.push(index);

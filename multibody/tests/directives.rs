@@ -43,7 +43,7 @@ fn package() -> TempDir {
 }
 
 fn packages(dir: &TempDir) -> PackageMap {
-    let mut packages = PackageMap::new();
+    let mut packages = PackageMap::make_empty();
     packages.add("p", dir.path()).unwrap();
     packages
 }
@@ -241,7 +241,7 @@ fn mistakes_are_named_and_leave_nothing() {
         ),
         (
             "add_model: {name: B, file: package://p/arm.urdf, default_joint_positions: {j: [1, 2]}}",
-            "2 default positions, 1 are expected",
+            "the number of default positions must be 1, got 2",
         ),
         (
             "add_model: {name: B, file: package://p/two.urdf, default_free_body_pose: {'': {}}}",
@@ -391,4 +391,25 @@ fn an_obj_file_is_a_body_of_water() {
         .to_string();
     assert!(e.starts_with("<literal>.obj: error: "), "{e}");
     assert_eq!(plant.num_bodies(), 3);
+}
+
+#[test]
+fn directives_need_no_parser() {
+    let dir = package();
+    let file = dir.path().join("arm.urdf").display().to_string();
+    let text = format!("directives:\n- add_model: {{name: A, file: 'file://{file}'}}\n");
+    let directives = ModelDirectives::from_yaml(&text).unwrap();
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let added = process_model_directives_into(&directives, &mut plant, None).unwrap();
+    assert_eq!(added[0].model_name, "A");
+    assert!(plant.body_by_name("A::tip").is_ok());
+
+    let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+    let again = process_model_directives_into(&directives, &mut plant, Some(&mut scene));
+    assert_eq!(again.unwrap(), added);
+    assert!(scene.model_inspector().num_geometries() > 0);
+
+    let missing = ModelDirectives::from_yaml("directives: [{add_weld: {parent: a, child: b}}]");
+    let error = process_model_directives_into(&missing.unwrap(), &mut plant, Some(&mut scene));
+    assert!(error.unwrap_err().to_string().contains("'a'"));
 }

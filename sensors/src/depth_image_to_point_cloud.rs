@@ -214,8 +214,7 @@ impl<P: DepthPixel> LeafSystem<f64> for DepthImageToPointCloud<P> {
                 None
             };
             let pose = ctx.eval_optional(camera_pose)?;
-            let done = system.convert(depth, color, pose, cloud);
-            done.map_err(tarragon_framework::Error::custom)
+            Ok(system.convert(depth, color, pose, cloud)?)
         });
         DepthImageToPointCloudPorts {
             depth_image,

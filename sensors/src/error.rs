@@ -61,11 +61,23 @@ impl Error {
         let (path, source) = (path.into(), source.into());
         ErrorKind::Codec { path, source }.into()
     }
+    /// True if a file could not be read or written at all.
+    pub(crate) fn is_io(&self) -> bool {
+        matches!(*self.0, ErrorKind::Io { .. })
+    }
 }
 
 impl From<ErrorKind> for Error {
     #[cold]
     fn from(kind: ErrorKind) -> Self {
         Self(Box::new(kind))
+    }
+}
+
+/// Calc functions of systems return the framework's error; it adds the place.
+impl From<Error> for tarragon_framework::Error {
+    #[cold]
+    fn from(error: Error) -> Self {
+        Self::custom(error)
     }
 }

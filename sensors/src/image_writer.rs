@@ -7,7 +7,9 @@ use crate::image_io::{EncodeBuffers, ImageFileFormat, ImageFilePixel, ImageIo};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tarragon_framework::Scratch;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::render::Image;
 
@@ -64,19 +66,32 @@ struct PortConfig {
 struct DeclaredPort {
     /// An `InputPort<Image<P>>` of some P.
     input: Arc<dyn Any + Send + Sync>,
-    progress: Param<Arc<Mutex<Progress>>>,
+    progress: Param<Arc<Progress>>,
 }
 
-/// What a port has done so far, and memory for its next file.
+/// Number of files of a port so far, and memory for the next one.
 #[derive(Default)]
 struct Progress {
-    count: u64,
-    buffers: EncodeBuffers,
+    count: AtomicU64,
+    buffers: Scratch<EncodeBuffers>,
 }
 
-/// A count stays whole where its user panics, so poison means nothing.
-fn lock(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
-    progress.lock().unwrap_or_else(PoisonError::into_inner)
+impl Progress {
+    /// Takes the next number for a file. It is given back where `write` fails, unless a clone of
+    /// the context has taken another one meanwhile.
+    fn write<R, E>(
+        &self,
+        write: impl FnOnce(u64, &mut EncodeBuffers) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let result = self.buffers.lend(|buffers| write(number, buffers));
+        if result.is_err() {
+            let (taken, free) = (number + 1, number);
+            let relaxed = Ordering::Relaxed;
+            let _ = (self.count).compare_exchange(taken, free, relaxed, relaxed);
+        }
+        result
+    }
 }
 
 /// A port of an [`ImageWriter`] or an [`ImageToLcmImageArrayT`](crate::ImageToLcmImageArrayT) before that is
@@ -240,20 +255,18 @@ fn declare_port<P: ImageFilePixel>(
     config: &PortConfig,
 ) -> DeclaredPort {
     let input: InputPort<Image<P>> = d.input(&config.name);
-    let progress = d.fresh_param(Arc::<Mutex<Progress>>::default);
+    let progress = d.fresh_param(Arc::<Progress>::default);
     let (period, offset) = (config.period, config.start_time);
     for trigger in [Trigger::Periodic { period, offset }, Trigger::Forced] {
         d.publish_on(trigger, move |writer, ctx| {
             let image = ctx.eval(input)?;
-            let progress: &Arc<Mutex<Progress>> = ctx.param(progress);
-            let mut progress = lock(progress);
-            let Progress { count, buffers } = &mut *progress;
+            let progress: &Arc<Progress> = ctx.param(progress);
             let port = &writer.ports[index];
-            let path = port.path(ctx.time(), *count);
-            port.io
-                .save_with(P::borrow(image), &path, buffers)
-                .map_err(tarragon_framework::Error::custom)?;
-            *count += 1;
+            let path = progress.write(|count, buffers| {
+                let path = port.path(ctx.time(), count);
+                port.io.save_with(P::borrow(image), &path, buffers)?;
+                Ok::<_, tarragon_framework::Error>(path)
+            })?;
             tracing::debug!(path = %path.display(), "wrote image");
             Ok(EventStatus::Succeeded)
         });
@@ -301,9 +314,9 @@ impl ImageWriterPorts {
         port: ImagePortIndex<P>,
         context: &Context<f64>,
     ) -> Result<u64, tarragon_framework::Error> {
-        self.image_port(port)
-            .map_err(tarragon_framework::Error::custom)?;
-        Ok(lock(context.param(self.ports[port.index].progress)?).count)
+        self.image_port(port)?;
+        let progress = context.param(self.ports[port.index].progress)?;
+        Ok(progress.count.load(Ordering::Relaxed))
     }
     /// Lets every port count from zero again (Drake's `ResetAllImageCounts`), so that files may be
     /// written anew.
@@ -315,7 +328,8 @@ impl ImageWriterPorts {
         context: &Context<f64>,
     ) -> Result<(), tarragon_framework::Error> {
         for port in &self.ports {
-            lock(context.param(port.progress)?).count = 0;
+            let progress = context.param(port.progress)?;
+            progress.count.store(0, Ordering::Relaxed);
         }
         Ok(())
     }

@@ -21,9 +21,10 @@ pub mod rotary_encoders;
 pub mod video;
 
 pub use camera_config::{
-    AppliedCamera, CameraConfig, CameraSensor, Focal, GltfExtension, RenderEngineGlParams,
-    RenderEngineGltfClientParams, RenderEngineVtkParams, RendererClass, Rotation, SsaoParameter,
-    Transform, add_camera_renderers, apply_camera_config,
+    AppliedCamera, CameraConfig, CameraConnections, CameraSensor, Focal, GltfExtension,
+    RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams, RendererClass,
+    Rotation, SsaoParameter, Transform, add_camera_renderers, apply_camera_config,
+    make_render_engine_gl, make_render_engine_vtk,
 };
 pub use depth_image_to_point_cloud::{
     DepthImageToPointCloud, DepthImageToPointCloudPorts, DepthPixel,

@@ -1,8 +1,8 @@
 //! A camera that reflects the scene at every moment.
 
 use nalgebra::Isometry3;
+use tarragon_framework::Result;
 use tarragon_framework::prelude::*;
-use tarragon_framework::{Error, Result};
 use tarragon_geometry::render::{
     ColorRenderCamera, DepthRenderCamera, Image, ImageDepth16U, ImageDepth32F, ImageLabel16I,
     ImageRgba8U, PixelType, RenderCameraCore,
@@ -34,7 +34,8 @@ use tarragon_geometry::{FrameId, QueryObject};
 /// let mut scene = SceneGraph::new();
 /// let (world, source) = (scene.world_frame_id(), scene.register_source("toys")?);
 /// scene.add_renderer("cpu", RenderEngineCpu::new(RenderEngineCpuParams::default())?)?;
-/// let ball = GeometryInstance::new(Isometry3::translation(0.0, 0.0, 2.0), Sphere::new(0.5)?, "ball")
+/// let ahead = Isometry3::translation(0.0, 0.0, 2.0);
+/// let ball = GeometryInstance::new(ahead, Sphere::new(0.5)?, "ball")?
 ///     .with_perception(PerceptionProperties::new());
 /// scene.register_anchored_geometry(source, ball)?;
 ///
@@ -82,6 +83,14 @@ impl RgbdSensor {
     ) -> Self {
         let color_camera = ColorRenderCamera::new(depth_camera.core().clone());
         Self::new(parent_id, x_pb, color_camera, depth_camera)
+    }
+
+    /// The same sensor, whose colour camera asks engines that can to show what they draw (Drake's
+    /// `show_window`). Those of this workspace open no windows and warn of that once.
+    #[must_use]
+    pub fn with_show_window(mut self, show_window: bool) -> Self {
+        self.color_camera = self.color_camera.with_show_window(show_window);
+        self
     }
 
     /// The frame P of new contexts; a context has its own, the parameter
@@ -199,16 +208,14 @@ impl LeafSystem<f64> for RgbdSensor {
             let camera = ctx.param(color_camera);
             fit(image, camera.core());
             let (query, parent, x_pb) = view.of(ctx)?;
-            let drawn = query.render_color_image(camera, parent, x_pb, image);
-            drawn.map_err(Error::custom)
+            Ok(query.render_color_image(camera, parent, x_pb, image)?)
         });
         let model = ImageLabel16I::default();
         let label_image = d.output("label_image", model, &color_deps, move |_, ctx, image| {
             let camera = ctx.param(color_camera);
             fit(image, camera.core());
             let (query, parent, x_pb) = view.of(ctx)?;
-            let drawn = query.render_label_image(camera, parent, x_pb, image);
-            drawn.map_err(Error::custom)
+            Ok(query.render_label_image(camera, parent, x_pb, image)?)
         });
         let model = ImageDepth32F::default();
         let depth_image_32f = d.output(
@@ -219,8 +226,7 @@ impl LeafSystem<f64> for RgbdSensor {
                 let camera = ctx.param(depth_camera);
                 fit(image, camera.core());
                 let (query, parent, x_pb) = view.of(ctx)?;
-                let drawn = query.render_depth_image(camera, parent, x_pb, image);
-                drawn.map_err(Error::custom)
+                Ok(query.render_depth_image(camera, parent, x_pb, image)?)
             },
         );
         let depth_image_16u = d.output(
@@ -238,7 +244,7 @@ impl LeafSystem<f64> for RgbdSensor {
             &place,
             move |_, ctx, x_wb| {
                 let (query, parent, x_pb) = view.of(ctx)?;
-                let x_wp = query.pose_in_world(parent).map_err(Error::custom)?;
+                let x_wp = query.pose_in_world(parent)?;
                 *x_wb = x_wp * x_pb;
                 Ok(())
             },

@@ -355,10 +355,7 @@ impl LeafSystem<f64> for RgbdSensorAsync {
                 depth_camera: depth_camera.map(|camera| ctx.param(camera).clone()),
                 render_label_image: sensor.config.render_label_image,
             };
-            let job = RenderJob::start(move |cancelled| {
-                let shot = capture.draw(cancelled);
-                shot.map_err(tarragon_framework::Error::custom)
-            })?;
+            let job = RenderJob::start(move |cancelled| Ok(capture.draw(cancelled)?))?;
             next.xa_mut(shots).next = Some(Arc::new(job));
             Ok(EventStatus::Succeeded)
         });

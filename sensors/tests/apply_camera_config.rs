@@ -136,7 +136,15 @@ fn apply(config: &CameraConfig) -> Result<(Diagram<f64>, Option<AppliedCamera>)>
     let (mut b, mut scene) = (DiagramBuilder::new(), SceneGraph::new());
     add_camera_renderers([config], &mut scene)?;
     let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant(), scene).unwrap();
-    let applied = apply_camera_config(config, &mut b, &scene, Some(&plant), None)?;
+    let applied = apply_camera_config(
+        config,
+        &mut b,
+        CameraConnections {
+            scene_graph: Some(&scene),
+            plant: Some(&plant),
+            ..Default::default()
+        },
+    )?;
     Ok((b.build().unwrap(), applied))
 }
 
@@ -223,9 +231,9 @@ fn a_delay_makes_a_camera_asynchronous() {
 #[test]
 fn forgotten_steps_are_explained() {
     let mut b = DiagramBuilder::new();
-    let scene = b.add("scene_graph", SceneGraph::new());
+    b.add("scene_graph", SceneGraph::new());
     let mut message = |yaml: &str| {
-        let applied = apply_camera_config(&read(yaml), &mut b, &scene, None, None);
+        let applied = apply_camera_config(&read(yaml), &mut b, Default::default());
         applied.err().unwrap().to_string()
     };
     let found = message("name: front");
@@ -239,8 +247,8 @@ fn forgotten_steps_are_explained() {
     let config = read("X_PB: {base_frame: hand}");
     add_camera_renderers([&config], &mut scene).unwrap();
     let mut b = DiagramBuilder::new();
-    let scene = b.add("scene_graph", scene);
-    let found = apply_camera_config(&config, &mut b, &scene, None, None)
+    b.add("scene_graph", scene);
+    let found = apply_camera_config(&config, &mut b, Default::default())
         .err()
         .unwrap()
         .to_string();
@@ -256,10 +264,14 @@ fn apply_on_bus(yaml: &str, bus: &str) -> Result<(Diagram<f64>, Lcm)> {
     };
     let (mut b, mut scene) = (DiagramBuilder::new(), SceneGraph::new());
     add_camera_renderers([&config], &mut scene)?;
-    let scene = b.add("scene_graph", scene);
+    b.add("scene_graph", scene);
     let (mut buses, lcm) = (LcmBuses::new(), Lcm::with_url("memq://").unwrap());
     buses.add(bus, lcm.clone()).unwrap();
-    let applied = apply_camera_config(&config, &mut b, &scene, None, Some(&buses))?;
+    let on = CameraConnections {
+        lcm_buses: Some(&buses),
+        ..Default::default()
+    };
+    let applied = apply_camera_config(&config, &mut b, on)?;
     assert!(applied.is_none_or(|camera| camera.publisher.is_some()));
     Ok((b.build().unwrap(), lcm))
 }
@@ -359,13 +371,106 @@ fn buses_that_are_not_there_are_named() {
     };
     let (mut b, mut scene) = (DiagramBuilder::new(), SceneGraph::new());
     add_camera_renderers([&config], &mut scene).unwrap();
-    let scene = b.add("scene_graph", scene);
+    b.add("scene_graph", scene);
     let mut buses = LcmBuses::new();
     buses
         .add("default", Lcm::with_url("memq://").unwrap())
         .unwrap();
-    let applied = apply_camera_config(&config, &mut b, &scene, None, Some(&buses));
+    let on = CameraConnections {
+        lcm_buses: Some(&buses),
+        ..Default::default()
+    };
+    let applied = apply_camera_config(&config, &mut b, on);
     let message = applied.err().unwrap().to_string();
     assert!(message.contains("has 64 bytes, at most 63"), "{message}");
     assert_eq!(b.build().unwrap().systems().count(), 1, "nothing was added");
+}
+
+#[test]
+fn plant_and_scene_are_found_by_their_names() {
+    let config = read("X_PB: {base_frame: 'arm::tip'}");
+    let mut scene = SceneGraph::new();
+    add_camera_renderers([&config], &mut scene).unwrap();
+    let mut b = DiagramBuilder::new();
+    let applied = apply_camera_config(&config, &mut b, Default::default());
+    let message = applied.err().unwrap().to_string();
+    assert!(
+        message.contains("'scene_graph'") && message.contains("CameraConnections"),
+        "{message}"
+    );
+    let scene_only = b.add("scene_graph", scene.clone());
+    let applied = apply_camera_config(&config, &mut b, Default::default());
+    let message = applied.err().unwrap().to_string();
+    assert!(
+        message.contains("'arm::tip' and there is no plant"),
+        "{message}"
+    );
+    drop(scene_only);
+
+    let mut b = DiagramBuilder::new();
+    add_multibody_plant_scene_graph(&mut b, plant(), scene).unwrap();
+    let camera = apply_camera_config(&config, &mut b, Default::default());
+    let camera = camera.unwrap().unwrap();
+    let ctx = b.build().unwrap().default_context();
+    let x_wb = ctx.eval(camera.body_pose_in_world).unwrap();
+    assert_eq!(x_wb.translation.vector, Vector3::new(1.0, 0.0, 0.5));
+}
+
+#[test]
+fn another_system_by_the_name_of_the_plant_is_no_plant() {
+    let config = read("{}");
+    let mut scene = SceneGraph::new();
+    add_camera_renderers([&config], &mut scene).unwrap();
+    let mut b = DiagramBuilder::new();
+    b.add("scene_graph", scene);
+    b.add("plant", tarragon_framework::primitives::Gain::new(1.0, 1));
+    // In the world it takes none.
+    assert!(apply_camera_config(&config, &mut b, Default::default()).is_ok());
+    let on_hand = named("b", "X_PB: {base_frame: hand}");
+    let applied = apply_camera_config(&on_hand, &mut b, Default::default());
+    let message = applied.err().unwrap().to_string();
+    assert!(
+        message.starts_with("camera 'b': ") && message.contains("Gain"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_bus_given_by_itself_comes_before_those_by_name() {
+    let config = CameraConfig {
+        width: 32,
+        height: 24,
+        ..named("cam", "lcm_bus: driver")
+    };
+    let lcm = Lcm::with_url("memq://").unwrap();
+    let heard =
+        tarragon_lcm::Subscriber::<LcmtImageArray>::new(&lcm, "DRAKE_RGBD_CAMERA_IMAGES_cam")
+            .unwrap();
+    let mut scene = SceneGraph::new();
+    add_camera_renderers([&config], &mut scene).unwrap();
+    let mut b = DiagramBuilder::new();
+    b.add("scene_graph", scene.clone());
+    let no_buses = LcmBuses::new();
+    let on = CameraConnections {
+        lcm: Some(&lcm),
+        lcm_buses: Some(&no_buses),
+        ..Default::default()
+    };
+    let camera = apply_camera_config(&config, &mut b, on).unwrap().unwrap();
+    assert!(camera.publisher.is_some());
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.advance_to(0.05).unwrap();
+    lcm.handle_subscriptions(Duration::ZERO).unwrap();
+    assert_eq!(heard.count(), 1);
+
+    let nobody = Lcm::with_url(LcmBuses::MEMQ_NULL).unwrap();
+    let mut b = DiagramBuilder::new();
+    b.add("scene_graph", scene);
+    let on = CameraConnections {
+        lcm: Some(&nobody),
+        ..Default::default()
+    };
+    let camera = apply_camera_config(&config, &mut b, on).unwrap().unwrap();
+    assert!(camera.publisher.is_none(), "nobody hears it");
 }

@@ -9,6 +9,10 @@ use tarragon_geometry::render::{
 };
 use tarragon_sensors::*;
 
+#[path = "../../geometry/tests/warnings/mod.rs"]
+mod warnings;
+use warnings::warnings_of;
+
 /// `yaml_dump_typed(CameraConfig())` of pydrake 1.51.1.
 const DRAKE_DEFAULT: &str = "width: 640
 height: 480
@@ -124,10 +128,7 @@ fn all_that_drake_writes_is_read() {
     let path = "/a/b.hdr".into();
     let expected = RenderEngineVtkParams {
         default_diffuse: Some(red),
-        lights: vec![LightParameter {
-            cone_angle: 0.0,
-            ..LightParameter::default()
-        }],
+        lights: vec![LightParameter::default()],
         environment_map: Some(EnvironmentMap {
             skybox: false,
             texture: EquirectangularMap { path }.into(),
@@ -298,11 +299,11 @@ fn mistakes_in_cameras_are_named() {
         ("focal: !FovDegrees {}", "neither x nor y"),
         ("focal: !FovDegrees {y: 200}", "focal_y is -42.3"),
         ("focal: {x: -1}", "focal_x is -1"),
-        ("clipping_near: 0", "near is 0"),
-        ("clipping_near: 1000", "far is 500"),
-        ("clipping_far: .inf", "far is inf"),
+        ("clipping_near: 0", "got 0.0 m and 500.0 m"),
+        ("clipping_near: 1000", "got 1000.0 m and 500.0 m"),
+        ("clipping_far: .inf", "got 0.01 m and inf m"),
         ("z_near: 0.001", "a part of the clipping range"),
-        ("z_near: 6", "min_depth is 6"),
+        ("z_near: 6", "got 6.0 m and 5.0 m"),
         ("z_far: 600", "0.1 to 600 m"),
         ("fps: 0", "fps is 0"),
         ("fps: .nan", "fps is NaN"),
@@ -370,4 +371,113 @@ fn poses_become_transforms_and_back() {
             "{angles:?}"
         );
     }
+}
+
+/// The values that Drake 1.51.1 takes; those that name a window system are taken with a warning.
+#[test]
+fn backends_are_those_of_drake() {
+    let engine = |backend: &str| {
+        let backend = backend.into();
+        let params = RenderEngineVtkParams {
+            backend,
+            ..Default::default()
+        };
+        warnings_of(|| make_render_engine_vtk(params))
+    };
+    let (made, warnings) = engine("");
+    assert!(made.is_ok() && warnings.is_empty(), "{warnings:?}");
+    for backend in ["GLX", "EGL", "Cocoa"] {
+        let (made, warnings) = engine(backend);
+        let warned = warnings.len() == 1 && warnings[0].contains(backend);
+        assert!(made.is_ok() && warned, "{warnings:?}");
+    }
+    let what = "RenderEngineVtkParams: backend must be '', 'GLX', 'EGL' or 'Cocoa', got 'metal'";
+    let made = engine("metal").0.err().unwrap().to_string();
+    assert!(made.contains(what), "{made}");
+    let yaml = "renderer_class: !RenderEngineVtkParams {backend: metal}";
+    assert!(error(yaml).contains(what), "{}", error(yaml));
+    assert!(CameraConfig::from_yaml(&format!("{{rgb: false, {yaml}}}")).is_ok());
+}
+
+#[test]
+fn the_gl_engine_has_at_most_five_lights() {
+    let lights = |n: usize| vec![LightParameter::default(); n];
+    let gl = |n| RenderEngineGlParams {
+        lights: lights(n),
+        ..Default::default()
+    };
+    assert!(make_render_engine_gl(gl(5)).is_ok());
+    let what = "RenderEngineGlParams: lights must be at most 5, got 6";
+    let made = make_render_engine_gl(gl(6)).err().unwrap().to_string();
+    assert!(made.contains(what), "{made}");
+    let yaml = format!(
+        "renderer_class: !RenderEngineGlParams {{lights: [{}]}}",
+        ["{}"; 6].join(", ")
+    );
+    assert!(error(&yaml).contains(what), "{}", error(&yaml));
+    let vtk = RenderEngineVtkParams {
+        lights: lights(6),
+        ..Default::default()
+    };
+    assert!(make_render_engine_vtk(vtk).is_ok());
+}
+
+#[test]
+fn engines_are_made_from_the_parameters_of_drake() {
+    let black = Rgba::opaque(0.0, 0.0, 0.0).unwrap();
+    let vtk = RenderEngineVtkParams {
+        default_clear_color: black,
+        exposure: Some(0.5),
+        ..Default::default()
+    };
+    let vtk = make_render_engine_vtk(vtk).unwrap();
+    let found = vtk.params();
+    assert_eq!(
+        (found.default_clear_color, found.exposure),
+        (black, Some(0.5))
+    );
+    let gl = RenderEngineGlParams {
+        default_diffuse: black,
+        ..Default::default()
+    };
+    let gl = make_render_engine_gl(gl).unwrap();
+    assert_eq!(gl.params().default_diffuse, black);
+    let default = make_render_engine_gl(Default::default()).unwrap();
+    assert_eq!(default.params(), &RenderEngineCpuParams::default());
+}
+
+/// Drake's default warns of extensions that the map does not silence.
+#[test]
+fn gltf_extensions_silence_warnings() {
+    let quiet = |yaml: &str| {
+        let class = read(yaml).renderer_class;
+        class
+            .to_cpu_params(Rgba::WHITE)
+            .unwrap()
+            .quiet_gltf_extensions
+    };
+    let names = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+    assert_eq!(quiet("{}"), names(&["KHR_texture_basisu"]));
+    assert_eq!(
+        quiet("renderer_class: !RenderEngineVtkParams {}"),
+        names(&["KHR_texture_basisu"])
+    );
+    let yaml = "renderer_class: !RenderEngineVtkParams
+  gltf_extensions:
+    KHR_materials_sheen: {warn_unimplemented: false}
+    KHR_texture_basisu: {}";
+    assert_eq!(quiet(yaml), names(&["KHR_materials_sheen"]));
+    let config = read(yaml);
+    assert_eq!(read(&config.to_yaml().unwrap()), config);
+    assert!(GltfExtension::default().warn_unimplemented);
+}
+
+#[test]
+fn a_light_of_yaml_has_the_defaults_of_the_code() {
+    let yaml = "renderer_class: !RenderEngineGlParams {lights: [{}]}";
+    let RendererClass::RenderEngineGlParams(gl) = read(yaml).renderer_class else {
+        panic!("the class of the tag");
+    };
+    assert_eq!(gl.lights, [LightParameter::default()]);
+    assert_eq!(LightParameter::default().cone_angle, 0.0, "Drake's");
 }

@@ -43,6 +43,7 @@ fn fixture() -> Fixture {
         Sphere::new(RADIUS).unwrap(),
         "ball",
     )
+    .unwrap()
     .with_perception(PerceptionProperties::with_color_and_label(
         Rgba::WHITE,
         label,

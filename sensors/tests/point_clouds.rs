@@ -275,6 +275,7 @@ fn points_lie_on_what_was_drawn() {
         Sphere::new(0.5).unwrap(),
         "ball",
     )
+    .unwrap()
     .with_perception(PerceptionProperties::new());
     scene.register_anchored_geometry(source, ball).unwrap();
     let info = CameraInfo::new(65, 49, 70.0, 60.0, 30.0, 26.0).unwrap();
@@ -364,4 +365,43 @@ fn clouds_from_images_check_what_they_get() {
     assert!(message(&depth, None).contains("connect 'color_image'"));
     assert!(message(&depth, Some(&ImageRgba8U::new(3, 3))).contains("is 3 x 3, the 4 x 3"));
     assert!(message(&ImageDepth16U::new(5, 3), None).contains("is 5 x 3, the 4 x 3"));
+}
+
+#[test]
+fn clouds_are_joined_in_order() {
+    let mut fields = Fields::from(BaseField::XYZS | BaseField::NORMALS | BaseField::RGBS);
+    fields.descriptor = Some(DescriptorType::new(2, "pair"));
+    let cloud = |size: usize, seed: u64| {
+        let mut number = numbers(seed);
+        let mut cloud = PointCloud::new(size, fields);
+        cloud.xyzs_mut().fill_with(|| V::from_fn(|_, _| number()));
+        cloud
+            .normals_mut()
+            .fill_with(|| V::from_fn(|_, _| number()));
+        cloud.rgbs_mut().fill_with(|| [(number() * 255.0) as u8; 3]);
+        cloud.descriptors_mut().fill_with(&mut number);
+        cloud
+    };
+    let (a, none, b) = (cloud(3, 1), cloud(0, 2), cloud(2, 3));
+    let joined = PointCloud::concatenate([&a, &none, &b]).unwrap();
+    assert_eq!((joined.size(), joined.fields()), (5, fields));
+    assert_eq!(joined.xyzs(), [a.xyzs(), b.xyzs()].concat());
+    assert_eq!(joined.normals(), [a.normals(), b.normals()].concat());
+    assert_eq!(joined.rgbs(), [a.rgbs(), b.rgbs()].concat());
+    assert_eq!(
+        joined.descriptors(),
+        [a.descriptors(), b.descriptors()].concat()
+    );
+    assert_eq!(PointCloud::concatenate([&a]).unwrap(), a);
+
+    let positions = cloud_of(&[[0.0; 3]]);
+    let error = PointCloud::concatenate([&a, &positions]).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("cloud 1 must have the fields of cloud 0"),
+        "{error}"
+    );
+    let error = PointCloud::concatenate([]).unwrap_err().to_string();
+    assert!(error.contains("at least one cloud"), "{error}");
 }

@@ -139,16 +139,16 @@ fn build(scene: &Scene) -> Result<Built, Box<dyn std::error::Error>> {
     let (mut ids, mut frames) = (vec![], vec![]);
     for (i, g) in scene.geometries.iter().enumerate() {
         let instance = |pose: Isometry3<f64>| {
-            GeometryInstance::new(pose, g.shape.clone(), &g.name)
-                .with_proximity(ProximityProperties::new())
+            let instance = GeometryInstance::new(pose, g.shape.clone(), &g.name);
+            instance.map(|instance| instance.with_proximity(ProximityProperties::new()))
         };
         if g.anchored && !(scene.autodiff && i == 0) {
             frames.push(None);
-            ids.push(graph.register_anchored_geometry(source, instance(g.x_wg))?);
+            ids.push(graph.register_anchored_geometry(source, instance(g.x_wg)?)?);
         } else {
             let frame = graph.register_frame(source, GeometryFrame::new(&g.name))?;
             frames.push(Some(frame));
-            ids.push(graph.register_geometry(source, frame, instance(Isometry3::identity()))?);
+            ids.push(graph.register_geometry(source, frame, instance(Isometry3::identity())?)?);
         }
     }
     let anchored = scene.geometries.iter().map(|g| g.anchored);

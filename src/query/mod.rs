@@ -29,7 +29,8 @@ Scene:
                 is normalized), and may be anchored (default false). Pairs of anchored geometries are not tested.
   queries       any of "penetration", "signed_distance", "point"; by default the first two, and the third if
                 there is a point
-  max_distance  pairs farther apart (m) are left out of signed_distance; default null: none
+  max_distance  pairs farther apart (m), or below 0 those that overlap less, are left out of signed_distance;
+                default null: none
   point         [x,y,z] in the world (m), for the query "point"
   scalar        "f64" (default) or "autodiff"
 Shapes (m):

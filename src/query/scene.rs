@@ -91,14 +91,10 @@ fn max_distance(value: Option<Value>) -> Result<f64, String> {
         return Ok(f64::INFINITY);
     };
     match value.as_f64() {
-        Some(distance) if distance >= 0.0 => Ok(distance),
+        Some(distance) => Ok(distance),
         // As the output spells it.
         None if value == "inf" => Ok(f64::INFINITY),
-        _ => Err(wrong(
-            "max_distance",
-            "a number of at least 0 (m) or null is",
-            &value,
-        )),
+        _ => Err(wrong("max_distance", "a number (m) or null is", &value)),
     }
 }
 

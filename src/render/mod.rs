@@ -4,6 +4,7 @@ mod pictures;
 mod view;
 
 use crate::model;
+use crate::stop::{INTERRUPTED, Stop};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use nalgebra::Vector3;
@@ -11,6 +12,7 @@ use pictures::{Picture, Pictures, write_turntable};
 use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use view::View;
 
 /// Arguments of `tarragon render`.
@@ -38,7 +40,7 @@ pub(crate) struct Args {
     direction: Vector3<f64>,
     /// Which pictures: `color.png`, `depth.tiff` (m), `label.png` (16 bit), and depth and labels in
     /// colours to look at, `depth_color.png` and `label_color.png`.
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = Picture::all())]
+    #[arg(long, value_enum, num_args = 1.., value_delimiter = ',', default_values_t = Picture::all())]
     images: Vec<Picture>,
     /// Video of one turn around the model, .avi (Motion-JPEG) or .png (animated).
     #[arg(long, value_name = "FILE")]
@@ -50,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     frames: u32,
     /// Frames per second of the video.
-    #[arg(long, default_value_t = 30.0, value_parser = rate)]
+    #[arg(long, default_value_t = 30.0, value_parser = rate, allow_negative_numbers = true)]
     fps: f64,
     /// No progress bar.
     #[arg(long)]
@@ -90,7 +92,8 @@ fn direction(text: &str) -> Result<Vector3<f64>, String> {
 }
 
 /// Loads, looks, writes.
-pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
+    let stop = Stop::listen()?;
     let view = View::new(args)?;
     std::fs::create_dir_all(&args.out)
         .map_err(|e| format!("can not create the directory '{}': {e}", args.out.display()))?;
@@ -106,6 +109,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let mut pictures = Pictures::new(&view)?;
     let mut written = vec![];
     for picture in &args.images {
+        if stop.is_asked() {
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
         bar.set_message(picture.file_name());
         let path = args.out.join(picture.file_name());
         pictures.save(*picture, &path)?;
@@ -114,15 +120,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     }
     if let Some(path) = &args.turntable {
         bar.set_message("turntable");
-        let tick = || bar.inc(1);
-        write_turntable(
-            &mut pictures,
-            args.turntable_image,
-            path,
-            frames,
-            args.fps,
-            tick,
-        )?;
+        let goes_on = || {
+            bar.inc(1);
+            !stop.is_asked()
+        };
+        let image = args.turntable_image;
+        if !write_turntable(&mut pictures, image, path, frames, args.fps, goes_on)? {
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
         written.push(path.clone());
     }
     bar.finish_and_clear();
@@ -130,5 +135,5 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     for path in written {
         writeln!(out, "{}", path.display())?;
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }

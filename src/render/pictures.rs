@@ -128,22 +128,26 @@ impl<'a> Pictures<'a> {
     }
 }
 
-/// A video of one turn around the model.
+/// Writes a video of one turn around the model; `goes_on` is asked after every frame. False if it
+/// ended early; the file then has the frames so far.
 pub(super) fn write_turntable(
     pictures: &mut Pictures<'_>,
     picture: Picture,
     path: &Path,
     frames: u32,
     fps: f64,
-    mut done: impl FnMut(),
-) -> Result<(), Box<dyn Error>> {
+    mut goes_on: impl FnMut() -> bool,
+) -> Result<bool, Box<dyn Error>> {
     let mut video = VideoFile::create(path, fps)?;
     for k in 0..frames {
         let angle = std::f64::consts::TAU * f64::from(k) / f64::from(frames);
         let x_wb = pictures.view.around(angle);
         video.write_frame(pictures.draw_in_colors(picture, &x_wb)?)?;
-        done();
+        if !goes_on() {
+            video.finish()?;
+            return Ok(false);
+        }
     }
     video.finish()?;
-    Ok(())
+    Ok(true)
 }

@@ -45,12 +45,10 @@ impl View {
         }
 
         let mut builder = DiagramBuilder::new();
-        let (plant, scene_graph) =
-            add_multibody_plant_scene_graph(&mut builder, plant, scene_graph)?;
+        let (_, scene_graph) = add_multibody_plant_scene_graph(&mut builder, plant, scene_graph)?;
         let camera = match &config {
             Some(config) => {
-                let camera =
-                    apply_camera_config(config, &mut builder, &scene_graph, Some(&plant), None)?;
+                let camera = apply_camera_config(config, &mut builder, Default::default())?;
                 camera.map(|camera| (config, camera))
             }
             None => None,
@@ -141,6 +139,9 @@ fn studio() -> Result<RenderEngineCpu, Box<dyn Error>> {
     })?)
 }
 
+/// Distance from which a fitted camera looks at most (m).
+const LARGEST: f64 = 1e15;
+
 /// A camera that sees all of the model.
 fn fitted(
     args: &Args,
@@ -150,6 +151,16 @@ fn fitted(
     let info = CameraInfo::from_fov_y(width, height, 0.6)?;
     let x_wc = look_at_box(bounds, &args.direction, &info);
     let distance = (x_wc.translation.vector - bounds.center()).norm();
+    // Pictures are made in single precision.
+    let reach = (bounds.center().abs() + bounds.half_width()).max();
+    if reach.max(distance) > LARGEST {
+        return Err(format!(
+            "{}: the whole model must lie within {LARGEST:e} m of the origin to be seen in one picture, \
+             its visual geometry reaches to {reach:.3e} m; correct the poses, or give a camera with --camera",
+            args.model.model.display(),
+        )
+        .into());
+    }
     let size = bounds.half_width().norm();
     let (near, far) = (0.01 * distance, 2.0 * (distance + size));
     let clipping = ClippingRange::new(near, far)?;

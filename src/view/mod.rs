@@ -4,6 +4,7 @@ mod distance;
 mod session;
 mod watch;
 
+use crate::stop::{INTERRUPTED, Stop};
 use crate::{model, sweep};
 use indicatif::{ProgressBar, ProgressStyle};
 use session::Session;
@@ -12,8 +13,6 @@ use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tarragon::visualization::{Meshcat, MeshcatParams};
 use watch::Watch;
@@ -46,13 +45,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Moves the joints through their ranges and back, in this time (s).
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "4", value_parser = sweep::positive)]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "4", value_parser = sweep::positive, allow_negative_numbers = true)]
     sweep: Option<f64>,
     /// Ends after this time (s).
-    #[arg(long, value_name = "SECONDS", value_parser = sweep::positive)]
+    #[arg(long, value_name = "SECONDS", value_parser = sweep::positive, allow_negative_numbers = true)]
     duration: Option<f64>,
     /// Shows the two closest parts that are at most this far from each other (m); 0 shows none.
-    #[arg(long, value_name = "METRES", default_value_t = 0.5, value_parser = not_negative)]
+    #[arg(long, value_name = "METRES", default_value_t = 0.5, value_parser = not_negative, allow_negative_numbers = true)]
     distance: f64,
     /// Does not read the models again when their files change.
     #[arg(long)]
@@ -62,7 +61,7 @@ pub(crate) struct Args {
 fn not_negative(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(x) if x >= 0.0 && f64::is_finite(x) => Ok(x),
-        _ => Err("a number of at least 0 is expected".into()),
+        _ => Err("must be a finite number of at least 0".into()),
     }
 }
 
@@ -84,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let mut session = Session::start(loaded, &meshcat, args, &BTreeMap::new())?;
     session.fit_camera()?;
     if let Some(file) = &args.static_page {
-        session.show(0.0)?;
+        session.show(0.0, args)?;
         return save(&meshcat, file).map(|()| ExitCode::SUCCESS);
     }
     for button in [COLLISION, VISUAL] {
@@ -92,9 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     }
     writeln!(std::io::stdout(), "{}", meshcat.web_url())?;
     std::io::stdout().flush()?;
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopping = stop.clone();
-    ctrlc::set_handler(move || stopping.store(true, Ordering::Release))?;
+    let stop = Stop::listen()?;
     if args.record.is_some() {
         meshcat.start_recording(1.0 / PERIOD, true)?;
     }
@@ -107,7 +104,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
         save(&meshcat, file)?;
     }
     Ok(if interrupted && args.duration.is_some() {
-        ExitCode::from(sweep::INTERRUPTED)
+        ExitCode::from(INTERRUPTED)
     } else {
         ExitCode::SUCCESS
     })
@@ -119,7 +116,7 @@ fn follow(
     mut watch: Watch,
     meshcat: &Meshcat,
     args: &Args,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<bool, Box<dyn Error>> {
     let status = ProgressBar::new_spinner();
     status.set_style(ProgressStyle::with_template("{msg}")?);
@@ -155,11 +152,11 @@ fn follow(
             meshcat.set_property("illustration", "visible", visual);
             seen = now;
         }
-        status.set_message(session.show(time)?);
+        status.set_message(session.show(time, args)?);
         frame += 1;
         let due = start + Duration::from_secs_f64(f64::from(frame) * PERIOD);
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
-        if stop.load(Ordering::Acquire) {
+        if stop.is_asked() {
             return Ok(true);
         }
     }

@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::PathBuf;
 use tarragon::framework::Diagram;
+use tarragon::framework::warnings::collect;
 use tarragon::multibody::{MultibodyPlant, PositionSource, add_multibody_plant_scene_graph};
 use tarragon::prelude::*;
 use tarragon::visualization::{
     JointSliders, JointSlidersParams, JointSlidersPorts, Meshcat, VisualizationConfig,
-    apply_visualization_config,
+    VisualizationConnections, apply_visualization_config,
 };
 
 /// Where the camera looks from, seen from the models: as `tarragon render` does.
@@ -89,7 +90,11 @@ impl Session {
             delete_on_initialization_event: false,
             ..Default::default()
         };
-        apply_visualization_config(&config, &mut b, &scene_graph, Some(meshcat.clone()), None)?;
+        let on_server = VisualizationConnections {
+            meshcat: Some(meshcat.clone()),
+            ..Default::default()
+        };
+        apply_visualization_config(&config, &mut b, on_server)?;
         for path in ["illustration", "proximity", "contact_forces"] {
             meshcat.delete(path);
         }
@@ -144,7 +149,7 @@ impl Session {
 
     /// Shows the models where the sliders are, at a time since the start (s). Returns what is to be said
     /// about them.
-    pub(super) fn show(&mut self, time: f64) -> Result<String, Box<dyn Error>> {
+    pub(super) fn show(&mut self, time: f64, args: &Args) -> Result<String, Box<dyn Error>> {
         if let Some(swing) = &self.swing {
             let mut q = self.defaults.clone();
             swing(time, &mut q);
@@ -155,7 +160,9 @@ impl Session {
         if self.shown.as_ref() != Some(&q) || self.is_recorded {
             self.ctx.set_time(time);
             JointSlidersPorts::refresh(&self.sliders, &mut self.ctx)?;
-            self.ctx.force_publish()?;
+            let (published, warnings) = collect(|| self.ctx.force_publish());
+            published?;
+            args.options.report(&warnings)?;
             let query = self.ctx.eval(self.query)?;
             self.distance.show(query)?;
             self.shown = Some(q);

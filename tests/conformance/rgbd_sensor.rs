@@ -40,7 +40,9 @@ fn images_and_pose() {
     let look = PerceptionProperties::with_color_and_label(red, RenderLabel::new(5).unwrap());
     let at = Isometry3::from(Vector3::from(numbers::<3>(&v["sphere"]["p"])));
     let sphere = Sphere::new(number(&v["sphere"]["r"])).unwrap();
-    let sphere = GeometryInstance::new(at, sphere, "sphere").with_perception(look);
+    let sphere = GeometryInstance::new(at, sphere, "sphere")
+        .unwrap()
+        .with_perception(look);
     scene.register_anchored_geometry(source, sphere).unwrap();
     let mut b = DiagramBuilder::new();
     let scene = b.add("scene_graph", scene);

@@ -43,8 +43,8 @@ fn a_bad_line_is_explained_and_does_not_stop_the_rest() {
             "point: an array of 3 numbers is expected",
         ),
         (
-            with(&|s| s["max_distance"] = json!(-1)),
-            "max_distance: a number of at least 0",
+            with(&|s| s["max_distance"] = json!("near")),
+            "max_distance: a number (m) or null",
         ),
         (
             with(&|s| s["scalar"] = json!("f32")),
@@ -250,4 +250,30 @@ fn exit_status_and_files_that_can_not_be_used() {
         good,
         "the input is left alone"
     );
+}
+
+/// Squares of such distances overflow: the pair is not left out, and not answered wrongly.
+#[test]
+fn distances_that_overflow_are_errors_with_the_pair() {
+    let shapes = [
+        json!({"type": "Sphere", "radius": 0.1}),
+        json!({"type": "Box", "size": [1, 1, 1]}),
+        json!({"type": "Capsule", "radius": 0.1, "length": 1}),
+    ];
+    for (i, a) in shapes.iter().enumerate() {
+        for b in &shapes[i..] {
+            let far = json!([1, 0, 0, 0, 1e308, 0, 0]);
+            let scene = json!({"geometries": [
+                {"name": "near", "shape": a, "pose": AT_ORIGIN},
+                {"name": "far", "shape": b, "pose": far},
+            ]});
+            let answer = &ask(&[scene])[0];
+            let error = answer["error"].as_str().unwrap();
+            assert!(error.contains("'near' and 'far'"), "{error}");
+            assert!(
+                error.contains("must be within 1e150 m of each other, got 1e308 m"),
+                "{error}"
+            );
+        }
+    }
 }

@@ -2,7 +2,6 @@
 
 use crate::contact_visualizer::{ContactVisualizerParams, force_of, last_name, real};
 use crate::error::{Error, Result};
-use crate::meshcat_visualizer::publish_error;
 use std::collections::BTreeMap;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{
@@ -40,10 +39,10 @@ const PUBLISH_PERIOD: f64 = 1.0 / 64.0;
 /// let mut scene = SceneGraph::new();
 /// let toys = scene.register_source("toys")?;
 /// let role = ProximityProperties::new;
-/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor");
+/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor")?;
 /// scene.register_anchored_geometry(toys, floor.with_proximity(role()))?;
-/// let frame = scene.register_frame(toys, GeometryFrame::new("toy::ball").with_frame_group(2))?;
-/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball");
+/// let frame = scene.register_frame(toys, GeometryFrame::new("toy::ball").with_frame_group(2)?)?;
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?;
 /// scene.register_geometry(toys, frame, ball.with_proximity(role()))?;
 ///
 /// let mut b = DiagramBuilder::new();
@@ -175,8 +174,7 @@ impl<T: Scalar> LeafSystem<T> for ContactResultsToLcmSystem {
             &[query_object.into(), Dep::Time],
             move |this, ctx, message| {
                 let query = ctx.eval(query_object)?;
-                this.calc(query, ctx.time().re(), message)
-                    .map_err(publish_error)
+                Ok(this.calc(query, ctx.time().re(), message)?)
             },
         );
         ContactResultsToLcmSystemPorts {
@@ -187,8 +185,9 @@ impl<T: Scalar> LeafSystem<T> for ContactResultsToLcmSystem {
 }
 
 /// Publishes contacts for viewers on the channel `CONTACT_RESULTS` (Drake's
-/// `ConnectContactResultsToDrakeVisualizer`): adds a [`ContactResultsToLcmSystem`] with the names of the
-/// plant, as `contact_to_lcm`, and a publisher, as `contact_results_publisher`, which is returned.
+/// `ConnectContactResultsToDrakeVisualizer`): adds a [`ContactResultsToLcmSystem`] with the names
+/// of the plant, as `contact_to_lcm`, and a publisher, as `contact_results_publisher`, which is
+/// returned; with numbers behind the names [if they are taken](DiagramBuilder::unused_name).
 ///
 /// Without a bus it is one of the default URL; without a period (s), contacts are published every 1/64 s. A
 /// period of zero publishes at every step.
@@ -238,8 +237,8 @@ pub(crate) fn add_publisher(
 ) -> Result<Block<LcmPublisherSystem<LcmtContactResultsForViz>>> {
     // First, so that an error adds nothing.
     let publisher = LcmPublisherSystem::new(CHANNEL, lcm, period, 0.0)?;
-    let contacts = builder.add("contact_to_lcm", system);
-    let publisher = builder.add("contact_results_publisher", publisher);
+    let contacts = builder.add(&builder.unused_name("contact_to_lcm"), system);
+    let publisher = builder.add(&builder.unused_name("contact_results_publisher"), publisher);
     builder.connect(query_object, contacts.query_object);
     builder.connect(contacts.lcm_message, publisher.lcm_message);
     Ok(publisher)

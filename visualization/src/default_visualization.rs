@@ -4,7 +4,7 @@ use crate::contact_results_to_lcm::{ContactResultsToLcmSystem, add_publisher};
 use crate::contact_visualizer::{ContactVisualizer, ContactVisualizerParams};
 use crate::drake_visualizer::{DrakeVisualizer, DrakeVisualizerParams};
 use crate::error::{Error, Result};
-use crate::meshcat::{Meshcat, MeshcatParams};
+use crate::meshcat::{Meshcat, start_meshcat};
 use crate::meshcat_visualizer::{
     MeshcatVisualizer, MeshcatVisualizerParams, check_period, light_grey,
 };
@@ -179,18 +179,28 @@ mod rgba {
         let Fields {
             rgba: FlowSeq(channels),
         } = Fields::deserialize(d)?;
-        let color = match channels[..] {
-            [r, g, b] => Rgba::new(r, g, b, 1.0),
-            [r, g, b, a] => Rgba::new(r, g, b, a),
-            _ => {
-                return Err(de::Error::custom(format!(
-                    "rgba has {} elements, expected 3 or 4",
-                    channels.len()
-                )));
-            }
-        };
-        color.map_err(de::Error::custom)
+        Rgba::from_slice(&channels).map_err(de::Error::custom)
     }
+}
+
+/// Connections of visualizers (the optional arguments of Drake's `ApplyVisualizationConfig`). The
+/// default is the scene that the builder has by the name of Drake, a server of its own, and no LCM.
+///
+/// ```
+/// use tarragon_visualization::VisualizationConnections;
+/// assert!(VisualizationConnections::default().meshcat.is_none());
+/// ```
+#[derive(Clone, Default)]
+pub struct VisualizationConnections<'a> {
+    /// The scene; `None` for the system `scene_graph` of the builder.
+    pub scene_graph: Option<&'a Block<SceneGraph>>,
+    /// The server; without one, one is started on the first free port, if the configuration allows
+    /// it.
+    pub meshcat: Option<Meshcat>,
+    /// The buses among which `lcm_bus` of the configuration names one.
+    pub lcm_buses: Option<&'a LcmBuses>,
+    /// The bus itself, whatever `lcm_bus` says.
+    pub lcm: Option<&'a Lcm>,
 }
 
 /// What [`apply_visualization_config`] has added; what the configuration does not ask for is `None`.
@@ -217,45 +227,56 @@ pub struct AppliedVisualization {
 ///
 /// In Meshcat, `meshcat_visualizer(illustration)`, `meshcat_visualizer(proximity)` and
 /// `meshcat_contact_visualizer`. Without a server one is started on the first free port, if the
-/// configuration allows it; else there is nothing in Meshcat.
+/// configuration allows it; else there is nothing in Meshcat. Names that are taken get
+/// [numbers](DiagramBuilder::unused_name).
 ///
-/// By LCM, on the bus of the configuration, `drake_visualizer(illustration)` on channels without a suffix,
-/// `drake_visualizer(proximity)` on those with the suffix of the role, and contacts, see
-/// [`connect_contact_results_to_drake_visualizer`](crate::connect_contact_results_to_drake_visualizer). That
-/// happens where buses are given: other than Drake, this never opens a socket that nobody asked for. Nothing
-/// is added for a bus that publishes to [nobody](LcmBuses::MEMQ_NULL).
+/// By LCM, on the [connected](VisualizationConnections) bus, `drake_visualizer(illustration)` on
+/// channels without a suffix, `drake_visualizer(proximity)` on those with the suffix of the role,
+/// and contacts, see
+/// [`connect_contact_results_to_drake_visualizer`](crate::connect_contact_results_to_drake_visualizer).
+/// That happens where a bus is given: other than Drake, this never opens a socket that nobody asked
+/// for. Nothing is added for a bus that publishes to [nobody](LcmBuses::MEMQ_NULL).
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
 /// use tarragon_geometry::SceneGraph;
-/// use tarragon_lcm::{Lcm, LcmBuses};
+/// use tarragon_lcm::Lcm;
 /// use tarragon_visualization::*;
 /// let mut b = DiagramBuilder::new();
-/// let scene = b.add("scene_graph", SceneGraph::new());
-/// let meshcat = Meshcat::new(MeshcatParams { port: Some(0), ..Default::default() })?;
-/// let mut buses = LcmBuses::new();
-/// buses.add("default", Lcm::with_url("memq://")?)?; // "" for UDP multicast, where meldis listens
+/// b.add("scene_graph", SceneGraph::new());
+/// let lcm = Lcm::with_url("memq://")?; // "" for UDP multicast, where meldis listens
 /// let config = VisualizationConfig { publish_contacts: false, ..Default::default() };
-/// let applied = apply_visualization_config(&config, &mut b, &scene, Some(meshcat), Some(&buses))?;
+/// let on = VisualizationConnections {
+///     meshcat: Some(Meshcat::new(MeshcatParams { port: Some(0), ..Default::default() })?),
+///     lcm: Some(&lcm),
+///     ..Default::default()
+/// };
+/// let applied = apply_visualization_config(&config, &mut b, on)?;
 /// assert!(applied.illustration.is_some() && applied.contact.is_none());
 /// assert!(applied.drake_proximity.is_some() && applied.contact_results.is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// If a value of the configuration is wrong, it names a bus that is not there, or the server can not be
-/// started.
+/// If a value of the configuration is wrong, there is no scene, it names a bus that is not there,
+/// or the server cannot be started.
 pub fn apply_visualization_config(
     config: &VisualizationConfig,
     builder: &mut DiagramBuilder,
-    scene_graph: &Block<SceneGraph>,
-    meshcat: Option<Meshcat>,
-    lcm_buses: Option<&LcmBuses>,
+    connections: VisualizationConnections<'_>,
 ) -> Result<AppliedVisualization> {
     config.check()?;
-    let lcm = bus(config, lcm_buses)?;
+    let lcm = bus(config, &connections)?;
+    let scene_graph = match connections.scene_graph {
+        Some(scene_graph) => scene_graph.clone(),
+        None => builder.system_named("scene_graph").map_err(|e| {
+            Error::invalid(format!(
+                "VisualizationConfig: {e}; add it before, or hand it over in VisualizationConnections"
+            ))
+        })?,
+    };
     let mut applied = AppliedVisualization {
-        meshcat,
+        meshcat: connections.meshcat,
         illustration: None,
         proximity: None,
         contact: None,
@@ -264,30 +285,31 @@ pub fn apply_visualization_config(
         contact_results: None,
     };
     if applied.meshcat.is_none() && config.enable_meshcat_creation {
-        applied.meshcat = Some(Meshcat::new(MeshcatParams::default())?);
+        applied.meshcat = Some(start_meshcat()?);
     }
     if let Some(lcm) = lcm {
-        apply_lcm(config, builder, scene_graph, &lcm, &mut applied)?;
+        apply_lcm(config, builder, &scene_graph, &lcm, &mut applied)?;
     }
     if let Some(meshcat) = applied.meshcat.clone() {
-        apply_meshcat(config, builder, scene_graph, &meshcat, &mut applied)?;
+        apply_meshcat(config, builder, &scene_graph, &meshcat, &mut applied)?;
     }
     Ok(applied)
 }
 
 /// The bus to publish on, if there is to be one.
-fn bus(config: &VisualizationConfig, lcm_buses: Option<&LcmBuses>) -> Result<Option<Lcm>> {
+fn bus(config: &VisualizationConfig, given: &VisualizationConnections<'_>) -> Result<Option<Lcm>> {
     let name = &config.lcm_bus;
-    let Some(buses) = lcm_buses else {
-        if name == "default" {
-            return Ok(None);
+    let lcm = match (given.lcm, given.lcm_buses) {
+        (Some(lcm), _) => lcm,
+        (None, Some(buses)) => buses.find("VisualizationConfig", name)?,
+        (None, None) if name == "default" => return Ok(None),
+        (None, None) => {
+            return Err(Error::invalid(format!(
+                "VisualizationConfig: lcm_bus must be 'default' (no publishing) where no buses are given, got \
+                 '{name}'; hand over buses in VisualizationConnections"
+            )));
         }
-        return Err(Error::invalid(format!(
-            "VisualizationConfig: lcm_bus is '{name}', and no buses are given; expected buses, one of that name \
-             among them, or 'default' for no publishing"
-        )));
     };
-    let lcm = buses.find("VisualizationConfig", name)?;
     Ok((lcm.url() != LcmBuses::MEMQ_NULL).then(|| lcm.clone()))
 }
 
@@ -344,27 +366,29 @@ fn apply_meshcat(
     Ok(())
 }
 
-/// Adds the usual visualizers of a scene, with a server of its own if none is given (Drake's
-/// `AddDefaultVisualization`), and without LCM; see [`apply_visualization_config`].
+/// Adds the usual visualizers of the scene `scene_graph`, with a server of its own if none is given
+/// (Drake's `AddDefaultVisualization`), and without LCM; see [`apply_visualization_config`].
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
 /// use tarragon_geometry::SceneGraph;
 /// use tarragon_visualization::add_default_visualization;
 /// let mut b = DiagramBuilder::new();
-/// let scene = b.add("scene_graph", SceneGraph::new());
-/// let shown = add_default_visualization(&mut b, &scene, None)?;
+/// b.add("scene_graph", SceneGraph::new());
+/// let shown = add_default_visualization(&mut b, None)?;
 /// println!("look at {}", shown.meshcat.ok_or("there is a server")?.web_url());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// If the server can not be started.
+/// If there is no scene, or the server cannot be started.
 pub fn add_default_visualization(
     builder: &mut DiagramBuilder,
-    scene_graph: &Block<SceneGraph>,
     meshcat: Option<Meshcat>,
 ) -> Result<AppliedVisualization> {
-    let config = VisualizationConfig::default();
-    apply_visualization_config(&config, builder, scene_graph, meshcat, None)
+    let connections = VisualizationConnections {
+        meshcat,
+        ..VisualizationConnections::default()
+    };
+    apply_visualization_config(&VisualizationConfig::default(), builder, connections)
 }

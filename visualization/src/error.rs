@@ -82,3 +82,14 @@ from_crate!(
     tarragon_sensors::Error,
     tarragon_lcm::Error
 );
+
+/// Calc functions of systems return the framework's error; it adds the place.
+impl From<Error> for tarragon_framework::Error {
+    #[cold]
+    fn from(error: Error) -> Self {
+        match *error.0 {
+            ErrorKind::Framework(error) => error,
+            _ => Self::custom(error),
+        }
+    }
+}

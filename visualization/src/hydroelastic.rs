@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use nalgebra::Vector3;
 use std::f64::consts::{FRAC_PI_2, TAU};
+use tarragon_framework::warnings::warn;
 use tarragon_geometry::mesh::TriangleSurfaceMesh;
 use tarragon_geometry::{GeometryProperties, HydroelasticType, Shape};
 
@@ -24,7 +25,9 @@ pub(crate) fn surface_to_show(
     properties: &GeometryProperties,
 ) -> Option<TriangleSurfaceMesh> {
     surface(shape, properties).unwrap_or_else(|error| {
-        tracing::warn!("{place} is shown without its hydroelastic mesh: {error}");
+        warn(format!(
+            "{place} is shown without its hydroelastic mesh: {error}"
+        ));
         None
     })
 }

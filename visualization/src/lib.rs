@@ -19,7 +19,7 @@ pub use contact_results_to_lcm::{
 };
 pub use contact_visualizer::{ContactVisualizer, ContactVisualizerParams, ContactVisualizerPorts};
 pub use default_visualization::{
-    AppliedVisualization, VisualizationConfig, add_default_visualization,
+    AppliedVisualization, VisualizationConfig, VisualizationConnections, add_default_visualization,
     apply_visualization_config,
 };
 pub use drake_visualizer::{
@@ -30,6 +30,7 @@ pub use error::{Error, Result};
 pub use meshcat::{
     Gamepad, LoopMode, Meshcat, MeshcatAnimation, MeshcatParams, OrthographicCamera, PageCamera,
     PerspectiveCamera, PropertyTuple, PropertyValue, SideOfFaceToRender, SurfaceStyle,
+    start_meshcat,
 };
 pub use meshcat_point_cloud_visualizer::{
     MeshcatPointCloudVisualizer, MeshcatPointCloudVisualizerPorts,

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::meshcat::{Meshcat, full_path};
-use crate::meshcat_visualizer::{check_period, light_grey, publish_error, real_pose};
+use crate::meshcat_visualizer::{light_grey, real_pose};
 use nalgebra::Isometry3;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::Rgba;
@@ -15,7 +15,8 @@ use tarragon_sensors::PointCloud;
 /// | input | `cloud` | [`PointCloud`] with positions (m), possibly with colours |
 /// | input | `X_ParentCloud` | `Isometry3<T>`, the cloud's frame in that of the path above; the identity if it is not connected |
 ///
-/// It publishes every period and when forced to. Points that are not finite are left out.
+/// It publishes every [period](Self::with_publish_period) and when forced to. Points that are not
+/// finite are left out.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -65,12 +66,17 @@ impl MeshcatPointCloudVisualizer {
             default_rgba: light_grey(),
         })
     }
-    /// The same with another publish period (s).
+    /// The same with another publish period (s). With 0 the cloud is shown once, when a simulation
+    /// is initialized, and whenever a publish is forced.
     ///
     /// # Errors
-    /// If it is not positive and finite.
+    /// If it is negative or not finite.
     pub fn with_publish_period(mut self, period: f64) -> Result<Self> {
-        check_period(period).map_err(|e| self.wrong(&e))?;
+        if !(period >= 0.0 && period.is_finite()) {
+            let what =
+                format!("the publish period must be finite and not negative, got {period} s");
+            return Err(self.wrong(&what));
+        }
         self.publish_period = period;
         Ok(self)
     }
@@ -126,13 +132,16 @@ impl<T: Scalar> LeafSystem<T> for MeshcatPointCloudVisualizer {
         let cloud = d.input::<PointCloud>("cloud");
         let x_parent_cloud = d.input::<Isometry3<T>>("X_ParentCloud");
         let (period, offset) = (self.publish_period, 0.0);
-        for trigger in [Trigger::Periodic { period, offset }, Trigger::Forced] {
+        let timed = match period {
+            0.0 => Trigger::Initialization,
+            period => Trigger::Periodic { period, offset },
+        };
+        for trigger in [timed, Trigger::Forced] {
             d.publish_on(trigger, move |visualizer, ctx| {
                 let points = ctx.eval(cloud)?;
                 let pose = ctx.eval_optional(x_parent_cloud)?;
                 let pose = pose.map_or_else(Isometry3::identity, real_pose);
-                let published = visualizer.publish(ctx.time().re(), points, &pose);
-                published.map_err(publish_error)?;
+                visualizer.publish(ctx.time().re(), points, &pose)?;
                 Ok(EventStatus::Succeeded)
             });
         }

@@ -29,6 +29,7 @@ fn publishing_poses_allocates_nothing() {
             let frame = scene.register_frame(source, frame).unwrap();
             let ball = Sphere::new(0.1).unwrap();
             let ball = GeometryInstance::new(Isometry3::identity(), ball, "ball")
+                .unwrap()
                 .with_illustration(IllustrationProperties::new());
             scene.register_geometry(source, frame, ball).unwrap();
             frame

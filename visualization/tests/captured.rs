@@ -140,8 +140,8 @@ fn controls() {
             },
             &|m| m.set_slider_value("sl", 0.4).unwrap(),
             &|m| m.set_realtime_rate(1.25),
-            &|m| m.delete_button("btn").unwrap(),
-            &|m| m.delete_slider("sl").unwrap(),
+            &|m| assert!(m.delete_button("btn", true).unwrap()),
+            &|m| assert!(m.delete_slider("sl", true).unwrap()),
             &|m| m.delete_added_controls(),
         ],
     );

@@ -173,7 +173,7 @@ fn apply(meshcat: &Meshcat, mover: &mut Page, operation: &Operation) {
             if meshcat.slider_value(&name).is_err() {
                 meshcat.add_slider(&name, 0.0, 10.0, 0.1, v).unwrap();
             } else if v < 1.0 {
-                meshcat.delete_slider(&name).unwrap();
+                meshcat.delete_slider(&name, true).unwrap();
             } else {
                 meshcat.set_slider_value(&name, v).unwrap();
             }
@@ -181,7 +181,7 @@ fn apply(meshcat: &Meshcat, mover: &mut Page, operation: &Operation) {
         Operation::Button(i) => meshcat.add_button(&format!("b{i}"), "").unwrap(),
         Operation::DeleteControls => {
             for name in meshcat.slider_names().iter().filter(|n| *n != "moved") {
-                meshcat.delete_slider(name).unwrap();
+                meshcat.delete_slider(name, true).unwrap();
             }
         }
         Operation::Target(v) => meshcat

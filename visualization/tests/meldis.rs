@@ -20,7 +20,9 @@ use support::{Page, field};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{Role, Sphere};
 use tarragon_lcm::{Lcm, LcmBuses};
-use tarragon_visualization::{VisualizationConfig, apply_visualization_config};
+use tarragon_visualization::{
+    VisualizationConfig, VisualizationConnections, apply_visualization_config,
+};
 
 /// How long meldis may take to show something: it starts Python, and polls.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -342,7 +344,11 @@ fn meldis_follows_poses_roles_contacts_and_new_geometry() {
         enable_meshcat_creation: false,
         ..Default::default()
     };
-    apply_visualization_config(&config, &mut b, &graph, None, Some(&buses)).unwrap();
+    let on = VisualizationConnections {
+        lcm_buses: Some(&buses),
+        ..Default::default()
+    };
+    apply_visualization_config(&config, &mut b, on).unwrap();
     let mut ctx = b.build().unwrap().default_context();
     let port = graph.source_pose_port(sources[0]).unwrap();
     ctx.fix(port, scene.poses(0, &frames)).unwrap();

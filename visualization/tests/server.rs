@@ -77,7 +77,7 @@ fn changes_arrive_in_order() {
     meshcat.set_object("x", &ball, red()).unwrap();
     meshcat.set_realtime_rate(1.25);
     meshcat.add_button("b", "").unwrap();
-    meshcat.delete_button("b").unwrap();
+    meshcat.delete_button("b", true).unwrap();
     meshcat.set_property("/Grid", "visible", false);
     meshcat.flush();
     let found = page.until(|m| is("set_property")(m) && field(m, "path") == Some("/Grid".into()));

@@ -15,7 +15,8 @@ use tarragon_geometry::{
 use tarragon_sensors::{BaseField, PointCloud};
 use tarragon_visualization::{
     ContactVisualizer, ContactVisualizerParams, Meshcat, MeshcatPointCloudVisualizer,
-    VisualizationConfig, add_default_visualization, apply_visualization_config,
+    MeshcatVisualizer, MeshcatVisualizerParams, VisualizationConfig, VisualizationConnections,
+    add_default_visualization, apply_visualization_config, start_meshcat,
 };
 
 /// What a page that connects is told of a kind: the values by path.
@@ -44,6 +45,7 @@ fn balls() -> (SceneGraph, SourceId, [FrameId; 2]) {
         let frame = scene.register_frame(source, frame).unwrap();
         let ball = Sphere::new(0.1).unwrap();
         let ball = GeometryInstance::new(Isometry3::identity(), ball, &format!("m1::{name}"))
+            .unwrap()
             .with_proximity(ProximityProperties::new());
         scene.register_geometry(source, frame, ball).unwrap();
         frame
@@ -104,6 +106,13 @@ fn arrows_are_drakes() {
     publish(0.199);
     let properties = told(&meshcat, "set_property", "value");
     assert_eq!(properties[&format!("{path} visible")], true.into());
+
+    // A deep overlap: half the diagonal of the box around a ball, not 100 times the depth.
+    publish(0.1);
+    let properties = told(&meshcat, "set_property", "value");
+    let scale = &properties[&format!("{path}/cylinder scale")];
+    let length = scale[2].as_f64().unwrap();
+    assert!((length - 0.1 * 3.0_f64.sqrt()).abs() < 1e-6, "{length}");
 }
 
 #[test]
@@ -172,7 +181,7 @@ fn wrong_parameters_are_explained() {
     let error = cloud("/drake").unwrap_err().to_string();
     assert!(error.contains("the path is '/drake'"), "{error}");
     let error = cloud("c").unwrap().with_publish_period(-1.0).unwrap_err();
-    assert!(error.to_string().contains("period is -1 s"), "{error}");
+    assert!(error.to_string().contains("got -1 s"), "{error}");
     let error = cloud("c").unwrap().set_point_size(0.0).unwrap_err();
     assert!(
         error.to_string().contains("size of points is 0 m"),
@@ -221,7 +230,7 @@ fn the_default_is_drakes() {
     let (scene, source, [a, b]) = balls();
     let mut builder = DiagramBuilder::new();
     let scene = builder.add("scene_graph", scene);
-    let shown = add_default_visualization(&mut builder, &scene, Some(meshcat.clone())).unwrap();
+    let shown = add_default_visualization(&mut builder, Some(meshcat.clone())).unwrap();
     assert!(shown.contact.is_some() && shown.meshcat.is_some());
     let diagram = builder.build().unwrap();
     let names: Vec<String> = diagram.systems().map(|s| s.path.clone()).collect();
@@ -269,12 +278,12 @@ enable_alpha_sliders: false
 #[test]
 fn configurations_choose() {
     let mut builder = DiagramBuilder::new();
-    let scene = builder.add("scene_graph", balls().0);
+    builder.add("scene_graph", balls().0);
     let config = VisualizationConfig {
         enable_meshcat_creation: false,
         ..Default::default()
     };
-    let shown = apply_visualization_config(&config, &mut builder, &scene, None, None).unwrap();
+    let shown = apply_visualization_config(&config, &mut builder, Default::default()).unwrap();
     assert!(shown.meshcat.is_none() && shown.illustration.is_none());
 
     let meshcat = server();
@@ -283,8 +292,11 @@ fn configurations_choose() {
         enable_alpha_sliders: true,
         ..config
     };
-    let given = Some(meshcat.clone());
-    let shown = apply_visualization_config(&config, &mut builder, &scene, given, None).unwrap();
+    let given = VisualizationConnections {
+        meshcat: Some(meshcat.clone()),
+        ..Default::default()
+    };
+    let shown = apply_visualization_config(&config, &mut builder, given).unwrap();
     assert!(shown.illustration.is_none() && shown.proximity.is_some());
     assert_eq!(meshcat.slider_names(), ["proximity \u{3b1}"]);
     assert_eq!(meshcat.slider_value("proximity \u{3b1}").unwrap(), 0.5);
@@ -295,16 +307,97 @@ fn configurations_choose() {
         ("initial_proximity_alpha: 2", "initial_proximity_alpha is 2"),
         (
             "default_proximity_color: {rgba: [1]}",
-            "rgba has 1 elements",
+            "3 or 4 channels, got 1",
         ),
-        (
-            "default_proximity_color: {rgba: [2, 0, 0]}",
-            "values from 0 to 1",
-        ),
+        ("default_proximity_color: {rgba: [2, 0, 0]}", "from 0 to 1"),
     ] {
         let error = VisualizationConfig::from_yaml(text)
             .unwrap_err()
             .to_string();
         assert!(error.contains(words), "{error}");
+    }
+}
+
+/// As Drake's, which then names the system by its address.
+#[test]
+fn a_default_name_that_is_taken_gets_a_number() {
+    let meshcat = server();
+    let mut b = DiagramBuilder::new();
+    let scene = b.add("scene_graph", balls().0);
+    for _ in 0..2 {
+        let params = MeshcatVisualizerParams::default();
+        MeshcatVisualizer::add_to_builder(&mut b, scene.query, meshcat.clone(), params).unwrap();
+        let params = ContactVisualizerParams::default();
+        ContactVisualizer::add_to_builder(&mut b, scene.query, meshcat.clone(), params).unwrap();
+    }
+    add_default_visualization(&mut b, Some(meshcat.clone())).unwrap();
+    let diagram = b.build().unwrap();
+    let names: Vec<String> = diagram.systems().map(|s| s.path.clone()).collect();
+    assert_eq!(
+        names[1..],
+        [
+            "meshcat_visualizer(visualizer)",
+            "meshcat_contact_visualizer",
+            "meshcat_visualizer(visualizer) (2)",
+            "meshcat_contact_visualizer (2)",
+            "meshcat_visualizer(illustration)",
+            "meshcat_visualizer(proximity)",
+            "meshcat_contact_visualizer (3)",
+        ]
+    );
+}
+
+#[test]
+fn a_scene_is_found_by_its_name_or_handed_over() {
+    let config = VisualizationConfig {
+        enable_meshcat_creation: false,
+        ..Default::default()
+    };
+    let mut b = DiagramBuilder::new();
+    let found = apply_visualization_config(&config, &mut b, Default::default());
+    let error = found.err().unwrap().to_string();
+    assert!(
+        error.contains("'scene_graph'") && error.contains("VisualizationConnections"),
+        "{error}"
+    );
+    let scene = b.add("another_name", balls().0);
+    let given = VisualizationConnections {
+        scene_graph: Some(&scene),
+        meshcat: Some(server()),
+        ..Default::default()
+    };
+    let shown = apply_visualization_config(&config, &mut b, given).unwrap();
+    assert!(shown.illustration.is_some() && b.build().is_ok());
+}
+
+#[test]
+fn start_meshcat_listens_at_a_default_port() {
+    let meshcat = start_meshcat().unwrap();
+    assert!((7000..8000).contains(&meshcat.port()), "{}", meshcat.port());
+}
+
+/// Drake 1.51.1 publishes once, at time 0.
+#[test]
+fn a_cloud_without_a_period_is_shown_once() {
+    let meshcat = server();
+    let visualizer = MeshcatPointCloudVisualizer::new(meshcat.clone(), "c").unwrap();
+    let visualizer = visualizer.with_publish_period(0.0).unwrap();
+    let mut b = DiagramBuilder::new();
+    let visualizer = b.add("cloud", visualizer);
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(visualizer.cloud, PointCloud::new(1, BaseField::XYZS))
+        .unwrap();
+    let mut sim = Simulator::new(&diagram, ctx).unwrap();
+    sim.initialize().unwrap();
+    assert!(meshcat.has_path("c"));
+    visualizer.system().delete();
+    sim.advance_to(1.0).unwrap();
+    assert!(!meshcat.has_path("c"), "it is not shown again");
+    sim.context().force_publish().unwrap();
+    assert!(meshcat.has_path("c"));
+    for wrong in [-1.0, f64::NAN, f64::INFINITY] {
+        let visualizer = MeshcatPointCloudVisualizer::new(meshcat.clone(), "c").unwrap();
+        assert!(visualizer.with_publish_period(wrong).is_err(), "{wrong}");
     }
 }

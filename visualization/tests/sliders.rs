@@ -133,7 +133,7 @@ fn positions_follow_the_sliders() {
         error.contains("[0.0], expected 9 finite numbers"),
         "{error}"
     );
-    meshcat.delete_slider("elbow/arm").unwrap();
+    assert!(meshcat.delete_slider("elbow/arm", true).unwrap());
     ctx.set_time(2.0);
     near(ctx.eval(sliders.positions).unwrap(), [2.0, 0.5]);
     system.delete();
@@ -364,4 +364,33 @@ fn the_input_pose_is_the_start() {
     };
     let last = MeshcatPoseSliders::run(&sliders, &mut ctx, &options).unwrap();
     assert_eq!(last.translation, pose.translation);
+}
+
+/// As Drake 1.51.1.
+#[test]
+fn deleting_says_whether_there_was_something_to_delete() {
+    let meshcat = server();
+    meshcat.add_slider("s", 0.0, 1.0, 0.1, 0.5).unwrap();
+    meshcat.add_button("b", "").unwrap();
+    for strict in [false, true] {
+        let slider = meshcat.delete_slider("b", strict);
+        let button = meshcat.delete_button("s", strict);
+        for (deleted, what) in [
+            (slider, "no slider named 'b'"),
+            (button, "no button named 's'"),
+        ] {
+            match deleted {
+                Ok(deleted) => assert!(!deleted && !strict),
+                Err(e) => assert!(strict && e.to_string().contains(what), "{e}"),
+            }
+        }
+    }
+    assert!(meshcat.delete_slider("s", false).unwrap());
+    assert!(!meshcat.delete_slider("s", false).unwrap());
+    assert!(meshcat.delete_slider("s", true).is_err());
+    assert!(meshcat.delete_button("b", true).unwrap());
+    assert_eq!(
+        meshcat.button_names().len() + meshcat.slider_names().len(),
+        0
+    );
 }

@@ -41,6 +41,18 @@ impl<const N: usize> Dual<N> {
         Self { re, eps: [0.0; N] }
     }
 
+    /// The constant 0 (Drake's default `AutoDiffXd`), without a trait in scope.
+    #[inline]
+    pub const fn zero() -> Self {
+        Self::constant(0.0)
+    }
+
+    /// The constant 1, without a trait in scope.
+    #[inline]
+    pub const fn one() -> Self {
+        Self::constant(1.0)
+    }
+
     /// The independent variable of direction `direction`: derivative one there, zero elsewhere.
     ///
     /// # Panics

@@ -7,7 +7,7 @@ use num_traits::{FromPrimitive, Inv, Num, One, Signed, Zero};
 impl<const N: usize> Zero for Dual<N> {
     #[inline]
     fn zero() -> Self {
-        Self::constant(0.0)
+        Dual::zero()
     }
     /// Looks at the value only, as pivoting and division checks need.
     #[inline]
@@ -19,7 +19,7 @@ impl<const N: usize> Zero for Dual<N> {
 impl<const N: usize> One for Dual<N> {
     #[inline]
     fn one() -> Self {
-        Self::constant(1.0)
+        Dual::one()
     }
 }
 

@@ -184,3 +184,17 @@ proptest! {
         prop_assert_eq!(ComplexField::abs(x - y).re, (a - b).abs());
     }
 }
+
+/// Outside of this module nothing but the prelude is needed.
+mod with_the_prelude_alone {
+    use crate::prelude::*;
+
+    #[test]
+    fn zero_and_one_need_no_trait() {
+        let (zero, one) = (AutoDiff::zero(), AutoDiff::one());
+        assert_eq!(
+            (zero, one),
+            (AutoDiff::constant(0.0), AutoDiff::constant(1.0))
+        );
+    }
+}

@@ -9,7 +9,8 @@ use crate::prelude::*;
 /// | input | `u` | vector of `size` |
 /// | output | `y` | vector of `size`, direct feedthrough |
 ///
-/// The gain k is a parameter.
+/// The gain k is a parameter. A gain per element is a [`MatrixGain`](super::MatrixGain) with a
+/// diagonal matrix.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;

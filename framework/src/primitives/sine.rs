@@ -1,11 +1,15 @@
 //! A sine wave.
 
+use super::check;
+use crate::Result;
 use crate::prelude::*;
 
-/// `y = a sin(w t + p)` with its first two time derivatives (Drake's `Sine`, time as input).
+/// `y = a sin(w x + p)` with its first two derivatives by x (Drake's `Sine`), element by element; x
+/// is the time, or an input.
 ///
 /// | port | name | type |
 /// |---|---|---|
+/// | input | `u0` | vector of `size`: x, only [`with_input`](Sine::with_input) |
 /// | output | `y0` | vector of `size`: the wave |
 /// | output | `y1` | vector of `size`: first derivative |
 /// | output | `y2` | vector of `size`: second derivative |
@@ -16,40 +20,93 @@ use crate::prelude::*;
 ///
 /// let mut b = DiagramBuilder::new();
 /// let wave = b.add("wave", Sine::new(2.0, 3.0, 0.0, 1));
+/// let waves = b.add("waves", Sine::per_element([2.0, 1.0], [3.0, 0.0], [0.0, 0.5])?);
 /// let mut ctx = b.build()?.default_context();
 /// ctx.set_time(0.1);
 /// assert!((ctx.eval(wave.y)?[0] - 2.0 * 0.3_f64.sin()).abs() < 1e-15);
 /// assert!((ctx.eval(wave.ydot)?[0] - 6.0 * 0.3_f64.cos()).abs() < 1e-14);
+/// assert_eq!(ctx.eval(waves.y)?, &[ctx.eval(wave.y)?[0], 0.5_f64.sin()]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sine {
+    waves: Vec<Wave>,
+    from_input: bool,
+}
+
+/// The wave of one element.
+#[derive(Clone, Copy, Debug)]
+struct Wave {
     amplitude: f64,
     frequency: f64,
     phase: f64,
-    size: usize,
 }
 
 impl Sine {
     /// A wave of `amplitude`, angular `frequency` (rad/s) and `phase` (rad) on every element.
     pub fn new(amplitude: f64, frequency: f64, phase: f64, size: usize) -> Self {
-        Self {
+        let wave = Wave {
             amplitude,
             frequency,
             phase,
-            size,
+        };
+        Self {
+            waves: vec![wave; size],
+            from_input: false,
         }
+    }
+
+    /// A wave per element, by their amplitudes, angular frequencies (rad/s) and phases (rad).
+    ///
+    /// # Errors
+    /// If the lengths differ.
+    pub fn per_element(
+        amplitudes: impl Into<Vec<f64>>,
+        frequencies: impl Into<Vec<f64>>,
+        phases: impl Into<Vec<f64>>,
+    ) -> Result<Self> {
+        let (amplitudes, frequencies, phases) =
+            (amplitudes.into(), frequencies.into(), phases.into());
+        let size = amplitudes.len();
+        for (what, length) in [("frequencies", frequencies.len()), ("phases", phases.len())] {
+            if length != size {
+                return check::fail(
+                    "Sine",
+                    format!("{what} must have one element per amplitude, {size}, got {length}"),
+                );
+            }
+        }
+        let waves = amplitudes.into_iter().zip(frequencies).zip(phases);
+        let waves = waves.map(|((amplitude, frequency), phase)| Wave {
+            amplitude,
+            frequency,
+            phase,
+        });
+        Ok(Self {
+            waves: waves.collect(),
+            from_input: false,
+        })
+    }
+
+    /// The same waves of an input instead of the time (Drake's `is_time_based = false`);
+    /// frequencies are in radians per unit of the input.
+    #[must_use]
+    pub fn with_input(mut self) -> Self {
+        self.from_input = true;
+        self
     }
 }
 
 /// Ports of [`Sine`].
 #[derive(Clone, Copy, Debug)]
 pub struct SinePorts<T> {
+    /// The argument, if it is not the time.
+    pub u: Option<InputPort<Vec<T>>>,
     /// The wave.
     pub y: OutputPort<Vec<T>>,
-    /// First time derivative.
+    /// First derivative by the time or the input.
     pub ydot: OutputPort<Vec<T>>,
-    /// Second time derivative.
+    /// Second derivative by the time or the input.
     pub yddot: OutputPort<Vec<T>>,
 }
 
@@ -57,12 +114,19 @@ impl<T: Scalar> LeafSystem<T> for Sine {
     type Ports = SinePorts<T>;
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let size = self.waves.len();
+        let u = self.from_input.then(|| d.vector_input("u0", size));
+        let dep = u.map_or(Dep::Time, Dep::from);
         let mut output = |name: &str, derivative: i32| {
-            d.vector_output(name, self.size, &[Dep::Time], move |s, ctx, y| {
-                let w = s.frequency;
-                let shift = s.phase + f64::from(derivative) * std::f64::consts::FRAC_PI_2;
-                let angle = ctx.time() * T::from(w) + T::from(shift);
-                y.fill(angle.sin() * T::from(s.amplitude * w.powi(derivative)));
+            d.vector_output(name, size, &[dep], move |s, ctx, y| {
+                let x = u.map(|u| ctx.eval(u)).transpose()?;
+                for (i, (y, wave)) in y.iter_mut().zip(&s.waves).enumerate() {
+                    let x = x.map_or_else(|| ctx.time(), |x| x[i]);
+                    let w = wave.frequency;
+                    let shift = wave.phase + f64::from(derivative) * std::f64::consts::FRAC_PI_2;
+                    let angle = x * T::from(w) + T::from(shift);
+                    *y = angle.sin() * T::from(wave.amplitude * w.powi(derivative));
+                }
                 Ok(())
             })
         };
@@ -70,6 +134,7 @@ impl<T: Scalar> LeafSystem<T> for Sine {
             y: output("y0", 0),
             ydot: output("y1", 1),
             yddot: output("y2", 2),
+            u,
         }
     }
 }

@@ -174,6 +174,36 @@ impl<T: Scalar> Context<T> {
             .ok_or_else(|| self.of_another_scalar::<V>("output port", output.place))
     }
 
+    /// Current value of an input port, connected or fixed (Drake's `InputPort::Eval`): `None` when
+    /// it is neither.
+    ///
+    /// ```
+    /// use tarragon_framework::{prelude::*, primitives::Gain};
+    /// let mut b = DiagramBuilder::new();
+    /// let (first, second) = (b.add("first", Gain::new(2.0, 1)), b.add("second", Gain::new(2.0, 1)));
+    /// b.connect(first.y, second.u);
+    /// let mut ctx = b.build()?.default_context();
+    /// assert_eq!(ctx.eval_optional_input(first.u)?, None);
+    /// ctx.fix(first.u, vec![3.0])?;
+    /// assert_eq!(ctx.eval_optional_input(second.u)?, Some(&vec![6.0]));
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the computation upstream fails, or if the handle belongs to another diagram.
+    pub fn eval_optional_input<V: 'static>(&self, input: InputPort<V>) -> Result<Option<&V>> {
+        let (system, index) = self.locate("input port", input.place)?;
+        let value = match self.plan.feeds[self.plan.nodes[system].input0 + index] {
+            Feed::Slot(slot) => Some(eval_slot(&self.plan, &self.data, slot as usize)?),
+            Feed::Fixed(at) => self.data.fixed[at as usize].as_ref(),
+        };
+        let Some(value) = value else { return Ok(None) };
+        match value.try_get() {
+            Some(value) => Ok(Some(value)),
+            None => Err(self.of_another_scalar::<V>("input port", input.place)),
+        }
+    }
+
     /// Serial number of an output's value: 1 before the first computation, one more after each.
     ///
     /// # Errors
@@ -208,7 +238,11 @@ impl<T: Scalar> Context<T> {
         self.changed(ACCURACY);
     }
 
-    /// Gives an unconnected input port a value.
+    /// Gives an unconnected input port a value (Drake's `FixValue`).
+    ///
+    /// Every value of the right type and length is taken: NaN and infinities are signals like
+    /// others, and pass through systems that compute with them. A system that cannot use a value
+    /// says so when it computes.
     ///
     /// # Errors
     /// If the port is connected, if a vector has the wrong length, or if the handle belongs to

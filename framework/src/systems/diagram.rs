@@ -33,11 +33,11 @@ use std::sync::Arc;
 pub struct DiagramBuilder {
     pub(super) id: PlanId,
     pub(super) scope: String,
-    systems: Vec<(String, Arc<dyn AnySystem>)>,
+    pub(super) systems: Vec<(String, Arc<dyn AnySystem>)>,
     leaves: Vec<Leaf<f64>>,
-    by_path: BTreeMap<String, usize>,
+    pub(super) by_path: BTreeMap<String, usize>,
     /// Paths of the sub-diagrams.
-    scopes: BTreeSet<String>,
+    pub(super) scopes: BTreeSet<String>,
     wires: Vec<Wire>,
     pub(super) exports: Exports,
     mistake: Option<Error>,

@@ -8,7 +8,7 @@ use super::handles::PlanId;
 use super::leaf_context::LeafContext;
 use super::value::Stored;
 use crate::{AutoDiff, Result, Scalar};
-use std::any::TypeId;
+use std::any::{Any, TypeId, type_name};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -190,6 +190,10 @@ impl<S: LeafSystem<f64>> Deref for Block<S> {
 pub(crate) trait AnySystem: Send + Sync {
     fn declare_f64(&self, path: &str) -> Option<Leaf<f64>>;
     fn declare_autodiff(&self, path: &str) -> Option<Leaf<AutoDiff>>;
+    /// The system itself.
+    fn system(&self) -> Arc<dyn Any + Send + Sync>;
+    /// Its type, for messages.
+    fn type_name(&self) -> &'static str;
 }
 
 /// A system of every scalar, with its place.
@@ -202,6 +206,12 @@ impl<S: LeafSystem<f64> + LeafSystem<AutoDiff>> AnySystem for EveryScalar<S> {
     fn declare_autodiff(&self, path: &str) -> Option<Leaf<AutoDiff>> {
         Some(Declare::run(&self.0, self.1, self.2, path).0)
     }
+    fn system(&self) -> Arc<dyn Any + Send + Sync> {
+        self.0.clone()
+    }
+    fn type_name(&self) -> &'static str {
+        type_name::<S>()
+    }
 }
 
 /// A system of `f64` only, with its place.
@@ -213,6 +223,12 @@ impl<S: LeafSystem<f64>> AnySystem for OnlyF64<S> {
     }
     fn declare_autodiff(&self, _: &str) -> Option<Leaf<AutoDiff>> {
         None
+    }
+    fn system(&self) -> Arc<dyn Any + Send + Sync> {
+        self.0.clone()
+    }
+    fn type_name(&self) -> &'static str {
+        type_name::<S>()
     }
 }
 

@@ -19,6 +19,7 @@ pub mod handles;
 mod introspection;
 pub mod leaf;
 pub mod leaf_context;
+mod lookup;
 mod loops;
 mod plan;
 mod random_context;

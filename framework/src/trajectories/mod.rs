@@ -7,6 +7,7 @@
 //! | [`BsplineTrajectory`] | control points over a [`BsplineBasis`] |
 //! | [`PiecewiseQuaternionSlerp`] | orientations, the shortest way from one to the next |
 //! | [`PiecewisePose`] | a position and an orientation |
+//! | [`PiecewiseConstantCurvatureTrajectory`] | arcs and lines in a plane, by arclength |
 //!
 //! All are [`Trajectory`], and so is what a program writes itself; a
 //! [`TrajectorySource`](crate::primitives::TrajectorySource) makes a signal of any of them.
@@ -17,6 +18,7 @@ mod bspline_trajectory;
 mod cubic_spline;
 mod editing;
 mod pchip;
+mod piecewise_constant_curvature;
 mod piecewise_polynomial;
 mod piecewise_pose;
 mod piecewise_quaternion;
@@ -26,6 +28,7 @@ mod trajectory;
 pub use bspline_basis::{BsplineBasis, KnotVectorType};
 pub use bspline_trajectory::BsplineTrajectory;
 pub use cubic_spline::SplineEnds;
+pub use piecewise_constant_curvature::PiecewiseConstantCurvatureTrajectory;
 pub use piecewise_polynomial::PiecewisePolynomial;
 pub use piecewise_pose::PiecewisePose;
 pub use piecewise_quaternion::PiecewiseQuaternionSlerp;

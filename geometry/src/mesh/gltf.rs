@@ -36,7 +36,7 @@ const MAX_ELEMENTS: usize = 1 << 25;
 /// opacity means, metalness, roughness and the colour they emit; vertices their colours. Images of other
 /// formats, KTX2 among them, are left out with a warning. Primitives without a material are white
 /// plastic. Other textures, skins, morph targets (the mesh is shown undeformed), animations, points and lines
-/// are not read.
+/// are not read, nor are [extensions](RenderMesh::ignored_extensions).
 ///
 /// # Errors
 /// If the content is no valid glTF 2.0, a buffer can not be read, numbers are not finite, an extension
@@ -54,6 +54,7 @@ pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
         default_material: None,
         mesh: RenderMesh {
             materials: materials::read(&document),
+            ignored_extensions: document.extensions_used(),
             ..RenderMesh::default()
         },
         without_normals: Vec::new(),

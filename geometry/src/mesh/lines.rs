@@ -40,7 +40,7 @@ impl Place<'_> {
 }
 
 /// A word that fits into a message, whatever the file contains.
-pub(super) fn short(word: &str) -> String {
+pub(crate) fn short(word: &str) -> String {
     let mut s: String = word
         .chars()
         .take(40)

@@ -30,6 +30,7 @@ pub(crate) use self::convex_hull::convex_ring;
 pub use self::convex_hull::{ConvexHull, convex_hull};
 pub use self::dae::parse_dae;
 pub use self::gltf::parse_gltf;
+pub(crate) use self::lines::short;
 pub use elements::{SurfacePolygon, SurfaceTriangle, VolumeElement};
 pub use material::{
     AlphaMode, Material, MaterialGroup, MetallicRoughness, Texture, TextureImage, Wrap,
@@ -83,6 +84,8 @@ pub struct RenderMesh {
     pub groups: Vec<MaterialGroup>,
     /// The materials.
     pub materials: Vec<Material>,
+    /// Names of extensions that a glTF file uses and that were not read.
+    pub ignored_extensions: Vec<String>,
 }
 
 impl RenderMesh {
@@ -198,14 +201,27 @@ fn with_bytes<V>(source: &MeshSource, parse: impl Fn(Origin<'_>, &[u8]) -> Resul
     match source {
         MeshSource::Path(path) => {
             let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+            check_content(&bytes).map_err(|e| e.at(&path.display().to_string()))?;
             parse(Origin::on_disk(path), &bytes)
         }
         MeshSource::InMemory(mesh) => {
             let name = source.description();
             let origin = Origin::in_memory(Path::new(&name), &mesh.supporting_files);
-            parse(origin, mesh.mesh_file.contents())
+            let bytes = mesh.mesh_file.contents();
+            check_content(bytes).map_err(|e| e.at(&name))?;
+            parse(origin, bytes)
         }
     }
+}
+
+/// A file of 0 bytes was never written, or its disk was full.
+fn check_content(bytes: &[u8]) -> Result<()> {
+    if bytes.is_empty() {
+        return Err(Error::invalid(
+            "the mesh file is empty (0 bytes); export it again",
+        ));
+    }
+    Ok(())
 }
 
 /// What can be seen of tetrahedra.

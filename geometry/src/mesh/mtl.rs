@@ -6,6 +6,7 @@ use super::{Material, Texture, TextureImage};
 use crate::error::{Error, Result};
 use crate::rgba::Rgba;
 use crate::shapes::FileSource;
+use tarragon_framework::warnings::warn;
 
 /// Reads the content of an MTL file: `Kd`, `d`, `Tr`, `map_Kd` and `map_d` of every material. Other
 /// statements describe what is not drawn and are skipped.
@@ -66,12 +67,12 @@ pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<Vec<Material>> {
                         *map = Some(TextureImage::Content(file.contents().clone()).into());
                     }
                     // A texture that is missing leaves the colour, as everywhere.
-                    Err(why) => tracing::warn!(
+                    Err(why) => warn(format!(
                         "{}:{}: texture '{}' {why}",
                         place.path.display(),
                         place.line,
                         short(name)
-                    ),
+                    )),
                 }
             }
         }

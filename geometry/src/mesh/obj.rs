@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::shapes::FileSource;
 use nalgebra::{Point3, Vector3};
 use std::path::{Path, PathBuf};
+use tarragon_framework::warnings::warn;
 
 /// Reads the content of an OBJ file; material files are looked up beside `path`.
 ///
@@ -107,12 +108,12 @@ impl Reader<'_> {
             "usemtl" => {
                 self.material = self.mesh.materials.iter().position(|m| m.name == rest);
                 if self.material.is_none() {
-                    tracing::warn!(
+                    warn(format!(
                         "{}:{}: there is no material '{}'",
                         place.path.display(),
                         place.line,
                         short(rest)
-                    );
+                    ));
                 }
             }
             "mtllib" => self.material_file(place, rest)?,
@@ -135,12 +136,12 @@ impl Reader<'_> {
                 let materials: Vec<Material> = mtl::parse(self.origin.of(&path), &bytes)?;
                 self.mesh.materials.extend(materials);
             }
-            Err(why) => tracing::warn!(
+            Err(why) => warn(format!(
                 "{}:{}: material file '{}' {why}",
                 place.path.display(),
                 place.line,
                 short(name)
-            ),
+            )),
         }
         Ok(())
     }

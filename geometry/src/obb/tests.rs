@@ -31,6 +31,11 @@ fn sorted(v: &Vector3<f64>) -> [f64; 3] {
     v
 }
 
+/// Volume of a box, or area or length of one of fewer dimensions.
+fn content(obb: &Obb, dimensions: usize) -> f64 {
+    sorted(obb.half_width())[3 - dimensions..].iter().product()
+}
+
 proptest! {
     /// The box of a box is the box.
     #[test]
@@ -60,7 +65,10 @@ proptest! {
         let obb = Obb::from_points(&points).unwrap();
         prop_assert!(points.iter().all(|p| obb.contains(p)));
         let aligned = Obb::along(&points, &Matrix3::identity());
-        prop_assert!(obb.volume() <= aligned.volume() * (1.0 + 1e-6) + 1e-12);
+        let dimensions = 3_usize.saturating_sub(flat.min(3));
+        prop_assert!(content(&obb, dimensions) <= content(&aligned, dimensions) * (1.0 + 1e-12));
+        let thickness = sorted(obb.half_width())[..3 - dimensions].iter().sum::<f64>();
+        prop_assert!(thickness < 1e-14);
     }
 }
 
@@ -113,4 +121,45 @@ fn shapes_have_boxes() {
             .to_string()
             .starts_with("Obb::from_points: ")
     );
+}
+
+/// Three points of a triangle that is a line up to rounding: its normal is 0 / 0.
+#[test]
+fn boxes_of_needles_are_finite() {
+    let points = [
+        [-0.0886222238596467, -0.4600568593509107, 0.0],
+        [0.1623784539169717, -0.83240240061805, 0.0],
+        [-0.7238597724533723, 0.47960908565998206, 0.0],
+    ];
+    let obb = Obb::from_points(&placed(&pose([0.0, -2.3439351596885243, 0.0]), &points)).unwrap();
+    assert!(obb.half_width().iter().all(|h| h.is_finite()), "{obb:?}");
+}
+
+proptest! {
+    /// Of a flat box one side is along an edge of the hull, so no line between two points gives a
+    /// smaller one.
+    #[test]
+    fn flat_boxes_have_the_smallest_area(
+        all in proptest::collection::vec(proptest::array::uniform2(-1.0..1.0f64), 3..8),
+        rpy in proptest::array::uniform3(-3.0..3.0f64),
+    ) {
+        let local: Vec<_> = all.iter().map(|[x, y]| [*x, *y, 0.0]).collect();
+        let obb = Obb::from_points(&placed(&pose(rpy), &local)).unwrap();
+        let width = |x: f64, y: f64| {
+            let along = all.iter().map(|p| p[0] * x + p[1] * y);
+            let (low, high) = along.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), s| (l.min(s), h.max(s)));
+            high - low
+        };
+        let mut least = f64::INFINITY;
+        for (a, b) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
+            let (x, y) = (b[0] - a[0], b[1] - a[1]);
+            if a != b {
+                least = least.min(width(x, y) * width(-y, x) / (x * x + y * y));
+            }
+        }
+        let [thickness, short, long] = sorted(obb.half_width());
+        prop_assert!(4.0 * short * long <= least + 1e-12, "{} {least}", 4.0 * short * long);
+        // The plane of points near a line is known to rounding over their distance from it.
+        prop_assert!(thickness * short < 1e-13 * long * long, "{thickness:e} {short:e}");
+    }
 }

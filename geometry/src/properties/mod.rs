@@ -26,7 +26,7 @@ pub use helpers::{
 /// use tarragon_geometry::{GeometryInstance, ProximityProperties, Role, SceneGraph, Sphere};
 /// let mut scene = SceneGraph::new();
 /// let toys = scene.register_source("toys")?;
-/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?
 ///     .with_proximity(ProximityProperties::new());
 /// scene.register_anchored_geometry(toys, ball)?;
 /// let inspector = scene.model_inspector();
@@ -53,7 +53,7 @@ pub enum Role {
 /// use tarragon_geometry::*;
 /// let mut scene = SceneGraph::new();
 /// let toys = scene.register_source("toys")?;
-/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball");
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?;
 /// let ball = scene.register_anchored_geometry(toys, ball)?;
 /// let role = ProximityProperties::new;
 /// assert!(scene.assign_role_with(toys, ball, role(), RoleAssign::Replace).is_err());

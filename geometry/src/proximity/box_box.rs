@@ -2,6 +2,7 @@
 
 use super::capsule_box::{Closest, closest};
 use super::features::Features;
+use super::separated_boxes::unique_features;
 use super::separating_axis::Generators;
 use super::{NEGLIGIBLE, PARALLEL, is_beyond};
 use nalgebra::{Isometry3, Matrix3, Vector3};
@@ -11,7 +12,8 @@ use nalgebra::{Isometry3, Matrix3, Vector3};
 /// The best of the 15 separating axes is exact when the boxes overlap, and when they are separated
 /// and the supporting features at that axis face each other (vertex over face, crossing edges).
 /// Otherwise a vertex or an edge is closest to a vertex or an edge, and one of the two closest points
-/// lies on an edge of its box: all edges of one box against the other box decide.
+/// lies on an edge of its box: all edges of one box against the other box decide. Boxes with a face
+/// between them nearly always have unique closest points, which are found much sooner.
 pub(super) fn features(
     ha: &Vector3<f64>,
     hb: &Vector3<f64>,
@@ -21,8 +23,25 @@ pub(super) fn features(
     let c = &x_ab.translation.vector;
     let r_ab: Matrix3<f64> = x_ab.rotation.to_rotation_matrix().into_inner();
     let pair = Generators::boxes(ha, c, &r_ab, hb);
-    let axis = pair.best_axis(reach)?;
     let tolerance = NEGLIGIBLE * (ha.sum() + hb.sum());
+    if pair.margin_of_faces(reach)? > tolerance
+        && let Some(features) = unique_features(ha, hb, c, &r_ab)
+    {
+        return Some(features);
+    }
+    exhaustive(&pair, ha, hb, reach)
+}
+
+/// [`features`] by all axes and edges.
+fn exhaustive(
+    pair: &Generators,
+    ha: &Vector3<f64>,
+    hb: &Vector3<f64>,
+    reach: f64,
+) -> Option<Features> {
+    let (c, r_ab) = (pair.center(), pair.axes());
+    let tolerance = NEGLIGIBLE * (ha.sum() + hb.sum());
+    let axis = pair.best_axis(reach)?;
     if axis.margin <= tolerance {
         if let Some(touching) = pair.touching_features(&axis) {
             return Some(touching);
@@ -34,7 +53,7 @@ pub(super) fn features(
         }
     }
     let a_in_b = -(r_ab.transpose() * c);
-    let (edge_b, near_b) = nearest_edge(ha, hb, c, &r_ab);
+    let (edge_b, near_b) = nearest_edge(ha, hb, c, r_ab);
     let (edge_a, near_a) = nearest_edge(hb, ha, &a_in_b, &r_ab.transpose());
     let (b2, a2) = (near_b.excess.norm_squared(), near_a.excess.norm_squared());
     if is_beyond(b2.min(a2), reach) {
@@ -123,4 +142,75 @@ fn nearest_edge(
         }
     }
     (best, near)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Random;
+    use super::*;
+    use tarragon_framework::math::rotation_exp;
+
+    /// Both ways give the same distances and witnesses, also where edges and faces are parallel up
+    /// to any small angle, boxes are thin, or a witness is at the end of an edge; and the fast way
+    /// answers nearly all random pairs.
+    #[test]
+    fn newton_and_the_exhaustive_search_agree() {
+        let mut random = Random::new(11);
+        let (mut fast, mut apart) = (0, 0);
+        for k in 0..40_000 {
+            let mut half = || {
+                let thin = 10.0_f64.powf(-1.5 * (1.0 + random.number()) * f64::from(k % 3));
+                Vector3::new(
+                    1.0 + random.number().abs(),
+                    thin,
+                    0.5 + random.number().abs(),
+                )
+            };
+            let (ha, hb) = (half(), half());
+            let is_random = k % 4 == 0;
+            let angle = match k % 4 {
+                0 => 3.0,
+                1 => 0.0,
+                _ => 10.0_f64.powf(-7.0 * (1.0 + random.number())),
+            };
+            let r = rotation_exp(&(random.vector() * angle));
+            let reach = 10.0_f64.powf(1.0 + random.number());
+            let mut c = random.vector() * reach;
+            if k % 8 == 6 {
+                c.x = ha.x - hb.x;
+            }
+            let x_ab = Isometry3::from_parts(c.into(), r);
+            let r_ab = r.to_rotation_matrix().into_inner();
+            let pair = Generators::boxes(&ha, &c, &r_ab, &hb);
+            let tolerance = NEGLIGIBLE * (ha.sum() + hb.sum());
+            if pair.margin_of_faces(f64::INFINITY).unwrap() <= tolerance {
+                continue;
+            }
+            apart += u32::from(is_random && k % 3 == 0);
+            let Some(found) = unique_features(&ha, &hb, &c, &r_ab) else {
+                continue;
+            };
+            fast += u32::from(is_random && k % 3 == 0);
+            let found = found.evaluate(&x_ab);
+            let sure = exhaustive(&pair, &ha, &hb, f64::INFINITY)
+                .unwrap()
+                .evaluate(&x_ab);
+            let scale = ha.norm() + hb.norm() + c.norm();
+            let error = (found.distance - sure.distance).abs();
+            assert!(error <= 4e-15 * scale, "{k}: {error:e} {found:?} {sure:?}");
+            // Witnesses slide along edges that are nearly parallel, by the rounding over the angle.
+            let slide = (found.p_a - sure.p_a)
+                .norm()
+                .max((found.p_b - sure.p_b).norm());
+            assert!(slide <= 1e-9 * scale, "{k}: {slide:e} {found:?} {sure:?}");
+            assert!(
+                (found.n_ab - sure.n_ab).norm() <= 1e-14 * scale / found.distance,
+                "{k}"
+            );
+        }
+        assert!(
+            apart > 2000 && f64::from(fast) > 0.97 * f64::from(apart),
+            "{fast} of {apart}"
+        );
+    }
 }

@@ -1,7 +1,9 @@
 //! Signed distance from a shape to a point.
 
 use super::convex::{self, Core, Placed};
-use super::{NEVER, point_cylinder, point_ellipsoid, sphere_box, sphere_capsule, value_of};
+use super::{
+    NEVER, check_distance, point_cylinder, point_ellipsoid, sphere_box, sphere_capsule, value_of,
+};
 use crate::error::Result;
 use crate::shapes::Shape;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
@@ -41,7 +43,8 @@ pub struct PointDistance<T: Scalar> {
 /// angle-weighted mean of the normals of the faces there. Derivatives there are one element of the generalised gradient.
 ///
 /// # Errors
-/// If the shape is a cone, or comes from a file that can not be read or has no triangle with an area.
+/// If the point is more than 1e150 m away, the shape is a cone, or comes from a file that cannot
+/// be read or has no triangle with an area.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
@@ -61,6 +64,7 @@ pub fn distance_to_point<T: Scalar>(
 ) -> Result<PointDistance<T>> {
     let p_gq = x_wg.rotation.inverse() * (p_wq - x_wg.translation.vector);
     let p = value_of(&p_gq);
+    check_distance(p)?;
     let (features, radius) = match shape {
         Shape::Box(g) => (sphere_box::features(&g.half_size(), &p, f64::INFINITY), 0.0),
         Shape::Capsule(g) => (

@@ -62,15 +62,15 @@ pub(super) enum Features {
 
 /// Distance, normal and witnesses of two cores, in A.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CoreDistance<T: Scalar> {
+pub(crate) struct CoreDistance<T: Scalar> {
     /// Signed distance (m).
-    pub(super) distance: T,
+    pub(crate) distance: T,
     /// Unit normal from A to B.
-    pub(super) n_ab: Vector3<T>,
+    pub(crate) n_ab: Vector3<T>,
     /// Witness on A (m).
-    pub(super) p_a: Vector3<T>,
+    pub(crate) p_a: Vector3<T>,
     /// Witness on B (m); `p_b - p_a = distance * n_ab`.
-    pub(super) p_b: Vector3<T>,
+    pub(crate) p_b: Vector3<T>,
 }
 
 impl Features {

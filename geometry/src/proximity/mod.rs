@@ -85,6 +85,7 @@
 //! are equally near to the deepest point (in deep overlap, and where edges cross) they are those of
 //! the depth of that point, held fixed in its body, below one of them.
 
+mod answer;
 mod box_box;
 mod capsule_box;
 mod capsule_capsule;
@@ -95,6 +96,7 @@ mod half_space;
 mod point_cylinder;
 mod point_ellipsoid;
 pub(crate) mod polytope;
+mod separated_boxes;
 mod separating_axis;
 mod sphere_box;
 mod sphere_capsule;
@@ -103,6 +105,8 @@ pub(crate) mod surface;
 #[cfg(test)]
 mod tests;
 
+pub use answer::PairDistance;
+pub(crate) use answer::{Answer, WitnessPair};
 pub use distance_to_point::{PointDistance, distance_to_point};
 pub(crate) use surface::has_true_surface;
 pub use surface::{add_true_surface, signed_distance_true_surface};
@@ -110,7 +114,7 @@ pub use surface::{add_true_surface, signed_distance_true_surface};
 use crate::error::{Error, Result};
 use crate::shapes::Shape;
 use convex::{Active, Core, Placed, half_space_features};
-use features::Features;
+use features::CoreDistance;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use std::cmp::Ordering;
 use tarragon_framework::Scalar;
@@ -120,53 +124,15 @@ const NEGLIGIBLE: f64 = 1e-14;
 /// Directions count as parallel below this sine of the angle between them, which is the rounding of
 /// a product of rotations.
 const PARALLEL: f64 = 2e-15;
+/// Coordinates of one body seen from another (m) above this overflow when they are squared.
+const LARGEST: f64 = 1e150;
 /// Why a kernel without a distance limit always answers.
 const NEVER: &str = "no distance is beyond infinity";
-
-/// The signed distance of a pair (A, B) and where it is attained (Drake's `SignedDistancePair` and
-/// `PenetrationAsPointPair` in one).
-///
-/// ```
-/// use nalgebra::Isometry3;
-/// use tarragon_geometry::{Sphere, proximity::{PairDistance, signed_distance}};
-/// let ball = Sphere::new(0.5)?.into();
-/// let x_wb = Isometry3::translation(2.0, 0.0, 0.0);
-/// let ab: PairDistance<f64> = signed_distance(&ball, &Isometry3::identity(), &ball, &x_wb)?;
-/// assert_eq!(ab.p_wca - ab.p_wcb, ab.nhat_ba_w * ab.distance);
-/// assert_eq!(ab.swapped().nhat_ba_w.x, 1.0); // out of A into B
-/// # Ok::<(), tarragon_geometry::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct PairDistance<T: Scalar> {
-    /// Signed distance (m): positive when separated, minus the minimum translational penetration
-    /// depth when overlapping.
-    pub distance: T,
-    /// Unit normal from B outward toward A, in W (Drake's `nhat_BA_W`): the gradient of the distance
-    /// with respect to the position of A.
-    pub nhat_ba_w: Vector3<T>,
-    /// Witness Ca on the surface of A, in W (m).
-    pub p_wca: Vector3<T>,
-    /// Witness Cb on the surface of B, in W (m); `p_wca - p_wcb = distance * nhat_ba_w`.
-    pub p_wcb: Vector3<T>,
-}
-
-impl<T: Scalar> PairDistance<T> {
-    /// The answer for (B, A).
-    #[must_use]
-    pub fn swapped(self) -> Self {
-        Self {
-            distance: self.distance,
-            nhat_ba_w: -self.nhat_ba_w,
-            p_wca: self.p_wcb,
-            p_wcb: self.p_wca,
-        }
-    }
-}
 
 /// Signed distance of shape `a` at the pose `x_wa` and shape `b` at `x_wb`.
 ///
 /// # Errors
-/// If the pair is not supported: see [`is_supported`].
+/// If the pair is not supported, see [`is_supported`], or more than 1e150 m apart.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Translation3, Vector3};
@@ -185,11 +151,12 @@ pub fn signed_distance<T: Scalar>(
     b: &Shape,
     x_wb: &Isometry3<T>,
 ) -> Result<PairDistance<T>> {
-    Ok(in_any_order(a, x_wa, b, x_wb, f64::INFINITY)?.expect(NEVER))
+    Ok(closest(a, x_wa, b, x_wb, f64::INFINITY)?.expect(NEVER))
 }
 
-/// As [`signed_distance`], but `None` if the distance is above `max_distance` (m, not negative),
-/// which is often found early. With `max_distance` 0 this is a penetration query.
+/// As [`signed_distance`], but `None` if the distance is above `max_distance` (m), which is often
+/// found early. With `max_distance` 0 this is a penetration query, with a negative one a query for
+/// penetrations that are at least that deep.
 ///
 /// # Errors
 /// If the pair is not supported: see [`is_supported`].
@@ -200,8 +167,21 @@ pub fn signed_distance_within<T: Scalar>(
     x_wb: &Isometry3<T>,
     max_distance: f64,
 ) -> Result<Option<PairDistance<T>>> {
-    let found = in_any_order(a, x_wa, b, x_wb, max_distance)?;
-    Ok(found.filter(|d| d.distance.re() <= max_distance))
+    closest(a, x_wa, b, x_wb, max_distance)
+}
+
+/// [`signed_distance_within`] with the witnesses where the caller wants them.
+#[inline]
+pub(crate) fn closest<T: Scalar, A: Answer<T>>(
+    a: &Shape,
+    x_wa: &Isometry3<T>,
+    b: &Shape,
+    x_wb: &Isometry3<T>,
+    max_distance: f64,
+) -> Result<Option<A>> {
+    // Kernels look no further than to contact; how deep it is they always compute.
+    let found: Option<A> = in_any_order(a, x_wa, b, x_wb, max_distance.max(0.0))?;
+    Ok(found.filter(|found| found.distance().re() <= max_distance))
 }
 
 /// True if [`signed_distance`] answers for these two types of shape: all but two half spaces, which
@@ -231,22 +211,18 @@ fn rank(shape: &Shape) -> u8 {
 
 /// Brings the pair into canonical order and the answer back.
 #[inline]
-fn in_any_order<T: Scalar>(
+fn in_any_order<T: Scalar, A: Answer<T>>(
     a: &Shape,
     x_wa: &Isometry3<T>,
     b: &Shape,
     x_wb: &Isometry3<T>,
     max_distance: f64,
-) -> Result<Option<PairDistance<T>>> {
+) -> Result<Option<A>> {
     if let (Shape::Sphere(a), Shape::Sphere(b)) = (a, b) {
         // Symmetric by itself.
-        return Ok(sphere_sphere::signed_distance(
-            a,
-            x_wa,
-            b,
-            x_wb,
-            max_distance,
-        ));
+        check_distance((x_wb.translation.vector - x_wa.translation.vector).map(|x| x.re()))?;
+        let found = sphere_sphere::signed_distance(a, x_wa, b, x_wb, max_distance);
+        return Ok(found.map(|found| A::in_world(found, x_wa, x_wb)));
     }
     let ordered = match (a, b) {
         (Shape::Box(a), Shape::Box(b)) => {
@@ -279,20 +255,20 @@ fn in_any_order<T: Scalar>(
     if ordered {
         in_order(a, x_wa, b, x_wb, max_distance)
     } else {
-        let found = in_order(b, x_wb, a, x_wa, max_distance)?;
-        Ok(found.map(PairDistance::swapped))
+        let found: Option<A> = in_order(b, x_wb, a, x_wa, max_distance)?;
+        Ok(found.map(A::swapped))
     }
 }
 
 /// The kernels: decides the features on values, then evaluates them in `T`.
 #[inline]
-fn in_order<T: Scalar>(
+fn in_order<T: Scalar, A: Answer<T>>(
     a: &Shape,
     x_wa: &Isometry3<T>,
     b: &Shape,
     x_wb: &Isometry3<T>,
     max_distance: f64,
-) -> Result<Option<PairDistance<T>>> {
+) -> Result<Option<A>> {
     let p_ab = x_wa.rotation.inverse() * (x_wb.translation.vector - x_wa.translation.vector);
     // The orientation of a sphere does not matter.
     let r_ab = match b {
@@ -301,44 +277,21 @@ fn in_order<T: Scalar>(
     };
     let x_ab = Isometry3::from_parts(Translation3::from(p_ab), r_ab);
     let (ra, rb) = (margin(a), margin(b));
+    check_distance(value_of(&p_ab))?;
     // Room for rounding: the exact comparison is made on the final distance.
     let size = value_of(&p_ab).amax() + extent(a) + extent(b);
     let reach = ra + rb + max_distance + NEGLIGIBLE * size;
-    let core = match active_features(a, b, &x_ab, reach)? {
-        Solved::Beyond => return Ok(None),
-        Solved::Closed(features) => features.evaluate(&x_ab),
-        Solved::General(active) => active.evaluate(&Placed::new(&x_ab)),
+    let Some(core) = core_distance(a, b, &x_ab, reach)? else {
+        return Ok(None);
     };
     let (ra, rb) = (T::from(ra), T::from(rb));
-    let in_world = |p: &Vector3<T>| x_wa.rotation * p + x_wa.translation.vector;
-    Ok(Some(PairDistance {
+    let surfaces = CoreDistance {
         distance: core.distance - (ra + rb),
-        nhat_ba_w: -(x_wa.rotation * core.n_ab),
-        p_wca: in_world(&(core.p_a + core.n_ab * ra)),
-        p_wcb: in_world(&(core.p_b - core.n_ab * rb)),
-    }))
-}
-
-/// The active features of a pair.
-enum Solved {
-    /// Farther apart than was asked for.
-    Beyond,
-    /// By a closed form.
-    Closed(Features),
-    /// By the general solver.
-    General(Active),
-}
-
-impl From<Option<Features>> for Solved {
-    fn from(found: Option<Features>) -> Self {
-        found.map_or(Self::Beyond, Self::Closed)
-    }
-}
-
-impl From<Option<Active>> for Solved {
-    fn from(found: Option<Active>) -> Self {
-        found.map_or(Self::Beyond, Self::General)
-    }
+        n_ab: core.n_ab,
+        p_a: core.p_a + core.n_ab * ra,
+        p_b: core.p_b - core.n_ab * rb,
+    };
+    Ok(Some(A::in_a(surfaces, x_wa, x_wb, &p_ab)))
 }
 
 /// The set that a shape is, but for its margin; half spaces have none.
@@ -366,40 +319,72 @@ fn core(shape: &Shape) -> Result<Core<'_>> {
     })
 }
 
-/// The active features of the cores of a pair in canonical order.
+/// Refuses positions whose distance cannot be computed.
 #[inline]
-fn active_features<T: Scalar>(
+fn check_distance(p_ab: Vector3<f64>) -> Result<()> {
+    let largest = p_ab.amax();
+    // False for what is not a number.
+    if largest <= LARGEST {
+        return Ok(());
+    }
+    Err(too_far(largest))
+}
+
+#[cold]
+fn too_far(largest: f64) -> Error {
+    Error::invalid(format!(
+        "positions must be within {LARGEST:e} m of each other, got {largest:e} m; check the units of the \
+         poses"
+    ))
+}
+
+/// Distance of the cores of a pair in canonical order; `None` beyond `reach`.
+#[inline]
+fn core_distance<T: Scalar>(
     a: &Shape,
     b: &Shape,
     x_ab: &Isometry3<T>,
     reach: f64,
-) -> Result<Solved> {
+) -> Result<Option<CoreDistance<T>>> {
     let x = values_of_pose(x_ab);
     let p = x.translation.vector;
     let upright = |half: f64| Vector3::new(0.0, 0.0, half);
-    Ok(match (a, b) {
-        (Shape::HalfSpace(_), Shape::Box(b)) => {
-            half_space::features(&b.half_size(), &x, reach).into()
-        }
+    let features = match (a, b) {
+        (Shape::HalfSpace(_), Shape::Box(b)) => half_space::features(&b.half_size(), &x, reach),
         (Shape::HalfSpace(_), Shape::Capsule(b)) => {
-            half_space::features(&upright(0.5 * b.length()), &x, reach).into()
+            half_space::features(&upright(0.5 * b.length()), &x, reach)
         }
-        (Shape::HalfSpace(_), Shape::Sphere(_)) => {
-            half_space::features(&upright(0.0), &x, reach).into()
-        }
+        (Shape::HalfSpace(_), Shape::Sphere(_)) => half_space::features(&upright(0.0), &x, reach),
         (Shape::Box(a), Shape::Box(b)) => {
-            box_box::features(&a.half_size(), &b.half_size(), &x, reach).into()
+            box_box::features(&a.half_size(), &b.half_size(), &x, reach)
         }
         (Shape::Box(a), Shape::Capsule(b)) => {
-            capsule_box::features(&a.half_size(), 0.5 * b.length(), &x, reach).into()
+            capsule_box::features(&a.half_size(), 0.5 * b.length(), &x, reach)
         }
-        (Shape::Box(a), Shape::Sphere(_)) => sphere_box::features(&a.half_size(), &p, reach).into(),
+        (Shape::Box(a), Shape::Sphere(_)) => sphere_box::features(&a.half_size(), &p, reach),
         (Shape::Capsule(a), Shape::Capsule(b)) => {
-            capsule_capsule::features(0.5 * a.length(), 0.5 * b.length(), &x, reach).into()
+            capsule_capsule::features(0.5 * a.length(), 0.5 * b.length(), &x, reach)
         }
         (Shape::Capsule(a), Shape::Sphere(_)) => {
-            sphere_capsule::features(0.5 * a.length(), &p, reach).into()
+            sphere_capsule::features(0.5 * a.length(), &p, reach)
         }
+        _ => return general_distance(a, b, x_ab, reach),
+    };
+    Ok(features.map(|features| features.evaluate(x_ab)))
+}
+
+/// As [`core_distance`], for pairs that need the general solver or a form of their own. Not
+/// inlined: its results are large, and the pairs above should not pay for them.
+#[inline(never)]
+fn general_distance<T: Scalar>(
+    a: &Shape,
+    b: &Shape,
+    x_ab: &Isometry3<T>,
+    reach: f64,
+) -> Result<Option<CoreDistance<T>>> {
+    let x = values_of_pose(x_ab);
+    let p = x.translation.vector;
+    let active: Option<Active> = match (a, b) {
         (Shape::HalfSpace(_), Shape::HalfSpace(_)) => {
             return Err(Error::invalid(
                 "signed_distance: the distance of two half spaces is not defined, both are \
@@ -407,17 +392,19 @@ fn active_features<T: Scalar>(
             ));
         }
         (Shape::Cylinder(a), Shape::Sphere(_)) => {
-            point_cylinder::features(a.radius(), 0.5 * a.length(), &p, reach).into()
+            point_cylinder::features(a.radius(), 0.5 * a.length(), &p, reach)
         }
         (Shape::Ellipsoid(a), Shape::Sphere(_)) => {
-            point_ellipsoid::features(&a.semi_axes(), &p, reach).into()
+            point_ellipsoid::features(&a.semi_axes(), &p, reach)
         }
-        (Shape::HalfSpace(_), b) => half_space_features(&core(b)?, &x, reach).into(),
-        (a, b) => convex::features(&core(a)?, &core(b)?, &x, reach).into(),
-    })
+        (Shape::HalfSpace(_), b) => half_space_features(&core(b)?, &x, reach),
+        (a, b) => convex::features(&core(a)?, &core(b)?, &x, reach),
+    };
+    Ok(active.map(|active| active.evaluate(&Placed::new(x_ab))))
 }
 
 /// Radius of the sphere swept along the core of a shape (m).
+#[inline]
 fn margin(shape: &Shape) -> f64 {
     match shape {
         Shape::Sphere(s) => s.radius(),
@@ -449,7 +436,7 @@ fn precedes<T: Scalar>(
 }
 
 /// The size of a bounded shape (m), to which rounding is compared.
-#[inline]
+#[inline(always)]
 fn extent(shape: &Shape) -> f64 {
     match shape {
         Shape::Box(s) => s.size().sum(),

@@ -95,9 +95,30 @@ impl Generators {
         }
     }
 
+    /// Centre of B.
+    pub(super) fn center(&self) -> &Vector3<f64> {
+        &self.c
+    }
+    /// Columns: axes of B.
+    pub(super) fn axes(&self) -> &Matrix3<f64> {
+        &self.r
+    }
+
     /// A length to which rounding errors are compared.
     fn scale(&self) -> f64 {
         self.ha.sum() + self.hb.sum()
+    }
+
+    /// The largest margin of the faces of two boxes, or `None` as soon as one is above `reach`.
+    pub(super) fn margin_of_faces(&self, reach: f64) -> Option<f64> {
+        let abs = self.r.abs();
+        let mut most = f64::NEG_INFINITY;
+        let of_a = self.c.abs() - self.ha - abs * self.hb;
+        let of_b = self.r.tr_mul(&self.c).abs() - self.hb - abs.tr_mul(&self.ha);
+        for margin in of_a.iter().chain(&of_b) {
+            most = most.max(*margin);
+        }
+        (most <= reach).then_some(most)
     }
 
     /// The axis with the largest margin, or `None` as soon as one margin is above `reach`.

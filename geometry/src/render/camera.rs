@@ -11,8 +11,8 @@ fn range(what: &str, names: [&str; 2], values: [f64; 2]) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "{what}: {} is {low} and {} is {high}, two positive finite distances in metres are \
-         expected, the second greater than the first",
+        "{what}: {} and {} must be positive and finite, the second greater than the first, got \
+         {low:?} m and {high:?} m",
         names[0], names[1]
     )))
 }
@@ -189,7 +189,8 @@ impl ColorRenderCamera {
             show_window: false,
         }
     }
-    /// The same camera, which asks engines that can to show what they draw.
+    /// The same camera, which asks engines that can to show what they draw (Drake's `show_window`).
+    /// Those of this workspace open no windows and warn of that once.
     pub fn with_show_window(mut self, show_window: bool) -> Self {
         self.show_window = show_window;
         self

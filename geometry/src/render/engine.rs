@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::ids::GeometryId;
 use crate::properties::PerceptionProperties;
 use crate::shapes::Shape;
+use dyn_clone::DynClone;
 use nalgebra::Isometry3;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -58,9 +59,19 @@ impl fmt::Debug for RenderView<'_> {
 /// Draws colour, depth and label images of registered visuals.
 ///
 /// An engine holds shapes and materials, never poses: those come with each [`RenderView`], so that
-/// one engine serves every context, camera and thread. The ids are those of visuals: a geometry whose
-/// look changes in one of the contexts is registered again under another id, and every view has the
-/// poses of the visuals of its own scene.
+/// one engine serves many contexts, cameras and threads at once. The ids are those of visuals: a
+/// geometry whose look changes is registered again under another id before the old one is removed.
+///
+/// # Copies and threads
+/// Contexts share an engine. The first change of the visuals in one of them clones it (hence
+/// `Clone`) and changes the copy, so a clone should cost little: keep meshes, textures and device
+/// memory behind `Arc`. A copy must not see later changes of the original, nor the original those
+/// of the copy.
+///
+/// Any number of threads may draw with one engine, and while they do, others draw with, clone and
+/// change its copies. SceneGraph holds no lock while it calls an engine; an engine should hold none
+/// while it draws in parallel (a thread that waits in rayon may run any other task, another image
+/// of the same engine among them), reads files or calls code of its users.
 ///
 /// ```
 /// use tarragon_geometry::render::{RenderEngine, RenderEngineCpu, RenderEngineCpuParams};
@@ -72,7 +83,7 @@ impl fmt::Debug for RenderView<'_> {
 /// assert!(engine.remove_visual(ball) && !engine.has_visual(ball));
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
-pub trait RenderEngine: Send + Sync {
+pub trait RenderEngine: DynClone + Send + Sync {
     /// Adds a visual in its own frame G. `false`: this engine declines it, because
     /// `("renderer", "accepting")` names only others or the shape is none of its kind.
     ///

@@ -69,7 +69,8 @@ pub struct LightParameter {
     pub intensity: f64,
     /// Direction in which the light shines, in `frame`; any length but zero. Unused by point lights.
     pub direction: Vector3<f64>,
-    /// Angle between the axis and the edge of a spot light's cone (degrees).
+    /// Angle between the axis and the edge of a spot light's cone (degrees). The default, 0, lights
+    /// nothing: a spot light needs one of its own.
     pub cone_angle: f64,
 }
 
@@ -83,7 +84,7 @@ impl Default for LightParameter {
             frame: LightFrame::default(),
             intensity: 1.0,
             direction: Vector3::z(),
-            cone_angle: 45.0,
+            cone_angle: 0.0,
         }
     }
 }

@@ -42,7 +42,7 @@ pub struct SceneGraphConfig {
 /// use tarragon_geometry::*;
 /// let mut scene = SceneGraph::new(); // point_stiffness is 1e6 N/m by default
 /// let toys = scene.register_source("toys")?;
-/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball");
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?;
 /// let ball = scene.register_anchored_geometry(toys, ball.with_proximity(ProximityProperties::new()))?;
 /// assert!(!scene.model_inspector().proximity_properties(ball)?.unwrap().has_group("material"));
 /// let mut b = DiagramBuilder::new();
@@ -203,7 +203,7 @@ impl DefaultProximityProperties {
     ) -> Result<()> {
         let kind = properties.try_get::<HydroelasticType>(HYDROELASTIC, "compliance_type")?;
         let kind = kind.copied().unwrap_or(self.compliance_type);
-        if kind == HydroelasticType::Undefined {
+        if kind == HydroelasticType::Undefined || matches!(shape, Shape::MeshcatCone(_)) {
             return Ok(());
         }
         let value = |name: &str, default: Option<f64>, check: Check| -> Result<bool> {

@@ -112,7 +112,7 @@ pub(crate) enum Statement {
 /// let frames = ["upper", "lower"].map(GeometryFrame::new);
 /// for frame in &frames {
 ///     scene.register_frame(robot, frame.clone())?;
-///     let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball");
+///     let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?;
 ///     scene.register_geometry(robot, frame.id(), ball.with_proximity(ProximityProperties::new()))?;
 /// }
 /// assert_eq!(scene.model_inspector().collision_candidates().len(), 1);
@@ -202,7 +202,7 @@ impl CollisionFilterDeclaration {
 /// let mut ids = vec![];
 /// for name in ["hand", "cup"] {
 ///     let frame = scene.register_frame(toys, GeometryFrame::new(name))?;
-///     let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, name);
+///     let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, name)?;
 ///     ids.push(scene.register_geometry(toys, frame, ball.with_proximity(ProximityProperties::new()))?);
 /// }
 /// let mut filters: CollisionFilterManager<'_> = scene.collision_filter_manager();

@@ -19,7 +19,7 @@ use nalgebra::Isometry3;
 /// use tarragon_geometry::{GeometryInstance, SceneGraph, SceneGraphInspector, Sphere};
 /// let mut scene = SceneGraph::new();
 /// let toys = scene.register_source("toys")?;
-/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball");
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?;
 /// let ball = scene.register_anchored_geometry(toys, ball)?;
 /// let inspector: SceneGraphInspector<'_> = scene.model_inspector();
 /// assert_eq!((inspector.name(ball)?, inspector.shape(ball)?.type_name()), ("ball", "Sphere"));
@@ -341,12 +341,11 @@ impl<'a> SceneGraphInspector<'a> {
         })
     }
 
-    /// All pairs that proximity queries test, the smaller id first, sorted.
+    /// All pairs that proximity queries test, the smaller id first, sorted. A `MeshcatCone` is in
+    /// none.
     pub fn collision_candidates(&self) -> Vec<(GeometryId, GeometryId)> {
         let all = &self.state.geometries;
-        let members: Vec<usize> = (0..all.len())
-            .filter(|i| all[*i].proximity.is_some())
-            .collect();
+        let members: Vec<usize> = (0..all.len()).filter(|i| all[*i].bound.is_some()).collect();
         let mut pairs = vec![];
         for (i, &a) in members.iter().enumerate() {
             for &b in &members[i + 1..] {
@@ -375,7 +374,8 @@ impl<'a> SceneGraphInspector<'a> {
                 )));
             }
         }
-        Ok(!self.state.is_candidate(i, j))
+        let takes_part = |number: usize| self.state.geometries[number].bound.is_some();
+        Ok(!(takes_part(i) && takes_part(j) && self.state.is_candidate(i, j)))
     }
 
     /// Version of the geometry, to see whether it may have changed.
@@ -384,6 +384,6 @@ impl<'a> SceneGraphInspector<'a> {
     }
     /// Names of the renderers, sorted.
     pub fn renderer_names(&self) -> impl Iterator<Item = &'a str> {
-        self.state.renderers.keys().map(|n| &**n)
+        self.state.renderers.names()
     }
 }

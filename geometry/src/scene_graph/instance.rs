@@ -13,7 +13,7 @@ use tarragon_framework::Scalar;
 /// use tarragon_geometry::{GeometryFrame, SceneGraph};
 /// let mut scene = SceneGraph::new();
 /// let source = scene.register_source("robot")?;
-/// let hand = scene.register_frame(source, GeometryFrame::new("hand").with_frame_group(2))?;
+/// let hand = scene.register_frame(source, GeometryFrame::new("hand").with_frame_group(2)?)?;
 /// assert_eq!(scene.model_inspector().frame_group(hand)?, 2);
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
@@ -33,12 +33,19 @@ impl GeometryFrame {
             frame_group: 0,
         }
     }
-    /// Sets the frame group, a number that the owner uses as it likes (a model instance, say). It must
-    /// not be negative, which is checked when the frame is registered.
-    #[must_use]
-    pub fn with_frame_group(mut self, frame_group: i32) -> Self {
+    /// Sets the frame group, a number that the owner uses as it likes (a model instance, say).
+    ///
+    /// # Errors
+    /// If it is negative.
+    pub fn with_frame_group(mut self, frame_group: i32) -> Result<Self> {
+        if frame_group < 0 {
+            return Err(Error::invalid(format!(
+                "GeometryFrame '{}': the frame group must not be negative, got {frame_group}",
+                self.name
+            )));
+        }
         self.frame_group = frame_group;
-        self
+        Ok(self)
     }
     /// The frame's id.
     pub fn id(&self) -> FrameId {
@@ -68,7 +75,7 @@ pub(crate) fn canonical(name: &str) -> &str {
 /// ```
 /// use nalgebra::Isometry3;
 /// use tarragon_geometry::{GeometryInstance, ProximityProperties, Sphere};
-/// let mut ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, " red ball\t")
+/// let mut ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, " red ball\t")?
 ///     .with_proximity(ProximityProperties::new());
 /// assert_eq!(ball.name(), "red ball");
 /// ball.set_pose(Isometry3::translation(0.0, 0.0, 0.1));
@@ -88,16 +95,27 @@ pub struct GeometryInstance {
 
 impl GeometryInstance {
     /// A shape at `X_PG`, its pose in the frame P it will be registered on. Spaces and tabs around
-    /// the name are dropped; what is left must not be empty, which is checked when it is registered.
-    pub fn new(x_pg: Isometry3<f64>, shape: impl Into<Shape>, name: &str) -> Self {
-        Self {
+    /// the name are dropped.
+    ///
+    /// # Errors
+    /// If nothing is left of the name.
+    pub fn new(x_pg: Isometry3<f64>, shape: impl Into<Shape>, name: &str) -> Result<Self> {
+        let shape = shape.into();
+        let canonical = canonical(name);
+        if canonical.is_empty() {
+            return Err(Error::invalid(format!(
+                "GeometryInstance: the name of a {} must not be empty, got '{name}'",
+                shape.type_name()
+            )));
+        }
+        Ok(Self {
             x_pg,
-            shape: shape.into(),
-            name: canonical(name).into(),
+            shape,
+            name: canonical.into(),
             proximity: None,
             illustration: None,
             perception: None,
-        }
+        })
     }
     /// The name.
     pub fn name(&self) -> &str {
@@ -111,7 +129,7 @@ impl GeometryInstance {
         let canonical = canonical(name);
         if canonical.is_empty() {
             return Err(Error::invalid(format!(
-                "geometry '{}' can not be renamed to '{name}': a name must not be empty",
+                "GeometryInstance '{}': the new name must not be empty, got '{name}'",
                 self.name
             )));
         }

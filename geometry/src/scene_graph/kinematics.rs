@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::ids::FrameId;
 use crate::properties::Role;
 use nalgebra::Isometry3;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tarragon_framework::Scalar;
 
@@ -21,6 +22,8 @@ pub(crate) struct Kinematics<T: Scalar> {
     tree: OnceLock<DynamicTree>,
     /// The last tree, to be brought up to date.
     spare: Mutex<Option<DynamicTree>>,
+    /// A query of this snapshot has used the tree, so the next one probably will.
+    asked: AtomicBool,
     /// The scene has changed since.
     stale_tree: bool,
     /// Trees of illustration and perception.
@@ -101,6 +104,7 @@ impl<T: Scalar> Kinematics<T> {
             plan: Arc::new(Plan::new(state)),
             tree: OnceLock::new(),
             spare: Mutex::new(None),
+            asked: AtomicBool::new(false),
             stale_tree: true,
             seen: Default::default(),
         }
@@ -163,11 +167,15 @@ impl<T: Scalar> Kinematics<T> {
         Ok(())
     }
 
-    /// Moves the geometries to where their frames are.
-    pub(crate) fn finish(&mut self) {
+    /// Moves the geometries to where their frames are, and the tree with them if the last
+    /// snapshot's was asked for.
+    pub(crate) fn finish(&mut self, state: &GeometryState) {
         let num_frames = self.plan.nested.len();
         for (i, (frame, x_fg)) in self.plan.offsets.iter().enumerate() {
             self.poses[num_frames + i] = self.poses[*frame as usize] * x_fg;
+        }
+        if std::mem::take(self.asked.get_mut()) {
+            self.current_tree(state).refresh_lists(state);
         }
     }
 
@@ -180,6 +188,7 @@ impl<T: Scalar> Kinematics<T> {
             plan: self.plan.clone(),
             tree: OnceLock::new(),
             spare: Mutex::new(self.tree.get().or(spare.as_ref()).cloned()),
+            asked: AtomicBool::new(self.asked.load(Ordering::Relaxed)),
             stale_tree: self.stale_tree && self.tree.get().is_none(),
             seen: Default::default(),
         }
@@ -220,7 +229,13 @@ impl<T: Scalar> Kinematics<T> {
         Ok(self.seen[which].get_or_init(tree))
     }
 
+    /// The tree of the proximity role, for a query.
     pub(crate) fn tree(&self, state: &GeometryState) -> &DynamicTree {
+        self.asked.store(true, Ordering::Relaxed);
+        self.current_tree(state)
+    }
+
+    fn current_tree(&self, state: &GeometryState) -> &DynamicTree {
         self.tree.get_or_init(|| {
             let spare = &mut *self.spare.lock().unwrap_or_else(PoisonError::into_inner);
             let mut tree = match spare.take() {

@@ -21,10 +21,10 @@ use crate::error::{Error, Result};
 use crate::ids::{FrameId, SourceId};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
+use tarragon_framework::Scalar;
 use tarragon_framework::prelude::{
     Context, Declare, Dep, InputPort, LeafSystem, OutputPort, Param,
 };
-use tarragon_framework::{self as framework, Scalar};
 
 pub use config::{DefaultProximityProperties, SceneGraphConfig};
 pub use filter::{CollisionFilterDeclaration, CollisionFilterManager, GeometrySet};
@@ -64,9 +64,9 @@ pub use version::GeometryVersion;
 /// let source = scene.register_source("toys")?;
 /// let frame = scene.register_frame(source, GeometryFrame::new("ball"))?;
 /// let role = ProximityProperties::new;
-/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.5)?, "ball");
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.5)?, "ball")?;
 /// scene.register_geometry(source, frame, ball.with_proximity(role()))?;
-/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor");
+/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor")?;
 /// scene.register_anchored_geometry(source, floor.with_proximity(role()))?;
 ///
 /// let mut b = DiagramBuilder::new();
@@ -209,11 +209,10 @@ impl<T: Scalar> LeafSystem<T> for SceneGraph {
                     Some(ctx.eval(*input)?)
                 };
                 if let Some(poses) = poses {
-                    let placed = kinematics.place(state, i, poses);
-                    placed.map_err(framework::Error::custom)?;
+                    kinematics.place(state, i, poses)?;
                 }
             }
-            kinematics.finish();
+            kinematics.finish(state);
             Ok(())
         });
         SceneGraphPorts {

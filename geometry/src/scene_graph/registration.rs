@@ -53,8 +53,8 @@ impl GeometryState {
     /// Adds a frame whose poses are given relative to the world.
     ///
     /// # Errors
-    /// If the source is unknown, the frame is registered already, its name is taken within the
-    /// source, or its group is negative.
+    /// If the source is unknown, the frame is registered already, or its name is taken within the
+    /// source.
     pub fn register_frame(&mut self, source: SourceId, frame: GeometryFrame) -> Result<FrameId> {
         self.register_frame_on(source, self.frames[WORLD].id, frame)
     }
@@ -78,12 +78,6 @@ impl GeometryState {
         }
         if self.frame_numbers.contains_key(&frame.id) {
             return wrong("it is registered already".into());
-        }
-        if frame.frame_group < 0 {
-            return wrong(format!(
-                "the frame group is {}, a number that is not negative is expected",
-                frame.frame_group
-            ));
         }
         let name: Arc<str> = frame.name.as_str().into();
         self.check_frame_name(source, &name)?;
@@ -141,8 +135,8 @@ impl GeometryState {
     ///
     /// # Errors
     /// If the source or the frame is unknown, the frame belongs to another source, the name is
-    /// empty or taken on that frame within a role, the pose is not finite, a property that is used
-    /// is wrong or missing, or a mesh file can not be used. Nothing is registered then.
+    /// taken on that frame within a role, the pose is not finite, a property that is used is wrong
+    /// or missing, or a mesh file cannot be used. Nothing is registered then.
     pub fn register_geometry(
         &mut self,
         source: SourceId,
@@ -179,12 +173,6 @@ impl GeometryState {
         frame: usize,
         instance: GeometryInstance,
     ) -> Result<GeometryId> {
-        if instance.name.is_empty() {
-            return Err(Error::invalid(format!(
-                "a geometry on frame '{}' has an empty name",
-                self.frames[frame].name
-            )));
-        }
         let mut geometry = Geometry {
             id: GeometryId::new(),
             source,
@@ -203,17 +191,18 @@ impl GeometryState {
             self.check_name(&geometry, role)?;
         }
         if let Some(properties) = &geometry.proximity {
-            geometry.bound = Some(self.bound_of(&geometry, &geometry.shape, properties)?);
+            geometry.bound = self.bound_of(&geometry, &geometry.shape, properties)?;
         }
         // Last, because engines see it; after this nothing fails.
         if let Some(properties) = &geometry.perception {
-            let visual = self.new_visual(&geometry, &geometry.shape, properties, geometry.id)?;
-            geometry.visual = Some(visual);
+            let registered = (self.renderers).register(geometry.id, &geometry.shape, properties);
+            registered.map_err(|e| e.at(&self.place(&geometry)))?;
+            geometry.visual = Some(geometry.id);
         }
         let (id, number) = (geometry.id, self.geometries.len());
         for role in ROLES.into_iter().filter(|r| geometry.has_role(*r)) {
             self.take_name(frame, role, &geometry.name);
-            self.note_change(role, geometry.is_shown());
+            self.note_change(role, self.is_shown(&geometry));
         }
         Arc::make_mut(&mut self.frames)[frame]
             .geometries
@@ -238,23 +227,22 @@ impl GeometryState {
         )))
     }
 
-    /// Extent of a shape for a geometry with the proximity role.
+    /// Extent of a shape for a geometry with the proximity role; `None` for a cone, which no
+    /// proximity query finds.
     pub(super) fn bound_of(
         &self,
         geometry: &Geometry,
         shape: &Shape,
         properties: &ProximityProperties,
-    ) -> Result<LocalBound> {
+    ) -> Result<Option<LocalBound>> {
+        if matches!(shape, Shape::MeshcatCone(_)) {
+            return Ok(None);
+        }
         let defaults = &self.config.default_proximity_properties;
-        let has_proximity = match shape {
-            Shape::MeshcatCone(_) => Err(Error::invalid(
-                "a MeshcatCone can not have the proximity role, it is for visualizers only",
-            )),
-            _ => Ok(()),
-        };
-        has_proximity
-            .and_then(|()| defaults.check_hydroelastic(shape, properties))
+        defaults
+            .check_hydroelastic(shape, properties)
             .and_then(|()| LocalBound::of(shape))
+            .map(Some)
             .map_err(|e| e.at(&self.place(geometry)))
     }
 
@@ -286,23 +274,25 @@ impl GeometryState {
         let shape = shape.into();
         let number = self.owned_geometry(source, geometry)?;
         let mut changed = self.geometries[number].clone();
-        let was_shown = changed.is_shown();
+        let was_shown = self.is_shown(&changed);
         if let Some(x_fg) = x_fg {
             self.check_pose(&changed, &x_fg)?;
             changed.x_fg = x_fg;
         }
         if let Some(properties) = &changed.proximity {
-            changed.bound = Some(self.bound_of(&changed, &shape, properties)?);
+            changed.bound = self.bound_of(&changed, &shape, properties)?;
         }
         if let Some(properties) = &changed.perception {
-            let visual = self.new_visual(&changed, &shape, properties, GeometryId::new())?;
+            let visual = GeometryId::new();
+            let registered = self.renderers.register(visual, &shape, properties);
+            registered.map_err(|e| e.at(&self.place(&changed)))?;
             changed.visual = Some(visual);
         }
         changed.shape = shape;
         for role in ROLES.into_iter().filter(|r| changed.has_role(*r)) {
-            self.note_change(role, was_shown || changed.is_shown());
+            self.note_change(role, was_shown || self.is_shown(&changed));
         }
-        self.set_visual(number, changed.visual.clone());
+        self.set_visual(number, changed.visual);
         Arc::make_mut(&mut self.geometries)[number] = changed;
         Ok(())
     }
@@ -364,7 +354,7 @@ impl GeometryState {
         for (number, geometry) in removed.iter().zip(&gone) {
             for role in ROLES.into_iter().filter(|r| geometry.has_role(*r)) {
                 self.free_name(geometry.frame, role, &geometry.name);
-                self.note_change(role, geometry.is_shown());
+                self.note_change(role, self.is_shown(geometry));
             }
             self.set_visual(*number, None);
         }

@@ -1,10 +1,12 @@
-//! Render engines, and what they hold of the geometry of many contexts.
+//! Render engines of a scene.
 //!
-//! Engines are shared by all clones of a scene, so that a context costs no engine. They know visuals,
-//! each under an id of its own: that of the geometry for the first, another one whenever the
-//! properties or the shape of a geometry change. A scene knows which visuals are its own, and the
-//! poses that it gives to an engine cover only those. So a change in one context shows nowhere else.
-//! A visual that no scene has any more is removed from the engines.
+//! An engine is a value of the scene, copied on write like the rest of it: contexts share one
+//! engine until one of them changes what it shows. Nothing here takes a lock, so neither drawing
+//! nor registering can wait for another thread, and a change in one context shows in no other.
+//!
+//! Engines know visuals, each under a key of its own: the id of the geometry for its first look,
+//! another id whenever its properties or shape change. The new look is registered before the old
+//! one is removed, so that an engine that refuses it leaves the scene as it was.
 
 use super::state::{Geometry, GeometryState};
 use crate::error::{Error, Result};
@@ -13,72 +15,77 @@ use crate::properties::{PerceptionProperties, Role};
 use crate::render::{RenderEngine, accepts_renderer};
 use crate::shapes::Shape;
 use std::any::type_name;
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard, Weak};
-
-/// A render engine, shared by all contexts: engines hold no poses.
-pub(crate) type Renderer = Arc<RwLock<Box<dyn RenderEngine>>>;
-
-/// The engines that have a visual. They may be gone before it.
-type Engines = Vec<Weak<RwLock<Box<dyn RenderEngine>>>>;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 #[derive(Clone)]
-pub(super) struct RendererEntry {
-    engine: Renderer,
+struct RendererEntry {
+    engine: Arc<dyn RenderEngine>,
     type_name: &'static str,
 }
 
-/// One look of one geometry. Scenes that share the look share this; with the last of them it leaves
-/// the engines.
-pub(super) struct Visual {
-    /// Its id in the engines.
-    key: GeometryId,
-    engines: Mutex<Engines>,
-}
-
-impl Visual {
-    fn engines(&self) -> MutexGuard<'_, Engines> {
-        self.engines.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-    fn join(&self, engine: &Renderer) {
-        self.engines().push(Arc::downgrade(engine));
-    }
-    /// True if an engine has it.
-    pub(super) fn is_shown(&self) -> bool {
-        self.engines().iter().any(|e| e.strong_count() > 0)
-    }
-    fn is_shown_by(&self, engine: &Renderer) -> bool {
-        let engines = self.engines();
-        engines
-            .iter()
-            .any(|e| std::ptr::addr_eq(e.as_ptr(), Arc::as_ptr(engine)))
+impl RendererEntry {
+    /// The engine, copied first if another context uses it too.
+    fn engine_mut(&mut self) -> &mut dyn RenderEngine {
+        dyn_clone::arc_make_mut(&mut self.engine)
     }
 }
 
-impl Drop for Visual {
-    fn drop(&mut self) {
-        let engines = std::mem::take(&mut *self.engines());
-        for engine in engines.iter().filter_map(Weak::upgrade) {
-            write(&engine).remove_visual(self.key);
+/// Render engines by name.
+#[derive(Clone, Default)]
+pub(super) struct Renderers {
+    entries: BTreeMap<String, RendererEntry>,
+}
+
+impl Renderers {
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(|name| &**name)
+    }
+
+    /// True if an engine has the visual.
+    pub(super) fn show(&self, visual: GeometryId) -> bool {
+        let mut entries = self.entries.values();
+        entries.any(|entry| entry.engine.has_visual(visual))
+    }
+
+    /// Registers a visual with the engines that accept it: with all of them, or with none if one
+    /// fails.
+    pub(super) fn register(
+        &mut self,
+        visual: GeometryId,
+        shape: &Shape,
+        properties: &PerceptionProperties,
+    ) -> Result<()> {
+        let register = |(name, entry): (&String, &mut RendererEntry)| {
+            if accepts_renderer(properties, name)? {
+                entry
+                    .engine_mut()
+                    .register_visual(visual, shape, properties)?;
+            }
+            Ok(())
+        };
+        let result = self.entries.iter_mut().try_for_each(register);
+        if result.is_err() {
+            self.remove(visual);
+        }
+        result
+    }
+
+    /// Removes a visual from the engines that have it.
+    pub(super) fn remove(&mut self, visual: GeometryId) {
+        for entry in self.entries.values_mut() {
+            if entry.engine.has_visual(visual) {
+                entry.engine_mut().remove_visual(visual);
+            }
         }
     }
-}
-
-impl fmt::Debug for Visual {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Visual({})", self.key)
-    }
-}
-
-fn write(renderer: &Renderer) -> RwLockWriteGuard<'_, Box<dyn RenderEngine>> {
-    renderer.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl GeometryState {
     /// Adds a render engine and registers all perception geometry with it.
     ///
     /// # Errors
-    /// If the name is taken, or the engine can not take a geometry.
+    /// If the name is taken, or the engine refuses a geometry.
     pub fn add_renderer<E: RenderEngine + 'static>(
         &mut self,
         name: &str,
@@ -89,31 +96,24 @@ impl GeometryState {
                 "a renderer '{name}' exists already; names of renderers are unique within a scene"
             )));
         }
-        let mut accepted = vec![];
+        let mut shows = false;
         for geometry in self.geometries.iter() {
-            if let (Some(visual), Some(properties)) = (&geometry.visual, &geometry.perception)
-                && self.show(
-                    name,
-                    &mut engine,
-                    geometry,
-                    &geometry.shape,
-                    properties,
-                    visual.key,
-                )?
+            let at = |e: Error| e.at(&self.place(geometry));
+            if let (Some(visual), Some(properties)) = (geometry.visual, &geometry.perception)
+                && accepts_renderer(properties, name).map_err(at)?
             {
-                accepted.push(Arc::clone(visual));
+                let accepted = engine.register_visual(visual, &geometry.shape, properties);
+                shows |= accepted.map_err(at)?;
             }
         }
-        let engine: Renderer = Arc::new(RwLock::new(Box::new(engine)));
-        if !accepted.is_empty() {
+        if shows {
             self.version.change(Role::Perception);
         }
-        for visual in accepted {
-            visual.join(&engine);
-        }
-        let type_name = type_name::<E>();
-        let entry = RendererEntry { engine, type_name };
-        self.renderers.insert(name.into(), entry);
+        let entry = RendererEntry {
+            engine: Arc::new(engine),
+            type_name: type_name::<E>(),
+        };
+        self.renderers.entries.insert(name.into(), entry);
         Ok(())
     }
 
@@ -122,35 +122,41 @@ impl GeometryState {
     /// # Errors
     /// If there is none of that name.
     pub fn remove_renderer(&mut self, name: &str) -> Result<()> {
-        let engine = self.renderer(name)?;
-        let shows = |g: &Geometry| g.visual.as_ref().is_some_and(|v| v.is_shown_by(engine));
+        let engine = self.render_engine_by_name(name)?;
+        let shows = |g: &Geometry| g.visual.is_some_and(|v| engine.has_visual(v));
         if self.geometries.iter().any(shows) {
             self.version.change(Role::Perception);
         }
-        self.renderers.remove(name);
+        self.renderers.entries.remove(name);
         Ok(())
     }
 
     /// True if there is a renderer of that name.
     pub fn has_renderer(&self, name: &str) -> bool {
-        self.renderers.contains_key(name)
+        self.renderers.entries.contains_key(name)
     }
 
     /// Number of renderers.
     pub fn renderer_count(&self) -> usize {
-        self.renderers.len()
+        self.renderers.entries.len()
     }
 
     /// Type of a renderer, for messages (`tarragon_geometry::render::cpu::RenderEngineCpu`); `None` if
     /// there is no renderer of that name.
     pub fn renderer_type_name(&self, name: &str) -> Option<&'static str> {
-        Some(self.renderers.get(name)?.type_name)
+        Some(self.renderers.entries.get(name)?.type_name)
     }
 
-    pub(crate) fn renderer(&self, name: &str) -> Result<&Renderer> {
-        let found = self.renderers.get(name).map(|entry| &entry.engine);
+    /// A render engine of the scene as it is now. A clone of the `Arc` stays as it is when the
+    /// scene changes; the scene then goes on with a copy.
+    ///
+    /// # Errors
+    /// If there is no renderer of that name; the message lists the existing ones.
+    pub fn render_engine_by_name(&self, name: &str) -> Result<&Arc<dyn RenderEngine>> {
+        let entries = &self.renderers.entries;
+        let found = entries.get(name).map(|entry| &entry.engine);
         found.ok_or_else(|| {
-            let known: Vec<&str> = self.renderers.keys().map(|n| &**n).collect();
+            let known: Vec<&str> = self.renderers.names().collect();
             Error::invalid(format!(
                 "there is no renderer '{name}'; renderers of this scene: [{}]. Add it with \
                  `add_renderer`",
@@ -159,59 +165,26 @@ impl GeometryState {
         })
     }
 
-    /// Number of the geometry that has the visual of this id in this scene.
+    /// Number of the geometry that has the visual of this key in this scene.
     pub(crate) fn visual_owner(&self, key: GeometryId) -> Option<usize> {
         let id = self.visual_owners.get(&key).copied().unwrap_or(key);
         let number = self.geometry_ids.binary_search(&id).ok()?;
-        let visual = self.geometries[number].visual.as_ref()?;
-        (visual.key == key).then_some(number)
+        (self.geometries[number].visual == Some(key)).then_some(number)
     }
 
-    /// Registers a look of a geometry with the engines that accept it. It is removed from them again
-    /// unless it is kept with [`Self::set_visual`].
-    pub(super) fn new_visual(
-        &self,
-        geometry: &Geometry,
-        shape: &Shape,
-        properties: &PerceptionProperties,
-        key: GeometryId,
-    ) -> Result<Arc<Visual>> {
-        let visual = Visual {
-            key,
-            engines: Mutex::default(),
-        };
-        for (name, RendererEntry { engine, .. }) in &self.renderers {
-            let mut target = write(engine);
-            if self.show(name, &mut **target, geometry, shape, properties, key)? {
-                visual.join(engine);
-            }
+    /// True if a render engine has the geometry.
+    pub(super) fn is_shown(&self, geometry: &Geometry) -> bool {
+        geometry.visual.is_some_and(|v| self.renderers.show(v))
+    }
+
+    /// Replaces the visual of a geometry by one that the engines have already, or by none. The
+    /// engines forget the old one.
+    pub(super) fn set_visual(&mut self, number: usize, visual: Option<GeometryId>) {
+        let (id, old) = (self.geometries[number].id, self.geometries[number].visual);
+        if let Some(old) = old {
+            self.renderers.remove(old);
         }
-        Ok(Arc::new(visual))
-    }
-
-    /// True if the engine has accepted it.
-    fn show(
-        &self,
-        name: &str,
-        engine: &mut dyn RenderEngine,
-        geometry: &Geometry,
-        shape: &Shape,
-        properties: &PerceptionProperties,
-        key: GeometryId,
-    ) -> Result<bool> {
-        let at = |e: Error| e.at(&self.place(geometry));
-        if !accepts_renderer(properties, name).map_err(at)? {
-            return Ok(false);
-        }
-        engine.register_visual(key, shape, properties).map_err(at)
-    }
-
-    pub(super) fn set_visual(&mut self, number: usize, visual: Option<Arc<Visual>>) {
-        let geometry = &self.geometries[number];
-        let id = geometry.id;
-        let old = geometry.visual.as_ref().map(|v| v.key);
-        let new = visual.as_ref().map(|v| v.key);
-        for (key, add) in [(old, false), (new, true)] {
+        for (key, add) in [(old, false), (visual, true)] {
             if let Some(key) = key.filter(|k| *k != id) {
                 let owners = Arc::make_mut(&mut self.visual_owners);
                 if add {

@@ -38,7 +38,7 @@ impl RoleProperties for ProximityProperties {
         let geometry = &state.geometries[number];
         let bound = state.bound_of(geometry, &geometry.shape, &properties)?;
         let geometry = &mut Arc::make_mut(&mut state.geometries)[number];
-        geometry.bound = Some(bound);
+        geometry.bound = bound;
         geometry.proximity = Some(properties);
         Ok(())
     }
@@ -56,7 +56,9 @@ impl RoleProperties for PerceptionProperties {
     const ROLE: Role = Role::Perception;
     fn put(self, state: &mut GeometryState, number: usize) -> Result<()> {
         let geometry = &state.geometries[number];
-        let visual = state.new_visual(geometry, &geometry.shape, &self, GeometryId::new())?;
+        let visual = GeometryId::new();
+        let registered = state.renderers.register(visual, &geometry.shape, &self);
+        registered.map_err(|e| e.at(&state.place(geometry)))?;
         state.set_visual(number, Some(visual));
         Arc::make_mut(&mut state.geometries)[number].perception = Some(self);
         Ok(())
@@ -114,10 +116,10 @@ impl GeometryState {
             (RoleAssign::Replace, true) => {}
         }
         let (frame, name) = (geometry.frame, geometry.name.clone());
-        let was_shown = geometry.is_shown();
+        let was_shown = self.is_shown(geometry);
         properties.put(self, number)?;
         self.take_name(frame, P::ROLE, &name);
-        let is_shown = self.geometries[number].is_shown();
+        let is_shown = self.is_shown(&self.geometries[number]);
         self.note_change(P::ROLE, was_shown || is_shown);
         Ok(())
     }
@@ -172,7 +174,7 @@ impl GeometryState {
             return false;
         }
         let (frame, name) = (geometry.frame, geometry.name.clone());
-        let was_shown = geometry.is_shown();
+        let was_shown = self.is_shown(geometry);
         self.note_change(role, was_shown);
         self.free_name(frame, role, &name);
         if role == Role::Perception {
@@ -204,7 +206,7 @@ impl GeometryState {
         properties: &PerceptionProperties,
     ) -> Result<usize> {
         let frames = &self.sources[self.source_number(source)?].frames;
-        let mut shown = vec![];
+        let mut numbers = vec![];
         for frame in frames.iter().copied().chain([WORLD]) {
             let own = self.frames[frame].geometries.iter().copied();
             let own: Vec<usize> = own
@@ -217,23 +219,30 @@ impl GeometryState {
                 let geometry = &self.geometries[number];
                 if geometry.proximity.is_some() {
                     self.check_name(geometry, Role::Perception)?;
-                    let id = GeometryId::new();
-                    let visual = self.new_visual(geometry, &geometry.shape, properties, id)?;
-                    shown.push((number, visual));
+                    numbers.push(number);
                 }
             }
         }
-        let count = shown.len();
-        for (number, visual) in shown {
+        let mut visuals = vec![];
+        for number in &numbers {
+            let (geometry, visual) = (&self.geometries[*number], GeometryId::new());
+            let registered = (self.renderers).register(visual, &geometry.shape, properties);
+            if let Err(e) = registered.map_err(|e| e.at(&self.place(geometry))) {
+                visuals.into_iter().for_each(|v| self.renderers.remove(v));
+                return Err(e);
+            }
+            visuals.push(visual);
+        }
+        for (number, visual) in numbers.iter().copied().zip(visuals) {
             self.set_visual(number, Some(visual));
             let geometry = &mut Arc::make_mut(&mut self.geometries)[number];
             geometry.perception = Some(properties.clone());
             let (frame, name) = (geometry.frame, geometry.name.clone());
-            let is_shown = geometry.is_shown();
+            let is_shown = self.is_shown(&self.geometries[number]);
             self.take_name(frame, Role::Perception, &name);
             self.note_change(Role::Perception, is_shown);
         }
-        Ok(count)
+        Ok(numbers.len())
     }
 
     /// Checks that no other geometry on the frame has the geometry's name and the role.

@@ -14,7 +14,7 @@ use super::broadphase::{LocalBound, StaticTree};
 use super::config::SceneGraphConfig;
 use super::filter_table::FilterTable;
 use super::inspector::SceneGraphInspector;
-use super::renderers::{RendererEntry, Visual};
+use super::renderers::Renderers;
 use super::version::GeometryVersion;
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, GeometryId, SourceId};
@@ -60,17 +60,13 @@ pub(crate) struct Geometry {
     pub(crate) perception: Option<PerceptionProperties>,
     /// Extent in the geometry's frame; known once it has the proximity role.
     pub(crate) bound: Option<LocalBound>,
-    /// What render engines hold of it, while it has the perception role.
-    pub(super) visual: Option<Arc<Visual>>,
+    /// Its key in the render engines, while it has the perception role.
+    pub(super) visual: Option<GeometryId>,
 }
 
 impl Geometry {
     pub(crate) fn is_anchored(&self) -> bool {
         self.frame == WORLD
-    }
-    /// True if a render engine has it.
-    pub(super) fn is_shown(&self) -> bool {
-        self.visual.as_ref().is_some_and(|v| v.is_shown())
     }
     pub(crate) fn has_role(&self, role: Role) -> bool {
         match role {
@@ -109,7 +105,7 @@ pub(super) struct Names {
 /// let mut ctx = b.build()?.default_context();
 /// // Only the scene of this context gets the ball.
 /// let state: &mut GeometryState = scene.geometry_mut(&mut ctx)?;
-/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball");
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?;
 /// state.register_anchored_geometry(source, ball)?;
 /// assert_eq!(ctx.eval(scene.query)?.inspector().num_geometries(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -127,7 +123,7 @@ pub struct GeometryState {
     pub(super) frame_numbers: Arc<BTreeMap<FrameId, usize>>,
     pub(super) names: Arc<Names>,
     pub(super) filter: Arc<FilterTable>,
-    pub(super) renderers: BTreeMap<String, RendererEntry>,
+    pub(super) renderers: Renderers,
     /// Geometry of the visuals that engines know by another id than the geometry's.
     pub(super) visual_owners: Arc<BTreeMap<GeometryId, GeometryId>>,
     pub(super) version: GeometryVersion,
@@ -161,7 +157,7 @@ impl Default for GeometryState {
             geometries: Arc::default(),
             geometry_ids: Arc::default(),
             filter: Arc::default(),
-            renderers: BTreeMap::new(),
+            renderers: Renderers::default(),
             visual_owners: Arc::default(),
             version: GeometryVersion::default(),
             config: SceneGraphConfig::default(),

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// let mut scene = SceneGraph::new();
 /// let toys = scene.register_source("toys")?;
 /// let before: GeometryVersion = scene.model_inspector().geometry_version().clone();
-/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball");
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?;
 /// scene.register_anchored_geometry(toys, ball.with_proximity(ProximityProperties::new()))?;
 /// let after = scene.model_inspector().geometry_version().clone();
 /// assert!(!after.is_same_as(&before, Role::Proximity)?);

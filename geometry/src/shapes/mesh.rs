@@ -12,6 +12,7 @@ use crate::ray::triangles::TriangleTree;
 use nalgebra::Vector3;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tarragon_framework::warnings::collect;
 
 /// What is computed from the file when somebody asks for it. Failures are not kept: the file may be
 /// mended meanwhile.
@@ -25,14 +26,13 @@ impl<V> Default for OnDemand<V> {
 
 impl<V> OnDemand<V> {
     fn get(&self, compute: impl FnOnce() -> Result<V>) -> Result<Arc<V>> {
-        // Whoever panicked while holding the lock has not stored anything.
-        let mut stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(value) = &*stored {
+        let stored = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = &*stored() {
             return Ok(value.clone());
         }
+        // Without the lock: two threads may compute it at once, the first one's is kept.
         let value = Arc::new(compute()?);
-        *stored = Some(value.clone());
-        Ok(value)
+        Ok(stored().get_or_insert(value).clone())
     }
 }
 
@@ -114,7 +114,10 @@ impl Scaled {
                 let volume = self.volume()?;
                 return convert_volume_to_surface_mesh(&volume).map_err(|e| self.named(e));
             }
-            let mesh = mesh::read_source(&self.source)?.scaled(&self.scale3);
+            // Nearly all that a reader warns of are looks, and whoever shows the mesh says so.
+            let (mesh, warnings) = collect(|| mesh::read_source(&self.source));
+            warnings.iter().for_each(|w| tracing::debug!("{w}"));
+            let mesh = mesh?.scaled(&self.scale3);
             mesh::surface_of(mesh).map_err(|e| self.named(e))
         })
     }

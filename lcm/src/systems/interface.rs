@@ -89,8 +89,7 @@ impl<T: Scalar> LeafSystem<T> for LcmInterfaceSystem {
             if ctx.xa::<Handled>(state).times_at(now) == MOST_AT_ONCE {
                 return Ok(f64::INFINITY);
             }
-            let count = this.lcm.handle_subscriptions(Duration::ZERO);
-            let count = count.map_err(tarragon_framework::Error::custom)?;
+            let count = this.lcm.handle_subscriptions(Duration::ZERO)?;
             Ok(if count > 0 { now } else { f64::INFINITY })
         });
         d.unrestricted_update_on(Trigger::Timed(handled), move |_, ctx, next| {

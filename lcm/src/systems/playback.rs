@@ -56,20 +56,17 @@ impl<T: Scalar> LeafSystem<T> for LcmLogPlaybackSystem {
 
     fn declare(&self, d: &mut Declare<Self, T>) {
         d.unrestricted_update_on(Trigger::Initialization, |this, ctx, _| {
-            let found = this.log.seek(ctx.time().re());
-            found.map_err(tarragon_framework::Error::custom)?;
+            this.log.seek(ctx.time().re())?;
             Ok(EventStatus::Succeeded)
         });
         let next_message = d.timed_event(|this, ctx| {
-            let next = this.log.next_message_time();
-            let next = next.map_err(tarragon_framework::Error::custom)?;
+            let next = this.log.next_message_time()?;
             Ok(next.max(ctx.time().re()))
         });
         d.publish_on(Trigger::Timed(next_message), |this, ctx| {
             let now = ctx.time().re();
             loop {
-                let more = this.log.dispatch_message_and_advance_log(now);
-                if !more.map_err(tarragon_framework::Error::custom)? {
+                if !this.log.dispatch_message_and_advance_log(now)? {
                     return Ok(EventStatus::Succeeded);
                 }
             }

@@ -123,8 +123,8 @@ impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmPublisherSystem<M> {
         for trigger in [timed, Trigger::Forced] {
             d.publish_on(trigger, move |this, ctx| {
                 let message = ctx.eval(lcm_message)?;
-                let published = this.lcm.publish_at(&this.channel, message, ctx.time().re());
-                published.map_err(tarragon_framework::Error::custom)?;
+                this.lcm
+                    .publish_at(&this.channel, message, ctx.time().re())?;
                 Ok(EventStatus::Succeeded)
             });
         }

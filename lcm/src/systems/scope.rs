@@ -40,8 +40,10 @@ impl LcmScopeSystem {
     pub fn new(size: usize) -> Self {
         Self { size: Some(size) }
     }
-    /// Publishes `signal` on `channel` every `publish_period` (s), or at every step where that is zero. Adds
-    /// systems of the names `LcmScopeSystem(<channel>)` and `LcmPublisherSystem(<channel>)`, which are returned.
+    /// Publishes `signal` on `channel` every `publish_period` (s), or at every step where that is
+    /// zero. Adds systems of the names `LcmScopeSystem(<channel>)` and
+    /// `LcmPublisherSystem(<channel>)`, with numbers behind them [if they are
+    /// taken](DiagramBuilder::unused_name), which are returned.
     ///
     /// # Errors
     /// If the period is negative or not finite.
@@ -53,8 +55,10 @@ impl LcmScopeSystem {
         publish_period: f64,
     ) -> Result<(Block<Self>, Block<LcmPublisherSystem<LcmtScope>>)> {
         let publisher = LcmPublisherSystem::new(channel, lcm.clone(), publish_period, 0.0)?;
-        let scope = builder.add(&format!("LcmScopeSystem({channel})"), Self { size: None });
-        let publisher = builder.add(&format!("LcmPublisherSystem({channel})"), publisher);
+        let name = |kind: &str| builder.unused_name(&format!("{kind}({channel})"));
+        let names = [name("LcmScopeSystem"), name("LcmPublisherSystem")];
+        let scope = builder.add(&names[0], Self { size: None });
+        let publisher = builder.add(&names[1], publisher);
         builder.connect(signal, scope.input);
         builder.connect(scope.output, publisher.lcm_message);
         Ok((scope, publisher))

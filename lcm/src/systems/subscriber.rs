@@ -212,13 +212,10 @@ impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmSubscriberSystem<M> {
         let lcm_message = d.output("lcm_message", M::default(), &deps, move |_, ctx, out| {
             // Into the message before, which may have the same names and sizes.
             match &ctx.xa::<Received>(state).message {
-                Some(message) => message.data.decode_into(out),
-                None => {
-                    *out = M::default();
-                    Ok(())
-                }
+                Some(message) => message.data.decode_into(out)?,
+                None => *out = M::default(),
             }
-            .map_err(tarragon_framework::Error::custom)
+            Ok(())
         });
         let message_count = d.output("message_count", 0, &deps, move |_, ctx, out| {
             *out = ctx.xa::<Received>(state).count;
@@ -241,8 +238,7 @@ impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmSubscriberSystem<M> {
             d.unrestricted_update_on(trigger, move |this, ctx, next| {
                 if trigger == Trigger::Initialization {
                     let known = ctx.xa::<Received>(state).count;
-                    let waited = this.wait_on_initialization(known);
-                    waited.map_err(tarragon_framework::Error::custom)?;
+                    this.wait_on_initialization(known)?;
                 }
                 *next.xa_mut(state) = lock(&this.last).clone();
                 Ok(EventStatus::Succeeded)

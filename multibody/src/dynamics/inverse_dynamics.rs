@@ -1,8 +1,9 @@
 //! Forces from motion.
 
 use super::composite::Composite;
+use crate::coordinates::Coordinates;
 use crate::error::Result;
-use crate::kinematics::{PositionKinematics, VelocityKinematics, check_length};
+use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::plant::MultibodyPlant;
 use crate::spatial::SpatialVector;
 use tarragon_framework::Scalar;
@@ -13,15 +14,17 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Before `finalize`, if positions or velocities are of another plant, or `vdot` has the wrong
-    /// length.
+    /// length or a value that is not finite.
     pub fn calc_inverse_dynamics<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
         vdot: &[T],
     ) -> Result<Vec<T>> {
-        let tree = self.tree_of("calc_inverse_dynamics", positions)?;
-        check_length("accelerations", vdot.len(), tree.num_velocities)?;
+        let asked = "calc_inverse_dynamics";
+        let tree = self.tree_of(asked, positions)?;
+        let topology = self.finalized(asked)?;
+        topology.check(Coordinates::Accelerations, vdot)?;
         let mut tau = self.newton_euler(positions, velocities, Some(vdot))?;
         for node in &tree.nodes {
             for k in node.velocities() {
@@ -50,7 +53,7 @@ impl MultibodyPlant {
         vdot: Option<&[T]>,
     ) -> Result<Vec<T>> {
         let tree = self.tree_of("calc_inverse_dynamics", positions)?;
-        tree.check_velocities(&velocities.v)?;
+        tree.check_velocities(velocities)?;
         let mut forces = vec![];
         tree.spatial_accelerations(positions, velocities, vdot, &mut forces);
         // Accelerations turn into forces in place, as each is needed only for its own body.

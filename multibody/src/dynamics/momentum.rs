@@ -71,7 +71,7 @@ impl MultibodyPlant {
         p_wop_w: &Vector3<T>,
     ) -> Result<SpatialVector<T>> {
         let tree = self.tree_of("calc_spatial_momentum_in_world", positions)?;
-        tree.check_velocities(&velocities.v)?;
+        tree.check_velocities(velocities)?;
         let mut sum = SpatialVector::zero();
         for node in &tree.nodes {
             let body = node.body as usize;
@@ -92,7 +92,7 @@ impl MultibodyPlant {
         velocities: &VelocityKinematics<T>,
     ) -> Result<T> {
         let tree = self.tree_of("calc_kinetic_energy", positions)?;
-        tree.check_velocities(&velocities.v)?;
+        tree.check_velocities(velocities)?;
         let mut twice = T::zero();
         for node in &tree.nodes {
             let body = node.body as usize;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::index::{JointActuatorIndex, JointIndex, ModelInstanceIndex};
-use crate::plant::{MultibodyPlant, out_of_range};
+use crate::plant::MultibodyPlant;
 
 /// A motor on a joint (Drake's `JointActuator`). Kept for dynamics and for those who ask.
 ///
@@ -100,11 +100,8 @@ impl MultibodyPlant {
                 driven.num_velocities()
             )));
         }
-        if effort_limit.is_nan() || effort_limit <= 0.0 {
-            return Err(Error::invalid(format!(
-                "actuator '{name}': the effort limit is {effort_limit}, a positive value is expected"
-            )));
-        }
+        check_effort_limit(effort_limit)
+            .map_err(|why| Error::invalid(format!("actuator '{name}': {why}")))?;
         self.check_new("actuator", instance, name, &self.taken.actuators)?;
         self.taken.actuators.insert((instance, name.into()));
         self.actuators.push(JointActuator {
@@ -129,23 +126,22 @@ impl MultibodyPlant {
         gains: PdControllerGains,
     ) -> Result<()> {
         self.check_open(|| "controller gains".into())?;
-        let found = self.actuators.get_mut(actuator.index());
-        let found = found.ok_or_else(|| out_of_range("actuator", actuator.index()))?;
+        self.joint_actuator(actuator)?;
         if [gains.p, gains.d]
             .iter()
             .any(|x| !(*x >= 0.0 && x.is_finite()))
         {
-            return Err(Error::invalid(format!(
-                "actuator '{}': the controller gains are p = {} and d = {}, finite values of at least 0 \
-                 are expected",
-                found.name, gains.p, gains.d
-            )));
+            let why = format!(
+                "the controller gains must be finite and at least 0, got p = {} and d = {}",
+                gains.p, gains.d
+            );
+            return Err(self.actuator_error(actuator, &why));
         }
-        found.controller_gains = Some(gains);
+        self.actuators[actuator.index()].controller_gains = Some(gains);
         Ok(())
     }
 
-    /// Sets rotor inertia (kg m^2 or kg) and gear ratio of an actuator.
+    /// Sets rotor inertia (kg m^2 or kg) and gear ratio of an actuator, also after `finalize`.
     ///
     /// # Errors
     /// If the actuator is unknown or a value is not finite.
@@ -155,16 +151,41 @@ impl MultibodyPlant {
         rotor_inertia: f64,
         gear_ratio: f64,
     ) -> Result<()> {
-        let found = self.actuators.get_mut(actuator.index());
-        let found = found.ok_or_else(|| out_of_range("actuator", actuator.index()))?;
+        self.joint_actuator(actuator)?;
         if !(rotor_inertia >= 0.0 && rotor_inertia.is_finite() && gear_ratio.is_finite()) {
-            return Err(Error::invalid(format!(
-                "actuator '{}': rotor inertia {rotor_inertia} and gear ratio {gear_ratio}, a rotor \
-                 inertia of at least 0 and a finite ratio are expected",
-                found.name
-            )));
+            let why = format!(
+                "the rotor inertia must be finite and at least 0 and the gear ratio finite, got \
+                 {rotor_inertia} and {gear_ratio}"
+            );
+            return Err(self.actuator_error(actuator, &why));
         }
+        let found = &mut self.actuators[actuator.index()];
         (found.rotor_inertia, found.gear_ratio) = (rotor_inertia, gear_ratio);
+        let joint = found.joint;
+        // The tree holds what the joint feels of its motors.
+        let (reflected, child) = (
+            self.reflected_inertia(joint),
+            self.joints[joint.index()].child,
+        );
+        if let Some(topology) = &mut self.topology {
+            topology.set_reflected(joint, child, reflected);
+        }
         Ok(())
+    }
+
+    /// Names an actuator before a refusal.
+    #[cold]
+    pub(crate) fn actuator_error(&self, actuator: JointActuatorIndex, why: &str) -> Error {
+        let found = &self.actuators[actuator.index()];
+        let taken = &self.taken.actuators;
+        let name = self.name_to_tell(found.model_instance, &found.name, taken);
+        Error::invalid(format!("actuator '{name}': {why}"))
+    }
+}
+
+pub(crate) fn check_effort_limit(limit: f64) -> Result<(), String> {
+    match limit > 0.0 {
+        true => Ok(()),
+        false => Err(format!("the effort limit must be positive, got {limit}")),
     }
 }

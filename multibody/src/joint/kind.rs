@@ -1,6 +1,8 @@
 //! The kinds of joints.
 
 use nalgebra::{Isometry3, Unit, Vector3};
+use std::sync::Arc;
+use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 
 /// How the child's joint frame M moves in the parent's joint frame F.
 ///
@@ -37,6 +39,11 @@ pub enum JointKind {
         /// Way along the axis per turn (m).
         pitch: f64,
     },
+    /// Moves along a path of arcs and lines in a plane; q is the arclength (m), v its rate (m/s).
+    Curvilinear {
+        /// The pose `X_FM` as a function of the arclength.
+        path: Arc<PiecewiseConstantCurvatureTrajectory>,
+    },
     /// Turns about x of F, then about y of M; q is the two angles (rad), v their rates.
     Universal,
     /// Three rotations; q is roll, pitch and yaw of `R_FM` (rad), v is `w_FM_F` (rad/s).
@@ -50,14 +57,15 @@ pub enum JointKind {
 }
 
 impl JointKind {
-    /// Drake's name of the type: `weld`, `revolute`, `prismatic`, `screw`, `universal`, `ball_rpy`,
-    /// `planar`, `rpy_floating`, `quaternion_floating`.
+    /// Drake's name of the type: `weld`, `revolute`, `prismatic`, `screw`, `curvilinear`,
+    /// `universal`, `ball_rpy`, `planar`, `rpy_floating`, `quaternion_floating`.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Weld { .. } => "weld",
             Self::Revolute { .. } => "revolute",
             Self::Prismatic { .. } => "prismatic",
             Self::Screw { .. } => "screw",
+            Self::Curvilinear { .. } => "curvilinear",
             Self::Universal => "universal",
             Self::BallRpy => "ball_rpy",
             Self::Planar => "planar",
@@ -90,7 +98,7 @@ impl JointKind {
     pub(crate) fn position_suffixes(&self) -> &'static [&'static str] {
         match self {
             Self::Weld { .. } => &[],
-            Self::Revolute { .. } | Self::Screw { .. } => &["q"],
+            Self::Revolute { .. } | Self::Screw { .. } | Self::Curvilinear { .. } => &["q"],
             Self::Prismatic { .. } => &["x"],
             Self::Universal => &["qx", "qy"],
             Self::BallRpy => &["qx", "qy", "qz"],
@@ -104,7 +112,7 @@ impl JointKind {
         match self {
             Self::Weld { .. } => &[],
             Self::Revolute { .. } | Self::Screw { .. } => &["w"],
-            Self::Prismatic { .. } => &["v"],
+            Self::Prismatic { .. } | Self::Curvilinear { .. } => &["v"],
             Self::Universal => &["wx", "wy"],
             Self::BallRpy => &["wx", "wy", "wz"],
             Self::Planar => &["vx", "vy", "wz"],

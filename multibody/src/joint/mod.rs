@@ -2,13 +2,17 @@
 
 mod actuator;
 mod kind;
+mod settings;
 
+pub(crate) use actuator::check_effort_limit;
 pub use actuator::{JointActuator, PdControllerGains};
 pub use kind::JointKind;
 
 use crate::error::{Error, Result};
 use crate::index::{BodyIndex, FrameIndex, ModelInstanceIndex};
 use nalgebra::{Isometry3, Unit, Vector3};
+use std::sync::Arc;
+use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 
 /// A joint between a parent and a child body (Drake's `Joint`).
 ///
@@ -164,6 +168,26 @@ impl Joint {
         Ok(Self::new(name, parent, child, kind))
     }
 
+    /// A joint along a path of arcs and lines in a plane of F, whose arclength (m) is the position
+    /// (Drake's `CurvilinearJoint`). Its position limits are the ends of the path; a periodic path
+    /// has none.
+    pub fn curvilinear(
+        name: impl Into<String>,
+        parent: BodyIndex,
+        child: BodyIndex,
+        path: PiecewiseConstantCurvatureTrajectory,
+    ) -> Self {
+        let ends = match path.is_periodic() {
+            true => unlimited(1),
+            false => (vec![0.0], vec![path.length()]),
+        };
+        let path = Arc::new(path);
+        Self {
+            position_limits: ends,
+            ..Self::new(name, parent, child, JointKind::Curvilinear { path })
+        }
+    }
+
     /// A universal joint: about x of F, then about y of M.
     pub fn universal(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
         Self::new(name, parent, child, JointKind::Universal)
@@ -225,28 +249,22 @@ impl Joint {
     ///
     /// # Errors
     /// If their number is not that of the positions, or a lower one is above its upper one.
-    pub fn with_position_limits(mut self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
-        let n = self.num_positions();
-        self.position_limits = self.limits("position", n, lower, upper)?;
-        Ok(self)
+    pub fn with_position_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
+        self.with(|joint| joint.set_position_limits(lower, upper))
     }
     /// Sets the velocity limits; infinite means none.
     ///
     /// # Errors
     /// If their number is not that of the velocities, or a lower one is above its upper one.
-    pub fn with_velocity_limits(mut self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
-        let n = self.num_velocities();
-        self.velocity_limits = self.limits("velocity", n, lower, upper)?;
-        Ok(self)
+    pub fn with_velocity_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
+        self.with(|joint| joint.set_velocity_limits(lower, upper))
     }
     /// Sets the acceleration limits; infinite means none.
     ///
     /// # Errors
     /// If their number is not that of the velocities, or a lower one is above its upper one.
-    pub fn with_acceleration_limits(mut self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
-        let n = self.num_velocities();
-        self.acceleration_limits = self.limits("acceleration", n, lower, upper)?;
-        Ok(self)
+    pub fn with_acceleration_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
+        self.with(|joint| joint.set_acceleration_limits(lower, upper))
     }
     /// Sets the damping of every velocity (N m s/rad or N s/m).
     ///
@@ -260,59 +278,27 @@ impl Joint {
     ///
     /// # Errors
     /// If their number is not that of the velocities, or one is negative or not finite.
-    pub fn with_dampings(mut self, damping: Vec<f64>) -> Result<Self> {
-        if damping.len() != self.num_velocities() {
-            return Err(Error::invalid(format!(
-                "joint '{}': {} values of damping, {} are expected",
-                self.name,
-                damping.len(),
-                self.num_velocities()
-            )));
-        }
-        if let Some(bad) = damping.iter().find(|d| !(**d >= 0.0 && d.is_finite())) {
-            return Err(Error::invalid(format!(
-                "joint '{}': damping is {bad}, a finite value of at least 0 is expected",
-                self.name
-            )));
-        }
-        self.damping = damping;
-        Ok(self)
+    pub fn with_dampings(self, damping: Vec<f64>) -> Result<Self> {
+        self.with(|joint| joint.set_dampings(damping))
     }
     /// Sets the default positions (rad or m; `[qw, qx, qy, qz, x, y, z]` for a quaternion joint).
     ///
     /// # Errors
     /// If their number is wrong, one is not finite, or the quaternion is zero.
-    pub fn with_default_positions(mut self, q: Vec<f64>) -> Result<Self> {
-        self.check_default_positions(&q)?;
-        self.default_positions = q;
-        Ok(self)
+    pub fn with_default_positions(self, q: Vec<f64>) -> Result<Self> {
+        self.with(|joint| {
+            joint.check_default_positions(&q)?;
+            joint.default_positions = q;
+            Ok(())
+        })
     }
 
-    fn limits(
-        &self,
-        what: &str,
-        n: usize,
-        lower: Vec<f64>,
-        upper: Vec<f64>,
-    ) -> Result<(Vec<f64>, Vec<f64>)> {
-        if lower.len() != n || upper.len() != n {
-            return Err(Error::invalid(format!(
-                "joint '{}': {} lower and {} upper {what} limits, {n} of each are expected",
-                self.name,
-                lower.len(),
-                upper.len()
-            )));
+    /// Changes the joint; a refusal names it.
+    fn with(mut self, change: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<Self> {
+        match change(&mut self) {
+            Ok(()) => Ok(self),
+            Err(why) => Err(Error::invalid(format!("joint '{}': {why}", self.name))),
         }
-        for (l, u) in lower.iter().zip(&upper) {
-            if l.is_nan() || u.is_nan() || l > u {
-                return Err(Error::invalid(format!(
-                    "joint '{}': the {what} limits are [{l}, {u}], a lower one not above the upper \
-                     one is expected",
-                    self.name
-                )));
-            }
-        }
-        Ok((lower, upper))
     }
 
     /// Name, unique within the model instance.
@@ -394,24 +380,6 @@ impl Joint {
     /// True if `finalize` added the joint to connect a free body to the world.
     pub fn is_ephemeral(&self) -> bool {
         self.ephemeral
-    }
-
-    /// Checks default positions before they are set.
-    pub(crate) fn check_default_positions(&self, q: &[f64]) -> Result<()> {
-        let n = self.num_positions();
-        let bad = |why: String| Err(Error::invalid(format!("joint '{}': {why}", self.name)));
-        if q.len() != n {
-            return bad(format!("{} default positions, {n} are expected", q.len()));
-        }
-        if q.iter().any(|x| !x.is_finite()) {
-            return bad(format!(
-                "the default positions are {q:?}, finite numbers are expected"
-            ));
-        }
-        if self.kind == JointKind::QuaternionFloating && q[..4].iter().all(|x| *x == 0.0) {
-            return bad("the default quaternion is zero, a rotation is expected".into());
-        }
-        Ok(())
     }
 }
 

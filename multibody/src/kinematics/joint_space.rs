@@ -1,6 +1,7 @@
 //! Velocities v and time derivatives of positions qdot: `qdot = N(q) v`, `v = N+(q) qdot`.
 
-use super::{Node, PositionKinematics, check_length};
+use super::{Node, PositionKinematics};
+use crate::coordinates::Coordinates;
 use crate::error::{Error, Result};
 use crate::joint::JointKind;
 use crate::plant::MultibodyPlant;
@@ -15,15 +16,16 @@ impl MultibodyPlant {
     /// the derivative of what q holds is meant.
     ///
     /// # Errors
-    /// Before `finalize`, if v has the wrong length, or where roll, pitch and yaw are singular (a pitch
-    /// of 90 degrees).
+    /// Before `finalize`, if v has the wrong length or a value that is not finite, or where roll,
+    /// pitch and yaw are singular (a pitch of 90 degrees).
     pub fn map_velocity_to_qdot<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         v: &[T],
     ) -> Result<Vec<T>> {
-        let tree = self.tree_of("map_velocity_to_qdot", positions)?;
-        tree.check_velocities(v)?;
+        let asked = "map_velocity_to_qdot";
+        let tree = self.tree_of(asked, positions)?;
+        self.finalized(asked)?.check(Coordinates::Velocities, v)?;
         let mut qdot = Vec::with_capacity(tree.num_positions);
         for node in &tree.nodes {
             let q = &positions.q[node.positions()];
@@ -36,14 +38,16 @@ impl MultibodyPlant {
     /// `v = N+(q) qdot`; of the derivative of a quaternion, what changes its length has no effect.
     ///
     /// # Errors
-    /// Before `finalize`, or if qdot has the wrong length.
+    /// Before `finalize`, or if qdot has the wrong length or a value that is not finite.
     pub fn map_qdot_to_velocity<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         qdot: &[T],
     ) -> Result<Vec<T>> {
-        let tree = self.tree_of("map_qdot_to_velocity", positions)?;
-        check_length("derivatives of positions", qdot.len(), tree.num_positions)?;
+        let asked = "map_qdot_to_velocity";
+        let tree = self.tree_of(asked, positions)?;
+        let topology = self.finalized(asked)?;
+        topology.check(Coordinates::PositionRates, qdot)?;
         let mut v = Vec::with_capacity(tree.num_velocities);
         for node in &tree.nodes {
             let q = &positions.q[node.positions()];

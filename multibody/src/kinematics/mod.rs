@@ -60,6 +60,7 @@ impl Inboard {
                 axis: opposite(axis),
                 pitch: *pitch,
             },
+            // The path of M stays on F; see `reversed`.
             other => other.clone(),
         };
         Self {
@@ -82,6 +83,8 @@ pub(crate) struct Node {
     pub(crate) v_start: u32,
     motion: Motion,
     kind: JointKind,
+    /// Whether the joint's child is the inboard body.
+    reversed: bool,
     x_pf: Isometry3<f64>,
     x_bm: Isometry3<f64>,
     pub(crate) inertia: SpatialInertia,
@@ -134,6 +137,7 @@ impl KinematicTree {
             v_start: self.num_velocities as u32,
             motion: Motion::new(joint),
             kind: joint.kind.clone(),
+            reversed: joint.reversed,
             x_pf: joint.x_pf,
             x_bm: joint.x_bm,
             inertia: self.inertias[body],
@@ -151,21 +155,26 @@ impl KinematicTree {
         }
     }
 
-    pub(crate) fn check_positions<T>(&self, q: &[T]) -> Result<()> {
-        check_length("positions", q.len(), self.num_positions)
-    }
-    pub(crate) fn check_velocities<T>(&self, v: &[T]) -> Result<()> {
-        check_length("velocities", v.len(), self.num_velocities)
+    pub(crate) fn set_reflected(&mut self, body: BodyIndex, reflected: f64) {
+        self.nodes[self.node_of[body.index()] as usize].reflected = reflected;
     }
 
-    /// Poses of all bodies in the world; the world itself comes first.
+    /// Checks that velocities are of this plant; their values were checked when they were made.
+    pub(crate) fn check_velocities<T: Scalar>(
+        &self,
+        velocities: &VelocityKinematics<T>,
+    ) -> Result<()> {
+        check_length("velocities", velocities.v.len(), self.num_velocities)
+    }
+
+    /// Poses of all bodies in the world at positions that were checked; the world itself comes
+    /// first.
     pub(crate) fn calc_body_poses<T: Scalar>(
         &self,
         q: &[T],
         out: &mut Vec<Isometry3<T>>,
         body_name: impl Fn(usize) -> String,
     ) -> Result<()> {
-        self.check_positions(q)?;
         out.clear();
         out.resize(self.nodes.len() + 1, Isometry3::identity());
         for node in &self.nodes {
@@ -196,6 +205,6 @@ pub(crate) fn check_length(what: &str, found: usize, expected: usize) -> Result<
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "{found} {what} were given, {expected} are expected"
+        "the number of {what} must be {expected}, got {found}"
     )))
 }

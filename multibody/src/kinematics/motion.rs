@@ -8,6 +8,8 @@ use super::Inboard;
 use crate::joint::JointKind;
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use std::f64::consts::TAU;
+use std::sync::Arc;
+use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 use tarragon_framework::{Scalar, math};
 
 /// How a child body B moves in its parent P.
@@ -31,10 +33,21 @@ pub(super) enum Motion {
         p0: Vector3<f64>,
         d: Vector3<f64>,
     },
+    /// `X_PB = X_PF X_FM(q) X_MB` along a path.
+    Path(Box<PathMotion>),
     /// `X_PB = X_PF X_FM(q) X_MB`; the offsets are absent where both are the identity.
     Free(Option<Box<(Isometry3<f64>, Isometry3<f64>)>>),
     /// The same, by angles.
     Angles(Box<(JointKind, Isometry3<f64>, Isometry3<f64>)>),
+}
+
+/// How a body moves along a path, which may be its own.
+#[derive(Clone, Debug)]
+pub(super) struct PathMotion {
+    path: Arc<PiecewiseConstantCurvatureTrajectory>,
+    reversed: bool,
+    x_pf: Isometry3<f64>,
+    x_mb: Isometry3<f64>,
 }
 
 impl Motion {
@@ -77,6 +90,12 @@ impl Motion {
                 let trivial = x_pf == identity && x_mb == identity;
                 Self::Free((!trivial).then(|| Box::new((x_pf, x_mb))))
             }
+            JointKind::Curvilinear { path } => Self::Path(Box::new(PathMotion {
+                path: path.clone(),
+                reversed: joint.reversed,
+                x_pf,
+                x_mb,
+            })),
             kind => Self::Angles(Box::new((kind.clone(), x_pf, x_mb))),
         }
     }
@@ -112,6 +131,15 @@ impl Motion {
             Self::Slide { r_pb, p0, d } => {
                 let p = Vector3::from_fn(|i, _| q[0] * d[i] + p0[i]);
                 math::pose(lift_rotation(r_pb), p)
+            }
+            Self::Path(motion) => {
+                let x_fm = motion.path.pose(q[0]);
+                let x_fm = if motion.reversed {
+                    x_fm.inverse()
+                } else {
+                    x_fm
+                };
+                lift::<T>(&motion.x_pf) * x_fm * lift::<T>(&motion.x_mb)
             }
             Self::Free(offsets) => {
                 let r_fm = math::quaternion_wxyz([q[0], q[1], q[2], q[3]])?;

@@ -81,9 +81,8 @@ impl<T: Scalar> PositionKinematics<T> {
         self.r_wb.extend(self.x_wb.iter().map(matrix));
         self.columns.clear();
         for node in &tree.nodes {
-            let r_wp = &self.r_wb[node.parent as usize];
-            let r_wb = &self.r_wb[node.body as usize];
-            node.push_columns(&q[node.positions()], r_wp, r_wb, &mut self.columns);
+            let ends = node.ends(&self.x_wb, &self.r_wb);
+            node.push_columns(&q[node.positions()], &ends, &mut self.columns);
         }
         Ok(())
     }
@@ -93,7 +92,8 @@ impl MultibodyPlant {
     /// Poses and joint axes at positions q (quaternions are normalised).
     ///
     /// # Errors
-    /// Before `finalize`, if q has the wrong length, or if it holds a quaternion of length 0.
+    /// Before `finalize`, if q has the wrong length, a value that is not finite, or a quaternion of
+    /// length 0.
     pub fn calc_position_kinematics<T: Scalar>(&self, q: &[T]) -> Result<PositionKinematics<T>> {
         let mut kinematics = PositionKinematics::empty();
         kinematics.update(self, q)?;
@@ -106,29 +106,67 @@ pub(crate) fn turned<T: Scalar>(r: &Matrix3<T>, v: &Vector3<f64>) -> Vector3<T> 
     Vector3::from_fn(|i, _| r[(i, 0)] * v.x + r[(i, 1)] * v.y + r[(i, 2)] * v.z)
 }
 
+/// The inboard and the outboard body of a joint.
+pub(crate) struct Ends<'a, T: Scalar> {
+    r_wp: &'a Matrix3<T>,
+    r_wb: &'a Matrix3<T>,
+    /// `p_PoBo_W`.
+    pub(crate) p_pb: Vector3<T>,
+}
+
 impl Node {
-    /// `p_MoBo_W`.
-    pub(crate) fn arm<T: Scalar>(&self, r_wb: &Matrix3<T>) -> Vector3<T> {
+    /// The bodies that the joint connects; poses and rotations are by body.
+    pub(crate) fn ends<'a, T: Scalar>(
+        &self,
+        x_wb: &[Isometry3<T>],
+        r_wb: &'a [Matrix3<T>],
+    ) -> Ends<'a, T> {
+        let (parent, body) = (self.parent as usize, self.body as usize);
+        Ends {
+            r_wp: &r_wb[parent],
+            r_wb: &r_wb[body],
+            p_pb: x_wb[body].translation.vector - x_wb[parent].translation.vector,
+        }
+    }
+
+    /// The way from the joint's point of reference to Bo, expressed in W: from Mo of the joint's
+    /// child.
+    pub(crate) fn arm<T: Scalar>(&self, ends: &Ends<'_, T>) -> Vector3<T> {
+        if self.is_reversed_path() {
+            // M is on the inboard body, and its Mo is no point of the outboard one.
+            return ends.p_pb - turned(ends.r_wp, &self.x_pf.translation.vector);
+        }
         let p_bm = &self.x_bm.translation.vector;
         match *p_bm == Vector3::zeros() {
             true => Vector3::zeros(),
-            false => -turned(r_wb, p_bm),
+            false => -turned(ends.r_wb, p_bm),
         }
     }
+
+    fn is_reversed_path(&self) -> bool {
+        self.reversed && matches!(self.kind, JointKind::Curvilinear { .. })
+    }
     /// An axis of F, expressed in W.
-    pub(crate) fn axis<T: Scalar>(&self, r_wp: &Matrix3<T>, axis: &Vector3<f64>) -> Vector3<T> {
+    fn axis<T: Scalar>(&self, r_wp: &Matrix3<T>, axis: &Vector3<f64>) -> Vector3<T> {
         turned(r_wp, &(self.x_pf.rotation * axis))
+    }
+    /// An axis of the frame that moves along a path, expressed in W.
+    fn path_axis<T: Scalar>(&self, ends: &Ends<'_, T>, axis: &Vector3<f64>) -> Vector3<T> {
+        match self.reversed {
+            true => self.axis(ends.r_wp, axis),
+            false => turned(ends.r_wb, &(self.x_bm.rotation * axis)),
+        }
     }
 
     fn push_columns<T: Scalar>(
         &self,
         q: &[T],
-        r_wp: &Matrix3<T>,
-        r_wb: &Matrix3<T>,
+        ends: &Ends<'_, T>,
         columns: &mut Vec<SpatialVector<T>>,
     ) {
-        let centered = self.x_bm.translation.vector == Vector3::zeros();
-        let p = self.arm(r_wb);
+        let r_wp = ends.r_wp;
+        let centered = self.x_bm.translation.vector == Vector3::zeros() && !self.is_reversed_path();
+        let p = self.arm(ends);
         let turning = |w: Vector3<T>| SpatialVector {
             rotational: w,
             translational: match centered {
@@ -149,6 +187,14 @@ impl Node {
                 let axis = self.axis(r_wp, axis);
                 columns.push(turning(axis) + sliding(axis * T::from(pitch / TAU)));
             }
+            JointKind::Curvilinear { path } => {
+                // Seen from the body that moves along the path, the other one moves backwards.
+                let sign = if self.reversed { -1.0 } else { 1.0 };
+                let rate = path.turning_rate(q[0]);
+                let tangent = self.path_axis(ends, &Vector3::x()) * T::from(sign);
+                let normal = self.path_axis(ends, &Vector3::z()) * T::from(sign * rate);
+                columns.push(turning(normal) + sliding(tangent));
+            }
             JointKind::Universal => {
                 let (s, c) = q[0].sin_cos();
                 columns.push(turning(axis(0)));
@@ -166,20 +212,30 @@ impl Node {
         }
     }
 
-    /// What is left of the angular acceleration across the joint, in the inboard body and expressed in
-    /// W, when all time derivatives of velocities are 0.
+    /// The rest of the acceleration across the joint, of the joint's point of reference in the
+    /// inboard body and expressed in W, when all time derivatives of velocities are 0.
     pub(crate) fn bias<T: Scalar>(
         &self,
         q: &[T],
         v: &[T],
-        r_wp: &Matrix3<T>,
-    ) -> Option<Vector3<T>> {
+        ends: &Ends<'_, T>,
+    ) -> Option<SpatialVector<T>> {
         match &self.kind {
             JointKind::Universal => {
                 let (s, c) = q[0].sin_cos();
-                let axis = |k: usize| self.axis(r_wp, &Vector3::ith(k, 1.0));
-                Some((axis(2) * c - axis(1) * s) * (v[0] * v[1]))
+                let axis = |k: usize| self.axis(ends.r_wp, &Vector3::ith(k, 1.0));
+                Some(SpatialVector {
+                    rotational: (axis(2) * c - axis(1) * s) * (v[0] * v[1]),
+                    translational: Vector3::zeros(),
+                })
             }
+            // Towards the centre of the arc; from the other body, the frame's turn moves the point
+            // so.
+            JointKind::Curvilinear { path } => Some(SpatialVector {
+                rotational: Vector3::zeros(),
+                translational: self.path_axis(ends, &Vector3::y())
+                    * (v[0] * v[0] * path.turning_rate(q[0])),
+            }),
             _ => None,
         }
     }

@@ -1,6 +1,7 @@
 //! Velocities and accelerations of all bodies.
 
 use super::{KinematicTree, PositionKinematics, check_length};
+use crate::coordinates::Coordinates;
 use crate::error::Result;
 use crate::index::BodyIndex;
 use crate::plant::MultibodyPlant;
@@ -58,8 +59,9 @@ impl<T: Scalar> VelocityKinematics<T> {
         positions: &PositionKinematics<T>,
         v: &[T],
     ) -> Result<()> {
-        let tree = plant.tree_of("calc_velocity_kinematics", positions)?;
-        tree.check_velocities(v)?;
+        let asked = "calc_velocity_kinematics";
+        let tree = plant.tree_of(asked, positions)?;
+        plant.finalized(asked)?.check(Coordinates::Velocities, v)?;
         self.v.clear();
         self.v.extend_from_slice(v);
         self.v_wb.clear();
@@ -81,7 +83,8 @@ impl MultibodyPlant {
     /// Spatial velocities of all bodies.
     ///
     /// # Errors
-    /// Before `finalize`, if the positions are of another plant, or v has the wrong length.
+    /// Before `finalize`, if the positions are of another plant, or v has the wrong length or a
+    /// value that is not finite.
     pub fn calc_velocity_kinematics<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -96,16 +99,19 @@ impl MultibodyPlant {
     /// m/s^2), at the time derivatives `vdot` of the velocities.
     ///
     /// # Errors
-    /// As [`Self::calc_velocity_kinematics`], or if `vdot` has the wrong length.
+    /// As [`Self::calc_velocity_kinematics`], or if `vdot` has the wrong length or a value that is
+    /// not finite.
     pub fn calc_spatial_accelerations<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
         vdot: &[T],
     ) -> Result<Vec<SpatialVector<T>>> {
-        let tree = self.tree_of("calc_spatial_accelerations", positions)?;
-        tree.check_velocities(&velocities.v)?;
-        check_length("accelerations", vdot.len(), tree.num_velocities)?;
+        let asked = "calc_spatial_accelerations";
+        let tree = self.tree_of(asked, positions)?;
+        tree.check_velocities(velocities)?;
+        let topology = self.finalized(asked)?;
+        topology.check(Coordinates::Accelerations, vdot)?;
         let mut a_wb = vec![];
         tree.spatial_accelerations(positions, velocities, Some(vdot), &mut a_wb);
         Ok(a_wb)
@@ -118,7 +124,7 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
     ) -> Result<&KinematicTree> {
         let tree = &self.finalized(asked)?.tree;
-        tree.check_positions(&positions.q)?;
+        check_length("positions", positions.q.len(), tree.num_positions)?;
         check_length("bodies", positions.x_wb.len(), tree.nodes.len() + 1)?;
         check_length("joint axes", positions.columns.len(), tree.num_velocities)?;
         Ok(tree)
@@ -139,7 +145,8 @@ impl KinematicTree {
         out.resize(self.nodes.len() + 1, SpatialVector::zero());
         for node in &self.nodes {
             let (parent, body) = (node.parent as usize, node.body as usize);
-            let p_pb = positions.p_wb(node.body) - positions.p_wb(node.parent);
+            let ends = node.ends(&positions.x_wb, &positions.r_wb);
+            let p_pb = &ends.p_pb;
             let (w_p, a_p) = (velocities.v_wb[parent].rotational, out[parent]);
             // Relative to the inboard body.
             let mut v_pb = SpatialVector::zero();
@@ -147,19 +154,18 @@ impl KinematicTree {
                 v_pb += positions.columns[k] * v[k];
             }
             let w = v_pb.rotational;
-            let arm = node.arm(&positions.r_wb[body]);
+            let arm = node.arm(&ends);
             let mut a = SpatialVector {
                 rotational: a_p.rotational + w_p.cross(&w),
                 translational: a_p.translational
-                    + a_p.rotational.cross(&p_pb)
-                    + w_p.cross(&(w_p.cross(&p_pb)))
+                    + a_p.rotational.cross(p_pb)
+                    + w_p.cross(&(w_p.cross(p_pb)))
                     + w_p.cross(&v_pb.translational) * T::from(2.0)
                     + w.cross(&w.cross(&arm)),
             };
             let q = &positions.q[node.positions()];
-            if let Some(bias) = node.bias(q, &v[node.velocities()], &positions.r_wb[parent]) {
-                a.rotational += bias;
-                a.translational += bias.cross(&arm);
+            if let Some(bias) = node.bias(q, &v[node.velocities()], &ends) {
+                a += bias.velocity_at(&arm);
             }
             if let Some(vdot) = vdot {
                 for k in node.velocities() {

@@ -48,7 +48,13 @@ pub(crate) fn parse(
         .or(objects.last().map(String::as_str))
         .unwrap_or(&stem);
     match add(input, naming.scope, name, target) {
-        Ok(model) => vec![model],
+        Ok((model, warnings)) => {
+            diagnostics.extend(warnings.into_iter().map(|message| Diagnostic {
+                severity: Severity::Warning,
+                ..Diagnostic::of_file(input.file, message)
+            }));
+            vec![model]
+        }
         Err(error) => {
             diagnostics.push(Diagnostic::of_file(input.file, error));
             vec![]
@@ -61,7 +67,7 @@ fn add(
     scope: &str,
     name: &str,
     target: &mut Target<'_>,
-) -> Result<ModelInstanceIndex> {
+) -> Result<(ModelInstanceIndex, Vec<String>)> {
     let source = match input.directory {
         Some(_) => MeshSource::from(Path::new(input.file)),
         None => {
@@ -82,8 +88,8 @@ fn add(
         illustration: Some(IllustrationProperties::new()),
         perception: Some(PerceptionProperties::new()),
     };
-    target.register_visual(body, x, shape, "visual", looks)?;
-    Ok(model)
+    let warnings = target.register_visual(body, x, shape, "visual", looks)?;
+    Ok((model, warnings))
 }
 
 /// The names that `o` gives, those without a name left out.

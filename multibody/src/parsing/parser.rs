@@ -81,12 +81,17 @@ impl<'p> Parser<'p> {
     pub fn set_auto_renaming(&mut self, enabled: bool) {
         self.auto_renaming = enabled;
     }
+    /// Whether models whose names are taken get others, see [`Self::set_auto_renaming`].
+    pub fn auto_renaming(&self) -> bool {
+        self.auto_renaming
+    }
     /// From now on warnings are errors.
     pub fn set_strict_parsing(&mut self) {
         self.strict = true;
     }
-    /// The packages that `package://` URLs refer to. A model file's own package (a `package.xml` in
-    /// its directory or above) is known without being added.
+    /// The packages that `package://` URLs refer to, at first [the default ones](PackageMap). A
+    /// model file's own package (a `package.xml` in its directory or above) is known without being
+    /// added.
     pub fn package_map(&self) -> &PackageMap {
         &self.package_map
     }
@@ -248,6 +253,34 @@ pub fn process_model_directives(
     parser.transact("<directives>", |target, diagnostics| {
         directives::add(directives, &scope, target, diagnostics)
     })
+}
+
+/// [`process_model_directives`] with a parser of its own (Drake's overload without a parser): adds
+/// what directives say to `plant`, and geometry to `scene_graph` if there is one. Packages are [the
+/// default ones](PackageMap).
+///
+/// ```
+/// use tarragon_multibody::MultibodyPlant;
+/// use tarragon_multibody::parsing::{ModelDirectives, process_model_directives_into};
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let scene = ModelDirectives::from_yaml("directives: [{add_model_instance: {name: left}}]")?;
+/// process_model_directives_into(&scene, &mut plant, None)?;
+/// assert_eq!(plant.model_instance_names()[2], "left");
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`process_model_directives`].
+pub fn process_model_directives_into(
+    directives: &ModelDirectives,
+    plant: &mut MultibodyPlant,
+    scene_graph: Option<&mut SceneGraph>,
+) -> Result<Vec<ModelInstanceInfo>> {
+    let mut parser = match scene_graph {
+        Some(scene_graph) => Parser::with_scene_graph(plant, scene_graph),
+        None => Parser::new(plant),
+    };
+    process_model_directives(directives, &mut parser)
 }
 
 /// What a model file is written in.

@@ -9,6 +9,7 @@ use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use tarragon_framework::warnings::collect;
 use tarragon_geometry::{ProximityProperties, SceneGraph, Shape};
 
 /// A named set of bodies of a model file, by names; resolved when all models of a load are there.
@@ -59,7 +60,8 @@ impl Target<'_> {
         self.plant.add_model_instance(&name)
     }
 
-    /// Adds a visual geometry, named `{model}::{name}`, if there is a scene.
+    /// Adds a visual geometry, named `{model}::{name}`, if there is a scene. Returns what is
+    /// missing from its pictures.
     pub(crate) fn register_visual(
         &mut self,
         body: BodyIndex,
@@ -67,18 +69,14 @@ impl Target<'_> {
         shape: Shape,
         name: &str,
         properties: VisualProperties,
-    ) -> Result<()> {
-        if let Some(scene_graph) = self.scene_graph.as_deref_mut() {
-            self.plant.register_visual_geometry(
-                scene_graph,
-                body,
-                x_bg,
-                shape,
-                name,
-                properties,
-            )?;
-        }
-        Ok(())
+    ) -> Result<Vec<String>> {
+        let Some(scene) = self.scene_graph.as_deref_mut() else {
+            return Ok(vec![]);
+        };
+        let (plant, x) = (&mut *self.plant, x_bg);
+        let register = || plant.register_visual_geometry(scene, body, x, shape, name, properties);
+        let (registered, warnings) = collect(register);
+        registered.map(|_| warnings)
     }
 
     /// Adds a collision geometry, named `{model}::{name}`, if there is a scene.

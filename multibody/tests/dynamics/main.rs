@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod curvilinear;
+
 use nalgebra::{DVector, Isometry3, Matrix3, Vector3};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -166,60 +168,79 @@ fn along(x: &[f64], dx: &[f64]) -> Vec<Dual<1>> {
     x.iter().zip(dx).map(dual).collect()
 }
 
+/// Time derivatives by dual numbers are what the formulas say; all quantities agree with the mass
+/// matrix.
+fn check_quantities(
+    plant: &MultibodyPlant,
+    body: &str,
+    q: &[f64],
+    v: &[f64],
+    vdot: &[f64],
+) -> Result<(), TestCaseError> {
+    let p = plant.calc_position_kinematics(q).unwrap();
+    let k = plant.calc_velocity_kinematics(&p, v).unwrap();
+    let qdot = plant.map_velocity_to_qdot(&p, v).unwrap();
+    let size = |x: &[f64]| x.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+    // Rates of roll and yaw grow towards the singularity.
+    let scale = 1e-11 * size(&qdot);
+    let dp = plant.calc_position_kinematics(&along(q, &qdot)).unwrap();
+    let dk = plant
+        .calc_velocity_kinematics(&dp, &along(v, vdot))
+        .unwrap();
+    let a = plant.calc_spatial_accelerations(&p, &k, vdot).unwrap();
+    let eps = |x: &Vector3<Dual<1>>| x.map(|x| x.eps[0]);
+    for (body, _) in plant.bodies() {
+        let (v_wb, x_wb) = (k.v_wb(body), dp.x_wb(body));
+        let pdot = eps(&x_wb.translation.vector);
+        prop_assert!((pdot - v_wb.translational).amax() < scale);
+        let (dv, a) = (dk.v_wb(body), &a[body.index()]);
+        prop_assert!((eps(&dv.rotational) - a.rotational).amax() < scale * scale.max(10.0));
+        prop_assert!((eps(&dv.translational) - a.translational).amax() < scale * scale.max(10.0));
+    }
+    let vector = |x: &[f64]| DVector::from_column_slice(x);
+    let m = plant.calc_mass_matrix(&p).unwrap();
+    let energy = 0.5 * vector(v).dot(&(&m * vector(v)));
+    let kinetic = plant.calc_kinetic_energy(&p, &k).unwrap();
+    prop_assert!((energy - kinetic).abs() < 1e-12 * (1.0 + energy));
+    let tau = plant.calc_inverse_dynamics(&p, &k, vdot).unwrap();
+    let sum = &m * vector(vdot) + vector(&plant.calc_bias_term(&p, &k).unwrap());
+    prop_assert!((sum - vector(&tau)).amax() < 1e-10);
+    // Power of gravity is the loss of potential energy, power of forces the gain of kinetic energy.
+    let gravity = vector(&plant.calc_gravity_generalized_forces(&p).unwrap());
+    let potential = plant.calc_potential_energy(&dp).unwrap();
+    prop_assert!((gravity.dot(&vector(v)) + potential.eps[0]).abs() < 10.0 * scale * size(v));
+    let gain = plant.calc_kinetic_energy(&dp, &dk).unwrap().eps[0];
+    prop_assert!((gain - vector(&tau).dot(&vector(v))).abs() < 1e-9 * (1.0 + gain.abs()));
+    // Columns of Jacobians.
+    let com = plant
+        .calc_jacobian_center_of_mass_translational_velocity(&p)
+        .unwrap();
+    let v_com = plant
+        .calc_center_of_mass_translational_velocity_in_world(&p, &k)
+        .unwrap();
+    prop_assert!((com * vector(v) - v_com).amax() < 1e-12);
+    let (world, point) = (FrameIndex::WORLD, Vector3::new(0.3, 0.1, -0.5));
+    let (frame, body) = (
+        plant.frame_by_name(body).unwrap(),
+        plant.body_by_name(body).unwrap(),
+    );
+    for (wrt, rates) in [(JacobianWrt::V, v), (JacobianWrt::QDot, &qdot)] {
+        let j = plant
+            .calc_jacobian_spatial_velocity(&p, wrt, frame, &point, world, world)
+            .unwrap();
+        let expected = k.v_wb(body).velocity_at(&(p.x_wb(body) * point));
+        let found = j * vector(rates);
+        let expected = nalgebra::Vector6::from_column_slice(&spatial(&expected));
+        prop_assert!((found - expected).amax() < 10.0 * scale);
+    }
+    Ok(())
+}
+
 proptest! {
-    /// Time derivatives by dual numbers are what the formulas say; all quantities agree with the mass
-    /// matrix.
     #[test]
     fn quantities_agree(q in numbers(24, 1.2), v in numbers(23, 2.0), vdot in numbers(23, 2.0)) {
         prop_assume!(q[17..21].iter().map(|x| x * x).sum::<f64>() > 0.01);
-        let plant = mechanism();
-        let p = plant.calc_position_kinematics(&q).unwrap();
-        let k = plant.calc_velocity_kinematics(&p, &v).unwrap();
-        let qdot = plant.map_velocity_to_qdot(&p, &v).unwrap();
-        let size = |x: &[f64]| x.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
-        // Rates of roll and yaw grow towards the singularity.
-        let scale = 1e-11 * size(&qdot);
-        let dp = plant.calc_position_kinematics(&along(&q, &qdot)).unwrap();
-        let dk = plant.calc_velocity_kinematics(&dp, &along(&v, &vdot)).unwrap();
-        let a = plant.calc_spatial_accelerations(&p, &k, &vdot).unwrap();
-        let eps = |x: &Vector3<Dual<1>>| x.map(|x| x.eps[0]);
-        for (body, _) in plant.bodies() {
-            let (v_wb, x_wb) = (k.v_wb(body), dp.x_wb(body));
-            let pdot = eps(&x_wb.translation.vector);
-            prop_assert!((pdot - v_wb.translational).amax() < scale);
-            let (dv, a) = (dk.v_wb(body), &a[body.index()]);
-            prop_assert!((eps(&dv.rotational) - a.rotational).amax() < scale * scale.max(10.0));
-            prop_assert!((eps(&dv.translational) - a.translational).amax() < scale * scale.max(10.0));
-        }
-        let vector = |x: &[f64]| DVector::from_column_slice(x);
-        let m = plant.calc_mass_matrix(&p).unwrap();
-        let energy = 0.5 * vector(&v).dot(&(&m * vector(&v)));
-        let kinetic = plant.calc_kinetic_energy(&p, &k).unwrap();
-        prop_assert!((energy - kinetic).abs() < 1e-12 * (1.0 + energy));
-        let tau = plant.calc_inverse_dynamics(&p, &k, &vdot).unwrap();
-        let sum = &m * vector(&vdot) + vector(&plant.calc_bias_term(&p, &k).unwrap());
-        prop_assert!((sum - vector(&tau)).amax() < 1e-10);
-        // Power of gravity is the loss of potential energy, power of forces the gain of kinetic energy.
-        let gravity = vector(&plant.calc_gravity_generalized_forces(&p).unwrap());
-        let potential = plant.calc_potential_energy(&dp).unwrap();
-        prop_assert!((gravity.dot(&vector(&v)) + potential.eps[0]).abs() < 10.0 * scale * size(&v));
-        let gain = plant.calc_kinetic_energy(&dp, &dk).unwrap().eps[0];
-        prop_assert!((gain - vector(&tau).dot(&vector(&v))).abs() < 1e-9 * (1.0 + gain.abs()));
-        // Columns of Jacobians.
-        let com = plant.calc_jacobian_center_of_mass_translational_velocity(&p).unwrap();
-        let v_com = plant.calc_center_of_mass_translational_velocity_in_world(&p, &k).unwrap();
-        prop_assert!((com * vector(&v) - v_com).amax() < 1e-12);
-        let world = FrameIndex::WORLD;
-        let (body, point) = (plant.frame_by_name("prismatic").unwrap(), Vector3::new(0.3, 0.1, -0.5));
-        for (wrt, rates) in [(JacobianWrt::V, &v), (JacobianWrt::QDot, &qdot)] {
-            let j = plant.calc_jacobian_spatial_velocity(&p, wrt, body, &point, world, world).unwrap();
-            let x_wb = p.x_wb(plant.body_by_name("prismatic").unwrap());
-            let v_wb = k.v_wb(plant.body_by_name("prismatic").unwrap());
-            let expected = v_wb.velocity_at(&(x_wb * point));
-            let found = j * vector(rates);
-            let expected = nalgebra::Vector6::from_column_slice(&spatial(&expected));
-            prop_assert!((found - expected).amax() < 10.0 * scale);
-        }
+        check_quantities(&mechanism(), "prismatic", &q, &v, &vdot)?;
     }
 }
 
@@ -269,7 +290,7 @@ fn wrong_use_is_an_error() {
         .calc_velocity_kinematics(&p, &[0.0])
         .unwrap_err()
         .to_string();
-    assert!(e.contains("23 are expected"), "{e}");
+    assert!(e.contains("must be 23, got 1"), "{e}");
     let mut other = MultibodyPlant::new(0.0).unwrap();
     other.finalize().unwrap();
     assert!(other.calc_mass_matrix(&p).is_err());

@@ -72,7 +72,7 @@ fn files_that_double_are_bounded() {
             load_file(&dir.path().join(name(0))).says(&["1000"]);
         }
         if format == "dmd.yaml" {
-            let mut packages = PackageMap::new();
+            let mut packages = PackageMap::make_empty();
             packages.add("p", dir.path()).unwrap();
             for i in 0..30 {
                 fs::write(

@@ -9,6 +9,7 @@ mod files;
 mod mutations;
 mod numbers;
 mod scale;
+mod strays;
 mod structure;
 
 use std::path::Path;

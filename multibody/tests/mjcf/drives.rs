@@ -63,7 +63,10 @@ fn ranges_limit_efforts() {
     driven("<motor joint='j' ctrlrange='-3 4'/>").warns(&["[-3, 4]", "the larger one, 4"]);
     driven("<motor joint='j' forcerange='3 -4'/>").warns(&["empty"]);
     let e = driven("<motor joint='j' ctrllimited='true'/>").error();
-    assert!(e.contains("the effort limit is 0"), "{e}");
+    assert!(
+        e.contains("the effort limit must be positive, got 0"),
+        "{e}"
+    );
 }
 
 #[test]

@@ -310,7 +310,10 @@ fn what_joints_can_not_have_is_told() {
         ("type='screw'", "'screw' is not known"),
         ("axis='0 0 0'", "not zero"),
         ("range='2 1'", "limits"),
-        ("damping='-1'", "damping is -1"),
+        (
+            "damping='-1'",
+            "damping must be finite and at least 0, got -1",
+        ),
         ("armature='-1'", "armature is -1"),
         ("limited='yes'", "'true', 'false', 'auto'"),
         ("range='1'", "1 numbers, 2 numbers expected"),

@@ -236,7 +236,7 @@ fn process_that_fetches() {
     let Ok(task) = std::env::var(TASK) else {
         return;
     };
-    let mut map = PackageMap::new();
+    let mut map = PackageMap::make_empty();
     let params = RemoteParams::from_yaml(&task).unwrap();
     map.add_remote("p", params).unwrap();
     assert_eq!(files(&map.path("p").unwrap()).len(), 3);

@@ -45,7 +45,7 @@ impl Place {
 
     /// A map with one package `p`.
     fn map(&self, params: RemoteParams) -> PackageMap {
-        let mut map = PackageMap::new();
+        let mut map = PackageMap::make_empty();
         map.set_remote_settings(self.settings.clone());
         map.add_remote("p", params).unwrap();
         map

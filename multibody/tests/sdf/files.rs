@@ -154,3 +154,24 @@ fn includes_that_can_not_be_are_refused() {
         assert!(said.contains(expected), "{content}: {said}");
     }
 }
+
+#[test]
+fn a_merged_model_moves_with_the_link_that_it_would_move_with_alone() {
+    let folder = folder();
+    let inner = "<model name='n' canonical_link='c'><link name='b'/><link name='c'/></model>";
+    let write = |name: &str, content: &str| {
+        let text = format!("<sdf version='1.9'><model name='{name}'>{content}</model></sdf>");
+        fs::write(folder.path().join(format!("{name}.sdf")), text).unwrap();
+    };
+    write("deep", inner);
+    write("still", "<static>1</static><frame name='f'/>");
+    for (name, body) in [("deep", "c"), ("still", "a")] {
+        let merge =
+            include(&format!("{name}.sdf"), "").replace("<include>", "<include merge='true'>");
+        let text = format!("<model name='m'><link name='a'/>{merge}</model>");
+        let plant = load(folder.path(), &text).unwrap();
+        let frame = plant.frame_by_name(&format!("_merged__{name}__model__"));
+        let frame = plant.frame(frame.unwrap()).unwrap();
+        assert_eq!(plant.body(frame.body()).unwrap().name(), body);
+    }
+}

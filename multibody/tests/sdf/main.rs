@@ -3,8 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod curvilinear;
+mod drake;
 mod files;
+mod filters;
 mod hostile;
+mod names;
+mod nested;
 
 use nalgebra::Vector3;
 use tarragon_geometry::{CoulombFriction, Rgba, Role, SceneGraph, Shape};
@@ -383,8 +388,8 @@ fn what_is_wrong_is_said_with_its_place() {
             "at least 0",
         ),
         (
-            model(&format!("{TWO}<drake:joint name='c' type='curvilinear'/>")),
-            "curvilinear joints are not supported",
+            model(&format!("{TWO}<drake:joint name='c' type='helical'/>")),
+            "must be planar or curvilinear, got 'helical'",
         ),
         ("<sdf version='1.9'/>".into(), "0 models and 0 worlds"),
         ("<robot/>".into(), "<sdf> is expected"),

@@ -180,3 +180,133 @@ fn what_mimics_must_move_as_the_other() {
         "{e}"
     );
 }
+
+#[test]
+fn joints_of_drake_mimic_too() {
+    let path = "<drake:curves><drake:line_segment length='1'/></drake:curves>";
+    let mimic = |followed: &str| {
+        let mimic = format!("{path}<mimic joint='{followed}' multiplier='2'/>");
+        let first = joint("drake:joint", "curvilinear", &mimic);
+        first + "<joint name='k' type='revolute'><parent link='b'/><child link='c'/></joint>"
+    };
+    let followed = plant(&mimic("k"));
+    let coupler = followed.coupler_constraints().next().unwrap();
+    assert_eq!((coupler.gear_ratio, coupler.offset), (2.0, 0.0));
+    let e = error_of(&robot(&mimic("l")));
+    assert!(e.contains("there is no joint named 'l'"), "{e}");
+}
+
+#[test]
+fn ignored_collision_filter_groups_do_not_exist() {
+    let group = |attributes: &str, inner: &str| {
+        format!(
+            "<drake:collision_filter_group {attributes}>{inner}</drake:collision_filter_group>\n"
+        )
+    };
+    let own = "<drake:member link='a'/><drake:ignored_collision_filter_group name='x'/>";
+    let groups = |text: &str| -> Vec<String> {
+        let plant = plant(text);
+        let names = plant.collision_filter_groups();
+        names.map(|(name, _)| name.to_string()).collect()
+    };
+    assert_eq!(groups(&group("name='x'", own)), ["r::x"]);
+    assert_eq!(groups(&group("name='x' ignore='false'", own)), ["r::x"]);
+    // An ignored group is not looked at, and its name is free.
+    let broken = "<drake:member link='nobody'/>";
+    for ignored in [
+        group("name='x' ignore='true'", broken),
+        group("ignore='true'", broken),
+    ] {
+        assert!(groups(&ignored).is_empty());
+        let text = ignored + &group("name='x'", own);
+        assert_eq!(groups(&text), ["r::x"]);
+    }
+    let to_ignored = group("name='y'", own) + &group("name='x' ignore='true'", own);
+    let e = error_of(&robot(&to_ignored));
+    assert!(e.contains("no collision filter group named 'x'"), "{e}");
+    // The attribute means nothing elsewhere, and to Drake only 'true' is true.
+    let members = own.replace("/>", " ignore='true'/>");
+    assert_eq!(groups(&group("name='x'", &members)), ["r::x"]);
+    let mut loaded = load(&robot(&group("name='x' ignore='TRUE'", own)));
+    loaded.result.unwrap();
+    assert_eq!(loaded.plant.collision_filter_groups().count(), 1);
+    loaded.diagnostics.retain(|d| d.message.contains("'TRUE'"));
+    assert_eq!(
+        (loaded.diagnostics.len(), loaded.diagnostics[0].line),
+        (1, 2)
+    );
+    let e = error_of(&robot(&group("name='x'", "")));
+    assert!(e.contains("'r::x' has no members"), "{e}");
+    let e = error_of(&robot(&group("name='x::y'", own)));
+    assert!(e.contains("'x::y' must not contain '::'"), "{e}");
+}
+
+#[test]
+fn curvilinear_joints_have_a_path() {
+    let curves = "<drake:curves><drake:line_segment length='1'/>\
+                  <drake:circular_arc radius='2' angle='-1.5'/></drake:curves>";
+    let more = "<drake:initial_tangent xyz='0 0 1'/><drake:plane_normal xyz='1 0 0'/>\
+                <dynamics damping='0.1'/><limit lower='-1' upper='2'/>";
+    let text = joint("drake:joint", "curvilinear", &format!("{curves}{more}"));
+    let once = plant(&text);
+    let (_, j) = once.joints().next().unwrap();
+    assert_eq!(
+        (j.kind().type_name(), j.damping()),
+        ("curvilinear", &[0.1][..])
+    );
+    // The ends of the path; the file's own limits do not count.
+    assert_eq!(
+        (j.position_lower_limits(), j.position_upper_limits()),
+        (&[0.0][..], &[4.0][..])
+    );
+    let body = once.body_by_name("b").unwrap();
+    let mut poses = vec![];
+    let mut q = once.default_positions();
+    let start = once
+        .position_start(once.joint_by_name("j").unwrap())
+        .unwrap();
+    q[start] = 1.5;
+    once.calc_body_poses(&q, &mut poses).unwrap();
+    let parent = once.body_by_name("a").unwrap();
+    let x = poses[parent.index()].inverse() * poses[body.index()];
+    let (s, c) = 0.25_f64.sin_cos();
+    let on_arc = Vector3::new(1.0, 2.0 * (1.0 - c), 1.0 + 2.0 * s);
+    assert!((x.translation.vector - on_arc).norm() < 1e-15);
+    let periodic = |value: &str| {
+        let periodic = format!("{curves}<drake:is_periodic value='{value}'/>");
+        load(&robot(&joint("drake:joint", "curvilinear", &periodic)))
+    };
+    for (value, upper, warnings) in [
+        ("true", f64::INFINITY, 0),
+        ("false", 4.0, 0),
+        ("yes", 4.0, 1),
+    ] {
+        let loaded = periodic(value);
+        let (_, j) = loaded.plant.joints().next().unwrap();
+        assert_eq!(j.position_upper_limits(), [upper]);
+        assert_eq!(loaded.diagnostics.len(), warnings, "{value}");
+    }
+    for (found, wrong, message) in [
+        ("length='1'", "length='0'", "must be positive, got 0 m"),
+        ("length='1'", "", "no attribute 'length'"),
+        (
+            "radius='2'",
+            "radius='-2'",
+            "radius of an arc must be positive",
+        ),
+        (curves, "", "must have <drake:curves>"),
+        (curves, "<drake:curves/>", "at least one"),
+        ("<drake:line_segment length='1'/>", "<foo/>", "got <foo>"),
+        ("xyz='0 0 1'", "xyz='1 0 1'", "perpendicular"),
+        (
+            "xyz='1 0 0'/><dynamics",
+            "xyz='1 0'/><dynamics",
+            "3 numbers expected",
+        ),
+    ] {
+        let e = error_of(&robot(&text.replace(found, wrong)));
+        assert!(e.contains(message), "{e}");
+    }
+    let e = error_of(&robot(&joint("joint", "curvilinear", curves)));
+    assert!(e.contains("<drake:joint> is expected"), "{e}");
+}

@@ -250,7 +250,8 @@ fn an_impossible_inertia_is_replaced_with_a_warning() {
     assert!((moment - 0.4 * radius * radius).abs() < 1e-15);
 }
 
-/// An engine that only remembers what it was told.
+/// An engine that only remembers what it was told, also by way of its copies.
+#[derive(Clone)]
 struct Ledger(Arc<Mutex<BTreeSet<GeometryId>>>);
 
 impl RenderEngine for Ledger {
@@ -334,7 +335,7 @@ fn joint_errors_have_line_and_column() {
     for (joint, message) in [
         (
             "<joint name='j' type='curvilinear'/>",
-            "3:17: error: joint 'j': joint type 'curvilinear' is not supported",
+            "3:17: error: joint 'j': 'curvilinear' is a type of Drake, <drake:joint> is expected",
         ),
         (
             "<joint name='j' type='ball'/>",
@@ -376,7 +377,9 @@ fn joint_errors_have_line_and_column() {
         <joint name='j' type='fixed'><parent link='b'/><child link='a'/></joint>";
     let e = error_of(&with_joint(two));
     assert!(
-        e.contains("joint 'i' connects bodies 'r::b' and 'r::a' already"),
+        e.contains(
+            "joint 'j' cannot connect bodies 'r::b' and 'r::a': joint 'i' connects them already"
+        ),
         "{e}"
     );
 }
@@ -432,7 +435,9 @@ fn models_can_be_loaded_several_times() {
             e.to_string().contains("model instance 'r' exists already"),
             "{e}"
         );
+        assert!(!p.auto_renaming());
         p.set_auto_renaming(true);
+        assert!(p.auto_renaming());
         p.add_models_from_string(ROBOT, "urdf")?;
         p.set_model_name_prefix("left");
         p.add_models_from_string(ROBOT, "urdf")

@@ -16,7 +16,7 @@ use tarragon_geometry::render::{
 };
 use tarragon_geometry::{FrameId, SceneGraph};
 use tarragon_lcm::types::LcmtImageArray;
-use tarragon_lcm::{LcmBuses, LcmPublisherSystem};
+use tarragon_lcm::{Lcm, LcmBuses, LcmPublisherSystem};
 use tarragon_multibody::MultibodyPlant;
 
 /// Adds the render engines of cameras to a scene, one per `renderer_name`, in the order of the cameras.
@@ -147,8 +147,8 @@ fn is_of_class(type_name: &str, class: &RendererClass) -> bool {
 /// let mut scene = SceneGraph::new();
 /// add_camera_renderers([&camera], &mut scene)?;
 /// let mut b = DiagramBuilder::new();
-/// let scene = b.add("scene_graph", scene);
-/// let applied = apply_camera_config(&camera, &mut b, &scene, None, None)?;
+/// b.add("scene_graph", scene);
+/// let applied = apply_camera_config(&camera, &mut b, Default::default())?;
 /// let applied = applied.ok_or("it is switched off")?;
 /// assert!(matches!(applied.sensor, CameraSensor::Async(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -193,6 +193,26 @@ pub struct AppliedCamera {
     pub publisher: Option<Block<LcmPublisherSystem<LcmtImageArray>>>,
 }
 
+/// Connections of a camera (the optional arguments of Drake's `ApplyCameraConfig`). The default are
+/// the systems that the builder has by the names of Drake, and no publishing.
+///
+/// ```
+/// use tarragon_sensors::CameraConnections;
+/// assert!(CameraConnections::default().lcm.is_none());
+/// ```
+#[derive(Clone, Copy, Default)]
+pub struct CameraConnections<'a> {
+    /// The scene; `None` for the system `scene_graph` of the builder.
+    pub scene_graph: Option<&'a Block<SceneGraph>>,
+    /// The plant that has the camera's base frame; `None` for the system `plant` of the builder,
+    /// where the camera needs one.
+    pub plant: Option<&'a Block<MultibodyPlant>>,
+    /// The buses among which `lcm_bus` of the configuration names one.
+    pub lcm_buses: Option<&'a LcmBuses>,
+    /// The bus itself, whatever `lcm_bus` says.
+    pub lcm: Option<&'a Lcm>,
+}
+
 /// Adds the sensor of a camera, connects it to the scene and publishes its images (Drake's
 /// `ApplyCameraConfig`); `None` if the configuration asks for no image.
 ///
@@ -200,29 +220,30 @@ pub struct AppliedCamera {
 /// `X_PB.base_frame` is looked up in the plant, plain or scoped (`model::frame`); without one, or called
 /// `world`, it is the world. The engine comes from [`add_camera_renderers`].
 ///
-/// Images are published `fps` times a second on the channel `DRAKE_RGBD_CAMERA_IMAGES_{name}` of the bus that
-/// `lcm_bus` names in `lcm_buses`, as one [`LcmtImageArray`] with those that the configuration asks for: `depth`
-/// ([`Depth16U`](crate::Depth16U)), `rgb` ([`Rgba8U`](crate::Rgba8U)) and `label`
-/// ([`Label16I`](crate::Label16I)), in this order, packed by zlib if `do_compress`. Without buses nothing is
-/// published, whatever `lcm_bus` says. (Drake then opens the default bus, which sends to all programs of this
-/// machine; do so by `Lcm::with_url("")` if that is wanted.)
+/// Images are published `fps` times a second on the channel `DRAKE_RGBD_CAMERA_IMAGES_{name}` of
+/// the [connected](CameraConnections) bus, as one [`LcmtImageArray`] with those that the
+/// configuration asks for: `depth` ([`Depth16U`](crate::Depth16U)), `rgb`
+/// ([`Rgba8U`](crate::Rgba8U)) and `label` ([`Label16I`](crate::Label16I)), in this order, packed
+/// by zlib if `do_compress`. Without a bus nothing is published, whatever `lcm_bus` says, nor to a
+/// bus that publishes to [nobody](LcmBuses::MEMQ_NULL). (Drake opens the default bus where none is
+/// given, which sends to all programs of this machine; do so by `Lcm::with_url("")` if that is
+/// wanted.)
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
 /// use tarragon_geometry::SceneGraph;
-/// use tarragon_lcm::{Lcm, LcmBuses, Subscriber, types::LcmtImageArray};
-/// use tarragon_sensors::{CameraConfig, add_camera_renderers, apply_camera_config};
+/// use tarragon_lcm::{Lcm, Subscriber, types::LcmtImageArray};
+/// use tarragon_sensors::*;
 /// let camera = CameraConfig::from_yaml("{name: top, width: 64, height: 48, depth: true}")?;
 /// let mut scene = SceneGraph::new();
 /// add_camera_renderers([&camera], &mut scene)?;
 /// let mut b = DiagramBuilder::new();
-/// let scene = b.add("scene_graph", scene);
-/// let mut buses = LcmBuses::new();
-/// buses.add("default", Lcm::with_url("memq://")?)?;
-/// let lcm = buses.find("this program", "default")?;
-/// let heard = Subscriber::<LcmtImageArray>::new(lcm, "DRAKE_RGBD_CAMERA_IMAGES_top")?;
+/// b.add("scene_graph", scene);
+/// let lcm = Lcm::with_url("memq://")?;
+/// let heard = Subscriber::<LcmtImageArray>::new(&lcm, "DRAKE_RGBD_CAMERA_IMAGES_top")?;
 ///
-/// let camera = apply_camera_config(&camera, &mut b, &scene, None, Some(&buses))?;
+/// let on_bus = CameraConnections { lcm: Some(&lcm), ..Default::default() };
+/// let camera = apply_camera_config(&camera, &mut b, on_bus)?;
 /// let camera = camera.ok_or("it is switched off")?;
 /// let diagram = b.build()?;
 /// let ctx = diagram.default_context();
@@ -235,19 +256,34 @@ pub struct AppliedCamera {
 /// ```
 ///
 /// # Errors
-/// If the configuration is wrong, the frame is unknown or a plant is missing to look it up in, the scene has no
-/// engine of the name, there is no such bus, or the name is too long for a channel. Then nothing was added.
+/// If the configuration is wrong, there is no scene, the frame is unknown or a plant is missing to
+/// look it up in, the scene has no engine of the name, there is no such bus, or the name is too
+/// long for a channel. Then nothing was added.
 pub fn apply_camera_config(
     config: &CameraConfig,
     builder: &mut DiagramBuilder,
-    scene_graph: &Block<SceneGraph>,
-    plant: Option<&Block<MultibodyPlant>>,
-    lcm_buses: Option<&LcmBuses>,
+    connections: CameraConnections<'_>,
 ) -> Result<Option<AppliedCamera>> {
     config.validate()?;
     if !config.is_enabled() {
         return Ok(None);
     }
+    let named = |e| {
+        config.wrong(format!(
+            "{e}; add it before the camera, or hand it over in CameraConnections"
+        ))
+    };
+    let scene_graph = match connections.scene_graph {
+        Some(scene_graph) => scene_graph.clone(),
+        None => builder.system_named("scene_graph").map_err(named)?,
+    };
+    let plant = match connections.plant {
+        Some(plant) => Some(plant.clone()),
+        None if needs_plant(config) && builder.has_system_named("plant") => {
+            Some(builder.system_named("plant").map_err(named)?)
+        }
+        None => None,
+    };
     let scene = scene_graph.system();
     if !scene.has_renderer(&config.renderer_name) {
         return Err(config.wrong(format!(
@@ -256,13 +292,14 @@ pub fn apply_camera_config(
             config.renderer_name
         )));
     }
-    let (parent, x_pb) = place(config, scene, plant.map(Block::system))?;
+    let (parent, x_pb) = place(config, scene, plant.as_ref().map(Block::system))?;
     let (color_camera, depth_camera) = config.make_cameras()?;
     let (period, mut offset) = (1.0 / config.fps, config.capture_offset);
     if config.output_delay > 0.0 {
         offset += config.output_delay + after_updates(config.output_delay);
     }
-    let publisher = lcm_buses.map(|buses| publisher(config, buses, period, offset));
+    let bus = bus(config, &connections)?;
+    let publisher = bus.map(|bus| publisher(config, bus, period, offset));
     let publisher = publisher.transpose()?;
 
     let name = format!("rgbd_sensor_{}", config.name);
@@ -313,16 +350,26 @@ pub fn apply_camera_config(
     Ok(Some(camera))
 }
 
+/// The bus that a camera publishes on, unless nobody hears it.
+fn bus<'a>(config: &CameraConfig, given: &CameraConnections<'a>) -> Result<Option<&'a Lcm>> {
+    let bus = match (given.lcm, given.lcm_buses) {
+        (Some(lcm), _) => lcm,
+        (None, Some(buses)) => {
+            let bus = buses.find(&format!("camera '{}'", config.name), &config.lcm_bus);
+            bus.map_err(|e| Error::invalid(e.to_string()))?
+        }
+        (None, None) => return Ok(None),
+    };
+    Ok((bus.url() != LcmBuses::MEMQ_NULL).then_some(bus))
+}
+
 /// The system that publishes the images of a camera.
 fn publisher(
     config: &CameraConfig,
-    buses: &LcmBuses,
+    bus: &Lcm,
     period: f64,
     offset: f64,
 ) -> Result<LcmPublisherSystem<LcmtImageArray>> {
-    let of_camera = format!("camera '{}'", config.name);
-    let bus = buses.find(&of_camera, &config.lcm_bus);
-    let bus = bus.map_err(|e| Error::invalid(e.to_string()))?;
     let channel = format!("{CHANNEL}{}", config.name);
     if channel.len() > MOST_CHANNEL || channel.contains('\0') {
         return Err(config.wrong(format!(
@@ -381,6 +428,12 @@ impl<P: ImageFilePixel> Wire<P> {
         }
         Ok(())
     }
+}
+
+/// Whether the camera is fixed in another frame than the world's.
+fn needs_plant(config: &CameraConfig) -> bool {
+    let base = config.x_pb.base_frame.as_deref();
+    !matches!(base, None | Some("" | "world"))
 }
 
 /// The frame of the scene that the camera is fixed in, and where.

@@ -2,7 +2,7 @@
 
 use super::{environment, yaml};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tarragon_geometry::Rgba;
 use tarragon_geometry::render::{
     EnvironmentMap, LightParameter, RenderEngineCpuParams, RenderLabel,
@@ -55,15 +55,31 @@ pub struct RenderEngineVtkParams {
     pub shadow_map_size: u32,
     /// Physically based shading even without a glTF file.
     pub force_to_pbr: bool,
-    /// What to do about extensions of glTF files.
+    /// Settings of extensions of glTF files, by their names; see [`GltfExtension`].
     pub gltf_extensions: BTreeMap<String, GltfExtension>,
-    /// The window system of the engine.
+    /// The graphics library of Drake's engine: empty (its own choice), `GLX`, `EGL` or `Cocoa`. The
+    /// engine of this workspace needs none: a name has no effect, with a warning.
     pub backend: String,
+}
+
+impl RenderEngineVtkParams {
+    /// Checks the values; the error says which one is wrong.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match &*self.backend {
+            "" | "GLX" | "EGL" | "Cocoa" => Ok(()),
+            other => Err(format!(
+                "RenderEngineVtkParams: backend must be '', 'GLX', 'EGL' or 'Cocoa', got '{other}'"
+            )),
+        }
+    }
 }
 
 impl Default for RenderEngineVtkParams {
     fn default() -> Self {
-        let ktx = ("KHR_texture_basisu".to_owned(), GltfExtension::default());
+        let quiet = GltfExtension {
+            warn_unimplemented: false,
+        };
+        let ktx = ("KHR_texture_basisu".to_owned(), quiet);
         Self {
             default_diffuse: None,
             default_clear_color: default_background(),
@@ -99,9 +115,26 @@ pub struct RenderEngineGlParams {
     /// Colour of the background.
     #[serde(with = "yaml::rgba")]
     pub default_clear_color: Rgba,
-    /// Lights; none means one fixed to the camera.
+    /// Lights, at most five; none means one fixed to the camera.
     #[serde(with = "yaml::lights")]
     pub lights: Vec<LightParameter>,
+}
+
+impl RenderEngineGlParams {
+    /// Lights that Drake's engine has.
+    const MOST_LIGHTS: usize = 5;
+
+    /// Checks the values; the error says which one is wrong.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let (found, most) = (self.lights.len(), Self::MOST_LIGHTS);
+        if found > most {
+            return Err(format!(
+                "RenderEngineGlParams: lights must be at most {most}, got {found}; use \
+                 RenderEngineVtkParams for more"
+            ));
+        }
+        Ok(())
+    }
 }
 
 impl Default for RenderEngineGlParams {
@@ -181,18 +214,28 @@ impl Default for SsaoParameter {
     }
 }
 
-/// What to do about an extension of glTF files (Drake's `GltfExtension`).
+/// Settings of an extension of glTF files (Drake's `GltfExtension`). The engine reads no extension,
+/// and warns of every one that a file uses, unless it is told not to.
 ///
 /// ```
-/// use tarragon_sensors::RenderEngineVtkParams;
+/// use tarragon_sensors::{GltfExtension, RenderEngineVtkParams};
 /// let params = RenderEngineVtkParams::default();
 /// assert!(!params.gltf_extensions["KHR_texture_basisu"].warn_unimplemented);
+/// assert!(GltfExtension::default().warn_unimplemented);
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GltfExtension {
-    /// Warns that it is not implemented.
+    /// Whether a file that uses it is warned of.
     pub warn_unimplemented: bool,
+}
+
+impl Default for GltfExtension {
+    fn default() -> Self {
+        Self {
+            warn_unimplemented: true,
+        }
+    }
 }
 
 /// `RenderEngineCpuParams` in YAML.
@@ -216,6 +259,7 @@ pub(super) struct CpuFields {
     exposure: Option<f64>,
     #[serde(with = "environment", skip_serializing_if = "Option::is_none")]
     environment_map: Option<EnvironmentMap>,
+    quiet_gltf_extensions: BTreeSet<String>,
 }
 
 impl Default for CpuFields {
@@ -237,6 +281,7 @@ impl From<&RenderEngineCpuParams> for CpuFields {
             shadow_map_size: p.shadow_map_size,
             exposure: p.exposure,
             environment_map: p.environment_map.clone(),
+            quiet_gltf_extensions: p.quiet_gltf_extensions.clone(),
         }
     }
 }
@@ -258,6 +303,7 @@ impl From<CpuFields> for RenderEngineCpuParams {
             shadow_map_size: p.shadow_map_size,
             exposure: p.exposure,
             environment_map: p.environment_map,
+            quiet_gltf_extensions: p.quiet_gltf_extensions,
             ..Self::default()
         }
     }

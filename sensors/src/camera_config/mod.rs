@@ -8,13 +8,15 @@ mod model_camera;
 mod renderer;
 mod yaml;
 
-pub use apply::{AppliedCamera, CameraSensor, add_camera_renderers, apply_camera_config};
+pub use apply::{
+    AppliedCamera, CameraConnections, CameraSensor, add_camera_renderers, apply_camera_config,
+};
 pub use engine_params::{
     GltfExtension, RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams,
     SsaoParameter,
 };
 pub use focal::Focal;
-pub use renderer::RendererClass;
+pub use renderer::{RendererClass, make_render_engine_gl, make_render_engine_vtk};
 pub use tarragon_multibody::schema::{Rotation, Transform};
 
 use crate::error::{Error, Result};
@@ -31,7 +33,8 @@ use tarragon_geometry::render::{
 /// and [`apply_camera_config`] call. If none of `rgb`, `depth` and `label` is asked for, the camera is
 /// switched off and nothing about it can be wrong.
 ///
-/// `show_rgb` is handed to the render engine, and none of this workspace opens windows.
+/// `show_rgb` is handed to the render engine; those of this workspace open no windows and warn of
+/// that once.
 ///
 /// ```
 /// use tarragon_sensors::{CameraConfig, Focal};
@@ -287,6 +290,9 @@ impl CameraConfig {
         }
         if let Err(why) = self.x_pb.pose() {
             wrong.push(format!("X_PB: {why}"));
+        }
+        if let Err(why) = self.renderer_class.check() {
+            wrong.push(format!("renderer_class: {why}"));
         }
         if !wrong.is_empty() {
             return Err(self.wrong(wrong.join("; ")));

@@ -2,12 +2,14 @@
 
 use super::engine_params::{
     CpuFields, RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams,
+    default_background,
 };
 use crate::error::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_saphyr::Tagged;
+use tarragon_framework::warnings::warn;
 use tarragon_geometry::Rgba;
-use tarragon_geometry::render::RenderEngineCpuParams;
+use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
 
 /// The choice of a render engine (Drake's `CameraConfig.renderer_class`): its name, or its parameters.
 ///
@@ -72,12 +74,23 @@ impl RendererClass {
         }
     }
 
+    /// Checks the parameters as Drake's engine of this choice does.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match self {
+            Self::RenderEngineVtkParams(p) => p.check(),
+            Self::RenderEngineGlParams(p) => p.check(),
+            _ => Ok(()),
+        }
+    }
+
     /// The parameters of the engine that draws for this choice; `background` is that of the camera, for
     /// choices without parameters. What the engine does not do yet is logged as a warning.
     ///
     /// # Errors
-    /// If it is the glTF client, which does not exist yet.
+    /// If Drake's engine refuses the parameters, or it is the glTF client, which does not exist
+    /// yet.
     pub fn to_cpu_params(&self, background: Rgba) -> Result<RenderEngineCpuParams> {
+        self.check().map_err(Error::invalid)?;
         let base = RenderEngineCpuParams::default();
         Ok(match self {
             Self::Unspecified
@@ -92,9 +105,18 @@ impl RendererClass {
                     [("ssao", p.ssao.is_some()), ("force_to_pbr", p.force_to_pbr)]
                 {
                     if is_set {
-                        tracing::warn!("RenderEngineVtkParams: {field} has no effect yet");
+                        warn(format!("RenderEngineVtkParams: {field} has no effect yet"));
                     }
                 }
+                if !p.backend.is_empty() {
+                    warn(format!(
+                        "RenderEngineVtkParams: backend '{}' has no effect, RenderEngineCpu draws without a \
+                         graphics library",
+                        p.backend
+                    ));
+                }
+                let extensions = p.gltf_extensions.iter();
+                let quiet = extensions.filter(|(_, settings)| !settings.warn_unimplemented);
                 RenderEngineCpuParams {
                     default_diffuse: p.default_diffuse.unwrap_or(base.default_diffuse),
                     default_clear_color: p.default_clear_color,
@@ -103,6 +125,7 @@ impl RendererClass {
                     shadow_map_size: p.shadow_map_size,
                     exposure: p.exposure,
                     environment_map: p.environment_map.clone(),
+                    quiet_gltf_extensions: quiet.map(|(name, _)| name.clone()).collect(),
                     ..base
                 }
             }
@@ -121,6 +144,44 @@ impl RendererClass {
             }
         })
     }
+}
+
+/// Makes the engine that draws for Drake's VTK engine (Drake's `MakeRenderEngineVtk`).
+///
+/// ```
+/// use tarragon_geometry::SceneGraph;
+/// use tarragon_sensors::{RenderEngineVtkParams, make_render_engine_vtk};
+/// let mut scene = SceneGraph::new();
+/// scene.add_renderer("vtk", make_render_engine_vtk(RenderEngineVtkParams::default())?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If a parameter is wrong, or the environment map cannot be read.
+pub fn make_render_engine_vtk(params: RenderEngineVtkParams) -> Result<RenderEngineCpu> {
+    make(&RendererClass::RenderEngineVtkParams(params))
+}
+
+/// Makes the engine that draws for Drake's OpenGL engine (Drake's `MakeRenderEngineGl`).
+///
+/// ```
+/// use tarragon_geometry::SceneGraph;
+/// use tarragon_sensors::{RenderEngineGlParams, make_render_engine_gl};
+/// let mut scene = SceneGraph::new();
+/// scene.add_renderer("gl", make_render_engine_gl(RenderEngineGlParams::default())?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If a parameter is wrong.
+pub fn make_render_engine_gl(params: RenderEngineGlParams) -> Result<RenderEngineCpu> {
+    make(&RendererClass::RenderEngineGlParams(params))
+}
+
+/// Makes the engine of a choice with parameters.
+fn make(class: &RendererClass) -> Result<RenderEngineCpu> {
+    let params = class.to_cpu_params(default_background())?;
+    RenderEngineCpu::new(params).map_err(|e| Error::invalid(e.to_string()))
 }
 
 /// Names of the types of parameters, which are their tags.

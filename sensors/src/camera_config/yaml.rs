@@ -64,17 +64,7 @@ pub(super) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, 
 
 /// A colour as a list of three or four numbers.
 pub(super) fn color_of<E: de::Error>(channels: &[f64]) -> Result<Rgba, E> {
-    let color = match *channels {
-        [r, g, b] => Rgba::new(r, g, b, 1.0),
-        [r, g, b, a] => Rgba::new(r, g, b, a),
-        _ => {
-            let n = channels.len();
-            return Err(E::custom(format!(
-                "a colour has {n} numbers, 3 or 4 are expected"
-            )));
-        }
-    };
-    color.map_err(E::custom)
+    Rgba::from_slice(channels).map_err(E::custom)
 }
 
 /// `{rgba: [r, g, b, a]}`, as Drake writes colours; the last number may be left out.
@@ -161,10 +151,7 @@ pub(super) mod lights {
     }
     impl Default for Light {
         fn default() -> Self {
-            Self {
-                cone_angle: 0.0, // Drake's default
-                ..Self::from(&LightParameter::default())
-            }
+            Self::from(&LightParameter::default())
         }
     }
     impl From<&LightParameter> for Light {

@@ -4,6 +4,7 @@ use super::encode::{Fallible, JPEG_MAX_SIDE};
 use super::format::{ImageFileFormat, ImageMetadata};
 use std::io::{BufRead, Read, Seek, SeekFrom};
 use tarragon_geometry::render::{Image, ImageAny, PixelScalar, PixelType};
+use tiff::ColorType;
 use tiff::decoder::{Decoder as TiffDecoder, DecodingResult};
 use tiff::tags::Tag;
 use zune_jpeg::JpegDecoder;
@@ -84,17 +85,17 @@ pub(super) fn metadata<R: BufRead + Seek>(
         ImageFileFormat::Png => {
             let reader = png_reader(file, budget)?;
             let (width, height) = reader.info().size();
-            let (channels, scalar) = png_layout(&reader)?;
+            let (channels, scalar) = png_layout(&reader);
             (width as usize, height as usize, 1, channels, scalar)
         }
         ImageFileFormat::Jpeg => {
-            let (_, (width, height), channels) = jpeg_reader(file)?;
+            let (_, (width, height), channels) = jpeg_header(file)?;
             (width, height, 1, channels, PixelScalar::U8)
         }
         ImageFileFormat::Tiff => {
             let mut reader = tiff_reader(file, budget)?;
             let (width, height) = reader.dimensions()?;
-            let (channels, scalar) = tiff_layout(&mut reader)?;
+            let (_, channels, scalar) = tiff_layout(&mut reader)?;
             let depth = tiff_pages(&mut reader)?;
             (width as usize, height as usize, depth, channels, scalar)
         }
@@ -161,18 +162,22 @@ fn png_reader<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<png::Reade
     Ok(reader)
 }
 
-fn png_layout<R: BufRead + Seek>(reader: &png::Reader<R>) -> Fallible<(usize, PixelScalar)> {
-    use png::{BitDepth, ColorType};
+/// Channels and numbers as the decoder gives them.
+fn png_layout<R: BufRead + Seek>(reader: &png::Reader<R>) -> (usize, PixelScalar) {
     match reader.output_color_type() {
-        (color, BitDepth::Eight) => Ok((color.samples(), PixelScalar::U8)),
-        (ColorType::Grayscale, BitDepth::Sixteen) => Ok((1, PixelScalar::U16)),
-        (color, depth) => unsupported(format_args!("{color:?} of {} bits", depth as u8)),
+        (color, png::BitDepth::Sixteen) => (color.samples(), PixelScalar::U16),
+        // Fewer bits are expanded.
+        (color, _) => (color.samples(), PixelScalar::U8),
     }
 }
 
 fn png<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<ImageAny> {
     let mut reader = png_reader(file, budget)?;
-    let (channels, scalar) = png_layout(&reader)?;
+    let (channels, scalar) = png_layout(&reader);
+    if scalar == PixelScalar::U16 && channels != 1 {
+        let (color, depth) = reader.output_color_type();
+        return unsupported(format_args!("{color:?} of {} bits", depth as u8));
+    }
     let info = reader.info();
     let size = (info.width as usize, info.height as usize);
     // Expansion is by the bits in the file, which may be fewer than in memory.
@@ -195,7 +200,7 @@ fn png<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<ImageAny> {
 
 type JpegReader<R> = (JpegDecoder<R>, (usize, usize), usize);
 
-fn jpeg_reader<R: BufRead + Seek>(file: R) -> Fallible<JpegReader<R>> {
+fn jpeg_header<R: BufRead + Seek>(file: R) -> Fallible<JpegReader<R>> {
     let options = DecoderOptions::default()
         .set_max_width(JPEG_MAX_SIDE)
         .set_max_height(JPEG_MAX_SIDE)
@@ -205,13 +210,18 @@ fn jpeg_reader<R: BufRead + Seek>(file: R) -> Fallible<JpegReader<R>> {
     decoder.decode_headers()?;
     let info = decoder.info().ok_or("there is no image header")?;
     let channels = usize::from(info.components);
+    let size = (usize::from(info.width), usize::from(info.height));
+    Ok((decoder, size, channels))
+}
+
+fn jpeg_reader<R: BufRead + Seek>(file: R) -> Fallible<JpegReader<R>> {
+    let (mut decoder, size, channels) = jpeg_header(file)?;
     let space = match channels {
         1 => ColorSpace::Luma,
         3 => ColorSpace::RGB,
         n => return unsupported(format_args!("{n} channels, such as print colours")),
     };
-    decoder.set_options(options.jpeg_set_out_colorspace(space));
-    let size = (usize::from(info.width), usize::from(info.height));
+    decoder.set_options(decoder.options().jpeg_set_out_colorspace(space));
     Ok((decoder, size, channels))
 }
 
@@ -246,20 +256,30 @@ fn tiff_reader<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<TiffDecod
     Ok(TiffDecoder::new(file)?.with_limits(limits))
 }
 
-fn tiff_layout<R: BufRead + Seek>(reader: &mut TiffDecoder<R>) -> Fallible<(usize, PixelScalar)> {
-    use tiff::ColorType;
+/// Colours, channels and numbers of a file.
+fn tiff_layout<R: BufRead + Seek>(
+    reader: &mut TiffDecoder<R>,
+) -> Fallible<(ColorType, usize, PixelScalar)> {
     let color = reader.colortype()?;
     let formats = reader.find_tag_unsigned_vec::<u16>(Tag::SampleFormat)?;
     let format = formats.and_then(|f| f.first().copied()).unwrap_or(1);
-    match (color, format) {
-        (ColorType::Gray(8), 1) => Ok((1, PixelScalar::U8)),
-        (ColorType::GrayA(8), 1) => Ok((2, PixelScalar::U8)),
-        (ColorType::RGB(8), 1) => Ok((3, PixelScalar::U8)),
-        (ColorType::RGBA(8), 1) => Ok((4, PixelScalar::U8)),
-        (ColorType::Gray(16), 1) => Ok((1, PixelScalar::U16)),
-        (ColorType::Gray(16), 2) => Ok((1, PixelScalar::I16)),
-        (ColorType::Gray(32), 3) => Ok((1, PixelScalar::F32)),
-        (color, format) => {
+    let channels = match color {
+        ColorType::Gray(_) => 1,
+        ColorType::GrayA(_) => 2,
+        ColorType::RGB(_) => 3,
+        ColorType::RGBA(_) | ColorType::CMYK(_) => 4,
+        _ => 0,
+    };
+    let scalar = match (color.bit_depth(), format) {
+        (8, 1) => Some(PixelScalar::U8),
+        (16, 1) => Some(PixelScalar::U16),
+        (16, 2) => Some(PixelScalar::I16),
+        (32, 3) => Some(PixelScalar::F32),
+        _ => None,
+    };
+    match scalar.filter(|_| channels > 0) {
+        Some(scalar) => Ok((color, channels, scalar)),
+        None => {
             let format = match format {
                 1 => "unsigned",
                 2 => "signed",
@@ -286,7 +306,11 @@ fn tiff<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<ImageAny> {
     let mut reader = tiff_reader(file, budget)?;
     let (width, height) = reader.dimensions()?;
     let size = (width as usize, height as usize);
-    let (channels, scalar) = tiff_layout(&mut reader)?;
+    let (color, channels, scalar) = tiff_layout(&mut reader)?;
+    let is_print = matches!(color, ColorType::CMYK(_));
+    if is_print || (channels > 1 && scalar != PixelScalar::U8) {
+        return unsupported(format_args!("{color:?} of {scalar:?}"));
+    }
     if reader.more_images() {
         return Err("the file holds several images, one is expected".into());
     }

@@ -101,7 +101,7 @@ impl fmt::Display for ImageFileFormat {
 /// use tarragon_sensors::{ImageFileFormat, ImageIo, ImageLabel16I, PixelScalar};
 /// let io = ImageIo::new();
 /// let file = io.save_to_buffer(&ImageLabel16I::new(4, 3), ImageFileFormat::Png)?;
-/// let metadata = io.load_metadata_from_buffer(&file)?;
+/// let metadata = io.load_metadata_from_buffer(&file).expect("a file of our own");
 /// assert_eq!((metadata.width, metadata.height, metadata.channels), (4, 3, 1));
 /// // PNG has no signed numbers.
 /// assert_eq!(metadata.scalar, PixelScalar::U16);

@@ -62,7 +62,8 @@ const BUFFER: &str = "image buffer";
 /// io.save(&image, &path)?;
 /// assert_eq!(io.load(&path)?, ImageAny::Rgba8U(image.clone()));
 /// assert_eq!(io.load_as::<Rgba8U>(&path)?, image);
-/// assert_eq!(io.load_metadata(&path)?.format, ImageFileFormat::Png);
+/// let metadata = io.load_metadata(&path)?.ok_or("it is an image")?;
+/// assert_eq!(metadata.format, ImageFileFormat::Png);
 /// // Decoding takes four bytes per pixel.
 /// let error = io.with_memory_limit(40).load(&path).unwrap_err().to_string();
 /// assert!(error.contains("4 x 3 pixels need 48 bytes of memory, 40 are allowed"), "{error}");
@@ -154,19 +155,31 @@ impl ImageIo {
     pub fn load_from_buffer_as<P: ImageFilePixel>(&self, file: &[u8]) -> Result<Image<P>> {
         typed(Path::new(BUFFER), self.load_from_buffer(file)?)
     }
-    /// What a file says about its image, without reading the pixels.
+    /// Reads the metadata of a file, also of pixels that no [`Image`] has, without the pixels.
+    ///
+    /// `None` if the content is not supported: of no known format or of another than asked for,
+    /// with a damaged header, with other numbers than those of [`PixelScalar`](crate::PixelScalar),
+    /// or with more pixels than the memory limit has bytes.
     ///
     /// # Errors
-    /// If the file can not be read, or its header is damaged or describes pixels that no [`Image`] has.
-    pub fn load_metadata(&self, path: impl AsRef<Path>) -> Result<ImageMetadata> {
+    /// If the file cannot be read. (Drake answers "none" for that too.)
+    pub fn load_metadata(&self, path: impl AsRef<Path>) -> Result<Option<ImageMetadata>> {
         let path = path.as_ref();
-        self.read(path, open(path)?, decode::metadata)
+        match self.read(path, open(path)?, decode::metadata) {
+            Ok(metadata) => Ok(Some(metadata)),
+            Err(error) if error.is_io() => Err(error),
+            Err(error) => {
+                tracing::debug!("{error}");
+                Ok(None)
+            }
+        }
     }
-    /// What the bytes of a file say about its image.
-    ///
-    /// # Errors
-    /// As [`load_metadata`](Self::load_metadata).
-    pub fn load_metadata_from_buffer(&self, file: &[u8]) -> Result<ImageMetadata> {
+    /// Reads the metadata from the bytes of a file, as [`load_metadata`](Self::load_metadata).
+    pub fn load_metadata_from_buffer(&self, file: &[u8]) -> Option<ImageMetadata> {
+        self.metadata_of_buffer(file).ok()
+    }
+    /// Reads the metadata from the bytes of a file; the error says why there are none.
+    pub(crate) fn metadata_of_buffer(&self, file: &[u8]) -> Result<ImageMetadata> {
         let source = (Cursor::new(file), file.len() as u64);
         self.read(Path::new(BUFFER), source, decode::metadata)
     }

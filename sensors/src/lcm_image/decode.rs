@@ -179,7 +179,7 @@ impl Decoder {
     ) -> Result<()> {
         let (width, height) = size_of_image(message)?;
         let io = ImageIo::new().with_format(format);
-        let found = io.load_metadata_from_buffer(&message.data)?;
+        let found = io.metadata_of_buffer(&message.data)?;
         if (found.width, found.height) != (width, height) {
             return Err(Error::invalid(format!(
                 "the message says {width} x {height} pixels, its {format} file has {} x {}",

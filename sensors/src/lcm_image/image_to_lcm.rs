@@ -5,7 +5,8 @@ use crate::error::{Error, Result};
 use crate::image_io::ImageFilePixel;
 use crate::image_writer::ImagePortIndex;
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use tarragon_framework::Scratch;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::render::{
     Depth32F, Image, ImageDepth32F, ImageLabel16I, ImageRef, ImageRgba8U, Label16I, Rgba8U,
@@ -239,14 +240,13 @@ impl LeafSystem<f64> for ImageToLcmImageArrayT {
             .map(|config| (config.declare)(d, &config.name))
             .collect();
         let inputs = ports.iter().map(|port| port.input.clone()).collect();
-        // Memory of the last image; a context and its clones take turns.
-        let encoder = d.fresh_param(Arc::<Mutex<Encoder>>::default);
+        // Memory of the last image, shared by a context and its clones.
+        let encoder = d.fresh_param(Arc::<Scratch<Encoder>>::default);
         let deps = [Dep::Time, Dep::AllInputs, encoder.into()];
         let model = LcmtImageArray::default();
         let image_array_t = d.output("y0", model, &deps, move |system, ctx, message| {
-            let encoder: &Arc<Mutex<Encoder>> = ctx.param(encoder);
-            let mut encoder = encoder.lock().unwrap_or_else(PoisonError::into_inner);
-            system.fill(&ports, ctx, &mut encoder, message)
+            let encoder: &Arc<Scratch<Encoder>> = ctx.param(encoder);
+            encoder.lend(|encoder| system.fill(&ports, ctx, encoder, message))
         });
         ImageToLcmImageArrayTPorts {
             inputs,

@@ -2,8 +2,9 @@
 
 use super::decode::{Decoder, LcmImagePixel};
 use super::layout::format_of;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use tarragon_framework::Scratch;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::render::{Image, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelFormat};
 use tarragon_lcm::types::{LcmtImage, LcmtImageArray};
@@ -59,15 +60,14 @@ impl LcmImageArrayToImages {
     fn take<P: LcmImagePixel>(
         &self,
         message: Option<&LcmtImage>,
-        decoder: &Mutex<Decoder>,
+        decoder: &Scratch<Decoder>,
         image: &mut Image<P>,
     ) {
         let Some(message) = message else {
             image.resize(0, 0);
             return;
         };
-        let mut decoder = decoder.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = decoder.decode(message, image)
+        if let Err(error) = decoder.lend(|decoder| decoder.decode(message, image))
             && self.dropped.fetch_add(1, Ordering::Relaxed) == 0
         {
             tracing::warn!(
@@ -110,10 +110,10 @@ fn declare_output<P: LcmImagePixel>(
     input: InputPort<LcmtImageArray>,
     find: impl Fn(&LcmtImageArray) -> Option<&LcmtImage> + Send + Sync + 'static,
 ) -> OutputPort<Image<P>> {
-    let decoder = d.fresh_param(Arc::<Mutex<Decoder>>::default);
+    let decoder = d.fresh_param(Arc::<Scratch<Decoder>>::default);
     let deps = [input.into(), decoder.into()];
     d.output(name, Image::default(), &deps, move |system, ctx, image| {
-        let decoder: &Arc<Mutex<Decoder>> = ctx.param(decoder);
+        let decoder: &Arc<Scratch<Decoder>> = ctx.param(decoder);
         system.take(find(ctx.eval(input)?), decoder, image);
         Ok(())
     })

@@ -174,6 +174,45 @@ impl PointCloud {
         Ok(())
     }
 
+    /// Joins the points of all clouds, one after the other (Drake's `Concatenate`).
+    ///
+    /// ```
+    /// use tarragon_sensors::{BaseField, PointCloud};
+    /// let left = PointCloud::new(2, BaseField::XYZS);
+    /// let right = PointCloud::new(3, BaseField::XYZS);
+    /// assert_eq!(PointCloud::concatenate([&left, &right])?.size(), 5);
+    /// # Ok::<(), tarragon_sensors::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no cloud, or the clouds differ in their fields.
+    pub fn concatenate<'a>(clouds: impl IntoIterator<Item = &'a Self>) -> Result<Self> {
+        let mut clouds = clouds.into_iter();
+        let Some(first) = clouds.next() else {
+            return Err(Error::invalid(
+                "PointCloud::concatenate: there must be at least one cloud, got none",
+            ));
+        };
+        let mut joined = first.clone();
+        for (i, cloud) in clouds.enumerate() {
+            if cloud.fields != joined.fields {
+                return Err(Error::invalid(format!(
+                    "PointCloud::concatenate: cloud {} must have the fields of cloud 0, {}, got {}; call \
+                     `set_fields` first",
+                    i + 1,
+                    joined.fields,
+                    cloud.fields
+                )));
+            }
+            joined.size += cloud.size;
+            joined.xyzs.extend_from_slice(&cloud.xyzs);
+            joined.normals.extend_from_slice(&cloud.normals);
+            joined.rgbs.extend_from_slice(&cloud.rgbs);
+            joined.descriptors.extend_from_slice(&cloud.descriptors);
+        }
+        Ok(joined)
+    }
+
     /// The points in a box with sides along the axes (m; Drake's `Crop`). Points that are not finite are in
     /// no box.
     ///

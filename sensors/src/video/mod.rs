@@ -14,9 +14,10 @@ use crate::image_io::ImageFilePixel;
 use crate::image_io::file::check_directory;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tarragon_framework::Scratch;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::render::{
-    Depth16U, Depth32F, DepthRange, Image, ImageRgba8U, Label16I, PixelScalar, Rgba8U,
+    Depth16U, Depth32F, DepthRange, Image, ImageRef, ImageRgba8U, Label16I, PixelScalar, Rgba8U,
 };
 
 /// Writes the images of a camera to a video file while a simulation runs (Drake's `VideoWriter`).
@@ -162,16 +163,18 @@ impl VideoWriter<Label16I> {
 /// A video in the making. `None`: not begun.
 #[derive(Default)]
 struct Progress {
-    video: Option<VideoFile>,
-    picture: ImageRgba8U,
+    video: Mutex<Option<VideoFile>>,
+    pictures: Scratch<ImageRgba8U>,
 }
 
-type SharedProgress = Arc<Mutex<Progress>>;
-
-/// A video that a panic interrupted still refuses or takes frames; poison means nothing.
-fn lock(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
-    progress.lock().unwrap_or_else(PoisonError::into_inner)
+impl Progress {
+    /// A video that a panic interrupted still refuses or takes frames; poison means nothing.
+    fn video(&self) -> MutexGuard<'_, Option<VideoFile>> {
+        self.video.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
+
+type SharedProgress = Arc<Progress>;
 
 /// Ports of [`VideoWriter`].
 #[derive(Clone, Copy)]
@@ -188,11 +191,11 @@ impl<P: ImageFilePixel> VideoWriterPorts<P> {
     /// # Errors
     /// If the context belongs to another diagram, or the file can not be written; then there is none.
     pub fn finish(&self, context: &Context<f64>) -> Result<u64, tarragon_framework::Error> {
-        let mut progress = lock(context.param(self.progress)?);
-        let Some(video) = &mut progress.video else {
+        let mut video = context.param(self.progress)?.video();
+        let Some(video) = &mut *video else {
             return Ok(0);
         };
-        video.end().map_err(tarragon_framework::Error::custom)?;
+        video.end()?;
         Ok(video.frame_count())
     }
     /// Number of frames in the video of `context` so far.
@@ -200,8 +203,8 @@ impl<P: ImageFilePixel> VideoWriterPorts<P> {
     /// # Errors
     /// If the context belongs to another diagram.
     pub fn frame_count(&self, context: &Context<f64>) -> Result<u64, tarragon_framework::Error> {
-        let progress = lock(context.param(self.progress)?);
-        Ok(progress.video.as_ref().map_or(0, VideoFile::frame_count))
+        let video = context.param(self.progress)?.video();
+        Ok(video.as_ref().map_or(0, VideoFile::frame_count))
     }
 }
 
@@ -215,9 +218,7 @@ impl<P: ImageFilePixel> LeafSystem<f64> for VideoWriter<P> {
         for trigger in [Trigger::Periodic { period, offset }, Trigger::Forced] {
             d.publish_on(trigger, move |writer, ctx| {
                 let (image, progress) = (ctx.eval(image)?, ctx.param(progress));
-                writer
-                    .write_frame(image, progress)
-                    .map_err(tarragon_framework::Error::custom)?;
+                writer.write_frame(image, progress)?;
                 Ok(EventStatus::Succeeded)
             });
         }
@@ -227,18 +228,21 @@ impl<P: ImageFilePixel> LeafSystem<f64> for VideoWriter<P> {
 
 impl<P: ImageFilePixel> VideoWriter<P> {
     fn write_frame(&self, image: &Image<P>, progress: &SharedProgress) -> Result<()> {
-        let mut progress = lock(progress);
-        let Progress { video, picture } = &mut *progress;
-        let video = match video {
-            Some(video) => video,
-            None => video.insert(VideoFile::create(&self.path, self.frame_rate)?),
+        let write = |frame: ImageRef<'_>| {
+            let mut video = progress.video();
+            let video = match &mut *video {
+                Some(video) => video,
+                None => video.insert(VideoFile::create(&self.path, self.frame_rate)?),
+            };
+            video.write_frame(frame)
         };
         match &self.draw {
-            Some(draw) => {
+            Some(draw) => progress.pictures.lend(|picture| {
+                // The colour map is the user's, so no lock is held here.
                 draw(image, picture);
-                video.write_frame(&*picture)
-            }
-            None => video.write_frame(P::borrow(image)),
+                write((&*picture).into())
+            }),
+            None => write(P::borrow(image)),
         }
     }
 }

@@ -49,9 +49,16 @@ impl Behaviour {
 }
 
 /// A user's own engine.
+#[derive(Clone)]
 pub(crate) struct Engine {
     cpu: RenderEngineCpu,
     pub(crate) behaviour: Arc<Behaviour>,
+}
+
+impl Engine {
+    pub(crate) fn new(cpu: RenderEngineCpu, behaviour: Arc<Behaviour>) -> Self {
+        Self { cpu, behaviour }
+    }
 }
 
 impl RenderEngine for Engine {
@@ -138,10 +145,7 @@ pub(crate) fn world(behaviour: Behaviour) -> World {
         ..RenderEngineCpuParams::default()
     };
     let cpu = RenderEngineCpu::new(params).unwrap();
-    let engine = Engine {
-        cpu,
-        behaviour: behaviour.clone(),
-    };
+    let engine = Engine::new(cpu, behaviour.clone());
     scene.add_renderer("mine", engine).unwrap();
     let source: SourceId = scene.register_source("toys").unwrap();
     let cart = scene
@@ -150,7 +154,9 @@ pub(crate) fn world(behaviour: Behaviour) -> World {
     let look =
         PerceptionProperties::with_color_and_label(Rgba::WHITE, RenderLabel::new(7).unwrap());
     let at = Isometry3::translation(0.3, 0.0, 2.0);
-    let ball = GeometryInstance::new(at, Sphere::new(0.5).unwrap(), "ball").with_perception(look);
+    let ball = GeometryInstance::new(at, Sphere::new(0.5).unwrap(), "ball")
+        .unwrap()
+        .with_perception(look);
     scene.register_anchored_geometry(source, ball).unwrap();
     let info = CameraInfo::from_fov_y(WIDTH, 24, 1.0).unwrap();
     let clipping = ClippingRange::new(0.1, 10.0).unwrap();

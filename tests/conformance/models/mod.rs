@@ -105,9 +105,6 @@ fn judge(ours: &Value, truth: &Value) -> Outcome {
         let drake = text(&truth["error"]["text"]).to_string();
         (text(&ours["error"]["text"]).to_string(), drake)
     };
-    let has_curve = items(&truth["joints"])
-        .iter()
-        .any(|j| text(&j["type"]) == "curvilinear");
     let deformable = |w: &Value| text(w).contains("deformable");
     // Where Drake has a geometry of a deformable body, and nothing else is missing.
     let fewer = items(&ours["geometries"]).len() < items(&truth["geometries"]).len();
@@ -118,11 +115,6 @@ fn judge(ours: &Value, truth: &Value) -> Outcome {
     }
     match (ours["ok"] == true, truth["ok"] == true) {
         (true, true) => Outcome::Compared(Comparison::new(ours, truth)),
-        (false, true) if has_curve && text(&ours["error"]["text"]).contains("curvilinear") => {
-            Outcome::Unsupported {
-                because: "curvilinear joint",
-            }
-        }
         (true, false) => {
             let (ours, drake) = complaints();
             let known = ACCEPTED.iter().find(|(reason, _)| drake.contains(reason));

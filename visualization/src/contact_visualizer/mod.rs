@@ -7,14 +7,14 @@ pub(crate) use names::last as last_name;
 
 use crate::error::{Error, Result};
 use crate::meshcat::{Meshcat, full_path, lock};
-use crate::meshcat_visualizer::{check_period, publish_error};
+use crate::meshcat_visualizer::check_period;
 use arrows::{ArrowStyle, Arrows, PointForce};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tarragon_framework::Scalar;
 use tarragon_framework::prelude::*;
-use tarragon_geometry::{PenetrationAsPointPair, QueryObject, Rgba};
+use tarragon_geometry::{GeometryId, PenetrationAsPointPair, QueryObject, Rgba};
 
 /// Parameters of a [`ContactVisualizer`]: Drake's for point contact, with its defaults, and
 /// `penetration_stiffness`.
@@ -40,7 +40,8 @@ pub struct ContactVisualizerParams {
     /// Radius of the shafts (m).
     pub radius: f64,
     /// Force per depth of a penetration (N/m). With the default, 1000 N/m, and the default of
-    /// `newtons_per_meter`, an arrow reaches 100 times the depth to both sides.
+    /// `newtons_per_meter`, an arrow reaches 100 times the depth to both sides, but at most half
+    /// the diagonal of the smaller of the two geometries.
     pub penetration_stiffness: f64,
 }
 
@@ -111,10 +112,10 @@ impl ContactVisualizerParams {
 /// let mut scene = SceneGraph::new();
 /// let toys = scene.register_source("toys")?;
 /// let role = ProximityProperties::new;
-/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor");
+/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor")?;
 /// scene.register_anchored_geometry(toys, floor.with_proximity(role()))?;
 /// let frame = scene.register_frame(toys, GeometryFrame::new("body"))?;
-/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball");
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?;
 /// scene.register_geometry(toys, frame, ball.with_proximity(role()))?;
 ///
 /// let meshcat = Meshcat::new(MeshcatParams { port: Some(0), ..Default::default() })?;
@@ -151,8 +152,9 @@ impl ContactVisualizer {
             deletions: AtomicU64::new(0),
         })
     }
-    /// Adds a visualizer to a diagram, as `meshcat_contact_visualizer`, connected to the query port of a
-    /// scene (Drake's `AddToBuilder`).
+    /// Adds a visualizer to a diagram, as `meshcat_contact_visualizer`, with a number behind it [if
+    /// that is taken](DiagramBuilder::unused_name), connected to the query port of a scene (Drake's
+    /// `AddToBuilder`).
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -162,7 +164,9 @@ impl ContactVisualizer {
         meshcat: Meshcat,
         params: ContactVisualizerParams,
     ) -> Result<Block<Self>> {
-        let block = builder.add("meshcat_contact_visualizer", Self::new(meshcat, params)?);
+        let visualizer = Self::new(meshcat, params)?;
+        let name = builder.unused_name("meshcat_contact_visualizer");
+        let block = builder.add(&name, visualizer);
         builder.connect(query_object, block.query_object);
         Ok(block)
     }
@@ -190,9 +194,16 @@ impl ContactVisualizer {
             rgba: params.color,
         };
         let pairs = query.compute_point_pair_penetration()?;
-        let forces = pairs
-            .iter()
-            .map(|pair| force_of(pair, params.penetration_stiffness));
+        let forces = pairs.iter().map(|pair| {
+            let force = force_of(pair, params.penetration_stiffness);
+            let size = force.f_w.norm();
+            // A deep overlap would draw arrows across the whole picture.
+            let most = params.newtons_per_meter * size_of_pair(query, pair.id_a, pair.id_b);
+            PointForce {
+                f_w: force.f_w * (most / size).min(1.0),
+                ..force
+            }
+        });
         let inspector = query.inspector();
         let path = |pair| {
             let name = names::of_pair(&inspector, pair)?;
@@ -204,6 +215,16 @@ impl ContactVisualizer {
         self.meshcat.set_simulation_time(time);
         Ok(())
     }
+}
+
+/// Half the diagonal (m) of the smaller one of the boxes around two geometries; infinite if neither
+/// has one.
+fn size_of_pair<T: Scalar>(query: &QueryObject<T>, a: GeometryId, b: GeometryId) -> f64 {
+    let sizes = [a, b].map(|id| match query.compute_aabb_in_world(id) {
+        Ok(Some(bounds)) => bounds.half_width().norm(),
+        _ => f64::INFINITY,
+    });
+    sizes[0].min(sizes[1])
 }
 
 /// The real part of a vector.
@@ -244,8 +265,7 @@ impl<T: Scalar> LeafSystem<T> for ContactVisualizer {
             d.publish_on(trigger, move |visualizer, ctx| {
                 let query = ctx.eval(query_object)?;
                 let arrows: &Arc<Mutex<Arrows>> = ctx.param(arrows);
-                let published = visualizer.publish(ctx.time().re(), query, arrows);
-                published.map_err(publish_error)?;
+                visualizer.publish(ctx.time().re(), query, arrows)?;
                 Ok(EventStatus::Succeeded)
             });
         }

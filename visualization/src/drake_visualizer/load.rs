@@ -4,6 +4,7 @@ use super::params::DrakeVisualizerParams;
 use super::shape;
 use crate::error::Result;
 use std::collections::BTreeMap;
+use tarragon_framework::warnings::warn;
 use tarragon_geometry::{FrameId, SceneGraphInspector};
 use tarragon_lcm::types::{LcmtViewerGeometryData, LcmtViewerLinkData, LcmtViewerLoadRobot};
 
@@ -26,10 +27,10 @@ pub(super) fn links(
         match shape::of_geometry(inspector, id, params) {
             Ok(data) => of_frame.push(data),
             // A mesh that can not be shown is no reason to end a simulation.
-            Err(e) => tracing::warn!(
+            Err(e) => warn(format!(
                 "DrakeVisualizer: geometry '{}' is not shown: {e}",
                 inspector.name(id)?
-            ),
+            )),
         }
     }
     let world = inspector.world_frame_id();

@@ -11,7 +11,6 @@ pub use params::DrakeVisualizerParams;
 
 use crate::error::Result;
 use crate::meshcat::lock;
-use crate::meshcat_visualizer::publish_error;
 use sent::Sent;
 use std::sync::Mutex;
 use tarragon_framework::prelude::*;
@@ -69,7 +68,7 @@ use tarragon_lcm::{Lcm, LcmMessage};
 /// use tarragon_visualization::DrakeVisualizer;
 /// let mut scene = SceneGraph::new();
 /// let toys = scene.register_source("toys")?;
-/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.5)?, "ball")
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.5)?, "ball")?
 ///     .with_illustration(IllustrationProperties::new());
 /// scene.register_anchored_geometry(toys, ball)?;
 ///
@@ -127,8 +126,9 @@ impl DrakeVisualizer {
         })
     }
 
-    /// Adds a visualizer to a diagram, as `drake_visualizer({role})`, connected to the query port of a scene
-    /// (Drake's `AddToBuilder`).
+    /// Adds a visualizer to a diagram, as `drake_visualizer({role})`, with a number behind it [if
+    /// that is taken](DiagramBuilder::unused_name), connected to the query port of a scene (Drake's
+    /// `AddToBuilder`).
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -145,7 +145,8 @@ impl DrakeVisualizer {
             Role::Unassigned => "unassigned",
         };
         let visualizer = Self::new(lcm, params)?;
-        let block = builder.add(&format!("drake_visualizer({role})"), visualizer);
+        let name = builder.unused_name(&format!("drake_visualizer({role})"));
+        let block = builder.add(&name, visualizer);
         builder.connect(query_object, block.query_object);
         Ok(block)
     }
@@ -222,8 +223,7 @@ impl<T: Scalar> LeafSystem<T> for DrakeVisualizer {
         for trigger in [Trigger::Periodic { period, offset }, Trigger::Forced] {
             d.publish_on(trigger, move |visualizer, ctx| {
                 let query = ctx.eval(query_object)?;
-                let published = visualizer.publish(query, ctx.time().re());
-                published.map_err(publish_error)?;
+                visualizer.publish(query, ctx.time().re())?;
                 Ok(EventStatus::Succeeded)
             });
         }

@@ -231,6 +231,22 @@ impl MeshcatAnimation {
         track.keys.insert(frame, value);
     }
 
+    /// Adds the frames that `after` has and `before` does not, or with other values. Properties
+    /// whose type differs here are passed over.
+    pub(super) fn add_frames_since(&mut self, before: &Self, after: &Self) {
+        for (path, tracks) in &after.tracks {
+            for (property, track) in tracks {
+                let known = before.tracks.get(path).and_then(|t| t.get(property));
+                for (frame, value) in &track.keys {
+                    let is_new = known.is_none_or(|t| t.keys.get(frame) != Some(value));
+                    if is_new && self.check(path, property, track.kind).is_ok() {
+                        self.set(path, property, track.kind, *frame, value.clone());
+                    }
+                }
+            }
+        }
+    }
+
     /// The message `set_animation`.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut w = Writer::default();

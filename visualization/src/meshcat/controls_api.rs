@@ -24,12 +24,12 @@ impl Meshcat {
     pub fn button_clicks(&self, name: &str) -> Result<u64> {
         self.scene().controls.button_clicks(name)
     }
-    /// Removes a button.
+    /// Removes a button; false if there is none of that name and `strict` is false.
     ///
     /// # Errors
-    /// If there is no button of that name.
-    pub fn delete_button(&self, name: &str) -> Result<()> {
-        self.change(|scene| scene.delete_control("button", name))
+    /// If there is no button of that name and `strict` is true.
+    pub fn delete_button(&self, name: &str, strict: bool) -> Result<bool> {
+        self.delete_control("button", name, strict)
     }
     /// The names of all buttons, in the order in which they were added.
     pub fn button_names(&self) -> Vec<String> {
@@ -92,12 +92,19 @@ impl Meshcat {
     pub fn slider_names(&self) -> Vec<String> {
         self.scene().controls.names(Some("slider"))
     }
-    /// Removes a slider.
+    /// Removes a slider; false if there is none of that name and `strict` is false.
     ///
     /// # Errors
-    /// If there is no slider of that name.
-    pub fn delete_slider(&self, name: &str) -> Result<()> {
-        self.change(|scene| scene.delete_control("slider", name))
+    /// If there is no slider of that name and `strict` is true.
+    pub fn delete_slider(&self, name: &str, strict: bool) -> Result<bool> {
+        self.delete_control("slider", name, strict)
+    }
+    fn delete_control(&self, kind: &str, name: &str, strict: bool) -> Result<bool> {
+        match self.change(|scene| scene.delete_control(kind, name)) {
+            Ok(()) => Ok(true),
+            Err(error) if strict => Err(error),
+            Err(_) => Ok(false),
+        }
     }
     /// Removes all sliders and buttons.
     pub fn delete_added_controls(&self) {

@@ -271,6 +271,21 @@ impl Meshcat {
     }
 }
 
+/// Starts a server with default parameters, on the first free port from 7000 on (Drake's
+/// `StartMeshcat`).
+///
+/// ```
+/// let meshcat = tarragon_visualization::start_meshcat()?;
+/// println!("look at {}", meshcat.web_url());
+/// # Ok::<(), tarragon_visualization::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Meshcat::new`].
+pub fn start_meshcat() -> Result<Meshcat> {
+    Meshcat::new(MeshcatParams::default())
+}
+
 impl Shared {
     pub(crate) fn web_url(&self) -> String {
         let url = self.params.web_url(self.address.port());

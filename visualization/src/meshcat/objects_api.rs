@@ -138,7 +138,7 @@ impl Meshcat {
         Ok(())
     }
     /// Shows the surface with the points (x\[i, j\], y\[i, j\], z\[i, j\]) (m), as matplotlib's
-    /// `plot_surface` does.
+    /// `plot_surface` does; in blue, (0.1, 0.1, 0.9), unless the style has a colour.
     ///
     /// ```
     /// use nalgebra::DMatrix;

@@ -5,6 +5,7 @@ use super::animation::MeshcatAnimation;
 use super::property::PropertyValue;
 use crate::error::Result;
 use nalgebra::Isometry3;
+use std::sync::Arc;
 
 /// What was recorded.
 #[derive(Debug, Default)]
@@ -12,7 +13,8 @@ pub(super) struct Recording {
     is_on: bool,
     /// Whether pages see changes while they are recorded.
     is_live: bool,
-    animation: Option<MeshcatAnimation>,
+    /// Copied on write, so that it can be read without the lock.
+    animation: Option<Arc<MeshcatAnimation>>,
 }
 
 impl Recording {
@@ -20,9 +22,9 @@ impl Recording {
     pub(super) fn shows(&self) -> bool {
         !self.is_on || self.is_live
     }
-    fn animation(&mut self) -> Result<&mut MeshcatAnimation> {
+    fn animation(&mut self) -> Result<&mut Arc<MeshcatAnimation>> {
         if self.animation.is_none() {
-            self.animation = Some(MeshcatAnimation::new(DEFAULT_RATE)?);
+            self.animation = Some(Arc::new(MeshcatAnimation::new(DEFAULT_RATE)?));
         }
         Ok(self.animation.as_mut().expect("made above"))
     }
@@ -52,7 +54,7 @@ impl Meshcat {
         recording.is_live = set_visualizations_while_recording;
         let rate = recording.animation.as_ref().map(|a| a.frames_per_second());
         if rate != Some(frames_per_second) {
-            recording.animation = Some(fresh);
+            recording.animation = Some(Arc::new(fresh));
         }
         Ok(())
     }
@@ -76,7 +78,9 @@ impl Meshcat {
     pub fn delete_recording(&self) {
         self.recording().animation = None;
     }
-    /// Changes the recording: its options, or its frames.
+    /// Changes the recording: its options, or its frames. `change` works on a copy and may use this
+    /// `Meshcat`; frames recorded meanwhile are kept, and a recording that was meanwhile deleted,
+    /// or started anew at another rate, stays so.
     ///
     /// ```
     /// use tarragon_visualization::{LoopMode, Meshcat, MeshcatParams};
@@ -85,9 +89,21 @@ impl Meshcat {
     /// # Ok::<(), tarragon_visualization::Error>(())
     /// ```
     pub fn with_recording<V>(&self, change: impl FnOnce(&mut MeshcatAnimation) -> V) -> V {
+        let before = self.recording().animation().cloned();
+        let before = before.expect("the default rate is positive");
+        let mut changed = MeshcatAnimation::clone(&before);
+        let result = change(&mut changed);
         let mut recording = self.recording();
-        let animation = recording.animation();
-        change(animation.expect("the default rate is positive"))
+        let rate = before.frames_per_second();
+        if let Some(now) =
+            (recording.animation.as_mut()).filter(|now| now.frames_per_second() == rate)
+        {
+            if !Arc::ptr_eq(now, &before) {
+                changed.add_frames_since(&before, now);
+            }
+            *now = Arc::new(changed);
+        }
+        result
     }
     /// Sends an animation to all pages, which can play, pause and scrub it.
     pub fn set_animation(&self, animation: &MeshcatAnimation) {
@@ -141,7 +157,7 @@ impl Meshcat {
     ) -> Result<bool> {
         let mut recording = self.recording();
         if recording.is_on {
-            let animation = recording.animation()?;
+            let animation = Arc::make_mut(recording.animation()?);
             let frame = animation.frame(time)?;
             set(animation, frame)?;
         }

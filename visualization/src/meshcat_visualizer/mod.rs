@@ -8,7 +8,7 @@ pub use params::MeshcatVisualizerParams;
 pub(crate) use params::{check_period, light_grey};
 pub(crate) use shown::real_pose;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::meshcat::{Meshcat, MeshcatAnimation, full_path, lock};
 use shown::Shown;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,7 +43,7 @@ use tarragon_geometry::QueryObject;
 /// use tarragon_visualization::{Meshcat, MeshcatParams, MeshcatVisualizer};
 /// let mut scene = SceneGraph::new();
 /// let toys = scene.register_source("toys")?;
-/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?
 ///     .with_illustration(IllustrationProperties::new());
 /// scene.register_anchored_geometry(toys, ball)?;
 ///
@@ -95,8 +95,9 @@ impl MeshcatVisualizer {
         })
     }
 
-    /// Adds a visualizer to a diagram, as `meshcat_visualizer({prefix})`, connected to the query port of a
-    /// scene (Drake's `AddToBuilder`).
+    /// Adds a visualizer to a diagram, as `meshcat_visualizer({prefix})`, with a number behind it
+    /// [if that is taken](DiagramBuilder::unused_name), connected to the query port of a scene
+    /// (Drake's `AddToBuilder`).
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -108,7 +109,8 @@ impl MeshcatVisualizer {
     ) -> Result<Block<Self>> {
         // Two colons stand between diagrams.
         let name = format!("meshcat_visualizer({})", params.prefix.replace("::", "/"));
-        let block = builder.add(&name, Self::new(meshcat, params)?);
+        let visualizer = Self::new(meshcat, params)?;
+        let block = builder.add(&builder.unused_name(&name), visualizer);
         builder.connect(query_object, block.query_object);
         Ok(block)
     }
@@ -215,16 +217,10 @@ impl<T: Scalar> LeafSystem<T> for MeshcatVisualizer {
             d.publish_on(trigger, move |visualizer, ctx| {
                 let query = ctx.eval(query_object)?;
                 let shown: &Arc<Mutex<Shown>> = ctx.param(shown);
-                let published = visualizer.publish(ctx, query, shown);
-                published.map_err(publish_error)?;
+                visualizer.publish(ctx, query, shown)?;
                 Ok(EventStatus::Succeeded)
             });
         }
         MeshcatVisualizerPorts { query_object }
     }
-}
-
-/// An error of this crate as one of an event.
-pub(crate) fn publish_error(error: Error) -> tarragon_framework::Error {
-    tarragon_framework::Error::custom(error)
 }

@@ -8,6 +8,7 @@ use crate::hydroelastic::surface_to_show;
 use crate::meshcat::{Meshcat, NodeHandle, Object, Scene, SurfaceStyle};
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use std::collections::BTreeSet;
+use tarragon_framework::warnings::warn;
 use tarragon_framework::{Scalar, math};
 use tarragon_geometry::mesh::TriangleSurfaceMesh;
 use tarragon_geometry::{
@@ -107,7 +108,7 @@ impl Shown {
             let object = match surface {
                 Some(surface) => {
                     let style = SurfaceStyle {
-                        rgba: color,
+                        rgba: Some(color),
                         ..SurfaceStyle::default()
                     };
                     meshcat.encode_surface_mesh(&surface, &style)
@@ -116,7 +117,10 @@ impl Shown {
             };
             // A mesh that can not be shown is no reason to end a simulation.
             let object = object.inspect_err(|e| {
-                tracing::warn!("MeshcatVisualizer: '{}' is not shown: {e}", place.path);
+                warn(format!(
+                    "MeshcatVisualizer: '{}' is not shown: {e}",
+                    place.path
+                ));
             });
             objects.push(object.ok());
         }

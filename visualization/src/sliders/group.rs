@@ -45,7 +45,7 @@ impl Group {
             let added = add(&meshcat, spec).inspect_err(|_| {
                 for spec in specs[..i].iter().filter(|s| s.is_shown) {
                     // Somebody else may have removed it already.
-                    let _ = meshcat.delete_slider(&spec.name);
+                    let _ = meshcat.delete_slider(&spec.name, false);
                 }
             });
             values.push(added?);
@@ -115,7 +115,7 @@ impl Group {
         if !std::mem::replace(&mut state.is_deleted, true) {
             for name in self.names() {
                 // Somebody else may have removed it already.
-                let _ = self.meshcat.delete_slider(name);
+                let _ = self.meshcat.delete_slider(name, false);
             }
         }
     }
@@ -212,6 +212,6 @@ pub(crate) fn follow(
         let left = timeout.map_or(POLL_PERIOD, |end| end.saturating_duration_since(now));
         std::thread::sleep(left.min(POLL_PERIOD));
     };
-    let _ = meshcat.delete_button(button);
+    let _ = meshcat.delete_button(button, false);
     ended
 }

@@ -3,7 +3,7 @@
 use super::group::{Group, RunOptions, Spec, follow};
 use crate::error::{Error, Result};
 use crate::meshcat::Meshcat;
-use crate::meshcat_visualizer::{publish_error, real_pose};
+use crate::meshcat_visualizer::real_pose;
 use nalgebra::{Isometry3, Vector3};
 use std::f64::consts::PI;
 use tarragon_framework::math;
@@ -222,7 +222,7 @@ impl<T: Scalar> LeafSystem<T> for MeshcatPoseSliders {
             let Some(pose) = ctx.eval_optional(initial_pose)? else {
                 return Ok(EventStatus::DidNothing);
             };
-            sliders.set_pose(&real_pose(pose)).map_err(publish_error)?;
+            sliders.set_pose(&real_pose(pose))?;
             *x.xa_mut(starts) += 1;
             Ok(EventStatus::Succeeded)
         });

@@ -129,7 +129,7 @@ fn corners() -> [Vector3<f64>; 3] {
 }
 fn style() -> SurfaceStyle {
     SurfaceStyle {
-        rgba: magenta(),
+        rgba: Some(magenta()),
         ..Default::default()
     }
 }

@@ -226,7 +226,7 @@ fn identity() -> nalgebra::Isometry3<f64> {
 }
 
 fn shown(shape: impl Into<Shape>) -> Option<LcmtViewerGeometryData> {
-    let instance = GeometryInstance::new(identity(), shape, "it");
+    let instance = GeometryInstance::new(identity(), shape, "it").unwrap();
     let instance = instance.with_illustration(IllustrationProperties::new());
     only_geometry(instance, DrakeVisualizerParams::default())
 }
@@ -275,7 +275,7 @@ fn meshes_collide_as_their_hull_or_as_they_are() {
     let dent = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv .1 .1 .1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 5\nf 3 4 5\nf 4 2 5\n";
     let mesh = || Mesh::new(InMemoryMesh::new(MemoryFile::new(dent, ".obj", "dent")));
     let count = |properties: ProximityProperties, show_hydroelastic| {
-        let instance = GeometryInstance::new(identity(), mesh(), "dent");
+        let instance = GeometryInstance::new(identity(), mesh(), "dent").unwrap();
         let params = DrakeVisualizerParams {
             role: Role::Proximity,
             show_hydroelastic,
@@ -301,7 +301,9 @@ fn hints_choose_how_fine_hydroelastic_meshes_are() {
     let data = |shape: Shape, hint| {
         let mut properties = ProximityProperties::new();
         add_rigid_hydroelastic_properties(Some(hint), &mut properties).unwrap();
-        let instance = GeometryInstance::new(identity(), shape, "it").with_proximity(properties);
+        let instance = GeometryInstance::new(identity(), shape, "it")
+            .unwrap()
+            .with_proximity(properties);
         let params = DrakeVisualizerParams {
             role: Role::Proximity,
             show_hydroelastic: true,

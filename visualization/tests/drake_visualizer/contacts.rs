@@ -11,8 +11,8 @@ use tarragon_multibody::{
     BodyIndex, MultibodyPlant, SpatialInertia, add_multibody_plant_scene_graph,
 };
 use tarragon_visualization::{
-    ContactResultsToLcmSystem, VisualizationConfig, apply_visualization_config,
-    connect_contact_results_to_drake_visualizer,
+    ContactResultsToLcmSystem, VisualizationConfig, VisualizationConnections,
+    apply_visualization_config, connect_contact_results_to_drake_visualizer,
 };
 
 #[test]
@@ -127,8 +127,12 @@ fn publish(
     scene.geometries[0].proximity = Some(Touch::default());
     let (graph, ..) = scene.register();
     let mut b = DiagramBuilder::new();
-    let graph = b.add("scene_graph", graph);
-    let applied = apply_visualization_config(config, &mut b, &graph, None, buses)?;
+    b.add("scene_graph", graph);
+    let on = VisualizationConnections {
+        lcm_buses: buses,
+        ..Default::default()
+    };
+    let applied = apply_visualization_config(config, &mut b, on)?;
     assert!(applied.meshcat.is_none());
     b.build()
         .unwrap()
@@ -179,7 +183,38 @@ fn a_configuration_publishes_on_the_channels_of_drake() {
     );
     assert_eq!(
         error("driver", None),
-        "VisualizationConfig: lcm_bus is 'driver', and no buses are given; expected buses, one of that name among \
-         them, or 'default' for no publishing"
+        "VisualizationConfig: lcm_bus must be 'default' (no publishing) where no buses are given, got 'driver'; \
+         hand over buses in VisualizationConnections"
     );
+}
+
+#[test]
+fn a_bus_given_by_itself_comes_before_those_by_name() {
+    let heard = Heard::new();
+    let mut b = DiagramBuilder::new();
+    b.add("scene_graph", Scene::anchored().register().0);
+    let config = VisualizationConfig {
+        lcm_bus: "driver".into(),
+        enable_meshcat_creation: false,
+        ..Default::default()
+    };
+    let on = VisualizationConnections {
+        lcm: Some(&heard.lcm),
+        ..Default::default()
+    };
+    apply_visualization_config(&config, &mut b, on.clone()).unwrap();
+    // A default name that is taken gets another.
+    apply_visualization_config(&config, &mut b, on).unwrap();
+    let diagram = b.build().unwrap();
+    let names: Vec<String> = diagram.systems().map(|s| s.path.clone()).collect();
+    for name in [
+        "drake_visualizer(illustration) (2)",
+        "drake_visualizer(proximity) (2)",
+        "contact_to_lcm (2)",
+        "contact_results_publisher (2)",
+    ] {
+        assert!(names.iter().any(|n| n == name), "{name}: {names:?}");
+    }
+    diagram.default_context().force_publish().unwrap();
+    assert_eq!(heard.channels().len(), 14);
 }

@@ -136,7 +136,9 @@ impl Scene {
             .collect();
         let mut frames: Vec<FrameId> = Vec::new();
         for f in &self.frames {
-            let frame = GeometryFrame::new(&*f.name).with_frame_group(f.group);
+            let frame = GeometryFrame::new(&*f.name)
+                .with_frame_group(f.group)
+                .unwrap();
             frames.push(match f.parent {
                 Some(parent) => graph
                     .register_frame_on(sources[f.source], frames[parent], frame)
@@ -196,7 +198,7 @@ impl Geometry {
 
     pub(crate) fn instance(&self) -> GeometryInstance {
         let shape = self.shape.shape();
-        let mut instance = GeometryInstance::new(pose(&self.pose), shape, &self.name);
+        let mut instance = GeometryInstance::new(pose(&self.pose), shape, &self.name).unwrap();
         if let Some(look) = &self.illustration {
             let mut properties = IllustrationProperties::new();
             if let Some(color) = look.diffuse {

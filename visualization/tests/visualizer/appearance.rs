@@ -13,6 +13,7 @@ fn roles_colours_and_accepting() {
             role.set("meshcat", "accepting", prefix.to_owned());
         }
         GeometryInstance::new(at(0.0, 0.0, 0.0), Sphere::new(0.1).unwrap(), name)
+            .unwrap()
             .with_proximity(role)
     };
     toys.anchored("illustrated", at(0.0, 0.0, 0.0));
@@ -60,7 +61,9 @@ fn hydroelastic_geometry_is_shown_by_its_mesh() {
     add_rigid_hydroelastic_properties(Some(0.1), &mut rigid).unwrap();
     for (name, role) in [("rigid", rigid), ("other", ProximityProperties::new())] {
         let sphere = Sphere::new(0.1).unwrap();
-        let ball = GeometryInstance::new(at(0.0, 0.0, 0.0), sphere, name).with_proximity(role);
+        let ball = GeometryInstance::new(at(0.0, 0.0, 0.0), sphere, name)
+            .unwrap()
+            .with_proximity(role);
         toys.scene
             .register_anchored_geometry(toys.source, ball)
             .unwrap();

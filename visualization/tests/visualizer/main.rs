@@ -15,7 +15,9 @@ use tarragon_geometry::{
     BoxShape, FrameId, FramePoseVector, GeometryFrame, GeometryInstance, IllustrationProperties,
     ProximityProperties, Rgba, Role, SceneGraph, SourceId, Sphere,
 };
-use tarragon_visualization::{Meshcat, MeshcatVisualizer, MeshcatVisualizerParams};
+use tarragon_visualization::{
+    Meshcat, MeshcatAnimation, MeshcatVisualizer, MeshcatVisualizerParams,
+};
 
 fn at(x: f64, y: f64, z: f64) -> Isometry3<f64> {
     Isometry3::translation(x, y, z)
@@ -98,6 +100,7 @@ impl Toys {
 
 fn ball(name: &str, x_fg: Isometry3<f64>) -> GeometryInstance {
     GeometryInstance::new(x_fg, Sphere::new(0.1).unwrap(), name)
+        .unwrap()
         .with_illustration(IllustrationProperties::new())
 }
 
@@ -326,6 +329,7 @@ fn changed_geometry_is_sent_again() {
     state.remove_geometry(source, one).unwrap();
     let block = BoxShape::new(0.1, 0.1, 0.1).unwrap();
     let three = GeometryInstance::new(at(0.0, 0.0, 0.3), block, "three")
+        .unwrap()
         .with_illustration(IllustrationProperties::with_color(Rgba::WHITE));
     state.register_geometry(source, frame, three).unwrap();
     ctx.force_publish().unwrap();
@@ -397,6 +401,34 @@ fn recordings_have_every_frame() {
     visualizer.with_recording(|animation| assert_eq!(animation.frames_per_second(), 4.0));
     visualizer.delete_recording();
     visualizer.with_recording(|animation| assert!(animation.is_empty()));
+}
+
+/// No lock is held while the user changes a recording.
+#[test]
+fn a_recording_goes_on_while_it_is_changed() {
+    let meshcat = server();
+    meshcat.start_recording(4.0, false).unwrap();
+    let record = |time: f64, x: f64| {
+        let set = meshcat.set_transform_at_time("f", &at(x, 0.0, 0.0), time);
+        set.unwrap();
+    };
+    record(0.0, 1.0);
+    meshcat.with_recording(|animation| {
+        animation.set_transform(1, "f", &at(2.0, 0.0, 0.0)).unwrap();
+        record(0.5, 3.0);
+        record(0.0, 1.0);
+    });
+    let mut expected = MeshcatAnimation::new(4.0).unwrap();
+    for (frame, x) in [(0, 1.0), (1, 2.0), (2, 3.0)] {
+        expected
+            .set_transform(frame, "f", &at(x, 0.0, 0.0))
+            .unwrap();
+    }
+    meshcat.with_recording(|animation| {
+        assert_eq!(*animation, expected);
+        meshcat.delete_recording();
+    });
+    meshcat.with_recording(|animation| assert!(animation.is_empty(), "it stays deleted"));
 }
 
 #[test]

@@ -68,7 +68,10 @@ function start(): void {
   const player = new Player(tree, log, ask);
   const bar = new AnimationBar(player);
   const controls = new ControlsPanel(send);
-  const stats = new Stats(renderer);
+  // A saved scene is unpacked before its objects are loaded.
+  let unpacking = saved === null ? 0 : 1;
+  const loading = (): number => unpacking + commands.loading;
+  const stats = new Stats(renderer, loading);
   const webxr = new Webxr(view, log);
   const enableWebxr = (mode: string): void => {
     webxr.enable(mode).catch((error: unknown) => log.failure("WebXR", error));
@@ -77,7 +80,7 @@ function start(): void {
   const captureImage = (width: number | null, height: number | null): void => {
     const until = performance.now() + PICTURE_PATIENCE;
     const attempt = (): void => {
-      if (commands.loading > 0 && performance.now() < until) window.setTimeout(attempt, 20);
+      if (loading() > 0 && performance.now() < until) window.setTimeout(attempt, 20);
       else connection?.sendText({ type: "img", data: view.picture(width, height) });
     };
     attempt();
@@ -140,7 +143,7 @@ function start(): void {
       return connection?.state === "connected";
     },
     get loading() {
-      return commands.loading;
+      return loading();
     },
     renderNow: view.draw,
   };
@@ -158,8 +161,12 @@ function start(): void {
   messagesOf(saved).then(
     (messages) => {
       for (const message of messages) commands.handle(message);
+      unpacking = 0;
     },
-    (error: unknown) => log.failure("the scene in this page is damaged", error),
+    (error: unknown) => {
+      unpacking = 0;
+      log.failure("the scene in this page is damaged", error);
+    },
   );
 }
 

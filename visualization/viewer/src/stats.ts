@@ -7,6 +7,12 @@ import { el } from "./dom";
 const COLUMNS = 120;
 const HEIGHT = 32;
 
+/** What the page is doing: frames of the last second, or why there are none. */
+export function activity(loading: number, frames: number): string {
+  if (loading > 0) return `loading ${loading}`;
+  return frames === 0 ? "idle" : `${frames} fps`;
+}
+
 export class Stats {
   readonly element = el("div", { class: "stats card", role: "group", "aria-label": "Statistics", hidden: true });
   private readonly text = el("output", {});
@@ -16,7 +22,11 @@ export class Stats {
   private readonly rates: number[] = [];
   private frames: number[] = [];
 
-  constructor(private readonly renderer: WebGLRenderer) {
+  /** `loading` tells how many objects are not there yet. */
+  constructor(
+    private readonly renderer: WebGLRenderer,
+    private readonly loading: () => number,
+  ) {
     const rate = el("div", { class: "rate", hidden: true }, this.rateText, this.chart);
     this.element.append(this.text, rate);
     window.setInterval(() => this.update(), 500);
@@ -43,8 +53,8 @@ export class Stats {
     const now = performance.now() / 1000;
     this.frames = this.frames.filter((time) => time > now - 1);
     const { calls, triangles } = this.renderer.info.render;
-    const fps = this.frames.length === 0 ? "idle" : `${this.frames.length} fps`;
-    this.text.textContent = `${fps} · ${calls} calls · ${triangles.toLocaleString("en")} triangles`;
+    const doing = activity(this.loading(), this.frames.length);
+    this.text.textContent = `${doing} · ${calls} calls · ${triangles.toLocaleString("en")} triangles`;
   }
 
   private draw(): void {

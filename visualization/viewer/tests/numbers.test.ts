@@ -8,12 +8,20 @@ import { names, normal } from "../src/paths";
 import { LOOP_ONCE, LOOP_PING_PONG, LOOP_REPEAT, position, readClip, sample, slerp } from "../src/playback";
 import { digits, snap, stepOf, steps, valueOf } from "../src/slider";
 import { split } from "../src/static";
+import { activity } from "../src/stats";
 import { captured } from "./captured";
 
 const close = (a: number[], b: number[], tolerance = 1e-12): void => {
   assert.equal(a.length, b.length);
   a.forEach((x, i) => assert.ok(Math.abs(x - (b[i] as number)) <= tolerance, `${a} is not ${b}`));
 };
+
+test("a page is idle only once everything is there", () => {
+  assert.equal(activity(3, 0), "loading 3");
+  assert.equal(activity(1, 60), "loading 1");
+  assert.equal(activity(0, 60), "60 fps");
+  assert.equal(activity(0, 0), "idle");
+});
 
 test("paths", () => {
   assert.deepEqual(names("/a//b/"), ["a", "b"]);

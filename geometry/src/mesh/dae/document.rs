@@ -7,6 +7,7 @@ use roxmltree::{Document as Xml, Node};
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::path::Path;
+use tarragon_framework::warnings::warn;
 
 /// The XML document of a text.
 pub(super) fn parse_xml<'a>(path: &Path, text: &'a str) -> Result<Xml<'a>> {
@@ -68,7 +69,7 @@ impl<'x> Document<'x> {
     }
     #[cold]
     pub(super) fn warn(&self, at: Node<'x, 'x>, message: impl Display) {
-        tracing::warn!("{}: {message}", self.place(at));
+        warn(format!("{}: {message}", self.place(at)));
     }
 
     /// The element of one of the given names that an attribute of the form `#id` refers to.

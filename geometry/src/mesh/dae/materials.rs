@@ -8,6 +8,7 @@ use crate::rgba::Rgba;
 use crate::shapes::FileSource;
 use roxmltree::{Node, NodeId};
 use std::collections::HashMap;
+use tarragon_framework::warnings::warn;
 
 /// Materials, read when a primitive has them.
 pub(super) struct Materials<'d, 'x> {
@@ -54,7 +55,7 @@ impl<'d, 'x> Materials<'d, 'x> {
             Some(binding) => match self.document.referred(binding, "target", &["material"]) {
                 Ok(material) => material,
                 Err(error) => {
-                    tracing::warn!("{error}");
+                    warn(error.to_string());
                     return None;
                 }
             },
@@ -81,7 +82,7 @@ impl<'d, 'x> Materials<'d, 'x> {
         match self.document.referred(instance, "url", &["effect"]) {
             Ok(effect) => self.effect(effect, plain),
             Err(error) => {
-                tracing::warn!("{error}");
+                warn(error.to_string());
                 plain
             }
         }
@@ -152,7 +153,7 @@ impl<'d, 'x> Materials<'d, 'x> {
                 // What is drawn saturates.
                 Ok(number) => *value = number.clamp(0.0, 1.0),
                 Err(error) => {
-                    tracing::warn!("{error}");
+                    warn(error.to_string());
                     return None;
                 }
             }

@@ -53,6 +53,11 @@ impl<'a> Document<'a> {
         })
     }
 
+    /// Names of the extensions that the document uses; none is read.
+    pub(super) fn extensions_used(&self) -> Vec<String> {
+        self.gltf.as_json().extensions_used.clone()
+    }
+
     /// The elements of an accessor whose component type was checked.
     pub(super) fn elements<'s, V: Item>(
         &'s self,

@@ -7,6 +7,7 @@ use crate::mesh::{AlphaMode, Material, MetallicRoughness, Texture, TextureImage,
 use crate::rgba::Rgba;
 use gltf::material::AlphaMode as Mode;
 use gltf::texture::WrappingMode;
+use tarragon_framework::warnings::warn;
 
 /// The materials of the document, in its order.
 pub(super) fn read(document: &Document<'_>) -> Vec<Material> {
@@ -87,7 +88,7 @@ fn image(document: &Document<'_>, index: usize) -> Option<TextureImage> {
     let found = find_image(document, index, &place);
     if let Err(why) = &found {
         let file = at.0.path.display();
-        tracing::warn!("{file}: {place} {why}; the base colour is used");
+        warn(format!("{file}: {place} {why}; the base colour is used"));
     }
     found.ok()
 }

@@ -81,11 +81,11 @@ impl Decides {
     }
 }
 
-/// Signed distance of shape `a` at the pose `x_wa` and shape `b` at `x_wb`, where a [`Mesh`] is its true
-/// surface if `a_true` or `b_true` says so, and its hull if not; of all other shapes, as
-/// [`signed_distance`](super::super::signed_distance). `None` if the distance is above `max_distance`
-/// (m, not negative). What it means where bodies overlap, and how exact it is: see the section "True
-/// surfaces of meshes" above.
+/// Signed distance of shape `a` at the pose `x_wa` and shape `b` at `x_wb`, where a [`Mesh`] is its
+/// true surface if `a_true` or `b_true` says so, and its hull if not; of all other shapes, as
+/// [`signed_distance`](super::super::signed_distance). `None` if the distance is above
+/// `max_distance` (m), which may be negative. What it means where bodies overlap, and how exact it
+/// is: see the section "True surfaces of meshes" above.
 ///
 /// [`Mesh`]: crate::Mesh
 ///
@@ -122,16 +122,15 @@ pub fn signed_distance_true_surface<T: Scalar>(
     let surfaces_matter = !is_half_space(a) && !is_half_space(b);
     let surface_a = surface_of(a, a_true && surfaces_matter)?;
     let surface_b = surface_of(b, b_true && surfaces_matter)?;
+    let reach = max_distance.max(0.0);
     let found = match (surface_a, surface_b) {
         (None, None) => return signed_distance_within(a, x_wa, b, x_wb, max_distance),
-        (Some(m), None) => of_core(m, x_wa, b, x_wb, max_distance)?,
-        (None, Some(m)) => of_core(m, x_wb, a, x_wa, max_distance)?.map(PairDistance::swapped),
+        (Some(m), None) => of_core(m, x_wa, b, x_wb, reach)?,
+        (None, Some(m)) => of_core(m, x_wb, a, x_wa, reach)?.map(PairDistance::swapped),
         (Some(m), Some(n)) if precedes(&m.key(), x_wa, &n.key(), x_wb) => {
-            of_surfaces(m, x_wa, n, x_wb, max_distance)
+            of_surfaces(m, x_wa, n, x_wb, reach)
         }
-        (Some(m), Some(n)) => {
-            of_surfaces(n, x_wb, m, x_wa, max_distance).map(PairDistance::swapped)
-        }
+        (Some(m), Some(n)) => of_surfaces(n, x_wb, m, x_wa, reach).map(PairDistance::swapped),
     };
     Ok(found.filter(|d| d.distance.re() <= max_distance))
 }

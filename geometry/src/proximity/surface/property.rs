@@ -18,7 +18,7 @@ const TRUE_SURFACE: (&str, &str) = ("mesh", "true_surface");
 /// let mut properties = ProximityProperties::new();
 /// add_true_surface(&mut properties);
 /// assert_eq!(properties.get::<bool>("mesh", "true_surface")?, &true);
-/// let gripper = GeometryInstance::new(Isometry3::identity(), Mesh::new("gripper.obj"), "gripper")
+/// let gripper = GeometryInstance::new(Isometry3::identity(), Mesh::new("gripper.obj"), "gripper")?
 ///     .with_proximity(properties);
 /// # let _ = gripper;
 /// # Ok::<(), tarragon_geometry::Error>(())

@@ -1,5 +1,6 @@
 //! Symmetry and invariance.
 
+use super::super::{WitnessPair, closest};
 use super::*;
 use proptest::prelude::*;
 
@@ -47,6 +48,34 @@ fn exchange_without_a_direction() {
             let ab = signed_distance(&a, &x_wa, &b, &x_wb).unwrap();
             let ba = signed_distance(&b, &x_wb, &a, &x_wa).unwrap();
             assert_eq!(format!("{ab:?}"), format!("{:?}", ba.swapped()));
+        }
+    }
+}
+
+/// Witnesses in the frames of their bodies are those in the world, in both orders of every pair.
+#[test]
+fn witnesses_in_bodies_are_those_in_the_world() {
+    let mut random = Random::new(21);
+    for (i, j) in pairs() {
+        for _ in 0..200 {
+            let (a, b) = (random.shape(i), random.shape(j));
+            let (x_wa, x_wb) = (random.pose(0.4), random.pose(0.4));
+            let in_world = signed_distance(&a, &x_wa, &b, &x_wb).unwrap();
+            let found = closest::<f64, WitnessPair<f64>>(&a, &x_wa, &b, &x_wb, f64::INFINITY);
+            let in_bodies = found.unwrap().unwrap();
+            assert_eq!(in_bodies.distance.to_bits(), in_world.distance.to_bits());
+            assert_eq!(in_bodies.nhat_ba_w, in_world.nhat_ba_w);
+            for (x_wg, p_gc, p_wc) in [
+                (&x_wa, in_bodies.p_aca, in_world.p_wca),
+                (&x_wb, in_bodies.p_bcb, in_world.p_wcb),
+            ] {
+                let off = (x_wg * nalgebra::Point3::from(p_gc)).coords - p_wc;
+                // Rounding of two turns at lengths of about 1 m; half spaces reach further.
+                assert!(
+                    off.norm() < 4e-15 * (1.0 + p_gc.norm()),
+                    "{a:?} {b:?} {off}"
+                );
+            }
         }
     }
 }

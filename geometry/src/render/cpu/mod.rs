@@ -48,7 +48,7 @@ use self::pixels::Pixels;
 use self::rich::RichPass;
 use self::scene::{Kind, Scene};
 use self::shade::Lights;
-use self::storage::{Shelf, Storage};
+use self::storage::Storage;
 use self::tone::ToneMap;
 use self::visual::Visual;
 use self::visuals::Visuals;
@@ -62,6 +62,10 @@ use crate::ids::GeometryId;
 use crate::properties::PerceptionProperties;
 use crate::shapes::Shape;
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tarragon_framework::Scratch;
+use tarragon_framework::warnings::warn;
 
 /// The default renderer: no driver, no display, no GPU, bit-identical images on any number of
 /// threads.
@@ -101,13 +105,16 @@ use std::fmt;
 /// assert_eq!(image.at(0, 0)[0], f32::INFINITY);
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct RenderEngineCpu {
     params: RenderEngineCpuParams,
     visuals: Visuals,
-    environment: Option<Environment>,
-    /// Threads of its own.
-    pool: Option<rayon::ThreadPool>,
-    storage: Shelf,
+    environment: Option<Arc<Environment>>,
+    /// Threads of its own and of its copies.
+    pool: Option<Arc<rayon::ThreadPool>>,
+    storage: Arc<Scratch<Storage>>,
+    /// Set by the first camera that asks for a window.
+    warned_of_window: Arc<AtomicBool>,
 }
 
 impl RenderEngineCpu {
@@ -125,16 +132,26 @@ impl RenderEngineCpu {
                 .map_err(|e| Error::invalid(format!("RenderEngineCpu: {n} threads: {e}")))
         };
         Ok(Self {
-            pool: params.threads.map(pool).transpose()?,
-            environment: params.environment()?,
+            pool: params.threads.map(pool).transpose()?.map(Arc::new),
+            environment: params.environment()?.map(Arc::new),
             params,
             visuals: Visuals::default(),
-            storage: Shelf::default(),
+            storage: Arc::default(),
+            warned_of_window: Arc::default(),
         })
     }
     /// The parameters.
     pub fn params(&self) -> &RenderEngineCpuParams {
         &self.params
+    }
+    /// Warns once if the camera asks for a window, which this engine does not have.
+    fn warn_of_window(&self, camera: &ColorRenderCamera) {
+        if camera.show_window() && !self.warned_of_window.swap(true, Ordering::Relaxed) {
+            warn(
+                "RenderEngineCpu: show_window is not supported, images are drawn and not shown; write them \
+                 with an ImageWriter or show the scene in Meshcat",
+            );
+        }
     }
     fn scene<'a>(
         &'a self,
@@ -170,7 +187,7 @@ impl RenderEngineCpu {
         };
         let scene = self.scene(storage, view, core, samples, kind);
         let r_wc = view.x_wc.rotation.to_rotation_matrix().into_inner();
-        let environment = self.environment.as_ref().map(|e| (e, r_wc));
+        let environment = self.environment.as_deref().map(|e| (e, r_wc));
         let lights = Lights::new(&params.lights, &view.x_wc, environment.is_some());
         let show_sky = params.environment_map.as_ref().is_some_and(|m| m.skybox);
         let tone = params.exposure.map(ToneMap::new);
@@ -219,8 +236,7 @@ impl RenderEngine for RenderEngineCpu {
             return Ok(false);
         }
         let label = self.render_label_of(properties)?;
-        let (diffuse, shadows) = (self.params.default_diffuse, self.params.cast_shadows);
-        let visual = Visual::new(shape, properties, label, diffuse, shadows)?;
+        let visual = Visual::new(shape, properties, label, &self.params)?;
         let accepted = visual.is_some();
         if let Some(visual) = visual {
             self.visuals.insert(id, visual);
@@ -240,6 +256,7 @@ impl RenderEngine for RenderEngineCpu {
         camera: &ColorRenderCamera,
         image: &mut ImageRgba8U,
     ) -> Result<()> {
+        self.warn_of_window(camera);
         let core = camera.core();
         check_image_size(image, core.intrinsics())?;
         let samples = self.params.samples_per_side;
@@ -280,6 +297,7 @@ impl RenderEngine for RenderEngineCpu {
         camera: &ColorRenderCamera,
         image: &mut ImageLabel16I,
     ) -> Result<()> {
+        self.warn_of_window(camera);
         let core = camera.core();
         check_image_size(image, core.intrinsics())?;
         self.storage.lend(|storage| {

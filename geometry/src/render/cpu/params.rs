@@ -3,8 +3,10 @@
 use super::environment::Environment;
 use super::picture::Picture;
 use crate::error::{Error, Result};
-use crate::render::{EnvironmentMap, EnvironmentTexture, LightParameter, RenderLabel};
+use crate::render::{EnvironmentMap, EnvironmentTexture, LightParameter, LightType, RenderLabel};
 use crate::rgba::Rgba;
+use std::collections::BTreeSet;
+use tarragon_framework::warnings::warn;
 
 /// Parameters of [`RenderEngineCpu`](super::RenderEngineCpu).
 ///
@@ -45,6 +47,9 @@ pub struct RenderEngineCpuParams {
     /// Light from all directions, and the sky. It replaces the camera's lamp, and matt surfaces reflect
     /// it as plastics do: all materials become physically based ones.
     pub environment_map: Option<EnvironmentMap>,
+    /// Extensions of glTF files, such as `KHR_materials_sheen`, that a file may use without a
+    /// warning that they are not read.
+    pub quiet_gltf_extensions: BTreeSet<String>,
     /// The name of this engine among several, for `("renderer", "accepting")`; `None` accepts
     /// geometry meant for any engine.
     pub renderer_name: Option<String>,
@@ -65,6 +70,8 @@ impl Default for RenderEngineCpuParams {
             shadow_map_size: 256,
             exposure: None,
             environment_map: None,
+            // Files have the same textures as PNG or JPEG.
+            quiet_gltf_extensions: BTreeSet::from(["KHR_texture_basisu".into()]),
             renderer_name: None,
         }
     }
@@ -98,11 +105,18 @@ impl RenderEngineCpuParams {
                 "exposure is {exposure}, a positive finite number is expected"
             ));
         }
-        self.lights.iter().enumerate().try_for_each(|(i, light)| {
+        for (i, light) in self.lights.iter().enumerate() {
             light
                 .check()
-                .or_else(|what| wrong(format!("light {i}: {what}")))
-        })
+                .or_else(|what| wrong(format!("light {i}: {what}")))?;
+            if light.light_type == LightType::Spot && light.cone_angle == 0.0 {
+                warn(format!(
+                    "RenderEngineCpu: light {i}: cone_angle of a spot light must be positive for it to light \
+                     anything, got 0 degrees"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// The environment map that has a picture.

@@ -6,6 +6,7 @@ use crate::mesh::{self, AlphaMode, Material};
 use crate::rgba::Rgba;
 use std::path::Path;
 use std::sync::Arc;
+use tarragon_framework::warnings::warn;
 
 /// How a surface reflects; see [`super::pbr`].
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +110,7 @@ fn or_warn(texture: Result<Texture>) -> Option<Arc<Texture>> {
     match texture {
         Ok(texture) => Some(Arc::new(texture)),
         Err(e) => {
-            tracing::warn!("{e}; the diffuse colour is used instead");
+            warn(format!("{e}; the diffuse colour is used instead"));
             None
         }
     }

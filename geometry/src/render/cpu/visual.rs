@@ -1,16 +1,19 @@
 //! What is registered with the engine.
 
 use super::clusters::ClusteredMesh;
+use super::params::RenderEngineCpuParams;
 use super::surface::{Surface, rgb, texture};
 use crate::error::Result;
-use crate::mesh::{self, RenderMesh};
+use crate::mesh::{self, RenderMesh, short};
 use crate::properties::PerceptionProperties;
 use crate::ray::triangles::TriangleTree;
 use crate::render::RenderLabel;
 use crate::rgba::Rgba;
 use crate::shapes::{MeshSource, Shape};
 use nalgebra::Vector3;
+use std::collections::BTreeSet;
 use std::path::Path;
+use tarragon_framework::warnings::warn;
 
 /// How a visual is drawn.
 #[derive(Debug)]
@@ -39,13 +42,17 @@ impl Visual {
         shape: &Shape,
         properties: &PerceptionProperties,
         label: RenderLabel,
-        default_diffuse: Rgba,
-        cast_shadows: bool,
+        params: &RenderEngineCpuParams,
     ) -> Result<Option<Self>> {
+        let (default_diffuse, cast_shadows) = (params.default_diffuse, params.cast_shadows);
         let diffuse = properties.try_get::<Rgba>("phong", "diffuse")?.copied();
         let map = properties.try_get::<String>("phong", "diffuse_map")?;
         let (mesh, materials) = match shape {
-            Shape::Mesh(m) => read(m.source(), &m.scale3(), diffuse, map, default_diffuse)?,
+            Shape::Mesh(m) => {
+                let read = read(m.source(), &m.scale3(), diffuse, map, default_diffuse)?;
+                warn_of_extensions(m.source(), &read.0, &params.quiet_gltf_extensions);
+                read
+            }
             // Of the file, only the vertices count.
             Shape::Convex(m) => {
                 let color = diffuse.unwrap_or(default_diffuse);
@@ -93,6 +100,27 @@ impl Visual {
             Form::Mesh(mesh) => mesh.triangles.len(),
         }
     }
+}
+
+/// Names that a warning lists at most.
+const MOST_NAMES: usize = 16;
+
+/// Warns of extensions of a glTF file that were not read, but for the quiet ones.
+fn warn_of_extensions(source: &MeshSource, mesh: &RenderMesh, quiet: &BTreeSet<String>) {
+    let ignored = mesh.ignored_extensions.iter();
+    let mut names = ignored.filter(|name| !quiet.contains(*name));
+    let listed: Vec<String> = names.by_ref().take(MOST_NAMES).map(|n| short(n)).collect();
+    if listed.is_empty() {
+        return;
+    }
+    let (file, listed) = (source.description(), listed.join(", "));
+    let more = match names.count() {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    warn(format!(
+        "{file}: the glTF extensions {listed}{more} are not read"
+    ));
 }
 
 /// A mesh with its materials. What the file says about a face comes first; `phong` properties, or a PNG

@@ -4,7 +4,7 @@ use super::tile::NO_ID;
 use super::visual::{Form, Visual};
 use crate::ids::GeometryId;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Visuals that are prepared together.
 const GROUP: usize = 16;
@@ -14,16 +14,13 @@ const CLUSTERS: usize = 64;
 pub(super) const MOST_ITEMS: usize = if GROUP > CLUSTERS { GROUP } else { CLUSTERS };
 
 /// Registered visuals. Their numbers are their places in the order of ids.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Visuals {
     ids: Vec<GeometryId>,
-    #[allow(
-        clippy::vec_box,
-        reason = "one goes from among thousands of others, which should not move"
-    )]
-    visuals: Vec<Box<Visual>>,
+    /// Shared by copies of the engine.
+    visuals: Vec<Arc<Visual>>,
     /// Made by the first image after a change.
-    plan: OnceLock<Plan>,
+    plan: OnceLock<Arc<Plan>>,
 }
 
 /// What images need to know of all visuals together.
@@ -57,7 +54,7 @@ impl Visuals {
     pub(super) fn insert(&mut self, id: GeometryId, visual: Visual) {
         let number = self.ids.partition_point(|other| *other < id);
         self.ids.insert(number, id);
-        self.visuals.insert(number, Box::new(visual));
+        self.visuals.insert(number, Arc::new(visual));
         self.plan = OnceLock::new();
     }
     /// False if there is none.
@@ -74,12 +71,12 @@ impl Visuals {
         (self.ids[number], &self.visuals[number])
     }
     pub(super) fn plan(&self) -> &Plan {
-        self.plan.get_or_init(|| Plan::new(&self.visuals))
+        (self.plan).get_or_init(|| Arc::new(Plan::new(&self.visuals)))
     }
 }
 
 impl Plan {
-    fn new(visuals: &[Box<Visual>]) -> Self {
+    fn new(visuals: &[Arc<Visual>]) -> Self {
         let mut next: i32 = 0;
         let first_part = visuals.iter().map(|v| {
             let first = next;
@@ -134,14 +131,13 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::properties::PerceptionProperties;
-    use crate::render::RenderLabel;
-    use crate::rgba::Rgba;
+    use crate::render::{RenderEngineCpuParams, RenderLabel};
     use crate::shapes::Sphere;
 
     fn ball() -> Visual {
         let shape = Sphere::new(1.0).unwrap().into();
-        let (label, color) = (RenderLabel::DONT_CARE, Rgba::WHITE);
-        let visual = Visual::new(&shape, &PerceptionProperties::new(), label, color, false);
+        let (label, params) = (RenderLabel::DONT_CARE, RenderEngineCpuParams::default());
+        let visual = Visual::new(&shape, &PerceptionProperties::new(), label, &params);
         visual.unwrap().unwrap()
     }
 

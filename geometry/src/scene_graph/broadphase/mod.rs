@@ -283,6 +283,12 @@ impl DynamicTree {
         Candidates::all(found)
     }
 
+    /// Brings the pairs up to date that were asked for since the last time.
+    pub(crate) fn refresh_lists(&self, state: &GeometryState) {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        lists.refresh_asked(self, state);
+    }
+
     fn candidates_of_planes(&self, state: &GeometryState, margin: f64, found: &mut Vec<u64>) {
         let statics = state.static_tree();
         let mut test = |plane: &Plane, geometry: u32| {

@@ -103,6 +103,8 @@ struct PairList {
     margin: f32,
     /// The update that it is true for; 0 if for none.
     update: u64,
+    /// A query has asked for it since [`PairLists::refresh_asked`].
+    asked: bool,
     /// Queries may still read it when it is to be changed; then it is copied.
     pairs: Arc<Vec<u64>>,
 }
@@ -203,7 +205,17 @@ impl PairLists {
             (list.margin, list.update) = (margin, 0);
         }
         list.refresh(tree, state, &mut self.sorter);
+        list.asked = true;
         list.pairs.clone()
+    }
+
+    /// Refreshes the lists that were asked for since the last time.
+    pub(super) fn refresh_asked(&mut self, tree: &DynamicTree, state: &GeometryState) {
+        for list in &mut self.lists {
+            if std::mem::take(&mut list.asked) && list.update != 0 {
+                list.refresh(tree, state, &mut self.sorter);
+            }
+        }
     }
 }
 

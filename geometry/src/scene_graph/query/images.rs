@@ -1,6 +1,5 @@
 //! Images of a scene.
 
-use super::super::renderers::Renderer;
 use super::QueryObject;
 use crate::error::Result;
 use crate::ids::FrameId;
@@ -9,21 +8,16 @@ use crate::render::{
     RenderCameraCore, RenderEngine, RenderView,
 };
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion};
-use std::ops::Deref;
-use std::sync::{PoisonError, RwLockReadGuard};
+use std::sync::Arc;
 use tarragon_framework::{Scalar, math};
 
 impl<T: Scalar> QueryObject<T> {
-    /// A render engine of the scene, to be read (Drake's `GetRenderEngineByName`). It is shared by all
-    /// contexts; while the guard lives, nobody can register with it.
+    /// A render engine of the snapshot (Drake's `GetRenderEngineByName`).
     ///
     /// # Errors
-    /// If there is no renderer of that name; the message names those there are.
-    pub fn render_engine_by_name(
-        &self,
-        name: &str,
-    ) -> Result<impl Deref<Target = Box<dyn RenderEngine>> + '_> {
-        Ok(read(self.state.renderer(name)?))
+    /// If there is no renderer of that name; the message lists the existing ones.
+    pub fn render_engine_by_name(&self, name: &str) -> Result<&Arc<dyn RenderEngine>> {
+        self.state.render_engine_by_name(name)
     }
 
     /// Draws a colour image from a camera at `X_PC` in the frame P; derivatives are not used.
@@ -81,7 +75,7 @@ impl<T: Scalar> QueryObject<T> {
         x_pc: &Isometry3<f64>,
         draw: impl FnOnce(&dyn RenderEngine, &RenderView<'_>) -> Result<()>,
     ) -> Result<()> {
-        let engine = read(self.state.renderer(camera.renderer_name())?);
+        let engine = self.render_engine_by_name(camera.renderer_name())?;
         let x_ps = x_pc * camera.x_bs();
         let x_ws = values(self.pose_in_world(parent_frame)?) * x_ps;
         let poses = |id| {
@@ -90,10 +84,6 @@ impl<T: Scalar> QueryObject<T> {
         };
         draw(&**engine, &RenderView::new(x_ws, &poses))
     }
-}
-
-fn read(renderer: &Renderer) -> RwLockReadGuard<'_, Box<dyn RenderEngine>> {
-    renderer.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A pose without its derivatives.

@@ -1,18 +1,17 @@
 //! Distances and penetrations of pairs.
 
 use super::super::broadphase::{Candidates, unpack};
-use super::{PenetrationAsPointPair, QueryObject, SignedDistancePair, check_distance};
+use super::{PenetrationAsPointPair, QueryObject, SignedDistancePair};
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
-use crate::proximity::{self, PairDistance};
-use nalgebra::Vector3;
+use crate::proximity::{self, Answer, PairDistance, WitnessPair};
 use tarragon_framework::Scalar;
 
 impl<T: Scalar> QueryObject<T> {
-    /// Hands the candidates within `margin` (m) to `f`.
+    /// Hands the candidates within `margin` (m; negative ones count as 0) to `f`.
     fn with_candidates<R>(&self, margin: f64, f: impl FnOnce(&Candidates<'_>) -> R) -> R {
         let tree = self.kinematics.tree(&self.state);
-        let candidates = tree.candidates(&self.state, margin);
+        let candidates = tree.candidates(&self.state, margin.max(0.0));
         let result = f(&candidates);
         tree.put_back(candidates);
         result
@@ -45,7 +44,7 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     #[inline]
-    fn pair(&self, (a, b): (usize, usize), max_distance: f64) -> Result<Option<PairDistance<T>>> {
+    fn pair<A: Answer<T>>(&self, (a, b): (usize, usize), max_distance: f64) -> Result<Option<A>> {
         let (ga, gb) = (&self.state.geometries[a], &self.state.geometries[b]);
         let (xa, xb) = (self.kinematics.x_wg(a), self.kinematics.x_wg(b));
         let pair = || {
@@ -53,11 +52,11 @@ impl<T: Scalar> QueryObject<T> {
             let b_true = proximity::has_true_surface(&gb.shape, gb.proximity.as_ref())?;
             let (a, b, limit) = (&ga.shape, &gb.shape, max_distance);
             if a_true || b_true {
-                return proximity::signed_distance_true_surface(
-                    a, a_true, xa, b, b_true, xb, limit,
-                );
+                let found =
+                    proximity::signed_distance_true_surface(a, a_true, xa, b, b_true, xb, limit)?;
+                return Ok(found.map(|found| A::in_world(found, xa, xb)));
             }
-            proximity::signed_distance_within(a, xa, b, xb, limit)
+            proximity::closest(a, xa, b, xb, limit)
         };
         pair().map_err(|e| e.at(&format!("geometries '{}' and '{}'", ga.name, gb.name)))
     }
@@ -65,19 +64,15 @@ impl<T: Scalar> QueryObject<T> {
     fn signed_distance_pair(
         &self,
         (a, b): (usize, usize),
-        found: &PairDistance<T>,
+        found: &WitnessPair<T>,
     ) -> SignedDistancePair<T> {
-        let in_geometry = |i: usize, p_w: &Vector3<T>| {
-            let x_wg = self.kinematics.x_wg(i);
-            x_wg.inverse_transform_point(&(*p_w).into()).coords
-        };
         SignedDistancePair {
             id_a: self.state.geometries[a].id,
             id_b: self.state.geometries[b].id,
             distance: found.distance,
             nhat_ba_w: found.nhat_ba_w,
-            p_aca: in_geometry(a, &found.p_wca),
-            p_bcb: in_geometry(b, &found.p_wcb),
+            p_aca: found.p_aca,
+            p_bcb: found.p_bcb,
         }
     }
 
@@ -99,7 +94,7 @@ impl<T: Scalar> QueryObject<T> {
     /// If a pair whose bounding boxes overlap has shapes that are not supported.
     pub fn compute_point_pair_penetration(&self) -> Result<Vec<PenetrationAsPointPair<T>>> {
         let overlap = |(a, b): (usize, usize)| {
-            let found = self.pair((a, b), 0.0)?;
+            let found: Option<PairDistance<T>> = self.pair((a, b), 0.0)?;
             let found = found.filter(|f| f.distance.re() < 0.0);
             Ok(found.map(|found| PenetrationAsPointPair {
                 id_a: self.state.geometries[a].id,
@@ -120,7 +115,7 @@ impl<T: Scalar> QueryObject<T> {
     pub fn has_collisions(&self) -> Result<bool> {
         self.with_candidates(0.0, |candidates| {
             for pair in candidates.iter() {
-                let found = self.pair(pair, 0.0)?;
+                let found: Option<PairDistance<T>> = self.pair(pair, 0.0)?;
                 if found.is_some_and(|f| f.distance.re() < 0.0) {
                     return Ok(true);
                 }
@@ -139,17 +134,20 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     /// Signed distances of all candidates that are at most `max_distance` (m) apart, by (A, B);
-    /// infinity for all candidates. Pairs at just that distance, and pairs that touch, are included.
+    /// infinity for all candidates. Pairs at just that distance, and pairs that touch, are
+    /// included. With a negative `max_distance`, those are the pairs that overlap at least that
+    /// deep.
     ///
     /// # Errors
-    /// If `max_distance` is negative or NaN, or a pair to be tested has shapes that are not
-    /// supported.
+    /// If `max_distance` is NaN, or a pair to be tested has shapes that are not supported.
     pub fn compute_signed_distance_pairwise_closest_points(
         &self,
         max_distance: f64,
     ) -> Result<Vec<SignedDistancePair<T>>> {
-        let query = "compute_signed_distance_pairwise_closest_points";
-        check_distance(query, "max_distance", max_distance)?;
+        check_max_distance(
+            "compute_signed_distance_pairwise_closest_points",
+            max_distance,
+        )?;
         self.with_candidates(max_distance, |candidates| {
             self.signed_distance_pairs(candidates, max_distance)
         })
@@ -161,18 +159,23 @@ impl<T: Scalar> QueryObject<T> {
     /// answers are those of that query.
     ///
     /// # Errors
-    /// If the geometry is unknown or has no proximity role, `max_distance` is negative or NaN, or a
-    /// pair to be tested has shapes that are not supported.
+    /// If the geometry is unknown or has no proximity role, `max_distance` is NaN, or a pair to be
+    /// tested has shapes that are not supported.
     pub fn compute_signed_distance_geometry_closest_points(
         &self,
         geometry: GeometryId,
         max_distance: f64,
     ) -> Result<Vec<SignedDistancePair<T>>> {
-        let query = "compute_signed_distance_geometry_closest_points";
-        check_distance(query, "max_distance", max_distance)?;
+        check_max_distance(
+            "compute_signed_distance_geometry_closest_points",
+            max_distance,
+        )?;
         let number = self.proximity_number(geometry)?;
+        if self.state.geometries[number].bound.is_none() {
+            return Ok(vec![]);
+        }
         let tree = self.kinematics.tree(&self.state);
-        let candidates = tree.candidates_of(&self.state, number, max_distance);
+        let candidates = tree.candidates_of(&self.state, number, max_distance.max(0.0));
         let result = self.signed_distance_pairs(&candidates, max_distance);
         tree.put_back(candidates);
         result
@@ -182,7 +185,7 @@ impl<T: Scalar> QueryObject<T> {
     ///
     /// # Errors
     /// If a geometry is unknown or has no proximity role, both are the same, or the shapes are not
-    /// supported.
+    /// supported, such as a `MeshcatCone`.
     pub fn compute_signed_distance_pair_closest_points(
         &self,
         a: GeometryId,
@@ -200,4 +203,14 @@ impl<T: Scalar> QueryObject<T> {
         let found = found.expect("nothing is farther than infinity");
         Ok(self.signed_distance_pair(pair, &found))
     }
+}
+
+/// A distance that a query of pairs goes to, in overlap if it is negative.
+fn check_max_distance(query: &str, max_distance: f64) -> Result<()> {
+    if max_distance.is_nan() {
+        return Err(Error::invalid(format!(
+            "{query}: max_distance must be a number of metres or infinity, got NaN"
+        )));
+    }
+    Ok(())
 }

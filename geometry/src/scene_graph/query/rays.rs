@@ -45,7 +45,7 @@ impl Default for RayOptions {
 /// use tarragon_geometry::*;
 /// # let mut scene = SceneGraph::new();
 /// # let source = scene.register_source("toys")?;
-/// # let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(1.0)?, "ball");
+/// # let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(1.0)?, "ball")?;
 /// # let ball = scene.register_anchored_geometry(source, ball.with_proximity(ProximityProperties::new()))?;
 /// # let mut b = DiagramBuilder::new();
 /// # let scene = b.add("scene_graph", scene);

@@ -13,9 +13,9 @@ use tarragon_framework::Scalar;
 /// let mut scene = SceneGraph::new();
 /// let source = scene.register_source("toys")?;
 /// let frame = scene.register_frame(source, GeometryFrame::new("ball"))?;
-/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.5)?, "ball");
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.5)?, "ball")?;
 /// scene.register_geometry(source, frame, ball.with_proximity(ProximityProperties::new()))?;
-/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor");
+/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor")?;
 /// scene.register_anchored_geometry(source, floor.with_proximity(ProximityProperties::new()))?;
 /// let mut b = DiagramBuilder::new();
 /// let scene = b.add("scene_graph", scene);
@@ -52,7 +52,8 @@ pub struct PenetrationAsPointPair<T: Scalar> {
 /// let mut scene = SceneGraph::new();
 /// let source = scene.register_source("toys")?;
 /// let mut add = |name: &str, x: f64| -> Result<GeometryId> {
-///     let ball = GeometryInstance::new(Isometry3::translation(x, 0.0, 0.0), Sphere::new(1.0)?, name);
+///     let x_wg = Isometry3::translation(x, 0.0, 0.0);
+///     let ball = GeometryInstance::new(x_wg, Sphere::new(1.0)?, name)?;
 ///     scene.register_anchored_geometry(source, ball.with_proximity(ProximityProperties::new()))
 /// };
 /// let (a, b) = (add("left", 0.0)?, add("right", 3.0)?);
@@ -89,7 +90,7 @@ pub struct SignedDistancePair<T: Scalar> {
 /// use tarragon_geometry::*;
 /// # let mut scene = SceneGraph::new();
 /// # let source = scene.register_source("toys")?;
-/// # let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(1.0)?, "ball");
+/// # let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(1.0)?, "ball")?;
 /// # let ball = scene.register_anchored_geometry(source, ball.with_proximity(ProximityProperties::new()))?;
 /// # let mut b = DiagramBuilder::new();
 /// # let scene = b.add("scene_graph", scene);

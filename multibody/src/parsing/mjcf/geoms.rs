@@ -329,7 +329,11 @@ impl Geom<'_> {
 
     /// Adds the geom to the scene.
     pub(super) fn register(&self, body: BodyIndex, target: &mut Target<'_>) {
-        let result = self.register_visual(body, target).and_then(|()| {
+        let result = self.register_visual(body, target).and_then(|warnings| {
+            for warning in warnings {
+                self.node
+                    .warning(format!("geom '{}': {warning}", self.name));
+            }
             if !self.collides {
                 return Ok(());
             }
@@ -342,9 +346,13 @@ impl Geom<'_> {
         }
     }
 
-    fn register_visual(&self, body: BodyIndex, target: &mut Target<'_>) -> crate::Result<()> {
+    fn register_visual(
+        &self,
+        body: BodyIndex,
+        target: &mut Target<'_>,
+    ) -> crate::Result<Vec<String>> {
         if !self.visible {
-            return Ok(());
+            return Ok(vec![]);
         }
         let mut illustration = IllustrationProperties::new();
         illustration.set("phong", "diffuse", self.rgba);

@@ -67,6 +67,7 @@ impl Loader<'_> {
             Reported
         })?;
         let reader = Reader::new(&name, &prepared);
+        self.log.extend(reader.take_diagnostics());
         let root = document.root_element();
         let place = |(line, column)| Place { file, line, column };
         let mut waiting = match parent {

@@ -1,8 +1,10 @@
 //! An MJCF document: the elements of all its files in one tree, and reports about them.
 
 use super::super::diagnostic::{Diagnostic, Severity};
-use super::super::xml::{Parsed, Reported, exactly, parse_numbers};
+use super::super::number::Reading;
+use super::super::xml::{Parsed, Reported, count, exactly, parse_numbers};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 /// A place in one of the files; line and column count from 1.
@@ -41,6 +43,8 @@ pub(super) struct Log {
     /// Names of the files, by index.
     pub(super) files: Vec<String>,
     diagnostics: RefCell<Vec<Diagnostic>>,
+    /// Places that were warned of once and for all.
+    told: RefCell<BTreeSet<(usize, u32, u32)>>,
 }
 
 impl Log {
@@ -55,6 +59,16 @@ impl Log {
     }
     pub(super) fn push(&self, diagnostic: Diagnostic) {
         self.diagnostics.borrow_mut().push(diagnostic);
+    }
+    pub(super) fn extend(&self, diagnostics: Vec<Diagnostic>) {
+        self.diagnostics.borrow_mut().extend(diagnostics);
+    }
+    /// Reports a warning about an attribute that may be read again, by all that have its class.
+    fn warn_once(&self, place: Place, message: impl Display) {
+        let key = (place.file, place.line, place.column);
+        if self.told.borrow_mut().insert(key) {
+            self.report(Severity::Warning, place, message);
+        }
     }
     pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.diagnostics.into_inner()
@@ -188,17 +202,29 @@ impl<'a> Node<'a> {
 
     /// The numbers of an attribute, none of them NaN; `None` when the attribute is absent.
     pub(super) fn numbers(&self, name: &str) -> Parsed<Option<Vec<f64>>> {
-        let Some(text) = self.text(name) else {
+        self.checked(name, |reading| Ok(reading.numbers.clone()))
+    }
+    /// Result of a function of the numbers of an attribute; `None` when the attribute is absent.
+    /// Warns of what is behind the numbers.
+    fn checked<V>(
+        &self,
+        name: &str,
+        check: impl FnOnce(&Reading<'_>) -> Result<V, String>,
+    ) -> Parsed<Option<V>> {
+        let Some(attribute) = self.find(name) else {
             return Ok(None);
         };
-        let numbers = parse_numbers(name, text);
-        numbers.map(Some).map_err(|why| self.error_at(name, why))
+        let reading = parse_numbers(name, &attribute.value);
+        let found = reading.and_then(|reading| Ok((check(&reading)?, reading)));
+        let (value, reading) = found.map_err(|why| self.error_at(name, why))?;
+        if let Some(warning) = reading.warning(&format!("attribute '{name}'")) {
+            self.log.warn_once(attribute.place, warning);
+        }
+        Ok(Some(value))
     }
     /// N finite numbers; `None` when the attribute is absent.
     pub(super) fn vector<const N: usize>(&self, name: &str) -> Parsed<Option<[f64; N]>> {
-        let numbers = self.numbers(name)?.map(|n| exactly(name, n));
-        let vector = numbers.transpose();
-        vector.map_err(|why| self.error_at(name, why))
+        self.checked(name, |reading| exactly(name, reading))
     }
     /// A finite number; `None` when the attribute is absent.
     pub(super) fn number(&self, name: &str) -> Parsed<Option<f64>> {
@@ -206,13 +232,7 @@ impl<'a> Node<'a> {
     }
     /// `[lower, upper]`, infinite where there is no limit; `None` when the attribute is absent.
     pub(super) fn range(&self, name: &str) -> Parsed<Option<[f64; 2]>> {
-        let Some(numbers) = self.numbers(name)? else {
-            return Ok(None);
-        };
-        let found = numbers.len();
-        let range = <[f64; 2]>::try_from(numbers).ok();
-        let expected = format!("attribute '{name}' has {found} numbers, 2 numbers expected");
-        range.map(Some).ok_or_else(|| self.error_at(name, expected))
+        self.checked(name, |reading| count(name, reading))
     }
     /// One of the given words; `None` when the attribute is absent.
     pub(super) fn choice(

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tarragon_framework::warnings::warn;
 
 /// Directories deeper than this below a crawled folder are not searched.
 const MAX_DEPTH: usize = 64;
@@ -27,8 +28,9 @@ pub(super) enum Crawl {
 impl PackageMap {
     /// Searches a folder and everything below it for `package.xml` files and adds their packages.
     /// Folders whose names start with a dot are passed over; links are followed, and no folder is
-    /// searched twice. Where a package is known already, the known directory stays and a `tracing`
-    /// warning tells; so it does of a folder that does not exist or can not be read.
+    /// searched twice. Where a package is known already, the known directory stays, unless it is a
+    /// default one, and a `tracing` warning tells; so it does of a folder that does not exist or
+    /// cannot be read.
     ///
     /// # Errors
     /// If a `package.xml` can not be read or names no package; nothing is added then.
@@ -81,7 +83,7 @@ impl PackageMap {
         for folder in folders {
             if let Err(error) = fs::read_dir(&folder) {
                 let folder = folder.display();
-                tracing::warn!("no packages are looked for in '{folder}': {error}");
+                warn(format!("no packages are looked for in '{folder}': {error}"));
                 continue;
             }
             found.crawl(&folder, crawl, 0, &mut BTreeSet::new())?;
@@ -146,7 +148,7 @@ impl PackageMap {
             if manifest.is_file()
                 && let Err(error) = self.add_if_new(&manifest)
             {
-                tracing::warn!("{error}");
+                warn(error.to_string());
             }
         }
     }
@@ -157,12 +159,13 @@ impl PackageMap {
             folder: directory_of(manifest).into(),
             deprecation,
         };
+        self.give_way(&name, &package);
         match self.packages.get(&name) {
-            Some(known) if !known.is_same_place(&package) => tracing::warn!(
+            Some(known) if !known.is_same_place(&package) => warn(format!(
                 "package '{name}' is found {} again; it stays {}",
                 package.describe(),
                 known.describe()
-            ),
+            )),
             Some(_) => {}
             None => {
                 self.packages.insert(name, package);

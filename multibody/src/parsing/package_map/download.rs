@@ -1,7 +1,7 @@
 //! Getting an archive and its checksum.
 
 use super::remote::{RemotePackage, Source, hex};
-use super::settings::RemoteSettings;
+use super::settings::{NETWORK_VARIABLE, RemoteSettings};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -44,10 +44,14 @@ fn download_one(
             }
             save(file, settings, to)?
         }
-        Source::Http | Source::Https if !settings.allow_network => {
-            return Err("the package map's RemoteSettings do not allow the network".into());
+        Source::Http | Source::Https => {
+            let variable = std::env::var_os(NETWORK_VARIABLE);
+            let variable = variable.as_ref().map(|list| list.to_string_lossy());
+            if let Some(ban) = settings.network_ban(variable.as_deref()) {
+                return Err(ban);
+            }
+            save(request(url, settings)?.into_reader(), settings, to)?
         }
-        Source::Http | Source::Https => save(request(url, settings)?.into_reader(), settings, to)?,
     };
     match sha256 == wanted {
         true => Ok(()),

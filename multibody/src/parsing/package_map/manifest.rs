@@ -1,6 +1,7 @@
 //! `package.xml` files.
 
 use crate::error::{Error, Result};
+use crate::parsing::prepared::Prepared;
 use roxmltree::{Document, Node, ParsingOptions};
 use std::fs;
 use std::io::Read;
@@ -48,7 +49,8 @@ impl Manifest {
             nodes_limit: 100_000,
             ..ParsingOptions::default()
         };
-        let document = Document::parse_with_options(text, options)
+        let prepared = Prepared::new(text);
+        let document = Document::parse_with_options(&prepared.text, options)
             .map_err(|e| format!("malformed XML: {e}"))?;
         let root = document.root_element();
         if !root.has_tag_name("package") {
@@ -95,6 +97,11 @@ mod tests {
         // What Drake 1.51.1 finds in the same texts.
         for (text, name, deprecation) in [
             ("<package><name>a</name></package>", "a", None),
+            (
+                "<?xml encoding='utf-8'?>\n<package><name>a</name></package>",
+                "a",
+                None,
+            ),
             (
                 "<package><name>a</name><export><deprecated/></export></package>",
                 "a",

@@ -1,10 +1,12 @@
 //! Where `package://` URLs lead.
 //!
-//! `manifest` reads `package.xml`, `crawl` searches folders for it, `url` resolves, `remote` says what a
-//! package in an archive is, `fetch` brings it into the cache, `download` and `archive` do the work.
+//! `manifest` reads `package.xml`, `crawl` searches folders for it, `url` resolves, `remote` says
+//! what a package in an archive is, `fetch` brings it into the cache, `download` and `archive` do
+//! the work; `defaults` are the packages that a map knows from the start.
 
 mod archive;
 mod crawl;
+mod defaults;
 mod download;
 mod fetch;
 mod manifest;
@@ -15,9 +17,10 @@ mod url;
 use crate::error::{Error, Result};
 use manifest::Manifest;
 use remote::RemotePackage;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tarragon_framework::warnings::warn;
 
 pub use remote::{ArchiveType, RemoteParams};
 pub use settings::RemoteSettings;
@@ -28,6 +31,14 @@ pub use url::ResolvedUrl;
 /// A package may be remote: an archive that is downloaded, checked and unpacked into a cache when its
 /// path is asked for first, never earlier. A map can be shared between threads; whoever asks for a
 /// package that another thread is fetching waits for it. Clones share what is fetched.
+///
+/// # Default packages
+/// As in Drake, a map knows `drake_models`, the remote package of the models that Drake 1.51.1
+/// refers to; it is downloaded when something in it is asked for. It knows `drake`, the files of an
+/// installation of Drake, where the environment variable `DRAKE_RESOURCE_ROOT` names the folder
+/// `share` of one, as Drake itself reads it. Unlike in Drake, a default package gives way: to one
+/// that is added under its name, and to one that is found. [`make_empty`](Self::make_empty) knows
+/// none.
 ///
 /// ```
 /// use tarragon_multibody::PackageMap;
@@ -41,11 +52,28 @@ pub use url::ResolvedUrl;
 /// assert!(error.to_string().contains("my_robot"));
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct PackageMap {
     packages: BTreeMap<String, Package>,
+    /// Names of packages that nobody has added.
+    defaults: BTreeSet<String>,
     settings: Arc<RemoteSettings>,
 }
+
+impl Default for PackageMap {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PartialEq for PackageMap {
+    /// True if both know the same packages in the same places and fetch them alike.
+    fn eq(&self, other: &Self) -> bool {
+        self.packages == other.packages && self.settings == other.settings
+    }
+}
+
+impl Eq for PackageMap {}
 
 /// Where one package is.
 #[derive(Clone, Debug)]
@@ -96,9 +124,19 @@ impl Package {
 }
 
 impl PackageMap {
-    /// An empty map (Drake's `MakeEmpty`).
+    /// A map of the default packages.
     pub fn new() -> Self {
-        Self::default()
+        let root = std::env::var_os(defaults::DRAKE_ROOT);
+        let root = root.filter(|root| !root.is_empty()).map(PathBuf::from);
+        Self::with_defaults(root.as_deref())
+    }
+    /// A map without packages (Drake's `MakeEmpty`).
+    pub fn make_empty() -> Self {
+        Self {
+            packages: BTreeMap::new(),
+            defaults: BTreeSet::new(),
+            settings: Arc::default(),
+        }
     }
 
     /// How remote packages of this map are fetched from now on.
@@ -182,7 +220,12 @@ impl PackageMap {
     pub fn add_map(&mut self, other: &Self) -> Result<()> {
         let mut merged = self.clone();
         for (name, package) in &other.packages {
-            merged.merge(name.clone(), package.clone())?;
+            if !other.defaults.contains(name) {
+                merged.merge(name.clone(), package.clone())?;
+            } else if !self.packages.contains_key(name) {
+                merged.packages.insert(name.clone(), package.clone());
+                merged.defaults.insert(name.clone());
+            }
         }
         *self = merged;
         Ok(())
@@ -202,6 +245,7 @@ impl PackageMap {
 
     /// Adds a package that may be known in the same place; the newer one has a say about deprecation.
     fn merge(&mut self, name: String, package: Package) -> Result<()> {
+        self.give_way(&name, &package);
         match self.packages.get_mut(&name) {
             None => {
                 self.packages.insert(name, package);
@@ -228,11 +272,20 @@ impl PackageMap {
         Ok(())
     }
 
+    /// Forgets a default package if another one is to be known under its name.
+    fn give_way(&mut self, name: &str, package: &Package) {
+        let known = self.packages.get(name);
+        if self.defaults.remove(name) && known.is_some_and(|known| !known.is_same_place(package)) {
+            self.packages.remove(name);
+        }
+    }
+
     /// Forgets a package. What was downloaded for it stays in the cache.
     ///
     /// # Errors
     /// If it is not known.
     pub fn remove(&mut self, name: &str) -> Result<()> {
+        self.defaults.remove(name);
         match self.packages.remove(name) {
             Some(_) => Ok(()),
             None => Err(self.unknown(name)),
@@ -245,14 +298,14 @@ impl PackageMap {
     }
 
     /// The directory of a package; fetches a remote one that is not in the cache. A package that is
-    /// deprecated gives a `tracing` warning.
+    /// deprecated is [warned of](tarragon_framework::warnings).
     ///
     /// # Errors
     /// If it is not known (the message lists the known ones) or can not be fetched (the message says why
     /// for every URL).
     pub fn path(&self, name: &str) -> Result<PathBuf> {
         if let Some(message) = self.deprecation(name)? {
-            tracing::warn!("package '{name}' is deprecated: {message}");
+            warn(format!("package '{name}' is deprecated: {message}"));
         }
         self.folder(name)
     }
@@ -298,9 +351,15 @@ impl PackageMap {
         } else {
             format!("known packages are: {}", known.join(", "))
         };
-        Error::invalid(format!(
-            "there is no package '{name}'; {known}. Add it to the parser's package map"
-        ))
+        let cure = match name {
+            "drake" => format!(
+                "Add it to the parser's package map, or set {} to the folder 'share' of an installation \
+                 of Drake",
+                defaults::DRAKE_ROOT
+            ),
+            _ => "Add it to the parser's package map".into(),
+        };
+        Error::invalid(format!("there is no package '{name}'; {known}. {cure}"))
     }
 }
 

@@ -22,8 +22,9 @@ pub struct RemoteSettings {
     /// Where packages are unpacked; `None` leaves it to the environment, see
     /// [`Self::cache_directory`].
     pub cache_directory: Option<PathBuf>,
-    /// Whether `http://` and `https://` may be used at all; by default they may. What is in the cache
-    /// and what `file://` leads to is there without.
+    /// Whether `http://` and `https://` may be used at all; by default they may. What is in the
+    /// cache and what `file://` leads to is there without. The environment variable
+    /// `DRAKE_ALLOW_NETWORK` forbids them too, where it names other things and not `package_map`.
     pub allow_network: bool,
     /// How long a server may take to say something, at the start or in between; 30 s by default.
     pub stall_timeout: Duration,
@@ -58,6 +59,9 @@ impl Default for RemoteSettings {
     }
 }
 
+/// The environment variable by which Drake is kept from using the network.
+pub(super) const NETWORK_VARIABLE: &str = "DRAKE_ALLOW_NETWORK";
+
 /// Highly packed small files are no danger.
 const RATIO_FLOOR: u64 = 64 << 20;
 
@@ -69,6 +73,19 @@ impl RemoteSettings {
     pub fn cache_directory(&self) -> Option<PathBuf> {
         let configured = self.cache_directory.clone();
         configured.or_else(|| cache_from(|variable| env::var_os(variable).map(PathBuf::from)))
+    }
+
+    /// The reason why the network is forbidden, if it is; `variable` is the value of the
+    /// environment variable.
+    pub(super) fn network_ban(&self, variable: Option<&str>) -> Option<String> {
+        if !self.allow_network {
+            return Some("the package map's RemoteSettings do not allow the network".into());
+        }
+        let list = variable.filter(|list| !list.is_empty())?;
+        let allowed = list.split(':').any(|name| name == "package_map");
+        (!allowed).then(|| {
+            format!("{NETWORK_VARIABLE} must have 'package_map' among its names, got '{list}'")
+        })
     }
 
     /// How large what is in an archive of so many bytes may be.
@@ -124,6 +141,24 @@ mod tests {
             cache(&ignored).unwrap(),
             Path::new("/bazel/.cache/tarragon/package_map")
         );
+    }
+
+    #[test]
+    fn the_environment_can_forbid_downloads() {
+        let settings = RemoteSettings::default();
+        for allowed in [None, Some(""), Some("package_map"), Some("lcm:package_map")] {
+            assert_eq!(settings.network_ban(allowed), None, "{allowed:?}");
+        }
+        let ban = settings.network_ban(Some("lcm:meshcat")).unwrap();
+        assert!(
+            ban.contains("DRAKE_ALLOW_NETWORK") && ban.contains("'lcm:meshcat'"),
+            "{ban}"
+        );
+        let offline = RemoteSettings {
+            allow_network: false,
+            ..settings
+        };
+        assert!(offline.network_ban(Some("package_map")).is_some());
     }
 
     #[test]

@@ -21,19 +21,19 @@ fn folders_are_crawled_downwards_and_upwards() {
     package(dir.path(), "a", "a");
     package(dir.path(), "a/.git/c", "hidden");
     let inner = package(dir.path(), "a/deep/inner", "inner");
-    let mut map = PackageMap::new();
+    let mut map = PackageMap::make_empty();
     map.populate_from_folder(dir.path()).unwrap();
     assert_eq!(names(&map), ["a", "b", "inner"]);
     assert_eq!(map.path("b").unwrap(), b);
 
     fs::write(dir.path().join("x/COLCON_IGNORE"), "").unwrap();
-    let mut map = PackageMap::new();
+    let mut map = PackageMap::make_empty();
     map.crawl_all([dir.path().into()], Crawl::Ros).unwrap();
     assert_eq!(names(&map), ["a"]);
     assert!(map.populate_from_environment("ROS_PACKAGE_PATH").is_err());
     assert!(map.populate_from_environment("").is_err());
 
-    let mut map = PackageMap::new();
+    let mut map = PackageMap::make_empty();
     map.populate_upstream(&inner.join("urdf").join("robot.urdf"));
     assert_eq!(names(&map), ["a", "inner"]);
     // As in Drake, a warning.
@@ -51,7 +51,7 @@ fn links_are_followed_once() {
     package(dir.path(), "a", "a");
     std::os::unix::fs::symlink(elsewhere.path(), dir.path().join("link")).unwrap();
     std::os::unix::fs::symlink(dir.path(), dir.path().join("loop")).unwrap();
-    let mut map = PackageMap::new();
+    let mut map = PackageMap::make_empty();
     map.populate_from_folder(dir.path()).unwrap();
     assert_eq!(names(&map), ["a", "out"]);
     assert_eq!(map.path("out").unwrap(), dir.path().join("link/out"));
@@ -63,7 +63,7 @@ fn a_bad_manifest_adds_nothing() {
     package(dir.path(), "a", "a");
     fs::create_dir(dir.path().join("b")).unwrap();
     fs::write(dir.path().join("b/package.xml"), "junk").unwrap();
-    let mut map = PackageMap::new();
+    let mut map = PackageMap::make_empty();
     let error = map.populate_from_folder(dir.path()).unwrap_err();
     assert!(error.to_string().contains("malformed XML"), "{error}");
     assert!(map.is_empty());
@@ -73,7 +73,7 @@ fn a_bad_manifest_adds_nothing() {
 fn conflicts_and_unknown_names_are_errors() {
     let dir = tempfile::tempdir().unwrap();
     let (a, b) = (package(dir.path(), "a", "p"), package(dir.path(), "b", "p"));
-    let mut map = PackageMap::new();
+    let mut map = PackageMap::make_empty();
     map.add("p", &a).unwrap();
     map.add("p", dir.path().join("b/../a")).unwrap();
     assert!(map.add("p", &b).is_err());
@@ -81,7 +81,7 @@ fn conflicts_and_unknown_names_are_errors() {
     assert!(map.add("q", dir.path().join("nowhere")).is_err());
     let error = map.path("q").unwrap_err().to_string();
     assert!(error.contains("known packages are: p"), "{error}");
-    let mut other = PackageMap::new();
+    let mut other = PackageMap::make_empty();
     other.add("new", &b).unwrap();
     other.add("p", &b).unwrap();
     assert!(map.add_map(&other).is_err());
@@ -99,7 +99,7 @@ fn remote_and_local_packages_do_not_mix() {
         sha256: "0".repeat(64),
         ..RemoteParams::default()
     };
-    let mut map = PackageMap::new();
+    let mut map = PackageMap::make_empty();
     map.add_remote("r", remote(&["http://x/a.zip"])).unwrap();
     map.add_remote("r", remote(&["http://x/a.zip"])).unwrap();
     let error = map
@@ -119,7 +119,7 @@ fn deprecations_are_kept_when_a_package_is_added_again() {
     let text = "<package><name>p</name><export><deprecated>Use q</deprecated></export></package>";
     let manifest = dir.path().join("package.xml");
     fs::write(&manifest, text).unwrap();
-    let mut plain = PackageMap::new();
+    let mut plain = PackageMap::make_empty();
     plain.add("p", dir.path()).unwrap();
     let mut map = plain.clone();
     map.add_package_xml(&manifest).unwrap();
@@ -137,7 +137,7 @@ fn deprecations_are_kept_when_a_package_is_added_again() {
 
 #[test]
 fn urls() {
-    let mut map = PackageMap::new();
+    let mut map = PackageMap::make_empty();
     map.add("p", "/").unwrap();
     let dir = tempfile::tempdir().unwrap();
     map.add("d", dir.path()).unwrap();

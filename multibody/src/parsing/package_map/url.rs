@@ -3,6 +3,7 @@
 use super::PackageMap;
 use crate::error::{Error, Result};
 use std::path::{Component, Path, PathBuf};
+use tarragon_framework::warnings::warn;
 
 /// What a URL stands for.
 ///
@@ -29,7 +30,8 @@ pub struct ResolvedUrl {
 impl PackageMap {
     /// The path that a `package://name/path`, `model://name/path` or `file:///path` URL stands for;
     /// whether it exists is not checked. `.` and `..` are resolved as text, as Drake does; percent
-    /// signs mean themselves. Fetches a remote package; a deprecated one gives a `tracing` warning.
+    /// signs mean themselves. Fetches a remote package; of a deprecated one it
+    /// [warns](tarragon_framework::warnings).
     ///
     /// # Errors
     /// If the scheme is another one, a package is not known or can not be fetched, or a file URL is not
@@ -37,7 +39,7 @@ impl PackageMap {
     pub fn resolve_url(&self, url: &str) -> Result<PathBuf> {
         let resolved = self.resolve(url)?;
         if let Some(message) = &resolved.deprecation {
-            tracing::warn!("'{url}': {message}");
+            warn(format!("'{url}': {message}"));
         }
         Ok(resolved.path)
     }

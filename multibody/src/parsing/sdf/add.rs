@@ -9,7 +9,7 @@ use crate::index::{BodyIndex, JointIndex, ModelInstanceIndex};
 use crate::joint::Joint;
 use crate::parsing::target::Target;
 use crate::parsing::xml::Parsed;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Elements of a world and of a model that mean nothing here.
 const IGNORED_IN_WORLD: [&str; 16] = [
@@ -169,9 +169,7 @@ impl<'a, 't> Adder<'a, 't> {
         }
         self.drake_elements(element, current);
         if current.is_static {
-            for (node, link) in &model.links {
-                let _ = self.fix_to_world(*node, link, instance);
-            }
+            self.fix_to_world(model, instance);
         }
         Ok(())
     }
@@ -187,12 +185,14 @@ impl<'a, 't> Adder<'a, 't> {
 
     /// The frame `__model__`, on the canonical link.
     fn model_frame(&mut self, model: &Model<'_>, current: Current<'_>) -> Parsed<()> {
+        // A frame that goes in circles is an error even if nothing else asks what it moves with.
+        self.graph.body_of(model.node, self.report)?;
         let link = self.graph.canonical(model.scope);
-        // Without links of its own a model is fixed to the world, as in Drake.
-        let link = link.filter(|_| model.has_links());
         let on = link.and_then(|l| Some((l, self.graph.body(l)?)));
         let (link, body) = on.unwrap_or((Graph::WORLD, BodyIndex::WORLD));
-        let x_bf = self.graph.relative(link, model.node);
+        let x_bf = self
+            .graph
+            .relative(link, model.node, self.graph.scope(model.node));
         let frame = FixedOffsetFrame::new("__model__", body, x_bf.isometry());
         let frame = frame.with_model_instance(current.instance);
         let added = self.target.plant.add_frame(frame);
@@ -206,20 +206,31 @@ impl<'a, 't> Adder<'a, 't> {
         let (link, body) = self.body_under(node, element)?;
         let plant = &mut *self.target.plant;
         let on = self.graph.on(node).unwrap_or(link);
-        let x_on = self.graph.relative(on, node).isometry();
+        let scope = self.graph.scope(node);
+        let x_on = self.graph.relative(on, node, scope).isometry();
         // Drake places a frame in the frame of the plant that it is attached to, which it looks for in
         // the model instance of the model that has the name. A joint has none, nor has a frame that
-        // comes later in the file: then the body's stands in, wherever that is.
+        // comes later in the file: then what they move with stands in, wherever that is.
+        let sink = self.graph.sink_of(node, self.report)?;
         let found = self.graph.frame(on).map(|f| &plant.frames[f.index()]);
         let found = found.filter(|f| {
             let around = self.graph.instance_around(on);
             self.graph.kind(on) != Kind::Frame || around == Some(f.model_instance())
         });
-        let (instance, x_bf) = match found {
-            Some(frame) => (frame.model_instance(), frame.pose_in_body() * x_on),
-            None => (plant.bodies[body.index()].model_instance(), x_on),
+        let stand_in = self.graph.frame(sink).map(|f| &plant.frames[f.index()]);
+        let (instance, body, x_bf) = match found.or(stand_in) {
+            Some(frame) => {
+                let x_bf = frame.pose_in_body() * x_on;
+                (frame.model_instance(), frame.body(), x_bf)
+            }
+            None => (plant.bodies[body.index()].model_instance(), body, x_on),
         };
-        let meant = self.graph.relative(link, node).isometry();
+        // The frame of a model may be on the world although the model moves with a link.
+        let base = match body == BodyIndex::WORLD {
+            true => Graph::WORLD,
+            false => link,
+        };
+        let meant = self.graph.relative(base, node, scope).isometry();
         let apart = (x_bf.translation.vector - meant.translation.vector).norm();
         if apart > SAME || x_bf.rotation.angle_to(&meant.rotation) > SAME {
             let message = format!(
@@ -288,24 +299,38 @@ impl<'a, 't> Adder<'a, 't> {
         self.body_under(node, element).map(|(_, body)| body)
     }
 
-    /// Welds a link of a static model that no joint holds where it is.
-    fn fix_to_world(
-        &mut self,
-        node: NodeId,
-        link: &Element,
-        instance: ModelInstanceIndex,
-    ) -> Parsed<()> {
-        let Some(body) = self.graph.body(node) else {
-            return Ok(());
-        };
-        let held = |(_, j): (JointIndex, &Joint)| j.child_body() == body;
-        if self.target.plant.joints().any(held) {
-            return Ok(());
+    /// Welds the links of a static model that are not welded to the world, directly or not.
+    fn fix_to_world(&mut self, model: &Model<'_>, instance: ModelInstanceIndex) {
+        let plant = &mut *self.target.plant;
+        let mut welds: HashMap<BodyIndex, Vec<BodyIndex>> = HashMap::new();
+        for (_, joint) in plant.joints().filter(|(_, j)| j.num_velocities() == 0) {
+            let (parent, child) = (joint.parent_body(), joint.child_body());
+            welds.entry(parent).or_default().push(child);
+            welds.entry(child).or_default().push(parent);
         }
-        let name = format!("sdformat_model_static_world_welds_to_{}", link.name());
-        let x_wb = self.graph.in_world(node).isometry();
-        let weld = Joint::weld(name, BodyIndex::WORLD, body, x_wb).with_model_instance(instance);
-        let added = self.target.plant.add_joint(weld);
-        added.map(|_| ()).map_err(|e| self.report.error(link, e))
+        let mut fixed = HashSet::new();
+        let mut fix = |body: BodyIndex| {
+            let mut open = vec![body];
+            let mut new = false;
+            while let Some(body) = open.pop() {
+                if fixed.insert(body) {
+                    new = true;
+                    open.extend(welds.get(&body).into_iter().flatten());
+                }
+            }
+            new
+        };
+        fix(BodyIndex::WORLD);
+        for (node, link) in &model.links {
+            let Some(body) = self.graph.body(*node).filter(|body| fix(*body)) else {
+                continue;
+            };
+            let name = format!("sdformat_model_static_world_welds_to_{}", link.name());
+            let x_wb = self.graph.in_world(*node).isometry();
+            let weld = Joint::weld(name, BodyIndex::WORLD, body, x_wb);
+            if let Err(error) = plant.add_joint(weld.with_model_instance(instance)) {
+                self.report.error(link, error);
+            }
+        }
     }
 }

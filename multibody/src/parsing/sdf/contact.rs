@@ -54,10 +54,7 @@ impl Adder<'_, '_> {
         let mut properties = ProximityProperties::new();
         let mut friction = None;
         if let Some(element) = collision.child("drake:proximity_properties") {
-            // Everything else in it is ignored.
-            let others = element.children.iter().map(|c| c.tag.as_str());
-            let others: Vec<&str> = others.filter(|t| !t.contains(':')).collect();
-            report.check_children(element, &others, &KNOWN);
+            report.check_drake_children(element, &KNOWN);
             let kind = self.hydroelastic_type(element)?;
             for (tag, group, name, zero) in NUMBERS {
                 let tag = format!("drake:{tag}");

@@ -2,16 +2,20 @@
 
 use super::element::{Element, Place, Report, Source, truth};
 use super::schema;
+use super::unflatten::unflatten;
 use crate::parsing::diagnostic::{Diagnostic, Severity};
 use crate::parsing::xml::{Parsed, Prepared, Reader, Reported};
 use roxmltree::Node;
 use std::rc::Rc;
 
 /// Elements deeper than this are refused; robots need about ten.
-const MAX_DEPTH: usize = 100;
+pub(super) const MAX_DEPTH: usize = 100;
 
 /// The newest minor version of SDFormat 1.
 const NEWEST: u32 = 12;
+
+/// The minor version since which `::` separates names, and is in none.
+const SINGLE_NAMES: u32 = 8;
 
 /// Reads a text whose root is `<sdf>`, brings it up to the newest version and checks it.
 pub(super) fn read(source: Source, bytes: &[u8], report: &Report) -> Parsed<Element> {
@@ -34,6 +38,7 @@ pub(super) fn read(source: Source, bytes: &[u8], report: &Report) -> Parsed<Elem
     let source = Rc::new(source);
     let name = source.name.clone();
     let reader = Reader::new(&name, &prepared);
+    report.extend(reader.take_diagnostics());
     let builder = Builder {
         reader: &reader,
         source: &source,
@@ -41,8 +46,11 @@ pub(super) fn read(source: Source, bytes: &[u8], report: &Report) -> Parsed<Elem
     };
     let mut root = builder.element(document.root_element(), 0)?;
     let version = version(&root, report)?;
-    upgrade(&mut root, version);
+    upgrade(&mut root, version, report)?;
     let before = report.num_errors();
+    if version >= SINGLE_NAMES {
+        check_names(&root, report);
+    }
     schema::check(&root, report);
     match report.num_errors() == before {
         true => Ok(root),
@@ -105,7 +113,7 @@ fn version(root: &Element, report: &Report) -> Parsed<u32> {
 
 /// Applies what changed in SDFormat since a version and matters here
 /// (<https://github.com/gazebosim/sdformat/blob/main/Migration.md>).
-fn upgrade(root: &mut Element, version: u32) {
+fn upgrade(root: &mut Element, version: u32, report: &Report) -> Parsed<()> {
     if version < 5 {
         for model in root.children.iter_mut() {
             match model.tag.as_str() {
@@ -121,8 +129,33 @@ fn upgrade(root: &mut Element, version: u32) {
     if version < 7 {
         upgrade_frames(root);
     }
-    if version < 8 {
+    if version < SINGLE_NAMES {
         drop_empty_frames(root);
+        let worlds = root.children.iter_mut().filter(|c| c.tag == "world");
+        for model in worlds.flat_map(|w| w.children.iter_mut()) {
+            if model.tag == "model" {
+                // Below <sdf> and <world>.
+                unflatten(model, 2, report)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reports names of models and of what is in them that have `::`.
+fn check_names(element: &Element, report: &Report) {
+    for child in &element.children {
+        let named = ["link", "frame", "joint", "model"].contains(&child.tag.as_str());
+        if named && child.name().contains("::") {
+            let message = format!(
+                "the name '{}' has '::' in it, which separates names",
+                child.name()
+            );
+            report.error(child, message);
+        }
+        if matches!(child.tag.as_str(), "world" | "model") {
+            check_names(child, report);
+        }
     }
 }
 

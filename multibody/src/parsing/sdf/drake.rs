@@ -1,16 +1,60 @@
 //! Elements of models that are Drake's own: joints, springs, constraints, collision filter groups.
 
 use super::add::{Adder, Current};
-use super::element::Element;
+use super::element::{Element, truth};
 use crate::constraint::{BallConstraint, TendonConstraint};
 use crate::force_element::ForceElement;
 use crate::index::FrameIndex;
 use crate::joint::Joint;
 use crate::parsing::FilterGroup;
+use crate::parsing::curves::Curves;
 use crate::parsing::input::scoped;
 use crate::parsing::xml::Parsed;
 use nalgebra::Vector3;
 use std::collections::BTreeSet;
+
+/// Known children of the elements of Drake, without the prefix `drake:`.
+const PLANAR: [&str; 3] = ["parent", "child", "damping"];
+const CURVILINEAR: [&str; 7] = [
+    "parent",
+    "child",
+    "damping",
+    "initial_tangent",
+    "plane_normal",
+    "is_periodic",
+    "curves",
+];
+const BUSHING: [&str; 6] = [
+    "bushing_frameA",
+    "bushing_frameC",
+    "bushing_torque_stiffness",
+    "bushing_torque_damping",
+    "bushing_force_stiffness",
+    "bushing_force_damping",
+];
+const SPRING_DAMPER: [&str; 7] = [
+    "linear_spring_damper_body_A",
+    "linear_spring_damper_body_B",
+    "linear_spring_damper_p_AP",
+    "linear_spring_damper_p_BQ",
+    "linear_spring_damper_free_length",
+    "linear_spring_damper_stiffness",
+    "linear_spring_damper_damping",
+];
+const BALL_CONSTRAINT: [&str; 4] = [
+    "ball_constraint_body_A",
+    "ball_constraint_body_B",
+    "ball_constraint_p_AP",
+    "ball_constraint_p_BQ",
+];
+const TENDON_CONSTRAINT: [&str; 6] = [
+    "tendon_constraint_joint",
+    "tendon_constraint_offset",
+    "tendon_constraint_lower_limit",
+    "tendon_constraint_upper_limit",
+    "tendon_constraint_stiffness",
+    "tendon_constraint_damping",
+];
 
 impl Adder<'_, '_> {
     /// All such elements of a model, kind by kind.
@@ -33,7 +77,16 @@ impl Adder<'_, '_> {
         }
         let mut names = BTreeSet::new();
         for element in model.all("drake:collision_filter_group") {
+            if self.is_ignored(element) {
+                continue;
+            }
             let name = element.name();
+            if name.contains("::") {
+                let message =
+                    format!("the name of a collision filter group, '{name}' must not contain '::'");
+                self.report.error(element, message);
+                continue;
+            }
             if !names.insert(name) || self.graph.find(current.scope, name).is_some() {
                 let message = format!("the name '{name}' of the collision filter group is taken");
                 self.report.error(element, message);
@@ -59,16 +112,17 @@ impl Adder<'_, '_> {
         let report = self.report;
         let name = report.required(element, "name")?;
         let kind = report.required(element, "type")?;
-        if kind != "planar" {
-            let message = match kind {
-                "curvilinear" => format!("joint '{name}': curvilinear joints are not supported"),
-                _ => format!(
-                    "joint '{name}': there is no <drake:joint> of type '{kind}'; planar is expected"
-                ),
-            };
-            return Err(report.error(element, message));
-        }
-        report.check_children(element, &[], &["parent", "child", "damping"]);
+        let known: &[&str] = match kind {
+            "planar" => &PLANAR,
+            "curvilinear" => &CURVILINEAR,
+            _ => {
+                let message = format!(
+                    "joint '{name}': the type of a <drake:joint> must be planar or curvilinear, got '{kind}'"
+                );
+                return Err(report.error(element, message));
+            }
+        };
+        report.check_drake_children(element, known);
         if let Some(pose) = element.child("pose") {
             let message = "<drake:joint> has no <pose>; it connects two frames, which have one";
             return Err(report.error(pose, message));
@@ -79,19 +133,67 @@ impl Adder<'_, '_> {
         }
         let parent = self.frame_in(element, "drake:parent", current)?;
         let child = self.frame_in(element, "drake:child", current)?;
-        let damping = report.required_numbers::<3>(element, "drake:damping")?;
-        let plant = &mut *self.target.plant;
-        let body = |frame: FrameIndex| plant.frames[frame.index()].body();
-        let joint = Joint::planar(name, body(parent), body(child))
+        let body = |frame: FrameIndex| self.target.plant.frames[frame.index()].body();
+        let (on_parent, on_child) = (body(parent), body(child));
+        let (joint, damping) = if kind == "planar" {
+            let damping = report.required_numbers::<3>(element, "drake:damping")?;
+            (Joint::planar(name, on_parent, on_child), damping.to_vec())
+        } else {
+            let damping = report.optional_number(element, "drake:damping")?;
+            let joint = self.curves(element)?.joint(name, on_parent, on_child);
+            let joint = joint.map_err(|why| report.error(element, why))?;
+            (joint, vec![damping.unwrap_or(0.0)])
+        };
+        let joint = joint
             .with_frame_on_parent(parent)
             .with_frame_on_child(child)
-            .with_dampings(damping.to_vec());
-        let added = joint.and_then(|joint| plant.add_joint(joint));
+            .with_dampings(damping);
+        let added = joint.and_then(|joint| self.target.plant.add_joint(joint));
         added.map(|_| ()).map_err(|e| report.error(element, e))
+    }
+
+    /// The path of a curvilinear joint.
+    fn curves(&self, joint: &Element) -> Parsed<Curves> {
+        let report = self.report;
+        let mut curves = Curves::new();
+        if let Some(tangent) = joint.child("drake:initial_tangent") {
+            curves.initial_tangent = report.required_numbers(tangent, "xyz")?;
+        }
+        if let Some(normal) = joint.child("drake:plane_normal") {
+            curves.plane_normal = report.required_numbers(normal, "xyz")?;
+        }
+        if let Some(periodic) = joint.child("drake:is_periodic") {
+            curves.is_periodic = match periodic.text.as_str() {
+                "true" => true,
+                "false" => false,
+                other => {
+                    let message =
+                        format!("<{}> must be true or false, got '{other}'", periodic.tag);
+                    return Err(report.error(periodic, message));
+                }
+            };
+        }
+        let list = report.required_child(joint, "drake:curves")?;
+        for curve in &list.children {
+            let number = |tag: &str| report.required_numbers::<1>(curve, tag).map(|[x]| x);
+            let pushed = match curve.tag.as_str() {
+                "drake:line_segment" => curves.push_line(number("drake:length")?),
+                "drake:circular_arc" => {
+                    curves.push_arc(number("drake:radius")?, number("drake:angle")?)
+                }
+                other => Err(format!(
+                    "<{}> must hold <drake:line_segment> and <drake:circular_arc>, got <{other}>",
+                    list.tag
+                )),
+            };
+            pushed.map_err(|why| report.error(curve, why))?;
+        }
+        Ok(curves)
     }
 
     fn bushing(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
         let report = self.report;
+        report.check_drake_children(element, &BUSHING);
         let vector = |name: &str| {
             let tag = format!("drake:bushing_{name}");
             report
@@ -112,6 +214,7 @@ impl Adder<'_, '_> {
 
     fn spring_damper(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
         let report = self.report;
+        report.check_drake_children(element, &SPRING_DAMPER);
         let tag = |name: &str| format!("drake:linear_spring_damper_{name}");
         let number = |name: &str| {
             let found = report.required_numbers::<1>(element, &tag(name));
@@ -140,6 +243,7 @@ impl Adder<'_, '_> {
 
     fn ball_constraint(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
         let report = self.report;
+        report.check_drake_children(element, &BALL_CONSTRAINT);
         let tag = |name: &str| format!("drake:ball_constraint_{name}");
         let point = |name: &str| {
             let found = report.required_numbers::<3>(element, &tag(name));
@@ -161,16 +265,14 @@ impl Adder<'_, '_> {
 
     fn tendon_constraint(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
         let report = self.report;
+        report.check_drake_children(element, &TENDON_CONSTRAINT);
         let number = |name: &str, default: f64| {
             let tag = format!("drake:tendon_constraint_{name}");
             // Limits and stiffness may be infinite.
             let Some(child) = element.child(&tag) else {
                 return Ok(default);
             };
-            let found = super::element::numbers::<1>(&child.text);
-            found
-                .map(|[x]| x)
-                .map_err(|why| report.error(child, format!("<{tag}>: {why}")))
+            report.limits::<1>(child).map(|[x]| x)
         };
         let (mut joints, mut coefficients) = (vec![], vec![]);
         for child in element.all("drake:tendon_constraint_joint") {
@@ -190,6 +292,21 @@ impl Adder<'_, '_> {
         };
         let added = self.target.plant.add_tendon_constraint(tendon);
         added.map_err(|e| report.error(element, e))
+    }
+
+    /// Whether attribute `ignore` says that a group does not exist.
+    fn is_ignored(&self, group: &Element) -> bool {
+        let Some(text) = group.attribute("ignore") else {
+            return false;
+        };
+        truth(text).unwrap_or_else(|| {
+            let message = format!(
+                "attribute 'ignore' of <{}> must be true or false, got '{text}'; the group is not ignored",
+                group.tag
+            );
+            self.report.warning(group, message);
+            false
+        })
     }
 
     fn filter_group(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {

@@ -3,6 +3,7 @@
 
 use super::pose::Pose;
 use crate::parsing::diagnostic::{Diagnostic, Severity};
+use crate::parsing::number::Reading;
 use crate::parsing::xml::{Parsed, Reported};
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -114,7 +115,8 @@ impl Element {
     /// The pose in the child `<pose>`; the identity where there is none.
     pub(super) fn pose(&self) -> Pose {
         let pose = self.child("pose").map(pose);
-        pose.and_then(Result::ok).unwrap_or(Pose::IDENTITY)
+        pose.and_then(Result::ok)
+            .map_or(Pose::IDENTITY, |(pose, _)| pose)
     }
     /// What the pose in the child `<pose>` is relative to, if that is said.
     pub(super) fn relative_to(&self) -> Option<&str> {
@@ -133,22 +135,34 @@ pub(super) fn truth(text: &str) -> Option<bool> {
 
 /// The first N numbers of a text; more are ignored, as the format's library does.
 pub(super) fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
-    let mut found = [0.0; N];
-    let mut words = text.split_whitespace();
-    for (i, x) in found.iter_mut().enumerate() {
-        let expected = if N == 1 { "number is" } else { "numbers are" };
-        let word = words
-            .next()
-            .ok_or_else(|| format!("'{text}' has {i} numbers, {N} {expected} expected"))?;
-        *x = word
-            .parse()
-            .map_err(|_| format!("'{word}' is not a number"))?;
-    }
-    Ok(found)
+    let reading = reading::<N>(text)?;
+    Ok(std::array::from_fn(|i| reading.numbers[i]))
 }
 
-/// The pose that a `<pose>` holds.
-pub(super) fn pose(element: &Element) -> Result<Pose, String> {
+/// N numbers at the start of a text, and what is behind them.
+pub(super) fn reading<const N: usize>(text: &str) -> Result<Reading<'_>, String> {
+    let reading = match N {
+        1 => Reading::of_one(text),
+        _ => Reading::of_stream(text, N),
+    };
+    let found = reading.numbers.len();
+    let expected = if N == 1 { "number is" } else { "numbers are" };
+    match reading.stray() {
+        _ if found == N => Ok(reading),
+        Some(word) => Err(format!("'{word}' is not a number")),
+        None => Err(format!(
+            "'{text}' has {found} numbers, {N} {expected} expected"
+        )),
+    }
+}
+
+/// Numbers word by word, and what is behind each.
+pub(super) fn words(text: &str) -> Result<Reading<'_>, String> {
+    Reading::of_words(text).map_err(|word| format!("'{word}' is not a number"))
+}
+
+/// The pose that a `<pose>` holds, and its numbers with what is behind them.
+pub(super) fn pose(element: &Element) -> Result<(Pose, Reading<'_>), String> {
     let degrees = match element.filled("degrees") {
         None => false,
         Some(text) => truth(text)
@@ -167,12 +181,10 @@ pub(super) fn pose(element: &Element) -> Result<Pose, String> {
         return Err("a quaternion has no degrees; leave out degrees=\"true\"".into());
     }
     if element.text.is_empty() {
-        return Ok(Pose::IDENTITY);
+        return Ok((Pose::IDENTITY, Reading::default()));
     }
-    let words = element.text.split_whitespace();
-    let values: Vec<f64> = words
-        .map(|w| w.parse().map_err(|_| format!("'{w}' is not a number")))
-        .collect::<Result<_, String>>()?;
+    let reading = words(&element.text)?;
+    let values = &reading.numbers;
     let expected = if quaternion { 7 } else { 6 };
     if values.len() != expected {
         return Err(format!(
@@ -187,7 +199,7 @@ pub(super) fn pose(element: &Element) -> Result<Pose, String> {
     if quaternion {
         let q = [values[6], values[3], values[4], values[5]];
         return match q.iter().any(|x| *x != 0.0) {
-            true => Ok(Pose { p, q: scaled(q) }),
+            true => Ok((Pose { p, q: scaled(q) }, reading)),
             false => Err("the quaternion is zero, a rotation is expected".into()),
         };
     }
@@ -196,10 +208,8 @@ pub(super) fn pose(element: &Element) -> Result<Pose, String> {
     } else {
         1.0
     };
-    Ok(Pose::from_rpy(
-        p,
-        [values[3] * unit, values[4] * unit, values[5] * unit],
-    ))
+    let rpy = [values[3] * unit, values[4] * unit, values[5] * unit];
+    Ok((Pose::from_rpy(p, rpy), reading))
 }
 
 /// The quaternion in unit length where it is more than rounding away from that.
@@ -282,15 +292,30 @@ impl Report {
             text => Ok(text),
         }
     }
-    /// N finite numbers in an element.
+    /// N finite numbers in an element that the schema does not know.
     pub(super) fn numbers<const N: usize>(&self, element: &Element) -> Parsed<[f64; N]> {
-        let values = numbers::<N>(&element.text).and_then(|values| {
-            match values.iter().all(|x| x.is_finite()) {
-                true => Ok(values),
-                false => Err(format!("'{}' is not finite", element.text)),
+        let values = self.limits::<N>(element)?;
+        match values.iter().all(|x| x.is_finite()) {
+            true => Ok(values),
+            false => {
+                let message = format!("<{}>: '{}' is not finite", element.tag, element.text);
+                Err(self.error(element, message))
             }
-        });
-        values.map_err(|why| self.error(element, format!("<{}>: {why}", element.tag)))
+        }
+    }
+    /// N numbers, infinite or not, in an element that the schema does not know.
+    pub(super) fn limits<const N: usize>(&self, element: &Element) -> Parsed<[f64; N]> {
+        let what = format!("<{}>", element.tag);
+        let reading = reading::<N>(&element.text);
+        let reading = reading.map_err(|why| self.error(element, format!("{what}: {why}")))?;
+        self.warn_of_rest(element, &reading, &what);
+        Ok(std::array::from_fn(|i| reading.numbers[i]))
+    }
+    /// Warns of what is behind the numbers of `what`.
+    pub(super) fn warn_of_rest(&self, element: &Element, reading: &Reading<'_>, what: &str) {
+        if let Some(warning) = reading.warning(what) {
+            self.warning(element, warning);
+        }
     }
     /// N finite numbers in a child that must be there.
     pub(super) fn required_numbers<const N: usize>(
@@ -308,8 +333,12 @@ impl Report {
     /// A finite number in an attribute.
     pub(super) fn number_attribute(&self, element: &Element, name: &str) -> Parsed<f64> {
         let text = self.required(element, name)?;
-        match text.parse::<f64>() {
-            Ok(x) if x.is_finite() => Ok(x),
+        let reading = Reading::of_one(text);
+        match reading.numbers.first() {
+            Some(x) if x.is_finite() => {
+                self.warn_of_rest(element, &reading, &format!("attribute '{name}'"));
+                Ok(*x)
+            }
             _ => {
                 let message =
                     format!("attribute '{name}' is '{text}', a finite number is expected");
@@ -340,5 +369,12 @@ impl Report {
                 self.warning(child, message);
             }
         }
+    }
+
+    /// The same in an element of Drake, where everything without the prefix is ignored.
+    pub(super) fn check_drake_children(&self, element: &Element, drake: &[&str]) {
+        let others = element.children.iter().map(|c| c.tag.as_str());
+        let others: Vec<&str> = others.filter(|tag| !tag.contains(':')).collect();
+        self.check_children(element, &others, drake);
     }
 }

@@ -55,7 +55,10 @@ struct Scope {
     /// As messages call it.
     title: String,
     names: BTreeMap<String, NodeId>,
-    /// The link that the frame of a model moves with.
+    /// The node that the frame of a model moves with; nothing for the world and for a model without links.
+    on: Option<NodeId>,
+    is_static: bool,
+    /// The link of an SDFormat file that the frame of a model is on in the plant.
     canonical: Option<NodeId>,
     instance: Option<ModelInstanceIndex>,
 }
@@ -97,6 +100,8 @@ impl Graph {
             origin: Self::WORLD,
             title: title.into(),
             names: BTreeMap::new(),
+            on: None,
+            is_static: true,
             canonical: None,
             instance: Some(ModelInstanceIndex::WORLD),
         };
@@ -124,8 +129,6 @@ impl Graph {
             name == "world" || (name.len() > 3 && name.starts_with("__") && name.ends_with("__"));
         let message = if reserved {
             format!("the name '{name}' is reserved")
-        } else if name.contains("::") {
-            format!("the name '{name}' has '::' in it, which separates names")
         } else if let Some(other) = self.scopes[scope.0].names.get(name) {
             let (line, _) = self.node(*other).place.at;
             format!(
@@ -162,6 +165,7 @@ impl Graph {
         &mut self,
         scope: ScopeId,
         name: &str,
+        is_static: bool,
         place: &Place,
         report: &Report,
     ) -> Parsed<(NodeId, ScopeId)> {
@@ -171,6 +175,8 @@ impl Graph {
             origin,
             title: format!("model '{name}'"),
             names: BTreeMap::new(),
+            on: None,
+            is_static,
             canonical: None,
             instance: None,
         });
@@ -202,8 +208,10 @@ impl Graph {
     pub(super) fn canonical(&self, scope: ScopeId) -> Option<NodeId> {
         self.scopes[scope.0].canonical
     }
-    pub(super) fn set_canonical(&mut self, scope: ScopeId, link: NodeId) {
-        self.scopes[scope.0].canonical = Some(link);
+    /// Fixes the frame of a model on something; in the plant it is on `link`, or on the world.
+    pub(super) fn attach(&mut self, scope: ScopeId, on: NodeId, link: Option<NodeId>) {
+        let scope = &mut self.scopes[scope.0];
+        (scope.on, scope.canonical) = (Some(on), link);
     }
     pub(super) fn set_pose(&mut self, id: NodeId, pose: Pose, base: NodeId) {
         let node = self.node_mut(id);
@@ -239,24 +247,24 @@ impl Graph {
         self.node(id).frame
     }
 
-    /// What a name, plain or scoped by models, stands for in a scope.
+    /// The node of a name, plain or scoped by models, in a scope. In old files `::` may be part
+    /// of a name.
     pub(super) fn find(&self, scope: ScopeId, name: &str) -> Option<NodeId> {
-        let mut scope = scope;
-        let mut found = None;
-        for part in name.split("::") {
-            if let Some(node) = found {
-                let Kind::Model(inner) = self.kind(node) else {
-                    return None;
-                };
-                scope = inner;
-            }
-            found = Some(match part {
-                "__model__" if scope != Self::ROOT => self.origin(scope),
-                "world" | "__root__" if scope == Self::ROOT => Self::WORLD,
-                _ => *self.scopes[scope.0].names.get(part)?,
-            });
+        match name {
+            "__model__" if scope != Self::ROOT => return Some(self.origin(scope)),
+            "world" | "__root__" if scope == Self::ROOT => return Some(Self::WORLD),
+            _ => {}
         }
-        found
+        let names = &self.scopes[scope.0].names;
+        let inside = |(at, _): (usize, &str)| {
+            let model = names.get(&name[..at])?;
+            match self.kind(*model) {
+                Kind::Model(inner) => self.find(inner, &name[at + 2..]),
+                _ => None,
+            }
+        };
+        let found = names.get(name).copied();
+        found.or_else(|| name.match_indices("::").find_map(inside))
     }
 
     /// As [`Self::find`]; `what` says in a message who asks.
@@ -278,12 +286,27 @@ impl Graph {
 
     /// The link or the world that something moves with.
     pub(super) fn body_of(&self, id: NodeId, report: &Report) -> Parsed<NodeId> {
+        self.end_of(id, false, report)
+    }
+    /// As [`Self::body_of`], but static models move with nothing, as in the format's library.
+    pub(super) fn sink_of(&self, id: NodeId, report: &Report) -> Parsed<NodeId> {
+        self.end_of(id, true, report)
+    }
+
+    fn end_of(&self, id: NodeId, static_ends: bool, report: &Report) -> Parsed<NodeId> {
         let mut at = id;
         // Longer chains than there are frames go in circles.
         for _ in 0..=self.nodes.len() {
             let next = match self.kind(at) {
                 Kind::World | Kind::Link => return Ok(at),
-                Kind::Model(scope) => self.canonical(scope),
+                Kind::Model(scope) => {
+                    let scope = &self.scopes[scope.0];
+                    if static_ends && scope.is_static {
+                        return Ok(at);
+                    }
+                    // Models without links are static.
+                    Some(scope.on.unwrap_or(Self::WORLD))
+                }
                 Kind::Frame | Kind::Joint => self.node(at).on,
             };
             at = next.ok_or_else(|| {
@@ -407,20 +430,48 @@ impl Graph {
             false => self.top_pose.then(&self.pose(id)),
         }
     }
-    /// The pose of `b` in `a`, by way of what the pose of `b` is given in: exact where that is `a`.
-    pub(super) fn placed(&self, a: NodeId, b: NodeId) -> Pose {
-        let base = self.node(b).base;
-        match self.locals.get(b.0).copied().flatten() {
-            Some(local) if base == a => local,
-            Some(local) if a != Self::WORLD => self.relative(a, base).then(&local),
-            _ => self.relative(a, b),
+    /// The pose in the world or the model that names are looked up in, composed from the node
+    /// upwards as the format's library does: what cancels there cancels here, wherever that model
+    /// is.
+    fn in_scope(&self, id: NodeId, scope: ScopeId) -> Pose {
+        let origin = self.origin(scope);
+        let (mut at, mut pose) = (id, Pose::IDENTITY);
+        for _ in 0..MAX_EXACT {
+            if at == origin {
+                return pose;
+            }
+            if self.depths.get(at.0).is_none_or(|depth| *depth == 0) {
+                break;
+            }
+            pose = self.locals[at.0].unwrap_or(Pose::IDENTITY).then(&pose);
+            at = self.node(at).base;
+        }
+        match origin == Self::WORLD {
+            true => self.pose(id),
+            false => self.pose(origin).inverse().then(&self.pose(id)),
         }
     }
-    /// The pose of `b` in `a`.
-    pub(super) fn relative(&self, a: NodeId, b: NodeId) -> Pose {
+    /// The pose of `b` in `a`, by way of what the pose of `b` is given in: exact where that is `a`.
+    pub(super) fn placed(&self, a: NodeId, b: NodeId) -> Pose {
+        let Node { base, scope, .. } = *self.node(b);
+        match self.locals.get(b.0).copied().flatten() {
+            Some(local) if base == a => local,
+            Some(local) if a != Self::WORLD => self.relative(a, base, scope).then(&local),
+            _ => self.relative(a, b, scope),
+        }
+    }
+    /// The pose of `b` in `a`, both named in a scope.
+    pub(super) fn relative(&self, a: NodeId, b: NodeId, scope: ScopeId) -> Pose {
         match a == Self::WORLD {
             true => self.in_world(b),
-            false => self.pose(a).inverse().then(&self.pose(b)),
+            false => {
+                let x_sa = self.in_scope(a, scope);
+                x_sa.inverse().then(&self.in_scope(b, scope))
+            }
         }
+    }
+    /// Where something has its name.
+    pub(super) fn scope(&self, id: NodeId) -> ScopeId {
+        self.node(id).scope
     }
 }

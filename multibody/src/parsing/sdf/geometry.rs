@@ -85,9 +85,13 @@ impl Adder<'_, '_> {
             return Ok(());
         }
         let x_bg = self.pose_on_link(link, element, current)?.isometry() * x;
-        self.target
-            .register_visual(body, x_bg, shape, element.name(), properties)
-            .map_err(|e| report.error(element, e))
+        let added = self
+            .target
+            .register_visual(body, x_bg, shape, element.name(), properties);
+        for warning in added.map_err(|e| report.error(element, e))? {
+            report.warning(element, warning);
+        }
+        Ok(())
     }
 
     fn collision(

@@ -95,7 +95,7 @@ impl<'a, 't> Includes<'a, 't> {
             Format::Sdf => {
                 let model = self.model(&path, &uri, &include)?;
                 Ok(match merged {
-                    true => merge::merged(model, parent, self.report)?,
+                    true => merge::merged(model, parent, self.report),
                     false => vec![model],
                 })
             }
@@ -175,6 +175,10 @@ impl<'a, 't> Includes<'a, 't> {
         };
         let mut model = root.children.swap_remove(model);
         if let Some(name) = include.child_text("name") {
+            if name.contains("::") {
+                let message = format!("the name '{name}' has '::' in it, which separates names");
+                return Err(self.report.error(include, message));
+            }
             model.set_attribute("name", name);
         }
         for tag in ["static", "pose"] {

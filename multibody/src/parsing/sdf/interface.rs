@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashMap};
 pub(super) struct Interface<'e> {
     element: &'e Element,
     /// The frame of the model, or what stands for it where the model is merged into another.
-    node: NodeId,
+    pub(super) node: NodeId,
     /// Where names of its frames are looked up.
     scope: ScopeId,
     pub(super) instance: ModelInstanceIndex,
@@ -74,7 +74,9 @@ pub(super) fn load<'e>(
             let node = graph.add(scope, &proxy, Kind::Frame, place, report)?;
             (node, scope)
         }
-        false => declare.graph.add_model(scope, &own_name, place, report)?,
+        false => declare
+            .graph
+            .add_model(scope, &own_name, false, place, report)?,
     };
     let mut interface = Interface {
         element: include,
@@ -156,7 +158,7 @@ impl Interface<'_> {
         if let Some(first) = self.links.first() {
             match self.merged {
                 true => graph.set_on(self.node, *first),
-                false => graph.set_canonical(self.scope, *first),
+                false => graph.attach(self.scope, *first, None),
             }
         }
         Ok(())

@@ -119,6 +119,11 @@ impl Adder<'_, '_> {
         let (parent, child) = (end("parent", parent)?, end("child", child)?);
         let (parent_link, parent_body) = self.body_under(parent, element)?;
         let (child_link, child_body) = self.body_under(child, element)?;
+        if child_link == Graph::WORLD {
+            let message =
+                format!("<child> of joint '{name}' is fixed to the world; swap parent and child");
+            return Err(report.error(element, message));
+        }
         if parent_link == child_link {
             let message = format!(
                 "joint '{name}': parent and child are both on link '{}'",
@@ -325,7 +330,7 @@ impl Adder<'_, '_> {
             Some(frame) => {
                 let what = format!("expressed_in of joint '{name}'");
                 let frame = self.find(scope, frame, &what, axis)?;
-                self.graph.relative(node, frame).rotate(xyz)
+                self.graph.relative(node, frame, scope).rotate(xyz)
             }
         };
         if let Some(mimic) = axis.child("mimic") {

@@ -78,7 +78,8 @@ impl Adder<'_, '_> {
             Some(name) => {
                 let what = format!("relative_to of the pose of '{}'", element.name());
                 let base = self.find(current.scope, name, &what, element)?;
-                Ok(self.graph.relative(link, base).then(&element.pose()))
+                let x = self.graph.relative(link, base, current.scope);
+                Ok(x.then(&element.pose()))
             }
         }
     }

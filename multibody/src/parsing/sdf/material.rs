@@ -77,9 +77,8 @@ impl Adder<'_, '_> {
         };
         let error = |why: String| self.report.error(material, format!("<{name}>: {why}"));
         // The format's library keeps colours in single precision.
-        let [r, g, b, a] = schema::color(text)
-            .map_err(error)?
-            .map(|x| f64::from(x as f32));
+        let (rgba, _) = schema::color(text).map_err(error)?;
+        let [r, g, b, a] = rgba.map(|x| f64::from(x as f32));
         let color = Rgba::new(r, g, b, a);
         color.map(Some).map_err(|e| error(e.to_string()))
     }

@@ -2,15 +2,14 @@
 //! (<http://sdformat.org/tutorials?tut=composition_proposal>).
 
 use super::element::{Element, Report};
-use crate::parsing::xml::Parsed;
 
 const MODEL_FRAME: &str = "__model__";
 
 /// What a model becomes when it is merged into `parent`: its links, frames, joints and models, and a
 /// frame in place of its own.
-pub(super) fn merged(model: Element, parent: &Element, report: &Report) -> Parsed<Vec<Element>> {
+pub(super) fn merged(model: Element, parent: &Element, report: &Report) -> Vec<Element> {
     let proxy = format!("_merged__{}__model__", model.name());
-    let frame = proxy_frame(&model, &proxy, report)?;
+    let frame = proxy_frame(&model, &proxy);
     let mut elements = vec![frame];
     for mut child in model.children {
         match child.tag.as_str() {
@@ -41,7 +40,7 @@ pub(super) fn merged(model: Element, parent: &Element, report: &Report) -> Parse
         }
         elements.push(child);
     }
-    Ok(elements)
+    elements
 }
 
 fn model_name(proxy: &str) -> &str {
@@ -51,19 +50,14 @@ fn model_name(proxy: &str) -> &str {
 }
 
 /// The frame that stands for the model frame of a merged model.
-fn proxy_frame(model: &Element, name: &str, report: &Report) -> Parsed<Element> {
-    let link = match model.filled("canonical_link") {
-        Some(link) => Some(link.to_string()),
-        None => first_link(model),
-    };
-    let Some(link) = link else {
-        let message = format!("model '{}' has no link to merge", model.name());
-        return Err(report.error(model, message));
-    };
+fn proxy_frame(model: &Element, name: &str) -> Element {
     let place = model.place.clone();
     let mut frame = Element::new("frame", place.clone());
     frame.set_attribute("name", name);
-    frame.set_attribute("attached_to", &link);
+    // Without a link to move with, it moves with the frame of the other model.
+    if let Some(link) = canonical_link(model) {
+        frame.set_attribute("attached_to", &link);
+    }
     if let Some(placement) = model.filled("placement_frame") {
         frame.set_attribute("placement_frame", placement);
     }
@@ -75,17 +69,18 @@ fn proxy_frame(model: &Element, name: &str, report: &Report) -> Parsed<Element> 
         pose.set_attribute("relative_to", MODEL_FRAME);
     }
     frame.children.push(pose);
-    Ok(frame)
+    frame
 }
 
-/// The first link of a model or, without one, of its models.
-fn first_link(model: &Element) -> Option<String> {
-    if let Some(link) = model.child("link") {
-        return Some(link.name().into());
+/// The link that the frame of a model moves with: the one that it names, else its first, else that
+/// of the first model inside it.
+fn canonical_link(model: &Element) -> Option<String> {
+    let own = model.filled("canonical_link");
+    if let Some(link) = own.or_else(|| model.child("link").map(Element::name)) {
+        return Some(link.into());
     }
-    model
-        .all("model")
-        .find_map(|m| first_link(m).map(|link| format!("{}::{link}", m.name())))
+    let inner = model.child("model")?;
+    canonical_link(inner).map(|link| format!("{}::{link}", inner.name()))
 }
 
 /// Makes poses in an element that are relative to the model frame relative to its stand-in.

@@ -2,8 +2,9 @@
 //!
 //! The format is described at <http://sdformat.org/spec>; what is ignored, the `drake:` elements and
 //! the order in which things are added follow Drake's parser. A file is read in four steps: elements
-//! (`document`, checked against `schema`), included models in their place (`include`, `merge`), the
-//! graph of frames (`model`, `interface`, `frames`), and the plant (`add` and what it calls).
+//! (`document`, brought up to date with `unflatten`, checked against `schema`), included models in
+//! their place (`include`, `merge`), the graph of frames (`model`, `interface`, `frames`), and the
+//! plant (`add` and what it calls).
 
 mod add;
 mod contact;
@@ -22,6 +23,7 @@ mod model;
 mod pose;
 mod schema;
 mod sensor;
+mod unflatten;
 
 use super::diagnostic::Diagnostic;
 use super::input::{Input, Naming};
@@ -87,10 +89,14 @@ fn read(
         }
     };
     if let Some(world) = &world {
+        for model in &world.models {
+            model.attach(&mut graph, report);
+        }
         world.resolve(&mut graph, None, report);
     }
     if let Some(model) = &model {
         graph.set_top(model.node);
+        model.attach(&mut graph, report);
         model.resolve(&mut graph, Some(Graph::ROOT), report);
     }
     graph.solve(report)?;

@@ -46,18 +46,20 @@ impl Declare<'_, '_> {
         outer: &str,
     ) -> Parsed<Model<'e>> {
         let place = &element.place;
-        let (node, scope) = self.graph.add_model(parent, name, place, self.report)?;
+        let is_static = element.flag("static", false);
+        let (node, scope) = self
+            .graph
+            .add_model(parent, name, is_static, place, self.report)?;
         let mut model = Model::new(element, name, node, scope);
         self.content(&mut model, &scoped(outer, name), Some(outer));
-        let first = model.first_link(self.graph);
-        match first {
-            Some(link) => self.graph.set_canonical(scope, link),
-            None => {
-                let message = format!("model '{name}' has no link; at least one is expected");
-                return Err(self.report.error(element, message));
+        match model.has_content() || is_static {
+            true => Ok(model),
+            false => {
+                let message =
+                    format!("model '{name}' has no link; a model that is not static needs one");
+                Err(self.report.error(element, message))
             }
         }
-        Ok(model)
     }
 
     /// `instance` is the name of the model instance, `outer` that of its parent.
@@ -112,21 +114,63 @@ impl<'e> Model<'e> {
         }
     }
 
-    /// The link that the model's frame moves with where the file does not say.
-    fn first_link(&self, graph: &Graph) -> Option<NodeId> {
-        let own = self.links.first().map(|(node, _)| *node);
-        let inner = || self.models.iter().find_map(|m| graph.canonical(m.scope));
-        let other = || {
-            self.interfaces
-                .iter()
-                .find_map(|i| i.links.first().copied())
-        };
-        own.or_else(inner).or_else(other)
+    /// Whether there is anything that the model's frame could move with.
+    fn has_content(&self) -> bool {
+        let lists = [self.links.len(), self.models.len(), self.interfaces.len()];
+        lists.iter().any(|n| *n > 0)
     }
 
-    /// Whether there is a link that is not from a file of another format.
-    pub(super) fn has_links(&self) -> bool {
-        !self.links.is_empty() || self.models.iter().any(Model::has_links)
+    /// Finds out what the frames of this model and of those inside it move with.
+    pub(super) fn attach(&self, graph: &mut Graph, report: &Report) {
+        for model in &self.models {
+            model.attach(graph, report);
+        }
+        match self.element.filled("canonical_link") {
+            // A link that cannot be found was reported; the rest is still looked at.
+            Some(name) => {
+                let _ = self.attach_to(graph, name, report);
+            }
+            None => self.attach_to_first(graph),
+        }
+    }
+
+    fn attach_to(&self, graph: &mut Graph, name: &str, report: &Report) -> Parsed<()> {
+        let element = self.element;
+        // Links of files of other formats are in the plant already; to Drake they are none.
+        let is_link = |on: &NodeId| graph.kind(*on) == Kind::Link && graph.body(*on).is_none();
+        let found = graph.find(self.scope, name);
+        let Some(link) = found.filter(is_link) else {
+            if !element.flag("static", false) {
+                let what = "the canonical link";
+                let on = graph.find_or_report(self.scope, name, what, &element.place, report)?;
+                graph.attach(self.scope, on, None);
+            }
+            let message = format!(
+                "canonical_link of model '{}': '{name}' must be a link of an SDFormat file; as in Drake the \
+                 frame of the model is fixed to the world",
+                self.name
+            );
+            report.warning(element, message);
+            return Ok(());
+        };
+        graph.attach(self.scope, link, Some(link));
+        Ok(())
+    }
+
+    /// Where the file does not say, the first link counts, or that of the first model inside.
+    fn attach_to_first(&self, graph: &mut Graph) {
+        let merged = self.interfaces.iter().filter(|i| i.merged);
+        let merged = merged.flat_map(|i| &i.links).next();
+        if let Some((link, _)) = self.links.first() {
+            graph.attach(self.scope, *link, Some(*link));
+        } else if let Some(link) = merged {
+            graph.attach(self.scope, *link, None);
+        } else if let Some(first) = self.models.first() {
+            let link = graph.canonical(first.scope);
+            graph.attach(self.scope, first.node, link);
+        } else if let Some(first) = self.interfaces.first() {
+            graph.attach(self.scope, first.node, None);
+        }
     }
 
     /// Works out what poses are relative to and what frames are attached to.
@@ -155,16 +199,6 @@ impl<'e> Model<'e> {
 
     fn resolve_own(&self, graph: &mut Graph, parent: ScopeId, report: &Report) -> Parsed<()> {
         let element = self.element;
-        if let Some(name) = element.filled("canonical_link") {
-            let what = "the canonical link";
-            let at = &element.place;
-            let link = graph.find_or_report(self.scope, name, what, at, report)?;
-            if graph.kind(link) != Kind::Link {
-                let message = format!("the canonical link '{name}' is not a link");
-                return Err(report.error(element, message));
-            }
-            graph.set_canonical(self.scope, link);
-        }
         placement(graph, self.node, element, self.scope, report)?;
         let origin = graph.origin(parent);
         place(graph, self.node, element, parent, origin, report)

@@ -1,6 +1,7 @@
 //! Which elements and attributes SDFormat has, and what they hold.
 
-use super::element::{Element, Report, numbers, pose, truth};
+use super::element::{Element, Report, pose, reading, truth, words};
+use crate::parsing::number::Reading;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -139,31 +140,36 @@ impl Kind {
         }
     }
 
-    /// What is wrong with a text.
-    fn check(self, text: &str) -> Result<(), String> {
+    /// The numbers of a text with what is behind them, or what is wrong with it.
+    fn check(self, text: &str) -> Result<Reading<'_>, String> {
         match self {
-            Self::Text | Self::Pose => Ok(()),
+            Self::Text | Self::Pose => Ok(Reading::default()),
             Self::Flag => truth(text)
-                .map(|_| ())
+                .map(|_| Reading::default())
                 .ok_or_else(|| format!("'{text}' is neither true nor false")),
             Self::Number { lower, upper } => {
-                let [x] = numbers::<1>(text)?;
-                match x < lower || x > upper {
-                    true => Err(format!("{x} is not between {lower} and {upper}")),
-                    false => Ok(()),
+                let reading = reading::<1>(text)?;
+                match reading.numbers[0] {
+                    x if x < lower || x > upper => {
+                        Err(format!("{x} is not between {lower} and {upper}"))
+                    }
+                    _ => Ok(reading),
                 }
             }
             // Masks of bits.
-            Self::Integer | Self::Unsigned if is_hexadecimal(text) => Ok(()),
+            Self::Integer | Self::Unsigned if is_hexadecimal(text) => Ok(Reading::default()),
             // Published files write counts as `640.0`, too.
-            Self::Integer => numbers::<1>(text).map(|_| ()),
-            Self::Unsigned => match numbers::<1>(text)? {
-                [x] if x < 0.0 => Err(format!("{x} is negative")),
-                _ => Ok(()),
-            },
-            Self::Numbers(2) => numbers::<2>(text).map(|_| ()),
-            Self::Numbers(_) => numbers::<3>(text).map(|_| ()),
-            Self::Color => color(text).map(|_| ()),
+            Self::Integer => reading::<1>(text),
+            Self::Unsigned => {
+                let reading = reading::<1>(text)?;
+                match reading.numbers[0] {
+                    x if x < 0.0 => Err(format!("{x} is negative")),
+                    _ => Ok(reading),
+                }
+            }
+            Self::Numbers(2) => reading::<2>(text),
+            Self::Numbers(_) => reading::<3>(text),
+            Self::Color => color(text).map(|(_, reading)| reading),
         }
     }
 }
@@ -173,14 +179,20 @@ fn is_hexadecimal(text: &str) -> bool {
     digits.is_some_and(|d| !d.is_empty() && d.chars().all(|c| c.is_ascii_hexdigit()))
 }
 
-/// Red, green, blue and opacity, each between 0 and 1; opaque where that is not said.
-pub(super) fn color(text: &str) -> Result<[f64; 4], String> {
-    let rgba = match text.split_whitespace().count() {
-        3 => numbers::<3>(text).map(|[r, g, b]| [r, g, b, 1.0]),
-        _ => numbers::<4>(text),
-    }?;
+/// Red, green, blue and opacity, each between 0 and 1, with what is behind them; opaque where that
+/// is not said.
+pub(super) fn color(text: &str) -> Result<([f64; 4], Reading<'_>), String> {
+    let reading = words(text)?;
+    let rgba = match *reading.numbers.as_slice() {
+        [r, g, b] => [r, g, b, 1.0],
+        [r, g, b, a] => [r, g, b, a],
+        _ => {
+            let found = reading.numbers.len();
+            return Err(format!("'{text}' must have 3 or 4 numbers, got {found}"));
+        }
+    };
     match rgba.iter().all(|x| (0.0..=1.0).contains(x)) {
-        true => Ok(rgba),
+        true => Ok((rgba, reading)),
         false => Err(format!(
             "'{text}' is no colour, numbers from 0 to 1 are expected"
         )),
@@ -216,8 +228,14 @@ fn check_element(element: &Element, rule: &Rule, report: &Report) {
             if *required {
                 report.error(element, format!("attribute '{name}' of <{tag}> is empty"));
             }
-        } else if let Err(why) = kind.check(value) {
-            report.error(element, format!("attribute '{name}' of <{tag}>: {why}"));
+        } else {
+            let what = format!("attribute '{name}' of <{tag}>");
+            match kind.check(value) {
+                Ok(reading) => report.warn_of_rest(element, &reading, &what),
+                Err(why) => {
+                    report.error(element, format!("{what}: {why}"));
+                }
+            }
         }
     }
     for (name, required, _) in &rule.attributes {
@@ -227,13 +245,17 @@ fn check_element(element: &Element, rule: &Rule, report: &Report) {
     }
     if let Some(kind) = rule.kind {
         let checked = match kind {
-            Kind::Pose => pose(element).map(|_| ()),
+            Kind::Pose => pose(element).map(|(_, reading)| reading),
             _ if element.text.is_empty() && rule.required => Err("it is empty".into()),
-            _ if element.text.is_empty() => Ok(()),
+            _ if element.text.is_empty() => Ok(Reading::default()),
             _ => kind.check(&element.text),
         };
-        if let Err(why) = checked {
-            report.error(element, format!("<{tag}>: {why}"));
+        let what = format!("<{tag}>");
+        match checked {
+            Ok(reading) => report.warn_of_rest(element, &reading, &what),
+            Err(why) => {
+                report.error(element, format!("{what}: {why}"));
+            }
         }
     }
     if rule.open {
@@ -286,9 +308,9 @@ mod tests {
         assert!(Kind::read("bool").check("yes").is_err());
         assert!(Kind::read("uint").check("-1").is_err());
         assert!(Kind::read("uint").check("0xAB").is_ok());
-        assert!(Kind::read("uint").check("0x").is_err());
+        assert!(Kind::read("uint").check("x0").is_err());
         assert!(Kind::read("vector3").check("1 2").is_err());
-        assert_eq!(color("1 0 0").unwrap(), [1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(color("1 0 0").unwrap().0, [1.0, 0.0, 0.0, 1.0]);
         assert!(color("1 0").is_err() && color("2 0 0 1").is_err());
     }
 }

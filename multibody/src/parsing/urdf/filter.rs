@@ -10,10 +10,16 @@ use std::collections::BTreeMap;
 impl Robot<'_, '_> {
     pub(super) fn read_filter_groups(&mut self, root: Node<'_, '_>) -> Parsed<()> {
         const GROUP: &str = "drake:collision_filter_group";
-        let nodes = self.reader.children(root, GROUP);
+        let mut nodes = self.reader.children(root, GROUP);
+        nodes.retain(|node| !self.is_ignored(*node));
         let mut names = BTreeMap::new();
         for node in &nodes {
             let name = self.reader.required(*node, "name")?;
+            if name.contains("::") {
+                let message =
+                    format!("the name of a collision filter group, '{name}' must not contain '::'");
+                return Err(self.reader.error_at(*node, "name", message));
+            }
             if names.insert(name.to_string(), *node).is_some() {
                 let message = format!("collision filter group '{name}' is there twice");
                 return Err(self.reader.error_at(*node, "name", message));
@@ -46,11 +52,28 @@ impl Robot<'_, '_> {
                     _ => {}
                 }
             }
+            if group.members.is_empty() && group.member_groups.is_empty() {
+                let message = format!("collision filter group '{}' has no members", group.name);
+                return Err(self.reader.error(node, message));
+            }
             groups.push(group);
         }
         for group in groups {
             self.target.add_collision_filter_group(group);
         }
         Ok(())
+    }
+
+    /// Whether attribute `ignore` says that a group does not exist; only `true` does, as in Drake.
+    fn is_ignored(&self, group: Node<'_, '_>) -> bool {
+        let ignore = group.attribute("ignore");
+        if let Some(text) = ignore.filter(|text| !matches!(*text, "true" | "false")) {
+            let message = format!(
+                "attribute 'ignore' of <{}> must be true or false, got '{text}'; the group is not ignored",
+                self.reader.tag(group)
+            );
+            self.reader.warning_at(group, "ignore", message);
+        }
+        ignore == Some("true")
     }
 }

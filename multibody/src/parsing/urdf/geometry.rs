@@ -86,7 +86,10 @@ impl Robot<'_, '_> {
         let added = self
             .target
             .register_visual(body, x_bg, shape, &name, properties);
-        self.check(node, added)
+        for warning in self.check(node, added)? {
+            self.reader.warning(node, warning);
+        }
+        Ok(())
     }
 
     pub(super) fn read_collision(

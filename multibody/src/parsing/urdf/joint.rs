@@ -5,6 +5,7 @@ use crate::constraint::CouplerConstraint;
 use crate::error::Result;
 use crate::index::BodyIndex;
 use crate::joint::{Joint, JointKind};
+use crate::parsing::curves::Curves;
 use crate::parsing::xml::Parsed;
 use nalgebra::{Isometry3, Unit, Vector3};
 use roxmltree::Node;
@@ -22,7 +23,7 @@ const STANDARD: [&str; 6] = [
     "planar",
     "floating",
 ];
-const CUSTOM: [&str; 3] = ["ball", "universal", "screw"];
+const CUSTOM: [&str; 4] = ["ball", "universal", "screw", "curvilinear"];
 
 /// `<limit>` of a joint; infinite where absent.
 struct Limits {
@@ -51,9 +52,6 @@ impl Robot<'_, '_> {
             (_, true, _) => Some(format!(
                 "'{kind}' is a type of Drake, <drake:joint> is expected"
             )),
-            _ if kind == "curvilinear" => {
-                Some("joint type 'curvilinear' is not supported".to_string())
-            }
             _ => Some(format!(
                 "there is no joint type '{kind}'; {} is expected",
                 [&STANDARD[..], &CUSTOM].concat().join(", ")
@@ -133,6 +131,10 @@ impl Robot<'_, '_> {
         let joint = match kind {
             "ball" => Joint::ball_rpy(name, parent, child),
             "universal" => Joint::universal(name, parent, child),
+            "curvilinear" => {
+                let joint = self.read_curves(node)?.joint(name, parent, child);
+                joint.map_err(|why| self.reader.error(node, why))?
+            }
             "prismatic" => self.check(axis_at, Joint::prismatic(name, parent, child, axis))?,
             "screw" => {
                 // Metres per turn.
@@ -168,6 +170,47 @@ impl Robot<'_, '_> {
             joint = self.check(at, limits.apply(joint))?;
         }
         self.with_damping(node, joint)
+    }
+
+    /// The path of a curvilinear joint.
+    fn read_curves(&self, node: Node<'_, '_>) -> Parsed<Curves> {
+        let reader = self.reader;
+        let mut curves = Curves::new();
+        for (tag, vector) in [
+            ("drake:initial_tangent", &mut curves.initial_tangent),
+            ("drake:plane_normal", &mut curves.plane_normal),
+        ] {
+            if let Some(child) = reader.child(node, tag) {
+                *vector = reader.vector::<3>(child, "xyz")?.unwrap_or(*vector);
+            }
+        }
+        if let Some(child) = reader.child(node, "drake:is_periodic") {
+            // As in Drake, everything but `true` is false.
+            let value = child.attribute("value").unwrap_or_default();
+            curves.is_periodic = value == "true";
+            if !matches!(value, "true" | "false") {
+                let message = format!(
+                    "attribute 'value' of <{}> must be true or false, got '{value}'; the path is not periodic",
+                    reader.tag(child)
+                );
+                reader.warning_at(child, "value", message);
+            }
+        }
+        let Some(list) = reader.child(node, "drake:curves") else {
+            return Err(reader.error(node, "a curvilinear joint must have <drake:curves>"));
+        };
+        for curve in reader.elements(list) {
+            let number = |attribute: &str| reader.required_number(curve, attribute);
+            let pushed = match reader.tag(curve) {
+                "drake:line_segment" => curves.push_line(number("length")?),
+                "drake:circular_arc" => curves.push_arc(number("radius")?, number("angle")?),
+                other => Err(format!(
+                    "<drake:curves> must hold <drake:line_segment> and <drake:circular_arc>, got <{other}>"
+                )),
+            };
+            pushed.map_err(|why| reader.error(curve, why))?;
+        }
+        Ok(curves)
     }
 
     /// The joint with what `<dynamics>` says: one damping, or one per velocity of a planar joint.
@@ -218,12 +261,12 @@ impl Robot<'_, '_> {
         let (Some(limit), Some(attribute)) = (limit, found) else {
             return Ok(f64::INFINITY);
         };
-        match attribute.value().trim().parse::<f64>() {
-            Ok(x) if x >= 0.0 => Ok(x),
-            _ => {
+        let acceleration = self.reader.limit_in(attribute)?;
+        match acceleration >= 0.0 {
+            true => Ok(acceleration),
+            false => {
                 let message = format!(
-                    "'{}' in attribute 'drake:acceleration' is not a number of at least 0",
-                    attribute.value()
+                    "attribute 'drake:acceleration' must be at least 0, got {acceleration}"
                 );
                 Err(self.reader.error(limit, message))
             }

@@ -69,7 +69,7 @@ pub(crate) fn parse(
         };
         robot.read(document.root_element());
     }
-    diagnostics.extend(reader.into_diagnostics());
+    diagnostics.extend(reader.take_diagnostics());
     models
 }
 
@@ -119,12 +119,14 @@ impl Robot<'_, '_> {
         for node in self.reader.children(root, "link") {
             let _ = self.read_link(node);
         }
-        for node in self.reader.elements(root) {
-            if matches!(self.reader.tag(node), "joint" | "drake:joint") {
-                let _ = self.read_joint(node);
-            }
+        let elements = self.reader.elements(root);
+        let is_joint =
+            |node: &Node<'_, '_>| matches!(self.reader.tag(*node), "joint" | "drake:joint");
+        let joints: Vec<_> = elements.filter(is_joint).collect();
+        for node in &joints {
+            let _ = self.read_joint(*node);
         }
-        for node in self.reader.children(root, "joint") {
+        for node in joints {
             let _ = self.read_mimic(node);
         }
         for node in self.reader.children(root, "transmission") {

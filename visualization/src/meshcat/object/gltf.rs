@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tarragon_framework::warnings::warn;
 use tarragon_geometry::MeshSource;
 
 /// RFC 4648, section 4; padding may be missing.
@@ -174,11 +175,11 @@ impl Document<'_> {
             };
             match self.fetch(uri) {
                 Ok(content) => self.replace(image, content),
-                Err(why) => tracing::warn!(
+                Err(why) => warn(format!(
                     "{}: {place}: the URI '{}' can not be used, the mesh is shown without it: {why}",
                     self.path.display(),
                     short(uri)
-                ),
+                )),
             }
         }
         Ok(())

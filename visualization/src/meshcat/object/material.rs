@@ -47,9 +47,10 @@ pub(super) fn flat(
     vertex_colors: bool,
 ) {
     start(w, 10, uuid, "MeshPhongMaterial", color, vertex_colors);
-    w.key_f64("opacity", style.rgba.a());
+    let alpha = style.color().a();
+    w.key_f64("opacity", alpha);
     w.key_uint("side", side(style.side));
-    w.key_bool("transparent", style.rgba.a() < 1.0);
+    w.key_bool("transparent", alpha < 1.0);
     w.key_bool("wireframe", style.wireframe);
     w.key_f64("wireframeLineWidth", style.wireframe_line_width);
     w.key_bool("flatShading", true);

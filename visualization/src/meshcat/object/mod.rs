@@ -46,20 +46,20 @@ pub enum SideOfFaceToRender {
     Double,
 }
 
-/// How a surface looks. The default is opaque dark grey, filled, seen from both sides.
+/// Look of a surface. The default is filled, opaque and seen from both sides.
 ///
 /// ```
-/// use tarragon_geometry::Rgba;
 /// use tarragon_visualization::SurfaceStyle;
 /// let style = SurfaceStyle { wireframe: true, ..SurfaceStyle::default() };
-/// assert_eq!(style.rgba, Rgba::new(0.1, 0.1, 0.1, 1.0)?);
+/// assert_eq!(style.rgba, None);
 /// assert_eq!(style.wireframe_line_width, 1.0);
-/// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceStyle {
-    /// Colour of faces, or of edges. Where vertices have colours, its alpha alone counts.
-    pub rgba: Rgba,
+    /// Colour of faces, or of edges; `None` for Drake's default: dark grey (0.1, 0.1, 0.1) for
+    /// meshes, blue (0.1, 0.1, 0.9) for [plotted surfaces](crate::Meshcat::plot_surface). Where
+    /// vertices have colours, its alpha alone counts.
+    pub rgba: Option<Rgba>,
     /// Whether edges are drawn instead of faces.
     pub wireframe: bool,
     /// Width of the edges (pixels). Most browsers draw 1 whatever it is.
@@ -71,11 +71,23 @@ pub struct SurfaceStyle {
 impl Default for SurfaceStyle {
     fn default() -> Self {
         Self {
-            rgba: Rgba::new(0.1, 0.1, 0.1, 1.0).expect("the channels are from 0 to 1"),
+            rgba: None,
             wireframe: false,
             wireframe_line_width: 1.0,
             side: SideOfFaceToRender::default(),
         }
+    }
+}
+
+impl SurfaceStyle {
+    /// The colour of a mesh.
+    fn color(&self) -> Rgba {
+        self.or_colored(0.1)
+    }
+    /// The colour, dark with some blue if none is chosen.
+    fn or_colored(&self, blue: f64) -> Rgba {
+        let default = || Rgba::opaque(0.1, 0.1, blue).expect("the channels are from 0 to 1");
+        self.rgba.unwrap_or_else(default)
     }
 }
 

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use nalgebra::Matrix4;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use tarragon_framework::warnings::warn;
 use tarragon_geometry::{FileSource, MeshSource, Rgba};
 
 /// An OBJ file. Material files and textures that can not be read are logged and left out; without any
@@ -106,12 +107,12 @@ fn material_file(files: &mut Files<'_>, path: &Path, name: &str) -> Option<(Path
             Err(why) => failure = failure.or(Some(why)),
         }
     }
-    tracing::warn!(
+    warn(format!(
         "{}: the material file '{}' can not be read, the mesh is shown without it: {}",
         path.display(),
         short(name),
         failure.unwrap_or_default()
-    );
+    ));
     None
 }
 
@@ -142,11 +143,11 @@ fn textures(
             Ok((_, content)) => {
                 resources.insert(name, content);
             }
-            Err(why) => tracing::warn!(
+            Err(why) => warn(format!(
                 "{}: the texture '{}' can not be read, the mesh is shown without it: {why}",
                 path.display(),
                 short(&name)
-            ),
+            )),
         }
     }
 }

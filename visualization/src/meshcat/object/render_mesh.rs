@@ -4,6 +4,7 @@ use super::buffer_geometry::{Attribute, BufferGeometry, check_count, single, siz
 use super::{Encoder, Object, material};
 use crate::error::Result;
 use nalgebra::Matrix4;
+use tarragon_framework::warnings::warn;
 use tarragon_geometry::mesh::RenderMesh;
 use tarragon_geometry::{MeshSource, Rgba};
 
@@ -23,10 +24,10 @@ pub(super) fn object(
     let name = source.description();
     let textured = mesh.materials.iter().filter(|m| m.diffuse_map.is_some());
     if textured.count() > 0 {
-        tracing::warn!(
+        warn(format!(
             "{name}: textures of such files are not shown, their colours are; OBJ and glTF files \
              can have textures"
-        );
+        ));
     }
     let colors = Colors::of(mesh, rgba);
     let vertices = Vertices::of(mesh, &colors);

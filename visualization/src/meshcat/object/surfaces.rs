@@ -120,6 +120,10 @@ pub(crate) fn plot_surface(
         )));
     }
     check_style(function, style)?;
+    let style = &SurfaceStyle {
+        rgba: Some(style.or_colored(0.9)),
+        ..*style
+    };
     // Of the same size, so that one number finds the same element in all three.
     let point = |i: usize| [x[i] as f32, y[i] as f32, z[i] as f32];
     if style.wireframe {
@@ -130,7 +134,7 @@ pub(crate) fn plot_surface(
             function,
             (n, points),
             style.wireframe_line_width,
-            style.rgba,
+            style.color(),
         );
     }
     let n = 2 * (rows - 1) * (columns - 1);
@@ -207,7 +211,7 @@ fn indexed(
         substitute = finite.unwrap_or_default();
     }
     let arrays = if colors.is_some() { 2 } else { 1 };
-    let color = colors.map_or_else(|| material::hex(style.rgba), |_| UNDER_VERTEX_COLORS);
+    let color = colors.map_or_else(|| material::hex(style.color()), |_| UNDER_VERTEX_COLORS);
     e.object(
         arrays * size(n) + size(num_faces),
         "Mesh",
@@ -231,7 +235,7 @@ fn indexed(
 /// A hull: flat faces, seen from both sides.
 pub(super) fn hull(e: &Encoder<'_>, mesh: &TriangleSurfaceMesh, rgba: Rgba) -> Result<Object> {
     let style = SurfaceStyle {
-        rgba,
+        rgba: Some(rgba),
         ..SurfaceStyle::default()
     };
     surface_mesh(e, mesh, &style)

@@ -101,6 +101,7 @@ fn everything_together_is_the_same_on_any_number_of_threads() {
     };
     let spot = LightParameter {
         light_type: LightType::Spot,
+        cone_angle: 45.0,
         ..LightParameter::default()
     };
     let mut s = Fixture::with(RenderEngineCpuParams {
@@ -137,7 +138,7 @@ fn everything_together_is_the_same_on_any_number_of_threads() {
     assert!(kinds.len() > 300, "only {} colours", kinds.len());
     for threads in [1, 2, 4] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        s.engine.pool = Some(pool.build().unwrap());
+        s.engine.pool = Some(pool.build().unwrap().into());
         assert!(s.color() == reference, "{threads} threads");
     }
     for file in [sky, path] {

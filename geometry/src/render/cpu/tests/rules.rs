@@ -34,7 +34,7 @@ fn any_number_of_threads_draws_the_same_bits() {
     let reference = all(&s);
     for threads in [1, 2, 4] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        s.engine.pool = Some(pool.build().unwrap());
+        s.engine.pool = Some(pool.build().unwrap().into());
         assert!(all(&s) == reference, "{threads} threads");
     }
 }

@@ -278,14 +278,14 @@ fn surfaces() {
     ];
     let faces = [[0, 1, 2], [0, 2, 3]];
     let style = SurfaceStyle {
-        rgba: rgba(0.1, 0.2, 0.3, 1.0),
+        rgba: Some(rgba(0.1, 0.2, 0.3, 1.0)),
         ..SurfaceStyle::default()
     };
     check("SetTriangleMesh", "tri", |e| {
         triangle_mesh(e, &vertices, &faces, &style)
     });
     let mut thick = SurfaceStyle {
-        rgba: rgba(0.1, 0.2, 0.3, 0.5),
+        rgba: Some(rgba(0.1, 0.2, 0.3, 0.5)),
         wireframe: true,
         wireframe_line_width: 2.0,
         side: SideOfFaceToRender::Front,
@@ -311,7 +311,7 @@ fn surfaces() {
 
     let mesh = TriangleSurfaceMesh::new([[0, 1, 2]], vertices[..3].to_vec()).unwrap();
     let style = SurfaceStyle {
-        rgba: rgba(0.5, 0.5, 0.5, 1.0),
+        rgba: Some(rgba(0.5, 0.5, 0.5, 1.0)),
         ..SurfaceStyle::default()
     };
     check("SetObject_TriangleSurfaceMesh", "tsm", |e| {
@@ -325,7 +325,7 @@ fn surfaces_over_a_grid() {
     let y = DMatrix::from_row_slice(2, 3, &[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
     let z = x.component_mul(&y);
     let mut style = SurfaceStyle {
-        rgba: rgba(0.0, 0.0, 0.9, 1.0),
+        rgba: Some(rgba(0.0, 0.0, 0.9, 1.0)),
         ..SurfaceStyle::default()
     };
     check("PlotSurface", "plot", |e| {

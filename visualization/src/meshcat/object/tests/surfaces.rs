@@ -134,7 +134,7 @@ fn vertex_colours_keep_the_opacity_of_the_style() {
     let server = Server::default();
     let vertices = [Vector3::zeros(), Vector3::x(), Vector3::y()];
     let style = SurfaceStyle {
-        rgba: rgba(1.0, 0.0, 0.0, 0.25),
+        rgba: Some(rgba(1.0, 0.0, 0.0, 0.25)),
         ..dark()
     };
     let e = &server.encoder();
@@ -262,4 +262,33 @@ fn what_is_not_finite_leaves_gaps() {
     let pairs = xs(&object);
     assert!(!pairs.contains(&0.0));
     assert_eq!(pairs[..8], [1.0, 2.0, 2.0, 5.0, 5.0, 4.0, 4.0, 3.0]);
+}
+
+/// Drake's defaults.
+#[test]
+fn a_colour_that_is_not_chosen_is_that_of_the_function() {
+    let server = Server::default();
+    let e = &server.encoder();
+    let x = DMatrix::from_fn(2, 2, |r, _| r as f64);
+    let y = x.transpose();
+    let color = |object: Result<Object>| {
+        let object = decoded(object.unwrap());
+        at(&object, "materials.0.color").as_u64()
+    };
+    for (style, plotted, mesh) in [
+        (dark(), rgba(0.1, 0.1, 0.9, 1.0), rgba(0.1, 0.1, 0.1, 1.0)),
+        (wires(), rgba(0.1, 0.1, 0.9, 1.0), rgba(0.1, 0.1, 0.1, 1.0)),
+    ] {
+        let found = color(plot_surface(e, &x, &y, &x, &style));
+        assert_eq!(found, Some(material::hex(plotted)));
+        let corners = [Vector3::zeros(), Vector3::x(), Vector3::y()];
+        let found = color(triangle_mesh(e, &corners, &[[0, 1, 2]], &style));
+        assert_eq!(found, Some(material::hex(mesh)));
+    }
+    let green = SurfaceStyle {
+        rgba: Some(rgba(0.0, 1.0, 0.0, 1.0)),
+        ..dark()
+    };
+    let found = color(plot_surface(e, &x, &y, &x, &green));
+    assert_eq!(found, Some(0x00_ff_00));
 }

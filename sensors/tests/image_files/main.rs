@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod metadata;
+
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -50,36 +52,6 @@ fn images() -> Vec<ImageAny> {
 
 fn message<V: std::fmt::Debug>(result: Result<V>) -> String {
     result.unwrap_err().to_string()
-}
-
-#[test]
-fn metadata_tell_what_is_in_the_file() {
-    let io = ImageIo::new();
-    for image in images() {
-        let image = image.as_ref();
-        for format in FORMATS.into_iter().filter(|f| f.can_hold(image.scalar())) {
-            let file = io.save_to_buffer(image, format).unwrap();
-            assert_eq!(ImageFileFormat::of_content(&file), Some(format));
-            let found = io.load_metadata_from_buffer(&file).unwrap();
-            assert_eq!((found.format, found.depth), (format, 1));
-            assert_eq!((found.width, found.height), (40, 30));
-            let channels = match format {
-                ImageFileFormat::Jpeg => image.channels().min(3),
-                _ => image.channels(),
-            };
-            assert_eq!(
-                found.channels,
-                channels,
-                "{} as {format}",
-                image.pixel_type()
-            );
-            let scalar = match (format, image.scalar()) {
-                (_, PixelScalar::I16) => PixelScalar::U16,
-                (_, scalar) => scalar,
-            };
-            assert_eq!(found.scalar, scalar);
-        }
-    }
 }
 
 #[test]
@@ -188,7 +160,7 @@ fn content_decides_and_not_the_name() {
         .unwrap();
     let io = ImageIo::new();
     assert_eq!(
-        io.load_metadata(&path).unwrap().format,
+        io.load_metadata(&path).unwrap().unwrap().format,
         ImageFileFormat::Png
     );
     assert_eq!(io.load_as::<Rgb8U>(&path).unwrap(), image);
@@ -473,10 +445,8 @@ tifffile.imwrite('theirs_stack.tiff', np.zeros((3, 5, 4), np.uint8), photometric
             .shape(),
         [30, 40, 3]
     );
-    assert_eq!(
-        io.load_metadata(path("theirs_stack.tiff")).unwrap().depth,
-        3
-    );
+    let stack = io.load_metadata(path("theirs_stack.tiff")).unwrap();
+    assert_eq!(stack.unwrap().depth, 3);
     assert!(message(io.load(path("theirs_stack.tiff"))).contains("several images"));
 }
 

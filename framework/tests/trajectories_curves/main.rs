@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod paths;
+
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use proptest::prelude::*;
 use std::f64::consts::{FRAC_PI_2, PI};

@@ -1,0 +1,73 @@
+//! Work space that outlives a computation.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+/// Work space that is lent to one user at a time and kept for the next one, such as the buffers of
+/// an encoder.
+///
+/// No lock is held while it is in use: simultaneous users, other threads or a task that rayon runs
+/// meanwhile on a waiting one, get spaces of their own. As many are kept as were in use at once.
+/// After a panic of its user a space is dropped.
+///
+/// ```
+/// use tarragon_framework::Scratch;
+/// let buffers = Scratch::<Vec<u8>>::default();
+/// let capacity = buffers.lend(|buffer| {
+///     buffer.resize(1000, 0);
+///     buffers.lend(|other| assert!(other.is_empty()));
+///     buffer.capacity()
+/// });
+/// assert!(capacity >= 1000);
+/// ```
+pub struct Scratch<V>(Mutex<Vec<V>>);
+
+impl<V> Default for Scratch<V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<V> fmt::Debug for Scratch<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scratch").finish_non_exhaustive()
+    }
+}
+
+impl<V: Default> Scratch<V> {
+    /// Calls `f` with a space that nobody else uses; a new one, if all are in use, is the default
+    /// of its type.
+    pub fn lend<R>(&self, f: impl FnOnce(&mut V) -> R) -> R {
+        let spaces = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // The lock ends with each statement.
+        let space = spaces().pop();
+        let mut space = space.unwrap_or_default();
+        let result = f(&mut space);
+        spaces().push(space);
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simultaneous_users_have_spaces_of_their_own_and_the_next_one_gets_the_last() {
+        let scratch = Scratch::<Vec<u8>>::default();
+        let (first, second) = scratch.lend(|a| {
+            a.reserve(10);
+            let second = scratch.lend(|b| {
+                b.reserve(10);
+                b.as_ptr()
+            });
+            (a.as_ptr(), second)
+        });
+        assert_ne!(first, second);
+        assert_eq!(
+            scratch.lend(|a| a.as_ptr()),
+            first,
+            "the one given back last"
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! Warnings: something works, but not quite as its user meant it.
+//!
+//! A texture that is missing, a property without effect: whoever finds it calls [`warn`], without
+//! knowing who asked. Whoever can tell the user collects the warnings of its own thread with
+//! [`collect`], as parsers do, which add the place in the model file. Without a collector they go
+//! to `tracing`.
+
+use std::cell::RefCell;
+
+thread_local! {
+    /// Collectors of this thread, the innermost one last.
+    static COLLECTORS: RefCell<Vec<Vec<String>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Reports what was left out or changed, with its place: to the innermost [`collect`] of this
+/// thread, or to `tracing` if there is none.
+///
+/// ```
+/// use tarragon_framework::warnings::{collect, warn};
+/// let (answer, warnings) = collect(|| {
+///     warn("lamp.obj: there is no lamp.mtl; it is drawn in grey");
+///     42
+/// });
+/// assert_eq!((answer, warnings.len()), (42, 1));
+/// ```
+pub fn warn(message: impl Into<String>) {
+    let message = message.into();
+    let left = COLLECTORS.with_borrow_mut(|collectors| match collectors.last_mut() {
+        Some(warnings) => {
+            warnings.push(message);
+            None
+        }
+        None => Some(message),
+    });
+    if let Some(message) = left {
+        tracing::warn!("{message}");
+    }
+}
+
+/// Runs `work` and returns what it [warned](warn) of on this thread, in order.
+///
+/// Warnings of other threads are not collected; those of other tasks that rayon runs on this thread
+/// while `work` waits for its own are.
+pub fn collect<R>(work: impl FnOnce() -> R) -> (R, Vec<String>) {
+    /// Takes the collector away, also where `work` panics.
+    struct Collecting;
+    impl Collecting {
+        fn end() -> Vec<String> {
+            COLLECTORS.with_borrow_mut(Vec::pop).unwrap_or_default()
+        }
+    }
+    impl Drop for Collecting {
+        fn drop(&mut self) {
+            Self::end();
+        }
+    }
+    COLLECTORS.with_borrow_mut(|collectors| collectors.push(vec![]));
+    let collecting = Collecting;
+    let result = work();
+    std::mem::forget(collecting);
+    (result, Collecting::end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_collector_gets_a_warning_and_a_panic_ends_its_collector() {
+        let ((inner, outer), all) = collect(|| {
+            warn("before");
+            let inner = collect(|| warn("within")).1;
+            let panicked = std::panic::catch_unwind(|| {
+                collect(|| {
+                    warn("lost");
+                    panic!("on purpose");
+                })
+            });
+            assert!(panicked.is_err());
+            (inner, warn("after"))
+        });
+        assert_eq!(
+            (inner, outer, all),
+            (
+                vec!["within".into()],
+                (),
+                vec!["before".into(), "after".into()]
+            )
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! Limits, damping and rotors that change after loading, before and after `finalize`.
+
+use super::*;
+
+/// A universal joint and a driven slide behind it.
+fn crane() -> (MultibodyPlant, [JointIndex; 2], JointActuatorIndex) {
+    let mut p = plant();
+    let [arm, load] = ["arm", "load"].map(|name| add_body(&mut p, name));
+    let neck = p
+        .add_joint(Joint::universal("neck", BodyIndex::WORLD, arm))
+        .unwrap();
+    let slide = Joint::prismatic("slide", arm, load, Vector3::z()).unwrap();
+    let slide = p.add_joint(slide).unwrap();
+    let winch = p.add_joint_actuator("winch", slide, 50.0).unwrap();
+    (p, [neck, slide], winch)
+}
+
+#[test]
+fn limits_change_before_and_after_finalize() {
+    for finalized in [false, true] {
+        let (mut p, [neck, slide], winch) = crane();
+        if finalized {
+            p.finalize().unwrap();
+        }
+        p.set_joint_position_limits(neck, &[-1.0, -2.0], &[1.0, 2.0])
+            .unwrap();
+        p.set_joint_velocity_limits(slide, &[-0.5], &[0.25])
+            .unwrap();
+        p.set_joint_acceleration_limits(neck, &[-3.0, -4.0], &[5.0, 6.0])
+            .unwrap();
+        p.set_joint_damping(neck, &[0.1, 0.2]).unwrap();
+        p.set_effort_limit(winch, 20.0).unwrap();
+        if !finalized {
+            p.finalize().unwrap();
+        }
+        let none = f64::INFINITY;
+        assert_eq!(p.position_lower_limits(), [-1.0, -2.0, -none]);
+        assert_eq!(p.position_upper_limits(), [1.0, 2.0, none]);
+        assert_eq!(p.velocity_lower_limits(), [-none, -none, -0.5]);
+        assert_eq!(p.velocity_upper_limits(), [none, none, 0.25]);
+        assert_eq!(p.acceleration_lower_limits(), [-3.0, -4.0, -none]);
+        assert_eq!(p.acceleration_upper_limits(), [5.0, 6.0, none]);
+        assert_eq!(p.joint(neck).unwrap().damping(), [0.1, 0.2]);
+        assert_eq!(p.effort_lower_limits(), [-20.0]);
+        assert_eq!(p.effort_upper_limits(), [20.0]);
+    }
+}
+
+/// The same checks and the same messages as when the joint is made; nothing changes.
+#[test]
+fn refused_settings_change_nothing() {
+    let (mut p, [neck, slide], winch) = crane();
+    p.finalize().unwrap();
+    let made = |f: fn(Joint) -> Result<Joint>| {
+        let slide = Joint::prismatic("slide", BodyIndex::WORLD, BodyIndex::WORLD, Vector3::z());
+        f(slide.unwrap()).unwrap_err().to_string()
+    };
+    let nan = f64::NAN;
+    for (set, made) in [
+        (
+            p.set_joint_position_limits(slide, &[2.0], &[1.0]),
+            made(|j| j.with_position_limits(vec![2.0], vec![1.0])),
+        ),
+        (
+            p.set_joint_velocity_limits(slide, &[nan], &[1.0]),
+            made(|j| j.with_velocity_limits(vec![f64::NAN], vec![1.0])),
+        ),
+        (
+            p.set_joint_acceleration_limits(slide, &[], &[1.0]),
+            made(|j| j.with_acceleration_limits(vec![], vec![1.0])),
+        ),
+        (
+            p.set_joint_damping(slide, &[-1.0]),
+            made(|j| j.with_damping(-1.0)),
+        ),
+        (
+            p.set_joint_damping(slide, &[1.0, 1.0]),
+            made(|j| j.with_dampings(vec![1.0, 1.0])),
+        ),
+    ] {
+        assert_eq!(set.unwrap_err().to_string(), made);
+    }
+    assert!(p.set_joint_position_limits(neck, &[0.0], &[0.0]).is_err());
+    for bad in [0.0, -1.0, nan] {
+        assert!(p.set_effort_limit(winch, bad).is_err());
+    }
+    let (fresh, ..) = crane();
+    for (index, joint) in fresh.joints() {
+        let ours = p.joint(index).unwrap();
+        assert_eq!(ours.position_lower_limits(), joint.position_lower_limits());
+        assert_eq!(ours.position_upper_limits(), joint.position_upper_limits());
+        assert_eq!(ours.velocity_lower_limits(), joint.velocity_lower_limits());
+        assert_eq!(
+            ours.acceleration_upper_limits(),
+            joint.acceleration_upper_limits()
+        );
+        assert_eq!(ours.damping(), joint.damping());
+    }
+    assert_eq!(p.actuators(), fresh.actuators());
+}
+
+#[test]
+fn indices_of_another_plant_are_refused() {
+    let (_, [_, slide], winch) = crane();
+    let mut p = plant();
+    p.finalize().unwrap();
+    assert!(p.set_joint_position_limits(slide, &[0.0], &[1.0]).is_err());
+    assert!(p.set_joint_velocity_limits(slide, &[0.0], &[1.0]).is_err());
+    assert!(
+        p.set_joint_acceleration_limits(slide, &[0.0], &[1.0])
+            .is_err()
+    );
+    assert!(p.set_joint_damping(slide, &[0.0]).is_err());
+    assert!(p.set_effort_limit(winch, 1.0).is_err());
+    assert!(p.joint_actuator(winch).is_err());
+}
+
+/// The tree holds the inertia that a joint feels of its motors.
+#[test]
+fn a_rotor_set_after_finalize_counts() {
+    let masses = [false, true].map(|finalized| {
+        let (mut p, _, winch) = crane();
+        if finalized {
+            p.finalize().unwrap();
+        }
+        p.set_default_rotor(winch, 0.5, 4.0).unwrap();
+        if !finalized {
+            p.finalize().unwrap();
+        }
+        let positions = p.calc_position_kinematics(&[0.1, 0.2, 0.3]).unwrap();
+        p.calc_mass_matrix(&positions).unwrap()
+    });
+    assert_eq!(masses[0][(2, 2)], 8.0);
+    assert_eq!(masses[0], masses[1]);
+}
