@@ -1,7 +1,7 @@
 //! Image files and videos: next to `e_render.py vtk 1core` with `PARTS=io`.
 //!
-//! With `TARRAGON_BENCH_IMAGES=DIR` the three images are also left in that directory as files, so that
-//! another writer can be timed on them.
+//! With `TARRAGON_BENCH_IMAGES=DIR` the three images are also left in that directory as files, so
+//! that another writer can be timed on them.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]

@@ -27,8 +27,8 @@ const KINDS: [(&str, bool, bool); 3] = [
     ("_zlib.smooth", true, false),
 ];
 
-/// A sky, a shaded ball and a floor of tiles, with noise of one bit in every colour or without; the script has the
-/// same.
+/// A sky, a shaded ball and a floor of tiles, with noise of one bit in every colour or without; the
+/// script has the same.
 fn picture(noisy: bool) -> ImageRgba8U {
     let (width, height) = SIZE;
     let mut image = ImageRgba8U::new(width, height);
@@ -149,7 +149,8 @@ fn encode_publish(c: &mut Criterion) {
     }
 }
 
-/// New poses at the input port, then a forced publish of the visualizer, which computes the poses of the world.
+/// New poses at the input port, then a forced publish of the visualizer, which computes the poses
+/// of the world.
 fn encode_publish_draw(c: &mut Criterion) {
     let mut scene = SceneGraph::new();
     let source = scene.register_source("source").unwrap();

@@ -1,9 +1,9 @@
 //! Many pages that follow a moving scene: `taskset -c 1 cargo bench --bench meshcat_clients`.
 //!
 //! A process that may be pinned to one core sets 1000 poses 60 times a second; another one has the
-//! pages, which read everything that they are sent. Each frame carries the time at which it was set, so
-//! that the pages know what they missed and how late it came. Drake has no counterpart: its server sends
-//! every message to every page from one thread, too, without a limit to what waits.
+//! pages, which read everything that they are sent. Each frame carries the time at which it was
+//! set, so that the pages know what they missed and how late it came. Drake has no counterpart: its
+//! server sends every message to every page from one thread, too, without a limit to what waits.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,7 +1,7 @@
 //! Reading model files: next to `f_parsing.py`.
 //!
-//! The files are Drake's own, below `TARRAGON_BENCH_MODELS` (the folder `share/drake` of Drake's package for Python) or those
-//! of the reference set.
+//! The files are Drake's own, below `TARRAGON_BENCH_MODELS` (the folder `share/drake` of Drake's
+//! package for Python) or those of the reference set.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(clippy::print_stdout, reason = "what is skipped is said")]

@@ -1,4 +1,5 @@
-//! The CPU render engine, and cameras that write files: next to `e_render.py vtk 1core` and `4core`.
+//! The CPU render engine, and cameras that write files: next to `e_render.py vtk 1core` and
+//! `4core`.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
@@ -202,8 +203,8 @@ fn frames(c: &mut Criterion) {
     }
 }
 
-/// Sixteen cameras on one scene: colour images of 320x240, one after the other with all threads in each,
-/// and all at once.
+/// Sixteen cameras on one scene: colour images of 320x240, one after the other with all threads in
+/// each, and all at once.
 fn sixteen_cameras(c: &mut Criterion) {
     let Some(stage) = Stage::primitives(100) else {
         return;

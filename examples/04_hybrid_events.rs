@@ -1,5 +1,6 @@
-//! Hybrid events: a ball that bounces on a table. Between impacts it follows a differential equation;
-//! an impact is an event that the ball itself finds, at its exact time, with a witness function.
+//! Hybrid events: a ball that bounces on a table. Between impacts it follows a differential
+//! equation; an impact is an event that the ball itself finds, at its exact time, with a witness
+//! function.
 //!
 //! Each flight is shorter than the one before by the same factor, so the impacts come to an end in
 //! finite time: the ball then asks the simulator to stop.
@@ -30,7 +31,8 @@ impl LeafSystem<f64> for BouncingBall {
     type Ports = BallPorts;
 
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
-        // Continuous state: height q and speed v. Discrete state: how often it has bounced, and when last.
+        // Continuous state: height q and speed v. Discrete state: how often it has bounced, and
+        // when last.
         let impacts = d.discrete_state(&[0.0, 0.0]);
         d.continuous_state((1, 1, 0), &[HEIGHT, 0.0], &[Dep::V], |_, ctx, rates| {
             (rates[0], rates[1]) = (ctx.v()[0], -GRAVITY);
@@ -39,7 +41,8 @@ impl LeafSystem<f64> for BouncingBall {
 
         // The simulator ends a step just behind the time at which the height changes its sign ...
         let touch = d.witness_function("touch", PositiveThenNonPositive, |_, ctx| Ok(ctx.q()[0]));
-        // ... and calls this. Updates write a copy of the state, which counts if all of them succeed.
+        // ... and calls this. Updates write a copy of the state, which counts if all of them
+        // succeed.
         d.unrestricted_update_on(Trigger::Witness(touch), move |_, ctx, next| {
             let speed = -RESTITUTION * ctx.v()[0];
             next.xc_mut().copy_from_slice(&[0.0, speed]);

@@ -1,7 +1,7 @@
 //! Diagrams within diagrams: a servo is written once and used twice, one following the other.
 //!
-//! A picture of the whole in Graphviz's language is written to `target/05_nested_diagrams/robot.dot`;
-//! `dot -Tsvg robot.dot -o robot.svg` draws it.
+//! A picture of the whole in Graphviz's language is written to
+//! `target/05_nested_diagrams/robot.dot`; `dot -Tsvg robot.dot -o robot.svg` draws it.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
@@ -51,8 +51,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Ok::<_, tarragon::framework::Error>((leader, follower))
     })?;
     b.connect(step.y, leader.command);
-    // Wiring that comes from a file goes by names; `connect(leader.state, follower.command)` would be
-    // the same, checked by the compiler.
+    // Wiring that comes from a file goes by names; `connect(leader.state, follower.command)` would
+    // be the same, checked by the compiler.
     b.connect_named(
         ("robot::leader::state", "y0"),
         ("robot::follower::pid", "desired_state"),

@@ -72,9 +72,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert!((&line.a - a).norm() < 1e-13, "A is not as by hand");
     assert!((&line.b - b_column).norm() < 1e-13, "B is not as by hand");
 
-    // Feedback u = -K x such that the characteristic polynomial of A - B K,
-    //   s^4 + (b1 k3 - b2 k4) s^3 + (b1 k1 - b2 k2 - fall) s^2 - p k3 s - p k1,  p = g / (CART LENGTH),
-    // is the product of (s + 2), (s + 2.5), (s + 3) and (s + 3.5): coefficients c3 to c0.
+    // Feedback u = -K x such that the characteristic polynomial of A - B K, s^4 + (b1 k3 - b2 k4)
+    // s^3 + (b1 k1 - b2 k2 - fall) s^2 - p k3 s - p k1, p = g / (CART LENGTH), is the product of (s +
+    // 2), (s + 2.5), (s + 3) and (s + 3.5): coefficients c3 to c0.
     let [c3, c2, c1, c0] = [11.0, 44.75, 79.75, 52.5];
     let p = GRAVITY / (CART * LENGTH);
     let (k1, k3) = (-c0 / p, -c1 / p);

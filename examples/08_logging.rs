@@ -51,8 +51,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ctx.fix(spring.u, vec![0.0])?; // no force
     let mut sim = Simulator::new(&diagram, ctx)?;
 
-    // A forced publish records when the program says so: here at every turning point. `per_step` and
-    // `periodic` record it too, the others only what they list.
+    // A forced publish records when the program says so: here at every turning point. `per_step`
+    // and `periodic` record it too, the others only what they list.
     let half_period = std::f64::consts::PI / FREQUENCY;
     for i in 0..=4 {
         sim.advance_to(f64::from(i) * half_period)?;

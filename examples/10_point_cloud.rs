@@ -1,4 +1,5 @@
-//! From a depth camera to a coloured point cloud with normals, thinned out and cropped, as a PLY file.
+//! From a depth camera to a coloured point cloud with normals, thinned out and cropped, as a PLY
+//! file.
 //!
 //! `target/10_point_cloud/table.ply` can be looked at with MeshLab, Blender, Open3D, ...
 

@@ -1,5 +1,5 @@
-//! Three cameras whose images are drawn on other threads while the simulation goes on, each a third of a
-//! period after the one before: capture, draw, and put out 50 ms later.
+//! Three cameras whose images are drawn on other threads while the simulation goes on, each a third
+//! of a period after the one before: capture, draw, and put out 50 ms later.
 //!
 //! Images are written to `target/11_async_cameras/`.
 
@@ -65,7 +65,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
     }
 
-    // The time of the images that each camera shows; they do not depend on how fast they were drawn.
+    // The time of the images that each camera shows; they do not depend on how fast they were
+    // drawn.
     let diagram = b.build()?;
     let mut sim = Simulator::new(&diagram, diagram.default_context())?;
     println!("   time   camera0   camera1   camera2");

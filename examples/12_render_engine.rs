@@ -1,8 +1,8 @@
 //! A render engine of one's own: it paints where surfaces look to, a "normal map" of the scene.
 //!
-//! Whatever implements `RenderEngine` can be given to a SceneGraph and serves its cameras. This one casts
-//! a ray per pixel, draws every shape that rays can hit, and leaves depth and labels to the engine that
-//! comes with the library.
+//! Whatever implements `RenderEngine` can be given to a SceneGraph and serves its cameras. This one
+//! casts a ray per pixel, draws every shape that rays can hit, and leaves depth and labels to the
+//! engine that comes with the library.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
@@ -29,7 +29,8 @@ struct NormalMap {
 }
 
 impl NormalMap {
-    /// The colour of what a ray (in the camera frame, z = 1) hits first between the clipping planes.
+    /// The colour of what a ray (in the camera frame, z = 1) hits first between the clipping
+    /// planes.
     fn color(
         &self,
         view: &RenderView<'_>,

@@ -4,8 +4,8 @@
 //! cargo run --example 13_inspect_robot [-- MODEL [NAME=PACKAGE_DIR]...]
 //! ```
 //!
-//! MODEL is URDF, SDFormat, MJCF, model directives or OBJ; without it, it is the arm of examples/models
-//! as MJCF. `tarragon inspect` prints much more.
+//! MODEL is URDF, SDFormat, MJCF, model directives or OBJ; without it, it is the arm of
+//! examples/models as MJCF. `tarragon inspect` prints much more.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
@@ -70,7 +70,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         stack.extend(children.into_iter().rev().map(|child| (child, depth + 1)));
     }
 
-    // Everything below is computed from positions: joints at 65 % of their range, where they have one.
+    // Everything below is computed from positions: joints at 65 % of their range, where they have
+    // one.
     let mut q = plant.default_positions();
     let (lower, upper) = (plant.position_lower_limits(), plant.position_upper_limits());
     for (k, q) in q.iter_mut().enumerate() {

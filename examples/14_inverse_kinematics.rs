@@ -1,7 +1,7 @@
 //! Joint angles that bring the hand of an arm to given poses, by damped Gauss-Newton steps.
 //!
-//! The residual is written once, for any scalar: over dual numbers it is its own Jacobian. It is checked
-//! against the plant's Jacobian of velocities.
+//! The residual is written once, for any scalar: over dual numbers it is its own Jacobian. It is
+//! checked against the plant's Jacobian of velocities.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
@@ -28,7 +28,8 @@ struct Solution {
 }
 
 impl InverseKinematics {
-    /// Where the frame is off its goal: a rotation vector in the goal's frame (rad) and a position (m).
+    /// Where the frame is off its goal: a rotation vector in the goal's frame (rad) and a position
+    /// (m).
     fn residual<T: Scalar>(&self, q: &[T], goal: &Isometry3<f64>) -> AnyResult<Vec<T>> {
         let positions = self.plant.calc_position_kinematics(q)?;
         let x_wf = self.plant.calc_frame_pose(&positions, self.frame)?;
@@ -106,8 +107,9 @@ impl InverseKinematics {
         }
     }
 
-    /// Largest difference between the Jacobian of the residual and that of the frame's velocity. They
-    /// agree where the residual is zero, up to the frame that angular velocities are expressed in.
+    /// Largest difference between the Jacobian of the residual and that of the frame's velocity.
+    /// They agree where the residual is zero, up to the frame that angular velocities are expressed
+    /// in.
     fn compare_jacobians(&self, q: &[f64], goal: &Isometry3<f64>) -> AnyResult<f64> {
         let (_, by_duals) = try_jacobian(|q| self.residual(q, goal), q)?;
         let positions = self.plant.calc_position_kinematics(q)?;

@@ -1,8 +1,8 @@
 //! Is a path of joint angles free of collisions? Not only at samples: between them as well.
 //!
-//! While a joint turns by an angle, no point of a body moves farther than that angle times its largest
-//! possible distance from the joint. Where two bodies are apart by more than what both can move,
-//! nothing can happen; so the check advances by as much as the distances allow (conservative
+//! While a joint turns by an angle, no point of a body moves farther than that angle times its
+//! largest possible distance from the joint. Where two bodies are apart by more than what both can
+//! move, nothing can happen; so the check advances by as much as the distances allow (conservative
 //! advancement; see B. Mirtich, Impulse-based dynamic simulation of rigid body systems, 1996).
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
@@ -21,14 +21,16 @@ use tarragon::prelude::*;
 const CLEARANCE: f64 = 0.005;
 /// How exactly the smallest distance along a path is found (m).
 const TOLERANCE: f64 = 0.001;
-/// Pairs that are farther apart than this (m) are not measured, and not reported from a little below.
+/// Pairs that are farther apart than this (m) are not measured, and not reported from a little
+/// below.
 const NEAR: f64 = 0.25;
 const REPORTED: f64 = 0.2;
 
 type AnyResult<V> = Result<V, Box<dyn std::error::Error + Send + Sync>>;
 type Pair = (GeometryId, GeometryId);
 
-/// Positions that move a geometry or a pair, each with the farthest that a point can move for 1 rad or 1 m.
+/// Positions that move a geometry or a pair, each with the farthest that a point can move for 1 rad
+/// or 1 m.
 type Reach = Vec<(usize, f64)>;
 
 /// Bounds of what joints can do, for all pairs of geometry that may collide.
@@ -56,7 +58,8 @@ impl Verdict {
     }
 }
 
-/// Walks from a geometry's body to the world and adds up what may be between a joint and the geometry.
+/// Walks from a geometry's body to the world and adds up what may be between a joint and the
+/// geometry.
 fn reach(
     plant: &MultibodyPlant,
     inspector: SceneGraphInspector<'_>,

@@ -4,8 +4,8 @@
 //! cargo run --release --example 17_meshcat [-- SECONDS]
 //! ```
 //!
-//! Prints where to look, simulates SECONDS of simulated time (2 without) at real time, and writes what is seen
-//! then to `target/17_meshcat/arm.html`, which shows it without a server.
+//! Prints where to look, simulates SECONDS of simulated time (2 without) at real time, and writes
+//! what is seen then to `target/17_meshcat/arm.html`, which shows it without a server.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 

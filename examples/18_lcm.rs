@@ -4,9 +4,9 @@
 //! cargo run --release --example 18_lcm [-- --url udpm://239.255.76.67:7667?ttl=0]
 //! ```
 //!
-//! One publishes a wave 100 times per second and, less often, for scopes; the other one hears both. Without a URL,
-//! messages stay in memory; with the one above, every program of this machine that speaks LCM hears them too, and
-//! so do those of the network with `ttl=1`.
+//! One publishes a wave 100 times per second and, less often, for scopes; the other one hears both.
+//! Without a URL, messages stay in memory; with the one above, every program of this machine that
+//! speaks LCM hears them too, and so do those of the network with `ttl=1`.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 

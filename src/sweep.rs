@@ -32,7 +32,8 @@ pub(crate) struct Args {
     /// Records per simulated second.
     #[arg(long, default_value_t = 100.0, value_parser = positive, allow_negative_numbers = true)]
     rate: f64,
-    /// File for the positions of the joints, and of the origins of the bodies in the world (m), as CSV.
+    /// File for the positions of the joints, and of the origins of the bodies in the world (m), as
+    /// CSV.
     #[arg(long)]
     log: PathBuf,
 }
@@ -123,8 +124,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let stop = sim.interrupt_handle();
     ctrlc::set_handler(move || stop.interrupt())?;
 
-    // Before simulating: a file that can not be written shall not cost the user the time. It gets its
-    // name when it is complete.
+    // Before simulating: a file that can not be written shall not cost the user the time. It gets
+    // its name when it is complete.
     let problem = |e: std::io::Error| format!("can not write '{}': {e}", args.log.display());
     let mut file = BufWriter::new(temporary_beside(&args.log).map_err(problem)?);
 
@@ -167,8 +168,8 @@ pub(crate) fn temporary_beside(path: &Path) -> std::io::Result<NamedTempFile> {
     builder.tempfile_in(folder.unwrap_or(Path::new(".")))
 }
 
-/// Joints of one position swing through their ranges; the others stay at their defaults. A function of
-/// time (s) and of the positions to set.
+/// Joints of one position swing through their ranges; the others stay at their defaults. A function
+/// of time (s) and of the positions to set.
 pub(crate) fn swing(
     plant: &MultibodyPlant,
     period: f64,

@@ -337,7 +337,8 @@ fn inverse_kinematics() {
         // The residual's own curvature remains, times the residual.
         assert!(number(row[3]) < 1e-9, "{row:?}");
     }
-    // The goal is 1.27 m from the shoulder, the hand 0.92 m: straight there the way is 0.35 m at least.
+    // The goal is 1.27 m from the shoulder, the hand 0.92 m: straight there the way is 0.35 m at
+    // least.
     let out_of_reach = number(rows[4][2]);
     assert!((0.34..0.6).contains(&out_of_reach), "{printed}");
 }
@@ -347,8 +348,8 @@ fn scene_from_directives() {
     let (printed, scratch) = run_with("15_scene_from_directives", &["pictures"]);
     let has = |text: &str| assert!(printed.contains(text), "'{text}' is not in {printed}");
     has("models: table arm7 gripper mug box can bottle ball block\n");
-    // The first link starts at the first joint, 0.16 m above the table; the bottle, of radius 35 mm and
-    // 0.4 m aside, is beside the foot, which is 180 mm wide.
+    // The first link starts at the first joint, 0.16 m above the table; the bottle, of radius 35 mm
+    // and 0.4 m aside, is beside the foot, which is 180 mm wide.
     has("  160.00 mm  table::table - arm7::link1\n");
     has("  275.00 mm  arm7::base_link - bottle::bottle\n");
     has(" mm deep  table::table - gripper::left_finger\n");

@@ -1,8 +1,8 @@
 //! Twelve pictures that show what the CPU engine can draw, next to those in `tests/images`.
 //!
-//! `TARRAGON_UPDATE_GALLERY=1 cargo test --test gallery` writes them anew: look at each of them before it
-//! is checked in. Where a picture differs, the one that was drawn and ten times the difference are
-//! written to `target/gallery/NAME-actual.png` and `NAME-difference.png`.
+//! `TARRAGON_UPDATE_GALLERY=1 cargo test --test gallery` writes them anew: look at each of them
+//! before it is checked in. Where a picture differs, the one that was drawn and ten times the
+//! difference are written to `target/gallery/NAME-actual.png` and `NAME-difference.png`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,11 +25,12 @@ use tarragon::geometry::{
 };
 use tarragon::sensors::{ImageRgba8U, load_image, save_image};
 
-/// Pictures on one machine are the same to the bit. Elsewhere sines, powers and fused operations round
-/// differently, which turns a channel by one step in a few pixels: on average by less than this.
+/// Pictures on one machine are the same to the bit. Elsewhere sines, powers and fused operations
+/// round differently, which turns a channel by one step in a few pixels: on average by less than
+/// this.
 const MEAN: f64 = 0.1;
-/// All but this part of the pixels differ by two steps at most; the others are edges, where rounding
-/// decides which of two surfaces is seen.
+/// All but this part of the pixels differ by two steps at most; the others are edges, where
+/// rounding decides which of two surfaces is seen.
 const EDGES: f64 = 0.002;
 
 fn at(x: f64, y: f64, z: f64) -> Isometry3<f64> {

@@ -1,4 +1,5 @@
-//! `tarragon inspect`, as a user runs it. What it prints of real robots is compared in the conformance tests.
+//! `tarragon inspect`, as a user runs it. What it prints of real robots is compared in the
+//! conformance tests.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,7 +1,7 @@
 //! The main job: the images of the example are what they should be.
 //!
-//! Runs the example in a scratch directory, or looks at the images of an earlier run in the directory
-//! named by `TARRAGON_SMOKE_IMAGES`.
+//! Runs the example in a scratch directory, or looks at the images of an earlier run in the
+//! directory named by `TARRAGON_SMOKE_IMAGES`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

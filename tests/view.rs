@@ -1,4 +1,5 @@
-//! `tarragon view`, as a user runs it. What the page shows is tested in a browser by `tarragon-visualization`.
+//! `tarragon view`, as a user runs it. What the page shows is tested in a browser by
+//! `tarragon-visualization`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

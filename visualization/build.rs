@@ -1,14 +1,15 @@
 //! Builds the viewer page in `viewer/` with Node.js, or says in its place how to get it.
 //!
-//! `OUT_DIR/dist` always holds `page.html`, `viewer.js`, `viewer.js.gz`, `boot.js`, `LICENSES.txt` and `built` ("yes" or
-//! "no"). Nothing is written outside of `OUT_DIR`; packages come by `npm ci`, with the versions and checksums of
-//! `package-lock.json` and without running any of their scripts.
+//! `OUT_DIR/dist` always holds `page.html`, `viewer.js`, `viewer.js.gz`, `boot.js`, `LICENSES.txt`
+//! and `built` ("yes" or "no"). Nothing is written outside of `OUT_DIR`; packages come by `npm ci`,
+//! with the versions and checksums of `package-lock.json` and without running any of their scripts.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// "off" skips the viewer. Any other change of it makes cargo try again, which does not notice a new Node.js.
+/// "off" skips the viewer. Any other change of it makes cargo try again, which does not notice a
+/// new Node.js.
 const SWITCH: &str = "TARRAGON_VIEWER_BUILD";
 
 /// What is in `viewer/` besides what the page is made of.
@@ -45,7 +46,8 @@ fn main() {
     }
 }
 
-/// Builds the page of `source` in `work` and writes it to `dist`; an error is the reason, on one line.
+/// Builds the page of `source` in `work` and writes it to `dist`; an error is the reason, on one
+/// line.
 fn build(source: &Path, work: &Path, dist: &Path) -> Result<(), String> {
     watch(source).map_err(|e| format!("{}: {e}", source.display()))?;
     if env::var_os(SWITCH).is_some_and(|value| value == "off") {
@@ -66,7 +68,8 @@ fn build(source: &Path, work: &Path, dist: &Path) -> Result<(), String> {
     fs::write(dist.join("built"), "yes").map_err(|e| format!("{}: {e}", dist.display()))
 }
 
-/// Asks cargo to build again when a file of the page changes, or comes or goes in a directory of it.
+/// Asks cargo to build again when a file of the page changes, or comes or goes in a directory of
+/// it.
 fn watch(directory: &Path) -> io::Result<()> {
     // Of the directory itself cargo would look at everything, installed packages included.
     for (path, _) in entries(directory)? {

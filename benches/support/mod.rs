@@ -1,8 +1,8 @@
 //! Scenes and settings that the benches share.
 //!
 //! The scenes are those of the reference scripts, read from the directory named by
-//! `TARRAGON_BENCH_SCENES`, else `../shared/bench/scenes`. Without them the benches that need them say
-//! so and are left out.
+//! `TARRAGON_BENCH_SCENES`, else `../shared/bench/scenes`. Without them the benches that need them
+//! say so and are left out.
 
 #![allow(dead_code, reason = "every bench uses another part")]
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]

@@ -4,8 +4,8 @@ use crate::truth::Real;
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// The unevaluated sum of two doubles, the second at most half a unit in the last place of the first
-/// (Dekker: A floating-point technique for extending the available precision, 1971).
+/// The unevaluated sum of two doubles, the second at most half a unit in the last place of the
+/// first (Dekker: A floating-point technique for extending the available precision, 1971).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DoubleDouble {
     high: f64,

@@ -1,10 +1,11 @@
-//! Measures the worst error of the signed distance of every pair of convex shapes, and writes the tables
-//! of `docs/proximity_accuracy.md`: `cargo run --release --example proximity_accuracy [COUNT] [FILE]`.
+//! Measures the worst error of the signed distance of every pair of convex shapes, and writes the
+//! tables of `docs/proximity_accuracy.md`: `cargo run --release --example proximity_accuracy
+//! [COUNT] [FILE]`.
 //!
-//! Bodies are placed so that points of them face each other along a direction with a known gap. Apart,
-//! this gap is the distance, for the direction separates them by as much as the points are apart. In
-//! overlap it is the depth if no other direction is shallower; where another one is, which its margin
-//! proves, the configuration is left out. Margins are computed with 31 digits.
+//! Bodies are placed so that points of them face each other along a direction with a known gap.
+//! Apart, this gap is the distance, for the direction separates them by as much as the points are
+//! apart. In overlap it is the depth if no other direction is shallower; where another one is,
+//! which its margin proves, the configuration is left out. Margins are computed with 31 digits.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 

@@ -163,8 +163,8 @@ impl Body {
     }
 }
 
-/// Outward unit normals of all planes through three points that have all others on one side, and the
-/// directions between points of such planes.
+/// Outward unit normals of all planes through three points that have all others on one side, and
+/// the directions between points of such planes.
 fn facets(points: &[Vector3<f64>]) -> (Vec<Vec3>, Vec<Vec3>) {
     let at = |i: usize| -> Vec3 { vector(&points[i]) };
     let between = |i: usize, j: usize| -> Vec3 {
@@ -212,8 +212,8 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    /// Places B so that it faces A along some direction with `gap` (m) between them, to rounding; the
-    /// gap that is left after rounding is known.
+    /// Places B so that it faces A along some direction with `gap` (m) between them, to rounding;
+    /// the gap that is left after rounding is known.
     pub(crate) fn random(r: &mut Random, a: Body, b: Body, gap: f64) -> Self {
         let mut turn =
             || math::quaternion_wxyz(r.quaternion()).expect("Gaussian numbers are not zero");

@@ -7,8 +7,9 @@ use std::fmt::Write;
 pub(crate) const VALUE: f64 = 1e-12;
 pub(crate) const DERIVATIVE: f64 = 1e-8;
 
-/// The worst errors that Drake's documentation publishes (`QueryObject`, version 1.51), for every pair:
-/// penetration and distance in double, penetration and distance in AutoDiffXd; empty where it throws.
+/// The worst errors that Drake's documentation publishes (`QueryObject`, version 1.51), for every
+/// pair: penetration and distance in double, penetration and distance in AutoDiffXd; empty where it
+/// throws.
 const DRAKE: [([&str; 2], [&str; 4]); 27] = [
     (["Box", "Box"], ["2e-15", "4e-15", "", ""]),
     (["Box", "Capsule"], ["3e-5", "3e-6", "", ""]),

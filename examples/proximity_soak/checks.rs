@@ -29,9 +29,9 @@ macro_rules! promise {
 
 /// Of the extents and the distance from the origin: what normals, witnesses and margins may be off.
 const TOLERANCE: f64 = 1e-12;
-/// How many times as much a margin may be short, and more where cores nearly touch: the direction of the
-/// short difference of their points is rounded then, and over the length of a core that is much of a
-/// margin. The distance, the length of that difference, is exact.
+/// How many times as much a margin may be short, and more where cores nearly touch: the direction
+/// of the short difference of their points is rounded then, and over the length of a core that is
+/// much of a margin. The distance, the length of that difference, is exact.
 const LEANING: f64 = 1e4;
 /// As above, what values in `AutoDiff` may differ from those in `f64`.
 const SAME: f64 = 1e-14;
@@ -391,8 +391,8 @@ fn check_rays(
     Ok(())
 }
 
-/// Values are those of `f64`, derivatives are finite. Of equally deep directions each scalar may choose
-/// its own, so vectors are checked for what they promise.
+/// Values are those of `f64`, derivatives are finite. Of equally deep directions each scalar may
+/// choose its own, so vectors are checked for what they promise.
 fn check_dual(
     scene: &Scene,
     ids: &[GeometryId],

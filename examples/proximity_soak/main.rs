@@ -1,8 +1,9 @@
-//! Random and adversarial scenes through all proximity queries; anything wrong is reported so that it
-//! can be replayed: `cargo run --release --example proximity_soak [COUNT] [SEED] [FIRST]`.
+//! Random and adversarial scenes through all proximity queries; anything wrong is reported so that
+//! it can be replayed: `cargo run --release --example proximity_soak [COUNT] [SEED] [FIRST]`.
 //!
-//! Scene number N of a seed is the same whatever else is run. Scenes that fail are appended as lines for
-//! `tarragon query` to `target/proximity_soak/findings.jsonl`, their meshes are beside it.
+//! Scene number N of a seed is the same whatever else is run. Scenes that fail are appended as
+//! lines for `tarragon query` to `target/proximity_soak/findings.jsonl`, their meshes are beside
+//! it.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 

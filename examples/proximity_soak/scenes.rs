@@ -181,8 +181,8 @@ fn quaternion(r: &mut Random, arrangement: usize) -> [f64; 4] {
     if q == [0.0; 4] { identity } else { q }
 }
 
-/// Where the next body is: in a cloud, on a lattice, on one axis, all in one place, beside the last one,
-/// far away, or in the same place but for rounding.
+/// Where the next body is: in a cloud, on a lattice, on one axis, all in one place, beside the last
+/// one, far away, or in the same place but for rounding.
 fn position(r: &mut Random, arrangement: usize, i: usize, size: f64) -> Vector3<f64> {
     match arrangement {
         1 => r.cube().map(|c| (2.0 * c).round() * 0.5) * size,

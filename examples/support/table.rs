@@ -1,4 +1,5 @@
-//! The scene of the camera examples: a table with a few things on it, and a ball that circles above it.
+//! The scene of the camera examples: a table with a few things on it, and a ball that circles above
+//! it.
 
 use nalgebra::Isometry3;
 use tarragon::geometry::{BoxShape, Cylinder, Ellipsoid, FrameId, RenderLabel, SourceId, Sphere};

@@ -64,7 +64,8 @@ pub(crate) fn cross<R: Real>(a: &[R; 3], b: &[R; 3]) -> [R; 3] {
     [minor(1, 2), minor(2, 0), minor(0, 1)]
 }
 
-/// `v` turned by the rotation of a pose; its quaternion need not be of unit length to the last digit.
+/// `v` turned by the rotation of a pose; its quaternion need not be of unit length to the last
+/// digit.
 pub(crate) fn turned<R: Real>(x: &Isometry3<f64>, v: &[R; 3], back: bool) -> [R; 3] {
     let q = x.rotation.coords;
     let u = [q.x, q.y, q.z].map(|c| R::of(if back { -c } else { c }));
@@ -99,7 +100,8 @@ impl Solid {
         Self { shape, points }
     }
 
-    /// The shape as scenes of `tarragon query` have it; a mesh is written into a folder under a name.
+    /// The shape as scenes of `tarragon query` have it; a mesh is written into a folder under a
+    /// name.
     pub(crate) fn json(&self, (folder, name): (&Path, &str)) -> std::io::Result<Value> {
         let kind = self.shape.type_name();
         Ok(match &self.shape {
@@ -117,8 +119,8 @@ impl Solid {
         })
     }
 
-    /// Largest value of `d.p` over the points of the solid in its own frame; of a half space, for the
-    /// direction of its normal only.
+    /// Largest value of `d.p` over the points of the solid in its own frame; of a half space, for
+    /// the direction of its normal only.
     pub(crate) fn local_support<R: Real>(&self, d: &[R; 3]) -> R {
         let around = |x: R, y: R| (x * x + y * y).root();
         let half = R::of(0.5);
@@ -154,8 +156,8 @@ impl Solid {
     }
 }
 
-/// The separating margin of the unit vector `n` from A to B: never above the signed distance, and equal
-/// to it at the true normal. If one is a half space, `n` must be its normal.
+/// The separating margin of the unit vector `n` from A to B: never above the signed distance, and
+/// equal to it at the true normal. If one is a half space, `n` must be its normal.
 pub(crate) fn margin<R: Real>(
     (a, x_wa): (&Solid, &Isometry3<f64>),
     (b, x_wb): (&Solid, &Isometry3<f64>),

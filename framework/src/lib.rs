@@ -1,8 +1,8 @@
 //! Scalars, poses, systems, diagrams, contexts and the simulator of tarragon.
 //!
-//! A [`LeafSystem`] declares ports, state, parameters and events; a [`DiagramBuilder`] wires systems
-//! into a [`Diagram`]; a [`Context`] holds the values; a [`Simulator`] advances them. Everything is
-//! generic over the [`Scalar`], so the same diagram runs in `f64` and in dual numbers
+//! A [`LeafSystem`] declares ports, state, parameters and events; a [`DiagramBuilder`] wires
+//! systems into a [`Diagram`]; a [`Context`] holds the values; a [`Simulator`] advances them.
+//! Everything is generic over the [`Scalar`], so the same diagram runs in `f64` and in dual numbers
 //! ([`AutoDiff`]). This crate does no I/O and knows no geometry.
 //!
 //! A value that was read can not outlive a change of the context:

@@ -28,7 +28,8 @@ pub enum RandomDistribution {
 /// Statistically Good Algorithms for Random Number Generation, 2014), of period 2^128.
 ///
 /// The same seed gives the same numbers on every machine. They differ from Drake's, which depend on
-/// the C++ library. It is a generator of the `rand` crates, so all their distributions work with it.
+/// the C++ library. It is a generator of the `rand` crates, so all their distributions work with
+/// it.
 ///
 /// ```
 /// use tarragon_framework::random::{RandomDistribution, RandomGenerator};
@@ -47,8 +48,8 @@ impl RandomGenerator {
         Self(Pcg64::seed_from_u64(seed))
     }
 
-    /// The generator number `index` of a family: as many different sequences as there are tasks, from
-    /// one seed.
+    /// The generator number `index` of a family: as many different sequences as there are tasks,
+    /// from one seed.
     pub fn stream(seed: u64, index: u64) -> Self {
         Self::new(Self::new(seed).next().wrapping_add(index))
     }

@@ -1,7 +1,7 @@
 //! Steps do not allocate memory once they have taken what they need.
 //!
-//! Allocations are counted inside of `Integrator::step` and of whole calls of `Simulator::advance_to`,
-//! per thread.
+//! Allocations are counted inside of `Integrator::step` and of whole calls of
+//! `Simulator::advance_to`, per thread.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -180,8 +180,8 @@ fn integrators_chosen_by_name_do_not_allocate_either() {
     assert!(all <= steps + 1, "{all} in {steps} steps");
 }
 
-/// Discrete and unrestricted updates at several periods, a chain deeper than recursion goes, a witness
-/// function and publishes.
+/// Discrete and unrestricted updates at several periods, a chain deeper than recursion goes, a
+/// witness function and publishes.
 #[test]
 fn events_allocate_nothing() {
     struct Watch;

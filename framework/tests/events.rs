@@ -60,8 +60,8 @@ fn a_ball_bounces_at_the_times_of_the_closed_form() {
     let found = impacts.lock().unwrap();
     assert_eq!(found.len(), 3, "{found:?}");
     for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-        // Windows of a hundredth of the accuracy times the largest step, 0.1 s; each impact starts the
-        // next flight that much late, and integration of a parabola is exact.
+        // Windows of a hundredth of the accuracy times the largest step, 0.1 s; each impact starts
+        // the next flight that much late, and integration of a parabola is exact.
         let late = found - expected;
         let limit = 0.01 * accuracy * 0.1 * (i + 1) as f64 + 1e-13;
         assert!(late.abs() <= limit, "impact {i} is {late:e} s late");
@@ -209,7 +209,8 @@ fn systems_compute_event_times() {
     let (times, d) = backoff(0.25);
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
     sim.advance_to(2.0).unwrap();
-    // The publish comes at the end of the step, the update at the begin of the next; that of 2 s waits.
+    // The publish comes at the end of the step, the update at the begin of the next; that of 2 s
+    // waits.
     let expected = [-0.25, 0.25, -0.5, 0.5, -1.0, 1.0, -2.0];
     assert_eq!(*times.lock().unwrap(), expected);
     sim.advance_pending_events().unwrap();

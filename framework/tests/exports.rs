@@ -81,8 +81,8 @@ fn an_exported_input_is_connected_from_outside_by_handle_and_by_name() {
 
 #[test]
 fn exports_of_exports_are_one_input() {
-    // Inner input (two, three) is exported further together with `four`, in both orders and by each of
-    // the inner handles; all must end up as one input, whichever port is fixed.
+    // Inner input (two, three) is exported further together with `four`, in both orders and by each
+    // of the inner handles; all must end up as one input, whichever port is fixed.
     for (inner_first, handle) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
         for fixed in 0..3 {
             let mut b = DiagramBuilder::new();

@@ -116,7 +116,8 @@ fn error_control_keeps_the_accuracy() {
             };
             let (found, s) = solve(1.0, 5.0, &controlled).unwrap();
             let error = distance(&found, &solution);
-            // Errors of all steps add up and grow: with first-order methods to something of order h.
+            // Errors of all steps add up and grow: with first-order methods to something of order
+            // h.
             let allowed = if first_order {
                 accuracy.sqrt() * 10.0
             } else {

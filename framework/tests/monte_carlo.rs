@@ -103,9 +103,9 @@ fn one_sample_can_be_had_alone() {
 
 #[test]
 fn a_random_walk_has_the_mean_and_the_variance_of_its_closed_form() {
-    // After n steps from zero: mean 0, variance NOISE^2 (1 - DECAY^2n) / (1 - DECAY^2), Gaussian. The
-    // estimates of N samples have the standard deviations sqrt(variance / N) and variance sqrt(2 / N),
-    // to the leading order; four of them hold for all but 1 of 16,000 seeds each.
+    // After n steps from zero: mean 0, variance NOISE^2 (1 - DECAY^2n) / (1 - DECAY^2), Gaussian.
+    // The estimates of N samples have the standard deviations sqrt(variance / N) and variance
+    // sqrt(2 / N), to the leading order; four of them hold for all but 1 of 16,000 seeds each.
     const SAMPLES: usize = 10_000;
     let process = Process::new();
     for steps in [1, 10, 30] {

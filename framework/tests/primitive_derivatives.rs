@@ -62,8 +62,8 @@ fn count<T: Scalar>(ctx: &Context<T>, h: &Handles<T>) -> usize {
         + discrete.sum::<usize>()
 }
 
-/// The outputs; then the state after an update at time 0 and a step of one second by Euler's method,
-/// which is the state before and the time derivatives, or the next discrete state.
+/// The outputs; then the state after an update at time 0 and a step of one second by Euler's
+/// method, which is the state before and the time derivatives, or the next discrete state.
 fn results<T: DiagramScalar>(diagram: &Diagram<T>, h: &Handles<T>, arguments: &[T]) -> Vec<T> {
     let mut ctx = diagram.default_context();
     let mut rest = arguments;
@@ -141,8 +141,8 @@ fn check(
         let (low, high) = (shifted(-H), shifted(H));
         for (i, derivative) in column.iter().enumerate() {
             let difference = (high[i] - low[i]) / (2.0 * H);
-            // Truncation: third derivatives here are below 30 times the value. Rounding: a few units
-            // of the last place of the value and the argument, over the step.
+            // Truncation: third derivatives here are below 30 times the value. Rounding: a few
+            // units of the last place of the value and the argument, over the step.
             let size = 1.0 + exact[i].abs() + derivative.abs();
             let tolerance = (5.0 * H * H + 4.0 * f64::EPSILON / H) * size;
             assert!(
@@ -321,8 +321,8 @@ fn derivatives_of_every_primitive_are_those_of_differences() {
     continuous(&mut seen);
     sampled(&mut seen);
 
-    // Nothing of these can be differentiated: values of any type, samples that depend on nothing, and
-    // a log that is no output.
+    // Nothing of these can be differentiated: values of any type, samples that depend on nothing,
+    // and a log that is no output.
     seen.extend([
         "ConstantValueSource",
         "ValueDiscreteTimeDelay",

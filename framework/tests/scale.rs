@@ -18,8 +18,8 @@ fn on_a_small_stack<X: Send + 'static>(f: impl FnOnce() -> X + Send + 'static) -
     thread.spawn(f).unwrap().join().unwrap()
 }
 
-/// Time per item at `LARGE` relative to that at `SMALL`. The shortest of three runs of each counts, as
-/// other work on the machine can only make runs longer.
+/// Time per item at `LARGE` relative to that at `SMALL`. The shortest of three runs of each counts,
+/// as other work on the machine can only make runs longer.
 fn growth(run: impl Fn(usize) + Send + 'static) -> f64 {
     on_a_small_stack(move || {
         let shortest = |n| -> Duration {
@@ -36,8 +36,8 @@ fn growth(run: impl Fn(usize) + Send + 'static) -> f64 {
     })
 }
 
-/// What is quadratic grows by 10. Linear work grows by up to 2 when data no longer fit the caches of a
-/// processor; the rest is left for a loaded machine.
+/// What is quadratic grows by 10. Linear work grows by up to 2 when data no longer fit the caches
+/// of a processor; the rest is left for a loaded machine.
 const MOST: f64 = 4.0;
 
 /// `hold -> g0 -> ... -> sum -> hold`.
@@ -88,8 +88,8 @@ fn a_long_chain_is_built_computed_changed_simulated_cloned_and_converted() {
         for gain in &gains {
             *ctx.param_mut(gain.k).unwrap() = 1.0;
         }
-        // The first change reaches all, the others their own stale value. The rest of the chain, back to
-        // front, would be reached by nobody.
+        // The first change reaches all, the others their own stale value. The rest of the chain,
+        // back to front, would be reached by nobody.
         let reached = ctx.cache_statistics().notifications;
         assert!(reached <= 2 * n as u64 + 2, "{reached}");
         ctx.eval(last).unwrap();

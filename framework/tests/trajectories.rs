@@ -189,8 +189,8 @@ fn bad_arguments_are_explained() {
 }
 
 proptest! {
-    /// Samples of a cubic have one spline that is not a knot: the cubic. Rounding of the samples, 1e-16
-    /// of them, is magnified up to 1e4 by steps from 0.1 to 2, and by 10 per derivative.
+    /// Samples of a cubic have one spline that is not a knot: the cubic. Rounding of the samples,
+    /// 1e-16 of them, is magnified up to 1e4 by steps from 0.1 to 2, and by 10 per derivative.
     #[test]
     fn not_a_knot_reproduces_cubics(
         times in breaks(3..8),
@@ -271,8 +271,8 @@ proptest! {
         }
     }
 
-    /// The derivative of the integral is the integrand, and Simpson's rule, exact for cubics, gives the
-    /// same differences of the integral.
+    /// The derivative of the integral is the integrand, and Simpson's rule, exact for cubics, gives
+    /// the same differences of the integral.
     #[test]
     fn integrals_are_continuous_and_have_the_integrand_as_derivative(
         times in breaks(2..8),
@@ -295,8 +295,8 @@ proptest! {
         prop_assert!((back.value(middle)[0] - p.value(middle)[0]).abs() < 1e-12);
     }
 
-    /// Times that are shifted, scaled and reversed give the values of the times before. Rounding of the
-    /// time is at most some 1e-15 s, at slopes of some 1e2 per second.
+    /// Times that are shifted, scaled and reversed give the values of the times before. Rounding of
+    /// the time is at most some 1e-15 s, at slopes of some 1e2 per second.
     #[test]
     fn times_are_mapped(
         times in breaks(2..6),

@@ -12,8 +12,8 @@ const INERTIA: [f64; 3] = [0.3, 0.5, 0.9];
 const STIFFNESS: f64 = 4.0;
 const GRAVITY: f64 = 9.81;
 
-/// A free rigid body on a spring to the origin: q is the orientation as a quaternion (w, x, y, z) and
-/// the position, v the angular velocity in the frame of the body and the velocity.
+/// A free rigid body on a spring to the origin: q is the orientation as a quaternion (w, x, y, z)
+/// and the position, v the angular velocity in the frame of the body and the velocity.
 struct FreeBody;
 impl<T: Scalar> LeafSystem<T> for FreeBody {
     type Ports = ContinuousState<Vec<T>>;
@@ -120,7 +120,8 @@ fn the_map_is_what_the_derivatives_are() {
 #[test]
 fn integrators_that_use_the_map_have_their_order() {
     let exact = solve("runge_kutta5", JacobianScheme::AutoDiff, 1e-3).0;
-    // The position against its closed form: a vibration about the point where the spring holds the body.
+    // The position against its closed form: a vibration about the point where the spring holds the
+    // body.
     let w = STIFFNESS.sqrt();
     let sag = -GRAVITY / STIFFNESS;
     let z = sag + (0.0 - sag) * w.cos() + 0.2 / w * w.sin();

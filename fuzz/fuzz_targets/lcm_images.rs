@@ -1,5 +1,5 @@
-//! Any bytes as messages of images and of points: images and clouds of sizes that the messages can hold, or
-//! errors.
+//! Any bytes as messages of images and of points: images and clouds of sizes that the messages can
+//! hold, or errors.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +10,8 @@ use tarragon_sensors::{
     decode_image, decode_point_cloud,
 };
 
-/// Deflate makes at most 1040 bytes of one; a byte becomes four channels of a byte, or two of it a float.
+/// Deflate makes at most 1040 bytes of one; a byte becomes four channels of a byte, or two of it a
+/// float.
 fn check<P: LcmImagePixel>(message: &LcmtImage) {
     let mut image = Image::<P>::default();
     let pixels = match decode_image(message, &mut image) {

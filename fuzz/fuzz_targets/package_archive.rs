@@ -1,4 +1,5 @@
-//! Any bytes are a package that keeps to its folder and its limits, or an error that leaves nothing.
+//! Any bytes are a package that keeps to its folder and its limits, or an error that leaves
+//! nothing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -26,7 +26,8 @@ pub struct MassProperties {
     second_moment: Matrix3<f64>,
 }
 
-/// The smallest volume that counts as one, relative to the cube of the size: what is less is rounding.
+/// The smallest volume that counts as one, relative to the cube of the size: what is less is
+/// rounding.
 const LEAST_VOLUME: f64 = 1e-14;
 
 impl MassProperties {
@@ -56,7 +57,8 @@ impl MassProperties {
         inertia(&(self.second_moment - c * c.transpose() * self.volume)) * self.density
     }
 
-    /// Symmetric about the planes of G through the centre, with the mean squares of the coordinates.
+    /// Symmetric about the planes of G through the centre, with the mean squares of the
+    /// coordinates.
     fn symmetric(volume: f64, center: Vector3<f64>, squares: Vector3<f64>) -> Self {
         let second = Matrix3::from_diagonal(&squares) + center * center.transpose();
         Self {
@@ -110,8 +112,8 @@ impl MassProperties {
     /// ```
     ///
     /// # Errors
-    /// If the density (kg/m^3) is not positive and finite, or there is no positive volume, because the
-    /// surface is flat or its faces point inwards. That it is closed is not checked.
+    /// If the density (kg/m^3) is not positive and finite, or there is no positive volume, because
+    /// the surface is flat or its faces point inwards. That it is closed is not checked.
     pub fn of_surface(mesh: &TriangleSurfaceMesh, density: f64) -> Result<Self> {
         let (_, size) = mesh.calc_bounding_box();
         let corners = |t: &[u32; 3]| t.map(|v| *mesh.vertex(v as usize));
@@ -122,7 +124,8 @@ impl MassProperties {
     /// Mass properties of tetrahedra.
     ///
     /// # Errors
-    /// If the density (kg/m^3) is not positive and finite, or the sum of the volumes is not positive.
+    /// If the density (kg/m^3) is not positive and finite, or the sum of the volumes is not
+    /// positive.
     pub fn of_volume(mesh: &VolumeMesh, density: f64) -> Result<Self> {
         let (center, size) = mesh.calc_bounding_box();
         let faces = mesh.tetrahedra().iter().flat_map(|t| {
@@ -163,8 +166,8 @@ fn inertia(second_moment: &Matrix3<f64>) -> Matrix3<f64> {
 
 /// Mass properties of a shape of uniform `density` (kg/m^3) (Drake's `CalcSpatialInertia`).
 ///
-/// Meshes are solid: what their surface encloses, or the tetrahedra of a VTK file. All mesh files that
-/// can be read are taken, where Drake takes OBJ and VTK only.
+/// Meshes are solid: what their surface encloses, or the tetrahedra of a VTK file. All mesh files
+/// that can be read are taken, where Drake takes OBJ and VTK only.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -176,8 +179,8 @@ fn inertia(second_moment: &Matrix3<f64>) -> Matrix3<f64> {
 /// ```
 ///
 /// # Errors
-/// If the density is not positive and finite, the shape is a half space, or a mesh can not be read or
-/// has no positive volume; the message names the mesh.
+/// If the density is not positive and finite, the shape is a half space, or a mesh can not be read
+/// or has no positive volume; the message names the mesh.
 pub fn calc_mass_properties(shape: &Shape, density: f64) -> Result<MassProperties> {
     let place = || match shape {
         Shape::Mesh(s) => s.source().description(),

@@ -43,9 +43,9 @@ impl Obb {
     /// A box around the points, not necessarily the smallest one.
     ///
     /// One side is parallel to a face of the convex hull or to a principal plane of the points, and
-    /// among those boxes this is the smallest. Of a box in any pose it is the box itself. (A side that
-    /// is parallel to two edges only, as the smallest box may have, is not tried: O'Rourke, "Finding
-    /// minimal enclosing boxes", 1985.)
+    /// among those boxes this is the smallest. Of a box in any pose it is the box itself. (A side
+    /// that is parallel to two edges only, as the smallest box may have, is not tried: O'Rourke,
+    /// "Finding minimal enclosing boxes", 1985.)
     ///
     /// # Errors
     /// If there are no points, or a coordinate is not finite.
@@ -201,9 +201,9 @@ fn principal_axes(points: &[Vector3<f64>]) -> Matrix3<f64> {
     Matrix3::from_columns(&[x, y, x.cross(&y)])
 }
 
-/// Axes with the third along `normal` that make the smallest rectangle in the plane across it: one of
-/// its sides is along an edge of the projection (Freeman & Shapira, "Determining the minimum-area
-/// encasing rectangle for an arbitrary closed curve", 1975).
+/// Axes with the third along `normal` that make the smallest rectangle in the plane across it: one
+/// of its sides is along an edge of the projection (Freeman & Shapira, "Determining the
+/// minimum-area encasing rectangle for an arbitrary closed curve", 1975).
 fn best_axes(points: &[Vector3<f64>], normal: &Vector3<f64>) -> Matrix3<f64> {
     let least = normal.iamin();
     let u = normal.cross(&Vector3::ith(least, 1.0)).normalize();

@@ -288,11 +288,11 @@ impl HalfSpace {
     }
 }
 
-/// Cone with its point at the origin, open towards +z: sqrt(x^2/a^2 + y^2/b^2) <= z/height for z from
-/// 0 to `height`.
+/// Cone with its point at the origin, open towards +z: sqrt(x^2/a^2 + y^2/b^2) <= z/height for z
+/// from 0 to `height`.
 ///
-/// Only Meshcat shows it. Render engines and proximity queries pass over it, as Drake's do, whatever
-/// roles it is given.
+/// Only Meshcat shows it. Render engines and proximity queries pass over it, as Drake's do,
+/// whatever roles it is given.
 ///
 /// ```
 /// use tarragon_geometry::MeshcatCone;
@@ -308,8 +308,8 @@ pub struct MeshcatCone {
 }
 
 impl MeshcatCone {
-    /// A cone of `height` (m) whose base at z = height has the semi-axes `a` along x and `b` along y
-    /// (m).
+    /// A cone of `height` (m) whose base at z = height has the semi-axes `a` along x and `b` along
+    /// y (m).
     ///
     /// # Errors
     /// If one is not positive and finite.

@@ -1,5 +1,5 @@
-//! Moving a scene and asking it allocates nothing but the answer, drawing it nothing at all, once it has
-//! taken what it needs.
+//! Moving a scene and asking it allocates nothing but the answer, drawing it nothing at all, once
+//! it has taken what it needs.
 //!
 //! Allocations are counted per thread.
 

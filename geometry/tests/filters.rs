@@ -263,8 +263,8 @@ fn forty_thousand_geometries_load_and_filter_fast() {
         robots.push(links);
     }
     let loaded = start.elapsed();
-    // Two seconds are promised for an optimized build of an otherwise idle machine; tests run beside
-    // others on a slower build.
+    // Two seconds are promised for an optimized build of an otherwise idle machine; tests run
+    // beside others on a slower build.
     assert!(loaded.as_secs_f64() < 10.0, "loading took {loaded:?}");
     println!("{} geometries in {loaded:?}", ROBOTS * LINKS + 50);
 

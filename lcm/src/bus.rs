@@ -30,10 +30,11 @@ pub struct LcmParams {
     /// The transport, as for [`Lcm::with_url`]. Empty for the default one: `LCM_DEFAULT_URL` of the
     /// environment, or else `udpm://239.255.76.67:7667?ttl=0`.
     pub lcm_url: String,
-    /// Follows every channel on the wire: with `_ALT`, publishing on `A` sends on `A_ALT`, and subscriptions
-    /// only get what ends in it, under names without it.
+    /// Follows every channel on the wire: with `_ALT`, publishing on `A` sends on `A_ALT`, and
+    /// subscriptions only get what ends in it, under names without it.
     pub channel_suffix: String,
-    /// Kept for Drake's files: nothing is received, by no thread, before the first subscription anyway.
+    /// Kept for Drake's files: nothing is received, by no thread, before the first subscription
+    /// anyway.
     pub defer_initialization: bool,
 }
 
@@ -47,12 +48,14 @@ pub struct LcmParams {
 /// | `file:///tmp/a.lcm` | plays a log; `speed=2` twice as fast, `speed=0` as fast as possible; `start_timestamp` in µs |
 /// | `file:///tmp/a.lcm?mode=w` | writes a log, `mode=a` appends to one |
 ///
-/// A thread receives, from the first subscription on, and puts messages into the queue of each subscription;
-/// [`handle_subscriptions`](Self::handle_subscriptions) calls their handlers, on the thread that calls it. A
-/// queue that is full loses its oldest message, so publishers and the receiving thread never wait for handlers.
-/// What was dropped, here or on the way, is [counted](Self::statistics); the first of a kind is logged.
+/// A thread receives, from the first subscription on, and puts messages into the queue of each
+/// subscription; [`handle_subscriptions`](Self::handle_subscriptions) calls their handlers, on the
+/// thread that calls it. A queue that is full loses its oldest message, so publishers and the
+/// receiving thread never wait for handlers. What was dropped, here or on the way, is
+/// [counted](Self::statistics); the first of a kind is logged.
 ///
-/// The variable `DRAKE_ALLOW_NETWORK` of the environment, where it does not name `lcm`, forbids `udpm://`.
+/// The variable `DRAKE_ALLOW_NETWORK` of the environment, where it does not name `lcm`, forbids
+/// `udpm://`.
 ///
 /// ```
 /// use std::{sync::mpsc, time::Duration};
@@ -132,12 +135,12 @@ impl Lcm {
         Arc::ptr_eq(&self.bus, &other.bus)
     }
 
-    /// Publishes a message. A transport that can not take it, because a buffer is full or there is no network,
-    /// drops it: that is counted and logged once, not an error.
+    /// Publishes a message. A transport that can not take it, because a buffer is full or there is
+    /// no network, drops it: that is counted and logged once, not an error.
     ///
     /// # Errors
-    /// If the message can not be encoded, the name of the channel is empty or longer than 63 bytes, or the
-    /// message is too long for the transport.
+    /// If the message can not be encoded, the name of the channel is empty or longer than 63 bytes,
+    /// or the message is too long for the transport.
     pub fn publish<M: LcmMessage>(&self, channel: &str, message: &M) -> Result<()> {
         self.publish_encoded(channel, message, None)
     }
@@ -171,7 +174,8 @@ impl Lcm {
         let scratch = shared.as_deref_mut().unwrap_or(&mut own);
         scratch.encode(message, |parts| self.publish_parts(channel, parts, time))
     }
-    /// Publishes the bytes of a message that is encoded already, at a simulated time (s) if there is one.
+    /// Publishes the bytes of a message that is encoded already, at a simulated time (s) if there
+    /// is one.
     ///
     /// # Errors
     /// As [`publish`](Self::publish).
@@ -223,8 +227,9 @@ impl Lcm {
         with(&full)
     }
 
-    /// Calls `handler` with every message on `channel`, from [`handle_subscriptions`](Self::handle_subscriptions).
-    /// What is no message of this type is dropped: that is counted and logged once.
+    /// Calls `handler` with every message on `channel`, from
+    /// [`handle_subscriptions`](Self::handle_subscriptions). What is no message of this type is
+    /// dropped: that is counted and logged once.
     ///
     /// The subscription ends when what is returned is dropped; see [`Subscription::detach`].
     ///
@@ -237,7 +242,8 @@ impl Lcm {
     ) -> Result<Subscription> {
         self.subscribe_mut(channel, move |message: &mut M| handler(message))
     }
-    /// [`subscribe`](Self::subscribe) with a handler that may keep the message and leave another for its memory.
+    /// [`subscribe`](Self::subscribe) with a handler that may keep the message and leave another
+    /// for its memory.
     pub(crate) fn subscribe_mut<M: LcmMessage>(
         &self,
         channel: &str,
@@ -281,8 +287,8 @@ impl Lcm {
             });
         }
     }
-    /// Calls `handler` with channel and bytes of every message on a channel whose whole name matches a
-    /// regular expression.
+    /// Calls `handler` with channel and bytes of every message on a channel whose whole name
+    /// matches a regular expression.
     ///
     /// # Errors
     /// If the expression is wrong; as [`subscribe`](Self::subscribe).
@@ -314,15 +320,15 @@ impl Lcm {
         Ok(subscription)
     }
 
-    /// Calls the handlers of all messages that have come, in the order in which they came. Where there is none,
-    /// waits up to `timeout` for one.
+    /// Calls the handlers of all messages that have come, in the order in which they came. Where
+    /// there is none, waits up to `timeout` for one.
     ///
-    /// Returns the number of messages that handlers were called with, 0 after the timeout. Handlers may publish
-    /// and subscribe; a handler that is being called, by another thread or because it handles messages itself,
-    /// is not called a second time: its messages stay in the queue.
+    /// Returns the number of messages that handlers were called with, 0 after the timeout. Handlers
+    /// may publish and subscribe; a handler that is being called, by another thread or because it
+    /// handles messages itself, is not called a second time: its messages stay in the queue.
     ///
-    /// A log is played while this is called: all messages that are due are handled, or, as fast as possible, the next
-    /// one. At its end this returns 0 at once.
+    /// A log is played while this is called: all messages that are due are handled, or, as fast as
+    /// possible, the next one. At its end this returns 0 at once.
     ///
     /// # Errors
     /// If an event of a log can not be read; the next call goes on after it.
@@ -357,8 +363,8 @@ impl Lcm {
             inbox.wait(wait);
         }
     }
-    /// Writes to the disk what a bus that writes a log has collected; it is written when the last clone of the bus
-    /// is dropped, too.
+    /// Writes to the disk what a bus that writes a log has collected; it is written when the last
+    /// clone of the bus is dropped, too.
     ///
     /// # Errors
     /// If it can not be written.

@@ -272,7 +272,8 @@ struct Call {
     message: Arc<Message>,
 }
 
-/// Queues whose messages are being handled. Where a handler panics, the calls that are left go back.
+/// Queues whose messages are being handled. Where a handler panics, the calls that are left go
+/// back.
 struct Taken<'a> {
     shared: &'a Shared,
     queues: Vec<u64>,
@@ -322,8 +323,8 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Keeps up to `capacity` messages, at least one, until they are handled; 30 at first. All queues of a bus
-    /// together keep at most 256 MiB, but at least one message each.
+    /// Keeps up to `capacity` messages, at least one, until they are handled; 30 at first. All
+    /// queues of a bus together keep at most 256 MiB, but at least one message each.
     pub fn set_queue_capacity(&mut self, capacity: usize) {
         if let Some(shared) = self.inbox.upgrade() {
             let mut state = lock(&shared.state);

@@ -1,4 +1,5 @@
-//! LCM (Lightweight Communications and Marshalling): messages between the processes of a lab, in pure Rust.
+//! LCM (Lightweight Communications and Marshalling): messages between the processes of a lab, in
+//! pure Rust.
 
 // `lcm_types!` names this crate as others do.
 extern crate self as tarragon_lcm;

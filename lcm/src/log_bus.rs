@@ -7,15 +7,17 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A log whose messages come when they are asked for, by their times (Drake's `DrakeLcmLog`, for reading).
+/// A log whose messages come when they are asked for, by their times (Drake's `DrakeLcmLog`, for
+/// reading).
 ///
-/// What subscribes on [`lcm`](Self::lcm) hears them; [`LcmLogPlaybackSystem`](crate::LcmLogPlaybackSystem) asks
-/// during a simulation. Clones are the same log at the same place.
+/// What subscribes on [`lcm`](Self::lcm) hears them;
+/// [`LcmLogPlaybackSystem`](crate::LcmLogPlaybackSystem) asks during a simulation. Clones are the
+/// same log at the same place.
 ///
-/// Times are those in the log. A log that was written while a clock on the wall was asked begins at seconds
-/// since 1970; [`with_first_message_at`](Self::with_first_message_at) shifts it. What a simulation publishes is
-/// written with its simulated times by a bus like `Lcm::with_url("file:///tmp/a.lcm?mode=w")`. What comes over
-/// another bus is recorded so:
+/// Times are those in the log. A log that was written while a clock on the wall was asked begins at
+/// seconds since 1970; [`with_first_message_at`](Self::with_first_message_at) shifts it. What a
+/// simulation publishes is written with its simulated times by a bus like
+/// `Lcm::with_url("file:///tmp/a.lcm?mode=w")`. What comes over another bus is recorded so:
 ///
 /// ```
 /// use std::{sync::Mutex, time::Duration};
@@ -112,7 +114,8 @@ impl LcmLog {
         drop(place);
         Ok(self)
     }
-    /// Where its messages come. What is published on it is heard there too, and not written to the file.
+    /// Where its messages come. What is published on it is heard there too, and not written to the
+    /// file.
     pub fn lcm(&self) -> &Lcm {
         &self.lcm
     }
@@ -123,8 +126,8 @@ impl LcmLog {
     pub fn next_message_time(&self) -> Result<f64> {
         self.lock().next_time()
     }
-    /// Calls the handlers of the next message and goes on to the one after it, if its time is `time` (s) or
-    /// earlier. Returns whether that is so.
+    /// Calls the handlers of the next message and goes on to the one after it, if its time is
+    /// `time` (s) or earlier. Returns whether that is so.
     ///
     /// # Errors
     /// If the message can not be read; the next call goes on after it.
@@ -142,8 +145,8 @@ impl LcmLog {
         self.lcm.handle_subscriptions(Duration::ZERO)?;
         Ok(true)
     }
-    /// Goes to the first message at `time` (s) or later, forwards or backwards. Timestamps should not decrease
-    /// along the log, see [`LogReader::seek_to_timestamp`].
+    /// Goes to the first message at `time` (s) or later, forwards or backwards. Timestamps should
+    /// not decrease along the log, see [`LogReader::seek_to_timestamp`].
     ///
     /// # Errors
     /// If the file can not be read.

@@ -54,8 +54,8 @@ counts! {
     Unsent unsent,
     /// Whole messages that came in, on any channel.
     Received received,
-    /// Messages that a sender has numbered and that did not arrive whole, by the gaps in the numbers
-    /// of each sender. A socket buffer that was full shows here.
+    /// Messages that a sender has numbered and that did not arrive whole, by the gaps in the
+    /// numbers of each sender. A socket buffer that was full shows here.
     Lost lost,
     /// Datagrams that are no LCM, or whose fields contradict each other or those before them.
     Malformed malformed,

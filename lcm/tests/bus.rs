@@ -1,4 +1,5 @@
-//! What a bus promises: which messages reach which handlers, in what order, and what happens to the others.
+//! What a bus promises: which messages reach which handlers, in what order, and what happens to the
+//! others.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -257,7 +258,8 @@ fn handlers_publish_subscribe_and_unsubscribe() {
     assert_eq!((handle(&lcm), taken(&heard).len()), (0, 0));
 }
 
-/// The second message of a handler that ends its own subscription with the first one is not handed over.
+/// The second message of a handler that ends its own subscription with the first one is not handed
+/// over.
 #[test]
 fn a_handler_ends_its_own_subscription() {
     let lcm = bus("");

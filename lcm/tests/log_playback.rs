@@ -29,8 +29,8 @@ fn log_of(timestamps: &[i64]) -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// Simulates `log` from `start` (s) to 1 s: timestamps (µs) of what was heard, and times (s) with the output at
-/// the ends of steps that changed it.
+/// Simulates `log` from `start` (s) to 1 s: timestamps (µs) of what was heard, and times (s) with
+/// the output at the ends of steps that changed it.
 fn play(log: &LcmLog, start: f64) -> (Vec<i64>, Vec<(f64, i64)>) {
     let mut b = DiagramBuilder::new();
     let heard = LcmSubscriberSystem::<LcmtDrakeSignal>::new("S", log.lcm()).unwrap();
@@ -244,8 +244,8 @@ fn what_one_simulation_writes_another_one_hears() {
         let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
         sim.advance_to(2.0).unwrap();
     }
-    // Sampled in the middle between messages, the second log has the messages of the first one, 5 or 10 ms
-    // later.
+    // Sampled in the middle between messages, the second log has the messages of the first one, 5
+    // or 10 ms later.
     let events = |path, delays: [i64; 2]| -> Vec<(String, i64, Vec<u8>)> {
         let events = LogReader::open(path).unwrap().map(Result::unwrap);
         let mut events: Vec<_> = events
@@ -268,8 +268,8 @@ fn what_one_simulation_writes_another_one_hears() {
     }
 }
 
-/// The log that Drake 1.51.1 wrote of `Sine(1, 1, 0)` and a scope at 0.1 s, by the URL `file://...?mode=w`; its
-/// timestamps are those of a clock on the wall.
+/// The log that Drake 1.51.1 wrote of `Sine(1, 1, 0)` and a scope at 0.1 s, by the URL
+/// `file://...?mode=w`; its timestamps are those of a clock on the wall.
 #[test]
 fn a_log_of_drake() {
     let hex = include_str!("captures/drake_scope_log.hex").trim();

@@ -230,8 +230,8 @@ fn peak<V>(with: impl FnOnce() -> V) -> (V, usize) {
     (value, (PEAK.get() - before).max(0) as usize)
 }
 
-/// Decodes bytes that may be no message: the answer is the message that has these bytes or an error, and the
-/// memory is in proportion to the bytes.
+/// Decodes bytes that may be no message: the answer is the message that has these bytes or an
+/// error, and the memory is in proportion to the bytes.
 fn decode_anything<M: LcmMessage>(bytes: &[u8], per_byte: usize) {
     let (decoded, memory) = peak(|| M::decode(bytes));
     // Messages of errors are long, whatever the bytes are.

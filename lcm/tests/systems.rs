@@ -101,8 +101,8 @@ fn rows(setup: &Setup, pre: i64) -> Vec<Row> {
     rows.clone()
 }
 
-/// Every step with its time, as a monitor of pydrake's simulator saw it: `sub-if-pub` has one step more per
-/// message, because the subscriber is asked before the interface hands the message over.
+/// Every step with its time, as a monitor of pydrake's simulator saw it: `sub-if-pub` has one step
+/// more per message, because the subscriber is asked before the interface hands the message over.
 #[test]
 fn a_diagram_hears_itself_as_in_drake() {
     let run = |order: &[&str], offset| rows(&setup(order, 0.1, offset, Duration::ZERO), 0);

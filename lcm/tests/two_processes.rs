@@ -179,8 +179,8 @@ fn exchange_100_000_messages() {
     );
 }
 
-/// Sends `MESSAGES` of `size` bytes as fast as it can from another process: what is not received is lost, and
-/// counted as such. Returns the number that was lost.
+/// Sends `MESSAGES` of `size` bytes as fast as it can from another process: what is not received is
+/// lost, and counted as such. Returns the number that was lost.
 fn flood(test: &str, port: u16, size: usize, parameters: &str) -> i64 {
     if let Some(port) = role() {
         let (forth, back) = (bus(port, ""), bus(port + 1, ""));

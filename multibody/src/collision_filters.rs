@@ -91,8 +91,8 @@ impl MultibodyPlant {
     pub fn collision_filter_groups(&self) -> impl Iterator<Item = (&str, &[BodyIndex])> {
         self.filter_groups.iter().map(|g| (&*g.name, &*g.members))
     }
-    /// The pairs of named sets that are not tested against each other; a set paired with itself is not
-    /// tested within.
+    /// The pairs of named sets that are not tested against each other; a set paired with itself is
+    /// not tested within.
     pub fn collision_filter_exclusions(&self) -> impl Iterator<Item = (&str, &str)> {
         self.filter_groups
             .iter()

@@ -1,5 +1,5 @@
-//! Constraints between bodies and joints. They are kept for dynamics; kinematics takes every position
-//! from q.
+//! Constraints between bodies and joints. They are kept for dynamics; kinematics takes every
+//! position from q.
 
 use crate::error::{Error, Result};
 use crate::index::{BodyIndex, JointIndex};
@@ -83,7 +83,8 @@ pub struct WeldConstraint {
     pub x_bq: Isometry3<f64>,
 }
 
-/// Point P of body A and point Q of body B keep a distance, with a spring if the stiffness is finite.
+/// Point P of body A and point Q of body B keep a distance, with a spring if the stiffness is
+/// finite.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -121,8 +122,8 @@ pub struct DistanceConstraint {
     pub damping: f64,
 }
 
-/// The length `sum(coefficients * q) + offset` of a tendon over joints with one degree of freedom stays
-/// within limits.
+/// The length `sum(coefficients * q) + offset` of a tendon over joints with one degree of freedom
+/// stays within limits.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -199,8 +200,8 @@ impl MultibodyPlant {
     /// Adds a coupler `q0 = gear_ratio * q1 + offset`.
     ///
     /// # Errors
-    /// If a joint is unknown or has other than one degree of freedom, a number is not finite, or after
-    /// `finalize`.
+    /// If a joint is unknown or has other than one degree of freedom, a number is not finite, or
+    /// after `finalize`.
     pub fn add_coupler_constraint(&mut self, coupler: CouplerConstraint) -> Result<()> {
         self.check_open(|| "a coupler constraint".into())?;
         self.check_single("coupler constraint", &[coupler.joint0, coupler.joint1])?;
@@ -268,9 +269,9 @@ impl MultibodyPlant {
     /// Keeps the length of a tendon within limits.
     ///
     /// # Errors
-    /// If there is no joint, a joint is unknown or has other than one degree of freedom, there are more
-    /// or fewer coefficients than joints, numbers are NaN, the lower limit is above the upper one, the
-    /// stiffness is not positive, the damping is negative, or after `finalize`.
+    /// If there is no joint, a joint is unknown or has other than one degree of freedom, there are
+    /// more or fewer coefficients than joints, numbers are NaN, the lower limit is above the upper
+    /// one, the stiffness is not positive, the damping is negative, or after `finalize`.
     pub fn add_tendon_constraint(&mut self, tendon: TendonConstraint) -> Result<()> {
         let what = "tendon constraint";
         self.check_open(|| format!("a {what}"))?;

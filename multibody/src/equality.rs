@@ -5,8 +5,8 @@ use crate::error::Result;
 use crate::index::{JointIndex, ModelInstanceIndex};
 use crate::plant::MultibodyPlant;
 
-/// A condition that a model file states and that is no constraint of the plant, because Drake, whose
-/// plants ours agree with, has none for it: MJCF's `weld` and `joint`.
+/// A condition that a model file states and that is no constraint of the plant, because Drake,
+/// whose plants ours agree with, has none for it: MJCF's `weld` and `joint`.
 ///
 /// ```
 /// use tarragon_multibody::*;
@@ -48,8 +48,8 @@ pub struct ModelEquality {
 pub enum EqualityKind {
     /// Two frames coincide.
     Weld(WeldConstraint),
-    /// `q0 - d0 = c0 + c1 x + c2 x^2 + c3 x^3 + c4 x^4` with `x = q1 - d1`, or 0 without a second joint; d0
-    /// and d1 are the default positions (rad or m).
+    /// `q0 - d0 = c0 + c1 x + c2 x^2 + c3 x^3 + c4 x^4` with `x = q1 - d1`, or 0 without a second
+    /// joint; d0 and d1 are the default positions (rad or m).
     Joint {
         /// The joint with q0.
         joint0: JointIndex,
@@ -61,8 +61,8 @@ pub enum EqualityKind {
 }
 
 impl ModelEquality {
-    /// The constraint that does the same in the plant that has the equality: none for one joint alone and
-    /// for polynomials of a higher degree than one.
+    /// The constraint that does the same in the plant that has the equality: none for one joint
+    /// alone and for polynomials of a higher degree than one.
     pub fn to_constraint(&self, plant: &MultibodyPlant) -> Option<Constraint> {
         match &self.kind {
             EqualityKind::Weld(weld) => Some(Constraint::Weld(*weld)),
@@ -88,8 +88,8 @@ impl MultibodyPlant {
     /// Keeps an equality of a model file.
     ///
     /// # Errors
-    /// If a body or a joint is unknown, both bodies are the same, a joint has other than one degree of
-    /// freedom, a number is not finite, or after `finalize`.
+    /// If a body or a joint is unknown, both bodies are the same, a joint has other than one degree
+    /// of freedom, a number is not finite, or after `finalize`.
     pub fn add_model_equality(&mut self, equality: ModelEquality) -> Result<()> {
         let what = format!("equality '{}'", equality.name);
         self.check_open(|| what.clone())?;

@@ -132,8 +132,8 @@ impl MultibodyPlant {
     /// Adds a spring, damper or bushing.
     ///
     /// # Errors
-    /// If a joint, body or frame is unknown, a joint is of another kind, a stiffness, damping or length
-    /// is negative, a number is not finite, or after `finalize`.
+    /// If a joint, body or frame is unknown, a joint is of another kind, a stiffness, damping or
+    /// length is negative, a number is not finite, or after `finalize`.
     pub fn add_force_element(&mut self, element: ForceElement) -> Result<()> {
         let what = element.type_name();
         self.check_open(|| format!("a {what}"))?;

@@ -113,8 +113,8 @@ impl MultibodyPlant {
         lists.and_then(|l| l.get(body.index())).map_or(&[], |l| l)
     }
 
-    /// Adds a collision geometry at `X_BG` on a body, named `{model}::{name}` in the scene, or `name` on
-    /// bodies of the world's and the default model instance.
+    /// Adds a collision geometry at `X_BG` on a body, named `{model}::{name}` in the scene, or
+    /// `name` on bodies of the world's and the default model instance.
     ///
     /// # Errors
     /// If the plant is not registered with this scene, the body is unknown, the scene refuses (a

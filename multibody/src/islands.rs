@@ -2,7 +2,8 @@
 
 use crate::index::BodyIndex;
 
-/// Disjoint sets of bodies (R. Tarjan, "Efficiency of a good but not linear set union algorithm", 1975).
+/// Disjoint sets of bodies (R. Tarjan, "Efficiency of a good but not linear set union algorithm",
+/// 1975).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Islands {
     /// Another body of the same set; itself for the one that stands for the set.

@@ -2,8 +2,8 @@
 //!
 //! A [`MultibodyPlant`] is filled by hand or by a [`Parser`], finalized, and then computes body
 //! poses, on its own ([`MultibodyPlant::calc_body_poses`]) or as a system of a diagram
-//! ([`add_multibody_plant_scene_graph`]). Velocities, Jacobians, masses and forces are computed from
-//! [`PositionKinematics`].
+//! ([`add_multibody_plant_scene_graph`]). Velocities, Jacobians, masses and forces are computed
+//! from [`PositionKinematics`].
 
 mod annotations;
 mod body;

@@ -329,11 +329,12 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Sets the default positions of one joint (rad or m; `[qw, qx, qy, qz, x, y, z]` for a floating
-    /// joint).
+    /// Sets the default positions of one joint (rad or m; `[qw, qx, qy, qz, x, y, z]` for a
+    /// floating joint).
     ///
     /// # Errors
-    /// If the joint is unknown, the number is wrong, a value is not finite, or a quaternion is zero.
+    /// If the joint is unknown, the number is wrong, a value is not finite, or a quaternion is
+    /// zero.
     pub fn set_default_joint_positions(&mut self, joint: JointIndex, q: &[f64]) -> Result<()> {
         let checked = self.joint(joint)?.check_default_positions(q);
         checked.map_err(|why| self.joint_error(joint, &why))?;

@@ -58,9 +58,10 @@ pub enum PositionSource {
 /// | output | `body_spatial_velocities` | `Vec<SpatialVector<T>>`, `V_WB` by [`BodyIndex`] | always |
 /// | output | `geometry_pose` | `FramePoseVector<T>` | once registered with a SceneGraph |
 ///
-/// Masses, forces and energies are computed from [`crate::PositionKinematics`]. Limit: no forward dynamics
-/// yet. A discrete state stays as it is set; a continuous state has no time derivatives, which is an
-/// error when a simulator asks for them. Constraints, springs and damping are kept, not solved.
+/// Masses, forces and energies are computed from [`crate::PositionKinematics`]. Limit: no forward
+/// dynamics yet. A discrete state stays as it is set; a continuous state has no time derivatives,
+/// which is an error when a simulator asks for them. Constraints, springs and damping are kept, not
+/// solved.
 ///
 /// Bodies, joints and frames have names that are unique within their model instance; look-ups take
 /// `name` or `model::name`.
@@ -182,8 +183,8 @@ impl MultibodyPlant {
     /// Adds a body with its mass properties about its origin.
     ///
     /// # Errors
-    /// If the name is empty or taken within the instance, the instance is unknown or the world's, or
-    /// after `finalize`.
+    /// If the name is empty or taken within the instance, the instance is unknown or the world's,
+    /// or after `finalize`.
     pub fn add_rigid_body(
         &mut self,
         name: &str,
@@ -241,13 +242,15 @@ impl MultibodyPlant {
         Ok(FrameIndex::new(self.frames.len() - 1))
     }
 
-    /// Adds a joint. The bodies may be connected with others already, as long as that makes no loop; a joint whose child turns out to be nearer to the world than its parent is turned round by
-    /// [`Self::finalize`], without a change of what its positions mean.
+    /// Adds a joint. The bodies may be connected with others already, as long as that makes no
+    /// loop; a joint whose child turns out to be nearer to the world than its parent is turned
+    /// round by [`Self::finalize`], without a change of what its positions mean.
     ///
     /// # Errors
-    /// If a body or a frame is unknown or a frame is not on its body, parent and child are the same, or
-    /// have a joint between them already, the joint closes a loop, the name is empty or taken within the instance (also those of
-    /// the frames that the joint adds), or after `finalize`.
+    /// If a body or a frame is unknown or a frame is not on its body, parent and child are the
+    /// same, or have a joint between them already, the joint closes a loop, the name is empty or
+    /// taken within the instance (also those of the frames that the joint adds), or after
+    /// `finalize`.
     pub fn add_joint(&mut self, mut joint: Joint) -> Result<JointIndex> {
         self.check_open(|| format!("joint '{}'", joint.name))?;
         self.body(joint.parent)?;

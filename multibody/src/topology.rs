@@ -35,10 +35,10 @@ impl MultibodyPlant {
     /// joint, named as the body.
     ///
     /// The state is ordered as in Drake: depth first, first the trees that joints connect to the
-    /// world, then free trees of several bodies, those with the most joints at their base first, then single
-    /// free bodies. Frames that Drake adds for its
-    /// own use get the same names here: `{joint}_{frame}_F` and `{joint}_{frame}_M` of joints whose axis
-    /// is none of x, y, z, and of welds with an offset.
+    /// world, then free trees of several bodies, those with the most joints at their base first,
+    /// then single free bodies. Frames that Drake adds for its own use get the same names here:
+    /// `{joint}_{frame}_F` and `{joint}_{frame}_M` of joints whose axis is none of x, y, z, and of
+    /// welds with an offset.
     ///
     /// The collision filters need the scene: see [`Self::finalize_with`].
     ///
@@ -299,8 +299,8 @@ impl MultibodyPlant {
         Ok(self.finalized("velocity_start")?.starts[joint.index()].1)
     }
 
-    /// Poses `X_WB` of all bodies, by [`BodyIndex`]; quaternions in q are normalised. Allocates only
-    /// when `out` has no room yet.
+    /// Poses `X_WB` of all bodies, by [`BodyIndex`]; quaternions in q are normalised. Allocates
+    /// only when `out` has no room yet.
     ///
     /// # Errors
     /// Before `finalize`, if q has the wrong length, a value that is not finite, or a quaternion of
@@ -345,8 +345,8 @@ impl Topology {
     }
 }
 
-/// A rotation that turns z to a direction, chosen as Drake chooses it: x is normal to the direction and
-/// to the coordinate axis that is most normal to it.
+/// A rotation that turns z to a direction, chosen as Drake chooses it: x is normal to the direction
+/// and to the coordinate axis that is most normal to it.
 fn with_z_along(direction: &Unit<Vector3<f64>>) -> nalgebra::UnitQuaternion<f64> {
     let u = direction.into_inner();
     let mut least = 0;

@@ -1,5 +1,5 @@
-//! The seven-joint arm of `examples/models` is one robot, written as URDF, SDFormat and MJCF; and the
-//! scene of directives that it stands in.
+//! The seven-joint arm of `examples/models` is one robot, written as URDF, SDFormat and MJCF; and
+//! the scene of directives that it stands in.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

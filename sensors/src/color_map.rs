@@ -67,7 +67,8 @@ pub fn depth_color(metres: f32, range: DepthRange) -> [u8; 4] {
 /// Opaque colour of a label: neighbouring numbers differ strongly, and no number of one scene looks
 /// like another.
 ///
-/// [`RenderLabel::EMPTY`] is black, `DONT_CARE` white, `UNSPECIFIED` grey, `DO_NOT_RENDER` dark grey.
+/// [`RenderLabel::EMPTY`] is black, `DONT_CARE` white, `UNSPECIFIED` grey, `DO_NOT_RENDER` dark
+/// grey.
 ///
 /// ```
 /// use tarragon_sensors::color_map::label_color;

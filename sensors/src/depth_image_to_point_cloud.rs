@@ -46,12 +46,12 @@ impl DepthPixel for Depth16U {
 /// | input | `camera_pose` | `Isometry3<f64>`, `X_PC`; the identity if it is not connected |
 /// | output | `point_cloud` | [`PointCloud`] with one point per pixel, row by row |
 ///
-/// The pixel in column u and row v with the depth z is the point
-/// `z ((u + 0.5 - center_x) / focal_x, (v + 0.5 - center_y) / focal_y, 1)` in the camera frame C: the pixel's
-/// middle, where render engines measure, so that the points lie on the surfaces that were drawn. (Drake
-/// 1.51.1 leaves out the 0.5, so its points are half a pixel to the upper left.) With a camera pose the cloud
-/// is in the frame P. Pixels that are too close or too far are points at infinity, as in Drake;
-/// [`PointCloud::finite_points`] drops them.
+/// The pixel in column u and row v with the depth z is the point `z ((u + 0.5 - center_x) /
+/// focal_x, (v + 0.5 - center_y) / focal_y, 1)` in the camera frame C: the pixel's middle, where
+/// render engines measure, so that the points lie on the surfaces that were drawn. (Drake 1.51.1
+/// leaves out the 0.5, so its points are half a pixel to the upper left.) With a camera pose the
+/// cloud is in the frame P. Pixels that are too close or too far are points at infinity, as in
+/// Drake; [`PointCloud::finite_points`] drops them.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;

@@ -10,8 +10,8 @@ enum Part {
     Field { name: String, spec: FormatSpec },
 }
 
-/// A parsed format such as `frames/{port_name}_{count:05}`. `{{` and `}}` stand for braces; what follows
-/// a colon is a [`FormatSpec`].
+/// A parsed format such as `frames/{port_name}_{count:05}`. `{{` and `}}` stand for braces; what
+/// follows a colon is a [`FormatSpec`].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FileNameFormat {
     parts: Vec<Part>,

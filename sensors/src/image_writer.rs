@@ -94,8 +94,8 @@ impl Progress {
     }
 }
 
-/// A port of an [`ImageWriter`] or an [`ImageToLcmImageArrayT`](crate::ImageToLcmImageArrayT) before that is
-/// part of a diagram.
+/// A port of an [`ImageWriter`] or an [`ImageToLcmImageArrayT`](crate::ImageToLcmImageArrayT)
+/// before that is part of a diagram.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -157,9 +157,9 @@ impl ImageWriter {
     /// | `time_usec`, `time_msec` | time in µs or ms, rounded | `{time_msec:05}` |
     /// | `count` | files of this port so far, from 0 | `{count:04d}` |
     ///
-    /// `{{` and `}}` stand for braces. The extension chooses the file format: `.png`, `.tiff`, `.tif`,
-    /// `.jpg` or `.jpeg`. Where there is none that can hold the pixels, the usual one is added: `.tiff`
-    /// for [`Depth32F`](crate::Depth32F), `.png` for the others.
+    /// `{{` and `}}` stand for braces. The extension chooses the file format: `.png`, `.tiff`,
+    /// `.tif`, `.jpg` or `.jpeg`. Where there is none that can hold the pixels, the usual one is
+    /// added: `.tiff` for [`Depth32F`](crate::Depth32F), `.png` for the others.
     ///
     /// # Errors
     /// If the name is taken, the period is not positive, the start is negative, the format is

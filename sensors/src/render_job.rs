@@ -7,8 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tarragon_framework::{Error, Result};
 
-/// A computation under way. Clones of a context share it, as they share its inputs. With the last of
-/// them it is cancelled, and its thread ends as soon as the computation notices.
+/// A computation under way. Clones of a context share it, as they share its inputs. With the last
+/// of them it is cancelled, and its thread ends as soon as the computation notices.
 pub(crate) struct RenderJob<R> {
     shared: Arc<Shared<R>>,
 }
@@ -68,8 +68,8 @@ impl<R: Send + Sync + 'static> RenderJob<R> {
                 result = woken.unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            // Many simulations may run on rayon's threads. If all of them slept here, none would be left
-            // to draw what they wait for.
+            // Many simulations may run on rayon's threads. If all of them slept here, none would be
+            // left to draw what they wait for.
             drop(result);
             let busy = rayon::yield_now() == Some(rayon::Yield::Executed);
             result = self.shared.result();

@@ -21,10 +21,11 @@ use tarragon_geometry::{FrameId, QueryObject};
 /// | output | `body_pose_in_world` | `Isometry3<f64>`, `X_WB` |
 /// | output | `image_time` | vector of 1: the time (s) |
 ///
-/// The body frame B is fixed in the parent frame P by `X_PB`; the cameras are fixed in B by their own
-/// poses: `X_BC` of colour and label, `X_BD` of depth. Without those, B looks along its +z axis, +x is
-/// right and +y down in the image. Parent, pose and cameras are parameters of the context:
-/// `*ctx.param_mut(sensor.x_pb)? = ...` moves the sensor in one context (Drake's `SetX_PB`).
+/// The body frame B is fixed in the parent frame P by `X_PB`; the cameras are fixed in B by their
+/// own poses: `X_BC` of colour and label, `X_BD` of depth. Without those, B looks along its +z
+/// axis, +x is right and +y down in the image. Parent, pose and cameras are parameters of the
+/// context: `*ctx.param_mut(sensor.x_pb)? = ...` moves the sensor in one context (Drake's
+/// `SetX_PB`).
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -102,7 +103,8 @@ impl RgbdSensor {
     pub fn set_default_parent_frame_id(&mut self, id: FrameId) {
         self.parent_id = id;
     }
-    /// `X_PB` of new contexts; a context has its own, the parameter [`x_pb`](RgbdSensorPorts::x_pb).
+    /// `X_PB` of new contexts; a context has its own, the parameter
+    /// [`x_pb`](RgbdSensorPorts::x_pb).
     pub fn default_x_pb(&self) -> &Isometry3<f64> {
         &self.x_pb
     }

@@ -25,10 +25,10 @@ use tarragon_geometry::{FrameId, QueryObject};
 /// | output | `body_pose_in_world` | `Isometry3<f64>`, `X_WB` when the images were captured |
 /// | output | `image_time` | vector of 1: when the images were captured (s) |
 ///
-/// The scene is captured at `capture_offset + k / fps` and its images are put out `output_delay` later;
-/// in between they are drawn. If they are not ready by then, the simulation waits: the images, and the
-/// times at which they appear, never depend on how fast the computer is. Before the first output, images
-/// have no pixels, the pose is the identity and the time NaN.
+/// The scene is captured at `capture_offset + k / fps` and its images are put out `output_delay`
+/// later; in between they are drawn. If they are not ready by then, the simulation waits: the
+/// images, and the times at which they appear, never depend on how fast the computer is. Before the
+/// first output, images have no pixels, the pose is the identity and the time NaN.
 ///
 /// | with 5 fps, no offset, 50 ms delay | happens | images |
 /// |---|---|---|
@@ -37,11 +37,12 @@ use tarragon_geometry::{FrameId, QueryObject};
 /// | 200 ms | capture | of 0 ms |
 /// | 250 ms | output | of 200 ms |
 ///
-/// It works with any render engine, because engines hold no poses and a captured scene is a snapshot:
-/// later changes of the context do not show in it. Clones of a context that are made between capture and
-/// output share the images to come. Initialization forgets everything, so a simulation may be reset at any
-/// time. An error of the engine is the error of the step that puts the images out. A thread lives as long
-/// as it draws: when nobody is left to wait for the images, it stops before the next one.
+/// It works with any render engine, because engines hold no poses and a captured scene is a
+/// snapshot: later changes of the context do not show in it. Clones of a context that are made
+/// between capture and output share the images to come. Initialization forgets everything, so a
+/// simulation may be reset at any time. An error of the engine is the error of the step that puts
+/// the images out. A thread lives as long as it draws: when nobody is left to wait for the images,
+/// it stops before the next one.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -124,8 +125,8 @@ impl RgbdSensorAsync {
     /// A sensor at `X_PB` in the frame `parent_id`.
     ///
     /// # Errors
-    /// If a time is outside its domain, there is no camera, or labels are asked for without a colour
-    /// camera. The message lists everything that is wrong.
+    /// If a time is outside its domain, there is no camera, or labels are asked for without a
+    /// colour camera. The message lists everything that is wrong.
     pub fn new(
         parent_id: FrameId,
         x_pb: Isometry3<f64>,
@@ -183,7 +184,8 @@ impl RgbdSensorAsync {
     pub fn set_default_parent_frame_id(&mut self, id: FrameId) {
         self.parent_id = id;
     }
-    /// `X_PB` of new contexts; a context has its own, the parameter [`x_pb`](RgbdSensorAsyncPorts::x_pb).
+    /// `X_PB` of new contexts; a context has its own, the parameter
+    /// [`x_pb`](RgbdSensorAsyncPorts::x_pb).
     pub fn default_x_pb(&self) -> &Isometry3<f64> {
         &self.x_pb
     }

@@ -22,9 +22,10 @@ use tarragon_geometry::render::{
 /// | output | `body_pose_in_world` | `Isometry3<f64>`, `X_WB` |
 /// | output | `image_time` | vector of 1: the time of the last sample (s) |
 ///
-/// Samples are taken at 0, `period`, 2 `period`, ... and all images are drawn, whether somebody reads
-/// them or not. Before the first sample images are zero, the pose is the identity and the time 0. (In
-/// Drake 1.51.1 `image_time` has the value of `body_pose_in_world`; here it is the documented time.)
+/// Samples are taken at 0, `period`, 2 `period`, ... and all images are drawn, whether somebody
+/// reads them or not. Before the first sample images are zero, the pose is the identity and the
+/// time 0. (In Drake 1.51.1 `image_time` has the value of `body_pose_in_world`; here it is the
+/// documented time.)
 ///
 /// ```
 /// use nalgebra::Isometry3;

@@ -3,17 +3,18 @@
 use crate::error::{Error, Result};
 use tarragon_framework::prelude::*;
 
-/// Rotary encoders: chosen angles, shifted by calibration offsets and rounded down to whole ticks (Drake's
-/// `RotaryEncoders`).
+/// Rotary encoders: chosen angles, shifted by calibration offsets and rounded down to whole ticks
+/// (Drake's `RotaryEncoders`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `u0` | vector of angles (rad) |
 /// | output | `y0` | vector of measured angles (rad), one per encoder; direct feedthrough |
 ///
-/// An encoder of n ticks per revolution that measures the angle u with the calibration offset c gives
-/// `floor((u - c) / d) d` with `d = 2 pi / n`; without ticks `u - c`. The offsets are a parameter, zero at
-/// first. Between ticks the measurement is constant, and so is its derivative zero.
+/// An encoder of n ticks per revolution that measures the angle u with the calibration offset c
+/// gives `floor((u - c) / d) d` with `d = 2 pi / n`; without ticks `u - c`. The offsets are a
+/// parameter, zero at first. Between ticks the measurement is constant, and so is its derivative
+/// zero.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;

@@ -222,7 +222,8 @@ fn threads_end_with_their_contexts() {
 /// More simulations than threads, each waiting for images that need threads of the same pool.
 #[test]
 fn many_simulations_on_few_threads_do_not_block_each_other() {
-    // The threads that draw are none of rayon's, so they use the global pool, as the simulations do.
+    // The threads that draw are none of rayon's, so they use the global pool, as the simulations
+    // do.
     const N: usize = 40;
     let times: Vec<f64> = {
         let runs = (0..N).into_par_iter().map(|_| {

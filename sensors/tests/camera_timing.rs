@@ -10,7 +10,8 @@ use support::{Behaviour, WIDTH, image_time, world};
 use tarragon_framework::prelude::*;
 use tarragon_sensors::*;
 
-/// fps, capture offset, output delay; then boundaries of `AdvanceTo` and the image times after them.
+/// fps, capture offset, output delay; then boundaries of `AdvanceTo` and the image times after
+/// them.
 type Schedule = ((f64, f64, f64), &'static [(f64, f64)]);
 
 const NAN: f64 = f64::NAN;
@@ -114,8 +115,8 @@ fn asynchronous_images_come_when_drakes_do() {
     }
 }
 
-/// As documented, and as RgbdSensorDiscrete of pydrake 1.51.1 shows images: none after initialization,
-/// that of 0 s after the first step.
+/// As documented, and as RgbdSensorDiscrete of pydrake 1.51.1 shows images: none after
+/// initialization, that of 0 s after the first step.
 #[test]
 fn discrete_images_are_held() {
     let mut world = world(Behaviour::default());
@@ -233,7 +234,8 @@ fn a_reset_in_mid_flight_starts_again() {
             "{boundary}: {found}"
         );
     }
-    // A time between capture and output, and nothing was captured: nothing comes before the next one.
+    // A time between capture and output, and nothing was captured: nothing comes before the next
+    // one.
     sim.context_mut().set_time(1.01);
     sim.initialize().unwrap();
     sim.advance_to(1.1).unwrap();

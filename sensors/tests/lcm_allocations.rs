@@ -55,7 +55,8 @@ fn later_messages_allocate_nothing() {
             match k {
                 0 => first = ctx.eval(to.image_array_t).unwrap().clone(),
                 1 => {}
-                // Memory of packed data is longer than they are, which `Bytes` remember by a few allocated ones.
+                // Memory of packed data is longer than they are, which `Bytes` remember by a few
+                // allocated ones.
                 _ => {
                     let most = if do_compress { 3 } else { 0 };
                     assert!(encoding <= most && decoding == 0, "{encoding}, {decoding}");

@@ -1,7 +1,7 @@
 //! pydrake reads what we send, and we read what pydrake sends.
 //!
-//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51; without it these tests say so and
-//! pass.
+//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51; without it these tests
+//! say so and pass.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stderr, reason = "what is skipped is said")]
@@ -94,8 +94,8 @@ fn test_images(width: usize, height: usize) -> (ImageRgba8U, ImageDepth32F, Imag
 
 /// What the Python program shows of images that came in a message.
 ///
-/// Of raw data Drake 1.51.1 copies as many bytes as there are channels, also where a channel has several bytes,
-/// and of its own messages too; the rest of such an image is zero.
+/// Of raw data Drake 1.51.1 copies as many bytes as there are channels, also where a channel has
+/// several bytes, and of its own messages too; the rest of such an image is zero.
 fn shown(
     (color, depth, label): &(ImageRgba8U, ImageDepth32F, ImageLabel16I),
     compressed: bool,
@@ -244,7 +244,8 @@ fn point_clouds_both_ways() {
 /// A bus of this test's own.
 fn private_url(offset: u32) -> String {
     let port = 20_000 + (std::process::id() * 2 + offset) % 20_000;
-    // A loaded machine is late; where the system does not grant so much, images still fit into what it has.
+    // A loaded machine is late; where the system does not grant so much, images still fit into what
+    // it has.
     format!("udpm://239.255.76.67:{port}?ttl=0&recv_buf_size=2000000")
 }
 
@@ -261,7 +262,8 @@ fn images_over_the_network() {
     let Some(mut drake) = Drake::start() else {
         return;
     };
-    // From us. Several datagrams each; as many as Drake's socket buffer holds, in case its thread is late.
+    // From us. Several datagrams each; as many as Drake's socket buffer holds, in case its thread
+    // is late.
     for (k, compress, width, height) in [(0, false, 100, 80), (1, true, 200, 150)] {
         let images = test_images(width, height);
         let url = private_url(k);

@@ -77,7 +77,8 @@ fn field(name: &str, byte_offset: i32, datatype: i8) -> LcmtPointCloudField {
 
 #[test]
 fn layouts_of_others() {
-    // Two rows of two points: z as i16, x as f64, something else, y as f32, packed colours; gaps everywhere.
+    // Two rows of two points: z as i16, x as f64, something else, y as f32, packed colours; gaps
+    // everywhere.
     let point = |i: u8, big: bool| {
         let (x, y, z) = (f64::from(i), f32::from(i) + 0.25, i16::from(i) - 2);
         let packed = u32::from_le_bytes([i, i + 1, i + 2, 0]);

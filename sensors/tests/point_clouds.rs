@@ -190,7 +190,8 @@ fn normals_of_a_sphere_point_outwards_after_flipping() {
     assert!(cloud.estimate_normals(0.3, 20).unwrap());
     cloud.flip_normals_toward_point(center).unwrap();
     for (normal, direction) in cloud.normals().iter().zip(&directions) {
-        // Twenty of 4000 points lie within 0.15 rad; half of it bounds the tilt of their plane generously.
+        // Twenty of 4000 points lie within 0.15 rad; half of it bounds the tilt of their plane
+        // generously.
         assert!(
             normal.dot(direction) < -(0.075_f32.cos()),
             "{normal} {direction}"
@@ -326,7 +327,8 @@ fn points_lie_on_what_was_drawn() {
         let seen = cloud.finite_points().unwrap();
         assert!(seen.size() == labels && labels > 300, "{labels}");
         for p in seen.xyzs() {
-            // The rounding goes along the ray, the error across the surface is the larger the flatter.
+            // The rounding goes along the ray, the error across the surface is the larger the
+            // flatter.
             let p = p.cast::<f64>();
             let ray = (p - x_wb.translation.vector).normalize();
             let oblique = (p - center).normalize().dot(&ray).abs().max(0.02);

@@ -6,7 +6,8 @@ use std::f64::consts::FRAC_PI_2;
 use tarragon_framework::prelude::*;
 use tarragon_sensors::RotaryEncoders;
 
-/// Recorded from RotaryEncoders([4, 4, 7, 100]) of pydrake 1.51.1 with the offsets 0, 0.3, -0.2, 0.1.
+/// Recorded from RotaryEncoders([4, 4, 7, 100]) of pydrake 1.51.1 with the offsets 0, 0.3, -0.2,
+/// 0.1.
 #[test]
 fn encoders_count_as_drakes() {
     let recorded = [

@@ -24,8 +24,9 @@ const TIME_STEP: f64 = 0.001;
 pub(crate) struct Args {
     #[command(flatten)]
     model: model::Args,
-    /// Positions to look at: a JSON array of objects from `model::joint` to its positions; joints that
-    /// are not named are at their defaults. For each, poses, masses, gravity and contacts are printed.
+    /// Positions to look at: a JSON array of objects from `model::joint` to its positions; joints
+    /// that are not named are at their defaults. For each, poses, masses, gravity and contacts are
+    /// printed.
     #[arg(long, value_name = "FILE")]
     q: Option<PathBuf>,
     /// Everything as one JSON object instead of a tree.

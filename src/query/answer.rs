@@ -131,8 +131,8 @@ struct Built {
     frames: Vec<Option<FrameId>>,
 }
 
-/// Registers every geometry, those that can move on frames of their own. Poses of anchored geometries
-/// are constants, so with `AutoDiff` the first one gets a frame even if it is anchored.
+/// Registers every geometry, those that can move on frames of their own. Poses of anchored
+/// geometries are constants, so with `AutoDiff` the first one gets a frame even if it is anchored.
 fn build(scene: &Scene) -> Result<Built, Box<dyn std::error::Error>> {
     let mut graph = SceneGraph::new();
     let source = graph.register_source("scene")?;
@@ -166,8 +166,8 @@ fn build(scene: &Scene) -> Result<Built, Box<dyn std::error::Error>> {
     })
 }
 
-/// A pose that moves: derivatives by the position, then by a rotation about the axes of the world at
-/// the origin of the frame.
+/// A pose that moves: derivatives by the position, then by a rotation about the axes of the world
+/// at the origin of the frame.
 fn moving(x: &Isometry3<f64>) -> Isometry3<AutoDiff> {
     let variable = |value: f64, i: usize| AutoDiff::variable(value, i);
     let turn = Vector3::from_fn(|i, _| variable(0.0, 3 + i));
@@ -261,8 +261,8 @@ fn evaluate<T: Number>(
     Ok(answer.written())
 }
 
-/// The queries. The scene graph answers all pairs or none; where it can not, every pair is asked for
-/// by itself.
+/// The queries. The scene graph answers all pairs or none; where it can not, every pair is asked
+/// for by itself.
 struct Asked<'a, T: Scalar> {
     query: &'a QueryObject<T>,
     ids: &'a [GeometryId],

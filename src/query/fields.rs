@@ -11,7 +11,8 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// The fields of `value`, which is called `what`; the names of fields follow `place` in messages.
+    /// The fields of `value`, which is called `what`; the names of fields follow `place` in
+    /// messages.
     pub(super) fn new(value: Value, what: &str, place: impl Into<String>) -> Result<Self, String> {
         match value {
             Value::Object(fields) => Ok(Self {

@@ -147,8 +147,8 @@ impl Session {
         Ok(())
     }
 
-    /// Shows the models where the sliders are, at a time since the start (s). Returns what is to be said
-    /// about them.
+    /// Shows the models where the sliders are, at a time since the start (s). Returns what is to be
+    /// said about them.
     pub(super) fn show(&mut self, time: f64, args: &Args) -> Result<String, Box<dyn Error>> {
         if let Some(swing) = &self.swing {
             let mut q = self.defaults.clone();

@@ -50,7 +50,8 @@ fn with_models_beside(mut files: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     files
 }
 
-/// Files, as they were before they were read: what is written while they are being read is seen, too.
+/// Files, as they were before they were read: what is written while they are being read is seen,
+/// too.
 pub(super) struct Watch {
     files: BTreeMap<PathBuf, Option<State>>,
     last: Instant,
@@ -90,8 +91,8 @@ impl Watch {
             }
         }
     }
-    /// Whether one of them has changed since the last such answer, and all of them have stayed as they are for a
-    /// moment since.
+    /// Whether one of them has changed since the last such answer, and all of them have stayed as
+    /// they are for a moment since.
     pub(super) fn has_changed(&mut self) -> bool {
         if self.last.elapsed() < PERIOD {
             return false;
@@ -100,7 +101,8 @@ impl Watch {
         if !self.look() {
             return false;
         }
-        // Whoever writes several files, or a long one, may not be done yet; one that never is, is not waited for.
+        // Whoever writes several files, or a long one, may not be done yet; one that never is, is
+        // not waited for.
         for _ in 0..MAX_WAITS {
             std::thread::sleep(Duration::from_millis(50));
             if !self.look() {
@@ -136,7 +138,8 @@ mod tests {
             std::fs::write(file, "1").unwrap();
         }
         let mut watch = Watch::new(std::slice::from_ref(&model));
-        // The model is being read; the meshes are known only afterwards. Times of files may be a little behind.
+        // The model is being read; the meshes are known only afterwards. Times of files may be a
+        // little behind.
         std::thread::sleep(Duration::from_millis(50));
         std::fs::write(&part, "12").unwrap();
         let files = BTreeSet::from([model.clone(), part.clone(), mesh.clone()]);

@@ -15,8 +15,8 @@ pub(crate) enum Equation {
     },
     /// Mass (kg), length (m), damping (N m s), gravity (m/s^2), torque (N m).
     Pendulum([f64; 5]),
-    /// A linear plant under a controller with gains (proportional, integral, derivative) that follows
-    /// a wave of (amplitude, frequency, phase): the plant, then the integral of the error.
+    /// A linear plant under a controller with gains (proportional, integral, derivative) that
+    /// follows a wave of (amplitude, frequency, phase): the plant, then the integral of the error.
     Controlled {
         gains: [f64; 3],
         wave: Vec<f64>,
@@ -115,8 +115,8 @@ impl<T: Scalar> LeafSystem<T> for Flow {
     }
 }
 
-/// One recorded run of an integrator, made with forward differences where it needed Jacobians, against
-/// ours with Jacobians by `jacobians`. `reference`: the solution at the recorded times.
+/// One recorded run of an integrator, made with forward differences where it needed Jacobians,
+/// against ours with Jacobians by `jacobians`. `reference`: the solution at the recorded times.
 fn judge(
     family: &mut Family,
     case: &Value,
@@ -186,8 +186,8 @@ fn judge(
     let [t_step, x_step] = log_errors(&sim, &(per_step, &case["log_per_step"]));
     // Drake's error estimates lose digits to cancellation, and chosen steps with them.
     let (rounding, of_steps) = accuracy.map_or((0.0, 1e-13), |_| (1e-8, 1e-8));
-    // Where the Jacobian differs by 1e-8 so does the rest of an iteration, which is of the order of the
-    // accuracy, 1e-4: 1e-12 a step, and there are hundreds of steps.
+    // Where the Jacobian differs by 1e-8 so does the rest of an iteration, which is of the order of
+    // the accuracy, 1e-4: 1e-12 a step, and there are hundreds of steps.
     errors.push(("values", x, if same_jacobian { 1e-11 } else { 1e-9 }));
     errors.push(("times of steps", t_step, rounding));
     errors.push(("values at steps", x_step, of_steps));

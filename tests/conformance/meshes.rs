@@ -94,7 +94,8 @@ fn hulls_are_those_of_drake() {
     assert!(results.iter().all(Result::is_ok), "see above");
 }
 
-/// Mass, centre of mass and inertia about the origin against their record, relative to mass and size.
+/// Mass, centre of mass and inertia about the origin against their record, relative to mass and
+/// size.
 fn compare_mass(
     family: &mut Family,
     name: &str,

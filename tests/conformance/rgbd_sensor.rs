@@ -106,7 +106,8 @@ fn images_and_pose() {
                 fraction(&millimetres, "d16", &depth_inside, |z| 0.01 * z),
                 0.0,
             ),
-            // Its normals are interpolated; near the silhouette, colours change by 100 levels per pixel.
+            // Its normals are interpolated; near the silhouette, colours change by 100 levels per
+            // pixel.
             (
                 "colours off by 16 of 255",
                 fraction(&color, "color", &label_inside, |_| 16.0),

@@ -161,8 +161,9 @@ impl Folder {
         ))
     }
 
-    /// Three cubes on top of each other, each turned and smaller than the one below: a chain of nodes. The
-    /// lowest has a texture, the middle one colours at its vertices, the upper one is black and smooth.
+    /// Three cubes on top of each other, each turned and smaller than the one below: a chain of
+    /// nodes. The lowest has a texture, the middle one colours at its vertices, the upper one is
+    /// black and smooth.
     pub(crate) fn gltf_tower(&self) -> PathBuf {
         self.board();
         let (mut bin, mut faces) = (Vec::<u8>::new(), Vec::new());

@@ -192,8 +192,8 @@ fn flat(value: &Value, values: &mut Vec<f64>, derivatives: &mut Vec<[f64; 6]>) {
 }
 
 /// Every derivative against differences of the answers for moved poses, of fourth order: some third
-/// derivatives are 1e5. With steps of 1e-5 m or rad, rounding of witnesses on curved surfaces (1e-14 m)
-/// makes errors of 1e-9.
+/// derivatives are 1e5. With steps of 1e-5 m or rad, rounding of witnesses on curved surfaces
+/// (1e-14 m) makes errors of 1e-9.
 #[test]
 fn derivatives_are_those_of_moved_poses() {
     const STEP: f64 = 1e-5;

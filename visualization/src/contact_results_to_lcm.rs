@@ -23,13 +23,14 @@ const PUBLISH_PERIOD: f64 = 1.0 / 64.0;
 /// | input | `query_object` | [`QueryObject`] |
 /// | output | `lcm_message` | [`LcmtContactResultsForViz`] |
 ///
-/// The plant has no contact forces yet. Until it has, contacts are the penetrations of the geometry with the
-/// proximity role, as for the [`ContactVisualizer`](crate::ContactVisualizer): in the middle between the two
-/// witness points, with a force on the second body of the stiffness times the depth, against the normal, which
-/// points from the second body to the first. There are no hydroelastic contacts.
+/// The plant has no contact forces yet. Until it has, contacts are the penetrations of the geometry
+/// with the proximity role, as for the [`ContactVisualizer`](crate::ContactVisualizer): in the
+/// middle between the two witness points, with a force on the second body of the stiffness times
+/// the depth, against the normal, which points from the second body to the first. There are no
+/// hydroelastic contacts.
 ///
-/// Bodies are called as in Drake, by name and number of the model instance: `finger(3)`. Those that are not of
-/// the plant have the last part of the name of their frame, and its group.
+/// Bodies are called as in Drake, by name and number of the model instance: `finger(3)`. Those that
+/// are not of the plant have the last part of the name of their frame, and its group.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -189,8 +190,8 @@ impl<T: Scalar> LeafSystem<T> for ContactResultsToLcmSystem {
 /// of the plant, as `contact_to_lcm`, and a publisher, as `contact_results_publisher`, which is
 /// returned; with numbers behind the names [if they are taken](DiagramBuilder::unused_name).
 ///
-/// Without a bus it is one of the default URL; without a period (s), contacts are published every 1/64 s. A
-/// period of zero publishes at every step.
+/// Without a bus it is one of the default URL; without a period (s), contacts are published every
+/// 1/64 s. A period of zero publishes at every step.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;

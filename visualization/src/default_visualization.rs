@@ -41,8 +41,8 @@ pub struct VisualizationConfig {
     /// The colour of illustrations that have none.
     #[serde(with = "rgba")]
     pub default_illustration_color: Rgba,
-    /// Whether geometry with the proximity role is there to be shown, below `proximity`. It is hidden at
-    /// first.
+    /// Whether geometry with the proximity role is there to be shown, below `proximity`. It is
+    /// hidden at first.
     pub publish_proximity: bool,
     /// The colour of proximity geometry.
     #[serde(with = "rgba")]
@@ -85,8 +85,8 @@ impl VisualizationConfig {
     /// From YAML.
     ///
     /// # Errors
-    /// If it is no YAML, has an unknown field or a value of the wrong type (with line and column), or a
-    /// value is wrong.
+    /// If it is no YAML, has an unknown field or a value of the wrong type (with line and column),
+    /// or a value is wrong.
     pub fn from_yaml(text: &str) -> Result<Self> {
         let options = serde_saphyr::options! { with_snippet: false };
         let config: Self = serde_saphyr::from_str_with_options(text, options)
@@ -141,7 +141,8 @@ impl VisualizationConfig {
             ..self.illustration()
         }
     }
-    /// Parameters of what tells viewers by LCM; only proximity has channels of its own, as in Drake.
+    /// Parameters of what tells viewers by LCM; only proximity has channels of its own, as in
+    /// Drake.
     fn drake(&self, role: Role, default_color: Rgba) -> DrakeVisualizerParams {
         DrakeVisualizerParams {
             publish_period: self.publish_period,
@@ -203,7 +204,8 @@ pub struct VisualizationConnections<'a> {
     pub lcm: Option<&'a Lcm>,
 }
 
-/// What [`apply_visualization_config`] has added; what the configuration does not ask for is `None`.
+/// What [`apply_visualization_config`] has added; what the configuration does not ask for is
+/// `None`.
 #[derive(Clone)]
 pub struct AppliedVisualization {
     /// The server.

@@ -5,8 +5,8 @@ use nalgebra::Isometry3;
 use tarragon_framework::Scalar;
 use tarragon_geometry::{FrameId, QueryObject};
 
-/// Calls `with` the pose `X_WF` of each frame. It is one walk over the scene where the frames are in the
-/// order in which the scene lists them; the list may start again.
+/// Calls `with` the pose `X_WF` of each frame. It is one walk over the scene where the frames are
+/// in the order in which the scene lists them; the list may start again.
 pub(crate) fn for_each_frame_pose<'a, T: Scalar, M>(
     query: &'a QueryObject<T>,
     moving: impl IntoIterator<Item = M>,

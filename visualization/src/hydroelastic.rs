@@ -1,7 +1,7 @@
 //! The surfaces that stand for shapes in hydroelastic contact.
 //!
-//! Numbers of vertices and their places are those that Drake 1.51 sends: rigid and compliant shapes have
-//! the same surface there, that of the volume mesh.
+//! Numbers of vertices and their places are those that Drake 1.51 sends: rigid and compliant shapes
+//! have the same surface there, that of the volume mesh.
 
 use crate::error::{Error, Result};
 use nalgebra::Vector3;
@@ -17,8 +17,8 @@ const MEDIUM: f64 = 1e-14;
 /// Subdivisions of an octahedron, at most.
 const MOST_SUBDIVISIONS: f64 = 8.0;
 
-/// [`surface`], where one can be made; otherwise the shape is still a good picture. `place` begins the
-/// warning.
+/// [`surface`], where one can be made; otherwise the shape is still a good picture. `place` begins
+/// the warning.
 pub(crate) fn surface_to_show(
     place: &dyn std::fmt::Display,
     shape: &Shape,
@@ -32,8 +32,8 @@ pub(crate) fn surface_to_show(
     })
 }
 
-/// The surface of a shape with these proximity properties; none for shapes that take part as they are,
-/// such as half spaces, and those that do not take part.
+/// The surface of a shape with these proximity properties; none for shapes that take part as they
+/// are, such as half spaces, and those that do not take part.
 fn surface(shape: &Shape, properties: &GeometryProperties) -> Result<Option<TriangleSurfaceMesh>> {
     let group = "hydroelastic";
     let kind = properties.get_or(group, "compliance_type", HydroelasticType::Undefined)?;
@@ -80,8 +80,8 @@ fn cuboid(half: Vector3<f64>) -> Result<TriangleSurfaceMesh> {
     surface.finish()
 }
 
-/// An octahedron whose faces are divided into four until the edges at its corners, of a sphere with the
-/// largest semi-axis, are no longer than the hint.
+/// An octahedron whose faces are divided into four until the edges at its corners, of a sphere with
+/// the largest semi-axis, are no longer than the hint.
 fn ellipsoid(semi_axes: Vector3<f64>, hint: f64) -> Result<TriangleSurfaceMesh> {
     let half_chord = hint / (2.0 * semi_axes.max());
     // The edges of a chain from corner to corner span equal angles.
@@ -283,8 +283,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
-        /// Vertices are on the shape, triangles face outwards, nothing is missing, and finer meshes fill
-        /// more of it.
+        /// Vertices are on the shape, triangles face outwards, nothing is missing, and finer meshes
+        /// fill more of it.
         #[test]
         fn surfaces_inscribe_their_shapes(shape in shapes(), fineness in 0.05..1.0) {
             let exact = calc_volume(&shape).unwrap();

@@ -1,5 +1,5 @@
-//! Simulations in a browser: the [`Meshcat`] server with its own page, and the systems that feed it; and
-//! systems that tell other viewers by LCM.
+//! Simulations in a browser: the [`Meshcat`] server with its own page, and the systems that feed
+//! it; and systems that tell other viewers by LCM.
 
 mod contact_results_to_lcm;
 mod contact_visualizer;

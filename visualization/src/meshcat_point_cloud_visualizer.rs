@@ -45,8 +45,8 @@ pub struct MeshcatPointCloudVisualizer {
 }
 
 impl MeshcatPointCloudVisualizer {
-    /// Shows a cloud at `path` every 1/32 s of simulated time, with points of 1 mm, light grey where the
-    /// cloud has no colours.
+    /// Shows a cloud at `path` every 1/32 s of simulated time, with points of 1 mm, light grey
+    /// where the cloud has no colours.
     ///
     /// # Errors
     /// If the path is empty, which is the place of everything else.

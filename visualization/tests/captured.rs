@@ -1,5 +1,5 @@
-//! The bytes that Drake 1.51.1 sends for the same calls, recorded in `captures/messages_hex.txt` (number, call,
-//! message). Objects are compared beside their code.
+//! The bytes that Drake 1.51.1 sends for the same calls, recorded in `captures/messages_hex.txt`
+//! (number, call, message). Objects are compared beside their code.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

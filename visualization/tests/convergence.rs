@@ -1,5 +1,5 @@
-//! Whatever is set and deleted, and however pages come, read and go: each ends up with the scene as a
-//! new page finds it.
+//! Whatever is set and deleted, and however pages come, read and go: each ends up with the scene as
+//! a new page finds it.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
@@ -217,8 +217,8 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// A page that connects before an operation, reads a message in some time (µs), and may leave after
-/// some messages.
+/// A page that connects before an operation, reads a message in some time (µs), and may leave
+/// after some messages.
 #[derive(Clone, Debug)]
 struct Visit {
     from: usize,

@@ -1,4 +1,5 @@
-//! Peers that break the rules, or are unlucky: the server, its other pages and the simulation go on.
+//! Peers that break the rules, or are unlucky: the server, its other pages and the simulation go
+//! on.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
@@ -278,8 +279,8 @@ fn a_large_download_delays_nobody() {
     });
     let took = start.elapsed();
     println!("{rounds} rounds in {took:?}, publish {slowest_publish:?}, page {slowest_page:?}");
-    // Making the page takes more than a second, of which nobody may notice much, also where the machine is so busy that
-    // it takes ten.
+    // Making the page takes more than a second, of which nobody may notice much, also where the
+    // machine is so busy that it takes ten.
     assert!(rounds > 10, "{rounds}");
     assert!(
         slowest_publish < Duration::from_millis(300).max(took / 4),
@@ -449,8 +450,8 @@ fn a_slow_page_converges_to_the_newest_state() {
         read += n;
     }
     println!("{published} bytes published, {read} bytes read");
-    // The system keeps 0.5 MB for the server and 0.1 MB for the page (tcp_rmem), one batch of 0.2 MB is
-    // on its way and one is the present. Left to itself, the system kept 4 MB.
+    // The system keeps 0.5 MB for the server and 0.1 MB for the page (tcp_rmem), one batch of 0.2
+    // MB is on its way and one is the present. Left to itself, the system kept 4 MB.
     assert!(read < 3 << 20, "{read} of {published}");
     assert_eq!(meshcat.num_active_connections(), 1);
 }

@@ -151,7 +151,8 @@ fn many_pages_share_a_large_object() {
     assert!(most < 64 * MB, "{most}");
 }
 
-/// Pages that come together are sent one scene, even one of many small parts that changes all the time.
+/// Pages that come together are sent one scene, even one of many small parts that changes all the
+/// time.
 #[test]
 fn pages_that_never_read_share_the_scene() {
     let _alone = alone();
@@ -174,7 +175,8 @@ fn pages_that_never_read_share_the_scene() {
     });
     let grown = growth(before);
     println!("{} MB", grown / MB);
-    // The scene has 4 MB of messages; 100 of it would be 400 MB. Some, for connecting may take seconds.
+    // The scene has 4 MB of messages; 100 of it would be 400 MB. Some, for connecting may take
+    // seconds.
     assert!(grown < 80 * MB, "{grown}");
 }
 

@@ -1,7 +1,7 @@
 //! Drake's meldis receives what we publish by UDP multicast, and shows the right things.
 //!
-//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51; without it, and without a route for
-//! multicast, these tests say so and pass.
+//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51; without it, and without
+//! a route for multicast, these tests say so and pass.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -101,8 +101,8 @@ impl Meldis {
         Some(meldis)
     }
 
-    /// Publishes until everything that is expected is there: meldis builds geometry at the first draw message
-    /// after a load message, and polls.
+    /// Publishes until everything that is expected is there: meldis builds geometry at the first
+    /// draw message after a load message, and polls.
     fn wait(&mut self, what: &str, mut publish: impl FnMut(), done: impl Fn(&Self) -> bool) {
         let start = Instant::now();
         loop {

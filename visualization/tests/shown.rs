@@ -53,8 +53,8 @@ fn balls() -> (SceneGraph, SourceId, [FrameId; 2]) {
     (scene, source, frames)
 }
 
-/// Paths, poses and sizes as Drake 1.51.1 has them for a force of 1 N at the same contact: 1000 N/m times a
-/// depth of 1 mm.
+/// Paths, poses and sizes as Drake 1.51.1 has them for a force of 1 N at the same contact: 1000 N/m
+/// times a depth of 1 mm.
 #[test]
 fn arrows_are_drakes() {
     let meshcat = server();

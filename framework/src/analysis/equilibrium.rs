@@ -6,12 +6,13 @@ use std::fmt;
 use std::ops::Range;
 
 /// True if no state changes faster than `tolerance`, the check of Drake's `Linearize`: every time
-/// derivative (unit of the state per s) and, for the discrete updates of each period and offset and of
-/// each step, every difference of next and current state (unit of the state) is at most `tolerance` in
-/// magnitude. Updates at times that systems compute, and those of witness functions, do not count.
+/// derivative (unit of the state per s) and, for the discrete updates of each period and offset and
+/// of each step, every difference of next and current state (unit of the state) is at most
+/// `tolerance` in magnitude. Updates at times that systems compute, and those of witness functions,
+/// do not count.
 ///
-/// Time, parameters and fixed inputs are those of `context`; input ports that the state depends on must
-/// be fixed.
+/// Time, parameters and fixed inputs are those of `context`; input ports that the state depends on
+/// must be fixed.
 ///
 /// ```
 /// use tarragon_framework::analysis::is_equilibrium;
@@ -29,8 +30,8 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// If the context belongs to another diagram, if a computation fails, or if a system has abstract state
-/// or unrestricted updates: whether those rest is not known here.
+/// If the context belongs to another diagram, if a computation fails, or if a system has abstract
+/// state or unrestricted updates: whether those rest is not known here.
 pub fn is_equilibrium<T: Scalar>(
     diagram: &Diagram<T>,
     context: &Context<T>,
@@ -40,8 +41,8 @@ pub fn is_equilibrium<T: Scalar>(
     Ok(fastest.is_none_or(|change| change.is_within(tolerance)))
 }
 
-/// As [`is_equilibrium`], with an error that says what moves: the path of the system, the element of its
-/// state and its rate.
+/// As [`is_equilibrium`], with an error that says what moves: the path of the system, the element
+/// of its state and its rate.
 ///
 /// # Errors
 /// Also if the context is no equilibrium.

@@ -13,8 +13,8 @@ use nalgebra::{DMatrix, DVector};
 /// y                =  C (x - x0) + D (u - u0) + y0
 /// ```
 ///
-/// x is all continuous state of the diagram, or all its discrete state, in order of the systems; u and
-/// y are the ports asked for, without elements where there is none.
+/// x is all continuous state of the diagram, or all its discrete state, in order of the systems; u
+/// and y are the ports asked for, without elements where there is none.
 ///
 /// ```
 /// use tarragon_framework::analysis::first_order_taylor_approximation;
@@ -64,8 +64,8 @@ enum Kind {
 /// The first-order Taylor approximation of a diagram around the time, state, parameters and fixed
 /// inputs of `context` (Drake's `FirstOrderTaylorApproximation`). Derivatives are exact.
 ///
-/// The diagram has continuous state, or discrete state whose updates share one period and offset, or
-/// no state. The input port, if any, must have a fixed value: the operating point.
+/// The diagram has continuous state, or discrete state whose updates share one period and offset,
+/// or no state. The input port, if any, must have a fixed value: the operating point.
 ///
 /// ```
 /// use tarragon_framework::analysis::first_order_taylor_approximation;

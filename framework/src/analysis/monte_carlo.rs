@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MonteCarloConfig {
-    /// Simulations that run at the same time; 0 for as many as there are cores. Results do not depend
-    /// on it.
+    /// Simulations that run at the same time; 0 for as many as there are cores. Results do not
+    /// depend on it.
     pub num_threads: usize,
 }
 
@@ -43,12 +43,13 @@ pub struct RandomSimulationResult<V> {
     pub generator_snapshot: RandomGenerator,
 }
 
-/// One simulation with random numbers (Drake's `RandomSimulation`): makes a simulator, advances it to
-/// `final_time` (s) and returns the output of its context.
+/// One simulation with random numbers (Drake's `RandomSimulation`): makes a simulator, advances it
+/// to `final_time` (s) and returns the output of its context.
 ///
 /// What is random is drawn by `make_simulator` - inputs, the generators of noise, also state and
-/// parameters - and then, where systems declare so, by [`Declare::random_state`](crate::Declare) and
-/// [`Declare::random_parameters`](crate::Declare); nothing else may be random. A simulation that asks to stop earlier gives its output at that time.
+/// parameters - and then, where systems declare so, by [`Declare::random_state`](crate::Declare)
+/// and [`Declare::random_parameters`](crate::Declare); nothing else may be random. A simulation
+/// that asks to stop earlier gives its output at that time.
 ///
 /// ```
 /// use tarragon_framework::analysis::random_simulation;
@@ -85,9 +86,9 @@ pub fn random_simulation<T: Scalar, V>(
 
 /// Many simulations with random numbers, in parallel (Drake's `MonteCarloSimulation`).
 ///
-/// Sample i gets `RandomGenerator::stream(seed, i)`, so the results, in order of the samples, are the
-/// same bits on any number of threads. See [`random_simulation`] for the functions and the time (s), and
-/// [`monte_carlo`] where each sample builds a diagram of its own.
+/// Sample i gets `RandomGenerator::stream(seed, i)`, so the results, in order of the samples, are
+/// the same bits on any number of threads. See [`random_simulation`] for the functions and the time
+/// (s), and [`monte_carlo`] where each sample builds a diagram of its own.
 ///
 /// ```
 /// use tarragon_framework::analysis::*;
@@ -113,8 +114,8 @@ pub fn random_simulation<T: Scalar, V>(
 /// ```
 ///
 /// # Errors
-/// Of all samples that fail or panic the first one, with its number and how to reproduce it; if threads
-/// can not be started, or the results of `num_samples` do not fit in memory.
+/// Of all samples that fail or panic the first one, with its number and how to reproduce it; if
+/// threads can not be started, or the results of `num_samples` do not fit in memory.
 pub fn monte_carlo_simulation<T: Scalar, V: Send>(
     make_simulator: impl Fn(&mut RandomGenerator) -> Result<Simulator<T>> + Sync,
     output: impl Fn(&Context<T>) -> Result<V> + Sync,

@@ -14,9 +14,9 @@ use std::ops::{
 ///
 /// * `re` is the value, `eps[i]` the derivative along direction `i`.
 /// * Heap-free and `Copy`; all `N` lanes are carried by every operation.
-/// * Order (`<`, `max`, ...) looks at `re` only. Equality compares value **and** derivatives, because
-///   change detection in contexts relies on it; two duals can therefore be neither less, nor greater,
-///   nor equal.
+/// * Order (`<`, `max`, ...) looks at `re` only. Equality compares value **and** derivatives,
+///   because change detection in contexts relies on it; two duals can therefore be neither less,
+///   nor greater, nor equal.
 ///
 /// ```
 /// use tarragon_framework::AutoDiff;

@@ -157,8 +157,8 @@ pub fn rotation_from_matrix<T: Scalar>(m: &Matrix3<T>) -> UnitQuaternion<T> {
     UnitQuaternion::new_unchecked(q / q.norm_squared().sqrt())
 }
 
-/// The smallest rotation that takes the unit vector `a` to the unit vector `b`. For opposite vectors
-/// the axis is a fixed choice perpendicular to `a`. Smooth at `a == b`.
+/// The smallest rotation that takes the unit vector `a` to the unit vector `b`. For opposite
+/// vectors the axis is a fixed choice perpendicular to `a`. Smooth at `a == b`.
 pub fn rotation_between<T: Scalar>(
     a: &Unit<Vector3<T>>,
     b: &Unit<Vector3<T>>,

@@ -52,8 +52,8 @@ impl DiscreteTimeDelay {
     }
 }
 
-/// As [`DiscreteTimeDelay`], for values of any type: `u` and `delayed_u` carry a `V`, a model value before
-/// the first sample arrives.
+/// As [`DiscreteTimeDelay`], for values of any type: `u` and `delayed_u` carry a `V`, a model value
+/// before the first sample arrives.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -80,7 +80,8 @@ pub struct ValueDiscreteTimeDelay<V> {
 }
 
 impl<V: Value + Clone> ValueDiscreteTimeDelay<V> {
-    /// Delays values, sampled every `period` (s), by `steps` periods; before, the output is `model`.
+    /// Delays values, sampled every `period` (s), by `steps` periods; before, the output is
+    /// `model`.
     ///
     /// # Errors
     /// If the period is not positive.

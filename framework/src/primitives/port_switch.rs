@@ -12,8 +12,8 @@ use crate::{Error, Result};
 /// | input | `u0`, `u1`, ... | vectors of `size` |
 /// | output | `value` | vector of `size`, direct feedthrough |
 ///
-/// Only the selected input is evaluated; the others may be unconnected. Indices count from the first
-/// of these inputs (in Drake, from the selector, which is its port 0).
+/// Only the selected input is evaluated; the others may be unconnected. Indices count from the
+/// first of these inputs (in Drake, from the selector, which is its port 0).
 ///
 /// ```
 /// use tarragon_framework::prelude::*;

@@ -12,8 +12,8 @@ use crate::random::{RandomDistribution, RandomGenerator};
 /// | output | `output` | vector of `size` |
 ///
 /// The seed determines all samples; the generator is state, so a copy of a context continues with
-/// the same samples. They differ from Drake's, which depend on the C++ library. The samples carry no
-/// derivatives.
+/// the same samples. They differ from Drake's, which depend on the C++ library. The samples carry
+/// no derivatives.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;

@@ -38,7 +38,8 @@ impl<V> Clone for SampledValuePorts<V> {
 }
 impl<V> Copy for SampledValuePorts<V> {}
 
-/// Declares an input, the last `count` samples of it, taken on `trigger`, and an output of the oldest.
+/// Declares an input, the last `count` samples of it, taken on `trigger`, and an output of the
+/// oldest.
 pub(super) fn declare_samples<S: LeafSystem<T>, T: Scalar, V: Value + Clone>(
     d: &mut Declare<S, T>,
     (input, output): (&str, &str),

@@ -3,15 +3,17 @@
 use crate::prelude::*;
 use crate::trajectories::{PiecewisePolynomial, Trajectory};
 
-/// Outputs a trajectory at the current time, with derivatives if asked (Drake's `TrajectorySource`).
+/// Outputs a trajectory at the current time, with derivatives if asked (Drake's
+/// `TrajectorySource`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | output | `y0` | vector: the value, then each derivative |
 ///
-/// Any [`Trajectory`] will do. The value has as many elements as the trajectory has rows, each derivative
-/// as many as it has rows of derivatives: a pose of 7 with its velocity of 6 is the state of a free body.
-/// Outside of the trajectory's time span the value is held and derivatives are zero.
+/// Any [`Trajectory`] will do. The value has as many elements as the trajectory has rows, each
+/// derivative as many as it has rows of derivatives: a pose of 7 with its velocity of 6 is the
+/// state of a free body. Outside of the trajectory's time span the value is held and derivatives
+/// are zero.
 ///
 /// ```
 /// use nalgebra::Isometry3;

@@ -90,9 +90,9 @@ impl<T: Scalar> VectorLog<T> {
         self.data.clear();
     }
 
-    /// The log as comma-separated values: a header `time,<name>[0],<name>[1],...`, then one line per
-    /// sample. Numbers read back to the same bits, derivatives are left out. The name is quoted as in
-    /// RFC 4180 where it must be; lines end with a single line feed.
+    /// The log as comma-separated values: a header `time,<name>[0],<name>[1],...`, then one line
+    /// per sample. Numbers read back to the same bits, derivatives are left out. The name is quoted
+    /// as in RFC 4180 where it must be; lines end with a single line feed.
     pub fn to_csv(&self, name: &str) -> String {
         let mut text = self.header(name);
         for sample in self.samples() {

@@ -75,8 +75,8 @@ impl VectorLogSink {
     }
 }
 
-/// Adds a sink that records an output port, and connects it (Drake's `LogVectorOutput`). Mistakes are
-/// reported by [`DiagramBuilder::build`]; an example is at [`VectorLogSink`].
+/// Adds a sink that records an output port, and connects it (Drake's `LogVectorOutput`). Mistakes
+/// are reported by [`DiagramBuilder::build`]; an example is at [`VectorLogSink`].
 pub fn log_vector_output(
     builder: &mut DiagramBuilder,
     name: &str,

@@ -46,8 +46,8 @@ pub trait VectorFunctions: Send + Sync + 'static {
     /// Whatever goes wrong; the framework adds the path of the system.
     fn output<T: Scalar>(&self, time: T, x: &[T], u: &[T], y: &mut [T]) -> Result<()>;
 
-    /// Writes the time derivatives (1/s) of continuous state, or the next value of discrete state. It is
-    /// called only where there is state.
+    /// Writes the time derivatives (1/s) of continuous state, or the next value of discrete state.
+    /// It is called only where there is state.
     ///
     /// # Errors
     /// Whatever goes wrong; the framework adds the path of the system.
@@ -126,8 +126,8 @@ struct State {
 /// | output | `y0` | vector of `outputs`; direct feedthrough unless excluded |
 ///
 /// Closures get the time (s), the state and the input, and compute in `f64`: add such a system with
-/// `add_f64`. One for every scalar has [`VectorFunctions`] instead. If `inputs` is 0, the empty port may
-/// stay unconnected.
+/// `add_f64`. One for every scalar has [`VectorFunctions`] instead. If `inputs` is 0, the empty
+/// port may stay unconnected.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -198,8 +198,8 @@ impl VectorSystem {
 }
 
 impl<F: VectorFunctions> VectorSystem<F> {
-    /// `functions` compute `outputs` elements from the time (s), the state and `inputs` elements, over
-    /// every scalar.
+    /// `functions` compute `outputs` elements from the time (s), the state and `inputs` elements,
+    /// over every scalar.
     pub fn from_functions(inputs: usize, outputs: usize, functions: F) -> Self {
         Self::of(inputs, outputs, functions)
     }

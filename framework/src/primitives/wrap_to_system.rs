@@ -59,7 +59,8 @@ impl WrapToSystem {
     }
 }
 
-/// `x` plus a multiple of the length of the interval, in it; the upper end belongs to the next turn.
+/// `x` plus a multiple of the length of the interval, in it; the upper end belongs to the next
+/// turn.
 fn wrap<T: Scalar>(x: T, low: f64, high: f64) -> T {
     let turns = ((x.re() - low) / (high - low)).floor();
     let wrapped = x - T::from(turns * (high - low));

@@ -44,8 +44,8 @@ impl ZeroOrderHold {
     }
 }
 
-/// As [`ZeroOrderHold`], for values of any type: `u` and `y` carry a `V`, a model value before the first
-/// sample.
+/// As [`ZeroOrderHold`], for values of any type: `u` and `y` carry a `V`, a model value before the
+/// first sample.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;

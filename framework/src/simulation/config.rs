@@ -29,12 +29,15 @@ pub struct SimulatorConfig {
     pub max_step_size: f64,
     /// Smallest step (s) that error control may take; 0 for the smallest that changes the time.
     pub min_step_size: f64,
-    /// First step (s) with error control; without it a part of the largest step that suits the method.
+    /// First step (s) with error control; without it a part of the largest step that suits the
+    /// method.
     pub initial_step_size: Option<f64>,
     /// Error that a step may have in any element of the continuous state, positive. A method has a
-    /// loosest accuracy up to which its estimate is worth something, and uses that if asked for less.
+    /// loosest accuracy up to which its estimate is worth something, and uses that if asked for
+    /// less.
     pub accuracy: f64,
-    /// Choose steps by their error. Methods without an error estimate take fixed steps all the same.
+    /// Choose steps by their error. Methods without an error estimate take fixed steps all the
+    /// same.
     pub use_error_control: bool,
     /// Seconds simulated per second; 0 for as fast as possible.
     pub target_realtime_rate: f64,
@@ -42,8 +45,8 @@ pub struct SimulatorConfig {
     pub publish_every_time_step: bool,
     /// Time (s) that a simulation starts at; without it that of its context.
     pub start_time: Option<f64>,
-    /// Fail where the accuracy needs steps below the smallest; otherwise such steps are accepted with
-    /// the error that they have.
+    /// Fail where the accuracy needs steps below the smallest; otherwise such steps are accepted
+    /// with the error that they have.
     pub throw_on_minimum_step_size_violation: bool,
     /// How implicit integrators get Jacobians; Drake's configuration has no such key.
     pub jacobian_scheme: JacobianScheme,

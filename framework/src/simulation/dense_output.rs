@@ -7,8 +7,9 @@ impl Simulator<f64> {
     /// Records all continuous state between steps too, from now on, until
     /// [`Simulator::stop_dense_output`] (Drake's `StartDenseIntegration`).
     ///
-    /// Each step costs the time derivatives at its end, which most integrators then need not compute
-    /// again at the begin of the next one. They do not count in the statistics of the integrator.
+    /// Each step costs the time derivatives at its end, which most integrators then need not
+    /// compute again at the begin of the next one. They do not count in the statistics of the
+    /// integrator.
     ///
     /// ```
     /// use tarragon_framework::prelude::*;
@@ -44,15 +45,15 @@ impl Simulator<f64> {
         Ok(())
     }
 
-    /// Ends the recording and returns it (Drake's `StopDenseIntegration`): a cubic Hermite polynomial
-    /// per step, with the state and its derivative at both ends, so with an error that shrinks with
-    /// the fourth power of the step. None if no step was taken since
+    /// Ends the recording and returns it (Drake's `StopDenseIntegration`): a cubic Hermite
+    /// polynomial per step, with the state and its derivative at both ends, so with an error that
+    /// shrinks with the fourth power of the step. None if no step was taken since
     /// [`Simulator::start_dense_output`], or it was not called.
     ///
-    /// Where an event, or [`Simulator::context_mut`], changed the state or its derivative between two
-    /// steps, the value at that time is the one after the change. The one before it is at the end of a
-    /// segment that ends a rounding error (2e-16 steps, or the next smaller number) earlier; the jump
-    /// is between these two.
+    /// Where an event, or [`Simulator::context_mut`], changed the state or its derivative between
+    /// two steps, the value at that time is the one after the change. The one before it is at the
+    /// end of a segment that ends a rounding error (2e-16 steps, or the next smaller number)
+    /// earlier; the jump is between these two.
     ///
     /// # Errors
     /// If the state or its derivative was not finite.

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Stops a simulator between two steps from another thread, such as the one in which the `ctrlc` crate
-/// calls its handler (it takes a lock, so it is not for the handler of a signal itself): its `advance_to` returns [`SimulatorStatus::Interrupted`](crate::SimulatorStatus).
+/// Stops a simulator between two steps from another thread, such as the one in which the `ctrlc`
+/// crate calls its handler (it takes a lock, so it is not for the handler of a signal itself): its
+/// `advance_to` returns [`SimulatorStatus::Interrupted`](crate::SimulatorStatus).
 ///
 /// ```
 /// use tarragon_framework::prelude::*;

@@ -200,8 +200,8 @@ impl<T: Scalar> Simulator<T> {
         Ok(())
     }
 
-    /// Replaces the integrator, which takes fixed steps of `max_step` (s) except towards events. See
-    /// [`Simulator::set_error_control`] for steps that follow the error, and
+    /// Replaces the integrator, which takes fixed steps of `max_step` (s) except towards events.
+    /// See [`Simulator::set_error_control`] for steps that follow the error, and
     /// [`Simulator::apply_config`] for integrators by name.
     ///
     /// # Errors
@@ -221,8 +221,8 @@ impl<T: Scalar> Simulator<T> {
         Ok(())
     }
 
-    /// Chooses steps, up to the largest one, such that the error of each, as the integrator estimates
-    /// it, is at most `accuracy` in every element of the continuous state.
+    /// Chooses steps, up to the largest one, such that the error of each, as the integrator
+    /// estimates it, is at most `accuracy` in every element of the continuous state.
     ///
     /// # Errors
     /// If the accuracy is not positive, or the integrator does not estimate its error.
@@ -264,7 +264,8 @@ impl<T: Scalar> Simulator<T> {
         self.pace = self.pace.with_target(rate)?;
         Ok(())
     }
-    /// Seconds simulated per second since initialization or [`Simulator::reset_statistics`]; NaN before.
+    /// Seconds simulated per second since initialization or [`Simulator::reset_statistics`]; NaN
+    /// before.
     pub fn actual_realtime_rate(&self) -> f64 {
         self.pace.actual_rate(self.context.time().re())
     }
@@ -289,7 +290,8 @@ impl<T: Scalar> Simulator<T> {
     pub fn context(&self) -> &Context<T> {
         &self.context
     }
-    /// Current values, to change between calls. Call [`Simulator::initialize`] after a change of the time.
+    /// Current values, to change between calls. Call [`Simulator::initialize`] after a change of
+    /// the time.
     pub fn context_mut(&mut self) -> &mut Context<T> {
         &mut self.context
     }
@@ -312,8 +314,8 @@ impl<T: Scalar> Simulator<T> {
         self.pace.start(self.context.time().re());
     }
 
-    /// [`Simulator::initialize_with`] with default options. [`Simulator::advance_to`] calls it when it
-    /// has not been called.
+    /// [`Simulator::initialize_with`] with default options. [`Simulator::advance_to`] calls it when
+    /// it has not been called.
     ///
     /// # Errors
     /// The first error of an event or of the monitor.
@@ -321,8 +323,8 @@ impl<T: Scalar> Simulator<T> {
         self.initialize_with(InitializeOptions::default())
     }
 
-    /// Initialization events, then the per-step and timed publishes due at the start time. May be called
-    /// again, after the context was changed by hand: events start anew from its time.
+    /// Initialization events, then the per-step and timed publishes due at the start time. May be
+    /// called again, after the context was changed by hand: events start anew from its time.
     ///
     /// # Errors
     /// The first error of an event or of the monitor.
@@ -350,8 +352,8 @@ impl<T: Scalar> Simulator<T> {
     ///
     /// # Errors
     /// The first error of an event, a computation or the monitor; if the boundary is in the past.
-    /// Failed updates leave the state as it was before all updates of the step, a failed integration as
-    /// it was before it; the next call tries again what failed.
+    /// Failed updates leave the state as it was before all updates of the step, a failed
+    /// integration as it was before it; the next call tries again what failed.
     pub fn advance_to(&mut self, boundary: f64) -> Result<SimulatorStatus> {
         let _span = tracing::debug_span!("Simulator::advance_to", boundary).entered();
         if !self.initialized {

@@ -1,8 +1,8 @@
 //! Steps that end where a witness function changes its sign.
 //!
-//! As in Drake, a function is compared between the begin and the end of a step. If it has triggered,
-//! the step is repeated towards the middle of the interval in which it must have, until that interval is
-//! short enough; the step ends at its right end, just behind the change.
+//! As in Drake, a function is compared between the begin and the end of a step. If it has
+//! triggered, the step is repeated towards the middle of the interval in which it must have, until
+//! that interval is short enough; the step ends at its right end, just behind the change.
 
 use super::dense_output::{Checkpoint, DenseOutput};
 use super::simulator::Simulator;
@@ -38,9 +38,9 @@ impl<T> Default for Watch<T> {
 }
 
 impl<T: Scalar> Simulator<T> {
-    /// One step towards the nearer of the next event, whose sets are due then, and the boundary (s).
-    /// Returns the time reached. Sets are due afterwards if their time was reached, or if a witness
-    /// function triggered.
+    /// One step towards the nearer of the next event, whose sets are due then, and the boundary
+    /// (s). Returns the time reached. Sets are due afterwards if their time was reached, or if a
+    /// witness function triggered.
     pub(super) fn integrate(&mut self, next_event: f64, boundary: f64) -> Result<f64> {
         let watching = !self.context.plan.events.witnesses.is_empty();
         let t0 = self.context.time();
@@ -73,8 +73,8 @@ impl<T: Scalar> Simulator<T> {
         Ok(reached)
     }
 
-    /// Goes back to where the first witness functions triggered since `t0`; returns that time, or `t1`
-    /// if none has.
+    /// Goes back to where the first witness functions triggered since `t0`; returns that time, or
+    /// `t1` if none has.
     fn isolate(&mut self, t0: T, t1: f64) -> Result<f64> {
         let Watch {
             before, triggered, ..

@@ -5,7 +5,8 @@
 //!
 //! When a source changes, what is downstream of it is followed only through slots that hold a value
 //! or a failure. A stale slot ends the search: whatever is valid behind it was computed without
-//! reading it, or it would be valid too. So a change costs no more than the computations that it undoes.
+//! reading it, or it would be valid too. So a change costs no more than the computations that it
+//! undoes.
 
 use super::slots::{Slots, State};
 use super::value::Stored;
@@ -33,11 +34,13 @@ pub enum CacheMode {
     /// Values are kept until something that they depend on changes.
     #[default]
     On,
-    /// Every evaluation computes everything anew: the same results, slowly; a way to find out whether
-    /// a dependency is missing. What was computed stays in memory until the next change of the context.
+    /// Every evaluation computes everything anew: the same results, slowly; a way to find out
+    /// whether a dependency is missing. What was computed stays in memory until the next change of
+    /// the context.
     Off,
-    /// Values are kept, and every evaluation computes them anew nevertheless and compares: numbers and
-    /// vectors of numbers must be equal to the bit. Values of other types are computed, not compared.
+    /// Values are kept, and every evaluation computes them anew nevertheless and compares: numbers
+    /// and vectors of numbers must be equal to the bit. Values of other types are computed, not
+    /// compared.
     Verify,
 }
 
@@ -59,8 +62,8 @@ pub enum CacheMode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheStatistics {
-    /// Changes of sources: time, state, parameters, fixed inputs. Time and all continuous state set by
-    /// an integrator count as one.
+    /// Changes of sources: time, state, parameters, fixed inputs. Time and all continuous state set
+    /// by an integrator count as one.
     pub changes: u64,
     /// Values that these changes made out of date or found so, one by one.
     pub notifications: u64,
@@ -147,8 +150,8 @@ pub(crate) struct Cache<T> {
     undeclared: RefCell<BTreeMap<u32, String>>,
     /// Slots that are never kept.
     disabled: BTreeSet<u32>,
-    /// What was computed and is not kept; lives until the next change, because references to it may be
-    /// in use.
+    /// What was computed and is not kept; lives until the next change, because references to it may
+    /// be in use.
     fresh: Arena<Stored<T>>,
     /// Work space of computations in order.
     stack: Cell<Vec<(u32, u32)>>,
@@ -239,7 +242,8 @@ impl<T: Scalar> Cache<T> {
         self.slots.get(slot)
     }
 
-    /// Marks the begin of a computation; the second value is its nesting depth, 1 for the outermost.
+    /// Marks the begin of a computation; the second value is its nesting depth, 1 for the
+    /// outermost.
     #[inline(always)]
     pub(super) fn begin(&self) -> (Running<'_, T>, u32) {
         let depth = self.depth.get() + 1;

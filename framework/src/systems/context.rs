@@ -227,8 +227,8 @@ impl<T: Scalar> Context<T> {
             self.changed(TIME);
         }
     }
-    /// Accuracy asked of approximate computations, such as the isolation of witness functions; `None`
-    /// leaves it to them.
+    /// Accuracy asked of approximate computations, such as the isolation of witness functions;
+    /// `None` leaves it to them.
     pub fn accuracy(&self) -> Option<f64> {
         self.data.accuracy
     }
@@ -283,8 +283,8 @@ impl<T: Scalar> Context<T> {
         }
     }
 
-    /// Where the fixed value of an input port is, and its source; the slot that it is connected to, if
-    /// it is.
+    /// Where the fixed value of an input port is, and its source; the slot that it is connected to,
+    /// if it is.
     #[inline]
     fn fixed_place(&self, system: usize, index: usize) -> Result<(usize, usize), usize> {
         let node = &self.plan.nodes[system];

@@ -11,8 +11,8 @@ impl<T: Scalar> Context<T> {
     ///
     /// # Errors
     /// If the diagrams differ, or a value depends on the scalar in a way that is not known here (it
-    /// is neither a number, a vector of numbers, nor of one type for all scalars); nothing is changed
-    /// then.
+    /// is neither a number, a vector of numbers, nor of one type for all scalars); nothing is
+    /// changed then.
     pub fn set_time_state_and_parameters_from<U: Scalar>(
         &mut self,
         other: &Context<U>,

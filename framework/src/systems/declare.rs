@@ -337,9 +337,10 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         self.push_event(trigger, handler);
     }
 
-    /// Event times that the system computes from its context: `next_time` gives the next one (s), not
-    /// before the current time, infinity for none (Drake's `DoCalcNextUpdateTime`). It is asked before
-    /// each step. A time that is the current one happens at once, so an update must move it on.
+    /// Event times that the system computes from its context: `next_time` gives the next one (s),
+    /// not before the current time, infinity for none (Drake's `DoCalcNextUpdateTime`). It is asked
+    /// before each step. A time that is the current one happens at once, so an update must move it
+    /// on.
     pub fn timed_event(
         &mut self,
         next_time: impl Fn(&S, &LeafContext<'_, T>) -> Result<f64> + Send + Sync + 'static,
@@ -352,9 +353,10 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
     }
 
     /// A function of the context whose change of sign during a step triggers events (Drake's
-    /// `MakeWitnessFunction`). The simulator finds the time of the change to the accuracy of the context,
-    /// or of error control, and ends the step right behind it. The function is looked at only at the ends
-    /// of steps: two changes within one go unseen. Without continuous state, steps reach from event to event.
+    /// `MakeWitnessFunction`). The simulator finds the time of the change to the accuracy of the
+    /// context, or of error control, and ends the step right behind it. The function is looked at
+    /// only at the ends of steps: two changes within one go unseen. Without continuous state, steps
+    /// reach from event to event.
     pub fn witness_function(
         &mut self,
         name: &str,
@@ -397,8 +399,8 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
     }
 
     /// How [`Context::set_random_parameters`](crate::Context::set_random_parameters) draws the
-    /// parameters of this system (Drake's `SetRandomParameters`). What the closure does not set has its
-    /// default.
+    /// parameters of this system (Drake's `SetRandomParameters`). What the closure does not set has
+    /// its default.
     pub fn random_parameters(
         &mut self,
         draw: impl Fn(&S, &mut RandomGenerator, &mut ParameterUpdate<'_, T>) -> Result<()>

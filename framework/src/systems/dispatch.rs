@@ -29,8 +29,8 @@ impl Outcome {
     }
 }
 
-/// Work space for the handlers of events. `sets` are numbers of event sets; each function does nothing
-/// and returns false if they have no events of its kind.
+/// Work space for the handlers of events. `sets` are numbers of event sets; each function does
+/// nothing and returns false if they have no events of its kind.
 pub(crate) struct Dispatcher<T: Scalar> {
     /// State after unrestricted updates; once they are applied, that before them.
     next: StateCopy<T>,
@@ -179,8 +179,8 @@ fn swap<T: Scalar>(
     }
 }
 
-/// Writes the discrete state after the updates `events` of `sets` to where it is in `next`; the rest of
-/// `next` is left as it was.
+/// Writes the discrete state after the updates `events` of `sets` to where it is in `next`; the
+/// rest of `next` is left as it was.
 fn next_discrete_state<T: Scalar>(
     plan: &Plan<T>,
     data: &Data<T>,
@@ -280,8 +280,8 @@ impl<T: Scalar> Context<T> {
         status(some, outcome)
     }
 
-    /// Runs all unrestricted updates with trigger [`Forced`](crate::Trigger::Forced) and applies them
-    /// (Drake's `CalcForcedUnrestrictedUpdate`).
+    /// Runs all unrestricted updates with trigger [`Forced`](crate::Trigger::Forced) and applies
+    /// them (Drake's `CalcForcedUnrestrictedUpdate`).
     ///
     /// # Errors
     /// The first error; nothing is changed then.

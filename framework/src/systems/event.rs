@@ -39,9 +39,11 @@ pub enum Trigger {
         /// Time of the first event (s), not negative.
         offset: f64,
     },
-    /// Only when asked for, by [`Context::force_publish`](crate::Context::force_publish) and its like.
+    /// Only when asked for, by [`Context::force_publish`](crate::Context::force_publish) and its
+    /// like.
     Forced,
-    /// At times that the system computes, see [`Declare::timed_event`](crate::Declare::timed_event).
+    /// At times that the system computes, see
+    /// [`Declare::timed_event`](crate::Declare::timed_event).
     Timed(TimedEvent),
     /// When a function of the context changes its sign, see
     /// [`Declare::witness_function`](crate::Declare::witness_function).

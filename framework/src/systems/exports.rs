@@ -48,10 +48,10 @@ fn port(place: Place) -> Port {
 }
 
 impl DiagramBuilder {
-    /// Gives an input port a name of the diagram, or of the sub-diagram that is being built (Drake's
-    /// `ExportInput`). A name that was given before adds the port to it: it takes whatever the first one
-    /// takes, by connection or by [`Context::fix`](crate::Context::fix). Returns the first one, to be
-    /// connected, fixed or exported further.
+    /// Gives an input port a name of the diagram, or of the sub-diagram that is being built
+    /// (Drake's `ExportInput`). A name that was given before adds the port to it: it takes whatever
+    /// the first one takes, by connection or by [`Context::fix`](crate::Context::fix). Returns the
+    /// first one, to be connected, fixed or exported further.
     ///
     /// ```
     /// use tarragon_framework::prelude::*;
@@ -99,8 +99,8 @@ impl DiagramBuilder {
         }
     }
 
-    /// Gives an output port a name of the diagram, or of the sub-diagram that is being built (Drake's
-    /// `ExportOutput`).
+    /// Gives an output port a name of the diagram, or of the sub-diagram that is being built
+    /// (Drake's `ExportOutput`).
     pub fn export_output<V>(&mut self, name: &str, output: OutputPort<V>) -> OutputPort<V> {
         if self.owns_place("output port", output.place) {
             let key = (self.scope_path(), name.to_owned());
@@ -194,8 +194,8 @@ impl<T: Scalar> Diagram<T> {
         })
     }
 
-    /// Whether an output depends on an input without a delay, through any number of systems, as far as
-    /// their declarations tell (Drake's `HasDirectFeedthrough`).
+    /// Whether an output depends on an input without a delay, through any number of systems, as far
+    /// as their declarations tell (Drake's `HasDirectFeedthrough`).
     ///
     /// ```
     /// use tarragon_framework::prelude::*;
@@ -224,8 +224,8 @@ impl<T: Scalar> Diagram<T> {
             .feeds_through(port(input.place), port(output.place)))
     }
 
-    /// The pairs of input and output of a system, or of a sub-diagram's exports, of which the second
-    /// depends on the first without a delay. The path of the diagram itself is `""`.
+    /// The pairs of input and output of a system, or of a sub-diagram's exports, of which the
+    /// second depends on the first without a delay. The path of the diagram itself is `""`.
     ///
     /// # Errors
     /// If there is no system of this path and no sub-diagram that exports ports.

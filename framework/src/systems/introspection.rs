@@ -49,8 +49,8 @@ impl<T: Scalar> Diagram<T> {
 }
 
 impl<T: Scalar> Context<T> {
-    /// Time, and the state, numeric parameters and fixed inputs of every system, as a tree for people to
-    /// read: sub-diagrams contain systems, systems what they hold.
+    /// Time, and the state, numeric parameters and fixed inputs of every system, as a tree for
+    /// people to read: sub-diagrams contain systems, systems what they hold.
     ///
     /// ```
     /// use tarragon_framework::prelude::*;

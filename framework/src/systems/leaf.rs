@@ -1,4 +1,5 @@
-//! Leaf systems, and what their declarations come to: ports, state, parameters, cache entries, events.
+//! Leaf systems, and what their declarations come to: ports, state, parameters, cache entries,
+//! events.
 
 use super::declare::Declare;
 use super::dependency::Dep;

@@ -12,7 +12,8 @@ use crate::{Error, Result, Scalar};
 
 /// Computations nest this deep by recursion; beyond it, stale prerequisites are computed in
 /// topological order from a list, so that chains of any length fit the stack. Deeper recursion is
-/// slower too (44 instead of 36 ns per gain of a chain at 64): processors predict few nested returns.
+/// slower too (44 instead of 36 ns per gain of a chain at 64): processors predict few nested
+/// returns.
 const MAX_RECURSION: u32 = 8;
 
 /// Limit of the recursion while caching is off; fits the stack of a thread (2 MiB) in debug builds.

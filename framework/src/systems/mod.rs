@@ -1,7 +1,8 @@
 //! Systems, diagrams and contexts.
 //!
-//! Reading order: [`leaf`] and [`declare`] (what a system declares), [`diagram`] (how systems are wired and
-//! converted), `plan` (what a diagram is compiled to), [`context`] (values), [`leaf_context`] (evaluation), `cache`.
+//! Reading order: [`leaf`] and [`declare`] (what a system declares), [`diagram`] (how systems are
+//! wired and converted), `plan` (what a diagram is compiled to), [`context`] (values),
+//! [`leaf_context`] (evaluation), `cache`.
 
 pub mod cache;
 pub mod context;

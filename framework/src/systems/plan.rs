@@ -1,9 +1,10 @@
 //! The flat plan that a diagram is compiled to.
 //!
 //! Every computation of every leaf is a *slot*; everything a computation can read that is not a
-//! computation is a *source* (time, a group of state, a parameter, a free input). `Plan::new` expands
-//! composite dependencies once; each source then knows all slots downstream of it. Evaluation and
-//! invalidation are array look-ups: no trackers, no recursion over subsystems, no hashing.
+//! computation is a *source* (time, a group of state, a parameter, a free input). `Plan::new`
+//! expands composite dependencies once; each source then knows all slots downstream of it.
+//! Evaluation and invalidation are array look-ups: no trackers, no recursion over subsystems, no
+//! hashing.
 
 use super::cache::{Cache, Lists, Mask};
 use super::context::StateCopy;
@@ -33,8 +34,8 @@ pub(crate) struct Wire {
 /// Where an input port gets its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Feed {
-    /// From a fixed value, if there is one: that of this input port, counted over all leaves. Another
-    /// port than the one asked for if both are one input of the diagram.
+    /// From a fixed value, if there is one: that of this input port, counted over all leaves.
+    /// Another port than the one asked for if both are one input of the diagram.
     Fixed(u32),
     /// From a slot upstream.
     Slot(u32),

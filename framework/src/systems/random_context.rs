@@ -62,8 +62,8 @@ impl<T: Scalar> Context<T> {
         })
     }
 
-    /// Gives all parameters the values that their systems draw, and those of the other systems their
-    /// defaults. What belongs to this context, such as a log, is left alone.
+    /// Gives all parameters the values that their systems draw, and those of the other systems
+    /// their defaults. What belongs to this context, such as a log, is left alone.
     ///
     /// # Errors
     /// As [`Context::set_random`].
@@ -94,8 +94,8 @@ impl<T: Scalar> Context<T> {
         Ok(())
     }
 
-    /// Gives all state the values that their systems draw, seeing the parameters, and that of the other
-    /// systems its defaults.
+    /// Gives all state the values that their systems draw, seeing the parameters, and that of the
+    /// other systems its defaults.
     ///
     /// # Errors
     /// As [`Context::set_random`].

@@ -1,12 +1,13 @@
 //! Storage of computed values: filled through `&self`, emptied only through `&mut self`.
 //!
-//! This is a `OnceCell` per value that keeps the storage of its last value and whose states lie side
-//! by side, so that making a thousand values out of date writes a thousand bytes.
+//! This is a `OnceCell` per value that keeps the storage of its last value and whose states lie
+//! side by side, so that making a thousand values out of date writes a thousand bytes.
 //!
 //! Invariant, which every `unsafe` below relies on: references to a value leave this module only
-//! while its state is `Valid` or `Kept`; a value is written only by `fill`, which starts from another
-//! state; and what leads from these two states to the others takes `&mut self`, so that no reference
-//! is left. While `fill` writes, the state is `Computing`, in which nobody reads and nobody else writes.
+//! while its state is `Valid` or `Kept`; a value is written only by `fill`, which starts from
+//! another state; and what leads from these two states to the others takes `&mut self`, so that no
+//! reference is left. While `fill` writes, the state is `Computing`, in which nobody reads and
+//! nobody else writes.
 
 #![allow(
     unsafe_code,
@@ -73,8 +74,8 @@ impl<V> Slots<V> {
         if self.states[slot].get() != State::Valid {
             return None;
         }
-        // SAFETY: the state is `Valid`; while the reference lives nobody has `&mut self`, so the state
-        // stays and the value is not written.
+        // SAFETY: the state is `Valid`; while the reference lives nobody has `&mut self`, so the
+        // state stays and the value is not written.
         Some(unsafe { &*self.values[slot].get() })
     }
 
@@ -109,9 +110,9 @@ impl<V> Slots<V> {
             State::Stale | State::Failed => {
                 state.set(State::Computing);
                 let mut ends = Ends(state, State::Failed);
-                // SAFETY: the state was neither `Valid` nor `Kept`, so nobody has a reference, and not
-                // `Computing`, so nobody writes; while it is `Computing`, which ends after the last use
-                // of this reference, nobody else gets one.
+                // SAFETY: the state was neither `Valid` nor `Kept`, so nobody has a reference, and
+                // not `Computing`, so nobody writes; while it is `Computing`, which ends after the
+                // last use of this reference, nobody else gets one.
                 calc(unsafe { &mut *self.values[slot].get() })?;
                 ends.1 = self.filled;
             }
@@ -137,7 +138,8 @@ impl<V> Slots<V> {
         }
         state.set(State::Computing);
         let _ends = Ends(state, before);
-        // SAFETY: the state was not `Computing`, so nobody writes, and while it is, nobody begins to.
+        // SAFETY: the state was not `Computing`, so nobody writes, and while it is, nobody begins
+        // to.
         Ok(calc(unsafe { &*self.values[slot].get() })?)
     }
 

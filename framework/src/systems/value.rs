@@ -64,8 +64,8 @@ macro_rules! in_blocks_of_rows {
 }
 pub(crate) use in_blocks_of_rows;
 
-/// Copies as many elements. Most vectors are short, and a call of `memcpy` costs more than to copy a
-/// few numbers.
+/// Copies as many elements. Most vectors are short, and a call of `memcpy` costs more than to copy
+/// a few numbers.
 ///
 /// # Panics
 /// If the lengths differ.

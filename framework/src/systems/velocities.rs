@@ -9,8 +9,8 @@ impl<T: Scalar> Context<T> {
     /// `qdot = N(q) v`, system by system.
     ///
     /// # Errors
-    /// If the lengths are not those of the positions and velocities, if a system has different numbers
-    /// of both and declares no map, or if its map fails.
+    /// If the lengths are not those of the positions and velocities, if a system has different
+    /// numbers of both and declares no map, or if its map fails.
     pub fn map_v_to_qdot(&self, v: &[T], qdot: &mut [T]) -> Result<()> {
         self.map_velocities(Direction::VToQdot, v, qdot)
     }

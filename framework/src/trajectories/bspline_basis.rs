@@ -21,8 +21,8 @@ const WHO: &str = "BsplineBasis";
 pub enum KnotVectorType {
     /// Equal distances; the curve does not touch its first and last control point.
     Uniform,
-    /// Equal distances, with the first and last knot repeated `order` times, so that the curve begins
-    /// at its first control point and ends at its last one.
+    /// Equal distances, with the first and last knot repeated `order` times, so that the curve
+    /// begins at its first control point and ends at its last one.
     ClampedUniform,
 }
 
@@ -44,11 +44,12 @@ pub struct BsplineBasis {
 }
 
 impl BsplineBasis {
-    /// Splines of degree `order - 1` over the given knots, `order` of them more than basis functions.
+    /// Splines of degree `order - 1` over the given knots, `order` of them more than basis
+    /// functions.
     ///
     /// # Errors
-    /// If the order is 0, if there are fewer than `2 order` knots, if they are not finite or decrease,
-    /// or if the span from knot `order - 1` to the one `order` before the end is empty.
+    /// If the order is 0, if there are fewer than `2 order` knots, if they are not finite or
+    /// decrease, or if the span from knot `order - 1` to the one `order` before the end is empty.
     pub fn new(order: usize, knots: impl Into<Vec<f64>>) -> Result<Self> {
         let knots = knots.into();
         if order == 0 {
@@ -92,7 +93,8 @@ impl BsplineBasis {
     /// parameter value (0 and 1 in Drake, unless given).
     ///
     /// # Errors
-    /// If the order is 0 or above the number of basis functions, or if the span is empty or not finite.
+    /// If the order is 0 or above the number of basis functions, or if the span is empty or not
+    /// finite.
     pub fn uniform(
         order: usize,
         num_basis_functions: usize,
@@ -228,9 +230,9 @@ impl BsplineBasis {
         }
     }
 
-    /// The derivative of an order not above the degree, of the curve whose control points, those active
-    /// in the interval that contains the parameter value, are in `points`, which is overwritten (de
-    /// Boor: A practical guide to splines, X).
+    /// The derivative of an order not above the degree, of the curve whose control points, those
+    /// active in the interval that contains the parameter value, are in `points`, which is
+    /// overwritten (de Boor: A practical guide to splines, X).
     pub(super) fn evaluate<T: Scalar>(
         &self,
         interval: usize,

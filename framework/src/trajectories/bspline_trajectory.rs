@@ -10,8 +10,8 @@ const WHO: &str = "BsplineTrajectory";
 
 /// A B-spline: control points weighted by the functions of a basis (Drake's `BsplineTrajectory`).
 ///
-/// It lies in the convex hull of its control points. Outside of the span of the basis the value is held
-/// as in Drake, and derivatives are zero (in Drake, those of the ends).
+/// It lies in the convex hull of its control points. Outside of the span of the basis the value is
+/// held as in Drake, and derivatives are zero (in Drake, those of the ends).
 ///
 /// ```
 /// use tarragon_framework::trajectories::{
@@ -38,8 +38,8 @@ impl BsplineTrajectory {
     /// The curve of `control_points`, one per function of `basis`.
     ///
     /// # Errors
-    /// If there is another number of control points, if they have different lengths, or if they are not
-    /// finite.
+    /// If there is another number of control points, if they have different lengths, or if they are
+    /// not finite.
     pub fn new(basis: BsplineBasis, control_points: &[Vec<f64>]) -> Result<Self> {
         let n = basis.num_basis_functions();
         check_samples(WHO, "control_points", control_points, n)?;
@@ -62,8 +62,8 @@ impl BsplineTrajectory {
         &self.control_points
     }
 
-    /// The `order`-th derivative within the span, a spline of as much lower order; above the degree a
-    /// zero. Outside, the value of the returned trajectory is held as ever, where
+    /// The `order`-th derivative within the span, a spline of as much lower order; above the degree
+    /// a zero. Outside, the value of the returned trajectory is held as ever, where
     /// [`Trajectory::evaluate_derivative`] gives zero.
     pub fn make_derivative(&self, order: usize) -> Self {
         if order > self.basis.degree() {

@@ -25,8 +25,8 @@ pub enum SplineEnds {
         /// At the last break.
         end: Vec<f64>,
     },
-    /// Continuous third derivatives at the second break and the last but one: samples of a cubic give
-    /// the cubic, three samples a parabola. Three breaks are needed.
+    /// Continuous third derivatives at the second break and the last but one: samples of a cubic
+    /// give the cubic, three samples a parabola. Three breaks are needed.
     NotAKnot,
     /// The first and second derivatives at the end are those at the start. Three breaks are needed.
     /// The samples at the ends may differ.
@@ -41,8 +41,8 @@ impl PiecewisePolynomial {
     /// `CubicWithContinuousSecondDerivatives`).
     ///
     /// # Errors
-    /// See [`PiecewisePolynomial::first_order_hold`]; and if the ends ask for more breaks or for slopes
-    /// of another length.
+    /// See [`PiecewisePolynomial::first_order_hold`]; and if the ends ask for more breaks or for
+    /// slopes of another length.
     ///
     /// ```
     /// use tarragon_framework::trajectories::{PiecewisePolynomial, SplineEnds};
@@ -134,9 +134,9 @@ pub(super) fn parabola((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
     ((2.0 * h0 + h1) * s0 - h0 * s1) / (h0 + h1)
 }
 
-/// Continuity of the third derivative between the first segment of (length, slope), whose outer end is
-/// the own unknown, and the second, with the slope between them eliminated behind: factor of the own
-/// slope, of the next one, and the right side (de Boor: A practical guide to splines, IV).
+/// Continuity of the third derivative between the first segment of (length, slope), whose outer end
+/// is the own unknown, and the second, with the slope between them eliminated behind: factor of the
+/// own slope, of the next one, and the right side (de Boor: A practical guide to splines, IV).
 fn not_a_knot((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> [f64; 3] {
     let h = h0 + h1;
     [h1, h, ((h0 + 2.0 * h) * h1 * s0 + h0 * h0 * s1) / h]

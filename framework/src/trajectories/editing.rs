@@ -21,8 +21,8 @@ impl PiecewisePolynomial {
     /// not agree there.
     ///
     /// # Errors
-    /// If the rows differ, or if `other` begins at another time than this ends; up to rounding of the
-    /// time it is moved. This is left as it was then.
+    /// If the rows differ, or if `other` begins at another time than this ends; up to rounding of
+    /// the time it is moved. This is left as it was then.
     pub fn concatenate_in_time(&mut self, other: &Self) -> Result<()> {
         check_count(WHO, "rows of the other", other.rows(), self.rows())?;
         let (end, start) = (self.end_time(), other.start_time());
@@ -46,15 +46,16 @@ impl PiecewisePolynomial {
     /// Appends a straight line to `sample` at `time` (s) (Drake's `AppendFirstOrderSegment`).
     ///
     /// # Errors
-    /// If the time does not come after the last break, or if there is not one finite number per row.
+    /// If the time does not come after the last break, or if there is not one finite number per
+    /// row.
     pub fn append_first_order_segment(&mut self, time: f64, sample: &[f64]) -> Result<()> {
         self.append(time, sample, |i, h, value, _| {
             [value[i], (sample[i] - value[i]) / h]
         })
     }
 
-    /// Appends a cubic that begins with the value and slope this ends with, and ends at `time` (s) with
-    /// `sample` and the slope `sample_dot` (1/s) (Drake's `AppendCubicHermiteSegment`).
+    /// Appends a cubic that begins with the value and slope this ends with, and ends at `time` (s)
+    /// with `sample` and the slope `sample_dot` (1/s) (Drake's `AppendCubicHermiteSegment`).
     ///
     /// # Errors
     /// As [`PiecewisePolynomial::append_first_order_segment`].
@@ -70,8 +71,8 @@ impl PiecewisePolynomial {
         })
     }
 
-    /// Appends a segment; `coefficients` gets the row, the length (s), and the value and slope at the
-    /// end of this.
+    /// Appends a segment; `coefficients` gets the row, the length (s), and the value and slope at
+    /// the end of this.
     fn append<const N: usize>(
         &mut self,
         time: f64,
@@ -126,8 +127,8 @@ impl PiecewisePolynomial {
     /// Makes `p(t)` into `p(t / scale)` (Drake's `ScaleTime`): a scale of 2 takes twice as long.
     ///
     /// # Errors
-    /// If the scale is not positive and finite, or so small or large that breaks or coefficients are
-    /// no numbers any more. This is left as it was then.
+    /// If the scale is not positive and finite, or so small or large that breaks or coefficients
+    /// are no numbers any more. This is left as it was then.
     pub fn scale_time(&mut self, scale: f64) -> Result<()> {
         if !(scale > 0.0 && scale.is_finite()) {
             return fail(

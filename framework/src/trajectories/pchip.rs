@@ -7,10 +7,10 @@ use crate::Result;
 
 impl PiecewisePolynomial {
     /// Cubic segments through `samples` that rise and fall where the samples do (Drake's
-    /// `CubicShapePreserving`, Matlab's `pchip`): the slope at a break is the weighted harmonic mean
-    /// of the slopes beside it (Fritsch, Butland: A method for constructing local monotone piecewise
-    /// cubic interpolants, 1984), zero at an extremum. At the ends it follows from three samples, or
-    /// is zero if `zero_end_slopes`.
+    /// `CubicShapePreserving`, Matlab's `pchip`): the slope at a break is the weighted harmonic
+    /// mean of the slopes beside it (Fritsch, Butland: A method for constructing local monotone
+    /// piecewise cubic interpolants, 1984), zero at an extremum. At the ends it follows from three
+    /// samples, or is zero if `zero_end_slopes`.
     ///
     /// # Errors
     /// See [`PiecewisePolynomial::first_order_hold`]; without `zero_end_slopes` three breaks are
@@ -70,8 +70,8 @@ fn inner_slope((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
     3.0 * h / ((h + h1) / s0 + (h + h0) / s1)
 }
 
-/// Slope at the end of the first of two segments: that of the parabola through three samples, limited
-/// so that the shape is kept.
+/// Slope at the end of the first of two segments: that of the parabola through three samples,
+/// limited so that the shape is kept.
 fn end_slope((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
     let slope = parabola((h0, s0), (h1, s1));
     if slope * s0 <= 0.0 {

@@ -12,8 +12,8 @@ pub(super) const WHO: &str = "PiecewisePolynomial";
 /// `PiecewisePolynomial`).
 ///
 /// Before the first and after the last break the value is held and derivatives are zero (in Drake,
-/// derivatives are held too, but `TrajectorySource` gives zero unless told otherwise). A break belongs
-/// to the segment that it begins.
+/// derivatives are held too, but `TrajectorySource` gives zero unless told otherwise). A break
+/// belongs to the segment that it begins.
 ///
 /// ```
 /// use tarragon_framework::trajectories::PiecewisePolynomial;
@@ -34,8 +34,8 @@ impl PiecewisePolynomial {
     /// From one polynomial per segment, in the time since the segment's begin.
     ///
     /// # Errors
-    /// If there are fewer than two breaks (s), if they do not increase, if there is not one polynomial
-    /// between each two, or if the polynomials have different rows.
+    /// If there are fewer than two breaks (s), if they do not increase, if there is not one
+    /// polynomial between each two, or if the polynomials have different rows.
     ///
     /// ```
     /// use tarragon_framework::trajectories::{PiecewisePolynomial, Polynomial};
@@ -65,8 +65,8 @@ impl PiecewisePolynomial {
         })
     }
 
-    /// Holds `samples[i]` from `breaks[i]` to `breaks[i + 1]` (s). As in Drake the last sample serves
-    /// no segment: up to the last break, and from there on, the sample before it is held.
+    /// Holds `samples[i]` from `breaks[i]` to `breaks[i + 1]` (s). As in Drake the last sample
+    /// serves no segment: up to the last break, and from there on, the sample before it is held.
     ///
     /// # Errors
     /// See [`PiecewisePolynomial::first_order_hold`].
@@ -77,8 +77,8 @@ impl PiecewisePolynomial {
     /// Joins the samples by straight lines.
     ///
     /// # Errors
-    /// If there are fewer than two breaks (s), if they do not increase, if a sample is missing or not
-    /// finite, or if the samples have different lengths.
+    /// If there are fewer than two breaks (s), if they do not increase, if a sample is missing or
+    /// not finite, or if the samples have different lengths.
     pub fn first_order_hold(breaks: &[f64], samples: &[Vec<f64>]) -> Result<Self> {
         Self::through(breaks, samples, |i, row, h| {
             let (a, b) = (samples[i][row], samples[i + 1][row]);
@@ -206,8 +206,8 @@ impl PiecewisePolynomial {
         }
     }
 
-    /// The `order`-th derivative within the breaks (Drake's `derivative`); what becomes of jumps and
-    /// kinks is left out. Outside, the value of the returned trajectory is held as ever, where
+    /// The `order`-th derivative within the breaks (Drake's `derivative`); what becomes of jumps
+    /// and kinks is left out. Outside, the value of the returned trajectory is held as ever, where
     /// [`PiecewisePolynomial::evaluate_derivative`] gives zero.
     pub fn make_derivative(&self, order: usize) -> Self {
         Self {

@@ -9,12 +9,12 @@ use nalgebra::{Isometry3, UnitQuaternion, Vector3, Vector6};
 /// A trajectory of poses `X_AB`: a piecewise polynomial for the position and a slerp for the
 /// orientation (Drake's `PiecewisePose`).
 ///
-/// Velocities and accelerations are those of the frame B in A, expressed in A: angular (rad/s), then
-/// translational (m/s) of B's origin.
+/// Velocities and accelerations are those of the frame B in A, expressed in A: angular (rad/s),
+/// then translational (m/s) of B's origin.
 ///
-/// As a [`Trajectory`] the value has the seven elements `(w, x, y, z, p_x, p_y, p_z)`, the positions of
-/// a free body, and derivatives have six, its velocities. Outside of its own breaks each part is held
-/// and has zero derivatives.
+/// As a [`Trajectory`] the value has the seven elements `(w, x, y, z, p_x, p_y, p_z)`, the
+/// positions of a free body, and derivatives have six, its velocities. Outside of its own breaks
+/// each part is held and has zero derivatives.
 ///
 /// ```
 /// use nalgebra::Vector3;

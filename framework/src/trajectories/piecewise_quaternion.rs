@@ -12,13 +12,14 @@ const WHO: &str = "PiecewiseQuaternionSlerp";
 /// Orientations that turn from each to the next at a constant rate, the shortest way (Drake's
 /// `PiecewiseQuaternionSlerp`; Shoemake: Animating rotation with quaternion curves, 1985).
 ///
-/// With the orientations `R_AB` of a frame B in A, angular velocities and accelerations are those of B
-/// in A, expressed in A. Where two orientations are half a turn apart, either way is the shortest.
+/// With the orientations `R_AB` of a frame B in A, angular velocities and accelerations are those
+/// of B in A, expressed in A. Where two orientations are half a turn apart, either way is the
+/// shortest.
 ///
-/// As a [`Trajectory`] the value is the quaternion `(w, x, y, z)`, which does not jump between its two
-/// signs, and a derivative has three elements: of order 1 the angular velocity (rad/s), of order 2 the
-/// angular acceleration, which is zero, as are the others. Outside of the span the orientation is held
-/// and derivatives are zero (in Drake, the angular velocity is held).
+/// As a [`Trajectory`] the value is the quaternion `(w, x, y, z)`, which does not jump between its
+/// two signs, and a derivative has three elements: of order 1 the angular velocity (rad/s), of
+/// order 2 the angular acceleration, which is zero, as are the others. Outside of the span the
+/// orientation is held and derivatives are zero (in Drake, the angular velocity is held).
 ///
 /// ```
 /// use tarragon_framework::{math, trajectories::PiecewiseQuaternionSlerp};
@@ -42,8 +43,8 @@ impl PiecewiseQuaternionSlerp {
     /// Turns through `orientations`, one per break (s).
     ///
     /// # Errors
-    /// If there are fewer than two breaks, if they do not increase, if an orientation is missing, or if
-    /// a quaternion has no direction.
+    /// If there are fewer than two breaks, if they do not increase, if an orientation is missing,
+    /// or if a quaternion has no direction.
     pub fn new(breaks: &[f64], orientations: &[UnitQuaternion<f64>]) -> Result<Self> {
         check_breaks(WHO, breaks, 2)?;
         check_count(WHO, "orientations", orientations.len(), breaks.len())?;
@@ -96,8 +97,8 @@ impl PiecewiseQuaternionSlerp {
     pub fn breaks(&self) -> &[f64] {
         &self.breaks
     }
-    /// The given orientations, with signs such that no quaternion is nearer to the opposite of the one
-    /// before.
+    /// The given orientations, with signs such that no quaternion is nearer to the opposite of the
+    /// one before.
     pub fn orientations(&self) -> &[UnitQuaternion<f64>] {
         &self.orientations
     }

@@ -41,8 +41,8 @@ pub trait Trajectory: Send + Sync + 'static {
     /// Number of elements of the value.
     fn rows(&self) -> usize;
 
-    /// Number of elements of a derivative. It differs from [`Trajectory::rows`] where the value is an
-    /// orientation, whose derivative is an angular velocity.
+    /// Number of elements of a derivative. It differs from [`Trajectory::rows`] where the value is
+    /// an orientation, whose derivative is an angular velocity.
     fn derivative_rows(&self) -> usize {
         self.rows()
     }
@@ -56,8 +56,8 @@ pub trait Trajectory: Send + Sync + 'static {
     /// Writes the `order`-th time derivative (1/s^order) at `time` (s), order 0 being the value.
     ///
     /// # Panics
-    /// If `out` has not [`Trajectory::rows`] elements, or [`Trajectory::derivative_rows`] for an order
-    /// above 0.
+    /// If `out` has not [`Trajectory::rows`] elements, or [`Trajectory::derivative_rows`] for an
+    /// order above 0.
     fn evaluate_derivative<T: Scalar>(&self, time: T, order: usize, out: &mut [T]);
 
     /// The value at `time` (s).

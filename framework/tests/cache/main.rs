@@ -1,4 +1,5 @@
-//! Promises of the cache, one per test: systems that count their computations, and the tests in files.
+//! Promises of the cache, one per test: systems that count their computations, and the tests in
+//! files.
 
 #![allow(
     clippy::unwrap_used,

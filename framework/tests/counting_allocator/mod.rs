@@ -1,4 +1,5 @@
-//! The system's allocator, counting; shared by the tests of all crates that promise not to allocate.
+//! The system's allocator, counting; shared by the tests of all crates that promise not to
+//! allocate.
 
 #![allow(
     unsafe_code,
@@ -26,8 +27,8 @@ fn count(more: usize, less: usize) {
 
 struct Counting;
 
-// SAFETY: everything is done by the allocator of the system; counting does not allocate, because the
-// thread-local counter is initialized by a constant and has no destructor.
+// SAFETY: everything is done by the allocator of the system; counting does not allocate, because
+// the thread-local counter is initialized by a constant and has no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|n| n.set(n.get() + 1));

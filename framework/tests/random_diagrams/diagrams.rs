@@ -56,7 +56,8 @@ pub(super) struct Built {
     pub(super) fixed: Vec<(usize, usize, [f64; 2])>,
 }
 
-/// Without caching an output is computed along every path that leads to it; there are at most so many.
+/// Without caching an output is computed along every path that leads to it; there are at most so
+/// many.
 pub(super) const MOST_PATHS: u64 = 60;
 
 pub(super) fn build(specs: &[Spec]) -> Built {

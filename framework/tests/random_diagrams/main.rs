@@ -1,4 +1,5 @@
-//! What every diagram promises, on random diagrams under random changes: the systems they are made of.
+//! What every diagram promises, on random diagrams under random changes: the systems they are made
+//! of.
 
 #![allow(
     clippy::unwrap_used,

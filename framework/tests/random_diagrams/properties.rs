@@ -146,8 +146,8 @@ proptest! {
                 };
                 for e in 0..2 {
                     let (wide, narrow) = ((b[e] - a[e]) / (2.0 * h), (d[e] - c[e]) / h);
-                    // The error of `narrow` is a third of the difference plus terms of higher order;
-                    // rounding of numbers below 2 is divided by h.
+                    // The error of `narrow` is a third of the difference plus terms of higher
+                    // order; rounding of numbers below 2 is divided by h.
                     let tolerance = (wide - narrow).abs() + 1e-10;
                     let error = (y[e].eps[direction] - narrow).abs();
                     prop_assert!(error <= tolerance, "{} {:e} {:e}", y[e].eps[direction], error, tolerance);

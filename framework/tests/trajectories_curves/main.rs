@@ -32,16 +32,16 @@ fn derivative<T: Scalar>(p: &impl Trajectory, time: T, order: usize) -> Vec<T> {
     out
 }
 
-/// From order `lowest` on, every derivative up to `highest` is the difference of the one below, and what
-/// a dual number makes of it; outside of the span derivatives are zero and the value is held.
+/// From order `lowest` on, every derivative up to `highest` is the difference of the one below, and
+/// what a dual number makes of it; outside of the span derivatives are zero and the value is held.
 fn check_derivatives(p: &impl Trajectory, times: &[f64], (lowest, highest): (usize, usize)) {
     let largest = |order: usize| {
         let all = times.iter().flat_map(|t| derivative(p, *t, order));
         all.fold(0.0_f64, |a, b| a.max(b.abs()))
     };
     for order in lowest + 1..=highest {
-        // Truncation by Taylor, doubled as the third derivative is known at `times` only; rounding of
-        // the value and of the time; duals differ by rounding only.
+        // Truncation by Taylor, doubled as the third derivative is known at `times` only; rounding
+        // of the value and of the time; duals differ by rounding only.
         let rounding = 1e-14 * (1.0 + largest(order - 1) + largest(order));
         let tolerance = H * H / 3.0 * largest(order + 2) + rounding / H;
         for t in times {
@@ -206,7 +206,8 @@ fn bad_splines_are_explained() {
 }
 
 proptest! {
-    /// Basis functions are positive, sum to one, and vanish where they are not active, over any knots.
+    /// Basis functions are positive, sum to one, and vanish where they are not active, over any
+    /// knots.
     #[test]
     fn basis_functions_are_a_partition_of_unity(
         order in 1_usize..6,
@@ -255,7 +256,8 @@ proptest! {
         }
     }
 
-    /// Slerp is sin((1 - s) a) / sin(a) q0 + sin(s a) / sin(a) q1, a the angle between the quaternions.
+    /// Slerp is sin((1 - s) a) / sin(a) q0 + sin(s a) / sin(a) q1, a the angle between the
+    /// quaternions.
     #[test]
     fn slerp_has_its_closed_form(
         turns in prop::array::uniform2(prop::array::uniform3(-3.0..3.0)),
@@ -313,7 +315,8 @@ fn angular_velocities_turn_orientations() {
             let velocity = path.velocity(time);
             let turn =
                 math::rotation_log(&(after.rotation * before.rotation.inverse())) / (2.0 * H);
-            // Rounding, 1e-15 over the step; the truncation H^2 / 6 of third derivatives of some 1e2.
+            // Rounding, 1e-15 over the step; the truncation H^2 / 6 of third derivatives of some
+            // 1e2.
             assert!((turn - velocity.fixed_rows::<3>(0)).norm() < 2e-9);
             let moved = (after.translation.vector - before.translation.vector) / (2.0 * H);
             assert!((moved - velocity.fixed_rows::<3>(3)).norm() < 5e-9);

@@ -47,8 +47,8 @@ const FILES: [(&str, &str); 8] = [
     ("package.xml", "<package><name>p</name></package>"),
 ];
 
-/// The folder with these files. The model that is parsed is written beside them, so that it can refer to
-/// itself.
+/// The folder with these files. The model that is parsed is written beside them, so that it can
+/// refer to itself.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {

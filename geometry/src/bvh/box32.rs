@@ -6,8 +6,9 @@ use wide::f32x4;
 /// Room for the rounding of a few operations on single-precision coordinates, relative to them.
 pub(crate) const ROUNDING: f32 = 1.0 / (1 << 22) as f32;
 
-/// Corners of a box along the axes, rounded outward. The fourth lanes are free: [`super::Bvh`] keeps
-/// its links there, as bits of small numbers, and nothing here lets them take part in a decision.
+/// Corners of a box along the axes, rounded outward. The fourth lanes are free: [`super::Bvh`]
+/// keeps its links there, as bits of small numbers, and nothing here lets them take part in a
+/// decision.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(crate) struct Box32 {

@@ -20,16 +20,16 @@ pub(crate) use ray::RayBox;
 /// Every tree is less deep than this: see [`build`].
 const MAX_DEPTH: usize = 96;
 
-/// Nodes of two trees that are near each other and still to be gone through. Every step puts at most
-/// one pair there, and goes down by one level in one of the trees.
+/// Nodes of two trees that are near each other and still to be gone through. Every step puts at
+/// most one pair there, and goes down by one level in one of the trees.
 type PairStack = [(u32, u32); 2 * MAX_DEPTH];
 const PAIRS: PairStack = [(0, 0); 2 * MAX_DEPTH];
 
 /// A tree over items `0..n`.
 #[derive(Clone, Default)]
 pub(crate) struct Bvh {
-    /// The fourth lane of `lower` holds the number of the right child, 0 for a leaf; that of `upper`
-    /// the item of a leaf.
+    /// The fourth lane of `lower` holds the number of the right child, 0 for a leaf; that of
+    /// `upper` the item of a leaf.
     nodes: Vec<Box32>,
     parents: Vec<u32>,
     /// Item to node.

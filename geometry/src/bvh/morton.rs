@@ -1,8 +1,8 @@
 //! Ordering a few items along a space-filling curve.
 //!
 //! Neighbours on the Z-order curve are near each other, and where two codes first differ is where a
-//! cell of an octree is halved: one sort gives all levels of a tree. C. Lauterbach et al., "Fast BVH
-//! construction on GPUs", Computer Graphics Forum 28(2), 2009.
+//! cell of an octree is halved: one sort gives all levels of a tree. C. Lauterbach et al., "Fast
+//! BVH construction on GPUs", Computer Graphics Forum 28(2), 2009.
 
 use super::Box32;
 use wide::f32x4;
@@ -47,8 +47,8 @@ pub(super) fn sort(entries: &[Box32], keys: &mut [Key], spare: &mut [Key]) {
         (low, high) = (low.fast_min(x), high.fast_max(x));
     }
     let [x, y, z, _] = (high - low).to_array();
-    // The cells are cubes, so that a flat scene is not cut into slices. Without extent all are in cell
-    // 0: the conversions saturate, and turn what is not a number into 0.
+    // The cells are cubes, so that a flat scene is not cut into slices. Without extent all are in
+    // cell 0: the conversions saturate, and turn what is not a number into 0.
     let scale = f32x4::splat(CELLS as f32 / x.max(y).max(z));
     let cell = |x: f32| SPREAD[(x as usize).min(CELLS - 1)];
     for key in keys.iter_mut() {
@@ -90,8 +90,8 @@ fn radix_sort(keys: &mut [Key], spare: &mut [Key]) {
     to.copy_from_slice(from);
 }
 
-/// Where the sorted keys are to be halved: between the two halves of the smallest cell that holds all
-/// of them. `None` if all have the same code.
+/// Where the sorted keys are to be halved: between the two halves of the smallest cell that holds
+/// all of them. `None` if all have the same code.
 pub(super) fn middle(keys: &[Key]) -> Option<usize> {
     let code = |key: &Key| (key >> 32) as u32;
     let (first, last) = (code(keys.first()?), code(keys.last()?));

@@ -23,8 +23,8 @@ impl Affine {
             offset: self.linear * inner.offset + self.offset,
         }
     }
-    /// What normals are multiplied by, up to a positive factor: the inverse transpose, written so that
-    /// flattening maps have one, too.
+    /// What normals are multiplied by, up to a positive factor: the inverse transpose, written so
+    /// that flattening maps have one, too.
     pub(super) fn for_normals(&self) -> Matrix3<f64> {
         let [a, b, c] = [0, 1, 2].map(|k| self.linear.column(k).into_owned());
         let cofactors = Matrix3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)]);

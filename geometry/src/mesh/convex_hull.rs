@@ -2,8 +2,9 @@
 //!
 //! Quickhull (Barber, Dobkin & Huhdanpaa, "The Quickhull Algorithm for Convex Hulls", 1996) on
 //! triangles, with predicates that are exact where it matters (Shewchuk, "Adaptive Precision
-//! Floating-Point Arithmetic and Fast Robust Geometric Predicates", 1997), so that the triangles always
-//! bound a convex body. Triangles that lie in one plane within rounding become one face afterwards.
+//! Floating-Point Arithmetic and Fast Robust Geometric Predicates", 1997), so that the triangles
+//! always bound a convex body. Triangles that lie in one plane within rounding become one face
+//! afterwards.
 
 mod flat;
 mod merge;
@@ -28,15 +29,15 @@ pub(crate) use flat::ring as convex_ring;
 pub struct ConvexHull {
     /// The extreme points (m), each once, in the order in which they were given.
     pub vertices: Vec<Vector3<f64>>,
-    /// Convex faces as indices into `vertices`, counter-clockwise seen from outside. Points in a plane
-    /// have two opposite faces, points on a line and single points have none.
+    /// Convex faces as indices into `vertices`, counter-clockwise seen from outside. Points in a
+    /// plane have two opposite faces, points on a line and single points have none.
     pub faces: Vec<Vec<u32>>,
 }
 
 /// The convex hull of the points.
 ///
-/// Points and faces are told apart down to the rounding of the coordinates: about 1e-15 of the largest
-/// one. What lies closer together counts as coincident, collinear or coplanar.
+/// Points and faces are told apart down to the rounding of the coordinates: about 1e-15 of the
+/// largest one. What lies closer together counts as coincident, collinear or coplanar.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -109,15 +110,15 @@ fn rescaled(points: &[Vector3<f64>]) -> Vec<Vector3<f64>> {
     points.iter().map(|p| p.map(rescale)).collect()
 }
 
-/// How far a point may seem to be from a plane through other points by rounding alone (the estimate of
-/// qhull, which Drake uses).
+/// How far a point may seem to be from a plane through other points by rounding alone (the estimate
+/// of qhull, which Drake uses).
 fn rounding(points: &[Vector3<f64>]) -> f64 {
     let largest = points.iter().map(|p| p.amax()).fold(0.0, f64::max);
     f64::EPSILON * largest * (3.0 * 1.01 * 3f64.sqrt() + 1.0)
 }
 
-/// Keeps the points that are used and numbers the faces anew, in an order that depends on nothing but
-/// the order of the points.
+/// Keeps the points that are used and numbers the faces anew, in an order that depends on nothing
+/// but the order of the points.
 fn collect(points: &[Vector3<f64>], used: &[u32], mut faces: Vec<Vec<u32>>) -> ConvexHull {
     let mut used = used.to_vec();
     used.sort_unstable();

@@ -20,24 +20,24 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Vertices and triangles that a file may have: a few gigabytes when drawn. Nodes multiply meshes, so
-/// that a small file could ask for any amount of memory.
+/// Vertices and triangles that a file may have: a few gigabytes when drawn. Nodes multiply meshes,
+/// so that a small file could ask for any amount of memory.
 const MAX_ELEMENTS: usize = 1 << 25;
 
 /// Reads the content of a Collada file; textures are looked up beside `path`.
 ///
-/// The mesh is what all nodes of the scene show (of the first visual scene if the file names none, of all
-/// geometries if there is no visual scene), in metres by the `<unit>` of the file. Coordinates stay as they
-/// are written, whatever `<up_axis>` says, and z is up: RViz and Gazebo never turned Collada meshes,
-/// and robots' files are made so that they look right there; some claim another axis, or by leaving the
-/// element out, y.
+/// The mesh is what all nodes of the scene show (of the first visual scene if the file names none,
+/// of all geometries if there is no visual scene), in metres by the `<unit>` of the file.
+/// Coordinates stay as they are written, whatever `<up_axis>` says, and z is up: RViz and Gazebo
+/// never turned Collada meshes, and robots' files are made so that they look right there; some
+/// claim another axis, or by leaving the element out, y.
 ///
-/// Triangles, polygons of all kinds, strips and fans are read, holes of polygons filled. Parts without
-/// normals are smooth below an angle of 30 degrees between triangles. Materials give their diffuse
-/// colour or its texture (with its wrapping modes) and their opacity; the texture coordinates are those
-/// of the lowest set. Some exporters write 0 for opaque, so a material that would not be seen at all is
-/// opaque. Skinned meshes are shown undeformed. Lines, curves, vertex colours, lights, cameras and
-/// animations are not read.
+/// Triangles, polygons of all kinds, strips and fans are read, holes of polygons filled. Parts
+/// without normals are smooth below an angle of 30 degrees between triangles. Materials give their
+/// diffuse colour or its texture (with its wrapping modes) and their opacity; the texture
+/// coordinates are those of the lowest set. Some exporters write 0 for opaque, so a material that
+/// would not be seen at all is opaque. Skinned meshes are shown undeformed. Lines, curves, vertex
+/// colours, lights, cameras and animations are not read.
 ///
 /// ```
 /// use std::path::Path;
@@ -56,9 +56,9 @@ const MAX_ELEMENTS: usize = 1 << 25;
 /// ```
 ///
 /// # Errors
-/// If the content is no XML document of that kind, a number is not finite, an index is out of range,
-/// something that is referred to is missing, nodes contain themselves, or there are no triangles; the
-/// message gives line and column.
+/// If the content is no XML document of that kind, a number is not finite, an index is out of
+/// range, something that is referred to is missing, nodes contain themselves, or there are no
+/// triangles; the message gives line and column.
 pub fn parse_dae(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     parse(Origin::on_disk(path), bytes)
 }

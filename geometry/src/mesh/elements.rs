@@ -53,9 +53,9 @@ element!(
     (v0, v1, v2)
 );
 element!(
-    /// A tetrahedron of a volume mesh (Drake's `VolumeElement`). By convention the first three vertices
-    /// turn counter-clockwise seen from the fourth: the right-handed normal of their triangle points
-    /// inwards. Nothing enforces this.
+    /// A tetrahedron of a volume mesh (Drake's `VolumeElement`). By convention the first three
+    /// vertices turn counter-clockwise seen from the fourth: the right-handed normal of their
+    /// triangle points inwards. Nothing enforces this.
     ///
     /// ```
     /// use tarragon_geometry::mesh::VolumeElement;

@@ -21,8 +21,8 @@ use gltf::{Accessor, Primitive, Semantic};
 use nalgebra::{Matrix3, Point3, Vector3};
 use std::path::Path;
 
-/// Vertices and triangles that a file may have: a few gigabytes when drawn. Nodes multiply meshes, so
-/// that a small file could ask for any amount of memory.
+/// Vertices and triangles that a file may have: a few gigabytes when drawn. Nodes multiply meshes,
+/// so that a small file could ask for any amount of memory.
 const MAX_ELEMENTS: usize = 1 << 25;
 
 /// Reads the content of a glTF 2.0 file, as text or binary (`.glb`); buffers are looked up beside
@@ -32,15 +32,15 @@ const MAX_ELEMENTS: usize = 1 << 25;
 /// of all nodes if there is no scene), rotated by 90 degrees about x, because y is up in glTF and z
 /// is up here, as in Drake. Triangles without normals are flat, as the specification wants it.
 ///
-/// Materials give their base colour with its texture (PNG or JPEG, with its wrapping modes), what its
-/// opacity means, metalness, roughness and the colour they emit; vertices their colours. Images of other
-/// formats, KTX2 among them, are left out with a warning. Primitives without a material are white
-/// plastic. Other textures, skins, morph targets (the mesh is shown undeformed), animations, points and lines
-/// are not read, nor are [extensions](RenderMesh::ignored_extensions).
+/// Materials give their base colour with its texture (PNG or JPEG, with its wrapping modes), what
+/// its opacity means, metalness, roughness and the colour they emit; vertices their colours. Images
+/// of other formats, KTX2 among them, are left out with a warning. Primitives without a material
+/// are white plastic. Other textures, skins, morph targets (the mesh is shown undeformed),
+/// animations, points and lines are not read, nor are [extensions](RenderMesh::ignored_extensions).
 ///
 /// # Errors
-/// If the content is no valid glTF 2.0, a buffer can not be read, numbers are not finite, an extension
-/// is required, an accessor is sparse, or there are no triangles.
+/// If the content is no valid glTF 2.0, a buffer can not be read, numbers are not finite, an
+/// extension is required, an accessor is sparse, or there are no triangles.
 pub fn parse_gltf(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     parse(Origin::on_disk(path), bytes)
 }

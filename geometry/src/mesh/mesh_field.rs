@@ -8,7 +8,8 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use tarragon_framework::Scalar;
 
-/// A mesh that fields live on. Implemented for the three meshes of this module and for nothing else.
+/// A mesh that fields live on. Implemented for the three meshes of this module and for nothing
+/// else.
 pub trait FieldMesh<T: Scalar>: Clone + Debug + PartialEq + sealed::Sealed {
     /// What one element is called.
     #[doc(hidden)]
@@ -93,9 +94,9 @@ macro_rules! barycentric_mesh {
 barycentric_mesh!(TriangleSurfaceMesh, 3);
 barycentric_mesh!(VolumeMesh, 4);
 
-/// A continuous scalar field on a mesh that is linear on every element (Drake's `MeshFieldLinear`): one
-/// value per vertex, one gradient per element. Positions and gradients are expressed in the frame M of
-/// the mesh.
+/// A continuous scalar field on a mesh that is linear on every element (Drake's `MeshFieldLinear`):
+/// one value per vertex, one gradient per element. Positions and gradients are expressed in the
+/// frame M of the mesh.
 ///
 /// ```
 /// use nalgebra::{Vector3, Vector4};
@@ -162,8 +163,8 @@ impl<T: Scalar, M: FieldMesh<T>> MeshFieldLinear<T, M> {
         })
     }
 
-    /// The field with these values at the vertices and these gradients on the elements, which are taken
-    /// as they are: for who knows the gradients of degenerate elements.
+    /// The field with these values at the vertices and these gradients on the elements, which are
+    /// taken as they are: for who knows the gradients of degenerate elements.
     ///
     /// # Errors
     /// If there are not as many values as vertices and as many gradients as elements.
@@ -221,8 +222,9 @@ impl<T: Scalar, M: FieldMesh<T>> MeshFieldLinear<T, M> {
         self.gradients[e].is_none()
     }
 
-    /// The value at the point Q, at `p_mq`, of the linear function of element `e`. On surfaces it is the
-    /// value at the point of the element's plane that is next to Q. Q may be outside of the element.
+    /// The value at the point Q, at `p_mq`, of the linear function of element `e`. On surfaces it
+    /// is the value at the point of the element's plane that is next to Q. Q may be outside of the
+    /// element.
     ///
     /// # Errors
     /// If the element is degenerate.
@@ -236,8 +238,8 @@ impl<T: Scalar, M: FieldMesh<T>> MeshFieldLinear<T, M> {
         Ok(self.values[v] + gradient.dot(&(p_mq - p_mv)))
     }
 
-    /// Expresses the field and its mesh in frame N, given the pose `x_nm` of the mesh's frame M in N.
-    /// Others that share the mesh keep theirs.
+    /// Expresses the field and its mesh in frame N, given the pose `x_nm` of the mesh's frame M in
+    /// N. Others that share the mesh keep theirs.
     pub fn transform(&mut self, x_nm: &Isometry3<T>) {
         Arc::make_mut(&mut self.mesh).transform(x_nm);
         for gradient in self.gradients.iter_mut().flatten() {
@@ -245,8 +247,8 @@ impl<T: Scalar, M: FieldMesh<T>> MeshFieldLinear<T, M> {
         }
     }
 
-    /// Whether meshes, values and gradients are the same, to the last bit and derivative. NaN is equal to
-    /// nothing.
+    /// Whether meshes, values and gradients are the same, to the last bit and derivative. NaN is
+    /// equal to nothing.
     pub fn equal(&self, other: &Self) -> bool {
         let known = |f: &Self| f.gradients.iter().flatten().copied().collect::<Vec<_>>();
         let degenerate = |f: &Self| f.gradients.iter().map(Option::is_none).collect::<Vec<_>>();
@@ -258,7 +260,8 @@ impl<T: Scalar, M: FieldMesh<T>> MeshFieldLinear<T, M> {
 }
 
 impl<T: Scalar, M> MeshFieldLinear<T, M> {
-    /// The value at the point of element `e` with the barycentric coordinates `b`. Polygons have none.
+    /// The value at the point of element `e` with the barycentric coordinates `b`. Polygons have
+    /// none.
     ///
     /// # Panics
     /// If there is no such element, as slices do.

@@ -63,8 +63,8 @@ pub use vtk::parse_vtk;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RenderMesh {
-    /// Vertices (m), in the order of the file; those of an STL file are merged where equal, those of
-    /// a glTF or Collada file come once for every node that shows them.
+    /// Vertices (m), in the order of the file; those of an STL file are merged where equal, those
+    /// of a glTF or Collada file come once for every node that shows them.
     pub positions: Vec<Point3<f64>>,
     /// Unit normals.
     pub normals: Vec<Vector3<f64>>,
@@ -77,8 +77,8 @@ pub struct RenderMesh {
     /// Per triangle, the indices of its corners' texture coordinates, [`RenderMesh::NO_UV`] where
     /// there are none; empty if the whole mesh has none.
     pub triangle_uvs: Vec<[u32; 3]>,
-    /// Colours of `positions`, red, green, blue and opacity in linear light, which multiply those of the
-    /// material; empty if the file has none.
+    /// Colours of `positions`, red, green, blue and opacity in linear light, which multiply those
+    /// of the material; empty if the file has none.
     pub colors: Vec<[f32; 4]>,
     /// Which triangles have which material; covers all triangles, in order.
     pub groups: Vec<MaterialGroup>,
@@ -115,8 +115,8 @@ impl RenderMesh {
     }
 }
 
-/// Reads a mesh file: `.obj` (with its `.mtl`), `.stl`, `.gltf` (with its buffers), `.glb`, `.dae`, or
-/// the boundary of a `.vtk`.
+/// Reads a mesh file: `.obj` (with its `.mtl`), `.stl`, `.gltf` (with its buffers), `.glb`, `.dae`,
+/// or the boundary of a `.vtk`.
 ///
 /// # Errors
 /// If the file can not be read, its suffix is not supported, or its content is wrong; the message
@@ -145,8 +145,8 @@ pub fn read_source(source: &MeshSource) -> Result<RenderMesh> {
 /// Reads the tetrahedra of a VTK file on disk or in memory.
 ///
 /// # Errors
-/// If the source is of another type, can not be read, or its content is wrong; the message gives the
-/// file and the line, or the byte within binary data.
+/// If the source is of another type, can not be read, or its content is wrong; the message gives
+/// the file and the line, or the byte within binary data.
 pub fn read_volume(source: &MeshSource) -> Result<VolumeMesh> {
     match &*source.extension() {
         ".vtk" => with_bytes(source, |origin, bytes| parse_vtk(origin.path, bytes)),
@@ -154,8 +154,8 @@ pub fn read_volume(source: &MeshSource) -> Result<VolumeMesh> {
     }
 }
 
-/// Reads the triangles of an OBJ file on disk or in memory, polygons cut into triangles, coordinates
-/// multiplied by `scale3` (Drake's `ReadObjToTriangleSurfaceMesh`).
+/// Reads the triangles of an OBJ file on disk or in memory, polygons cut into triangles,
+/// coordinates multiplied by `scale3` (Drake's `ReadObjToTriangleSurfaceMesh`).
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -169,8 +169,8 @@ pub fn read_volume(source: &MeshSource) -> Result<VolumeMesh> {
 /// ```
 ///
 /// # Errors
-/// If the source is of another type, can not be read, or its content is wrong; the message gives the
-/// file and the line.
+/// If the source is of another type, can not be read, or its content is wrong; the message gives
+/// the file and the line.
 pub fn read_obj_to_triangle_surface_mesh(
     source: impl Into<MeshSource>,
     scale3: &Vector3<f64>,

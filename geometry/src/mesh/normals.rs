@@ -18,14 +18,15 @@ pub(super) enum Smoothing {
 /// Cosine of the feature angle.
 const COS_FEATURE: f64 = 0.866_025_403_784_438_6;
 
-/// Around a vertex of more triangles they stay flat: comparing each with each would take for ever, and
-/// nothing round has so many.
+/// Around a vertex of more triangles they stay flat: comparing each with each would take for ever,
+/// and nothing round has so many.
 const MAX_AROUND: usize = 2048;
 
 /// Gives a normal to every corner of the listed triangles.
 ///
-/// A corner's normal is the sum of the normals of the triangles it is smoothed with, each weighted by its
-/// angle at the vertex (Thürmer & Wüthrich, "Computing Vertex Normals from Polygonal Facets", 1998).
+/// A corner's normal is the sum of the normals of the triangles it is smoothed with, each weighted
+/// by its angle at the vertex (Thürmer & Wüthrich, "Computing Vertex Normals from Polygonal
+/// Facets", 1998).
 pub(super) fn add_missing(mesh: &mut RenderMesh, triangles: &[(usize, Smoothing)]) {
     let unit: Vec<Vector3<f64>> = triangles
         .iter()

@@ -31,7 +31,8 @@ impl<'a> Origin<'a> {
         Self { path, ..self }
     }
 
-    /// What `name` refers to, or why it is nothing; `relative` is the same as a path beside the file.
+    /// What `name` refers to, or why it is nothing; `relative` is the same as a path beside the
+    /// file.
     pub(super) fn find(self, name: &str, relative: &str) -> Result<FileSource, String> {
         let Some(supporting) = self.supporting else {
             let folder = self.path.parent().unwrap_or(Path::new(""));

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
-/// A union of planar convex polygons in a frame M (Drake's `PolygonSurfaceMesh`). Generic over the scalar
-/// of the coordinates (m).
+/// A union of planar convex polygons in a frame M (Drake's `PolygonSurfaceMesh`). Generic over the
+/// scalar of the coordinates (m).
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -31,9 +31,9 @@ pub struct PolygonSurfaceMesh<T: Scalar = f64> {
 }
 
 impl<T: Scalar> PolygonSurfaceMesh<T> {
-    /// From faces and the positions of their vertices (m). `face_data` is, for each face in turn, the
-    /// number of its vertices and then their indices, counter-clockwise seen from where the normal
-    /// points. Faces must be planar and convex; this is not checked.
+    /// From faces and the positions of their vertices (m). `face_data` is, for each face in turn,
+    /// the number of its vertices and then their indices, counter-clockwise seen from where the
+    /// normal points. Faces must be planar and convex; this is not checked.
     ///
     /// # Errors
     /// If there are no faces, a face has fewer than three vertices or one that does not exist, or
@@ -80,8 +80,8 @@ impl<T: Scalar> PolygonSurfaceMesh<T> {
         SurfacePolygon(polygon(&self.face_data, self.starts[e]))
     }
 
-    /// The gradient, in the plane of face `e`, of the linear function with these values at its vertices;
-    /// `None` if the face has no area or there are not as many values as vertices.
+    /// The gradient, in the plane of face `e`, of the linear function with these values at its
+    /// vertices; `None` if the face has no area or there are not as many values as vertices.
     ///
     /// # Panics
     /// If there is no such face, as slices do.
@@ -92,7 +92,8 @@ impl<T: Scalar> PolygonSurfaceMesh<T> {
         if area.re() <= 0.0 || values.len() != n {
             return None;
         }
-        // Gauss: the integral of the gradient is that of value times outward normal along the outline.
+        // Gauss: the integral of the gradient is that of value times outward normal along the
+        // outline.
         let at = |i: usize| self.vertices[face.vertex(i % n)];
         let flux = |i: usize| {
             let mean = (values[i] + values[(i + 1) % n]) * T::from(0.5) - values[0];

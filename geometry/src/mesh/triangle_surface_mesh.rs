@@ -6,8 +6,8 @@ use crate::error::Result;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
-/// A union of triangles in a frame M (Drake's `TriangleSurfaceMesh`); it need not be closed, nor even
-/// connected. Generic over the scalar of the coordinates (m).
+/// A union of triangles in a frame M (Drake's `TriangleSurfaceMesh`); it need not be closed, nor
+/// even connected. Generic over the scalar of the coordinates (m).
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -65,9 +65,9 @@ impl<T: Scalar> TriangleSurfaceMesh<T> {
         self.triangles[e]
     }
 
-    /// The coordinates, relative to triangle `t`, of the point of its plane that is next to Q, at `p_mq`.
-    /// They sum up to one; some are negative outside of the triangle. A triangle without area gets the
-    /// weights of its centroid.
+    /// The coordinates, relative to triangle `t`, of the point of its plane that is next to Q, at
+    /// `p_mq`. They sum up to one; some are negative outside of the triangle. A triangle without
+    /// area gets the weights of its centroid.
     ///
     /// # Panics
     /// If there is no such triangle, as slices do.
@@ -119,9 +119,9 @@ impl<T: Scalar> TriangleSurfaceMesh<T> {
         self.faces.normals.iter_mut().for_each(|n| *n = -*n);
     }
 
-    /// The point from which volumes are summed up. For closed surfaces any point will do but one nearby
-    /// loses the fewest digits; where the surface is open, the result is that for the origin, as in
-    /// Drake.
+    /// The point from which volumes are summed up. For closed surfaces any point will do but one
+    /// nearby loses the fewest digits; where the surface is open, the result is that for the
+    /// origin, as in Drake.
     pub(crate) fn reference_point(&self) -> Vector3<T> {
         let zero = Vector3::from_element(T::from(0.0));
         // The area vectors of a closed surface sum up to nothing.
@@ -202,8 +202,8 @@ macro_rules! surface_mesh {
             pub fn element_centroid(&self, f: usize) -> Vector3<T> {
                 self.faces.centroids[f]
             }
-            /// The centroid of the surface (m), which need not be on it: the centroids of the faces,
-            /// weighted by area. Zero if there is no area at all.
+            /// The centroid of the surface (m), which need not be on it: the centroids of the
+            /// faces, weighted by area. Zero if there is no area at all.
             pub fn centroid(&self) -> Vector3<T> {
                 self.faces.centroid
             }

@@ -26,10 +26,10 @@ fn zigzag(corners: usize) -> impl Iterator<Item = [usize; 3]> {
     })
 }
 
-/// Splits the polygon into triangles of corner indices. A quadrilateral is cut along its shorter diagonal;
-/// larger polygons lose one ear at a time (Meisters, "Polygons have ears", 1975), seen along their
-/// Newell normal, so that non-convex ones come out right. Of more than [`MAX_CORNERS`] corners only convex
-/// ones do.
+/// Splits the polygon into triangles of corner indices. A quadrilateral is cut along its shorter
+/// diagonal; larger polygons lose one ear at a time (Meisters, "Polygons have ears", 1975), seen
+/// along their Newell normal, so that non-convex ones come out right. Of more than [`MAX_CORNERS`]
+/// corners only convex ones do.
 pub(super) fn triangulate(points: &[Point3<f64>], triangles: &mut Vec<[usize; 3]>) {
     triangles.clear();
     match points.len() {

@@ -31,8 +31,8 @@ pub struct VolumeMesh<T: Scalar = f64> {
 const OUTWARD: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
 impl<T: Scalar> VolumeMesh<T> {
-    /// From tetrahedra and the positions of their vertices (m). See [`VolumeElement`] for the order of
-    /// the vertices, which is not checked.
+    /// From tetrahedra and the positions of their vertices (m). See [`VolumeElement`] for the order
+    /// of the vertices, which is not checked.
     ///
     /// # Errors
     /// If there are no tetrahedra or one has a vertex that does not exist.
@@ -94,8 +94,8 @@ impl<T: Scalar> VolumeMesh<T> {
         }
     }
 
-    /// The vector `p_AB_M` (m) from vertex `a` to vertex `b` of tetrahedron `e`, both counted within
-    /// the tetrahedron.
+    /// The vector `p_AB_M` (m) from vertex `a` to vertex `b` of tetrahedron `e`, both counted
+    /// within the tetrahedron.
     ///
     /// # Panics
     /// If there is no such tetrahedron or vertex, as slices do.
@@ -119,9 +119,9 @@ impl<T: Scalar> VolumeMesh<T> {
         all.fold(T::from(0.0), |sum, v| sum + v)
     }
 
-    /// The coordinates of the point Q, at `p_mq`, relative to tetrahedron `e`. They sum up to one; some
-    /// are negative outside of the tetrahedron. A tetrahedron without volume gets the weights of its
-    /// centroid.
+    /// The coordinates of the point Q, at `p_mq`, relative to tetrahedron `e`. They sum up to one;
+    /// some are negative outside of the tetrahedron. A tetrahedron without volume gets the weights
+    /// of its centroid.
     ///
     /// # Panics
     /// If there is no such tetrahedron, as slices do.
@@ -138,7 +138,8 @@ impl<T: Scalar> VolumeMesh<T> {
         Vector4::new(T::from(1.0) - b1 - b2 - b3, b1, b2, b3)
     }
 
-    /// The position `p_MQ` (m) of the point with the barycentric coordinates `b_q` in tetrahedron `e`.
+    /// The position `p_MQ` (m) of the point with the barycentric coordinates `b_q` in tetrahedron
+    /// `e`.
     ///
     /// # Panics
     /// If there is no such tetrahedron, as slices do.
@@ -147,8 +148,8 @@ impl<T: Scalar> VolumeMesh<T> {
         a * b_q[0] + b * b_q[1] + c * b_q[2] + d * b_q[3]
     }
 
-    /// The gradient of the linear function with these values at the vertices of tetrahedron `e`; `None`
-    /// if the tetrahedron has no volume.
+    /// The gradient of the linear function with these values at the vertices of tetrahedron `e`;
+    /// `None` if the tetrahedron has no volume.
     ///
     /// # Panics
     /// If there is no such tetrahedron, as slices do.
@@ -171,8 +172,8 @@ impl<T: Scalar> VolumeMesh<T> {
         surface::transform(&mut self.vertices, x_nm);
     }
     /// Whether the tetrahedra are the same, in the same order, and no vertex is further than
-    /// `vertex_tolerance` (m) from its counterpart; with zero, coordinates and derivatives are equal to
-    /// the last bit. NaN is equal to nothing.
+    /// `vertex_tolerance` (m) from its counterpart; with zero, coordinates and derivatives are
+    /// equal to the last bit. NaN is equal to nothing.
     pub fn equal(&self, other: &Self, vertex_tolerance: f64) -> bool {
         let near =
             |(a, b): (&Vector3<T>, &Vector3<T>)| (a - b).map(|x| x.re()).norm() <= vertex_tolerance;
@@ -209,9 +210,10 @@ impl VolumeMesh<f64> {
     }
 }
 
-/// The boundary of a volume: the faces that belong to one tetrahedron only, counter-clockwise seen from
-/// outside, with the vertices that they use, both in the order of the volume mesh. Tetrahedra that touch
-/// must share vertices, not repeat them; else the faces between them are part of the result.
+/// The boundary of a volume: the faces that belong to one tetrahedron only, counter-clockwise seen
+/// from outside, with the vertices that they use, both in the order of the volume mesh. Tetrahedra
+/// that touch must share vertices, not repeat them; else the faces between them are part of the
+/// result.
 ///
 /// # Errors
 /// If no face is on the boundary, because every tetrahedron is there twice.

@@ -28,8 +28,8 @@ const TETRAHEDRON: i64 = 10;
 /// ```
 ///
 /// # Errors
-/// If the content is something else, a coordinate is not finite, or a vertex does not exist; the message
-/// gives the file and the line, or the byte within binary data.
+/// If the content is something else, a coordinate is not finite, or a vertex does not exist; the
+/// message gives the file and the line, or the byte within binary data.
 pub fn parse_vtk(path: &Path, bytes: &[u8]) -> Result<VolumeMesh> {
     let mut reader = Reader {
         path,
@@ -366,8 +366,8 @@ impl<'a> Reader<'a> {
         Ok(values)
     }
 
-    /// The vertices of every cell: either all lists with their lengths, or, since version 5.0, where
-    /// each list begins and all lists.
+    /// The vertices of every cell: either all lists with their lengths, or, since version 5.0,
+    /// where each list begins and all lists.
     fn cells(&mut self) -> Result<Vec<Vec<i64>>> {
         let n = self.count("the number of cells")?;
         let size = self.count("the size of the cells")?;

@@ -74,8 +74,8 @@ proptest! {
 
 #[test]
 fn a_triangular_prism_is_boxed_tightly() {
-    // Equilateral with edge 1, of height 3: the smallest rectangle around the triangle is flush with
-    // an edge and has the area sqrt(3) / 2.
+    // Equilateral with edge 1, of height 3: the smallest rectangle around the triangle is flush
+    // with an edge and has the area sqrt(3) / 2.
     let h = 3f64.sqrt() / 2.0;
     let local: Vec<_> = [[0.0, 0.0], [1.0, 0.0], [0.5, h]]
         .iter()

@@ -52,8 +52,8 @@ fn check(valid: bool, name: &str, value: f64, expected: &str) -> Result<()> {
 /// ```
 ///
 /// # Errors
-/// If the dissipation is negative, the stiffness is not positive, or a property that is given exists
-/// already. Nothing is added then.
+/// If the dissipation is negative, the stiffness is not positive, or a property that is given
+/// exists already. Nothing is added then.
 pub fn add_contact_material(
     dissipation: Option<f64>,
     point_stiffness: Option<f64>,
@@ -91,8 +91,8 @@ pub fn add_contact_material(
 /// ```
 ///
 /// # Errors
-/// If the hint is not positive and finite, or one of the properties exists already. Nothing is added
-/// then.
+/// If the hint is not positive and finite, or one of the properties exists already. Nothing is
+/// added then.
 pub fn add_rigid_hydroelastic_properties(
     resolution_hint: Option<f64>,
     properties: &mut ProximityProperties,
@@ -139,8 +139,8 @@ pub fn add_compliant_hydroelastic_properties(
 /// ```
 ///
 /// # Errors
-/// If the thickness is not positive and finite, the modulus is not positive, or one of the properties
-/// exists already. Nothing is added then.
+/// If the thickness is not positive and finite, the modulus is not positive, or one of the
+/// properties exists already. Nothing is added then.
 pub fn add_compliant_hydroelastic_properties_for_half_space(
     slab_thickness: f64,
     hydroelastic_modulus: f64,

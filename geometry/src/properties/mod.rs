@@ -125,9 +125,9 @@ type Groups = BTreeMap<String, BTreeMap<String, PropertyValue>>;
 
 /// Values of any type, found by group and name (Drake's `GeometryProperties`).
 ///
-/// A clone is one reference count until one of the two is changed. A `Vector4<f64>` whose components
-/// are in `[0, 1]` is stored as the [`Rgba`] that it stands for, and an `Rgba` can be read as a
-/// `Vector4<f64>`.
+/// A clone is one reference count until one of the two is changed. A `Vector4<f64>` whose
+/// components are in `[0, 1]` is stored as the [`Rgba`] that it stands for, and an `Rgba` can be
+/// read as a `Vector4<f64>`.
 ///
 /// ```
 /// use tarragon_geometry::{PerceptionProperties, Rgba};

@@ -11,9 +11,9 @@ use nalgebra::{Isometry3, Matrix3, Vector3};
 ///
 /// The best of the 15 separating axes is exact when the boxes overlap, and when they are separated
 /// and the supporting features at that axis face each other (vertex over face, crossing edges).
-/// Otherwise a vertex or an edge is closest to a vertex or an edge, and one of the two closest points
-/// lies on an edge of its box: all edges of one box against the other box decide. Boxes with a face
-/// between them nearly always have unique closest points, which are found much sooner.
+/// Otherwise a vertex or an edge is closest to a vertex or an edge, and one of the two closest
+/// points lies on an edge of its box: all edges of one box against the other box decide. Boxes with
+/// a face between them nearly always have unique closest points, which are found much sooner.
 pub(super) fn features(
     ha: &Vector3<f64>,
     hb: &Vector3<f64>,

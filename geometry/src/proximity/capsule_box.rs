@@ -187,9 +187,9 @@ impl Closest {
         c + u * self.t - self.excess
     }
 
-    /// The features of the box with half edges `h` (A) and the segment (B), which are separated. The
-    /// segment runs `half` to both sides of `middle_b` along the unit vector `dir_b`, both in B; `c`
-    /// and `u` are the same in A.
+    /// The features of the box with half edges `h` (A) and the segment (B), which are separated.
+    /// The segment runs `half` to both sides of `middle_b` along the unit vector `dir_b`, both in
+    /// B; `c` and `u` are the same in A.
     pub(super) fn features(
         &self,
         h: &Vector3<f64>,

@@ -3,8 +3,8 @@
 use super::{NEGLIGIBLE, PARALLEL, features::Features, is_beyond};
 use nalgebra::{Isometry3, Vector3};
 
-/// Whether the normal of two lines is their cross product (`sin2`: its squared length) rather than the
-/// difference of their closest points (`d2`: its squared length, for features of size `scale`):
+/// Whether the normal of two lines is their cross product (`sin2`: its squared length) rather than
+/// the difference of their closest points (`d2`: its squared length, for features of size `scale`):
 /// unless they are nearly parallel, or where the difference is the shorter of the two.
 pub(super) fn has_common_normal(sin2: f64, d2: f64, scale: f64) -> bool {
     sin2 > 1e-16 || (sin2 > PARALLEL * PARALLEL && d2 <= sin2 * scale * scale)

@@ -38,9 +38,10 @@ pub struct PointDistance<T: Scalar> {
 /// (`QueryObject::ComputeSignedDistanceToPoint`): at the centre of a sphere and on the axis of a
 /// capsule the gradient is the x axis of G; on an edge or a corner of a box it is the mean of the
 /// normals of the faces there; inside a box one of the equally near faces is taken, that of the
-/// first axis and its positive side. A mesh is its true surface, and the sign is that of the side on which
-/// the point is as its triangles are wound; on an edge or a vertex of it the gradient is the
-/// angle-weighted mean of the normals of the faces there. Derivatives there are one element of the generalised gradient.
+/// first axis and its positive side. A mesh is its true surface, and the sign is that of the side
+/// on which the point is as its triangles are wound; on an edge or a vertex of it the gradient is
+/// the angle-weighted mean of the normals of the faces there. Derivatives there are one element of
+/// the generalised gradient.
 ///
 /// # Errors
 /// If the point is more than 1e150 m away, the shape is a cone, or comes from a file that cannot

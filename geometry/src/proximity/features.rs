@@ -230,9 +230,9 @@ impl Features {
                 let n_ab = m * T::from(*sign);
                 let q = b - a;
                 let distance = n_ab.dot(&q);
-                // q + t dir_b - s dir_a = distance n, by Cramer's rule for s. The base points are the
-                // witnesses up to rounding already, but rounding slides far along nearly parallel
-                // lines: both points are kept on their edges, each the foot of the other.
+                // q + t dir_b - s dir_a = distance n, by Cramer's rule for s. The base points are
+                // the witnesses up to rounding already, but rounding slides far along nearly
+                // parallel lines: both points are kept on their edges, each the foot of the other.
                 let s = along_a((q - n_ab * distance).cross(&dir_b).dot(&m) / length);
                 let t = along_b(dir_b.dot(&(dir_a * s - q)));
                 let s = along_a(dir_a.dot(&(q + dir_b * t)));
@@ -263,8 +263,9 @@ fn within<T: Scalar>(half: f64, at: f64) -> impl Fn(T) -> T {
     }
 }
 
-/// Length and direction of `q`. With `fixed` given the direction is that constant and the length the
-/// component along it, whose gradient is one element of the generalised gradient at zero distance.
+/// Length and direction of `q`. With `fixed` given the direction is that constant and the length
+/// the component along it, whose gradient is one element of the generalised gradient at zero
+/// distance.
 #[inline]
 fn along<T: Scalar>(q: &Vector3<T>, fixed: &Option<Vector3<f64>>) -> (T, Vector3<T>) {
     match fixed {

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! the largest separating margin: the distance of the closest points when separated, minus the
-//! length of the shortest translation that separates them when overlapping (the global minimum, also
-//! in deep overlap).
+//! length of the shortest translation that separates them when overlapping (the global minimum,
+//! also in deep overlap).
 //!
 //! # How
 //! A sphere is a point and a capsule a segment, each with a margin; every other shape is itself, a
@@ -17,18 +17,19 @@
 //! decides, on values, which features are active; `features` turns them into value, normal and
 //! witnesses in `T`. Cylinders, ellipsoids and hulls are solved by `convex`, which finds the region
 //! of the optimum by GJK or EPA and the optimum itself by Newton's method on the active features.
-//! No search is ever differentiated: derivatives come from the features. Every kernel works with the
-//! pose of the one body in the other, so results do not depend on how far from the origin a pair is.
+//! No search is ever differentiated: derivatives come from the features. Every kernel works with
+//! the pose of the one body in the other, so results do not depend on how far from the origin a
+//! pair is.
 //!
 //! Values are accurate to rounding (some 1e-16 of the larger extent), witnesses to rounding times
 //! how strongly the surfaces turn (1e-12 of the extent for needles of aspect ratio 1e4), and so are
 //! derivatives.
 //!
-//! How well that holds is measured in `docs/proximity_accuracy.md`. Limits: of thin cylinders, ellipsoids
-//! and hulls that are apart by less than 1e-6 of their extents the wrong one of two neighbouring
-//! features may be taken, and the distance is then good to a tenth of itself; where cores nearly touch
-//! at a vertex or an edge, the normal is the direction of a short difference, rounded by 1e-16 of the
-//! extents over its length.
+//! How well that holds is measured in `docs/proximity_accuracy.md`. Limits: of thin cylinders,
+//! ellipsoids and hulls that are apart by less than 1e-6 of their extents the wrong one of two
+//! neighbouring features may be taken, and the distance is then good to a tenth of itself; where
+//! cores nearly touch at a vertex or an edge, the normal is the direction of a short difference,
+//! rounded by 1e-16 of the extents over its length.
 //!
 //! # Where there is a choice
 //! A query never fails and never returns NaN for valid shapes at finite poses. Where the normal or
@@ -53,37 +54,37 @@
 //! the arguments exchanges the results bit for bit, unless the two are identical in all of these.
 //!
 //! # True surfaces of meshes
-//! Distance to a point always sees the true surface of a mesh. In pairs a mesh is its convex hull, as in
-//! Drake, unless its properties ask for its true surface ([`add_true_surface`]); then
-//! [`signed_distance_true_surface`] answers. A surface that is closed (every edge has as many triangles
-//! on one side as on the other) and encloses a positive volume is the boundary of a *solid*; every
-//! other one is a *sheet*, without inside.
+//! Distance to a point always sees the true surface of a mesh. In pairs a mesh is its convex hull,
+//! as in Drake, unless its properties ask for its true surface ([`add_true_surface`]); then
+//! [`signed_distance_true_surface`] answers. A surface that is closed (every edge has as many
+//! triangles on one side as on the other) and encloses a positive volume is the boundary of a
+//! *solid*; every other one is a *sheet*, without inside.
 //!
 //! * **Separated**: the least distance of all triangles to the other body, exact.
 //! * **Half space**: the lowest vertex, exact.
-//! * **Margins**: a sphere is its centre and a capsule its axis, the radius is subtracted at the end. So
-//!   for a sphere the answer is the distance of its centre to the surface less the radius: exact, in
-//!   any depth.
-//! * **A convex body that overlaps a solid**: minus the larger of two depths: that of its deepest point
-//!   below the surface of the mesh, and that of the deepest vertex of the mesh below the surface of
-//!   the body. The second is exact. The first is found by branch and bound: at most one thousandth of
-//!   it (or 1e-9 of the size of the body) too small, unless 20,000 parts of the body do not suffice
-//!   for that. It is exact, as far as rounding goes, where the deepest point is what supports the body
-//!   along the normal of the face that is nearest to it: wherever a body sinks into a flat side by
-//!   less than the thickness of the mesh.
-//! * **Two meshes that overlap**: minus the larger of the depths of the deepest points of the edges of
-//!   each below the surface of the other, if that is a solid; as exact as above.
-//! * **Sheets** that cut the other body: minus the largest penetration of one of their triangles into
-//!   the body or into a triangle of it (the shortest translation that separates the two).
+//! * **Margins**: a sphere is its centre and a capsule its axis, the radius is subtracted at the
+//!   end. So for a sphere the answer is the distance of its centre to the surface less the radius:
+//!   exact, in any depth.
+//! * **A convex body that overlaps a solid**: minus the larger of two depths: that of its deepest
+//!   point below the surface of the mesh, and that of the deepest vertex of the mesh below the
+//!   surface of the body. The second is exact. The first is found by branch and bound: at most one
+//!   thousandth of it (or 1e-9 of the size of the body) too small, unless 20,000 parts of the body
+//!   do not suffice for that. It is exact, as far as rounding goes, where the deepest point is what
+//!   supports the body along the normal of the face that is nearest to it: wherever a body sinks
+//!   into a flat side by less than the thickness of the mesh.
+//! * **Two meshes that overlap**: minus the larger of the depths of the deepest points of the edges
+//!   of each below the surface of the other, if that is a solid; as exact as above.
+//! * **Sheets** that cut the other body: minus the largest penetration of one of their triangles
+//!   into the body or into a triangle of it (the shortest translation that separates the two).
 //!
 //! All of these are 0 where the bodies touch, and continuous. Depths are those of points, not the
 //! length of the shortest translation that separates the bodies, which for non-convex bodies may be
 //! anything; where a body sinks into a flat side both are the same, where edges cross the depth is
 //! less. The normal is that of the surface at the point nearest to the deepest one.
 //!
-//! Derivatives are exact where one feature of each body decides. Where several features of the surface
-//! are equally near to the deepest point (in deep overlap, and where edges cross) they are those of
-//! the depth of that point, held fixed in its body, below one of them.
+//! Derivatives are exact where one feature of each body decides. Where several features of the
+//! surface are equally near to the deepest point (in deep overlap, and where edges cross) they are
+//! those of the depth of that point, held fixed in its body, below one of them.
 
 mod answer;
 mod box_box;

@@ -4,10 +4,11 @@ use super::convex::{Active, Core};
 use super::{NEGLIGIBLE, is_beyond};
 use nalgebra::Vector3;
 
-/// Features of the cylinder (A, radius `r`, `|z| <= h`) and the point `p` (B), or `None` beyond `reach`.
+/// Features of the cylinder (A, radius `r`, `|z| <= h`) and the point `p` (B), or `None` beyond
+/// `reach`.
 ///
-/// Inside, the nearer of side and cap decides, of equally near ones the side; on the axis the normal
-/// of the side is A's x axis, in the plane z = 0 that of the cap is +z.
+/// Inside, the nearer of side and cap decides, of equally near ones the side; on the axis the
+/// normal of the side is A's x axis, in the plane z = 0 that of the cap is +z.
 pub(super) fn features(r: f64, h: f64, p: &Vector3<f64>, reach: f64) -> Option<Active> {
     let rho = p.xy().norm();
     let (across, along) = (rho - r, p.z.abs() - h);

@@ -4,14 +4,15 @@ use super::convex::{Active, Core};
 use super::is_beyond;
 use nalgebra::Vector3;
 
-/// Features of the ellipsoid with semi-axes `a` (A) and the point `p` (B), or `None` beyond `reach`.
+/// Features of the ellipsoid with semi-axes `a` (A) and the point `p` (B), or `None` beyond
+/// `reach`.
 ///
-/// The surface point x with outward normal (x_i / a_i^2) nearest to p satisfies
-/// `p_i = x_i (1 + t / a_i^2)`, so that `n_i` is parallel to `p_i / (t + a_i^2)`, where t is the largest
-/// root of `sum (a_i p_i / (t + a_i^2))^2 = 1` (Eberly, Distance from a Point to an Ellipse, an
-/// Ellipsoid, or a Hyperellipsoid, 2013). The sum is convex and decreasing right of its last pole, so
-/// Newton's method from the left converges monotonically. Where several points are nearest (on a plane
-/// of symmetry, deep inside) the one on the positive side of the shortest axis is taken.
+/// The surface point x with outward normal (x_i / a_i^2) nearest to p satisfies `p_i = x_i (1 + t /
+/// a_i^2)`, so that `n_i` is parallel to `p_i / (t + a_i^2)`, where t is the largest root of `sum
+/// (a_i p_i / (t + a_i^2))^2 = 1` (Eberly, Distance from a Point to an Ellipse, an Ellipsoid, or a
+/// Hyperellipsoid, 2013). The sum is convex and decreasing right of its last pole, so Newton's
+/// method from the left converges monotonically. Where several points are nearest (on a plane of
+/// symmetry, deep inside) the one on the positive side of the shortest axis is taken.
 pub(super) fn features(a: &Vector3<f64>, p: &Vector3<f64>, reach: f64) -> Option<Active> {
     // Not nearer than to the bounding box.
     let outside = (p.abs() - a).sup(&Vector3::zeros());

@@ -143,8 +143,8 @@ impl Polytope {
         }
     }
 
-    /// The outward normal of the face whose plane is nearest to a point inside or on the surface; `None`
-    /// without faces.
+    /// The outward normal of the face whose plane is nearest to a point inside or on the surface;
+    /// `None` without faces.
     pub(crate) fn nearest_plane(&self, p: &Vector3<f64>) -> Option<Vector3<f64>> {
         let height = |f: &Face| f.normal.dot(p) - f.offset;
         let nearest = self

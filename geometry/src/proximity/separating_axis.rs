@@ -323,8 +323,8 @@ impl Generators {
                 normal_b: Vector3::ith(j, -axis.side),
                 offset: self.hb[j],
             },
-            // Nearly parallel edges: the faces on both sides have the same normal up to rounding and
-            // the exact turning of the cross product is meaningless.
+            // Nearly parallel edges: the faces on both sides have the same normal up to rounding
+            // and the exact turning of the cross product is meaningless.
             Kind::Edges(i, j) if self.r.column(j).remove_row(i).norm_squared() <= 1e-16 => {
                 Features::PlanePoint {
                     normal_a: axis.n,
@@ -347,10 +347,10 @@ impl Generators {
     /// Features of overlapping or touching cores at their best axis.
     ///
     /// In exact arithmetic the supports of the best axis always face each other when the cores
-    /// overlap. Where faces are parallel up to rounding, a neighbour may win by rounding; then edges
-    /// are allowed to move away from the extreme, as little as possible, which changes the depth by
-    /// rounding only. `None` if nothing faces: the cores touch at a vertex or an edge and are
-    /// separated by rounding.
+    /// overlap. Where faces are parallel up to rounding, a neighbour may win by rounding; then
+    /// edges are allowed to move away from the extreme, as little as possible, which changes the
+    /// depth by rounding only. `None` if nothing faces: the cores touch at a vertex or an edge and
+    /// are separated by rounding.
     pub(super) fn touching_features(&self, axis: &Axis) -> Option<Features> {
         let exact = self.supports(axis, PARALLEL, false);
         if exact.facing {

@@ -1,9 +1,9 @@
 //! Where a ray first crosses the surface of a shape.
 //!
 //! Exact for every shape: closed forms for spheres, capsules, boxes, cylinders, ellipsoids and half
-//! spaces, the planes of the hull for `Convex`, the triangles for `Mesh`. Which part of the surface is
-//! hit is decided on values; derivatives follow from that part, so they are exact where the ray does
-//! not graze the surface.
+//! spaces, the planes of the hull for `Convex`, the triangles for `Mesh`. Which part of the surface
+//! is hit is decided on values; derivatives follow from that part, so they are exact where the ray
+//! does not graze the surface.
 
 mod polygons;
 mod solids;
@@ -96,11 +96,12 @@ pub struct SurfaceHit<T: Scalar> {
 ///
 /// A ray that starts inside meets the surface where it leaves; the normal points out of the shape
 /// there as everywhere, along the ray. Triangles of a `Mesh` are hit from both sides; the normal
-/// follows their winding. Where the ray only grazes the surface, derivatives of the distance are zero.
+/// follows their winding. Where the ray only grazes the surface, derivatives of the distance are
+/// zero.
 ///
 /// # Errors
-/// If the ray is not finite or has no direction, `max_distance` is negative or NaN, a mesh can not be
-/// read, or the shape is a `MeshcatCone`, which is for visualizers only.
+/// If the ray is not finite or has no direction, `max_distance` is negative or NaN, a mesh can not
+/// be read, or the shape is a `MeshcatCone`, which is for visualizers only.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
@@ -172,8 +173,8 @@ impl Crossing {
         let o = x_wg.rotation.inverse() * (ray.origin_w - x_wg.translation.vector);
         let d = x_wg.rotation.inverse() * ray.direction_w;
         let mut distance = T::from(self.distance);
-        // At a distance held fixed the point moves by `moved`, along or off the surface; the distance
-        // changes so that it stays there.
+        // At a distance held fixed the point moves by `moved`, along or off the surface; the
+        // distance changes so that it stays there.
         let q = o + d * distance;
         let values = value_of(&q);
         let n = self.surface.normal(&values);

@@ -1,12 +1,12 @@
-//! Rays through solids with closed forms. `o` is the origin and `d` the direction, of length one, in
-//! the frame of the solid.
+//! Rays through solids with closed forms. `o` is the origin and `d` the direction, of length one,
+//! in the frame of the solid.
 
 use super::{Crossing, Passage, Surface};
 use nalgebra::{Vector2, Vector3};
 
 /// Where a line is within `radius` of the origin, as the middle and half the length of that
-/// interval. The foot of the perpendicular is computed as a vector, so nothing cancels for rays from
-/// far away.
+/// interval. The foot of the perpendicular is computed as a vector, so nothing cancels for rays
+/// from far away.
 fn chord<const N: usize>(
     o: &nalgebra::SVector<f64, N>,
     d: &nalgebra::SVector<f64, N>,

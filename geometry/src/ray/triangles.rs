@@ -1,7 +1,7 @@
 //! Rays and triangle meshes.
 //!
-//! The test of a triangle leaves no gaps along shared edges: S. Woop, C. Benthin, I. Wald, "Watertight
-//! ray/triangle intersection", Journal of Computer Graphics Techniques 2(1), 2013.
+//! The test of a triangle leaves no gaps along shared edges: S. Woop, C. Benthin, I. Wald,
+//! "Watertight ray/triangle intersection", Journal of Computer Graphics Techniques 2(1), 2013.
 
 use super::{Crossing, Surface};
 use crate::bvh::{Box32, Bvh, RayBox};

@@ -15,8 +15,8 @@ use std::fmt;
 
 /// What an image is drawn from: the pose of the camera, and the poses of the visuals to be seen.
 ///
-/// An engine serves many scenes that differ in some visuals. Those without a pose are not part of the
-/// scene that is drawn and must be left out.
+/// An engine serves many scenes that differ in some visuals. Those without a pose are not part of
+/// the scene that is drawn and must be left out.
 ///
 /// ```
 /// use nalgebra::Isometry3;

@@ -73,9 +73,9 @@ impl From<EquirectangularMap> for EnvironmentTexture {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NullTexture;
 
-/// A picture of all directions: longitudes from left to right, latitudes from top to bottom (Drake's
-/// `EquirectangularMap`). Its middle is towards the world's +x, a quarter to the left is +y, the top
-/// +z.
+/// A picture of all directions: longitudes from left to right, latitudes from top to bottom
+/// (Drake's `EquirectangularMap`). Its middle is towards the world's +x, a quarter to the left is
+/// +y, the top +z.
 ///
 /// ```
 /// use tarragon_geometry::render::EquirectangularMap;
@@ -84,6 +84,7 @@ pub struct NullTexture;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EquirectangularMap {
-    /// A PNG or JPEG file, as it looks on the screen, or a Radiance HDR file, whose numbers are light.
+    /// A PNG or JPEG file, as it looks on the screen, or a Radiance HDR file, whose numbers are
+    /// light.
     pub path: PathBuf,
 }

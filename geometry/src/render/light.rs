@@ -67,7 +67,8 @@ pub struct LightParameter {
     pub frame: LightFrame,
     /// Factor of the colour.
     pub intensity: f64,
-    /// Direction in which the light shines, in `frame`; any length but zero. Unused by point lights.
+    /// Direction in which the light shines, in `frame`; any length but zero. Unused by point
+    /// lights.
     pub direction: Vector3<f64>,
     /// Angle between the axis and the edge of a spot light's cone (degrees). The default, 0, lights
     /// nothing: a spot light needs one of its own.

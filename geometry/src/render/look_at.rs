@@ -5,8 +5,8 @@ use crate::Aabb;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_framework::math;
 
-/// `X_WC` of a camera (+z into the image, +x right, +y down) at `p_wc` that looks at `p_wt`, upright
-/// with respect to the world's +z. Looking along z, the world's +x is to the right.
+/// `X_WC` of a camera (+z into the image, +x right, +y down) at `p_wc` that looks at `p_wt`,
+/// upright with respect to the world's +z. Looking along z, the world's +x is to the right.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -25,8 +25,8 @@ pub fn look_at(p_wc: &Vector3<f64>, p_wt: &Vector3<f64>) -> Isometry3<f64> {
     math::pose(math::rotation_from_matrix(&r_wc), *p_wc)
 }
 
-/// `X_WC` of a camera that looks along `direction` (in the world) at the centre of a box, from so far
-/// that all of the box is in the image, with a tenth of the image left free.
+/// `X_WC` of a camera that looks along `direction` (in the world) at the centre of a box, from so
+/// far that all of the box is in the image, with a tenth of the image left free.
 pub fn look_at_box(
     bounds: &Aabb,
     direction: &Vector3<f64>,

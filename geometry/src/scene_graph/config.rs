@@ -32,9 +32,9 @@ pub struct SceneGraphConfig {
 /// Contact properties of geometry that does not declare its own (Drake's
 /// `DefaultProximityProperties`).
 ///
-/// They fill in what is missing, property by property, in the geometry of contexts: when contexts get
-/// their geometry from the model, and when geometry gets the proximity role in a context. The model
-/// itself keeps what was registered.
+/// They fill in what is missing, property by property, in the geometry of contexts: when contexts
+/// get their geometry from the model, and when geometry gets the proximity role in a context. The
+/// model itself keeps what was registered.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -264,8 +264,8 @@ impl FromStr for HydroelasticType {
 }
 
 impl GeometryState {
-    /// The configuration. That of a context is the one that the model had when the scene was added to
-    /// the diagram.
+    /// The configuration. That of a context is the one that the model had when the scene was added
+    /// to the diagram.
     pub fn config(&self) -> &SceneGraphConfig {
         &self.config
     }

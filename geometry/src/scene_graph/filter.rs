@@ -185,14 +185,15 @@ impl CollisionFilterDeclaration {
 
 /// Changes which pairs of a scene are tested for proximity (Drake's `CollisionFilterManager`).
 ///
-/// Declarations are applied in order, later ones win. Those of [`apply`](Self::apply) are permanent.
-/// Those of [`apply_transient`](Self::apply_transient) form a history on top: each can be removed
-/// again, in any order, and what the others say then holds as if it had never been there.
+/// Declarations are applied in order, later ones win. Those of [`apply`](Self::apply) are
+/// permanent. Those of [`apply_transient`](Self::apply_transient) form a history on top: each can
+/// be removed again, in any order, and what the others say then holds as if it had never been
+/// there.
 ///
-/// Pairs on one frame, anchored pairs and a geometry with itself are never tested; what a declaration
-/// says about them is ignored. Sets are resolved when a declaration is applied: geometry that is
-/// registered, or gets the proximity role, later is not part of it. Geometry that loses the role
-/// leaves all declarations.
+/// Pairs on one frame, anchored pairs and a geometry with itself are never tested; what a
+/// declaration says about them is ignored. Sets are resolved when a declaration is applied:
+/// geometry that is registered, or gets the proximity role, later is not part of it. Geometry that
+/// loses the role leaves all declarations.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -266,7 +267,8 @@ impl CollisionFilterManager<'_> {
         self.state.filter.is_active(id)
     }
 
-    /// Makes what holds now permanent: all transient declarations end, none can be removed any more.
+    /// Makes what holds now permanent: all transient declarations end, none can be removed any
+    /// more.
     pub fn flatten(&mut self) {
         Arc::make_mut(&mut self.state.filter).flatten();
     }

@@ -191,7 +191,8 @@ impl FilterTable {
         self.forget_allowances();
     }
 
-    /// Geometries leave the scene; the numbers of those behind them get smaller. `removed` increases.
+    /// Geometries leave the scene; the numbers of those behind them get smaller. `removed`
+    /// increases.
     pub(crate) fn remove_geometries(&mut self, removed: &[usize]) {
         for number in removed {
             self.clear(*number);

@@ -164,7 +164,8 @@ impl<'a> SceneGraphInspector<'a> {
         let chosen = all.filter(|g| role.is_none_or(|role| g.has_role(role)));
         Ok(chosen.map(|g| g.id).collect())
     }
-    /// The geometry of a name, on a frame, with a role. Spaces and tabs around the name are dropped.
+    /// The geometry of a name, on a frame, with a role. Spaces and tabs around the name are
+    /// dropped.
     ///
     /// # Errors
     /// If there is none, or (for [`Role::Unassigned`]) more than one.

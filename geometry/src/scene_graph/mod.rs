@@ -46,9 +46,9 @@ pub use version::GeometryVersion;
 /// | input | `{source}_pose` | [`FramePoseVector`], one port per source; needed once the source has frames |
 /// | output | `query` | [`QueryObject`] |
 ///
-/// The geometry itself is the parameter [`SceneGraphPorts::geometry`]; what is registered before the
-/// system is added to a diagram is its default. A `SceneGraph` has all methods of [`GeometryState`];
-/// to change the geometry of one context, call the same methods on
+/// The geometry itself is the parameter [`SceneGraphPorts::geometry`]; what is registered before
+/// the system is added to a diagram is its default. A `SceneGraph` has all methods of
+/// [`GeometryState`]; to change the geometry of one context, call the same methods on
 /// [`SceneGraphPorts::geometry_mut`].
 ///
 /// Geometry is rigid; deformable geometry can not be registered yet.
@@ -153,8 +153,8 @@ pub struct SceneGraphPorts<T: Scalar> {
 }
 
 impl<T: Scalar> SceneGraphPorts<T> {
-    /// The geometry of one context, to be changed. What other contexts, snapshots and the model hold
-    /// stays as it is.
+    /// The geometry of one context, to be changed. What other contexts, snapshots and the model
+    /// hold stays as it is.
     ///
     /// # Errors
     /// If the context is of another diagram.

@@ -262,8 +262,8 @@ impl GeometryState {
     ///
     /// # Errors
     /// If source or geometry is unknown, the geometry belongs to another source, the pose is not
-    /// finite, the shape does not go with the properties, or a mesh file can not be used. Nothing is
-    /// changed then.
+    /// finite, the shape does not go with the properties, or a mesh file can not be used. Nothing
+    /// is changed then.
     pub fn change_shape(
         &mut self,
         source: SourceId,
@@ -331,8 +331,8 @@ impl GeometryState {
         Ok(())
     }
 
-    /// Removes a geometry. Numbers of later ones get smaller, so this costs time in proportion to the
-    /// scene; to undo many registrations, use [`GeometryState::take_back`].
+    /// Removes a geometry. Numbers of later ones get smaller, so this costs time in proportion to
+    /// the scene; to undo many registrations, use [`GeometryState::take_back`].
     ///
     /// # Errors
     /// If source or geometry is unknown, or the geometry belongs to another source.

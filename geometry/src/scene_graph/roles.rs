@@ -85,8 +85,8 @@ impl GeometryState {
     /// If source or geometry is unknown, the geometry belongs to another source; for
     /// [`RoleAssign::New`], if it has the role already or shares its name with another geometry of
     /// that role on the frame; for [`RoleAssign::Replace`], if it does not have the role; or if a
-    /// property that is used is wrong or missing, or a mesh file can not be used. Nothing is changed
-    /// then.
+    /// property that is used is wrong or missing, or a mesh file can not be used. Nothing is
+    /// changed then.
     pub fn assign_role_with<P: RoleProperties>(
         &mut self,
         source: SourceId,
@@ -139,8 +139,8 @@ impl GeometryState {
         Ok(self.drop_role(number, role))
     }
 
-    /// Takes a role from all geometries on a frame of `source` that have it; of the world frame, from
-    /// the geometries of `source`. Returns how many had it.
+    /// Takes a role from all geometries on a frame of `source` that have it; of the world frame,
+    /// from the geometries of `source`. Returns how many had it.
     ///
     /// # Errors
     /// If source or frame is unknown, or the frame belongs to another source.
@@ -193,8 +193,8 @@ impl GeometryState {
         true
     }
 
-    /// Gives the perception role to the proximity geometry of frames of `source` that have nothing to
-    /// see: a body whose visuals are missing then shows its collision geometry. Returns how many
+    /// Gives the perception role to the proximity geometry of frames of `source` that have nothing
+    /// to see: a body whose visuals are missing then shows its collision geometry. Returns how many
     /// geometries got the role.
     ///
     /// # Errors

@@ -1,11 +1,12 @@
 //! The geometry of a scene: sources, frames, geometries, roles, filters and renderers.
 //!
 //! A `GeometryState` lives in the context as one parameter (`Arc<GeometryState>`, copied on write).
-//! The mutators of the model and of a context are the same methods: [`registration`](super::registration)
-//! of sources, frames and geometries, [`roles`](super::roles), [`renderers`](super::renderers),
-//! [`config`](super::config) and [`filter`](super::filter). Frames and geometries are numbered in
-//! order of registration, which for geometries is also the order of their ids, and every array of
-//! poses is indexed by those numbers.
+//! The mutators of the model and of a context are the same methods:
+//! [`registration`](super::registration) of sources, frames and geometries,
+//! [`roles`](super::roles), [`renderers`](super::renderers), [`config`](super::config) and
+//! [`filter`](super::filter). Frames and geometries are numbered in order of registration, which
+//! for geometries is also the order of their ids, and every array of poses is indexed by those
+//! numbers.
 //!
 //! The parts are behind reference counts of their own, so that a context whose filters are changed
 //! does not copy the geometry.

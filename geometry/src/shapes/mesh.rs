@@ -174,13 +174,14 @@ macro_rules! mesh_shape {
         pub struct $name(Arc<Scaled>);
 
         impl $name {
-            /// The mesh of `source`, unscaled: a path or an [`InMemoryMesh`](super::InMemoryMesh). It is
-            /// read when it is needed, not here.
+            /// The mesh of `source`, unscaled: a path or an [`InMemoryMesh`](super::InMemoryMesh).
+            /// It is read when it is needed, not here.
             pub fn new(source: impl Into<MeshSource>) -> Self {
                 let one = Vector3::repeat(1.0);
                 Self(Scaled::new(stringify!($name), source.into(), one).expect("one is a scale"))
             }
-            /// The mesh of `source`, its coordinates multiplied by `scale3`; negative factors mirror.
+            /// The mesh of `source`, its coordinates multiplied by `scale3`; negative factors
+            /// mirror.
             ///
             /// # Errors
             /// If a factor is nearly zero (below 1e-8) or not finite.
@@ -206,12 +207,12 @@ macro_rules! mesh_shape {
             pub fn scale(&self) -> Result<f64> {
                 self.0.scale(stringify!($name))
             }
-            /// The convex hull of the scaled vertices (m). It is computed when it is first asked for;
-            /// clones of the shape share it.
+            /// The convex hull of the scaled vertices (m). It is computed when it is first asked
+            /// for; clones of the shape share it.
             ///
             /// # Errors
-            /// If the source can not be read or all of its vertices are on a line. Every call reports
-            /// that anew.
+            /// If the source can not be read or all of its vertices are on a line. Every call
+            /// reports that anew.
             pub fn convex_hull(&self) -> Result<Arc<PolygonSurfaceMesh>> {
                 self.0.convex_hull()
             }
@@ -272,8 +273,8 @@ impl Mesh {
     pub(crate) fn triangles(&self) -> Result<&TriangleTree> {
         self.0.triangles()
     }
-    /// The surface of the mesh after scaling (m); of a VTK file, the boundary of its tetrahedra. It is
-    /// read when it is first asked for; clones of the shape share it.
+    /// The surface of the mesh after scaling (m); of a VTK file, the boundary of its tetrahedra. It
+    /// is read when it is first asked for; clones of the shape share it.
     ///
     /// # Errors
     /// If the source can not be read. Every call reports that anew.

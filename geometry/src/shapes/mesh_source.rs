@@ -22,8 +22,8 @@ pub struct MemoryFile {
 }
 
 impl MemoryFile {
-    /// From the content, the `extension` with its dot (`.obj`), which says what the content is, and a
-    /// name for messages, which may be empty.
+    /// From the content, the `extension` with its dot (`.obj`), which says what the content is, and
+    /// a name for messages, which may be empty.
     pub fn new(
         contents: impl AsRef<[u8]>,
         extension: impl AsRef<str>,
@@ -113,8 +113,8 @@ impl From<MemoryFile> for FileSource {
 /// A mesh file in memory with the files that it refers to (Drake's `InMemoryMesh`).
 ///
 /// The names of supporting files are those that stand in the file that refers to them: `x.mtl` for
-/// `mtllib x.mtl`, a URI for glTF. What is missing here is missing, no folder is searched; whether that
-/// is an error depends on what it is needed for.
+/// `mtllib x.mtl`, a URI for glTF. What is missing here is missing, no folder is searched; whether
+/// that is an error depends on what it is needed for.
 ///
 /// ```
 /// use tarragon_geometry::{InMemoryMesh, Mesh, MemoryFile};
@@ -187,8 +187,8 @@ impl MeshSource {
             Self::InMemory(mesh) => Some(mesh),
         }
     }
-    /// What kind of file it is: the extension in lower case with its dot (`.obj`); empty if there is
-    /// none.
+    /// What kind of file it is: the extension in lower case with its dot (`.obj`); empty if there
+    /// is none.
     pub fn extension(&self) -> String {
         match self {
             Self::Path(path) => extension(path),

@@ -3,7 +3,8 @@
 use proc_macro2::TokenStream;
 use std::path::PathBuf;
 
-/// The tokens of a file, and its path for the compiler. `path` is relative to the manifest of the crate.
+/// The tokens of a file, and its path for the compiler. `path` is relative to the manifest of the
+/// crate.
 pub(crate) fn read(path: &str) -> Result<(TokenStream, String), String> {
     let folder = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let full = PathBuf::from(folder).join(path);
@@ -17,7 +18,8 @@ pub(crate) fn read(path: &str) -> Result<(TokenStream, String), String> {
     Ok((tokens, shown.to_string()))
 }
 
-/// Comments of C become spaces: some of them would be documentation to Rust, in places where it allows none.
+/// Comments of C become spaces: some of them would be documentation to Rust, in places where it
+/// allows none.
 fn without_comments(text: &str) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.trim_start_matches('\u{FEFF}');

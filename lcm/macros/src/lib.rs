@@ -9,7 +9,8 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Rust types from LCM type definitions; use `tarragon_lcm::lcm_types`, which names the crate for it.
+/// Rust types from LCM type definitions; use `tarragon_lcm::lcm_types`, which names the crate for
+/// it.
 #[doc(hidden)]
 #[proc_macro]
 pub fn lcm_types_in(input: TokenStream) -> TokenStream {

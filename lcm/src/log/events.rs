@@ -58,7 +58,8 @@ impl<R: BufRead + Seek> Events<R> {
     pub(super) fn len(&self) -> u64 {
         self.len
     }
-    /// The header of the next event, which is not passed: the position is its start. None at the end.
+    /// The header of the next event, which is not passed: the position is its start. None at the
+    /// end.
     pub(super) fn peek(&mut self) -> io::Result<Option<Header>> {
         self.peek_before(self.len, false)
     }
@@ -98,9 +99,9 @@ impl<R: BufRead + Seek> Events<R> {
             data,
         }))
     }
-    /// Goes to the first event that starts at `from` or later and before `end`, whose channel is text, and that
-    /// is followed by another one or by the end of the stream: in the middle of a log, a few bytes of data
-    /// may look like an event.
+    /// Goes to the first event that starts at `from` or later and before `end`, whose channel is
+    /// text, and that is followed by another one or by the end of the stream: in the middle of a
+    /// log, a few bytes of data may look like an event.
     pub(super) fn find(&mut self, from: u64, end: u64) -> io::Result<Option<Header>> {
         self.advance_to(from)?;
         let told = (self.skipped, self.cut);
@@ -127,7 +128,8 @@ impl<R: BufRead + Seek> Events<R> {
         let start = self.position;
         // Where the first event is that could be one if the stream went on.
         let mut cut = None;
-        // Following every claim of where the next event is takes too long in a file that is made for it.
+        // Following every claim of where the next event is takes too long in a file that is made
+        // for it.
         let mut doubts = 1000;
         while self.position < end {
             match self.look(strict && doubts > 0)? {
@@ -205,8 +207,8 @@ impl<R: BufRead + Seek> Events<R> {
         self.stream.seek_relative(-(read as i64))?;
         Ok(read)
     }
-    /// Goes to the next place, at least a byte ahead, where the sync word is, or its start at the end of the
-    /// stream; not much further than `end`.
+    /// Goes to the next place, at least a byte ahead, where the sync word is, or its start at the
+    /// end of the stream; not much further than `end`.
     fn skip_to_sync(&mut self, end: u64) -> io::Result<()> {
         let sync = SYNC.to_be_bytes();
         self.stream.seek_relative(1)?;

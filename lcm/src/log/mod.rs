@@ -1,7 +1,8 @@
 //! Log files: what came over a bus, with the time at which it came.
 //!
-//! A log is a sequence of events, all numbers big-endian: `u32 0xEDA1DA01, i64 number, i64 timestamp (µs), i32
-//! length of the channel, i32 length of the data, channel, data`. Source: "LCM log file format",
+//! A log is a sequence of events, all numbers big-endian: `u32 0xEDA1DA01, i64 number, i64
+//! timestamp (µs), i32 length of the channel, i32 length of the data, channel, data`. Source: "LCM
+//! log file format",
 //! <https://lcm-proj.github.io/lcm/content/log-file-format.html>.
 
 mod events;

@@ -12,8 +12,8 @@ const WALK: u64 = 1 << 16;
 
 /// The events of a log file, in the order in which they are there.
 ///
-/// What is no event is skipped and counted. An event that can not be taken (it claims more than 256 MiB, or
-/// its channel is not UTF-8) is an error; reading goes on after it.
+/// What is no event is skipped and counted. An event that can not be taken (it claims more than 256
+/// MiB, or its channel is not UTF-8) is an error; reading goes on after it.
 ///
 /// ```
 /// use tarragon_lcm::{LogReader, LogWriter};
@@ -66,11 +66,11 @@ impl LogReader {
             ended: false,
         })
     }
-    /// Goes to the first event at a time (µs) or later, forwards or backwards, in a few reads however long
-    /// the log is; to the end if all are earlier.
+    /// Goes to the first event at a time (µs) or later, forwards or backwards, in a few reads
+    /// however long the log is; to the end if all are earlier.
     ///
-    /// Timestamps must not decrease along the log, as they do not unless the clock was set; messages that hold
-    /// whole logs may mislead it.
+    /// Timestamps must not decrease along the log, as they do not unless the clock was set;
+    /// messages that hold whole logs may mislead it.
     ///
     /// # Errors
     /// If the file can not be read.
@@ -85,8 +85,8 @@ impl LogReader {
     pub fn skipped_bytes(&self) -> u64 {
         self.events.skipped
     }
-    /// Whether the end was reached and the last event is not all there, as when a program that wrote it was
-    /// killed. That event is not returned.
+    /// Whether the end was reached and the last event is not all there, as when a program that
+    /// wrote it was killed. That event is not returned.
     pub fn is_truncated(&self) -> bool {
         self.events.cut.is_some()
     }
@@ -122,7 +122,8 @@ impl std::iter::FusedIterator for LogReader {}
 /// Goes to the first event that is not before `timestamp`.
 pub(super) fn seek<R: BufRead + Seek>(events: &mut Events<R>, timestamp: i64) -> io::Result<()> {
     let skipped = events.skipped;
-    // Events that start before `low` are too early; the first one that starts at `high` or later is not.
+    // Events that start before `low` are too early; the first one that starts at `high` or later is
+    // not.
     let (mut low, mut high) = (0, events.len());
     while high.saturating_sub(low) > WALK {
         let middle = low + (high - low) / 2;

@@ -13,9 +13,9 @@ const BUFFER: usize = 1 << 16;
 
 /// Writes messages to a log file.
 ///
-/// Events are collected and written some 64 KiB at a time, by [`LogWriter::flush`] and when the writer is
-/// dropped. The file always consists of whole events, also after an error: what of an event could not be
-/// written is taken back.
+/// Events are collected and written some 64 KiB at a time, by [`LogWriter::flush`] and when the
+/// writer is dropped. The file always consists of whole events, also after an error: what of an
+/// event could not be written is taken back.
 ///
 /// ```
 /// use tarragon_lcm::{LogReader, LogWriter};
@@ -58,12 +58,13 @@ impl LogWriter {
             number: 0,
         })
     }
-    /// Goes on with a log, or starts it where there is no file. Numbers go on from the last event. An event
-    /// at the end that is not all there is removed, with a warning: readers would take what follows for
-    /// its data.
+    /// Goes on with a log, or starts it where there is no file. Numbers go on from the last event.
+    /// An event at the end that is not all there is removed, with a warning: readers would take
+    /// what follows for its data.
     ///
     /// # Errors
-    /// If the file can not be read and written, is no regular file, or ends with something else than an event.
+    /// If the file can not be read and written, is no regular file, or ends with something else
+    /// than an event.
     pub fn append(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let options = OpenOptions::new()
@@ -104,9 +105,9 @@ impl LogWriter {
     /// Adds a message that came at a time (µs).
     ///
     /// # Errors
-    /// If the channel is empty, longer than 999 bytes or has a zero, if there are more than 256 MiB of data, or if events
-    /// can not be written, as on a full disk. The event is not in the log then; those before it stay,
-    /// and those that are not written yet are tried again.
+    /// If the channel is empty, longer than 999 bytes or has a zero, if there are more than 256 MiB
+    /// of data, or if events can not be written, as on a full disk. The event is not in the log
+    /// then; those before it stay, and those that are not written yet are tried again.
     pub fn write(&mut self, timestamp: i64, channel: &str, data: &[u8]) -> Result<()> {
         self.write_parts(timestamp, channel, data.into())
     }
@@ -134,7 +135,8 @@ impl LogWriter {
         if len <= BUFFER {
             data.pieces().for_each(|piece| self.buffer.extend(piece));
         } else {
-            // The buffer was flushed: it has this event's header only, and large data is not copied.
+            // The buffer was flushed: it has this event's header only, and large data is not
+            // copied.
             let written = self.write_through(data);
             self.buffer.truncate(start);
             written?;

@@ -8,7 +8,8 @@ use bytes::Bytes;
 
 /// How deep messages may be in messages: those of a type that holds itself could exhaust the stack.
 const MOST_DEPTH: usize = 64;
-/// How many elements of no bytes the arrays of a message may have together: nothing else bounds them.
+/// How many elements of no bytes the arrays of a message may have together: nothing else bounds
+/// them.
 const MOST_OF_NOTHING: usize = 1 << 16;
 
 /// Where a message is read from.
@@ -31,7 +32,8 @@ pub struct Decoder<'a> {
     end: usize,
     /// What `bytes` are, where arrays may share them.
     owner: Option<&'a Bytes>,
-    /// Arrays that are not among the bytes, from the next one on, and how many bytes they have together.
+    /// Arrays that are not among the bytes, from the next one on, and how many bytes they have
+    /// together.
     shared: &'a [(usize, Bytes)],
     shared_bytes: usize,
     depth: usize,

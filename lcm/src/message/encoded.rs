@@ -6,11 +6,12 @@ use crate::error::{Error, Result};
 use bytes::Bytes;
 use std::sync::OnceLock;
 
-/// Arrays of fewer bytes are copied: that costs less than another part of a datagram, and than a long message
-/// that is kept for a short array in it.
+/// Arrays of fewer bytes are copied: that costs less than another part of a datagram, and than a
+/// long message that is kept for a short array in it.
 pub(super) const LEAST_SHARED: usize = 4096;
 
-/// Arrays that are not among the other bytes: each with the number of those that come before it, in order.
+/// Arrays that are not among the other bytes: each with the number of those that come before it, in
+/// order.
 pub(super) type SharedArrays = Vec<(usize, Bytes)>;
 
 /// Writes a message: its fingerprint, then its members.
@@ -109,7 +110,8 @@ impl Encoded {
         if done.is_ok() || self.shared.is_empty() {
             return done;
         }
-        // Another type than the one that was encoded: what it finds wrong is to be said of all bytes.
+        // Another type than the one that was encoded: what it finds wrong is to be said of all
+        // bytes.
         whole::<M>(Decoder::new(self.as_slice()), read)
     }
 }

@@ -39,7 +39,8 @@ pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
     /// The bytes of the message.
     ///
     /// # Errors
-    /// If members that share a size have different lengths, or one is too long for the type of its size.
+    /// If members that share a size have different lengths, or one is too long for the type of its
+    /// size.
     fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes = vec![];
         self.encode_to(&mut bytes)?;
@@ -62,8 +63,8 @@ pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
     /// A message from its bytes.
     ///
     /// # Errors
-    /// If the fingerprint is that of another type, bytes are missing or left over, a size is negative or
-    /// larger than what follows, or a string is not UTF-8.
+    /// If the fingerprint is that of another type, bytes are missing or left over, a size is
+    /// negative or larger than what follows, or a string is not UTF-8.
     fn decode(bytes: &[u8]) -> Result<Self> {
         let mut message = Self::default();
         message.decode_from(bytes)?;
@@ -99,8 +100,9 @@ fn whole<M: LcmMessage>(
         .map_err(|e| Error::invalid(format!("LCM message of type {}: {e}", M::NAME)))
 }
 
-/// Replaces the bytes of a member `byte data[n]` by what `fill` appends to an empty array. Its memory is used again
-/// where nobody else has it, neither a message that waits in a queue nor a clone of this one.
+/// Replaces the bytes of a member `byte data[n]` by what `fill` appends to an empty array. Its
+/// memory is used again where nobody else has it, neither a message that waits in a queue nor a
+/// clone of this one.
 ///
 /// ```
 /// use tarragon_lcm::{Bytes, message::refill, types::LcmtImage};
@@ -136,10 +138,10 @@ pub fn refill<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
 /// | `int32_t n; double x[n][3]` | `x: Vec<[f64; 3]>`; there is no member `n`, it is the length of `x` |
 /// | `const int32_t LEFT = 1;` | an associated constant |
 ///
-/// Members are public, and called as in LCM (`r#type` where that is a word of Rust). Doc comments and
-/// attributes are kept. Several members of one size (`a[n]; b[n]`) must have one length when a message is
-/// encoded. [Fingerprints](LcmMessage::fingerprint) are those of lcm-gen, so that programs in other
-/// languages understand each other.
+/// Members are public, and called as in LCM (`r#type` where that is a word of Rust). Doc comments
+/// and attributes are kept. Several members of one size (`a[n]; b[n]`) must have one length when a
+/// message is encoded. [Fingerprints](LcmMessage::fingerprint) are those of lcm-gen, so that
+/// programs in other languages understand each other.
 ///
 /// ```
 /// use tarragon_lcm::{LcmMessage, lcm_types, types::LcmtHeader};
@@ -166,8 +168,8 @@ pub fn refill<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
 /// # Ok::<(), tarragon_lcm::Error>(())
 /// ```
 ///
-/// A file with definitions is named by its path from the folder of the crate's `Cargo.toml`. The crate is built
-/// anew when it changes; its comments are not taken over.
+/// A file with definitions is named by its path from the folder of the crate's `Cargo.toml`. The
+/// crate is built anew when it changes; its comments are not taken over.
 ///
 /// ```
 /// mod lab {

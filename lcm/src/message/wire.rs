@@ -1,4 +1,5 @@
-//! What the types of [`lcm_types!`](crate::lcm_types) are made of; for its expansion, not for use by hand.
+//! What the types of [`lcm_types!`](crate::lcm_types) are made of; for its expansion, not for use
+//! by hand.
 
 pub use super::decoder::Decoder;
 pub use super::encoder::Encoder;
@@ -13,7 +14,8 @@ use crate::LcmMessage;
 use crate::error::{Error, Result};
 use std::any::TypeId;
 
-/// Something that can be part of a message. `sizes` are the lengths of the `Vec`s and `Bytes` in it, from outside in.
+/// Something that can be part of a message. `sizes` are the lengths of the `Vec`s and `Bytes` in
+/// it, from outside in.
 ///
 /// ```
 /// use tarragon_lcm::message::wire::Wire;
@@ -45,7 +47,8 @@ pub trait Wire: Sized {
     fn least(_sizes: &[usize]) -> usize {
         Self::MIN
     }
-    /// The length of the `Vec` or `Bytes` that is `depth` `Vec`s deep; of the first one where there are several.
+    /// The length of the `Vec` or `Bytes` that is `depth` `Vec`s deep; of the first one where there
+    /// are several.
     fn size(&self, _depth: usize) -> Option<usize> {
         None
     }

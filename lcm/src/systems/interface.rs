@@ -7,19 +7,21 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tarragon_framework::prelude::*;
 
-/// How often messages are handled at one simulated time. Systems that answer each other have to come to an end
-/// by then, and peers that send faster than the simulation computes can not stop its time.
+/// How often messages are handled at one simulated time. Systems that answer each other have to
+/// come to an end by then, and peers that send faster than the simulation computes can not stop its
+/// time.
 const MOST_AT_ONCE: u32 = 16;
 
 /// Handles the messages of a bus while its diagram is simulated (Drake's `LcmInterfaceSystem`).
 ///
-/// Without it, [`LcmSubscriberSystem`](crate::LcmSubscriberSystem)s and other subscriptions hear nothing during a
-/// simulation. It looks at every step of the simulator and before the first one. Where messages wait, it calls
-/// their handlers and asks for a step without duration, such that subscriber systems are updated before
-/// simulated time goes on, whichever system was added first.
+/// Without it, [`LcmSubscriberSystem`](crate::LcmSubscriberSystem)s and other subscriptions hear
+/// nothing during a simulation. It looks at every step of the simulator and before the first one.
+/// Where messages wait, it calls their handlers and asks for a step without duration, such that
+/// subscriber systems are updated before simulated time goes on, whichever system was added first.
 ///
-/// What its own diagram publishes on the bus is heard in the same way, at the time when it was published. One
-/// simulated time has at most 16 such steps: then time goes on, and what waits is handled with the next step.
+/// What its own diagram publishes on the bus is heard in the same way, at the time when it was
+/// published. One simulated time has at most 16 such steps: then time goes on, and what waits is
+/// handled with the next step.
 ///
 /// It has no ports.
 ///
@@ -101,10 +103,11 @@ impl<T: Scalar> LeafSystem<T> for LcmInterfaceSystem {
     }
 }
 
-/// Makes buses, and adds an [`LcmInterfaceSystem`] of the same name to a diagram for each of them (Drake's
-/// `ApplyLcmBusConfig`).
+/// Makes buses, and adds an [`LcmInterfaceSystem`] of the same name to a diagram for each of them
+/// (Drake's `ApplyLcmBusConfig`).
 ///
-/// Buses without parameters, or whose URL is [`LcmBuses::MEMQ_NULL`], publish to nobody and get no system.
+/// Buses without parameters, or whose URL is [`LcmBuses::MEMQ_NULL`], publish to nobody and get no
+/// system.
 ///
 /// ```
 /// use std::collections::BTreeMap;

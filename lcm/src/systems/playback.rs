@@ -3,13 +3,14 @@
 use crate::log_bus::LcmLog;
 use tarragon_framework::prelude::*;
 
-/// Plays a log while its diagram is simulated (Drake's `LcmLogPlaybackSystem`): messages come at exactly the
-/// simulated times that the log has for them.
+/// Plays a log while its diagram is simulated (Drake's `LcmLogPlaybackSystem`): messages come at
+/// exactly the simulated times that the log has for them.
 ///
-/// What subscribes on [`LcmLog::lcm`], like [`LcmSubscriberSystem`](crate::LcmSubscriberSystem)s, hears them
-/// without an [`LcmInterfaceSystem`](crate::LcmInterfaceSystem). Initialization of the simulator goes to the first
-/// message that is not before the start time, forwards or backwards, so every simulation plays the log anew. A
-/// message whose time is over when it comes, after others of a clock that was set back, is dispatched at once.
+/// What subscribes on [`LcmLog::lcm`], like [`LcmSubscriberSystem`](crate::LcmSubscriberSystem)s,
+/// hears them without an [`LcmInterfaceSystem`](crate::LcmInterfaceSystem). Initialization of the
+/// simulator goes to the first message that is not before the start time, forwards or backwards, so
+/// every simulation plays the log anew. A message whose time is over when it comes, after others of
+/// a clock that was set back, is dispatched at once.
 ///
 /// It has no ports.
 ///

@@ -12,7 +12,8 @@ use tarragon_framework::prelude::*;
 /// |---|---|---|
 /// | input | `lcm_message` | `M` |
 ///
-/// It publishes at `offset + k * period`, or at every step where the period is zero, and when forced to.
+/// It publishes at `offset + k * period`, or at every step where the period is zero, and when
+/// forced to.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -40,11 +41,12 @@ pub struct LcmPublisherSystem<M> {
 }
 
 impl<M: LcmMessage> LcmPublisherSystem<M> {
-    /// A publisher on `channel`. Times are in s; a period of zero publishes at every step, then the offset
-    /// has to be zero.
+    /// A publisher on `channel`. Times are in s; a period of zero publishes at every step, then the
+    /// offset has to be zero.
     ///
     /// # Errors
-    /// If the period or the offset is negative or not finite, or there is an offset without a period.
+    /// If the period or the offset is negative or not finite, or there is an offset without a
+    /// period.
     pub fn new(channel: &str, lcm: Lcm, period: f64, offset: f64) -> Result<Self> {
         let wrong = |what: String| {
             Err(Error::invalid(format!(

@@ -20,9 +20,10 @@ const SLICE: Duration = Duration::from_millis(10);
 /// | output | `message_count` | `u64`, messages so far, those that later ones have replaced included |
 ///
 /// It changes nothing by itself: [`Lcm::handle_subscriptions`] hands a message over, which an
-/// [`LcmInterfaceSystem`](crate::LcmInterfaceSystem) calls during a simulation. A message that was handed over
-/// gets into the context by an update at the next time that the simulator looks, without simulated time
-/// passing; each context has what came in when it was updated. A forced update copies too.
+/// [`LcmInterfaceSystem`](crate::LcmInterfaceSystem) calls during a simulation. A message that was
+/// handed over gets into the context by an update at the next time that the simulator looks,
+/// without simulated time passing; each context has what came in when it was updated. A forced
+/// update copies too.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -90,9 +91,9 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
             marker: PhantomData,
         })
     }
-    /// Lets initialization wait up to `timeout` of real time, [`Duration::MAX`] for ever, for a message that
-    /// the context does not have yet; it fails where none comes. Zero, as at first, does not wait: then
-    /// initialization copies what was handed over before.
+    /// Lets initialization wait up to `timeout` of real time, [`Duration::MAX`] for ever, for a
+    /// message that the context does not have yet; it fails where none comes. Zero, as at first,
+    /// does not wait: then initialization copies what was handed over before.
     #[must_use]
     pub fn with_wait_for_message_on_initialization(mut self, timeout: Duration) -> Self {
         self.wait = timeout;

@@ -40,8 +40,8 @@ fn receiving_allocates_the_message() {
             }
         });
         assert!(received == data[..len]);
-        // A long one: its channel, and its data, which grows from 65 kB to four times that and so on. The
-        // first datagram of a sender is remembered.
+        // A long one: its channel, and its data, which grows from 65 kB to four times that and so
+        // on. The first datagram of a sender is remembered.
         let expected = if len == 100 { 1 } else { 4 };
         assert!(sequence == 0 || allocated == expected, "{allocated}");
     }

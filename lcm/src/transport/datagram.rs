@@ -1,9 +1,10 @@
 //! Datagrams of LCM's UDP multicast protocol: what a message looks like on the wire.
 //!
-//! All numbers are big-endian. A message that fits is one datagram, `"LC02" u32 sequence, channel, NUL,
-//! data`; a longer one is fragments, `"LC03" u32 sequence, u32 size, u32 offset, u16 number, u16 count`,
-//! then in fragment 0 only `channel, NUL`, then data. Size and offset count data only. Source: "LCM UDP
-//! Multicast Protocol Description", <https://lcm-proj.github.io/lcm/content/udp-multicast-protocol.html>.
+//! All numbers are big-endian. A message that fits is one datagram, `"LC02" u32 sequence, channel,
+//! NUL, data`; a longer one is fragments, `"LC03" u32 sequence, u32 size, u32 offset, u16 number,
+//! u16 count`, then in fragment 0 only `channel, NUL`, then data. Size and offset count data only.
+//! Source: "LCM UDP Multicast Protocol Description",
+//! <https://lcm-proj.github.io/lcm/content/udp-multicast-protocol.html>.
 
 use crate::message::encoded::{Parts, Pieces};
 use smallvec::SmallVec;
@@ -238,7 +239,8 @@ impl<'a> Iterator for Datagrams<'a> {
         });
         packet.push(&self.sequence.to_be_bytes());
         if let Some(count) = self.count {
-            // Both fit: the number of fragments was checked, and so many of them have less than 4 GiB.
+            // Both fit: the number of fragments was checked, and so many of them have less than 4
+            // GiB.
             packet.push(&(self.size as u32).to_be_bytes());
             packet.push(&(offset as u32).to_be_bytes());
             packet.push(&(number as u16).to_be_bytes());

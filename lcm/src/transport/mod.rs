@@ -1,4 +1,5 @@
-//! How messages get from one process to another: URLs, datagrams, sockets, logs that are played back.
+//! How messages get from one process to another: URLs, datagrams, sockets, logs that are played
+//! back.
 
 pub(crate) mod datagram;
 mod numbering;
@@ -19,8 +20,8 @@ use std::time::Duration;
 use udpm::Udpm;
 use url::{FileMode, FileUrl, LcmUrl};
 
-/// The longest message that is taken from a network or a file (bytes): what somebody else claims must not
-/// decide how much memory is used.
+/// The longest message that is taken from a network or a file (bytes): what somebody else claims
+/// must not decide how much memory is used.
 pub(crate) const MAX_MESSAGE: usize = 256 << 20;
 
 /// What carries the messages of a bus.

@@ -1,4 +1,5 @@
-//! The numbers that one sender gives to its messages, and what they tell about those that did not arrive.
+//! The numbers that one sender gives to its messages, and what they tell about those that did not
+//! arrive.
 
 /// How many numbers before the newest are remembered. Networks do not reorder further than a few.
 const WINDOW: u32 = 128;
@@ -37,8 +38,8 @@ impl Numbering {
     /// Notes a number. Numbers wrap around. `after_silence`: nothing was heard for so long that the
     /// network does not hold older datagrams any more.
     ///
-    /// An old number means a restart if it is too old to be late, if it comes after silence, or if it is a
-    /// zero that was seen long enough ago: every sender starts there.
+    /// An old number means a restart if it is too old to be late, if it comes after silence, or if
+    /// it is a zero that was seen long enough ago: every sender starts there.
     pub(super) fn note(&mut self, number: u32, after_silence: bool) -> Arrival {
         let ahead = number.wrapping_sub(self.newest);
         if ahead == 0 {

@@ -36,8 +36,8 @@ impl Playback {
     pub(crate) fn is_paced(&self) -> bool {
         self.speed != 0.0
     }
-    /// How long it is until the next event; zero if it is due. None at the end of the log. Time runs from the
-    /// first call.
+    /// How long it is until the next event; zero if it is due. None at the end of the log. Time
+    /// runs from the first call.
     ///
     /// # Errors
     /// If the event can not be read; the next call goes on after it.

@@ -1,9 +1,10 @@
 //! From datagrams to messages, in bounded memory whatever comes.
 //!
-//! A sender (address and port) numbers its messages, short ones and those of several fragments together,
-//! and sends the fragments of a message in a row. So there is at most one incomplete message (a train)
-//! per sender: a newer number ends it. Every message that did not arrive whole counts in
-//! [`Count::Lost`] once, whether nothing of it came or some; one that comes late, but whole, is taken back.
+//! A sender (address and port) numbers its messages, short ones and those of several fragments
+//! together, and sends the fragments of a message in a row. So there is at most one incomplete
+//! message (a train) per sender: a newer number ends it. Every message that did not arrive whole
+//! counts in [`Count::Lost`] once, whether nothing of it came or some; one that comes late, but
+//! whole, is taken back.
 
 use super::datagram::{self, Datagram, Fragment};
 use super::numbering::{Arrival, Numbering};
@@ -176,8 +177,8 @@ impl Reassembly {
             Arrival::Newest if self.train_of(slot).is_some() => {
                 return self.advance(slot, fragment, now);
             }
-            // A sender that was started again can come to the same number; what is left of a train that was
-            // given up does not begin one.
+            // A sender that was started again can come to the same number; what is left of a train
+            // that was given up does not begin one.
             Arrival::Newest if after_silence && fragment.number == 0 => {}
             // Nothing of it is kept any more, or it was complete.
             Arrival::Newest | Arrival::Late | Arrival::Again => return None,

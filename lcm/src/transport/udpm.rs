@@ -21,9 +21,9 @@ const NETWORK_VARIABLE: &str = "DRAKE_ALLOW_NETWORK";
 const BUFFER: usize = 8 << 20;
 /// How long a datagram may wait for a place in the buffer of the sending socket.
 const SEND_PATIENCE: Duration = Duration::from_millis(50);
-/// A message of more fragments than this, some 4 MB, may not fit into what the system keeps for a listener: so
-/// that it can make room, sending rests after each megabyte. On the same machine, half of the messages of 16
-/// MB get lost without this, one in fifteen with it.
+/// A message of more fragments than this, some 4 MB, may not fit into what the system keeps for a
+/// listener: so that it can make room, sending rests after each megabyte. On the same machine, half
+/// of the messages of 16 MB get lost without this, one in fifteen with it.
 const BREATH_AFTER: usize = 64;
 const BREATH_EVERY: usize = 16;
 const BREATH: Duration = Duration::from_micros(500);
@@ -32,8 +32,8 @@ const LOOK_AROUND: Duration = Duration::from_millis(100);
 
 /// A multicast group that can be sent to and listened to.
 ///
-/// Sending never waits for receiving: they have sockets of their own, and the one that receives is only
-/// there once somebody listens.
+/// Sending never waits for receiving: they have sockets of their own, and the one that receives is
+/// only there once somebody listens.
 #[derive(Debug)]
 pub(crate) struct Udpm {
     /// The URL as it was given, for errors.
@@ -44,8 +44,8 @@ pub(crate) struct Udpm {
     interface: Option<Ipv4Addr>,
     counters: Arc<Counters>,
     socket: Socket,
-    /// The number of the next message; locked while a message is sent, so that its fragments are in a row
-    /// and numbers go out in order.
+    /// The number of the next message; locked while a message is sent, so that its fragments are in
+    /// a row and numbers go out in order.
     sequence: Mutex<u32>,
     receiver: Mutex<Option<Receiver>>,
 }
@@ -81,9 +81,9 @@ impl Udpm {
     /// Sends a message.
     ///
     /// # Errors
-    /// If the channel or the size can not be sent, or the system does not take a datagram, because there
-    /// is no route any more or its buffer stays full. What was sent of a long message is then lost; listeners
-    /// see that by its number.
+    /// If the channel or the size can not be sent, or the system does not take a datagram, because
+    /// there is no route any more or its buffer stays full. What was sent of a long message is then
+    /// lost; listeners see that by its number.
     pub(crate) fn publish<'a>(&self, channel: &str, data: impl Into<Parts<'a>>) -> io::Result<()> {
         let mut sequence = self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
         let datagrams = Datagrams::new(*sequence, channel, data.into())
@@ -105,7 +105,8 @@ impl Udpm {
             match self.socket.send_to_vectored(&parts, &self.group) {
                 Ok(_) => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // ENOBUFS: some systems say that a queue is full instead of waiting as the timeout says.
+                // ENOBUFS: some systems say that a queue is full instead of waiting as the timeout
+                // says.
                 Err(error) if tries < 20 && is_no_buffer(&error) => {
                     tries += 1;
                     std::thread::sleep(SEND_PATIENCE / 20);
@@ -174,7 +175,8 @@ impl Udpm {
                 self.text
             );
         }
-        // Bound to the group, a socket hears neither other groups of the port nor what is sent to one machine.
+        // Bound to the group, a socket hears neither other groups of the port nor what is sent to
+        // one machine.
         let bound = if cfg!(windows) {
             SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, group.port())
         } else {
@@ -197,8 +199,8 @@ impl Drop for Udpm {
             return;
         };
         receiver.stop.store(true, Ordering::Release);
-        // Wakes a thread that waits for datagrams, even if this "fails" because nothing is connected. Where it
-        // does not, the thread looks around by itself.
+        // Wakes a thread that waits for datagrams, even if this "fails" because nothing is
+        // connected. Where it does not, the thread looks around by itself.
         #[cfg(unix)]
         let _ = socket2::SockRef::from(&*receiver.socket).shutdown(std::net::Shutdown::Both);
         if receiver.thread.thread().id() != std::thread::current().id() {
@@ -250,8 +252,8 @@ fn receive(
 
 /// Waits until there is a datagram, which stays.
 ///
-/// A socket that is shut down wakes a thread that waits in it, with a datagram of nobody; `recv_from` of the
-/// standard library then panics. Looking first costs a third of a microsecond.
+/// A socket that is shut down wakes a thread that waits in it, with a datagram of nobody;
+/// `recv_from` of the standard library then panics. Looking first costs a third of a microsecond.
 #[cfg(unix)]
 fn await_datagram(socket: &UdpSocket, stop: &AtomicBool) -> io::Result<()> {
     socket.peek(&mut [0])?;
@@ -267,7 +269,8 @@ fn await_datagram(_: &UdpSocket, _: &AtomicBool) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the environment lets buses use the network; `allowed` is the value of [`NETWORK_VARIABLE`].
+/// Whether the environment lets buses use the network; `allowed` is the value of
+/// [`NETWORK_VARIABLE`].
 fn check_network(text: &str, allowed: Option<&str>) -> Result<()> {
     match allowed {
         None | Some("") => Ok(()),
@@ -301,8 +304,8 @@ fn join(socket: &Socket, group: SocketAddrV4, interface: Option<Ipv4Addr>) -> io
     socket.join_multicast_v4(group.ip(), &interface)
 }
 
-/// The interface to use: that of the URL, the routes' choice, or, for messages that stay on this machine
-/// and where there is no route, the loopback.
+/// The interface to use: that of the URL, the routes' choice, or, for messages that stay on this
+/// machine and where there is no route, the loopback.
 fn reachable_interface(url: &UdpmUrl, text: &str) -> Result<Option<Ipv4Addr>> {
     // Sends nothing: connecting a UDP socket asks for the route.
     let reach = |interface| -> io::Result<()> {

@@ -58,7 +58,8 @@ pub(crate) struct FileUrl {
 }
 
 impl LcmUrl {
-    /// The URL that `LCM_DEFAULT_URL` names, else Drake's: multicast that does not leave this machine.
+    /// The URL that `LCM_DEFAULT_URL` names, else Drake's: multicast that does not leave this
+    /// machine.
     pub(crate) fn default_url() -> String {
         Self::default_url_from(std::env::var(URL_VARIABLE).ok())
     }

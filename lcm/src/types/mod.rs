@@ -1,6 +1,7 @@
 //! The message types of Drake, by [`lcm_types!`](crate::lcm_types).
 //!
-//! Names, members and constants are those of Drake's `.lcm` files, so peers in any language understand them.
+//! Names, members and constants are those of Drake's `.lcm` files, so peers in any language
+//! understand them.
 //!
 //! ```
 //! use tarragon_lcm::{Lcm, Subscriber, types::LcmtRobotState};

@@ -18,9 +18,9 @@ crate::lcm_types! {
         /// A mesh: the name of its file, a JSON object that holds it, or empty.
         string string_data;
         int32_t num_float_data;
-        /// Sizes of the shape (m): of a box along x, y, z; radius; radius and length; semi-axes; of a mesh in a
-        /// file its scale along x, y, z; of another mesh the numbers of vertices and triangles, positions, and
-        /// three indices per triangle.
+        /// Sizes of the shape (m): of a box along x, y, z; radius; radius and length; semi-axes; of
+        /// a mesh in a file its scale along x, y, z; of another mesh the numbers of vertices and
+        /// triangles, positions, and three indices per triangle.
         float float_data[num_float_data];
     }
 

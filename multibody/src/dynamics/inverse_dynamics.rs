@@ -9,8 +9,8 @@ use crate::spatial::SpatialVector;
 use tarragon_framework::Scalar;
 
 impl MultibodyPlant {
-    /// The generalized forces `tau = M(q) vdot + C(q, v) v` (N, N m) that a motion takes, without gravity
-    /// and damping. Rotors count with their reflected inertia.
+    /// The generalized forces `tau = M(q) vdot + C(q, v) v` (N, N m) that a motion takes, without
+    /// gravity and damping. Rotors count with their reflected inertia.
     ///
     /// # Errors
     /// Before `finalize`, if positions or velocities are of another plant, or `vdot` has the wrong

@@ -25,7 +25,8 @@ impl MultibodyPlant {
     /// Velocity of the centre of mass in the world, `v_WScm_W` (m/s).
     ///
     /// # Errors
-    /// As [`Self::calc_center_of_mass_position_in_world`], or if the velocities are of another plant.
+    /// As [`Self::calc_center_of_mass_position_in_world`], or if the velocities are of another
+    /// plant.
     pub fn calc_center_of_mass_translational_velocity_in_world<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,

@@ -17,8 +17,8 @@ use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 /// A joint between a parent and a child body (Drake's `Joint`).
 ///
 /// Frame F is fixed on the parent P at `X_PF`, frame M on the child B at `X_BM`; the kind says how
-/// M moves in F. Positions are in rad or m, velocities in rad/s or m/s. F and M are the frames of the
-/// bodies, or frames of the plant ([`Self::with_frame_on_parent`]), or new ones at a pose
+/// M moves in F. Positions are in rad or m, velocities in rad/s or m/s. F and M are the frames of
+/// the bodies, or frames of the plant ([`Self::with_frame_on_parent`]), or new ones at a pose
 /// ([`Self::with_pose_on_parent`]), which the plant calls `{joint}_parent` and `{joint}_child`.
 ///
 /// ```
@@ -145,8 +145,8 @@ impl Joint {
         Ok(Self::new(name, parent, child, kind))
     }
 
-    /// A screw about `axis`, expressed in F, whose length does not matter; `pitch` is the way per turn
-    /// (m).
+    /// A screw about `axis`, expressed in F, whose length does not matter; `pitch` is the way per
+    /// turn (m).
     ///
     /// # Errors
     /// If the axis has no direction or the pitch is not finite.

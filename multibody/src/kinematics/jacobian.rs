@@ -23,9 +23,9 @@ pub enum JacobianWrt {
 }
 
 impl MultibodyPlant {
-    /// The Jacobian of the spatial velocity of a point Bp of frame B in frame A, expressed in frame E: 6 by
-    /// `num_velocities` (or `num_positions`), rotational rows first, `V_ABp_E = J v` (or `J qdot`).
-    /// `p_bobp_b` is the position of Bp in B (m).
+    /// The Jacobian of the spatial velocity of a point Bp of frame B in frame A, expressed in frame
+    /// E: 6 by `num_velocities` (or `num_positions`), rotational rows first, `V_ABp_E = J v` (or `J
+    /// qdot`). `p_bobp_b` is the position of Bp in B (m).
     ///
     /// # Errors
     /// Before `finalize`, if the positions are of another plant, or a frame is unknown.

@@ -12,8 +12,8 @@ use tarragon_framework::Scalar;
 const SINGULAR: f64 = 1e-3;
 
 impl MultibodyPlant {
-    /// `qdot = N(q) v`: rad/s or m/s, and 1/s for quaternions. The length of a quaternion in q counts, as
-    /// the derivative of what q holds is meant.
+    /// `qdot = N(q) v`: rad/s or m/s, and 1/s for quaternions. The length of a quaternion in q
+    /// counts, as the derivative of what q holds is meant.
     ///
     /// # Errors
     /// Before `finalize`, if v has the wrong length or a value that is not finite, or where roll,

@@ -31,8 +31,8 @@ pub(crate) struct Inboard {
 }
 
 impl Inboard {
-    /// `forward` if the joint's parent is the inboard body. Joints with several degrees of freedom are
-    /// never turned.
+    /// `forward` if the joint's parent is the inboard body. Joints with several degrees of freedom
+    /// are never turned.
     pub(crate) fn new(joint: &Joint, forward: bool) -> Self {
         if forward {
             return Self {
@@ -44,7 +44,8 @@ impl Inboard {
                 reversed: false,
             };
         }
-        // The motion of F in M is that about the opposite axis, which has the same components in both.
+        // The motion of F in M is that about the opposite axis, which has the same components in
+        // both.
         let opposite = |axis: &Unit<Vector3<f64>>| Unit::new_unchecked(-axis.into_inner());
         let kind = match &joint.kind {
             JointKind::Weld { x_fm } => JointKind::Weld {

@@ -95,8 +95,8 @@ impl MultibodyPlant {
         Ok(velocities)
     }
 
-    /// Spatial accelerations `A_WB` of all bodies by [`BodyIndex`]: of Bo in W, expressed in W (rad/s^2,
-    /// m/s^2), at the time derivatives `vdot` of the velocities.
+    /// Spatial accelerations `A_WB` of all bodies by [`BodyIndex`]: of Bo in W, expressed in W
+    /// (rad/s^2, m/s^2), at the time derivatives `vdot` of the velocities.
     ///
     /// # Errors
     /// As [`Self::calc_velocity_kinematics`], or if `vdot` has the wrong length or a value that is

@@ -1,8 +1,8 @@
 //! Wavefront OBJ as a model of one body.
 //!
-//! The body fills the mesh with the density of water; its frame is that of the mesh. The mesh is the
-//! collision and the visual geometry. The names of model and body are the caller's, or that of the
-//! object in the file, or that of the file.
+//! The body fills the mesh with the density of water; its frame is that of the mesh. The mesh is
+//! the collision and the visual geometry. The names of model and body are the caller's, or that of
+//! the object in the file, or that of the file.
 
 use super::diagnostic::{Diagnostic, Severity};
 use super::input::{Input, Naming};

@@ -16,10 +16,10 @@ use tarragon_geometry::SceneGraph;
 
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
 ///
-/// Formats: URDF (`.urdf`), SDFormat 1.0 to 1.12 (`.sdf`), MJCF (`.xml`), model directives (`.dmd.yaml`) and OBJ
-/// (`.obj`). Lengths are metres, angles radians, masses kilograms; MJCF has units of its own. A model
-/// that can not be read leaves plant and scene as they were; what is left out of a model that can be
-/// read is told by [`Self::diagnostics`].
+/// Formats: URDF (`.urdf`), SDFormat 1.0 to 1.12 (`.sdf`), MJCF (`.xml`), model directives
+/// (`.dmd.yaml`) and OBJ (`.obj`). Lengths are metres, angles radians, masses kilograms; MJCF has
+/// units of its own. A model that can not be read leaves plant and scene as they were; what is left
+/// out of a model that can be read is told by [`Self::diagnostics`].
 ///
 /// ```
 /// use tarragon_multibody::{MultibodyPlant, Parser};
@@ -46,8 +46,8 @@ pub struct Parser<'p> {
 }
 
 impl<'p> Parser<'p> {
-    /// A parser that adds models to `plant`, without geometry: visual and collision elements are not
-    /// looked at, and their files need not exist.
+    /// A parser that adds models to `plant`, without geometry: visual and collision elements are
+    /// not looked at, and their files need not exist.
     pub fn new(plant: &'p mut MultibodyPlant) -> Self {
         Self {
             plant,
@@ -60,8 +60,8 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// A parser that adds models to `plant` and their geometry to `scene_graph`; registers the plant
-    /// with it.
+    /// A parser that adds models to `plant` and their geometry to `scene_graph`; registers the
+    /// plant with it.
     pub fn with_scene_graph(
         plant: &'p mut MultibodyPlant,
         scene_graph: &'p mut SceneGraph,
@@ -76,8 +76,8 @@ impl<'p> Parser<'p> {
     pub fn set_model_name_prefix(&mut self, prefix: &str) {
         self.prefix = prefix.into();
     }
-    /// From now on a model whose name is taken is called `name_1`, `name_2`, ... instead of being an
-    /// error.
+    /// From now on a model whose name is taken is called `name_1`, `name_2`, ... instead of being
+    /// an error.
     pub fn set_auto_renaming(&mut self, enabled: bool) {
         self.auto_renaming = enabled;
     }
@@ -111,8 +111,8 @@ impl<'p> Parser<'p> {
     /// Adds the models of a file; the suffix tells the format.
     ///
     /// # Errors
-    /// If the file can not be read or has more than 256 MiB, its suffix is not known, or something in it is
-    /// wrong; the message gives file, line and column. Plant and scene are as before then.
+    /// If the file can not be read or has more than 256 MiB, its suffix is not known, or something
+    /// in it is wrong; the message gives file, line and column. Plant and scene are as before then.
     pub fn add_models(&mut self, path: impl AsRef<Path>) -> Result<Vec<ModelInstanceIndex>> {
         let path = path.as_ref();
         let format = Format::of_file(path)?;
@@ -135,8 +135,8 @@ impl<'p> Parser<'p> {
         self.add_models(path)
     }
 
-    /// Adds the models of a text in the given format, one of the suffixes without the first dot. Files
-    /// that it names must be absolute or URLs.
+    /// Adds the models of a text in the given format, one of the suffixes without the first dot.
+    /// Files that it names must be absolute or URLs.
     ///
     /// # Errors
     /// As [`Self::add_models`].
@@ -239,12 +239,12 @@ impl<'p> Parser<'p> {
     }
 }
 
-/// Adds what directives say (Drake's `ProcessModelDirectives`); names of files are URLs or absolute. The
-/// parser's prefix is a scope of all names.
+/// Adds what directives say (Drake's `ProcessModelDirectives`); names of files are URLs or
+/// absolute. The parser's prefix is a scope of all names.
 ///
 /// # Errors
-/// If something that they refer to is not there, and as [`Parser::add_models`]. Plant and scene are as
-/// before then.
+/// If something that they refer to is not there, and as [`Parser::add_models`]. Plant and scene are
+/// as before then.
 pub fn process_model_directives(
     directives: &ModelDirectives,
     parser: &mut Parser<'_>,

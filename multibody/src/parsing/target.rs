@@ -40,8 +40,8 @@ impl Target<'_> {
         self.scene_graph.is_some()
     }
 
-    /// Adds a model instance `scope::name`; where the name is taken and automatic renaming is on, it
-    /// gets a number.
+    /// Adds a model instance `scope::name`; where the name is taken and automatic renaming is on,
+    /// it gets a number.
     pub(crate) fn add_model_instance(
         &mut self,
         scope: &str,

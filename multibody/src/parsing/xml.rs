@@ -137,8 +137,9 @@ impl<'a> Reader<'a> {
         (line as u32 + 1, column as u32 + 1)
     }
 
-    /// Characters between the start of a line and an offset in it. Counts from the place asked for last, so
-    /// that a file whose elements are all in one line does not take the square of its length.
+    /// Characters between the start of a line and an offset in it. Counts from the place asked for
+    /// last, so that a file whose elements are all in one line does not take the square of its
+    /// length.
     fn column(&self, start: usize, offset: usize) -> usize {
         let text = self.prepared.original;
         let count = |from: usize, to: usize| text.get(from..to).map_or(0, |t| t.chars().count());

@@ -93,8 +93,8 @@ impl From<&Isometry3<f64>> for Transform {
 
 /// A rotation that is written down (Drake's `schema::Rotation`).
 ///
-/// In YAML `!Rpy {deg: [0, 0, 90]}`, `!AngleAxis {angle_deg: 90, axis: [0, 0, 1]}`, and `!Identity {}`
-/// or nothing. Drake's `!Uniform` is random: it is an error.
+/// In YAML `!Rpy {deg: [0, 0, 90]}`, `!AngleAxis {angle_deg: 90, axis: [0, 0, 1]}`, and `!Identity
+/// {}` or nothing. Drake's `!Uniform` is random: it is an error.
 ///
 /// ```
 /// use nalgebra::Vector3;

@@ -1,5 +1,6 @@
-//! Files that nobody means well with, in every format: an error or a model that can be computed with,
-//! soon, and after an error nothing is left. What Drake makes of them is pydrake 1.51.1's answer.
+//! Files that nobody means well with, in every format: an error or a model that can be computed
+//! with, soon, and after an error nothing is left. What Drake makes of them is pydrake 1.51.1's
+//! answer.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -24,8 +25,8 @@ const XML: [&str; 3] = ["urdf", "sdf", "xml"];
 /// Nothing here takes longer, without optimization and beside other tests.
 const SOON: Duration = Duration::from_secs(10);
 
-/// For how long this thread has worked: on a busy machine it waits for longer. By the clock where the system does
-/// not say.
+/// For how long this thread has worked: on a busy machine it waits for longer. By the clock where
+/// the system does not say.
 fn worked() -> Duration {
     static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
     let begin = *BEGIN;

@@ -24,7 +24,8 @@ fn check(what: &str, accepted: Accepted, inner: impl Fn(&str) -> String) -> Vec<
 #[test]
 fn masses_and_inertias_are_as_drake_takes_them() {
     let mut wrong = vec![];
-    // MuJoCo has no massless bodies; what URDF and SDFormat say and no body can be is repaired with a warning.
+    // MuJoCo has no massless bodies; what URDF and SDFormat say and no body can be is repaired with
+    // a warning.
     const REPAIRED: Accepted = [true, true, false];
     for (mass, [x, y, z], accepted) in [
         ("1", ["1", "1", "1"], ALL),

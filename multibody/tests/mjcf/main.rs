@@ -1,6 +1,6 @@
 //! Behaviour of the MJCF parser, one promise per test. Numbers without a closed form are what Drake
-//! 1.51 makes of the same text. The recorded models of the reference set are in the conformance tests
-//! of the root package.
+//! 1.51 makes of the same text. The recorded models of the reference set are in the conformance
+//! tests of the root package.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

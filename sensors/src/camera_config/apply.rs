@@ -19,17 +19,18 @@ use tarragon_lcm::types::LcmtImageArray;
 use tarragon_lcm::{Lcm, LcmBuses, LcmPublisherSystem};
 use tarragon_multibody::MultibodyPlant;
 
-/// Adds the render engines of cameras to a scene, one per `renderer_name`, in the order of the cameras.
-/// A scene gets its engines before it becomes a system, so this comes before the builder.
+/// Adds the render engines of cameras to a scene, one per `renderer_name`, in the order of the
+/// cameras. A scene gets its engines before it becomes a system, so this comes before the builder.
 ///
-/// As in Drake, a camera whose engine is there already, from a camera before it or in the scene, may
-/// leave `renderer_class` empty or name the same class; parameters have to be the same. Drake's
-/// `RenderEngineVtk` and `RenderEngineGl` are different classes, although
-/// [`RenderEngineCpu`] draws for both of them.
+/// As in Drake, a camera whose engine is there already, from a camera before it or in the scene,
+/// may leave `renderer_class` empty or name the same class; parameters have to be the same. Drake's
+/// `RenderEngineVtk` and `RenderEngineGl` are different classes, although [`RenderEngineCpu`] draws
+/// for both of them.
 ///
 /// # Errors
-/// If a configuration is wrong, two cameras want different engines of one name, parameters are given for
-/// an engine that the scene had before, or the engine is not supported yet. Then the scene is unchanged.
+/// If a configuration is wrong, two cameras want different engines of one name, parameters are
+/// given for an engine that the scene had before, or the engine is not supported yet. Then the
+/// scene is unchanged.
 pub fn add_camera_renderers<'a>(
     configs: impl IntoIterator<Item = &'a CameraConfig>,
     scene_graph: &mut SceneGraph,
@@ -116,8 +117,8 @@ pub fn add_camera_renderers<'a>(
     Ok(())
 }
 
-/// How long after an update with a delay (s) a publish sees it: as in Drake a thousandth of the delay, and far
-/// above the rounding of times.
+/// How long after an update with a delay (s) a publish sees it: as in Drake a thousandth of the
+/// delay, and far above the rounding of times.
 fn after_updates(output_delay: f64) -> f64 {
     (output_delay * 1e-3).max(1e-6)
 }
@@ -162,11 +163,12 @@ pub enum CameraSensor {
     Async(Block<RgbdSensorAsync>),
 }
 
-/// What [`apply_camera_config`] has added. Images that the configuration does not ask for have no port
-/// here.
+/// What [`apply_camera_config`] has added. Images that the configuration does not ask for have no
+/// port here.
 ///
 /// To do something else with images than to publish them, connect the ports to an
-/// [`ImageWriter`](crate::ImageWriter) or to systems of your own, with the period and the offset given here.
+/// [`ImageWriter`](crate::ImageWriter) or to systems of your own, with the period and the offset
+/// given here.
 #[derive(Clone)]
 pub struct AppliedCamera {
     /// The sensor, `rgbd_sensor_{name}`.
@@ -185,9 +187,9 @@ pub struct AppliedCamera {
     pub image_time: OutputPort<Vec<f64>>,
     /// Time between images (s), `1 / fps`.
     pub period: f64,
-    /// When the first image can be written (s): `capture_offset`, or a thousandth of the delay (at least a
-    /// microsecond) after the first output of an asynchronous sensor, because publishes come before the updates
-    /// of the same time.
+    /// When the first image can be written (s): `capture_offset`, or a thousandth of the delay (at
+    /// least a microsecond) after the first output of an asynchronous sensor, because publishes
+    /// come before the updates of the same time.
     pub offset: f64,
     /// What publishes the images, if buses were given.
     pub publisher: Option<Block<LcmPublisherSystem<LcmtImageArray>>>,
@@ -216,9 +218,9 @@ pub struct CameraConnections<'a> {
 /// Adds the sensor of a camera, connects it to the scene and publishes its images (Drake's
 /// `ApplyCameraConfig`); `None` if the configuration asks for no image.
 ///
-/// With an `output_delay` the sensor is an [`RgbdSensorAsync`], otherwise an [`RgbdSensor`], as in Drake.
-/// `X_PB.base_frame` is looked up in the plant, plain or scoped (`model::frame`); without one, or called
-/// `world`, it is the world. The engine comes from [`add_camera_renderers`].
+/// With an `output_delay` the sensor is an [`RgbdSensorAsync`], otherwise an [`RgbdSensor`], as in
+/// Drake. `X_PB.base_frame` is looked up in the plant, plain or scoped (`model::frame`); without
+/// one, or called `world`, it is the world. The engine comes from [`add_camera_renderers`].
 ///
 /// Images are published `fps` times a second on the channel `DRAKE_RGBD_CAMERA_IMAGES_{name}` of
 /// the [connected](CameraConnections) bus, as one [`LcmtImageArray`] with those that the

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_saphyr::Tagged;
 
-/// Focal lengths, or what they follow from (Drake's `CameraConfig.focal`). If only one of x and y is
-/// given, both directions have the focal length that follows from it.
+/// Focal lengths, or what they follow from (Drake's `CameraConfig.focal`). If only one of x and y
+/// is given, both directions have the focal length that follows from it.
 ///
 /// In YAML `!FocalLength {x: 300}` or `!FovDegrees {y: 45}`; without a tag it is a `FocalLength`.
 ///

@@ -29,9 +29,9 @@ use tarragon_geometry::render::{
 
 /// Everything about one camera (Drake's `CameraConfig`; the same names in YAML, the same defaults).
 ///
-/// Nothing is checked until it is used: by [`validate`](Self::validate), which reading and writing YAML
-/// and [`apply_camera_config`] call. If none of `rgb`, `depth` and `label` is asked for, the camera is
-/// switched off and nothing about it can be wrong.
+/// Nothing is checked until it is used: by [`validate`](Self::validate), which reading and writing
+/// YAML and [`apply_camera_config`] call. If none of `rgb`, `depth` and `label` is asked for, the
+/// camera is switched off and nothing about it can be wrong.
 ///
 /// `show_rgb` is handed to the render engine; those of this workspace open no windows and warn of
 /// that once.
@@ -157,8 +157,8 @@ impl CameraConfig {
     /// From YAML.
     ///
     /// # Errors
-    /// If it is no YAML, has an unknown field or tag, a value of the wrong type (with line and column),
-    /// or describes no camera, as [`validate`](Self::validate) says.
+    /// If it is no YAML, has an unknown field or tag, a value of the wrong type (with line and
+    /// column), or describes no camera, as [`validate`](Self::validate) says.
     pub fn from_yaml(text: &str) -> Result<Self> {
         let config: Self = yaml::read(text)?;
         config.validate()?;

@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use tarragon_multibody::{ModelCamera, MultibodyPlant};
 
 impl CameraConfig {
-    /// The configuration of a camera that a model file has (a `<sensor>` of SDFormat, a `<camera>` of MJCF);
-    /// it is fixed where the file puts it, and called as there.
+    /// The configuration of a camera that a model file has (a `<sensor>` of SDFormat, a `<camera>`
+    /// of MJCF); it is fixed where the file puts it, and called as there.
     ///
     /// ```
     /// use tarragon_multibody::{MultibodyPlant, Parser};
@@ -22,8 +22,8 @@ impl CameraConfig {
     /// ```
     ///
     /// # Errors
-    /// If the camera is of another plant, or no camera can be as it says (a size of 0, planes in the wrong
-    /// order).
+    /// If the camera is of another plant, or no camera can be as it says (a size of 0, planes in
+    /// the wrong order).
     pub fn of_model_camera(plant: &MultibodyPlant, camera: &ModelCamera) -> Result<Self> {
         let lookup =
             |e: tarragon_multibody::Error| Error::invalid(format!("camera '{}': {e}", camera.name));

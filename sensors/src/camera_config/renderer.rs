@@ -11,11 +11,13 @@ use tarragon_framework::warnings::warn;
 use tarragon_geometry::Rgba;
 use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
 
-/// The choice of a render engine (Drake's `CameraConfig.renderer_class`): its name, or its parameters.
+/// The choice of a render engine (Drake's `CameraConfig.renderer_class`): its name, or its
+/// parameters.
 ///
 /// In YAML a name, `renderer_class: RenderEngineVtk`, or parameters with the tag of their type,
-/// `renderer_class: !RenderEngineVtkParams {default_clear_color: [0, 0, 0]}`. All of Drake's engines but
-/// the glTF client mean [`RenderEngineCpu`](tarragon_geometry::render::RenderEngineCpu) here.
+/// `renderer_class: !RenderEngineVtkParams {default_clear_color: [0, 0, 0]}`. All of Drake's
+/// engines but the glTF client mean [`RenderEngineCpu`](tarragon_geometry::render::RenderEngineCpu)
+/// here.
 ///
 /// ```
 /// use tarragon_sensors::{CameraConfig, RenderEngineGlParams, RendererClass};
@@ -45,8 +47,8 @@ pub enum RendererClass {
     RenderEngineGlParams(RenderEngineGlParams),
     /// An engine that asks a server for images. It can be written and read, not yet used.
     RenderEngineGltfClientParams(RenderEngineGltfClientParams),
-    /// The engine of this workspace; `renderer_name` of the parameters is that of the camera. Drake does
-    /// not know it.
+    /// The engine of this workspace; `renderer_name` of the parameters is that of the camera. Drake
+    /// does not know it.
     RenderEngineCpuParams(RenderEngineCpuParams),
 }
 
@@ -83,8 +85,8 @@ impl RendererClass {
         }
     }
 
-    /// The parameters of the engine that draws for this choice; `background` is that of the camera, for
-    /// choices without parameters. What the engine does not do yet is logged as a warning.
+    /// The parameters of the engine that draws for this choice; `background` is that of the camera,
+    /// for choices without parameters. What the engine does not do yet is logged as a warning.
     ///
     /// # Errors
     /// If Drake's engine refuses the parameters, or it is the glTF client, which does not exist

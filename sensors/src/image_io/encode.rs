@@ -193,7 +193,8 @@ fn side(n: usize) -> Fallible<u32> {
     })
 }
 
-/// Samples as bytes: red before blue, words of 16 bits as `word` says, floats with the low byte first.
+/// Samples as bytes: red before blue, words of 16 bits as `word` says, floats with the low byte
+/// first.
 pub(crate) fn ordered_samples<'a>(
     image: ImageRef<'a>,
     buffer: &'a mut Vec<u8>,
@@ -228,8 +229,8 @@ pub(crate) fn fill<X, const N: usize>(to: &mut Vec<u8>, data: &[X], bytes: impl 
     }
 }
 
-/// Each sample of a row minus the sample of the same channel one pixel before; floats as the integers
-/// of their bits (TIFF 6.0, section 14). `to` is as long as the row.
+/// Each sample of a row minus the sample of the same channel one pixel before; floats as the
+/// integers of their bits (TIFF 6.0, section 14). `to` is as long as the row.
 fn differences(row: &[u8], channels: usize, sample_bytes: usize, to: &mut [u8]) {
     let step = channels * sample_bytes;
     to[..step].copy_from_slice(&row[..step]);

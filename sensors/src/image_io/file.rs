@@ -15,8 +15,8 @@ pub(crate) struct UnfinishedFile {
 }
 
 impl UnfinishedFile {
-    /// Opens the temporary file. What is no regular file, such as a pipe or `/dev/stdout`, can not be
-    /// replaced and is written to directly.
+    /// Opens the temporary file. What is no regular file, such as a pipe or `/dev/stdout`, can not
+    /// be replaced and is written to directly.
     pub(crate) fn create(path: &Path) -> Result<Self> {
         if path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.file_name().is_none() {
             return Err(Error::invalid(format!(

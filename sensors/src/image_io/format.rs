@@ -95,7 +95,8 @@ impl fmt::Display for ImageFileFormat {
     }
 }
 
-/// What a file says about its image (Drake's `ImageIo::Metadata`), read without decoding the pixels.
+/// What a file says about its image (Drake's `ImageIo::Metadata`), read without decoding the
+/// pixels.
 ///
 /// ```
 /// use tarragon_sensors::{ImageFileFormat, ImageIo, ImageLabel16I, PixelScalar};

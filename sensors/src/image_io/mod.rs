@@ -8,9 +8,9 @@
 //! | [`Label16I`] | 16 bit, unsigned | - | 16 bit, unsigned |
 //! | [`Depth32F`] | - | - | 32 bit float |
 //!
-//! Files have red before blue, whatever the order of the image is. PNG and TIFF give back every bit.
-//! Labels are written as unsigned numbers of the same bits, which viewers and Drake read: without
-//! another word they come back as [`Depth16U`], with [`ImageIo::load_as`] as labels.
+//! Files have red before blue, whatever the order of the image is. PNG and TIFF give back every
+//! bit. Labels are written as unsigned numbers of the same bits, which viewers and Drake read:
+//! without another word they come back as [`Depth16U`], with [`ImageIo::load_as`] as labels.
 //!
 //! A file appears under its name only when it is complete: it is written under a temporary name in
 //! the same directory and then renamed. A full disk leaves nothing behind.
@@ -46,12 +46,13 @@ const BUFFER: &str = "image buffer";
 
 /// Reads and writes images, from and to files or memory (Drake's `ImageIo`).
 ///
-/// A file is read by its content, whatever its name is; it is written in the format of its extension.
-/// [`with_format`](Self::with_format) overrules both.
+/// A file is read by its content, whatever its name is; it is written in the format of its
+/// extension. [`with_format`](Self::with_format) overrules both.
 ///
 /// Reading is bounded: what an image needs in memory is computed from its header and compared with
-/// [`with_memory_limit`](Self::with_memory_limit) before anything is allocated for it. A file that is
-/// cut off, damaged or claims more pixels than its bytes can hold is an error, never a partial image.
+/// [`with_memory_limit`](Self::with_memory_limit) before anything is allocated for it. A file that
+/// is cut off, damaged or claims more pixels than its bytes can hold is an error, never a partial
+/// image.
 ///
 /// ```
 /// use tarragon_sensors::{Image, ImageAny, ImageFileFormat, ImageIo, Rgba8U};
@@ -83,7 +84,8 @@ impl Default for ImageIo {
 }
 
 impl ImageIo {
-    /// Bytes that decoding an image may take unless told otherwise: 512 MiB, 134 million RGBA pixels.
+    /// Bytes that decoding an image may take unless told otherwise: 512 MiB, 134 million RGBA
+    /// pixels.
     pub const DEFAULT_MEMORY_LIMIT: usize = 512 << 20;
     /// Quality of JPEG files unless told otherwise; Drake's is the same.
     pub const DEFAULT_JPEG_QUALITY: u8 = 95;
@@ -131,8 +133,8 @@ impl ImageIo {
     }
     /// Reads a file of known pixel type.
     ///
-    /// Colours come in the order that is asked for and opaque where the file has no opacity; unsigned
-    /// words of 16 bits are labels if labels are asked for. Nothing is dropped or scaled.
+    /// Colours come in the order that is asked for and opaque where the file has no opacity;
+    /// unsigned words of 16 bits are labels if labels are asked for. Nothing is dropped or scaled.
     ///
     /// # Errors
     /// As [`load`](Self::load), and if the file holds other pixels.
@@ -215,12 +217,12 @@ impl ImageIo {
             .map_err(|e| Error::codec(path, format!("the {found} image can not be read: {e}")))
     }
 
-    /// Writes an image to a file, of the format of its extension: `.png`, `.jpg`, `.jpeg`, `.tiff` or
-    /// `.tif`.
+    /// Writes an image to a file, of the format of its extension: `.png`, `.jpg`, `.jpeg`, `.tiff`
+    /// or `.tif`.
     ///
     /// # Errors
-    /// If the extension is unknown, the format can not hold the pixels, the image is empty, or the file
-    /// can not be written. No half-written file is left behind.
+    /// If the extension is unknown, the format can not hold the pixels, the image is empty, or the
+    /// file can not be written. No half-written file is left behind.
     pub fn save<'a>(&self, image: impl Into<ImageRef<'a>>, path: impl AsRef<Path>) -> Result<()> {
         self.save_with(image.into(), path.as_ref(), &mut EncodeBuffers::default())
     }

@@ -49,11 +49,12 @@ pub trait LcmImagePixel: ImageFilePixel + Received {}
 
 /// Reads an image from a message into `image`, whose memory is used again.
 ///
-/// Data may be raw, packed by zlib, or a PNG or JPEG file, big-endian or not, with room after each row
-/// (`row_stride`; 0 means none). Pixels are converted where nothing is lost: orders of colours, colours without
-/// opacity and brightness to opaque colours, [`Depth16U`] to [`Depth32F`] (mm to m), unsigned labels of 8 or 16
-/// bits to [`Label16I`] (the same bits). In a PNG or JPEG file the order of colours is that of the file. What
-/// [`encode_image`](super::encode_image) has packed is unpacked on several threads.
+/// Data may be raw, packed by zlib, or a PNG or JPEG file, big-endian or not, with room after each
+/// row (`row_stride`; 0 means none). Pixels are converted where nothing is lost: orders of colours,
+/// colours without opacity and brightness to opaque colours, [`Depth16U`] to [`Depth32F`] (mm to
+/// m), unsigned labels of 8 or 16 bits to [`Label16I`] (the same bits). In a PNG or JPEG file the
+/// order of colours is that of the file. What [`encode_image`](super::encode_image) has packed is
+/// unpacked on several threads.
 ///
 /// ```
 /// use tarragon_lcm::types::LcmtImage;
@@ -77,8 +78,9 @@ pub trait LcmImagePixel: ImageFilePixel + Received {}
 /// ```
 ///
 /// # Errors
-/// If sizes are negative, do not agree with the data, or need more than 512 MiB; data are damaged; or the pixels
-/// are of another kind. Then the image is empty. No memory is taken for what the data can not hold.
+/// If sizes are negative, do not agree with the data, or need more than 512 MiB; data are damaged;
+/// or the pixels are of another kind. Then the image is empty. No memory is taken for what the data
+/// can not hold.
 pub fn decode_image<P: LcmImagePixel>(message: &LcmtImage, image: &mut Image<P>) -> Result<()> {
     Decoder::default().decode(message, image)
 }

@@ -1,8 +1,9 @@
 //! Packing pixels as zlib (RFC 1950, RFC 1951), on several threads.
 //!
-//! As pigz does it (<https://zlib.net/pigz/>): parts of the data are packed by themselves, each as a raw deflate
-//! stream whose end is flushed to a whole byte, and are joined behind one header. What a part could repeat from
-//! the one before is lost; parts are much longer than the window of deflate (32 KiB), so that it is little.
+//! As pigz does it (<https://zlib.net/pigz/>): parts of the data are packed by themselves, each as
+//! a raw deflate stream whose end is flushed to a whole byte, and are joined behind one header.
+//! What a part could repeat from the one before is lost; parts are much longer than the window of
+//! deflate (32 KiB), so that it is little.
 
 use crate::error::{Error, Result};
 use flate2::{Compress, Compression, FlushCompress, Status};
@@ -13,8 +14,8 @@ const LEVEL: Compression = Compression::new(2);
 /// Deflate with the whole window; level 2 of zlib is a fast one (RFC 1950, section 2.2).
 pub(super) const HEADER: [u8; 2] = [0x78, 0x5e];
 
-/// How many parts an image is packed in at most, at the same time where there are threads. The same for any
-/// number of threads, so the bytes are.
+/// How many parts an image is packed in at most, at the same time where there are threads. The same
+/// for any number of threads, so the bytes are.
 pub(super) const MOST_PARTS: usize = 8;
 /// Shorter ones are not worth a thread.
 const LEAST_PART: usize = 1 << 17;
@@ -50,7 +51,8 @@ impl Packer {
             parts.iter_mut().enumerate().try_for_each(pack)?;
         } else {
             let parts = parts.par_iter_mut().enumerate();
-            // Each by itself: three threads have three, three and two of eight, not four, two and two.
+            // Each by itself: three threads have three, three and two of eight, not four, two and
+            // two.
             parts.with_max_len(1).try_for_each(pack)?;
         }
         packed.clear();

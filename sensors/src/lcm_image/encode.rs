@@ -8,12 +8,13 @@ use tarragon_geometry::render::ImageRef;
 use tarragon_lcm::message::refill;
 use tarragon_lcm::types::LcmtImage;
 
-/// Writes an image of any pixel type into a message; its header stays as it was, the memory of its data is
-/// used again where nobody else has it. See [`decode_image`](super::decode_image) for the way back.
+/// Writes an image of any pixel type into a message; its header stays as it was, the memory of its
+/// data is used again where nobody else has it. See [`decode_image`](super::decode_image) for the
+/// way back.
 ///
-/// With `compress`, data are packed by zlib at level 2, on several threads where an image has more than 128 KiB.
-/// Rendered pictures take 0.8 to 1.1 times the bytes of level 1 of the zlib in Drake. The bytes are the same for
-/// any number of threads.
+/// With `compress`, data are packed by zlib at level 2, on several threads where an image has more
+/// than 128 KiB. Rendered pictures take 0.8 to 1.1 times the bytes of level 1 of the zlib in Drake.
+/// The bytes are the same for any number of threads.
 ///
 /// ```
 /// use tarragon_lcm::types::LcmtImage;

@@ -21,9 +21,10 @@ use tarragon_lcm::types::LcmtImageArray;
 /// | input | chosen per port | [`Image`] of the pixel type of [`declare_image_input_port`](Self::declare_image_input_port) |
 /// | output | `y0` | [`LcmtImageArray`] |
 ///
-/// The message has the images in the order of the ports, each with the name of its port as `frame_name`, and the
-/// time of the context (µs, cut off as in Drake) in every header. All ports have to be connected; an image
-/// without pixels is sent as such. [`encode_image`](super::encode_image) says what becomes of pixels.
+/// The message has the images in the order of the ports, each with the name of its port as
+/// `frame_name`, and the time of the context (µs, cut off as in Drake) in every header. All ports
+/// have to be connected; an image without pixels is sent as such.
+/// [`encode_image`](super::encode_image) says what becomes of pixels.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;

@@ -1,7 +1,8 @@
 //! Unpacking zlib (RFC 1950, RFC 1951) into memory of a known size.
 //!
-//! Where a stream refers to what came before, it is unpacked from its start to its end. The parts that our own
-//! [packer](super::deflate) joins do not refer to each other, and are unpacked at the same time.
+//! Where a stream refers to what came before, it is unpacked from its start to its end. The parts
+//! that our own [packer](super::deflate) joins do not refer to each other, and are unpacked at the
+//! same time.
 
 use super::deflate::{HEADER, MOST_PARTS, bytes_of_parts};
 use crate::error::{Error, Result};
@@ -55,8 +56,8 @@ impl Inflater {
         })
     }
 
-    /// Unpacks what our packer made of as many bytes as `out` has. `None` for any other data, damaged ones too;
-    /// then `out` has anything in it.
+    /// Unpacks what our packer made of as many bytes as `out` has. `None` for any other data,
+    /// damaged ones too; then `out` has anything in it.
     fn unpack_parts(&mut self, packed: &[u8], out: &mut [u8]) -> Option<()> {
         let part_bytes = bytes_of_parts(out.len());
         let count = out.len().div_ceil(part_bytes);

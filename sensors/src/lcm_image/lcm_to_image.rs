@@ -9,8 +9,8 @@ use tarragon_framework::prelude::*;
 use tarragon_geometry::render::{Image, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelFormat};
 use tarragon_lcm::types::{LcmtImage, LcmtImageArray};
 
-/// Takes a colour, a depth and a label image out of a message (Drake's `LcmImageArrayToImages`), behind a
-/// subscriber.
+/// Takes a colour, a depth and a label image out of a message (Drake's `LcmImageArrayToImages`),
+/// behind a subscriber.
 ///
 /// | port | name | type |
 /// |---|---|---|
@@ -19,14 +19,15 @@ use tarragon_lcm::types::{LcmtImage, LcmtImageArray};
 /// | output | `depth_image` | [`ImageDepth32F`], in m |
 /// | output | `label_image` | [`ImageLabel16I`] |
 ///
-/// Each is the first image of its kind in the message, empty if there is none. Colours may be in any order, with
-/// or without opacity; brightness counts as a colour where there is no other. Depths may be in m or mm. Data may
-/// be raw, zlib, PNG or JPEG; [`decode_image`](super::decode_image) has the details. (Drake 1.51.1 ends the
-/// program on BGR, on sizes that are negative and on channel types it does not expect; it ignores `bigendian` and
+/// Each is the first image of its kind in the message, empty if there is none. Colours may be in
+/// any order, with or without opacity; brightness counts as a colour where there is no other.
+/// Depths may be in m or mm. Data may be raw, zlib, PNG or JPEG;
+/// [`decode_image`](super::decode_image) has the details. (Drake 1.51.1 ends the program on BGR, on
+/// sizes that are negative and on channel types it does not expect; it ignores `bigendian` and
 /// `row_stride`, and fills what is missing with zeros.)
 ///
-/// An image that can not be read comes out empty, because messages from elsewhere must not end a simulation. The
-/// first one is logged, all are [counted](Self::dropped_images).
+/// An image that can not be read comes out empty, because messages from elsewhere must not end a
+/// simulation. The first one is logged, all are [counted](Self::dropped_images).
 ///
 /// ```
 /// use tarragon_framework::prelude::*;

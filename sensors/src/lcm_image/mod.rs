@@ -1,7 +1,7 @@
 //! Images as LCM messages.
 //!
-//! Channels of several bytes are sent low byte first, as Drake does on the machines it runs on. Formats on the
-//! wire:
+//! Channels of several bytes are sent low byte first, as Drake does on the machines it runs on.
+//! Formats on the wire:
 //!
 //! | pixels | `pixel_format` | `channel_type` |
 //! |---|---|---|

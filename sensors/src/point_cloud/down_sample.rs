@@ -46,11 +46,11 @@ fn vector(v: [f64; 3]) -> Vector3<f32> {
 }
 
 impl PointCloud {
-    /// One point for each cell of a grid that has any (Drake's `VoxelizedDownSample`): the mean of their
-    /// positions, colours (rounded) and descriptors, and of their normals, made unit again. Cells are cubes
-    /// of the given side (m) with corners at its multiples. Points that are not finite are left out, other
-    /// values that are not finite as well. The new points are in the order of the first points of their
-    /// cells.
+    /// One point for each cell of a grid that has any (Drake's `VoxelizedDownSample`): the mean of
+    /// their positions, colours (rounded) and descriptors, and of their normals, made unit again.
+    /// Cells are cubes of the given side (m) with corners at its multiples. Points that are not
+    /// finite are left out, other values that are not finite as well. The new points are in the
+    /// order of the first points of their cells.
     ///
     /// # Errors
     /// If there are no positions, or the side is not positive and finite.

@@ -74,8 +74,8 @@ pub enum PointCloudEncoding {
 /// ```
 ///
 /// # Errors
-/// If the name has another end, there are no positions, or the file can not be written. Then there is no
-/// new file, and an old one is as it was.
+/// If the name has another end, there are no positions, or the file can not be written. Then there
+/// is no new file, and an old one is as it was.
 pub fn save_point_cloud(
     cloud: &PointCloud,
     path: impl AsRef<Path>,
@@ -101,8 +101,8 @@ pub fn save_point_cloud(
     })
 }
 
-/// Reads a `.ply` or `.pcd` file: positions, and normals and colours where there are any. Faces and other
-/// numbers are left out.
+/// Reads a `.ply` or `.pcd` file: positions, and normals and colours where there are any. Faces and
+/// other numbers are left out.
 ///
 /// # Errors
 /// If the file can not be read, or is none of these; compressed PCD files are not supported.

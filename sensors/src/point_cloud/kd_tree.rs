@@ -4,7 +4,8 @@
 use nalgebra::Vector3;
 use std::collections::BinaryHeap;
 
-/// A balanced tree without pointers: the node of a range is its middle, its children are the halves.
+/// A balanced tree without pointers: the node of a range is its middle, its children are the
+/// halves.
 pub(super) struct KdTree {
     nodes: Vec<Node>,
 }
@@ -17,8 +18,8 @@ struct Node {
     axis: u8,
 }
 
-/// A neighbour; the greatest is the farthest, and of equally far ones that of the highest number, so that
-/// the choice does not depend on the shape of the tree.
+/// A neighbour; the greatest is the farthest, and of equally far ones that of the highest number,
+/// so that the choice does not depend on the shape of the tree.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Neighbour {
     squared_distance: f32,

@@ -12,18 +12,20 @@ use tarragon_lcm::types::{LcmtPointCloud, LcmtPointCloudField};
 
 /// Data begin at a multiple of this in the bytes of a message, as Drake's do.
 const ALIGNMENT: usize = 16;
-/// Bytes of the encoded message around `filler` and the parts of varying length: fingerprint, `utime`,
-/// lengths, `width`, `height`, `num_fields`, `flags`, `point_step`, `row_step`, `filler_size`, `data_size`.
+/// Bytes of the encoded message around `filler` and the parts of varying length: fingerprint,
+/// `utime`, lengths, `width`, `height`, `num_fields`, `flags`, `point_step`, `row_step`,
+/// `filler_size`, `data_size`.
 const FIXED_BYTES: usize = 8 + 8 + 5 + 8 + 8 + 4 + 8 + 4 + 8 + 2 + 8;
 /// Likewise of one field: the length and the end of its name, `byte_offset`, `datatype`, `count`.
 const FIELD_BYTES: usize = 5 + 4 + 1 + 4;
 
-/// Writes a cloud into a message, as Drake's `PointCloudToLcm`; the memory of the message is used again, its
-/// `utime` stays as it was.
+/// Writes a cloud into a message, as Drake's `PointCloudToLcm`; the memory of the message is used
+/// again, its `utime` stays as it was.
 ///
-/// Points whose positions are not finite are left out. Those that are left have, little-endian and without gaps,
-/// `x`, `y`, `z` (`FLOAT32`), `rgb` (`UINT32`: red, green, blue, 0 in this order) and `normal_x`, `normal_y`,
-/// `normal_z` (`FLOAT32`), as far as the cloud has them. Descriptors are not sent.
+/// Points whose positions are not finite are left out. Those that are left have, little-endian and
+/// without gaps, `x`, `y`, `z` (`FLOAT32`), `rgb` (`UINT32`: red, green, blue, 0 in this order) and
+/// `normal_x`, `normal_y`, `normal_z` (`FLOAT32`), as far as the cloud has them. Descriptors are
+/// not sent.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -111,10 +113,10 @@ fn little_endian(v: &Vector3<f32>) -> [[u8; 4]; 3] {
 
 /// Reads a cloud from a message into `cloud`, whose memory is used again.
 ///
-/// Fields may be in any order, of any type, with gaps, big-endian or not, and points in several rows (`height`),
-/// which become one list. Read are positions `x`, `y`, `z`; normals `normal_x`, ... or `nx`, ...; colours `r`,
-/// `g`, `b` (0 to 255), or `rgb` or `rgba` of 32 bits with red lowest, as Drake sends them (PCL has blue lowest).
-/// Other fields are skipped.
+/// Fields may be in any order, of any type, with gaps, big-endian or not, and points in several
+/// rows (`height`), which become one list. Read are positions `x`, `y`, `z`; normals `normal_x`,
+/// ... or `nx`, ...; colours `r`, `g`, `b` (0 to 255), or `rgb` or `rgba` of 32 bits with red
+/// lowest, as Drake sends them (PCL has blue lowest). Other fields are skipped.
 ///
 /// ```
 /// use tarragon_lcm::types::{LcmtPointCloud, LcmtPointCloudField};
@@ -143,8 +145,8 @@ fn little_endian(v: &Vector3<f32>) -> [[u8; 4]; 3] {
 /// ```
 ///
 /// # Errors
-/// If sizes are negative or do not agree with the data, a field is not in the points, or none is known. Then the
-/// cloud is empty. No memory is taken for points that the data can not hold.
+/// If sizes are negative or do not agree with the data, a field is not in the points, or none is
+/// known. Then the cloud is empty. No memory is taken for points that the data can not hold.
 pub fn decode_point_cloud(message: &LcmtPointCloud, cloud: &mut PointCloud) -> Result<()> {
     try_decode(message, cloud).map_err(|why| {
         cloud.resize(0);
@@ -340,8 +342,8 @@ impl<'a> Points<'a> {
 /// | input | `point_cloud` | [`PointCloud`] |
 /// | output | `lcmt_point_cloud` | [`LcmtPointCloud`] |
 ///
-/// The bytes are those of Drake's message; [`encode_point_cloud`] has the details. `utime` is the time of the
-/// context (µs, cut off as in Drake).
+/// The bytes are those of Drake's message; [`encode_point_cloud`] has the details. `utime` is the
+/// time of the context (µs, cut off as in Drake).
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -410,9 +412,9 @@ impl LeafSystem<f64> for PointCloudToLcm {
 /// | input | `lcmt_point_cloud` | [`LcmtPointCloud`] |
 /// | output | `point_cloud` | [`PointCloud`] |
 ///
-/// [`decode_point_cloud`] says what is understood. A message that is not comes out as an empty cloud, because
-/// messages from elsewhere must not end a simulation. The first one is logged, all are
-/// [counted](Self::dropped_clouds).
+/// [`decode_point_cloud`] says what is understood. A message that is not comes out as an empty
+/// cloud, because messages from elsewhere must not end a simulation. The first one is logged, all
+/// are [counted](Self::dropped_clouds).
 ///
 /// ```
 /// use tarragon_framework::prelude::*;

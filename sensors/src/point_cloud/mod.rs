@@ -25,9 +25,9 @@ use nalgebra::Vector3;
 
 /// Points in space and what is known about each (Drake's `PointCloud`).
 ///
-/// A cloud has some of these [`Fields`], each a list as long as the cloud: positions (m), unit normals,
-/// colours (red, green, blue) and descriptors, whose numbers stand one after the other. New values are NaN,
-/// colours black. What a cloud does not have is an empty list.
+/// A cloud has some of these [`Fields`], each a list as long as the cloud: positions (m), unit
+/// normals, colours (red, green, blue) and descriptors, whose numbers stand one after the other.
+/// New values are NaN, colours black. What a cloud does not have is an empty list.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -140,8 +140,9 @@ impl PointCloud {
         self.resize(self.size);
     }
 
-    /// Takes the points of another cloud (Drake's `SetFrom`): all its fields, or with `fields` those that
-    /// both clouds have to have; the others of this cloud become unknown if its size changes.
+    /// Takes the points of another cloud (Drake's `SetFrom`): all its fields, or with `fields`
+    /// those that both clouds have to have; the others of this cloud become unknown if its size
+    /// changes.
     ///
     /// # Errors
     /// If a cloud does not have the fields. Then nothing has changed.
@@ -213,8 +214,8 @@ impl PointCloud {
         Ok(joined)
     }
 
-    /// The points in a box with sides along the axes (m; Drake's `Crop`). Points that are not finite are in
-    /// no box.
+    /// The points in a box with sides along the axes (m; Drake's `Crop`). Points that are not
+    /// finite are in no box.
     ///
     /// # Errors
     /// If there are no positions, or `lower` is greater than `upper` somewhere.

@@ -8,13 +8,13 @@ use rayon::prelude::*;
 use std::collections::BinaryHeap;
 
 impl PointCloud {
-    /// Fits a plane to the up to `num_closest` points within `radius` (m) of each point, itself among them,
-    /// and takes its normal (Drake's `EstimateNormals`). Its sign is arbitrary, see
-    /// [`flip_normals_toward_point`](Self::flip_normals_toward_point). Without another point within the
-    /// radius it is NaN; of two points it is one of those across their line.
+    /// Fits a plane to the up to `num_closest` points within `radius` (m) of each point, itself
+    /// among them, and takes its normal (Drake's `EstimateNormals`). Its sign is arbitrary, see
+    /// [`flip_normals_toward_point`](Self::flip_normals_toward_point). Without another point within
+    /// the radius it is NaN; of two points it is one of those across their line.
     ///
-    /// True if all normals come from three points or more. Runs on rayon's threads, with the same bits on
-    /// any number.
+    /// True if all normals come from three points or more. Runs on rayon's threads, with the same
+    /// bits on any number.
     ///
     /// # Errors
     /// If there are no positions, the radius is not positive, or `num_closest` is less than 3.

@@ -31,7 +31,8 @@ pub(super) fn write(cloud: &PointCloud, encoding: PointCloudEncoding) -> Vec<u8>
         PointCloudEncoding::Ascii => {
             for i in 0..cloud.size() {
                 let p = cloud.xyzs()[i];
-                // Writing to a string can not fail. Shortest decimals that read back to the same bits.
+                // Writing to a string can not fail. Shortest decimals that read back to the same
+                // bits.
                 let _ = write!(header, "{} {} {}", p.x, p.y, p.z);
                 if let Some(n) = cloud.normals().get(i) {
                     let _ = write!(header, " {} {} {}", n.x, n.y, n.z);

@@ -1,5 +1,5 @@
-//! Animated PNG (PNG, third edition, 2025). The number of frames stands at the front and is put in at
-//! the end.
+//! Animated PNG (PNG, third edition, 2025). The number of frames stands at the front and is put in
+//! at the end.
 
 use crate::error::{Error, Result};
 use crate::image_io::file::{UnfinishedFile, cannot_write};

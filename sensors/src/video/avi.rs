@@ -24,7 +24,8 @@ const HEADER_BYTES: usize = 12
     + (8 + 4 + 8 + 248)
     + 12;
 const SUPER_INDEX_BYTES: usize = 8 + 24 + 16 * MAX_SEGMENTS;
-/// Where the size of a RIFF chunk that is not the first, and that of its list, stand; and its length.
+/// Where the size of a RIFF chunk that is not the first, and that of its list, stand; and its
+/// length.
 const SEGMENT_HEADER_BYTES: u64 = 24;
 
 #[derive(Debug)]

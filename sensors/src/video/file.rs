@@ -50,8 +50,9 @@ impl VideoFileFormat {
 /// finishes as well, without telling of errors other than by a log. A frame that can not be written
 /// ends the video and leaves no file; a video without frames is no file.
 ///
-/// An AVI file of more than 1 GiB goes on in further parts, which all of today's players know; one of
-/// 256 GiB is full. Memory does not grow with the length but for 8 bytes per frame of the running GiB.
+/// An AVI file of more than 1 GiB goes on in further parts, which all of today's players know; one
+/// of 256 GiB is full. Memory does not grow with the length but for 8 bytes per frame of the
+/// running GiB.
 ///
 /// ```
 /// use tarragon_sensors::{ImageRgba8U, VideoFile};
@@ -92,8 +93,8 @@ enum Writer {
 }
 
 impl VideoFile {
-    /// Begins a video of a format that follows from the extension, of `frame_rate` frames per second.
-    /// Its size is that of the first frame.
+    /// Begins a video of a format that follows from the extension, of `frame_rate` frames per
+    /// second. Its size is that of the first frame.
     ///
     /// # Errors
     /// If the extension is unknown, or the rate is not between 0.001 and 1000.
@@ -126,8 +127,8 @@ impl VideoFile {
     /// Adds a frame: colours or brightness of 8 bits per channel.
     ///
     /// # Errors
-    /// If the image has other pixels or another size than the first, or can not be written; the latter
-    /// ends the video. Also after the end.
+    /// If the image has other pixels or another size than the first, or can not be written; the
+    /// latter ends the video. Also after the end.
     pub fn write_frame<'a>(&mut self, image: impl Into<ImageRef<'a>>) -> Result<()> {
         let image = image.into();
         let size = (image.width(), image.height());
@@ -218,8 +219,8 @@ impl VideoFile {
         })
     }
 
-    /// Completes the file and gives it its name. Returns the number of frames; without frames there is
-    /// no file.
+    /// Completes the file and gives it its name. Returns the number of frames; without frames there
+    /// is no file.
     ///
     /// # Errors
     /// If the file can not be written; then there is none.
@@ -246,8 +247,8 @@ impl Drop for VideoFile {
     }
 }
 
-/// Frames per second as a fraction of whole numbers, exact for thousandths and for NTSC's rates such
-/// as 30000 / 1001.
+/// Frames per second as a fraction of whole numbers, exact for thousandths and for NTSC's rates
+/// such as 30000 / 1001.
 fn rate_fraction(rate: f64) -> (u32, u32) {
     for scale in [1, 1000, 1001] {
         let n = rate * f64::from(scale);

@@ -31,8 +31,9 @@ use tarragon_geometry::render::{
 ///
 /// The video belongs to the context. Its file is complete, under its name, when
 /// [`VideoWriterPorts::finish`] returns or when the context and all its clones (with the
-/// [`Simulator`] that holds one) are dropped; until then it is written under a temporary name beside
-/// it. Two contexts of one diagram that both run write the same file: the one that ends last stays.
+/// [`Simulator`] that holds one) are dropped; until then it is written under a temporary name
+/// beside it. Two contexts of one diagram that both run write the same file: the one that ends last
+/// stays.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -76,8 +77,8 @@ impl<P: ImageFilePixel> VideoWriter<P> {
         }
         Self::build(path.into(), frame_rate, None)
     }
-    /// Shows every pixel in the colour (red, green, blue, opacity) that `color` has for its value; of
-    /// several channels the first counts.
+    /// Shows every pixel in the colour (red, green, blue, opacity) that `color` has for its value;
+    /// of several channels the first counts.
     ///
     /// ```
     /// use tarragon_sensors::{Grey8U, VideoWriter};
@@ -185,11 +186,12 @@ pub struct VideoWriterPorts<P: ImageFilePixel> {
 }
 
 impl<P: ImageFilePixel> VideoWriterPorts<P> {
-    /// Completes the video of `context` and returns its number of frames (Drake's `Save`). Later frames
-    /// are errors. Without frames there is no file.
+    /// Completes the video of `context` and returns its number of frames (Drake's `Save`). Later
+    /// frames are errors. Without frames there is no file.
     ///
     /// # Errors
-    /// If the context belongs to another diagram, or the file can not be written; then there is none.
+    /// If the context belongs to another diagram, or the file can not be written; then there is
+    /// none.
     pub fn finish(&self, context: &Context<f64>) -> Result<u64, tarragon_framework::Error> {
         let mut video = context.param(self.progress)?.video();
         let Some(video) = &mut *video else {

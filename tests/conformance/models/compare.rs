@@ -5,7 +5,8 @@ use crate::support::number;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Numbers, relative to the larger of 1 and the recorded one: both sides compute in double precision.
+/// Numbers, relative to the larger of 1 and the recorded one: both sides compute in double
+/// precision.
 const TOLERANCE: f64 = 1e-9;
 /// Components of poses, likewise.
 const POSE_TOLERANCE: f64 = 1e-10;

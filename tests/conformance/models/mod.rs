@@ -1,5 +1,5 @@
-//! Robot models: what `tarragon inspect` prints of every model of the reference set, against what Drake
-//! made of it.
+//! Robot models: what `tarragon inspect` prints of every model of the reference set, against what
+//! Drake made of it.
 //!
 //! With `TARRAGON_MODEL_TABLE=FILE` a table of all models is written there.
 

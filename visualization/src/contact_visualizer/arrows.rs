@@ -1,4 +1,5 @@
-//! Arrows for forces at points, each below a path of its own and reused as long as its pair is in touch.
+//! Arrows for forces at points, each below a path of its own and reused as long as its pair is in
+//! touch.
 
 use crate::error::Result;
 use crate::meshcat::{Meshcat, NodeHandle, Object, PropertyValue, Scene};

@@ -96,13 +96,13 @@ impl ContactVisualizerParams {
 /// |---|---|---|
 /// | input | `query_object` | [`QueryObject`] |
 ///
-/// The plant has no contact forces yet. Until it has, the arrows are of the penetrations of the geometry
-/// with the proximity role: in the middle between the two witness points, along the normal from A to B,
-/// with a force of [`penetration_stiffness`](ContactVisualizerParams::penetration_stiffness) times the
-/// depth.
+/// The plant has no contact forces yet. Until it has, the arrows are of the penetrations of the
+/// geometry with the proximity role: in the middle between the two witness points, along the normal
+/// from A to B, with a force of
+/// [`penetration_stiffness`](ContactVisualizerParams::penetration_stiffness) times the depth.
 ///
-/// The arrow of a pair is at `{prefix}/point/{frame}.{geometry}+{frame}.{geometry}`, with names without
-/// their model where they are unique; it becomes invisible when the pair is apart.
+/// The arrow of a pair is at `{prefix}/point/{frame}.{geometry}+{frame}.{geometry}`, with names
+/// without their model where they are unique; it becomes invisible when the pair is apart.
 ///
 /// ```
 /// use nalgebra::Isometry3;

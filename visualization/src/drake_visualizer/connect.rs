@@ -6,8 +6,9 @@ use tarragon_framework::prelude::*;
 use tarragon_geometry::{Role, SceneGraph};
 use tarragon_lcm::Lcm;
 
-/// [`DrakeVisualizer::add_to_builder`] under the name that it had (Drake's `ConnectDrakeVisualizer`): with
-/// default parameters but for the role, which is illustration unless it is given.
+/// [`DrakeVisualizer::add_to_builder`] under the name that it had (Drake's
+/// `ConnectDrakeVisualizer`): with default parameters but for the role, which is illustration
+/// unless it is given.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -33,8 +34,9 @@ pub fn connect_drake_visualizer(
     DrakeVisualizer::add_to_builder(builder, scene_graph.query, lcm, params(role))
 }
 
-/// [`DrakeVisualizer::dispatch_load_message`] under the name that it had (Drake's `DispatchLoadMessage`):
-/// with default parameters but for the role, which is illustration unless it is given.
+/// [`DrakeVisualizer::dispatch_load_message`] under the name that it had (Drake's
+/// `DispatchLoadMessage`): with default parameters but for the role, which is illustration unless
+/// it is given.
 ///
 /// ```
 /// use tarragon_geometry::SceneGraph;

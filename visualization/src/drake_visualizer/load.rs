@@ -16,7 +16,8 @@ pub(super) struct Link {
     pub(super) data: LcmtViewerLinkData,
 }
 
-/// All frames that have geometry with the role: the world, then the others in order of registration.
+/// All frames that have geometry with the role: the world, then the others in order of
+/// registration.
 pub(super) fn links(
     inspector: &SceneGraphInspector<'_>,
     params: &DrakeVisualizerParams,

@@ -24,8 +24,9 @@ use tarragon_lcm::{Lcm, LcmMessage};
 /// |---|---|---|
 /// | input | `query_object` | [`QueryObject`] |
 ///
-/// It publishes every [`publish_period`](DrakeVisualizerParams::publish_period) and when forced to, in this
-/// order, on channels that may end in [the role](DrakeVisualizerParams::use_role_channel_suffix):
+/// It publishes every [`publish_period`](DrakeVisualizerParams::publish_period) and when forced to,
+/// in this order, on channels that may end in [the
+/// role](DrakeVisualizerParams::use_role_channel_suffix):
 ///
 /// | channel | what | when |
 /// |---|---|---|
@@ -33,32 +34,35 @@ use tarragon_lcm::{Lcm, LcmMessage};
 /// | `DRAKE_VIEWER_DRAW` | poses of those frames, except the world, in the world | always |
 /// | `DRAKE_VIEWER_DEFORMABLE` | deformable geometry: none yet, but viewers expect the message | always |
 ///
-/// A frame is called `{source}::{frame}`, or `world`, in the group of the frame; dual numbers show their real
-/// parts. Several contexts, on any number of threads, may publish through one visualizer: a load message
-/// precedes the poses of a context whose geometry is not what was loaded last.
+/// A frame is called `{source}::{frame}`, or `world`, in the group of the frame; dual numbers show
+/// their real parts. Several contexts, on any number of threads, may publish through one
+/// visualizer: a load message precedes the poses of a context whose geometry is not what was loaded
+/// last.
 ///
 /// # How shapes are sent
 ///
-/// Viewers know boxes, spheres, cylinders, capsules and ellipsoids. A half space is a box of 50 x 50 x 1 m
-/// below its plane. Mesh files are named by their absolute paths, which viewers have to be able to read; files
-/// in memory are sent along. Convex hulls are sent as triangles. With the proximity role, so are meshes: their
-/// hull, or their own triangles if their properties ask for the
-/// [true surface](tarragon_geometry::proximity::add_true_surface). Cones are triangles too, Drake refuses them.
-/// A mesh that can not be read where it has to be is left out, with a warning in the log.
+/// Viewers know boxes, spheres, cylinders, capsules and ellipsoids. A half space is a box of 50 x
+/// 50 x 1 m below its plane. Mesh files are named by their absolute paths, which viewers have to be
+/// able to read; files in memory are sent along. Convex hulls are sent as triangles. With the
+/// proximity role, so are meshes: their hull, or their own triangles if their properties ask for
+/// the [true surface](tarragon_geometry::proximity::add_true_surface). Cones are triangles too,
+/// Drake refuses them. A mesh that can not be read where it has to be is left out, with a warning
+/// in the log.
 ///
-/// The colour is `(phong, diffuse)` of the properties of the role, otherwise of those of illustration,
-/// otherwise the [default](DrakeVisualizerParams::default_color).
+/// The colour is `(phong, diffuse)` of the properties of the role, otherwise of those of
+/// illustration, otherwise the [default](DrakeVisualizerParams::default_color).
 ///
 /// With [`show_hydroelastic`](DrakeVisualizerParams::show_hydroelastic), geometry that has a
-/// `(hydroelastic, compliance_type)` is sent as the surface that stands for it, tessellated as Drake does by
-/// its `(hydroelastic, resolution_hint)`, rigid and compliant shapes alike; for a compliant mesh that is no
-/// volume mesh, its hull. A hint that asks for more than a million triangles shows the shape itself.
+/// `(hydroelastic, compliance_type)` is sent as the surface that stands for it, tessellated as
+/// Drake does by its `(hydroelastic, resolution_hint)`, rigid and compliant shapes alike; for a
+/// compliant mesh that is no volume mesh, its hull. A hint that asks for more than a million
+/// triangles shows the shape itself.
 ///
 /// # Conversion to other scalars
 ///
-/// A diagram with a visualizer can be converted: the converted one publishes on the same bus. Drake refuses
-/// that where the bus was given by the user, because its visualizer does not own it; here all clones of an
-/// [`Lcm`] own the bus.
+/// A diagram with a visualizer can be converted: the converted one publishes on the same bus. Drake
+/// refuses that where the bus was given by the user, because its visualizer does not own it; here
+/// all clones of an [`Lcm`] own the bus.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -94,14 +98,14 @@ pub struct DrakeVisualizer {
     deformable_channel: String,
     /// The message of deformable geometry, which is always the same.
     deformable: Vec<u8>,
-    /// Of all contexts together, as viewers hear all of them; also what keeps a load message and the draw
-    /// message that goes with it together.
+    /// Of all contexts together, as viewers hear all of them; also what keeps a load message and
+    /// the draw message that goes with it together.
     sent: Mutex<Option<Sent>>,
 }
 
 impl DrakeVisualizer {
-    /// A visualizer. Without a bus it has one of its own with the default URL: `LCM_DEFAULT_URL` of the
-    /// environment, otherwise UDP multicast on this machine.
+    /// A visualizer. Without a bus it has one of its own with the default URL: `LCM_DEFAULT_URL` of
+    /// the environment, otherwise UDP multicast on this machine.
     ///
     /// # Errors
     /// If a parameter is wrong, or the bus can not be opened.
@@ -151,8 +155,8 @@ impl DrakeVisualizer {
         Ok(block)
     }
 
-    /// Publishes the load message of a scene's model, once (Drake's `DispatchLoadMessage`): for programs
-    /// that publish draw messages themselves.
+    /// Publishes the load message of a scene's model, once (Drake's `DispatchLoadMessage`): for
+    /// programs that publish draw messages themselves.
     ///
     /// ```
     /// use tarragon_geometry::SceneGraph;

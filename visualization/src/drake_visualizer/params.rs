@@ -23,14 +23,14 @@ pub struct DrakeVisualizerParams {
     pub publish_period: f64,
     /// The role of the geometry that is shown: any but `Unassigned`.
     pub role: Role,
-    /// The colour of geometry without `(phong, diffuse)`, in the properties of the role and in those of
-    /// illustration.
+    /// The colour of geometry without `(phong, diffuse)`, in the properties of the role and in
+    /// those of illustration.
     pub default_color: Rgba,
-    /// Whether geometry that takes part in hydroelastic contact is shown by the mesh that stands for it,
-    /// with the proximity role; see [`DrakeVisualizer`](crate::DrakeVisualizer).
+    /// Whether geometry that takes part in hydroelastic contact is shown by the mesh that stands
+    /// for it, with the proximity role; see [`DrakeVisualizer`](crate::DrakeVisualizer).
     pub show_hydroelastic: bool,
-    /// Whether channels end in `_ILLUSTRATION`, `_PROXIMITY` or `_PERCEPTION`, so that visualizers of
-    /// several roles can share a bus.
+    /// Whether channels end in `_ILLUSTRATION`, `_PROXIMITY` or `_PERCEPTION`, so that visualizers
+    /// of several roles can share a bus.
     pub use_role_channel_suffix: bool,
 }
 

@@ -88,7 +88,8 @@ impl MeshcatAnimation {
     pub fn start_time(&self) -> f64 {
         self.start_time
     }
-    /// Sets the time of frame 0 (s), 0 by default. Frames that are there already keep their numbers.
+    /// Sets the time of frame 0 (s), 0 by default. Frames that are there already keep their
+    /// numbers.
     pub fn set_start_time(&mut self, start_time: f64) {
         self.start_time = start_time;
     }
@@ -145,8 +146,8 @@ impl MeshcatAnimation {
     pub fn clamp_when_finished(&self) -> bool {
         self.clamp_when_finished
     }
-    /// Sets whether it stays on its last frame at the end (true, the default) or the scene goes back
-    /// to what it was before.
+    /// Sets whether it stays on its last frame at the end (true, the default) or the scene goes
+    /// back to what it was before.
     pub fn set_clamp_when_finished(&mut self, clamp: bool) {
         self.clamp_when_finished = clamp;
     }

@@ -84,8 +84,8 @@ impl Batch {
 }
 
 /// The whole scene, in the order in which a new page gets it: the tree in the order of paths, per
-/// node its properties, object and transform, then animation, controls (not in static pages), camera
-/// target, and whether the chart of rates is shown.
+/// node its properties, object and transform, then animation, controls (not in static pages),
+/// camera target, and whether the chart of rates is shown.
 pub(crate) fn replay(scene: &Scene, encoding: Encoding, envelope: Envelope) -> Vec<Bytes> {
     let mut encoder = Encoder::new(scene, encoding, envelope);
     if encoding == Encoding::Batched {

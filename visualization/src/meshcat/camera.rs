@@ -216,9 +216,9 @@ impl Meshcat {
         self.set_camera_position(three(p_wc));
         Ok(())
     }
-    /// Turns the page into a view of a plane: an orthographic camera at `x_wc` that looks along its +y
-    /// axis, with +z upwards and -x to the right, shows the rectangle given (m); background, grid and
-    /// axes are hidden.
+    /// Turns the page into a view of a plane: an orthographic camera at `x_wc` that looks along its
+    /// +y axis, with +z upwards and -x to the right, shows the rectangle given (m); background,
+    /// grid and axes are hidden.
     ///
     /// # Errors
     /// If a number is not finite, or the rectangle is empty.
@@ -249,8 +249,8 @@ impl Meshcat {
         self.show_scenery(false);
         Ok(())
     }
-    /// The view of [`set_2d_render_mode`](Self::set_2d_render_mode) that Drake's defaults give: from
-    /// y = -1, the square from -1 to 1.
+    /// The view of [`set_2d_render_mode`](Self::set_2d_render_mode) that Drake's defaults give:
+    /// from y = -1, the square from -1 to 1.
     pub fn set_default_2d_render_mode(&self) {
         let x_wc = Isometry3::translation(0.0, -1.0, 0.0);
         self.set_2d_render_mode(&x_wc, -1.0, 1.0, -1.0, 1.0)
@@ -265,8 +265,8 @@ impl Meshcat {
         self.show_scenery(true);
     }
     /// The pose X_WC of the camera of the page that moved its camera last, among those opened with
-    /// `?tracked_camera=on`: C has +z forward and +y down. None if there was none, if it left, or if
-    /// its camera is orthographic.
+    /// `?tracked_camera=on`: C has +z forward and +y down. None if there was none, if it left, or
+    /// if its camera is orthographic.
     pub fn tracked_camera_pose(&self) -> Option<Isometry3<f64>> {
         let inputs = self.inputs();
         inputs.camera.as_ref().and_then(|(_, pose)| *pose)
@@ -301,8 +301,8 @@ fn finite(method: &str, what: &str, p: &Vector3<f64>) -> Result<()> {
     )))
 }
 
-/// X_WC from the matrix of a camera of three.js, whose world is y-up and whose cameras look along -z.
-/// None if the matrix has no rotation.
+/// X_WC from the matrix of a camera of three.js, whose world is y-up and whose cameras look along
+/// -z. None if the matrix has no rotation.
 pub(super) fn pose_of_three(columns: &[f64; 16]) -> Option<Isometry3<f64>> {
     let m = Matrix4::from_column_slice(columns);
     // R_WT turns the y-up world T into ours, R_HC three's camera H into ours.

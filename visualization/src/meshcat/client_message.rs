@@ -22,7 +22,8 @@ pub struct Gamepad {
     pub index: Option<u32>,
     /// How far each button is pressed, from 0 to 1.
     pub button_values: Vec<f64>,
-    /// The axes of the sticks, from -1 to 1: left x, left y, right x, right y in the standard mapping.
+    /// The axes of the sticks, from -1 to 1: left x, left y, right x, right y in the standard
+    /// mapping.
     pub axes: Vec<f64>,
 }
 

@@ -42,8 +42,8 @@ impl Slider {
         }
         Ok(())
     }
-    /// The nearest multiple of the step, as in Drake, to the last bit; an end of the range where that
-    /// lies outside, which Drake leaves.
+    /// The nearest multiple of the step, as in Drake, to the last bit; an end of the range where
+    /// that lies outside, which Drake leaves.
     pub(crate) fn quantize(&self, value: f64) -> f64 {
         let Self { min, max, step, .. } = *self;
         let value = value.clamp(min, max);
@@ -156,8 +156,8 @@ impl Controls {
         self.deletions.pop_front().map_or(0, |(seq, _)| seq)
     }
 
-    /// Adds a button, or sets the clicks of an existing one back to 0. Returns its index if pages have
-    /// to be told.
+    /// Adds a button, or sets the clicks of an existing one back to 0. Returns its index if pages
+    /// have to be told.
     pub(crate) fn add_button(&mut self, name: &str, keycode: &str) -> Result<Option<usize>> {
         let Some((index, control)) = self.find(name) else {
             let (clicks, keycode) = (0, keycode.into());

@@ -8,9 +8,10 @@ use crate::error::Result;
 /// Sliders, buttons and gamepads.
 impl Meshcat {
     /// Adds a button to all pages. `keycode`, which may be empty, is the key that clicks it, by
-    /// [its code](https://developer.mozilla.org/en-US/docs/Web/API/UI_Events/Keyboard_event_code_values)
-    /// such as `KeyG` or `ArrowLeft`. A button that exists has its clicks set back to 0, and gets the
-    /// key if it had none.
+    /// [its
+    /// code](https://developer.mozilla.org/en-US/docs/Web/API/UI_Events/Keyboard_event_code_values)
+    /// such as `KeyG` or `ArrowLeft`. A button that exists has its clicks set back to 0, and gets
+    /// the key if it had none.
     ///
     /// # Errors
     /// If a slider has the name, or the button has another key.
@@ -36,16 +37,16 @@ impl Meshcat {
         self.scene().controls.names(Some("button"))
     }
 
-    /// Adds a slider to all pages, with the multiples of `step` from `min` to `max` as values, and those
-    /// ends themselves. Returns the value that it has: the nearest to `value`.
+    /// Adds a slider to all pages, with the multiples of `step` from `min` to `max` as values, and
+    /// those ends themselves. Returns the value that it has: the nearest to `value`.
     ///
     /// # Errors
     /// If a control has the name, or the range or the step are wrong.
     pub fn add_slider(&self, name: &str, min: f64, max: f64, step: f64, value: f64) -> Result<f64> {
         self.add_slider_with_keycodes(name, min, max, step, value, "", "")
     }
-    /// Adds a slider that two keys move by one step, down and up; see [`add_button`](Self::add_button)
-    /// for their codes.
+    /// Adds a slider that two keys move by one step, down and up; see
+    /// [`add_button`](Self::add_button) for their codes.
     ///
     /// # Errors
     /// As [`add_slider`](Self::add_slider).
@@ -112,8 +113,8 @@ impl Meshcat {
     }
 
     /// The gamepad as a page reported it last. Browsers report a gamepad after its first button or
-    /// stick was moved with the page in front; with several gamepads, the first of the page that reported
-    /// last.
+    /// stick was moved with the page in front; with several gamepads, the first of the page that
+    /// reported last.
     pub fn gamepad(&self) -> Gamepad {
         self.inputs().gamepad.clone()
     }

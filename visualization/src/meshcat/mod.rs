@@ -54,15 +54,15 @@ const MAX_RATES: u64 = 64;
 /// Handles are cloned and used from any number of threads; the server ends with the last one. Open
 /// [`web_url`](Self::web_url) in a browser to look at the scene.
 ///
-/// The scene is a tree. Parts of a path are separated by `/`; a path that does not start with `/` is
-/// below `/drake`, where `delete("")` removes everything and leaves the page's own `/Lights`, `/Grid`,
-/// `/Axes`, `/Background` and `/Cameras` alone. Transforms are relative to the parent. An object set at
-/// `/foo` is at `/foo/<object>`, where its own properties are set.
+/// The scene is a tree. Parts of a path are separated by `/`; a path that does not start with `/`
+/// is below `/drake`, where `delete("")` removes everything and leaves the page's own `/Lights`,
+/// `/Grid`, `/Axes`, `/Background` and `/Cameras` alone. Transforms are relative to the parent. An
+/// object set at `/foo` is at `/foo/<object>`, where its own properties are set.
 ///
-/// The server keeps the latest value of everything. Pages get changes as fast as they take them, and
-/// of values that changed several times in the meantime the last; nothing here waits for a page, except
-/// [`flush`](Self::flush). Drake's `Meshcat` sends every message; here, two transforms of one path
-/// within a few milliseconds may arrive as one.
+/// The server keeps the latest value of everything. Pages get changes as fast as they take them,
+/// and of values that changed several times in the meantime the last; nothing here waits for a
+/// page, except [`flush`](Self::flush). Drake's `Meshcat` sends every message; here, two transforms
+/// of one path within a few milliseconds may arrive as one.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -90,8 +90,8 @@ impl Meshcat {
     /// Starts a server.
     ///
     /// # Errors
-    /// If a parameter is wrong, no port is free, the viewer directory has no page, or the environment
-    /// variable `DRAKE_ALLOW_NETWORK` is there and does not name `meshcat`.
+    /// If a parameter is wrong, no port is free, the viewer directory has no page, or the
+    /// environment variable `DRAKE_ALLOW_NETWORK` is there and does not name `meshcat`.
     pub fn new(params: MeshcatParams) -> Result<Self> {
         MeshcatParams::check_network(std::env::var(params::NETWORK_VARIABLE).ok().as_deref())?;
         let (shared, server) = Server::start(params)?;
@@ -135,8 +135,8 @@ impl Meshcat {
     pub fn num_active_connections(&self) -> usize {
         self.0.shared.num_clients()
     }
-    /// Waits until every page has been sent everything that was set so far. A page that takes nothing
-    /// for half a minute is not waited for any longer, and disconnected after five minutes.
+    /// Waits until every page has been sent everything that was set so far. A page that takes
+    /// nothing for half a minute is not waited for any longer, and disconnected after five minutes.
     pub fn flush(&self) {
         self.0.shared.flush();
     }
@@ -151,8 +151,8 @@ impl Meshcat {
         let path = full_path(path);
         self.change(|scene| scene.set_transform(&path, matrix.into()));
     }
-    /// Sets a property of a path, such as `visible`, or of the object at a path (`foo/<object>`), such as
-    /// `material.opacity`. What properties there are, the viewer's README says.
+    /// Sets a property of a path, such as `visible`, or of the object at a path (`foo/<object>`),
+    /// such as `material.opacity`. What properties there are, the viewer's README says.
     pub fn set_property(&self, path: &str, property: &str, value: impl Into<PropertyValue>) {
         let value = value.into();
         self.put_property(path, property, Property { value, asset: None });
@@ -164,8 +164,8 @@ impl Meshcat {
         }
         self.change(|scene| scene.set_property(&path, property, value));
     }
-    /// Deletes a path and everything below it; `""` is `/drake`. The root can not be deleted: nothing
-    /// happens.
+    /// Deletes a path and everything below it; `""` is `/drake`. The root can not be deleted:
+    /// nothing happens.
     pub fn delete(&self, path: &str) {
         let path = full_path(path);
         self.change(|scene| scene.delete(&path));
@@ -175,8 +175,8 @@ impl Meshcat {
         self.scene().has_path(&full_path(path))
     }
 
-    /// Sets what surrounds the scene and shows in reflections: an equirectangular image, of a format that
-    /// browsers show (PNG, JPEG, ...). An empty path removes it.
+    /// Sets what surrounds the scene and shows in reflections: an equirectangular image, of a
+    /// format that browsers show (PNG, JPEG, ...). An empty path removes it.
     ///
     /// # Errors
     /// If the file can not be read, or is larger than 1 GiB.
@@ -217,9 +217,9 @@ impl Meshcat {
     pub fn realtime_rate(&self) -> f64 {
         lock(&self.0.rate).rate()
     }
-    /// Says how far the simulation is, `time` (s). The first call starts the measurement of the realtime
-    /// rate; later ones show it once for each complete [`MeshcatParams::realtime_rate_period`]. A time
-    /// before the last one starts again.
+    /// Says how far the simulation is, `time` (s). The first call starts the measurement of the
+    /// realtime rate; later ones show it once for each complete
+    /// [`MeshcatParams::realtime_rate_period`]. A time before the last one starts again.
     pub fn set_simulation_time(&self, time: f64) {
         let (rate, periods) = lock(&self.0.rate).update(time, Instant::now());
         self.show_rate(rate, periods.min(MAX_RATES));
@@ -234,16 +234,17 @@ impl Meshcat {
         }
     }
 
-    /// A page with the scene as it is now, which shows it without a server and without a network: for
-    /// sharing, and for the record. Sliders and buttons are left out. Pages offer it at `/download`.
+    /// A page with the scene as it is now, which shows it without a server and without a network:
+    /// for sharing, and for the record. Sliders and buttons are left out. Pages offer it at
+    /// `/download`.
     ///
     /// # Errors
     /// If there is no viewer: it was not built, and none is named.
     pub fn static_html(&self) -> Result<String> {
         static_page::html(&self.0.shared)
     }
-    /// The same as an archive: `meshcat.html` and, beside it, textures and other files, which a web server
-    /// can serve.
+    /// The same as an archive: `meshcat.html` and, beside it, textures and other files, which a web
+    /// server can serve.
     ///
     /// # Errors
     /// As [`static_html`](Self::static_html).

@@ -17,8 +17,8 @@ impl Meshcat {
         }
     }
 
-    /// Shows a shape in a colour; meshes with colours of their own keep them. A half space is a large
-    /// plate (Drake shows none).
+    /// Shows a shape in a colour; meshes with colours of their own keep them. A half space is a
+    /// large plate (Drake shows none).
     ///
     /// ```
     /// use tarragon_geometry::{BoxShape, Rgba};
@@ -45,8 +45,8 @@ impl Meshcat {
     ) -> Result<Object> {
         object::surface_mesh(&self.encoder(), mesh, style)
     }
-    /// Shows a point cloud, with its colours or, if it has none, in `rgba`; `point_size` is 0.001 in
-    /// Drake (m). Points that are not finite are left out.
+    /// Shows a point cloud, with its colours or, if it has none, in `rgba`; `point_size` is 0.001
+    /// in Drake (m). Points that are not finite are left out.
     ///
     /// # Errors
     /// If the cloud has no positions, or the size is not positive.
@@ -74,7 +74,8 @@ impl Meshcat {
         self.put(path, self.encode_surface_mesh(mesh, style)?);
         Ok(())
     }
-    /// Shows triangles: `faces` are indices into `vertices` (m), counter-clockwise seen from the front.
+    /// Shows triangles: `faces` are indices into `vertices` (m), counter-clockwise seen from the
+    /// front.
     ///
     /// # Errors
     /// If an index is out of range.
@@ -105,8 +106,8 @@ impl Meshcat {
         self.put(path, mesh);
         Ok(())
     }
-    /// Shows a line through `vertices` (m). Most browsers draw a width of 1 pixel whatever `line_width`
-    /// is.
+    /// Shows a line through `vertices` (m). Most browsers draw a width of 1 pixel whatever
+    /// `line_width` is.
     ///
     /// # Errors
     /// If the width is not positive.

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 pub(crate) const NETWORK_VARIABLE: &str = "DRAKE_ALLOW_NETWORK";
 
 /// A property that is set as soon as a server starts, as
-/// [`Meshcat::set_property`](crate::Meshcat::set_property) does. Drake's `MeshcatParams::PropertyTuple`.
+/// [`Meshcat::set_property`](crate::Meshcat::set_property) does. Drake's
+/// `MeshcatParams::PropertyTuple`.
 ///
 /// ```
 /// use tarragon_visualization::{MeshcatParams, PropertyTuple};
@@ -54,16 +55,16 @@ impl PropertyTuple {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeshcatParams {
-    /// The host to listen on: a name or an address of this machine. `localhost`, the default, can be
-    /// reached from this machine only; `*` listens on all interfaces, so that everybody on the network
-    /// can look at the scene and move its sliders.
+    /// The host to listen on: a name or an address of this machine. `localhost`, the default, can
+    /// be reached from this machine only; `*` listens on all interfaces, so that everybody on the
+    /// network can look at the scene and move its sliders.
     pub host: String,
-    /// The port: None takes the first free one from 7000 to 7999, 0 any free one; other ports must be
-    /// 1024 or above.
+    /// The port: None takes the first free one from 7000 to 7999, 0 any free one; other ports must
+    /// be 1024 or above.
     pub port: Option<u16>,
-    /// What [`Meshcat::web_url`](crate::Meshcat::web_url) reports, with `{host}` and `{port}` replaced
-    /// (`{{` and `}}` are braces): for servers behind a proxy. The host is `localhost` when the server
-    /// listens on all interfaces.
+    /// What [`Meshcat::web_url`](crate::Meshcat::web_url) reports, with `{host}` and `{port}`
+    /// replaced (`{{` and `}}` are braces): for servers behind a proxy. The host is `localhost`
+    /// when the server listens on all interfaces.
     pub web_url_pattern: String,
     /// Properties that are set at the start.
     pub initial_properties: Vec<PropertyTuple>,
@@ -71,12 +72,12 @@ pub struct MeshcatParams {
     pub realtime_rate_period: f64,
     /// Whether pages show their statistics.
     pub show_stats_plot: bool,
-    /// A directory with another viewer page (`meshcat.html`, `index.html` or what `viewer/build.mjs`
-    /// makes) to serve in place of the built-in one. The environment variable `TARRAGON_VIEWER` sets
-    /// it where this is None.
+    /// A directory with another viewer page (`meshcat.html`, `index.html` or what
+    /// `viewer/build.mjs` makes) to serve in place of the built-in one. The environment variable
+    /// `TARRAGON_VIEWER` sets it where this is None.
     pub viewer_dir: Option<PathBuf>,
-    /// Origins (`https://lab.example:8443`) of other sites whose pages may connect. Pages of this server
-    /// always may; programs that are no browsers send no origin and may, too.
+    /// Origins (`https://lab.example:8443`) of other sites whose pages may connect. Pages of this
+    /// server always may; programs that are no browsers send no origin and may, too.
     pub allowed_origins: Vec<String>,
     /// The most pages that may be connected at one time; others are refused.
     pub max_connections: usize,

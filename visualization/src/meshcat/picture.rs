@@ -14,12 +14,12 @@ use tarragon_sensors::{ImageIo, ImageRgba8U};
 const MAX_SIDE: usize = 8192;
 
 impl Meshcat {
-    /// Takes a picture of `width` x `height` pixels of what the page that connected last shows, waiting
-    /// for `timeout` at most.
+    /// Takes a picture of `width` x `height` pixels of what the page that connected last shows,
+    /// waiting for `timeout` at most.
     ///
     /// # Errors
-    /// If no page is connected, the size is 0 or more than 8192, or the page does not answer in time with
-    /// a PNG picture.
+    /// If no page is connected, the size is 0 or more than 8192, or the page does not answer in
+    /// time with a PNG picture.
     pub fn capture_image(
         &self,
         width: usize,

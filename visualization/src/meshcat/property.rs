@@ -2,8 +2,8 @@
 
 use super::msgpack::Writer;
 
-/// The value of a property: what [`Meshcat::set_property`](crate::Meshcat::set_property) takes, made
-/// from a `bool`, a number, numbers or a string by `into()`.
+/// The value of a property: what [`Meshcat::set_property`](crate::Meshcat::set_property) takes,
+/// made from a `bool`, a number, numbers or a string by `into()`.
 ///
 /// ```
 /// use tarragon_visualization::PropertyValue;

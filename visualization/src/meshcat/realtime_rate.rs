@@ -44,8 +44,8 @@ impl RealtimeRate {
             return (self.rate, 0);
         }
         self.rate = (time - start) / elapsed;
-        // Columns of the chart stay on the grid of periods, so the next one starts where this ended.
-        // Periods that are too short to be counted end now.
+        // Columns of the chart stay on the grid of periods, so the next one starts where this
+        // ended. Periods that are too short to be counted end now.
         let whole = since + Duration::from_secs_f64((periods * self.period).min(elapsed));
         let excess = now.duration_since(whole).as_secs_f64();
         self.last = Some((time - self.rate * excess, whole));

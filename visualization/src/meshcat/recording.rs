@@ -35,8 +35,8 @@ const DEFAULT_RATE: f64 = 64.0;
 
 impl Meshcat {
     /// Starts to record what [`set_transform_at_time`](Self::set_transform_at_time) and
-    /// [`set_property_at_time`](Self::set_property_at_time) set, at `frames_per_second` (Drake's default
-    /// is 64). Frames that were recorded before are kept if the rate is the same.
+    /// [`set_property_at_time`](Self::set_property_at_time) set, at `frames_per_second` (Drake's
+    /// default is 64). Frames that were recorded before are kept if the rate is the same.
     ///
     /// With `set_visualizations_while_recording` false, pages do not see those changes until the
     /// recording is published; objects are always shown at once.
@@ -73,8 +73,8 @@ impl Meshcat {
             self.set_animation(&animation);
         }
     }
-    /// Forgets what was recorded, and the options of its animation. Pages keep the animation that they
-    /// have.
+    /// Forgets what was recorded, and the options of its animation. Pages keep the animation that
+    /// they have.
     pub fn delete_recording(&self) {
         self.recording().animation = None;
     }
@@ -131,7 +131,8 @@ impl Meshcat {
     /// Sets a property, and records it at `time_in_recording` (s) if there is a recording.
     ///
     /// # Errors
-    /// If the time has no frame, or the property was recorded with another type; nothing is set then.
+    /// If the time has no frame, or the property was recorded with another type; nothing is set
+    /// then.
     pub fn set_property_at_time(
         &self,
         path: &str,

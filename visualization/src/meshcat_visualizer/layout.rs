@@ -1,11 +1,11 @@
 //! Where the geometry of a scene is in Meshcat's tree.
 //!
-//! As in Drake: a geometry at `{prefix}/{frame}/{geometry}`, or at `{prefix}/{geometry}` if it is fixed
-//! in the world, where `::` in names becomes `/`. Frames have poses in the world.
+//! As in Drake: a geometry at `{prefix}/{frame}/{geometry}`, or at `{prefix}/{geometry}` if it is
+//! fixed in the world, where `::` in names becomes `/`. Frames have poses in the world.
 //!
-//! Two things differ, where Drake's picture would be wrong. Paths that would be equal get ` (2)`,
-//! ` (3)`, ... at their end. And where one path is below another that is not its own frame's, such as a
-//! model `table` below a geometry `table`, its pose is that in the other.
+//! Two things differ, where Drake's picture would be wrong. Paths that would be equal get ` (2)`, `
+//! (3)`, ... at their end. And where one path is below another that is not its own frame's, such as
+//! a model `table` below a geometry `table`, its pose is that in the other.
 
 use super::params::MeshcatVisualizerParams;
 use crate::error::Result;

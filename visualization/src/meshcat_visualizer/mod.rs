@@ -22,19 +22,19 @@ use tarragon_geometry::QueryObject;
 /// |---|---|---|
 /// | input | `query_object` | [`QueryObject`] |
 ///
-/// It publishes every [`publish_period`](MeshcatVisualizerParams::publish_period) and when forced to:
-/// objects once, and again where the
-/// [version](tarragon_geometry::GeometryVersion) of the geometry has changed; poses as far as they differ
-/// from those in Meshcat. Dual numbers show their real parts.
+/// It publishes every [`publish_period`](MeshcatVisualizerParams::publish_period) and when forced
+/// to: objects once, and again where the [version](tarragon_geometry::GeometryVersion) of the
+/// geometry has changed; poses as far as they differ from those in Meshcat. Dual numbers show their
+/// real parts.
 ///
-/// A geometry is at `{prefix}/{frame}/{geometry}`, with `/` for `::` in names; one fixed in the world at
-/// `{prefix}/{geometry}`. So the ball `toy::ball` on the frame `toy::body` is at
-/// `/drake/visualizer/toy/body/toy/ball`, as in Drake. A second path of the same name ends in ` (2)`.
-/// A mesh that can not be shown is left out, with a warning in the log.
+/// A geometry is at `{prefix}/{frame}/{geometry}`, with `/` for `::` in names; one fixed in the
+/// world at `{prefix}/{geometry}`. So the ball `toy::ball` on the frame `toy::body` is at
+/// `/drake/visualizer/toy/body/toy/ball`, as in Drake. A second path of the same name ends in `
+/// (2)`. A mesh that can not be shown is left out, with a warning in the log.
 ///
-/// What was sent is kept in the context, and clones of a context share it. Contexts that run at the same
-/// time may share a server, in any number of threads; with one prefix they show one picture, which is now
-/// one's, now the other's.
+/// What was sent is kept in the context, and clones of a context share it. Contexts that run at the
+/// same time may share a server, in any number of threads; with one prefix they show one picture,
+/// which is now one's, now the other's.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -68,8 +68,8 @@ pub struct MeshcatVisualizer {
 }
 
 impl MeshcatVisualizer {
-    /// A visualizer; adds the alpha slider, if it is asked for. A slider of that name, of a program before,
-    /// is used again.
+    /// A visualizer; adds the alpha slider, if it is asked for. A slider of that name, of a program
+    /// before, is used again.
     ///
     /// # Errors
     /// If a parameter is wrong, or a button has the name of the slider.

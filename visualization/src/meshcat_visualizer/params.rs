@@ -33,19 +33,20 @@ pub struct MeshcatVisualizerParams {
     pub prefix: String,
     /// Whether everything below the prefix is deleted when a simulation is initialized.
     pub delete_on_initialization_event: bool,
-    /// Whether pages have a slider, called after the prefix and a Greek alpha, that makes the geometry
-    /// transparent.
+    /// Whether pages have a slider, called after the prefix and a Greek alpha, that makes the
+    /// geometry transparent.
     pub enable_alpha_slider: bool,
     /// Where that slider is at the start, from 0 to 1; it has the values 0.02, 0.04, ..., 1.
     pub initial_alpha_slider_value: f64,
     /// Whether the geometry is visible until somebody hides it on the page.
     pub visible_by_default: bool,
-    /// Whether geometry that takes part in hydroelastic contact is shown by the mesh that stands for it, with
-    /// the proximity role; shapes without one, such as half spaces, are shown as they are.
+    /// Whether geometry that takes part in hydroelastic contact is shown by the mesh that stands
+    /// for it, with the proximity role; shapes without one, such as half spaces, are shown as they
+    /// are.
     pub show_hydroelastic: bool,
-    /// Whether geometry is shown that does not name its visualizer. Geometry may name one by its prefix,
-    /// as the property `(meshcat, accepting)` of the role, a `String` or `&'static str`; then others do
-    /// not show it.
+    /// Whether geometry is shown that does not name its visualizer. Geometry may name one by its
+    /// prefix, as the property `(meshcat, accepting)` of the role, a `String` or `&'static str`;
+    /// then others do not show it.
     pub include_unspecified_accepting: bool,
 }
 

@@ -197,8 +197,8 @@ impl Shown {
     }
 
     /// Makes everything transparent. The geometries have the property of their own, too, because
-    /// Drake's page does not give it to what is added later, as everything is for a page that connects
-    /// later.
+    /// Drake's page does not give it to what is added later, as everything is for a page that
+    /// connects later.
     fn set_alpha(&mut self, scene: &mut Scene, alpha: f64) {
         for node in self.root.iter().chain(&self.geometries) {
             node.set_property(scene, "modulated_opacity", alpha);

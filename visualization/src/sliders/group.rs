@@ -86,8 +86,8 @@ impl Group {
         values
     }
 
-    /// Moves the sliders to the nearest values that they can have, and remembers these for when they
-    /// are deleted.
+    /// Moves the sliders to the nearest values that they can have, and remembers these for when
+    /// they are deleted.
     pub(crate) fn set(&self, what: &str, values: &[f64]) -> Result<()> {
         if values.len() != self.len() || values.iter().any(|v| !v.is_finite()) {
             return Err(Error::invalid(format!(
@@ -164,8 +164,8 @@ impl Default for RunOptions {
     }
 }
 
-/// Calls `publish` at once and whenever the values of the sliders have changed, until somebody clicks a
-/// button of that name or the time is over.
+/// Calls `publish` at once and whenever the values of the sliders have changed, until somebody
+/// clicks a button of that name or the time is over.
 pub(crate) fn follow(
     group: &Group,
     button: &str,

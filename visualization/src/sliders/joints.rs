@@ -11,8 +11,9 @@ use tarragon_multibody::MultibodyPlant;
 const RANGE: f64 = 10.0;
 const STEP: f64 = 0.01;
 
-/// A number for the slider of every position: the usual one, one for all, one for each in the order of
-/// q, or some by the names of the sliders, as in `shoulder/arm`, or of the positions, as in `shoulder`.
+/// A number for the slider of every position: the usual one, one for all, one for each in the order
+/// of q, or some by the names of the sliders, as in `shoulder/arm`, or of the positions, as in
+/// `shoulder`.
 ///
 /// ```
 /// use tarragon_visualization::SliderValues;
@@ -68,8 +69,8 @@ pub struct JointSlidersParams {
     pub upper_limit: SliderValues,
     /// The steps, 0.01 by default.
     pub step: SliderValues,
-    /// Keys that move the sliders down, in the order of q, see [`Meshcat::add_button`]; empty, or one
-    /// for each.
+    /// Keys that move the sliders down, in the order of q, see [`Meshcat::add_button`]; empty, or
+    /// one for each.
     pub decrement_keycodes: Vec<String>,
     /// Keys that move the sliders up.
     pub increment_keycodes: Vec<String>,
@@ -82,13 +83,13 @@ pub struct JointSlidersParams {
 /// | output | `positions` | vector of the positions q of the plant |
 ///
 /// There is one slider per position, called after the position and the model instance:
-/// `shoulder/arm`, `base_x/arm`. A range is that of the joint within -10 to 10 (rad, m), or all of the
-/// joint's as far as 20 from its end if it lies outside.
+/// `shoulder/arm`, `base_x/arm`. A range is that of the joint within -10 to 10 (rad, m), or all of
+/// the joint's as far as 20 from its end if it lies outside.
 ///
 /// The sliders are removed with the system, that is with its diagram.
 ///
-/// The output is that of the sliders when it is computed. A context keeps it until its time changes or
-/// [`refresh`](JointSlidersPorts::refresh) is called.
+/// The output is that of the sliders when it is computed. A context keeps it until its time changes
+/// or [`refresh`](JointSlidersPorts::refresh) is called.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -121,9 +122,9 @@ impl JointSliders {
     /// Adds sliders for all positions of a plant.
     ///
     /// # Errors
-    /// If the plant is not finalized; if a list has the wrong length or names an unknown position; if a
-    /// range is empty or a step is not positive; if a control has the name of a slider. No slider is
-    /// added then.
+    /// If the plant is not finalized; if a list has the wrong length or names an unknown position;
+    /// if a range is empty or a step is not positive; if a control has the name of a slider. No
+    /// slider is added then.
     pub fn new(
         meshcat: Meshcat,
         plant: &MultibodyPlant,
@@ -152,16 +153,16 @@ impl JointSliders {
         self.group.delete();
     }
 
-    /// Publishes a diagram with the plant at the positions of the sliders, at once and whenever a slider
-    /// has moved, until somebody clicks the button `Stop JointSliders` on a page or the time is over
-    /// (Drake's `Run`). Returns the last positions.
+    /// Publishes a diagram with the plant at the positions of the sliders, at once and whenever a
+    /// slider has moved, until somebody clicks the button `Stop JointSliders` on a page or the time
+    /// is over (Drake's `Run`). Returns the last positions.
     ///
-    /// The positions become the state of the plant, or the value of its `position` port; that port may
-    /// also be connected to these sliders.
+    /// The positions become the state of the plant, or the value of its `position` port; that port
+    /// may also be connected to these sliders.
     ///
     /// # Errors
-    /// If the sliders, or the plant, belong to another diagram or plant; if the timeout is negative; if
-    /// something can not be published.
+    /// If the sliders, or the plant, belong to another diagram or plant; if the timeout is
+    /// negative; if something can not be published.
     pub fn run(
         sliders: &Block<Self>,
         plant: &Block<MultibodyPlant>,

@@ -11,8 +11,8 @@ use tarragon_framework::prelude::*;
 
 const NAMES: [&str; 6] = ["roll", "pitch", "yaw", "x", "y", "z"];
 
-/// Parameters of [`MeshcatPoseSliders`], with Drake's defaults. Arrays are for roll, pitch, yaw (rad), x, y
-/// and z (m).
+/// Parameters of [`MeshcatPoseSliders`], with Drake's defaults. Arrays are for roll, pitch, yaw
+/// (rad), x, y and z (m).
 ///
 /// ```
 /// use tarragon_visualization::MeshcatPoseSlidersParams;
@@ -69,8 +69,8 @@ impl Default for MeshcatPoseSlidersParams {
 ///
 /// The sliders are removed with the system, that is with its diagram.
 ///
-/// The output is that of the sliders when it is computed. A context keeps it until its time changes or
-/// [`refresh`](MeshcatPoseSlidersPorts::refresh) is called.
+/// The output is that of the sliders when it is computed. A context keeps it until its time changes
+/// or [`refresh`](MeshcatPoseSlidersPorts::refresh) is called.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -92,8 +92,8 @@ impl MeshcatPoseSliders {
     /// Adds the sliders.
     ///
     /// # Errors
-    /// If a range is empty, a step is not positive, the pose is not finite, or a control has the name of a
-    /// slider. No slider is added then.
+    /// If a range is empty, a step is not positive, the pose is not finite, or a control has the
+    /// name of a slider. No slider is added then.
     pub fn new(meshcat: Meshcat, params: MeshcatPoseSlidersParams) -> Result<Self> {
         let initial = elements(&params.initial_pose)?;
         let [down, up] = [params.decrement_keycodes, params.increment_keycodes];
@@ -148,12 +148,13 @@ impl MeshcatPoseSliders {
         pose_of(values)
     }
 
-    /// Publishes a diagram in this context, at once and whenever a slider has moved, until somebody clicks
-    /// the button `Stop MeshcatPoseSliders` on a page or the time is over (Drake's `Run`). Returns the
-    /// last pose.
+    /// Publishes a diagram in this context, at once and whenever a slider has moved, until somebody
+    /// clicks the button `Stop MeshcatPoseSliders` on a page or the time is over (Drake's `Run`).
+    /// Returns the last pose.
     ///
     /// # Errors
-    /// If the sliders belong to another diagram, the timeout is negative, or something can not be published.
+    /// If the sliders belong to another diagram, the timeout is negative, or something can not be
+    /// published.
     pub fn run(
         sliders: &Block<Self>,
         ctx: &mut Context<f64>,

@@ -1,7 +1,8 @@
 //! Our page in a real browser, with our server.
 //!
-//! Needs Chromium and a viewer (Node.js when this crate is built, or `TARRAGON_VIEWER`); where one is
-//! missing, the tests say so and pass. `TARRAGON_SCREENSHOTS` names a directory for what they saw.
+//! Needs Chromium and a viewer (Node.js when this crate is built, or `TARRAGON_VIEWER`); where one
+//! is missing, the tests say so and pass. `TARRAGON_SCREENSHOTS` names a directory for what they
+//! saw.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -59,8 +59,8 @@ fn gltf() -> InMemoryMesh {
     file("t.gltf", text, &[("t.bin", &bytes)])
 }
 
-/// What a set call is, and the share of the picture that it covers, from a camera that shows the square of
-/// 4 m x 3 m about the origin in the x-z plane.
+/// What a set call is, and the share of the picture that it covers, from a camera that shows the
+/// square of 4 m x 3 m about the origin in the x-z plane.
 type Case = (&'static str, fn(&Meshcat), std::ops::Range<f64>);
 
 fn shape(meshcat: &Meshcat, shape: impl Into<Shape>) {

@@ -1,7 +1,7 @@
 //! Drake's page with our server, and our page with Drake's server.
 //!
-//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51; without it these tests say so and
-//! pass.
+//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51; without it these tests
+//! say so and pass.
 
 use crate::chromium::Tab;
 use crate::{can_run, support};

@@ -1,7 +1,7 @@
 //! Random scenes, here and in pydrake.
 //!
-//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51; without it these tests say so and
-//! pass.
+//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51; without it these tests
+//! say so and pass.
 
 use crate::compare::{assert_same_draw, assert_same_load};
 use crate::scene::{Form, Frame, Geometry, Look, Pose, Scene, Touch};

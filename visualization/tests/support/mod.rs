@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use tarragon_visualization::{Meshcat, MeshcatParams};
 use tungstenite::protocol::{Message, WebSocket};
 
-/// Says that a test does not run here. Not by a macro of printing, whose text is not shown for tests that
-/// pass.
+/// Says that a test does not run here. Not by a macro of printing, whose text is not shown for
+/// tests that pass.
 pub(crate) fn skip(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }

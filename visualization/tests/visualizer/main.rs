@@ -23,7 +23,8 @@ fn at(x: f64, y: f64, z: f64) -> Isometry3<f64> {
     Isometry3::translation(x, y, z)
 }
 
-/// What a page that connects now is told below a path: the matrices, the properties, the paths of objects.
+/// What a page that connects now is told below a path: the matrices, the properties, the paths of
+/// objects.
 #[derive(Debug, Default, PartialEq)]
 struct Tree {
     transforms: BTreeMap<String, Vec<f64>>,
@@ -207,7 +208,8 @@ fn pose_in_world(tree: &Tree, path: &str) -> Vector3<f64> {
     x.fixed_view::<3, 1>(0, 3).into()
 }
 
-/// A path below another one is still where it belongs, also as things move; Drake would add the poses.
+/// A path below another one is still where it belongs, also as things move; Drake would add the
+/// poses.
 #[test]
 fn names_within_names_do_not_move_each_other() {
     let meshcat = server();

@@ -1,5 +1,6 @@
-// Where files that a scene refers to come from: the server's content-addressed store, the static page itself, or the
-// message. Nothing else is ever fetched, so a scene can not make a browser call other hosts.
+// Where files that a scene refers to come from: the server's content-addressed store, the static
+// page itself, or the message. Nothing else is ever fetched, so a scene can not make a browser call
+// other hosts.
 
 import { LoadingManager } from "three";
 

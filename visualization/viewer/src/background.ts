@@ -1,4 +1,5 @@
-// What is behind everything: a gradient or a picture of the surroundings, which then also lights what is shiny.
+// What is behind everything: a gradient or a picture of the surroundings, which then also lights
+// what is shiny.
 
 import {
   BackSide, BoxGeometry, Color, DataTexture, EquirectangularReflectionMapping, LinearFilter, Mesh, MeshBasicMaterial,

@@ -1,5 +1,5 @@
-// Many transforms in one message, and the numbers that stand for paths in it. Our own server sends these to pages that
-// ask for them with "?batch=1".
+// Many transforms in one message, and the numbers that stand for paths in it. Our own server sends
+// these to pages that ask for them with "?batch=1".
 
 import { array, bytes, number, type Fields, Refused } from "./check";
 

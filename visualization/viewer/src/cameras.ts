@@ -1,4 +1,5 @@
-// The camera in use and how a person moves it. Poses are in three's y-up axes, in the frame of /Cameras/default/rotated.
+// The camera in use and how a person moves it. Poses are in three's y-up axes, in the frame of
+// /Cameras/default/rotated.
 
 import {
   Box3, type Camera, MathUtils, Matrix4, Mesh, type Object3D, OrthographicCamera, PerspectiveCamera, Points, Line, Sphere, Vector3,

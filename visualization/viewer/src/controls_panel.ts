@@ -1,4 +1,5 @@
-// Buttons and sliders that the server asked for, in the order of their making, and the keys that work them.
+// Buttons and sliders that the server asked for, in the order of their making, and the keys that
+// work them.
 
 import { Refused } from "./check";
 import { el, typing } from "./dom";

@@ -1,5 +1,5 @@
-// What is in every scene before any message: lights, grid, axes, background, camera; at the paths and with the property
-// names that scripts know from Drake.
+// What is in every scene before any message: lights, grid, axes, background, camera; at the paths
+// and with the property names that scripts know from Drake.
 
 import {
   AmbientLight, AxesHelper, BufferAttribute, BufferGeometry, Color, DirectionalLight, GridHelper, HemisphereLight,

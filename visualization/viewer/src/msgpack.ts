@@ -1,7 +1,9 @@
-// MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md), as much of it as a scene needs.
+// MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md), as much of it as a scene
+// needs.
 //
-// Decoding trusts nothing: every length is compared with the bytes that are there before anything is allocated, nesting
-// is bounded, and what follows the value is an error. Typed arrays arrive as extensions 0x11 to 0x18.
+// Decoding trusts nothing: every length is compared with the bytes that are there before anything
+// is allocated, nesting is bounded, and what follows the value is an error. Typed arrays arrive as
+// extensions 0x11 to 0x18.
 
 /** What a message is made of. */
 export type Value =

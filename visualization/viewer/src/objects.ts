@@ -1,5 +1,6 @@
-// Objects as messages describe them: three's Object JSON, format 4 (https://github.com/mrdoob/three.js/wiki/JSON-Object-
-// Scene-format-4), with two additions for mesh files. Only what can be drawn safely is built.
+// Objects as messages describe them: three's Object JSON, format 4
+// (https://github.com/mrdoob/three.js/wiki/JSON-Object- Scene-format-4), with two additions for
+// mesh files. Only what can be drawn safely is built.
 
 import { BufferGeometry, MathUtils, Mesh, Object3D, ObjectLoader } from "three";
 

@@ -1,5 +1,5 @@
-// The opacity of a material is its own one, as it came or as `opacity` and `color` have set it, times a factor that
-// `modulated_opacity` sets for a part of the tree.
+// The opacity of a material is its own one, as it came or as `opacity` and `color` have set it,
+// times a factor that `modulated_opacity` sets for a part of the tree.
 
 import { Material, Mesh, Object3D } from "three";
 

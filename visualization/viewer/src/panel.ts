@@ -1,4 +1,5 @@
-// The panel at the right: what one can do with the view, the server's controls, the scene tree, and what the page is.
+// The panel at the right: what one can do with the view, the server's controls, the scene tree, and
+// what the page is.
 
 import { saveImage, videoButton } from "./capture";
 import type { State } from "./connection";

@@ -1,5 +1,6 @@
-// Properties of nodes. Some names have a meaning of their own; any other one is a chain of names separated by dots, such
-// as "material.shininess", followed from the object to a value that is there already and is replaced by one of its kind.
+// Properties of nodes. Some names have a meaning of their own; any other one is a chain of names
+// separated by dots, such as "material.shininess", followed from the object to a value that is
+// there already and is replaced by one of its kind.
 
 import { Color, Light, Material, Object3D, SRGBColorSpace } from "three";
 

@@ -1,4 +1,5 @@
-// The key light's shadow: as sharp as its picture allows, because it covers what throws shadows and no more.
+// The key light's shadow: as sharp as its picture allows, because it covers what throws shadows and
+// no more.
 
 import { Box3, DirectionalLight, Matrix4, Mesh, type Object3D, Sphere, Vector3 } from "three";
 

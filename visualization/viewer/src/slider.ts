@@ -1,5 +1,5 @@
-// The arithmetic of a slider: values are multiples of the step, or the end of [min, max] that is nearer than the next one.
-// The server has the same rule, which is Drake's.
+// The arithmetic of a slider: values are multiples of the step, or the end of [min, max] that is
+// nearer than the next one. The server has the same rule, which is Drake's.
 
 export interface Range {
   min: number;

@@ -1,4 +1,5 @@
-// The scene tree: named nodes below a root whose axes turn the messages' z-up world into three's y-up one.
+// The scene tree: named nodes below a root whose axes turn the messages' z-up world into three's
+// y-up one.
 
 import { Group, Matrix4, Object3D, Scene } from "three";
 

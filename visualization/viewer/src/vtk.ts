@@ -1,5 +1,7 @@
-// Surfaces of legacy VTK files (https://docs.vtk.org/en/latest/vtk_file_formats/vtk_legacy_file_format.html): ASCII
-// unstructured grids of tetrahedra and triangles, and polygons. Of tetrahedra, the faces that only one of them has.
+// Surfaces of legacy VTK files
+// (https://docs.vtk.org/en/latest/vtk_file_formats/vtk_legacy_file_format.html): ASCII unstructured
+// grids of tetrahedra and triangles, and polygons. Of tetrahedra, the faces that only one of them
+// has.
 
 import { Refused } from "./check";
 
@@ -15,7 +17,8 @@ type Vector = [number, number, number];
 const TRIANGLE = 5;
 const TETRAHEDRON = 10;
 
-// Each face of a tetrahedron whose fourth corner is on the positive side of the first three, seen from outside.
+// Each face of a tetrahedron whose fourth corner is on the positive side of the first three, seen
+// from outside.
 const FACES = [
   [0, 2, 1],
   [0, 1, 3],

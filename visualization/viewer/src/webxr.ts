@@ -1,4 +1,5 @@
-// The scene in a headset (WebXR, https://www.w3.org/TR/webxr/): its floor origin is where the page's camera stands.
+// The scene in a headset (WebXR, https://www.w3.org/TR/webxr/): its floor origin is where the
+// page's camera stands.
 
 import { BufferGeometry, type Group, Line, LineBasicMaterial, PerspectiveCamera, Quaternion, Vector3 } from "three";
 

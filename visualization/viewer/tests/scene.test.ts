@@ -364,6 +364,7 @@ test("damaged messages are refused or do something harmless, and the scene can s
   }
   tree.scene.updateMatrixWorld();
   assert.equal(commands.count, 5000);
-  // A message takes well below a millisecond; one that made the page hang would take more than all of them.
+  // A message takes well below a millisecond; one that made the page hang would take more than all
+  // of them.
   assert.ok(performance.now() - begin < 20_000);
 });

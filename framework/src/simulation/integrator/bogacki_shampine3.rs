@@ -4,8 +4,8 @@ use super::ErrorControl;
 use super::explicit::{Tableau, explicit_integrator};
 
 explicit_integrator!(
-    /// The 3(2) pair of Bogacki and Shampine, *A 3(2) pair of Runge-Kutta formulas* (1989), in local
-    /// extrapolation: Drake's `BogackiShampine3Integrator`.
+    /// The 3(2) pair of Bogacki and Shampine, *A 3(2) pair of Runge-Kutta formulas* (1989), in
+    /// local extrapolation: Drake's `BogackiShampine3Integrator`.
     ///
     /// ```
     /// use tarragon_framework::prelude::*;

@@ -1,8 +1,9 @@
 //! Choosing step sizes.
 //!
-//! The controller is the classical one (Hairer, Nørsett, Wanner I, section II.4, equation 4.13) with
-//! the safety factors and the dead band of Simbody, which Drake took over, so that steps agree with
-//! Drake's. An accepted step that was cut short by an event does not change the size of the next.
+//! The controller is the classical one (Hairer, Nørsett, Wanner I, section II.4, equation 4.13)
+//! with the safety factors and the dead band of Simbody, which Drake took over, so that steps agree
+//! with Drake's. An accepted step that was cut short by an event does not change the size of the
+//! next.
 
 use super::jacobian::Jacobians;
 use super::{ErrorControl, Integrator, Ode};
@@ -143,9 +144,9 @@ impl<T: Scalar> Driver<T> {
         self.ideal_step = None;
     }
 
-    /// One step towards the nearer of the next event and the boundary (s). Returns the time reached,
-    /// which is that of the target to the bit if it was reached. On an error time and state are those
-    /// before the step.
+    /// One step towards the nearer of the next event and the boundary (s). Returns the time
+    /// reached, which is that of the target to the bit if it was reached. On an error time and
+    /// state are those before the step.
     pub(in crate::simulation) fn advance(
         &mut self,
         context: &mut Context<T>,

@@ -5,8 +5,8 @@ use crate::systems::value::in_blocks_of_rows;
 use crate::{Result, Scalar};
 
 /// An explicit Runge-Kutta method: stage `i` is evaluated at `c[i]` with weights `a[i]` of the
-/// stages before it; `b` weights the result, and `e`, the difference of `b` and of the weights of an
-/// embedded method, its error estimate.
+/// stages before it; `b` weights the result, and `e`, the difference of `b` and of the weights of
+/// an embedded method, its error estimate.
 pub(super) struct Tableau<const S: usize> {
     pub(super) a: [[f64; S]; S],
     pub(super) b: [f64; S],
@@ -65,8 +65,8 @@ fn advance<T: Scalar>(x0: &[T], dt: T, weights: &[f64], k: &[T], x: &mut [T]) {
     weighted_sums(weights, k, x, |i, slope| x0[i] + dt * slope);
 }
 
-/// Writes `result(i, sum)` of the weighted sum of each element of the slopes of the stages, which lie
-/// one after the other.
+/// Writes `result(i, sum)` of the weighted sum of each element of the slopes of the stages, which
+/// lie one after the other.
 #[inline(always)]
 fn weighted_sums<T: Scalar>(
     weights: &[f64],

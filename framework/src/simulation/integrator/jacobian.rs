@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JacobianScheme {
-    /// Dual numbers: exact, one evaluation per eight elements of the state. Where the diagram can not
-    /// be converted, [`JacobianScheme::CentralDifference`] is used instead.
+    /// Dual numbers: exact, one evaluation per eight elements of the state. Where the diagram can
+    /// not be converted, [`JacobianScheme::CentralDifference`] is used instead.
     #[default]
     AutoDiff,
-    /// Differences to one side: an error of about 1e-8 relative to the derivatives, one evaluation per
-    /// element and one more.
+    /// Differences to one side: an error of about 1e-8 relative to the derivatives, one evaluation
+    /// per element and one more.
     ForwardDifference,
     /// Differences to both sides: an error of about 1e-10, two evaluations per element.
     CentralDifference,
@@ -37,8 +37,8 @@ impl<T: Scalar> Simulator<T> {
 
     /// How implicit integrators get Jacobians: what was asked for, but
     /// [`JacobianScheme::CentralDifference`] after the first Jacobian if that was
-    /// [`JacobianScheme::AutoDiff`] and a system, a parameter, abstract state or a fixed input of the
-    /// diagram can not be converted to dual numbers. The reason is logged, at level info.
+    /// [`JacobianScheme::AutoDiff`] and a system, a parameter, abstract state or a fixed input of
+    /// the diagram can not be converted to dual numbers. The reason is logged, at level info.
     pub fn jacobian_scheme_in_use(&self) -> JacobianScheme {
         self.driver.jacobians.scheme
     }
@@ -73,7 +73,8 @@ impl<T: Scalar> Jacobians<T> {
         self.scheme = scheme;
     }
 
-    /// To be called before each step: events and users may have changed anything since the last one.
+    /// To be called before each step: events and users may have changed anything since the last
+    /// one.
     pub(super) fn begin_step(&mut self) {
         self.outdated = true;
     }
@@ -124,8 +125,8 @@ impl Rates for Whole {
 }
 
 impl Ode<'_, f64> {
-    /// The Jacobian of the time derivatives with respect to all state, at the current time and state,
-    /// by the [`JacobianScheme`] of the simulator.
+    /// The Jacobian of the time derivatives with respect to all state, at the current time and
+    /// state, by the [`JacobianScheme`] of the simulator.
     ///
     /// # Errors
     /// If the time derivatives can not be computed; time and state are left somewhere near then.

@@ -1,7 +1,8 @@
 //! Linear systems whose storage is kept.
 
 /// A square matrix in triangular factors, with partial pivoting (Golub, Van Loan, *Matrix
-/// Computations*, algorithm 3.4.1). Unlike nalgebra's, it is factored again in the storage that it has.
+/// Computations*, algorithm 3.4.1). Unlike nalgebra's, it is factored again in the storage that it
+/// has.
 #[derive(Default)]
 pub(super) struct Lu {
     /// None before the first factorization.

@@ -1,7 +1,7 @@
 //! Integrators: one step of the differential equation, at a step size that somebody else chooses.
 //!
-//! Methods and their order after Hairer, Nørsett, Wanner, *Solving Ordinary Differential Equations I*
-//! (1993) and Hairer, Wanner, *II* (1996). Step sizes are chosen by the simulator, see
+//! Methods and their order after Hairer, Nørsett, Wanner, *Solving Ordinary Differential Equations
+//! I* (1993) and Hairer, Wanner, *II* (1996). Step sizes are chosen by the simulator, see
 //! [`SimulatorConfig`](crate::SimulatorConfig).
 
 mod bogacki_shampine3;
@@ -164,8 +164,8 @@ impl<T: Scalar> Ode<'_, T> {
     pub fn set(&mut self, time: T, state: &[T]) {
         self.context.set_time_and_xc(time, state);
     }
-    /// Sets the time (s) and gives all continuous state at the begin of the step, and the current one to
-    /// be changed in place.
+    /// Sets the time (s) and gives all continuous state at the begin of the step, and the current
+    /// one to be changed in place.
     #[inline]
     pub fn set_time_and_change_state(&mut self, time: T) -> (&[T], &mut [T]) {
         (self.start, self.context.set_time_and_change_xc(time))

@@ -106,8 +106,8 @@ impl Halving {
         first_step: 1.0,
     };
 
-    /// A step of size `h`, false if one of its parts has no result. `solve` makes a part; guesses for
-    /// the half ones come from the whole one.
+    /// A step of size `h`, false if one of its parts has no result. `solve` makes a part; guesses
+    /// for the half ones come from the whole one.
     pub(super) fn step(
         &mut self,
         ode: &mut Ode<'_, f64>,
@@ -189,8 +189,8 @@ impl<const S: usize> Stages<S> {
         }
     }
 
-    /// Writes the result of the step; false if the iterations do not converge. Leaves time and state
-    /// of the context anywhere.
+    /// Writes the result of the step; false if the iterations do not converge. Leaves time and
+    /// state of the context anywhere.
     pub(super) fn solve(
         &mut self,
         jacobian: &mut Jacobian,
@@ -213,7 +213,8 @@ impl<const S: usize> Stages<S> {
     }
 
     /// Gets the matrices ready: in the first trial those at hand, in the second a factorization for
-    /// this step, in the third a Jacobian for this state. False if there is nothing left to improve.
+    /// this step, in the third a Jacobian for this state. False if there is nothing left to
+    /// improve.
     fn freshen(
         &mut self,
         jacobian: &mut Jacobian,

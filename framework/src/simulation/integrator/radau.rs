@@ -4,9 +4,9 @@ use super::newton::{Jacobian, Stages, Step, difference};
 use super::{ErrorControl, Integrator, Ode};
 use crate::Result;
 
-/// Radau IIA with S stages, of order 2 S - 1, L-stable, for stiff equations (Hairer, Wanner II, table
-/// IV.5.5): Drake's `RadauIntegrator`. The error is estimated by the difference to the implicit
-/// trapezoidal rule. In `f64` only. See [`Radau1`] and [`Radau3`].
+/// Radau IIA with S stages, of order 2 S - 1, L-stable, for stiff equations (Hairer, Wanner II,
+/// table IV.5.5): Drake's `RadauIntegrator`. The error is estimated by the difference to the
+/// implicit trapezoidal rule. In `f64` only. See [`Radau1`] and [`Radau3`].
 ///
 /// ```
 /// use tarragon_framework::integrator::{Integrator, Radau};

@@ -15,8 +15,8 @@ const WEIGHTS: [f64; 7] = [
 ];
 
 explicit_integrator!(
-    /// The 5(4) pair of Dormand and Prince, *A family of embedded Runge-Kutta formulae* (1980), table
-    /// 2, in local extrapolation: Drake's `RungeKutta5Integrator`.
+    /// The 5(4) pair of Dormand and Prince, *A family of embedded Runge-Kutta formulae* (1980),
+    /// table 2, in local extrapolation: Drake's `RungeKutta5Integrator`.
     ///
     /// ```
     /// use tarragon_framework::prelude::*;

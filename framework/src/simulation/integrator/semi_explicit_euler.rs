@@ -3,9 +3,9 @@
 use super::{Integrator, Ode};
 use crate::{Result, Scalar};
 
-/// Velocities first, positions with the new velocities, first order, without error estimate: Drake's
-/// `SemiExplicitEulerIntegrator`. It keeps the energy of mechanical systems bounded (Hairer, Lubich,
-/// Wanner, *Geometric Numerical Integration*, theorem VI.3.3).
+/// Velocities first, positions with the new velocities, first order, without error estimate:
+/// Drake's `SemiExplicitEulerIntegrator`. It keeps the energy of mechanical systems bounded
+/// (Hairer, Lubich, Wanner, *Geometric Numerical Integration*, theorem VI.3.3).
 ///
 /// Rates of positions are those that the velocity maps of the systems give, `q1 = q0 + h N(q0) v1`,
 /// not those of their time derivatives: a system with positions declares

@@ -6,10 +6,10 @@ use super::newton::{Convergence, Halving, Jacobian, MAX_ITERATIONS, Step};
 use super::{ErrorControl, Integrator, Ode};
 use crate::{Context, Result, Scalar};
 
-/// Implicit Euler whose iterations solve for velocities and further state y = (v, z) only; positions
-/// follow as `q = q0 + h N(q) v`. First order, for stiff mechanical systems, with linear systems of
-/// about half the size: Drake's `VelocityImplicitEulerIntegrator`. Takes two steps of half the size
-/// and estimates the error by the difference to one whole step. In `f64` only.
+/// Implicit Euler whose iterations solve for velocities and further state y = (v, z) only;
+/// positions follow as `q = q0 + h N(q) v`. First order, for stiff mechanical systems, with linear
+/// systems of about half the size: Drake's `VelocityImplicitEulerIntegrator`. Takes two steps of
+/// half the size and estimates the error by the difference to one whole step. In `f64` only.
 ///
 /// N is that of the velocity maps of the systems: a system with positions declares
 /// [`Declare::velocity_map`](crate::Declare::velocity_map), or `qdot = v` holds for it.

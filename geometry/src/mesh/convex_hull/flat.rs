@@ -2,8 +2,8 @@
 
 use nalgebra::{Vector2, Vector3};
 
-/// The corners of the hull of points in the plane of the triangle `corners`, counter-clockwise seen from
-/// where the triangle is.
+/// The corners of the hull of points in the plane of the triangle `corners`, counter-clockwise seen
+/// from where the triangle is.
 pub(super) fn hull(points: &[Vector3<f64>], corners: [u32; 3], rounding: f64) -> Vec<u32> {
     let [a, b, c] = corners.map(|i| points[i as usize]);
     let u = (b - a).normalize();

@@ -78,13 +78,13 @@ impl Regions {
     }
 }
 
-/// Regions that make a narrow face or one with a re-entrant corner are united with neighbours up to this many times
-/// the usual tolerance.
+/// Regions that make a narrow face or one with a re-entrant corner are united with neighbours up to
+/// this many times the usual tolerance.
 const PATIENCE: f64 = 64.0;
 
-/// The faces of a closed convex surface: triangles that are coplanar within `rounding` are one face, and
-/// only points where three faces meet are corners
-/// (or two, if their planes are so near to each other that their intersection is not straight).
+/// The faces of a closed convex surface: triangles that are coplanar within `rounding` are one
+/// face, and only points where three faces meet are corners (or two, if their planes are so near to
+/// each other that their intersection is not straight).
 pub(super) fn faces(
     points: &[Vector3<f64>],
     triangles: &[Triangle],
@@ -139,8 +139,8 @@ pub(super) fn faces(
     }
 }
 
-/// Unites every region that has a limit with its most coplanar neighbour within the limit, among those
-/// that are whole; false if there is none.
+/// Unites every region that has a limit with its most coplanar neighbour within the limit, among
+/// those that are whole; false if there is none.
 fn unite_wanting(
     triangles: &[Triangle],
     regions: &mut Regions,
@@ -204,8 +204,8 @@ fn is_reentrant(
     n > 3 && (0..n).any(inwards)
 }
 
-/// Unites neighbours until none is coplanar with another; small ones first, so that planes are those of
-/// the large ones.
+/// Unites neighbours until none is coplanar with another; small ones first, so that planes are
+/// those of the large ones.
 fn unite_coplanar(triangles: &[Triangle], regions: &mut Regions, tolerance: f64) {
     let mut edges: Vec<(u32, u32)> = Vec::with_capacity(triangles.len() * 3 / 2);
     for (t, triangle) in triangles.iter().enumerate() {
@@ -238,7 +238,8 @@ fn unite_coplanar(triangles: &[Triangle], regions: &mut Regions, tolerance: f64)
     }
 }
 
-/// The corners of every region in order; `None` if it has fewer than three or more than one outline.
+/// The corners of every region in order; `None` if it has fewer than three or more than one
+/// outline.
 fn outlines(
     points: &[Vector3<f64>],
     triangles: &[Triangle],

@@ -158,9 +158,9 @@ struct Builder<'a> {
     rounding: f64,
     facets: Vec<Facet>,
     free: Vec<u32>,
-    /// Facets with points above them. First in, first out: the hull is refined everywhere alike. Refining
-    /// one place to the end first takes quadratic time where many facets share a vertex that goes later,
-    /// as on cylinders.
+    /// Facets with points above them. First in, first out: the hull is refined everywhere alike.
+    /// Refining one place to the end first takes quadratic time where many facets share a vertex
+    /// that goes later, as on cylinders.
     todo: VecDeque<u32>,
     /// Per point, the next of the list that it is in.
     next: Vec<u32>,
@@ -214,9 +214,9 @@ impl Builder<'_> {
         }
     }
 
-    /// Puts the point into the outside list of the first facet that it is above; drops it if there is
-    /// none. A point outside of the hull is above one of the `candidates`, if they are all facets or the
-    /// new ones that replace one that it was above (Barber et al., section 2).
+    /// Puts the point into the outside list of the first facet that it is above; drops it if there
+    /// is none. A point outside of the hull is above one of the `candidates`, if they are all
+    /// facets or the new ones that replace one that it was above (Barber et al., section 2).
     fn assign(&mut self, p: u32, candidates: &[u32]) {
         let mut barely = None;
         for &f in candidates {
@@ -226,8 +226,8 @@ impl Builder<'_> {
                 Place::Below => {}
             }
         }
-        // In the plane of one facet it may still be far above another. The facets that it is above are
-        // connected.
+        // In the plane of one facet it may still be far above another. The facets that it is above
+        // are connected.
         let Some(first) = barely else {
             return;
         };
@@ -311,8 +311,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Finds the facets that `apex` sees, beginning with `first`, and the edges around them as (from, to,
-    /// facet beyond, its edge).
+    /// Finds the facets that `apex` sees, beginning with `first`, and the edges around them as
+    /// (from, to, facet beyond, its edge).
     fn look(
         &mut self,
         first: u32,

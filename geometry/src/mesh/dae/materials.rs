@@ -34,8 +34,8 @@ impl<'d, 'x> Materials<'d, 'x> {
         self.read
     }
 
-    /// The material that an instance of a geometry binds to a symbol. What is wrong with materials is no
-    /// reason to show nothing.
+    /// The material that an instance of a geometry binds to a symbol. What is wrong with materials
+    /// is no reason to show nothing.
     pub(super) fn bound(&mut self, instance: Node<'x, 'x>, symbol: &'x str) -> Option<usize> {
         let key = (instance.id(), symbol);
         if let Some(bound) = self.bindings.get(&key) {

@@ -1,4 +1,5 @@
-//! Materials of the metallic-roughness model: base colour with texture, metalness, roughness, emission.
+//! Materials of the metallic-roughness model: base colour with texture, metalness, roughness,
+//! emission.
 
 use super::document::Document;
 use super::uri::{self, Uri};
@@ -54,8 +55,8 @@ pub(super) fn read(document: &Document<'_>) -> Vec<Material> {
         .collect()
 }
 
-/// The material of primitives without one, as VTK has it: white plastic. (The format's own default would be
-/// a rough metal.)
+/// The material of primitives without one, as VTK has it: white plastic. (The format's own default
+/// would be a rough metal.)
 pub(super) fn default() -> Material {
     Material {
         diffuse: Some(Rgba::WHITE),

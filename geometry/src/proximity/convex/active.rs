@@ -1,11 +1,11 @@
 //! Active features of two cores: the exact stationary normal, its derivatives, and the witnesses.
 //!
-//! Near its optimum the margin `g(n) = n.p_B(n) - n.p_A(n)` is smooth once it is known which point or
-//! curve supports each body ([`Piece`]) and which edges or faces `n` has to stay perpendicular to
-//! ([`Flat`]). With the support `p(n)` of a piece and `W` its derivative, the Riemannian Hessian of
-//! `-g` across `n` is `W_A + W_B + g I`. The same matrix serves Newton's method on values and, by the
-//! implicit function theorem, one step in `T` that turns the derivatives of the pose into those
-//! of the normal.
+//! Near its optimum the margin `g(n) = n.p_B(n) - n.p_A(n)` is smooth once it is known which point
+//! or curve supports each body ([`Piece`]) and which edges or faces `n` has to stay perpendicular
+//! to ([`Flat`]). With the support `p(n)` of a piece and `W` its derivative, the Riemannian Hessian
+//! of `-g` across `n` is `W_A + W_B + g I`. The same matrix serves Newton's method on values and,
+//! by the implicit function theorem, one step in `T` that turns the derivatives of the pose into
+//! those of the normal.
 
 use super::core::Core;
 use super::local::{Flat, Local, Piece};
@@ -250,8 +250,8 @@ impl Active {
         Some(())
     }
 
-    /// What keeps the normal a function of the poses when both bodies have flats that face each other:
-    /// one of them is held at its witness (`p_a`, `p_b`: in A and in B).
+    /// What keeps the normal a function of the poses when both bodies have flats that face each
+    /// other: one of them is held at its witness (`p_a`, `p_b`: in A and in B).
     pub(in crate::proximity) fn settled(
         mut self,
         x_ab: &Placed<f64>,
@@ -283,8 +283,8 @@ impl Active {
             self.distance(x_ab)
         };
         let (p_a, p_b) = match (self.a.flat, self.b.flat) {
-            // The support of a thin ellipsoid magnifies the rounding of the normal along its surface; the
-            // other point does not.
+            // The support of a thin ellipsoid magnifies the rounding of the normal along its
+            // surface; the other point does not.
             (Flat::None, Flat::None) => match (self.a.piece, self.b.piece) {
                 (_, Piece::Ellipsoid(_)) => (p_a, p_a + n * distance),
                 (Piece::Ellipsoid(_), _) => (p_b - n * distance, p_b),
@@ -373,8 +373,8 @@ fn is_constant<T: Scalar>() -> bool {
     T::NDERIV == 0
 }
 
-/// The Newton step; `None` where the Hessian is not positive definite, but for rounding: there is no
-/// minimum nearby then.
+/// The Newton step; `None` where the Hessian is not positive definite, but for rounding: there is
+/// no minimum nearby then.
 fn downhill(hessian: &Matrix2<f64>, gradient: &Vector2<f64>) -> Option<Vector2<f64>> {
     let (a, b, d) = (hessian[(0, 0)], hessian[(0, 1)], hessian[(1, 1)]);
     let determinant = a * d - b * b;

@@ -101,7 +101,8 @@ impl Core<'_> {
         }
     }
 
-    /// [`Core::support`], faster where `last` is the vertex of the last call in a similar direction.
+    /// [`Core::support`], faster where `last` is the vertex of the last call in a similar
+    /// direction.
     #[inline]
     pub(super) fn support_near(&self, last: &Cell<usize>, d: &Vector3<f64>) -> Vector3<f64> {
         match self {
@@ -258,8 +259,8 @@ fn polytope_local(p: &Polytope, n: &Vector3<f64>, tolerance: f64) -> Local {
     Local::new(Piece::Point(on), flat)
 }
 
-/// A vertex, an edge or a face; a face whose corners are all high enough, or a fan of vertices where
-/// several nearly coplanar faces are.
+/// A vertex, an edge or a face; a face whose corners are all high enough, or a fan of vertices
+/// where several nearly coplanar faces are.
 fn polytope_region(p: &Polytope, n: &Vector3<f64>, tolerance: f64) -> Region {
     let top = p.support(n);
     let v = p.vertices()[top];

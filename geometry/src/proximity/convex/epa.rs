@@ -1,8 +1,8 @@
 //! A polytope inside the difference of two overlapping cores that grows toward its nearest boundary
 //! (van den Bergen 2001).
 //!
-//! No plane of a face is farther from the origin than the boundary behind the face, so the nearest face
-//! bounds the depth from below while every direction bounds it from above.
+//! No plane of a face is farther from the origin than the boundary behind the face, so the nearest
+//! face bounds the depth from below while every direction bounds it from above.
 
 use super::gjk::Pair;
 use nalgebra::Vector3;
@@ -62,8 +62,8 @@ pub(super) struct Epa {
 }
 
 impl Epa {
-    /// A tetrahedron of boundary points, wide in all directions; or, if the difference is flat, the unit
-    /// normal of its plane.
+    /// A tetrahedron of boundary points, wide in all directions; or, if the difference is flat, the
+    /// unit normal of its plane.
     pub(super) fn new(pair: &Pair<'_>, first: &Vector3<f64>) -> Result<Self, Vector3<f64>> {
         let look = |m: Vector3<f64>| Corner {
             w: pair.support(&-m),
@@ -163,8 +163,8 @@ impl Epa {
         cosines.into_iter().fold(face.m.dot(m), f64::min)
     }
 
-    /// Grows beyond a face by the boundary point `w` found in direction `m`. False if the point is not
-    /// beyond it, or rounding has made the polytope inconsistent there; the face is done then.
+    /// Grows beyond a face by the boundary point `w` found in direction `m`. False if the point is
+    /// not beyond it, or rounding has made the polytope inconsistent there; the face is done then.
     pub(super) fn grow(&mut self, face: &Nearest, w: Vector3<f64>, m: Vector3<f64>) -> bool {
         let beyond = |f: &Face| f.m.dot(&w) > f.offset + 1e-15 * self.size;
         if !beyond(&self.faces[face.face as usize]) {

@@ -30,8 +30,8 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The point of the difference B - A that is lowest along `n`, with the points of A and of B, each
-    /// in its own frame.
+    /// The point of the difference B - A that is lowest along `n`, with the points of A and of B,
+    /// each in its own frame.
     #[inline]
     fn vertex(&self, n: &Vector3<f64>) -> Vertex {
         let a = self.a.support_near(&self.last[0], n);
@@ -43,8 +43,8 @@ impl<'a> Pair<'a> {
             b,
         }
     }
-    /// The point of the difference B - A that is lowest along `n`: its height is the margin `g(n)` for
-    /// a unit vector.
+    /// The point of the difference B - A that is lowest along `n`: its height is the margin `g(n)`
+    /// for a unit vector.
     #[inline]
     pub(super) fn support(&self, n: &Vector3<f64>) -> Vector3<f64> {
         self.vertex(n).w
@@ -170,8 +170,8 @@ impl Gjk {
         (mean(|s| s.a), mean(|s| s.b))
     }
 
-    /// The point of the simplex nearest to the origin; drops the vertices that it does not need. `None`
-    /// if the origin is inside.
+    /// The point of the simplex nearest to the origin; drops the vertices that it does not need.
+    /// `None` if the origin is inside.
     fn reduce(&mut self) -> Option<Vector3<f64>> {
         let simplex = self.simplex;
         let s = simplex.map(|s| s.w);
@@ -196,8 +196,8 @@ pub(in crate::proximity) enum NearPoint {
     Beyond,
     /// Around its centre.
     Inside,
-    /// The part of the core that is in the ball is within `radius` of its point `p`, which is not much
-    /// farther from the centre than the nearest one.
+    /// The part of the core that is in the ball is within `radius` of its point `p`, which is not
+    /// much farther from the centre than the nearest one.
     Near { p: Vector3<f64>, radius: f64 },
 }
 

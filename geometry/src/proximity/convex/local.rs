@@ -65,7 +65,8 @@ impl Local {
         locals
     }
 
-    /// The same feature, no longer free to slide along its flat: `p` is the point of it that counts.
+    /// The same feature, no longer free to slide along its flat: `p` is the point of it that
+    /// counts.
     pub(super) fn held_at(&self, p: &Vector3<f64>) -> Self {
         let piece = match (self.piece, self.flat) {
             (

@@ -3,9 +3,9 @@
 //! The signed distance is the largest value of the separating margin `g(n)` over unit vectors `n`
 //! (see the module above). [`gjk`] finds the region of the maximum for separated cores, [`epa`] for
 //! overlapping ones. Both only need support points. What they find is approximate: [`active`]
-//! guesses which features (point, edge, face, rim, surface of an ellipsoid) support the cores there,
-//! solves for the stationary point of the margin exactly by Newton's method, and [`region`] checks
-//! that the features then really face each other. A separated or touching pair with that
+//! guesses which features (point, edge, face, rim, surface of an ellipsoid) support the cores
+//! there, solves for the stationary point of the margin exactly by Newton's method, and [`region`]
+//! checks that the features then really face each other. A separated or touching pair with that
 //! certificate is done, since `g` has no other maximum; for overlapping cores the polytope of EPA
 //! bounds what other directions can give.
 

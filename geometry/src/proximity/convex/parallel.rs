@@ -11,8 +11,9 @@ use nalgebra::Vector3;
 /// Faces and edges within this angle (rad) of each other are all tried.
 const NEARLY_PARALLEL: f64 = 1e-6;
 
-/// Replaces `best` by the best of all combinations of corners, edges and faces that are nearly level
-/// at `n`, if that is better. Where faces are almost parallel, no angle tells which of them are active.
+/// Replaces `best` by the best of all combinations of corners, edges and faces that are nearly
+/// level at `n`, if that is better. Where faces are almost parallel, no angle tells which of them
+/// are active.
 pub(super) fn take_nearly_parallel(
     pair: &Pair<'_>,
     n: &Vector3<f64>,

@@ -1,7 +1,7 @@
 //! The parts of two cores that support them in a common direction, and where they face each other.
 //!
-//! Seen along the normal, both parts are points, segments, polygons or disks in a plane. If they have
-//! a point in common, that point gives the witnesses and proves that the normal is stationary.
+//! Seen along the normal, both parts are points, segments, polygons or disks in a plane. If they
+//! have a point in common, that point gives the witnesses and proves that the normal is stationary.
 
 use nalgebra::{Vector2, Vector3};
 
@@ -85,8 +85,8 @@ pub(super) struct Facing {
     pub(super) aside: f64,
 }
 
-/// The points of the regions of A and of B, both in one frame, that are nearest to each other seen along
-/// the unit vector `n`; the middle of where they overlap.
+/// The points of the regions of A and of B, both in one frame, that are nearest to each other seen
+/// along the unit vector `n`; the middle of where they overlap.
 pub(super) fn facing(a: &Region, b: &Region, n: &Vector3<f64>) -> Facing {
     let at = |a: Vector3<f64>, b: Vector3<f64>| {
         let q = b - a;

@@ -10,8 +10,8 @@ use super::region::{Region, facing};
 use crate::proximity::{point_cylinder, point_ellipsoid};
 use nalgebra::{Isometry3, Vector3};
 
-/// Angles (rad) within which features around an approximate normal are taken for active. Approximate
-/// normals have errors of all sizes, so several are tried, the likely ones first.
+/// Angles (rad) within which features around an approximate normal are taken for active.
+/// Approximate normals have errors of all sizes, so several are tried, the likely ones first.
 const TOLERANCES: [f64; 5] = [1e-7, 1e-4, 1e-2, 1e-11, 1e-14];
 /// Points that face each other up to this fraction of the size do so exactly, but for rounding.
 const FACING: f64 = 2e-13;
@@ -151,8 +151,8 @@ fn spanned(pair: &Pair<'_>, gjk: &Gjk, least: f64) -> Option<Active> {
         let found = active.evaluate(&pair.x_ab);
         let apart = found.p_b - found.p_a - found.n_ab * found.distance;
         let near = |x: f64, y: f64, tolerance: f64| (x - y).abs() <= tolerance;
-        // Vertices and rims are in the cores, so their distance is not below the signed distance; how
-        // far the witness of an edge is from its ends only the search tells.
+        // Vertices and rims are in the cores, so their distance is not below the signed distance;
+        // how far the witness of an edge is from its ends only the search tells.
         let vertices = active.a.flat == Flat::None && active.b.flat == Flat::None;
         let slack = EQUAL * pair.scale;
         let fits = if vertices {
@@ -172,8 +172,8 @@ fn spanned(pair: &Pair<'_>, gjk: &Gjk, least: f64) -> Option<Active> {
     best.map(|b| b.1)
 }
 
-/// The vertices that the search has ended on, each against the whole other core, if that has a closed
-/// form: so near to a rim Newton's method may not find to it.
+/// The vertices that the search has ended on, each against the whole other core, if that has a
+/// closed form: so near to a rim Newton's method may not find to it.
 fn vertices_against_round(pair: &Pair<'_>, gjk: &Gjk) -> Vec<Active> {
     let against = |core: &Core<'_>, p: &Vector3<f64>| match core {
         Core::Cylinder { radius, half } => {
@@ -267,8 +267,8 @@ pub(super) fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>)
         let nearest = facing(&region_a, &region_b, n);
         (region_a, region_b, nearest)
     };
-    // Parts that are level but for rounding; wider, where two disks are nearly parallel and the direction
-    // that tells the points of their rims is lost in rounding.
+    // Parts that are level but for rounding; wider, where two disks are nearly parallel and the
+    // direction that tells the points of their rims is lost in rounding.
     let mut level = 1e-15;
     let (mut region_a, mut region_b, mut nearest) = regions(level);
     for wider in [1e-13, 1e-11, 1e-9] {
@@ -324,8 +324,8 @@ pub(super) fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>)
     }
 }
 
-/// How far a corner may be from the witness on its core, if another point is higher along `n` (m): what
-/// is missing is an angle, which far from the core is a long way.
+/// How far a corner may be from the witness on its core, if another point is higher along `n` (m):
+/// what is missing is an angle, which far from the core is a long way.
 fn corner_error(core: &Core<'_>, local: &Local, n: &Vector3<f64>, margin: f64) -> f64 {
     match local {
         Local {
@@ -414,7 +414,8 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, overlapping: bool, best: &mut Opti
         if depth_here < bound.0 {
             bound = (depth_here, n);
         }
-        // Of flat cores EPA ends on the very face that is nearest; its features are all that matter.
+        // Of flat cores EPA ends on the very face that is nearest; its features are all that
+        // matter.
         let near = if flat {
             1e-9 * pair.size
         } else {
@@ -431,8 +432,8 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, overlapping: bool, best: &mut Opti
     take_at_least(pair, bound, best);
 }
 
-/// Makes `best` not deeper than a direction that was found: with its features if they are stationary
-/// nearby, as it is if not.
+/// Makes `best` not deeper than a direction that was found: with its features if they are
+/// stationary nearby, as it is if not.
 fn take_at_least(pair: &Pair<'_>, bound: (f64, Vector3<f64>), best: &mut Option<Candidate>) {
     let (depth, n) = bound;
     let is_deeper = |c: &Candidate| -c.margin > depth + EQUAL * pair.scale;

@@ -60,8 +60,8 @@ pub(super) fn bounds(core: &Core<'_>, x: &Isometry3<f64>) -> Box3 {
     }
 }
 
-/// The triangle nearest to the core, or, where triangles cut it, one that does; of a sheet the one that
-/// reaches deepest.
+/// The triangle nearest to the core, or, where triangles cut it, one that does; of a sheet the one
+/// that reaches deepest.
 fn nearest_triangle(
     mesh: &Surface,
     core: &Core<'_>,
@@ -106,8 +106,8 @@ fn nearest_triangle(
     best
 }
 
-/// The deeper of the deepest point of the core and the deepest vertex of the mesh. `seed` is a point of
-/// both.
+/// The deeper of the deepest point of the core and the deepest vertex of the mesh. `seed` is a
+/// point of both.
 fn overlap(
     mesh: &Surface,
     core: &Core<'_>,
@@ -122,7 +122,8 @@ fn overlap(
     deepest.solution()
 }
 
-/// The vertex of the mesh that is deepest below the surface of the core, if it is deeper than `known`.
+/// The vertex of the mesh that is deepest below the surface of the core, if it is deeper than
+/// `known`.
 fn deepest_vertex(
     mesh: &Surface,
     core: &Core<'_>,

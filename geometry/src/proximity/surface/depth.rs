@@ -1,5 +1,5 @@
-//! How deep a body reaches below the surface of a solid mesh: branch and bound on the signed distance,
-//! which changes by no more than the way that a point moves.
+//! How deep a body reaches below the surface of a solid mesh: branch and bound on the signed
+//! distance, which changes by no more than the way that a point moves.
 
 use super::pair::{Decides, Solution};
 use super::point::{NearestFeature, Probe};
@@ -11,8 +11,8 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Cells that are looked at before the best so far is taken for the answer; only bodies that are buried
-/// in fine and rugged surfaces come near to it.
+/// Cells that are looked at before the best so far is taken for the answer; only bodies that are
+/// buried in fine and rugged surfaces come near to it.
 const MOST_CELLS: usize = 20_000;
 /// Depths are not told apart below this fraction of the size of the body.
 pub(super) const SMALLEST: f64 = 1e-9;
@@ -45,9 +45,9 @@ impl<C> Ord for Cell<C> {
     }
 }
 
-/// Takes parts apart until none can be deeper than what is known, but for the tolerance. `split` looks at
-/// a part, hands on its pieces with bounds of their depths, which need not be below the second argument, and
-/// returns the greatest depth so far.
+/// Takes parts apart until none can be deeper than what is known, but for the tolerance. `split`
+/// looks at a part, hands on its pieces with bounds of their depths, which need not be below the
+/// second argument, and returns the greatest depth so far.
 pub(super) fn search<C>(
     root: C,
     smallest: f64,
@@ -92,9 +92,10 @@ struct Limit {
 }
 
 impl Surface {
-    /// A bound of the depth of those points of a set that are within `radius` of `center`, where the
-    /// surface was probed. `lowest` bounds `n.p` over them from below. Bounds that cost more are left
-    /// out where cheap ones are below `enough`. `try_point` gets points that are likely deep.
+    /// A bound of the depth of those points of a set that are within `radius` of `center`, where
+    /// the surface was probed. `lowest` bounds `n.p` over them from below. Bounds that cost more
+    /// are left out where cheap ones are below `enough`. `try_point` gets points that are likely
+    /// deep.
     pub(super) fn depth_bound(
         &self,
         at: &Probe,
@@ -144,8 +145,8 @@ impl Surface {
         bound.min(near.over.max(far.over).max(mean))
     }
 
-    /// How far the points within `radius` of `center`, seen along the normal of a triangle, are beside
-    /// it.
+    /// How far the points within `radius` of `center`, seen along the normal of a triangle, are
+    /// beside it.
     fn aside(&self, triangle: usize, center: &Vector3<f64>, radius: f64) -> f64 {
         let t = &self.triangles[triangle];
         let inset = t.inset(center);
@@ -156,7 +157,8 @@ impl Surface {
         radius + (t.nearest(&foot) - foot).norm()
     }
 
-    /// What a triangle, which is about `depth` away, says of the points within `radius` of `center`.
+    /// What a triangle, which is about `depth` away, says of the points within `radius` of
+    /// `center`.
     fn limit(
         &self,
         triangle: usize,
@@ -172,8 +174,8 @@ impl Surface {
                 over: t.height(center) + radius,
             });
         }
-        // Whoever leaves the solid along the normal of the triangle passes its surface, if where he comes
-        // to is outside.
+        // Whoever leaves the solid along the normal of the triangle passes its surface, if where he
+        // comes to is outside.
         let way = t.normal * (depth.max(0.0) + 3.0 * radius);
         if self.depth(&(center + way)) >= -radius {
             return None;
@@ -220,8 +222,8 @@ impl Surface {
     /// The deepest point of a body near `p`, a point of it whose depth is about right, if two faces
     /// limit it. `lowest` is the point of the body that is lowest along a vector.
     ///
-    /// The largest value that the lesser of two linear functions takes on a convex body is the least one
-    /// that their means take: means have one parameter.
+    /// The largest value that the lesser of two linear functions takes on a convex body is the
+    /// least one that their means take: means have one parameter.
     pub(super) fn between(
         &self,
         p: &Vector3<f64>,
@@ -395,8 +397,8 @@ impl<'a> DeepestOfCore<'a> {
         Some(bound)
     }
 
-    /// What decides: features of the core and of the surface, where the deepest point is what supports the
-    /// core along the normal of a face; else the point, fixed in the core.
+    /// What decides: features of the core and of the surface, where the deepest point is what
+    /// supports the core along the normal of a face; else the point, fixed in the core.
     pub(super) fn solution(self) -> Solution {
         let p_b = self
             .x_mb

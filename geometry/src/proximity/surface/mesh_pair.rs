@@ -105,8 +105,8 @@ impl Ord for Nodes {
     }
 }
 
-/// The nearest triangles; of solids, where triangles cut each other, two that do; of sheets those that
-/// reach into each other deepest.
+/// The nearest triangles; of solids, where triangles cut each other, two that do; of sheets those
+/// that reach into each other deepest.
 fn nearest_triangles(
     a: &Surface,
     b: &Surface,

@@ -23,8 +23,8 @@ pub(super) enum Decides {
     Features(Active),
     /// A feature of the surface of A, and a point fixed in B.
     Point(NearestFeature, Vector3<f64>),
-    /// Two faces of A, and the point of B between them: how deep it is below the lesser of them is the
-    /// mean of both, with this weight of the first, also to first order.
+    /// Two faces of A, and the point of B between them: how deep it is below the lesser of them is
+    /// the mean of both, with this weight of the first, also to first order.
     Between([NearestFeature; 2], f64, Vector3<f64>),
     /// Features of A and of a vertex fixed in B.
     Vertex(Active, Vector3<f64>),

@@ -100,7 +100,8 @@ impl Surface {
         }
     }
 
-    /// The feature of a triangle that its nearest point `q` to `p` is on, and whether it is the face.
+    /// The feature of a triangle that its nearest point `q` to `p` is on, and whether it is the
+    /// face.
     fn feature_at(
         &self,
         p: &Vector3<f64>,

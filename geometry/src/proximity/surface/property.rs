@@ -7,9 +7,9 @@ use crate::shapes::Shape;
 /// Group and name of the property, a `bool`.
 const TRUE_SURFACE: (&str, &str) = ("mesh", "true_surface");
 
-/// Makes a [`Mesh`](crate::Mesh) with these properties take part in distance and penetration queries
-/// with its true surface instead of its convex hull: sets `("mesh", "true_surface")`. Other shapes ignore
-/// it. See [`signed_distance_true_surface`](super::signed_distance_true_surface).
+/// Makes a [`Mesh`](crate::Mesh) with these properties take part in distance and penetration
+/// queries with its true surface instead of its convex hull: sets `("mesh", "true_surface")`. Other
+/// shapes ignore it. See [`signed_distance_true_surface`](super::signed_distance_true_surface).
 ///
 /// ```
 /// use nalgebra::Isometry3;

@@ -1,8 +1,8 @@
 //! Who is next to whom on a surface of triangles: normals of edges and vertices.
 //!
-//! The sign of the distance follows from the angle-weighted normals of J. A. Baerentzen and H. Aanaes,
-//! "Signed distance computation using the angle weighted pseudonormal", IEEE Trans. Vis. Comput.
-//! Graph. 11(3), 2005. It needs a surface that is a manifold around the nearest point.
+//! The sign of the distance follows from the angle-weighted normals of J. A. Baerentzen and H.
+//! Aanaes, "Signed distance computation using the angle weighted pseudonormal", IEEE Trans. Vis.
+//! Comput. Graph. 11(3), 2005. It needs a surface that is a manifold around the nearest point.
 
 use super::tree::Triangle;
 use nalgebra::Vector3;

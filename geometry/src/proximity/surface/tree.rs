@@ -24,7 +24,8 @@ impl Triangle {
             .then_some(Self { corners, normal })
     }
 
-    /// The point nearest to `p`: regions as in Ericson, Real-Time Collision Detection (2005), 5.1.5.
+    /// The point nearest to `p`: regions as in Ericson, Real-Time Collision Detection (2005),
+    /// 5.1.5.
     pub(super) fn nearest(&self, p: &Vector3<f64>) -> Vector3<f64> {
         let [a, b, c] = &self.corners;
         let (ab, ac, ap) = (b - a, c - a, p - a);
@@ -275,8 +276,8 @@ impl Tree {
         }
     }
 
-    /// The greatest height along `d` of triangles whose boxes overlap `region`: `top` is the height of
-    /// a triangle.
+    /// The greatest height along `d` of triangles whose boxes overlap `region`: `top` is the height
+    /// of a triangle.
     pub(super) fn highest_within(
         &self,
         region: &Box3,

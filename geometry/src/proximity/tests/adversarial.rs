@@ -1,5 +1,5 @@
-//! Where directions or witnesses are not unique, features coincide or shapes degenerate: against closed
-//! forms and against other kernels that must give the same answer.
+//! Where directions or witnesses are not unique, features coincide or shapes degenerate: against
+//! closed forms and against other kernels that must give the same answer.
 
 use super::*;
 use crate::proximity::distance_to_point;
@@ -190,8 +190,8 @@ fn hull_of_a_block_is_the_block() {
     }
 }
 
-/// Points, and boxes, that are level with a face but for some rounding: the witness is on the face, the
-/// edge or the vertex, and value, normal and witness belong together.
+/// Points, and boxes, that are level with a face but for some rounding: the witness is on the face,
+/// the edge or the vertex, and value, normal and witness belong together.
 #[test]
 fn nearly_level_with_a_face() {
     let h = Vector3::new(0.3, 0.2, 0.1);
@@ -245,8 +245,8 @@ fn round_ellipsoid_is_a_sphere() {
     }
 }
 
-/// Quarter and eighth turns on a grid: parallel faces, coaxial and concentric pairs, edges on edges, all
-/// kinds against all; the depth is that of a search over directions.
+/// Quarter and eighth turns on a grid: parallel faces, coaxial and concentric pairs, edges on
+/// edges, all kinds against all; the depth is that of a search over directions.
 #[test]
 fn positions_on_a_grid() {
     let mut random = Random::new(23);

@@ -124,8 +124,8 @@ fn contract_holds_at_extreme_sizes() {
             }
             x_wb.translation.vector -= d.nhat_ba_w * (separation - d.distance);
             let scale = extent + separation;
-            // The direction of a difference that is short against its ends is rounded by their ratio, and
-            // the margin with it; the distance is exact all the same.
+            // The direction of a difference that is short against its ends is rounded by their
+            // ratio, and the margin with it; the distance is exact all the same.
             let rounded = if separation < 1e-7 * extent && tolerance > 1e-12 {
                 1e-15 * extent / separation
             } else {

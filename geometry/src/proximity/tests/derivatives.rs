@@ -159,8 +159,8 @@ fn dual_equals_extrapolated_difference() {
     }
 }
 
-/// The gradient with respect to the position of A is the normal, of unit length, everywhere; nothing
-/// is ever NaN. Includes all kinds of degenerate positions.
+/// The gradient with respect to the position of A is the normal, of unit length, everywhere;
+/// nothing is ever NaN. Includes all kinds of degenerate positions.
 #[test]
 fn gradient_is_the_normal_everywhere() {
     let mut random = Random::new(7);

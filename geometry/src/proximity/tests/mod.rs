@@ -74,8 +74,8 @@ pub(super) fn pairs() -> impl Iterator<Item = (usize, usize)> {
         .filter(|k| *k != (3, 3))
 }
 
-/// How well witnesses face each other (m, for shapes of about 0.2 m): rounding for closed forms; the
-/// general solver accepts what is off by rounding times the curvature of the surfaces.
+/// How well witnesses face each other (m, for shapes of about 0.2 m): rounding for closed forms;
+/// the general solver accepts what is off by rounding times the curvature of the surfaces.
 pub(super) fn tolerance(i: usize, j: usize) -> f64 {
     if i < 4 && j < 4 { 5e-15 } else { 2e-13 }
 }

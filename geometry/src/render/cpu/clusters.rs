@@ -1,7 +1,8 @@
 //! Meshes cut into small clusters of neighbouring triangles.
 //!
 //! A cluster is culled, sorted and sent to tiles as a whole. Every tile transforms the vertices of
-//! its clusters itself, so that tiles share no intermediate results and need no order among threads.
+//! its clusters itself, so that tiles share no intermediate results and need no order among
+//! threads.
 
 use super::kernels::BLOCK;
 use super::surface::Surface;

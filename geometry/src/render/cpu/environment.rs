@@ -60,7 +60,8 @@ impl Environment {
             sum.max(f32x8::ZERO)
         })
     }
-    /// Scale and bias of the reflected part of light that comes straight, by the cosine of the view.
+    /// Scale and bias of the reflected part of light that comes straight, by the cosine of the
+    /// view.
     pub(super) fn reflectance(&self, nv: f32x8, roughness: f32x8) -> [f32x8; 2] {
         let (nv, roughness) = (nv.to_array(), roughness.to_array());
         let lanes: [[f32; 2]; 8] =
@@ -98,8 +99,8 @@ fn place(d: &Vector3<f32>) -> [f32; 2] {
     [u, v]
 }
 
-/// Real spherical harmonics up to degree 2 (R. Ramamoorthi, P. Hanrahan, "An efficient representation
-/// for irradiance environment maps", 2001).
+/// Real spherical harmonics up to degree 2 (R. Ramamoorthi, P. Hanrahan, "An efficient
+/// representation for irradiance environment maps", 2001).
 fn basis<T>([x, y, z]: [T; 3], splat: impl Fn(f32) -> T) -> [T; 9]
 where
     T: Copy + std::ops::Mul<Output = T> + std::ops::Sub<Output = T>,

@@ -1,5 +1,5 @@
-//! Bodies pixel by pixel in f64: curved ones that the near plane cuts or that contain the camera, and
-//! everything that is seen through.
+//! Bodies pixel by pixel in f64: curved ones that the near plane cuts or that contain the camera,
+//! and everything that is seen through.
 
 use super::pixels::Pixels;
 use crate::shapes::Shape;

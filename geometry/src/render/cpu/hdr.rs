@@ -1,4 +1,5 @@
-//! Radiance HDR images (G. Ward, "Real pixels", Graphics Gems II, 1991): colours with a common exponent.
+//! Radiance HDR images (G. Ward, "Real pixels", Graphics Gems II, 1991): colours with a common
+//! exponent.
 
 use super::picture::Picture;
 

@@ -1,9 +1,9 @@
 //! Surfaces as functions of the pixel, eight pixels at a time.
 //!
-//! A body is a set of rays' inverse depths w between `far` and `near`: half spaces bound w by linear
-//! functions of the pixel, quadrics by `L +- sqrt(D)` with linear L and quadratic D. The polynomials
-//! are evaluated in f64 at the first pixel of a block and continued in f32 over its eight pixels,
-//! which keeps depths exact to rounding without f64 per pixel.
+//! A body is a set of rays' inverse depths w between `far` and `near`: half spaces bound w by
+//! linear functions of the pixel, quadrics by `L +- sqrt(D)` with linear L and quadratic D. The
+//! polynomials are evaluated in f64 at the first pixel of a block and continued in f32 over its
+//! eight pixels, which keeps depths exact to rounding without f64 per pixel.
 
 use super::pixels::{Linear, Pixels, Quadratic};
 use nalgebra::{Matrix3, Vector3};
@@ -244,8 +244,8 @@ impl Kernel for Cuboid {
     }
 }
 
-/// The roots in w of `c w^2 + 2 h w + a = 0` with `a = |B d|^2`, `h = o . B d`, `c = |o|^2 - 1`: where
-/// rays enter and leave `|B X + o| = 1`. They are `L +- sqrt(D)`.
+/// The roots in w of `c w^2 + 2 h w + a = 0` with `a = |B d|^2`, `h = o . B d`, `c = |o|^2 - 1`:
+/// where rays enter and leave `|B X + o| = 1`. They are `L +- sqrt(D)`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Roots {
     l: LinearBlocks,

@@ -35,8 +35,8 @@ impl Layers {
             fragments: &mut self.fragments,
         }
     }
-    /// Orders what was collected: by pixel, then from back to front; at equal depth the first registered
-    /// is in front, as among opaque things.
+    /// Orders what was collected: by pixel, then from back to front; at equal depth the first
+    /// registered is in front, as among opaque things.
     pub(super) fn sort(&mut self) {
         self.fragments.sort_unstable_by(|a, b| {
             let by_depth = a.w.total_cmp(&b.w).then(b.id.cmp(&a.id));

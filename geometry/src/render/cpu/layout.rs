@@ -33,7 +33,8 @@ fn tiles(rect: &Rect) -> (Range<usize>, Range<usize>) {
     )
 }
 
-/// Pieces that an image has at most, as long as it has no more rows of tiles: what needs no memory of its own.
+/// Pieces that an image has at most, as long as it has no more rows of tiles: what needs no memory
+/// of its own.
 pub(super) const MAX_PIECES: usize = 64;
 /// Tiles beside each other that are drawn by one thread, at least: fewer share too little.
 const MIN_TILES: usize = 5;
@@ -90,7 +91,8 @@ impl Layout {
             }
         }
     }
-    /// A counting sort by tile of the items sorted from front to back; `item` gives that of a number.
+    /// A counting sort by tile of the items sorted from front to back; `item` gives that of a
+    /// number.
     pub(super) fn sort<'a>(&mut self, columns: usize, rows: usize, item: impl Fn(u32) -> &'a Item) {
         let Self {
             start,

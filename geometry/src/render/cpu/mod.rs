@@ -2,10 +2,11 @@
 //!
 //! Life of an image, on as many threads as there are: `scene` takes the `visuals` in chunks, moves
 //! each into the camera frame, culls and bounds it (`part`); the last one sorts everything front to
-//! back into the tiles that it may cover (`layout`). Then each `tile` draws its items into inverse depths
-//! and ids, shapes by `kernels` (or `exact`, near the camera), meshes by `clusters`, `raster` and
-//! `small`; `passes` turn these into depths, labels or, with `shade`, colours. `rich` adds what is
-//! optional: `layers` of translucent surfaces, `shadow`s, light of an `environment` reflected by `pbr`, `tone` mapping.
+//! back into the tiles that it may cover (`layout`). Then each `tile` draws its items into inverse
+//! depths and ids, shapes by `kernels` (or `exact`, near the camera), meshes by `clusters`,
+//! `raster` and `small`; `passes` turn these into depths, labels or, with `shade`, colours. `rich`
+//! adds what is optional: `layers` of translucent surfaces, `shadow`s, light of an `environment`
+//! reflected by `pbr`, `tone` mapping.
 
 mod clusters;
 mod environment;
@@ -71,20 +72,23 @@ use tarragon_framework::warnings::warn;
 /// threads.
 ///
 /// Spheres, boxes, cylinders, capsules, ellipsoids and half spaces are drawn exactly, `Mesh` as the
-/// triangles of its file, `Convex` as its hull, a `MeshcatCone` not at all. Both sides of every surface
-/// are drawn. Surfaces are matt (Lambert), those of glTF files follow its metallic-roughness model.
+/// triangles of its file, `Convex` as its hull, a `MeshcatCone` not at all. Both sides of every
+/// surface are drawn. Surfaces are matt (Lambert), those of glTF files follow its
+/// metallic-roughness model.
 ///
-/// Where the opacity of a colour, a material or a texture is below 1, colour images show what is behind,
-/// through the front and the back of a body; what is not there at all is not seen. Depth and label images
-/// show translucent geometry like any other, also where it is not there (all of this as in Drake).
+/// Where the opacity of a colour, a material or a texture is below 1, colour images show what is
+/// behind, through the front and the back of a body; what is not there at all is not seen. Depth
+/// and label images show translucent geometry like any other, also where it is not there (all of
+/// this as in Drake).
 ///
-/// Colours are within 1 of 255 of those of Drake 1.51's RenderEngineVtk for matt materials, translucent
-/// ones too, and within 8 for glTF materials without highlights from smooth surfaces, whose peaks are
-/// brighter here.
+/// Colours are within 1 of 255 of those of Drake 1.51's RenderEngineVtk for matt materials,
+/// translucent ones too, and within 8 for glTF materials without highlights from smooth surfaces,
+/// whose peaks are brighter here.
 ///
-/// Properties: `("phong", "diffuse")` [`Rgba`](crate::Rgba), `("phong", "diffuse_map")` `String` (PNG or JPEG file, for meshes
-/// with texture coordinates), `("label", "id")` [`RenderLabel`], `("renderer", "accepting")`
-/// `BTreeSet<String>`. Materials of a mesh file come before `phong` properties.
+/// Properties: `("phong", "diffuse")` [`Rgba`](crate::Rgba), `("phong", "diffuse_map")` `String`
+/// (PNG or JPEG file, for meshes with texture coordinates), `("label", "id")` [`RenderLabel`],
+/// `("renderer", "accepting")` `BTreeSet<String>`. Materials of a mesh file come before `phong`
+/// properties.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -121,8 +125,8 @@ impl RenderEngineCpu {
     /// An engine without visuals.
     ///
     /// # Errors
-    /// If a parameter is outside its domain, the environment map can not be read, or the threads can not
-    /// be started.
+    /// If a parameter is outside its domain, the environment map can not be read, or the threads
+    /// can not be started.
     pub fn new(params: RenderEngineCpuParams) -> Result<Self> {
         params.check()?;
         let pool = |n: usize| {

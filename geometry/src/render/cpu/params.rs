@@ -36,16 +36,16 @@ pub struct RenderEngineCpuParams {
     pub threads: Option<usize>,
     /// Colour samples along each side of a pixel; 2 or more smooth the edges of colour images.
     pub samples_per_side: usize,
-    /// True if directional lights and spot lights of less than 90 degrees leave in shadow what they do
-    /// not reach. Point lights cast no shadows and translucent geometry neither, as in Drake.
+    /// True if directional lights and spot lights of less than 90 degrees leave in shadow what they
+    /// do not reach. Point lights cast no shadows and translucent geometry neither, as in Drake.
     pub cast_shadows: bool,
-    /// The side of Drake's shadow maps (pixels). Shadows are traced by rays here, sharp at any distance:
-    /// the number is checked and has no effect.
+    /// The side of Drake's shadow maps (pixels). Shadows are traced by rays here, sharp at any
+    /// distance: the number is checked and has no effect.
     pub shadow_map_size: u32,
     /// Factor of the light before filmic tone mapping; `None` maps nothing and cuts off at white.
     pub exposure: Option<f64>,
-    /// Light from all directions, and the sky. It replaces the camera's lamp, and matt surfaces reflect
-    /// it as plastics do: all materials become physically based ones.
+    /// Light from all directions, and the sky. It replaces the camera's lamp, and matt surfaces
+    /// reflect it as plastics do: all materials become physically based ones.
     pub environment_map: Option<EnvironmentMap>,
     /// Extensions of glTF files, such as `KHR_materials_sheen`, that a file may use without a
     /// warning that they are not read.

@@ -42,8 +42,8 @@ pub(super) trait Pass: Sync {
 type Piece<'a, P> = Mutex<Option<Rows<'a, P>>>;
 type Rows<'a, P> = SmallVec<[&'a mut [<P as PixelType>::Channel]; TILE_HEIGHT]>;
 
-/// Prepares the scene and draws all tiles, pieces of rows in parallel. Tiles share nothing, so that the
-/// number of threads can not matter.
+/// Prepares the scene and draws all tiles, pieces of rows in parallel. Tiles share nothing, so that
+/// the number of threads can not matter.
 pub(super) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pixel>) {
     let stride = image.width() * P::Pixel::CHANNELS;
     let bands = image.height().div_ceil(TILE_HEIGHT);
@@ -72,8 +72,8 @@ pub(super) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pi
             .take();
         Some((piece, rows?))
     };
-    // Whoever is awake takes the next piece, those with most to draw first: what is left at the end, when
-    // some have nothing to do, is small.
+    // Whoever is awake takes the next piece, those with most to draw first: what is left at the
+    // end, when some have nothing to do, is small.
     let threads = rayon::current_num_threads().min(pieces.len());
     (0..threads).into_par_iter().with_max_len(1).for_each(|_| {
         if !scene.prepare() {
@@ -225,8 +225,8 @@ impl<'a> ColorPass<'a> {
     pub(super) fn store(self, storage: &mut Storage) {
         storage.shaders = recycled(self.shaders);
     }
-    /// Colours and opacities of those of eight pixels that show the same object as the first of `open`,
-    /// and which they are.
+    /// Colours and opacities of those of eight pixels that show the same object as the first of
+    /// `open`, and which they are.
     #[inline(always)]
     fn shade_one(
         &self,
@@ -256,8 +256,9 @@ impl<'a> ColorPass<'a> {
         let parts = (ids - i32x8::splat(start)).to_array();
         (shader.block(px, py, w, &parts, mask, material), mine)
     }
-    /// The material of all that a tile shows, if it is of one mesh and one material. This is asked for
-    /// because shading would wait for triangles one block after the other, which here come all at once.
+    /// The material of all that a tile shows, if it is of one mesh and one material. This is asked
+    /// for because shading would wait for triangles one block after the other, which here come all
+    /// at once.
     pub(super) fn material(&self, tile: &Tile) -> Option<u32> {
         if !tile.has_triangles() {
             return None;

@@ -1,9 +1,9 @@
 //! Physically based reflection, as VTK shades glTF materials.
 //!
 //! glTF 2.0, appendix B: Lambert's law and a microfacet model. Distribution: B. Walter et al.,
-//! "Microfacet models for refraction through rough surfaces", 2007; visibility: E. Heitz, "Understanding
-//! the masking-shadowing function in microfacet-based BRDFs", 2014; Fresnel: C. Schlick, "An inexpensive
-//! BRDF model for physically-based rendering", 1994.
+//! "Microfacet models for refraction through rough surfaces", 2007; visibility: E. Heitz,
+//! "Understanding the masking-shadowing function in microfacet-based BRDFs", 2014; Fresnel: C.
+//! Schlick, "An inexpensive BRDF model for physically-based rendering", 1994.
 
 use super::environment::Environment;
 use super::power::power;
@@ -66,8 +66,8 @@ impl Reflector {
         }
     }
 
-    /// Adds what is reflected of light from a direction of unit length; `strength` is that of the light
-    /// before the cosine.
+    /// Adds what is reflected of light from a direction of unit length; `strength` is that of the
+    /// light before the cosine.
     #[inline(always)]
     pub(super) fn add(
         &self,
@@ -80,9 +80,9 @@ impl Reflector {
         let tiny = f32x8::splat(f32::MIN_POSITIVE);
         let to_light = dot(&self.n, towards);
         let nl = max0(to_light);
-        // Half way between unit vectors l and v is h = (l + v) / |l + v|, with |l + v|^2 = 2 + 2 l.v =: q
-        // and v.h = |l + v| / 2: squares need no root, and one division serves distribution
-        // a2 / (pi (1 - (n.h)^2 (1 - a2))^2) and visibility 1 / (2 m) together.
+        // Half way between unit vectors l and v is h = (l + v) / |l + v|, with |l + v|^2 = 2 + 2
+        // l.v =: q and v.h = |l + v| / 2: squares need no root, and one division serves
+        // distribution a2 / (pi (1 - (n.h)^2 (1 - a2))^2) and visibility 1 / (2 m) together.
         let half_q = max0(one + dot(towards, &self.v));
         let q = half_q + half_q;
         let nh = max0(to_light + self.nv);

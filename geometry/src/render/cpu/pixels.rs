@@ -157,8 +157,9 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Of an ellipsoid-like body `{center + s}`, where `g . s` is at most `sqrt(g^T sigma g)` for every
-    /// direction g: a sphere, an ellipsoid or a disc. In front of the camera the bounds are exact.
+    /// Of an ellipsoid-like body `{center + s}`, where `g . s` is at most `sqrt(g^T sigma g)` for
+    /// every direction g: a sphere, an ellipsoid or a disc. In front of the camera the bounds are
+    /// exact.
     pub(super) fn of_quadric(pixels: &Pixels, center: &Vector3<f64>, sigma: &Matrix3<f64>) -> Self {
         let dz = sigma[(2, 2)].max(0.0).sqrt();
         let z = [center.z - dz, center.z + dz];
@@ -170,7 +171,8 @@ impl Bounds {
         ];
         if z[0] > 0.0 {
             for k in 0..2 {
-                // Planes X_k = t Z that touch the body: (c_k - t c_z)^2 = g^T sigma g, g = e_k - t e_z.
+                // Planes X_k = t Z that touch the body: (c_k - t c_z)^2 = g^T sigma g, g = e_k - t
+                // e_z.
                 let a = center.z * center.z - sigma[(2, 2)];
                 let b = center[k] * center.z - sigma[(k, 2)];
                 let c = center[k] * center[k] - sigma[(k, k)];

@@ -10,11 +10,11 @@ const ROUNDING: f32 = 12_582_912.0; // 1.5 * 2^23
 /// `x^y` for x from 1e-38 to 1e38, as far as the result is in that range too; what is outside of it
 /// comes out as something positive and finite.
 ///
-/// `x^y = 2^(y log2 x)`. The logarithm is that of x's exponent plus the series of
-/// `log m = 2 artanh((m - 1) / (m + 1))` for a fraction m near 1, the power of two the series of
-/// `e^(f log 2)` for what the whole exponent leaves (M. Abramowitz, I. A. Stegun, "Handbook of
-/// mathematical functions", 1964, 4.1.27 and 4.2.1), as long as 8-bit colours need them: the relative
-/// error is below 3e-6 (1 + |y|) + 1e-7 |y log x|.
+/// `x^y = 2^(y log2 x)`. The logarithm is that of x's exponent plus the series of `log m = 2
+/// artanh((m - 1) / (m + 1))` for a fraction m near 1, the power of two the series of `e^(f log 2)`
+/// for what the whole exponent leaves (M. Abramowitz, I. A. Stegun, "Handbook of mathematical
+/// functions", 1964, 4.1.27 and 4.2.1), as long as 8-bit colours need them: the relative error is
+/// below 3e-6 (1 + |y|) + 1e-7 |y log x|.
 #[inline(always)]
 pub(super) fn power(x: f32x8, y: f32) -> f32x8 {
     let exponent = log2(x) * f32x8::splat(y);

@@ -1,8 +1,8 @@
 //! Triangles to pixels.
 //!
-//! Corners are snapped to 1/256 pixel, so that edge functions are exact integers: a pixel on a common
-//! edge belongs to exactly one of two triangles (top-left rule), without cracks. Inverse depth is
-//! linear over the image and taken from the corners before they are snapped.
+//! Corners are snapped to 1/256 pixel, so that edge functions are exact integers: a pixel on a
+//! common edge belongs to exactly one of two triangles (top-left rule), without cracks. Inverse
+//! depth is linear over the image and taken from the corners before they are snapped.
 
 use super::clusters::{Cluster, ClusteredMesh, VERTEX_BLOCKS};
 use super::kernels::BLOCK;
@@ -164,8 +164,8 @@ impl MeshView {
         }
     }
     /// Cuts off what is nearer than the near plane or beyond the guard band (Sutherland & Hodgman,
-    /// "Reentrant polygon clipping", 1974). Corners that stay keep the very values that neighbouring
-    /// triangles use.
+    /// "Reentrant polygon clipping", 1974). Corners that stay keep the very values that
+    /// neighbouring triangles use.
     fn draw_clipped<T: Target>(&self, tile: &mut T, vertices: &Vertices, t: &[u8; 3], id: i32) {
         let [fx, fy] = self.pixels.focal;
         let [cx, cy] = self.pixels.center;
@@ -250,8 +250,8 @@ struct Edge {
 }
 
 impl Edge {
-    /// Not negative to the inner side of the edge from `a` to `b` and on it if the edge is a top or a
-    /// left one, at pixel `(px, py)`.
+    /// Not negative to the inner side of the edge from `a` to `b` and on it if the edge is a top or
+    /// a left one, at pixel `(px, py)`.
     fn new(a: &Corner, b: &Corner, px: i32, py: i32) -> Self {
         let (ex, ey) = (i64::from(b.sx - a.sx), i64::from(b.sy - a.sy));
         let top_left = ey < 0 || ey == 0 && ex > 0;
@@ -405,7 +405,8 @@ impl Depth {
     fn row(&self, px: f64, py: f64) -> f64 {
         self.w + (px - self.x) * self.dx + (py - self.y) * self.dy
     }
-    /// Snapping can put a pixel a little outside the triangle; it still gets a depth of the triangle.
+    /// Snapping can put a pixel a little outside the triangle; it still gets a depth of the
+    /// triangle.
     #[inline(always)]
     fn at(&self, row: f64, step: f64) -> f32 {
         ((row + step * self.dx) as f32).clamp(self.least, self.most)

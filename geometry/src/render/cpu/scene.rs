@@ -1,7 +1,7 @@
 //! Everything visible in one image.
 //!
-//! Threads that draw an image first prepare it together, a chunk of its visuals each; who is done last
-//! lays it out, the others wait for that.
+//! Threads that draw an image first prepare it together, a chunk of its visuals each; who is done
+//! last lays it out, the others wait for that.
 
 use super::layers::Layers;
 use super::layout::Layout;
@@ -135,12 +135,13 @@ impl<'a> Scene<'a> {
         storage.workers = self.workers;
     }
 
-    /// Takes part in the preparation until it is done. False if this thread can not wait for that; then
-    /// who does the last of it draws alone.
+    /// Takes part in the preparation until it is done. False if this thread can not wait for that;
+    /// then who does the last of it draws alone.
     pub(super) fn prepare(&self) -> bool {
         let preparing = Preparing::new(&self.failed);
-        // Poses come from the user. Where asking for them runs something in parallel, this thread can
-        // get here while it is needed by another preparation or by this one: it must not wait then.
+        // Poses come from the user. Where asking for them runs something in parallel, this thread
+        // can get here while it is needed by another preparation or by this one: it must not wait
+        // then.
         let may_wait = !preparing.outer;
         loop {
             let k = self.taken.fetch_add(1, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Colours of visible pixels: Lambert's law without ambient light, as Drake's VTK engine draws, or the
-//! reflection of [`super::pbr`].
+//! Colours of visible pixels: Lambert's law without ambient light, as Drake's VTK engine draws, or
+//! the reflection of [`super::pbr`].
 
 use super::clusters::ClusteredMesh;
 use super::environment::Environment;
@@ -41,7 +41,8 @@ pub(super) struct Lights(LightList);
 type LightList = SmallVec<[Light; 4]>;
 
 impl Lights {
-    /// Those that are declared; if there are none, the camera's lamp, unless there is an `environment`.
+    /// Those that are declared; if there are none, the camera's lamp, unless there is an
+    /// `environment`.
     pub(super) fn new(
         declared: &[LightParameter],
         x_wc: &Isometry3<f64>,
@@ -214,7 +215,8 @@ impl<'a> Shader<'a> {
         }
     }
     /// Colours as on the screen, in `[0, 1]` and above, and opacities of the eight pixels from
-    /// `(px, py)` with inverse depths w. `parts` are indices of triangles, of one material if that is given.
+    /// `(px, py)` with inverse depths w. `parts` are indices of triangles, of one material if that
+    /// is given.
     // What is simple stays in the loop over pixels; the rest is called.
     #[inline(always)]
     pub(super) fn block(

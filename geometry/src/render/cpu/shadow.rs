@@ -8,8 +8,8 @@ use crate::shapes::Shape;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::math;
 
-/// Rays start this far above a surface, relative to its depth: more than depths are rounded, less than
-/// a pixel's width.
+/// Rays start this far above a surface, relative to its depth: more than depths are rounded, less
+/// than a pixel's width.
 const LIFT: f64 = 1e-4;
 
 /// Everything that casts shadows in an image, in the camera frame.
@@ -55,8 +55,9 @@ impl Shadows {
         }
     }
 
-    /// True if the way from a point of a surface, whose unit normal points to the side that is seen, is
-    /// free in a direction of unit length up to a distance; everything in the camera frame (m).
+    /// True if the way from a point of a surface, whose unit normal points to the side that is
+    /// seen, is free in a direction of unit length up to a distance; everything in the camera frame
+    /// (m).
     pub(super) fn is_lit(
         &self,
         scene: &Scene<'_>,

@@ -1,16 +1,16 @@
 //! Triangles of few pixels, four at a time.
 //!
-//! Large meshes have more triangles than an image has pixels to give to each of them. Here what a tile
-//! shows nothing of goes without a branch for each, the rest is set up in lanes, and pixels are tested
-//! sixteen at a time.
+//! Large meshes have more triangles than an image has pixels to give to each of them. Here what a
+//! tile shows nothing of goes without a branch for each, the rest is set up in lanes, and pixels
+//! are tested sixteen at a time.
 
 use super::clusters::CLUSTER;
 use super::pixels::Rect;
 use super::raster::{SUBPIXEL, SUBPIXEL_BITS, Target, Vertices};
 use wide::{bytemuck, f32x4, i32x4};
 
-/// Triangles of this width and height (subpixels) and above are not small: up to here, edge functions
-/// are whole numbers below 2^23, and single precision is exact.
+/// Triangles of this width and height (subpixels) and above are not small: up to here, edge
+/// functions are whole numbers below 2^23, and single precision is exact.
 const LIMIT: f32 = 2048.0;
 
 /// Pixels tested at a time along each axis.
@@ -25,8 +25,8 @@ pub(super) struct Found {
 
 const LANES: usize = 4;
 
-/// Corners of a tile's pixels in subpixels, as [`Vertices::at`] has x and y; what else is there may be
-/// anything.
+/// Corners of a tile's pixels in subpixels, as [`Vertices::at`] has x and y; what else is there may
+/// be anything.
 #[derive(Clone, Copy)]
 struct Window {
     low: f32x4,
@@ -142,9 +142,9 @@ struct Edges {
 }
 
 impl Edges {
-    /// From a to b; `turn` has the sign of triangles whose corners go the other way round. The value is
-    /// half a unit inside or outside of whole numbers, as the edge is a top or left one or not: it is
-    /// never zero.
+    /// From a to b; `turn` has the sign of triangles whose corners go the other way round. The
+    /// value is half a unit inside or outside of whole numbers, as the edge is a top or left one or
+    /// not: it is never zero.
     #[inline(always)]
     fn new(a: &Lanes, b: &Lanes, turn: f32x4, x: f32x4, y: f32x4) -> Self {
         let (ex, ey) = ((b.sx - a.sx) ^ turn, (b.sy - a.sy) ^ turn);
@@ -273,8 +273,8 @@ impl Four {
         let float = |v: &f32x4| v.as_array()[k];
         let (x, y) = (x + bit % SIDE, y + bit / SIDE);
         let w = float(&self.w) + (x as f32 * float(&self.dx) + y as f32 * float(&self.dy));
-        // A pixel can be a little outside of corners that are not snapped; it still gets a depth of the
-        // triangle. (`clamp` would look whether these are in order.)
+        // A pixel can be a little outside of corners that are not snapped; it still gets a depth of
+        // the triangle. (`clamp` would look whether these are in order.)
         let (least, most) = (float(&self.least), float(&self.most));
         let w = if w > least { w } else { least };
         let w = if w < most { w } else { most };

@@ -1,5 +1,5 @@
-//! How much of an even light a microfacet surface reflects, as a table: the split sum of B. Karis, "Real
-//! shading in Unreal Engine 4", 2013.
+//! How much of an even light a microfacet surface reflects, as a table: the split sum of B. Karis,
+//! "Real shading in Unreal Engine 4", 2013.
 
 use std::f64::consts::TAU;
 

@@ -79,8 +79,8 @@ impl Drop for Borrowed<'_> {
     }
 }
 
-/// An empty list in the storage of another one, whose items may live for another time: collecting from
-/// a vector of items of the same layout keeps its storage.
+/// An empty list in the storage of another one, whose items may live for another time: collecting
+/// from a vector of items of the same layout keeps its storage.
 pub(super) fn recycled<A, B>(mut list: Vec<A>) -> Vec<B> {
     list.clear();
     let none = |_| unreachable!("the list is empty");

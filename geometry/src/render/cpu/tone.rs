@@ -1,4 +1,5 @@
-//! Filmic tone mapping (T. Lottes, "Advanced techniques and optimization of HDR color pipelines", GDC
+//! Filmic tone mapping (T. Lottes, "Advanced techniques and optimization of HDR color pipelines",
+//! GDC
 //! 2016) with the preset that Drake uses.
 
 use super::pbr::{GAMMA, to_screen};

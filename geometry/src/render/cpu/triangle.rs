@@ -4,8 +4,8 @@ use super::shade::{Vector3x8, dot, unit};
 use nalgebra::{Point3, Vector3};
 use wide::{bytemuck, f32x8, i32x8};
 
-/// What shading needs of a triangle, in the geometry's frame: one line of the processor's cache, because
-/// waiting for memory is what shading a large mesh takes longest for.
+/// What shading needs of a triangle, in the geometry's frame: one line of the processor's cache,
+/// because waiting for memory is what shading a large mesh takes longest for.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct ShadedTriangle {
@@ -23,8 +23,8 @@ pub(super) struct ShadedTriangle {
 struct Normals {
     /// At the first corner.
     first: [f32; 3],
-    /// What the others add for their weights, as whole numbers of 16 bits: by axis, that of the second
-    /// corner plus [`Normals::ZERO`], and above it that of the third.
+    /// What the others add for their weights, as whole numbers of 16 bits: by axis, that of the
+    /// second corner plus [`Normals::ZERO`], and above it that of the third.
     more: [u32; 3],
 }
 

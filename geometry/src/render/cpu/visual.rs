@@ -123,8 +123,8 @@ fn warn_of_extensions(source: &MeshSource, mesh: &RenderMesh, quiet: &BTreeSet<S
     ));
 }
 
-/// A mesh with its materials. What the file says about a face comes first; `phong` properties, or a PNG
-/// file of the mesh's name, are for faces that it says nothing about (as in Drake).
+/// A mesh with its materials. What the file says about a face comes first; `phong` properties, or a
+/// PNG file of the mesh's name, are for faces that it says nothing about (as in Drake).
 fn read(
     source: &MeshSource,
     scale3: &Vector3<f64>,

@@ -27,7 +27,8 @@ pub(super) struct Visuals {
 pub(super) struct Plan {
     /// By the number of the visual.
     pub(super) labels: Vec<i16>,
-    /// By the number of the visual: where the ids of its parts begin; after the last one what no part has.
+    /// By the number of the visual: where the ids of its parts begin; after the last one what no
+    /// part has.
     first_part: Vec<i32>,
     /// Numbers of visuals that are meshes, and the first of some of their clusters.
     clusters: Vec<(u32, u32)>,

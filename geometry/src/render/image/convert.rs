@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Metres to whole millimetres (Drake's `ConvertDepth32FTo16U`), into an image that is resized where
-/// needed.
+/// Metres to whole millimetres (Drake's `ConvertDepth32FTo16U`), into an image that is resized
+/// where needed.
 ///
 /// Fractions of a millimetre are cut off; what does not fit is [`Depth16U::TOO_FAR`], and so are
 /// infinity and NaN; negative values are [`Depth16U::TOO_CLOSE`].
@@ -26,7 +26,8 @@ pub fn convert_depth_32f_to_16u(input: &ImageDepth32F, output: &mut ImageDepth16
     });
 }
 
-/// Millimetres to metres (Drake's `ConvertDepth16UTo32F`), into an image that is resized where needed.
+/// Millimetres to metres (Drake's `ConvertDepth16UTo32F`), into an image that is resized where
+/// needed.
 ///
 /// [`Depth16U::TOO_FAR`] becomes [`Depth32F::TOO_FAR`], 0 stays 0.
 ///

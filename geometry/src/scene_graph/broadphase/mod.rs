@@ -3,11 +3,11 @@
 //! Anchored geometry is in one static tree per scene, moving geometry in a tree that goes from
 //! snapshot to snapshot. Most things move little from one moment to the next, so the tree does not
 //! hold the box of a geometry but a larger one, and nothing is to be done while a geometry stays
-//! within it. For the same reason the pairs whose larger boxes meet are kept, like the neighbour lists
-//! of molecular dynamics (L. Verlet, "Computer experiments on classical fluids", Physical Review 159,
-//! 1967); only geometries that left their box are looked up in the tree again. What is handed out
-//! depends on the boxes of the moment alone, not on the history. Half spaces have no box; boxes are
-//! compared with their planes.
+//! within it. For the same reason the pairs whose larger boxes meet are kept, like the neighbour
+//! lists of molecular dynamics (L. Verlet, "Computer experiments on classical fluids", Physical
+//! Review 159, 1967); only geometries that left their box are looked up in the tree again. What is
+//! handed out depends on the boxes of the moment alone, not on the history. Half spaces have no
+//! box; boxes are compared with their planes.
 
 mod bound;
 mod pairs;
@@ -240,8 +240,8 @@ impl DynamicTree {
         }
     }
 
-    /// Calls `f` with the numbers of geometries that a ray may meet within a limit; it returns the new
-    /// limit.
+    /// Calls `f` with the numbers of geometries that a ray may meet within a limit; it returns the
+    /// new limit.
     pub(crate) fn for_each_along(
         &self,
         statics: &StaticTree,
@@ -262,8 +262,8 @@ impl DynamicTree {
         }
     }
 
-    /// All candidates whose boxes are within `margin` (m, per axis) of each other. To be given back by
-    /// [`DynamicTree::put_back`].
+    /// All candidates whose boxes are within `margin` (m, per axis) of each other. To be given back
+    /// by [`DynamicTree::put_back`].
     pub(crate) fn candidates(&self, state: &GeometryState, margin: f64) -> Candidates<'_> {
         if margin == f64::INFINITY {
             return Candidates::all(self.all_pairs(state));

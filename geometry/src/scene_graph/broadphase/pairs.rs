@@ -243,7 +243,8 @@ impl PairList {
             |k: u32| statics.geometries[k as usize],
         );
         let pairs = Arc::make_mut(&mut self.pairs);
-        // Looking up one geometry costs about as much as its share in comparing the tree with itself.
+        // Looking up one geometry costs about as much as its share in comparing the tree with
+        // itself.
         if since == 0 || 4 * moved > tree.members.len() {
             pairs.clear();
             tree.bvh.for_each_pair(self.margin, |a, b| {

@@ -25,9 +25,9 @@ pub use results::{PenetrationAsPointPair, SignedDistancePair, SignedDistanceToPo
 
 /// A snapshot of a scene that answers questions (Drake's `QueryObject`).
 ///
-/// It is owned: a clone costs two reference counts and stays valid, and unchanged, after the context
-/// has moved on. Results come in a fixed order: pairs by (A, B) with A's id the smaller one, points
-/// by id.
+/// It is owned: a clone costs two reference counts and stays valid, and unchanged, after the
+/// context has moved on. Results come in a fixed order: pairs by (A, B) with A's id the smaller
+/// one, points by id.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -162,8 +162,8 @@ impl<T: Scalar> QueryObject<T> {
         Ok(number)
     }
 
-    /// What `f` makes of the items, in their order and without the empty answers. The first error in
-    /// that order ends it.
+    /// What `f` makes of the items, in their order and without the empty answers. The first error
+    /// in that order ends it.
     fn collect<I: Sync, R: Send>(
         &self,
         items: &[I],
@@ -185,8 +185,8 @@ impl<T: Scalar> QueryObject<T> {
         if !self.parallel {
             return all(items);
         }
-        // Several parts per thread, because some take longer than others; whoever is awake takes the
-        // next one.
+        // Several parts per thread, because some take longer than others; whoever is awake takes
+        // the next one.
         let threads = rayon::current_num_threads();
         let part = (items.len() / (8 * threads)).max(16);
         let taken = AtomicUsize::new(0);

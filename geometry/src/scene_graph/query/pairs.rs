@@ -87,8 +87,8 @@ impl<T: Scalar> QueryObject<T> {
         })
     }
 
-    /// All pairs of candidates that overlap, by (A, B). Pairs that just touch, at distance zero, are
-    /// left out.
+    /// All pairs of candidates that overlap, by (A, B). Pairs that just touch, at distance zero,
+    /// are left out.
     ///
     /// # Errors
     /// If a pair whose bounding boxes overlap has shapes that are not supported.
@@ -154,9 +154,9 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     /// Signed distances between one geometry and all others that it may be tested with, as far as
-    /// they are at most `max_distance` (m) apart; infinity for all. It comes first or second in a pair
-    /// by its id, as in [`QueryObject::compute_signed_distance_pairwise_closest_points`], and the
-    /// answers are those of that query.
+    /// they are at most `max_distance` (m) apart; infinity for all. It comes first or second in a
+    /// pair by its id, as in [`QueryObject::compute_signed_distance_pairwise_closest_points`], and
+    /// the answers are those of that query.
     ///
     /// # Errors
     /// If the geometry is unknown or has no proximity role, `max_distance` is NaN, or a pair to be

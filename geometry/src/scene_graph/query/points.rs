@@ -9,8 +9,8 @@ use tarragon_framework::Scalar;
 
 impl<T: Scalar> QueryObject<T> {
     /// Signed distances, with gradients, from the point `p_WQ` (m) to all geometries with the
-    /// proximity role that are at most `threshold` (m) away, by id; infinity for all. Filters do not
-    /// matter. A negative threshold asks for what holds the point at least that deep.
+    /// proximity role that are at most `threshold` (m) away, by id; infinity for all. Filters do
+    /// not matter. A negative threshold asks for what holds the point at least that deep.
     ///
     /// # Errors
     /// If the point is not finite, the threshold is NaN, or a shape to be tested is not supported.
@@ -25,8 +25,8 @@ impl<T: Scalar> QueryObject<T> {
         Ok(results)
     }
 
-    /// [`QueryObject::compute_signed_distance_to_point`] of many points, in parallel if the snapshot
-    /// is: see [`QueryObject::with_parallel`]. One list per point.
+    /// [`QueryObject::compute_signed_distance_to_point`] of many points, in parallel if the
+    /// snapshot is: see [`QueryObject::with_parallel`]. One list per point.
     ///
     /// # Errors
     /// As there, of the first point that fails.

@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Takes bytes for datagrams of a few senders, with time between them, and sees that the limits hold. In
-/// front of every datagram is a byte with its sender, a pause and the head that spares guessing, then its
-/// length.
+/// Takes bytes for datagrams of a few senders, with time between them, and sees that the limits
+/// hold. In front of every datagram is a byte with its sender, a pause and the head that spares
+/// guessing, then its length.
 pub(crate) fn fuzz(bytes: &[u8]) {
     let limits = Limits {
         message: 2000,

@@ -313,8 +313,8 @@ enum Fate {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Messages of any length, the fragments of each in any order, some doubled, some lost: what arrived whole
-    /// comes out, unchanged, and everything else is counted.
+    /// Messages of any length, the fragments of each in any order, some doubled, some lost: what
+    /// arrived whole comes out, unchanged, and everything else is counted.
     #[test]
     fn whole_messages_come_out(
         start: u32,

@@ -19,8 +19,8 @@ pub(super) enum Progress {
     NoMemory,
 }
 
-/// The fragments up to the first one that is missing, joined, and those after it. Memory follows what has
-/// come, not what was announced.
+/// The fragments up to the first one that is missing, joined, and those after it. Memory follows
+/// what has come, not what was announced.
 #[derive(Debug)]
 pub(super) struct Train {
     size: u32,

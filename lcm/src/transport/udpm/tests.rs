@@ -73,8 +73,8 @@ fn a_flood_is_received_whole_and_in_order() {
             sender.publish("FLOOD", &k.to_be_bytes()).unwrap();
         }
     });
-    // What is heard and what is counted as lost is everything, in order. The last ones may be lost, too, and
-    // nothing tells of them.
+    // What is heard and what is counted as lost is everything, in order. The last ones may be lost,
+    // too, and nothing tells of them.
     let (mut next, mut missed) = (0, 0);
     while next < count
         && let Ok((_, data)) = messages.recv_timeout(Duration::from_secs(2))
@@ -86,8 +86,8 @@ fn a_flood_is_received_whole_and_in_order() {
     }
     thread.join().unwrap();
     assert_eq!(counters.read().lost, u64::from(missed));
-    // The buffer holds some 50 ms of these. An idle machine loses none; one that is busy with other tests may
-    // stop this thread for longer now and then.
+    // The buffer holds some 50 ms of these. An idle machine loses none; one that is busy with other
+    // tests may stop this thread for longer now and then.
     assert!(
         missed + count - next < count / 2,
         "{missed} lost, {next} heard"
@@ -170,7 +170,8 @@ fn the_thread_ends_with_its_bus() {
         // The sink is dropped, so the thread has ended.
         assert!(receiver.recv().is_err());
     }
-    // It was woken: it would look around by itself a good deal later, since it has just heard something.
+    // It was woken: it would look around by itself a good deal later, since it has just heard
+    // something.
     assert!(fastest < LOOK_AROUND / 2 || cfg!(not(unix)), "{fastest:?}");
 }
 
@@ -227,7 +228,8 @@ fn what_can_not_be_sent_is_refused_and_takes_no_number() {
 
 #[test]
 fn an_interface_must_be_one_of_this_machine() {
-    // A documentation address (RFC 5737), but another one than machines that really use that network have.
+    // A documentation address (RFC 5737), but another one than machines that really use that
+    // network have.
     let text = "udpm://239.255.76.68:20000?interface=203.0.113.77";
     let error = Udpm::open(&parsed(text), text, Arc::default()).unwrap_err();
     let message = error.to_string();

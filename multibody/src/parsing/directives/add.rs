@@ -390,8 +390,8 @@ fn frame_named(plant: &MultibodyPlant, name: &str, scope: &str) -> Result<FrameI
     }
 }
 
-/// Puts a frame of a free body to a pose in another frame. What is posed in the world by the body's own
-/// frame stays free; otherwise it gets a floating joint.
+/// Puts a frame of a free body to a pose in another frame. What is posed in the world by the body's
+/// own frame stays free; otherwise it gets a floating joint.
 fn place_free_body(
     plant: &mut MultibodyPlant,
     base: FrameIndex,

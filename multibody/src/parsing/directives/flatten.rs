@@ -6,8 +6,8 @@ use crate::parsing::input::scoped;
 use crate::parsing::package_map::PackageMap;
 use crate::parsing::target;
 
-/// The same directives without any `add_directives`: the files are read and their names get the scope
-/// (Drake's `FlattenModelDirectives`). What is flat stays as it is.
+/// The same directives without any `add_directives`: the files are read and their names get the
+/// scope (Drake's `FlattenModelDirectives`). What is flat stays as it is.
 ///
 /// # Errors
 /// If a file can not be found or read, or files refer to themselves.

@@ -83,8 +83,9 @@ pub struct AddModel {
     /// Default positions by names of joints of the model (rad or m).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub default_joint_positions: BTreeMap<String, Vec<f64>>,
-    /// Default poses by names of bodies or frames of the model; an empty name is the model's only free body. In another frame than the world, the
-    /// body gets a floating joint with the body of that frame.
+    /// Default poses by names of bodies or frames of the model; an empty name is the model's only
+    /// free body. In another frame than the world, the body gets a floating joint with the body of
+    /// that frame.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub default_free_body_pose: BTreeMap<String, Transform>,
 }
@@ -193,8 +194,8 @@ pub struct AddDirectives {
     pub model_namespace: Option<String>,
 }
 
-/// Files of directives may refer to each other this deep, and so many are read in all: a file that names
-/// the next one twice is read 2, 4, 8, ... times.
+/// Files of directives may refer to each other this deep, and so many are read in all: a file that
+/// names the next one twice is read 2, 4, 8, ... times.
 const MAX_DEPTH: usize = 32;
 const MAX_FILES: usize = 1000;
 

@@ -228,7 +228,8 @@ impl Compiler {
     }
 }
 
-/// The smallest rotation that takes the z axis to `z`; half a turn about x where that is not unique.
+/// The smallest rotation that takes the z axis to `z`; half a turn about x where that is not
+/// unique.
 pub(super) fn z_to(z: &Unit<Vector3<f64>>) -> UnitQuaternion<f64> {
     if z.z < -1.0 + 1e-14 {
         return UnitQuaternion::new_unchecked(Quaternion::new(0.0, 1.0, 0.0, 0.0));

@@ -8,8 +8,8 @@ const MAIN: &str = "main";
 
 /// Default attributes by class and element name.
 ///
-/// A class starts from what the class around it says about the same element; a class that says nothing
-/// about an element gives it nothing (MuJoCo: what the class around it gives), as in Drake.
+/// A class starts from what the class around it says about the same element; a class that says
+/// nothing about an element gives it nothing (MuJoCo: what the class around it gives), as in Drake.
 #[derive(Debug, Default)]
 pub(super) struct Defaults {
     classes: BTreeMap<String, BTreeMap<String, Vec<Attribute>>>,
@@ -51,8 +51,8 @@ impl Defaults {
         Some(attributes)
     }
 
-    /// The element with the attributes of its class: the one that it names, else the one that bodies
-    /// around it give their children.
+    /// The element with the attributes of its class: the one that it names, else the one that
+    /// bodies around it give their children.
     pub(super) fn apply<'a>(&'a self, node: Node<'a>, childclass: Option<&str>) -> Node<'a> {
         let named = node.own().iter().find(|a| a.name == "class");
         let class = named.map(|a| &*a.value).or(childclass).unwrap_or(MAIN);

@@ -1,7 +1,7 @@
 //! `<equality>`: what keeps bodies and joints together.
 //!
-//! `connect` becomes a ball constraint. Drake ignores all others; `weld` and `joint` are kept with the plant
-//! without acting on it.
+//! `connect` becomes a ball constraint. Drake ignores all others; `weld` and `joint` are kept with
+//! the plant without acting on it.
 
 use super::super::xml::Parsed;
 use super::bodies::Builder;

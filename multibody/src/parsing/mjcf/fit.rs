@@ -1,7 +1,8 @@
 //! Shapes whose size is that of a mesh (`type` is a shape and `mesh` is given).
 //!
-//! The rules are those of MuJoCo's XML reference, `compiler/fitaabb`: the shape is in the mesh's frame of
-//! principal axes, and has the size of the box of the same inertia, or of the box around the mesh.
+//! The rules are those of MuJoCo's XML reference, `compiler/fitaabb`: the shape is in the mesh's
+//! frame of principal axes, and has the size of the box of the same inertia, or of the box around
+//! the mesh.
 
 use super::super::xml::Parsed;
 use super::assets::mass_of_mesh;

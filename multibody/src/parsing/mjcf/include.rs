@@ -1,4 +1,5 @@
-//! From files to one tree: `<include>` is replaced by what is in the root of the file that it names.
+//! From files to one tree: `<include>` is replaced by what is in the root of the file that it
+//! names.
 
 use super::super::diagnostic::{Diagnostic, Severity};
 use super::super::input::{Input, read_file};

@@ -30,9 +30,9 @@ pub(super) fn is_free(node: Node<'_>) -> bool {
 impl<'d> Builder<'d, '_, '_> {
     /// Adds the joints between a parent and a body.
     ///
-    /// Several joints get bodies without mass between them. All but the last of them are placed as if
-    /// the body were at the origin of its parent: in Drake, whose kinematics this is, the pose of the
-    /// body enters with the last joint.
+    /// Several joints get bodies without mass between them. All but the last of them are placed as
+    /// if the body were at the origin of its parent: in Drake, whose kinematics this is, the pose
+    /// of the body enters with the last joint.
     pub(super) fn add_joints(
         &mut self,
         body_node: Node<'d>,

@@ -1,19 +1,20 @@
 //! MJCF, the XML of MuJoCo.
 //!
-//! The format is described by the "XML Reference" of MuJoCo's documentation. Names, order and what is left
-//! out with a warning are Drake's, so that a model is the same plant here as there. Where Drake departs
-//! from MuJoCo, this parser goes with Drake:
+//! The format is described by the "XML Reference" of MuJoCo's documentation. Names, order and what
+//! is left out with a warning are Drake's, so that a model is the same plant here as there. Where
+//! Drake departs from MuJoCo, this parser goes with Drake:
 //!
-//! * Of several joints of one body, only the last one is at the pose of the body; the others are placed
-//!   as if it were zero. Bodies without mass are between them.
-//! * A class that says nothing about an element gives it nothing, also where a class around it does.
-//!   Materials have no defaults.
-//! * `ctrlrange` is an effort limit, also of a position servo, whose damping gain is `kd` and not `kv`.
-//! * `contype` and `conaffinity` only tell whether a geom has collision geometry, `group` whether it is
-//!   drawn (up to 2).
+//! * Of several joints of one body, only the last one is at the pose of the body; the others are
+//!   placed as if it were zero. Bodies without mass are between them.
+//! * A class that says nothing about an element gives it nothing, also where a class around it
+//!   does. Materials have no defaults.
+//! * `ctrlrange` is an effort limit, also of a position servo, whose damping gain is `kd` and not
+//!   `kv`.
+//! * `contype` and `conaffinity` only tell whether a geom has collision geometry, `group` whether
+//!   it is drawn (up to 2).
 //! * Meshes collide as they are, not as their convex hulls.
-//! * `frame`, `replicate`, `composite`, `flexcomp`, `attach`, tendons, sensors and height fields are left
-//!   out; so are bodies inside of a `frame`.
+//! * `frame`, `replicate`, `composite`, `flexcomp`, `attach`, tendons, sensors and height fields
+//!   are left out; so are bodies inside of a `frame`.
 //!
 //! What Drake refuses and this parser reads:
 //!
@@ -24,8 +25,8 @@
 //! * an included file is also looked for beside the file that includes it.
 //!
 //! What Drake ignores and this parser keeps, without making it part of the plant: sites
-//! ([`crate::MultibodyPlant::sites`]), cameras (`model_cameras`), keyframes (`keyframes`), `weld` and
-//! `joint` equalities (`model_equalities`).
+//! ([`crate::MultibodyPlant::sites`]), cameras (`model_cameras`), keyframes (`keyframes`), `weld`
+//! and `joint` equalities (`model_equalities`).
 
 mod actuators;
 mod annotations;

@@ -1,7 +1,8 @@
 //! MSH, MuJoCo's own mesh files.
 //!
-//! "XML Reference" of MuJoCo's documentation, `asset/mesh`: the numbers of vertices, normals, texture
-//! coordinates and faces (little-endian 32-bit integers), then 3, 3 and 2 floats and 3 indices for each.
+//! "XML Reference" of MuJoCo's documentation, `asset/mesh`: the numbers of vertices, normals,
+//! texture coordinates and faces (little-endian 32-bit integers), then 3, 3 and 2 floats and 3
+//! indices for each.
 
 use super::super::input::read_file;
 use std::fmt::Write;

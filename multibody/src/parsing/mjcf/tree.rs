@@ -78,8 +78,8 @@ impl Log {
 /// The attributes that give an orientation; an element has at most one of them.
 pub(super) const ORIENTATIONS: [&str; 5] = ["quat", "axisangle", "euler", "xyaxes", "zaxis"];
 
-/// `own` attributes, and those of `defaults` that they leave open. Any orientation stands for all of
-/// them; a name is nobody's default.
+/// `own` attributes, and those of `defaults` that they leave open. Any orientation stands for all
+/// of them; a name is nobody's default.
 pub(super) fn overlay<'a>(
     own: &'a [Attribute],
     defaults: &'a [Attribute],

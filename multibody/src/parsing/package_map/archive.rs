@@ -1,8 +1,8 @@
 //! Unpacking archives that nobody vouches for.
 //!
-//! All paths are taken apart and must stay below the folder that is unpacked into; links are made last,
-//! so that nothing is written through one, and checked against where they really lead. What is unpacked is
-//! counted as it comes, whatever the archive claims.
+//! All paths are taken apart and must stay below the folder that is unpacked into; links are made
+//! last, so that nothing is written through one, and checked against where they really lead. What
+//! is unpacked is counted as it comes, whatever the archive claims.
 
 mod tar;
 mod tree;
@@ -21,8 +21,8 @@ use tree::Tree;
 /// xz takes 65 MiB at its strongest preset; a header may ask for 4 GiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
 
-/// Unpacks the folder `prefix` of an archive into the empty folder `into`. When that fails, any part of it
-/// may be there.
+/// Unpacks the folder `prefix` of an archive into the empty folder `into`. When that fails, any
+/// part of it may be there.
 pub(super) fn unpack(
     archive: File,
     kind: ArchiveType,

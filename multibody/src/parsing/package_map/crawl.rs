@@ -38,8 +38,8 @@ impl PackageMap {
         self.crawl_all([folder.as_ref().to_path_buf()], Crawl::Everything)
     }
 
-    /// [`Self::populate_from_folder`] for every folder that an environment variable lists, separated
-    /// as in `PATH`. An unset variable lists none.
+    /// [`Self::populate_from_folder`] for every folder that an environment variable lists,
+    /// separated as in `PATH`. An unset variable lists none.
     ///
     /// # Errors
     /// As [`Self::populate_from_folder`], and for `ROS_PACKAGE_PATH`, which has its own rules:
@@ -53,8 +53,8 @@ impl PackageMap {
         self.populate_from_list(variable, Crawl::Everything)
     }
 
-    /// Searches the folders that `ROS_PACKAGE_PATH` lists by ROS's rules: what is below a package or
-    /// a folder with a file `AMENT_IGNORE`, `CATKIN_IGNORE` or `COLCON_IGNORE` is not searched.
+    /// Searches the folders that `ROS_PACKAGE_PATH` lists by ROS's rules: what is below a package
+    /// or a folder with a file `AMENT_IGNORE`, `CATKIN_IGNORE` or `COLCON_IGNORE` is not searched.
     ///
     /// # Errors
     /// As [`Self::populate_from_folder`].

@@ -114,8 +114,8 @@ fn request(url: &str, settings: &RemoteSettings) -> Result<Body, String> {
     ))
 }
 
-/// The address that a server sends us to (RFC 3986, section 5.2, without dot segments, which servers
-/// resolve as well).
+/// The address that a server sends us to (RFC 3986, section 5.2, without dot segments, which
+/// servers resolve as well).
 fn redirected(from: &str, location: &str) -> Result<String, String> {
     let (scheme, rest) = from.split_once("://").unwrap_or(("http", from));
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -196,8 +196,8 @@ fn encrypted(config: ConfigBuilder) -> Result<ConfigBuilder, String> {
     Ok(config.tls_config(tls))
 }
 
-/// The machine's (or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`), because companies have their own;
-/// Mozilla's where there are none.
+/// The machine's (or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`), because companies have their
+/// own; Mozilla's where there are none.
 #[cfg(all(
     feature = "remote-https",
     any(target_arch = "x86_64", target_arch = "aarch64")

@@ -1,9 +1,9 @@
 //! Bringing remote packages into the cache.
 //!
-//! An archive is downloaded and unpacked in a temporary folder within the cache, which gets its final
-//! name when it is complete: whoever sees a package sees all of it, whatever else is running or was
-//! killed. A file beside it is locked meanwhile, so that a second process waits instead of downloading
-//! the same, and may clear away what a killed one left.
+//! An archive is downloaded and unpacked in a temporary folder within the cache, which gets its
+//! final name when it is complete: whoever sees a package sees all of it, whatever else is running
+//! or was killed. A file beside it is locked meanwhile, so that a second process waits instead of
+//! downloading the same, and may clear away what a killed one left.
 
 use super::archive;
 use super::download::download;

@@ -28,9 +28,9 @@ pub use url::ResolvedUrl;
 
 /// ROS package names and the directories they stand for (Drake's `PackageMap`).
 ///
-/// A package may be remote: an archive that is downloaded, checked and unpacked into a cache when its
-/// path is asked for first, never earlier. A map can be shared between threads; whoever asks for a
-/// package that another thread is fetching waits for it. Clones share what is fetched.
+/// A package may be remote: an archive that is downloaded, checked and unpacked into a cache when
+/// its path is asked for first, never earlier. A map can be shared between threads; whoever asks
+/// for a package that another thread is fetching waits for it. Clones share what is fetched.
 ///
 /// # Default packages
 /// As in Drake, a map knows `drake_models`, the remote package of the models that Drake 1.51.1
@@ -159,8 +159,8 @@ impl PackageMap {
     /// Adds a package and its directory. The same package may be added again.
     ///
     /// # Errors
-    /// If the directory does not exist, or the package is known with another directory or as a remote
-    /// one.
+    /// If the directory does not exist, or the package is known with another directory or as a
+    /// remote one.
     pub fn add(&mut self, name: impl Into<String>, path: impl Into<PathBuf>) -> Result<()> {
         self.add_local(name.into(), path.into(), None)
     }
@@ -204,9 +204,9 @@ impl PackageMap {
     /// ```
     ///
     /// # Errors
-    /// If there is no URL or one of another scheme than `http`, `https` or `file`, the checksum is not
-    /// 64 hexadecimal digits, the type of the archive can not be told, the prefix is not a relative
-    /// path, or the package is known with other parameters or as a local one.
+    /// If there is no URL or one of another scheme than `http`, `https` or `file`, the checksum is
+    /// not 64 hexadecimal digits, the type of the archive can not be told, the prefix is not a
+    /// relative path, or the package is known with other parameters or as a local one.
     pub fn add_remote(&mut self, name: impl Into<String>, params: RemoteParams) -> Result<()> {
         let name = name.into();
         let remote = RemotePackage::new(&name, params)?;
@@ -243,7 +243,8 @@ impl PackageMap {
         Ok(name)
     }
 
-    /// Adds a package that may be known in the same place; the newer one has a say about deprecation.
+    /// Adds a package that may be known in the same place; the newer one has a say about
+    /// deprecation.
     fn merge(&mut self, name: String, package: Package) -> Result<()> {
         self.give_way(&name, &package);
         match self.packages.get_mut(&name) {
@@ -301,8 +302,8 @@ impl PackageMap {
     /// deprecated is [warned of](tarragon_framework::warnings).
     ///
     /// # Errors
-    /// If it is not known (the message lists the known ones) or can not be fetched (the message says why
-    /// for every URL).
+    /// If it is not known (the message lists the known ones) or can not be fetched (the message
+    /// says why for every URL).
     pub fn path(&self, name: &str) -> Result<PathBuf> {
         if let Some(message) = self.deprecation(name)? {
             warn(format!("package '{name}' is deprecated: {message}"));

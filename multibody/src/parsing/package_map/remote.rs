@@ -9,8 +9,8 @@ use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Mutex;
 
-/// Where a remote package is and what it has to be (Drake's `PackageMap::RemoteParams`). Reads from and
-/// writes to YAML and JSON with these names.
+/// Where a remote package is and what it has to be (Drake's `PackageMap::RemoteParams`). Reads from
+/// and writes to YAML and JSON with these names.
 ///
 /// ```
 /// use tarragon_multibody::{ArchiveType, RemoteParams};
@@ -26,15 +26,16 @@ use std::sync::Mutex;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RemoteParams {
-    /// Addresses of the same archive: `http://`, `https://` or `file://`. They are tried in this order.
+    /// Addresses of the same archive: `http://`, `https://` or `file://`. They are tried in this
+    /// order.
     pub urls: Vec<String>,
     /// The SHA-256 checksum of the archive: 64 hexadecimal digits.
     pub sha256: String,
     /// What the archive is; by default the suffix of the first URL that has a known one tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archive_type: Option<ArchiveType>,
-    /// A folder within the archive, such as `robot-1.2.3`, whose content is the package. The archive
-    /// must have it; what is outside of it is dropped.
+    /// A folder within the archive, such as `robot-1.2.3`, whose content is the package. The
+    /// archive must have it; what is outside of it is dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strip_prefix: Option<String>,
 }
@@ -43,8 +44,8 @@ impl RemoteParams {
     /// Reads one set of parameters; JSON is YAML.
     ///
     /// # Errors
-    /// If the text is not YAML, a key is not known or there twice, or `urls` or `sha256` is missing; the
-    /// message gives the line.
+    /// If the text is not YAML, a key is not known or there twice, or `urls` or `sha256` is
+    /// missing; the message gives the line.
     pub fn from_yaml(text: &str) -> Result<Self> {
         let options = serde_saphyr::options! { with_snippet: false };
         serde_saphyr::from_str_with_options(text, options)
@@ -232,7 +233,8 @@ impl RemotePackage {
     pub(super) fn sha256(&self) -> String {
         self.params.sha256.to_ascii_lowercase()
     }
-    /// The name of its folder in the cache: as in Drake, one archive may be there with several prefixes.
+    /// The name of its folder in the cache: as in Drake, one archive may be there with several
+    /// prefixes.
     pub(super) fn cache_key(&self) -> String {
         let prefix = Sha256::digest(self.prefix.as_os_str().as_encoded_bytes());
         format!("{}-{}", self.sha256(), hex(&prefix))

@@ -4,7 +4,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where remote packages are kept, and how much of the network, of time and of the disk they may take.
+/// Where remote packages are kept, and how much of the network, of time and of the disk they may
+/// take.
 ///
 /// ```
 /// use std::time::Duration;
@@ -66,10 +67,10 @@ pub(super) const NETWORK_VARIABLE: &str = "DRAKE_ALLOW_NETWORK";
 const RATIO_FLOOR: u64 = 64 << 20;
 
 impl RemoteSettings {
-    /// The directory that remote packages are kept in: the field of this name if it is given, else the
-    /// environment variable `TARRAGON_PACKAGE_CACHE`, else `tarragon/package_map` in `XDG_CACHE_HOME`
-    /// (XDG Base Directory Specification), else `.cache/tarragon/package_map` in `TEST_TMPDIR` (which
-    /// Bazel sets) or the home directory. `None` if there is none of these.
+    /// The directory that remote packages are kept in: the field of this name if it is given, else
+    /// the environment variable `TARRAGON_PACKAGE_CACHE`, else `tarragon/package_map` in
+    /// `XDG_CACHE_HOME` (XDG Base Directory Specification), else `.cache/tarragon/package_map` in
+    /// `TEST_TMPDIR` (which Bazel sets) or the home directory. `None` if there is none of these.
     pub fn cache_directory(&self) -> Option<PathBuf> {
         let configured = self.cache_directory.clone();
         configured.or_else(|| cache_from(|variable| env::var_os(variable).map(PathBuf::from)))

@@ -34,8 +34,8 @@ impl PackageMap {
     /// [warns](tarragon_framework::warnings).
     ///
     /// # Errors
-    /// If the scheme is another one, a package is not known or can not be fetched, or a file URL is not
-    /// absolute or names another machine.
+    /// If the scheme is another one, a package is not known or can not be fetched, or a file URL is
+    /// not absolute or names another machine.
     pub fn resolve_url(&self, url: &str) -> Result<PathBuf> {
         let resolved = self.resolve(url)?;
         if let Some(message) = &resolved.deprecation {

@@ -208,9 +208,9 @@ impl<'a, 't> Adder<'a, 't> {
         let on = self.graph.on(node).unwrap_or(link);
         let scope = self.graph.scope(node);
         let x_on = self.graph.relative(on, node, scope).isometry();
-        // Drake places a frame in the frame of the plant that it is attached to, which it looks for in
-        // the model instance of the model that has the name. A joint has none, nor has a frame that
-        // comes later in the file: then what they move with stands in, wherever that is.
+        // Drake places a frame in the frame of the plant that it is attached to, which it looks for
+        // in the model instance of the model that has the name. A joint has none, nor has a frame
+        // that comes later in the file: then what they move with stands in, wherever that is.
         let sink = self.graph.sink_of(node, self.report)?;
         let found = self.graph.frame(on).map(|f| &plant.frames[f.index()]);
         let found = found.filter(|f| {

@@ -177,7 +177,8 @@ fn axes_are_in_the_model_frame(model: &mut Element) {
     }
 }
 
-/// Before 1.7: `frame` of poses became `relative_to`, `use_parent_model_frame` of axes `expressed_in`.
+/// Before 1.7: `frame` of poses became `relative_to`, `use_parent_model_frame` of axes
+/// `expressed_in`.
 fn upgrade_frames(element: &mut Element) {
     if element.tag == "pose" {
         let frame = element.attributes.iter_mut().find(|(n, _)| n == "frame");

@@ -55,7 +55,8 @@ struct Scope {
     /// As messages call it.
     title: String,
     names: BTreeMap<String, NodeId>,
-    /// The node that the frame of a model moves with; nothing for the world and for a model without links.
+    /// The node that the frame of a model moves with; nothing for the world and for a model without
+    /// links.
     on: Option<NodeId>,
     is_static: bool,
     /// The link of an SDFormat file that the frame of a model is on in the plant.
@@ -72,8 +73,9 @@ pub(super) struct Graph {
     locals: Vec<Option<Pose>>,
     /// Steps from the world or the model at the top.
     depths: Vec<usize>,
-    /// The model at the top of a file without a world, and its pose in the world. Poses are relative
-    /// to it, as in the format's own library, so that they are the same wherever the model is.
+    /// The model at the top of a file without a world, and its pose in the world. Poses are
+    /// relative to it, as in the format's own library, so that they are the same wherever the model
+    /// is.
     top: Option<NodeId>,
     top_pose: Pose,
 }

@@ -40,7 +40,8 @@ impl<'a, 't> Includes<'a, 't> {
         }
     }
 
-    /// Expands everything below an element. An include that can not be read is reported and left out.
+    /// Expands everything below an element. An include that can not be read is reported and left
+    /// out.
     pub(super) fn expand(&mut self, parent: &mut Element) {
         let children = std::mem::take(&mut parent.children);
         for mut child in children {
@@ -115,7 +116,8 @@ impl<'a, 't> Includes<'a, 't> {
         }
     }
 
-    /// The file that a URI stands for; a directory stands for the file that its `model.config` names.
+    /// The file that a URI stands for; a directory stands for the file that its `model.config`
+    /// names.
     fn find(&self, uri: &str, include: &Element) -> Parsed<PathBuf> {
         let directory = include.place.source.directory.as_deref();
         let path = match self.target.resolve(uri, directory) {

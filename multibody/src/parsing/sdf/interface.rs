@@ -113,7 +113,8 @@ impl Interface<'_> {
         for body in &bodies {
             let name = plant.bodies[body.index()].name().to_string();
             let node = graph.add(self.scope, &name, Kind::Link, place, report)?;
-            // Drake knows all links of such models at the origin of the model, whatever their joints.
+            // Drake knows all links of such models at the origin of the model, whatever their
+            // joints.
             graph.set_pose(node, Pose::IDENTITY, self.node);
             graph.set_body(node, *body);
             graph.set_frame(node, plant.bodies[body.index()].body_frame());

@@ -5,8 +5,8 @@ use super::element::{Element, Report};
 
 const MODEL_FRAME: &str = "__model__";
 
-/// What a model becomes when it is merged into `parent`: its links, frames, joints and models, and a
-/// frame in place of its own.
+/// What a model becomes when it is merged into `parent`: its links, frames, joints and models, and
+/// a frame in place of its own.
 pub(super) fn merged(model: Element, parent: &Element, report: &Report) -> Vec<Element> {
     let proxy = format!("_merged__{}__model__", model.name());
     let frame = proxy_frame(&model, &proxy);

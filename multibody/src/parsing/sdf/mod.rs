@@ -1,10 +1,10 @@
 //! SDFormat 1.0 to 1.12.
 //!
-//! The format is described at <http://sdformat.org/spec>; what is ignored, the `drake:` elements and
-//! the order in which things are added follow Drake's parser. A file is read in four steps: elements
-//! (`document`, brought up to date with `unflatten`, checked against `schema`), included models in
-//! their place (`include`, `merge`), the graph of frames (`model`, `interface`, `frames`), and the
-//! plant (`add` and what it calls).
+//! The format is described at <http://sdformat.org/spec>; what is ignored, the `drake:` elements
+//! and the order in which things are added follow Drake's parser. A file is read in four steps:
+//! elements (`document`, brought up to date with `unflatten`, checked against `schema`), included
+//! models in their place (`include`, `merge`), the graph of frames (`model`, `interface`,
+//! `frames`), and the plant (`add` and what it calls).
 
 mod add;
 mod contact;

@@ -1,9 +1,9 @@
 //! Poses as SDFormat composes them.
 //!
-//! Whether a joint gets a frame of its own on its parent depends on whether a pose that was composed
-//! along several frames is exactly the identity. Poses are therefore composed here in the order of
-//! operations of the format's own library (unit quaternions, no fused operations), so that what
-//! cancels there cancels here.
+//! Whether a joint gets a frame of its own on its parent depends on whether a pose that was
+//! composed along several frames is exactly the identity. Poses are therefore composed here in the
+//! order of operations of the format's own library (unit quaternions, no fused operations), so that
+//! what cancels there cancels here.
 
 use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion};
 

@@ -57,8 +57,8 @@ impl Robot<'_, '_> {
                 [&STANDARD[..], &CUSTOM].concat().join(", ")
             )),
         };
-        // Known by name even if something in it is wrong, so that what refers to it gives no errors of
-        // its own.
+        // Known by name even if something in it is wrong, so that what refers to it gives no errors
+        // of its own.
         self.joints.insert(name.clone(), None);
         if let Some(message) = message {
             let message = format!("joint '{name}': {message}");
@@ -162,8 +162,8 @@ impl Robot<'_, '_> {
             _ => self.check(axis_at, Joint::revolute(name, parent, child, axis))?,
         };
         let mut joint = placed(joint);
-        // Also a continuous joint keeps the limits that the file gives it, as in Drake; those of others
-        // have none.
+        // Also a continuous joint keeps the limits that the file gives it, as in Drake; those of
+        // others have none.
         if !CUSTOM.contains(&kind) {
             let limits = self.read_limits(node)?;
             let at = self.reader.child(node, "limit").unwrap_or(node);

@@ -6,8 +6,8 @@ use crate::parsing::xml::Parsed;
 use roxmltree::Node;
 
 impl Robot<'_, '_> {
-    /// As in Drake, only simple transmissions count, and an effort limit of 0 means that there is no
-    /// motor.
+    /// As in Drake, only simple transmissions count, and an effort limit of 0 means that there is
+    /// no motor.
     pub(super) fn read_transmission(&mut self, node: Node<'_, '_>) -> Parsed<()> {
         let by_child = self.reader.child(node, "type").and_then(|t| t.text());
         let kind = by_child.or_else(|| node.attribute("type"));

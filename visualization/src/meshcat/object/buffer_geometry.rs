@@ -4,7 +4,8 @@ use crate::error::{Error, Result};
 use crate::meshcat::msgpack::Writer;
 use nalgebra::Vector3;
 
-/// Vertices, and likewise triangles, that one object may have: the arrays of msgpack have up to 4 GiB.
+/// Vertices, and likewise triangles, that one object may have: the arrays of msgpack have up to 4
+/// GiB.
 const MAX_ELEMENTS: usize = u32::MAX as usize / 12;
 
 /// Refuses more elements than one array can have.
@@ -31,7 +32,8 @@ pub(super) enum Attribute {
 }
 
 /// Writes one geometry: first [`BufferGeometry::index`], if there is one, then
-/// [`BufferGeometry::attributes`], then so many times [`BufferGeometry::attribute`], sorted by name.
+/// [`BufferGeometry::attributes`], then so many times [`BufferGeometry::attribute`], sorted by
+/// name.
 pub(super) struct BufferGeometry<'w>(&'w mut Writer);
 
 impl<'w> BufferGeometry<'w> {
@@ -83,7 +85,8 @@ pub(super) fn single(p: &Vector3<f64>) -> [f32; 3] {
     [p.x as f32, p.y as f32, p.z as f32]
 }
 
-/// Whether a vertex can be drawn: one that can not would leave the page without the bounds of the object.
+/// Whether a vertex can be drawn: one that can not would leave the page without the bounds of the
+/// object.
 pub(super) fn is_finite(p: &[f32; 3]) -> bool {
     p.iter().all(|x| x.is_finite())
 }

@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use nalgebra::{Matrix4, Vector3};
 use tarragon_geometry::Rgba;
 
-/// One line through all `vertices` (m), `line_width` in pixels. Vertices that are not finite leave gaps;
-/// without vertices nothing is seen.
+/// One line through all `vertices` (m), `line_width` in pixels. Vertices that are not finite leave
+/// gaps; without vertices nothing is seen.
 ///
 /// # Errors
 /// If the width is not positive and finite, or there are more vertices than fit into a message.
@@ -23,12 +23,12 @@ pub(crate) fn line(
     polyline(e, "set_line", vertices, line_width, rgba)
 }
 
-/// Lines from every `start` to the `end` of the same number (m), `line_width` in pixels. Those that are not
-/// finite are not seen.
+/// Lines from every `start` to the `end` of the same number (m), `line_width` in pixels. Those that
+/// are not finite are not seen.
 ///
 /// # Errors
-/// If there are not as many starts as ends, the width is not positive and finite, or there are more points
-/// than fit into a message.
+/// If there are not as many starts as ends, the width is not positive and finite, or there are more
+/// points than fit into a message.
 pub(crate) fn line_segments(
     e: &Encoder<'_>,
     start: &[Vector3<f64>],

@@ -13,12 +13,12 @@ use tarragon_geometry::{Convex, FileSource, Mesh, MeshSource, Rgba};
 /// Bytes that one mesh and the files that it refers to may have together: what a browser can take.
 pub(crate) const MAX_BYTES: u64 = 1 << 30;
 
-/// A mesh. OBJ files are sent as text with their materials and textures, glTF files as text that refers
-/// to assets, other formats as their triangles. Files without materials are drawn in `rgba`.
+/// A mesh. OBJ files are sent as text with their materials and textures, glTF files as text that
+/// refers to assets, other formats as their triangles. Files without materials are drawn in `rgba`.
 ///
 /// # Errors
-/// If a file can not be read, is larger than 1 GiB, is not of a format that is supported or its content is
-/// wrong.
+/// If a file can not be read, is larger than 1 GiB, is not of a format that is supported or its
+/// content is wrong.
 pub(super) fn mesh(e: &Encoder<'_>, mesh: &Mesh, rgba: Rgba) -> Result<Object> {
     let source = mesh.source();
     let matrix = Matrix4::new_nonuniform_scaling(&mesh.scale3());
@@ -40,8 +40,8 @@ pub(super) fn mesh(e: &Encoder<'_>, mesh: &Mesh, rgba: Rgba) -> Result<Object> {
 /// The convex hull of a mesh.
 ///
 /// # Errors
-/// If the file can not be read, is larger than 1 GiB, is not of a format that is supported or its vertices
-/// are on a line.
+/// If the file can not be read, is larger than 1 GiB, is not of a format that is supported or its
+/// vertices are on a line.
 pub(super) fn convex(e: &Encoder<'_>, convex: &Convex, rgba: Rgba) -> Result<Object> {
     check(convex.source())?;
     surfaces::hull(e, &convex.convex_hull()?.to_triangles(), rgba)
@@ -106,8 +106,8 @@ impl<'a> Files<'a> {
             MeshSource::InMemory(mesh) => self.read(&FileSource::Memory(mesh.mesh_file.clone())),
         }
     }
-    /// What `name` refers to in the file `by`; `relative` is the same as a path. The error says why it is
-    /// nothing.
+    /// What `name` refers to in the file `by`; `relative` is the same as a path. The error says why
+    /// it is nothing.
     pub(super) fn find(&self, by: &Path, name: &str, relative: &str) -> Result<FileSource, String> {
         let MeshSource::InMemory(mesh) = self.source else {
             let folder = by.parent().unwrap_or(Path::new(""));

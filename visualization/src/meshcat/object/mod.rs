@@ -1,8 +1,8 @@
 //! What `set_object` sends: three.js objects, encoded once.
 //!
-//! The form is three.js' "JSON Object/Scene format 4" in msgpack, with meshcat's types `_meshfile_geometry`
-//! and `_meshfile_object` for what the page reads from the text of a file. Names and order of the fields
-//! are those that Drake sends.
+//! The form is three.js' "JSON Object/Scene format 4" in msgpack, with meshcat's types
+//! `_meshfile_geometry` and `_meshfile_object` for what the page reads from the text of a file.
+//! Names and order of the fields are those that Drake sends.
 
 mod buffer_geometry;
 mod gltf;
@@ -28,8 +28,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_geometry::Rgba;
 
-/// Which side of its faces a surface shows (Drake's `Meshcat::SideOfFaceToRender`). The front is where
-/// the vertices of a face turn counter-clockwise.
+/// Which side of its faces a surface shows (Drake's `Meshcat::SideOfFaceToRender`). The front is
+/// where the vertices of a face turn counter-clockwise.
 ///
 /// ```
 /// use tarragon_visualization::SideOfFaceToRender;
@@ -140,9 +140,9 @@ pub(crate) struct Encoder<'a> {
 const SMALL: usize = 1024;
 
 impl Encoder<'_> {
-    /// An object of one geometry and one material. `size` is about how many bytes their arrays have, `kind`
-    /// the type of the object: `Mesh`, `Points`, ... The functions write geometry and material, whose
-    /// identifiers they are given.
+    /// An object of one geometry and one material. `size` is about how many bytes their arrays
+    /// have, `kind` the type of the object: `Mesh`, `Points`, ... The functions write geometry and
+    /// material, whose identifiers they are given.
     fn object(
         &self,
         size: usize,
@@ -170,8 +170,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// An object that the page reads from the text of a file. `resources` writes a map of what the file
-    /// refers to.
+    /// An object that the page reads from the text of a file. `resources` writes a map of what the
+    /// file refers to.
     fn file_object(
         &self,
         size: usize,

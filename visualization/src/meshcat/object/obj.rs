@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::warn;
 use tarragon_geometry::{FileSource, MeshSource, Rgba};
 
-/// An OBJ file. Material files and textures that can not be read are logged and left out; without any
-/// material file the mesh is drawn in `rgba`.
+/// An OBJ file. Material files and textures that can not be read are logged and left out; without
+/// any material file the mesh is drawn in `rgba`.
 ///
 /// # Errors
 /// If the file itself can not be read, or it is too large together with the others.
@@ -95,8 +95,8 @@ fn material_files(text: &str) -> Vec<&str> {
 /// Words of a line that are tried as names of files.
 const MAX_WORDS: usize = 16;
 
-/// The material file `name` of the OBJ file `path`. A name may contain spaces; if there is no such file,
-/// the words are the names of several, of which this is the first that can be read.
+/// The material file `name` of the OBJ file `path`. A name may contain spaces; if there is no such
+/// file, the words are the names of several, of which this is the first that can be read.
 fn material_file(files: &mut Files<'_>, path: &Path, name: &str) -> Option<(PathBuf, Bytes)> {
     let mut failure = None;
     let words = name.split_whitespace().filter(|word| *word != name);

@@ -8,12 +8,12 @@ use nalgebra::{Matrix4, Vector3};
 use tarragon_geometry::Rgba;
 use tarragon_sensors::PointCloud;
 
-/// The points of `cloud` that are finite, as squares of `point_size` (m), in their own colours or, if they
-/// have none, in `rgba`.
+/// The points of `cloud` that are finite, as squares of `point_size` (m), in their own colours or,
+/// if they have none, in `rgba`.
 ///
 /// # Errors
-/// If the cloud has no positions, the size is not positive and finite, or there are more points than fit
-/// into a message.
+/// If the cloud has no positions, the size is not positive and finite, or there are more points
+/// than fit into a message.
 pub(crate) fn point_cloud(
     e: &Encoder<'_>,
     cloud: &PointCloud,

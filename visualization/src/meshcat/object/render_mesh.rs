@@ -9,8 +9,8 @@ use tarragon_geometry::mesh::RenderMesh;
 use tarragon_geometry::{MeshSource, Rgba};
 
 /// The triangles of `mesh`, which was read from `source`, with their normals. Where the file has no
-/// colours they are drawn in `rgba`; where it has one for all, in that; where it has several, every vertex
-/// has its colour.
+/// colours they are drawn in `rgba`; where it has one for all, in that; where it has several, every
+/// vertex has its colour.
 ///
 /// # Errors
 /// If there is more than fits into a message.
@@ -112,8 +112,8 @@ struct Vertices {
 
 /// Stands for no vertex.
 const NONE: u32 = u32::MAX;
-/// Vertices at the same position among which an equal one is looked for: more are rare, and a fan of a
-/// million flat triangles shall not take forever.
+/// Vertices at the same position among which an equal one is looked for: more are rare, and a fan
+/// of a million flat triangles shall not take forever.
 const MAX_SEARCH: usize = 32;
 
 impl Vertices {

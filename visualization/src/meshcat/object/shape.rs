@@ -12,8 +12,8 @@ const HALF_SPACE_SIZE: f64 = 100.0;
 /// How deep (m) it is.
 const HALF_SPACE_DEPTH: f64 = 1.0;
 
-/// Any shape in the colour `rgba`, meshes with materials in their own colours. A half space is a slab of
-/// 100 m x 100 m below its origin.
+/// Any shape in the colour `rgba`, meshes with materials in their own colours. A half space is a
+/// slab of 100 m x 100 m below its origin.
 ///
 /// # Errors
 /// If the file of a mesh can not be read or is of a format that can not be shown.
@@ -81,8 +81,9 @@ fn scaling(factors: &Vector3<f64>) -> Matrix4<f64> {
     Matrix4::new_nonuniform_scaling(factors)
 }
 
-/// From the axis along y, which three.js gives cylinders, to the axis along z: a rotation by 90 degrees
-/// about x. The cosine is that of the angle as a double, not zero, because Drake sends it so.
+/// From the axis along y, which three.js gives cylinders, to the axis along z: a rotation by 90
+/// degrees about x. The cosine is that of the angle as a double, not zero, because Drake sends it
+/// so.
 fn upright() -> Matrix4<f64> {
     let (sin, cos) = FRAC_PI_2.sin_cos();
     let mut matrix = Matrix4::identity();

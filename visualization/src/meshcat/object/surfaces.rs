@@ -12,12 +12,12 @@ use tarragon_geometry::mesh::TriangleSurfaceMesh;
 /// The colour that vertex colours are multiplied with, as in Drake: three channels of 0.9.
 const UNDER_VERTEX_COLORS: u64 = 0x00E5_E5E5;
 
-/// Triangles between `vertices` (m), which `faces` index. Those with vertices that are not finite are left
-/// out.
+/// Triangles between `vertices` (m), which `faces` index. Those with vertices that are not finite
+/// are left out.
 ///
 /// # Errors
-/// If a face has a vertex that does not exist, the line width is not positive and finite, or there is more
-/// than fits into a message.
+/// If a face has a vertex that does not exist, the line width is not positive and finite, or there
+/// is more than fits into a message.
 pub(crate) fn triangle_mesh(
     e: &Encoder<'_>,
     vertices: &[Vector3<f64>],
@@ -36,12 +36,12 @@ pub(crate) fn triangle_mesh(
     )
 }
 
-/// [`triangle_mesh`] with a colour for every vertex: red, green and blue from 0 to 1. Of the style's colour
-/// only alpha counts.
+/// [`triangle_mesh`] with a colour for every vertex: red, green and blue from 0 to 1. Of the
+/// style's colour only alpha counts.
 ///
 /// # Errors
-/// As [`triangle_mesh`]; or if there are not as many colours as vertices, or a channel is outside of
-/// `[0, 1]`.
+/// As [`triangle_mesh`]; or if there are not as many colours as vertices, or a channel is outside
+/// of `[0, 1]`.
 pub(crate) fn triangle_color_mesh(
     e: &Encoder<'_>,
     vertices: &[Vector3<f64>],
@@ -89,13 +89,14 @@ pub(crate) fn surface_mesh(
     surface(e, "set_surface_mesh", mesh.vertices(), faces, None, style)
 }
 
-/// The surface through the points whose coordinates (m) are the elements of `x`, `y` and `z`. Points next
-/// to each other in a row or a column are next to each other on the surface; as a wire frame, the lines
-/// along rows and columns are drawn. Points that are not finite leave holes.
+/// The surface through the points whose coordinates (m) are the elements of `x`, `y` and `z`.
+/// Points next to each other in a row or a column are next to each other on the surface; as a wire
+/// frame, the lines along rows and columns are drawn. Points that are not finite leave holes.
 ///
 /// # Errors
-/// If the matrices are of different sizes or have no elements, a filled surface has fewer than 2 rows or
-/// columns, the line width is not positive and finite, or there is more than fits into a message.
+/// If the matrices are of different sizes or have no elements, a filled surface has fewer than 2
+/// rows or columns, the line width is not positive and finite, or there is more than fits into a
+/// message.
 pub(crate) fn plot_surface(
     e: &Encoder<'_>,
     x: &DMatrix<f64>,
@@ -145,8 +146,8 @@ pub(crate) fn plot_surface(
     Ok(indexed(e, (x.len(), point), (n, faces), None, style))
 }
 
-/// Rows and columns of a grid as one line that never jumps: row after row, there and back, and from where
-/// that ends column after column.
+/// Rows and columns of a grid as one line that never jumps: row after row, there and back, and from
+/// where that ends column after column.
 fn grid_lines(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
     let back = |turn: bool, i: usize, n: usize| if turn { n - 1 - i } else { i };
     let along_rows =
@@ -192,9 +193,9 @@ fn surface(
     Ok(indexed(e, vertices, faces, colors, style))
 }
 
-/// Flat faces in the colour of the style or in those of the vertices. The index is there even without
-/// faces: without it three.js takes all vertices for triangles. Faces with vertices that are not finite
-/// are left out.
+/// Flat faces in the colour of the style or in those of the vertices. The index is there even
+/// without faces: without it three.js takes all vertices for triangles. Faces with vertices that
+/// are not finite are left out.
 fn indexed(
     e: &Encoder<'_>,
     (n, vertex): (usize, impl Fn(usize) -> [f32; 3]),

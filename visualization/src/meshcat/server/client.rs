@@ -108,8 +108,8 @@ impl Client {
         outbox.length = 0;
         std::mem::take(&mut outbox.frames)
     }
-    /// Asks for a picture; the answer, JSON text, goes to `receiver`, which is dropped where the page
-    /// leaves or owes too many pictures.
+    /// Asks for a picture; the answer, JSON text, goes to `receiver`, which is dropped where the
+    /// page leaves or owes too many pictures.
     pub(crate) fn ask_for_picture(&self, request: Bytes, receiver: SyncSender<Vec<u8>>) {
         let mut pictures = lock(&self.pictures);
         if pictures.len() < MAX_PICTURES {
@@ -258,8 +258,8 @@ async fn write(
 }
 
 impl Client {
-    /// Writes frames; fails where the page takes nothing for long. However slow a page is, it may take
-    /// its time.
+    /// Writes frames; fails where the page takes nothing for long. However slow a page is, it may
+    /// take its time.
     async fn write(&self, writer: &mut OwnedWriteHalf, frames: &[Bytes]) -> std::io::Result<()> {
         for frame in frames {
             let mut rest = &frame[..];

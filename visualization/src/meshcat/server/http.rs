@@ -22,8 +22,8 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 const SPARE_CONNECTIONS: usize = 256;
 /// The time within which a request has to be there.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
-/// The time within which a part of an answer has to be taken, and for which a static page is waited for
-/// while others are made.
+/// The time within which a part of an answer has to be taken, and for which a static page is waited
+/// for while others are made.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
 
 type Reply = Response<Full<Bytes>>;

@@ -5,8 +5,9 @@ use crate::meshcat::params::MeshcatParams;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use tokio::net::{TcpListener, TcpSocket};
 
-/// What the system may keep of what a page has not taken yet. Left to itself, it keeps megabytes for
-/// each: a slow page would be shown what was long ago, and many stuck ones would take gigabytes.
+/// What the system may keep of what a page has not taken yet. Left to itself, it keeps megabytes
+/// for each: a slow page would be shown what was long ago, and many stuck ones would take
+/// gigabytes.
 const SEND_BUFFER: u32 = 256 << 10;
 /// Connections that wait to be accepted.
 const BACKLOG: u32 = 1024;
@@ -58,8 +59,8 @@ fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
         SocketAddr::V4(_) => TcpSocket::new_v4(),
         SocketAddr::V6(_) => TcpSocket::new_v6(),
     }?;
-    // A port is free again as soon as its server ends. (On Windows, where it is, the option would take
-    // it from a server that runs.)
+    // A port is free again as soon as its server ends. (On Windows, where it is, the option would
+    // take it from a server that runs.)
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.set_send_buffer_size(SEND_BUFFER)?;

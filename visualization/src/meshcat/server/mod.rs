@@ -37,8 +37,8 @@ const BATCH_PERIOD: Duration = Duration::from_millis(4);
 const KEPT_BATCHES: usize = 16;
 /// The most bytes of such batches beside the newest: large objects that were replaced are not kept.
 const KEPT_BYTES: usize = 8 << 20;
-/// How old the scene may be that a new page is sent first, where others are being sent it: pages that
-/// come together share one, whatever changes meanwhile.
+/// How old the scene may be that a new page is sent first, where others are being sent it: pages
+/// that come together share one, whatever changes meanwhile.
 const REPLAY_AGE: Duration = Duration::from_secs(1);
 /// Static pages that are made or sent at one time: each takes as much memory as the scene.
 const DOWNLOADS: usize = 2;
@@ -107,7 +107,8 @@ impl Drop for Counted {
     }
 }
 
-/// Locks, whether or not somebody panicked while holding the lock: every holder leaves the data whole.
+/// Locks, whether or not somebody panicked while holding the lock: every holder leaves the data
+/// whole.
 pub(crate) fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -142,8 +143,8 @@ impl Shared {
         let mut guard = lock(&self.flushed.0);
         let is_serving = || self.is_serving.load(Ordering::Acquire);
         while is_serving() && self.clients().iter().any(|c| c.delays(seq)) {
-            // The time limit is for a page that leaves between the look and the wait, and for one that
-            // gets stuck.
+            // The time limit is for a page that leaves between the look and the wait, and for one
+            // that gets stuck.
             let wait = self
                 .flushed
                 .1

@@ -1,13 +1,14 @@
 //! Who may connect.
 //!
-//! Browsers let any site open websockets to any server, this machine's too, but say which site it is
-//! (RFC 6455, section 10.2). And a site can give its own name the address of this machine ("DNS
+//! Browsers let any site open websockets to any server, this machine's too, but say which site it
+//! is (RFC 6455, section 10.2). And a site can give its own name the address of this machine ("DNS
 //! rebinding"), which the name in the request reveals.
 
 use crate::meshcat::params::MeshcatParams;
 use std::net::IpAddr;
 
-/// Whether a request that names `host` may be answered: on loopback only by the names of this machine.
+/// Whether a request that names `host` may be answered: on loopback only by the names of this
+/// machine.
 pub(super) fn is_host_allowed(params: &MeshcatParams, url: &str, host: Option<&str>) -> bool {
     let Some(host) = host else {
         // HTTP/1.0 programs, which are no browsers.

@@ -40,8 +40,8 @@ impl Page {
         Ok(page)
     }
 
-    /// The page that connects to the server. Files of a directory are read each time, so that a viewer
-    /// can be worked on while the server runs.
+    /// The page that connects to the server. Files of a directory are read each time, so that a
+    /// viewer can be worked on while the server runs.
     pub(crate) fn live(&self) -> Result<String> {
         let Some(directory) = &self.directory else {
             return Ok(compose(BUILT_IN_PAGE, "", &script(BUILT_IN_VIEWER)));
@@ -94,8 +94,8 @@ impl Page {
         Some((kind, file.flatten()?.into()))
     }
 
-    /// What static pages are made of: the directory's, if `viewer/build.mjs` made it, or the built-in
-    /// one.
+    /// What static pages are made of: the directory's, if `viewer/build.mjs` made it, or the
+    /// built-in one.
     pub(crate) fn static_page(&self) -> Result<StaticPage> {
         let built_in = || StaticPage {
             html: BUILT_IN_PAGE.into(),

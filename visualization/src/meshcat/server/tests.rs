@@ -1,4 +1,5 @@
-//! Pages without sockets: what they are sent when things happen in an order that sockets rarely have.
+//! Pages without sockets: what they are sent when things happen in an order that sockets rarely
+//! have.
 
 use super::*;
 use crate::meshcat::control::Slider;

@@ -138,8 +138,8 @@ fn vertices_are_finite() {
     }
     let (_, mut document) = square();
     document["nodes"][0]["translation"] = json!([1e300, 0, 0]);
-    // Too large for the single precision of glTF: seen by us, or already by the JSON reader when it is
-    // built to round exactly.
+    // Too large for the single precision of glTF: seen by us, or already by the JSON reader when it
+    // is built to round exactly.
     let text = message(&document);
     let refused = ["finite numbers are expected", "out of range"];
     assert!(refused.iter().any(|words| text.contains(words)), "{text}");

@@ -53,8 +53,8 @@ pub(super) fn block(size: Vector3<f64>) -> Faces {
     )
 }
 
-/// The outline of an L with arms of length 0.2 and thickness 0.08, 0.1 high; the notch is at positive
-/// x and y.
+/// The outline of an L with arms of length 0.2 and thickness 0.08, 0.1 high; the notch is at
+/// positive x and y.
 pub(super) fn l_shape() -> Faces {
     let outline = [
         (0.0, 0.0),

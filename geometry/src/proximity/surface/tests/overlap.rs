@@ -187,7 +187,8 @@ fn no_jumps_on_the_way_through() {
     }
 }
 
-/// Derivatives of shallow contacts and of separated pairs: dual numbers against central differences.
+/// Derivatives of shallow contacts and of separated pairs: dual numbers against central
+/// differences.
 #[test]
 fn derivatives() {
     let mut random = Random::new(26);

@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tarragon_framework::math;
 
-/// Numbers that are the same in every run (Steele, Lea & Flood, "Fast splittable pseudorandom number
-/// generators", 2014).
+/// Numbers that are the same in every run (Steele, Lea & Flood, "Fast splittable pseudorandom
+/// number generators", 2014).
 struct Random(u64);
 
 impl Random {

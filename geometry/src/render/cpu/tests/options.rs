@@ -148,7 +148,8 @@ fn everything_together_is_the_same_on_any_number_of_threads() {
 
 #[test]
 fn shadows_end_where_geometry_says() {
-    // A ball of 0.5 m, 1 m in front of a wall, lit by parallel light from 45 degrees above the camera.
+    // A ball of 0.5 m, 1 m in front of a wall, lit by parallel light from 45 degrees above the
+    // camera.
     let light = LightParameter {
         direction: Vector3::new(0.0, 1.0, 1.0),
         ..LightParameter::default()
@@ -264,8 +265,8 @@ fn shown(params: RenderEngineCpuParams, path: &PathBuf) -> [u8; 3] {
 
 #[test]
 fn gltf_materials_reflect_as_in_drake() {
-    // What RenderEngineVtk 1.51.1 drew in the middle of a sphere with the camera's lamp. Highlights of
-    // smoother surfaces are brighter here.
+    // What RenderEngineVtk 1.51.1 drew in the middle of a sphere with the camera's lamp. Highlights
+    // of smoother surfaces are brighter here.
     for (base, metallic, roughness, expected, by) in [
         ([1.0, 1.0, 1.0, 1.0], 0.0, 1.0, [149, 149, 149], 2),
         ([0.5, 0.5, 0.5, 1.0], 0.0, 1.0, [110, 110, 110], 2),

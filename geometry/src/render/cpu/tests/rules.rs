@@ -360,8 +360,8 @@ fn textures_may_be_inside_gltf_files() {
         let [r, g, b, _] = <[u8; 4]>::try_from(image.at(u, v)).unwrap();
         let p = s.ray(u, v) * 4.0;
         if p.x.abs() < 0.9 && (p.y.abs() - 0.5).abs() < 0.1 {
-            // A white matt surface reflects 1 / pi of the light, and shows 149 of 255 as in VTK; highlights
-            // are white.
+            // A white matt surface reflects 1 / pi of the light, and shows 149 of 255 as in VTK;
+            // highlights are white.
             let (expected, other) = if p.y < 0.0 { (b, r) } else { (r, b) };
             assert!((125..155).contains(&expected), "{r} {b} at {p}");
             assert!(g < 25 && other < 85, "{r} {g} {b} at {p}");

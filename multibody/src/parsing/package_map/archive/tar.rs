@@ -1,4 +1,5 @@
-//! Tape archives (POSIX.1-2017, pax, section "ustar Interchange Format" and its pax extensions; GNU tar).
+//! Tape archives (POSIX.1-2017, pax, section "ustar Interchange Format" and its pax extensions; GNU
+//! tar).
 
 use super::tree::Tree;
 use ::tar::{Archive, EntryType};
@@ -7,8 +8,8 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
 
-/// How many bytes may lie between the content of two entries: headers, and the long names and attributes
-/// that are held in memory.
+/// How many bytes may lie between the content of two entries: headers, and the long names and
+/// attributes that are held in memory.
 const MAX_HEADER: u64 = 1 << 20;
 
 /// Passes on at most as many bytes as somebody else allows.

@@ -308,7 +308,8 @@ fn within(path: &Path) -> Result<PathBuf, String> {
     Ok(inside)
 }
 
-/// Where a link in `folder` leads if no other link is on the way; `None` if that is not below the root.
+/// Where a link in `folder` leads if no other link is on the way; `None` if that is not below the
+/// root.
 fn joined(folder: &Path, target: &Path) -> Option<PathBuf> {
     let mut at = folder.to_path_buf();
     for part in target.components() {

@@ -1,5 +1,5 @@
-//! Every `set_object` that was recorded from Drake 1.51.1, byte by byte, but that of a VTK file, which is
-//! sent in another way (see `files`).
+//! Every `set_object` that was recorded from Drake 1.51.1, byte by byte, but that of a VTK file,
+//! which is sent in another way (see `files`).
 
 use super::*;
 use nalgebra::{DMatrix, Vector3};

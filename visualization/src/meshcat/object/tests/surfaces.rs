@@ -214,7 +214,8 @@ fn points_that_are_not_finite_are_left_out_with_their_colours() {
     );
 }
 
-/// Numbers that are not finite would reach the page as such, which then has no bounds of the object.
+/// Numbers that are not finite would reach the page as such, which then has no bounds of the
+/// object.
 #[test]
 fn what_is_not_finite_leaves_gaps() {
     let server = Server::default();
