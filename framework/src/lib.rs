@@ -36,7 +36,7 @@
 
 pub mod analysis;
 pub mod autodiff;
-pub mod error;
+mod error;
 pub mod math;
 pub mod primitives;
 pub mod random;
@@ -48,7 +48,7 @@ pub mod trajectories;
 pub mod warnings;
 
 pub use autodiff::AutoDiff;
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, FileLocation, Result};
 pub use scalar::Scalar;
 pub use scratch::Scratch;
 pub use simulation::config::SimulatorConfig;

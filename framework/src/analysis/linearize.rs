@@ -164,7 +164,7 @@ pub fn linearize(
     tolerance: f64,
 ) -> Result<FirstOrderApproximation> {
     let found = first_order_taylor_approximation(diagram, context, input, output)?;
-    check_equilibrium(diagram, context, tolerance).map_err(|e| located("linearize".into(), e))?;
+    check_equilibrium(diagram, context, tolerance).map_err(|e| e.at("linearize"))?;
     Ok(found)
 }
 

@@ -200,7 +200,7 @@ pub fn monte_carlo<V: Send>(
                 "Monte Carlo: sample {i} of {num_samples} with seed {seed} \
                  (RandomGenerator::stream({seed}, {i}) reproduces it)"
             );
-            located(place, e)
+            e.at(place)
         })
     })
     .collect()

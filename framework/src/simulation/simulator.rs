@@ -450,7 +450,7 @@ impl<T: Scalar> Simulator<T> {
         if let Some(monitor) = &mut self.monitor {
             match monitor(&self.context) {
                 Ok(status) => outcome.add(status),
-                Err(error) => outcome.fail(error.at(|| "simulator monitor".into())),
+                Err(error) => outcome.fail(error.locate(|| "simulator monitor".into())),
             }
         }
         Ok(match outcome.finish()? {

@@ -11,7 +11,7 @@ use super::leaf::{Block, LeafSystem};
 use super::leaf_context::{LeafContext, eval_slot};
 use super::plan::{ACCURACY, Feed, Plan, TIME};
 use super::value::{Stored, Value, copy};
-use crate::error::ErrorKind;
+use crate::error::WiringError;
 use crate::{Error, Result, Scalar};
 
 use std::any::type_name;
@@ -115,7 +115,7 @@ impl<T: Scalar> Context<T> {
 
     #[cold]
     fn foreign(&self, what: &str, place: Place) -> Error {
-        ErrorKind::ForeignHandle {
+        WiringError::ForeignHandle {
             what: what.into(),
             owner: place.plan.to_string(),
             used_with: format!("a context of {}", self.plan.id),
@@ -151,7 +151,7 @@ impl<T: Scalar> Context<T> {
         if block.plan == self.plan.id {
             return Ok(LeafContext::new(self, block.index));
         }
-        Err(ErrorKind::ForeignHandle {
+        Err(WiringError::ForeignHandle {
             what: "system".into(),
             owner: block.plan.to_string(),
             used_with: format!("a context of {}", self.plan.id),
@@ -253,7 +253,7 @@ impl<T: Scalar> Context<T> {
         let expected = self.plan.input_size(system, index);
         let fail = |why| {
             let port = self.plan.input_name(system, index);
-            Err(ErrorKind::FixedInput { port, why }.into())
+            Err(WiringError::FixedInput { port, why }.into())
         };
         let declared = &self.plan.leaves[system].inputs[index];
         if value.type_id() != declared.type_id {
@@ -314,7 +314,7 @@ impl<T: Scalar> Context<T> {
             _ => {
                 let port = self.plan.input_name(system, index);
                 let why = "it has no fixed value; call `Context::fix` first".into();
-                Err(ErrorKind::FixedInput { port, why }.into())
+                Err(WiringError::FixedInput { port, why }.into())
             }
         }
     }

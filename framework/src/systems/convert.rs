@@ -1,7 +1,7 @@
 //! Values of one context for another, also over another scalar.
 
 use super::context::Context;
-use crate::error::ErrorKind;
+use crate::error::WiringError;
 use crate::{Error, Result, Scalar};
 
 impl<T: Scalar> Context<T> {
@@ -68,7 +68,7 @@ impl<T: Scalar> Context<T> {
                 let value = from.converted(input.type_id).ok_or_else(|| {
                     let port = self.plan.input_name(system, i);
                     let why = "its fixed value can not be converted to another scalar".into();
-                    Error::from(ErrorKind::FixedInput { port, why })
+                    Error::from(WiringError::FixedInput { port, why })
                 })?;
                 fixed.push(Some(value));
             }
@@ -82,7 +82,7 @@ impl<T: Scalar> Context<T> {
         if other.plan.id == self.plan.id {
             return Ok(());
         }
-        Err(ErrorKind::ForeignHandle {
+        Err(WiringError::ForeignHandle {
             what: "context".into(),
             owner: other.plan.id.to_string(),
             used_with: format!("a context of {}", self.plan.id),

@@ -6,7 +6,7 @@ use super::exports::{Exports, Port, names};
 use super::handles::{InputPort, OutputPort, Place, PlanId};
 use super::leaf::{AnySystem, Block, DiagramScalar, EveryScalar, Leaf, LeafSystem, OnlyF64};
 use super::plan::{Plan, Wire};
-use crate::error::ErrorKind;
+use crate::error::WiringError;
 use crate::{AutoDiff, Error, Result, Scalar};
 use std::any::{TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,7 +151,7 @@ impl DiagramBuilder {
                 "this is the builder of {}; connect ports of systems that were added to it",
                 self.id
             );
-            self.mistake(ErrorKind::Connection { from, to, why }.into());
+            self.mistake(WiringError::Connection { from, to, why }.into());
             return;
         }
         self.wires.push(Wire {
@@ -333,7 +333,7 @@ impl<T: Scalar> Diagram<T> {
         S: LeafSystem<f64> + LeafSystem<T>,
     {
         if block.plan != self.plan.id {
-            return Err(ErrorKind::ForeignHandle {
+            return Err(WiringError::ForeignHandle {
                 what: "system".into(),
                 owner: block.plan.to_string(),
                 used_with: self.plan.id.to_string(),
@@ -351,7 +351,7 @@ impl<T: Scalar> Diagram<T> {
         let convert = |(path, system): &(String, Arc<dyn AnySystem>)| {
             U::declare(&**system, path).ok_or_else(|| {
                 let (system, scalar) = (path.clone(), U::NAME);
-                ErrorKind::NotConvertible { system, scalar }.into()
+                WiringError::NotConvertible { system, scalar }.into()
             })
         };
         let _span = tracing::debug_span!("Diagram::to_scalar", scalar = U::NAME).entered();
@@ -430,7 +430,7 @@ impl<T: Scalar> Diagram<T> {
         if place.plan == self.plan.id {
             return Ok(());
         }
-        Err(ErrorKind::ForeignHandle {
+        Err(WiringError::ForeignHandle {
             what: what.into(),
             owner: place.plan.to_string(),
             used_with: self.plan.id.to_string(),
@@ -442,7 +442,7 @@ impl<T: Scalar> Diagram<T> {
         if self.plan.id == context.plan.id {
             return Ok(());
         }
-        Err(ErrorKind::ForeignHandle {
+        Err(WiringError::ForeignHandle {
             what: "context".into(),
             owner: context.plan.id.to_string(),
             used_with: self.plan.id.to_string(),

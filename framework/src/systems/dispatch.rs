@@ -87,7 +87,7 @@ impl<T: Scalar> Dispatcher<T> {
                 owner: (plan.id, system),
             };
             let status = act(&LeafContext::of(plan, data, system as usize), &mut update)
-                .map_err(|e| e.at(|| format!("unrestricted update of '{}'", leaf.path)))?;
+                .map_err(|e| e.locate(|| format!("unrestricted update of '{}'", leaf.path)))?;
             outcome.add(status);
         }
         swap(plan, data, next, events);
@@ -150,7 +150,7 @@ impl<T: Scalar> Dispatcher<T> {
             };
             match act(&LeafContext::of(plan, data, system as usize)) {
                 Ok(status) => outcome.add(status),
-                Err(e) => outcome.fail(e.at(|| format!("publish of '{}'", leaf.path))),
+                Err(e) => outcome.fail(e.locate(|| format!("publish of '{}'", leaf.path))),
             }
         }
         !events.is_empty()
@@ -206,7 +206,7 @@ fn next_discrete_state<T: Scalar>(
             owner: (plan.id, system),
         };
         let status = act(&LeafContext::of(plan, data, system as usize), &mut update)
-            .map_err(|e| e.at(|| format!("discrete update of '{}'", leaf.path)))?;
+            .map_err(|e| e.locate(|| format!("discrete update of '{}'", leaf.path)))?;
         outcome.add(status);
     }
     Ok(())

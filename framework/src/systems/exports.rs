@@ -2,7 +2,7 @@
 
 use super::diagram::{Diagram, DiagramBuilder};
 use super::handles::{InputPort, OutputPort, Place};
-use crate::error::ErrorKind;
+use crate::error::WiringError;
 use crate::{Error, Result, Scalar};
 use std::collections::BTreeMap;
 
@@ -135,7 +135,7 @@ impl DiagramBuilder {
             return true;
         }
         self.mistake(
-            ErrorKind::ForeignHandle {
+            WiringError::ForeignHandle {
                 what: what.into(),
                 owner: place.plan.to_string(),
                 used_with: format!("the builder of {}", self.id),

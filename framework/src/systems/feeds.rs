@@ -3,7 +3,7 @@
 use super::exports::Port;
 use super::leaf::{Entry, Input, Leaf};
 use super::plan::{Feed, Node, Wire};
-use crate::error::ErrorKind;
+use crate::error::WiringError;
 use crate::{Error, Result, Scalar};
 
 /// What is known of every input port, counted over all leaves.
@@ -64,7 +64,7 @@ impl Feeds {
                 mismatch(entry, input(wire.to), this.sizes[to])
             };
             if let Some(why) = why {
-                return Err(ErrorKind::Connection {
+                return Err(WiringError::Connection {
                     from: format!("{}.{}", from.path, entry.name),
                     to: name(wire.to),
                     why,

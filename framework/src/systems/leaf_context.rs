@@ -7,7 +7,7 @@ use super::handles::{
 use super::leaf::CalcFn;
 use super::plan::{ACCURACY, Computation, Feed, Node, Plan, TIME};
 use super::value::Stored;
-use crate::error::ErrorKind;
+use crate::error::WiringError;
 use crate::{Error, Result, Scalar};
 
 /// Computations nest this deep by recursion; beyond it, stale prerequisites are computed in
@@ -108,7 +108,7 @@ fn computation<'a, T: Scalar>(
 /// Locates and remembers a failure.
 #[cold]
 fn failed<T: Scalar>(plan: &Plan<T>, data: &Data<T>, slot: usize, error: Error) -> Error {
-    let error = error.at(|| format!("computing '{}'", plan.slot_name(slot)));
+    let error = error.locate(|| format!("computing '{}'", plan.slot_name(slot)));
     data.cache.set_failure(slot, &error);
     error
 }
@@ -130,15 +130,15 @@ fn compute_specially<'a, T: Scalar>(
     let kept = cache.kept(slot);
     if cache.is_frozen() && kept.is_none() {
         let entry = plan.slot_name(slot);
-        return Err(ErrorKind::Frozen { entry }.into());
+        return Err(WiringError::Frozen { entry }.into());
     }
     let is_off = cache.is_off(slot);
     if depth > MAX_UNCACHED_RECURSION && (is_off || cache.verifies()) {
-        return Err(cache.refuse(Error::invalid(format!(
+        return Err(cache.refuse(Error::unsupported(format!(
             "'{}' is the end of a chain of more than {MAX_UNCACHED_RECURSION} computations; without \
              caching, or with verification, that is too deep: use `CacheMode::On`",
             plan.slot_name(slot)
-        ))));
+        )).located()));
     }
     let afresh = || {
         let (calc, ctx) = computation(plan, data, slot);
@@ -180,7 +180,8 @@ fn check_same<T: Scalar>(
         plan.slot_name(slot),
         kept.unwrap_or_default(),
         now.unwrap_or_default()
-    )))
+    ))
+    .located())
 }
 
 /// Computes a slot after its stale prerequisites, without recursion.
@@ -284,7 +285,7 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     #[cold]
     #[inline(never)]
     fn foreign(&self, what: &str, plan: PlanId, system: u32) -> Error {
-        ErrorKind::ForeignHandle {
+        WiringError::ForeignHandle {
             what: what.into(),
             owner: format!("system {system} of {plan}"),
             used_with: format!(
@@ -367,7 +368,7 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
     #[inline(never)]
     fn unconnected(&self, input: u32) -> Error {
         let port = self.plan.input_name(self.system as usize, input as usize);
-        ErrorKind::Unconnected { port }.into()
+        WiringError::Unconnected { port }.into()
     }
 
     /// Value of a cache entry of this system.

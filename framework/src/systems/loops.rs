@@ -3,7 +3,7 @@
 use super::dependency::Dep;
 use super::exports::Port;
 use super::plan::{Feed, Plan};
-use crate::error::ErrorKind;
+use crate::error::WiringError;
 use crate::{Result, Scalar};
 use petgraph::algo::{kosaraju_scc, toposort};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -84,7 +84,7 @@ impl<T: Scalar> Plan<T> {
             let to = path[(i + 1) % path.len()];
             text += &self.describe_edge(from.index(), to.index());
         }
-        Err(ErrorKind::AlgebraicLoop { path: text }.into())
+        Err(WiringError::AlgebraicLoop { path: text }.into())
     }
 
     /// ` -> input port -> computation (why it reads the input)`.

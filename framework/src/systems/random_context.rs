@@ -86,7 +86,7 @@ impl<T: Scalar> Context<T> {
                     owner: (self.plan.id, system as u32),
                 };
                 draw(generator, &mut update)
-                    .map_err(|e| e.at(|| format!("random parameters of '{}'", leaf.path)))?;
+                    .map_err(|e| e.locate(|| format!("random parameters of '{}'", leaf.path)))?;
             }
         }
         self.data.parameters = drawn;
@@ -122,7 +122,7 @@ impl<T: Scalar> Context<T> {
                     owner: (self.plan.id, system as u32),
                 };
                 draw(&LeafContext::new(self, system), generator, &mut update)
-                    .map_err(|e| e.at(|| format!("random state of '{}'", leaf.path)))?;
+                    .map_err(|e| e.locate(|| format!("random state of '{}'", leaf.path)))?;
             }
         }
         self.data.xc = drawn.xc;

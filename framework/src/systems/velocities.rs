@@ -49,7 +49,7 @@ impl<T: Scalar> Context<T> {
                         Direction::QdotToV => &map.qdot_to_v,
                     };
                     map(&LeafContext::new(self, system), a, b)
-                        .map_err(|e| e.at(|| format!("velocity map of '{}'", leaf.path)))?;
+                        .map_err(|e| e.locate(|| format!("velocity map of '{}'", leaf.path)))?;
                 }
                 None if n_from == n_to => b.copy_from_slice(a),
                 None => {
