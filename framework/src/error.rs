@@ -144,7 +144,14 @@ impl Error {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
         let (place, location, cause, located) = Default::default();
-        Self(Arc::new(Parts { kind, place, location, message, cause, located }))
+        Self(Arc::new(Parts {
+            kind,
+            place,
+            location,
+            message,
+            cause,
+            located,
+        }))
     }
 
     /// An error of kind [`InvalidArgument`](ErrorKind::InvalidArgument).
@@ -290,7 +297,10 @@ impl Error {
 
     /// The error of another library or of a user that led to this one. `Display` includes it.
     pub fn cause(&self) -> Option<&(dyn StdError + 'static)> {
-        self.0.cause.as_deref().map(|cause| cause as &(dyn StdError + 'static))
+        self.0
+            .cause
+            .as_deref()
+            .map(|cause| cause as &(dyn StdError + 'static))
     }
 
     /// Adds the place unless the message names the system already, as the framework's own do.
@@ -315,7 +325,13 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parts { place, location, message, cause, .. } = &*self.0;
+        let Parts {
+            place,
+            location,
+            message,
+            cause,
+            ..
+        } = &*self.0;
         let mut text = String::new();
         let mut add = |part: &str| {
             // Some libraries repeat their source in their own message.
@@ -349,13 +365,33 @@ impl StdError for Error {}
 
 /// Errors of the framework about systems and ports, which name them themselves.
 pub(crate) enum WiringError {
-    Unconnected { port: String },
-    Connection { from: String, to: String, why: String },
-    FixedInput { port: String, why: String },
-    AlgebraicLoop { path: String },
-    NotConvertible { system: String, scalar: &'static str },
-    Frozen { entry: String },
-    ForeignHandle { what: String, owner: String, used_with: String },
+    Unconnected {
+        port: String,
+    },
+    Connection {
+        from: String,
+        to: String,
+        why: String,
+    },
+    FixedInput {
+        port: String,
+        why: String,
+    },
+    AlgebraicLoop {
+        path: String,
+    },
+    NotConvertible {
+        system: String,
+        scalar: &'static str,
+    },
+    Frozen {
+        entry: String,
+    },
+    ForeignHandle {
+        what: String,
+        owner: String,
+        used_with: String,
+    },
 }
 
 impl From<WiringError> for Error {
@@ -370,12 +406,14 @@ impl From<WiringError> for Error {
                      call `Context::fix`"
                 ),
             ),
-            W::Connection { from, to, why } => {
-                (ErrorKind::InvalidArgument, format!("cannot connect '{from}' to '{to}': {why}"))
-            }
-            W::FixedInput { port, why } => {
-                (ErrorKind::InvalidArgument, format!("input port '{port}': {why}"))
-            }
+            W::Connection { from, to, why } => (
+                ErrorKind::InvalidArgument,
+                format!("cannot connect '{from}' to '{to}': {why}"),
+            ),
+            W::FixedInput { port, why } => (
+                ErrorKind::InvalidArgument,
+                format!("input port '{port}': {why}"),
+            ),
             W::AlgebraicLoop { path } => (
                 ErrorKind::AlgebraicLoop,
                 format!(
@@ -394,7 +432,11 @@ impl From<WiringError> for Error {
                 ErrorKind::InvalidState,
                 format!("'{entry}' is out of date and the cache is frozen"),
             ),
-            W::ForeignHandle { what, owner, used_with } => (
+            W::ForeignHandle {
+                what,
+                owner,
+                used_with,
+            } => (
                 ErrorKind::ForeignHandle,
                 format!(
                     "{what} belongs to {owner} but was used with {used_with}; use the ports of \

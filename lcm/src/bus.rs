@@ -1,6 +1,5 @@
 //! A bus: where messages are published and subscribed to.
 
-use crate::error::{Error, Result};
 use crate::inbox::{Handler, Inbox, Matcher, Message, Subscription};
 use crate::message::LcmMessage;
 use crate::message::encoded::{Encoded, Parts, Scratch};
@@ -8,6 +7,7 @@ use crate::statistics::{Count, Counters, LcmStatistics};
 use crate::transport::datagram::check_channel;
 use crate::transport::url::LcmUrl;
 use crate::transport::{Play, Transport};
+use crate::{Error, Result};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

@@ -1,8 +1,8 @@
 //! Messages that wait for their handlers.
 
-use crate::error::{Error, Result};
 use crate::message::encoded::Encoded;
 use crate::statistics::{Count, Counters};
+use crate::{Error, Result};
 use regex_lite::Regex;
 use std::collections::VecDeque;
 use std::fmt;

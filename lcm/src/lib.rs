@@ -5,7 +5,6 @@
 extern crate self as tarragon_lcm;
 
 pub mod bus;
-pub mod error;
 mod inbox;
 pub mod log;
 pub mod log_bus;
@@ -18,7 +17,6 @@ pub mod types;
 
 pub use bus::{Lcm, LcmParams};
 pub use bytes::Bytes;
-pub use error::{Error, Result};
 pub use inbox::Subscription;
 pub use log::{LogEvent, LogReader, LogWriter};
 pub use log_bus::LcmLog;
@@ -31,6 +29,7 @@ pub use systems::playback::LcmLogPlaybackSystem;
 pub use systems::publisher::{LcmPublisherSystem, LcmPublisherSystemPorts};
 pub use systems::scope::{LcmScopeSystem, LcmScopeSystemPorts};
 pub use systems::subscriber::{LcmSubscriberSystem, LcmSubscriberSystemPorts};
+pub use tarragon_framework::{Error, ErrorKind, Result};
 
 /// What fuzzing calls: not part of the API.
 #[doc(hidden)]

@@ -1,8 +1,8 @@
 //! Logs as buses whose clock is that of a simulation.
 
 use crate::bus::Lcm;
-use crate::error::{Error, Result};
 use crate::log::{LogEvent, LogReader};
+use crate::{Error, Result};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

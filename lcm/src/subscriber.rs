@@ -1,7 +1,7 @@
 //! The last message of a channel.
 
+use crate::Result;
 use crate::bus::Lcm;
-use crate::error::Result;
 use crate::inbox::Subscription;
 use crate::message::LcmMessage;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

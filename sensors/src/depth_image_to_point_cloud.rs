@@ -1,7 +1,7 @@
 //! From pixels to points.
 
-use crate::error::{Error, Result};
 use crate::point_cloud::{BaseField, PointCloud};
+use crate::{Error, Result};
 use nalgebra::{Isometry3, Vector3};
 use std::marker::PhantomData;
 use tarragon_framework::prelude::*;

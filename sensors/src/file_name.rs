@@ -1,8 +1,8 @@
 //! File names with fields, in the style of `fmt::format`.
 
-use crate::error::{Error, Result};
 use crate::format_spec::FormatSpec;
 pub(crate) use crate::format_spec::{Field, FieldKind};
+use crate::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq)]
 enum Part {

@@ -1,9 +1,9 @@
 //! Writing images to disk while a simulation runs.
 
-use crate::error::{Error, Result};
 use crate::file_name::{Field, FieldKind, FileNameFormat};
 use crate::image_io::file::check_directory;
 use crate::image_io::{EncodeBuffers, ImageFileFormat, ImageFilePixel, ImageIo};
+use crate::{Error, Result};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -265,7 +265,7 @@ fn declare_port<P: ImageFilePixel>(
             let path = progress.write(|count, buffers| {
                 let path = port.path(ctx.time(), count);
                 port.io.save_with(P::borrow(image), &path, buffers)?;
-                Ok::<_, tarragon_framework::Error>(path)
+                Ok::<_, Error>(path)
             })?;
             tracing::debug!(path = %path.display(), "wrote image");
             Ok(EventStatus::Succeeded)
@@ -313,7 +313,7 @@ impl ImageWriterPorts {
         &self,
         port: ImagePortIndex<P>,
         context: &Context<f64>,
-    ) -> Result<u64, tarragon_framework::Error> {
+    ) -> Result<u64> {
         self.image_port(port)?;
         let progress = context.param(self.ports[port.index].progress)?;
         Ok(progress.count.load(Ordering::Relaxed))
@@ -323,10 +323,7 @@ impl ImageWriterPorts {
     ///
     /// # Errors
     /// If the context belongs to another diagram.
-    pub fn reset_all_image_counts(
-        &self,
-        context: &Context<f64>,
-    ) -> Result<(), tarragon_framework::Error> {
+    pub fn reset_all_image_counts(&self, context: &Context<f64>) -> Result<()> {
         for port in &self.ports {
             let progress = context.param(port.progress)?;
             progress.count.store(0, Ordering::Relaxed);

@@ -6,7 +6,6 @@
 pub mod camera_config;
 pub mod color_map;
 pub mod depth_image_to_point_cloud;
-pub mod error;
 mod file_name;
 mod format_spec;
 pub mod image_io;
@@ -29,7 +28,6 @@ pub use camera_config::{
 pub use depth_image_to_point_cloud::{
     DepthImageToPointCloud, DepthImageToPointCloudPorts, DepthPixel,
 };
-pub use error::{Error, Result};
 pub use image_io::{
     ImageFileFormat, ImageFilePixel, ImageIo, ImageMetadata, load_image, save_image,
 };
@@ -47,6 +45,7 @@ pub use rgbd_sensor::{RgbdSensor, RgbdSensorPorts};
 pub use rgbd_sensor_async::{RgbdSensorAsync, RgbdSensorAsyncConfig, RgbdSensorAsyncPorts};
 pub use rgbd_sensor_discrete::{RgbdSensorDiscrete, RgbdSensorDiscretePorts};
 pub use rotary_encoders::{RotaryEncoders, RotaryEncodersPorts};
+pub use tarragon_framework::{Error, ErrorKind, Result};
 pub use tarragon_geometry::render::{
     Bgr8U, Bgra8U, CameraInfo, ClippingRange, ColorRenderCamera, Depth16U, Depth32F, DepthRange,
     DepthRenderCamera, EnvironmentMap, EnvironmentTexture, EquirectangularMap, Grey8U, Image,

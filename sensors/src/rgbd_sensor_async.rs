@@ -1,8 +1,8 @@
 //! A camera that draws while the simulation goes on.
 
-use crate::error::{Error, Result};
 use crate::render_job::RenderJob;
 use crate::rgbd_sensor::fit;
+use crate::{Error, Result};
 use nalgebra::Isometry3;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

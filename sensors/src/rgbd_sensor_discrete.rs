@@ -1,7 +1,7 @@
 //! A camera that holds its last images.
 
-use crate::error::{Error, Result};
 use crate::rgbd_sensor::RgbdSensor;
+use crate::{Error, Result};
 use nalgebra::Isometry3;
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::{ValueZeroOrderHold, ZeroOrderHold};
@@ -95,7 +95,7 @@ impl RgbdSensorDiscrete {
         self,
         builder: &mut DiagramBuilder,
         name: &str,
-    ) -> tarragon_framework::Result<RgbdSensorDiscretePorts> {
+    ) -> Result<RgbdSensorDiscretePorts> {
         builder.subdiagram(name, |b| {
             let Self {
                 sensor,

@@ -1,6 +1,6 @@
 //! Angles as encoders measure them.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use tarragon_framework::prelude::*;
 
 /// Rotary encoders: chosen angles, shifted by calibration offsets and rounded down to whole ticks
@@ -119,7 +119,7 @@ impl<T: Scalar> LeafSystem<T> for RotaryEncoders {
         let y = d.vector_output("y0", size, &deps, move |encoders, ctx, y| {
             let (u, offsets) = (ctx.eval(u)?, ctx.param(calibration_offsets));
             if offsets.len() != y.len() {
-                return Err(tarragon_framework::Error::custom(format!(
+                return Err(Error::custom(format!(
                     "there are {} calibration offsets, one for each of the {} encoders is expected",
                     offsets.len(),
                     y.len()

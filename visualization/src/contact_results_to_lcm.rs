@@ -1,7 +1,7 @@
 //! Contacts as messages.
 
 use crate::contact_visualizer::{ContactVisualizerParams, force_of, last_name, real};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::collections::BTreeMap;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{

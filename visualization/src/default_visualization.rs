@@ -3,11 +3,11 @@
 use crate::contact_results_to_lcm::{ContactResultsToLcmSystem, add_publisher};
 use crate::contact_visualizer::{ContactVisualizer, ContactVisualizerParams};
 use crate::drake_visualizer::{DrakeVisualizer, DrakeVisualizerParams};
-use crate::error::{Error, Result};
 use crate::meshcat::{Meshcat, start_meshcat};
 use crate::meshcat_visualizer::{
     MeshcatVisualizer, MeshcatVisualizerParams, check_period, light_grey,
 };
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{Rgba, Role, SceneGraph};

@@ -1,6 +1,6 @@
 //! Poses of many frames.
 
-use crate::error::Result;
+use crate::Result;
 use nalgebra::Isometry3;
 use tarragon_framework::Scalar;
 use tarragon_geometry::{FrameId, QueryObject};

@@ -3,7 +3,7 @@
 //! Numbers of vertices and their places are those that Drake 1.51 sends: rigid and compliant shapes
 //! have the same surface there, that of the volume mesh.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::Vector3;
 use std::f64::consts::{FRAC_PI_2, TAU};
 use tarragon_framework::warnings::warn;

@@ -5,7 +5,6 @@ mod contact_results_to_lcm;
 mod contact_visualizer;
 mod default_visualization;
 mod drake_visualizer;
-pub mod error;
 mod frame_poses;
 mod hydroelastic;
 pub mod meshcat;
@@ -26,7 +25,6 @@ pub use drake_visualizer::{
     DrakeVisualizer, DrakeVisualizerParams, DrakeVisualizerPorts, connect_drake_visualizer,
     dispatch_load_message,
 };
-pub use error::{Error, Result};
 pub use meshcat::{
     Gamepad, LoopMode, Meshcat, MeshcatAnimation, MeshcatParams, OrthographicCamera, PageCamera,
     PerspectiveCamera, PropertyTuple, PropertyValue, SideOfFaceToRender, SurfaceStyle,
@@ -40,6 +38,7 @@ pub use sliders::{
     JointSliders, JointSlidersParams, JointSlidersPorts, MeshcatPoseSliders,
     MeshcatPoseSlidersParams, MeshcatPoseSlidersPorts, RunOptions, SliderValues,
 };
+pub use tarragon_framework::{Error, ErrorKind, Result};
 
 /// What fuzzing calls: not part of the API.
 #[doc(hidden)]

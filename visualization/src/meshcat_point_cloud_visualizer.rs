@@ -1,8 +1,8 @@
 //! The system that shows a point cloud.
 
-use crate::error::{Error, Result};
 use crate::meshcat::{Meshcat, full_path};
 use crate::meshcat_visualizer::{light_grey, real_pose};
+use crate::{Error, Result};
 use nalgebra::Isometry3;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::Rgba;

@@ -1,7 +1,6 @@
 //! First-order approximation of a diagram around a context, by dual numbers.
 
 use super::equilibrium::check_equilibrium;
-use super::located;
 use crate::autodiff::try_jacobian;
 use crate::{AutoDiff, Context, Diagram, Error, InputPort, OutputPort, Result};
 use nalgebra::{DMatrix, DVector};

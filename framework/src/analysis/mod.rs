@@ -10,4 +10,3 @@ pub use monte_carlo::{
     MonteCarloConfig, RandomSimulationResult, monte_carlo, monte_carlo_simulation,
     random_simulation,
 };
-

@@ -1,6 +1,5 @@
 //! Many simulations with random initial conditions, parameters or noise.
 
-use super::located;
 use crate::random::RandomGenerator;
 use crate::{Context, Error, Result, Scalar, Simulator};
 use rayon::ThreadPoolBuilder;

@@ -16,8 +16,8 @@ pub(crate) use events::fuzz;
 pub use reader::LogReader;
 pub use writer::LogWriter;
 
-use crate::error::{Error, Result};
 use crate::transport::MAX_MESSAGE;
+use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;

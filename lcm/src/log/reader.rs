@@ -2,7 +2,7 @@
 
 use super::events::{Events, Trouble};
 use super::{LogEvent, open_regular};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek};
 use std::path::{Path, PathBuf};

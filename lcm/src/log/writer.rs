@@ -2,8 +2,8 @@
 
 use super::events::Events;
 use super::{HEADER, Header, MAX_CHANNEL, MAX_MESSAGE, SYNC, open_regular};
-use crate::error::{Error, Result};
 use crate::message::encoded::Parts;
+use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

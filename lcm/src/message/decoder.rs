@@ -3,7 +3,7 @@
 use super::encoded::LEAST_SHARED;
 use super::refill;
 use super::wire::Wire;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use bytes::Bytes;
 
 /// How deep messages may be in messages: those of a type that holds itself could exhaust the stack.

@@ -2,7 +2,7 @@
 
 use super::wire::{Decoder, Encoder};
 use super::{LcmMessage, whole};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use bytes::Bytes;
 use std::sync::OnceLock;
 

@@ -2,7 +2,7 @@
 
 use super::encoded::{LEAST_SHARED, SharedArrays};
 use super::wire::Wire;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use bytes::Bytes;
 
 /// Where a message is written.

@@ -5,7 +5,7 @@ pub(crate) mod encoded;
 mod encoder;
 pub mod wire;
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use bytes::{Bytes, BytesMut};
 use wire::{Decoder, Encoder, Parents, Wire};
 

@@ -11,7 +11,7 @@ pub use std::vec::Vec;
 pub use tarragon_lcm_macros::lcm_types_in;
 
 use crate::LcmMessage;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::any::TypeId;
 
 /// Something that can be part of a message. `sizes` are the lengths of the `Vec`s and `Bytes` in

@@ -1,7 +1,7 @@
 //! Buses by name.
 
 use crate::bus::Lcm;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::collections::BTreeMap;
 
 /// The buses of a simulation by name (Drake's `LcmBuses`); clones hold the same buses.

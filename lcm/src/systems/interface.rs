@@ -2,7 +2,7 @@
 
 use super::buses::LcmBuses;
 use crate::bus::{Lcm, LcmParams};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tarragon_framework::prelude::*;

@@ -1,8 +1,8 @@
 //! The system that publishes.
 
 use crate::bus::Lcm;
-use crate::error::{Error, Result};
 use crate::message::LcmMessage;
+use crate::{Error, Result};
 use std::marker::PhantomData;
 use tarragon_framework::prelude::*;
 

@@ -1,8 +1,8 @@
 //! Signals for scopes.
 
 use super::publisher::LcmPublisherSystem;
+use crate::Result;
 use crate::bus::Lcm;
-use crate::error::Result;
 use crate::types::LcmtScope;
 use tarragon_framework::prelude::*;
 

@@ -1,9 +1,9 @@
 //! The system that subscribes.
 
 use crate::bus::Lcm;
-use crate::error::{Error, Result};
 use crate::inbox::{Message, Subscription};
 use crate::message::LcmMessage;
+use crate::{Error, Result};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -8,11 +8,11 @@ pub(crate) mod reassembly;
 pub(crate) mod udpm;
 pub(crate) mod url;
 
-use crate::error::{Error, Result};
 use crate::inbox::Inbox;
 use crate::log::LogWriter;
 use crate::message::encoded::Parts;
 use crate::statistics::{Count, Counters};
+use crate::{Error, Result};
 use datagram::Datagrams;
 use playback::Playback;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

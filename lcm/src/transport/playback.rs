@@ -1,7 +1,7 @@
 //! Logs that are received as if they happened now.
 
 use super::url::FileUrl;
-use crate::error::Result;
+use crate::Result;
 use crate::log::{LogEvent, LogReader};
 use std::time::{Duration, Instant};
 

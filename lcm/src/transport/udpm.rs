@@ -3,12 +3,13 @@
 use super::datagram::{Datagrams, MAX_DATAGRAM, MOST_PIECES, Packet};
 use super::reassembly::{Limits, Reassembly};
 use super::url::UdpmUrl;
-use crate::error::{Error, Result};
 use crate::message::encoded::Parts;
 use crate::statistics::Counters;
+use crate::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
-use std::io::{self, ErrorKind, IoSlice};
+use std::fmt;
+use std::io::{self, IoSlice};
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,7 +67,7 @@ impl Udpm {
         check_network(text, std::env::var(NETWORK_VARIABLE).ok().as_deref())?;
         let interface = reachable_interface(url, text)?;
         let socket = sender(url, interface)
-            .map_err(|source| Error::socket(text, "can not set up a socket to send", source))?;
+            .map_err(|source| socket_error(text, "can not set up a socket to send", source))?;
         Ok(Self {
             text: text.into(),
             url: url.clone(),
@@ -87,7 +88,7 @@ impl Udpm {
     pub(crate) fn publish<'a>(&self, channel: &str, data: impl Into<Parts<'a>>) -> io::Result<()> {
         let mut sequence = self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
         let datagrams = Datagrams::new(*sequence, channel, data.into())
-            .map_err(|what| io::Error::new(ErrorKind::InvalidInput, what))?;
+            .map_err(|what| io::Error::new(io::ErrorKind::InvalidInput, what))?;
         *sequence = sequence.wrapping_add(1);
         for (k, packet) in datagrams.enumerate() {
             if k >= BREATH_AFTER && k % BREATH_EVERY == 0 {
@@ -104,7 +105,7 @@ impl Udpm {
         loop {
             match self.socket.send_to_vectored(&parts, &self.group) {
                 Ok(_) => return Ok(()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 // ENOBUFS: some systems say that a queue is full instead of waiting as the timeout
                 // says.
                 Err(error) if tries < 20 && is_no_buffer(&error) => {
@@ -148,7 +149,7 @@ impl Udpm {
         Ok(())
     }
     fn error(&self, what: &str, source: io::Error) -> Error {
-        Error::socket(&self.text, what, source)
+        socket_error(&self.text, what, source)
     }
     fn receiving_socket(&self) -> io::Result<UdpSocket> {
         let group = self.url.group;
@@ -230,10 +231,10 @@ fn receive(
                 }
             }
             Err(error) => match error.kind() {
-                ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                     reassembly.give_up_stale(Instant::now());
                 }
-                ErrorKind::Interrupted => {}
+                io::ErrorKind::Interrupted => {}
                 _ if stop.load(Ordering::Acquire) => {}
                 _ => {
                     failures = failures.saturating_add(1);
@@ -258,7 +259,7 @@ fn receive(
 fn await_datagram(socket: &UdpSocket, stop: &AtomicBool) -> io::Result<()> {
     socket.peek(&mut [0])?;
     match stop.load(Ordering::Acquire) {
-        true => Err(ErrorKind::Interrupted.into()),
+        true => Err(io::ErrorKind::Interrupted.into()),
         false => Ok(()),
     }
 }
@@ -323,7 +324,7 @@ fn reachable_interface(url: &UdpmUrl, text: &str) -> Result<Option<Ipv4Addr>> {
             "the group {ip} can not be reached on the interface {interface}, expected the address of one \
              that is up"
         );
-        return Err(Error::socket(text, what, failure));
+        return Err(socket_error(text, what, failure));
     }
     if url.ttl == 0 && reach(Some(Ipv4Addr::LOCALHOST)).is_ok() {
         tracing::debug!(
@@ -335,7 +336,7 @@ fn reachable_interface(url: &UdpmUrl, text: &str) -> Result<Option<Ipv4Addr>> {
         "no interface reaches the group {ip}; add a route ('ip route add 224.0.0.0/4 dev eth0' on Linux) or \
          name an interface by its address ('interface=192.168.1.2' in the URL)"
     );
-    Err(Error::socket(text, what, failure))
+    Err(socket_error(text, what, failure))
 }
 
 #[cfg(unix)]
@@ -353,6 +354,10 @@ fn is_no_buffer(error: &io::Error) -> bool {
 fn is_no_buffer(error: &io::Error) -> bool {
     // WSAENOBUFS
     error.raw_os_error() == Some(10055)
+}
+
+fn socket_error(url: &str, what: impl fmt::Display, cause: io::Error) -> Error {
+    Error::new(ErrorKind::Network, format!("LCM URL '{url}': {what}")).with_cause(cause)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! LCM URLs: `provider://network?parameter=value&...`.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 

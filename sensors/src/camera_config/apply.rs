@@ -1,12 +1,12 @@
 //! From configurations to render engines and systems.
 
 use super::{CameraConfig, RendererClass};
-use crate::error::{Error, Result};
 use crate::image_io::ImageFilePixel;
 use crate::image_writer::ImagePortIndex;
 use crate::lcm_image::ImageToLcmImageArrayT;
 use crate::rgbd_sensor::RgbdSensor;
 use crate::rgbd_sensor_async::{RgbdSensorAsync, RgbdSensorAsyncConfig};
+use crate::{Error, Result};
 use nalgebra::Isometry3;
 use std::collections::BTreeMap;
 use tarragon_framework::prelude::*;

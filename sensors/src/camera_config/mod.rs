@@ -19,7 +19,7 @@ pub use focal::Focal;
 pub use renderer::{RendererClass, make_render_engine_gl, make_render_engine_vtk};
 pub use tarragon_multibody::schema::{Rotation, Transform};
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use tarragon_geometry::Rgba;

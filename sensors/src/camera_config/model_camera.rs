@@ -1,7 +1,7 @@
 //! Cameras of model files as camera configurations.
 
 use super::{CameraConfig, Focal, Transform};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use tarragon_multibody::{ModelCamera, MultibodyPlant};
 
 impl CameraConfig {

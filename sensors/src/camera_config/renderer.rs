@@ -4,7 +4,7 @@ use super::engine_params::{
     CpuFields, RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams,
     default_background,
 };
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_saphyr::Tagged;
 use tarragon_framework::warnings::warn;

@@ -1,6 +1,6 @@
 //! Reading and writing YAML: positions of errors, and types that other crates define.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::Vector3;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};

@@ -1,6 +1,6 @@
 //! Files that appear under their name only when they are complete.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

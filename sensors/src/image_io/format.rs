@@ -1,6 +1,6 @@
 //! Formats of image files, and what a file says about itself.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::fmt;
 use std::path::Path;
 use tarragon_geometry::render::PixelScalar;

@@ -34,7 +34,7 @@ pub(crate) use encode::{Chroma, EncodeBuffers, fill, jpeg, ordered_samples, set_
 pub use format::{ImageFileFormat, ImageMetadata};
 pub use pixel::ImageFilePixel;
 
-use crate::error::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use decode::Budget;
 use std::fs;
 use std::io::{BufRead, BufReader, Cursor, Seek};
@@ -169,7 +169,7 @@ impl ImageIo {
         let path = path.as_ref();
         match self.read(path, open(path)?, decode::metadata) {
             Ok(metadata) => Ok(Some(metadata)),
-            Err(error) if error.is_io() => Err(error),
+            Err(error) if error.kind() == ErrorKind::Io => Err(error),
             Err(error) => {
                 tracing::debug!("{error}");
                 Ok(None)
@@ -214,7 +214,7 @@ impl ImageIo {
             file_bytes,
         };
         decode(file, found, budget)
-            .map_err(|e| Error::codec(path, format!("the {found} image can not be read: {e}")))
+            .map_err(|e| codec_error(path, &format!(": the {found} image cannot be read"), e))
     }
 
     /// Writes an image to a file, of the format of its extension: `.png`, `.jpg`, `.jpeg`, `.tiff`
@@ -285,8 +285,17 @@ impl ImageIo {
         }
         buffers
             .encode(image, format, self.jpeg_quality)
-            .map_err(|e| Error::codec(path, e))
+            .map_err(|e| codec_error(path, "", e))
     }
+}
+
+/// An error of a codec about the file at `path`; `what` continues the path.
+pub(crate) fn codec_error(
+    path: &Path,
+    what: &str,
+    cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> Error {
+    Error::new(ErrorKind::Parse, format!("{}{what}", path.display())).with_cause(cause)
 }
 
 fn open(path: &Path) -> Result<(BufReader<fs::File>, u64)> {

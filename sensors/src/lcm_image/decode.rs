@@ -2,8 +2,8 @@
 
 use super::inflate::Inflater;
 use super::layout::Layout;
-use crate::error::{Error, Result};
 use crate::image_io::{ImageFileFormat, ImageFilePixel, ImageIo, fill};
+use crate::{Error, Result};
 use sealed::{Conversion, Received};
 use tarragon_geometry::render::{
     Bgr8U, Bgra8U, Depth16U, Depth32F, Grey8U, Image, ImageAny, ImageRef, Label16I, PixelFormat,

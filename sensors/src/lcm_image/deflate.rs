@@ -5,7 +5,7 @@
 //! What a part could repeat from the one before is lost; parts are much longer than the window of
 //! deflate (32 KiB), so that it is little.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use flate2::{Compress, Compression, FlushCompress, Status};
 use rayon::prelude::*;
 

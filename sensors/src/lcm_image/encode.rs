@@ -2,8 +2,8 @@
 
 use super::deflate::Packer;
 use super::layout::Layout;
-use crate::error::{Error, Result};
 use crate::image_io::fill;
+use crate::{Error, Result};
 use tarragon_geometry::render::ImageRef;
 use tarragon_lcm::message::refill;
 use tarragon_lcm::types::LcmtImage;

@@ -1,9 +1,9 @@
 //! The system that makes messages of images.
 
 use super::encode::Encoder;
-use crate::error::{Error, Result};
 use crate::image_io::ImageFilePixel;
 use crate::image_writer::ImagePortIndex;
+use crate::{Error, Result};
 use std::any::Any;
 use std::sync::Arc;
 use tarragon_framework::Scratch;
@@ -61,8 +61,7 @@ struct PortConfig {
     declare: fn(&mut Declare<ImageToLcmImageArrayT, f64>, &str) -> DeclaredPort,
 }
 
-type Read =
-    dyn for<'a> Fn(&LeafContext<'a, f64>) -> tarragon_framework::Result<ImageRef<'a>> + Send + Sync;
+type Read = dyn for<'a> Fn(&LeafContext<'a, f64>) -> Result<ImageRef<'a>> + Send + Sync;
 
 struct DeclaredPort {
     /// An `InputPort<Image<P>>` of some P.
@@ -137,7 +136,7 @@ impl ImageToLcmImageArrayT {
         ctx: &LeafContext<'_, f64>,
         encoder: &mut Encoder,
         message: &mut LcmtImageArray,
-    ) -> tarragon_framework::Result<()> {
+    ) -> Result<()> {
         let utime = (ctx.time() * 1e6) as i64;
         message.header.utime = utime;
         message.images.resize_with(ports.len(), Default::default);
@@ -149,7 +148,7 @@ impl ImageToLcmImageArrayT {
             done.map_err(|e| {
                 let name = &config.name;
                 let e = Error::invalid(format!("ImageToLcmImageArrayT port '{name}': {e}"));
-                tarragon_framework::Error::custom(e)
+                Error::custom(e)
             })?;
         }
         Ok(())

@@ -5,7 +5,7 @@
 //! same time.
 
 use super::deflate::{HEADER, MOST_PARTS, bytes_of_parts};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use flate2::{Decompress, FlushDecompress, Status};
 use memchr::memmem;
 use rayon::prelude::*;

@@ -1,6 +1,6 @@
 //! What pixels are on the wire.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use tarragon_geometry::render::{PixelFormat, PixelScalar};
 use tarragon_lcm::types::LcmtImage;
 

@@ -1,7 +1,7 @@
 //! Fewer points.
 
 use super::{BaseField, PointCloud};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::Vector3;
 use std::collections::HashMap;
 

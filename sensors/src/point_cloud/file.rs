@@ -1,7 +1,7 @@
 //! Clouds in files.
 
 use super::{PointCloud, pcd, ply};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::path::Path;
 
 /// A format of files of points.

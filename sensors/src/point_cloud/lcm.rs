@@ -2,7 +2,7 @@
 
 use super::table::Kind;
 use super::{BaseField, PointCloud};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_framework::prelude::*;

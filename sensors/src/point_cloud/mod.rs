@@ -20,7 +20,7 @@ pub use lcm::{
     decode_point_cloud, encode_point_cloud,
 };
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::Vector3;
 
 /// Points in space and what is known about each (Drake's `PointCloud`).

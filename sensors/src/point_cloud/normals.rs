@@ -2,7 +2,7 @@
 
 use super::kd_tree::{KdTree, Neighbour};
 use super::{BaseField, NAN, PointCloud};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::{Matrix3, SymmetricEigen, Vector3};
 use rayon::prelude::*;
 use std::collections::BinaryHeap;

@@ -1,9 +1,9 @@
 //! Animated PNG (PNG, third edition, 2025). The number of frames stands at the front and is put in
 //! at the end.
 
-use crate::error::{Error, Result};
 use crate::image_io::file::{UnfinishedFile, cannot_write};
-use crate::image_io::{ordered_samples, set_png_speed};
+use crate::image_io::{codec_error, ordered_samples, set_png_speed};
+use crate::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use tarragon_geometry::render::ImageRef;
@@ -79,7 +79,7 @@ impl ApngWriter {
 fn codec(file: &UnfinishedFile, e: png::EncodingError) -> Error {
     match e {
         png::EncodingError::IoError(e) => cannot_write(file.path(), e),
-        e => Error::codec(file.path(), e),
+        e => codec_error(file.path(), "", e),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Motion JPEG in AVI files of any length: RIFF (Microsoft, 1991) with the indexes of the OpenDML
 //! extension (Matrox, 1997), in which a file is a row of RIFF chunks of at most 1 GiB each.
 
-use crate::error::{Error, Result};
 use crate::image_io::file::{UnfinishedFile, cannot_write};
-use crate::image_io::{Chroma, jpeg};
+use crate::image_io::{Chroma, codec_error, jpeg};
+use crate::{Error, Result};
 use std::io::{Seek, SeekFrom, Write};
 use tarragon_geometry::render::ImageRef;
 
@@ -90,7 +90,7 @@ impl AviWriter {
         chunk.clear();
         chunk.extend_from_slice(b"00dc\0\0\0\0");
         jpeg(image, QUALITY, Chroma::Halved, &mut chunk)
-            .map_err(|e| Error::codec(self.file.path(), e))?;
+            .map_err(|e| codec_error(self.file.path(), "", e))?;
         // Frames of a JPEG encoder are far below 4 GiB.
         let size = (chunk.len() - 8) as u32;
         chunk[4..8].copy_from_slice(&size.to_le_bytes());

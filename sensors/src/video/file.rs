@@ -2,8 +2,8 @@
 
 use super::apng::ApngWriter;
 use super::avi::AviWriter;
-use crate::error::{Error, Result};
 use crate::image_io::file::UnfinishedFile;
+use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 use tarragon_geometry::render::{ImageRef, PixelScalar};
 

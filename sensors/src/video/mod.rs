@@ -9,9 +9,9 @@ mod tests;
 pub use file::{VideoFile, VideoFileFormat};
 
 use crate::color_map::{colorize, depth_color, label_color};
-use crate::error::{Error, Result};
 use crate::image_io::ImageFilePixel;
 use crate::image_io::file::check_directory;
+use crate::{Error, Result};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tarragon_framework::Scratch;
@@ -192,7 +192,7 @@ impl<P: ImageFilePixel> VideoWriterPorts<P> {
     /// # Errors
     /// If the context belongs to another diagram, or the file can not be written; then there is
     /// none.
-    pub fn finish(&self, context: &Context<f64>) -> Result<u64, tarragon_framework::Error> {
+    pub fn finish(&self, context: &Context<f64>) -> Result<u64> {
         let mut video = context.param(self.progress)?.video();
         let Some(video) = &mut *video else {
             return Ok(0);
@@ -204,7 +204,7 @@ impl<P: ImageFilePixel> VideoWriterPorts<P> {
     ///
     /// # Errors
     /// If the context belongs to another diagram.
-    pub fn frame_count(&self, context: &Context<f64>) -> Result<u64, tarragon_framework::Error> {
+    pub fn frame_count(&self, context: &Context<f64>) -> Result<u64> {
         let video = context.param(self.progress)?.video();
         Ok(video.as_ref().map_or(0, VideoFile::frame_count))
     }

@@ -1,7 +1,7 @@
 //! Arrows for forces at points, each below a path of its own and reused as long as its pair is in
 //! touch.
 
-use crate::error::Result;
+use crate::Result;
 use crate::meshcat::{Meshcat, NodeHandle, Object, PropertyValue, Scene};
 use nalgebra::{Isometry3, Unit, Vector3};
 use std::collections::BTreeMap;

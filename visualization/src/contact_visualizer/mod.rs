@@ -5,9 +5,9 @@ mod names;
 
 pub(crate) use names::last as last_name;
 
-use crate::error::{Error, Result};
 use crate::meshcat::{Meshcat, full_path, lock};
 use crate::meshcat_visualizer::check_period;
+use crate::{Error, Result};
 use arrows::{ArrowStyle, Arrows, PointForce};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,6 @@
 //! Names of pairs.
 
-use crate::error::Result;
+use crate::Result;
 use tarragon_geometry::{GeometryId, SceneGraphInspector};
 
 /// A pair as `{frame}.{geometry}+{frame}.{geometry}`.

@@ -1,7 +1,7 @@
 //! Older names of what a visualizer does.
 
 use super::{DrakeVisualizer, DrakeVisualizerParams};
-use crate::error::Result;
+use crate::Result;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{Role, SceneGraph};
 use tarragon_lcm::Lcm;

@@ -2,7 +2,7 @@
 
 use super::params::DrakeVisualizerParams;
 use super::shape;
-use crate::error::Result;
+use crate::Result;
 use std::collections::BTreeMap;
 use tarragon_framework::warnings::warn;
 use tarragon_geometry::{FrameId, SceneGraphInspector};

@@ -9,7 +9,7 @@ mod shape;
 pub use connect::{connect_drake_visualizer, dispatch_load_message};
 pub use params::DrakeVisualizerParams;
 
-use crate::error::Result;
+use crate::Result;
 use crate::meshcat::lock;
 use sent::Sent;
 use std::sync::Mutex;

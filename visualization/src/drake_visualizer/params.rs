@@ -1,7 +1,7 @@
 //! Parameters of the LCM visualizer of a scene.
 
-use crate::error::{Error, Result};
 use crate::meshcat_visualizer::{check_period, light_grey};
+use crate::{Error, Result};
 use tarragon_geometry::{Rgba, Role};
 
 /// Parameters of a [`DrakeVisualizer`](crate::DrakeVisualizer), with Drake's defaults.

@@ -2,7 +2,7 @@
 
 use super::load::Link;
 use super::shape::{position, quaternion};
-use crate::error::Result;
+use crate::Result;
 use crate::frame_poses::for_each_frame_pose;
 use crate::meshcat_visualizer::real_pose;
 use tarragon_framework::Scalar;

@@ -1,8 +1,8 @@
 //! Geometry as viewers are told of it.
 
 use super::params::DrakeVisualizerParams;
-use crate::error::{Error, Result};
 use crate::hydroelastic::surface_to_show;
+use crate::{Error, Result};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use nalgebra::{Isometry3, Vector3};
 use serde_json::json;

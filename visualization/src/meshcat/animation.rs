@@ -3,7 +3,7 @@
 use super::msgpack::Writer;
 use super::path::full_path;
 use super::property::PropertyValue;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::Isometry3;
 use std::collections::BTreeMap;
 

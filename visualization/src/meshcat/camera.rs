@@ -3,7 +3,7 @@
 use super::Meshcat;
 use super::msgpack::Writer;
 use super::object::Object;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::{Isometry3, Matrix3, Matrix4, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 /// The path of the page's own camera.

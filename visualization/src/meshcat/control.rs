@@ -2,7 +2,7 @@
 
 use super::msgpack::Writer;
 use super::scene::Change;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The value and the keys of a slider.

@@ -3,7 +3,7 @@
 use super::Meshcat;
 use super::client_message::Gamepad;
 use super::control::Slider;
-use crate::error::Result;
+use crate::Result;
 
 /// Sliders, buttons and gamepads.
 impl Meshcat {

@@ -36,7 +36,7 @@ pub(crate) use path::full_path;
 pub(crate) use scene::Scene;
 pub(crate) use server::lock;
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::{Isometry3, Matrix4};
 use realtime_rate::RealtimeRate;
 use recording::Recording;

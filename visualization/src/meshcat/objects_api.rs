@@ -2,7 +2,7 @@
 
 use super::Meshcat;
 use super::object::{self, Encoder, Object, SurfaceStyle};
-use crate::error::Result;
+use crate::Result;
 use nalgebra::{DMatrix, Vector3};
 use tarragon_geometry::mesh::TriangleSurfaceMesh;
 use tarragon_geometry::{Rgba, Shape};

@@ -1,7 +1,7 @@
 //! Parameters of a server.
 
 use super::property::PropertyValue;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::path::PathBuf;
 
 /// Names what may use the network, as Drake's programs read it: `meshcat:lcm`, or `none`.

@@ -3,7 +3,7 @@
 use super::Meshcat;
 use super::frame::Framed;
 use super::msgpack::Writer;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};

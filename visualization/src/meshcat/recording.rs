@@ -3,7 +3,7 @@
 use super::Meshcat;
 use super::animation::MeshcatAnimation;
 use super::property::PropertyValue;
-use crate::error::Result;
+use crate::Result;
 use nalgebra::Isometry3;
 use std::sync::Arc;
 

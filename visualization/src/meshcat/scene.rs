@@ -15,7 +15,7 @@ use super::object::Object;
 use super::path::{is_within, tree_key};
 use super::property::PropertyValue;
 use super::transform::Transform;
-use crate::error::Result;
+use crate::Result;
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::asset::{Asset, PREFIX};
 use super::batch::{Encoding, Envelope, replay};
 use super::server::{Shared, compose};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::Compression;

@@ -8,7 +8,7 @@
 //! a model `table` below a geometry `table`, its pose is that in the other.
 
 use super::params::MeshcatVisualizerParams;
-use crate::error::Result;
+use crate::Result;
 use crate::meshcat::full_path;
 use foldhash::fast::RandomState;
 use nalgebra::Isometry3;

@@ -8,7 +8,7 @@ pub use params::MeshcatVisualizerParams;
 pub(crate) use params::{check_period, light_grey};
 pub(crate) use shown::real_pose;
 
-use crate::error::Result;
+use crate::Result;
 use crate::meshcat::{Meshcat, MeshcatAnimation, full_path, lock};
 use shown::Shown;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,6 @@
 //! Parameters of the visualizer of a scene.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use tarragon_geometry::{Rgba, Role};
 
 /// Drake's colour of what has none, in illustrations.

@@ -2,7 +2,7 @@
 
 use super::layout::{Place, places};
 use super::params::MeshcatVisualizerParams;
-use crate::error::Result;
+use crate::Result;
 use crate::frame_poses::for_each_frame_pose;
 use crate::hydroelastic::surface_to_show;
 use crate::meshcat::{Meshcat, NodeHandle, Object, Scene, SurfaceStyle};

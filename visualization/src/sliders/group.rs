@@ -1,7 +1,7 @@
 //! Sliders that stand for the elements of a vector.
 
-use crate::error::{Error, Result};
 use crate::meshcat::{Meshcat, lock};
+use crate::{Error, Result};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 

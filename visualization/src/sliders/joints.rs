@@ -1,8 +1,8 @@
 //! Sliders for the positions of a plant.
 
 use super::group::{Group, RunOptions, Spec, follow};
-use crate::error::{Error, Result};
 use crate::meshcat::Meshcat;
+use crate::{Error, Result};
 use std::collections::BTreeMap;
 use tarragon_framework::prelude::*;
 use tarragon_multibody::MultibodyPlant;

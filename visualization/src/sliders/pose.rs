@@ -1,9 +1,9 @@
 //! Sliders for a pose.
 
 use super::group::{Group, RunOptions, Spec, follow};
-use crate::error::{Error, Result};
 use crate::meshcat::Meshcat;
 use crate::meshcat_visualizer::real_pose;
+use crate::{Error, Result};
 use nalgebra::{Isometry3, Vector3};
 use std::f64::consts::PI;
 use tarragon_framework::math;

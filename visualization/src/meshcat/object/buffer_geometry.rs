@@ -1,7 +1,7 @@
 //! three.js' `BufferGeometry`: arrays of vertices and of the triangles between them.
 
-use crate::error::{Error, Result};
 use crate::meshcat::msgpack::Writer;
+use crate::{Error, Result};
 use nalgebra::Vector3;
 
 /// Vertices, and likewise triangles, that one object may have: the arrays of msgpack have up to 4

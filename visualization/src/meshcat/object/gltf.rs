@@ -2,8 +2,8 @@
 
 use super::mesh_file::{Files, short};
 use super::{Encoder, Object};
-use crate::error::{Error, Result};
 use crate::meshcat::asset::{Asset, AssetStore};
+use crate::{Error, Result};
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;

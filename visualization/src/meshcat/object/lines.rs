@@ -3,7 +3,7 @@
 use super::buffer_geometry::{BufferGeometry, check_count, is_finite, single, size};
 use super::material::{self, check_size};
 use super::{Encoder, Object};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::{Matrix4, Vector3};
 use tarragon_geometry::Rgba;
 

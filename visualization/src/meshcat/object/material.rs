@@ -1,8 +1,8 @@
 //! Materials of three.js.
 
 use super::{SideOfFaceToRender, SurfaceStyle};
-use crate::error::{Error, Result};
 use crate::meshcat::msgpack::Writer;
+use crate::{Error, Result};
 use tarragon_geometry::Rgba;
 
 /// The number of a colour, 0xRRGGBB. Channels are rounded down, as in Drake: 0.5 becomes 127.

@@ -1,7 +1,7 @@
 //! Shapes that come from mesh files.
 
 use super::{Encoder, Object, gltf, obj, render_mesh, surfaces};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use bytes::Bytes;
 use nalgebra::Matrix4;
 use std::fs::File;

@@ -2,7 +2,7 @@
 
 use super::mesh_file::{Files, media_type, short};
 use super::{Encoder, Object, material};
-use crate::error::Result;
+use crate::Result;
 use bytes::Bytes;
 use nalgebra::Matrix4;
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,7 @@
 use super::buffer_geometry::{Attribute, BufferGeometry, check_count, size};
 use super::material::{self, check_size};
 use super::{Encoder, Object};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::{Matrix4, Vector3};
 use tarragon_geometry::Rgba;
 use tarragon_sensors::PointCloud;

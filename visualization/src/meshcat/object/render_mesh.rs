@@ -2,7 +2,7 @@
 
 use super::buffer_geometry::{Attribute, BufferGeometry, check_count, single, size};
 use super::{Encoder, Object, material};
-use crate::error::Result;
+use crate::Result;
 use nalgebra::Matrix4;
 use tarragon_framework::warnings::warn;
 use tarragon_geometry::mesh::RenderMesh;

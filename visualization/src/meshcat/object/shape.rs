@@ -1,8 +1,8 @@
 //! Shapes.
 
 use super::{Encoder, Object, material, mesh_file};
-use crate::error::{Error, Result};
 use crate::meshcat::msgpack::Writer;
+use crate::{Error, Result};
 use nalgebra::{Matrix4, Vector3};
 use std::f64::consts::FRAC_PI_2;
 use tarragon_geometry::{Rgba, Shape};

@@ -4,7 +4,7 @@ use super::buffer_geometry::{Attribute, BufferGeometry, check_count, is_finite, 
 use super::lines::polyline;
 use super::material::{self, check_size};
 use super::{Encoder, Object, SurfaceStyle};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::{DMatrix, Matrix4, Vector3};
 use tarragon_geometry::Rgba;
 use tarragon_geometry::mesh::TriangleSurfaceMesh;

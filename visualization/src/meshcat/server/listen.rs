@@ -1,7 +1,7 @@
 //! The socket that pages connect to.
 
-use crate::error::{Error, Result};
 use crate::meshcat::params::MeshcatParams;
+use crate::{Error, Result};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use tokio::net::{TcpListener, TcpSocket};
 

@@ -21,7 +21,7 @@ use super::frame::Framed;
 use super::object::Uuids;
 use super::params::MeshcatParams;
 use super::scene::Scene;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;

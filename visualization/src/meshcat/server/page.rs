@@ -1,6 +1,6 @@
 //! The viewer page: built in, or from a directory.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use bytes::Bytes;
 use std::path::{Path, PathBuf};
 
