@@ -130,7 +130,7 @@ impl EncodeBuffers {
     }
 }
 
-/// The fast packer of the PNG library: see "Why are image files packed fast and not small?" in
+/// The fast packer of the PNG library: see "Why do image files favour speed over size?" in
 /// DESIGN.md.
 pub(crate) fn set_png_speed<W: Write>(encoder: &mut png::Encoder<'_, W>) {
     encoder.set_deflate_compression(png::DeflateCompression::FdeflateUltraFast);
