@@ -36,6 +36,8 @@ pub use tarragon_multibody as multibody;
 pub use tarragon_sensors as sensors;
 pub use tarragon_visualization as visualization;
 
+pub use tarragon_framework::{Error, ErrorKind, FileLocation, Result};
+
 /// What most programs need.
 pub mod prelude {
     pub use tarragon_framework::prelude::*;

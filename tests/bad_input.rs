@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tarragon::framework::ErrorKind;
 use tarragon::geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
 use tarragon::multibody::{MultibodyPlant, Parser};
 use tarragon::prelude::*;
@@ -217,7 +218,27 @@ fn errors_of_every_crate_become_those_of_the_framework() {
             "{message}"
         );
     }
-    // An error of the framework goes back as it was, once.
-    let loops = tarragon::visualization::Error::from(Error::custom("once"));
-    assert_eq!(Error::from(loops).to_string(), "once");
+}
+
+#[test]
+fn a_cause_is_shown_once_and_kept_for_downcasting() {
+    let error = tarragon::sensors::ImageIo::new()
+        .load("no/such/image.png")
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+    let cause = error
+        .cause()
+        .and_then(|cause| cause.downcast_ref::<std::io::Error>())
+        .unwrap();
+    assert_eq!(cause.kind(), std::io::ErrorKind::NotFound);
+    assert_eq!(
+        error.to_string().matches(&cause.to_string()).count(),
+        1,
+        "{error}"
+    );
+    // Reporters print the chain of sources after the message.
+    assert!(std::error::Error::source(&error).is_none());
+    // Wrapped as a user's error, it stays what it is.
+    assert_eq!(Error::custom(error.clone()).to_string(), error.to_string());
+    assert_eq!(Error::custom(error).kind(), ErrorKind::Io);
 }
