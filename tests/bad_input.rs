@@ -4,10 +4,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tarragon::framework::ErrorKind;
 use tarragon::geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
 use tarragon::multibody::{MultibodyPlant, Parser};
 use tarragon::prelude::*;
+use tarragon::{Error, ErrorKind};
 
 fn models() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/models")
