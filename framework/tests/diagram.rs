@@ -138,7 +138,7 @@ fn wiring_mistakes_are_explained() {
             .err()
             .unwrap()
             .to_string()
-            .contains("'a' is there already")
+            .contains("'a' exists already")
     );
 
     let mut b = DiagramBuilder::new();
@@ -153,7 +153,10 @@ fn wiring_mistakes_are_explained() {
     assert!(d.output_port::<Vec<f64>>("a", "y").is_ok());
     let mut ctx = d.default_context();
     let error = ctx.fix(a.u, vec![1.0, 2.0]).unwrap_err().to_string();
-    assert_eq!(error, "input port 'a.u': 1 elements are expected, found 2");
+    assert_eq!(
+        error,
+        "input port 'a.u': the value must have 1 elements, got 2"
+    );
     assert!(ctx.fixed_mut(a.u).is_err());
 }
 
@@ -326,7 +329,7 @@ fn undeclared_dependencies_are_errors_in_debug_builds() {
     let mut ctx = b.build().unwrap().default_context();
     for _ in 0..2 {
         let error = ctx.eval(*liar).unwrap_err().to_string();
-        let start = "computing 'liar.y': it reads the time and does not declare it as a dependency";
+        let start = "computing 'liar.y': it reads the time without declaring it as a dependency";
         assert!(error.starts_with(start), "{error}");
         ctx.set_cache_mode(CacheMode::Off);
     }

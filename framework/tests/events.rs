@@ -220,11 +220,14 @@ fn systems_compute_event_times() {
 
 #[test]
 fn event_times_in_the_past_are_errors() {
-    for (first, found) in [(-1.0, "-1"), (f64::NAN, "NaN")] {
+    for (first, found) in [(-1.0, "-1.0"), (f64::NAN, "NaN")] {
         let (_, d) = backoff(first);
         let mut sim = Simulator::new(&d, d.default_context()).unwrap();
         let error = sim.advance_to(1.0).unwrap_err().to_string();
-        let expected = format!("next event time of 'backoff': it is {found} s and the time is 0 s");
+        let expected = format!(
+            "next event time of 'backoff': the time must be at least the current time, 0.0 s, or \
+             infinity for none, got {found} s"
+        );
         assert!(error.starts_with(&expected), "{error}");
         assert_eq!(sim.context().time(), 0.0);
     }

@@ -226,7 +226,7 @@ fn a_port_of_any_size_takes_on_the_size_of_those_that_it_is_joined_with() {
     let error = ctx.fix(inputs.any_size, vec![1.0, 2.0]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "input port 'inputs.any_size': 1 elements are expected, found 2"
+        "input port 'inputs.any_size': the value must have 1 elements, got 2"
     );
 
     let mut b = DiagramBuilder::new();
@@ -250,7 +250,7 @@ fn an_input_is_not_both_shared_and_connected() {
     assert_eq!(
         mistake(b),
         "cannot export inputs 'twins::two.u' and 'twins::three.u' under one name: the second one is \
-         connected already; connect the first"
+         connected already; connect the first instead"
     );
 }
 
@@ -269,7 +269,7 @@ fn an_exported_input_has_one_source() {
 }
 
 #[test]
-fn a_connected_export_can_not_be_fixed() {
+fn a_connected_export_cannot_be_fixed() {
     let mut b = DiagramBuilder::new();
     let both = b.subdiagram("twins", twins).unwrap();
     let five = b.add("five", ConstantVectorSource::new([5.0]));
@@ -278,7 +278,7 @@ fn a_connected_export_can_not_be_fixed() {
     for (block, name) in both.iter().zip(["two", "three"]) {
         let error = ctx.fix(block.u, vec![1.0]).unwrap_err().to_string();
         let expected = format!(
-            "input port 'twins::{name}.u': it is connected to 'five.y0' and can not be fixed"
+            "input port 'twins::{name}.u': it is connected to 'five.y0' and cannot be fixed"
         );
         assert_eq!(error, expected);
     }
@@ -310,7 +310,7 @@ fn names_of_subdiagrams_are_checked() {
         let mut b = DiagramBuilder::new();
         b.subdiagram(name, twins).unwrap();
         let message = mistake(b);
-        let expected = format!("sub-diagram '{name}': a name that is not empty");
+        let expected = format!("sub-diagram '{name}': the name must not be empty");
         assert!(message.starts_with(&expected), "{message}");
     }
 }

@@ -377,7 +377,7 @@ fn bad_settings_are_explained() {
         integration_scheme: "rk4".into(),
         ..good()
     });
-    assert!(unknown.contains("no integration scheme 'rk4'; known are explicit_euler, semi"));
+    assert!(unknown.contains("no integration scheme 'rk4'; the schemes are explicit_euler, semi"));
 
     let (mut sim, _) = breaking();
     sim.set_integrator(ExplicitEuler::new(), 0.1).unwrap();

@@ -101,7 +101,7 @@ fn mistakes_are_named() {
     );
     let mut log = VectorLog::new(2);
     let message = log.add_data(0.5, &[1.0]).unwrap_err().to_string();
-    assert!(message.contains("1 elements, 2 are expected"), "{message}");
+    assert!(message.contains("must have 2 elements"), "{message}");
     assert_eq!(log, VectorLog::new(2), "a failure changes nothing");
 }
 

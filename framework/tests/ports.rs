@@ -131,7 +131,7 @@ fn a_wrong_number_of_names_does_not_build() {
     b.add("named", Named(vec!["left"]));
     assert_eq!(
         mistake(b),
-        "system 'named': 2 elements have 1 names: [\"left\"]"
+        "system 'named': 2 elements were given 1 names: [\"left\"]"
     );
 }
 
@@ -149,7 +149,7 @@ fn names_are_not_given_to_elements_of_others() {
     b.add_f64("thief", Thief(victim.u));
     assert_eq!(
         mistake(b),
-        "system 'thief': elements of another system are named; name your own"
+        "system 'thief': the elements to name belong to another system; name your own"
     );
     let mut b = DiagramBuilder::new();
     gain(&mut b, "one", 1.0);
@@ -286,7 +286,8 @@ fn bad_timings_do_not_build() {
         b.add_f64("ticker", Ticker(period, offset));
         let message = mistake(b);
         let expected = format!(
-            "system 'ticker': periodic event has period {period} s and offset {offset} s; a positive"
+            "system 'ticker': periodic event: the period must be positive and the offset at least 0, \
+             both finite, got period {period:?} s and offset {offset:?} s"
         );
         assert!(message.starts_with(&expected), "{message}");
     }
@@ -301,8 +302,9 @@ fn time_only_advances_to_times_from_now_on() {
     sim.advance_to(1.0).unwrap();
     for boundary in [f64::NAN, 0.5, f64::NEG_INFINITY] {
         let message = sim.advance_to(boundary).unwrap_err().to_string();
-        let expected =
-            format!("Simulator: can not advance to {boundary} s, the time is 1 s already");
+        let expected = format!(
+            "Simulator: the boundary must be at least the current time, 1.0 s, got {boundary:?} s"
+        );
         assert_eq!(message, expected);
     }
     assert_eq!(sim.context().time(), 1.0);

@@ -74,11 +74,11 @@ fn a_system_without_inputs_needs_none() {
 fn bad_matrices_are_named() {
     let one = || dmatrix![1.0];
     let bad = LinearSystem::new(one(), dmatrix![1.0; 2.0], one(), one(), 0.0);
-    assert_eq!(message(bad), "LinearSystem: B is 2 x 1, 1 x 1 is expected");
+    assert_eq!(message(bad), "LinearSystem: B must be 1 x 1, got 2 x 1");
     let bad = LinearSystem::new(one(), one(), one(), one(), f64::NAN);
     assert_eq!(
         message(bad),
-        "LinearSystem: the period is NaN s, a positive time is expected"
+        "LinearSystem: the period must be positive and finite, got NaN s"
     );
     let bad = MatrixGain::new(dmatrix![f64::NAN]);
     assert!(message(bad).starts_with("MatrixGain: D has an element NaN"));
@@ -116,7 +116,7 @@ fn limits_from_ports_are_optional_but_not_both() {
     );
     assert!(message(Saturation::new([1.0], [0.0])).starts_with("Saturation: element 0"));
     assert!(message(Saturation::new([f64::NAN], [0.0])).starts_with("Saturation: element 0"));
-    assert!(message(Saturation::new([1.0], [])).contains("has 0 elements, 1 are expected"));
+    assert!(message(Saturation::new([1.0], [])).contains("must have 1 elements, got 0"));
 }
 
 #[test]
@@ -201,11 +201,11 @@ fn projections_select_and_distribute() {
     let bad = PidController::new([1.0], [1.0, 2.0], [1.0]);
     assert_eq!(
         message(bad),
-        "PidController: ki has 2 elements, 1 are expected"
+        "PidController: ki must have 1 elements, got 2"
     );
     let pid = PidController::new([1.0], [0.0], [1.0]).unwrap();
     let bad = pid.with_state_projection(DMatrix::zeros(1, 2));
-    assert!(message(bad).contains("the state projection is 1 x 2, 2 x 2 is expected"));
+    assert!(message(bad).contains("the state projection must be 2 x 2, got 1 x 2"));
 }
 
 /// Gradient of the sum of the outputs of a diagram of primitives, by duals.
@@ -261,7 +261,7 @@ fn a_switch_reads_only_what_is_selected() {
     *ctx.param_mut(source.value).unwrap() = 2;
     let error = message(ctx.eval(switch.value));
     assert!(
-        error.contains("'port_selector' is 2, a number below 2"),
+        error.contains("'port_selector' must be below 2, got 2"),
         "{error}"
     );
 }
@@ -426,7 +426,7 @@ fn functions_make_systems_of_every_scalar() {
     ctx.fix(still.u, vec![2.0]).unwrap();
     assert_eq!(ctx.eval(still.y).unwrap(), &[2.0]);
     let error = Simulator::new(&diagram, ctx).and_then(|mut sim| sim.advance_to(1.0));
-    assert!(message(error).contains("no `VectorFunctions::dynamics`; write it"));
+    assert!(message(error).contains("no `VectorFunctions::dynamics`; implement it"));
 }
 
 #[test]

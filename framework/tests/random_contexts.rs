@@ -317,11 +317,11 @@ fn rates_of_wrong_lengths_are_errors() {
     let message = |r: Result<()>| r.unwrap_err().to_string();
     assert_eq!(
         message(ctx.map_v_to_qdot(&[1.0], &mut [0.0; 3])),
-        "map_v_to_qdot: 1 and 2 elements are expected, found 1 and 3"
+        "map_v_to_qdot: the vectors must have 1 and 2 elements, got 1 and 3"
     );
     assert_eq!(
         message(ctx.map_qdot_to_v(&[1.0], &mut [0.0])),
-        "map_qdot_to_v: 2 and 1 elements are expected, found 1 and 1"
+        "map_qdot_to_v: the vectors must have 2 and 1 elements, got 1 and 1"
     );
 }
 

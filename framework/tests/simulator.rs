@@ -149,7 +149,7 @@ fn termination_and_bad_boundaries() {
         sim.advance_to(0.1)
             .unwrap_err()
             .to_string()
-            .contains("0.2 s already")
+            .contains("the current time, 0.2 s, got 0.1 s")
     );
     assert!(sim.advance_to(f64::NAN).is_err());
     assert!(sim.set_integrator(RungeKutta3::new(), 0.0).is_err());

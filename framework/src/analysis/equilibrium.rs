@@ -30,8 +30,8 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// If the context belongs to another diagram, if a computation fails, or if a system has abstract
-/// state or unrestricted updates: whether those rest is not known here.
+/// Returns an error if the context belongs to another diagram, if a computation fails, or if a
+/// system has abstract state or unrestricted updates: whether those rest is not known here.
 pub fn is_equilibrium<T: Scalar>(
     diagram: &Diagram<T>,
     context: &Context<T>,

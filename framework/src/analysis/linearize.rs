@@ -84,8 +84,9 @@ enum Kind {
 /// ```
 ///
 /// # Errors
-/// If a system does not support dual numbers, the state is of both kinds or the updates of several,
-/// there is abstract state, the input has no fixed value, or a computation fails.
+/// Returns an error if a system does not support dual numbers, the state is of both kinds or the
+/// updates of several, there is abstract state, the input has no fixed value, or a computation
+/// fails.
 pub fn first_order_taylor_approximation(
     diagram: &Diagram<f64>,
     context: &Context<f64>,

@@ -115,7 +115,7 @@ pub fn random_simulation<T: Scalar, V>(
 ///
 /// # Errors
 /// Of all samples that fail or panic the first one, with its number and how to reproduce it; if
-/// threads can not be started, or the results of `num_samples` do not fit in memory.
+/// threads cannot be started, or the results of `num_samples` do not fit in memory.
 pub fn monte_carlo_simulation<T: Scalar, V: Send>(
     make_simulator: impl Fn(&mut RandomGenerator) -> Result<Simulator<T>> + Sync,
     output: impl Fn(&Context<T>) -> Result<V> + Sync,
@@ -147,7 +147,7 @@ pub fn monte_carlo_simulation<T: Scalar, V: Send>(
 /// ```
 ///
 /// # Errors
-/// As [`monte_carlo_simulation`].
+/// Same as [`monte_carlo_simulation`].
 pub fn monte_carlo<V: Send>(
     sample: impl Fn(&mut RandomGenerator) -> Result<V> + Sync,
     num_samples: usize,

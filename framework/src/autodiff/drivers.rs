@@ -25,7 +25,7 @@ pub fn gradient(mut f: impl FnMut(&[AutoDiff]) -> AutoDiff, x: &[f64]) -> (f64, 
 /// time.
 ///
 /// # Panics
-/// If `f` returns different numbers of values.
+/// Panics if `f` returns different numbers of values.
 pub fn jacobian(
     mut f: impl FnMut(&[AutoDiff]) -> Vec<AutoDiff>,
     x: &[f64],
@@ -55,7 +55,7 @@ pub fn try_gradient<E>(
 /// Whatever `f` returns.
 ///
 /// # Panics
-/// If `f` returns different numbers of values.
+/// Panics if `f` returns different numbers of values.
 pub fn try_jacobian<E>(
     mut f: impl FnMut(&[AutoDiff]) -> Result<Vec<AutoDiff>, E>,
     x: &[f64],
@@ -117,7 +117,7 @@ pub type SecondOrder = HyperDualSVec64<DIRECTIONS, 1>;
 /// ```
 ///
 /// # Panics
-/// If `v` has another length than `x`.
+/// Panics if `v` has another length than `x`.
 pub fn hessian_vector(
     mut f: impl FnMut(&[SecondOrder]) -> SecondOrder,
     x: &[f64],

@@ -56,7 +56,7 @@ impl<const N: usize> Dual<N> {
     /// The independent variable of direction `direction`: derivative one there, zero elsewhere.
     ///
     /// # Panics
-    /// If `direction >= N`.
+    /// Panics if `direction >= N`.
     #[inline]
     pub fn variable(re: f64, direction: usize) -> Self {
         assert!(

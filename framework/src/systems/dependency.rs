@@ -1,4 +1,4 @@
-//! What a computation reads (Drake's dependency tickets).
+//! Prerequisites of computations (Drake's dependency tickets).
 
 use super::handles::{
     AbstractState, CacheEntry, DiscreteState, InputPort, OutputPort, Param, Place,
@@ -65,7 +65,7 @@ pub enum Dep {
     Configuration,
     /// Kinematics: configuration and v.
     Kinematics,
-    /// Everything but other computations; also what an empty list means.
+    /// Everything except other computations; also the meaning of an empty list.
     AllSources,
     #[doc(hidden)]
     DiscreteGroup(Place),
@@ -80,7 +80,7 @@ pub enum Dep {
 }
 
 impl Dep {
-    /// Where the handle points that this was made from.
+    /// Returns the place that the original handle points to.
     pub(super) fn place(self) -> Option<Place> {
         match self {
             Self::DiscreteGroup(place)

@@ -48,8 +48,9 @@ impl BsplineBasis {
     /// functions.
     ///
     /// # Errors
-    /// If the order is 0, if there are fewer than `2 order` knots, if they are not finite or
-    /// decrease, or if the span from knot `order - 1` to the one `order` before the end is empty.
+    /// Returns an error if the order is 0, if there are fewer than `2 order` knots, if they are not
+    /// finite or decrease, or if the span from knot `order - 1` to the one `order` before the end
+    /// is empty.
     pub fn new(order: usize, knots: impl Into<Vec<f64>>) -> Result<Self> {
         let knots = knots.into();
         if order == 0 {
@@ -93,8 +94,8 @@ impl BsplineBasis {
     /// parameter value (0 and 1 in Drake, unless given).
     ///
     /// # Errors
-    /// If the order is 0 or above the number of basis functions, or if the span is empty or not
-    /// finite.
+    /// Returns an error if the order is 0 or above the number of basis functions, or if the span is
+    /// empty or not finite.
     pub fn uniform(
         order: usize,
         num_basis_functions: usize,
@@ -177,7 +178,7 @@ impl BsplineBasis {
     /// The basis function of an index; parameter values outside of the span count as its ends.
     ///
     /// # Errors
-    /// If there is no such basis function.
+    /// Returns an error if there is no such basis function.
     pub fn evaluate_basis_function<T: Scalar>(
         &self,
         index: usize,

@@ -38,8 +38,8 @@ impl BsplineTrajectory {
     /// The curve of `control_points`, one per function of `basis`.
     ///
     /// # Errors
-    /// If there is another number of control points, if they have different lengths, or if they are
-    /// not finite.
+    /// Returns an error if there is another number of control points, if they have different
+    /// lengths, or if they are not finite.
     pub fn new(basis: BsplineBasis, control_points: &[Vec<f64>]) -> Result<Self> {
         let n = basis.num_basis_functions();
         check_samples(WHO, "control_points", control_points, n)?;
@@ -102,7 +102,7 @@ impl BsplineTrajectory {
     /// Adds knots without a change of the curve, and as many control points (Boehm's algorithm).
     ///
     /// # Errors
-    /// If a knot lies outside of the span. This is left as it was then.
+    /// Returns an error if a knot lies outside of the span. This is left as it was then.
     pub fn insert_knots(&mut self, knots: &[f64]) -> Result<()> {
         let (start, end) = (self.start_time(), self.end_time());
         if let Some(knot) = knots.iter().find(|k| !(start..=end).contains(*k)) {
@@ -137,7 +137,7 @@ impl BsplineTrajectory {
     /// The trajectory of `rows` elements of this one, from `start_row` on (Drake's `CopyBlock`).
     ///
     /// # Errors
-    /// If this has not so many rows.
+    /// Returns an error if this has not so many rows.
     pub fn copy_block(&self, start_row: usize, rows: usize) -> Result<Self> {
         let n = self.rows();
         let Some(end) = start_row.checked_add(rows).filter(|end| *end <= n) else {

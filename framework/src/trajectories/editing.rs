@@ -21,8 +21,8 @@ impl PiecewisePolynomial {
     /// not agree there.
     ///
     /// # Errors
-    /// If the rows differ, or if `other` begins at another time than this ends; up to rounding of
-    /// the time it is moved. This is left as it was then.
+    /// Returns an error if the rows differ, or if `other` begins at another time than this ends; up
+    /// to rounding of the time it is moved. This is left as it was then.
     pub fn concatenate_in_time(&mut self, other: &Self) -> Result<()> {
         check_count(WHO, "rows of the other", other.rows(), self.rows())?;
         let (end, start) = (self.end_time(), other.start_time());
@@ -46,8 +46,8 @@ impl PiecewisePolynomial {
     /// Appends a straight line to `sample` at `time` (s) (Drake's `AppendFirstOrderSegment`).
     ///
     /// # Errors
-    /// If the time does not come after the last break, or if there is not one finite number per
-    /// row.
+    /// Returns an error if the time does not come after the last break, or if there is not one
+    /// finite number per row.
     pub fn append_first_order_segment(&mut self, time: f64, sample: &[f64]) -> Result<()> {
         self.append(time, sample, |i, h, value, _| {
             [value[i], (sample[i] - value[i]) / h]
@@ -58,7 +58,7 @@ impl PiecewisePolynomial {
     /// with `sample` and the slope `sample_dot` (1/s) (Drake's `AppendCubicHermiteSegment`).
     ///
     /// # Errors
-    /// As [`PiecewisePolynomial::append_first_order_segment`].
+    /// Same as [`PiecewisePolynomial::append_first_order_segment`].
     pub fn append_cubic_hermite_segment(
         &mut self,
         time: f64,
@@ -104,7 +104,8 @@ impl PiecewisePolynomial {
     /// Delays all by `offset` (s), which may be negative (Drake's `shiftRight`).
     ///
     /// # Errors
-    /// If the offset is not finite or so large that breaks coincide. This is left as it was then.
+    /// Returns an error if the offset is not finite or so large that breaks coincide. This is left
+    /// as it was then.
     pub fn shift_right(&mut self, offset: f64) -> Result<()> {
         let breaks: Vec<f64> = self.breaks.iter().map(|b| b + offset).collect();
         check_breaks(WHO, &breaks, 2)?;
@@ -127,8 +128,8 @@ impl PiecewisePolynomial {
     /// Makes `p(t)` into `p(t / scale)` (Drake's `ScaleTime`): a scale of 2 takes twice as long.
     ///
     /// # Errors
-    /// If the scale is not positive and finite, or so small or large that breaks or coefficients
-    /// are no numbers any more. This is left as it was then.
+    /// Returns an error if the scale is not positive and finite, or so small or large that breaks
+    /// or coefficients are no numbers any more. This is left as it was then.
     pub fn scale_time(&mut self, scale: f64) -> Result<()> {
         if !(scale > 0.0 && scale.is_finite()) {
             return fail(

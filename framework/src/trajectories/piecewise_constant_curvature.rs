@@ -62,9 +62,9 @@ impl PiecewiseConstantCurvatureTrajectory {
     /// do not matter; the path starts at `initial_position`, `p_AoMo_A` (m).
     ///
     /// # Errors
-    /// If the first break is not 0, if there are fewer than two breaks or they do not increase, if
-    /// the number of turning rates is not one less, if the tangent and the normal have no direction
-    /// or are not perpendicular, or if a number is not finite.
+    /// Returns an error if the first break is not 0, if there are fewer than two breaks or they do
+    /// not increase, if the number of turning rates is not one less, if the tangent and the normal
+    /// have no direction or are not perpendicular, or if a number is not finite.
     pub fn new(
         breaks: &[f64],
         turning_rates: &[f64],

@@ -34,8 +34,8 @@ impl PiecewisePolynomial {
     /// From one polynomial per segment, in the time since the segment's begin.
     ///
     /// # Errors
-    /// If there are fewer than two breaks (s), if they do not increase, if there is not one
-    /// polynomial between each two, or if the polynomials have different rows.
+    /// Returns an error if there are fewer than two breaks (s), if they do not increase, if there
+    /// is not one polynomial between each two, or if the polynomials have different rows.
     ///
     /// ```
     /// use tarragon_framework::trajectories::{PiecewisePolynomial, Polynomial};
@@ -77,8 +77,8 @@ impl PiecewisePolynomial {
     /// Joins the samples by straight lines.
     ///
     /// # Errors
-    /// If there are fewer than two breaks (s), if they do not increase, if a sample is missing or
-    /// not finite, or if the samples have different lengths.
+    /// Returns an error if there are fewer than two breaks (s), if they do not increase, if a
+    /// sample is missing or not finite, or if the samples have different lengths.
     pub fn first_order_hold(breaks: &[f64], samples: &[Vec<f64>]) -> Result<Self> {
         Self::through(breaks, samples, |i, row, h| {
             let (a, b) = (samples[i][row], samples[i + 1][row]);
@@ -197,7 +197,7 @@ impl PiecewisePolynomial {
     /// Writes the `order`-th time derivative at `time` (s), order 0 being the value.
     ///
     /// # Panics
-    /// If `out` has not [`PiecewisePolynomial::rows`] elements.
+    /// Panics if `out` has not [`PiecewisePolynomial::rows`] elements.
     pub fn evaluate_derivative<T: Scalar>(&self, time: T, order: usize, out: &mut [T]) {
         if let Some(time) = hold(self, time, order, out) {
             let segment = segment_at(&self.breaks, time.re());
@@ -223,7 +223,7 @@ impl PiecewisePolynomial {
     /// The continuous integral over time whose value at the first break is `value_at_start_time`.
     ///
     /// # Errors
-    /// If there is not one finite number per row.
+    /// Returns an error if there is not one finite number per row.
     pub fn integral(&self, value_at_start_time: &[f64]) -> Result<Self> {
         check_vector(WHO, "value_at_start_time", value_at_start_time, self.rows())?;
         let mut value = value_at_start_time.to_vec();

@@ -36,7 +36,7 @@ impl PiecewisePose {
     /// From the position `p_AoBo_A` (m), of three rows, and the orientation `R_AB`.
     ///
     /// # Errors
-    /// If the position has not three rows.
+    /// Returns an error if the position has not three rows.
     pub fn new(
         position: PiecewisePolynomial,
         orientation: PiecewiseQuaternionSlerp,
@@ -57,8 +57,8 @@ impl PiecewisePose {
     /// `MakeLinear`).
     ///
     /// # Errors
-    /// If there are fewer than two times, if they do not increase, or if a pose is missing or not
-    /// finite.
+    /// Returns an error if there are fewer than two times, if they do not increase, or if a pose is
+    /// missing or not finite.
     pub fn make_linear(times: &[f64], poses: &[Isometry3<f64>]) -> Result<Self> {
         let position = PiecewisePolynomial::first_order_hold(times, &positions(poses))?;
         Self::new(position, orientations(times, poses)?)
@@ -69,7 +69,7 @@ impl PiecewisePose {
     /// `MakeCubicLinearWithEndLinearVelocity`).
     ///
     /// # Errors
-    /// As [`PiecewisePose::make_linear`], and if a velocity is not finite.
+    /// Same as [`PiecewisePose::make_linear`], and if a velocity is not finite.
     pub fn make_cubic_linear_with_end_linear_velocity(
         times: &[f64],
         poses: &[Isometry3<f64>],

@@ -43,8 +43,8 @@ impl PiecewiseQuaternionSlerp {
     /// Turns through `orientations`, one per break (s).
     ///
     /// # Errors
-    /// If there are fewer than two breaks, if they do not increase, if an orientation is missing,
-    /// or if a quaternion has no direction.
+    /// Returns an error if there are fewer than two breaks, if they do not increase, if an
+    /// orientation is missing, or if a quaternion has no direction.
     pub fn new(breaks: &[f64], orientations: &[UnitQuaternion<f64>]) -> Result<Self> {
         check_breaks(WHO, breaks, 2)?;
         check_count(WHO, "orientations", orientations.len(), breaks.len())?;
@@ -62,7 +62,8 @@ impl PiecewiseQuaternionSlerp {
     /// Turns on to `orientation`, which is reached at `time` (s).
     ///
     /// # Errors
-    /// If the time does not come after the last break, or if the quaternion has no direction.
+    /// Returns an error if the time does not come after the last break, or if the quaternion has no
+    /// direction.
     pub fn append(&mut self, time: f64, orientation: &UnitQuaternion<f64>) -> Result<()> {
         let last = self.breaks.len() - 1;
         let (end, before) = (self.breaks[last], self.orientations[last]);

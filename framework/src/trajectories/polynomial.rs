@@ -34,7 +34,7 @@ impl Polynomial {
     /// Per row the coefficients of rising powers of the time (s); a row without any is zero.
     ///
     /// # Errors
-    /// If a coefficient is not finite.
+    /// Returns an error if a coefficient is not finite.
     pub fn new(coefficients: &[Vec<f64>]) -> Result<Self> {
         let terms = coefficients.iter().map(Vec::len).max().unwrap_or(0);
         for (i, row) in coefficients.iter().enumerate() {
@@ -89,7 +89,7 @@ impl Polynomial {
     /// The integral over time whose value at time 0 is `constant`.
     ///
     /// # Errors
-    /// If `constant` has not one finite number per row.
+    /// Returns an error if `constant` has not one finite number per row.
     pub fn integral(&self, constant: &[f64]) -> Result<Self> {
         check_vector(WHO, "the constant of integration", constant, self.rows)?;
         Ok(self.integral_from(constant))

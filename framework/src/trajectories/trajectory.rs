@@ -56,8 +56,8 @@ pub trait Trajectory: Send + Sync + 'static {
     /// Writes the `order`-th time derivative (1/s^order) at `time` (s), order 0 being the value.
     ///
     /// # Panics
-    /// If `out` has not [`Trajectory::rows`] elements, or [`Trajectory::derivative_rows`] for an
-    /// order above 0.
+    /// Panics if `out` has not [`Trajectory::rows`] elements, or [`Trajectory::derivative_rows`]
+    /// for an order above 0.
     fn evaluate_derivative<T: Scalar>(&self, time: T, order: usize, out: &mut [T]);
 
     /// The value at `time` (s).
@@ -72,7 +72,7 @@ pub trait Trajectory: Send + Sync + 'static {
 /// derivative is zero, which is then written.
 ///
 /// # Panics
-/// If `out` has the wrong length for the order.
+/// Panics if `out` has the wrong length for the order.
 pub(super) fn hold<T: Scalar>(
     trajectory: &impl Trajectory,
     time: T,

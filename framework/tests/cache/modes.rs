@@ -87,8 +87,8 @@ fn verification_says_what_was_kept_and_what_it_is_now() {
     outside.store(4, Ordering::Relaxed);
     assert_eq!(
         ctx.eval(a.y).unwrap_err().to_string(),
-        "'a.y' is kept as [3.0] but computes to [4.0] now: it reads something that it does not declare, \
-         or that is not in the context"
+        "'a.y' is cached as [3.0] but now computes to [4.0]: it reads something that it does not \
+         declare, or that is not in the context"
     );
     outside.store(3, Ordering::Relaxed);
     assert_eq!(value(&ctx, &a), 3.0, "what was kept is still there");
@@ -116,7 +116,7 @@ fn verification_tells_zeros_apart_and_takes_nan_for_nan() {
     outside.store(true, Ordering::Relaxed);
     let message = ctx.eval(zero.y).unwrap_err().to_string();
     assert!(
-        message.contains("kept as [0.0] but computes to [-0.0]"),
+        message.contains("cached as [0.0] but now computes to [-0.0]"),
         "{message}"
     );
 }

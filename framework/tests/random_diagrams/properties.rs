@@ -89,7 +89,7 @@ proptest! {
         prop_assert_eq!(ctx.eval(last).unwrap()[0], 1.0, "nothing has changed");
         number.store(2, Ordering::Relaxed);
         let message = ctx.eval(last).unwrap_err().to_string();
-        let expected = "'liar.y' is kept as [1.0] but computes to [2.0] now";
+        let expected = "'liar.y' is cached as [1.0] but now computes to [2.0]";
         prop_assert!(message.contains(expected), "{}", message);
     }
 
