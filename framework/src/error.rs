@@ -19,10 +19,10 @@ use std::sync::Arc;
 /// ```
 pub type Result<V, E = Error> = std::result::Result<V, E>;
 
-/// What went wrong; the message first names the place.
+/// Error with a message that first names the place.
 ///
-/// One word wide, so that `Result<&V>` travels in two registers; clones share one allocation.
-/// Calc functions and event handlers turn their own errors into it with [`Error::custom`]; the
+/// One word wide, so that `Result<&V>` travels in two registers; clones share one allocation. Calc
+/// functions and event handlers convert their own errors into it with [`Error::custom`]; the
 /// framework then adds the path of the system.
 ///
 /// ```
@@ -78,10 +78,10 @@ pub(crate) enum ErrorKind {
     },
     #[error("{0}")]
     Invalid(String),
-    /// An error of a user's function, not yet located.
+    /// Error of a user's function, without its place.
     #[error("{0}")]
     Custom(Source),
-    /// An error of a user's function with its place.
+    /// Error of a user's function with its place.
     #[error("{place}: {source}")]
     Located { place: String, source: Source },
 }

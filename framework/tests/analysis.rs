@@ -77,7 +77,7 @@ fn a_pendulum_upright_and_on_the_way() {
     assert_eq!(
         message,
         format!(
-            "linearize: the context is no equilibrium: element 1 of the continuous state of 'pendulum' \
+            "linearize: the context is not an equilibrium: element 1 of the continuous state of 'pendulum' \
              changes by {rate:e} per s, more than the tolerance 1e-6; set state and inputs to an \
              equilibrium, or raise the tolerance"
         )
@@ -132,7 +132,7 @@ fn what_has_no_approximation_is_named() {
     let two = b.add("two", ZeroOrderHold::new(0.2, 0.0, 1));
     b.connect(one.y, two.u);
     let other = b.build().unwrap();
-    assert!(approximate(&other, &other.default_context(), None).contains("2 different periods"));
+    assert!(approximate(&other, &other.default_context(), None).contains("got 2 different ones"));
     assert!(
         approximate(&other, &ctx, None).contains("diagram #"),
         "a context of another diagram"

@@ -351,18 +351,24 @@ fn bad_settings_are_explained() {
             accuracy: wrong,
             ..good()
         });
-        assert!(accuracy.contains(&format!("the accuracy is {wrong}, a positive number")));
+        assert!(accuracy.contains(&format!(
+            "the accuracy must be positive and finite, got {wrong:?}"
+        )));
         let step = message(SimulatorConfig {
             max_step_size: wrong,
             ..good()
         });
-        assert!(step.contains(&format!("the largest step is {wrong}, a positive time")));
+        assert!(step.contains(&format!(
+            "the largest step must be positive and finite (s), got {wrong:?}"
+        )));
         let first = message(SimulatorConfig {
             initial_step_size: Some(wrong),
             ..good()
         });
         assert!(
-            first.contains(&format!("the first step is {wrong}")),
+            first.contains(&format!(
+                "the first step must be positive and from 0.0 to 0.1 s, got {wrong:?}"
+            )),
             "{first}"
         );
     }
@@ -371,7 +377,7 @@ fn bad_settings_are_explained() {
         ..good()
     });
     assert!(
-        smallest.contains("the smallest step is 0.2, a time from 0 to the largest step, 0.1 s")
+        smallest.contains("the smallest step must be from 0 to the largest step, 0.1 s, got 0.2")
     );
     let unknown = message(SimulatorConfig {
         integration_scheme: "rk4".into(),

@@ -188,7 +188,7 @@ fn errors_of_each_part_are_passed_on() {
     let run = |end| monte_carlo_simulation(make, output, end, 3, 0, &config);
     let message = run(-1.0).unwrap_err().to_string();
     assert!(
-        message.contains("sample 0 of 3") && message.contains("-1 s"),
+        message.contains("sample 0 of 3") && message.contains("-1.0 s"),
         "{message}"
     );
     let bad_output = |_: &Context<f64>| Err::<f64, _>(Error::custom("no output"));

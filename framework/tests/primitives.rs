@@ -10,7 +10,7 @@ use tarragon_framework::random::{RandomDistribution, RandomGenerator};
 use tarragon_framework::{Result, autodiff};
 
 fn message<V>(result: Result<V>) -> String {
-    result.err().expect("an error is expected").to_string()
+    result.err().expect("the result is an error").to_string()
 }
 
 /// Simulates a diagram of one block whose inputs are fixed by `prepare`.
@@ -81,9 +81,9 @@ fn bad_matrices_are_named() {
         "LinearSystem: the period must be positive and finite, got NaN s"
     );
     let bad = MatrixGain::new(dmatrix![f64::NAN]);
-    assert!(message(bad).starts_with("MatrixGain: D has an element NaN"));
+    assert!(message(bad).starts_with("MatrixGain: the elements of D must be finite, got NaN"));
     let system = LinearSystem::new(one(), one(), one(), one(), 0.0).unwrap();
-    assert!(message(system.with_initial_state([])).contains("x0 has 0 elements, 1 are"));
+    assert!(message(system.with_initial_state([])).contains("x0 must have 1 elements, got 0"));
 }
 
 #[test]
@@ -111,7 +111,8 @@ fn limits_from_ports_are_optional_but_not_both() {
     ctx.fix(s.min.unwrap(), vec![2.5]).unwrap();
     let error = message(ctx.eval(s.y));
     assert!(
-        error.contains("element 0 has the limits 2.5 and 2,"),
+        error
+            .contains("element 0: the smallest value must not be above the largest, got 2.5 and 2"),
         "{error}"
     );
     assert!(message(Saturation::new([1.0], [0.0])).starts_with("Saturation: element 0"));
@@ -132,7 +133,7 @@ fn a_delay_of_no_steps_samples_and_holds() {
         let taken = (4 - steps) as f64 * 0.1;
         assert_eq!(ctx.eval(delay.y).unwrap(), &[(taken + 0.3).sin()]);
     }
-    assert!(message(DiscreteTimeDelay::new(0.0, 1, 1)).contains("the period is 0 s"));
+    assert!(message(DiscreteTimeDelay::new(0.0, 1, 1)).contains("the period must be positive"));
 }
 
 #[test]
@@ -156,7 +157,10 @@ fn the_first_quotient_is_suppressed_unless_asked_for() {
     assert_eq!(ctx.eval(loud.dudt).unwrap(), &[0.0]);
     quiet.history.set(&mut ctx, &[1.0], &[0.5]).unwrap();
     assert_eq!(ctx.eval(quiet.dudt).unwrap(), &[5.0]);
-    assert!(message(quiet.history.set(&mut ctx, &[], &[0.5])).contains("latest has 0 elements"));
+    assert!(
+        message(quiet.history.set(&mut ctx, &[], &[0.5]))
+            .contains("latest must have 1 elements, got 0")
+    );
 }
 
 #[test]
@@ -176,8 +180,11 @@ fn sums_and_filters() {
         assert!((y - (1.0 - (-1.1_f64 / tau).exp())).abs() < 1e-9);
     }
     let bad = FirstOrderLowPassFilter::new([1.0, -1.0]);
-    assert!(message(bad).contains("the time constant is -1 s"));
-    assert!(message(DiscreteTimeIntegrator::new(1, -0.5)).contains("the period is -0.5 s"));
+    assert!(message(bad).contains("the time constant must be positive and finite, got -1.0 s"));
+    assert!(
+        message(DiscreteTimeIntegrator::new(1, -0.5))
+            .contains("the period must be positive and finite, got -0.5 s")
+    );
 }
 
 #[test]
@@ -242,7 +249,10 @@ fn derivatives_pass_through_every_primitive() {
 #[test]
 fn elements_are_selected_by_checked_indices() {
     let bad = Selector::new([1], [vec![(1, 0)]]);
-    assert_eq!(message(bad), "Selector: y0[0] selects input 1 of 1 inputs");
+    assert_eq!(
+        message(bad),
+        "Selector: y0[0] selects input 1, but there are 1 inputs"
+    );
     let bad = Selector::new([1], [vec![], vec![(0, 0), (0, 1)]]);
     assert!(message(bad).contains("y1[1] selects element 1 of u0, which has 1 elements"));
 }
@@ -289,8 +299,8 @@ fn wrapped_values_lie_in_their_interval() {
         let turns = (u - y) / (high - low);
         assert!((turns - turns.round()).abs() < 1e-14, "{u} gives {y}");
     }
-    assert!(message(WrapToSystem::new(1).with_interval(1, 0.0, 1.0)).contains("element 1"));
-    assert!(message(WrapToSystem::new(1).with_interval(0, 1.0, 1.0)).contains("1 to 1"));
+    assert!(message(WrapToSystem::new(1).with_interval(1, 0.0, 1.0)).contains("below 1, got 1"));
+    assert!(message(WrapToSystem::new(1).with_interval(0, 1.0, 1.0)).contains("1.0 and 1.0"));
 }
 
 #[test]
@@ -339,7 +349,7 @@ fn the_seed_and_the_context_determine_the_samples() {
     assert_eq!(run(7), run(7));
     assert_ne!(run(7), run(8));
     let bad = RandomSource::new(RandomDistribution::Uniform, 1, f64::INFINITY, 0);
-    assert!(message(bad).contains("the period is inf s"));
+    assert!(message(bad).contains("the period must be positive and finite, got inf s"));
 }
 
 #[test]
@@ -417,7 +427,7 @@ fn functions_make_systems_of_every_scalar() {
     assert_eq!((y.re, y.eps[0]), (10.0 + 3.0 * 3.0 + 0.25, 3.0));
 
     let bad = VectorSystem::from_functions(1, 1, Still).with_initial_discrete_state(0.0, []);
-    assert!(message(bad).contains("the period is 0 s"));
+    assert!(message(bad).contains("the period must be positive and finite, got 0.0 s"));
     let still = VectorSystem::from_functions(1, 1, Still).with_initial_continuous_state([1.0]);
     let mut b = DiagramBuilder::new();
     let still = b.add("still", still);
@@ -467,12 +477,16 @@ fn values_of_any_type_are_sampled_delayed_and_switched() {
     assert_eq!(ctx.eval(switch.value).unwrap(), "a");
     assert_eq!(ctx.xa(delays[2].x).unwrap(), &names);
     ctx.fix(switch.selector, 3).unwrap();
-    assert!(message(ctx.eval(switch.value)).contains("'port_selector' is 3"));
+    assert!(message(ctx.eval(switch.value)).contains("'port_selector' must be below 3, got 3"));
     let dual = diagram.to_scalar::<AutoDiff>().unwrap();
     let ports = dual.ports(&hold).unwrap();
     assert_eq!(dual.default_context().eval(ports.y).unwrap(), "none");
     let bad = ValueDiscreteTimeDelay::new(f64::NAN, 1, 0_u8);
-    assert!(message(bad).starts_with("ValueDiscreteTimeDelay: the period is NaN s"));
+    assert!(
+        message(bad).starts_with(
+            "ValueDiscreteTimeDelay: the period must be positive and finite, got NaN s"
+        )
+    );
 }
 
 #[test]

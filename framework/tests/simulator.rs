@@ -387,7 +387,7 @@ fn logs_and_trajectories() {
 fn bad_trajectories_are_explained() {
     let make = PiecewisePolynomial::first_order_hold;
     let message = |r: Result<PiecewisePolynomial>| r.unwrap_err().to_string();
-    assert!(message(make(&[0.0], &[vec![]])).contains("1 breaks"));
+    assert!(message(make(&[0.0], &[vec![]])).contains("breaks, got 1"));
     assert!(message(make(&[0.0, 0.0], &[vec![], vec![]])).contains("break 1 at 0 s"));
     assert!(message(make(&[0.0, 1.0], &[vec![]])).contains("1 samples"));
     assert!(message(make(&[0.0, 1.0], &[vec![0.0], vec![]])).contains("samples[1] has 0"));

@@ -11,7 +11,7 @@ fn column(values: &[f64]) -> Vec<Vec<f64>> {
 }
 
 fn message<V>(result: Result<V>) -> String {
-    result.err().expect("an error is expected").to_string()
+    result.err().expect("the result is an error").to_string()
 }
 
 /// The derivative of an order, of a trajectory of one row.
@@ -74,10 +74,7 @@ fn two_samples_have_no_parabola() {
         |zero| PiecewisePolynomial::cubic_shape_preserving(&[0.0, 1.0], &column(&[0.0, 1.0]), zero);
     assert_eq!(make(true).unwrap().value(0.5), [0.5]);
     let error = message(make(false));
-    assert!(
-        error.contains("2 breaks, at least 3 are expected"),
-        "{error}"
-    );
+    assert!(error.contains("there must be at least 3 breaks"), "{error}");
 }
 
 #[test]
@@ -136,23 +133,26 @@ fn bad_arguments_are_explained() {
     let wide = make(&[1.0, 2.0], &[vec![0.0; 2], vec![0.0; 2]]).unwrap();
     let error = message(p.concatenate_in_time(&wide));
     assert!(
-        error.contains("2 rows of the other, 1 are expected"),
+        error.contains("there must be 1 rows in the other trajectory, got 2"),
         "{error}"
     );
     let error = message(p.concatenate_in_time(&before));
-    assert!(error.contains("starts at 0 s, 1 s, the end"), "{error}");
-    let error = message(p.append_first_order_segment(1.0, &[0.0]));
     assert!(
-        error.contains("a time after the last break at 1 s"),
+        error.contains("the end of this one, 1.0 s, got 0.0 s"),
         "{error}"
     );
+    let error = message(p.append_first_order_segment(1.0, &[0.0]));
+    assert!(error.contains("after the last break at 1.0 s"), "{error}");
     let error = message(p.append_cubic_hermite_segment(2.0, &[0.0], &[]));
-    assert!(error.contains("sample_dot has 0 elements"), "{error}");
-    assert!(message(p.shift_right(1e300)).contains("does not come after"));
-    assert!(message(p.shift_right(f64::NAN)).contains("does not come after"));
-    assert!(message(p.scale_time(-1.0)).contains("a positive number is expected"));
+    assert!(
+        error.contains("sample_dot must have 1 elements, got 0"),
+        "{error}"
+    );
+    assert!(message(p.shift_right(1e300)).contains("finite and increasing"));
+    assert!(message(p.shift_right(f64::NAN)).contains("finite and increasing"));
+    assert!(message(p.scale_time(-1.0)).contains("must be positive and finite"));
     assert!(message(p.scale_time(1e-320)).contains("PiecewisePolynomial"));
-    assert!(message(p.integral(&[])).contains("value_at_start_time has 0 elements"));
+    assert!(message(p.integral(&[])).contains("value_at_start_time must have 1 elements"));
     assert_eq!(p, before, "what fails changes nothing");
 
     let cubic = PiecewisePolynomial::cubic_with_continuous_second_derivatives;
@@ -164,12 +164,18 @@ fn bad_arguments_are_explained() {
         start: vec![0.0],
         end: vec![],
     };
-    assert!(message(cubic(&[0.0, 1.0], &two, &ends)).contains("the end slope has 0 elements"));
-    assert!(message(cubic(&[0.0, 1.0], &[], &ends)).contains("0 samples, 2 are expected"));
+    assert!(
+        message(cubic(&[0.0, 1.0], &two, &ends))
+            .contains("the end slope must have 1 elements, got 0")
+    );
+    assert!(message(cubic(&[0.0, 1.0], &[], &ends)).contains("there must be 2 samples, got 0"));
     let hermite = PiecewisePolynomial::cubic_hermite(&[0.0, 1.0], &two, &[vec![], vec![]]);
-    assert!(message(hermite).contains("samples_dot[0] has 0 elements, 1 are expected"));
-    assert!(message(make(&[0.0, 1e-320], &two)).contains("a coefficient is not finite"));
-    assert!(message(Polynomial::new(&[vec![], vec![f64::NAN]])).contains("row 1 is [NaN]"));
+    assert!(message(hermite).contains("samples_dot[0] must have 1 elements, got 0"));
+    assert!(message(make(&[0.0, 1e-320], &two)).contains("the coefficients must be finite"));
+    assert!(
+        message(Polynomial::new(&[vec![], vec![f64::NAN]]))
+            .contains("row 1 must be finite, got [NaN]")
+    );
     let segments = vec![
         Polynomial::new(&[]).unwrap(),
         Polynomial::new(&[vec![]]).unwrap(),
@@ -179,13 +185,13 @@ fn bad_arguments_are_explained() {
         segments,
     ));
     assert!(
-        error.contains("segment 1 has 1 rows, 0 are expected"),
+        error.contains("segment 1 must have 0 rows, got 1"),
         "{error}"
     );
     let none = PiecewisePolynomial::from_segments(&[0.0, 1.0], vec![]);
-    assert!(message(none).contains("0 segments, 1 are expected"));
+    assert!(message(none).contains("there must be 1 segments, got 0"));
     let lagrange = PiecewisePolynomial::lagrange_interpolant(&[0.0], &column(&[1.0]));
-    assert!(message(lagrange).contains("1 breaks"));
+    assert!(message(lagrange).contains("breaks, got 1"));
 }
 
 proptest! {

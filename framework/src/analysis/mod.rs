@@ -1,4 +1,4 @@
-//! Questions about whole diagrams.
+//! Analysis of whole diagrams.
 
 mod equilibrium;
 mod linearize;
@@ -14,7 +14,7 @@ pub use monte_carlo::{
 use crate::Error;
 use crate::error::ErrorKind;
 
-/// An error with the place where it mattered, beside the one where it happened.
+/// Wraps an error with the place where it mattered, in addition to the one where it happened.
 fn located(place: String, error: Error) -> Error {
     let source = Box::new(error);
     ErrorKind::Located { place, source }.into()

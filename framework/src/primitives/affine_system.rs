@@ -22,7 +22,8 @@ use nalgebra::DMatrix;
 /// use tarragon_framework::primitives::AffineSystem;
 ///
 /// let one = dmatrix![1.0];
-/// let counter = AffineSystem::new(one.clone(), [2.0], one.clone(), one, [0.5], dmatrix![0.0], 0.1)?;
+/// let zero = dmatrix![0.0];
+/// let counter = AffineSystem::new(one.clone(), [2.0], one.clone(), one, [0.5], zero, 0.1)?;
 /// let mut b = DiagramBuilder::new();
 /// let counter = b.add("counter", counter);
 /// let diagram = b.build()?;

@@ -12,7 +12,7 @@ use crate::systems::value::Value;
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `u` | vector of `size` |
-/// | output | `delayed_u` | vector of `size`, no feedthrough; zero before the first sample arrives |
+/// | output | `delayed_u` | vector of `size`, no feedthrough; zero until the first sample arrives |
 ///
 /// ```
 /// use tarragon_framework::prelude::*;

@@ -11,7 +11,7 @@ use nalgebra::DMatrix;
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | input | `estimated_state` | vector with one element per column of S: positions, then velocities |
+/// | input | `estimated_state` | one element per column of S: positions, then velocities |
 /// | input | `desired_state` | vector of twice the number of gains |
 /// | output | `control` | vector with one element per row of P; direct feedthrough |
 ///

@@ -180,7 +180,8 @@ impl<T: Scalar> Context<T> {
     /// ```
     /// use tarragon_framework::{prelude::*, primitives::Gain};
     /// let mut b = DiagramBuilder::new();
-    /// let (first, second) = (b.add("first", Gain::new(2.0, 1)), b.add("second", Gain::new(2.0, 1)));
+    /// let first = b.add("first", Gain::new(2.0, 1));
+    /// let second = b.add("second", Gain::new(2.0, 1));
     /// b.connect(first.y, second.u);
     /// let mut ctx = b.build()?.default_context();
     /// assert_eq!(ctx.eval_optional_input(first.u)?, None);

@@ -104,8 +104,9 @@ pub struct TimedEvent {
 /// }
 /// # let mut b = DiagramBuilder::new();
 /// # let alarm = b.add("alarm", Alarm);
-/// # let source = b.add("source", tarragon_framework::primitives::ConstantVectorSource::new([1.0]));
-/// # let x = b.add("x", tarragon_framework::primitives::Integrator::new(1));
+/// # use tarragon_framework::primitives::{ConstantVectorSource, Integrator};
+/// # let source = b.add("source", ConstantVectorSource::new([1.0]));
+/// # let x = b.add("x", Integrator::new(1));
 /// # b.connect(source.y, x.u);
 /// # b.connect(x.y, *alarm.ports());
 /// # let diagram = b.build()?;
@@ -129,7 +130,8 @@ pub struct WitnessFunction {
 /// let triggers = |direction: WitnessDirection| direction.triggers(-1.0, 1.0);
 /// assert!(triggers(WitnessDirection::NegativeThenNonNegative));
 /// assert!(triggers(WitnessDirection::CrossesZero));
-/// assert!(!triggers(WitnessDirection::PositiveThenNonPositive) && !triggers(WitnessDirection::None));
+/// assert!(!triggers(WitnessDirection::PositiveThenNonPositive));
+/// assert!(!triggers(WitnessDirection::None));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WitnessDirection {

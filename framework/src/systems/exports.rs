@@ -59,7 +59,9 @@ impl DiagramBuilder {
     /// use tarragon_framework::primitives::{Adder, Gain};
     ///
     /// /// y = 2 u + 3 u.
-    /// fn five(b: &mut DiagramBuilder) -> Result<[OutputPort<Vec<f64>>; 1], tarragon_framework::Error> {
+    /// fn five(
+    ///     b: &mut DiagramBuilder,
+    /// ) -> Result<[OutputPort<Vec<f64>>; 1], tarragon_framework::Error> {
     ///     let (two, three) = (b.add("two", Gain::new(2.0, 1)), b.add("three", Gain::new(3.0, 1)));
     ///     let sum = b.add("sum", Adder::new(2, 1));
     ///     b.connect(two.y, sum.u[0]);

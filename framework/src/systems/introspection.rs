@@ -64,7 +64,8 @@ impl<T: Scalar> Context<T> {
     /// let text = b.build()?.default_context().to_text();
     /// assert_eq!(
     ///     text,
-    ///     "time: 0 s\narm\n  hold\n    discrete state 0: [0.0, 0.0]\n  gain\n    parameter 0: [2.0]\n"
+    ///     "time: 0 s\narm\n  hold\n    discrete state 0: [0.0, 0.0]\n  gain\n    \
+    ///      parameter 0: [2.0]\n"
     /// );
     /// # Ok::<(), tarragon_framework::Error>(())
     /// ```

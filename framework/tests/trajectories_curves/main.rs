@@ -19,7 +19,7 @@ use tarragon_framework::{Result, math};
 const H: f64 = 1e-5;
 
 fn message<V>(result: Result<V>) -> String {
-    result.err().expect("an error is expected").to_string()
+    result.err().expect("the result is an error").to_string()
 }
 
 fn derivative<T: Scalar>(p: &impl Trajectory, time: T, order: usize) -> Vec<T> {
@@ -177,30 +177,30 @@ fn clamped_splines_touch_their_end_points_and_slopes() {
         curve.value(1.0)[1..]
     );
     assert!(message(curve.copy_block(1, 2)).contains("2 rows from row 1 on"));
-    assert!(message(curve.copy_block(1, usize::MAX)).contains("there are 2"));
+    assert!(message(curve.copy_block(1, usize::MAX)).contains("within 2 rows"));
 }
 
 #[test]
 fn bad_splines_are_explained() {
     let make = |order, knots: &[f64]| message(BsplineBasis::new(order, knots));
-    assert!(make(0, &[0.0, 1.0]).contains("the order is 0"));
-    assert!(make(2, &[0.0, 1.0, 2.0]).contains("3 knots, at least twice the order 2"));
-    assert!(make(usize::MAX, &[0.0, 1.0]).contains("2 knots"));
-    assert!(make(1, &[0.0, f64::NAN]).contains("a knot is NaN"));
+    assert!(make(0, &[0.0, 1.0]).contains("the order must be positive, got 0"));
+    assert!(make(2, &[0.0, 1.0, 2.0]).contains("at least twice the order 2, got 3"));
+    assert!(make(usize::MAX, &[0.0, 1.0]).contains("got 2"));
+    assert!(make(1, &[0.0, f64::NAN]).contains("the knots must be finite, got NaN"));
     assert!(make(1, &[1.0, 0.0]).contains("knot 1 at 0 is below knot 0 at 1"));
-    assert!(make(1, &[1.0, 1.0]).contains("from 1 to 1; different knots"));
+    assert!(make(1, &[1.0, 1.0]).contains("got 1.0 to 1.0; use different knots"));
     let kind = KnotVectorType::Uniform;
     let uniform = |order, n, span| message(BsplineBasis::uniform(order, n, kind, span));
-    assert!(uniform(3, 2, (0.0, 1.0)).contains("2 basis functions of order 3"));
+    assert!(uniform(3, 2, (0.0, 1.0)).contains("got order 3 and 2 basis functions"));
     assert!(uniform(2, 2, (1.0, 0.0)).contains("below"));
     let mut curve = clamped(3, (0.0, 1.0));
     let basis = curve.basis().clone();
-    assert!(message(basis.evaluate_basis_function(7, 0.5)).contains("an index below 7"));
+    assert!(message(basis.evaluate_basis_function(7, 0.5)).contains("must be below 7"));
     let few = BsplineTrajectory::new(basis, &points()[..3]);
-    assert!(message(few).contains("3 control_points, 7 are expected"));
+    assert!(message(few).contains("there must be 7 control_points, got 3"));
     let before = curve.clone();
     for outside in [1.1, f64::NAN] {
-        assert!(message(curve.insert_knots(&[0.5, outside])).contains("from 0 s to 1 s"));
+        assert!(message(curve.insert_knots(&[0.5, outside])).contains("from 0.0 s to 1.0 s"));
     }
     assert_eq!(curve, before, "what fails changes nothing");
 }
@@ -363,18 +363,20 @@ fn orientations_go_the_shortest_way() {
         assert!(step < 0.02, "{step} at {t}");
     }
     let before = path.clone();
-    assert!(message(path.append(5.0, &around[0])).contains("after the last break at 5 s"));
+    assert!(message(path.append(5.0, &around[0])).contains("after the last break at 5.0 s"));
     let zero = UnitQuaternion::new_unchecked(Quaternion::new(0.0, 0.0, 0.0, 0.0));
     assert!(message(path.append(6.0, &zero)).contains("orientation 6"));
     assert_eq!(path, before, "what fails changes nothing");
     let make = PiecewiseQuaternionSlerp::new;
-    assert!(message(make(&[0.0, 1.0], &around[..1])).contains("1 orientations, 2 are expected"));
-    assert!(message(make(&[0.0], &around[..1])).contains("1 breaks"));
-    assert!(message(make(&[0.0, 0.0], &around[..2])).contains("does not come after"));
+    assert!(
+        message(make(&[0.0, 1.0], &around[..1])).contains("there must be 2 orientations, got 1")
+    );
+    assert!(message(make(&[0.0], &around[..1])).contains("breaks, got 1"));
+    assert!(message(make(&[0.0, 0.0], &around[..2])).contains("finite and increasing"));
     let plane = PiecewisePolynomial::zero_order_hold(&[0.0, 1.0], &[vec![0.0; 2], vec![0.0; 2]]);
     let error = message(PiecewisePose::new(plane.unwrap(), path));
     assert!(
-        error.contains("the position has 2 rows, 3 are expected"),
+        error.contains("the position must have 3 rows, got 2"),
         "{error}"
     );
 }

@@ -141,7 +141,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_no_path_of_constant_curvature_is_an_error() {
+fn invalid_paths_of_constant_curvature_are_errors() {
     let new = |breaks: &[f64], rates: &[f64], x: [f64; 3], z: [f64; 3]| {
         message(PiecewiseConstantCurvatureTrajectory::new(
             breaks,
@@ -154,16 +154,16 @@ fn what_is_no_path_of_constant_curvature_is_an_error() {
     };
     let (x, z) = ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]);
     for (error, expected) in [
-        (new(&[0.0], &[], x, z), "1 breaks"),
+        (new(&[0.0], &[], x, z), "breaks, got 1"),
         (
             new(&[1.0, 2.0], &[0.0], x, z),
             "first break must be at 0 m, got 1 m",
         ),
-        (new(&[0.0, 1.0, 1.0], &[0.0; 2], x, z), "break 2 at 1 s"),
-        (new(&[0.0, 1.0], &[0.0; 2], x, z), "2 turning rates"),
+        (new(&[0.0, 1.0, 1.0], &[0.0; 2], x, z), "break 2 at 1.0 s"),
+        (new(&[0.0, 1.0], &[0.0; 2], x, z), "1 turning rates, got 2"),
         (
             new(&[0.0, 1.0], &[f64::NAN], x, z),
-            "turning rates is [NaN]",
+            "turning rates must be finite, got [NaN]",
         ),
         (
             new(&[0.0, 1.0], &[0.0], [0.0; 3], z),
