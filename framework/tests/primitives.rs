@@ -1,4 +1,4 @@
-//! Primitive systems against closed forms, and their bad arguments.
+//! Primitive systems against closed forms, and their rejection of bad arguments.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ fn message<V>(result: Result<V>) -> String {
     result.err().expect("the result is an error").to_string()
 }
 
-/// Simulates a diagram of one block whose inputs are fixed by `prepare`.
+/// Simulates a diagram until `end` (s) and returns its context.
 fn simulate(diagram: &Diagram<f64>, ctx: Context<f64>, end: f64) -> Context<f64> {
     let mut sim = Simulator::new(diagram, ctx).unwrap();
     sim.set_integrator(RungeKutta3::new(), 1e-3).unwrap();
@@ -87,7 +87,7 @@ fn bad_matrices_are_named() {
 }
 
 #[test]
-fn what_is_split_and_stacked_is_unchanged() {
+fn splitting_and_stacking_preserves_vectors() {
     let mut b = DiagramBuilder::new();
     let split = b.add("split", Demultiplexer::new([2, 0, 1]));
     let stack = b.add("stack", Multiplexer::new([2, 0, 1]));
@@ -137,7 +137,7 @@ fn a_delay_of_no_steps_samples_and_holds() {
 }
 
 #[test]
-fn the_first_quotient_is_suppressed_unless_asked_for() {
+fn the_initial_transient_is_suppressed_by_default() {
     let derivative = DiscreteDerivative::new(1, 0.1).unwrap();
     let mut b = DiagramBuilder::new();
     let quiet = b.add("quiet", derivative.clone());
@@ -242,7 +242,7 @@ fn derivatives_pass_through_every_primitive() {
         },
         &[1.0, 2.0],
     );
-    // control = 4 min(2 x0, 9) + min(3 x1, 1); the second limit is reached.
+    // control = 4 min(2 x0, 9) + min(3 x1, 1); the second limit is active.
     assert_eq!((value, gradient.as_slice()), (9.0, [8.0, 0.0].as_slice()));
 }
 
@@ -258,7 +258,7 @@ fn elements_are_selected_by_checked_indices() {
 }
 
 #[test]
-fn a_switch_reads_only_what_is_selected() {
+fn a_switch_reads_only_the_selected_input() {
     let mut b = DiagramBuilder::new();
     let source = b.add("source", ConstantValueSource::new(0_usize));
     let switch = b.add("switch", PortSwitch::new(2, 1));
@@ -401,7 +401,7 @@ impl VectorFunctions for Count {
     }
 }
 
-/// Has no dynamics.
+/// Functions without dynamics.
 struct Still;
 
 impl VectorFunctions for Still {
@@ -507,8 +507,7 @@ fn every_element_of_a_sine_has_its_own_amplitude_frequency_and_phase() {
                 let angle = w[i] * x[i] + p[i];
                 let expected =
                     a[i] * [angle.sin(), w[i] * angle.cos(), -w[i] * w[i] * angle.sin()][k];
-                // The derivatives are sines of a shifted angle: a few roundings of numbers up to
-                // 20.
+                // The derivatives are sines of a shifted angle: rounding of numbers up to 20.
                 assert!((found[i] - expected).abs() < 1e-14, "{k} {i}");
             }
         }

@@ -1,4 +1,4 @@
-//! Piecewise polynomials against closed forms and by their promises.
+//! Piecewise polynomials against closed forms and their documented properties.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ fn message<V>(result: Result<V>) -> String {
     result.err().expect("the result is an error").to_string()
 }
 
-/// The derivative of an order, of a trajectory of one row.
+/// Returns the derivative with this order, of a trajectory of one row.
 fn derivative(p: &impl Trajectory, time: f64, order: usize) -> f64 {
     let mut out = [0.0];
     p.evaluate_derivative(time, order, &mut out);
@@ -56,7 +56,7 @@ fn shape_is_preserved() {
 
 #[test]
 fn slopes_are_weighted_harmonic_means() {
-    // Slopes 1 and 3 of lengths 1 and 2: 3 * 3 / (5 / 1 + 4 / 3); ends by the parabola.
+    // Slopes 1 and 3 over lengths 1 and 2: 3 * 3 / (5 / 1 + 4 / 3); the ends follow the parabola.
     let p = PiecewisePolynomial::cubic_shape_preserving(
         &[0.0, 1.0, 3.0],
         &column(&[0.0, 1.0, 7.0]),
@@ -79,7 +79,8 @@ fn two_samples_have_no_parabola() {
 
 #[test]
 fn a_natural_start_and_the_closed_form_of_one_segment() {
-    // One segment with slopes is the Hermite cubic: 2 t^3 - 3 t^2 + t from 0 to 0 with slopes 1 and 1.
+    // One segment with end slopes is the Hermite cubic 2 t^3 - 3 t^2 + t, from 0 to 0 with slopes 1
+    // and 1.
     let ends = SplineEnds::Slopes {
         start: vec![1.0],
         end: vec![1.0],
@@ -89,7 +90,7 @@ fn a_natural_start_and_the_closed_form_of_one_segment() {
         let expected = 2.0 * t.powi(3) - 3.0 * t * t + t;
         assert!((p.value(t)[0] - expected).abs() < 1e-15);
     }
-    // Three samples of a parabola, not a knot: the parabola.
+    // A not-a-knot spline through three samples of a parabola is that parabola.
     let p = spline(&[0.0, 1.0, 3.0], &[1.0, 0.0, 4.0], &SplineEnds::NotAKnot);
     for t in [0.5_f64, 2.0, 2.9] {
         assert!((p.value(t)[0] - (t - 1.0) * (t - 1.0)).abs() < 1e-14);
@@ -105,7 +106,7 @@ fn a_break_belongs_to_the_segment_that_it_begins() {
     let line = PiecewisePolynomial::first_order_hold(&[0.0, 1.0], &column(&[3.0, 4.0])).unwrap();
     assert!(
         steps.value(f64::NAN)[0].is_nan() && derivative(&line, f64::NAN, 1).is_nan(),
-        "no time gives no value and no panic"
+        "a NaN time gives NaN without a panic"
     );
 }
 
@@ -153,7 +154,7 @@ fn bad_arguments_are_explained() {
     assert!(message(p.scale_time(-1.0)).contains("must be positive and finite"));
     assert!(message(p.scale_time(1e-320)).contains("PiecewisePolynomial"));
     assert!(message(p.integral(&[])).contains("value_at_start_time must have 1 elements"));
-    assert_eq!(p, before, "what fails changes nothing");
+    assert_eq!(p, before, "failures change nothing");
 
     let cubic = PiecewisePolynomial::cubic_with_continuous_second_derivatives;
     let two = column(&[0.0, 1.0]);
@@ -195,8 +196,8 @@ fn bad_arguments_are_explained() {
 }
 
 proptest! {
-    /// Samples of a cubic have one spline that is not a knot: the cubic. Rounding of the samples,
-    /// 1e-16 of them, is magnified up to 1e4 by steps from 0.1 to 2, and by 10 per derivative.
+    /// The not-a-knot spline through samples of a cubic is that cubic. Rounding of the samples,
+    /// 1e-16 relative, is magnified up to 1e4 by steps from 0.1 to 2, and by 10 per derivative.
     #[test]
     fn not_a_knot_reproduces_cubics(
         times in breaks(3..8),
@@ -215,10 +216,10 @@ proptest! {
         }
     }
 
-    /// All three kinds of ends pass through the samples and are smooth up to the second derivative;
-    /// each keeps what it promises of its ends.
+    /// Splines with any end conditions pass through the samples, are smooth up to the second
+    /// derivative, and satisfy their end conditions.
     #[test]
-    fn splines_are_smooth_and_end_as_told(
+    fn splines_are_smooth_and_satisfy_their_end_conditions(
         times in breaks(2..8),
         values in prop::collection::vec(-1.0..1.0, 9),
         slopes in prop::array::uniform2(-1.0..1.0),
@@ -231,8 +232,8 @@ proptest! {
             for (t, y) in times.iter().zip(&values) {
                 prop_assert!((p.value(*t)[0] - y).abs() < 1e-12);
             }
-            // Values swing up to some 1e2 between samples at distances from 0.1 to 2, and each
-            // derivative is up to 10 times as large; rounding is 1e-16 of that, a few times.
+            // Values swing up to about 1e2 between samples at distances from 0.1 to 2, and each
+            // derivative is up to 10 times as large; rounding is a few times 1e-16 of that.
             for (a, b) in p.segments().iter().zip(&p.segments()[1..]).zip(times.windows(2)).map(
                 |((a, b), t)| ((a, t[1] - t[0]), b)
             ) {
@@ -268,7 +269,7 @@ proptest! {
         let exact = Polynomial::new(&[c[..times.len().min(5)].to_vec()]).unwrap();
         let samples: Vec<f64> = times.iter().map(|t| exact.value(*t)[0]).collect();
         let p = PiecewisePolynomial::lagrange_interpolant(&times, &column(&samples)).unwrap();
-        // Divided differences over steps of 0.1 magnify rounding by 1e4 at most.
+        // Divided differences over steps of 0.1 magnify rounding by at most 1e4.
         let size = samples.iter().fold(1.0_f64, |a, b| a.max(b.abs()));
         for k in 0..=10 {
             let t = times[0] + (times[times.len() - 1] - times[0]) * f64::from(k) / 10.0;
@@ -301,10 +302,10 @@ proptest! {
         prop_assert!((back.value(middle)[0] - p.value(middle)[0]).abs() < 1e-12);
     }
 
-    /// Times that are shifted, scaled and reversed give the values of the times before. Rounding of
-    /// the time is at most some 1e-15 s, at slopes of some 1e2 per second.
+    /// Shifted, scaled and reversed times give the original values. Rounding of the time is at most
+    /// about 1e-15 s, at slopes of about 1e2 per second.
     #[test]
-    fn times_are_mapped(
+    fn shifting_scaling_and_reversing_map_times(
         times in breaks(2..6),
         values in prop::collection::vec(-1.0..1.0, 9),
         shift in -5.0..5.0,
@@ -325,7 +326,7 @@ proptest! {
         }
     }
 
-    /// What is appended begins where the trajectory ended and leaves what was before.
+    /// Appended segments start where the trajectory ended and leave the existing ones unchanged.
     #[test]
     fn appended_segments_join(
         times in breaks(3..6),
@@ -346,7 +347,7 @@ proptest! {
         let middle = 0.5 * (end + times[n - 1]);
         let mean = 0.5 * (values[n - 2] + values[n - 1]);
         prop_assert!((q.value(middle)[0] - mean).abs() < 1e-12);
-        // A trajectory cut in two and joined again is as it was.
+        // A trajectory cut in two and joined again is unchanged.
         let cut = |range: std::ops::Range<usize>| PiecewisePolynomial::from_segments(
             &times[range.start..=range.end],
             whole.segments()[range].to_vec(),
