@@ -61,7 +61,7 @@ impl<const N: usize> Dual<N> {
     pub fn variable(re: f64, direction: usize) -> Self {
         assert!(
             direction < N,
-            "Dual::variable: direction {direction} does not exist, this dual has {N} directions"
+            "Dual::variable: the direction must be below {N}, got {direction}"
         );
         let mut x = Self::constant(re);
         x.eps[direction] = 1.0;

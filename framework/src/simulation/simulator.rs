@@ -234,7 +234,7 @@ impl<T: Scalar> Simulator<T> {
         let name = self.driver.integrator().name();
         if self.driver.integrator().error_control().is_none() {
             return Err(Error::invalid(format!(
-                "Simulator: the integrator '{name}' takes fixed steps only, it has no error estimate"
+                "Simulator: the integrator '{name}' takes fixed steps only, because it has no error estimate"
             )));
         }
         let limits = *self.driver.limits();

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use typed_arena::Arena;
 
-/// How a context treats what it has computed.
+/// Treatment of computed values by a context.
 ///
 /// ```
 /// use tarragon_framework::{CacheMode, prelude::*, primitives::Sine};

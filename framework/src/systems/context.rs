@@ -262,8 +262,8 @@ impl<T: Scalar> Context<T> {
         if value.type_id() != declared.type_id {
             let found = type_name::<V>();
             return fail(format!(
-                "the value must be of type {}, got {found}; a diagram over another scalar has its own ports, see \
-                 `Diagram::ports`",
+                "the value must be of type {}, got {found}; a diagram over another scalar has its own \
+                 ports, see `Diagram::ports`",
                 declared.type_name
             ));
         }

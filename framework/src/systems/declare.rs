@@ -232,9 +232,9 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         ContinuousState::new(self.plan, self.system, 0)
     }
 
-    /// Declares how velocities and position rates map to each other, `qdot = N(q) v` and `v = N+(q)
-    /// qdot` (Drake's `MapVelocityToQDot` and `MapQDotToVelocity`). Needed where `qdot = v` does
-    /// not hold. Both maps may read the configuration but not the velocities.
+    /// Declares the maps between velocities and position rates, `qdot = N(q) v` and
+    /// `v = N+(q) qdot` (Drake's `MapVelocityToQDot` and `MapQDotToVelocity`). Needed where
+    /// `qdot = v` does not hold. Both maps may read the configuration but not the velocities.
     pub fn velocity_map(
         &mut self,
         v_to_qdot: impl Fn(&S, &LeafContext<'_, T>, &[T], &mut [T]) -> Result<()>

@@ -30,7 +30,7 @@ use super::handles::{
 /// let mut ctx = b.build()?.default_context();
 /// ctx.fix(u, 3.0)?;
 /// assert_eq!(*ctx.eval(y)?, 0.0);
-/// ctx.set_time(2.0); // makes what declared `Dep::Time` out of date
+/// ctx.set_time(2.0); // makes values that declared `Dep::Time` stale
 /// assert_eq!(*ctx.eval(y)?, 6.0);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```

@@ -21,7 +21,7 @@ use std::convert::Infallible;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum State {
-    /// Out of date, or never computed.
+    /// Outdated, or never computed.
     Stale,
     /// Being computed.
     Computing,

@@ -71,7 +71,7 @@ impl BsplineBasis {
             return fail(
                 WHO,
                 format!(
-                    "knot {} at {b} is below knot {i} at {a}; sort the knots",
+                    "knot {} at {b:?} is below knot {i} at {a:?}; sort the knots",
                     i + 1
                 ),
             );

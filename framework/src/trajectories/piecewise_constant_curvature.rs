@@ -110,7 +110,7 @@ impl PiecewiseConstantCurvatureTrajectory {
                 return fail(
                     WHO,
                     format!(
-                        "the path must end at finite positions, got a turning rate of {rate} 1/m"
+                        "the path must end at finite positions, got a turning rate of {rate:?} 1/m"
                     ),
                 );
             }

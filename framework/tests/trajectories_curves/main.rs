@@ -188,7 +188,7 @@ fn bad_splines_are_explained() {
     assert!(make(2, &[0.0, 1.0, 2.0]).contains("at least twice the order 2, got 3"));
     assert!(make(usize::MAX, &[0.0, 1.0]).contains("got 2"));
     assert!(make(1, &[0.0, f64::NAN]).contains("the knots must be finite, got NaN"));
-    assert!(make(1, &[1.0, 0.0]).contains("knot 1 at 0 is below knot 0 at 1"));
+    assert!(make(1, &[1.0, 0.0]).contains("knot 1 at 0.0 is below knot 0 at 1.0"));
     assert!(make(1, &[1.0, 1.0]).contains("got 1.0 to 1.0; use different knots"));
     let kind = KnotVectorType::Uniform;
     let uniform = |order, n, span| message(BsplineBasis::uniform(order, n, kind, span));
