@@ -69,7 +69,10 @@ fn bad_arguments_are_explained() {
     let log = folder.path().join("arm.csv");
     for (options, expected) in [
         (["--duration", "-1"], "must be a positive finite number"),
-        (["--realtime-rate", "-2"], "target realtime rate is -2"),
+        (
+            ["--realtime-rate", "-2"],
+            "target realtime rate must be positive",
+        ),
         (["--rate", "NaN"], "must be a positive finite number"),
         (["--rate", "-1"], "must be a positive finite number"),
         (

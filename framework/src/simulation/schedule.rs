@@ -1,4 +1,4 @@
-//! When timed events happen.
+//! Times of timed events.
 
 use super::simulator::Simulator;
 use crate::systems::leaf_context::LeafContext;
@@ -14,7 +14,7 @@ impl<T: Scalar> Simulator<T> {
         if events.timed.is_empty() {
             return Ok(());
         }
-        // As if time came from just before.
+        // As if time arrived from just before.
         let plan = self.context.plan.clone();
         self.context.set_time(T::from(now.re().next_down()));
         for decider in &plan.events.timed {
@@ -32,7 +32,7 @@ impl<T: Scalar> Simulator<T> {
         Ok(())
     }
 
-    /// The time of the next timed events (s), whose sets become due.
+    /// Returns the time of the next timed events (s); their sets become due.
     pub(super) fn next_event(&mut self) -> Result<f64> {
         let now = self.context.time().re();
         let events = &self.context.plan.events;
@@ -43,8 +43,8 @@ impl<T: Scalar> Simulator<T> {
                 let next = p.next_after(now);
                 if next <= now {
                     return Err(Error::invalid(format!(
-                        "Simulator: after {now} s an event with a period of {} s has no next time, the \
-                         period is lost in rounding; a longer period is expected",
+                        "Simulator: an event with a period of {:?} s has no next time after {now:?} s, because \
+                         the period is lost in rounding; use a longer period",
                         p.period
                     )));
                 }
@@ -60,7 +60,7 @@ impl<T: Scalar> Simulator<T> {
     }
 }
 
-/// Takes note of a set that happens at `time`.
+/// Notes a set that happens at `time` (s), and drops sets that happen later.
 #[inline]
 fn earlier(due: &mut Vec<u32>, next_event: &mut f64, time: f64, set: u32) {
     if time < *next_event {
@@ -72,7 +72,8 @@ fn earlier(due: &mut Vec<u32>, next_event: &mut f64, time: f64, set: u32) {
     }
 }
 
-/// The next time of a timed event (s), when it is `now` (s), or just before.
+/// Returns the next time of a timed event (s), given the current time `now` (s). The context may be
+/// at a time just before it.
 fn next_time<T: Scalar>(context: &Context<T>, now: f64, system: u32, index: u32) -> Result<f64> {
     let leaf = &context.plan.leaves[system as usize];
     let place = || format!("next event time of '{}'", leaf.path);
@@ -82,7 +83,7 @@ fn next_time<T: Scalar>(context: &Context<T>, now: f64, system: u32, index: u32)
         return Ok(time);
     }
     Err(Error::invalid(format!(
-        "{}: it is {time} s and the time is {now} s; a time from now on is expected, infinity for none",
+        "{}: the time must be at least the current time, {now:?} s, or infinity for none, got {time:?} s",
         place()
     )))
 }

@@ -1,4 +1,4 @@
-//! Advancing a context through time.
+//! The simulator, which advances a context through time.
 
 use super::config::SimulatorConfig;
 use super::integrator::control::{Driver, Limits};
@@ -9,10 +9,10 @@ use crate::systems::event::EventStatus;
 use crate::systems::event_table::{FORCED, INITIALIZATION, PER_STEP};
 use crate::{Context, Diagram, Error, Result, Scalar};
 
-/// First step (s) of a simulator that nobody configured, as in Drake.
+/// First step (s) of a simulator without configuration, as in Drake.
 const DEFAULT_FIRST_STEP: f64 = 1e-4;
 
-/// Why [`Simulator::advance_to`] returned.
+/// Reason why [`Simulator::advance_to`] returned.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -34,16 +34,17 @@ pub enum SimulatorStatus {
     ReachedBoundaryTime,
     /// An event or the monitor asked to stop.
     ReachedTermination {
-        /// The reason it gave.
+        /// Reason given by the event or the monitor.
         reason: String,
     },
-    /// An [`InterruptHandle`] asked to stop, between two steps; `advance_to` goes on from there.
+    /// An [`InterruptHandle`] requested a stop between two steps; the next `advance_to` continues
+    /// from there.
     Interrupted,
 }
 
 type Monitor<T> = Box<dyn FnMut(&Context<T>) -> Result<EventStatus> + Send>;
 
-/// Counters of what a simulator did.
+/// Counters of a simulator's work.
 ///
 /// ```
 /// use tarragon_framework::{prelude::*, primitives::ZeroOrderHold};
@@ -62,22 +63,22 @@ type Monitor<T> = Box<dyn FnMut(&Context<T>) -> Result<EventStatus> + Send>;
 pub struct SimulatorStatistics {
     /// Steps taken.
     pub steps: u64,
-    /// Times at which publish events were dispatched, any number of them together.
+    /// Times at which publish events were dispatched, regardless of how many fired together.
     pub publishes: u64,
-    /// Times at which discrete updates were dispatched, any number of them together.
+    /// Times at which discrete updates were dispatched, regardless of how many fired together.
     pub discrete_updates: u64,
-    /// Times at which unrestricted updates were dispatched, any number of them together.
+    /// Times at which unrestricted updates were dispatched, regardless of how many fired together.
     pub unrestricted_updates: u64,
     /// Steps that were ended by witness functions.
     pub witness_triggers: u64,
 }
 
-/// What [`Simulator::initialize_with`] does (Drake's `InitializeParams`).
+/// Options of [`Simulator::initialize_with`] (Drake's `InitializeParams`).
 ///
 /// ```
 /// use tarragon_framework::{InitializeOptions, prelude::*};
 ///
-/// /// Counts how often it was initialized.
+/// /// Counts its initializations.
 /// struct Count;
 /// impl<T: Scalar> LeafSystem<T> for Count {
 ///     type Ports = DiscreteState<Vec<T>>;
@@ -102,12 +103,12 @@ pub struct SimulatorStatistics {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InitializeOptions {
-    /// Leave initialization events out, to go on with a context that had them before.
+    /// Skips initialization events, to continue with a context that has already had them.
     pub suppress_initialization_events: bool,
 }
 
 impl InitializeOptions {
-    /// Without initialization events.
+    /// Creates options without initialization events.
     pub fn suppress_initialization_events() -> Self {
         Self {
             suppress_initialization_events: true,
@@ -115,8 +116,8 @@ impl InitializeOptions {
     }
 }
 
-/// Owns a context and drives it: discrete updates, integration, publishes, monitor, in Drake's step
-/// order.
+/// Owner of a context that advances it through time: discrete updates, integration, publishes and
+/// monitor, in Drake's step order.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -136,16 +137,16 @@ pub struct Simulator<T: Scalar> {
     pub(super) context: Context<T>,
     pub(super) driver: Driver<T>,
     initialized: bool,
-    /// The updates before the next step were made, by a call that failed later.
+    /// True if the updates before the next step were already made, by a call that failed later.
     updated: bool,
-    /// Event sets that are due now, found at the end of the previous step; none for no set.
+    /// Event sets due now, found at the end of the previous step.
     pub(super) due: Vec<u32>,
-    /// Per period, the last time that the next event was asked for, and the answer.
+    /// Per period, the last time (s) for which the next event was computed, and the result.
     pub(super) next_times: Vec<(f64, f64)>,
-    /// Work space of witness functions.
+    /// Work space for witness functions.
     pub(super) watch: super::witness::Watch<T>,
     dispatcher: Dispatcher<T>,
-    /// Event sets that are being dispatched.
+    /// Event sets being dispatched.
     sets: Vec<u32>,
     monitor: Option<Monitor<T>>,
     pace: Pace,
@@ -154,11 +155,11 @@ pub struct Simulator<T: Scalar> {
 }
 
 impl<T: Scalar> Simulator<T> {
-    /// Takes the initial condition. The integrator is that of [`SimulatorConfig::default`] with a
-    /// first step of 0.1 ms, as in Drake.
+    /// Creates a simulator that starts from `context`. The integrator is that of
+    /// [`SimulatorConfig::default`] with a first step of 0.1 ms, as in Drake.
     ///
     /// # Errors
-    /// If the context was made by another diagram.
+    /// Returns an error if the context was made by another diagram.
     pub fn new(diagram: &Diagram<T>, context: Context<T>) -> Result<Self> {
         diagram.owns(&context)?;
         let limits = Limits {
@@ -182,10 +183,11 @@ impl<T: Scalar> Simulator<T> {
         })
     }
 
-    /// Chooses integrator and steps by name and number. Statistics of the integrator start anew.
+    /// Chooses integrator and steps by name and number. Resets the statistics of the integrator.
     ///
     /// # Errors
-    /// If there is no scheme of that name, or a number is out of range; nothing is changed then.
+    /// Returns an error if there is no scheme of that name, or a number is out of range. In that
+    /// case nothing changes.
     pub fn apply_config(&mut self, config: &SimulatorConfig) -> Result<()> {
         let limits = config.limits()?;
         let integrator = by_name(&config.integration_scheme)?;
@@ -200,12 +202,12 @@ impl<T: Scalar> Simulator<T> {
         Ok(())
     }
 
-    /// Replaces the integrator, which takes fixed steps of `max_step` (s) except towards events.
-    /// See [`Simulator::set_error_control`] for steps that follow the error, and
+    /// Replaces the integrator, which takes fixed steps of `max_step` (s) except when an event cuts
+    /// one short. See [`Simulator::set_error_control`] for steps that follow the error, and
     /// [`Simulator::apply_config`] for integrators by name.
     ///
     /// # Errors
-    /// If the step is not positive.
+    /// Returns an error if the step is not positive.
     pub fn set_integrator(
         &mut self,
         integrator: impl Integrator<T> + 'static,
@@ -221,16 +223,18 @@ impl<T: Scalar> Simulator<T> {
         Ok(())
     }
 
-    /// Chooses steps, up to the largest one, such that the error of each, as the integrator
-    /// estimates it, is at most `accuracy` in every element of the continuous state.
+    /// Enables error control: chooses steps, up to the largest one, such that the integrator's
+    /// estimate of the error of each is at most `accuracy` in every element of the continuous
+    /// state.
     ///
     /// # Errors
-    /// If the accuracy is not positive, or the integrator does not estimate its error.
+    /// Returns an error if the accuracy is not positive, or the integrator does not estimate its
+    /// error.
     pub fn set_error_control(&mut self, accuracy: f64) -> Result<()> {
         let name = self.driver.integrator().name();
         if self.driver.integrator().error_control().is_none() {
             return Err(Error::invalid(format!(
-                "Simulator: the integrator '{name}' takes fixed steps only, it has no error estimate"
+                "Simulator: the integrator '{name}' takes fixed steps only, because it has no error estimate"
             )));
         }
         let limits = *self.driver.limits();
@@ -247,38 +251,38 @@ impl<T: Scalar> Simulator<T> {
         Ok(())
     }
 
-    /// What the integrator did so far.
+    /// Returns the counters of the integrator.
     pub fn integrator_statistics(&self) -> IntegratorStatistics {
         self.driver.statistics
     }
-    /// The integrator.
+    /// Returns the integrator.
     pub fn integrator(&self) -> &dyn Integrator<T> {
         self.driver.integrator()
     }
 
-    /// Slows simulation down to `rate` seconds simulated per second; 0 for as fast as possible.
+    /// Slows the simulation down to `rate` seconds simulated per second; 0 for as fast as possible.
     ///
     /// # Errors
-    /// If the rate is negative or not finite.
+    /// Returns an error if the rate is negative or not finite.
     pub fn set_target_realtime_rate(&mut self, rate: f64) -> Result<()> {
         self.pace = self.pace.with_target(rate)?;
         Ok(())
     }
-    /// Seconds simulated per second since initialization or [`Simulator::reset_statistics`]; NaN
-    /// before.
+    /// Returns the seconds simulated per second since initialization or
+    /// [`Simulator::reset_statistics`]; NaN before initialization.
     pub fn actual_realtime_rate(&self) -> f64 {
         self.pace.actual_rate(self.context.time().re())
     }
-    /// Stops this simulator from another thread.
+    /// Returns a handle that stops this simulator from another thread.
     pub fn interrupt_handle(&self) -> InterruptHandle {
         self.pace.interrupt_handle()
     }
-    /// Dispatches forced publish events at the end of every step too.
+    /// Makes every step end with forced publish events, or not.
     pub fn set_publish_every_time_step(&mut self, publish: bool) {
         self.publish_every_time_step = publish;
     }
 
-    /// Calls `monitor` at the end of initialization and of each step.
+    /// Sets a monitor, which is called at the end of initialization and of each step.
     pub fn set_monitor(
         &mut self,
         monitor: impl FnMut(&Context<T>) -> Result<EventStatus> + Send + 'static,
@@ -286,16 +290,16 @@ impl<T: Scalar> Simulator<T> {
         self.monitor = Some(Box::new(monitor));
     }
 
-    /// Current values.
+    /// Returns the current values.
     pub fn context(&self) -> &Context<T> {
         &self.context
     }
-    /// Current values, to change between calls. Call [`Simulator::initialize`] after a change of
-    /// the time.
+    /// Returns the current values, to change between calls. Call [`Simulator::initialize`] after
+    /// changing the time.
     pub fn context_mut(&mut self) -> &mut Context<T> {
         &mut self.context
     }
-    /// No monitor any more.
+    /// Removes the monitor.
     pub fn clear_monitor(&mut self) {
         self.monitor = None;
     }
@@ -303,31 +307,31 @@ impl<T: Scalar> Simulator<T> {
     pub fn into_context(self) -> Context<T> {
         self.context
     }
-    /// What was done so far.
+    /// Returns the counters of the simulator.
     pub fn statistics(&self) -> SimulatorStatistics {
         self.statistics
     }
-    /// Starts counting anew, the realtime rate included.
+    /// Resets the counters, including those of the realtime rate.
     pub fn reset_statistics(&mut self) {
         self.statistics = SimulatorStatistics::default();
         self.driver.statistics = IntegratorStatistics::default();
         self.pace.start(self.context.time().re());
     }
 
-    /// [`Simulator::initialize_with`] with default options. [`Simulator::advance_to`] calls it when
-    /// it has not been called.
+    /// Initializes with default options, see [`Simulator::initialize_with`].
+    /// [`Simulator::advance_to`] calls it if nobody has.
     ///
     /// # Errors
-    /// The first error of an event or of the monitor.
+    /// Returns the first error of an event or of the monitor.
     pub fn initialize(&mut self) -> Result<SimulatorStatus> {
         self.initialize_with(InitializeOptions::default())
     }
 
-    /// Initialization events, then the per-step and timed publishes due at the start time. May be
-    /// called again, after the context was changed by hand: events start anew from its time.
+    /// Runs initialization events, then the per-step and timed publishes due at the start time. May
+    /// be called again after the context was changed by hand: events start anew from its time.
     ///
     /// # Errors
-    /// The first error of an event or of the monitor.
+    /// Returns the first error of an event or of the monitor.
     pub fn initialize_with(&mut self, options: InitializeOptions) -> Result<SimulatorStatus> {
         let _span = tracing::debug_span!("Simulator::initialize").entered();
         self.driver.jacobians.diagram().owns(&self.context)?;
@@ -347,13 +351,14 @@ impl<T: Scalar> Simulator<T> {
         self.publish_and_monitor(outcome)
     }
 
-    /// Steps until `boundary` (s). Updates due exactly at the boundary wait for the next call, its
-    /// publishes do not.
+    /// Advances the simulation to `boundary` (s). Updates due exactly at the boundary wait for the
+    /// next call; its publishes do not.
     ///
     /// # Errors
-    /// The first error of an event, a computation or the monitor; if the boundary is in the past.
-    /// Failed updates leave the state as it was before all updates of the step, a failed
-    /// integration as it was before it; the next call tries again what failed.
+    /// Returns the first error of an event, a computation or the monitor, or an error if the
+    /// boundary is in the past. Failed updates leave the state as it was before all updates of the
+    /// step; a failed integration leaves it as it was before the integration. The next call retries
+    /// what failed.
     pub fn advance_to(&mut self, boundary: f64) -> Result<SimulatorStatus> {
         let _span = tracing::debug_span!("Simulator::advance_to", boundary).entered();
         if !self.initialized {
@@ -366,7 +371,7 @@ impl<T: Scalar> Simulator<T> {
         let now = self.context.time().re();
         if boundary.is_nan() || boundary < now {
             return Err(Error::invalid(format!(
-                "Simulator: can not advance to {boundary} s, the time is {now} s already"
+                "Simulator: the boundary must be at least the current time, {now:?} s, got {boundary:?} s"
             )));
         }
         loop {
@@ -391,7 +396,7 @@ impl<T: Scalar> Simulator<T> {
                 self.due.clear();
                 self.updated = true;
             }
-            // What is found to be due later is not due now if the step fails.
+            // Events found to be due later are not due now if the step fails.
             let reached = self
                 .next_event()
                 .and_then(|next_event| self.integrate(next_event, boundary))
@@ -412,23 +417,23 @@ impl<T: Scalar> Simulator<T> {
         }
     }
 
-    /// The updates and publishes that are due at the current time: those that an
-    /// [`Simulator::advance_to`] which ended here left for the next call, and those per step.
+    /// Runs the updates and publishes that are due at the current time: those that an
+    /// [`Simulator::advance_to`] which ended here left for the next call, and the per-step ones.
     ///
     /// # Errors
-    /// As [`Simulator::advance_to`].
+    /// Same as [`Simulator::advance_to`].
     pub fn advance_pending_events(&mut self) -> Result<SimulatorStatus> {
         self.advance_to(self.context.time().re())
     }
 
-    /// True if nothing happens between steps.
+    /// Returns true if nothing happens between steps.
     fn is_quiet(&self) -> bool {
         let any = &self.context.plan.events.any;
         let some = any.publish || any.discrete || any.unrestricted || any.decider;
         !some && self.monitor.is_none()
     }
 
-    /// Unrestricted, then discrete updates of `self.sets`.
+    /// Runs the unrestricted, then the discrete updates of `self.sets`.
     fn updates(&mut self, outcome: &mut Outcome) -> Result<()> {
         let (context, sets) = (&mut self.context, &self.sets[..]);
         let unrestricted = self.dispatcher.unrestricted(context, sets, outcome)?;
@@ -441,7 +446,7 @@ impl<T: Scalar> Simulator<T> {
         Ok(())
     }
 
-    /// Publishes of `self.sets`, then the monitor.
+    /// Runs the publishes of `self.sets`, then the monitor.
     fn publish_and_monitor(&mut self, mut outcome: Outcome) -> Result<SimulatorStatus> {
         let some = self
             .dispatcher

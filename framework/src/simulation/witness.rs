@@ -1,27 +1,28 @@
-//! Steps that end where a witness function changes its sign.
+//! Witness functions: steps end where one changes its sign.
 //!
-//! As in Drake, a function is compared between the begin and the end of a step. If it has
-//! triggered, the step is repeated towards the middle of the interval in which it must have, until
-//! that interval is short enough; the step ends at its right end, just behind the change.
+//! As in Drake, a function is compared between the beginning and the end of a step. If it has
+//! triggered, the step is repeated towards the middle of the interval that contains the change,
+//! until that interval is short enough. The step ends at the right end of the interval, just after
+//! the change.
 
 use super::dense_output::{Checkpoint, DenseOutput};
 use super::simulator::Simulator;
 use crate::systems::leaf_context::LeafContext;
 use crate::{Context, Result, Scalar};
 
-/// The interval is this part of the accuracy, times the largest step, as in Drake.
+/// Length of the final interval as a fraction of accuracy times largest step, as in Drake.
 const PART_OF_ACCURACY: f64 = 0.01;
 
-/// Work space.
+/// Work space for witness functions.
 pub(super) struct Watch<T> {
     xc0: Vec<T>,
-    /// Of dense output, at the begin of the step.
+    /// Dense output's position at the beginning of the step.
     checkpoint: Option<Checkpoint>,
-    /// Values at the begin of the step, of all witness functions.
+    /// Values of all witness functions at the beginning of the step.
     before: Vec<f64>,
-    /// Numbers of the witness functions that have triggered.
+    /// Indices of the witness functions that have triggered.
     triggered: Vec<u32>,
-    /// The same, at the time that is being tried.
+    /// Indices of those that have triggered at the time being tried.
     trial: Vec<u32>,
 }
 
@@ -38,9 +39,9 @@ impl<T> Default for Watch<T> {
 }
 
 impl<T: Scalar> Simulator<T> {
-    /// One step towards the nearer of the next event, whose sets are due then, and the boundary
-    /// (s). Returns the time reached. Sets are due afterwards if their time was reached, or if a
-    /// witness function triggered.
+    /// Takes one step towards the nearer of the next event, whose sets are then due, and the
+    /// boundary (s). Returns the time reached. Afterwards sets are due if their time was reached or
+    /// if a witness function triggered.
     pub(super) fn integrate(&mut self, next_event: f64, boundary: f64) -> Result<f64> {
         let watching = !self.context.plan.events.witnesses.is_empty();
         let t0 = self.context.time();
@@ -73,8 +74,8 @@ impl<T: Scalar> Simulator<T> {
         Ok(reached)
     }
 
-    /// Goes back to where the first witness functions triggered since `t0`; returns that time, or
-    /// `t1` if none has.
+    /// Goes back to where the first witness functions triggered since `t0`. Returns that time (s),
+    /// or `t1` if none has triggered.
     fn isolate(&mut self, t0: T, t1: f64) -> Result<f64> {
         let Watch {
             before, triggered, ..
@@ -85,7 +86,7 @@ impl<T: Scalar> Simulator<T> {
             (Some(asked), false) => asked,
             (Some(asked), true) => asked.min(limits.accuracy),
             (None, true) => limits.accuracy,
-            (None, false) => return Ok(t1), // Steps are fixed.
+            (None, false) => return Ok(t1), // Fixed steps: there is no accuracy to isolate to.
         };
         if triggered.is_empty() {
             return Ok(t1);
@@ -118,7 +119,7 @@ impl<T: Scalar> Simulator<T> {
         Ok(b)
     }
 
-    /// Integrates from the begin of the step to another time (s).
+    /// Integrates from the beginning of the step to another time (s).
     fn repeat(&mut self, t0: T, until: f64) -> Result<()> {
         self.go_back(t0);
         while self.context.time().re() < until {
@@ -137,7 +138,7 @@ impl<T: Scalar> Simulator<T> {
     }
 }
 
-/// The witness functions that have triggered, among all or only some.
+/// Finds the witness functions that have triggered, among all or only some.
 fn find_triggered<T: Scalar>(
     context: &Context<T>,
     before: &[f64],

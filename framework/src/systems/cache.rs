@@ -1,11 +1,11 @@
 //! The cache of a context: one slot per computation.
 //!
 //! Invariant: filling needs `&self`, invalidating needs `&mut self`, so a reference to a cached
-//! value can not outlive the change that makes it stale; the borrow checker enforces it.
+//! value cannot outlive the change that makes it stale; the borrow checker enforces it.
 //!
-//! When a source changes, what is downstream of it is followed only through slots that hold a value
-//! or a failure. A stale slot ends the search: whatever is valid behind it was computed without
-//! reading it, or it would be valid too. So a change costs no more than the computations that it
+//! When a source changes, invalidation walks downstream only through slots that hold a value or a
+//! failure. A stale slot ends the walk: any valid slot behind it was computed without reading it,
+//! or the stale slot would be valid too. So a change costs no more than the computations that it
 //! undoes.
 
 use super::slots::{Slots, State};
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use typed_arena::Arena;
 
-/// How a context treats what it has computed.
+/// Treatment of computed values by a context.
 ///
 /// ```
 /// use tarragon_framework::{CacheMode, prelude::*, primitives::Sine};
@@ -31,20 +31,18 @@ use typed_arena::Arena;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheMode {
-    /// Values are kept until something that they depend on changes.
+    /// Values are kept until something they depend on changes.
     #[default]
     On,
-    /// Every evaluation computes everything anew: the same results, slowly; a way to find out
-    /// whether a dependency is missing. What was computed stays in memory until the next change of
-    /// the context.
+    /// Every evaluation computes everything anew: the same results, but slowly. Useful to find a
+    /// missing dependency. Computed values stay in memory until the context changes next.
     Off,
-    /// Values are kept, and every evaluation computes them anew nevertheless and compares: numbers
-    /// and vectors of numbers must be equal to the bit. Values of other types are computed, not
-    /// compared.
+    /// Values are kept, yet every evaluation also recomputes them and compares: numbers and vectors
+    /// of numbers must be equal to the bit. Values of other types are recomputed but not compared.
     Verify,
 }
 
-/// Counters of what a cache did, since the context was made or cloned.
+/// Counters of the cache's work since the context was created or cloned.
 ///
 /// ```
 /// use tarragon_framework::{prelude::*, primitives::Sine};
@@ -65,7 +63,7 @@ pub struct CacheStatistics {
     /// Changes of sources: time, state, parameters, fixed inputs. Time and all continuous state set
     /// by an integrator count as one.
     pub changes: u64,
-    /// Values that these changes made out of date or found so, one by one.
+    /// Invalidations by these changes, one per slot, including slots that were stale already.
     pub notifications: u64,
     /// Computations that succeeded.
     pub computations: u64,
@@ -93,7 +91,7 @@ impl Mask {
     }
 }
 
-/// Lists of numbers, one after the other.
+/// Lists of indices, stored one after the other.
 #[derive(Default)]
 pub(crate) struct Lists {
     ends: Vec<u32>,
@@ -101,7 +99,7 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// `n` lists of the pairs (list, item); items stay in order.
+    /// Builds `n` lists from pairs (list, item); items keep their order.
     pub(crate) fn new(n: usize, pairs: &[(u32, u32)]) -> Self {
         let mut ends = vec![0; n + 1];
         for (list, _) in pairs {
@@ -126,7 +124,7 @@ impl Lists {
     }
 }
 
-// Reasons to leave the fast way.
+// Reasons to leave the fast path.
 const FAILED: u8 = 1;
 const FROZEN: u8 = 2;
 const OFF: u8 = 4;
@@ -137,33 +135,35 @@ pub(crate) struct Cache<T> {
     slots: Slots<Stored<T>>,
     serials: Box<[Cell<u64>]>,
     flags: Cell<u8>,
-    /// Nesting of computations in progress.
+    /// Nesting depth of the computations in progress.
     depth: Cell<u32>,
-    /// Computations that failed during the outermost one in progress. No source can change while it
-    /// runs, so asking again must give the same error; remembering it keeps deep chains linear.
+    /// Computations that failed during the outermost computation in progress. No source can change
+    /// while it runs, so computing again must give the same error; remembering it keeps deep chains
+    /// linear.
     failed: RefCell<BTreeMap<u32, Error>>,
     /// Slots verified during the outermost computation in progress.
     verified: RefCell<BTreeSet<u32>>,
-    /// A computation that was refused during the outermost one, which has no result for that.
+    /// The first computation that was refused during the outermost one, which therefore has no
+    /// result.
     refused: RefCell<Option<Error>>,
-    /// What computations in progress have read without declaring it, in debug builds.
+    /// Undeclared reads by the computations in progress; recorded in debug builds only.
     undeclared: RefCell<BTreeMap<u32, String>>,
-    /// Slots that are never kept.
+    /// Slots whose values are never kept.
     disabled: BTreeSet<u32>,
-    /// What was computed and is not kept; lives until the next change, because references to it may
-    /// be in use.
+    /// Computed values that are not kept. They live until the next change, because references to
+    /// them may be in use.
     fresh: Arena<Stored<T>>,
-    /// Work space of computations in order.
+    /// Work space for computing in topological order.
     stack: Cell<Vec<(u32, u32)>>,
-    /// Work space of invalidations.
+    /// Work space for invalidation.
     todo: Vec<u32>,
     changes: u64,
     notifications: u64,
-    /// Computations of the cache that this one was cloned from.
+    /// Number of computations in the cache that this one was cloned from.
     computations_before: u64,
 }
 
-/// Counts one computation for as long as it lives.
+/// Guard that counts one running computation until it is dropped.
 pub(super) struct Running<'a, T>(&'a Cache<T>);
 
 impl<T> Drop for Running<'_, T> {
@@ -242,7 +242,7 @@ impl<T: Scalar> Cache<T> {
         self.slots.get(slot)
     }
 
-    /// Marks the begin of a computation; the second value is its nesting depth, 1 for the
+    /// Marks the beginning of a computation. The second value is its nesting depth, 1 for the
     /// outermost.
     #[inline(always)]
     pub(super) fn begin(&self) -> (Running<'_, T>, u32) {
@@ -251,7 +251,7 @@ impl<T: Scalar> Cache<T> {
         (Running(self), depth)
     }
 
-    /// Nothing special is asked of a computation.
+    /// Returns true if no special mode or failure affects computations.
     #[inline(always)]
     pub(super) fn is_plain(&self) -> bool {
         self.flags.get() == 0
@@ -262,7 +262,7 @@ impl<T: Scalar> Cache<T> {
     pub(super) fn verifies(&self) -> bool {
         self.flags.get() & VERIFY != 0
     }
-    /// The value of this slot is never kept.
+    /// Returns true if the value of this slot is never kept.
     pub(super) fn is_off(&self, slot: usize) -> bool {
         self.flags.get() & OFF != 0 || self.is_disabled(slot)
     }
@@ -282,12 +282,13 @@ impl<T: Scalar> Cache<T> {
         self.undeclared.borrow_mut().entry(slot).or_insert(what);
     }
 
-    /// Fails if the computation of this slot, which has ended, read what it did not declare.
+    /// Fails if the computation of this slot, which has ended, read something that it did not
+    /// declare.
     pub(super) fn check_declared(&self, slot: u32) -> Result<()> {
         match self.undeclared.borrow_mut().remove(&slot) {
             None => Ok(()),
             Some(what) => Err(Error::custom(format!(
-                "it reads {what} and does not declare it as a dependency; add it to the list, or the value \
+                "it reads {what} without declaring it as a dependency; add it to the list, or the value \
                  will go stale"
             ))),
         }
@@ -298,13 +299,14 @@ impl<T: Scalar> Cache<T> {
         self.failed.borrow_mut().insert(slot as u32, error.clone());
     }
 
-    /// A computation is possible in other modes, so no reader may take its error for a result.
+    /// Records a refused computation. It would succeed in other modes, so no reader may turn the
+    /// error into a result.
     #[cold]
     pub(super) fn refuse(&self, error: Error) -> Error {
         self.refused.borrow_mut().get_or_insert(error).clone()
     }
 
-    /// Fails if something was refused below the computation that ends here.
+    /// Fails if a computation below the one that ends here was refused.
     pub(super) fn check_refusals(&self) -> Result<()> {
         if self.flags.get() & (OFF | VERIFY | SOME_DISABLED) == 0 {
             return Ok(());
@@ -312,19 +314,19 @@ impl<T: Scalar> Cache<T> {
         self.refused.borrow().clone().map_or(Ok(()), Err)
     }
 
-    /// Nothing is left to do before what reads this slot can be computed.
+    /// Returns true if nothing is left to do before readers of this slot can be computed.
     pub(super) fn is_settled(&self, slot: usize) -> bool {
         self.slots.state(slot) == State::Valid
             || self.failure(slot).is_some()
             || self.is_disabled(slot)
     }
 
-    /// True the first time that it is asked for a slot during the outermost computation.
+    /// Returns true on the first call for a slot during the outermost computation.
     pub(super) fn begin_verification(&self, slot: usize) -> bool {
         self.verified.borrow_mut().insert(slot as u32)
     }
 
-    /// Computes a slot in its storage.
+    /// Computes a slot into its own storage.
     #[inline(always)]
     pub(super) fn fill(
         &self,
@@ -337,7 +339,7 @@ impl<T: Scalar> Cache<T> {
         Ok(value)
     }
 
-    /// Computes a slot elsewhere; what is kept of it stays as it is.
+    /// Computes a slot into separate storage; its kept value stays unchanged.
     pub(super) fn compute_afresh(
         &self,
         slot: usize,
@@ -353,7 +355,7 @@ impl<T: Scalar> Cache<T> {
         Ok(self.fresh.alloc(value))
     }
 
-    /// A value that readers verify before they use it.
+    /// Returns a value that readers must verify before they use it.
     pub(super) fn kept(&self, slot: usize) -> Option<&Stored<T>> {
         self.slots.kept(slot)
     }
@@ -365,7 +367,8 @@ impl<T: Scalar> Cache<T> {
         self.stack.set(stack);
     }
 
-    /// Invalidates what is downstream: `first` directly, `next` each of its slots further.
+    /// Invalidates everything downstream: the slots in `first`, then transitively their readers in
+    /// `next`.
     #[inline]
     pub(crate) fn changed(&mut self, first: &[u32], next: &Lists) {
         self.changes += 1;
@@ -391,7 +394,8 @@ impl<T: Scalar> Cache<T> {
         }
     }
 
-    /// Slots that are never kept look stale although others have read them.
+    /// Invalidates downstream, looking through slots that are never kept: they look stale although
+    /// others have read them.
     #[cold]
     fn changed_through_disabled(&mut self, first: &[u32], next: &Lists) {
         let mut seen = BTreeSet::new();
@@ -408,7 +412,7 @@ impl<T: Scalar> Cache<T> {
         }
     }
 
-    /// Invalidates all of a mask.
+    /// Invalidates all slots of a mask.
     #[inline(always)]
     pub(crate) fn invalidate(&mut self, mask: &Mask) {
         self.changes += 1;
@@ -438,7 +442,7 @@ impl<T: Scalar> Cache<T> {
 }
 
 impl<T> Cache<T> {
-    /// What was remembered for the outermost computation, which has ended.
+    /// Discards what was remembered for the outermost computation, which has ended.
     #[cold]
     fn forget(&self) {
         self.flags.set(self.flags.get() & !FAILED);
@@ -448,11 +452,12 @@ impl<T> Cache<T> {
     }
 }
 
-/// Only an undeclared dependency can get here: declared loops do not build.
+/// Error of a computation that reads its own result. Only an undeclared dependency can cause it,
+/// because declared loops do not build.
 #[cold]
 fn own_result(error: Option<Error>) -> Error {
     error.unwrap_or_else(|| {
-        Error::custom("the computation asks for its own result; declare what it reads")
+        Error::custom("the computation reads its own result; declare what it reads")
     })
 }
 

@@ -1,7 +1,7 @@
 //! The values of a diagram: flat arrays, changed only through `&mut Context`.
 //!
 //! Invariant: a value changes only together with the invalidation of everything downstream of it;
-//! every `..._mut` below invalidates before it hands out the reference.
+//! every `..._mut` below invalidates before it returns the reference.
 
 use super::cache::{Cache, CacheMode, CacheStatistics};
 use super::handles::{
@@ -49,7 +49,7 @@ pub(crate) struct Data<T: Scalar> {
     pub(super) cache: Cache<T>,
 }
 
-/// State of a diagram apart from its context.
+/// Copy of a diagram's state, outside of any context.
 pub(crate) struct StateCopy<T> {
     pub(crate) xc: Vec<T>,
     pub(crate) xd: Vec<T>,
@@ -67,7 +67,7 @@ impl<T> Default for StateCopy<T> {
 }
 
 impl<T: Scalar> StateCopy<T> {
-    /// Gets as large as the state of a context.
+    /// Resizes this copy to the state of a context.
     pub(crate) fn fit(&mut self, data: &Data<T>) {
         self.xc.resize(data.xc.len(), T::zero());
         self.xd.resize(data.xd.len(), T::zero());
@@ -103,7 +103,7 @@ impl<T: Scalar> Context<T> {
         Self { plan, data }
     }
 
-    /// System and index of a handle of this diagram.
+    /// Returns the system and index of a handle of this diagram.
     #[inline]
     fn locate(&self, what: &str, place: Place) -> Result<(usize, usize)> {
         if place.plan == self.plan.id {
@@ -123,12 +123,12 @@ impl<T: Scalar> Context<T> {
         .into()
     }
 
-    /// The handle is of this diagram, but over another scalar.
+    /// Error for a handle of this diagram over another scalar.
     #[cold]
     fn of_another_scalar<V>(&self, what: &str, place: Place) -> Error {
         Error::invalid(format!(
             "{what} {} of system '{}' was used as {} with a context over {}; a diagram over another \
-             scalar has handles of its own, see `Diagram::ports`",
+             scalar has its own handles, see `Diagram::ports`",
             place.index,
             self.plan.leaves[place.system as usize].path,
             type_name::<V>(),
@@ -143,10 +143,10 @@ impl<T: Scalar> Context<T> {
             .changed(plan.readers(source), &plan.slot_to_slots);
     }
 
-    /// The window of one system on this context, as its calc functions see it.
+    /// Returns the view of this context that the calc functions of one system get.
     ///
     /// # Errors
-    /// If the block belongs to another diagram.
+    /// Returns an error if the block belongs to another diagram.
     pub fn leaf<S: LeafSystem<f64>>(&self, block: &Block<S>) -> Result<LeafContext<'_, T>> {
         if block.plan == self.plan.id {
             return Ok(LeafContext::new(self, block.index));
@@ -159,11 +159,11 @@ impl<T: Scalar> Context<T> {
         .into())
     }
 
-    /// Current value of an output port. While the reference lives nothing can change, so the value
-    /// is never stale.
+    /// Returns the current value of an output port. Nothing can change while the reference lives,
+    /// so the value is never stale.
     ///
     /// # Errors
-    /// If the computation fails, or if the handle belongs to another diagram.
+    /// Returns an error if the computation fails, or if the handle belongs to another diagram.
     #[inline]
     pub fn eval<V: 'static>(&self, output: OutputPort<V>) -> Result<&V> {
         let (system, index) = self.locate("output port", output.place)?;
@@ -174,13 +174,14 @@ impl<T: Scalar> Context<T> {
             .ok_or_else(|| self.of_another_scalar::<V>("output port", output.place))
     }
 
-    /// Current value of an input port, connected or fixed (Drake's `InputPort::Eval`): `None` when
-    /// it is neither.
+    /// Returns the current value of an input port, connected or fixed (Drake's `InputPort::Eval`),
+    /// or `None` if it is neither.
     ///
     /// ```
     /// use tarragon_framework::{prelude::*, primitives::Gain};
     /// let mut b = DiagramBuilder::new();
-    /// let (first, second) = (b.add("first", Gain::new(2.0, 1)), b.add("second", Gain::new(2.0, 1)));
+    /// let first = b.add("first", Gain::new(2.0, 1));
+    /// let second = b.add("second", Gain::new(2.0, 1));
     /// b.connect(first.y, second.u);
     /// let mut ctx = b.build()?.default_context();
     /// assert_eq!(ctx.eval_optional_input(first.u)?, None);
@@ -190,7 +191,8 @@ impl<T: Scalar> Context<T> {
     /// ```
     ///
     /// # Errors
-    /// If the computation upstream fails, or if the handle belongs to another diagram.
+    /// Returns an error if the computation upstream fails, or if the handle belongs to another
+    /// diagram.
     pub fn eval_optional_input<V: 'static>(&self, input: InputPort<V>) -> Result<Option<&V>> {
         let (system, index) = self.locate("input port", input.place)?;
         let value = match self.plan.feeds[self.plan.nodes[system].input0 + index] {
@@ -204,10 +206,11 @@ impl<T: Scalar> Context<T> {
         }
     }
 
-    /// Serial number of an output's value: 1 before the first computation, one more after each.
+    /// Returns the serial number of an output's value: 1 before the first computation, one more
+    /// after each.
     ///
     /// # Errors
-    /// If the handle belongs to another diagram.
+    /// Returns an error if the handle belongs to another diagram.
     pub fn serial<V>(&self, output: OutputPort<V>) -> Result<u64> {
         let (system, index) = self.locate("output port", output.place)?;
         Ok(self
@@ -216,37 +219,37 @@ impl<T: Scalar> Context<T> {
             .serial(self.plan.nodes[system].slot0 + index))
     }
 
-    /// Simulated time (s).
+    /// Returns the simulated time (s).
     pub fn time(&self) -> T {
         self.data.time
     }
-    /// Sets the time (s); does nothing when it is unchanged.
+    /// Sets the time (s); does nothing if it is unchanged.
     pub fn set_time(&mut self, time: T) {
         if time != self.data.time {
             self.data.time = time;
             self.changed(TIME);
         }
     }
-    /// Accuracy asked of approximate computations, such as the isolation of witness functions;
-    /// `None` leaves it to them.
+    /// Returns the accuracy requested of approximate computations, such as the isolation of witness
+    /// functions; with `None` they choose their own.
     pub fn accuracy(&self) -> Option<f64> {
         self.data.accuracy
     }
-    /// Sets the accuracy asked of approximate computations.
+    /// Sets the accuracy requested of approximate computations.
     pub fn set_accuracy(&mut self, accuracy: Option<f64>) {
         self.data.accuracy = accuracy;
         self.changed(ACCURACY);
     }
 
-    /// Gives an unconnected input port a value (Drake's `FixValue`).
+    /// Fixes the value of an unconnected input port (Drake's `FixValue`).
     ///
-    /// Every value of the right type and length is taken: NaN and infinities are signals like
-    /// others, and pass through systems that compute with them. A system that cannot use a value
-    /// says so when it computes.
+    /// Any value of the right type and length is accepted: NaN and infinities are ordinary signals
+    /// and pass through systems that compute with them. A system that cannot use a value reports it
+    /// when it computes.
     ///
     /// # Errors
-    /// If the port is connected, if a vector has the wrong length, or if the handle belongs to
-    /// another diagram.
+    /// Returns an error if the port is connected, if a vector has the wrong length, or if the
+    /// handle belongs to another diagram.
     pub fn fix<V: Value + Clone>(&mut self, input: InputPort<V>, value: V) -> Result<()> {
         let (system, index) = self.locate("input port", input.place)?;
         let value = Stored::new(value);
@@ -259,14 +262,14 @@ impl<T: Scalar> Context<T> {
         if value.type_id() != declared.type_id {
             let found = type_name::<V>();
             return fail(format!(
-                "it takes {}, found {found}; a diagram over another scalar has ports of its own, see \
-                 `Diagram::ports`",
+                "the value must be of type {}, got {found}; a diagram over another scalar has its own \
+                 ports, see `Diagram::ports`",
                 declared.type_name
             ));
         }
         match (expected, value.len()) {
             (Some(size), Some(found)) if found != size => {
-                return fail(format!("{size} elements are expected, found {found}"));
+                return fail(format!("the value must have {size} elements, got {found}"));
             }
             _ => {}
         }
@@ -278,13 +281,13 @@ impl<T: Scalar> Context<T> {
             }
             Err(slot) => {
                 let from = self.plan.slot_name(slot);
-                fail(format!("it is connected to '{from}' and can not be fixed"))
+                fail(format!("it is connected to '{from}' and cannot be fixed"))
             }
         }
     }
 
-    /// Where the fixed value of an input port is, and its source; the slot that it is connected to,
-    /// if it is.
+    /// Returns the index of an input port's fixed value and its source or, as the error, the slot
+    /// that the port is connected to.
     #[inline]
     fn fixed_place(&self, system: usize, index: usize) -> Result<(usize, usize), usize> {
         let node = &self.plan.nodes[system];
@@ -299,10 +302,11 @@ impl<T: Scalar> Context<T> {
         }
     }
 
-    /// The elements of a fixed vector input, to change in place.
+    /// Returns the elements of a fixed vector input, to change in place.
     ///
     /// # Errors
-    /// If the port has no fixed value, or if the handle belongs to another diagram.
+    /// Returns an error if the port has no fixed value, or if the handle belongs to another
+    /// diagram.
     pub fn fixed_mut(&mut self, input: InputPort<Vec<T>>) -> Result<&mut [T]> {
         let (system, index) = self.locate("input port", input.place)?;
         match self.fixed_place(system, index) {
@@ -319,10 +323,10 @@ impl<T: Scalar> Context<T> {
         }
     }
 
-    /// A parameter.
+    /// Returns the value of a parameter.
     ///
     /// # Errors
-    /// If the handle belongs to another diagram.
+    /// Returns an error if the handle belongs to another diagram.
     pub fn param<V: 'static>(&self, parameter: Param<V>) -> Result<&V> {
         let (system, index) = self.locate("parameter", parameter.place)?;
         let value = &self.data.parameters[self.plan.nodes[system].parameter0 + index];
@@ -331,10 +335,10 @@ impl<T: Scalar> Context<T> {
             .ok_or_else(|| self.of_another_scalar::<V>("parameter", parameter.place))
     }
 
-    /// A parameter, to change; everything that depends on it is invalidated.
+    /// Returns a parameter's value, to change; invalidates everything that depends on it.
     ///
     /// # Errors
-    /// If the handle belongs to another diagram.
+    /// Returns an error if the handle belongs to another diagram.
     pub fn param_mut<V: 'static>(&mut self, parameter: Param<V>) -> Result<&mut V> {
         let (system, index) = self.locate("parameter", parameter.place)?;
         let node = &self.plan.nodes[system];
@@ -344,19 +348,19 @@ impl<T: Scalar> Context<T> {
         Ok(self.data.parameters[global].get_mut())
     }
 
-    /// Continuous state of one system.
+    /// Returns the continuous state of one system.
     ///
     /// # Errors
-    /// If the handle belongs to another diagram.
+    /// Returns an error if the handle belongs to another diagram.
     pub fn xc(&self, state: ContinuousState<Vec<T>>) -> Result<&[T]> {
         let (system, _) = self.locate("continuous state", state.place)?;
         Ok(&self.data.xc[self.plan.nodes[system].xc.clone()])
     }
 
-    /// Continuous state of one system, to change.
+    /// Returns the continuous state of one system, to change.
     ///
     /// # Errors
-    /// If the handle belongs to another diagram.
+    /// Returns an error if the handle belongs to another diagram.
     pub fn xc_mut(&mut self, state: ContinuousState<Vec<T>>) -> Result<&mut [T]> {
         let (system, _) = self.locate("continuous state", state.place)?;
         let node = &self.plan.nodes[system];
@@ -365,19 +369,19 @@ impl<T: Scalar> Context<T> {
         Ok(&mut self.data.xc[range])
     }
 
-    /// A group of discrete state.
+    /// Returns a group of discrete state.
     ///
     /// # Errors
-    /// If the handle belongs to another diagram.
+    /// Returns an error if the handle belongs to another diagram.
     pub fn xd(&self, group: DiscreteState<Vec<T>>) -> Result<&[T]> {
         let (system, index) = self.locate("discrete state", group.place)?;
         Ok(&self.data.xd[self.plan.nodes[system].xd[index].clone()])
     }
 
-    /// A group of discrete state, to change.
+    /// Returns a group of discrete state, to change.
     ///
     /// # Errors
-    /// If the handle belongs to another diagram.
+    /// Returns an error if the handle belongs to another diagram.
     pub fn xd_mut(&mut self, group: DiscreteState<Vec<T>>) -> Result<&mut [T]> {
         let (system, index) = self.locate("discrete state", group.place)?;
         let node = &self.plan.nodes[system];
@@ -386,10 +390,10 @@ impl<T: Scalar> Context<T> {
         Ok(&mut self.data.xd[range])
     }
 
-    /// Abstract state.
+    /// Returns an abstract state value.
     ///
     /// # Errors
-    /// If the handle belongs to another diagram.
+    /// Returns an error if the handle belongs to another diagram.
     pub fn xa<V: 'static>(&self, state: AbstractState<V>) -> Result<&V> {
         let (system, index) = self.locate("abstract state", state.place)?;
         let value = &self.data.xa[self.plan.nodes[system].xa0 + index];
@@ -398,10 +402,10 @@ impl<T: Scalar> Context<T> {
             .ok_or_else(|| self.of_another_scalar::<V>("abstract state", state.place))
     }
 
-    /// Abstract state, to change.
+    /// Returns an abstract state value, to change.
     ///
     /// # Errors
-    /// If the handle belongs to another diagram.
+    /// Returns an error if the handle belongs to another diagram.
     pub fn xa_mut<V: 'static>(&mut self, state: AbstractState<V>) -> Result<&mut V> {
         let (system, index) = self.locate("abstract state", state.place)?;
         let node = &self.plan.nodes[system];
@@ -411,40 +415,41 @@ impl<T: Scalar> Context<T> {
         Ok(self.data.xa[global].get_mut())
     }
 
-    /// While frozen, reading an out-of-date value is an error instead of a computation.
+    /// Freezes or unfreezes the cache. While it is frozen, reading a stale value is an error
+    /// instead of a computation.
     pub fn freeze_cache(&mut self, frozen: bool) {
         self.data.cache.set_frozen(frozen);
     }
-    /// Turns caching off, or on, or on with a check of every value that is used.
+    /// Turns caching on or off, or on with verification of every value used.
     pub fn set_cache_mode(&mut self, mode: CacheMode) {
         self.data.cache.set_mode(mode);
     }
-    /// Never keeps values of this output port, or keeps them again (Drake's `disable_caching`). See
-    /// [`CacheMode::Off`].
+    /// Turns caching off (`disabled`) or on again for this output port (Drake's `disable_caching`);
+    /// see [`CacheMode::Off`].
     ///
     /// # Errors
-    /// If the handle belongs to another diagram.
+    /// Returns an error if the handle belongs to another diagram.
     pub fn disable_caching<V>(&mut self, output: OutputPort<V>, disabled: bool) -> Result<()> {
         let (system, index) = self.locate("output port", output.place)?;
         let slot = self.plan.nodes[system].slot0 + index;
         self.data.cache.set_disabled(slot, disabled);
         Ok(())
     }
-    /// As [`Context::disable_caching`], for a cache entry.
+    /// Same as [`Context::disable_caching`], for a cache entry.
     ///
     /// # Errors
-    /// If the handle belongs to another diagram.
+    /// Returns an error if the handle belongs to another diagram.
     pub fn disable_caching_of<V>(&mut self, entry: CacheEntry<V>, disabled: bool) -> Result<()> {
         let (system, index) = self.locate("cache entry", entry.place)?;
         let slot = self.plan.nodes[system].slot0 + index;
         self.data.cache.set_disabled(slot, disabled);
         Ok(())
     }
-    /// What the cache did so far.
+    /// Returns the counters of the cache.
     pub fn cache_statistics(&self) -> CacheStatistics {
         self.data.cache.statistics()
     }
-    /// Makes every cached value out of date.
+    /// Makes every cached value stale.
     pub fn invalidate_all(&mut self) {
         self.data.cache.invalidate_all();
     }
@@ -456,7 +461,7 @@ impl<T: Scalar> Context<T> {
         copy(self.set_time_and_change_xc(time), xc);
     }
 
-    /// Sets the time; all continuous state is to be changed in place.
+    /// Sets the time and returns all continuous state, to change in place.
     #[inline(always)]
     pub(crate) fn set_time_and_change_xc(&mut self, time: T) -> &mut [T] {
         self.data.cache.invalidate(self.plan.mask_time_xc());
@@ -470,7 +475,7 @@ impl<T: Scalar> Context<T> {
         self.invalidate_all();
     }
 
-    /// Time derivatives of all continuous state.
+    /// Computes the time derivatives of all continuous state.
     pub(crate) fn time_derivatives(&self, out: &mut [T]) -> Result<()> {
         for part in &self.plan.continuous {
             let value: &Vec<T> = eval_slot(&self.plan, &self.data, part.slot)?.get();

@@ -1,18 +1,18 @@
-//! Values of one context for another, also over another scalar.
+//! Copying values from one context to another, also over another scalar.
 
 use super::context::Context;
 use crate::error::WiringError;
 use crate::{Error, Result, Scalar};
 
 impl<T: Scalar> Context<T> {
-    /// Takes time, state and parameters from a context of the same diagram over another scalar, or
-    /// this one. Numbers lose their derivatives. Fixed inputs are not taken, and neither is what
-    /// belongs to its context, such as a log.
+    /// Copies time, state and parameters from a context of the same diagram, over this or another
+    /// scalar. Numbers lose their derivatives. Fixed inputs are not copied, nor are values that
+    /// belong to their context, such as a log.
     ///
     /// # Errors
-    /// If the diagrams differ, or a value depends on the scalar in a way that is not known here (it
-    /// is neither a number, a vector of numbers, nor of one type for all scalars); nothing is
-    /// changed then.
+    /// Returns an error if the diagrams differ, or if a value depends on the scalar in an
+    /// unsupported way (it is neither a number, nor a vector of numbers, nor of one type for all
+    /// scalars). In that case nothing changes.
     pub fn set_time_state_and_parameters_from<U: Scalar>(
         &mut self,
         other: &Context<U>,
@@ -22,7 +22,7 @@ impl<T: Scalar> Context<T> {
         for (leaf, node) in self.plan.leaves.iter().zip(&self.plan.nodes) {
             let fail = |what: &str, i: usize| {
                 Error::invalid(format!(
-                    "{what} {i} of system '{}' can not be converted to another scalar; set it by hand",
+                    "{what} {i} of system '{}' cannot be converted to another scalar; set it by hand",
                     leaf.path
                 ))
             };
@@ -52,10 +52,10 @@ impl<T: Scalar> Context<T> {
         Ok(())
     }
 
-    /// Takes the fixed inputs from a context of the same diagram over another scalar, or this one.
+    /// Copies the fixed inputs from a context of the same diagram, over this or another scalar.
     ///
     /// # Errors
-    /// As [`Context::set_time_state_and_parameters_from`].
+    /// Same as [`Context::set_time_state_and_parameters_from`].
     pub fn fix_inputs_from<U: Scalar>(&mut self, other: &Context<U>) -> Result<()> {
         self.check_same_diagram(other)?;
         let mut fixed = vec![];
@@ -67,7 +67,7 @@ impl<T: Scalar> Context<T> {
                 };
                 let value = from.converted(input.type_id).ok_or_else(|| {
                     let port = self.plan.input_name(system, i);
-                    let why = "its fixed value can not be converted to another scalar".into();
+                    let why = "its fixed value cannot be converted to another scalar".into();
                     Error::from(WiringError::FixedInput { port, why })
                 })?;
                 fixed.push(Some(value));

@@ -1,4 +1,4 @@
-//! Recording what a leaf system declares.
+//! Recording of a leaf system's declarations.
 
 use super::dependency::Dep;
 use super::event::{
@@ -93,7 +93,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         (d.leaf, ports)
     }
 
-    /// Names must be unique among inputs, among outputs and among cache entries.
+    /// Checks that names are unique among inputs, among outputs and among cache entries.
     fn check_names(&mut self) {
         let entries = self.leaf.entries.iter();
         let entries = entries.map(|e| (if e.is_output { "output port" } else { "" }, &*e.name));
@@ -107,12 +107,12 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         }
     }
 
-    /// Input port of any type.
+    /// Declares an input port of any type.
     pub fn input<V: Value>(&mut self, name: &str) -> InputPort<V> {
         self.push_input(name, None)
     }
 
-    /// Vector input port of `size` elements.
+    /// Declares a vector input port of `size` elements.
     pub fn vector_input(&mut self, name: &str, size: usize) -> InputPort<Vec<T>> {
         self.push_input(name, Some(size))
     }
@@ -139,7 +139,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         let foreign = deps.iter().filter_map(|d| d.place());
         if let Some(place) = foreign.into_iter().find(|place| !self.is_own(*place)) {
             self.mistake(format!(
-                "'{name}' depends on a handle of system {} of {}; a system reads others through its inputs",
+                "'{name}' depends on a handle of system {} of {}; a system reads other systems through its inputs",
                 place.system, place.plan
             ));
         }
@@ -165,8 +165,9 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         self.leaf.entries.len() - 1
     }
 
-    /// Output port of any type. `calc` computes it in place, into the value it had before (`model`
-    /// at first); it is cached until one of `deps` changes. An empty list means all sources.
+    /// Declares an output port of any type. `calc` computes the value in place, starting from the
+    /// previous value (`model` at first). The value is cached until one of `deps` changes; an empty
+    /// list means all sources.
     pub fn output<V: Value + Clone>(
         &mut self,
         name: &str,
@@ -178,7 +179,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         OutputPort::new(self.plan, self.system, entry)
     }
 
-    /// Vector output port of `size` elements; see [`Declare::output`].
+    /// Declares a vector output port of `size` elements; see [`Declare::output`].
     pub fn vector_output(
         &mut self,
         name: &str,
@@ -192,7 +193,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         OutputPort::new(self.plan, self.system, entry)
     }
 
-    /// Private cached computation; see [`Declare::output`].
+    /// Declares a private cached computation; see [`Declare::output`].
     pub fn cache_entry<V: Value + Clone>(
         &mut self,
         name: &str,
@@ -204,8 +205,8 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         CacheEntry::new(self.plan, self.system, entry)
     }
 
-    /// Continuous state of `q` positions, `v` velocities and `z` further elements, in this order in
-    /// `x0`, with its time derivatives in the same order.
+    /// Declares continuous state of `q` positions, `v` velocities and `z` further elements, with
+    /// initial values `x0` in this order, and its time derivatives in the same order.
     pub fn continuous_state(
         &mut self,
         (q, v, z): (usize, usize, usize),
@@ -231,9 +232,9 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         ContinuousState::new(self.plan, self.system, 0)
     }
 
-    /// How velocities and rates of positions follow from each other, `qdot = N(q) v` and
-    /// `v = N+(q) qdot` (Drake's `MapVelocityToQDot` and `MapQDotToVelocity`), where it is not
-    /// `qdot = v`. Both may read the configuration, not the velocities.
+    /// Declares the maps between velocities and position rates, `qdot = N(q) v` and
+    /// `v = N+(q) qdot` (Drake's `MapVelocityToQDot` and `MapQDotToVelocity`). Needed where
+    /// `qdot = v` does not hold. Both maps may read the configuration but not the velocities.
     pub fn velocity_map(
         &mut self,
         v_to_qdot: impl Fn(&S, &LeafContext<'_, T>, &[T], &mut [T]) -> Result<()>
@@ -255,13 +256,13 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         });
     }
 
-    /// A group of discrete state with its default values.
+    /// Declares a group of discrete state with its default values.
     pub fn discrete_state(&mut self, x0: &[T]) -> DiscreteState<Vec<T>> {
         self.leaf.xd0.push(x0.to_vec());
         DiscreteState::new(self.plan, self.system, self.leaf.xd0.len() - 1)
     }
 
-    /// Abstract state with its default value.
+    /// Declares an abstract state with its default value.
     pub fn abstract_state<V: Value + Clone>(&mut self, x0: V) -> AbstractState<V> {
         self.leaf
             .xa0
@@ -269,13 +270,14 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         AbstractState::new(self.plan, self.system, self.leaf.xa0.len() - 1)
     }
 
-    /// A parameter, numeric or of any other type, with its default value.
+    /// Declares a parameter, numeric or of any other type, with its default value.
     pub fn param<V: Value + Clone>(&mut self, default: V) -> Param<V> {
         self.push_parameter(false, move || default.clone())
     }
 
-    /// As [`Declare::param`], for values whose clones share something (an `Arc`), such as a log:
-    /// every new context gets a value made by `default`, and converting a context leaves it alone.
+    /// Same as [`Declare::param`], for values whose clones share something (an `Arc`), such as a
+    /// log: every new context gets a value made by `default`, and converting a context leaves the
+    /// value alone.
     pub fn fresh_param<V: Value + Clone>(
         &mut self,
         default: impl Fn() -> V + Send + Sync + 'static,
@@ -293,7 +295,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         Param::new(self.plan, self.system, self.leaf.parameters.len() - 1)
     }
 
-    /// Publishes (side effects outside of the context) on `trigger`.
+    /// Runs `act` on `trigger` as a publish event (side effects outside of the context).
     pub fn publish_on(
         &mut self,
         trigger: Trigger,
@@ -323,7 +325,8 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
     }
 
     /// Updates any state of the system on `trigger`: continuous, discrete and abstract. Runs before
-    /// the discrete updates of the step; all unrestricted updates see the state before them.
+    /// the discrete updates of the step; all unrestricted updates see the state from before any of
+    /// them.
     pub fn unrestricted_update_on(
         &mut self,
         trigger: Trigger,
@@ -337,10 +340,10 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         self.push_event(trigger, handler);
     }
 
-    /// Event times that the system computes from its context: `next_time` gives the next one (s),
-    /// not before the current time, infinity for none (Drake's `DoCalcNextUpdateTime`). It is asked
-    /// before each step. A time that is the current one happens at once, so an update must move it
-    /// on.
+    /// Declares event times that the system computes from its context (Drake's
+    /// `DoCalcNextUpdateTime`). `next_time` returns the next one (s), not before the current time,
+    /// or infinity for none, and is called before each step. An event at the current time happens
+    /// at once, so an update must advance the next event time.
     pub fn timed_event(
         &mut self,
         next_time: impl Fn(&S, &LeafContext<'_, T>) -> Result<f64> + Send + Sync + 'static,
@@ -352,11 +355,11 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         TimedEvent { place }
     }
 
-    /// A function of the context whose change of sign during a step triggers events (Drake's
-    /// `MakeWitnessFunction`). The simulator finds the time of the change to the accuracy of the
-    /// context, or of error control, and ends the step right behind it. The function is looked at
-    /// only at the ends of steps: two changes within one go unseen. Without continuous state, steps
-    /// reach from event to event.
+    /// Declares a witness function: a function of the context whose change of sign during a step
+    /// triggers events (Drake's `MakeWitnessFunction`). The simulator isolates the time of the
+    /// change to the accuracy of the context, or of error control, and ends the step right after
+    /// it. The function is evaluated only at the ends of steps, so two changes within one step go
+    /// unseen. Without continuous state, steps reach from event to event.
     pub fn witness_function(
         &mut self,
         name: &str,
@@ -373,8 +376,9 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         WitnessFunction { place }
     }
 
-    /// How [`Context::set_random_state`](crate::Context::set_random_state) draws the state of this
-    /// system (Drake's `SetRandomState`). What the closure does not set has its default.
+    /// Declares how [`Context::set_random_state`](crate::Context::set_random_state) draws the state
+    /// of this system (Drake's `SetRandomState`). State that the closure does not set has its
+    /// default.
     pub fn random_state(
         &mut self,
         draw: impl Fn(
@@ -398,9 +402,9 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         self.leaf.random_state = Some(Box::new(draw));
     }
 
-    /// How [`Context::set_random_parameters`](crate::Context::set_random_parameters) draws the
-    /// parameters of this system (Drake's `SetRandomParameters`). What the closure does not set has
-    /// its default.
+    /// Declares how [`Context::set_random_parameters`](crate::Context::set_random_parameters) draws
+    /// the parameters of this system (Drake's `SetRandomParameters`). Parameters that the closure
+    /// does not set have their defaults.
     pub fn random_parameters(
         &mut self,
         draw: impl Fn(&S, &mut RandomGenerator, &mut ParameterUpdate<'_, T>) -> Result<()>
@@ -431,8 +435,8 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
             let valid = period > 0.0 && period.is_finite() && offset >= 0.0 && offset.is_finite();
             if !valid {
                 self.mistake(format!(
-                    "periodic event has period {period} s and offset {offset} s; a positive period and \
-                     an offset of at least 0 are expected"
+                    "periodic event: the period must be positive and the offset at least 0, both finite, \
+                     got period {period:?} s and offset {offset:?} s"
                 ));
                 return;
             }

@@ -1,4 +1,4 @@
-//! Collecting systems, wiring them, and freezing the result.
+//! Building of diagrams: collecting systems, wiring them and freezing the result.
 
 use super::context::Context;
 use super::declare::Declare;
@@ -12,9 +12,9 @@ use std::any::{TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Collects systems and connections. Authoring is in `f64`; [`Diagram::to_scalar`] converts.
+/// Builder that collects systems and connections over `f64`; [`Diagram::to_scalar`] converts.
 ///
-/// Mistakes made while wiring are reported by [`DiagramBuilder::build`].
+/// Wiring mistakes are reported by [`DiagramBuilder::build`].
 ///
 /// ```
 /// use tarragon_framework::{prelude::*, primitives::{Adder, ConstantVectorSource, Gain}};
@@ -50,7 +50,7 @@ impl Default for DiagramBuilder {
 }
 
 impl DiagramBuilder {
-    /// An empty diagram.
+    /// Creates a builder without systems.
     pub fn new() -> Self {
         Self {
             id: PlanId::new(),
@@ -65,7 +65,7 @@ impl DiagramBuilder {
         }
     }
 
-    /// Adds a system that works for every scalar and returns its typed ports.
+    /// Adds a system that supports every scalar and returns its typed ports.
     pub fn add<S>(&mut self, name: &str, system: S) -> Block<S>
     where
         S: LeafSystem<f64> + LeafSystem<AutoDiff>,
@@ -75,7 +75,7 @@ impl DiagramBuilder {
         self.push(name, system, any)
     }
 
-    /// Adds a system that only works in `f64`: cameras, sockets, files.
+    /// Adds a system that supports only `f64`, such as a camera, a socket or a file.
     pub fn add_f64<S: LeafSystem<f64>>(&mut self, name: &str, system: S) -> Block<S> {
         let (index, system) = (self.systems.len(), Arc::new(system));
         let any = Arc::new(OnlyF64(system.clone(), self.id, index));
@@ -92,12 +92,12 @@ impl DiagramBuilder {
         let (leaf, ports) = Declare::run(&system, self.id, index, &path);
         if name.is_empty() || name.contains("::") {
             self.mistake(Error::invalid(format!(
-                "system '{path}': a name that is not empty and has no '::' is expected"
+                "system '{path}': the name must not be empty or contain '::'"
             )));
         }
         if self.scopes.contains(&path) || self.by_path.insert(path.clone(), index).is_some() {
             self.mistake(Error::invalid(format!(
-                "system '{path}' is there already; names must be unique within a diagram"
+                "system '{path}' exists already; names must be unique within a diagram"
             )));
         }
         self.systems.push((path, any));
@@ -110,11 +110,11 @@ impl DiagramBuilder {
         }
     }
 
-    /// Adds a sub-diagram: `build` adds systems under the prefix `name::` and returns what the
-    /// sub-diagram exports.
+    /// Adds a sub-diagram: `build` adds systems under the prefix `name::` and returns the exports
+    /// of the sub-diagram.
     ///
     /// # Errors
-    /// Whatever `build` returns.
+    /// Returns any error of `build`.
     pub fn subdiagram<P, E>(
         &mut self,
         name: &str,
@@ -122,7 +122,7 @@ impl DiagramBuilder {
     ) -> Result<P, E> {
         if name.is_empty() || name.contains("::") {
             self.mistake(Error::invalid(format!(
-                "sub-diagram '{}{name}': a name that is not empty and has no '::' is expected",
+                "sub-diagram '{}{name}': the name must not be empty or contain '::'",
                 self.scope
             )));
         }
@@ -131,7 +131,7 @@ impl DiagramBuilder {
         if is_system || !self.scopes.insert(path.clone()) {
             let what = if is_system { "system" } else { "sub-diagram" };
             self.mistake(Error::invalid(format!(
-                "sub-diagram '{path}': there is a {what} of that path already; paths must be unique"
+                "sub-diagram '{path}': a {what} with that path exists already; paths must be unique"
             )));
         }
         let inner = format!("{path}::");
@@ -160,11 +160,11 @@ impl DiagramBuilder {
         });
     }
 
-    /// Connects by `(path of the system, name of the port)`, for wiring that comes from data; a
-    /// sub-diagram has the ports that it exports. Types are checked by `build`.
+    /// Connects ports given as `(path of the system, name of the port)`, for wiring that comes from
+    /// data. A sub-diagram has the ports that it exports. `build` checks the types.
     ///
     /// # Errors
-    /// If there is no such system or port.
+    /// Returns an error if there is no such system or port.
     pub fn connect_named(&mut self, from: (&str, &str), to: (&str, &str)) -> Result<()> {
         let output = find_output(&self.leaves, &self.by_path, &self.exports, from)?;
         let input = find_input(&self.leaves, &self.by_path, &self.exports, to)?;
@@ -175,7 +175,7 @@ impl DiagramBuilder {
         Ok(())
     }
 
-    /// `path.name` of a port, as far as it is known here.
+    /// Returns `path.name` of a port, or its numbers if the port belongs to another builder.
     fn name_of(&self, place: Place, name: fn(&Leaf<f64>, usize) -> &str) -> String {
         let (plan, system, index) = (place.plan, place.system, place.index);
         match self.leaves.get(system as usize).filter(|_| plan == self.id) {
@@ -191,8 +191,9 @@ impl DiagramBuilder {
     /// Checks everything and freezes the structure.
     ///
     /// # Errors
-    /// Duplicate or empty names, ports of another diagram, an input with two sources, sizes or
-    /// types that do not fit, algebraic loops, and mistakes in the declaration of a system.
+    /// Returns an error for duplicate or empty names, ports of another diagram, an input with two
+    /// sources, sizes or types that do not match, algebraic loops, and mistakes in the declaration
+    /// of a system.
     pub fn build(self) -> Result<Diagram<f64>> {
         if let Some(mistake) = self.mistake {
             return Err(mistake);
@@ -210,7 +211,7 @@ impl DiagramBuilder {
     }
 }
 
-/// System and entry of an output port given by name.
+/// Returns the system and entry of an output port given by name.
 fn find_output<T: Scalar>(
     leaves: &[Leaf<T>],
     by_path: &BTreeMap<String, usize>,
@@ -231,7 +232,7 @@ fn find_output<T: Scalar>(
     Ok((system as u32, index as u32))
 }
 
-/// System and index of an input port given by name.
+/// Returns the system and index of an input port given by name.
 fn find_input<T: Scalar>(
     leaves: &[Leaf<T>],
     by_path: &BTreeMap<String, usize>,
@@ -252,7 +253,7 @@ fn find_input<T: Scalar>(
     Ok((system as u32, index as u32))
 }
 
-/// There is no system of this path, and what it exports as a sub-diagram has other names.
+/// Error for a path that names no system, or a sub-diagram without such an export.
 fn no_export<'a>(
     by_path: &BTreeMap<String, usize>,
     kind: &str,
@@ -270,7 +271,7 @@ fn no_export<'a>(
 fn no_system(by_path: &BTreeMap<String, usize>, path: &str) -> Error {
     let known: Vec<&str> = by_path.keys().map(|p| &**p).collect();
     Error::invalid(format!(
-        "there is no system '{path}', and no sub-diagram of that path exports such ports; there are: {}",
+        "there is no system '{path}', and no sub-diagram with that path exports such ports; the systems are: {}",
         known.join(", ")
     ))
 }
@@ -283,7 +284,7 @@ fn no_port<'a>(kind: &str, path: &str, name: &str, known: impl Iterator<Item = &
     ))
 }
 
-/// An immutable wired system. `Send + Sync`; clones share the structure.
+/// Immutable wired system. `Send + Sync`; clones share the structure.
 ///
 /// ```
 /// use tarragon_framework::{prelude::*, primitives::Gain};
@@ -319,15 +320,15 @@ impl<T: Scalar> Clone for Diagram<T> {
 }
 
 impl<T: Scalar> Diagram<T> {
-    /// A context with every value at its declared default.
+    /// Creates a context with every value at its declared default.
     pub fn default_context(&self) -> Context<T> {
         Context::new(self.plan.clone())
     }
 
-    /// The ports of a block over this diagram's scalar.
+    /// Returns the ports of a block over this diagram's scalar.
     ///
     /// # Errors
-    /// If the block belongs to another diagram.
+    /// Returns an error if the block belongs to another diagram.
     pub fn ports<S>(&self, block: &Block<S>) -> Result<<S as LeafSystem<T>>::Ports>
     where
         S: LeafSystem<f64> + LeafSystem<T>,
@@ -343,10 +344,10 @@ impl<T: Scalar> Diagram<T> {
         Ok(Declare::<S, T>::run(&block.system, block.plan, block.index, "").1)
     }
 
-    /// The same diagram over another scalar; handles of abstract ports stay valid for it.
+    /// Converts the diagram to another scalar; handles of abstract ports stay valid for it.
     ///
     /// # Errors
-    /// Names the first system that does not support the scalar.
+    /// Returns an error that names the first system that does not support the scalar.
     pub fn to_scalar<U: DiagramScalar>(&self) -> Result<Diagram<U>> {
         let convert = |(path, system): &(String, Arc<dyn AnySystem>)| {
             U::declare(&**system, path).ok_or_else(|| {
@@ -366,10 +367,10 @@ impl<T: Scalar> Diagram<T> {
         })
     }
 
-    /// An output port by path and name.
+    /// Finds an output port by path and name.
     ///
     /// # Errors
-    /// If there is none, or if it carries another type.
+    /// Returns an error if there is none, or if it carries another type.
     pub fn output_port<V: 'static>(&self, path: &str, name: &str) -> Result<OutputPort<V>> {
         let (system, index) = self.find_output(path, name)?;
         let entry = &self.plan.leaves[system as usize].entries[index as usize];
@@ -381,10 +382,10 @@ impl<T: Scalar> Diagram<T> {
         ))
     }
 
-    /// An input port by path and name.
+    /// Finds an input port by path and name.
     ///
     /// # Errors
-    /// If there is none, or if it takes another type.
+    /// Returns an error if there is none, or if it carries another type.
     pub fn input_port<V: 'static>(&self, path: &str, name: &str) -> Result<InputPort<V>> {
         let (system, index) = self.find_input(path, name)?;
         let input = &self.plan.leaves[system as usize].inputs[index as usize];
@@ -456,12 +457,12 @@ fn check_type<V: 'static>(path: &str, name: &str, found: TypeId, found_name: &st
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "port '{path}.{name}' carries {found_name}, a port of {} was asked for",
+        "port '{path}.{name}' carries {found_name}, but a port of type {} was requested",
         type_name::<V>()
     )))
 }
 
-// Promises that threads rely on, checked at compile time.
+// Auto traits that multi-threaded code relies on, checked at compile time.
 const _: () = {
     const fn send_sync<X: Send + Sync>() {}
     const fn send<X: Send>() {}

@@ -6,7 +6,7 @@ use super::handles::{ContinuousState, DiscreteState, InputPort, OutputPort, Plac
 use super::leaf::{Leaf, LeafSystem};
 use crate::{Result, Scalar};
 
-/// What has elements: a kind of thing that a system declares, and its number.
+/// A kind of vector that a system declares, with its index.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vectorial {
@@ -21,16 +21,16 @@ pub enum Vectorial {
 }
 
 mod sealed {
-    /// Keeps the set of handles closed.
+    /// Seals the set of handles.
     pub trait Sealed {}
 }
 
-/// A handle of something with elements: a vector port or numeric state.
+/// Handle of something with elements: a vector port or numeric state.
 ///
 /// ```
 /// use tarragon_framework::{Result, VectorHandle, prelude::*, primitives::Gain};
 ///
-/// /// The names of the elements, or a word that there are none.
+/// /// The names of the elements, or "unnamed" if there are none.
 /// fn heading(diagram: &Diagram<f64>, vector: &impl VectorHandle) -> Result<String> {
 ///     let names = diagram.element_names(vector)?;
 ///     Ok(if names.is_empty() { "unnamed".into() } else { names.join(", ") })
@@ -70,7 +70,7 @@ vector_handle!(
     DiscreteState => Vectorial::Discrete
 );
 
-/// How many elements there are, where the declaration tells.
+/// Returns the number of elements, if the declaration fixes it.
 fn size<T: Scalar>(leaf: &Leaf<T>, what: Vectorial) -> Option<usize> {
     match what {
         Vectorial::Input(i) => leaf.inputs[i as usize].size,
@@ -80,14 +80,14 @@ fn size<T: Scalar>(leaf: &Leaf<T>, what: Vectorial) -> Option<usize> {
     }
 }
 
-/// The names, none if none were given.
+/// Returns the names of the elements; empty if none were given.
 pub(super) fn names_of<T: Scalar>(leaf: &Leaf<T>, what: Vectorial) -> &[String] {
     let mut named = leaf.element_names.iter();
     named.find(|n| n.0 == what).map_or(&[], |n| &n.1)
 }
 
 impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
-    /// Names the elements of a vector port or of numeric state, for people, logs and plots.
+    /// Names the elements of a vector port or of numeric state, for display, logs and plots.
     ///
     /// ```
     /// use tarragon_framework::prelude::*;
@@ -108,13 +108,16 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
     /// ```
     pub fn name_elements(&mut self, vector: &impl VectorHandle, names: &[&str]) {
         if !self.is_own(vector.place()) {
-            self.mistake("elements of another system are named; name your own".into());
+            self.mistake("the elements to name belong to another system; name your own".into());
             return;
         }
         let what = vector.vectorial();
         let leaf = self.leaf_mut();
         if let Some(size) = size(leaf, what).filter(|size| *size != names.len()) {
-            let message = format!("{size} elements have {} names: {names:?}", names.len());
+            let message = format!(
+                "{size} elements were given {} names: {names:?}",
+                names.len()
+            );
             self.mistake(message);
             return;
         }
@@ -124,10 +127,11 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
 }
 
 impl<T: Scalar> Diagram<T> {
-    /// The names of the elements of a vector port or of numeric state; none if none were given.
+    /// Returns the names of the elements of a vector port or of numeric state; empty if none were
+    /// given.
     ///
     /// # Errors
-    /// If the handle belongs to another diagram.
+    /// Returns an error if the handle belongs to another diagram.
     pub fn element_names(&self, vector: &impl VectorHandle) -> Result<&[String]> {
         let place = vector.place();
         self.owns_handle("vector", place)?;

@@ -9,25 +9,25 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-// Numbers of the sets that every diagram has.
+// Indices of the sets that every diagram has.
 pub(crate) const INITIALIZATION: u32 = 0;
 pub(crate) const PER_STEP: u32 = 1;
 pub(crate) const FORCED: u32 = 2;
 
-/// Events that happen together: `(system, index of its event)`, system by system.
+/// Events that happen together: pairs `(system, index of its event)`, ordered by system.
 #[derive(Default)]
 pub(crate) struct EventSet {
     pub(crate) publish: Vec<(u32, u32)>,
     pub(crate) discrete: Vec<(u32, u32)>,
     pub(crate) unrestricted: Vec<(u32, u32)>,
-    /// Where the systems with discrete updates have their discrete state.
+    /// Ranges of the discrete state of the systems with discrete updates.
     xd: OnceLock<Vec<Range<usize>>>,
     /// Everything downstream of that state.
     mask: OnceLock<Mask>,
 }
 
 impl EventSet {
-    /// Where the systems with discrete updates have their discrete state.
+    /// Returns the ranges of the discrete state of the systems with discrete updates.
     pub(crate) fn xd<T: Scalar>(&self, plan: &Plan<T>) -> &[Range<usize>] {
         self.xd.get_or_init(|| {
             let mut ranges: Vec<Range<usize>> = vec![];
@@ -45,7 +45,7 @@ impl EventSet {
         })
     }
 
-    /// Everything downstream of the discrete state that is updated.
+    /// Returns the mask of everything downstream of the updated discrete state.
     pub(crate) fn mask<T: Scalar>(&self, plan: &Plan<T>) -> &Mask {
         self.mask.get_or_init(|| {
             let nodes = self.discrete.iter().map(|e| &plan.nodes[e.0 as usize]);
@@ -54,17 +54,17 @@ impl EventSet {
     }
 }
 
-/// A period, and the set of events that share it.
+/// Periodic trigger and the set of events that share it.
 pub(crate) struct Periodic {
     pub(crate) period: f64,
     pub(crate) offset: f64,
     pub(crate) set: u32,
 }
 
-/// A function of one system that decides when a set of events happens.
+/// Function of one system that decides when a set of events happens.
 pub(crate) struct Decider {
     pub(crate) system: u32,
-    /// Among the timed events or witness functions of the system.
+    /// Index among the timed events or witness functions of the system.
     pub(crate) index: u32,
     pub(crate) set: u32,
 }
@@ -76,17 +76,17 @@ pub(crate) struct EventTable {
     pub(crate) periodic: Vec<Periodic>,
     pub(crate) timed: Vec<Decider>,
     pub(crate) witnesses: Vec<Decider>,
-    /// Which kinds of events there are at all.
+    /// Kinds of events that the diagram has.
     pub(crate) any: Kinds,
 }
 
-/// Kinds of events.
+/// Flags for kinds of events.
 #[derive(Default)]
 pub(crate) struct Kinds {
     pub(crate) publish: bool,
     pub(crate) discrete: bool,
     pub(crate) unrestricted: bool,
-    /// Systems that compute event times, or have witness functions.
+    /// True if any system computes event times or has witness functions.
     pub(crate) decider: bool,
 }
 
@@ -158,7 +158,7 @@ impl EventTable {
 }
 
 impl Periodic {
-    /// The first event time strictly after `time`.
+    /// Returns the first event time strictly after `time`.
     pub(crate) fn next_after(&self, time: f64) -> f64 {
         if time < self.offset {
             return self.offset;
@@ -171,7 +171,7 @@ impl Periodic {
             self.offset + (k + 1.0) * self.period
         }
     }
-    /// True if `time` is one of the event times, to the bit.
+    /// Returns true if `time` equals one of the event times to the bit.
     pub(crate) fn is_due_at(&self, time: f64) -> bool {
         let k = ((time - self.offset) / self.period).round();
         k >= 0.0 && self.offset + k * self.period == time

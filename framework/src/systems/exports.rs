@@ -1,4 +1,4 @@
-//! Ports that (sub-)diagrams give names of their own.
+//! Exported ports: names that a diagram or sub-diagram gives to ports of its systems.
 
 use super::diagram::{Diagram, DiagramBuilder};
 use super::handles::{InputPort, OutputPort, Place};
@@ -9,20 +9,20 @@ use std::collections::BTreeMap;
 /// `(system, index of the port)`.
 pub(super) type Port = (u32, u32);
 
-/// By scope (`""`, or names joined by `::`) and name.
+/// Ports by scope (`""`, or names joined by `::`) and name.
 type Named = BTreeMap<(String, String), Port>;
 
-/// What the diagram and its sub-diagrams export.
+/// Exports of the diagram and its sub-diagrams.
 #[derive(Clone, Default)]
 pub(super) struct Exports {
     pub(super) inputs: Named,
     pub(super) outputs: Named,
-    /// Pairs of input ports of which the second takes whatever the first takes.
+    /// Pairs of input ports; the second receives the same value as the first.
     pub(super) shared: Vec<(Port, Port)>,
 }
 
 impl Exports {
-    /// The scopes that export anything.
+    /// Returns the scopes that export ports.
     fn scopes(&self) -> impl Iterator<Item = &str> {
         let mut scopes: Vec<&str> = self
             .inputs
@@ -36,7 +36,7 @@ impl Exports {
     }
 }
 
-/// The names in a scope.
+/// Returns the exported names in a scope.
 pub(super) fn names<'a>(named: &'a Named, scope: &'a str) -> impl Iterator<Item = &'a str> {
     let from = (scope.to_owned(), String::new());
     let of_scope = named.range(from..).take_while(move |(k, _)| k.0 == scope);
@@ -48,17 +48,20 @@ fn port(place: Place) -> Port {
 }
 
 impl DiagramBuilder {
-    /// Gives an input port a name of the diagram, or of the sub-diagram that is being built
-    /// (Drake's `ExportInput`). A name that was given before adds the port to it: it takes whatever
-    /// the first one takes, by connection or by [`Context::fix`](crate::Context::fix). Returns the
-    /// first one, to be connected, fixed or exported further.
+    /// Exports an input port under a name of the diagram, or of the sub-diagram being built
+    /// (Drake's `ExportInput`). Exporting a second port under the same name joins it with the
+    /// first: it receives whatever the first receives, by connection or by
+    /// [`Context::fix`](crate::Context::fix). Returns the first port, to be connected, fixed or
+    /// exported further.
     ///
     /// ```
     /// use tarragon_framework::prelude::*;
     /// use tarragon_framework::primitives::{Adder, Gain};
     ///
     /// /// y = 2 u + 3 u.
-    /// fn five(b: &mut DiagramBuilder) -> Result<[OutputPort<Vec<f64>>; 1], tarragon_framework::Error> {
+    /// fn five(
+    ///     b: &mut DiagramBuilder,
+    /// ) -> Result<[OutputPort<Vec<f64>>; 1], tarragon_framework::Error> {
     ///     let (two, three) = (b.add("two", Gain::new(2.0, 1)), b.add("three", Gain::new(3.0, 1)));
     ///     let sum = b.add("sum", Adder::new(2, 1));
     ///     b.connect(two.y, sum.u[0]);
@@ -99,7 +102,7 @@ impl DiagramBuilder {
         }
     }
 
-    /// Gives an output port a name of the diagram, or of the sub-diagram that is being built
+    /// Exports an output port under a name of the diagram, or of the sub-diagram being built
     /// (Drake's `ExportOutput`).
     pub fn export_output<V>(&mut self, name: &str, output: OutputPort<V>) -> OutputPort<V> {
         if self.owns_place("output port", output.place) {
@@ -119,17 +122,17 @@ impl DiagramBuilder {
     fn check_export(&mut self, (scope, name): &(String, String)) {
         if name.is_empty() {
             self.mistake(Error::invalid(format!(
-                "a port of '{scope}' is exported without a name; a name that is not empty is expected"
+                "a port of '{scope}' is exported without a name; the name must not be empty"
             )));
         }
     }
 
-    /// The path of the sub-diagram that is being built.
+    /// Returns the path of the sub-diagram being built.
     fn scope_path(&self) -> String {
         self.scope.trim_end_matches("::").to_owned()
     }
 
-    /// True if a handle is of this builder; otherwise `build` will say so.
+    /// Returns true if a handle belongs to this builder; otherwise records the mistake for `build`.
     pub(super) fn owns_place(&mut self, what: &str, place: Place) -> bool {
         if place.plan == self.id {
             return true;
@@ -146,7 +149,7 @@ impl DiagramBuilder {
     }
 }
 
-/// The ports of one system or sub-diagram, by name.
+/// Port names of one system or sub-diagram.
 ///
 /// ```
 /// use tarragon_framework::{prelude::*, primitives::Adder};
@@ -160,16 +163,16 @@ impl DiagramBuilder {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemInfo {
-    /// Path: names of the enclosing sub-diagrams and of the system, joined by `::`.
+    /// Path: the names of the enclosing sub-diagrams and of the system, joined by `::`.
     pub path: String,
-    /// Names of the input ports, in order of declaration, of exported ones by alphabet.
+    /// Names of the input ports, in order of declaration; exported ones in alphabetical order.
     pub input_ports: Vec<String>,
-    /// Names of the output ports, likewise.
+    /// Names of the output ports, in the same order.
     pub output_ports: Vec<String>,
 }
 
 impl<T: Scalar> Diagram<T> {
-    /// All systems with their ports, in order of addition.
+    /// Returns all systems with their ports, in order of addition.
     pub fn systems(&self) -> impl Iterator<Item = SystemInfo> + '_ {
         self.plan().leaves.iter().map(|leaf| SystemInfo {
             path: leaf.path.clone(),
@@ -183,7 +186,8 @@ impl<T: Scalar> Diagram<T> {
         })
     }
 
-    /// The sub-diagrams that export ports, and the diagram itself, with path `""`, if it does.
+    /// Returns the sub-diagrams that export ports, including the diagram itself (path `""`) if it
+    /// does.
     pub fn exports(&self) -> impl Iterator<Item = SystemInfo> + '_ {
         let exports = self.named_ports();
         let owned = |names: &mut dyn Iterator<Item = &str>| names.map(String::from).collect();
@@ -194,8 +198,8 @@ impl<T: Scalar> Diagram<T> {
         })
     }
 
-    /// Whether an output depends on an input without a delay, through any number of systems, as far
-    /// as their declarations tell (Drake's `HasDirectFeedthrough`).
+    /// Returns true if an output depends on an input without a delay, through any number of
+    /// systems, according to their declarations (Drake's `HasDirectFeedthrough`).
     ///
     /// ```
     /// use tarragon_framework::prelude::*;
@@ -211,7 +215,7 @@ impl<T: Scalar> Diagram<T> {
     /// ```
     ///
     /// # Errors
-    /// If a handle belongs to another diagram.
+    /// Returns an error if a handle belongs to another diagram.
     pub fn has_direct_feedthrough<U, Y>(
         &self,
         input: InputPort<U>,
@@ -224,11 +228,11 @@ impl<T: Scalar> Diagram<T> {
             .feeds_through(port(input.place), port(output.place)))
     }
 
-    /// The pairs of input and output of a system, or of a sub-diagram's exports, of which the
-    /// second depends on the first without a delay. The path of the diagram itself is `""`.
+    /// Returns the pairs (input, output) of a system or of a sub-diagram's exports whose output
+    /// depends on the input without a delay. The path of the diagram itself is `""`.
     ///
     /// # Errors
-    /// If there is no system of this path and no sub-diagram that exports ports.
+    /// Returns an error if there is no system with this path and no sub-diagram that exports ports.
     pub fn direct_feedthroughs(&self, path: &str) -> Result<Vec<(String, String)>> {
         let named = self
             .systems()

@@ -1,4 +1,4 @@
-//! Where input ports get their values: connections, and exports that join ports.
+//! Sources of input ports: connections, and exports that join ports.
 
 use super::exports::Port;
 use super::leaf::{Entry, Input, Leaf};
@@ -6,17 +6,18 @@ use super::plan::{Feed, Node, Wire};
 use crate::error::WiringError;
 use crate::{Error, Result, Scalar};
 
-/// What is known of every input port, counted over all leaves.
+/// Feed, stand-in and size of every input port, counted over all leaves.
 pub(crate) struct Feeds {
     pub(crate) feeds: Vec<Feed>,
-    /// The port that stands for all that are one input of the diagram, itself for most.
+    /// Representative of all ports that form one input of the diagram; usually the port itself.
     pub(crate) stand_ins: Vec<u32>,
-    /// Of the stand-in: how many elements all of them take, where one of them tells.
+    /// For each stand-in: the number of elements of all its ports, if one of them declares it.
     pub(crate) sizes: Vec<Option<usize>>,
 }
 
 impl Feeds {
-    /// Checks every wire and every pair of ports that share an exported input, in any order.
+    /// Builds the table. Checks every wire and every pair of ports that share an exported input, in
+    /// any order.
     pub(crate) fn new<T: Scalar>(
         leaves: &[Leaf<T>],
         nodes: &[Node],
@@ -74,14 +75,14 @@ impl Feeds {
             let slot = nodes[wire.from.0 as usize].slot0 + wire.from.1 as usize;
             this.feeds[to] = Feed::Slot(slot as u32);
         }
-        // The others of an export have no connections of their own.
+        // Only the first port of a shared export may have connections.
         let mut connected = vec![false; this.feeds.len()];
         for wire in wires {
             connected[global(wire.to)] = true;
         }
         for &(first, other) in shared {
             if connected[global(other)] && first != other {
-                let why = "the second one is connected already; connect the first";
+                let why = "the second one is connected already; connect the first instead";
                 return refuse(first, other, why);
             }
         }
@@ -93,10 +94,10 @@ impl Feeds {
         Ok(this)
     }
 
-    /// Makes two ports, and all that are joined with them, one.
+    /// Joins two ports, and all ports already joined with them, into one.
     ///
     /// # Errors
-    /// The numbers of elements that they take, if they differ.
+    /// Returns the numbers of elements of the two, if they differ.
     fn join(&mut self, first: usize, other: usize) -> Result<(), [usize; 2]> {
         let (first, other) = (self.stand_in(first), self.stand_in(other));
         let sizes = [self.sizes[first], self.sizes[other]];
@@ -110,7 +111,7 @@ impl Feeds {
         Ok(())
     }
 
-    /// The port that stands for a port, so far.
+    /// Returns the current stand-in of a port.
     fn stand_in(&mut self, mut port: usize) -> usize {
         while self.stand_ins[port] as usize != port {
             let next = self.stand_ins[port] as usize;
@@ -121,7 +122,7 @@ impl Feeds {
     }
 }
 
-/// Why an output can not feed an input of this size, if so.
+/// Returns the reason why an output cannot feed an input of this size, if there is one.
 fn mismatch<T: Scalar>(entry: &Entry<T>, input: &Input, size: Option<usize>) -> Option<String> {
     if entry.type_id != input.type_id {
         let (from, to) = (entry.type_name, input.type_name);

@@ -1,4 +1,4 @@
-//! Looking at diagrams and contexts: Graphviz and plain text.
+//! Textual views of diagrams and contexts: Graphviz and plain text.
 
 use super::context::Context;
 use super::diagram::Diagram;
@@ -9,8 +9,8 @@ use petgraph::dot::{Config, Dot};
 use petgraph::graph::DiGraph;
 
 impl<T: Scalar> Diagram<T> {
-    /// The diagram in Graphviz's language: one node per system, one edge per connection, labelled
-    /// with the names of its ports. `dot -Tsvg` draws it.
+    /// Returns the diagram in the Graphviz language: one node per system and one edge per
+    /// connection, labelled with the names of its ports. `dot -Tsvg` draws it.
     ///
     /// ```
     /// use tarragon_framework::prelude::*;
@@ -49,8 +49,8 @@ impl<T: Scalar> Diagram<T> {
 }
 
 impl<T: Scalar> Context<T> {
-    /// Time, and the state, numeric parameters and fixed inputs of every system, as a tree for
-    /// people to read: sub-diagrams contain systems, systems what they hold.
+    /// Formats time and the state, numeric parameters and fixed inputs of every system as a
+    /// human-readable tree: sub-diagrams contain systems, and systems contain values.
     ///
     /// ```
     /// use tarragon_framework::prelude::*;
@@ -64,7 +64,8 @@ impl<T: Scalar> Context<T> {
     /// let text = b.build()?.default_context().to_text();
     /// assert_eq!(
     ///     text,
-    ///     "time: 0 s\narm\n  hold\n    discrete state 0: [0.0, 0.0]\n  gain\n    parameter 0: [2.0]\n"
+    ///     "time: 0 s\narm\n  hold\n    discrete state 0: [0.0, 0.0]\n  gain\n    \
+    ///      parameter 0: [2.0]\n"
     /// );
     /// # Ok::<(), tarragon_framework::Error>(())
     /// ```
@@ -105,10 +106,10 @@ impl<T: Scalar> Context<T> {
     }
 }
 
-/// Text under headings that are written when something comes under them.
+/// Indented text whose headings are written only once something appears under them.
 struct Tree {
     text: String,
-    /// The headings above, written ones first.
+    /// Headings above the current line; the first `written` of them are in the text.
     path: Vec<String>,
     written: usize,
 }
@@ -149,7 +150,7 @@ impl Tree {
         }
     }
 
-    /// A value that can not be written.
+    /// Adds a value that cannot be written as numbers.
     fn other(&mut self, title: &str) {
         self.add(&format!("{title}: (not of numbers)"));
     }

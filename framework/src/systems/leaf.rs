@@ -1,5 +1,4 @@
-//! Leaf systems, and what their declarations come to: ports, state, parameters, cache entries,
-//! events.
+//! Leaf systems and their recorded declarations: ports, state, parameters, cache entries, events.
 
 use super::declare::Declare;
 use super::dependency::Dep;
@@ -55,23 +54,23 @@ use std::sync::Arc;
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
 pub trait LeafSystem<T: Scalar>: Send + Sync + Sized + 'static {
-    /// Typed handles of everything that others may touch.
+    /// Typed handles of everything that other code may access.
     type Ports: Clone;
-    /// Declares the structure. Closures see `&Self` and a read-only context. What is declared may
+    /// Declares the structure. Closures see `&Self` and a read-only context. The declaration may
     /// depend on `self`, not on `T`.
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports;
 }
 
 pub(crate) type CalcFn<T> =
     Box<dyn Fn(&LeafContext<'_, T>, &mut Stored<T>) -> Result<()> + Send + Sync>;
-/// Makes a default value.
+/// Factory of a default value.
 pub(crate) type Model<T> = Box<dyn Fn() -> Stored<T> + Send + Sync>;
 
-/// Maps a vector of the first length, velocities or rates of positions, to one of the other.
+/// Map from velocities to position rates or back; the two lengths may differ.
 pub(crate) type MapFn<T> =
     Box<dyn Fn(&LeafContext<'_, T>, &[T], &mut [T]) -> Result<()> + Send + Sync>;
 
-/// How velocities v and rates of positions qdot follow from each other.
+/// Maps between velocities v and position rates qdot, in both directions.
 pub(crate) struct VelocityMap<T: Scalar> {
     pub(crate) v_to_qdot: MapFn<T>,
     pub(crate) qdot_to_v: MapFn<T>,
@@ -99,7 +98,7 @@ pub(crate) struct Input {
 /// A declared parameter.
 pub(crate) struct Parameter<T: Scalar> {
     pub(crate) model: Model<T>,
-    /// The value belongs to its context (a log, a counter) and is not copied to another one.
+    /// True if the value belongs to its context (a log, a counter) and is not copied to others.
     pub(crate) per_context: bool,
 }
 
@@ -111,24 +110,24 @@ pub(crate) struct ContinuousSizes {
     pub(crate) z: usize,
 }
 
-/// Everything that a leaf declared, type-erased. Structure only.
+/// All declarations of a leaf, type-erased. Structure only.
 pub(crate) struct Leaf<T: Scalar> {
     pub(crate) path: String,
     pub(crate) inputs: Vec<Input>,
     pub(crate) entries: Vec<Entry<T>>,
-    /// Of the entries; they move to the plan.
+    /// Calc functions of the entries; they move to the plan.
     pub(crate) calcs: Vec<CalcFn<T>>,
     pub(crate) continuous: ContinuousSizes,
     pub(crate) xc0: Vec<T>,
     pub(crate) derivatives: Option<u32>,
-    /// None for qdot = v.
+    /// `None` if qdot = v.
     pub(crate) velocity_map: Option<VelocityMap<T>>,
     pub(crate) xd0: Vec<Vec<T>>,
     pub(crate) xa0: Vec<Model<T>>,
     pub(crate) parameters: Vec<Parameter<T>>,
     pub(crate) events: Vec<(Trigger, Handler<T>)>,
     pub(crate) element_names: Vec<(Vectorial, Vec<String>)>,
-    /// Each the next time (s) of one declared timed event.
+    /// For each declared timed event, the function that returns its next time (s).
     pub(crate) timed: Vec<TimeFn<T>>,
     pub(crate) witnesses: Vec<Witness<T>>,
     pub(crate) random_state: Option<RandomStateFn<T>>,
@@ -137,7 +136,7 @@ pub(crate) struct Leaf<T: Scalar> {
     pub(crate) mistake: Option<String>,
 }
 
-/// A system that was added to a diagram: its `f64` ports (by dereferencing: `block.y`), the system
+/// System that was added to a diagram: its `f64` ports (by dereferencing: `block.y`), the system
 /// itself, and the key to its ports over other scalars ([`crate::Diagram::ports`]).
 ///
 /// ```
@@ -159,11 +158,11 @@ pub struct Block<S: LeafSystem<f64>> {
 }
 
 impl<S: LeafSystem<f64>> Block<S> {
-    /// The system.
+    /// Returns the system.
     pub fn system(&self) -> &S {
         &self.system
     }
-    /// The ports over `f64`.
+    /// Returns the ports over `f64`.
     pub fn ports(&self) -> &S::Ports {
         &self.ports
     }
@@ -187,17 +186,17 @@ impl<S: LeafSystem<f64>> Deref for Block<S> {
     }
 }
 
-/// A system that can be asked for its declaration over any diagram scalar.
+/// Type-erased system that can be declared over any diagram scalar.
 pub(crate) trait AnySystem: Send + Sync {
     fn declare_f64(&self, path: &str) -> Option<Leaf<f64>>;
     fn declare_autodiff(&self, path: &str) -> Option<Leaf<AutoDiff>>;
-    /// The system itself.
+    /// Returns the system itself.
     fn system(&self) -> Arc<dyn Any + Send + Sync>;
-    /// Its type, for messages.
+    /// Returns the type of the system, for messages.
     fn type_name(&self) -> &'static str;
 }
 
-/// A system of every scalar, with its place.
+/// System that supports every scalar, with its place.
 pub(crate) struct EveryScalar<S>(pub(crate) Arc<S>, pub(crate) PlanId, pub(crate) usize);
 
 impl<S: LeafSystem<f64> + LeafSystem<AutoDiff>> AnySystem for EveryScalar<S> {
@@ -215,7 +214,7 @@ impl<S: LeafSystem<f64> + LeafSystem<AutoDiff>> AnySystem for EveryScalar<S> {
     }
 }
 
-/// A system of `f64` only, with its place.
+/// System that supports only `f64`, with its place.
 pub(crate) struct OnlyF64<S>(pub(crate) Arc<S>, pub(crate) PlanId, pub(crate) usize);
 
 impl<S: LeafSystem<f64>> AnySystem for OnlyF64<S> {
@@ -234,18 +233,18 @@ impl<S: LeafSystem<f64>> AnySystem for OnlyF64<S> {
 }
 
 mod sealed {
-    /// Keeps the set of diagram scalars closed.
+    /// Seals the set of diagram scalars.
     pub trait Sealed {}
     impl Sealed for f64 {}
     impl Sealed for crate::AutoDiff {}
 }
 
-/// A scalar that diagrams can be converted to: `f64` or [`AutoDiff`].
+/// Scalar that diagrams can be converted to: `f64` or [`AutoDiff`].
 ///
 /// ```
 /// use tarragon_framework::{DiagramScalar, Result, prelude::*, primitives::Sine};
 ///
-/// /// How many systems there are, over any scalar.
+/// /// The number of systems, counted over any scalar.
 /// fn count<T: DiagramScalar>(diagram: &Diagram<f64>) -> Result<(usize, &'static str)> {
 ///     Ok((diagram.to_scalar::<T>()?.systems().count(), T::NAME))
 /// }

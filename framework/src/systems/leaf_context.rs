@@ -1,4 +1,4 @@
-//! Evaluation, and the window on a context that calc functions and event handlers get.
+//! Evaluation, and the view of a context that calc functions and event handlers get.
 
 use super::context::{Context, Data};
 use super::handles::{
@@ -10,13 +10,13 @@ use super::value::Stored;
 use crate::error::WiringError;
 use crate::{Error, Result, Scalar};
 
-/// Computations nest this deep by recursion; beyond it, stale prerequisites are computed in
+/// Maximum depth of recursive evaluation. Beyond it, stale prerequisites are computed in
 /// topological order from a list, so that chains of any length fit the stack. Deeper recursion is
-/// slower too (44 instead of 36 ns per gain of a chain at 64): processors predict few nested
-/// returns.
+/// also slower (a chain of gains takes 44 instead of 36 ns per gain at a depth of 64), because
+/// processors predict only few nested returns.
 const MAX_RECURSION: u32 = 8;
 
-/// Limit of the recursion while caching is off; fits the stack of a thread (2 MiB) in debug builds.
+/// Limit of the recursion while caching is off; fits a thread's stack (2 MiB) in debug builds.
 const MAX_UNCACHED_RECURSION: u32 = 500;
 
 #[inline(always)]
@@ -59,7 +59,7 @@ fn compute_one<'a, T: Scalar>(
     filled.map_err(|error| failed(plan, data, slot, error))
 }
 
-/// As `compute_one`, in modes that refuse computations.
+/// Same as `compute_one`, in modes that refuse computations.
 fn compute_unless_refused<'a, T: Scalar>(
     plan: &'a Plan<T>,
     data: &'a Data<T>,
@@ -72,7 +72,7 @@ fn compute_unless_refused<'a, T: Scalar>(
     filled.map_err(|error| failed(plan, data, slot, error))
 }
 
-/// Runs a calc function; debug builds fail it for what it read and did not declare.
+/// Runs a calc function. In debug builds, fails if it read something that it did not declare.
 #[inline(always)]
 fn checked<T: Scalar>(
     calc: &CalcFn<T>,
@@ -86,7 +86,7 @@ fn checked<T: Scalar>(
     }
 }
 
-/// The calc function of a slot and what it sees.
+/// Returns the calc function of a slot and the context that it sees.
 #[inline(always)]
 fn computation<'a, T: Scalar>(
     plan: &'a Plan<T>,
@@ -105,7 +105,7 @@ fn computation<'a, T: Scalar>(
     (calc, ctx)
 }
 
-/// Locates and remembers a failure.
+/// Adds the slot's name to an error and remembers the failure.
 #[cold]
 fn failed<T: Scalar>(plan: &Plan<T>, data: &Data<T>, slot: usize, error: Error) -> Error {
     let error = error.locate(|| format!("computing '{}'", plan.slot_name(slot)));
@@ -135,8 +135,8 @@ fn compute_specially<'a, T: Scalar>(
     let is_off = cache.is_off(slot);
     if depth > MAX_UNCACHED_RECURSION && (is_off || cache.verifies()) {
         return Err(cache.refuse(Error::unsupported(format!(
-            "'{}' is the end of a chain of more than {MAX_UNCACHED_RECURSION} computations; without \
-             caching, or with verification, that is too deep: use `CacheMode::On`",
+            "'{}' ends a chain of more than {MAX_UNCACHED_RECURSION} computations, which is too deep \
+             without caching or with verification; use `CacheMode::On`",
             plan.slot_name(slot)
         )).located()));
     }
@@ -161,7 +161,7 @@ fn compute_specially<'a, T: Scalar>(
     }
 }
 
-/// Compares a kept value with what the computation makes of it now, numbers to the bit.
+/// Compares a kept value with a recomputed one, numbers to the bit.
 fn check_same<T: Scalar>(
     plan: &Plan<T>,
     slot: usize,
@@ -175,7 +175,7 @@ fn check_same<T: Scalar>(
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "'{}' is kept as {} but computes to {} now: it reads something that it does not declare, or \
+        "'{}' is cached as {} but now computes to {}: it reads something that it does not declare, or \
          that is not in the context",
         plan.slot_name(slot),
         kept.unwrap_or_default(),
@@ -190,7 +190,7 @@ fn compute_in_order<'a, T: Scalar>(
     data: &'a Data<T>,
     slot: usize,
 ) -> Result<&'a Stored<T>> {
-    // (slot, how many of its prerequisites are settled)
+    // Pairs of a slot and the number of its prerequisites that are settled.
     let mut stack = data.cache.take_stack();
     stack.clear();
     stack.push((slot as u32, 0));
@@ -215,12 +215,12 @@ fn compute_in_order<'a, T: Scalar>(
     result.expect("the slot itself was computed last")
 }
 
-/// A leaf's read-only window on a context; what calc functions and event handlers get.
+/// Read-only view of a context for calc functions and event handlers of one leaf.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
 ///
-/// /// y = x + u, or x where nothing is connected.
+/// /// y = x + u, or x if u is not connected.
 /// struct Offset;
 /// impl<T: Scalar> LeafSystem<T> for Offset {
 ///     type Ports = OutputPort<Vec<T>>;
@@ -246,7 +246,7 @@ pub struct LeafContext<'a, T: Scalar> {
     node: &'a Node,
     plan_id: PlanId,
     system: u32,
-    /// The computation in progress, so that debug builds can check what it declared.
+    /// The computation in progress, so that debug builds can check its declared dependencies.
     slot: Option<u32>,
 }
 
@@ -267,7 +267,8 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
         }
     }
 
-    /// Debug builds fail a computation that reads what it did not declare: it would go stale.
+    /// Records undeclared reads in debug builds, which fail the computation: its value would go
+    /// stale.
     #[inline]
     fn reads(&self, source: Option<usize>, other: Option<usize>) {
         if cfg!(debug_assertions)
@@ -298,11 +299,11 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
         .into()
     }
 
-    /// Index of a handle of this very system.
+    /// Returns the index of a handle of this system.
     ///
     /// # Panics
-    /// If it is a handle of another system: a leaf can only hold foreign handles by mistake of its
-    /// author, so this is a broken internal promise rather than a user's error.
+    /// Panics if the handle belongs to another system: a leaf can hold foreign handles only by a
+    /// programming error, so this is a broken internal invariant rather than a user error.
     #[inline]
     #[track_caller]
     fn own(&self, what: &str, place: Place) -> usize {
@@ -312,28 +313,28 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
         place.index as usize
     }
 
-    /// Path of the system, for messages.
+    /// Returns the path of the system, for messages.
     pub fn path(&self) -> &'a str {
         &self.plan.leaves[self.system as usize].path
     }
-    /// Simulated time (s).
+    /// Returns the simulated time (s).
     #[inline]
     pub fn time(&self) -> T {
         self.reads(Some(TIME), None);
         self.data.time
     }
-    /// Accuracy asked of approximate computations.
+    /// Returns the accuracy requested of approximate computations.
     #[inline]
     pub fn accuracy(&self) -> Option<f64> {
         self.reads(Some(ACCURACY), None);
         self.data.accuracy
     }
 
-    /// Value of an input port, computed upstream when out of date.
+    /// Returns the value of an input port, computed upstream if it is stale.
     ///
     /// # Errors
-    /// If the port is not connected and not fixed, if the computation upstream fails, or if the
-    /// handle belongs to another system.
+    /// Returns an error if the port is neither connected nor fixed, if the computation upstream
+    /// fails, or if the handle belongs to another system.
     #[inline(always)]
     pub fn eval<V: 'static>(&self, input: InputPort<V>) -> Result<&'a V> {
         match self.input(input.place)? {
@@ -342,10 +343,11 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
         }
     }
 
-    /// Value of an input port that may be left alone: `None` when not connected and not fixed.
+    /// Returns the value of an optional input port, or `None` if it is neither connected nor fixed.
     ///
     /// # Errors
-    /// If the computation upstream fails, or if the handle belongs to another system.
+    /// Returns an error if the computation upstream fails, or if the handle belongs to another
+    /// system.
     #[inline]
     pub fn eval_optional<V: 'static>(&self, input: InputPort<V>) -> Result<Option<&'a V>> {
         Ok(self.input(input.place)?.map(Stored::get))
@@ -371,13 +373,13 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
         WiringError::Unconnected { port }.into()
     }
 
-    /// Value of a cache entry of this system.
+    /// Returns the value of a cache entry of this system.
     ///
     /// # Errors
-    /// If its computation fails.
+    /// Returns an error if its computation fails.
     ///
     /// # Panics
-    /// If the handle belongs to another system.
+    /// Panics if the handle belongs to another system.
     #[inline]
     pub fn cached<V: 'static>(&self, entry: CacheEntry<V>) -> Result<&'a V> {
         let slot = self.node.slot0 + self.own("cache entry", entry.place);
@@ -385,13 +387,13 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
         eval_slot(self.plan, self.data, slot).map(Stored::get)
     }
 
-    /// Value of an output port of this system.
+    /// Returns the value of an output port of this system.
     ///
     /// # Errors
-    /// If its computation fails.
+    /// Returns an error if its computation fails.
     ///
     /// # Panics
-    /// If the handle belongs to another system.
+    /// Panics if the handle belongs to another system.
     #[inline]
     pub fn output<V: 'static>(&self, output: OutputPort<V>) -> Result<&'a V> {
         let slot = self.node.slot0 + self.own("output port", output.place);
@@ -399,7 +401,7 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
         eval_slot(self.plan, self.data, slot).map(Stored::get)
     }
 
-    /// Continuous state: positions, then velocities, then the rest.
+    /// Returns the continuous state: positions q, then velocities v, then miscellaneous state z.
     #[inline]
     pub fn xc(&self) -> &'a [T] {
         let node = self.node;
@@ -412,25 +414,26 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
         &self.data.xc[node.xc.clone()]
     }
 
-    /// Generalized positions q of the continuous state.
+    /// Returns the generalized positions q of the continuous state.
     #[inline]
     pub fn q(&self) -> &'a [T] {
         let q = self.node.continuous.q;
         &self.part(0)[..q]
     }
-    /// Generalized velocities v of the continuous state.
+    /// Returns the generalized velocities v of the continuous state.
     #[inline]
     pub fn v(&self) -> &'a [T] {
         let sizes = self.node.continuous;
         &self.part(1)[sizes.q..sizes.q + sizes.v]
     }
-    /// Miscellaneous continuous state z.
+    /// Returns the miscellaneous continuous state z.
     #[inline]
     pub fn z(&self) -> &'a [T] {
         let sizes = self.node.continuous;
         &self.part(2)[sizes.q + sizes.v..]
     }
-    /// All continuous state, read for one of its parts: q, v, z by number.
+    /// Returns all continuous state, recording the read of one part only: 0 for q, 1 for v, 2 for
+    /// z.
     #[inline]
     fn part(&self, number: usize) -> &'a [T] {
         let node = self.node;
@@ -438,10 +441,10 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
         &self.data.xc[node.xc.clone()]
     }
 
-    /// A group of discrete state.
+    /// Returns a group of discrete state.
     ///
     /// # Panics
-    /// If the handle belongs to another system.
+    /// Panics if the handle belongs to another system.
     #[inline]
     pub fn xd(&self, group: DiscreteState<Vec<T>>) -> &'a [T] {
         let i = self.own("discrete state", group.place);
@@ -450,10 +453,10 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
         &self.data.xd[node.xd[i].clone()]
     }
 
-    /// Abstract state.
+    /// Returns an abstract state value.
     ///
     /// # Panics
-    /// If the handle belongs to another system.
+    /// Panics if the handle belongs to another system.
     #[inline]
     pub fn xa<V: 'static>(&self, state: AbstractState<V>) -> &'a V {
         let i = self.own("abstract state", state.place);
@@ -462,10 +465,10 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
         self.data.xa[node.xa0 + i].get()
     }
 
-    /// A parameter.
+    /// Returns the value of a parameter.
     ///
     /// # Panics
-    /// If the handle belongs to another system.
+    /// Panics if the handle belongs to another system.
     #[inline]
     pub fn param<V: 'static>(&self, parameter: Param<V>) -> &'a V {
         let i = self.own("parameter", parameter.place);

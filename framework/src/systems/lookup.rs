@@ -1,4 +1,4 @@
-//! Systems of a builder by name.
+//! Lookup of a builder's systems by name.
 
 use super::declare::Declare;
 use super::diagram::DiagramBuilder;
@@ -8,16 +8,16 @@ use std::any::type_name;
 use std::sync::Arc;
 
 impl DiagramBuilder {
-    /// True if a system or a sub-diagram has the name (Drake's `HasSubsystemNamed`). While a
-    /// sub-diagram is built, names are those within it; from outside, its systems are
+    /// Returns true if a system or a sub-diagram has the name (Drake's `HasSubsystemNamed`). While
+    /// a sub-diagram is being built, names are relative to it; from outside, its systems are called
     /// `sub-diagram::system`.
     pub fn has_system_named(&self, name: &str) -> bool {
         let path = format!("{}{name}", self.scope);
         self.by_path.contains_key(&path) || self.scopes.contains(&path)
     }
 
-    /// A name that [`add`](Self::add) takes: `wanted`, or `wanted (2)`, `wanted (3)`, ... if that
-    /// is taken. For functions that add systems under default names.
+    /// Returns a name that [`add`](Self::add) accepts: `wanted`, or `wanted (2)`, `wanted (3)`, ...
+    /// if that is taken. For functions that add systems under default names.
     ///
     /// ```
     /// use tarragon_framework::{prelude::*, primitives::Gain};
@@ -34,7 +34,7 @@ impl DiagramBuilder {
         unused.expect("a diagram has fewer systems than there are numbers")
     }
 
-    /// Finds a system that was added before, by its name (Drake's `GetDowncastSubsystemByName`).
+    /// Finds a previously added system by its name (Drake's `GetDowncastSubsystemByName`).
     ///
     /// ```
     /// use tarragon_framework::{prelude::*, primitives::Gain};
@@ -48,13 +48,13 @@ impl DiagramBuilder {
     /// ```
     ///
     /// # Errors
-    /// If no system has the name, or it is of another type.
+    /// Returns an error if no system has the name, or it is of another type.
     pub fn system_named<S: LeafSystem<f64>>(&self, name: &str) -> Result<Block<S>> {
         let path = format!("{}{name}", self.scope);
         let Some(&index) = self.by_path.get(&path) else {
             let known: Vec<&str> = self.by_path.keys().map(|p| &**p).collect();
             return Err(Error::invalid(format!(
-                "DiagramBuilder: there is no system '{path}'; there are: {}",
+                "DiagramBuilder: there is no system '{path}'; the systems are: {}",
                 known.join(", ")
             )));
         };

@@ -1,4 +1,4 @@
-//! Direct feedthrough, and diagrams whose feedthrough bites its tail.
+//! Direct feedthrough and the detection of algebraic loops.
 
 use super::dependency::Dep;
 use super::exports::Port;
@@ -9,10 +9,10 @@ use petgraph::algo::{kosaraju_scc, toposort};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 impl<T: Scalar> Plan<T> {
-    /// Whether an output depends on an input, also on one that is connected, without a delay.
+    /// Returns true if an output depends on an input, connected or not, without a delay.
     pub(super) fn feeds_through(&self, (system, input): Port, output: Port) -> bool {
         let target = (self.nodes[output.0 as usize].slot0 + output.1 as usize) as u32;
-        // Ports that share an exported input are one, connected or not.
+        // Ports that share an exported input count as one, connected or not.
         let asked = self.stand_ins[self.nodes[system as usize].input0 + input as usize];
         let mut todo: Vec<u32> = vec![];
         for (leaf, node) in self.leaves.iter().zip(&self.nodes) {
@@ -59,7 +59,7 @@ impl<T: Scalar> Plan<T> {
             .filter(in_loop)
             .min_by_key(|c| c.iter().min());
         let component = component.expect("a graph without topological order has a loop");
-        // Walk along edges inside the component until a slot comes twice.
+        // Walk along edges inside the component until a slot repeats.
         const OUTSIDE: usize = usize::MAX;
         let mut number = vec![OUTSIDE; n];
         for inside in component {
@@ -87,7 +87,7 @@ impl<T: Scalar> Plan<T> {
         Err(WiringError::AlgebraicLoop { path: text }.into())
     }
 
-    /// ` -> input port -> computation (why it reads the input)`.
+    /// Formats ` -> input port -> computation (why it reads the input)`.
     fn describe_edge(&self, from: usize, to: usize) -> String {
         let system = self.system_of(to);
         let (leaf, node) = (&self.leaves[system], &self.nodes[system]);

@@ -1,7 +1,7 @@
 //! Systems, diagrams and contexts.
 //!
-//! Reading order: [`leaf`] and [`declare`] (what a system declares), [`diagram`] (how systems are
-//! wired and converted), `plan` (what a diagram is compiled to), [`context`] (values),
+//! Reading order: [`leaf`] and [`declare`] (declarations of a system), [`diagram`] (wiring and
+//! conversion of systems), `plan` (the compiled form of a diagram), [`context`] (values),
 //! [`leaf_context`] (evaluation), `cache`.
 
 pub mod cache;

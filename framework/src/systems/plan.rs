@@ -1,10 +1,9 @@
-//! The flat plan that a diagram is compiled to.
+//! The flat plan that a diagram is compiled into.
 //!
-//! Every computation of every leaf is a *slot*; everything a computation can read that is not a
-//! computation is a *source* (time, a group of state, a parameter, a free input). `Plan::new`
-//! expands composite dependencies once; each source then knows all slots downstream of it.
-//! Evaluation and invalidation are array look-ups: no trackers, no recursion over subsystems, no
-//! hashing.
+//! Every computation of every leaf is a *slot*. Everything else that a computation can read is a
+//! *source* (time, a group of state, a parameter, a free input). `Plan::new` expands composite
+//! dependencies once; each source then knows all slots downstream of it. Evaluation and
+//! invalidation are array look-ups: no trackers, no recursion over subsystems, no hashing.
 
 use super::cache::{Cache, Lists, Mask};
 use super::context::StateCopy;
@@ -19,9 +18,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Source of the time.
+/// Index of the source "time".
 pub(crate) const TIME: usize = 0;
-/// Source of the accuracy setting.
+/// Index of the source "accuracy setting".
 pub(crate) const ACCURACY: usize = 1;
 
 /// A connection: (system, entry) to (system, input).
@@ -31,17 +30,17 @@ pub(crate) struct Wire {
     pub(crate) to: (u32, u32),
 }
 
-/// Where an input port gets its value.
+/// Source of an input port's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Feed {
-    /// From a fixed value, if there is one: that of this input port, counted over all leaves.
-    /// Another port than the one asked for if both are one input of the diagram.
+    /// A fixed value, if there is one: that of this input port, counted over all leaves. The number
+    /// of another port if both form one input of the diagram.
     Fixed(u32),
-    /// From a slot upstream.
+    /// A slot upstream.
     Slot(u32),
 }
 
-/// Offsets of one leaf in the flat arrays, and the numbers of its sources.
+/// Offsets of one leaf in the flat arrays, and the indices of its sources.
 pub(crate) struct Node {
     pub(crate) slot0: usize,
     pub(crate) input0: usize,
@@ -49,7 +48,7 @@ pub(crate) struct Node {
     pub(crate) parameter0: usize,
     pub(crate) xc: Range<usize>,
     pub(crate) continuous: ContinuousSizes,
-    /// Ranges in the discrete arena, one per group.
+    /// Ranges in the flat array of discrete state, one per group.
     pub(crate) xd: Vec<Range<usize>>,
     source0: usize,
     n_xd: usize,
@@ -59,14 +58,15 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// All discrete state.
+    /// Returns the range of all discrete state.
     pub(crate) fn xd(&self) -> Range<usize> {
         match (self.xd.first(), self.xd.last()) {
             (Some(first), Some(last)) => first.start..last.end,
             _ => 0..0,
         }
     }
-    /// Sources in order: q, v, z, discrete groups, abstract entries, parameters, inputs.
+    /// Returns the sources of the continuous state. Order of all sources: q, v, z, discrete groups,
+    /// abstract entries, parameters, inputs.
     pub(crate) fn source_xc(&self) -> Range<usize> {
         self.source0..self.source0 + 3
     }
@@ -76,15 +76,15 @@ impl Node {
     pub(crate) fn source_xa(&self, i: usize) -> usize {
         self.source_xd(self.n_xd) + i
     }
-    /// All state: continuous, discrete, abstract.
+    /// Returns the sources of all state: continuous, discrete, abstract.
     pub(crate) fn source_state(&self) -> Range<usize> {
         self.source0..self.source_parameter(0)
     }
-    /// Numbers of the parameters in the context.
+    /// Returns the indices of the parameters in the context.
     pub(crate) fn parameters(&self) -> Range<usize> {
         self.parameter0..self.parameter0 + self.n_parameters
     }
-    /// Numbers of the abstract state in the context.
+    /// Returns the indices of the abstract state in the context.
     pub(crate) fn xa(&self) -> Range<usize> {
         self.xa0..self.xa0 + self.n_xa
     }
@@ -98,7 +98,7 @@ impl Node {
         self.source_input(self.n_inputs)
     }
 
-    /// Appends the sources that a dependency stands for; a dependency on an entry has none.
+    /// Appends the sources that a dependency expands to; a dependency on an entry has none.
     fn sources(&self, dep: Dep, out: &mut Vec<u32>) {
         let mut add = |sources: Range<usize>| out.extend(sources.map(|s| s as u32));
         let one = |source: usize| source..source + 1;
@@ -134,7 +134,7 @@ impl Node {
     }
 }
 
-/// What fills a slot.
+/// The computation that fills a slot.
 pub(crate) struct Computation<T: Scalar> {
     pub(crate) system: u32,
     pub(crate) calc: CalcFn<T>,
@@ -144,7 +144,7 @@ pub(crate) struct Computation<T: Scalar> {
 pub(crate) struct Continuous {
     /// The slot of its time derivatives.
     pub(crate) slot: usize,
-    /// Where its state is in that of the diagram, and positions and velocities of it.
+    /// Ranges of its state, positions and velocities in the diagram's continuous state.
     pub(crate) xc: Range<usize>,
     pub(crate) q: Range<usize>,
     pub(crate) v: Range<usize>,
@@ -155,25 +155,26 @@ pub(crate) struct Plan<T: Scalar> {
     pub(crate) id: PlanId,
     pub(crate) leaves: Vec<Leaf<T>>,
     pub(crate) nodes: Vec<Node>,
-    /// The systems with continuous state, in order.
+    /// Systems with continuous state, in order.
     pub(crate) continuous: Vec<Continuous>,
     /// Per input port, over all leaves.
     pub(crate) feeds: Vec<Feed>,
-    /// Likewise: the port that stands for all that are one input of the diagram.
+    /// Per input port: the representative of all ports that form one input of the diagram.
     pub(super) stand_ins: Vec<u32>,
-    /// Of stand-ins: how many elements they take.
+    /// Number of elements, valid at the index of a stand-in.
     input_sizes: Vec<Option<usize>>,
-    /// By slot.
+    /// Computations, indexed by slot.
     pub(crate) computations: Vec<Computation<T>>,
     pub(crate) events: EventTable,
-    /// Slot to the slots it reads.
+    /// Slots that each slot reads.
     pub(crate) prerequisites: Lists,
-    /// Slot to the slots that read it.
+    /// Slots that read each slot.
     pub(crate) slot_to_slots: Lists,
     source_to_slots: Lists,
-    /// Downstream of time and of all continuous state: what the integrator changes in one go.
+    /// Everything downstream of time and of all continuous state: invalidated together by the
+    /// integrator.
     mask_time_xc: OnceLock<Mask>,
-    /// Slot to the sources it declared, in ascending order.
+    /// Declared sources of each slot, in ascending order.
     pub(crate) declared: Lists,
 }
 
@@ -258,20 +259,20 @@ impl<T: Scalar> Plan<T> {
         self.source_to_slots = Lists::new(n_sources, &from_sources);
     }
 
-    /// How many elements an input port takes, where it or one that is joined with it tells.
+    /// Returns the number of elements of an input port, if it or a port joined with it declares it.
     pub(crate) fn input_size(&self, system: usize, index: usize) -> Option<usize> {
         let port = self.nodes[system].input0 + index;
         self.input_sizes[self.stand_ins[port] as usize]
     }
 
-    /// The source of an input port, counted over all leaves.
+    /// Returns the source of an input port, counted over all leaves.
     pub(crate) fn source_of_input(&self, input: usize) -> u32 {
         let system = self.nodes.partition_point(|n| n.input0 <= input) - 1;
         let node = &self.nodes[system];
         node.source_input(input - node.input0) as u32
     }
 
-    /// The feed behind a source if the source is an input port of `node`.
+    /// Returns the feed behind a source, if the source is an input port of `node`.
     fn feed_of_source(&self, node: &Node, source: usize) -> Option<Feed> {
         let inputs = node.source_input(0)..node.source_end();
         let input = source.checked_sub(inputs.start)?;
@@ -280,13 +281,13 @@ impl<T: Scalar> Plan<T> {
             .then(|| self.feeds[node.input0 + input])
     }
 
-    /// The slots that read a source.
+    /// Returns the slots that read a source.
     #[inline]
     pub(crate) fn readers(&self, source: usize) -> &[u32] {
         self.source_to_slots.of(source)
     }
 
-    /// Everything downstream of time or of any continuous state.
+    /// Returns everything downstream of time or of any continuous state.
     pub(crate) fn mask_time_xc(&self) -> &Mask {
         self.mask_time_xc.get_or_init(|| {
             let xc = self.nodes.iter().filter(|n| !n.xc.is_empty());
@@ -294,9 +295,9 @@ impl<T: Scalar> Plan<T> {
         })
     }
 
-    /// Everything downstream of some sources.
+    /// Returns everything downstream of the given sources.
     pub(crate) fn downstream(&self, sources: impl Iterator<Item = usize>) -> Mask {
-        // The costs are those of what is downstream, however large the diagram is.
+        // The cost depends on what is downstream, not on the size of the diagram.
         let mut hit = BTreeSet::new();
         let mut todo = vec![];
         for source in sources {
@@ -310,7 +311,7 @@ impl<T: Scalar> Plan<T> {
         Mask::new(hit.into_iter())
     }
 
-    /// The declared initial values of all state.
+    /// Returns the declared initial values of all state.
     pub(crate) fn default_state(&self) -> StateCopy<T> {
         let leaves = || self.leaves.iter();
         StateCopy {
@@ -325,7 +326,7 @@ impl<T: Scalar> Plan<T> {
         Cache::new(entries.map(|entry| (entry.model)()))
     }
 
-    /// The system that a slot belongs to.
+    /// Returns the system that a slot belongs to.
     pub(crate) fn system_of(&self, slot: usize) -> usize {
         self.computations[slot].system as usize
     }
@@ -335,19 +336,19 @@ impl<T: Scalar> Plan<T> {
         &self.leaves[system].entries[slot - self.nodes[system].slot0]
     }
 
-    /// `path.name` of a computation.
+    /// Returns `path.name` of a computation.
     pub(crate) fn slot_name(&self, slot: usize) -> String {
         let path = &self.leaves[self.system_of(slot)].path;
         format!("{path}.{}", self.entry(slot).name)
     }
 
-    /// `path.name` of an input port.
+    /// Returns `path.name` of an input port.
     pub(crate) fn input_name(&self, system: usize, input: usize) -> String {
         let leaf = &self.leaves[system];
         format!("{}.{}", leaf.path, leaf.inputs[input].name)
     }
 
-    /// A source of a system, for messages.
+    /// Describes a source of a system, for messages.
     pub(crate) fn describe_source(&self, system: usize, source: usize) -> String {
         let node = &self.nodes[system];
         let parts = [
@@ -373,7 +374,8 @@ impl<T: Scalar> Plan<T> {
         }
     }
 
-    /// True if a computation declared the source, or reads the other computation.
+    /// Returns true if a computation declared the source, or declared to read the other
+    /// computation.
     pub(crate) fn is_declared(
         &self,
         slot: usize,
@@ -386,7 +388,7 @@ impl<T: Scalar> Plan<T> {
     }
 }
 
-/// Gives every leaf its place in the flat arrays; also counts the sources.
+/// Gives every leaf its offsets in the flat arrays; also returns the number of sources.
 fn lay_out<T: Scalar>(leaves: &[Leaf<T>]) -> (Vec<Node>, usize) {
     let (mut slot0, mut input0, mut xa0, mut parameter0) = (0, 0, 0, 0);
     let (mut xc0, mut xd0, mut source0) = (0, 0, ACCURACY + 1);
@@ -422,7 +424,7 @@ fn lay_out<T: Scalar>(leaves: &[Leaf<T>]) -> (Vec<Node>, usize) {
     (nodes, source0)
 }
 
-/// The systems with continuous state.
+/// Lists the systems with continuous state.
 fn continuous<T: Scalar>(leaves: &[Leaf<T>], nodes: &[Node]) -> Vec<Continuous> {
     let part = |(leaf, node): (&Leaf<T>, &Node)| {
         let q = node.xc.start..node.xc.start + leaf.continuous.q;

@@ -6,7 +6,7 @@ use super::leaf_context::LeafContext;
 use crate::random::RandomGenerator;
 use crate::{Result, Scalar};
 
-/// What becomes of values that no system draws.
+/// Treatment of values that no system draws.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Others {
     Default,
@@ -14,7 +14,7 @@ enum Others {
 }
 
 impl<T: Scalar> Context<T> {
-    /// Draws parameters, then state, see [`Context::set_random_parameters`] and
+    /// Draws parameters, then state; see [`Context::set_random_parameters`] and
     /// [`Context::set_random_state`] (Drake's `SetRandomContext`).
     ///
     /// ```
@@ -43,12 +43,12 @@ impl<T: Scalar> Context<T> {
     /// ```
     ///
     /// # Errors
-    /// The first error of a closure that draws; nothing is changed then.
+    /// Returns the first error of a closure that draws; in that case nothing changes.
     pub fn set_random(&mut self, generator: &mut RandomGenerator) -> Result<()> {
         self.draw(generator, Others::Default)
     }
 
-    /// As [`Context::set_random`], but what no system draws stays as it is.
+    /// Same as [`Context::set_random`], but values that no system draws stay unchanged.
     pub(crate) fn draw_declared(&mut self, generator: &mut RandomGenerator) -> Result<()> {
         self.draw(generator, Others::Keep)
     }
@@ -62,11 +62,11 @@ impl<T: Scalar> Context<T> {
         })
     }
 
-    /// Gives all parameters the values that their systems draw, and those of the other systems
-    /// their defaults. What belongs to this context, such as a log, is left alone.
+    /// Draws the parameters of systems that declare random ones and resets those of other systems
+    /// to their defaults. Values that belong to this context, such as a log, are left alone.
     ///
     /// # Errors
-    /// As [`Context::set_random`].
+    /// Same as [`Context::set_random`].
     pub fn set_random_parameters(&mut self, generator: &mut RandomGenerator) -> Result<()> {
         self.draw_parameters(generator, Others::Default)
     }
@@ -94,11 +94,11 @@ impl<T: Scalar> Context<T> {
         Ok(())
     }
 
-    /// Gives all state the values that their systems draw, seeing the parameters, and that of the
-    /// other systems its defaults.
+    /// Draws the state of systems that declare random state, given the current parameters, and
+    /// resets the state of other systems to its default.
     ///
     /// # Errors
-    /// As [`Context::set_random`].
+    /// Same as [`Context::set_random`].
     pub fn set_random_state(&mut self, generator: &mut RandomGenerator) -> Result<()> {
         self.draw_state(generator, Others::Default)
     }

@@ -1,11 +1,11 @@
 //! Storage of computed values: filled through `&self`, emptied only through `&mut self`.
 //!
-//! This is a `OnceCell` per value that keeps the storage of its last value and whose states lie
-//! side by side, so that making a thousand values out of date writes a thousand bytes.
+//! Each slot is a `OnceCell` that keeps the storage of its last value. The states lie side by side,
+//! so that invalidating a thousand values writes a thousand bytes.
 //!
 //! Invariant, which every `unsafe` below relies on: references to a value leave this module only
 //! while its state is `Valid` or `Kept`; a value is written only by `fill`, which starts from
-//! another state; and what leads from these two states to the others takes `&mut self`, so that no
+//! another state; and every transition out of these two states takes `&mut self`, so that no
 //! reference is left. While `fill` writes, the state is `Computing`, in which nobody reads and
 //! nobody else writes.
 
@@ -17,19 +17,19 @@
 use std::cell::{Cell, UnsafeCell};
 use std::convert::Infallible;
 
-/// What is known of a value.
+/// Validity of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum State {
-    /// Out of date, or never computed.
+    /// Outdated, or never computed.
     Stale,
     /// Being computed.
     Computing,
-    /// Computed from what everything is now.
+    /// Computed from the current sources.
     Valid,
-    /// As `Valid`, but readers have to ask for it by `kept`.
+    /// Same as `Valid`, but readable only through `kept`.
     Kept,
-    /// The last computation failed; out of date as well.
+    /// Stale, and the last computation failed.
     Failed,
 }
 
@@ -37,11 +37,11 @@ pub(super) enum State {
 pub(super) struct Slots<V> {
     states: Box<[Cell<State>]>,
     values: Box<[UnsafeCell<V>]>,
-    /// What computed values become: `Valid` or `Kept`.
+    /// State of newly computed values: `Valid` or `Kept`.
     filled: State,
 }
 
-/// Sets the state at the end of a computation, also if that panics.
+/// Guard that sets the state at the end of a computation, also if it panics.
 struct Ends<'a>(&'a Cell<State>, State);
 
 impl Drop for Ends<'_> {
@@ -52,7 +52,7 @@ impl Drop for Ends<'_> {
 }
 
 impl<V> Slots<V> {
-    /// All out of date, with storage to compute into.
+    /// Creates stale values with storage to compute into.
     pub(super) fn new(storage: impl Iterator<Item = V>) -> Self {
         let values: Box<[_]> = storage.map(UnsafeCell::new).collect();
         let states = values.iter().map(|_| Cell::new(State::Stale)).collect();
@@ -64,7 +64,7 @@ impl<V> Slots<V> {
         }
     }
 
-    /// From now on values become `Kept` instead of `Valid`, or not any more.
+    /// Makes newly computed values `Kept` (if `keeping`) or `Valid`.
     pub(super) fn set_keeping(&mut self, keeping: bool) {
         self.filled = if keeping { State::Kept } else { State::Valid };
     }
@@ -79,7 +79,7 @@ impl<V> Slots<V> {
         Some(unsafe { &*self.values[slot].get() })
     }
 
-    /// As `get`, also in state `Kept`.
+    /// Same as `get`, but also returns values in state `Kept`.
     pub(super) fn kept(&self, slot: usize) -> Option<&V> {
         if self.states[slot].get() != State::Kept {
             return self.get(slot);
@@ -93,10 +93,10 @@ impl<V> Slots<V> {
         self.states[slot].get()
     }
 
-    /// Computes a value in its storage; a valid one is left alone.
+    /// Computes a value in its storage, unless it is valid already.
     ///
     /// # Errors
-    /// `None` if the value is being computed already, else that of `calc`.
+    /// Returns `None` if the value is already being computed, otherwise the error of `calc`.
     #[inline(always)]
     pub(super) fn fill<E>(
         &self,
@@ -121,11 +121,11 @@ impl<V> Slots<V> {
         Ok(unsafe { &*self.values[slot].get() })
     }
 
-    /// Computes something from the storage of a value, beside it. While it runs the value counts as
-    /// being computed.
+    /// Computes something from the storage of a value without writing to it. Meanwhile the value
+    /// counts as being computed.
     ///
     /// # Errors
-    /// As `fill`.
+    /// Same as `fill`.
     pub(super) fn beside<R, E>(
         &self,
         slot: usize,
@@ -143,17 +143,17 @@ impl<V> Slots<V> {
         Ok(calc(unsafe { &*self.values[slot].get() })?)
     }
 
-    /// Makes a value out of date; returns its state before.
+    /// Makes a value stale and returns its previous state.
     #[inline(always)]
     pub(super) fn invalidate(&mut self, slot: usize) -> State {
         let state = self.states[slot].get_mut();
         std::mem::replace(state, State::Stale)
     }
 
-    /// Makes values next to each other out of date.
+    /// Makes adjacent values stale.
     #[inline(always)]
     pub(super) fn invalidate_range(&mut self, slots: std::ops::Range<usize>) {
-        // Few of them most often; a loop becomes a call of `memset`, which costs more.
+        // Ranges are usually short; a loop would compile to a call of `memset`, which costs more.
         match &mut self.states[slots] {
             [a] => *a.get_mut() = State::Stale,
             [a, b] => {
@@ -180,13 +180,13 @@ impl<V> Slots<V> {
 
 impl<V: Clone> Clone for Slots<V> {
     /// # Panics
-    /// In the middle of a computation, which has no access to its own context.
+    /// Panics in the middle of a computation, which has no access to its own context.
     fn clone(&self) -> Self {
-        // One by one and `Computing` meanwhile: `V::clone` is foreign code and may get at `self`.
+        // One by one and `Computing` meanwhile: `V::clone` is foreign code and may access `self`.
         let one = |slot: usize| {
             let state = self.state(slot);
             let value = self.beside(slot, |value| Ok::<_, Infallible>(value.clone()));
-            let value = value.expect("a context can not be cloned by its own computations");
+            let value = value.expect("a context cannot be cloned by its own computations");
             (Cell::new(state), UnsafeCell::new(value))
         };
         let (states, values): (Vec<_>, Vec<_>) = (0..self.len()).map(one).unzip();
@@ -207,12 +207,12 @@ mod tests {
 
     type Never = Result<(), Infallible>;
 
-    /// Texts, because those of freed memory are found out.
+    /// Strings, because reads of freed memory are then detected.
     fn slots(n: usize) -> Slots<String> {
         Slots::new((0..n).map(|i| format!("storage {i}")))
     }
 
-    /// A calculation that appends to what is in the storage.
+    /// Returns a calculation that appends to the string in the storage.
     fn push(text: &str) -> impl FnOnce(&mut String) -> Never {
         move |value| {
             value.push_str(text);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_before_it_is_computed() {
+    fn values_are_unreadable_before_they_are_computed() {
         let s = slots(2);
         assert_eq!(
             (s.get(0), s.kept(1), s.state(0)),
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_gets_at_a_value_that_is_being_computed() {
+    fn a_value_being_computed_is_inaccessible() {
         let s = slots(2);
         s.fill(0, |_| -> Never {
             assert_eq!(
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn references_stay_while_others_are_computed() {
+    fn references_stay_valid_while_other_values_are_computed() {
         let s = slots(100);
         let first = s.fill(0, push("!")).unwrap();
         for i in 1..100 {
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn invalidation_tells_the_state_and_keeps_the_storage() {
+    fn invalidation_returns_the_state_and_keeps_the_storage() {
         let mut s = slots(4);
         s.fill(0, push("!")).unwrap();
         s.fill(1, push("!")).unwrap();
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn kept_values_are_asked_for_by_that_name() {
+    fn kept_values_are_readable_only_through_kept() {
         let mut s = slots(2);
         s.fill(0, push("!")).unwrap();
         s.set_keeping(true);
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_computed_beside_a_value_leaves_it_as_it_is() {
+    fn computing_beside_a_value_leaves_it_unchanged() {
         let mut s = slots(4);
         s.fill(1, push("")).unwrap();
         let _ = s.fill(2, |_| Err(()));
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_has_states_and_values_of_its_own() {
+    fn a_clone_has_its_own_states_and_values() {
         let mut s = slots(3);
         s.fill(0, push("!")).unwrap();
         let _ = s.fill(1, |_| Err(()));
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_not_cloned_by_their_own_computations() {
+    fn cloning_slots_in_their_own_computation_panics() {
         let s = slots(2);
         s.fill(1, |_| -> Never {
             assert!(panics(|| drop(s.clone())));
@@ -415,7 +415,7 @@ mod tests {
         OWNER.set(Some(s.clone()));
         let copy = Slots::clone(&s);
         OWNER.set(None);
-        // Cloning the first computes the second, which is cloned as it is then.
+        // Cloning the first value computes the second, which is then cloned with its new value.
         assert_eq!(copy.state(0), State::Stale);
         assert_eq!(copy.get(1).unwrap().0.len(), 800);
         assert_eq!(

@@ -1,25 +1,25 @@
-//! Velocities and rates of positions.
+//! Maps between velocities and position rates.
 
 use super::context::Context;
 use super::leaf_context::LeafContext;
 use crate::{Error, Result, Scalar};
 
 impl<T: Scalar> Context<T> {
-    /// Rates of all positions of the diagram from all its velocities, at the current configuration:
-    /// `qdot = N(q) v`, system by system.
+    /// Computes the rates of all positions of the diagram from all its velocities at the current
+    /// configuration: `qdot = N(q) v`, system by system.
     ///
     /// # Errors
-    /// If the lengths are not those of the positions and velocities, if a system has different
-    /// numbers of both and declares no map, or if its map fails.
+    /// Returns an error if the lengths differ from the numbers of positions and velocities, if a
+    /// system has different numbers of both and declares no map, or if its map fails.
     pub fn map_v_to_qdot(&self, v: &[T], qdot: &mut [T]) -> Result<()> {
         self.map_velocities(Direction::VToQdot, v, qdot)
     }
 
-    /// Velocities from rates of positions, the inverse of [`Context::map_v_to_qdot`] for rates that
-    /// velocities can have.
+    /// Computes velocities from position rates: the inverse of [`Context::map_v_to_qdot`] for rates
+    /// that velocities can produce.
     ///
     /// # Errors
-    /// As [`Context::map_v_to_qdot`].
+    /// Same as [`Context::map_v_to_qdot`].
     pub fn map_qdot_to_v(&self, qdot: &[T], v: &mut [T]) -> Result<()> {
         self.map_velocities(Direction::QdotToV, qdot, v)
     }
@@ -30,7 +30,7 @@ impl<T: Scalar> Context<T> {
         let (n_from, n_to) = direction.order(nq, nv);
         if (from.len(), to.len()) != (n_from, n_to) {
             return Err(Error::invalid(format!(
-                "{}: {n_from} and {n_to} elements are expected, found {} and {}",
+                "{}: the vectors must have {n_from} and {n_to} elements, got {} and {}",
                 direction.name(),
                 from.len(),
                 to.len()
@@ -68,7 +68,7 @@ impl<T: Scalar> Context<T> {
     }
 }
 
-/// Which way velocities are mapped.
+/// Direction of a velocity map.
 #[derive(Clone, Copy)]
 enum Direction {
     VToQdot,

@@ -72,7 +72,10 @@ fn what_is_no_path_of_a_joint_is_refused() {
             "the length of an arc must be positive, got 0 m",
         ),
         (joint(&arc("nan", "0"), ""), "not finite"),
-        (joint(&arc("1e-320", "1"), ""), "turning rates is [inf]"),
+        (
+            joint(&arc("1e-320", "1"), ""),
+            "turning rates must be finite, got [inf]",
+        ),
         (joint("<drake:line_segment/>", ""), "has no <drake:length>"),
         (
             joint(&format!("{LINE}<drake:spiral/>"), ""),

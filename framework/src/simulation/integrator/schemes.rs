@@ -7,7 +7,7 @@ use super::{
 use crate::{Error, Result, Scalar};
 use std::any::{Any, type_name};
 
-/// The names that [`by_name`] knows, as Drake's configuration files spell them.
+/// Names that [`by_name`] accepts, as spelled in Drake's configuration files.
 pub const SCHEMES: [&str; 10] = [
     "explicit_euler",
     "semi_explicit_euler",
@@ -21,7 +21,7 @@ pub const SCHEMES: [&str; 10] = [
     "radau3",
 ];
 
-/// The integrator of this name.
+/// Creates the integrator with this name.
 ///
 /// ```
 /// use tarragon_framework::integrator::{Integrator, by_name};
@@ -31,8 +31,8 @@ pub const SCHEMES: [&str; 10] = [
 /// ```
 ///
 /// # Errors
-/// If there is none, the message lists the names; or if it computes in `f64` only, as implicit ones
-/// do, and T is another scalar.
+/// Returns an error that lists the names if there is no such integrator, or an error if it computes
+/// in `f64` only, as implicit ones do, and T is another scalar.
 pub fn by_name<T: Scalar>(name: &str) -> Result<Box<dyn Integrator<T>>> {
     Ok(match name {
         "explicit_euler" => Box::new(ExplicitEuler::new()),
@@ -47,14 +47,14 @@ pub fn by_name<T: Scalar>(name: &str) -> Result<Box<dyn Integrator<T>>> {
         "radau3" => only_f64(Box::new(Radau3::new()))?,
         _ => {
             return Err(Error::invalid(format!(
-                "Simulator: there is no integration scheme '{name}'; known are {}",
+                "Simulator: there is no integration scheme '{name}'; the schemes are {}",
                 SCHEMES.join(", ")
             )));
         }
     })
 }
 
-/// An integrator of `f64` as one of T, which must be `f64`.
+/// Converts an integrator of `f64` to one of T, which must be `f64`.
 fn only_f64<T: Scalar>(integrator: Box<dyn Integrator<f64>>) -> Result<Box<dyn Integrator<T>>> {
     let name = integrator.name();
     let any: Box<dyn Any> = Box::new(integrator);
@@ -63,7 +63,7 @@ fn only_f64<T: Scalar>(integrator: Box<dyn Integrator<f64>>) -> Result<Box<dyn I
         .map_err(|_| {
             Error::invalid(format!(
                 "Simulator: the integration scheme '{name}' computes in f64 only, not in {}; \
-                 explicit schemes do",
+                 use an explicit scheme",
                 type_name::<T>()
             ))
         })
