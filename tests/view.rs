@@ -233,7 +233,7 @@ fn errors_come_before_the_server() {
         .unwrap();
     let error = text(&output.stderr);
     assert!(
-        !output.status.success() && error.contains("port is 80"),
+        !output.status.success() && error.contains("got 80"),
         "{error}"
     );
 }

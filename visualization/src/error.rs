@@ -12,14 +12,15 @@ use std::path::{Path, PathBuf};
 /// ```
 pub type Result<V, E = Error> = std::result::Result<V, E>;
 
-/// What went wrong, where, and how to mend it. Opaque: read it with `Display`.
+/// Description of a failure: what went wrong, where, and how to mend it. Opaque: read it with
+/// `Display`.
 ///
 /// ```
 /// use tarragon_visualization::{Meshcat, MeshcatParams};
 /// let error = Meshcat::new(MeshcatParams { port: Some(80), ..Default::default() }).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "MeshcatParams: port is 80, expected 0 (any free port) or a port from 1024 on"
+///     "MeshcatParams: port must be 0 (any free port) or at least 1024, got 80"
 /// );
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +50,7 @@ pub(crate) enum ErrorKind {
 }
 
 impl Error {
-    /// An error described by one complete sentence.
+    /// Creates an error described by one complete sentence.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         ErrorKind::Invalid(message.into()).into()
     }
@@ -83,7 +84,7 @@ from_crate!(
     tarragon_lcm::Error
 );
 
-/// Calc functions of systems return the framework's error; it adds the place.
+/// Calc functions of systems return the framework's error, which adds the place.
 impl From<Error> for tarragon_framework::Error {
     #[cold]
     fn from(error: Error) -> Self {
