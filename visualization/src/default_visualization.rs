@@ -100,11 +100,8 @@ impl VisualizationConfig {
     pub fn to_yaml(&self) -> Result<String> {
         self.check()?;
         let options = serde_saphyr::ser_options! { compact_list_indent: true, yaml_12: false };
-        serde_saphyr::to_string_with_options(self, options).map_err(|e| {
-            Error::invalid(format!(
-                "VisualizationConfig: cannot be written as YAML: {e}"
-            ))
-        })
+        serde_saphyr::to_string_with_options(self, options)
+            .map_err(|e| Error::invalid(format!("VisualizationConfig: cannot be written: {e}")))
     }
 
     fn check(&self) -> Result<()> {

@@ -5,8 +5,9 @@ use nalgebra::Isometry3;
 use tarragon_framework::Scalar;
 use tarragon_geometry::{FrameId, QueryObject};
 
-/// Calls `with` with the pose `X_WF` of each frame. Walks the scene once if the frames come in the
-/// order in which the scene lists them; frames out of that order are looked up one by one.
+/// Calls `with` with the pose `X_WF` of each frame. Walks the scene once as long as the frames
+/// come in the order in which the scene lists them; from the first frame out of order on, each is
+/// looked up.
 pub(crate) fn for_each_frame_pose<'a, T: Scalar, M>(
     query: &'a QueryObject<T>,
     moving: impl IntoIterator<Item = M>,

@@ -24,7 +24,7 @@ fn alone() -> MutexGuard<'static, ()> {
     PROCESS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the resident memory of this process (bytes); its unit is pages of 4 KiB (proc(5)).
+/// Returns the resident memory of this process (bytes). `statm` counts pages of 4 KiB (proc(5)).
 fn resident() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096

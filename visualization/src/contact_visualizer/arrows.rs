@@ -1,4 +1,5 @@
-//! Arrows for point forces. Each arrow has its own path and is reused as long as its pair exists.
+//! Arrows for point forces. Each pair has one arrow at its own path, hidden while the pair is
+//! apart.
 
 use crate::error::Result;
 use crate::meshcat::{Meshcat, NodeHandle, Object, PropertyValue, Scene};
@@ -160,12 +161,12 @@ impl Arrow {
         }))
     }
 
-    /// Scale of the shaft, which is 2 m long before scaling.
+    /// Returns the scale of the shaft, which is 2 m long before scaling.
     fn scale(&self) -> PropertyValue {
         [1.0, 1.0, self.length].into()
     }
-    /// Poses of the cones at both ends: `head` at -z and `tail` at +z. A cone has its tip at its
-    /// origin.
+    /// Returns the poses of the cones at both ends: `head` at -z and `tail` at +z. A cone has its
+    /// tip at its origin.
     fn heads(&self, height: f64) -> [(&NodeHandle, Isometry3<f64>); 2] {
         let end = self.length + height;
         let over = math::rotation_x(std::f64::consts::PI);

@@ -169,7 +169,7 @@ impl ContactVisualizer {
         builder.connect(query_object, block.query_object);
         Ok(block)
     }
-    /// The parameters.
+    /// Returns the parameters.
     pub fn params(&self) -> &ContactVisualizerParams {
         &self.params
     }

@@ -6,8 +6,9 @@ use tarragon_framework::prelude::*;
 use tarragon_geometry::{Role, SceneGraph};
 use tarragon_lcm::Lcm;
 
-/// Drake's older name of [`DrakeVisualizer::add_to_builder`] (`ConnectDrakeVisualizer`), with
-/// default parameters except for the role. The default role is illustration.
+/// Adds a visualizer like [`DrakeVisualizer::add_to_builder`], under Drake's older name
+/// (`ConnectDrakeVisualizer`). All parameters but the role have their defaults; without a role, it
+/// is illustration.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -33,8 +34,9 @@ pub fn connect_drake_visualizer(
     DrakeVisualizer::add_to_builder(builder, scene_graph.query, lcm, params(role))
 }
 
-/// Drake's older name of [`DrakeVisualizer::dispatch_load_message`] (`DispatchLoadMessage`), with
-/// default parameters except for the role. The default role is illustration.
+/// Publishes a load message like [`DrakeVisualizer::dispatch_load_message`], under Drake's older
+/// name (`DispatchLoadMessage`). All parameters but the role have their defaults; without a role,
+/// it is illustration.
 ///
 /// ```
 /// use tarragon_geometry::SceneGraph;

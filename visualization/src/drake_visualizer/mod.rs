@@ -184,11 +184,11 @@ impl DrakeVisualizer {
         Ok(lcm.publish(&params.channel("LOAD_ROBOT"), &load::message(&links))?)
     }
 
-    /// The bus.
+    /// Returns the bus.
     pub fn lcm(&self) -> &Lcm {
         &self.lcm
     }
-    /// The parameters.
+    /// Returns the parameters.
     pub fn params(&self) -> &DrakeVisualizerParams {
         &self.params
     }

@@ -80,11 +80,11 @@ impl MeshcatAnimation {
             tracks: BTreeMap::new(),
         })
     }
-    /// The frame rate (1/s).
+    /// Returns the frame rate (1/s).
     pub fn frames_per_second(&self) -> f64 {
         self.frames_per_second
     }
-    /// The time of frame 0 (s).
+    /// Returns the time of frame 0 (s).
     pub fn start_time(&self) -> f64 {
         self.start_time
     }
@@ -109,7 +109,7 @@ impl MeshcatAnimation {
             u32::MAX
         )))
     }
-    /// Whether the animation plays as soon as a page receives it.
+    /// Returns whether the animation plays as soon as a page receives it.
     pub fn autoplay(&self) -> bool {
         self.autoplay
     }
@@ -117,7 +117,7 @@ impl MeshcatAnimation {
     pub fn set_autoplay(&mut self, play: bool) {
         self.autoplay = play;
     }
-    /// The behaviour after the last frame.
+    /// Returns the behaviour after the last frame.
     pub fn loop_mode(&self) -> LoopMode {
         self.loop_mode
     }
@@ -125,7 +125,7 @@ impl MeshcatAnimation {
     pub fn set_loop_mode(&mut self, mode: LoopMode) {
         self.loop_mode = mode;
     }
-    /// The number of repetitions.
+    /// Returns the number of repetitions.
     pub fn repetitions(&self) -> u32 {
         self.repetitions
     }
@@ -142,7 +142,7 @@ impl MeshcatAnimation {
         self.repetitions = repetitions;
         Ok(())
     }
-    /// Whether the scene stays at the last frame when the animation ends.
+    /// Returns whether the scene stays at the last frame when the animation ends.
     pub fn clamp_when_finished(&self) -> bool {
         self.clamp_when_finished
     }
@@ -151,7 +151,7 @@ impl MeshcatAnimation {
     pub fn set_clamp_when_finished(&mut self, clamp: bool) {
         self.clamp_when_finished = clamp;
     }
-    /// Whether the animation has no frames.
+    /// Returns whether the animation has no frames.
     pub fn is_empty(&self) -> bool {
         self.tracks.is_empty()
     }

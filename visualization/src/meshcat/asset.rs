@@ -17,11 +17,11 @@ pub(crate) struct Asset {
 }
 
 impl Asset {
-    /// The hash: 64 hexadecimal digits.
+    /// Returns the hash: 64 hexadecimal digits.
     pub(crate) fn key(&self) -> &str {
         &self.key
     }
-    /// The relative URL: `cas-v1/<sha256>`.
+    /// Returns the relative URL: `cas-v1/<sha256>`.
     pub(crate) fn url(&self) -> String {
         format!("{PREFIX}{}", self.key)
     }

@@ -136,7 +136,7 @@ impl MeshcatParams {
             Some(port) => Ok(vec![port]),
         }
     }
-    /// Whether the server listens on all interfaces.
+    /// Returns whether the server listens on all interfaces.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.host.as_str(), "*" | "0.0.0.0" | "::" | "[::]")
     }

@@ -18,7 +18,7 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    /// Whether pages see changes made now.
+    /// Returns whether pages see changes made now.
     pub(super) fn shows(&self) -> bool {
         !self.is_on || self.is_live
     }
@@ -62,7 +62,7 @@ impl Meshcat {
     pub fn stop_recording(&self) {
         self.recording().is_on = false;
     }
-    /// Whether changes are recorded.
+    /// Returns whether changes are recorded.
     pub fn is_recording(&self) -> bool {
         self.recording().is_on
     }

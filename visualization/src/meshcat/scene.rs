@@ -367,7 +367,7 @@ impl Scene {
         }
         self.controls.forget_deletions(seen);
     }
-    /// Whether anything changed since the last batch.
+    /// Returns whether anything changed since the last batch.
     pub(crate) fn has_changed(&self) -> bool {
         self.seq > self.batched
     }

@@ -115,11 +115,11 @@ impl MeshcatVisualizer {
         Ok(block)
     }
 
-    /// The server.
+    /// Returns the server.
     pub fn meshcat(&self) -> &Meshcat {
         &self.meshcat
     }
-    /// The parameters.
+    /// Returns the parameters.
     pub fn params(&self) -> &MeshcatVisualizerParams {
         &self.params
     }

@@ -13,7 +13,7 @@ use tarragon_visualization::{
     DrakeVisualizer, DrakeVisualizerParams, connect_drake_visualizer, dispatch_load_message,
 };
 
-/// A scene with one moving ball.
+/// Returns a scene with one moving ball.
 fn ball() -> Scene {
     Scene {
         frames: vec![Frame {

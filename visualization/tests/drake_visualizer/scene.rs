@@ -101,7 +101,7 @@ pub(crate) fn rgba([r, g, b, a]: [f64; 4]) -> Rgba {
 }
 
 impl Scene {
-    /// A scene with only a box fixed in the world.
+    /// Returns a scene with only a box fixed in the world.
     pub(crate) fn anchored() -> Self {
         Self {
             sources: vec!["toys".into()],
@@ -182,7 +182,7 @@ impl Scene {
 }
 
 impl Geometry {
-    /// A geometry at the origin of its frame, with the illustration role.
+    /// Returns a geometry at the origin of its frame, with the illustration role.
     pub(crate) fn new(frame: Option<usize>, name: &str, shape: Form) -> Self {
         Self {
             source: 0,

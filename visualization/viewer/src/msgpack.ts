@@ -178,7 +178,7 @@ class Reader {
 export function decode(bytes: Uint8Array): Value {
   const reader = new Reader(bytes);
   const value = reader.value(0);
-  if (reader.left > 0) reader.fail("no bytes must follow the message");
+  if (reader.left > 0) reader.fail("the message must end here, got more bytes");
   return value;
 }
 

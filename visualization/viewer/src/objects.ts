@@ -34,7 +34,7 @@ function checkGeometry(fields: Fields): void {
     if (typeof value !== "number") continue;
     if (!Number.isFinite(value)) throw new Refused(`geometry: "${name}" must be finite, got ${value}`);
     if (/segments$/i.test(name) || name === "steps") pieces *= Math.max(1, value);
-    if (pieces > MOST_SEGMENTS) throw new Refused(`geometry: there must be at most ${MOST_SEGMENTS} pieces in all, got ${pieces} with "${name}" ${value}`);
+    if (pieces > MOST_SEGMENTS) throw new Refused(`geometry: there must be at most ${MOST_SEGMENTS} pieces in all, got ${pieces} with "${name}" = ${value}`);
     if (name === "detail" && value > MOST_DETAIL) throw new Refused(`geometry: "detail" must be at most ${MOST_DETAIL}, got ${value}`);
   }
   if (string(fields, "type") !== "BufferGeometry") return;
@@ -61,7 +61,7 @@ function checkAttribute(attribute: Fields, name: string, width: number | null): 
   const list = attribute["array"];
   const itemSize = attribute["itemSize"];
   if (typeof itemSize !== "number" || !(itemSize >= 1 && itemSize <= 16) || (width !== null && itemSize !== width)) {
-    throw new Refused(`geometry: attribute "${name}" has an invalid item size, got ${String(itemSize)}`);
+    throw new Refused(`geometry: the item size of attribute "${name}" must be ${width ?? "from 1 to 16"}, got ${String(itemSize)}`);
   }
   const numeric = Array.isArray(list) ? asNumbers(list) !== null : ArrayBuffer.isView(list);
   const length = Array.isArray(list) || ArrayBuffer.isView(list) ? (list as { length: number }).length : 0;

@@ -84,7 +84,7 @@ function assign(holder: object, name: string, value: Value, chain: string): void
   } else if (typeof old === "object" && old !== null && "fromArray" in old && "toArray" in old) {
     const target = old as { fromArray(list: number[]): void; toArray(): unknown[] };
     if (list === null || list.length !== target.toArray().filter((x) => typeof x === "number").length) {
-      throw new Refused(`property "${chain}" must be as many finite numbers as now`);
+      throw new Refused(`property "${chain}" must be as many finite numbers as before`);
     }
     target.fromArray(list);
   } else if (typeof old === "number" && typeof value === "number" && Number.isFinite(value)) fields[name] = value;

@@ -75,7 +75,7 @@ impl Client {
     pub(super) fn seen(&self) -> u64 {
         self.seen.load(Ordering::Acquire)
     }
-    /// Whether a flush must wait for this page to be sent revision `seq`.
+    /// Returns whether a flush must wait for this page to be sent revision `seq`.
     pub(super) fn delays(&self, seq: u64) -> bool {
         let is_sent = self.has_scene.load(Ordering::Acquire) && self.seen() >= seq;
         !is_sent && lock(&self.stuck).is_none_or(|since| since.elapsed() < STALLED)

@@ -145,7 +145,7 @@ pub(crate) fn compose(page: &str, scene: &str, script: &str) -> String {
     composed
 }
 
-/// Whether the viewer was built into this crate.
+/// Returns whether the viewer was built into this crate.
 pub(crate) fn has_built_in_viewer() -> bool {
     !BUILT_IN_VIEWER.is_empty()
 }

@@ -11,7 +11,7 @@ use tarragon_geometry::{
 };
 use tarragon_sensors::{BaseField, PointCloud};
 
-/// The recorded messages, keyed by the calls that made them.
+/// Returns the recorded messages, keyed by the calls that made them.
 fn captures() -> BTreeMap<&'static str, Vec<u8>> {
     let lines = include_str!("../../../../tests/captures/set_object_hex.txt").lines();
     let messages = lines.map(|line| {
