@@ -211,7 +211,13 @@ mod tests {
             assert!(MeshcatParams::check_network(allowed).is_ok(), "{allowed:?}");
         }
         let error = MeshcatParams::check_network(Some("none")).unwrap_err();
-        assert!(error.to_string().contains("got 'none'"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("DRAKE_ALLOW_NETWORK must be unset")
+                && error.to_string().contains("got 'none'"),
+            "{error}"
+        );
         assert!(MeshcatParams::check_network(Some("lcm")).is_err());
     }
 

@@ -514,7 +514,7 @@ fn errors_explain_invalid_parameters() {
                 role: Role::Unassigned,
                 ..Default::default()
             },
-            "got Unassigned",
+            "the role must be Illustration, Proximity or Perception, got Unassigned",
         ),
         (
             MeshcatVisualizerParams {
