@@ -233,7 +233,8 @@ fn errors_come_before_the_server() {
         .unwrap();
     let error = text(&output.stderr);
     assert!(
-        !output.status.success() && error.contains("port is 80"),
+        !output.status.success()
+            && error.contains("port must be 0 (any free port) or at least 1024, got 80"),
         "{error}"
     );
 }

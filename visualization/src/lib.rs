@@ -1,5 +1,5 @@
-//! Simulations in a browser: the [`Meshcat`] server with its own page, and the systems that feed
-//! it; and systems that tell other viewers by LCM.
+//! Simulations in a browser: the [`Meshcat`] server with its page, and the systems that feed it.
+//! Other systems publish scenes to viewers by LCM.
 
 mod contact_results_to_lcm;
 mod contact_visualizer;
@@ -40,10 +40,10 @@ pub use sliders::{
 };
 pub use tarragon_framework::{Error, ErrorKind, Result};
 
-/// What fuzzing calls: not part of the API.
+/// Entry points for fuzzing; not part of the API.
 #[doc(hidden)]
 pub mod fuzzing {
-    /// Reads bytes as if a page had sent them: frames, and the messages in them.
+    /// Reads bytes as if a page had sent them: frames and the messages they contain.
     pub fn receive(bytes: &[u8]) {
         crate::meshcat::receive(bytes);
     }
