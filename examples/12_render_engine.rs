@@ -65,7 +65,7 @@ impl RenderEngine for NormalMap {
         shape: &Shape,
         properties: &PerceptionProperties,
     ) -> Result<bool, Error> {
-        // `false` declines: rays can not hit what is for visualizers only.
+        // `false` declines: rays cannot hit what is for visualizers only.
         if !self.other.register_visual(id, shape, properties)? {
             return Ok(false);
         }

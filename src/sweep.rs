@@ -124,9 +124,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let stop = sim.interrupt_handle();
     ctrlc::set_handler(move || stop.interrupt())?;
 
-    // Before simulating: a file that can not be written shall not cost the user the time. It gets
+    // Before simulating: a file that cannot be written shall not cost the user the time. It gets
     // its name when it is complete.
-    let problem = |e: std::io::Error| format!("can not write '{}': {e}", args.log.display());
+    let problem = |e: std::io::Error| format!("cannot write '{}': {e}", args.log.display());
     let mut file = BufWriter::new(temporary_beside(&args.log).map_err(problem)?);
 
     let status = sim.advance_to(args.duration)?;

@@ -130,7 +130,7 @@ fn a_static_page_is_written() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let page = std::fs::read_to_string(&file).unwrap();
     assert!(page.contains("id=\"tarragon-static\"") && page.len() > 300_000);
-    // Nothing is left of a page that can not be written.
+    // Nothing is left of a page that cannot be written.
     let nowhere = folder.path().join("no/such/arm.html");
     let output = command().arg(&nowhere).output().unwrap();
     assert!(!output.status.success());

@@ -77,7 +77,7 @@ pub(crate) fn tables(rows: &[Row], count: usize) -> (String, bool) {
         let published = published.map_or(["?"; 4], |(_, errors)| *errors);
         let [deep, apart, dual_deep, dual_apart] = published.map(throws);
         let of_both = |f: fn(&Worst) -> f64| f(&worst[0]).max(f(&worst[1]));
-        // Writing to a string can not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "| {a}-{b} | {deep} | {} | {apart} | {} | {dual_deep} / {dual_apart} | {} | {} |",

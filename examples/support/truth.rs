@@ -170,7 +170,7 @@ pub(crate) fn margin<R: Real>(
 fn obj(points: &[Vector3<f64>]) -> String {
     let mut text = String::new();
     for p in points {
-        // Shortest texts that read back to the same bits. Writing to a string can not fail.
+        // Shortest texts that read back to the same bits. Writing to a string cannot fail.
         let _ = writeln!(text, "v {:?} {:?} {:?}", p.x, p.y, p.z);
     }
     for i in 2..points.len() {

@@ -89,7 +89,7 @@ impl Lcm {
     /// A bus.
     ///
     /// # Errors
-    /// If the URL is wrong, or its socket or file can not be opened.
+    /// Returns an error if the URL is wrong, or its socket or file cannot be opened.
     pub fn new(params: LcmParams) -> Result<Self> {
         let url = match &*params.lcm_url {
             "" => LcmUrl::default_url(),
@@ -115,7 +115,7 @@ impl Lcm {
     /// A bus with the transport of a URL; the default one if it is empty.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Same as [`new`](Self::new).
     pub fn with_url(url: &str) -> Result<Self> {
         Self::new(LcmParams {
             lcm_url: url.into(),
@@ -135,12 +135,12 @@ impl Lcm {
         Arc::ptr_eq(&self.bus, &other.bus)
     }
 
-    /// Publishes a message. A transport that can not take it, because a buffer is full or there is
+    /// Publishes a message. A transport that cannot take it, because a buffer is full or there is
     /// no network, drops it: that is counted and logged once, not an error.
     ///
     /// # Errors
-    /// If the message can not be encoded, the name of the channel is empty or longer than 63 bytes,
-    /// or the message is too long for the transport.
+    /// Returns an error if the message cannot be encoded, the name of the channel is empty or
+    /// longer than 63 bytes, or the message is too long for the transport.
     pub fn publish<M: LcmMessage>(&self, channel: &str, message: &M) -> Result<()> {
         self.publish_encoded(channel, message, None)
     }
@@ -178,7 +178,7 @@ impl Lcm {
     /// is one.
     ///
     /// # Errors
-    /// As [`publish`](Self::publish).
+    /// Same as [`publish`](Self::publish).
     pub fn publish_bytes(&self, channel: &str, data: &[u8], time: Option<f64>) -> Result<()> {
         self.publish_parts(channel, data.into(), time)
     }
@@ -234,7 +234,8 @@ impl Lcm {
     /// The subscription ends when what is returned is dropped; see [`Subscription::detach`].
     ///
     /// # Errors
-    /// If the name of the channel is wrong, or the socket can not be set up to receive.
+    /// Returns an error if the name of the channel is wrong, or the socket cannot be set up to
+    /// receive.
     pub fn subscribe<M: LcmMessage>(
         &self,
         channel: &str,
@@ -260,7 +261,7 @@ impl Lcm {
     /// Calls `handler` with the bytes of every message on `channel`.
     ///
     /// # Errors
-    /// As [`subscribe`](Self::subscribe).
+    /// Same as [`subscribe`](Self::subscribe).
     pub fn subscribe_bytes(
         &self,
         channel: &str,
@@ -291,7 +292,7 @@ impl Lcm {
     /// matches a regular expression.
     ///
     /// # Errors
-    /// If the expression is wrong; as [`subscribe`](Self::subscribe).
+    /// Returns an error if the expression is wrong; as [`subscribe`](Self::subscribe).
     pub fn subscribe_multichannel(
         &self,
         regex: &str,
@@ -304,7 +305,7 @@ impl Lcm {
     /// Calls `handler` with channel and bytes of every message.
     ///
     /// # Errors
-    /// As [`subscribe`](Self::subscribe).
+    /// Same as [`subscribe`](Self::subscribe).
     pub fn subscribe_all_channels(
         &self,
         handler: impl FnMut(&str, &[u8]) + Send + 'static,
@@ -331,7 +332,7 @@ impl Lcm {
     /// possible, the next one. At its end this returns 0 at once.
     ///
     /// # Errors
-    /// If an event of a log can not be read; the next call goes on after it.
+    /// Returns an error if an event of a log cannot be read; the next call goes on after it.
     pub fn handle_subscriptions(&self, timeout: Duration) -> Result<usize> {
         let Bus {
             transport,
@@ -367,7 +368,7 @@ impl Lcm {
     /// clone of the bus is dropped, too.
     ///
     /// # Errors
-    /// If it can not be written.
+    /// Returns an error if it cannot be written.
     pub fn flush(&self) -> Result<()> {
         self.bus.transport.flush()
     }

@@ -34,7 +34,7 @@ pub(crate) enum ErrorKind {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// A socket that can not be set up or used.
+    /// A socket that cannot be set up or used.
     #[error("LCM URL '{url}': {what}: {source}")]
     Socket {
         url: String,

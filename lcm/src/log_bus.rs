@@ -84,7 +84,7 @@ impl LcmLog {
     /// Opens a log.
     ///
     /// # Errors
-    /// As [`LogReader::open`].
+    /// Same as [`LogReader::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let mut place = Place {
             log: LogReader::open(path)?,
@@ -101,7 +101,7 @@ impl LcmLog {
     /// Shifts all times such that the first message of the file is at `time` (s).
     ///
     /// # Errors
-    /// If the time is not finite.
+    /// Returns an error if the time is not finite.
     pub fn with_first_message_at(self, time: f64) -> Result<Self> {
         if !time.is_finite() {
             return Err(Error::invalid(format!(
@@ -122,7 +122,7 @@ impl LcmLog {
     /// The time of the next message (s); infinity at the end of the log.
     ///
     /// # Errors
-    /// If it can not be read; the next call goes on after it.
+    /// Returns an error if it cannot be read; the next call goes on after it.
     pub fn next_message_time(&self) -> Result<f64> {
         self.lock().next_time()
     }
@@ -130,7 +130,7 @@ impl LcmLog {
     /// `time` (s) or earlier. Returns whether that is so.
     ///
     /// # Errors
-    /// If the message can not be read; the next call goes on after it.
+    /// Returns an error if the message cannot be read; the next call goes on after it.
     pub fn dispatch_message_and_advance_log(&self, time: f64) -> Result<bool> {
         let event = {
             let mut place = self.lock();
@@ -149,7 +149,7 @@ impl LcmLog {
     /// not decrease along the log, see [`LogReader::seek_to_timestamp`].
     ///
     /// # Errors
-    /// If the file can not be read.
+    /// Returns an error if the file cannot be read.
     pub fn seek(&self, time: f64) -> Result<()> {
         let mut place = self.lock();
         let timestamp = to_microseconds(time).saturating_sub(place.shift);

@@ -45,7 +45,7 @@ impl<M: LcmMessage> Subscriber<M> {
     /// Subscribes to a channel.
     ///
     /// # Errors
-    /// As [`Lcm::subscribe`].
+    /// Same as [`Lcm::subscribe`].
     pub fn new(lcm: &Lcm, channel: &str) -> Result<Self> {
         let last = Arc::new(Mutex::new(Last::<M> {
             message: None,

@@ -306,7 +306,7 @@ fn a_log_of_drake() {
     assert!(content(&ours).eq(content(&theirs)));
 }
 
-/// A simulation stops at an event that can not be read, and goes on behind it.
+/// A simulation stops at an event that cannot be read, and goes on behind it.
 #[test]
 fn events_that_can_not_be_read() {
     let (_dir, path) = log_of(&[100_000, 200_000, 300_000]);

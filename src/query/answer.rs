@@ -175,7 +175,7 @@ fn moving(x: &Isometry3<f64>) -> Isometry3<AutoDiff> {
     math::pose(math::rotation_exp(&turn) * x.rotation.cast(), position)
 }
 
-/// Answers a scene that was understood; what can not be answered is said in `error`.
+/// Answers a scene that was understood; what cannot be answered is said in `error`.
 pub(super) fn answer(scene: &Scene, line: usize) -> Result<Answered, String> {
     let solve = || -> Result<Answered, Box<dyn std::error::Error>> {
         let built = build(scene)?;
@@ -261,8 +261,8 @@ fn evaluate<T: Number>(
     Ok(answer.written())
 }
 
-/// The queries. The scene graph answers all pairs or none; where it can not, every pair is asked
-/// for by itself.
+/// The queries. The scene graph answers all pairs or none; where it cannot, every pair is asked for
+/// by itself.
 struct Asked<'a, T: Scalar> {
     query: &'a QueryObject<T>,
     ids: &'a [GeometryId],

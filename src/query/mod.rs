@@ -65,7 +65,7 @@ pub(crate) struct Args {
     /// File for the answers, written as they come; standard output without it.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Exit status 1 if a line could not be answered; by default only if input can not be read or
+    /// Exit status 1 if a line could not be answered; by default only if input cannot be read or
     /// output not be written.
     #[arg(long)]
     strict: bool,
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let name = file.map_or("standard input".into(), |path| {
         format!("'{}'", path.display())
     });
-    let unreadable = |e: io::Error| format!("can not read {name}: {e}");
+    let unreadable = |e: io::Error| format!("cannot read {name}: {e}");
     let input: Box<dyn BufRead + Send> = match file {
         None => Box::new(BufReader::new(io::stdin())),
         Some(path) => {
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
         failed |= answers.iter().any(|answered| answered.failed);
         match write(&answers, &mut output) {
             Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
-            written => written.map_err(|e| format!("can not write {to}: {e}"))?,
+            written => written.map_err(|e| format!("cannot write {to}: {e}"))?,
         }
         if let Some(e) = batch.into_iter().find_map(Result::err) {
             return Err(unreadable(e).into());
@@ -147,14 +147,14 @@ fn open_output(path: Option<&Path>, input: Option<&Path>) -> Result<Box<dyn Writ
     let Some(path) = path else {
         return Ok(Box::new(BufWriter::new(io::stdout().lock())));
     };
-    let problem = |e| format!("can not write '{}': {e}", path.display());
+    let problem = |e| format!("cannot write '{}': {e}", path.display());
     let same = |input: &Path| match (path.canonicalize(), input.canonicalize()) {
         (Ok(a), Ok(b)) => a == b && b.is_file(),
         _ => false,
     };
     if input.is_some_and(same) {
         return Err(format!(
-            "can not write '{}': it is the input; give another file to --output",
+            "cannot write '{}': it is the input; give another file to --output",
             path.display()
         ));
     }

@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let stop = Stop::listen()?;
     let view = View::new(args)?;
     std::fs::create_dir_all(&args.out)
-        .map_err(|e| format!("can not create the directory '{}': {e}", args.out.display()))?;
+        .map_err(|e| format!("cannot create the directory '{}': {e}", args.out.display()))?;
     let frames = args.turntable.as_ref().map_or(0, |_| args.frames);
     let bar = if args.quiet {
         ProgressBar::hidden()

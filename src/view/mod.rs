@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     })?;
     let output = args.static_page.as_ref().or(args.record.as_ref());
     if output.is_some() {
-        // A page that can not be made shall not cost the user the time.
+        // A page that cannot be made shall not cost the user the time.
         meshcat.static_html()?;
     }
     let mut session = Session::start(loaded, &meshcat, args, &BTreeMap::new())?;
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let interrupted = follow(session, watch, &meshcat, args, &stop)?;
     if let Some(file) = &args.record {
         meshcat.stop_recording();
-        // Lines and labels can not be recorded; those of the end would be wrong everywhere else.
+        // Lines and labels cannot be recorded; those of the end would be wrong everywhere else.
         meshcat.delete(distance::PATH);
         meshcat.publish_recording();
         save(&meshcat, file)?;
@@ -162,10 +162,10 @@ fn follow(
     }
 }
 
-/// Writes the page as it is now; a file that can not be written completely is not there.
+/// Writes the page as it is now; a file that cannot be written completely is not there.
 fn save(meshcat: &Meshcat, file: &Path) -> Result<(), Box<dyn Error>> {
     let page = meshcat.static_html()?;
-    let problem = |e: std::io::Error| format!("can not write '{}': {e}", file.display());
+    let problem = |e: std::io::Error| format!("cannot write '{}': {e}", file.display());
     let mut temporary = sweep::temporary_beside(file).map_err(problem)?;
     temporary.write_all(page.as_bytes()).map_err(problem)?;
     temporary.persist(file).map_err(|e| problem(e.error))?;

@@ -19,7 +19,7 @@ pub(super) struct Events<R> {
 /// What is wrong with one event, or with the stream.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// The event can not be taken; the next one may.
+    /// The event cannot be taken; the next one may.
     Event(String),
     Io(io::Error),
 }

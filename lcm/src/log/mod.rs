@@ -95,7 +95,7 @@ impl Header {
 /// Opens a regular file: pipes and devices would block, or never end.
 fn open_regular(path: &Path, options: &OpenOptions) -> Result<File> {
     let irregular = || {
-        let what = "it is no regular file, expected a log file (pipes and devices can not be one)";
+        let what = "it is no regular file, expected a log file (pipes and devices cannot be one)";
         Error::io(path, io::Error::new(io::ErrorKind::InvalidInput, what))
     };
     // Before it is opened, because opening a pipe waits for its other end.

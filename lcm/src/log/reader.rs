@@ -12,7 +12,7 @@ const WALK: u64 = 1 << 16;
 
 /// The events of a log file, in the order in which they are there.
 ///
-/// What is no event is skipped and counted. An event that can not be taken (it claims more than 256
+/// What is no event is skipped and counted. An event that cannot be taken (it claims more than 256
 /// MiB, or its channel is not UTF-8) is an error; reading goes on after it.
 ///
 /// ```
@@ -43,7 +43,8 @@ impl LogReader {
     /// Opens a log. What is written to it later is not read.
     ///
     /// # Errors
-    /// If the file can not be read, is no regular file, or has something in it and no event.
+    /// Returns an error if the file cannot be read, is no regular file, or has something in it and
+    /// no event.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let file = open_regular(path, OpenOptions::new().read(true))?;
@@ -73,7 +74,7 @@ impl LogReader {
     /// messages that hold whole logs may mislead it.
     ///
     /// # Errors
-    /// If the file can not be read.
+    /// Returns an error if the file cannot be read.
     pub fn seek_to_timestamp(&mut self, timestamp: i64) -> Result<()> {
         self.ended = false;
         seek(&mut self.events, timestamp).map_err(|error| {

@@ -42,7 +42,7 @@ impl LogWriter {
     /// Starts a log, in place of what the file had.
     ///
     /// # Errors
-    /// If the file can not be written or is no regular file.
+    /// Returns an error if the file cannot be written or is no regular file.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let options = OpenOptions::new()
@@ -63,8 +63,8 @@ impl LogWriter {
     /// what follows for its data.
     ///
     /// # Errors
-    /// If the file can not be read and written, is no regular file, or ends with something else
-    /// than an event.
+    /// Returns an error if the file cannot be read and written, is no regular file, or ends with
+    /// something else than an event.
     pub fn append(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let options = OpenOptions::new()
@@ -105,9 +105,10 @@ impl LogWriter {
     /// Adds a message that came at a time (µs).
     ///
     /// # Errors
-    /// If the channel is empty, longer than 999 bytes or has a zero, if there are more than 256 MiB
-    /// of data, or if events can not be written, as on a full disk. The event is not in the log
-    /// then; those before it stay, and those that are not written yet are tried again.
+    /// Returns an error if the channel is empty, longer than 999 bytes or has a zero, if there are
+    /// more than 256 MiB of data, or if events cannot be written, as on a full disk. The event is
+    /// not in the log then; those before it stay, and those that are not written yet are tried
+    /// again.
     pub fn write(&mut self, timestamp: i64, channel: &str, data: &[u8]) -> Result<()> {
         self.write_parts(timestamp, channel, data.into())
     }
@@ -147,7 +148,7 @@ impl LogWriter {
     /// Writes what is collected.
     ///
     /// # Errors
-    /// If it can not be written. It is kept, and tried again by the next call.
+    /// Returns an error if it cannot be written. It is kept, and tried again by the next call.
     pub fn flush(&mut self) -> Result<()> {
         if !self.buffer.is_empty() {
             self.write_through(Parts::from(&[]))?;
@@ -185,7 +186,7 @@ impl LogWriter {
                 Ok(())
             }
             Err(error) => {
-                // If this fails as well, the error is the same: the file can not be written.
+                // If this fails as well, the error is the same: the file cannot be written.
                 let _ = self.file.set_len(self.end);
                 let _ = self.file.seek(SeekFrom::Start(self.end));
                 Err(Error::io(&self.path, error))

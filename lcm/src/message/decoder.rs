@@ -180,7 +180,7 @@ impl<'a> Decoder<'a> {
     /// A struct begins.
     ///
     /// # Errors
-    /// If there are too many in each other.
+    /// Returns an error if there are too many in each other.
     pub fn enter(&mut self, name: &str) -> Result<()> {
         if self.depth == MOST_DEPTH {
             return Err(self.wrong(format!(
@@ -197,7 +197,7 @@ impl<'a> Decoder<'a> {
     /// The member `name`.
     ///
     /// # Errors
-    /// If the bytes are not such a value.
+    /// Returns an error if the bytes are not such a value.
     pub fn member<V: Wire>(&mut self, name: &str, value: &mut V, sizes: &[usize]) -> Result<()> {
         let read = value.read(self, sizes);
         read.map_err(|e| Error::invalid(format!("member '{name}' {e}")))
@@ -205,7 +205,7 @@ impl<'a> Decoder<'a> {
     /// The member `name` of type `V`, checked but not kept.
     ///
     /// # Errors
-    /// If the bytes are not such a value.
+    /// Returns an error if the bytes are not such a value.
     pub fn skip<V: Wire>(&mut self, name: &str, sizes: &[usize]) -> Result<()> {
         let skipped = V::skip(1, self, sizes);
         skipped.map_err(|e| Error::invalid(format!("member '{name}' {e}")))
@@ -213,7 +213,7 @@ impl<'a> Decoder<'a> {
     /// The member `name`, which is the size of others.
     ///
     /// # Errors
-    /// If it is negative, or bytes are missing.
+    /// Returns an error if it is negative, or bytes are missing.
     pub fn size<I>(&mut self, name: &str) -> Result<usize>
     where
         I: Wire + Copy + Into<i64>,

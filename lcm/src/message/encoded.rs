@@ -32,7 +32,7 @@ impl Scratch {
     /// Encodes a message, and gives its parts to `with`.
     ///
     /// # Errors
-    /// As [`LcmMessage::encode`], or of `with`.
+    /// Same as [`LcmMessage::encode`], or of `with`.
     pub(crate) fn encode<M: LcmMessage>(
         &mut self,
         message: &M,
@@ -68,7 +68,7 @@ impl From<Vec<u8>> for Encoded {
 
 impl Encoded {
     /// # Errors
-    /// As [`LcmMessage::encode`].
+    /// Same as [`LcmMessage::encode`].
     pub(crate) fn new<M: LcmMessage>(message: &M) -> Result<Self> {
         let (mut bytes, mut shared) = (vec![], vec![]);
         write(message, Encoder::sharing(&mut bytes, &mut shared))?;

@@ -56,7 +56,7 @@ impl<'a> Encoder<'a> {
     /// The member `name`.
     ///
     /// # Errors
-    /// If a length in it is not that of `sizes`.
+    /// Returns an error if a length in it is not that of `sizes`.
     pub fn member<V: Wire>(&mut self, name: &str, value: &V, sizes: &[usize]) -> Result<()> {
         let written = value.write(self, sizes);
         written.map_err(|e| Error::invalid(format!("member '{name}' {e}")))
@@ -64,7 +64,7 @@ impl<'a> Encoder<'a> {
     /// The member `name`, which is the size of others, as an integer `I`.
     ///
     /// # Errors
-    /// If the integer can not hold it.
+    /// Returns an error if the integer cannot hold it.
     pub fn size<I: Wire + TryFrom<usize>>(&mut self, name: &str, size: usize) -> Result<()> {
         let Ok(integer) = I::try_from(size) else {
             return Err(Error::invalid(format!(

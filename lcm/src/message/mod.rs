@@ -39,8 +39,8 @@ pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
     /// The bytes of the message.
     ///
     /// # Errors
-    /// If members that share a size have different lengths, or one is too long for the type of its
-    /// size.
+    /// Returns an error if members that share a size have different lengths, or one is too long for
+    /// the type of its size.
     fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes = vec![];
         self.encode_to(&mut bytes)?;
@@ -50,7 +50,7 @@ pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
     /// Replaces `bytes` by those of the message; nothing is allocated where they fit.
     ///
     /// # Errors
-    /// As [`encode`](Self::encode); then `bytes` are empty.
+    /// Same as [`encode`](Self::encode); then `bytes` are empty.
     fn encode_to(&self, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
         let written = encoded::write(self, Encoder::new(bytes));
@@ -63,8 +63,8 @@ pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
     /// A message from its bytes.
     ///
     /// # Errors
-    /// If the fingerprint is that of another type, bytes are missing or left over, a size is
-    /// negative or larger than what follows, or a string is not UTF-8.
+    /// Returns an error if the fingerprint is that of another type, bytes are missing or left over,
+    /// a size is negative or larger than what follows, or a string is not UTF-8.
     fn decode(bytes: &[u8]) -> Result<Self> {
         let mut message = Self::default();
         message.decode_from(bytes)?;
@@ -74,7 +74,7 @@ pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
     /// Reads bytes into this message, into the memory that it has where they fit.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode); then the message is valid, but partly old and partly new.
+    /// Same as [`decode`](Self::decode); then the message is valid, but partly old and partly new.
     fn decode_from(&mut self, bytes: &[u8]) -> Result<()> {
         whole::<Self>(Decoder::new(bytes), |from| self.read(from, &[]))
     }
@@ -82,7 +82,7 @@ pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
     /// Whether bytes are such a message: [`decode`](Self::decode) without the message.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode).
+    /// Same as [`decode`](Self::decode).
     fn check(bytes: &[u8]) -> Result<()> {
         whole::<Self>(Decoder::new(bytes), |from| Self::skip(1, from, &[]))
     }

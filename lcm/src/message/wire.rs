@@ -30,17 +30,17 @@ pub trait Wire: Sized {
     /// Appends its bytes.
     ///
     /// # Errors
-    /// If a length is not that of `sizes`.
+    /// Returns an error if a length is not that of `sizes`.
     fn write(&self, out: &mut Encoder<'_>, sizes: &[usize]) -> Result<()>;
     /// Takes its value from bytes.
     ///
     /// # Errors
-    /// If they are not such a value.
+    /// Returns an error if they are not such a value.
     fn read(&mut self, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()>;
     /// Passes `count` of them, checked but not kept.
     ///
     /// # Errors
-    /// As [`Wire::read`].
+    /// Same as [`Wire::read`].
     fn skip(count: usize, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()>;
 
     /// The fewest bytes that it takes with these sizes.
@@ -69,7 +69,7 @@ pub trait Wire: Sized {
     /// Replaces `all` by `size` of them; there are bytes enough.
     ///
     /// # Errors
-    /// As [`Wire::read`].
+    /// Same as [`Wire::read`].
     fn read_vec(
         all: &mut Vec<Self>,
         size: usize,
@@ -182,7 +182,7 @@ impl Wire for String {
     }
     fn write(&self, out: &mut Encoder<'_>, _: &[usize]) -> Result<()> {
         let length = u32::try_from(self.len() + 1)
-            .map_err(|_| Error::invalid("a string is longer than 4 GiB, which LCM can not hold"))?;
+            .map_err(|_| Error::invalid("a string is longer than 4 GiB, which LCM cannot hold"))?;
         out.bytes(&length.to_be_bytes());
         out.bytes(self.as_bytes());
         out.bytes(&[0]);

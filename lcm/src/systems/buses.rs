@@ -31,7 +31,7 @@ impl LcmBuses {
     /// Adds a bus.
     ///
     /// # Errors
-    /// If there is one of that name.
+    /// Returns an error if there is one of that name.
     pub fn add(&mut self, name: &str, lcm: Lcm) -> Result<()> {
         if self.buses.contains_key(name) {
             return Err(Error::invalid(format!(
@@ -44,7 +44,7 @@ impl LcmBuses {
     /// The bus of a name; `caller` begins the message where there is none.
     ///
     /// # Errors
-    /// If there is none.
+    /// Returns an error if there is none.
     pub fn find(&self, caller: &str, name: &str) -> Result<&Lcm> {
         self.buses.get(name).ok_or_else(|| {
             let names: Vec<String> = self.names().map(|name| format!("'{name}'")).collect();

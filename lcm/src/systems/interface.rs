@@ -8,7 +8,7 @@ use std::time::Duration;
 use tarragon_framework::prelude::*;
 
 /// How often messages are handled at one simulated time. Systems that answer each other have to
-/// come to an end by then, and peers that send faster than the simulation computes can not stop its
+/// come to an end by then, and peers that send faster than the simulation computes cannot stop its
 /// time.
 const MOST_AT_ONCE: u32 = 16;
 
@@ -130,7 +130,7 @@ impl<T: Scalar> LeafSystem<T> for LcmInterfaceSystem {
 /// ```
 ///
 /// # Errors
-/// If a bus can not be opened, with its name; then nothing is added.
+/// Returns an error if a bus cannot be opened, with its name; then nothing is added.
 pub fn apply_lcm_bus_config(
     config: &BTreeMap<String, Option<LcmParams>>,
     builder: &mut DiagramBuilder,

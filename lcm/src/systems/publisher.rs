@@ -45,8 +45,8 @@ impl<M: LcmMessage> LcmPublisherSystem<M> {
     /// offset has to be zero.
     ///
     /// # Errors
-    /// If the period or the offset is negative or not finite, or there is an offset without a
-    /// period.
+    /// Returns an error if the period or the offset is negative or not finite, or there is an
+    /// offset without a period.
     pub fn new(channel: &str, lcm: Lcm, period: f64, offset: f64) -> Result<Self> {
         let wrong = |what: String| {
             Err(Error::invalid(format!(

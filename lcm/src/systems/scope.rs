@@ -46,7 +46,7 @@ impl LcmScopeSystem {
     /// taken](DiagramBuilder::unused_name), which are returned.
     ///
     /// # Errors
-    /// If the period is negative or not finite.
+    /// Returns an error if the period is negative or not finite.
     pub fn add_to_builder(
         builder: &mut DiagramBuilder,
         lcm: &Lcm,

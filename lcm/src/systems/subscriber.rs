@@ -68,7 +68,7 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
     /// Subscribes to a channel for as long as the system lives.
     ///
     /// # Errors
-    /// As [`Lcm::subscribe`].
+    /// Same as [`Lcm::subscribe`].
     pub fn new(channel: &str, lcm: &Lcm) -> Result<Self> {
         let last = Arc::<Mutex<Received>>::default();
         let subscription = lcm.subscribe_shared(channel, {
@@ -139,7 +139,7 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`Lcm::handle_subscriptions`].
+    /// Same as [`Lcm::handle_subscriptions`].
     pub fn wait_for_message(&self, old_count: u64, timeout: Duration) -> Result<u64> {
         // Without a date where the timeout is endless.
         let until = Instant::now().checked_add(timeout);

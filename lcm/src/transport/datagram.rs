@@ -65,7 +65,7 @@ pub(crate) enum Malformed {
     Number,
     #[error("its data goes beyond the size of the message")]
     Range,
-    #[error("so few fragments can not hold so large a message")]
+    #[error("so few fragments cannot hold so large a message")]
     Size,
 }
 
@@ -131,7 +131,7 @@ fn channel_of(bytes: &[u8]) -> Result<(&str, &[u8]), Malformed> {
     Ok((channel, &bytes[end + 1..]))
 }
 
-/// Whether a channel can be sent: what is wrong with it, if it can not.
+/// Whether a channel can be sent: what is wrong with it, if it cannot.
 pub(crate) fn check_channel(channel: &str) -> Result<(), String> {
     let found = match channel.len() {
         0 => "the channel is empty".into(),
@@ -186,7 +186,7 @@ impl<'a> Datagrams<'a> {
     /// How a message is sent.
     ///
     /// # Errors
-    /// With what is wrong, if the channel can not be sent or the message needs too many fragments.
+    /// With what is wrong, if the channel cannot be sent or the message needs too many fragments.
     pub(crate) fn new(
         sequence: u32,
         channel: &'a str,

@@ -69,7 +69,7 @@ impl Transport {
                 data.len()
             )),
             Self::Player(_) => wrong(format!(
-                "'{channel}' can not be published on, because the file is read; add '?mode=w' to write it, or \
+                "'{channel}' cannot be published on, because the file is read; add '?mode=w' to write it, or \
                  publish on another bus"
             )),
             Self::Memory | Self::Nobody | Self::Recorder(_) => Ok(()),

@@ -40,7 +40,7 @@ impl Playback {
     /// runs from the first call.
     ///
     /// # Errors
-    /// If the event can not be read; the next call goes on after it.
+    /// Returns an error if the event cannot be read; the next call goes on after it.
     pub(crate) fn next_due(&mut self) -> Result<Option<Duration>> {
         self.next_due_at(Instant::now())
     }
@@ -66,7 +66,7 @@ impl Playback {
     /// The next event, whether it is due or not. None at the end of the log.
     ///
     /// # Errors
-    /// If the event can not be read; the next call goes on after it.
+    /// Returns an error if the event cannot be read; the next call goes on after it.
     pub(crate) fn take(&mut self) -> Result<Option<LogEvent>> {
         match self.next.take() {
             Some(event) => Ok(Some(event)),

@@ -61,12 +61,12 @@ impl Udpm {
     /// Opens what is needed for sending, and sees whether the group can be joined.
     ///
     /// # Errors
-    /// If the environment denies it, or the group can not be reached.
+    /// Returns an error if the environment denies it, or the group cannot be reached.
     pub(crate) fn open(url: &UdpmUrl, text: &str, counters: Arc<Counters>) -> Result<Self> {
         check_network(text, std::env::var(NETWORK_VARIABLE).ok().as_deref())?;
         let interface = reachable_interface(url, text)?;
         let socket = sender(url, interface)
-            .map_err(|source| Error::socket(text, "can not set up a socket to send", source))?;
+            .map_err(|source| Error::socket(text, "cannot set up a socket to send", source))?;
         Ok(Self {
             text: text.into(),
             url: url.clone(),
@@ -81,9 +81,9 @@ impl Udpm {
     /// Sends a message.
     ///
     /// # Errors
-    /// If the channel or the size can not be sent, or the system does not take a datagram, because
-    /// there is no route any more or its buffer stays full. What was sent of a long message is then
-    /// lost; listeners see that by its number.
+    /// Returns an error if the channel or the size cannot be sent, or the system does not take a
+    /// datagram, because there is no route any more or its buffer stays full. What was sent of a
+    /// long message is then lost; listeners see that by its number.
     pub(crate) fn publish<'a>(&self, channel: &str, data: impl Into<Parts<'a>>) -> io::Result<()> {
         let mut sequence = self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
         let datagrams = Datagrams::new(*sequence, channel, data.into())
@@ -120,7 +120,7 @@ impl Udpm {
     /// `sink` gets the channel and the data of every message, on that thread.
     ///
     /// # Errors
-    /// If the group can not be joined.
+    /// Returns an error if the group cannot be joined.
     pub(crate) fn start_receiving(
         &self,
         sink: impl Fn(&str, Vec<u8>) + Send + 'static,
@@ -131,7 +131,7 @@ impl Udpm {
         }
         let socket = self
             .receiving_socket()
-            .map_err(|source| self.error("can not listen", source))?;
+            .map_err(|source| self.error("cannot listen", source))?;
         let socket = Arc::new(socket);
         let stop = Arc::new(AtomicBool::new(false));
         let reassembly = Reassembly::new(Limits::default(), self.counters.clone());
@@ -139,7 +139,7 @@ impl Udpm {
         let thread = std::thread::Builder::new()
             .name("lcm-receive".into())
             .spawn(move || receive(&heard, &ends, reassembly, sink))
-            .map_err(|source| self.error("can not start a thread", source))?;
+            .map_err(|source| self.error("cannot start a thread", source))?;
         *receiver = Some(Receiver {
             stop,
             socket,
@@ -320,7 +320,7 @@ fn reachable_interface(url: &UdpmUrl, text: &str) -> Result<Option<Ipv4Addr>> {
     };
     if let Some(interface) = url.interface {
         let what = format!(
-            "the group {ip} can not be reached on the interface {interface}, expected the address of one \
+            "the group {ip} cannot be reached on the interface {interface}, expected the address of one \
              that is up"
         );
         return Err(Error::socket(text, what, failure));

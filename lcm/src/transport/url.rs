@@ -71,7 +71,8 @@ impl LcmUrl {
     /// Reads a URL.
     ///
     /// # Errors
-    /// If the scheme, the address, a parameter or its value is not what is expected.
+    /// Returns an error if the scheme, the address, a parameter or its value is not what is
+    /// expected.
     pub(crate) fn parse(url: &str) -> Result<Self> {
         let wrong = |what: String| Error::invalid(format!("LCM URL '{url}': {what}"));
         let Some((scheme, rest)) = url.split_once("://") else {
