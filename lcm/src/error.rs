@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// ```
 pub type Result<V, E = Error> = std::result::Result<V, E>;
 
-/// What went wrong, where, and how to mend it. Opaque: read it with `Display`.
+/// What went wrong, where, and how to fix it. Opaque: read it with `Display`.
 ///
 /// ```
 /// let error = tarragon_lcm::Lcm::with_url("http://here").unwrap_err();
@@ -65,7 +65,7 @@ impl From<ErrorKind> for Error {
     }
 }
 
-/// Calc functions of systems return the framework's error; it adds the place.
+/// Calc functions of systems return the framework's error, which adds the system's path.
 impl From<Error> for tarragon_framework::Error {
     #[cold]
     fn from(error: Error) -> Self {
