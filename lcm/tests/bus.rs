@@ -92,7 +92,7 @@ fn wrong_patterns_and_names_are_errors() {
     let lcm = bus("");
     for regex in ["(", "A)|(B", "*", "[", "a{2000000}"] {
         let error = lcm.subscribe_multichannel(regex, |_, _| ()).unwrap_err();
-        let start = format!("LCM: '{regex}' is no regular expression of channels: ");
+        let start = format!("LCM: channel pattern must be a regular expression, got '{regex}': ");
         assert!(error.to_string().starts_with(&start), "{error}");
     }
     let long = "x".repeat(64);

@@ -19,7 +19,7 @@ pub(super) struct Events<R> {
 /// What is wrong with one event, or with the stream.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// The event is unreadable; the next one may not be.
+    /// This event is unreadable; reading continues with the next.
     Event(String),
     Io(io::Error),
 }

@@ -207,10 +207,7 @@ fn files_that_are_not_logs_are_refused() {
     assert_eq!(before.len(), 53);
     let directory = dir.path.parent().unwrap();
     let error = LogReader::open(directory).unwrap_err().to_string();
-    assert!(
-        error.contains("a log must be a regular file"),
-        "{error}"
-    );
+    assert!(error.contains("a log must be a regular file"), "{error}");
 }
 
 #[cfg(unix)]
@@ -241,10 +238,9 @@ fn invalid_channels_and_oversized_messages_are_refused() {
     let dir = dir();
     let mut log = LogWriter::create(&dir.path).unwrap();
     let refused = |result: Result<()>| result.unwrap_err().to_string();
-    assert!(
-        refused(log.write(0, "", b""))
-            .contains("log.lcm: the channel must have 1 to 999 bytes without a zero, got '' (0 bytes)")
-    );
+    assert!(refused(log.write(0, "", b"")).contains(
+        "log.lcm: the channel must have 1 to 999 bytes without a zero, got '' (0 bytes)"
+    ));
     assert!(refused(log.write(0, "a\0b", b"")).contains("got 'a\\0b' (3 bytes)"));
     assert!(refused(log.write(0, &"x".repeat(1000), b"")).contains("(1000 bytes)"));
     let large = vec![0; (256 << 20) + 1];
