@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 /// ```
 pub type Result<V, E = Error> = std::result::Result<V, E>;
 
-/// What went wrong, where, and how to fix it. Opaque: read it with `Display`.
+/// An error of this crate: what went wrong, where, and how to fix it. Opaque: read it with
+/// `Display`.
 ///
 /// ```
 /// let error = tarragon_lcm::Lcm::with_url("http://here").unwrap_err();

@@ -97,9 +97,9 @@ fn wrong_patterns_and_names_are_errors() {
     }
     let long = "x".repeat(64);
     for (channel, expected) in [
-        ("", "the channel is empty, expected 1 to 63 bytes"),
-        (&*long, "has 64 bytes, expected 1 to 63"),
-        ("a\0b", "the channel 'a\\0b' has a zero"),
+        ("", "must have 1 to 63 bytes without a zero, got ''"),
+        (&*long, "(64 bytes)"),
+        ("a\0b", "without a zero, got 'a\\0b'"),
     ] {
         let published = lcm.publish(channel, &LcmtPoint::default()).unwrap_err();
         let bytes = lcm.publish_bytes(channel, &[], None).unwrap_err();

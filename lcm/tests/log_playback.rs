@@ -143,7 +143,9 @@ fn times_of_clocks_on_the_wall_are_shifted() {
     for time in [f64::NAN, f64::INFINITY] {
         let error = log.clone().with_first_message_at(time).unwrap_err();
         assert!(
-            error.to_string().contains("expected a finite time"),
+            error
+                .to_string()
+                .contains("the time of the first message must be finite"),
             "{error}"
         );
     }

@@ -323,7 +323,7 @@ fn lengths_that_lie_take_no_memory() {
     let negative = with(LabTreeT::fingerprint(), &(-1_i32).to_be_bytes());
     let error = LabTreeT::decode(&negative).unwrap_err().to_string();
     assert!(
-        error.contains("member 'n' is -1, expected a length of at least 0"),
+        error.contains("member 'n' is a length and must be at least 0, got -1"),
         "{error}"
     );
 }
@@ -343,7 +343,7 @@ fn depth_is_limited() {
     assert!(
         error
             .to_string()
-            .contains("lab_node_t is 64 structs deep, expected less"),
+            .contains("lab_node_t must be nested in fewer than 64 structs"),
         "{error}"
     );
 }
@@ -383,7 +383,7 @@ fn arrays_of_nothing_are_limited() {
         assert!(
             error
                 .to_string()
-                .contains("expected at most 65536 in a message"),
+                .contains("must have at most 65536 zero-size elements"),
             "{error}"
         );
         assert!(memory < 4 << 20, "{n} x {m}: {memory} bytes");

@@ -405,12 +405,36 @@ fn publishers_at_their_times() {
 fn publishers_refuse_wrong_times() {
     let lcm = Lcm::with_url("memq://").unwrap();
     for (period, offset, expected) in [
-        (-1.0, 0.0, "the period is -1 s"),
-        (f64::NAN, 0.0, "the period is NaN s"),
-        (f64::INFINITY, 0.0, "the period is inf s"),
-        (1.0, -0.5, "the offset is -0.5 s"),
-        (1.0, f64::INFINITY, "the offset is inf s"),
-        (0.0, 0.5, "the offset is 0.5 s and the period is 0"),
+        (
+            -1.0,
+            0.0,
+            "the period must be positive and finite, or 0 for every step, got -1.0 s",
+        ),
+        (
+            f64::NAN,
+            0.0,
+            "the period must be positive and finite, or 0 for every step, got NaN s",
+        ),
+        (
+            f64::INFINITY,
+            0.0,
+            "the period must be positive and finite, or 0 for every step, got inf s",
+        ),
+        (
+            1.0,
+            -0.5,
+            "the offset must be finite and at least 0, got -0.5 s",
+        ),
+        (
+            1.0,
+            f64::INFINITY,
+            "the offset must be finite and at least 0, got inf s",
+        ),
+        (
+            0.0,
+            0.5,
+            "the offset must be 0 if the period is 0, got 0.5 s",
+        ),
     ] {
         let made = LcmPublisherSystem::<Signal>::new("S", lcm.clone(), period, offset);
         let error = made.unwrap_err().to_string();

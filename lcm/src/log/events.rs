@@ -16,7 +16,7 @@ pub(super) struct Events<R> {
     pub(super) cut: Option<u64>,
 }
 
-/// What is wrong with one event, or with the stream.
+/// A defect of one event, or of the stream.
 #[derive(Debug)]
 pub(super) enum Trouble {
     /// This event is unreadable; reading continues with the next.
@@ -30,7 +30,7 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// What is found at a position.
+/// Kind of bytes at a position.
 enum Found {
     Event(Header),
     /// The start of an event that extends beyond the end.

@@ -186,7 +186,7 @@ impl LogWriter {
                 Ok(())
             }
             Err(error) => {
-                // If this fails as well, the cause is the same: the file cannot be written.
+                // Failures here have the same cause: the file cannot be written.
                 let _ = self.file.set_len(self.end);
                 let _ = self.file.seek(SeekFrom::Start(self.end));
                 Err(Error::io(&self.path, error))

@@ -236,7 +236,7 @@ fn an_interface_must_belong_to_this_machine() {
     assert!(
         message.starts_with(&format!(
             "LCM URL '{text}': cannot reach the group 239.255.76.68 on the interface 203.0.113.77, \
-             which must be the address of one that is up:  "
+             which must be the address of one that is up: "
         )),
         "{message}"
     );
