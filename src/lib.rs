@@ -36,7 +36,7 @@ pub use tarragon_multibody as multibody;
 pub use tarragon_sensors as sensors;
 pub use tarragon_visualization as visualization;
 
-/// What most programs need.
+/// Imports that most programs need.
 pub mod prelude {
     pub use tarragon_framework::prelude::*;
     pub use tarragon_geometry::{
@@ -46,7 +46,7 @@ pub mod prelude {
     pub use tarragon_sensors::{ImageWriter, RgbdSensor};
 }
 
-/// The code of the README compiles and runs as a test.
+/// Compiles and runs the code of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
