@@ -41,13 +41,16 @@ pub struct LcmParams {
 /// A message bus with named channels (Drake's `DrakeLcm`). Clones share one bus, and any thread may
 /// use them.
 ///
-/// | URL | transport |
-/// |---|---|
-/// | `udpm://239.255.76.67:7667?ttl=0` | UDP multicast; `ttl` 0 stays on this machine, 1 in its network; `recv_buf_size` in bytes; `interface=192.168.1.5` chooses the network by this machine's address in it |
-/// | `memq://` | a queue in memory: messages are delivered to subscriptions of this bus only |
-/// | `memq://null` | discards everything that is published |
-/// | `file:///tmp/a.lcm` | plays a log; `speed=2` twice as fast, `speed=0` as fast as possible; `start_timestamp` in µs |
-/// | `file:///tmp/a.lcm?mode=w` | writes a log, `mode=a` appends to one |
+/// The URL chooses the transport:
+///
+/// * `udpm://239.255.76.67:7667?ttl=0`: UDP multicast. `ttl` 0 stays on this machine, 1 in its
+///   network; `recv_buf_size` is in bytes; `interface=192.168.1.5` chooses the network by this
+///   machine's address in it.
+/// * `memq://`: a queue in memory; messages are delivered to subscriptions of this bus only.
+/// * `memq://null`: discards everything that is published.
+/// * `file:///tmp/a.lcm`: plays a log. `speed=2` is twice as fast, `speed=0` as fast as possible;
+///   `start_timestamp` is in µs.
+/// * `file:///tmp/a.lcm?mode=w`: writes a log; `mode=a` appends to one.
 ///
 /// From the first subscription on, a receiving thread puts messages into the queue of each
 /// subscription. [`handle_subscriptions`](Self::handle_subscriptions) calls the handlers on its
@@ -63,7 +66,8 @@ pub struct LcmParams {
 /// use tarragon_lcm::{Lcm, types::LcmtPoint};
 /// let lcm = Lcm::with_url("memq://")?;
 /// let (sender, points) = mpsc::channel();
-/// let subscription = lcm.subscribe("POINT", move |point: &LcmtPoint| sender.send(point.x).unwrap())?;
+/// let handler = move |point: &LcmtPoint| sender.send(point.x).unwrap();
+/// let subscription = lcm.subscribe("POINT", handler)?;
 /// lcm.publish("POINT", &LcmtPoint { x: 1.0, y: 2.0, z: 3.0 })?;
 /// assert_eq!(lcm.handle_subscriptions(Duration::ZERO)?, 1);
 /// assert_eq!(points.try_recv(), Ok(1.0));

@@ -135,7 +135,7 @@ fn two_processes_exchange_100_000_messages() {
     let (forth, back) = (bus(port, ""), bus(port + 1, ""));
     let mut numbers = Numbers::subscribe(&back);
     let ready = Subscriber::<LcmtNumbered>::new(&back, "READY").unwrap();
-    let child = other_process("exchange_100_000_messages", port);
+    let child = other_process("two_processes_exchange_100_000_messages", port);
     let until = Instant::now() + PATIENCE;
     while ready.count() == 0 {
         assert!(Instant::now() < until, "the other process does not answer");

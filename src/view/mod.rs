@@ -35,7 +35,8 @@ pub(crate) struct Args {
     /// Host to listen on; with `*`, others on the network can watch and move the sliders.
     #[arg(long, default_value = "localhost")]
     host: String,
-    /// Port to listen on; 0 chooses any free port. By default, the first free one from 7000 to 7999.
+    /// Port to listen on; 0 chooses any free port. By default, the first free port from 7000 to
+    /// 7999.
     #[arg(long)]
     port: Option<u16>,
     /// Writes a page with the models that needs no server, and exits.

@@ -33,7 +33,8 @@ const MAX_CHANNEL: usize = 999;
 ///
 /// ```
 /// use tarragon_lcm::LogEvent;
-/// let event = LogEvent { number: 0, timestamp: 1_500_000, channel: "POSE".into(), data: vec![1, 2] };
+/// let (channel, data) = ("POSE".into(), vec![1, 2]);
+/// let event = LogEvent { number: 0, timestamp: 1_500_000, channel, data };
 /// assert_eq!(event.timestamp as f64 * 1e-6, 1.5);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -23,7 +23,8 @@ use wire::{Decoder, Encoder, Parents, Wire};
 /// assert_eq!(LcmtPoint::decode(&bytes)?, point);
 ///
 /// let error = LcmtPoint::decode(&bytes[..20]).unwrap_err().to_string();
-/// assert_eq!(error, "LCM message of type lcmt_point: member 'y' needs 8 bytes at byte 16, 4 are left");
+/// let place = "LCM message of type lcmt_point: member 'y'";
+/// assert_eq!(error, format!("{place} needs 8 bytes at byte 16, 4 are left"));
 /// # Ok::<(), tarragon_lcm::Error>(())
 /// ```
 pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
@@ -133,18 +134,21 @@ pub fn refill<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
 ///
 /// | LCM | Rust |
 /// |---|---|
-/// | `struct lcmt_my_state` | `pub struct LcmtMyState` with `Clone`, `Debug`, `Default` and `PartialEq` |
-/// | `int8_t` ... `int64_t`, `float`, `double`, `boolean`, `byte`, `string` | `i8` ... `i64`, `f32`, `f64`, `bool`, `u8`, `String` |
+/// | `struct lcmt_my_state` | `pub struct LcmtMyState` |
+/// | `int8_t` ... `int64_t`, `float`, `double` | `i8` ... `i64`, `f32`, `f64` |
+/// | `boolean`, `byte`, `string` | `bool`, `u8`, `String` |
 /// | `lcmt_header`, `drake.lcmt_header` | `LcmtHeader`, which must be in scope |
 /// | `double x[3]` | `[f64; 3]` |
-/// | `int32_t n; byte x[n]` | [`Bytes`](crate::Bytes), which messages and their receivers share; see [`refill`](crate::message::refill) |
-/// | `int32_t n; double x[n][3]` | `x: Vec<[f64; 3]>`; there is no member `n`, it is the length of `x` |
+/// | `int32_t n; byte x[n]` | [`Bytes`](crate::Bytes), which messages and their receivers share |
+/// | `int32_t n; double x[n][3]` | `x: Vec<[f64; 3]>`; `n` is its length and not a member |
 /// | `const int32_t LEFT = 1;` | an associated constant |
 ///
-/// Members are public and keep their LCM names (`r#type` where the name is a Rust keyword). Doc
-/// comments and attributes are kept. Several members of one size (`a[n]; b[n]`) must have the same
-/// length when a message is encoded. [Fingerprints](LcmMessage::fingerprint) match those of
-/// lcm-gen, so programs in other languages understand the messages.
+/// Types implement `Clone`, `Debug`, `Default` and `PartialEq`. Members are public and keep their
+/// LCM names (`r#type` where the name is a Rust keyword). Doc comments and attributes are kept. The
+/// memory of [`Bytes`](crate::Bytes) can be reused, see [`refill`](crate::message::refill). Several
+/// members of one size (`a[n]; b[n]`) must have the same length when a message is encoded.
+/// [Fingerprints](LcmMessage::fingerprint) match those of lcm-gen, so programs in other languages
+/// understand the messages.
 ///
 /// ```
 /// use tarragon_lcm::{LcmMessage, lcm_types, types::LcmtHeader};

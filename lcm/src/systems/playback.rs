@@ -16,7 +16,8 @@ use tarragon_framework::prelude::*;
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
-/// use tarragon_lcm::{LcmLog, LcmLogPlaybackSystem, LcmMessage, LcmSubscriberSystem, LogWriter, types::LcmtPoint};
+/// use tarragon_lcm::{LcmLog, LcmLogPlaybackSystem, LcmMessage, LcmSubscriberSystem, LogWriter};
+/// use tarragon_lcm::types::LcmtPoint;
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("points.lcm");
 /// let mut log = LogWriter::create(&path)?;

@@ -11,7 +11,7 @@ use tarragon_framework::prelude::*;
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `input` | vector |
-/// | output | `output` | [`LcmtScope`] with the time (µs, rounded down, as in Drake) and the vector |
+/// | output | `output` | [`LcmtScope`] with the time (µs, truncated as in Drake) and the vector |
 ///
 /// ```
 /// use tarragon_framework::{prelude::*, primitives::Sine};

@@ -17,7 +17,7 @@ const SLICE: Duration = Duration::from_millis(10);
 /// | port | name | type |
 /// |---|---|---|
 /// | output | `lcm_message` | `M`; its default value before the first message |
-/// | output | `message_count` | `u64`, number of messages so far, including those replaced by later ones |
+/// | output | `message_count` | `u64`, number of messages so far, replaced ones included |
 ///
 /// The system does not handle messages itself: [`Lcm::handle_subscriptions`] passes them to it,
 /// which an [`LcmInterfaceSystem`](crate::LcmInterfaceSystem) calls during a simulation. An update
