@@ -59,15 +59,17 @@ pub(crate) fn tables(rows: &[Row], count: usize) -> (String, bool) {
     };
     let mut text = format!(
         "# Accuracy of the proximity queries\n\n\
-         Written by `cargo run --release --example proximity_accuracy {count}`; how it measures is described in\n\
-         [the program](../examples/proximity_accuracy/main.rs). Every number is the worst error of {count} configurations\n\
-         whose signed distance is known to 1e-16 of the extents or better, of shapes of 0.2 m unless said otherwise. Mesh\n\
-         is as Convex. The distance of two half spaces is not defined.\n\n\
-         The promise is {VALUE:e} m for values, {VALUE:e} of the larger extent or of the distance where these are other\n\
-         than 0.2 m, and {DERIVATIVE:e} for derivatives. Numbers above it are **bold**.\n\n\
+         Written by `cargo run --release --example proximity_accuracy {count}`; [the\n\
+         program](../examples/proximity_accuracy/main.rs) describes the method. Every number is the worst\n\
+         error over {count} configurations whose signed distance is known to 1e-16 of the extents or better;\n\
+         shapes are 0.2 m large unless stated otherwise. Mesh is treated as Convex. The\n\
+         distance between two half spaces is undefined.\n\n\
+         The promised accuracy is {VALUE:e} m for values, {VALUE:e} of the larger extent or of the distance where\n\
+         these differ from 0.2 m, and {DERIVATIVE:e} for derivatives. Numbers above it are **bold**.\n\n\
          ## 2 mm deep and 2 mm apart\n\n\
-         Errors in metres, of the derivatives by the position without unit. Drake's are those that its documentation of\n\
-         `QueryObject` publishes for version 1.51; its configurations are its own, so orders of magnitude compare.\n\n\
+         Errors are in metres; those of the derivatives with respect to the position are dimensionless.\n\
+         Drake's errors are those published in its documentation of `QueryObject` for version 1.51; they were\n\
+         measured on other configurations, so only orders of magnitude are comparable.\n\n\
          | pair | Drake, deep | deep | Drake, apart | apart | Drake AutoDiffXd, deep / apart | AutoDiff | derivatives |\n\
          |---|---|---|---|---|---|---|---|\n"
     );
@@ -88,11 +90,12 @@ pub(crate) fn tables(rows: &[Row], count: usize) -> (String, bool) {
         );
     }
     text += "\n## Other distances and sizes\n\n\
-             Of values, `f64` and AutoDiff: in metres for shapes of 0.2 m, at 1 km divided by the distance, for other sizes\n\
-             by the larger extent. Shapes of 1:10^4 have one or two extents of 1e-4 of the others (spheres and half spaces\n\
-             do not). \"Certificate\" is the most that the margin of the normal, the distance and how far apart the witnesses\n\
-             are differ from each other, in any of the settings, in the same units. \"Derivatives\" is the worst of all settings\n\
-             but those of 1:10^4 and 1e-9 m apart, where rounding the poses turns the true normal by more than the promise.\n\n| pair |";
+             Errors of values in `f64` and AutoDiff: in metres for shapes of 0.2 m, divided by the distance at 1\n\
+             km, and divided by the larger extent for other sizes. Shapes of 1:10^4 have one or two extents that\n\
+             are 1e-4 of the others (except spheres and half spaces). \"Certificate\" is the largest difference\n\
+             between the margin of the normal, the distance and the separation of the witnesses, over all\n\
+             settings and in the same units. \"Derivatives\" is the worst over all settings except 1:10^4 and 1e-9\n\
+             m apart, where rounding the poses rotates the true normal by more than the promise.\n\n| pair |";
     for setting in &SETTINGS[2..] {
         let _ = write!(text, " {} |", setting.name);
     }

@@ -414,7 +414,7 @@ fn clones_are_one_bus_and_subscriptions_outlive_handles() {
 }
 
 #[test]
-fn waiting_for_messages() {
+fn handling_waits_for_messages() {
     let lcm = bus("");
     let _s = lcm.subscribe_bytes("A", |_| ()).unwrap();
     let start = Instant::now();

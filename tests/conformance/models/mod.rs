@@ -211,9 +211,10 @@ fn models_are_read_as_by_drake() {
 /// The table: one line per model with the aspects that agree.
 fn table(outcomes: &[(&Value, Outcome)]) -> String {
     let mut text = String::from(
-        "# Models of the reference set\n\nWritten by `TARRAGON_MODEL_TABLE=docs/models.md cargo test --test \
-         conformance models`. An `=` is agreement with what Drake 1.51.1 recorded: names, counts and limits \
-         exactly, poses to 1e-10, other numbers to 1e-9. \"Refused\" means that Drake refuses the file as well.\n\n",
+        "# Models of the reference set\n\n\
+         Written by `TARRAGON_MODEL_TABLE=docs/models.md cargo test --test conformance models`. An `=` means\n\
+         agreement with the recording of Drake 1.51.1: names, counts and limits exactly, poses to 1e-10,\n\
+         other numbers to 1e-9. \"Refused\" means that Drake refuses the file as well.\n\n",
     );
     writeln!(
         text,
