@@ -182,7 +182,7 @@ impl Wire for String {
     }
     fn write(&self, out: &mut Encoder<'_>, _: &[usize]) -> Result<()> {
         let length = u32::try_from(self.len() + 1)
-            .map_err(|_| Error::invalid("a string must be shorter than 4 GiB"))?;
+            .map_err(|_| Error::invalid("must hold strings shorter than 4 GiB"))?;
         out.bytes(&length.to_be_bytes());
         out.bytes(self.as_bytes());
         out.bytes(&[0]);
@@ -213,12 +213,12 @@ fn bytes_of_string<'a>(from: &mut Decoder<'a>) -> Result<&'a [u8]> {
     let length = u32::from_be_bytes(from.array()?);
     match from.take(length as usize)?.split_last() {
         Some((0, text)) => Ok(text),
-        _ => Err(from.wrong("a string does not end in a zero byte")),
+        _ => Err(from.wrong("has a string that does not end in a zero byte")),
     }
 }
 
 fn utf8<'a>(text: &'a [u8], from: &Decoder<'_>) -> Result<&'a str> {
-    str::from_utf8(text).map_err(|e| from.wrong(format!("a string: {e}")))
+    str::from_utf8(text).map_err(|e| from.wrong(format!("has a string that is not UTF-8: {e}")))
 }
 
 impl<V: Wire, const N: usize> Wire for [V; N] {
