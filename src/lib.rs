@@ -1,10 +1,11 @@
 //! Robot simulation as dataflow diagrams.
 //!
 //! Systems are wired into a [`Diagram`](framework::Diagram); a context holds the values and a
-//! simulator advances them. A [`SceneGraph`](geometry::SceneGraph) knows where things are and
-//! answers distance and contact queries; a [`MultibodyPlant`](multibody::MultibodyPlant) loaded
-//! from a robot description moves them; simulated cameras look at them. Everything but pixels is
-//! generic over the scalar and can be differentiated with [`AutoDiff`](framework::AutoDiff).
+//! simulator advances them. A [`SceneGraph`](geometry::SceneGraph) holds geometries with their
+//! poses and answers distance and contact queries. A [`MultibodyPlant`](multibody::MultibodyPlant)
+//! loaded from a robot description moves the geometries, and simulated cameras observe them.
+//! Everything but pixels is generic over the scalar and can be differentiated with
+//! [`AutoDiff`](framework::AutoDiff).
 //!
 //! This crate re-exports the workspace's crates:
 //!

@@ -48,7 +48,7 @@ macro_rules! counts {
 }
 
 counts! {
-    /// Messages handed over to the transport.
+    /// Messages that the transport accepted.
     Published published,
     /// Messages that the transport did not accept: no route, a full buffer, a full disk.
     Unsent unsent,

@@ -21,7 +21,7 @@ pub struct LcmBuses {
 }
 
 impl LcmBuses {
-    /// The URL of a bus that publishes to nobody (Drake's `kLcmUrlMemqNull`).
+    /// The URL of a bus that discards everything (Drake's `kLcmUrlMemqNull`).
     pub const MEMQ_NULL: &str = "memq://null";
 
     /// Creates an empty collection.
