@@ -1,10 +1,11 @@
 //! Robot simulation as dataflow diagrams.
 //!
 //! Systems are wired into a [`Diagram`](framework::Diagram); a context holds the values and a
-//! simulator advances them. A [`SceneGraph`](geometry::SceneGraph) knows where things are and
-//! answers distance and contact queries; a [`MultibodyPlant`](multibody::MultibodyPlant) loaded
-//! from a robot description moves them; simulated cameras look at them. Everything but pixels is
-//! generic over the scalar and can be differentiated with [`AutoDiff`](framework::AutoDiff).
+//! simulator advances them. A [`SceneGraph`](geometry::SceneGraph) holds geometries with their
+//! poses and answers distance and contact queries. A [`MultibodyPlant`](multibody::MultibodyPlant)
+//! loaded from a robot description moves the geometries, and simulated cameras observe them.
+//! Everything but pixels is generic over the scalar and can be differentiated with
+//! [`AutoDiff`](framework::AutoDiff).
 //!
 //! This crate re-exports the workspace's crates:
 //!
@@ -38,7 +39,7 @@ pub use tarragon_visualization as visualization;
 
 pub use tarragon_framework::{Error, ErrorKind, FileLocation, Result};
 
-/// What most programs need.
+/// Imports that most programs need.
 pub mod prelude {
     pub use tarragon_framework::prelude::*;
     pub use tarragon_geometry::{
@@ -48,7 +49,7 @@ pub mod prelude {
     pub use tarragon_sensors::{ImageWriter, RgbdSensor};
 }
 
-/// The code of the README compiles and runs as a test.
+/// Compiles and runs the code of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

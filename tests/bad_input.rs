@@ -1,4 +1,4 @@
-//! Bad models: each a clear error that names the place; no panic, nothing half done.
+//! Bad models: each gives a clear error with its place, without panics or partial results.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -39,7 +39,7 @@ fn load(path: &Path) -> Result<String, String> {
 
 #[test]
 fn every_broken_model_is_explained() {
-    // File, and words that its message must have.
+    // File names, and words that the message must contain.
     let cases: [(&str, &[&str]); 15] = [
         ("malformed_xml.urdf", &["malformed_xml.urdf:"]),
         (
@@ -75,7 +75,7 @@ fn every_broken_model_is_explained() {
             );
         }
     }
-    // What Drake only warns about is a warning here too, with its place.
+    // Models that Drake only warns about give a warning here too, with its place.
     for file in ["negative_mass.urdf", "bad_inertia.urdf"] {
         match load(&models().join("bad").join(file)) {
             Ok(said) | Err(said) => assert!(said.contains(&format!("{file}:")), "{file}: {said}"),
@@ -84,7 +84,7 @@ fn every_broken_model_is_explained() {
 }
 
 #[test]
-fn our_own_models_load_without_a_word() {
+fn our_own_models_load_without_diagnostics() {
     for file in [
         "arm7/arm7.urdf",
         "gripper/gripper.urdf",
@@ -102,7 +102,7 @@ fn our_own_models_load_without_a_word() {
 }
 
 #[test]
-fn the_command_renders_and_explains() {
+fn the_render_command_draws_and_explains_errors() {
     let scratch = tempfile::tempdir().unwrap();
     let out = scratch.path().join("pictures");
     let render = |model: &str, out: &Path| {
@@ -165,10 +165,9 @@ fn the_command_renders_and_explains() {
     assert!(!nothing.exists(), "nothing is written for a broken model");
 }
 
-/// `?` takes the errors of every crate through systems and Monte Carlo samples, which add the
-/// place.
+/// `?` converts errors of every crate in systems and Monte Carlo samples, which add the place.
 #[test]
-fn errors_of_every_crate_become_those_of_the_framework() {
+fn errors_of_every_crate_convert_to_the_framework_error() {
     use tarragon::framework::analysis::{MonteCarloConfig, monte_carlo};
     use tarragon::framework::{Error, Result, primitives::VectorSystem};
     fn geometry() -> Result<()> {

@@ -1,14 +1,14 @@
-//! The tables.
+//! Writes the tables.
 
 use crate::{SETTINGS, Worst};
 use std::fmt::Write;
 
-/// What is promised: for values (m, or per extent) and for derivatives.
+/// Promised accuracy of values (m, or per extent) and of derivatives.
 pub(crate) const VALUE: f64 = 1e-12;
 pub(crate) const DERIVATIVE: f64 = 1e-8;
 
-/// The worst errors that Drake's documentation publishes (`QueryObject`, version 1.51), for every
-/// pair: penetration and distance in double, penetration and distance in AutoDiffXd; empty where it
+/// Worst errors published in Drake's documentation (`QueryObject`, version 1.51) for every pair:
+/// penetration and distance in double, penetration and distance in AutoDiffXd; empty where it
 /// throws.
 const DRAKE: [([&str; 2], [&str; 4]); 27] = [
     (["Box", "Box"], ["2e-15", "4e-15", "", ""]),
@@ -43,10 +43,10 @@ const DRAKE: [([&str; 2], [&str; 4]); 27] = [
     (["Sphere", "Sphere"], ["5e-15", "6e-15", "5e-15", "5e-15"]),
 ];
 
-/// One pair of types and its worst errors per setting.
+/// A pair of types and its worst errors in each setting.
 type Row = ([&'static str; 2], [Worst; SETTINGS.len()]);
 
-/// The text of the document, and whether everything is as promised.
+/// The text of the document, and whether all promises are kept.
 pub(crate) fn tables(rows: &[Row], count: usize) -> (String, bool) {
     let mut kept = true;
     let mut cell = |error: f64, promised: f64| {
@@ -79,7 +79,7 @@ pub(crate) fn tables(rows: &[Row], count: usize) -> (String, bool) {
         let published = published.map_or(["?"; 4], |(_, errors)| *errors);
         let [deep, apart, dual_deep, dual_apart] = published.map(throws);
         let of_both = |f: fn(&Worst) -> f64| f(&worst[0]).max(f(&worst[1]));
-        // Writing to a string can not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "| {a}-{b} | {deep} | {} | {apart} | {} | {dual_deep} / {dual_apart} | {} | {} |",

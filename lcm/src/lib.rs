@@ -1,7 +1,7 @@
 //! LCM (Lightweight Communications and Marshalling): messages between the processes of a lab, in
 //! pure Rust.
 
-// `lcm_types!` names this crate as others do.
+// The expansion of `lcm_types!` refers to this crate by name.
 extern crate self as tarragon_lcm;
 
 pub mod bus;
@@ -31,14 +31,14 @@ pub use systems::scope::{LcmScopeSystem, LcmScopeSystemPorts};
 pub use systems::subscriber::{LcmSubscriberSystem, LcmSubscriberSystemPorts};
 pub use tarragon_framework::{Error, ErrorKind, Result};
 
-/// What fuzzing calls: not part of the API.
+/// Entry points for fuzzing; not part of the API.
 #[doc(hidden)]
 pub mod fuzzing {
-    /// Takes bytes for datagrams of a few senders.
+    /// Feeds bytes to reassembly as datagrams of a few senders.
     pub fn datagrams(bytes: &[u8]) {
         crate::transport::reassembly::fuzz(bytes);
     }
-    /// Takes bytes for a log file.
+    /// Reads bytes as a log file.
     pub fn log(bytes: &[u8]) {
         crate::log::fuzz(bytes);
     }

@@ -358,7 +358,7 @@ fn buses_that_are_not_there_are_named() {
     let message = |yaml: &str, bus: &str| apply_on_bus(yaml, bus).err().unwrap().to_string();
     assert_eq!(
         message("lcm_bus: driver", "default"),
-        "camera 'cam': there is no LCM bus 'driver'; those there are: 'default'"
+        "camera 'cam': there is no LCM bus 'driver'; the buses are: 'default'"
     );
     apply_on_bus("lcm_bus: driver", "driver").unwrap();
     // Without buses nothing is published, and nothing is looked up.

@@ -1,4 +1,4 @@
-//! Datagrams of LCM's UDP multicast protocol: what a message looks like on the wire.
+//! Datagrams of LCM's UDP multicast protocol.
 //!
 //! All numbers are big-endian. A message that fits is one datagram, `"LC02" u32 sequence, channel,
 //! NUL, data`; a longer one is fragments, `"LC03" u32 sequence, u32 size, u32 offset, u16 number,
@@ -9,11 +9,11 @@
 use crate::message::encoded::{Parts, Pieces};
 use smallvec::SmallVec;
 
-/// The longest datagram that IPv4 carries.
+/// Longest datagram in IPv4 (bytes).
 pub(crate) const MAX_DATAGRAM: usize = 65507;
-/// The longest name of a channel (bytes).
+/// Longest channel name (bytes).
 pub(crate) const MAX_CHANNEL: usize = 63;
-/// The most fragments that a message can have.
+/// Most fragments of a message.
 pub(crate) const MAX_FRAGMENTS: usize = u16::MAX as usize;
 const SHORT: &[u8; 4] = b"LC02";
 const FRAGMENT: &[u8; 4] = b"LC03";
@@ -21,7 +21,7 @@ const SHORT_HEADER: usize = 8;
 const FRAGMENT_HEADER: usize = 20;
 const FRAGMENT_ROOM: usize = MAX_DATAGRAM - FRAGMENT_HEADER;
 
-/// A datagram that was understood.
+/// A parsed datagram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Datagram<'a> {
     /// A whole message.
@@ -30,7 +30,7 @@ pub(crate) enum Datagram<'a> {
         channel: &'a str,
         data: &'a [u8],
     },
-    /// A part of one.
+    /// A part of a message.
     Fragment(Fragment<'a>),
 }
 
@@ -38,19 +38,19 @@ pub(crate) enum Datagram<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fragment<'a> {
     pub(crate) sequence: u32,
-    /// Bytes of the whole message.
+    /// Length of the whole message (bytes).
     pub(crate) size: u32,
-    /// Where `data` belongs; `offset + data.len() <= size`.
+    /// Position of `data` in the message; `offset + data.len() <= size`.
     pub(crate) offset: u32,
-    /// Less than `count`.
+    /// Index of the fragment, less than `count`.
     pub(crate) number: u16,
     pub(crate) count: u16,
-    /// Fragment 0 has it, others have none.
+    /// The channel, in fragment 0 only.
     pub(crate) channel: Option<&'a str>,
     pub(crate) data: &'a [u8],
 }
 
-/// Why a datagram is no LCM.
+/// Why a datagram is not LCM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Malformed {
     #[error("it starts with neither 'LC02' nor 'LC03'")]
@@ -63,13 +63,13 @@ pub(crate) enum Malformed {
     Utf8,
     #[error("its fragment number is not below the number of fragments")]
     Number,
-    #[error("its data goes beyond the size of the message")]
+    #[error("its data extends beyond the size of the message")]
     Range,
-    #[error("so few fragments can not hold so large a message")]
+    #[error("its number of fragments is too small for the size of the message")]
     Size,
 }
 
-/// Understands a datagram.
+/// Parses a datagram.
 pub(crate) fn parse(datagram: &[u8]) -> Result<Datagram<'_>, Malformed> {
     let (magic, rest) = datagram.split_first_chunk().ok_or(Malformed::Magic)?;
     match magic {
@@ -131,39 +131,39 @@ fn channel_of(bytes: &[u8]) -> Result<(&str, &[u8]), Malformed> {
     Ok((channel, &bytes[end + 1..]))
 }
 
-/// Whether a channel can be sent: what is wrong with it, if it can not.
+/// Checks that a channel can be sent; otherwise returns what is wrong with it.
 pub(crate) fn check_channel(channel: &str) -> Result<(), String> {
     let found = match channel.len() {
-        0 => "the channel is empty".into(),
+        0 => "''".into(),
         len if len > MAX_CHANNEL => format!("the channel '{channel}' has {len} bytes"),
         _ if channel.contains('\0') => {
-            format!("the channel '{}' has a zero", channel.escape_debug())
+            format!("'{}'", channel.escape_debug())
         }
         _ => return Ok(()),
     };
     Err(format!(
-        "{found}, expected 1 to {MAX_CHANNEL} bytes without a zero among them"
+        "the channel must have 1 to {MAX_CHANNEL} bytes without a zero, got {found}"
     ))
 }
 
-/// The datagrams of a message, in order; the data is not copied.
+/// Iterator over the datagrams of a message, in order; the data is not copied.
 #[derive(Debug)]
 pub(crate) struct Datagrams<'a> {
     sequence: u32,
     channel: &'a str,
     size: usize,
-    /// What comes from `offset` on.
+    /// Data from `offset` on.
     data: Pieces<'a>,
-    /// None for a short message.
+    /// Number of fragments; None for a short message.
     count: Option<u16>,
     number: usize,
     offset: usize,
 }
 
-/// Pieces of a datagram's data for which no memory is taken.
+/// Number of pieces that a packet holds without allocating.
 pub(crate) const MOST_PIECES: usize = 6;
 
-/// A datagram to be sent: a header with what follows it.
+/// A datagram to send: a header and the data that follows it.
 #[derive(Debug)]
 pub(crate) struct Packet<'a> {
     header: [u8; FRAGMENT_HEADER + MAX_CHANNEL + 1],
@@ -183,10 +183,10 @@ impl Packet<'_> {
 }
 
 impl<'a> Datagrams<'a> {
-    /// How a message is sent.
+    /// Splits a message into datagrams.
     ///
     /// # Errors
-    /// With what is wrong, if the channel can not be sent or the message needs too many fragments.
+    /// Returns an error if the channel cannot be sent, or the message needs too many fragments.
     pub(crate) fn new(
         sequence: u32,
         channel: &'a str,
@@ -200,7 +200,7 @@ impl<'a> Datagrams<'a> {
         } else {
             let count = u16::try_from(len.div_ceil(FRAGMENT_ROOM)).map_err(|_| {
                 format!(
-                    "the message on channel '{channel}' has {} bytes, expected at most {}",
+                    "the message on channel '{channel}' has {} bytes, but must have at most {}",
                     data.len(),
                     MAX_FRAGMENTS * FRAGMENT_ROOM - channel.len() - 1
                 )
@@ -239,7 +239,7 @@ impl<'a> Iterator for Datagrams<'a> {
         });
         packet.push(&self.sequence.to_be_bytes());
         if let Some(count) = self.count {
-            // Both fit: the number of fragments was checked, and so many of them have less than 4
+            // Both casts are safe: the number of fragments was checked, and they hold less than 4
             // GiB.
             packet.push(&(self.size as u32).to_be_bytes());
             packet.push(&(offset as u32).to_be_bytes());

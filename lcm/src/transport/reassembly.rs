@@ -1,10 +1,10 @@
-//! From datagrams to messages, in bounded memory whatever comes.
+//! Reassembly of messages from datagrams, in bounded memory whatever arrives.
 //!
-//! A sender (address and port) numbers its messages, short ones and those of several fragments
-//! together, and sends the fragments of a message in a row. So there is at most one incomplete
-//! message (a train) per sender: a newer number ends it. Every message that did not arrive whole
-//! counts in [`Count::Lost`] once, whether nothing of it came or some; one that comes late, but
-//! whole, is taken back.
+//! A sender (address and port) numbers its messages, short and fragmented ones together, and sends
+//! the fragments of a message in a row. There is thus at most one incomplete message (a train) per
+//! sender: a newer number ends it. Every message that did not arrive complete counts in
+//! [`Count::Lost`] once, whether none or some of it arrived; a message that arrives complete but
+//! late is subtracted again.
 
 use super::datagram::{self, Datagram, Fragment};
 use super::numbering::{Arrival, Numbering};
@@ -21,16 +21,16 @@ mod train;
 
 pub(crate) use fuzz::fuzz;
 
-/// What may be kept of messages that are not complete.
+/// Limits on the memory for incomplete messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// The longest message (bytes).
+    /// Longest message (bytes).
     pub(crate) message: usize,
     /// All incomplete messages together (bytes).
     pub(crate) total: usize,
-    /// Senders that are remembered.
+    /// Number of remembered senders.
     pub(crate) senders: usize,
-    /// How long a train may stand still.
+    /// How long a train may go without a new fragment.
     pub(crate) patience: Duration,
 }
 
@@ -45,7 +45,7 @@ impl Default for Limits {
     }
 }
 
-/// A whole message.
+/// A complete message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Received<'a> {
     pub(crate) channel: Cow<'a, str>,
@@ -60,18 +60,18 @@ struct Sender {
     train: Option<Train>,
 }
 
-/// Messages in the making.
+/// Messages being reassembled.
 #[derive(Debug)]
 pub(crate) struct Reassembly {
     limits: Limits,
     counters: Arc<Counters>,
     senders: Vec<Sender>,
     index: HashMap<SocketAddr, usize>,
-    /// The sender of the last datagram: nearly always that of the next one.
+    /// Slot of the last datagram's sender, which nearly always sends the next one, too.
     current: usize,
-    /// Bytes of all trains.
+    /// Memory of all trains (bytes).
     total: usize,
-    /// When trains that stand still are looked for.
+    /// Time of the next search for stale trains.
     next_sweep: Option<Instant>,
 }
 
@@ -87,11 +87,11 @@ impl Reassembly {
             next_sweep: None,
         }
     }
-    /// Bytes that incomplete messages take.
+    /// Memory of incomplete messages (bytes).
     pub(crate) fn memory(&self) -> usize {
         self.total
     }
-    /// Takes a datagram; returns the message that it completes, which is counted.
+    /// Processes a datagram; returns the message that it completes, which is counted.
     pub(crate) fn accept<'a>(
         &mut self,
         from: SocketAddr,
@@ -127,7 +127,7 @@ impl Reassembly {
             Err(why) => {
                 self.counters.trouble(Count::Malformed, 1, || {
                     format!(
-                        "a datagram of {} bytes from {from} is no LCM: {why}",
+                        "a datagram of {} bytes from {from} is not LCM: {why}",
                         datagram.len()
                     )
                 });
@@ -135,28 +135,28 @@ impl Reassembly {
             }
         }
     }
-    /// Gives up trains that stand still.
+    /// Abandons trains that no longer receive fragments.
     pub(crate) fn give_up_stale(&mut self, now: Instant) {
         let patience = self.limits.patience;
         for slot in 0..self.senders.len() {
             let train = &self.senders[slot].train;
             let last = train.as_ref().map(|train| train.last);
             if last.is_some_and(|last| now.saturating_duration_since(last) > patience) {
-                self.give_up(slot, "nothing more came");
+                self.give_up(slot, "no more fragments arrived");
             }
         }
         self.next_sweep = now.checked_add(patience / 8);
     }
 
-    /// Does the numbers of a whole message.
+    /// Records the sequence number of a complete message.
     fn short(&mut self, from: SocketAddr, sequence: u32, now: Instant) {
         let (slot, arrival, _) = self.note(from, sequence, now);
         match arrival {
             Arrival::Newer { skipped } => {
-                self.give_up(slot, "a newer message came");
+                self.give_up(slot, "a newer message arrived");
                 self.lose(slot, skipped);
             }
-            Arrival::Newest | Arrival::Restart => self.give_up(slot, "the sender started again"),
+            Arrival::Newest | Arrival::Restart => self.give_up(slot, "the sender restarted"),
             Arrival::Late => self.counters.take_back(Count::Lost, 1),
             Arrival::Again => {}
         }
@@ -170,22 +170,22 @@ impl Reassembly {
         let (slot, arrival, after_silence) = self.note(from, fragment.sequence, now);
         match arrival {
             Arrival::Newer { skipped } => {
-                self.give_up(slot, "a newer message came");
+                self.give_up(slot, "a newer message arrived");
                 self.lose(slot, skipped);
             }
-            Arrival::Restart => self.give_up(slot, "the sender started again"),
+            Arrival::Restart => self.give_up(slot, "the sender restarted"),
             Arrival::Newest if self.train_of(slot).is_some() => {
                 return self.advance(slot, fragment, now);
             }
-            // A sender that was started again can come to the same number; what is left of a train
-            // that was given up does not begin one.
+            // A restarted sender may reach the same number again. Later fragments of an abandoned
+            // train do not begin a new one.
             Arrival::Newest if after_silence && fragment.number == 0 => {}
-            // Nothing of it is kept any more, or it was complete.
+            // The train was abandoned or completed.
             Arrival::Newest | Arrival::Late | Arrival::Again => return None,
         }
         self.begin(slot, fragment, now)
     }
-    /// Finds or remembers a sender, and notes a number of its.
+    /// Finds or adds a sender, and records one of its sequence numbers.
     fn note(&mut self, from: SocketAddr, sequence: u32, now: Instant) -> (usize, Arrival, bool) {
         let known = match self.senders.get(self.current) {
             Some(sender) if sender.from == from => Some(self.current),
@@ -227,7 +227,7 @@ impl Reassembly {
     fn train_of(&self, slot: usize) -> Option<&Train> {
         self.senders[slot].train.as_ref()
     }
-    /// Begins a train; the sender has none.
+    /// Begins a train for a sender that has none.
     fn begin(
         &mut self,
         slot: usize,
@@ -237,7 +237,7 @@ impl Reassembly {
         if fragment.size as usize > self.limits.message {
             let (size, limit) = (fragment.size, self.limits.message);
             self.count_incomplete(slot, || {
-                format!("it is to have {size} bytes, expected at most {limit}")
+                format!("it must have at most {limit} bytes, got {size}")
             });
             return None;
         }
@@ -246,7 +246,7 @@ impl Reassembly {
         self.senders[slot].train = Some(train);
         self.advance(slot, fragment, now)
     }
-    /// Adds to the train of a sender that has one.
+    /// Adds a fragment to the train of a sender that has one.
     fn advance(
         &mut self,
         slot: usize,
@@ -285,7 +285,7 @@ impl Reassembly {
             }
         }
     }
-    /// Gives up the oldest trains until the rest fits, that of a slot last.
+    /// Abandons the oldest trains until the memory limit holds; that of `slot` last.
     fn keep_to_total(&mut self, slot: usize) {
         while self.total > self.limits.total {
             let others = (0..self.senders.len()).filter(|other| *other != slot);
@@ -299,7 +299,7 @@ impl Reassembly {
             self.give_up(victim, "incomplete messages take too much memory");
         }
     }
-    /// Ends the train of a sender, if it has one.
+    /// Abandons the train of a sender, if it has one.
     fn give_up(&mut self, slot: usize, why: &str) {
         if let Some(train) = self.senders[slot].train.take() {
             self.total -= train.memory();
@@ -309,7 +309,7 @@ impl Reassembly {
     fn count_incomplete(&self, slot: usize, why: impl FnOnce() -> String) {
         let from = self.senders[slot].from;
         self.counters.trouble(Count::Incomplete, 1, || {
-            format!("a message from {from} is given up: {}", why())
+            format!("an incomplete message from {from} is dropped: {}", why())
         });
         self.counters.add(Count::Lost, 1);
     }
@@ -319,8 +319,8 @@ impl Reassembly {
             self.counters
                 .trouble(Count::Lost, u64::from(messages), || {
                     format!(
-                        "{messages} messages from {from} did not arrive, by its numbers; if it sends faster than \
-                     this machine can take, a larger 'recv_buf_size' in the URL helps"
+                        "{messages} messages from {from} did not arrive, as its sequence numbers show; if it sends faster than \
+                     this machine can receive, a larger 'recv_buf_size' in the URL helps"
                     )
                 });
         }

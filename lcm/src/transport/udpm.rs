@@ -1,4 +1,4 @@
-//! UDP multicast: the sockets, the thread that receives, sending from any thread.
+//! UDP multicast: sockets, the receiving thread, and sending from any thread.
 
 use super::datagram::{Datagrams, MAX_DATAGRAM, MOST_PIECES, Packet};
 use super::reassembly::{Limits, Reassembly};
@@ -16,37 +16,37 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Names what may use the network, as Drake's programs read it: `meshcat:lcm`, or `none`.
+/// Environment variable that lists who may use the network, as in Drake: `meshcat:lcm`, or `none`.
 const NETWORK_VARIABLE: &str = "DRAKE_ALLOW_NETWORK";
-/// What the system is asked to keep for us, unless the URL says another size (bytes).
+/// Requested size of socket buffers, unless the URL sets another (bytes).
 const BUFFER: usize = 8 << 20;
-/// How long a datagram may wait for a place in the buffer of the sending socket.
+/// How long a datagram may wait for space in the sending socket's buffer.
 const SEND_PATIENCE: Duration = Duration::from_millis(50);
-/// A message of more fragments than this, some 4 MB, may not fit into what the system keeps for a
-/// listener: so that it can make room, sending rests after each megabyte. On the same machine, half
-/// of the messages of 16 MB get lost without this, one in fifteen with it.
+/// Number of fragments (about 4 MB) after which sending pauses after each megabyte, because a
+/// longer message may exceed the listener's socket buffer. On one machine, half of all 16 MB
+/// messages get lost without these pauses, and one in fifteen with them.
 const BREATH_AFTER: usize = 64;
 const BREATH_EVERY: usize = 16;
 const BREATH: Duration = Duration::from_micros(500);
-/// How often the receiving thread looks around when nothing comes.
+/// How often the receiving thread checks for its end when nothing arrives.
 const LOOK_AROUND: Duration = Duration::from_millis(100);
 
-/// A multicast group that can be sent to and listened to.
+/// A multicast group for sending and receiving.
 ///
-/// Sending never waits for receiving: they have sockets of their own, and the one that receives is
-/// only there once somebody listens.
+/// Sending never waits for receiving: they use separate sockets, and the receiving one is opened
+/// with the first subscription.
 #[derive(Debug)]
 pub(crate) struct Udpm {
-    /// The URL as it was given, for errors.
+    /// The URL as given, for error messages.
     text: String,
     url: UdpmUrl,
     group: SockAddr,
-    /// The interface that is used; None leaves it to the routes.
+    /// The interface in use; None leaves the choice to the routing table.
     interface: Option<Ipv4Addr>,
     counters: Arc<Counters>,
     socket: Socket,
-    /// The number of the next message; locked while a message is sent, so that its fragments are in
-    /// a row and numbers go out in order.
+    /// Sequence number of the next message. Locked while a message is sent, so that fragments stay
+    /// together and numbers stay in order.
     sequence: Mutex<u32>,
     receiver: Mutex<Option<Receiver>>,
 }
@@ -59,15 +59,15 @@ struct Receiver {
 }
 
 impl Udpm {
-    /// Opens what is needed for sending, and sees whether the group can be joined.
+    /// Opens the sending socket, and checks that the group can be joined.
     ///
     /// # Errors
-    /// If the environment denies it, or the group can not be reached.
+    /// Returns an error if the environment forbids it, or the group cannot be reached.
     pub(crate) fn open(url: &UdpmUrl, text: &str, counters: Arc<Counters>) -> Result<Self> {
         check_network(text, std::env::var(NETWORK_VARIABLE).ok().as_deref())?;
         let interface = reachable_interface(url, text)?;
         let socket = sender(url, interface)
-            .map_err(|source| socket_error(text, "can not set up a socket to send", source))?;
+            .map_err(|source| socket_error(text, "cannot set up a socket to send", source))?;
         Ok(Self {
             text: text.into(),
             url: url.clone(),
@@ -82,9 +82,9 @@ impl Udpm {
     /// Sends a message.
     ///
     /// # Errors
-    /// If the channel or the size can not be sent, or the system does not take a datagram, because
-    /// there is no route any more or its buffer stays full. What was sent of a long message is then
-    /// lost; listeners see that by its number.
+    /// Returns an error if the channel or the size cannot be sent, or if the system does not accept
+    /// a datagram because there is no route or its buffer stays full. What was sent of a long
+    /// message is then lost, which listeners notice from its sequence number.
     pub(crate) fn publish<'a>(&self, channel: &str, data: impl Into<Parts<'a>>) -> io::Result<()> {
         let mut sequence = self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
         let datagrams = Datagrams::new(*sequence, channel, data.into())
@@ -106,8 +106,8 @@ impl Udpm {
             match self.socket.send_to_vectored(&parts, &self.group) {
                 Ok(_) => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // ENOBUFS: some systems say that a queue is full instead of waiting as the timeout
-                // says.
+                // ENOBUFS: some systems report a full queue at once instead of waiting for the
+                // timeout.
                 Err(error) if tries < 20 && is_no_buffer(&error) => {
                     tries += 1;
                     std::thread::sleep(SEND_PATIENCE / 20);
@@ -116,12 +116,12 @@ impl Udpm {
             }
         }
     }
-    /// Starts the thread that receives, unless it is there; it ends with this bus.
+    /// Starts the receiving thread, unless it is running; it ends with this bus.
     ///
-    /// `sink` gets the channel and the data of every message, on that thread.
+    /// `sink` is called on that thread with the channel and the data of every message.
     ///
     /// # Errors
-    /// If the group can not be joined.
+    /// Returns an error if the group cannot be joined.
     pub(crate) fn start_receiving(
         &self,
         sink: impl Fn(&str, Vec<u8>) + Send + 'static,
@@ -132,7 +132,7 @@ impl Udpm {
         }
         let socket = self
             .receiving_socket()
-            .map_err(|source| self.error("can not listen", source))?;
+            .map_err(|source| self.error("cannot listen", source))?;
         let socket = Arc::new(socket);
         let stop = Arc::new(AtomicBool::new(false));
         let reassembly = Reassembly::new(Limits::default(), self.counters.clone());
@@ -140,7 +140,7 @@ impl Udpm {
         let thread = std::thread::Builder::new()
             .name("lcm-receive".into())
             .spawn(move || receive(&heard, &ends, reassembly, sink))
-            .map_err(|source| self.error("can not start a thread", source))?;
+            .map_err(|source| self.error("cannot start a thread", source))?;
         *receiver = Some(Receiver {
             stop,
             socket,
@@ -155,7 +155,7 @@ impl Udpm {
         let group = self.url.group;
         let socket = udp()?;
         socket.set_reuse_address(true)?;
-        // There, sockets that share a port must all say this one.
+        // On these systems, sockets that share a port must all set this option.
         #[cfg(any(
             target_os = "macos",
             target_os = "ios",
@@ -167,17 +167,19 @@ impl Udpm {
         let asked = self.url.recv_buf_size.unwrap_or(BUFFER);
         socket.set_recv_buffer_size(asked)?;
         let granted = socket.recv_buffer_size()?;
-        tracing::debug!("LCM: a buffer of {asked} bytes was asked for, {granted} are granted");
-        // Linux reports twice what it granted, for its own needs.
+        tracing::debug!(
+            "LCM: requested a receive buffer of {asked} bytes, the system granted {granted}"
+        );
+        // Linux reports twice the granted size, to cover its own overhead.
         if self.url.recv_buf_size.is_some() && granted < asked {
             tracing::warn!(
-                "LCM URL '{}': recv_buf_size is {asked} bytes, but the system grants {granted} at most; on \
+                "LCM URL '{}': recv_buf_size is {asked} bytes, but the system grants at most {granted}; on \
                  Linux 'sysctl -w net.core.rmem_max={asked}' lets it",
                 self.text
             );
         }
-        // Bound to the group, a socket hears neither other groups of the port nor what is sent to
-        // one machine.
+        // Bound to the group's address, the socket receives neither other groups on this port nor
+        // unicast datagrams.
         let bound = if cfg!(windows) {
             SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, group.port())
         } else {
@@ -200,25 +202,25 @@ impl Drop for Udpm {
             return;
         };
         receiver.stop.store(true, Ordering::Release);
-        // Wakes a thread that waits for datagrams, even if this "fails" because nothing is
-        // connected. Where it does not, the thread looks around by itself.
+        // Wakes a thread that waits for datagrams, even if it reports failure because nothing is
+        // connected. On systems where it does not, the thread wakes up periodically.
         #[cfg(unix)]
         let _ = socket2::SockRef::from(&*receiver.socket).shutdown(std::net::Shutdown::Both);
         if receiver.thread.thread().id() != std::thread::current().id() {
-            // A sink that panicked has said so; there is nothing to be done about it here.
+            // A panic of the sink was already reported by its thread, and cannot be handled here.
             let _ = receiver.thread.join();
         }
     }
 }
 
-/// What the receiving thread does: drains the socket until it is told to stop. No error ends it.
+/// Body of the receiving thread: drains the socket until `stop` is set. No error ends it.
 fn receive(
     socket: &UdpSocket,
     stop: &AtomicBool,
     mut reassembly: Reassembly,
     sink: impl Fn(&str, Vec<u8>),
 ) {
-    // One byte more than there can be, so that nothing is ever cut off.
+    // One byte more than the longest datagram, so that truncation is impossible.
     let mut buffer = vec![0; MAX_DATAGRAM + 1];
     let mut failures = 0_u32;
     while !stop.load(Ordering::Acquire) {
@@ -239,9 +241,10 @@ fn receive(
                 _ => {
                     failures = failures.saturating_add(1);
                     if failures == 1 {
-                        tracing::warn!("LCM: receiving failed, and goes on: {error}");
+                        tracing::warn!("LCM: receiving failed and will be retried: {error}");
                     }
-                    // One is news about something sent; many in a row would keep a processor busy.
+                    // A single failure may report on an earlier send; many in a row would keep a
+                    // processor busy.
                     if failures > 8 {
                         std::thread::sleep(LOOK_AROUND / 10);
                     }
@@ -251,10 +254,10 @@ fn receive(
     }
 }
 
-/// Waits until there is a datagram, which stays.
+/// Waits until there is a datagram, without reading it.
 ///
-/// A socket that is shut down wakes a thread that waits in it, with a datagram of nobody;
-/// `recv_from` of the standard library then panics. Looking first costs a third of a microsecond.
+/// Shutting down a socket wakes a thread that waits in it, with an empty datagram without sender;
+/// the standard library's `recv_from` panics on that. Peeking first costs a third of a microsecond.
 #[cfg(unix)]
 fn await_datagram(socket: &UdpSocket, stop: &AtomicBool) -> io::Result<()> {
     socket.peek(&mut [0])?;
@@ -264,21 +267,21 @@ fn await_datagram(socket: &UdpSocket, stop: &AtomicBool) -> io::Result<()> {
     }
 }
 
-/// Elsewhere, sockets are not woken so.
+/// On other systems, shutting down a socket does not wake the thread.
 #[cfg(not(unix))]
 fn await_datagram(_: &UdpSocket, _: &AtomicBool) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the environment lets buses use the network; `allowed` is the value of
+/// Checks that the environment lets buses use the network; `allowed` is the value of
 /// [`NETWORK_VARIABLE`].
 fn check_network(text: &str, allowed: Option<&str>) -> Result<()> {
     match allowed {
         None | Some("") => Ok(()),
         Some(list) if list.split(':').any(|name| name == "lcm") => Ok(()),
         Some(list) => Err(Error::invalid(format!(
-            "LCM URL '{text}': the network may not be used: the environment variable {NETWORK_VARIABLE} is \
-             '{list}', expected 'lcm' among its names (separated by ':'), no such variable, or the URL \
+            "LCM URL '{text}': the environment variable {NETWORK_VARIABLE} must name 'lcm' or be unset, got \
+             '{list}'; add 'lcm' to its names (separated by ':'), unset it, or use the URL \
              'memq://'"
         ))),
     }
@@ -305,10 +308,10 @@ fn join(socket: &Socket, group: SocketAddrV4, interface: Option<Ipv4Addr>) -> io
     socket.join_multicast_v4(group.ip(), &interface)
 }
 
-/// The interface to use: that of the URL, the routes' choice, or, for messages that stay on this
-/// machine and where there is no route, the loopback.
+/// Chooses the interface: that of the URL, or that of the routing table, or the loopback if
+/// messages stay on this machine and there is no route.
 fn reachable_interface(url: &UdpmUrl, text: &str) -> Result<Option<Ipv4Addr>> {
-    // Sends nothing: connecting a UDP socket asks for the route.
+    // Connecting a UDP socket sends nothing; it only looks up the route.
     let reach = |interface| -> io::Result<()> {
         let socket = sender(url, interface)?;
         join(&socket, url.group, interface)?;
@@ -321,14 +324,14 @@ fn reachable_interface(url: &UdpmUrl, text: &str) -> Result<Option<Ipv4Addr>> {
     };
     if let Some(interface) = url.interface {
         let what = format!(
-            "the group {ip} can not be reached on the interface {interface}, expected the address of one \
+            "cannot reach the group {ip} on the interface {interface}, which must be the address of one \
              that is up"
         );
         return Err(socket_error(text, what, failure));
     }
     if url.ttl == 0 && reach(Some(Ipv4Addr::LOCALHOST)).is_ok() {
         tracing::debug!(
-            "LCM URL '{text}': there is no route to {ip} ({failure}); the loopback interface is used"
+            "LCM URL '{text}': there is no route to {ip} ({failure}); using the loopback interface"
         );
         return Ok(Some(Ipv4Addr::LOCALHOST));
     }
@@ -341,7 +344,7 @@ fn reachable_interface(url: &UdpmUrl, text: &str) -> Result<Option<Ipv4Addr>> {
 
 #[cfg(unix)]
 fn is_no_buffer(error: &io::Error) -> bool {
-    // POSIX has no number for it: Linux 105, the BSDs and macOS 55.
+    // POSIX does not fix its number: 105 on Linux, 55 on the BSDs and macOS.
     let no_buffer = if cfg!(any(target_os = "linux", target_os = "android")) {
         105
     } else {

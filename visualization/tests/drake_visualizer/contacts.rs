@@ -179,7 +179,7 @@ fn a_configuration_publishes_on_the_channels_of_drake() {
     };
     assert_eq!(
         error("driver", Some(&buses)),
-        "VisualizationConfig: there is no LCM bus 'driver'; those there are: 'default', 'nobody'"
+        "VisualizationConfig: there is no LCM bus 'driver'; the buses are: 'default', 'nobody'"
     );
     assert_eq!(
         error("driver", None),
