@@ -218,7 +218,7 @@ fn refused_messages_take_no_sequence_number() {
     let messages = heard(&udpm);
     udpm.publish("A", b"").unwrap();
     let error = udpm.publish(&"x".repeat(64), b"").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     assert!(error.to_string().contains("must have 1 to 63 bytes"));
     udpm.publish("B", b"").unwrap();
     messages.recv_timeout(SOON).unwrap();
