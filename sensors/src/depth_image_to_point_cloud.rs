@@ -79,7 +79,7 @@ impl<P: DepthPixel> DepthImageToPointCloud<P> {
     /// For images of a camera; `fields` are positions, or positions and colours.
     ///
     /// # Errors
-    /// If the fields are others.
+    /// Returns an error if the fields are others.
     pub fn new(camera_info: CameraInfo, fields: BaseField) -> Result<Self> {
         if fields != BaseField::XYZS && fields != BaseField::XYZS | BaseField::RGBS {
             return Err(Error::invalid(
@@ -98,7 +98,7 @@ impl<P: DepthPixel> DepthImageToPointCloud<P> {
     /// The same, for pixels in other units than usual: `scale` metres each.
     ///
     /// # Errors
-    /// If it is not positive and finite.
+    /// Returns an error if it is not positive and finite.
     pub fn with_scale(mut self, scale: f64) -> Result<Self> {
         if !(scale > 0.0 && scale.is_finite()) {
             return Err(Error::invalid(format!(
@@ -112,7 +112,8 @@ impl<P: DepthPixel> DepthImageToPointCloud<P> {
     /// The cloud of one depth image, into `cloud` (Drake's `Convert`); see the type.
     ///
     /// # Errors
-    /// If an image has not the size of the camera, or colours are asked for without a colour image.
+    /// Returns an error if an image has not the size of the camera, or colours are asked for
+    /// without a colour image.
     pub fn convert(
         &self,
         depth: &Image<P>,

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 /// ```
 pub type Result<V, E = Error> = std::result::Result<V, E>;
 
-/// What went wrong, where, and how to mend it. Opaque: read it with `Display`.
+/// Error of this crate. The message says what went wrong, where, and how to fix it; the type is
+/// opaque.
 ///
 /// ```
 /// use std::path::Path;
@@ -37,7 +38,7 @@ pub(crate) enum ErrorKind {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// A file that an image library can not write or read.
+    /// A file that an image library cannot write or read.
     #[error("{path}: {source}")]
     Codec {
         path: PathBuf,
@@ -46,7 +47,7 @@ pub(crate) enum ErrorKind {
 }
 
 impl Error {
-    /// An error described by one complete sentence.
+    /// Creates an error described by one complete sentence.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         ErrorKind::Invalid(message.into()).into()
     }
@@ -61,7 +62,7 @@ impl Error {
         let (path, source) = (path.into(), source.into());
         ErrorKind::Codec { path, source }.into()
     }
-    /// True if a file could not be read or written at all.
+    /// Returns true if the operating system could not read or write a file.
     pub(crate) fn is_io(&self) -> bool {
         matches!(*self.0, ErrorKind::Io { .. })
     }
@@ -74,7 +75,7 @@ impl From<ErrorKind> for Error {
     }
 }
 
-/// Calc functions of systems return the framework's error; it adds the place.
+/// Lets calc functions return this error with `?`; the framework adds the path of the system.
 impl From<Error> for tarragon_framework::Error {
     #[cold]
     fn from(error: Error) -> Self {

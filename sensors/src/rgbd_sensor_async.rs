@@ -125,8 +125,8 @@ impl RgbdSensorAsync {
     /// A sensor at `X_PB` in the frame `parent_id`.
     ///
     /// # Errors
-    /// If a time is outside its domain, there is no camera, or labels are asked for without a
-    /// colour camera. The message lists everything that is wrong.
+    /// Returns an error if a time is outside its domain, there is no camera, or labels are asked
+    /// for without a colour camera. The message lists everything that is wrong.
     pub fn new(
         parent_id: FrameId,
         x_pb: Isometry3<f64>,
@@ -196,14 +196,14 @@ impl RgbdSensorAsync {
     /// Changes the camera for colours and labels of new contexts.
     ///
     /// # Errors
-    /// If there was none at construction: ports do not come and go.
+    /// Returns an error if there was none at construction: ports do not come and go.
     pub fn set_default_color_render_camera(&mut self, camera: ColorRenderCamera) -> Result<()> {
         replace("colour", &mut self.config.color_camera, camera)
     }
     /// Changes the camera for depths of new contexts.
     ///
     /// # Errors
-    /// If there was none at construction: ports do not come and go.
+    /// Returns an error if there was none at construction: ports do not come and go.
     pub fn set_default_depth_render_camera(&mut self, camera: DepthRenderCamera) -> Result<()> {
         replace("depth", &mut self.config.depth_camera, camera)
     }

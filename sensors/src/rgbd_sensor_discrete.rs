@@ -65,7 +65,7 @@ impl RgbdSensorDiscrete {
     /// Samples `sensor` every `period` (s); without `render_label_image` there is no such output.
     ///
     /// # Errors
-    /// If the period is not positive and finite.
+    /// Returns an error if the period is not positive and finite.
     pub fn new(sensor: RgbdSensor, period: f64, render_label_image: bool) -> Result<Self> {
         if !(period > 0.0 && period.is_finite()) {
             return Err(Error::invalid(format!(

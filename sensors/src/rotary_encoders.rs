@@ -43,7 +43,7 @@ impl RotaryEncoders {
     /// One encoder per element of the input.
     ///
     /// # Errors
-    /// If an encoder has no ticks.
+    /// Returns an error if an encoder has no ticks.
     pub fn with_ticks(ticks_per_revolution: impl Into<Vec<u32>>) -> Result<Self> {
         let ticks = ticks_per_revolution.into();
         Self::checked(ticks.len(), (0..ticks.len()).collect(), ticks)
@@ -51,7 +51,7 @@ impl RotaryEncoders {
     /// Encoders without rounding for the elements `input_vector_indices` of the input.
     ///
     /// # Errors
-    /// If the input has no such element.
+    /// Returns an error if the input has no such element.
     pub fn with_indices(
         input_size: usize,
         input_vector_indices: impl Into<Vec<usize>>,
@@ -61,7 +61,8 @@ impl RotaryEncoders {
     /// Encoders for the elements `input_vector_indices` of the input.
     ///
     /// # Errors
-    /// If the input has no such element, an encoder has no ticks, or the lists differ in length.
+    /// Returns an error if the input has no such element, an encoder has no ticks, or the lists
+    /// differ in length.
     pub fn new(
         input_size: usize,
         input_vector_indices: impl Into<Vec<usize>>,
@@ -86,7 +87,8 @@ impl RotaryEncoders {
         }
         if let Some(encoder) = ticks.iter().position(|n| *n == 0) {
             return Err(Error::invalid(format!(
-                "RotaryEncoders: encoder {encoder} has 0 ticks per revolution, a positive number is expected"
+                "RotaryEncoders: encoder {encoder} has 0 ticks per revolution, a positive number \
+                 is expected"
             )));
         }
         Ok(Self {

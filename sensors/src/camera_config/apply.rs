@@ -28,9 +28,9 @@ use tarragon_multibody::MultibodyPlant;
 /// for both of them.
 ///
 /// # Errors
-/// If a configuration is wrong, two cameras want different engines of one name, parameters are
-/// given for an engine that the scene had before, or the engine is not supported yet. Then the
-/// scene is unchanged.
+/// Returns an error if a configuration is wrong, two cameras want different engines of one name,
+/// parameters are given for an engine that the scene had before, or the engine is not supported
+/// yet. Then the scene is unchanged.
 pub fn add_camera_renderers<'a>(
     configs: impl IntoIterator<Item = &'a CameraConfig>,
     scene_graph: &mut SceneGraph,
@@ -258,9 +258,9 @@ pub struct CameraConnections<'a> {
 /// ```
 ///
 /// # Errors
-/// If the configuration is wrong, there is no scene, the frame is unknown or a plant is missing to
-/// look it up in, the scene has no engine of the name, there is no such bus, or the name is too
-/// long for a channel. Then nothing was added.
+/// Returns an error if the configuration is wrong, there is no scene, the frame is unknown or a
+/// plant is missing to look it up in, the scene has no engine of the name, there is no such bus, or
+/// the name is too long for a channel. Then nothing was added.
 pub fn apply_camera_config(
     config: &CameraConfig,
     builder: &mut DiagramBuilder,

@@ -157,8 +157,8 @@ impl CameraConfig {
     /// From YAML.
     ///
     /// # Errors
-    /// If it is no YAML, has an unknown field or tag, a value of the wrong type (with line and
-    /// column), or describes no camera, as [`validate`](Self::validate) says.
+    /// Returns an error if it is no YAML, has an unknown field or tag, a value of the wrong type
+    /// (with line and column), or describes no camera, as [`validate`](Self::validate) says.
     pub fn from_yaml(text: &str) -> Result<Self> {
         let config: Self = yaml::read(text)?;
         config.validate()?;
@@ -167,7 +167,7 @@ impl CameraConfig {
     /// From a YAML file.
     ///
     /// # Errors
-    /// If it can not be read, or as [`from_yaml`](Self::from_yaml).
+    /// Returns an error if it can not be read, or as [`from_yaml`](Self::from_yaml).
     pub fn from_yaml_file(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
@@ -176,7 +176,7 @@ impl CameraConfig {
     /// As YAML that Drake reads too, unless the engine is `RenderEngineCpu`.
     ///
     /// # Errors
-    /// As [`validate`](Self::validate).
+    /// Same as [`validate`](Self::validate).
     pub fn to_yaml(&self) -> Result<String> {
         self.validate()?;
         yaml::write(self)
@@ -190,14 +190,14 @@ impl CameraConfig {
     /// Focal length along x (pixels).
     ///
     /// # Errors
-    /// If `focal` says nothing.
+    /// Returns an error if `focal` says nothing.
     pub fn focal_x(&self) -> Result<f64> {
         Ok(self.focal_lengths()?[0])
     }
     /// Focal length along y (pixels).
     ///
     /// # Errors
-    /// If `focal` says nothing.
+    /// Returns an error if `focal` says nothing.
     pub fn focal_y(&self) -> Result<f64> {
         Ok(self.focal_lengths()?[1])
     }
@@ -219,7 +219,7 @@ impl CameraConfig {
     /// The cameras that sensors take (Drake's `MakeCameras`).
     ///
     /// # Errors
-    /// If intrinsics, clipping planes, depth range or poses are wrong.
+    /// Returns an error if intrinsics, clipping planes, depth range or poses are wrong.
     pub fn make_cameras(&self) -> Result<(ColorRenderCamera, DepthRenderCamera)> {
         let at = |e: tarragon_geometry::Error| self.wrong(e);
         let [fx, fy] = self.focal_lengths()?;

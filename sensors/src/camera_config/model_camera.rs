@@ -22,8 +22,8 @@ impl CameraConfig {
     /// ```
     ///
     /// # Errors
-    /// If the camera is of another plant, or no camera can be as it says (a size of 0, planes in
-    /// the wrong order).
+    /// Returns an error if the camera is of another plant, or no camera can be as it says (a size
+    /// of 0, planes in the wrong order).
     pub fn of_model_camera(plant: &MultibodyPlant, camera: &ModelCamera) -> Result<Self> {
         let lookup =
             |e: tarragon_multibody::Error| Error::invalid(format!("camera '{}': {e}", camera.name));

@@ -89,8 +89,8 @@ impl RendererClass {
     /// for choices without parameters. What the engine does not do yet is logged as a warning.
     ///
     /// # Errors
-    /// If Drake's engine refuses the parameters, or it is the glTF client, which does not exist
-    /// yet.
+    /// Returns an error if Drake's engine refuses the parameters, or it is the glTF client, which
+    /// does not exist yet.
     pub fn to_cpu_params(&self, background: Rgba) -> Result<RenderEngineCpuParams> {
         self.check().map_err(Error::invalid)?;
         let base = RenderEngineCpuParams::default();
@@ -159,7 +159,7 @@ impl RendererClass {
 /// ```
 ///
 /// # Errors
-/// If a parameter is wrong, or the environment map cannot be read.
+/// Returns an error if a parameter is wrong, or the environment map cannot be read.
 pub fn make_render_engine_vtk(params: RenderEngineVtkParams) -> Result<RenderEngineCpu> {
     make(&RendererClass::RenderEngineVtkParams(params))
 }
@@ -175,7 +175,7 @@ pub fn make_render_engine_vtk(params: RenderEngineVtkParams) -> Result<RenderEng
 /// ```
 ///
 /// # Errors
-/// If a parameter is wrong.
+/// Returns an error if a parameter is wrong.
 pub fn make_render_engine_gl(params: RenderEngineGlParams) -> Result<RenderEngineCpu> {
     make(&RendererClass::RenderEngineGlParams(params))
 }

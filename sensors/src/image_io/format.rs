@@ -37,7 +37,7 @@ impl ImageFileFormat {
     /// By extension, in small or capital letters; `.jpeg` is JPEG and `.tif` is TIFF too.
     ///
     /// # Errors
-    /// If the extension is another one.
+    /// Returns an error if the extension is another one.
     pub fn of_path(path: &Path) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
         match extension.as_deref() {

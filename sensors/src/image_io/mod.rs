@@ -111,7 +111,7 @@ impl ImageIo {
     /// Quality of JPEG files, 1 (small) to 100 (best).
     ///
     /// # Errors
-    /// If the quality is out of range.
+    /// Returns an error if the quality is out of range.
     pub fn with_jpeg_quality(mut self, quality: u8) -> Result<Self> {
         if !(1..=100).contains(&quality) {
             return Err(Error::invalid(format!(
@@ -125,8 +125,9 @@ impl ImageIo {
     /// Reads a file of any pixel type.
     ///
     /// # Errors
-    /// If the file can not be read, is damaged, is of no known or of another format than asked for,
-    /// holds pixels that no [`Image`] has, or needs more memory than allowed.
+    /// Returns an error if the file can not be read, is damaged, is of no known or of another
+    /// format than asked for, holds pixels that no [`Image`] has, or needs more memory than
+    /// allowed.
     pub fn load(&self, path: impl AsRef<Path>) -> Result<ImageAny> {
         let path = path.as_ref();
         self.read(path, open(path)?, decode::decode)
@@ -137,7 +138,7 @@ impl ImageIo {
     /// unsigned words of 16 bits are labels if labels are asked for. Nothing is dropped or scaled.
     ///
     /// # Errors
-    /// As [`load`](Self::load), and if the file holds other pixels.
+    /// Same as [`load`](Self::load), and if the file holds other pixels.
     pub fn load_as<P: ImageFilePixel>(&self, path: impl AsRef<Path>) -> Result<Image<P>> {
         let path = path.as_ref();
         typed(path, self.load(path)?)
@@ -145,7 +146,7 @@ impl ImageIo {
     /// Reads an image of any pixel type from the bytes of a file.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// Same as [`load`](Self::load).
     pub fn load_from_buffer(&self, file: &[u8]) -> Result<ImageAny> {
         let source = (Cursor::new(file), file.len() as u64);
         self.read(Path::new(BUFFER), source, decode::decode)
@@ -153,7 +154,7 @@ impl ImageIo {
     /// Reads an image of known pixel type from the bytes of a file.
     ///
     /// # Errors
-    /// As [`load_as`](Self::load_as).
+    /// Same as [`load_as`](Self::load_as).
     pub fn load_from_buffer_as<P: ImageFilePixel>(&self, file: &[u8]) -> Result<Image<P>> {
         typed(Path::new(BUFFER), self.load_from_buffer(file)?)
     }
@@ -164,7 +165,7 @@ impl ImageIo {
     /// or with more pixels than the memory limit has bytes.
     ///
     /// # Errors
-    /// If the file cannot be read. (Drake answers "none" for that too.)
+    /// Returns an error if the file cannot be read. (Drake answers "none" for that too.)
     pub fn load_metadata(&self, path: impl AsRef<Path>) -> Result<Option<ImageMetadata>> {
         let path = path.as_ref();
         match self.read(path, open(path)?, decode::metadata) {
@@ -221,15 +222,15 @@ impl ImageIo {
     /// or `.tif`.
     ///
     /// # Errors
-    /// If the extension is unknown, the format can not hold the pixels, the image is empty, or the
-    /// file can not be written. No half-written file is left behind.
+    /// Returns an error if the extension is unknown, the format can not hold the pixels, the image
+    /// is empty, or the file can not be written. No half-written file is left behind.
     pub fn save<'a>(&self, image: impl Into<ImageRef<'a>>, path: impl AsRef<Path>) -> Result<()> {
         self.save_with(image.into(), path.as_ref(), &mut EncodeBuffers::default())
     }
     /// The bytes of a file that holds the image.
     ///
     /// # Errors
-    /// If the format can not hold the pixels, or the image is empty.
+    /// Returns an error if the format can not hold the pixels, or the image is empty.
     pub fn save_to_buffer<'a>(
         &self,
         image: impl Into<ImageRef<'a>>,
@@ -331,7 +332,7 @@ fn typed<P: ImageFilePixel>(path: &Path, image: ImageAny) -> Result<Image<P>> {
 /// ```
 ///
 /// # Errors
-/// As [`ImageIo::save`].
+/// Same as [`ImageIo::save`].
 pub fn save_image<P: ImageFilePixel>(image: &Image<P>, path: &Path) -> Result<()> {
     ImageIo::new().save(P::borrow(image), path)
 }
@@ -340,7 +341,7 @@ pub fn save_image<P: ImageFilePixel>(image: &Image<P>, path: &Path) -> Result<()
 /// [`ImageIo::load_as`].
 ///
 /// # Errors
-/// As [`ImageIo::load_as`].
+/// Same as [`ImageIo::load_as`].
 pub fn load_image<P: ImageFilePixel>(path: &Path) -> Result<Image<P>> {
     ImageIo::new().load_as(path)
 }

@@ -78,9 +78,9 @@ pub trait LcmImagePixel: ImageFilePixel + Received {}
 /// ```
 ///
 /// # Errors
-/// If sizes are negative, do not agree with the data, or need more than 512 MiB; data are damaged;
-/// or the pixels are of another kind. Then the image is empty. No memory is taken for what the data
-/// can not hold.
+/// Returns an error if sizes are negative, do not agree with the data, or need more than 512 MiB;
+/// data are damaged; or the pixels are of another kind. Then the image is empty. No memory is taken
+/// for what the data can not hold.
 pub fn decode_image<P: LcmImagePixel>(message: &LcmtImage, image: &mut Image<P>) -> Result<()> {
     Decoder::default().decode(message, image)
 }

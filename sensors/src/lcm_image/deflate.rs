@@ -35,7 +35,7 @@ impl Packer {
     /// Replaces `packed` by a zlib stream of `data`.
     ///
     /// # Errors
-    /// If zlib fails, which it has no reason to; then `packed` stays as it was.
+    /// Returns an error if zlib fails, which it has no reason to; then `packed` stays as it was.
     pub(super) fn pack(&mut self, data: &[u8], packed: &mut Vec<u8>) -> Result<()> {
         let part_bytes = bytes_of_parts(data.len());
         let count = data.len().div_ceil(part_bytes).max(1);

@@ -31,7 +31,8 @@ use tarragon_lcm::types::LcmtImage;
 /// ```
 ///
 /// # Errors
-/// If the image has 2 GiB or more, which the message can not say; then the message stays as it was.
+/// Returns an error if the image has 2 GiB or more, which the message can not say; then the message
+/// stays as it was.
 pub fn encode_image<'a>(
     image: impl Into<ImageRef<'a>>,
     compress: bool,

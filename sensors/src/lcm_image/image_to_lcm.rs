@@ -98,7 +98,7 @@ impl ImageToLcmImageArrayT {
     /// ```
     ///
     /// # Errors
-    /// If two names are the same.
+    /// Returns an error if two names are the same.
     pub fn with_color_depth_label(
         color_frame_name: &str,
         depth_frame_name: &str,
@@ -114,7 +114,7 @@ impl ImageToLcmImageArrayT {
     /// Adds a port; its name is the `frame_name` of its images.
     ///
     /// # Errors
-    /// If the name is taken.
+    /// Returns an error if the name is taken.
     pub fn declare_image_input_port<P: ImageFilePixel>(
         &mut self,
         name: &str,
@@ -179,7 +179,7 @@ impl ImageToLcmImageArrayTPorts {
     /// The input port that was declared under an index.
     ///
     /// # Errors
-    /// If the index comes from another system.
+    /// Returns an error if the index comes from another system.
     pub fn image_port<P: ImageFilePixel>(
         &self,
         port: ImagePortIndex<P>,
@@ -212,21 +212,21 @@ impl ImageToLcmImageArrayTPorts {
     /// [`with_color_depth_label`](ImageToLcmImageArrayT::with_color_depth_label).
     ///
     /// # Errors
-    /// If it was made otherwise.
+    /// Returns an error if it was made otherwise.
     pub fn color_image(&self) -> Result<InputPort<ImageRgba8U>> {
         self.camera_port(0, "colour")
     }
     /// The depth image, likewise.
     ///
     /// # Errors
-    /// If the system was made otherwise.
+    /// Returns an error if the system was made otherwise.
     pub fn depth_image(&self) -> Result<InputPort<ImageDepth32F>> {
         self.camera_port(1, "depth")
     }
     /// The label image, likewise.
     ///
     /// # Errors
-    /// If the system was made otherwise.
+    /// Returns an error if the system was made otherwise.
     pub fn label_image(&self) -> Result<InputPort<ImageLabel16I>> {
         self.camera_port(2, "label")
     }

@@ -27,7 +27,7 @@ impl Inflater {
     /// Unpacks into `out`; the number of bytes there were.
     ///
     /// # Errors
-    /// If the data are damaged, end too early, or hold more than `out` does.
+    /// Returns an error if the data are damaged, end too early, or hold more than `out` does.
     pub(super) fn unpack(&mut self, packed: &[u8], out: &mut [u8]) -> Result<usize> {
         if self.unpack_parts(packed, out).is_some() {
             return Ok(out.len());

@@ -35,7 +35,7 @@ impl Layout {
         (format, channel)
     }
     /// # Errors
-    /// If no image has such pixels.
+    /// Returns an error if no image has such pixels.
     pub(super) fn of(message: &LcmtImage) -> Result<Self> {
         let format = format_of(message.pixel_format).ok_or_else(|| {
             Error::invalid(format!(

@@ -53,7 +53,7 @@ impl PointCloud {
     /// order of the first points of their cells.
     ///
     /// # Errors
-    /// If there are no positions, or the side is not positive and finite.
+    /// Returns an error if there are no positions, or the side is not positive and finite.
     pub fn voxelized_down_sample(&self, voxel_size: f64) -> Result<Self> {
         self.expect_xyzs("voxelized_down_sample")?;
         if !(voxel_size > 0.0 && voxel_size.is_finite()) {

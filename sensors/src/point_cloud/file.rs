@@ -24,7 +24,7 @@ impl PointCloudFileFormat {
     /// By the end of the file name.
     ///
     /// # Errors
-    /// If it is neither `.ply` nor `.pcd`.
+    /// Returns an error if it is neither `.ply` nor `.pcd`.
     pub fn of_path(path: &Path) -> Result<Self> {
         let extension = path
             .extension()
@@ -74,8 +74,8 @@ pub enum PointCloudEncoding {
 /// ```
 ///
 /// # Errors
-/// If the name has another end, there are no positions, or the file can not be written. Then there
-/// is no new file, and an old one is as it was.
+/// Returns an error if the name has another end, there are no positions, or the file can not be
+/// written. Then there is no new file, and an old one is as it was.
 pub fn save_point_cloud(
     cloud: &PointCloud,
     path: impl AsRef<Path>,
@@ -105,7 +105,8 @@ pub fn save_point_cloud(
 /// other numbers are left out.
 ///
 /// # Errors
-/// If the file can not be read, or is none of these; compressed PCD files are not supported.
+/// Returns an error if the file can not be read, or is none of these; compressed PCD files are not
+/// supported.
 pub fn load_point_cloud(path: impl AsRef<Path>) -> Result<PointCloud> {
     let path = path.as_ref();
     let format = PointCloudFileFormat::of_path(path)?;
@@ -126,7 +127,7 @@ pub fn load_point_cloud(path: impl AsRef<Path>) -> Result<PointCloud> {
 /// ```
 ///
 /// # Errors
-/// As [`load_point_cloud`].
+/// Same as [`load_point_cloud`].
 pub fn parse_point_cloud(bytes: &[u8], format: PointCloudFileFormat) -> Result<PointCloud> {
     let cloud = match format {
         PointCloudFileFormat::Ply => ply::read(bytes),

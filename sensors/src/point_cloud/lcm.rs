@@ -145,8 +145,9 @@ fn little_endian(v: &Vector3<f32>) -> [[u8; 4]; 3] {
 /// ```
 ///
 /// # Errors
-/// If sizes are negative or do not agree with the data, a field is not in the points, or none is
-/// known. Then the cloud is empty. No memory is taken for points that the data can not hold.
+/// Returns an error if sizes are negative or do not agree with the data, a field is not in the
+/// points, or none is known. Then the cloud is empty. No memory is taken for points that the data
+/// can not hold.
 pub fn decode_point_cloud(message: &LcmtPointCloud, cloud: &mut PointCloud) -> Result<()> {
     try_decode(message, cloud).map_err(|why| {
         cloud.resize(0);

@@ -145,7 +145,7 @@ impl PointCloud {
     /// changes.
     ///
     /// # Errors
-    /// If a cloud does not have the fields. Then nothing has changed.
+    /// Returns an error if a cloud does not have the fields. Then nothing has changed.
     pub fn set_from(&mut self, other: &Self, fields: Option<Fields>) -> Result<()> {
         let Some(fields) = fields else {
             self.clone_from(other);
@@ -186,7 +186,7 @@ impl PointCloud {
     /// ```
     ///
     /// # Errors
-    /// If there is no cloud, or the clouds differ in their fields.
+    /// Returns an error if there is no cloud, or the clouds differ in their fields.
     pub fn concatenate<'a>(clouds: impl IntoIterator<Item = &'a Self>) -> Result<Self> {
         let mut clouds = clouds.into_iter();
         let Some(first) = clouds.next() else {
@@ -218,7 +218,7 @@ impl PointCloud {
     /// finite are in no box.
     ///
     /// # Errors
-    /// If there are no positions, or `lower` is greater than `upper` somewhere.
+    /// Returns an error if there are no positions, or `lower` is greater than `upper` somewhere.
     pub fn crop(&self, lower: Vector3<f32>, upper: Vector3<f32>) -> Result<Self> {
         self.expect_xyzs("crop")?;
         if !(0..3).all(|i| lower[i] <= upper[i]) {
@@ -235,7 +235,7 @@ impl PointCloud {
     /// The points whose positions are finite: without those at which a depth camera saw nothing.
     ///
     /// # Errors
-    /// If there are no positions.
+    /// Returns an error if there are no positions.
     pub fn finite_points(&self) -> Result<Self> {
         self.expect_xyzs("finite_points")?;
         Ok(self.filtered(|i| self.xyzs[i].iter().all(|x| x.is_finite())))
@@ -245,7 +245,7 @@ impl PointCloud {
     /// `FlipNormalsTowardPoint`).
     ///
     /// # Errors
-    /// If there are no positions or no normals.
+    /// Returns an error if there are no positions or no normals.
     pub fn flip_normals_toward_point(&mut self, p_cp: Vector3<f32>) -> Result<()> {
         self.expect_xyzs("flip_normals_toward_point")?;
         if !self.has_normals() {

@@ -17,7 +17,8 @@ impl PointCloud {
     /// bits on any number.
     ///
     /// # Errors
-    /// If there are no positions, the radius is not positive, or `num_closest` is less than 3.
+    /// Returns an error if there are no positions, the radius is not positive, or `num_closest` is
+    /// less than 3.
     pub fn estimate_normals(&mut self, radius: f64, num_closest: usize) -> Result<bool> {
         self.expect_xyzs("estimate_normals")?;
         if radius.is_nan() || radius <= 0.0 || num_closest < 3 {

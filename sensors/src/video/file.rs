@@ -29,7 +29,7 @@ impl VideoFileFormat {
     /// By extension: `.avi`, `.png` or `.apng`, in small or capital letters.
     ///
     /// # Errors
-    /// If the extension is another one.
+    /// Returns an error if the extension is another one.
     pub fn of_path(path: &Path) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
         match extension.as_deref() {
@@ -97,7 +97,7 @@ impl VideoFile {
     /// second. Its size is that of the first frame.
     ///
     /// # Errors
-    /// If the extension is unknown, or the rate is not between 0.001 and 1000.
+    /// Returns an error if the extension is unknown, or the rate is not between 0.001 and 1000.
     pub fn create(path: impl Into<PathBuf>, frame_rate: f64) -> Result<Self> {
         let path = path.into();
         let format = VideoFileFormat::of_path(&path)?;
@@ -127,8 +127,8 @@ impl VideoFile {
     /// Adds a frame: colours or brightness of 8 bits per channel.
     ///
     /// # Errors
-    /// If the image has other pixels or another size than the first, or can not be written; the
-    /// latter ends the video. Also after the end.
+    /// Returns an error if the image has other pixels or another size than the first, or can not be
+    /// written; the latter ends the video. Also after the end.
     pub fn write_frame<'a>(&mut self, image: impl Into<ImageRef<'a>>) -> Result<()> {
         let image = image.into();
         let size = (image.width(), image.height());
@@ -223,7 +223,7 @@ impl VideoFile {
     /// is no file.
     ///
     /// # Errors
-    /// If the file can not be written; then there is none.
+    /// Returns an error if the file can not be written; then there is none.
     pub fn finish(mut self) -> Result<u64> {
         self.end()?;
         Ok(self.frames)

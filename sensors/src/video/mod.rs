@@ -65,8 +65,8 @@ impl<P: ImageFilePixel> VideoWriter<P> {
     /// Writes images of 8 bits per channel, `frame_rate` per second of simulated time.
     ///
     /// # Errors
-    /// If the extension is unknown, the rate is not between 0.001 and 1000, the directory does not
-    /// exist or takes no files, or a channel has more than 8 bits.
+    /// Returns an error if the extension is unknown, the rate is not between 0.001 and 1000, the
+    /// directory does not exist or takes no files, or a channel has more than 8 bits.
     pub fn new(path: impl Into<PathBuf>, frame_rate: f64) -> Result<Self> {
         if P::SCALAR != PixelScalar::U8 {
             return Err(Error::invalid(format!(
@@ -90,7 +90,7 @@ impl<P: ImageFilePixel> VideoWriter<P> {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the pixels.
+    /// Same as [`new`](Self::new), but for the pixels.
     pub fn with_color_map(
         path: impl Into<PathBuf>,
         frame_rate: f64,
@@ -102,7 +102,7 @@ impl<P: ImageFilePixel> VideoWriter<P> {
     /// The time of the first frame in s, 0 unless told otherwise.
     ///
     /// # Errors
-    /// If the time is negative or not finite.
+    /// Returns an error if the time is negative or not finite.
     pub fn with_start_time(mut self, start_time: f64) -> Result<Self> {
         if !(start_time >= 0.0 && start_time.is_finite()) {
             return Err(Error::invalid(format!(
@@ -129,7 +129,7 @@ impl VideoWriter<Depth32F> {
     /// Shows depths in metres with [`depth_color`].
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the pixels.
+    /// Same as [`new`](Self::new), but for the pixels.
     pub fn depth(path: impl Into<PathBuf>, frame_rate: f64, range: DepthRange) -> Result<Self> {
         Self::with_color_map(path, frame_rate, move |metres| depth_color(metres, range))
     }
@@ -139,7 +139,7 @@ impl VideoWriter<Depth16U> {
     /// Shows depths in millimetres with [`depth_color`]; the range is in metres.
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the pixels.
+    /// Same as [`new`](Self::new), but for the pixels.
     pub fn depth_16u(path: impl Into<PathBuf>, frame_rate: f64, range: DepthRange) -> Result<Self> {
         Self::with_color_map(path, frame_rate, move |millimetres| {
             let metres = match millimetres {
@@ -155,7 +155,7 @@ impl VideoWriter<Label16I> {
     /// Shows labels with [`label_color`].
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the pixels.
+    /// Same as [`new`](Self::new), but for the pixels.
     pub fn label(path: impl Into<PathBuf>, frame_rate: f64) -> Result<Self> {
         Self::with_color_map(path, frame_rate, label_color)
     }
@@ -190,8 +190,8 @@ impl<P: ImageFilePixel> VideoWriterPorts<P> {
     /// frames are errors. Without frames there is no file.
     ///
     /// # Errors
-    /// If the context belongs to another diagram, or the file can not be written; then there is
-    /// none.
+    /// Returns an error if the context belongs to another diagram, or the file can not be written;
+    /// then there is none.
     pub fn finish(&self, context: &Context<f64>) -> Result<u64, tarragon_framework::Error> {
         let mut video = context.param(self.progress)?.video();
         let Some(video) = &mut *video else {
@@ -203,7 +203,7 @@ impl<P: ImageFilePixel> VideoWriterPorts<P> {
     /// Number of frames in the video of `context` so far.
     ///
     /// # Errors
-    /// If the context belongs to another diagram.
+    /// Returns an error if the context belongs to another diagram.
     pub fn frame_count(&self, context: &Context<f64>) -> Result<u64, tarragon_framework::Error> {
         let video = context.param(self.progress)?.video();
         Ok(video.as_ref().map_or(0, VideoFile::frame_count))
