@@ -19,8 +19,8 @@ const VIRIDIS: [[u8; 3]; 10] = [
     [0xfd, 0xe7, 0x25],
 ];
 
-/// Returns the viridis colour of `fraction`: dark violet at 0, green in the middle, light yellow at 1.
-/// Other values are clamped to this range; NaN is dark violet.
+/// Returns the viridis colour of `fraction`: dark violet at 0, light yellow at 1, green in between.
+/// All other values are clamped to this range; NaN is dark violet.
 ///
 /// ```
 /// use tarragon_sensors::color_map::viridis;
