@@ -28,7 +28,7 @@ const FIXED_FIELDS: [&str; 2] = ["port_name", "image_type"];
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | input | chosen per port | [`Image`] of the pixel type of [`ImageWriter::declare_image_input_port`] |
+/// | input | chosen per port | [`Image`] of the [pixel type](Self::declare_image_input_port) |
 ///
 /// A forced publish writes one image of every port.
 ///
@@ -38,9 +38,11 @@ const FIXED_FIELDS: [&str; 2] = ["port_name", "image_type"];
 /// ```no_run
 /// use tarragon_framework::prelude::*;
 /// use tarragon_sensors::{ImageWriter, RgbdSensor, Rgba8U};
-/// # fn demo(b: &mut DiagramBuilder, camera: Block<RgbdSensor>) -> Result<(), Box<dyn std::error::Error>> {
+/// # type Done = Result<(), Box<dyn std::error::Error>>;
+/// # fn demo(b: &mut DiagramBuilder, camera: Block<RgbdSensor>) -> Done {
 /// let mut writer = ImageWriter::new();
-/// let color = writer.declare_image_input_port::<Rgba8U>("color", "frames/{image_type}_{count:04}", 0.1, 0.0)?;
+/// let format = "frames/{image_type}_{count:04}";
+/// let color = writer.declare_image_input_port::<Rgba8U>("color", format, 0.1, 0.0)?;
 /// let writer = b.add_f64("writer", writer);
 /// b.connect(camera.color_image, writer.image_port(color)?);
 /// # Ok(()) }

@@ -15,7 +15,7 @@ use tarragon_geometry::{FrameId, QueryObject};
 /// |---|---|---|
 /// | input | `geometry_query` | [`QueryObject`] |
 /// | output | `color_image` | [`ImageRgba8U`] of the colour camera |
-/// | output | `depth_image_32f` | [`ImageDepth32F`] of the depth camera: z (m), 0 if too close, infinity if too far |
+/// | output | `depth_image_32f` | [`ImageDepth32F`]: z (m), 0 if too close, infinity if too far |
 /// | output | `depth_image_16u` | [`ImageDepth16U`]: the same in mm, 65535 if too far |
 /// | output | `label_image` | [`ImageLabel16I`], aligned with the colour image pixel by pixel |
 /// | output | `body_pose_in_world` | `Isometry3<f64>`, `X_WB` |

@@ -89,7 +89,8 @@ pub struct RgbdSensorAsync {
 /// use nalgebra::Isometry3;
 /// use tarragon_geometry::FrameId;
 /// use tarragon_sensors::{RgbdSensorAsync, RgbdSensorAsyncConfig};
-/// let error = RgbdSensorAsync::new(FrameId::new(), Isometry3::identity(), RgbdSensorAsyncConfig::default());
+/// let config = RgbdSensorAsyncConfig::default();
+/// let error = RgbdSensorAsync::new(FrameId::new(), Isometry3::identity(), config);
 /// assert!(error.unwrap_err().to_string().contains("a colour or a depth camera"));
 /// ```
 #[derive(Clone, Debug, PartialEq)]

@@ -336,7 +336,7 @@ proptest! {
         round_trip::<Depth32F>(reals, "a.tif");
     }
 
-    /// Damaged files are errors, never panics.
+    /// Damaged files cause errors, never panics.
     #[test]
     fn damaged_files_are_errors(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 8..60_usize) {
         let folder = tempfile::tempdir().unwrap();

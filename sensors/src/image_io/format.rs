@@ -56,7 +56,8 @@ impl ImageFileFormat {
     ///
     /// ```
     /// use tarragon_sensors::ImageFileFormat;
-    /// assert_eq!(ImageFileFormat::of_content(b"\x89PNG\r\n\x1a\n..."), Some(ImageFileFormat::Png));
+    /// let png = b"\x89PNG\r\n\x1a\n...";
+    /// assert_eq!(ImageFileFormat::of_content(png), Some(ImageFileFormat::Png));
     /// assert_eq!(ImageFileFormat::of_content(b"GIF89a.."), None);
     /// ```
     pub fn of_content(start: &[u8]) -> Option<Self> {
