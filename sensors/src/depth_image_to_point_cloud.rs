@@ -189,13 +189,13 @@ impl<P: DepthPixel> DepthImageToPointCloud<P> {
 /// Ports of [`DepthImageToPointCloud`].
 #[derive(Clone, Copy, Debug)]
 pub struct DepthImageToPointCloudPorts<P: PixelType> {
-    /// Depths.
+    /// Depth image.
     pub depth_image: InputPort<Image<P>>,
-    /// Colours.
+    /// Colour image, needed only for colours.
     pub color_image: InputPort<ImageRgba8U>,
-    /// `X_PC`.
+    /// Camera pose `X_PC`; the identity if not connected.
     pub camera_pose: InputPort<Isometry3<f64>>,
-    /// Points in P.
+    /// Point cloud in the frame P.
     pub point_cloud: OutputPort<PointCloud>,
 }
 

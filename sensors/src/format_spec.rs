@@ -18,7 +18,7 @@ pub(crate) enum Field<'a> {
     Real(f64),
 }
 
-/// `[[fill]align][sign][#][0][width][.precision][type]`.
+/// A parsed specification `[[fill]align][sign][#][0][width][.precision][type]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FormatSpec {
     fill: Option<char>,

@@ -1,4 +1,4 @@
-//! Writing images to disk while a simulation runs.
+//! System that writes images to disk while a simulation runs.
 
 use crate::error::{Error, Result};
 use crate::file_name::{Field, FieldKind, FileNameFormat};
@@ -24,7 +24,7 @@ const FIELDS: [(&str, FieldKind); 6] = [
 /// The fields that are constant over time; only they may be part of a directory.
 const FIXED_FIELDS: [&str; 2] = ["port_name", "image_type"];
 
-/// Writes images to files at fixed periods (Drake's `ImageWriter`).
+/// System that writes images to files at fixed periods (Drake's `ImageWriter`).
 ///
 /// | port | name | type |
 /// |---|---|---|
@@ -241,7 +241,7 @@ impl PortConfig {
             "port_name" => Field::Text(&self.name),
             "image_type" => Field::Text(self.image_type),
             "time_double" => Field::Real(time),
-            // Rounded: 0.3 s is 299999.99999999994 us.
+            // Rounded, because 0.3 s is 299999.99999999994 us.
             "time_usec" => Field::Integer((time * 1e6).round() as i64),
             "time_msec" => Field::Integer((time * 1e3).round() as i64),
             _ => Field::Integer(count as i64),

@@ -137,23 +137,23 @@ impl RgbdSensor {
 /// Ports of [`RgbdSensor`].
 #[derive(Clone, Copy, Debug)]
 pub struct RgbdSensorPorts {
-    /// The scene.
+    /// Scene to render.
     pub geometry_query: InputPort<QueryObject<f64>>,
-    /// Colours.
+    /// Colour image.
     pub color_image: OutputPort<ImageRgba8U>,
-    /// Depth (m).
+    /// Depth image (m).
     pub depth_image_32f: OutputPort<ImageDepth32F>,
-    /// Depth (mm).
+    /// Depth image (mm).
     pub depth_image_16u: OutputPort<ImageDepth16U>,
-    /// Labels.
+    /// Label image.
     pub label_image: OutputPort<ImageLabel16I>,
-    /// `X_WB`.
+    /// Pose `X_WB` of the body in the world.
     pub body_pose_in_world: OutputPort<Isometry3<f64>>,
     /// Time of the images (s).
     pub image_time: OutputPort<Vec<f64>>,
-    /// The frame P that the body is fixed in.
+    /// Parent frame P of the body.
     pub parent_id: Param<FrameId>,
-    /// `X_PB`.
+    /// Pose `X_PB` of the body in its parent frame.
     pub x_pb: Param<Isometry3<f64>>,
     /// Colour and label camera.
     pub color_camera: Param<ColorRenderCamera>,

@@ -290,23 +290,23 @@ impl Capture {
 /// Ports of [`RgbdSensorAsync`].
 #[derive(Clone, Copy, Debug)]
 pub struct RgbdSensorAsyncPorts {
-    /// The scene.
+    /// Scene to render.
     pub geometry_query: InputPort<QueryObject<f64>>,
-    /// Colours, if there is a colour camera.
+    /// Colour image, if there is a colour camera.
     pub color_image: Option<OutputPort<ImageRgba8U>>,
-    /// Depth (m), if there is a depth camera.
+    /// Depth image (m), if there is a depth camera.
     pub depth_image_32f: Option<OutputPort<ImageDepth32F>>,
-    /// Depth (mm), if there is a depth camera.
+    /// Depth image (mm), if there is a depth camera.
     pub depth_image_16u: Option<OutputPort<ImageDepth16U>>,
-    /// Labels, if requested.
+    /// Label image, if requested.
     pub label_image: Option<OutputPort<ImageLabel16I>>,
     /// `X_WB` at the capture.
     pub body_pose_in_world: OutputPort<Isometry3<f64>>,
     /// Time of the capture (s).
     pub image_time: OutputPort<Vec<f64>>,
-    /// The frame P that the body is fixed in.
+    /// Parent frame P of the body.
     pub parent_id: Param<FrameId>,
-    /// `X_PB`.
+    /// Pose `X_PB` of the body in its parent frame.
     pub x_pb: Param<Isometry3<f64>>,
     /// Colour and label camera, if there is one.
     pub color_camera: Option<Param<ColorRenderCamera>>,

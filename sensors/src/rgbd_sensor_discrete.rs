@@ -172,15 +172,15 @@ impl Hold {
 /// Ports of [`RgbdSensorDiscrete`].
 #[derive(Clone)]
 pub struct RgbdSensorDiscretePorts {
-    /// The scene.
+    /// Scene to render.
     pub geometry_query: InputPort<QueryObject<f64>>,
-    /// Colours.
+    /// Colour image.
     pub color_image: OutputPort<ImageRgba8U>,
-    /// Depth (m).
+    /// Depth image (m).
     pub depth_image_32f: OutputPort<ImageDepth32F>,
-    /// Depth (mm).
+    /// Depth image (mm).
     pub depth_image_16u: OutputPort<ImageDepth16U>,
-    /// Labels, if they are rendered.
+    /// Label image, if requested.
     pub label_image: Option<OutputPort<ImageLabel16I>>,
     /// `X_WB` at the last sample.
     pub body_pose_in_world: OutputPort<Isometry3<f64>>,

@@ -174,15 +174,15 @@ pub enum CameraSensor {
 pub struct AppliedCamera {
     /// The sensor, `rgbd_sensor_{name}`.
     pub sensor: CameraSensor,
-    /// Colours, if `rgb`.
+    /// Colour image, if `rgb`.
     pub color_image: Option<OutputPort<ImageRgba8U>>,
-    /// Depth (m), if `depth`.
+    /// Depth image (m), if `depth`.
     pub depth_image_32f: Option<OutputPort<ImageDepth32F>>,
-    /// Depth (mm), if `depth`.
+    /// Depth image (mm), if `depth`.
     pub depth_image_16u: Option<OutputPort<ImageDepth16U>>,
-    /// Labels, if `label`.
+    /// Label image, if `label`.
     pub label_image: Option<OutputPort<ImageLabel16I>>,
-    /// `X_WB`.
+    /// Pose `X_WB` of the camera body in the world.
     pub body_pose_in_world: OutputPort<Isometry3<f64>>,
     /// Time of the images (s).
     pub image_time: OutputPort<Vec<f64>>,

@@ -30,7 +30,7 @@ impl From<&EnvironmentMap> for MapFields {
     }
 }
 
-/// In YAML `!EquirectangularMap {path: FILE}`, or `!NullTexture {}` or `{}` for none.
+/// The texture in YAML: `!EquirectangularMap {path: FILE}`, or `!NullTexture {}` or `{}` for none.
 struct Texture(EnvironmentTexture);
 
 #[derive(Default, Serialize, Deserialize)]

@@ -146,7 +146,7 @@ fn png_reader<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<png::Reade
         bytes: budget.bytes,
     };
     let mut decoder = png::Decoder::new_with_limits(file, limits);
-    // Palettes become colours, one to four bits become eight.
+    // Palettes are expanded to colours, and one to four bits to eight.
     decoder.set_transformations(png::Transformations::EXPAND);
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);

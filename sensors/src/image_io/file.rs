@@ -82,7 +82,7 @@ fn temporary_name() -> String {
     format!(".tarragon-{}-{count}.tmp", std::process::id())
 }
 
-/// Writes a whole file.
+/// Writes a complete file.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
     let mut file = UnfinishedFile::create(path)?;
     file.file

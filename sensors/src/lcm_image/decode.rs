@@ -126,8 +126,7 @@ impl Decoder {
         if needed > MOST_BYTES as u128 {
             return Err(Error::invalid(format!(
                 "{width} x {height} pixels with rows of {} bytes need {needed} bytes of memory, \
-                 {MOST_BYTES} are \
-                 allowed",
+                 {MOST_BYTES} are allowed",
                 rows.stride
             )));
         }

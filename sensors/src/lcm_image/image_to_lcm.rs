@@ -174,7 +174,7 @@ fn declare_port<P: ImageFilePixel>(
 #[derive(Clone)]
 pub struct ImageToLcmImageArrayTPorts {
     inputs: Vec<Arc<dyn Any + Send + Sync>>,
-    /// The message.
+    /// Message with all images.
     pub image_array_t: OutputPort<LcmtImageArray>,
 }
 

@@ -94,13 +94,13 @@ fn first<'a>(message: &'a LcmtImageArray, formats: &[PixelFormat]) -> Option<&'a
 /// Ports of [`LcmImageArrayToImages`].
 #[derive(Clone, Copy, Debug)]
 pub struct LcmImageArrayToImagesPorts {
-    /// Images.
+    /// Message with images.
     pub image_array_t: InputPort<LcmtImageArray>,
-    /// Colours.
+    /// Colour image.
     pub color_image: OutputPort<ImageRgba8U>,
-    /// Depths (m).
+    /// Depth image (m).
     pub depth_image: OutputPort<ImageDepth32F>,
-    /// Labels.
+    /// Label image.
     pub label_image: OutputPort<ImageLabel16I>,
 }
 

@@ -214,7 +214,7 @@ fn try_decode(message: &LcmtPointCloud, cloud: &mut PointCloud) -> Result<(), St
         points.read(*place, cloud.rgbs_mut(), |rgb, x| rgb[k] = x as u8);
     }
     if let Some(place) = packed {
-        // The bits of a float are the colour, whatever its value.
+        // A float field holds the colour in its bits.
         let kind = Kind::U32;
         points.read(Place { kind, ..place }, cloud.rgbs_mut(), |rgb, x| {
             let [r, g, b, _] = (x as u32).to_le_bytes();

@@ -77,7 +77,7 @@ struct Layout {
     xyz: Option<[usize; 3]>,
     normal: Option<[usize; 3]>,
     rgb: Option<[usize; 3]>,
-    /// Three bytes in one number, as in PCD files.
+    /// Index and type of a number that packs three bytes, as in PCD files.
     packed_rgb: Option<(usize, Kind)>,
 }
 

@@ -20,7 +20,7 @@ use tarragon_geometry::render::{
     Depth16U, Depth32F, DepthRange, Image, ImageRef, ImageRgba8U, Label16I, PixelScalar, Rgba8U,
 };
 
-/// Writes the images of a camera to a video file while a simulation runs (Drake's `VideoWriter`).
+/// System that writes the images of a camera to a video file (Drake's `VideoWriter`).
 ///
 /// | port | name | type |
 /// |---|---|---|

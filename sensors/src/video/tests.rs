@@ -130,7 +130,7 @@ fn every_index_of_an_avi_file_lists_its_frames() {
         );
         assert_eq!(word(&file, at("strh") + 32), 50);
         assert_eq!(word(&file, at("dmlh")), 50);
-        // Every frame is a picture.
+        // Every frame is a valid JPEG image.
         for (i, (place, size)) in stand.iter().enumerate() {
             let picture = ImageIo::new()
                 .load_from_buffer_as::<Rgb8U>(&file[*place..place + size])
