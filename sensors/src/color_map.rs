@@ -1,11 +1,11 @@
-//! Colours for depths and labels, so that people can look at them.
+//! Colour maps that make depth and label images viewable.
 
 use tarragon_geometry::render::{
     DepthRange, Image, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelType, RenderLabel,
 };
 
-/// The colour map viridis of Smith and van der Walt (2015, CC0) at ten equal steps. Its brightness
-/// grows evenly, so it reads in grey and for people who do not see all colours.
+/// The colour map viridis (Smith and van der Walt, 2015, CC0), sampled at ten equal steps. Its
+/// brightness grows evenly, so it stays readable in greyscale and for colour-blind viewers.
 const VIRIDIS: [[u8; 3]; 10] = [
     [0x44, 0x01, 0x54],
     [0x48, 0x28, 0x78],
@@ -19,8 +19,8 @@ const VIRIDIS: [[u8; 3]; 10] = [
     [0xfd, 0xe7, 0x25],
 ];
 
-/// A colour from dark violet (`fraction` 0) by green to light yellow (1); outside of that range the
-/// nearest end. NaN is dark violet.
+/// Returns the viridis colour of `fraction`: dark violet at 0, light yellow at 1, green in between.
+/// All other values are clamped to this range; NaN is dark violet.
 ///
 /// ```
 /// use tarragon_sensors::color_map::viridis;
@@ -40,10 +40,11 @@ pub fn viridis(fraction: f32) -> [u8; 3] {
     std::array::from_fn(|c| mix(VIRIDIS[i][c], VIRIDIS[i + 1][c]))
 }
 
-/// Opaque colour of a depth in metres: what is nearest is yellow, what is farthest violet.
+/// Returns the opaque colour of a depth in metres: yellow at the near end of the range, violet at
+/// the far end.
 ///
-/// Too close (0, and what is nearer than the range) is black, too far (infinity, NaN, and what is
-/// farther than the range) white.
+/// Depths nearer than the range are black, also 0 ("too close"). Depths farther than the range are
+/// white, also infinity ("too far") and NaN.
 ///
 /// ```
 /// use tarragon_sensors::{DepthRange, color_map::depth_color};
@@ -64,8 +65,8 @@ pub fn depth_color(metres: f32, range: DepthRange) -> [u8; 4] {
     [r, g, b, 255]
 }
 
-/// Opaque colour of a label: neighbouring numbers differ strongly, and no number of one scene looks
-/// like another.
+/// Returns the opaque colour of a label. Neighbouring labels differ strongly, and no two labels of
+/// one scene look alike.
 ///
 /// [`RenderLabel::EMPTY`] is black, `DONT_CARE` white, `UNSPECIFIED` grey, `DO_NOT_RENDER` dark
 /// grey.
@@ -84,13 +85,13 @@ pub fn label_color(label: i16) -> [u8; 4] {
         l if l == RenderLabel::DO_NOT_RENDER.value() => return grey(64),
         _ => {}
     }
-    // Steps by the golden ratio never come close to an earlier hue; saturation and brightness go
+    // Steps by the golden ratio never come close to an earlier hue; saturation and brightness cycle
     // through four pairs.
     let n = f64::from(label as u16);
     let hue = (n * 0.618_033_988_749_895).fract();
     let (saturation, value) =
         [(0.85, 0.95), (0.55, 0.95), (0.9, 0.65), (0.45, 0.75)][label as usize % 4];
-    // Smith (1978), hue to red, green and blue.
+    // HSV to RGB, after Smith (1978).
     let channel = |offset: f64| {
         let k = (offset + hue * 6.0) % 6.0;
         let x = value - value * saturation * k.min(4.0 - k).clamp(0.0, 1.0);
@@ -99,7 +100,7 @@ pub fn label_color(label: i16) -> [u8; 4] {
     [channel(5.0), channel(3.0), channel(1.0), 255]
 }
 
-/// Draws a depth image with [`depth_color`] into an image that is resized where needed.
+/// Colours a depth image with [`depth_color`]; `picture` is resized if needed.
 ///
 /// ```
 /// use tarragon_sensors::{DepthRange, ImageDepth32F, ImageRgba8U, color_map::colorize_depth};
@@ -113,7 +114,7 @@ pub fn colorize_depth(depth: &ImageDepth32F, range: DepthRange, picture: &mut Im
     colorize(depth, picture, |metres| depth_color(metres, range));
 }
 
-/// Draws a label image with [`label_color`] into an image that is resized where needed.
+/// Colours a label image with [`label_color`]; `picture` is resized if needed.
 ///
 /// ```
 /// use tarragon_sensors::{ImageLabel16I, ImageRgba8U, color_map::{colorize_label, label_color}};
@@ -126,7 +127,7 @@ pub fn colorize_label(label: &ImageLabel16I, picture: &mut ImageRgba8U) {
     colorize(label, picture, label_color);
 }
 
-/// One colour per pixel of one channel.
+/// Maps the first channel of each pixel to a colour; `picture` is resized if needed.
 pub(crate) fn colorize<P: PixelType>(
     image: &Image<P>,
     picture: &mut ImageRgba8U,
@@ -136,7 +137,7 @@ pub(crate) fn colorize<P: PixelType>(
         picture.resize(image.width(), image.height());
     }
     let (pixels, _) = picture.data_mut().as_chunks_mut::<4>();
-    // Images have long runs of one value.
+    // Images have long runs of equal values, so the last colour is kept.
     let mut last = None;
     for (pixel, value) in pixels
         .iter_mut()
@@ -156,14 +157,14 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn viridis_grows_brighter_and_meets_its_table() {
+    fn viridis_brightens_steadily_and_interpolates_its_table() {
         let brightness = |[r, g, b]: [u8; 3]| {
             0.2126 * f64::from(r) + 0.7152 * f64::from(g) + 0.0722 * f64::from(b)
         };
         let mut last = -1.0;
         for i in 0..=1000 {
             let now = brightness(viridis(i as f32 / 1000.0));
-            // Rounding of three channels.
+            // Rounding the three channels may darken a step slightly.
             assert!(now > last - 1.0, "at {i}: {now} after {last}");
             last = now;
         }
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn depths_out_of_range_are_black_and_white() {
+    fn depths_out_of_range_are_black_or_white() {
         let range = DepthRange::new(1.0, 2.0).unwrap();
         let [black, white] = [[0, 0, 0, 255], [255; 4]];
         for (metres, color) in [
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_differ() {
+    fn label_colors_are_distinct() {
         let colors: HashSet<_> = (0..256).map(label_color).collect();
         assert_eq!(colors.len(), 256);
         for label in 0..255 {
@@ -198,8 +199,8 @@ mod tests {
             let distance: u32 = a.iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(b))).sum();
             assert!(distance > 60, "{label}: {a:?} and {b:?}");
         }
-        // No number of a geometry looks like the background.
+        // No label of a geometry has the colour of the background.
         assert!(!colors.contains(&label_color(RenderLabel::EMPTY.value())));
-        assert_eq!(label_color(-5)[3], 255, "any number has a colour");
+        assert_eq!(label_color(-5)[3], 255, "every label has an opaque colour");
     }
 }

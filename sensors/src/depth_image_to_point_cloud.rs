@@ -1,4 +1,4 @@
-//! From pixels to points.
+//! Conversion of depth images to point clouds.
 
 use crate::point_cloud::{BaseField, PointCloud};
 use crate::{Error, Result};
@@ -9,7 +9,7 @@ use tarragon_geometry::render::{
     CameraInfo, Depth16U, Depth32F, Image, ImageRgba8U, PixelType, check_image_size,
 };
 
-/// A type of pixel with depths.
+/// A pixel type that holds depths.
 ///
 /// ```
 /// use tarragon_sensors::{Depth16U, DepthPixel};
@@ -17,9 +17,9 @@ use tarragon_geometry::render::{
 /// assert_eq!(Depth16U::measured(0), None);
 /// ```
 pub trait DepthPixel: PixelType {
-    /// Metres in one unit of a pixel.
+    /// Length of one unit of depth (m).
     const UNIT: f32;
-    /// The depth in these units; `None` if it is too close or too far.
+    /// Returns the depth in these units, or `None` if it is too close or too far.
     fn measured(value: Self::Channel) -> Option<f32>;
 }
 
@@ -37,7 +37,7 @@ impl DepthPixel for Depth16U {
     }
 }
 
-/// Makes the point cloud that a depth camera sees (Drake's `DepthImageToPointCloud`).
+/// System that converts a depth image to a point cloud (Drake's `DepthImageToPointCloud`).
 ///
 /// | port | name | type |
 /// |---|---|---|
@@ -46,12 +46,12 @@ impl DepthPixel for Depth16U {
 /// | input | `camera_pose` | `Isometry3<f64>`, `X_PC`; the identity if it is not connected |
 /// | output | `point_cloud` | [`PointCloud`] with one point per pixel, row by row |
 ///
-/// The pixel in column u and row v with the depth z is the point `z ((u + 0.5 - center_x) /
-/// focal_x, (v + 0.5 - center_y) / focal_y, 1)` in the camera frame C: the pixel's middle, where
-/// render engines measure, so that the points lie on the surfaces that were drawn. (Drake 1.51.1
-/// leaves out the 0.5, so its points are half a pixel to the upper left.) With a camera pose the
-/// cloud is in the frame P. Pixels that are too close or too far are points at infinity, as in
-/// Drake; [`PointCloud::finite_points`] drops them.
+/// The pixel in column u and row v with the depth z becomes the point `z ((u + 0.5 - center_x) /
+/// focal_x, (v + 0.5 - center_y) / focal_y, 1)` in the camera frame C. This is the middle of the
+/// pixel, where render engines measure the depth, so the points lie on the rendered surfaces.
+/// (Drake 1.51.1 leaves out the 0.5, which moves its points by half a pixel to the upper left.)
+/// With a camera pose, the cloud is in the frame P. Pixels that are too close or too far become
+/// points at infinity, as in Drake; [`PointCloud::finite_points`] drops them.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -76,14 +76,15 @@ pub struct DepthImageToPointCloud<P> {
 }
 
 impl<P: DepthPixel> DepthImageToPointCloud<P> {
-    /// For images of a camera; `fields` are positions, or positions and colours.
+    /// Creates a converter for the images of a camera. `fields` selects positions, or positions and
+    /// colours.
     ///
     /// # Errors
-    /// If the fields are others.
+    /// Returns an error if `fields` is neither `XYZS` nor `XYZS | RGBS`.
     pub fn new(camera_info: CameraInfo, fields: BaseField) -> Result<Self> {
         if fields != BaseField::XYZS && fields != BaseField::XYZS | BaseField::RGBS {
             return Err(Error::invalid(
-                "DepthImageToPointCloud: the fields have to be XYZS or XYZS | RGBS; normals come from \
+                "DepthImageToPointCloud: fields must be XYZS or XYZS | RGBS; compute normals with \
                  `PointCloud::estimate_normals`",
             ));
         }
@@ -95,24 +96,26 @@ impl<P: DepthPixel> DepthImageToPointCloud<P> {
         })
     }
 
-    /// The same, for pixels in other units than usual: `scale` metres each.
+    /// Sets the length of one unit of depth to `scale` (m); the default is [`DepthPixel::UNIT`].
     ///
     /// # Errors
-    /// If it is not positive and finite.
+    /// Returns an error if the scale is not positive and finite.
     pub fn with_scale(mut self, scale: f64) -> Result<Self> {
         if !(scale > 0.0 && scale.is_finite()) {
             return Err(Error::invalid(format!(
-                "DepthImageToPointCloud: the scale is {scale} m, a positive finite length is expected"
+                "DepthImageToPointCloud: scale must be positive and finite, got {scale:?} m"
             )));
         }
         self.scale = scale as f32;
         Ok(self)
     }
 
-    /// The cloud of one depth image, into `cloud` (Drake's `Convert`); see the type.
+    /// Converts one depth image and stores the points in `cloud` (Drake's `Convert`); the type
+    /// describes how.
     ///
     /// # Errors
-    /// If an image has not the size of the camera, or colours are asked for without a colour image.
+    /// Returns an error if an image does not have the size of the camera, or the fields include
+    /// colours and there is no colour image.
     pub fn convert(
         &self,
         depth: &Image<P>,
@@ -130,8 +133,7 @@ impl<P: DepthPixel> DepthImageToPointCloud<P> {
             Some(color) => check_image_size(color, info).map_err(wrong)?,
             None if wants_colors => {
                 return Err(Error::invalid(
-                    "DepthImageToPointCloud: colours were asked for and there is no colour image; connect \
-                     'color_image'",
+                    "DepthImageToPointCloud: the field RGBS needs a colour image; connect 'color_image'",
                 ));
             }
             None => {}
@@ -187,13 +189,13 @@ impl<P: DepthPixel> DepthImageToPointCloud<P> {
 /// Ports of [`DepthImageToPointCloud`].
 #[derive(Clone, Copy, Debug)]
 pub struct DepthImageToPointCloudPorts<P: PixelType> {
-    /// Depths.
+    /// Depth image.
     pub depth_image: InputPort<Image<P>>,
-    /// Colours.
+    /// Colour image, needed only for colours.
     pub color_image: InputPort<ImageRgba8U>,
-    /// `X_PC`.
+    /// Camera pose `X_PC`; the identity if not connected.
     pub camera_pose: InputPort<Isometry3<f64>>,
-    /// Points in P.
+    /// Point cloud in the frame P.
     pub point_cloud: OutputPort<PointCloud>,
 }
 

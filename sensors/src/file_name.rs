@@ -10,8 +10,8 @@ enum Part {
     Field { name: String, spec: FormatSpec },
 }
 
-/// A parsed format such as `frames/{port_name}_{count:05}`. `{{` and `}}` stand for braces; what
-/// follows a colon is a [`FormatSpec`].
+/// A parsed format such as `frames/{port_name}_{count:05}`. `{{` and `}}` are literal braces; the
+/// text after a colon is a [`FormatSpec`].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FileNameFormat {
     parts: Vec<Part>,
@@ -23,8 +23,8 @@ impl FileNameFormat {
             let known: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
             let known = known.join("}, {");
             Error::invalid(format!(
-                "file name format '{format}': {what}; fields are {{{known}}}, with an optional format as \
-                 in {{count:05}} or {{time_double:.3f}}"
+                "file name format '{format}': {what}; the fields are {{{known}}}, with an \
+                 optional format such as {{count:05}} or {{time_double:.3f}}"
             ))
         };
         let (mut parts, mut literal) = (vec![], String::new());
@@ -58,7 +58,7 @@ impl FileNameFormat {
                         spec,
                     });
                 }
-                '}' => return Err(fail("a '}' stands alone".into())),
+                '}' => return Err(fail("a '}' has no matching '{'".into())),
                 c => literal.push(c),
             }
         }
@@ -68,7 +68,7 @@ impl FileNameFormat {
         Ok(Self { parts })
     }
 
-    /// Names of the fields that come before the last path separator.
+    /// Returns the names of the fields before the last path separator.
     pub(crate) fn directory_fields(&self) -> impl Iterator<Item = &str> {
         let is_separator = |p: &Part| matches!(p, Part::Literal(text) if text.contains('/'));
         let last = self.parts.iter().rposition(is_separator).unwrap_or(0);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_widths_and_braces() {
+    fn fields_widths_and_braces_are_formatted() {
         assert_eq!(format("a/{port_name}_{count}"), "a/cam_42");
         assert_eq!(format("{count:05}{count:4}{count:<4}|"), "00042  4242  |");
         assert_eq!(format("{time_double:.3f}"), "0.250");
@@ -122,16 +122,17 @@ mod tests {
     #[test]
     fn mistakes_are_explained() {
         let message = |text| FileNameFormat::parse(text, KNOWN).unwrap_err().to_string();
-        assert!(message("{nmae}").contains("no field 'nmae'; fields are {port_name}, {count}"));
+        assert!(message("{nmae}").contains("no field 'nmae'; the fields are {port_name}, {count}"));
         assert!(
-            message("{count:q}").contains("in '{count:q}', 'q' is no format of a whole number")
+            message("{count:q}")
+                .contains("in '{count:q}', the type of a whole number must be one of d, x")
         );
-        assert!(message("a}").contains("stands alone"));
+        assert!(message("a}").contains("no matching '{'"));
         assert!(message("{count").contains("'{' is not closed"));
     }
 
     #[test]
-    fn fields_of_the_directory() {
+    fn directory_fields_are_those_before_the_last_separator() {
         let fields = |text| {
             let format = FileNameFormat::parse(text, KNOWN).unwrap();
             format

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// What a field holds.
+/// The kind of value that a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldKind {
     Text,
@@ -10,7 +10,7 @@ pub(crate) enum FieldKind {
     Real,
 }
 
-/// A value for a field.
+/// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Field<'a> {
     Text(&'a str),
@@ -18,7 +18,7 @@ pub(crate) enum Field<'a> {
     Real(f64),
 }
 
-/// `[[fill]align][sign][#][0][width][.precision][type]`.
+/// A parsed specification `[[fill]align][sign][#][0][width][.precision][type]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FormatSpec {
     fill: Option<char>,
@@ -32,7 +32,7 @@ pub(crate) struct FormatSpec {
 }
 
 impl FormatSpec {
-    /// Reads a specification for a field of some kind; fails with the reason.
+    /// Reads a specification for a field of the given kind; the error is the reason.
     pub(crate) fn parse(spec: &str, field: FieldKind) -> Result<Self, String> {
         let mut rest: Vec<char> = spec.chars().rev().collect();
         let mut this = Self::default();
@@ -45,7 +45,7 @@ impl FormatSpec {
             this.align = rest.pop();
         }
         if this.fill == Some('/') {
-            return Err("a file name can not be filled up with '/'".into());
+            return Err("the fill character must not be '/'".into());
         }
         this.sign = rest.pop_if(|c| "+- ".contains(*c));
         this.alternate = rest.pop_if(|c| *c == '#').is_some();
@@ -56,7 +56,7 @@ impl FormatSpec {
         }
         this.kind = rest.pop();
         if !rest.is_empty() {
-            return Err(format!("'{spec}' is no format of a field"));
+            return Err(format!("'{spec}' is not a valid format"));
         }
         this.check(field)?;
         Ok(this)
@@ -71,11 +71,13 @@ impl FormatSpec {
         if let Some(kind) = self.kind.filter(|k| !kinds.contains(*k)) {
             let kinds: Vec<String> = kinds.chars().map(String::from).collect();
             let kinds = kinds.join(", ");
-            return Err(format!("'{kind}' is no format of {what}; it has {kinds}"));
+            return Err(format!(
+                "the type of {what} must be one of {kinds}, got '{kind}'"
+            ));
         }
         let numeric = self.sign.is_some() || self.alternate || self.zero;
         if field == FieldKind::Text && numeric {
-            return Err("signs, '#' and zeros in front are for numbers".into());
+            return Err("signs, '#' and leading zeros are only for numbers".into());
         }
         if field == FieldKind::Integer && self.precision.is_some() {
             return Err("a whole number has no precision".into());
@@ -83,7 +85,7 @@ impl FormatSpec {
         Ok(())
     }
 
-    /// Appends the value, which is of the kind that the specification was read for.
+    /// Appends the value, which must be of the kind that the specification was read for.
     pub(crate) fn write(&self, value: Field<'_>, out: &mut String) {
         let (negative, body) = match value {
             Field::Text(text) => {
@@ -167,7 +169,7 @@ impl FormatSpec {
         text
     }
 
-    /// `digits` significant digits, by C's rule for `%g`.
+    /// Formats `x` with `digits` significant digits by C's rule for `%g`.
     fn general(&self, x: f64, digits: usize) -> String {
         let scientific = format!("{x:.*e}", digits - 1);
         let exponent = exponent(&scientific);
@@ -185,7 +187,7 @@ impl FormatSpec {
     }
 }
 
-/// Digits at the front (the end of the reversed text).
+/// Takes the leading digits, which are the last ones of the reversed text.
 fn number(rest: &mut Vec<char>) -> Result<Option<usize>, String> {
     let mut digits = String::new();
     while let Some(digit) = rest.pop_if(|c| c.is_ascii_digit()) {
@@ -194,10 +196,10 @@ fn number(rest: &mut Vec<char>) -> Result<Option<usize>, String> {
     if digits.is_empty() {
         return Ok(None);
     }
-    // A width that is no use in a file name is a typing error.
+    // A width that no file name needs is a typing error.
     let n = digits.parse().ok().filter(|n| *n <= 64);
     n.map(Some)
-        .ok_or_else(|| format!("{digits} is more than 64 characters"))
+        .ok_or_else(|| format!("width and precision must be at most 64, got {digits}"))
 }
 
 fn exponent(scientific: &str) -> i32 {
@@ -205,7 +207,7 @@ fn exponent(scientific: &str) -> i32 {
     power.parse().unwrap_or(0)
 }
 
-/// `1.5e0` as C writes it, `1.5e+00`.
+/// Rewrites `1.5e0` as C does: `1.5e+00`.
 fn two_digit_exponent(scientific: &str) -> String {
     let (mantissa, _) = scientific.split_once('e').unwrap_or((scientific, ""));
     let power = exponent(scientific);
@@ -232,9 +234,9 @@ mod tests {
         out
     }
 
-    /// The names that Drake's `ImageWriter` gives to its files.
+    /// The expected texts are those of Drake's `ImageWriter` in file names.
     #[test]
-    fn numbers_and_texts_are_written_as_by_drake() {
+    fn numbers_and_text_are_formatted_like_drake() {
         let reals = [
             (1.25, "", "1.25"),
             (1.25, ".3f", "1.250"),
@@ -306,12 +308,15 @@ mod tests {
     fn mistakes_are_explained() {
         let message = |spec, kind| FormatSpec::parse(spec, kind).unwrap_err();
         use FieldKind::*;
-        assert!(message("d", Real).contains("'d' is no format of a real number; it has f, F"));
-        assert!(message("f", Integer).contains("it has d, x, X, o, b, B"));
+        assert!(
+            message("d", Real)
+                .contains("the type of a real number must be one of f, F, e, E, g, G, got 'd'")
+        );
+        assert!(message("f", Integer).contains("must be one of d, x, X, o, b, B, got 'f'"));
         assert!(message(".2", Integer).contains("no precision"));
         assert!(message("05", Text).contains("for numbers"));
-        assert!(message("5dd", Integer).contains("'5dd' is no format"));
-        assert!(message("99999999999999999999", Integer).contains("more than 64"));
+        assert!(message("5dd", Integer).contains("'5dd' is not a valid format"));
+        assert!(message("99999999999999999999", Integer).contains("at most 64"));
         assert!(message("5.", Real).contains("missing after '.'"));
         assert!(message("/>9", Integer).contains("'/'"));
     }

@@ -1,4 +1,4 @@
-//! Writing images to disk while a simulation runs.
+//! System that writes images to disk while a simulation runs.
 
 use crate::file_name::{Field, FieldKind, FileNameFormat};
 use crate::image_io::file::check_directory;
@@ -21,25 +21,28 @@ const FIELDS: [(&str, FieldKind); 6] = [
     ("time_msec", FieldKind::Integer),
     ("count", FieldKind::Integer),
 ];
-/// Fields that do not change over time, so that a directory may depend on them.
+/// The fields that are constant over time; only they may be part of a directory.
 const FIXED_FIELDS: [&str; 2] = ["port_name", "image_type"];
 
-/// Writes images to files at fixed periods (Drake's `ImageWriter`).
+/// System that writes images to files at fixed periods (Drake's `ImageWriter`).
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | input | chosen per port | [`Image`] of the pixel type of [`ImageWriter::declare_image_input_port`] |
+/// | input | chosen per port | [`Image`] of the [pixel type](Self::declare_image_input_port) |
 ///
 /// A forced publish writes one image of every port.
 ///
-/// Every port counts its files; the count belongs to the context and is shared by its clones.
+/// Each port counts its files. The count belongs to the context and is shared by clones of the
+/// context.
 ///
 /// ```no_run
 /// use tarragon_framework::prelude::*;
 /// use tarragon_sensors::{ImageWriter, RgbdSensor, Rgba8U};
-/// # fn demo(b: &mut DiagramBuilder, camera: Block<RgbdSensor>) -> Result<(), Box<dyn std::error::Error>> {
+/// # type Done = Result<(), Box<dyn std::error::Error>>;
+/// # fn demo(b: &mut DiagramBuilder, camera: Block<RgbdSensor>) -> Done {
 /// let mut writer = ImageWriter::new();
-/// let color = writer.declare_image_input_port::<Rgba8U>("color", "frames/{image_type}_{count:04}", 0.1, 0.0)?;
+/// let format = "frames/{image_type}_{count:04}";
+/// let color = writer.declare_image_input_port::<Rgba8U>("color", format, 0.1, 0.0)?;
 /// let writer = b.add_f64("writer", writer);
 /// b.connect(camera.color_image, writer.image_port(color)?);
 /// # Ok(()) }
@@ -58,18 +61,18 @@ struct PortConfig {
     format: FileNameFormat,
     period: f64,
     start_time: f64,
-    /// Declares the typed port; monomorphic in the pixel type.
+    /// Declares the port; an instance for its pixel type.
     declare: fn(&mut Declare<ImageWriter, f64>, usize, &PortConfig) -> DeclaredPort,
 }
 
 #[derive(Clone)]
 struct DeclaredPort {
-    /// An `InputPort<Image<P>>` of some P.
+    /// The `InputPort<Image<P>>`; `P` is the pixel type of the port.
     input: Arc<dyn Any + Send + Sync>,
     progress: Param<Arc<Progress>>,
 }
 
-/// Number of files of a port so far, and memory for the next one.
+/// The number of files that a port has written, and memory that is reused for the next one.
 #[derive(Default)]
 struct Progress {
     count: AtomicU64,
@@ -77,8 +80,8 @@ struct Progress {
 }
 
 impl Progress {
-    /// Takes the next number for a file. It is given back where `write` fails, unless a clone of
-    /// the context has taken another one meanwhile.
+    /// Calls `write` with the next file number. If `write` fails, the number becomes free again,
+    /// unless a clone of the context has taken another one meanwhile.
     fn write<R, E>(
         &self,
         write: impl FnOnce(u64, &mut EncodeBuffers) -> Result<R, E>,
@@ -94,8 +97,8 @@ impl Progress {
     }
 }
 
-/// A port of an [`ImageWriter`] or an [`ImageToLcmImageArrayT`](crate::ImageToLcmImageArrayT)
-/// before that is part of a diagram.
+/// Index of a port of an [`ImageWriter`] or an
+/// [`ImageToLcmImageArrayT`](crate::ImageToLcmImageArrayT) that is not yet part of a diagram.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -135,12 +138,12 @@ impl<P> ImagePortIndex<P> {
 }
 
 impl ImageWriter {
-    /// A writer without ports.
+    /// Creates a writer without ports.
     pub fn new() -> Self {
         Self::default()
     }
-    /// Writes the images of ports that are declared from now on as `io` does: its JPEG quality. The
-    /// file format is that of the extension.
+    /// Sets the JPEG quality of ports that are declared from now on to that of `io`. The file
+    /// format still follows from the extension.
     pub fn set_image_io(&mut self, io: ImageIo) {
         self.io = io.by_extension();
     }
@@ -157,13 +160,15 @@ impl ImageWriter {
     /// | `time_usec`, `time_msec` | time in µs or ms, rounded | `{time_msec:05}` |
     /// | `count` | files of this port so far, from 0 | `{count:04d}` |
     ///
-    /// `{{` and `}}` stand for braces. The extension chooses the file format: `.png`, `.tiff`,
-    /// `.tif`, `.jpg` or `.jpeg`. Where there is none that can hold the pixels, the usual one is
-    /// added: `.tiff` for [`Depth32F`](crate::Depth32F), `.png` for the others.
+    /// `{{` and `}}` are literal braces. The extension selects the file format: `.png`, `.tiff`,
+    /// `.tif`, `.jpg` or `.jpeg`. If the name has none of these, or its format cannot hold the
+    /// pixels, the default extension is appended: `.tiff` for [`Depth32F`](crate::Depth32F), `.png`
+    /// for the others.
     ///
     /// # Errors
-    /// If the name is taken, the period is not positive, the start is negative, the format is
-    /// wrong, its directory depends on time or count, does not exist, or can not be written to.
+    /// Returns an error if the name is taken, the period is not positive and finite, the start time
+    /// is negative or not finite, the format is invalid, or its directory depends on time or count,
+    /// does not exist or cannot be written to.
     pub fn declare_image_input_port<P: ImageFilePixel>(
         &mut self,
         port_name: &str,
@@ -177,21 +182,21 @@ impl ImageWriter {
             )))
         };
         if self.ports.iter().any(|p| p.name == port_name) {
-            return fail("a port of that name exists already".into());
+            return fail("a port of this name already exists".into());
         }
         if !(publish_period > 0.0 && publish_period.is_finite()) {
             return fail(format!(
-                "the publish period is {publish_period} s, a positive time is expected"
+                "the publish period must be positive and finite, got {publish_period:?} s"
             ));
         }
         if !(start_time >= 0.0 && start_time.is_finite()) {
             return fail(format!(
-                "the start time is {start_time} s, a time of at least 0 is expected"
+                "the start time must be finite and at least 0, got {start_time:?} s"
             ));
         }
         if file_name_format.is_empty() || file_name_format.ends_with('/') {
             return fail(format!(
-                "the format '{file_name_format}' ends without the name of a file"
+                "the format must end with the name of a file, got '{file_name_format}'"
             ));
         }
         let format = FileNameFormat::parse(file_name_format, &FIELDS)?;
@@ -200,8 +205,8 @@ impl ImageWriter {
             .find(|f| !FIXED_FIELDS.contains(f))
         {
             return fail(format!(
-                "the directory of '{file_name_format}' depends on {{{field}}}; it may only depend on \
-                 {{port_name}} and {{image_type}}"
+                "the directory of '{file_name_format}' depends on {{{field}}}; it may depend only \
+                 on {{port_name}} and {{image_type}}"
             ));
         }
         let has_extension = ImageFileFormat::of_path(Path::new(file_name_format))
@@ -230,13 +235,13 @@ impl ImageWriter {
 }
 
 impl PortConfig {
-    /// File of the image number `count` at `time` (s).
+    /// Returns the path of image number `count`, written at `time` (s).
     fn path(&self, time: f64, count: u64) -> PathBuf {
         let mut path = self.format.format(|field| match field {
             "port_name" => Field::Text(&self.name),
             "image_type" => Field::Text(self.image_type),
             "time_double" => Field::Real(time),
-            // Rounded: 0.3 s is 299999.99999999994 us.
+            // Rounded, because 0.3 s is 299999.99999999994 us.
             "time_usec" => Field::Integer((time * 1e6).round() as i64),
             "time_msec" => Field::Integer((time * 1e3).round() as i64),
             _ => Field::Integer(count as i64),
@@ -284,10 +289,10 @@ pub struct ImageWriterPorts {
 }
 
 impl ImageWriterPorts {
-    /// The input port that was declared under an index.
+    /// Returns the input port that was declared with the given index.
     ///
     /// # Errors
-    /// If the index comes from another writer.
+    /// Returns an error if the index comes from another writer.
     pub fn image_port<P: ImageFilePixel>(
         &self,
         port: ImagePortIndex<P>,
@@ -298,17 +303,18 @@ impl ImageWriterPorts {
             .and_then(|p| p.input.downcast_ref());
         found.copied().ok_or_else(|| {
             Error::invalid(format!(
-                "ImageWriter: there is no port number {} of {} images; use the index that \
+                "ImageWriter: there is no port {} for {} images; use the index that \
                  `declare_image_input_port` of this writer returned",
                 port.index,
                 P::NAME
             ))
         })
     }
-    /// Number of files that a port has written in `context` and its clones.
+    /// Returns the number of files that a port has written in `context` and its clones.
     ///
     /// # Errors
-    /// If the index comes from another writer, or the context belongs to another diagram.
+    /// Returns an error if the index comes from another writer, or the context belongs to another
+    /// diagram.
     pub fn image_count<P: ImageFilePixel>(
         &self,
         port: ImagePortIndex<P>,
@@ -318,11 +324,11 @@ impl ImageWriterPorts {
         let progress = context.param(self.ports[port.index].progress)?;
         Ok(progress.count.load(Ordering::Relaxed))
     }
-    /// Lets every port count from zero again (Drake's `ResetAllImageCounts`), so that files may be
-    /// written anew.
+    /// Resets the count of every port to zero (Drake's `ResetAllImageCounts`); later images may
+    /// overwrite files.
     ///
     /// # Errors
-    /// If the context belongs to another diagram.
+    /// Returns an error if the context belongs to another diagram.
     pub fn reset_all_image_counts(&self, context: &Context<f64>) -> Result<()> {
         for port in &self.ports {
             let progress = context.param(port.progress)?;

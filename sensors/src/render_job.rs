@@ -1,4 +1,4 @@
-//! Work on a thread of its own, whose result several contexts may wait for.
+//! Rendering on a dedicated thread, whose result several contexts may wait for.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,8 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tarragon_framework::{Error, Result};
 
-/// A computation under way. Clones of a context share it, as they share its inputs. With the last
-/// of them it is cancelled, and its thread ends as soon as the computation notices.
+/// A running computation. Clones of a context share it, as they share its inputs. Dropping it
+/// cancels the computation, and its thread ends as soon as the computation notices.
 pub(crate) struct RenderJob<R> {
     shared: Arc<Shared<R>>,
 }
@@ -26,10 +26,10 @@ impl<R> Shared<R> {
 }
 
 impl<R: Send + Sync + 'static> RenderJob<R> {
-    /// Starts a thread for `work`, which sees whether it has been cancelled.
+    /// Starts `work` on a new thread. Its argument becomes true when the job is cancelled.
     ///
     /// # Errors
-    /// If there can be no more threads.
+    /// Returns an error if no thread can be started.
     pub(crate) fn start(
         work: impl FnOnce(&AtomicBool) -> Result<R> + Send + 'static,
     ) -> Result<Self> {
@@ -46,17 +46,16 @@ impl<R: Send + Sync + 'static> RenderJob<R> {
             of_thread.ready.notify_all();
         };
         let thread = std::thread::Builder::new().name("rgbd_sensor_async".into());
-        // Nobody joins it: it ends by itself, with the computation.
+        // The thread is never joined: it ends with the computation.
         let started = thread.spawn(run);
-        started
-            .map_err(|e| Error::custom(format!("the rendering thread can not be started: {e}")))?;
+        started.map_err(|e| Error::custom(format!("cannot start the rendering thread: {e}")))?;
         Ok(Self { shared })
     }
 
     /// Waits for the result.
     ///
     /// # Errors
-    /// Those of the computation, and its panic.
+    /// Returns the error of the computation, or an error with the message of its panic.
     pub(crate) fn wait(&self) -> Result<Arc<R>> {
         let mut result = self.shared.result();
         loop {
@@ -69,7 +68,7 @@ impl<R: Send + Sync + 'static> RenderJob<R> {
                 continue;
             }
             // Many simulations may run on rayon's threads. If all of them slept here, none would be
-            // left to draw what they wait for.
+            // left to draw the images that they wait for.
             drop(result);
             let busy = rayon::yield_now() == Some(rayon::Yield::Executed);
             result = self.shared.result();
@@ -88,7 +87,7 @@ impl<R> Drop for RenderJob<R> {
     }
 }
 
-/// What a panic said.
+/// Returns the error message for the payload of a panic.
 fn describe(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));

@@ -1,4 +1,4 @@
-//! A camera that reflects the scene at every moment.
+//! A camera system that renders the scene at the current time.
 
 use nalgebra::Isometry3;
 use tarragon_framework::Result;
@@ -9,23 +9,24 @@ use tarragon_geometry::render::{
 };
 use tarragon_geometry::{FrameId, QueryObject};
 
-/// Colour, depth and label camera in one body (Drake's `RgbdSensor`).
+/// Colour, depth and label cameras in one body (Drake's `RgbdSensor`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `geometry_query` | [`QueryObject`] |
 /// | output | `color_image` | [`ImageRgba8U`] of the colour camera |
-/// | output | `depth_image_32f` | [`ImageDepth32F`] of the depth camera: z (m), 0 too close, infinity too far |
-/// | output | `depth_image_16u` | [`ImageDepth16U`]: the same in mm, 65535 too far |
-/// | output | `label_image` | [`ImageLabel16I`], registered with the colour image |
+/// | output | `depth_image_32f` | [`ImageDepth32F`]: z (m), 0 if too close, infinity if too far |
+/// | output | `depth_image_16u` | [`ImageDepth16U`]: the same in mm, 65535 if too far |
+/// | output | `label_image` | [`ImageLabel16I`], aligned with the colour image pixel by pixel |
 /// | output | `body_pose_in_world` | `Isometry3<f64>`, `X_WB` |
 /// | output | `image_time` | vector of 1: the time (s) |
 ///
-/// The body frame B is fixed in the parent frame P by `X_PB`; the cameras are fixed in B by their
-/// own poses: `X_BC` of colour and label, `X_BD` of depth. Without those, B looks along its +z
-/// axis, +x is right and +y down in the image. Parent, pose and cameras are parameters of the
-/// context: `*ctx.param_mut(sensor.x_pb)? = ...` moves the sensor in one context (Drake's
-/// `SetX_PB`).
+/// The body frame B is fixed in the parent frame P at `X_PB`. The frame C of the colour and label
+/// camera is fixed in B at `X_BC`, and the frame D of the depth camera at `X_BD`. A camera looks
+/// along the +z axis of its frame; in the image, +x points right and +y points down.
+///
+/// The parent frame, `X_PB` and the cameras are parameters of the context:
+/// `*ctx.param_mut(sensor.x_pb)? = ...` moves the sensor in one context (Drake's `SetX_PB`).
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -61,7 +62,7 @@ pub struct RgbdSensor {
 }
 
 impl RgbdSensor {
-    /// A sensor at `X_PB` in the frame `parent_id`.
+    /// Creates a sensor at `X_PB` in the frame `parent_id`.
     pub fn new(
         parent_id: FrameId,
         x_pb: Isometry3<f64>,
@@ -76,7 +77,7 @@ impl RgbdSensor {
         }
     }
 
-    /// A sensor whose colour camera has the core of the depth camera.
+    /// Creates a sensor whose colour camera has the same core as the depth camera.
     pub fn from_depth_camera(
         parent_id: FrameId,
         x_pb: Isometry3<f64>,
@@ -86,15 +87,16 @@ impl RgbdSensor {
         Self::new(parent_id, x_pb, color_camera, depth_camera)
     }
 
-    /// The same sensor, whose colour camera asks engines that can to show what they draw (Drake's
-    /// `show_window`). Those of this workspace open no windows and warn of that once.
+    /// Sets whether the colour camera asks its render engine to show the images in a window
+    /// (Drake's `show_window`). The engines of this workspace open no windows; they warn about this
+    /// once.
     #[must_use]
     pub fn with_show_window(mut self, show_window: bool) -> Self {
         self.color_camera = self.color_camera.with_show_window(show_window);
         self
     }
 
-    /// The frame P of new contexts; a context has its own, the parameter
+    /// Returns the frame P of new contexts. Each context has its own, the parameter
     /// [`parent_id`](RgbdSensorPorts::parent_id).
     pub fn default_parent_frame_id(&self) -> FrameId {
         self.parent_id
@@ -103,7 +105,7 @@ impl RgbdSensor {
     pub fn set_default_parent_frame_id(&mut self, id: FrameId) {
         self.parent_id = id;
     }
-    /// `X_PB` of new contexts; a context has its own, the parameter
+    /// Returns `X_PB` of new contexts. Each context has its own, the parameter
     /// [`x_pb`](RgbdSensorPorts::x_pb).
     pub fn default_x_pb(&self) -> &Isometry3<f64> {
         &self.x_pb
@@ -112,21 +114,21 @@ impl RgbdSensor {
     pub fn set_default_x_pb(&mut self, x_pb: Isometry3<f64>) {
         self.x_pb = x_pb;
     }
-    /// The camera for colours and labels of new contexts; a context has its own, the parameter
+    /// Returns the colour and label camera of new contexts. Each context has its own, the parameter
     /// [`color_camera`](RgbdSensorPorts::color_camera).
     pub fn default_color_render_camera(&self) -> &ColorRenderCamera {
         &self.color_camera
     }
-    /// Changes the camera for colours and labels of new contexts.
+    /// Changes the colour and label camera of new contexts.
     pub fn set_default_color_render_camera(&mut self, camera: ColorRenderCamera) {
         self.color_camera = camera;
     }
-    /// The camera for depths of new contexts; a context has its own, the parameter
+    /// Returns the depth camera of new contexts. Each context has its own, the parameter
     /// [`depth_camera`](RgbdSensorPorts::depth_camera).
     pub fn default_depth_render_camera(&self) -> &DepthRenderCamera {
         &self.depth_camera
     }
-    /// Changes the camera for depths of new contexts.
+    /// Changes the depth camera of new contexts.
     pub fn set_default_depth_render_camera(&mut self, camera: DepthRenderCamera) {
         self.depth_camera = camera;
     }
@@ -135,23 +137,23 @@ impl RgbdSensor {
 /// Ports of [`RgbdSensor`].
 #[derive(Clone, Copy, Debug)]
 pub struct RgbdSensorPorts {
-    /// The scene.
+    /// Scene to render.
     pub geometry_query: InputPort<QueryObject<f64>>,
-    /// Colours.
+    /// Colour image.
     pub color_image: OutputPort<ImageRgba8U>,
-    /// Depth (m).
+    /// Depth image (m).
     pub depth_image_32f: OutputPort<ImageDepth32F>,
-    /// Depth (mm).
+    /// Depth image (mm).
     pub depth_image_16u: OutputPort<ImageDepth16U>,
-    /// Labels.
+    /// Label image.
     pub label_image: OutputPort<ImageLabel16I>,
-    /// `X_WB`.
+    /// Pose `X_WB` of the body in the world.
     pub body_pose_in_world: OutputPort<Isometry3<f64>>,
     /// Time of the images (s).
     pub image_time: OutputPort<Vec<f64>>,
-    /// The frame P that the body is fixed in.
+    /// Parent frame P of the body.
     pub parent_id: Param<FrameId>,
-    /// `X_PB`.
+    /// Pose `X_PB` of the body in its parent frame.
     pub x_pb: Param<Isometry3<f64>>,
     /// Colour and label camera.
     pub color_camera: Param<ColorRenderCamera>,
@@ -159,7 +161,7 @@ pub struct RgbdSensorPorts {
     pub depth_camera: Param<DepthRenderCamera>,
 }
 
-/// Gives the image the size of the camera.
+/// Resizes the image to the size of the camera, if it differs.
 pub(crate) fn fit<P: PixelType>(image: &mut Image<P>, core: &RenderCameraCore) {
     let (width, height) = (core.intrinsics().width(), core.intrinsics().height());
     if (image.width(), image.height()) != (width, height) {
@@ -167,7 +169,7 @@ pub(crate) fn fit<P: PixelType>(image: &mut Image<P>, core: &RenderCameraCore) {
     }
 }
 
-/// Where the sensor is, in handles.
+/// Handles of the scene and of the pose of the sensor.
 #[derive(Clone, Copy)]
 struct View {
     geometry_query: InputPort<QueryObject<f64>>,
@@ -176,7 +178,7 @@ struct View {
 }
 
 impl View {
-    /// The scene, the parent frame P and `X_PB`.
+    /// Returns the scene, the parent frame P and `X_PB`.
     fn of<'a>(
         &self,
         ctx: &LeafContext<'a, f64>,

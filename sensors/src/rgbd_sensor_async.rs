@@ -1,4 +1,4 @@
-//! A camera that draws while the simulation goes on.
+//! A camera system that renders while the simulation continues.
 
 use crate::render_job::RenderJob;
 use crate::rgbd_sensor::fit;
@@ -12,7 +12,7 @@ use tarragon_geometry::render::{
 };
 use tarragon_geometry::{FrameId, QueryObject};
 
-/// Colour, depth and label camera whose images are drawn on a thread of their own (Drake's
+/// Colour, depth and label cameras whose images are rendered on a separate thread (Drake's
 /// `RgbdSensorAsync`).
 ///
 /// | port | name | type |
@@ -21,28 +21,29 @@ use tarragon_geometry::{FrameId, QueryObject};
 /// | output | `color_image` | [`ImageRgba8U`], if there is a colour camera |
 /// | output | `depth_image_32f` | [`ImageDepth32F`] (m), if there is a depth camera |
 /// | output | `depth_image_16u` | [`ImageDepth16U`] (mm), if there is a depth camera |
-/// | output | `label_image` | [`ImageLabel16I`], if asked for |
-/// | output | `body_pose_in_world` | `Isometry3<f64>`, `X_WB` when the images were captured |
-/// | output | `image_time` | vector of 1: when the images were captured (s) |
+/// | output | `label_image` | [`ImageLabel16I`], if requested |
+/// | output | `body_pose_in_world` | `Isometry3<f64>`, `X_WB` at the time of the capture |
+/// | output | `image_time` | vector of 1: the time of the capture (s) |
 ///
-/// The scene is captured at `capture_offset + k / fps` and its images are put out `output_delay`
-/// later; in between they are drawn. If they are not ready by then, the simulation waits: the
-/// images, and the times at which they appear, never depend on how fast the computer is. Before the
-/// first output, images have no pixels, the pose is the identity and the time NaN.
+/// The scene is captured at `capture_offset + k / fps`, and its images appear at the output ports
+/// `output_delay` later; they are rendered in between. If they are not ready by then, the
+/// simulation waits, so the images and the times at which they appear never depend on the speed of
+/// the computer. Before the first output, the images have no pixels, the pose is the identity and
+/// the time is NaN.
 ///
-/// | with 5 fps, no offset, 50 ms delay | happens | images |
+/// | with 5 fps, no offset, 50 ms delay | event | images at the output |
 /// |---|---|---|
 /// | 0 ms | capture | none |
 /// | 50 ms | output | of 0 ms |
 /// | 200 ms | capture | of 0 ms |
 /// | 250 ms | output | of 200 ms |
 ///
-/// It works with any render engine, because engines hold no poses and a captured scene is a
-/// snapshot: later changes of the context do not show in it. Clones of a context that are made
-/// between capture and output share the images to come. Initialization forgets everything, so a
-/// simulation may be reset at any time. An error of the engine is the error of the step that puts
-/// the images out. A thread lives as long as it draws: when nobody is left to wait for the images,
-/// it stops before the next one.
+/// Any render engine works, because engines hold no poses and a captured scene is a snapshot, which
+/// later changes of the context do not affect. Clones of a context that are made between capture
+/// and output share the pending images. Initialization discards all images, so a simulation may be
+/// reset at any time. An error of the engine is returned by the step that outputs the images. The
+/// thread of a capture ends when its images are rendered; if no context waits for them, it stops
+/// before the next image.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -88,8 +89,9 @@ pub struct RgbdSensorAsync {
 /// use nalgebra::Isometry3;
 /// use tarragon_geometry::FrameId;
 /// use tarragon_sensors::{RgbdSensorAsync, RgbdSensorAsyncConfig};
-/// let error = RgbdSensorAsync::new(FrameId::new(), Isometry3::identity(), RgbdSensorAsyncConfig::default());
-/// assert!(error.unwrap_err().to_string().contains("neither a colour nor a depth camera"));
+/// let config = RgbdSensorAsyncConfig::default();
+/// let error = RgbdSensorAsync::new(FrameId::new(), Isometry3::identity(), config);
+/// assert!(error.unwrap_err().to_string().contains("a colour or a depth camera"));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RgbdSensorAsyncConfig {
@@ -99,16 +101,16 @@ pub struct RgbdSensorAsyncConfig {
     pub capture_offset: f64,
     /// Time from a capture to the output of its images (s); more than 0, less than `1 / fps`.
     pub output_delay: f64,
-    /// The camera for colours and labels.
+    /// The colour and label camera.
     pub color_camera: Option<ColorRenderCamera>,
-    /// The camera for depths.
+    /// The depth camera.
     pub depth_camera: Option<DepthRenderCamera>,
-    /// Whether the colour camera draws labels, too.
+    /// Whether the colour camera also renders labels.
     pub render_label_image: bool,
 }
 
 impl Default for RgbdSensorAsyncConfig {
-    /// 10 images per second, 50 ms late, without cameras.
+    /// Returns 10 captures per second, a delay of 50 ms and no cameras.
     fn default() -> Self {
         Self {
             fps: 10.0,
@@ -122,11 +124,11 @@ impl Default for RgbdSensorAsyncConfig {
 }
 
 impl RgbdSensorAsync {
-    /// A sensor at `X_PB` in the frame `parent_id`.
+    /// Creates a sensor at `X_PB` in the frame `parent_id`.
     ///
     /// # Errors
-    /// If a time is outside its domain, there is no camera, or labels are asked for without a
-    /// colour camera. The message lists everything that is wrong.
+    /// Returns an error if `fps` or a time is out of range, there is no camera, or label images are
+    /// requested without a colour camera. The message lists everything that is wrong.
     pub fn new(
         parent_id: FrameId,
         x_pb: Isometry3<f64>,
@@ -135,28 +137,24 @@ impl RgbdSensorAsync {
         let (fps, offset, delay) = (config.fps, config.capture_offset, config.output_delay);
         let mut wrong = vec![];
         if !(fps > 0.0 && fps.is_finite()) {
-            wrong.push(format!(
-                "fps is {fps}, a positive finite number is expected"
-            ));
+            wrong.push(format!("fps must be positive and finite, got {fps:?}"));
         }
         if !(offset >= 0.0 && offset.is_finite()) {
             wrong.push(format!(
-                "capture_offset is {offset} s, a finite time of at least 0 is expected"
+                "capture_offset must be finite and at least 0, got {offset:?} s"
             ));
         }
         if !(delay > 0.0 && delay < 1.0 / fps) {
             wrong.push(format!(
-                "output_delay is {delay} s, a time of more than 0 and less than 1 / fps = {} s is expected",
+                "output_delay must be positive and less than 1 / fps = {:?} s, got {delay:?} s",
                 1.0 / fps
             ));
         }
         if config.color_camera.is_none() && config.depth_camera.is_none() {
-            wrong.push(
-                "there is neither a colour nor a depth camera, at least one is expected".into(),
-            );
+            wrong.push("there must be a colour or a depth camera, got neither".into());
         }
         if config.render_label_image && config.color_camera.is_none() {
-            wrong.push("label images are drawn by the colour camera, and there is none".into());
+            wrong.push("label images need a colour camera, got none".into());
         }
         if !wrong.is_empty() {
             return Err(Error::invalid(format!(
@@ -171,11 +169,11 @@ impl RgbdSensorAsync {
         })
     }
 
-    /// Timing and cameras; the cameras are those of new contexts.
+    /// Returns timing and cameras; the cameras are those of new contexts.
     pub fn config(&self) -> &RgbdSensorAsyncConfig {
         &self.config
     }
-    /// The frame P of new contexts; a context has its own, the parameter
+    /// Returns the frame P of new contexts. Each context has its own, the parameter
     /// [`parent_id`](RgbdSensorAsyncPorts::parent_id).
     pub fn default_parent_frame_id(&self) -> FrameId {
         self.parent_id
@@ -184,7 +182,7 @@ impl RgbdSensorAsync {
     pub fn set_default_parent_frame_id(&mut self, id: FrameId) {
         self.parent_id = id;
     }
-    /// `X_PB` of new contexts; a context has its own, the parameter
+    /// Returns `X_PB` of new contexts. Each context has its own, the parameter
     /// [`x_pb`](RgbdSensorAsyncPorts::x_pb).
     pub fn default_x_pb(&self) -> &Isometry3<f64> {
         &self.x_pb
@@ -193,34 +191,35 @@ impl RgbdSensorAsync {
     pub fn set_default_x_pb(&mut self, x_pb: Isometry3<f64>) {
         self.x_pb = x_pb;
     }
-    /// Changes the camera for colours and labels of new contexts.
+    /// Changes the colour and label camera of new contexts.
     ///
     /// # Errors
-    /// If there was none at construction: ports do not come and go.
+    /// Returns an error if there was none at construction: the ports of a system are fixed.
     pub fn set_default_color_render_camera(&mut self, camera: ColorRenderCamera) -> Result<()> {
         replace("colour", &mut self.config.color_camera, camera)
     }
-    /// Changes the camera for depths of new contexts.
+    /// Changes the depth camera of new contexts.
     ///
     /// # Errors
-    /// If there was none at construction: ports do not come and go.
+    /// Returns an error if there was none at construction: the ports of a system are fixed.
     pub fn set_default_depth_render_camera(&mut self, camera: DepthRenderCamera) -> Result<()> {
         replace("depth", &mut self.config.depth_camera, camera)
     }
 }
 
-/// Puts a camera where one was before.
+/// Replaces an existing camera.
 fn replace<C>(kind: &str, place: &mut Option<C>, camera: C) -> Result<()> {
     let Some(place) = place else {
         return Err(Error::invalid(format!(
-            "RgbdSensorAsync: it was made without a {kind} camera and can not get one; make another sensor"
+            "RgbdSensorAsync: a sensor created without a {kind} camera cannot get one; create \
+             another sensor"
         )));
     };
     *place = camera;
     Ok(())
 }
 
-/// What was seen at one time.
+/// The images of one capture, with its time and pose.
 #[derive(Clone, Debug)]
 struct Shot {
     time: f64,
@@ -245,13 +244,13 @@ impl Default for Shot {
 /// The abstract state of the sensor.
 #[derive(Clone, Default)]
 struct Shots {
-    /// What is put out.
+    /// The images at the output ports.
     shown: Arc<Shot>,
-    /// What is being drawn.
+    /// The images that are being rendered.
     next: Option<Arc<RenderJob<Shot>>>,
 }
 
-/// All that the images depend on, apart from the context.
+/// Everything that the images depend on, copied from the context.
 struct Capture {
     query: QueryObject<f64>,
     time: f64,
@@ -263,7 +262,7 @@ struct Capture {
 }
 
 impl Capture {
-    /// Draws everything, unless nobody wants it any more.
+    /// Renders all images; stops early once the job is cancelled.
     fn draw(&self, cancelled: &AtomicBool) -> tarragon_geometry::Result<Shot> {
         let (query, parent, x_pb) = (&self.query, self.parent_id, &self.x_pb);
         let is_wanted = || !cancelled.load(Ordering::Relaxed);
@@ -291,23 +290,23 @@ impl Capture {
 /// Ports of [`RgbdSensorAsync`].
 #[derive(Clone, Copy, Debug)]
 pub struct RgbdSensorAsyncPorts {
-    /// The scene.
+    /// Scene to render.
     pub geometry_query: InputPort<QueryObject<f64>>,
-    /// Colours, if there is a colour camera.
+    /// Colour image, if there is a colour camera.
     pub color_image: Option<OutputPort<ImageRgba8U>>,
-    /// Depth (m), if there is a depth camera.
+    /// Depth image (m), if there is a depth camera.
     pub depth_image_32f: Option<OutputPort<ImageDepth32F>>,
-    /// Depth (mm), if there is a depth camera.
+    /// Depth image (mm), if there is a depth camera.
     pub depth_image_16u: Option<OutputPort<ImageDepth16U>>,
-    /// Labels, if asked for.
+    /// Label image, if requested.
     pub label_image: Option<OutputPort<ImageLabel16I>>,
     /// `X_WB` at the capture.
     pub body_pose_in_world: OutputPort<Isometry3<f64>>,
     /// Time of the capture (s).
     pub image_time: OutputPort<Vec<f64>>,
-    /// The frame P that the body is fixed in.
+    /// Parent frame P of the body.
     pub parent_id: Param<FrameId>,
-    /// `X_PB`.
+    /// Pose `X_PB` of the body in its parent frame.
     pub x_pb: Param<Isometry3<f64>>,
     /// Colour and label camera, if there is one.
     pub color_camera: Option<Param<ColorRenderCamera>>,
@@ -332,13 +331,14 @@ impl LeafSystem<f64> for RgbdSensorAsync {
             Ok(EventStatus::Succeeded)
         });
         let (period, offset) = (1.0 / config.fps, config.capture_offset);
-        // The output comes first: rounding may move it onto the next capture.
+        // The output is declared first, because rounding may make it coincide with the next
+        // capture.
         let output = Trigger::Periodic {
             period,
             offset: offset + config.output_delay,
         };
         d.unrestricted_update_on(output, move |_, ctx, next| {
-            // None: time was set to between capture and output.
+            // There is no job if the time was set to a value between capture and output.
             let Some(job) = &ctx.xa(shots).next else {
                 return Ok(EventStatus::DidNothing);
             };

@@ -1,4 +1,4 @@
-//! A camera that holds its last images.
+//! A camera system that samples images and holds them.
 
 use crate::rgbd_sensor::RgbdSensor;
 use crate::{Error, Result};
@@ -18,13 +18,13 @@ use tarragon_geometry::render::{
 /// | output | `color_image` | [`ImageRgba8U`] |
 /// | output | `depth_image_32f` | [`ImageDepth32F`] |
 /// | output | `depth_image_16u` | [`ImageDepth16U`] |
-/// | output | `label_image` | [`ImageLabel16I`], if asked for |
+/// | output | `label_image` | [`ImageLabel16I`], if requested |
 /// | output | `body_pose_in_world` | `Isometry3<f64>`, `X_WB` |
 /// | output | `image_time` | vector of 1: the time of the last sample (s) |
 ///
-/// Samples are taken at 0, `period`, 2 `period`, ... and all images are drawn, whether somebody
-/// reads them or not. Before the first sample images are zero, the pose is the identity and the
-/// time 0. (In Drake 1.51.1 `image_time` has the value of `body_pose_in_world`; here it is the
+/// Samples are taken at 0, `period`, 2 `period`, ... Each one renders all images, whether or not
+/// they are read. Before the first sample, the images are zero, the pose is the identity and the
+/// time is 0. (In Drake 1.51.1 `image_time` has the value of `body_pose_in_world`; here it is the
 /// documented time.)
 ///
 /// ```
@@ -62,14 +62,15 @@ impl RgbdSensorDiscrete {
     /// Drake's default period (s).
     pub const DEFAULT_PERIOD: f64 = 1.0 / 30.0;
 
-    /// Samples `sensor` every `period` (s); without `render_label_image` there is no such output.
+    /// Creates a sensor that samples `sensor` every `period` (s). The output `label_image` exists
+    /// only with `render_label_image`.
     ///
     /// # Errors
-    /// If the period is not positive and finite.
+    /// Returns an error if the period is not positive and finite.
     pub fn new(sensor: RgbdSensor, period: f64, render_label_image: bool) -> Result<Self> {
         if !(period > 0.0 && period.is_finite()) {
             return Err(Error::invalid(format!(
-                "RgbdSensorDiscrete: the period is {period} s, a positive finite time is expected"
+                "RgbdSensorDiscrete: period must be positive and finite, got {period:?} s"
             )));
         }
         Ok(Self {
@@ -78,11 +79,11 @@ impl RgbdSensorDiscrete {
             render_label_image,
         })
     }
-    /// The sensor that is sampled.
+    /// Returns the sensor that is sampled.
     pub fn sensor(&self) -> &RgbdSensor {
         &self.sensor
     }
-    /// Time between samples (s).
+    /// Returns the time between samples (s).
     pub fn period(&self) -> f64 {
         self.period
     }
@@ -90,7 +91,7 @@ impl RgbdSensorDiscrete {
     /// Adds the sub-diagram `name`: the sensor, `name::sensor`, and a hold for each of its outputs.
     ///
     /// # Errors
-    /// None; what is wrong about the name is an error of [`DiagramBuilder::build`].
+    /// Returns no error at present; [`DiagramBuilder::build`] reports an invalid name.
     pub fn add_to(
         self,
         builder: &mut DiagramBuilder,
@@ -138,7 +139,7 @@ impl RgbdSensorDiscrete {
     }
 }
 
-/// Adds holds.
+/// Zero-order holds with a common period (s).
 struct Hold {
     period: f64,
 }
@@ -171,15 +172,15 @@ impl Hold {
 /// Ports of [`RgbdSensorDiscrete`].
 #[derive(Clone)]
 pub struct RgbdSensorDiscretePorts {
-    /// The scene.
+    /// Scene to render.
     pub geometry_query: InputPort<QueryObject<f64>>,
-    /// Colours.
+    /// Colour image.
     pub color_image: OutputPort<ImageRgba8U>,
-    /// Depth (m).
+    /// Depth image (m).
     pub depth_image_32f: OutputPort<ImageDepth32F>,
-    /// Depth (mm).
+    /// Depth image (mm).
     pub depth_image_16u: OutputPort<ImageDepth16U>,
-    /// Labels, if they are drawn.
+    /// Label image, if requested.
     pub label_image: Option<OutputPort<ImageLabel16I>>,
     /// `X_WB` at the last sample.
     pub body_pose_in_world: OutputPort<Isometry3<f64>>,

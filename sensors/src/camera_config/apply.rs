@@ -1,4 +1,4 @@
-//! From configurations to render engines and systems.
+//! Creation of render engines and systems from camera configurations.
 
 use super::{CameraConfig, RendererClass};
 use crate::image_io::ImageFilePixel;
@@ -19,18 +19,18 @@ use tarragon_lcm::types::LcmtImageArray;
 use tarragon_lcm::{Lcm, LcmBuses, LcmPublisherSystem};
 use tarragon_multibody::MultibodyPlant;
 
-/// Adds the render engines of cameras to a scene, one per `renderer_name`, in the order of the
-/// cameras. A scene gets its engines before it becomes a system, so this comes before the builder.
+/// Adds the render engines of cameras to a scene, one per `renderer_name`. Call it before the scene
+/// is added to a diagram builder, because a scene that is a system takes no more engines.
 ///
-/// As in Drake, a camera whose engine is there already, from a camera before it or in the scene,
-/// may leave `renderer_class` empty or name the same class; parameters have to be the same. Drake's
-/// `RenderEngineVtk` and `RenderEngineGl` are different classes, although [`RenderEngineCpu`] draws
-/// for both of them.
+/// As in Drake, if the engine exists already, from an earlier camera or in the scene, the camera
+/// may leave `renderer_class` empty or name the same class. Parameters must equal those of the
+/// earlier camera. Drake's `RenderEngineVtk` and `RenderEngineGl` are different classes, although
+/// [`RenderEngineCpu`] renders in place of both.
 ///
 /// # Errors
-/// If a configuration is wrong, two cameras want different engines of one name, parameters are
-/// given for an engine that the scene had before, or the engine is not supported yet. Then the
-/// scene is unchanged.
+/// Returns an error, and leaves the scene unchanged, if a configuration is invalid, two cameras
+/// require different engines with the same name, a camera has parameters for an engine that the
+/// scene had before, or an engine is not supported yet.
 pub fn add_camera_renderers<'a>(
     configs: impl IntoIterator<Item = &'a CameraConfig>,
     scene_graph: &mut SceneGraph,
@@ -51,8 +51,8 @@ pub fn add_camera_renderers<'a>(
         if scene_graph.has_renderer(name) {
             if class.has_params() {
                 return fail(
-                    "is in the scene already, so its parameters can not be chosen; give its class name, \
-                     an empty renderer_class or another renderer_name"
+                    "exists in the scene already, so renderer_class must have no parameters; give \
+                     its class name, an empty renderer_class or another renderer_name"
                         .into(),
                 );
             }
@@ -60,7 +60,7 @@ pub fn add_camera_renderers<'a>(
             if !is_of_class(found, class) {
                 let class = class.class_name().unwrap_or_default();
                 return fail(format!(
-                    "is a {found}, which does not draw for {class}; use another renderer_name"
+                    "is a {found}, which cannot replace {class}; use another renderer_name"
                 ));
             }
             continue;
@@ -86,7 +86,7 @@ pub fn add_camera_renderers<'a>(
         };
         if !agrees {
             return fail(format!(
-                "is a {} since camera '{}', this one has renderer_class {}; use another renderer_name",
+                "must be a {} as for camera '{}', got renderer_class {}; use another renderer_name",
                 first_class.unwrap_or("RenderEngineVtk"),
                 first.name,
                 class.class_name().unwrap_or_default()
@@ -94,8 +94,8 @@ pub fn add_camera_renderers<'a>(
         }
         if class.has_params() && params != *known {
             return fail(format!(
-                "has other parameters since camera '{}'; give the same ones, only the class name, or \
-                 another renderer_name",
+                "must have the same parameters as for camera '{}'; give the same ones, only the \
+                 class name, or another renderer_name",
                 first.name
             ));
         }
@@ -106,7 +106,7 @@ pub fn add_camera_renderers<'a>(
     };
     let engines = new.into_iter().map(|(name, of)| Ok((name, engine(of)?)));
     let engines: Vec<(&str, RenderEngineCpu)> = engines.collect::<Result<_>>()?;
-    // All or none: what fails leaves those before it behind.
+    // Engines are added to a copy, so that a failure leaves the scene unchanged.
     let mut changed = scene_graph.clone();
     for (name, engine) in engines {
         changed
@@ -117,18 +117,19 @@ pub fn add_camera_renderers<'a>(
     Ok(())
 }
 
-/// How long after an update with a delay (s) a publish sees it: as in Drake a thousandth of the
-/// delay, and far above the rounding of times.
+/// Returns the time (s) that a publish must wait after a delayed update in order to see it: a
+/// thousandth of the delay as in Drake, but at least a microsecond, which is far above the rounding
+/// of times.
 fn after_updates(output_delay: f64) -> f64 {
     (output_delay * 1e-3).max(1e-6)
 }
 
-/// Where a camera of some name publishes its images.
+/// Prefix of the channel on which a camera publishes its images; the name of the camera follows.
 const CHANNEL: &str = "DRAKE_RGBD_CAMERA_IMAGES_";
-/// Longest name of a channel (bytes).
+/// Maximum length of the name of an LCM channel (bytes).
 const MOST_CHANNEL: usize = 63;
 
-/// Whether a render engine of this type draws for a class.
+/// Returns true if a render engine of this type renders in place of a class.
 fn is_of_class(type_name: &str, class: &RendererClass) -> bool {
     let found = type_name.rsplit("::").next().unwrap_or(type_name);
     match class.class_name() {
@@ -138,7 +139,7 @@ fn is_of_class(type_name: &str, class: &RendererClass) -> bool {
     }
 }
 
-/// The system of a camera, by how it works.
+/// The sensor system of a camera.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -157,46 +158,47 @@ fn is_of_class(type_name: &str, class: &RendererClass) -> bool {
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum CameraSensor {
-    /// Images of the current time; whoever reads them chooses when.
+    /// Renders the current scene whenever an image is read.
     Continuous(Block<RgbdSensor>),
-    /// Images at times of its own, behind by `output_delay`.
+    /// Captures images at its own times, and outputs them `output_delay` later.
     Async(Block<RgbdSensorAsync>),
 }
 
-/// What [`apply_camera_config`] has added. Images that the configuration does not ask for have no
-/// port here.
+/// The systems and ports that [`apply_camera_config`] has added. Only the images that the
+/// configuration requests have a port.
 ///
-/// To do something else with images than to publish them, connect the ports to an
-/// [`ImageWriter`](crate::ImageWriter) or to systems of your own, with the period and the offset
-/// given here.
+/// To use images otherwise than by publishing them, connect the ports to an
+/// [`ImageWriter`](crate::ImageWriter) or to your own systems, with the period and the offset given
+/// here.
 #[derive(Clone)]
 pub struct AppliedCamera {
     /// The sensor, `rgbd_sensor_{name}`.
     pub sensor: CameraSensor,
-    /// Colours, if `rgb`.
+    /// Colour image, if `rgb`.
     pub color_image: Option<OutputPort<ImageRgba8U>>,
-    /// Depth (m), if `depth`.
+    /// Depth image (m), if `depth`.
     pub depth_image_32f: Option<OutputPort<ImageDepth32F>>,
-    /// Depth (mm), if `depth`.
+    /// Depth image (mm), if `depth`.
     pub depth_image_16u: Option<OutputPort<ImageDepth16U>>,
-    /// Labels, if `label`.
+    /// Label image, if `label`.
     pub label_image: Option<OutputPort<ImageLabel16I>>,
-    /// `X_WB`.
+    /// Pose `X_WB` of the camera body in the world.
     pub body_pose_in_world: OutputPort<Isometry3<f64>>,
     /// Time of the images (s).
     pub image_time: OutputPort<Vec<f64>>,
     /// Time between images (s), `1 / fps`.
     pub period: f64,
-    /// When the first image can be written (s): `capture_offset`, or a thousandth of the delay (at
-    /// least a microsecond) after the first output of an asynchronous sensor, because publishes
-    /// come before the updates of the same time.
+    /// Time at which the first image can be written (s). It is `capture_offset`; for an
+    /// asynchronous sensor it is a thousandth of the delay (at least a microsecond) after the first
+    /// output, because publishes come before the updates of the same time.
     pub offset: f64,
-    /// What publishes the images, if buses were given.
+    /// The system that publishes the images, if there is a bus.
     pub publisher: Option<Block<LcmPublisherSystem<LcmtImageArray>>>,
 }
 
-/// Connections of a camera (the optional arguments of Drake's `ApplyCameraConfig`). The default are
-/// the systems that the builder has by the names of Drake, and no publishing.
+/// Connections of a camera (the optional arguments of Drake's `ApplyCameraConfig`). By default, the
+/// scene and the plant are found in the builder by the names that Drake uses, and nothing is
+/// published.
 ///
 /// ```
 /// use tarragon_sensors::CameraConnections;
@@ -204,32 +206,33 @@ pub struct AppliedCamera {
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct CameraConnections<'a> {
-    /// The scene; `None` for the system `scene_graph` of the builder.
+    /// The scene; `None` means the system `scene_graph` of the builder.
     pub scene_graph: Option<&'a Block<SceneGraph>>,
-    /// The plant that has the camera's base frame; `None` for the system `plant` of the builder,
-    /// where the camera needs one.
+    /// The plant that has the camera's base frame; `None` means the system `plant` of the builder,
+    /// if the camera needs a plant.
     pub plant: Option<&'a Block<MultibodyPlant>>,
-    /// The buses among which `lcm_bus` of the configuration names one.
+    /// The buses from which `lcm_bus` of the configuration selects one.
     pub lcm_buses: Option<&'a LcmBuses>,
-    /// The bus itself, whatever `lcm_bus` says.
+    /// The bus itself; overrides `lcm_buses` and `lcm_bus`.
     pub lcm: Option<&'a Lcm>,
 }
 
 /// Adds the sensor of a camera, connects it to the scene and publishes its images (Drake's
-/// `ApplyCameraConfig`); `None` if the configuration asks for no image.
+/// `ApplyCameraConfig`); returns `None` if the configuration requests no image.
 ///
 /// With an `output_delay` the sensor is an [`RgbdSensorAsync`], otherwise an [`RgbdSensor`], as in
-/// Drake. `X_PB.base_frame` is looked up in the plant, plain or scoped (`model::frame`); without
-/// one, or called `world`, it is the world. The engine comes from [`add_camera_renderers`].
+/// Drake. `X_PB.base_frame` is looked up in the plant by its plain or scoped name (`model::frame`);
+/// if it is missing or `world`, the camera is fixed in the world. Add the engine with
+/// [`add_camera_renderers`] first.
 ///
-/// Images are published `fps` times a second on the channel `DRAKE_RGBD_CAMERA_IMAGES_{name}` of
-/// the [connected](CameraConnections) bus, as one [`LcmtImageArray`] with those that the
-/// configuration asks for: `depth` ([`Depth16U`](crate::Depth16U)), `rgb`
-/// ([`Rgba8U`](crate::Rgba8U)) and `label` ([`Label16I`](crate::Label16I)), in this order, packed
-/// by zlib if `do_compress`. Without a bus nothing is published, whatever `lcm_bus` says, nor to a
-/// bus that publishes to [nobody](LcmBuses::MEMQ_NULL). (Drake opens the default bus where none is
-/// given, which sends to all programs of this machine; do so by `Lcm::with_url("")` if that is
-/// wanted.)
+/// Images are published `fps` times per second on the channel `DRAKE_RGBD_CAMERA_IMAGES_{name}` of
+/// the [connected](CameraConnections) bus, as one [`LcmtImageArray`] with the images that the
+/// configuration requests: `depth` ([`Depth16U`](crate::Depth16U)), `rgb`
+/// ([`Rgba8U`](crate::Rgba8U)) and `label` ([`Label16I`](crate::Label16I)), in this order,
+/// compressed with zlib if `do_compress`. Nothing is published without a bus, whatever `lcm_bus`
+/// says, or if the bus is the [null bus](LcmBuses::MEMQ_NULL). (If no bus is given, Drake opens the
+/// default bus, which sends to all programs on this machine; pass `Lcm::with_url("")` to do the
+/// same.)
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -258,9 +261,9 @@ pub struct CameraConnections<'a> {
 /// ```
 ///
 /// # Errors
-/// If the configuration is wrong, there is no scene, the frame is unknown or a plant is missing to
-/// look it up in, the scene has no engine of the name, there is no such bus, or the name is too
-/// long for a channel. Then nothing was added.
+/// Returns an error, and adds nothing, if the configuration is invalid, there is no scene, the base
+/// frame is unknown or needs a plant that is missing, the scene has no engine with the name, there
+/// is no such bus, or the name is too long for a channel.
 pub fn apply_camera_config(
     config: &CameraConfig,
     builder: &mut DiagramBuilder,
@@ -272,7 +275,7 @@ pub fn apply_camera_config(
     }
     let named = |e| {
         config.wrong(format!(
-            "{e}; add it before the camera, or hand it over in CameraConnections"
+            "{e}; add it before the camera, or pass it in CameraConnections"
         ))
     };
     let scene_graph = match connections.scene_graph {
@@ -352,7 +355,7 @@ pub fn apply_camera_config(
     Ok(Some(camera))
 }
 
-/// The bus that a camera publishes on, unless nobody hears it.
+/// Returns the bus on which a camera publishes, or `None` if there is none or it is the null bus.
 fn bus<'a>(config: &CameraConfig, given: &CameraConnections<'a>) -> Result<Option<&'a Lcm>> {
     let bus = match (given.lcm, given.lcm_buses) {
         (Some(lcm), _) => lcm,
@@ -365,7 +368,7 @@ fn bus<'a>(config: &CameraConfig, given: &CameraConnections<'a>) -> Result<Optio
     Ok((bus.url() != LcmBuses::MEMQ_NULL).then_some(bus))
 }
 
-/// The system that publishes the images of a camera.
+/// Creates the system that publishes the images of a camera.
 fn publisher(
     config: &CameraConfig,
     bus: &Lcm,
@@ -375,15 +378,15 @@ fn publisher(
     let channel = format!("{CHANNEL}{}", config.name);
     if channel.len() > MOST_CHANNEL || channel.contains('\0') {
         return Err(config.wrong(format!(
-            "the LCM channel {channel:?} has {} bytes, at most {MOST_CHANNEL} without a zero byte are expected; \
-             choose another name",
+            "the LCM channel must have at most {MOST_CHANNEL} bytes and no zero byte, got {} \
+             bytes in {channel:?}; choose another name",
             channel.len()
         )));
     }
     LcmPublisherSystem::new(&channel, bus.clone(), period, offset).map_err(|e| config.wrong(e))
 }
 
-/// Connects the images that are asked for to a publisher.
+/// Connects the requested images to a publisher.
 fn publish(
     config: &CameraConfig,
     camera: &AppliedCamera,
@@ -405,7 +408,7 @@ fn publish(
     Ok(publisher)
 }
 
-/// An image, if there is one, and the port that it goes to.
+/// An image port, if there is one, and the input port to which it will be connected.
 struct Wire<P: ImageFilePixel>(Option<(OutputPort<Image<P>>, ImagePortIndex<P>)>);
 
 impl<P: ImageFilePixel> Wire<P> {
@@ -432,13 +435,13 @@ impl<P: ImageFilePixel> Wire<P> {
     }
 }
 
-/// Whether the camera is fixed in another frame than the world's.
+/// Returns true if the camera is fixed in a frame other than the world frame.
 fn needs_plant(config: &CameraConfig) -> bool {
     let base = config.x_pb.base_frame.as_deref();
     !matches!(base, None | Some("" | "world"))
 }
 
-/// The frame of the scene that the camera is fixed in, and where.
+/// Returns the frame of the scene in which the camera is fixed, and its pose in that frame.
 fn place(
     config: &CameraConfig,
     scene: &SceneGraph,
@@ -452,7 +455,7 @@ fn place(
     }
     let plant = plant.ok_or_else(|| {
         config.wrong(format!(
-            "X_PB.base_frame is '{base}' and there is no plant to look it up in; hand one over"
+            "X_PB.base_frame '{base}' needs a plant, and there is none; pass one in CameraConnections"
         ))
     })?;
     let at = |e: tarragon_multibody::Error| config.wrong(format!("X_PB.base_frame: {e}"));
@@ -462,7 +465,8 @@ fn place(
     let parent = plant.body_frame_id(frame.body());
     let parent = parent.ok_or_else(|| {
         config.wrong(format!(
-            "X_PB.base_frame '{base}' is on a body without a frame in the scene; add plant and scene with \
+            "X_PB.base_frame '{base}' belongs to a body without a frame in the scene; add plant \
+             and scene with \
              `add_multibody_plant_scene_graph`"
         ))
     })?;

@@ -8,7 +8,7 @@ use tarragon_geometry::render::{
     EnvironmentMap, LightParameter, RenderEngineCpuParams, RenderLabel,
 };
 
-/// Drake's background, and ours.
+/// Returns the default background, the same as Drake's.
 pub(super) fn default_background() -> Rgba {
     RenderEngineCpuParams::default().default_clear_color
 }
@@ -27,7 +27,7 @@ pub(super) fn default_background() -> Rgba {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RenderEngineVtkParams {
-    /// Colour of geometry without one.
+    /// Colour of geometry that has none of its own.
     #[serde(
         with = "yaml::optional_rgba_list",
         skip_serializing_if = "Option::is_none"
@@ -36,34 +36,34 @@ pub struct RenderEngineVtkParams {
     /// Colour of the background; opaque.
     #[serde(with = "yaml::rgb")]
     pub default_clear_color: Rgba,
-    /// Lights; none means one fixed to the camera.
+    /// Lights; if empty, one light that is fixed to the camera.
     #[serde(with = "yaml::lights")]
     pub lights: Vec<LightParameter>,
-    /// Light and background from a picture; in YAML
-    /// `{skybox: true, texture: !EquirectangularMap {path: FILE}}`.
+    /// Picture that provides light and background; in YAML `{skybox: true, texture:
+    /// !EquirectangularMap {path: FILE}}`.
     #[serde(with = "environment", skip_serializing_if = "Option::is_none")]
     pub environment_map: Option<EnvironmentMap>,
-    /// Brightness of the tone mapping.
+    /// Exposure of the tone mapping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exposure: Option<f64>,
     /// Ambient occlusion in screen space.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ssao: Option<SsaoParameter>,
-    /// Lights cast shadows.
+    /// Whether lights cast shadows.
     pub cast_shadows: bool,
     /// Side of the shadow maps (pixels).
     pub shadow_map_size: u32,
-    /// Physically based shading even without a glTF file.
+    /// Whether shading is physically based even without a glTF file.
     pub force_to_pbr: bool,
-    /// Settings of extensions of glTF files, by their names; see [`GltfExtension`].
+    /// Settings of glTF extensions by name; see [`GltfExtension`].
     pub gltf_extensions: BTreeMap<String, GltfExtension>,
-    /// The graphics library of Drake's engine: empty (its own choice), `GLX`, `EGL` or `Cocoa`. The
-    /// engine of this workspace needs none: a name has no effect, with a warning.
+    /// Graphics library of Drake's engine: empty (the engine chooses), `GLX`, `EGL` or `Cocoa`. The
+    /// engine of this workspace needs none, so a name only causes a warning.
     pub backend: String,
 }
 
 impl RenderEngineVtkParams {
-    /// Checks the values; the error says which one is wrong.
+    /// Checks the values; the error names the invalid one.
     pub(super) fn check(&self) -> Result<(), String> {
         match &*self.backend {
             "" | "GLX" | "EGL" | "Cocoa" => Ok(()),
@@ -109,22 +109,22 @@ impl Default for RenderEngineVtkParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RenderEngineGlParams {
-    /// Colour of geometry without one.
+    /// Colour of geometry that has none of its own.
     #[serde(with = "yaml::rgba")]
     pub default_diffuse: Rgba,
     /// Colour of the background.
     #[serde(with = "yaml::rgba")]
     pub default_clear_color: Rgba,
-    /// Lights, at most five; none means one fixed to the camera.
+    /// Lights, at most five; if empty, one light that is fixed to the camera.
     #[serde(with = "yaml::lights")]
     pub lights: Vec<LightParameter>,
 }
 
 impl RenderEngineGlParams {
-    /// Lights that Drake's engine has.
+    /// Maximum number of lights of Drake's engine.
     const MOST_LIGHTS: usize = 5;
 
-    /// Checks the values; the error says which one is wrong.
+    /// Checks the values; the error names the invalid one.
     pub(super) fn check(&self) -> Result<(), String> {
         let (found, most) = (self.lights.len(), Self::MOST_LIGHTS);
         if found > most {
@@ -147,7 +147,8 @@ impl Default for RenderEngineGlParams {
     }
 }
 
-/// Parameters of the engine that asks a server for images (Drake's `RenderEngineGltfClientParams`).
+/// Parameters of the engine that requests images from a server (Drake's
+/// `RenderEngineGltfClientParams`).
 ///
 /// ```
 /// use tarragon_sensors::RenderEngineGltfClientParams;
@@ -158,11 +159,11 @@ impl Default for RenderEngineGlParams {
 pub struct RenderEngineGltfClientParams {
     /// Address of the server.
     pub base_url: String,
-    /// Path at the server.
+    /// Path on the server.
     pub render_endpoint: String,
-    /// Logs what is sent and received.
+    /// Whether requests and replies are logged.
     pub verbose: bool,
-    /// Removes temporary files.
+    /// Whether temporary files are removed.
     pub cleanup: bool,
 }
 
@@ -177,8 +178,8 @@ impl Default for RenderEngineGltfClientParams {
     }
 }
 
-/// Ambient occlusion in screen space (Drake's `SsaoParameter`). It is read and written, and has no
-/// effect on images yet.
+/// Ambient occlusion in screen space (Drake's `SsaoParameter`). It can be read and written, but has
+/// no effect on images yet.
 ///
 /// ```
 /// use tarragon_sensors::SsaoParameter;
@@ -187,17 +188,17 @@ impl Default for RenderEngineGltfClientParams {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SsaoParameter {
-    /// How far occluders reach (m).
+    /// Largest distance of an occluder (m).
     pub radius: f64,
-    /// What is nearer than this does not occlude (m).
+    /// Distance below which surfaces do not occlude (m).
     pub bias: f64,
     /// Number of samples.
     pub sample_count: u32,
-    /// Factor of the effect.
+    /// Factor of the occlusion.
     pub intensity_scale: f64,
-    /// Summand of the effect.
+    /// Offset of the occlusion.
     pub intensity_shift: f64,
-    /// Blurs the effect.
+    /// Whether the occlusion is blurred.
     pub blur: bool,
 }
 
@@ -214,8 +215,8 @@ impl Default for SsaoParameter {
     }
 }
 
-/// Settings of an extension of glTF files (Drake's `GltfExtension`). The engine reads no extension,
-/// and warns of every one that a file uses, unless it is told not to.
+/// Settings of a glTF extension (Drake's `GltfExtension`). The engine supports no extensions and
+/// warns about each one that a file uses, unless the warning is turned off here.
 ///
 /// ```
 /// use tarragon_sensors::{GltfExtension, RenderEngineVtkParams};
@@ -226,7 +227,7 @@ impl Default for SsaoParameter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GltfExtension {
-    /// Whether a file that uses it is warned of.
+    /// Whether the engine warns about a file that uses the extension.
     pub warn_unimplemented: bool,
 }
 

@@ -30,7 +30,7 @@ impl From<&EnvironmentMap> for MapFields {
     }
 }
 
-/// In YAML `!EquirectangularMap {path: FILE}`, or `!NullTexture {}` or `{}` for none.
+/// The texture in YAML: `!EquirectangularMap {path: FILE}`, or `!NullTexture {}` or `{}` for none.
 struct Texture(EnvironmentTexture);
 
 #[derive(Default, Serialize, Deserialize)]
@@ -50,8 +50,8 @@ impl<'de> Deserialize<'de> for Texture {
                 Ok(Self(EquirectangularMap { path }.into()))
             }
             (tag, path) => Err(de::Error::custom(format!(
-                "the texture has the tag {} and the path {path:?}; !EquirectangularMap {{path: FILE}} or \
-                 !NullTexture {{}} is expected",
+                "texture must be !EquirectangularMap {{path: FILE}} or !NullTexture {{}}, got the \
+                 tag {} and the path {path:?}",
                 tag.unwrap_or("(none)"),
             ))),
         }

@@ -1,10 +1,10 @@
-//! How the focal length of a camera is given.
+//! Focal lengths and fields of view.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_saphyr::Tagged;
 
-/// Focal lengths, or what they follow from (Drake's `CameraConfig.focal`). If only one of x and y
-/// is given, both directions have the focal length that follows from it.
+/// Focal lengths, or fields of view that determine them (Drake's `CameraConfig.focal`). If only x
+/// or only y is given, the focal length that follows from it applies to both directions.
 ///
 /// In YAML `!FocalLength {x: 300}` or `!FovDegrees {y: 45}`; without a tag it is a `FocalLength`.
 ///
@@ -34,7 +34,7 @@ pub enum Focal {
 }
 
 impl Default for Focal {
-    /// 45 degrees from top to bottom.
+    /// Returns a vertical field of view of 45 degrees.
     fn default() -> Self {
         Self::FovDegrees {
             x: None,
@@ -44,7 +44,8 @@ impl Default for Focal {
 }
 
 impl Focal {
-    /// Focal lengths (pixels) of an image of width and height (pixels); `None` if nothing is given.
+    /// Returns the focal lengths along x and y (pixels) for an image of the given width and height
+    /// (pixels), or `None` if neither x nor y is given.
     pub(super) fn lengths(&self, [width, height]: [usize; 2]) -> Option<[f64; 2]> {
         let of_fov = |fov: f64, size: usize| size as f64 * 0.5 / (0.5 * fov.to_radians()).tan();
         let (x, y) = match *self {
@@ -73,7 +74,7 @@ impl<'de> Deserialize<'de> for Focal {
             None | Some("!FocalLength") => Ok(Self::FocalLength { x, y }),
             Some("!FovDegrees") => Ok(Self::FovDegrees { x, y }),
             Some(tag) => Err(de::Error::custom(format!(
-                "focal has the tag {tag}, !FocalLength or !FovDegrees is expected"
+                "the tag of focal must be !FocalLength or !FovDegrees, got {tag}"
             ))),
         }
     }

@@ -1,4 +1,4 @@
-//! What a camera is, as data: Drake's `CameraConfig`, its YAML, and how it becomes systems.
+//! Cameras as data: Drake's `CameraConfig`, its YAML, and the systems that are made from it.
 
 mod apply;
 mod engine_params;
@@ -27,14 +27,15 @@ use tarragon_geometry::render::{
     CameraInfo, ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera, RenderCameraCore,
 };
 
-/// Everything about one camera (Drake's `CameraConfig`; the same names in YAML, the same defaults).
+/// Configuration of one camera (Drake's `CameraConfig`, with the same names in YAML and the same
+/// defaults).
 ///
-/// Nothing is checked until it is used: by [`validate`](Self::validate), which reading and writing
-/// YAML and [`apply_camera_config`] call. If none of `rgb`, `depth` and `label` is asked for, the
-/// camera is switched off and nothing about it can be wrong.
+/// The fields are checked by [`validate`](Self::validate), which [`apply_camera_config`] and the
+/// functions that read and write YAML call. If `rgb`, `depth` and `label` are all false, the camera
+/// is switched off and is always valid.
 ///
-/// `show_rgb` is handed to the render engine; those of this workspace open no windows and warn of
-/// that once.
+/// `show_rgb` is passed to the render engine. The engines of this workspace open no windows; they
+/// warn about this once.
 ///
 /// ```
 /// use tarragon_sensors::{CameraConfig, Focal};
@@ -68,10 +69,10 @@ pub struct CameraConfig {
     pub height: usize,
     /// Focal lengths or fields of view.
     pub focal: Focal,
-    /// Column of the principal point (pixels); `None` is the middle, `width / 2 - 0.5`.
+    /// Column of the principal point (pixels); `None` means the middle, `width / 2 - 0.5`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub center_x: Option<f64>,
-    /// Row of the principal point (pixels); `None` is the middle, `height / 2 - 0.5`.
+    /// Row of the principal point (pixels); `None` means the middle, `height / 2 - 0.5`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub center_y: Option<f64>,
     /// Distance of the near clipping plane (m).
@@ -82,20 +83,21 @@ pub struct CameraConfig {
     pub z_near: f64,
     /// Largest measurable depth (m).
     pub z_far: f64,
-    /// `X_PB`: the camera body B in the frame `base_frame` of the plant, in the world without one.
+    /// `X_PB`: pose of the camera body B in the frame P, which is `base_frame` of the plant, or the
+    /// world frame if there is no base frame.
     #[serde(rename = "X_PB")]
     pub x_pb: Transform,
-    /// `X_BC`: the colour camera in the body; without a base frame.
+    /// `X_BC`: pose of the colour camera in the body; it must have no base frame.
     #[serde(rename = "X_BC")]
     pub x_bc: Transform,
-    /// `X_BD`: the depth camera in the body; without a base frame.
+    /// `X_BD`: pose of the depth camera in the body; it must have no base frame.
     #[serde(rename = "X_BD")]
     pub x_bd: Transform,
-    /// Name of the render engine in the scene; cameras of one name share one engine.
+    /// Name of the render engine in the scene; cameras with the same name share one engine.
     pub renderer_name: String,
-    /// Which engine that is, and its parameters.
+    /// Class of that engine, and its parameters.
     pub renderer_class: RendererClass,
-    /// Background of colour images, where `renderer_class` has no parameters of its own.
+    /// Background of colour images, used if `renderer_class` has no parameters of its own.
     #[serde(with = "yaml::rgba")]
     pub background: Rgba,
     /// Name of the camera; its system is called `rgbd_sensor_{name}`.
@@ -105,19 +107,20 @@ pub struct CameraConfig {
     /// Time of the first image (s).
     pub capture_offset: f64,
     /// Time from the capture of an image to its output (s), less than `1 / fps`. If it is positive,
-    /// images are drawn while the simulation goes on.
+    /// images are rendered while the simulation continues.
     pub output_delay: f64,
-    /// Colour images are wanted.
+    /// Whether colour images are produced.
     pub rgb: bool,
-    /// Depth images are wanted.
+    /// Whether depth images are produced.
     pub depth: bool,
-    /// Label images are wanted.
+    /// Whether label images are produced.
     pub label: bool,
-    /// Render engines that can are asked to show what they draw.
+    /// Whether the render engine is asked to show the images in a window.
     pub show_rgb: bool,
-    /// Images are packed when they are published.
+    /// Whether images are compressed when they are published.
     pub do_compress: bool,
-    /// The bus on which images are published, among those given to [`apply_camera_config`].
+    /// Name of the bus on which images are published, one of those given to
+    /// [`apply_camera_config`].
     pub lcm_bus: String,
 }
 
@@ -154,60 +157,60 @@ impl Default for CameraConfig {
 }
 
 impl CameraConfig {
-    /// From YAML.
+    /// Reads a configuration from YAML.
     ///
     /// # Errors
-    /// If it is no YAML, has an unknown field or tag, a value of the wrong type (with line and
-    /// column), or describes no camera, as [`validate`](Self::validate) says.
+    /// Returns an error if the text is not valid YAML, has an unknown field or tag, or a value of
+    /// the wrong type (with line and column), or if [`validate`](Self::validate) fails.
     pub fn from_yaml(text: &str) -> Result<Self> {
         let config: Self = yaml::read(text)?;
         config.validate()?;
         Ok(config)
     }
-    /// From a YAML file.
+    /// Reads a configuration from a YAML file.
     ///
     /// # Errors
-    /// If it can not be read, or as [`from_yaml`](Self::from_yaml).
+    /// Returns an error if the file cannot be read, or for the reasons of
+    /// [`from_yaml`](Self::from_yaml).
     pub fn from_yaml_file(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
         Self::from_yaml(&text).map_err(|e| Error::invalid(format!("{}: {e}", path.display())))
     }
-    /// As YAML that Drake reads too, unless the engine is `RenderEngineCpu`.
+    /// Writes the configuration as YAML, which Drake reads too unless the engine is
+    /// `RenderEngineCpu`.
     ///
     /// # Errors
-    /// As [`validate`](Self::validate).
+    /// Same as [`validate`](Self::validate).
     pub fn to_yaml(&self) -> Result<String> {
         self.validate()?;
         yaml::write(self)
     }
 
-    /// True if any image is asked for.
+    /// Returns true if any kind of image is produced.
     pub fn is_enabled(&self) -> bool {
         self.rgb || self.depth || self.label
     }
 
-    /// Focal length along x (pixels).
+    /// Returns the focal length along x (pixels).
     ///
     /// # Errors
-    /// If `focal` says nothing.
+    /// Returns an error if `focal` has neither x nor y.
     pub fn focal_x(&self) -> Result<f64> {
         Ok(self.focal_lengths()?[0])
     }
-    /// Focal length along y (pixels).
+    /// Returns the focal length along y (pixels).
     ///
     /// # Errors
-    /// If `focal` says nothing.
+    /// Returns an error if `focal` has neither x nor y.
     pub fn focal_y(&self) -> Result<f64> {
         Ok(self.focal_lengths()?[1])
     }
     fn focal_lengths(&self) -> Result<[f64; 2]> {
         let lengths = self.focal.lengths([self.width, self.height]);
-        lengths.ok_or_else(|| {
-            self.wrong("focal has neither x nor y, at least one of them is expected")
-        })
+        lengths.ok_or_else(|| self.wrong("focal must have x or y, got neither"))
     }
-    /// Column and row of the principal point (pixels).
+    /// Returns the column and the row of the principal point (pixels).
     pub fn principal_point(&self) -> [f64; 2] {
         let middle = |size: usize| size as f64 * 0.5 - 0.5;
         [
@@ -216,10 +219,10 @@ impl CameraConfig {
         ]
     }
 
-    /// The cameras that sensors take (Drake's `MakeCameras`).
+    /// Returns the colour and the depth camera for a sensor (Drake's `MakeCameras`).
     ///
     /// # Errors
-    /// If intrinsics, clipping planes, depth range or poses are wrong.
+    /// Returns an error if the intrinsics, clipping planes, depth range or poses are invalid.
     pub fn make_cameras(&self) -> Result<(ColorRenderCamera, DepthRenderCamera)> {
         let at = |e: tarragon_geometry::Error| self.wrong(e);
         let [fx, fy] = self.focal_lengths()?;
@@ -243,10 +246,10 @@ impl CameraConfig {
         Ok((color.with_show_window(self.show_rgb), depth))
     }
 
-    /// Checks everything (Drake's `ValidateOrThrow`).
+    /// Checks all fields (Drake's `ValidateOrThrow`).
     ///
     /// # Errors
-    /// Says which field is wrong, what it is and what is expected.
+    /// Returns an error that names every invalid field, its value and the allowed values.
     pub fn validate(&self) -> Result<()> {
         if !self.is_enabled() {
             return Ok(());
@@ -254,26 +257,26 @@ impl CameraConfig {
         let mut wrong = vec![];
         for (field, value) in [("name", &self.name), ("renderer_name", &self.renderer_name)] {
             if value.is_empty() {
-                wrong.push(format!("{field} is empty, a name is expected"));
+                wrong.push(format!("{field} must not be empty"));
             }
         }
         for (field, transform) in [("X_BC", &self.x_bc), ("X_BD", &self.x_bd)] {
             if let Some(frame) = transform.base_frame.as_deref().filter(|f| !f.is_empty()) {
                 wrong.push(format!(
-                    "{field} has the base frame '{frame}', none is expected: it is a pose in the camera body"
+                    "{field} is a pose in the camera body and must have no base frame, got '{frame}'"
                 ));
             }
         }
         let fps_is_fine = self.fps > 0.0 && self.fps.is_finite();
         if !fps_is_fine {
             wrong.push(format!(
-                "fps is {}, a positive finite number is expected",
+                "fps must be positive and finite, got {:?}",
                 self.fps
             ));
         }
         if !(self.capture_offset >= 0.0 && self.capture_offset.is_finite()) {
             wrong.push(format!(
-                "capture_offset is {} s, a finite time of at least 0 is expected",
+                "capture_offset must be finite and at least 0, got {:?} s",
                 self.capture_offset
             ));
         }
@@ -284,7 +287,7 @@ impl CameraConfig {
         };
         if !(self.output_delay >= 0.0 && self.output_delay < period) {
             wrong.push(format!(
-                "output_delay is {} s, a time of at least 0 and less than 1 / fps = {period} s is expected",
+                "output_delay must be at least 0 and less than 1 / fps = {period:?} s, got {:?} s",
                 self.output_delay
             ));
         }
@@ -300,7 +303,7 @@ impl CameraConfig {
         self.make_cameras().map(drop)
     }
 
-    /// An error about this camera.
+    /// Returns an error about this camera.
     fn wrong(&self, what: impl std::fmt::Display) -> Error {
         Error::invalid(format!("camera '{}': {what}", self.name))
     }

@@ -1,12 +1,12 @@
-//! Cameras of model files as camera configurations.
+//! Camera configurations from the cameras of model files.
 
 use super::{CameraConfig, Focal, Transform};
 use crate::{Error, Result};
 use tarragon_multibody::{ModelCamera, MultibodyPlant};
 
 impl CameraConfig {
-    /// The configuration of a camera that a model file has (a `<sensor>` of SDFormat, a `<camera>`
-    /// of MJCF); it is fixed where the file puts it, and called as there.
+    /// Returns the configuration of a camera of a model file (a `<sensor>` of SDFormat, a
+    /// `<camera>` of MJCF). Its pose and its name are those of the file.
     ///
     /// ```
     /// use tarragon_multibody::{MultibodyPlant, Parser};
@@ -22,8 +22,8 @@ impl CameraConfig {
     /// ```
     ///
     /// # Errors
-    /// If the camera is of another plant, or no camera can be as it says (a size of 0, planes in
-    /// the wrong order).
+    /// Returns an error if the camera belongs to another plant, or its values are invalid (a size
+    /// of 0, clipping planes in the wrong order).
     pub fn of_model_camera(plant: &MultibodyPlant, camera: &ModelCamera) -> Result<Self> {
         let lookup =
             |e: tarragon_multibody::Error| Error::invalid(format!("camera '{}': {e}", camera.name));
@@ -41,7 +41,7 @@ impl CameraConfig {
             },
             clipping_near: camera.near,
             clipping_far: camera.far,
-            // What it can see it can measure.
+            // Model files have no depth range, so everything visible is measurable.
             z_near: camera.near,
             z_far: camera.far,
             x_pb: Transform {

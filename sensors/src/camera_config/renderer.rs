@@ -1,4 +1,4 @@
-//! Which render engine a camera uses, and its parameters.
+//! The render engine of a camera, and its parameters.
 
 use super::engine_params::{
     CpuFields, RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams,
@@ -11,13 +11,13 @@ use tarragon_framework::warnings::warn;
 use tarragon_geometry::Rgba;
 use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
 
-/// The choice of a render engine (Drake's `CameraConfig.renderer_class`): its name, or its
+/// Choice of a render engine (Drake's `CameraConfig.renderer_class`): its class name, or its
 /// parameters.
 ///
-/// In YAML a name, `renderer_class: RenderEngineVtk`, or parameters with the tag of their type,
-/// `renderer_class: !RenderEngineVtkParams {default_clear_color: [0, 0, 0]}`. All of Drake's
-/// engines but the glTF client mean [`RenderEngineCpu`](tarragon_geometry::render::RenderEngineCpu)
-/// here.
+/// In YAML, this is a name, `renderer_class: RenderEngineVtk`, or parameters with the tag of their
+/// type, `renderer_class: !RenderEngineVtkParams {default_clear_color: [0, 0, 0]}`. For all of
+/// Drake's engines except the glTF client,
+/// [`RenderEngineCpu`](tarragon_geometry::render::RenderEngineCpu) renders the images.
 ///
 /// ```
 /// use tarragon_sensors::{CameraConfig, RenderEngineGlParams, RendererClass};
@@ -30,30 +30,31 @@ use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum RendererClass {
-    /// Whatever engine has the name, the default engine if there is none. The empty string in YAML.
+    /// The existing engine named `renderer_name`, or the default engine if there is none. In YAML,
+    /// the empty string.
     #[default]
     Unspecified,
     /// Drake's portable engine.
     RenderEngineVtk,
     /// Drake's fast engine.
     RenderEngineGl,
-    /// An engine that asks a server for images. It can be written and read, not yet used.
+    /// An engine that requests images from a server. It can be read and written, but not used yet.
     RenderEngineGltfClient,
-    /// The engine of this workspace. Drake does not know it.
+    /// The engine of this workspace, unknown to Drake.
     RenderEngineCpu,
     /// Drake's portable engine.
     RenderEngineVtkParams(RenderEngineVtkParams),
     /// Drake's fast engine.
     RenderEngineGlParams(RenderEngineGlParams),
-    /// An engine that asks a server for images. It can be written and read, not yet used.
+    /// An engine that requests images from a server. It can be read and written, but not used yet.
     RenderEngineGltfClientParams(RenderEngineGltfClientParams),
-    /// The engine of this workspace; `renderer_name` of the parameters is that of the camera. Drake
-    /// does not know it.
+    /// The engine of this workspace, unknown to Drake. The camera's `renderer_name` replaces that
+    /// of the parameters.
     RenderEngineCpuParams(RenderEngineCpuParams),
 }
 
 impl RendererClass {
-    /// Name of the class; `None` if it does not matter.
+    /// Returns the name of the class, or `None` if any class will do.
     pub fn class_name(&self) -> Option<&'static str> {
         match self {
             Self::Unspecified => None,
@@ -65,7 +66,7 @@ impl RendererClass {
             Self::RenderEngineCpu | Self::RenderEngineCpuParams(_) => Some("RenderEngineCpu"),
         }
     }
-    /// True if it has parameters of its own.
+    /// Returns true if the choice includes parameters.
     pub fn has_params(&self) -> bool {
         use RendererClass::*;
         match self {
@@ -76,7 +77,7 @@ impl RendererClass {
         }
     }
 
-    /// Checks the parameters as Drake's engine of this choice does.
+    /// Checks the parameters as Drake's engine does.
     pub(super) fn check(&self) -> Result<(), String> {
         match self {
             Self::RenderEngineVtkParams(p) => p.check(),
@@ -85,12 +86,13 @@ impl RendererClass {
         }
     }
 
-    /// The parameters of the engine that draws for this choice; `background` is that of the camera,
-    /// for choices without parameters. What the engine does not do yet is logged as a warning.
+    /// Returns the parameters of the engine that renders for this choice. `background` is the
+    /// camera's background, used by choices without parameters. Parameters that have no effect yet
+    /// cause a warning.
     ///
     /// # Errors
-    /// If Drake's engine refuses the parameters, or it is the glTF client, which does not exist
-    /// yet.
+    /// Returns an error if Drake's engine rejects the parameters, or the choice is the glTF client,
+    /// which is not supported yet.
     pub fn to_cpu_params(&self, background: Rgba) -> Result<RenderEngineCpuParams> {
         self.check().map_err(Error::invalid)?;
         let base = RenderEngineCpuParams::default();
@@ -112,8 +114,8 @@ impl RendererClass {
                 }
                 if !p.backend.is_empty() {
                     warn(format!(
-                        "RenderEngineVtkParams: backend '{}' has no effect, RenderEngineCpu draws without a \
-                         graphics library",
+                        "RenderEngineVtkParams: backend '{}' has no effect; RenderEngineCpu needs \
+                         no graphics library",
                         p.backend
                     ));
                 }
@@ -148,7 +150,7 @@ impl RendererClass {
     }
 }
 
-/// Makes the engine that draws for Drake's VTK engine (Drake's `MakeRenderEngineVtk`).
+/// Creates the engine that renders in place of Drake's VTK engine (Drake's `MakeRenderEngineVtk`).
 ///
 /// ```
 /// use tarragon_geometry::SceneGraph;
@@ -159,12 +161,13 @@ impl RendererClass {
 /// ```
 ///
 /// # Errors
-/// If a parameter is wrong, or the environment map cannot be read.
+/// Returns an error if a parameter is invalid, or the environment map cannot be read.
 pub fn make_render_engine_vtk(params: RenderEngineVtkParams) -> Result<RenderEngineCpu> {
     make(&RendererClass::RenderEngineVtkParams(params))
 }
 
-/// Makes the engine that draws for Drake's OpenGL engine (Drake's `MakeRenderEngineGl`).
+/// Creates the engine that renders in place of Drake's OpenGL engine (Drake's
+/// `MakeRenderEngineGl`).
 ///
 /// ```
 /// use tarragon_geometry::SceneGraph;
@@ -175,18 +178,18 @@ pub fn make_render_engine_vtk(params: RenderEngineVtkParams) -> Result<RenderEng
 /// ```
 ///
 /// # Errors
-/// If a parameter is wrong.
+/// Returns an error if a parameter is invalid.
 pub fn make_render_engine_gl(params: RenderEngineGlParams) -> Result<RenderEngineCpu> {
     make(&RendererClass::RenderEngineGlParams(params))
 }
 
-/// Makes the engine of a choice with parameters.
+/// Creates the engine of a choice with parameters.
 fn make(class: &RendererClass) -> Result<RenderEngineCpu> {
     let params = class.to_cpu_params(default_background())?;
     RenderEngineCpu::new(params).map_err(|e| Error::invalid(e.to_string()))
 }
 
-/// Names of the types of parameters, which are their tags.
+/// YAML tags of the parameters, which are the names of their types.
 pub(super) const PARAMETER_TAGS: [&str; 4] = [
     "RenderEngineVtkParams",
     "RenderEngineGlParams",
@@ -196,7 +199,8 @@ pub(super) const PARAMETER_TAGS: [&str; 4] = [
 
 impl<'de> Deserialize<'de> for RendererClass {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// The parser takes a tag for the name of a variant, and a scalar for one without content.
+        /// Mirror of [`RendererClass`] for the parser, which reads a tag as the name of a variant,
+        /// and a plain scalar as a variant without content.
         #[derive(Deserialize)]
         enum Choice {
             #[serde(rename = "")]

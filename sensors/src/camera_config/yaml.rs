@@ -1,4 +1,4 @@
-//! Reading and writing YAML: positions of errors, and types that other crates define.
+//! YAML input and output: positions of errors, and types that other crates define.
 
 use crate::{Error, Result};
 use nalgebra::Vector3;
@@ -27,7 +27,8 @@ pub(super) fn read<V: DeserializeOwned>(text: &str) -> Result<V> {
     })
 }
 
-/// The parser does not say that it is the tag that it does not know.
+/// Returns a hint if the tag of `renderer_class` is unknown, because the parser's message does not
+/// say that the tag is the problem.
 fn unknown_renderer_tag(text: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Lenient {
@@ -39,7 +40,7 @@ fn unknown_renderer_tag(text: &str) -> Option<String> {
     (!name.starts_with("RenderEngine") || !super::renderer::PARAMETER_TAGS.contains(&name)).then(
         || {
             let known = super::renderer::PARAMETER_TAGS.join(", !");
-            format!("; renderer_class has the tag {tag}, one of !{known} is expected")
+            format!("; the tag of renderer_class must be one of !{known}, got {tag}")
         },
     )
 }
@@ -49,25 +50,25 @@ pub(super) fn write(value: &impl Serialize) -> Result<String> {
     // Strings such as "yes" are quoted, for readers of YAML 1.1 such as pydrake's.
     let options = ser_options! { compact_list_indent: true, yaml_12: false };
     let text = serde_saphyr::to_string_with_options(value, options);
-    text.map_err(|e| Error::invalid(format!("camera configuration: it can not be written: {e}")))
+    text.map_err(|e| Error::invalid(format!("camera configuration: cannot write YAML: {e}")))
 }
 
-/// A size in pixels. Whole numbers below zero are explained.
+/// Reads a size in pixels; negative numbers get a clear message.
 pub(super) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
     let size = i64::deserialize(deserializer)?;
     usize::try_from(size).map_err(|_| {
         de::Error::custom(format!(
-            "a size is {size} pixels, a positive whole number is expected"
+            "a size must be a positive whole number, got {size} pixels"
         ))
     })
 }
 
-/// A colour as a list of three or four numbers.
+/// Returns the colour of a list of three or four numbers.
 pub(super) fn color_of<E: de::Error>(channels: &[f64]) -> Result<Rgba, E> {
     Rgba::from_slice(channels).map_err(E::custom)
 }
 
-/// `{rgba: [r, g, b, a]}`, as Drake writes colours; the last number may be left out.
+/// Drake's form of a colour, `{rgba: [r, g, b, a]}`; `a` may be omitted.
 pub(super) mod rgba {
     use super::*;
 
@@ -88,7 +89,7 @@ pub(super) mod rgba {
     }
 }
 
-/// `[r, g, b]` of an opaque colour.
+/// An opaque colour, `[r, g, b]`.
 pub(super) mod rgb {
     use super::*;
     pub(crate) fn serialize<S: Serializer>(color: &Rgba, s: S) -> Result<S::Ok, S::Error> {
@@ -99,7 +100,7 @@ pub(super) mod rgb {
     }
 }
 
-/// `[r, g, b, a]`, or nothing.
+/// An optional colour, `[r, g, b, a]`.
 pub(super) mod optional_rgba_list {
     use super::*;
     pub(crate) fn serialize<S: Serializer>(color: &Option<Rgba>, s: S) -> Result<S::Ok, S::Error> {

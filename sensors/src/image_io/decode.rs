@@ -1,4 +1,4 @@
-//! Bytes of a file to pixels.
+//! Decoding of PNG, JPEG and TIFF files.
 
 use super::encode::{Fallible, JPEG_MAX_SIDE};
 use super::format::{ImageFileFormat, ImageMetadata};
@@ -11,18 +11,19 @@ use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
-/// What decoding may cost.
+/// Limits of the memory for decoding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
-    /// Memory for pixels and for what the decoder needs beside them.
+    /// Memory for pixels and for the decoder's own buffers.
     pub(super) bytes: usize,
     /// Length of the file.
     pub(super) file_bytes: u64,
 }
 
 impl Budget {
-    /// Refuses images before anything is allocated for them. `expansion` is how many times a packed
-    /// file can grow, `copies` how often the decoder holds the pixels.
+    /// Refuses images that are too large before anything is allocated for them. `expansion` is the
+    /// largest possible ratio of uncompressed to compressed size, `copies` the number of times that
+    /// the decoder holds the pixels.
     fn check(
         self,
         size: (usize, usize),
@@ -33,7 +34,7 @@ impl Budget {
         let (width, height) = size;
         if width == 0 || height == 0 {
             return Err(format!(
-                "the file says {width} x {height} pixels, positive sizes are expected"
+                "width and height must be positive, got {width} x {height} pixels"
             )
             .into());
         }
@@ -47,10 +48,11 @@ impl Budget {
             )
             .into());
         }
-        // A few rows that compress perfectly need some room for headers.
+        // The bytes of headers count too, which leaves room for a few rows that compress perfectly.
         if expansion.is_some_and(|x| pixels > u128::from(x) * u128::from(self.file_bytes)) {
             return Err(format!(
-                "the file says {width} x {height} pixels but has only {} bytes; it is damaged or cut off",
+                "the header says {width} x {height} pixels, but the file has only {} bytes; it is \
+                 damaged or truncated",
                 self.file_bytes
             )
             .into());
@@ -61,7 +63,7 @@ impl Budget {
 
 /// Deflate turns at most 258 bytes into two bits.
 const DEFLATE_EXPANSION: u64 = 1040;
-/// LZW, fax and PackBits codes stand for less; so do, in a TIFF file, rows of one bit per pixel.
+/// LZW, fax and PackBits codes expand less, and so do the rows of one bit per pixel of a TIFF file.
 const TIFF_EXPANSION: u64 = 1 << 16;
 
 pub(super) fn decode<R: BufRead + Seek>(
@@ -117,7 +119,7 @@ where
     Ok(Image::<P>::from_data(size.0, size.1, data)?.into())
 }
 
-/// An image of 8 bit per channel, of one, three or four channels.
+/// Returns an image with 8 bits per channel; two channels are brightness and opacity.
 fn image_8u(size: (usize, usize), channels: usize, data: Vec<u8>) -> Fallible<ImageAny> {
     use tarragon_geometry::render::{Grey8U, Rgb8U, Rgba8U};
     match channels {
@@ -133,8 +135,8 @@ fn image_8u(size: (usize, usize), channels: usize, data: Vec<u8>) -> Fallible<Im
 
 fn unsupported<V>(found: impl std::fmt::Display) -> Fallible<V> {
     Err(format!(
-        "the file holds {found}; 8-bit brightness or colours, 16-bit brightness or (TIFF) 32-bit \
-         floats of one channel are expected"
+        "the pixels must be 8-bit brightness or colours, 16-bit brightness or (TIFF) 32-bit \
+         floats of one channel, got {found}"
     )
     .into())
 }
@@ -144,7 +146,7 @@ fn png_reader<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<png::Reade
         bytes: budget.bytes,
     };
     let mut decoder = png::Decoder::new_with_limits(file, limits);
-    // Palettes become colours, one to four bits become eight.
+    // Palettes are expanded to colours, and one to four bits to eight.
     decoder.set_transformations(png::Transformations::EXPAND);
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
@@ -152,17 +154,17 @@ fn png_reader<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<png::Reade
     let (width, height) = (header.width as usize, header.height as usize);
     budget.check((width, height), 1, Some(8 * DEFLATE_EXPANSION), 1)?;
     let reader = decoder.read_info()?;
-    // The decoder takes the palette as it is, and panics where it is no palette.
+    // The decoder does not check the palette, and panics if it is malformed.
     let palette = reader.info().palette.as_deref().map(<[u8]>::len);
     if palette.is_some_and(|n| n == 0 || n % 3 != 0 || n > 3 * 256) {
         return Err(
-            "the palette is damaged; one to 256 colours of three bytes are expected".into(),
+            "the palette must have one to 256 colours of three bytes; the file is damaged".into(),
         );
     }
     Ok(reader)
 }
 
-/// Channels and numbers as the decoder gives them.
+/// Returns the number of channels and the number type of the decoder's output.
 fn png_layout<R: BufRead + Seek>(reader: &png::Reader<R>) -> (usize, PixelScalar) {
     match reader.output_color_type() {
         (color, png::BitDepth::Sixteen) => (color.samples(), PixelScalar::U16),
@@ -180,7 +182,7 @@ fn png<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<ImageAny> {
     }
     let info = reader.info();
     let size = (info.width as usize, info.height as usize);
-    // Expansion is by the bits in the file, which may be fewer than in memory.
+    // Pixels may have fewer bits in the file than in memory, so the allowed expansion is larger.
     let in_memory = if scalar == PixelScalar::U8 {
         channels.next_multiple_of(2)
     } else {
@@ -204,11 +206,11 @@ fn jpeg_header<R: BufRead + Seek>(file: R) -> Fallible<JpegReader<R>> {
     let options = DecoderOptions::default()
         .set_max_width(JPEG_MAX_SIDE)
         .set_max_height(JPEG_MAX_SIDE)
-        // A file that is cut off is an error, not a picture that is grey below.
+        // Makes a truncated file an error rather than an image with a grey lower part.
         .set_strict_mode(true);
     let mut decoder = JpegDecoder::new_with_options(file, options);
     decoder.decode_headers()?;
-    let info = decoder.info().ok_or("there is no image header")?;
+    let info = decoder.info().ok_or("the image header is missing")?;
     let channels = usize::from(info.components);
     let size = (usize::from(info.width), usize::from(info.height));
     Ok((decoder, size, channels))
@@ -225,8 +227,9 @@ fn jpeg_reader<R: BufRead + Seek>(file: R) -> Fallible<JpegReader<R>> {
     Ok((decoder, size, channels))
 }
 
-/// The decoder makes up for a few missing bytes; here a file without end marker is cut off. Some
-/// programs add a little behind it.
+/// Returns an error if the end marker is missing. The decoder tolerates a few missing bytes, but
+/// here such a file counts as truncated. Some programs append data after the marker, so the last 4
+/// KiB are searched.
 fn check_jpeg_end<R: BufRead + Seek>(file: &mut R) -> Fallible<()> {
     const TAIL: u64 = 4096;
     let length = file.seek(SeekFrom::End(0))?;
@@ -235,7 +238,7 @@ fn check_jpeg_end<R: BufRead + Seek>(file: &mut R) -> Fallible<()> {
     file.by_ref().take(TAIL).read_to_end(&mut tail)?;
     file.rewind()?;
     if !tail.windows(2).any(|w| w == [0xff, 0xd9]) {
-        return Err("the end of the file is missing; it is cut off".into());
+        return Err("the end marker is missing; the file is truncated".into());
     }
     Ok(())
 }
@@ -243,7 +246,7 @@ fn check_jpeg_end<R: BufRead + Seek>(file: &mut R) -> Fallible<()> {
 fn jpeg<R: BufRead + Seek>(mut file: R, budget: Budget) -> Fallible<ImageAny> {
     check_jpeg_end(&mut file)?;
     let (mut decoder, size, channels) = jpeg_reader(file)?;
-    // Progressive files are kept as two-byte coefficients beside the pixels.
+    // The decoder keeps progressive files as two-byte coefficients in addition to the pixels.
     budget.check(size, channels, None, 3)?;
     let data = decoder.decode()?;
     image_8u(size, channels, data)
@@ -256,7 +259,7 @@ fn tiff_reader<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<TiffDecod
     Ok(TiffDecoder::new(file)?.with_limits(limits))
 }
 
-/// Colours, channels and numbers of a file.
+/// Returns the colour type, the number of channels and the number type of a file.
 fn tiff_layout<R: BufRead + Seek>(
     reader: &mut TiffDecoder<R>,
 ) -> Fallible<(ColorType, usize, PixelScalar)> {
@@ -291,7 +294,7 @@ fn tiff_layout<R: BufRead + Seek>(
     }
 }
 
-/// Number of images in the file; the reader then stands at the last one.
+/// Returns the number of images in the file, and leaves the reader at the last one.
 fn tiff_pages<R: BufRead + Seek>(reader: &mut TiffDecoder<R>) -> Fallible<usize> {
     let mut pages = 1;
     while reader.more_images() {
@@ -312,7 +315,7 @@ fn tiff<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<ImageAny> {
         return unsupported(format_args!("{color:?} of {scalar:?}"));
     }
     if reader.more_images() {
-        return Err("the file holds several images, one is expected".into());
+        return Err("the file must hold one image, got several".into());
     }
     let planes = reader.find_tag_unsigned::<u16>(Tag::PlanarConfiguration)?;
     if channels > 1 && planes == Some(2) {
@@ -330,6 +333,6 @@ fn tiff<R: BufRead + Seek>(file: R, budget: Budget) -> Fallible<ImageAny> {
         DecodingResult::U16(data) => image::<Depth16U>(size, data),
         DecodingResult::I16(data) => image::<Label16I>(size, data),
         DecodingResult::F32(data) => image::<Depth32F>(size, data),
-        _ => unsupported("numbers of another type than its header says"),
+        _ => unsupported("numbers of another type than the header says"),
     }
 }

@@ -1,4 +1,4 @@
-//! Pixels to bytes of a file.
+//! Encoding of images as PNG, TIFF and JPEG.
 
 use super::format::ImageFileFormat;
 use png::{BitDepth, ColorType};
@@ -9,24 +9,25 @@ use tiff::tags::Tag;
 
 pub(super) type Fallible<V> = Result<V, Box<dyn std::error::Error + Send + Sync>>;
 
-/// What libjpeg, and so nearly every reader, takes at most.
+/// Maximum side of a JPEG image (pixels) in libjpeg, and therefore in nearly every reader.
 pub(super) const JPEG_MAX_SIDE: usize = 65500;
 
-/// Bytes of pixels per TIFF strip, about: readers with little memory read strip by strip.
+/// Approximate size of a TIFF strip before compression (bytes); readers with little memory read
+/// strip by strip.
 const STRIP_BYTES: usize = 1 << 18;
 
-/// Memory that lasts from image to image.
+/// Buffers that are reused from image to image.
 #[derive(Debug, Default)]
 pub(crate) struct EncodeBuffers {
-    /// Samples in the order of the file.
+    /// Samples in the byte and channel order of the file.
     samples: Vec<u8>,
     strip: Vec<u8>,
-    /// The file.
+    /// The encoded file.
     file: Vec<u8>,
 }
 
 impl EncodeBuffers {
-    /// The file of an image that is not empty and whose pixels the format can hold.
+    /// Encodes an image, which must not be empty and whose pixels the format must be able to hold.
     pub(crate) fn encode(
         &mut self,
         image: ImageRef<'_>,
@@ -66,13 +67,14 @@ impl EncodeBuffers {
         Ok(writer.finish()?)
     }
 
-    /// Differences along rows, packed: what every reader of TIFF understands, floats included.
+    /// Encodes TIFF as compressed differences along rows, which every reader understands, also for
+    /// floats.
     fn tiff(&mut self, image: ImageRef<'_>) -> Fallible<()> {
         let (width, height) = (side(image.width())?, side(image.height())?);
         let n = image.channels();
         let (sample_bytes, sample_format) = match image.scalar() {
             PixelScalar::U8 => (1, 1_u16),
-            // Labels are never negative, and Drake reads no signed numbers.
+            // Labels are never negative, and Drake cannot read signed numbers.
             PixelScalar::U16 | PixelScalar::I16 => (2, 1),
             _ => (4, 3),
         };
@@ -94,7 +96,7 @@ impl EncodeBuffers {
             packer.finish()?;
             if self.strip.len() > fdeflate::StoredOnlyCompressor::<()>::compressed_size(strip.len())
             {
-                // Noise does not become smaller, but must not become larger either.
+                // Noise cannot be compressed, so it is stored to keep it from growing.
                 self.strip.clear();
                 let mut packer = fdeflate::StoredOnlyCompressor::new(Cursor::new(&mut self.strip))?;
                 for line in strip.chunks_exact(row_bytes) {
@@ -123,30 +125,30 @@ impl EncodeBuffers {
         directory.write_tag(Tag::ResolutionUnit, 1_u16)?; // none
         directory.write_tag(Tag::Predictor, 2_u16)?; // differences along rows
         if n == 4 {
-            directory.write_tag(Tag::ExtraSamples, 2_u16)?; // opacity, not multiplied in
+            directory.write_tag(Tag::ExtraSamples, 2_u16)?; // opacity, not premultiplied
         }
         directory.write_tag(Tag::SampleFormat, &vec![sample_format; n][..])?;
         Ok(directory.finish()?)
     }
 }
 
-/// The fast packer of the PNG library: see "Why do image files favour speed over size?" in
-/// DESIGN.md.
+/// Selects the fast compression of the PNG library; DESIGN.md ("Why do image files favour speed over
+/// size?") gives the reason.
 pub(crate) fn set_png_speed<W: Write>(encoder: &mut png::Encoder<'_, W>) {
     encoder.set_deflate_compression(png::DeflateCompression::FdeflateUltraFast);
     encoder.set_filter(png::Filter::Paeth);
 }
 
-/// How many samples of hue a JPEG picture has.
+/// Chroma subsampling of a JPEG image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Chroma {
-    /// One per pixel.
+    /// One chroma sample per pixel.
     Full,
-    /// One per two by two pixels, as videos have.
+    /// One chroma sample per 2 x 2 pixels, as in videos.
     Halved,
 }
 
-/// JPEG of colours or brightness of 8 bits; opacity is dropped.
+/// Encodes colours or brightness of 8 bits as JPEG; opacity is dropped.
 pub(crate) fn jpeg(
     image: ImageRef<'_>,
     quality: u8,
@@ -164,7 +166,8 @@ pub(crate) fn jpeg(
         let fits = u16::try_from(n).ok().filter(|_| n <= JPEG_MAX_SIDE);
         fits.ok_or_else(|| {
             format!(
-                "the image has {n} pixels on a side, JPEG holds at most {JPEG_MAX_SIDE}; use .png or .tiff"
+                "a side of a JPEG image must have at most {JPEG_MAX_SIDE} pixels, got {n}; use \
+                 .png or .tiff"
             )
         })
     };
@@ -175,7 +178,7 @@ pub(crate) fn jpeg(
         ImageRef::Rgb8U(image) => (image.data(), ColorType::Rgb),
         ImageRef::Bgr8U(image) => (image.data(), ColorType::Bgr),
         ImageRef::Grey8U(image) => (image.data(), ColorType::Luma),
-        _ => return Err("JPEG holds 8 bits per channel".into()),
+        _ => return Err("a JPEG image must have 8 bits per channel".into()),
     };
     let mut encoder = Encoder::new(Out(to), quality);
     encoder.set_sampling_factor(match chroma {
@@ -186,15 +189,15 @@ pub(crate) fn jpeg(
 }
 
 fn side(n: usize) -> Fallible<u32> {
-    // The largest side of a PNG image.
+    // The limit is the largest side of a PNG image.
     let fits = u32::try_from(n).ok().filter(|n| *n <= i32::MAX as u32);
     fits.ok_or_else(|| {
-        format!("the image has {n} pixels on a side, a file holds at most 2147483647").into()
+        format!("a side of an image must have at most 2147483647 pixels, got {n}").into()
     })
 }
 
-/// Samples as bytes: red before blue, words of 16 bits as `word` says, floats with the low byte
-/// first.
+/// Returns samples as bytes: red before blue, 16-bit numbers in the byte order of `word`, floats
+/// with the low byte first.
 pub(crate) fn ordered_samples<'a>(
     image: ImageRef<'a>,
     buffer: &'a mut Vec<u8>,
@@ -221,7 +224,8 @@ fn swapped(data: &[u8], channels: usize, to: &mut Vec<u8>) {
     }
 }
 
-/// The bytes of some numbers. Written into place, which is several times as fast as appending.
+/// Replaces `to` by the bytes of the numbers. Writing in place is several times as fast as
+/// appending.
 pub(crate) fn fill<X, const N: usize>(to: &mut Vec<u8>, data: &[X], bytes: impl Fn(&X) -> [u8; N]) {
     to.resize(N * data.len(), 0);
     for (to, x) in to.as_chunks_mut().0.iter_mut().zip(data) {
@@ -229,8 +233,8 @@ pub(crate) fn fill<X, const N: usize>(to: &mut Vec<u8>, data: &[X], bytes: impl 
     }
 }
 
-/// Each sample of a row minus the sample of the same channel one pixel before; floats as the
-/// integers of their bits (TIFF 6.0, section 14). `to` is as long as the row.
+/// Subtracts from each sample of a row the sample of the same channel one pixel before; floats are
+/// treated as the integers of their bits (TIFF 6.0, section 14). `to` must be as long as the row.
 fn differences(row: &[u8], channels: usize, sample_bytes: usize, to: &mut [u8]) {
     let step = channels * sample_bytes;
     to[..step].copy_from_slice(&row[..step]);

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A file that is being written under another name beside its own. Dropped, it leaves nothing.
+/// A file that is being written under a temporary name in its directory. If it is dropped
+/// unfinished, it is removed.
 #[derive(Debug)]
 pub(crate) struct UnfinishedFile {
     pub(crate) file: File,
@@ -15,16 +16,16 @@ pub(crate) struct UnfinishedFile {
 }
 
 impl UnfinishedFile {
-    /// Opens the temporary file. What is no regular file, such as a pipe or `/dev/stdout`, can not
-    /// be replaced and is written to directly.
+    /// Opens the temporary file. A path that is not a regular file, such as a pipe or
+    /// `/dev/stdout`, cannot be replaced and is written to directly.
     pub(crate) fn create(path: &Path) -> Result<Self> {
         if path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.file_name().is_none() {
             return Err(Error::invalid(format!(
-                "{}: the name of a file is expected",
+                "{}: the path must end with the name of a file",
                 path.display()
             )));
         }
-        // A link stays a link to the file that is written.
+        // Follow links, so that a link stays a link and its target is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
         let kind = fs::metadata(&target).map(|m| m.file_type()).ok();
         if kind.is_some_and(|k| k.is_dir()) {
@@ -47,15 +48,15 @@ impl UnfinishedFile {
             path: path.into(),
         })
     }
-    /// The name that the file will have.
+    /// Returns the final path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
-    /// False for pipes and devices, where nothing that was written can be changed.
+    /// Returns false for pipes and devices, where written bytes cannot be changed.
     pub(crate) fn is_regular(&self) -> bool {
         self.temporary.is_some()
     }
-    /// Gives the complete file its name.
+    /// Renames the complete file to its final path.
     pub(crate) fn finish(mut self) -> Result<()> {
         if let Some(temporary) = &self.temporary {
             let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
@@ -74,14 +75,14 @@ impl Drop for UnfinishedFile {
     }
 }
 
-/// Short, so that it fits wherever the name of the file does.
+/// Returns a unique name, which is short so that it fits wherever the final name does.
 fn temporary_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     format!(".tarragon-{}-{count}.tmp", std::process::id())
 }
 
-/// Writes a whole file.
+/// Writes a complete file.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
     let mut file = UnfinishedFile::create(path)?;
     file.file
@@ -90,7 +91,7 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
     file.finish()
 }
 
-/// An error of the operating system while a file is written, with what mends it.
+/// Returns the error for a failed write, with advice on how to fix it.
 pub(crate) fn cannot_write(path: &Path, e: io::Error) -> Error {
     let advice = match e.kind() {
         io::ErrorKind::NotFound => "; create its directory first",
@@ -105,11 +106,11 @@ pub(crate) fn cannot_write(path: &Path, e: io::Error) -> Error {
     let kind = e.kind();
     Error::io(
         path,
-        io::Error::new(kind, format!("can not be written: {e}{advice}")),
+        io::Error::new(kind, format!("cannot be written: {e}{advice}")),
     )
 }
 
-/// Checks that the directory of a file exists and takes new files.
+/// Checks that the directory of a file exists and accepts new files.
 pub(crate) fn check_directory(place: &str, path: &Path) -> Result<()> {
     let directory = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -120,7 +121,7 @@ pub(crate) fn check_directory(place: &str, path: &Path) -> Result<()> {
         Error::invalid(format!("{place}: the directory '{directory}' {why}"))
     };
     let metadata = fs::metadata(directory)
-        .map_err(|e| fail(format!("can not be used ({e}); create it first")))?;
+        .map_err(|e| fail(format!("cannot be used ({e}); create it first")))?;
     if !metadata.is_dir() {
         return Err(fail("is a file; choose another".into()));
     }
@@ -129,7 +130,7 @@ pub(crate) fn check_directory(place: &str, path: &Path) -> Result<()> {
         .and_then(|_| fs::remove_file(&probe))
         .map_err(|e| {
             fail(format!(
-                "can not be written to ({e}); change its permissions or choose another"
+                "cannot be written to ({e}); change its permissions or choose another"
             ))
         })
 }

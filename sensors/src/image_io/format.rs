@@ -1,4 +1,4 @@
-//! Formats of image files, and what a file says about itself.
+//! Formats and metadata of image files.
 
 use crate::{Error, Result};
 use std::fmt;
@@ -17,7 +17,7 @@ use tarragon_geometry::render::PixelScalar;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ImageFileFormat {
-    /// JPEG; what is read is not exactly what was written.
+    /// JPEG; lossy, so pixels are not preserved exactly.
     Jpeg,
     /// Portable network graphics.
     Png,
@@ -26,7 +26,7 @@ pub enum ImageFileFormat {
 }
 
 impl ImageFileFormat {
-    /// The usual extension, without the dot.
+    /// Returns the usual extension, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Jpeg => "jpg",
@@ -34,10 +34,11 @@ impl ImageFileFormat {
             Self::Tiff => "tiff",
         }
     }
-    /// By extension, in small or capital letters; `.jpeg` is JPEG and `.tif` is TIFF too.
+    /// Returns the format of an extension, in any letter case; `.jpeg` is also JPEG and `.tif` is
+    /// also TIFF.
     ///
     /// # Errors
-    /// If the extension is another one.
+    /// Returns an error if the extension is unknown.
     pub fn of_path(path: &Path) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
         match extension.as_deref() {
@@ -50,11 +51,13 @@ impl ImageFileFormat {
             ))),
         }
     }
-    /// By the first bytes of a file, at least eight; `None` for other formats.
+    /// Returns the format of a file that begins with `start`, which needs at least eight bytes, or
+    /// `None` for other formats.
     ///
     /// ```
     /// use tarragon_sensors::ImageFileFormat;
-    /// assert_eq!(ImageFileFormat::of_content(b"\x89PNG\r\n\x1a\n..."), Some(ImageFileFormat::Png));
+    /// let png = b"\x89PNG\r\n\x1a\n...";
+    /// assert_eq!(ImageFileFormat::of_content(png), Some(ImageFileFormat::Png));
     /// assert_eq!(ImageFileFormat::of_content(b"GIF89a.."), None);
     /// ```
     pub fn of_content(start: &[u8]) -> Option<Self> {
@@ -69,7 +72,7 @@ impl ImageFileFormat {
             None
         }
     }
-    /// True for number types that a file of this format can hold.
+    /// Returns true if a file of this format can hold numbers of this type.
     ///
     /// ```
     /// use tarragon_sensors::{Depth32F, ImageFileFormat, PixelType};
@@ -95,8 +98,7 @@ impl fmt::Display for ImageFileFormat {
     }
 }
 
-/// What a file says about its image (Drake's `ImageIo::Metadata`), read without decoding the
-/// pixels.
+/// Metadata of an image file (Drake's `ImageIo::Metadata`), read without decoding the pixels.
 ///
 /// ```
 /// use tarragon_sensors::{ImageFileFormat, ImageIo, ImageLabel16I, PixelScalar};
@@ -104,7 +106,7 @@ impl fmt::Display for ImageFileFormat {
 /// let file = io.save_to_buffer(&ImageLabel16I::new(4, 3), ImageFileFormat::Png)?;
 /// let metadata = io.load_metadata_from_buffer(&file).expect("a file of our own");
 /// assert_eq!((metadata.width, metadata.height, metadata.channels), (4, 3, 1));
-/// // PNG has no signed numbers.
+/// // PNG has no signed numbers, so labels are stored as unsigned ones.
 /// assert_eq!(metadata.scalar, PixelScalar::U16);
 /// # Ok::<(), tarragon_sensors::Error>(())
 /// ```
@@ -117,7 +119,8 @@ pub struct ImageMetadata {
     pub width: usize,
     /// Number of rows.
     pub height: usize,
-    /// Number of images in a stack; an [`Image`](crate::Image) is one.
+    /// Number of images in the file; an [`Image`](crate::Image) can be read only from a file with
+    /// one.
     pub depth: usize,
     /// Channels per pixel.
     pub channels: usize,

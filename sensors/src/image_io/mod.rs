@@ -1,4 +1,4 @@
-//! Writing and reading image files.
+//! Image files: reading and writing.
 //!
 //! | pixels | PNG | JPEG | TIFF |
 //! |---|---|---|---|
@@ -8,12 +8,12 @@
 //! | [`Label16I`] | 16 bit, unsigned | - | 16 bit, unsigned |
 //! | [`Depth32F`] | - | - | 32 bit float |
 //!
-//! Files have red before blue, whatever the order of the image is. PNG and TIFF give back every
-//! bit. Labels are written as unsigned numbers of the same bits, which viewers and Drake read:
-//! without another word they come back as [`Depth16U`], with [`ImageIo::load_as`] as labels.
+//! Files store red before blue, whatever the channel order of the image. PNG and TIFF preserve
+//! every bit. Labels are written as unsigned numbers with the same bits, which viewers and Drake
+//! can read: [`ImageIo::load`] returns them as [`Depth16U`], [`ImageIo::load_as`] also as labels.
 //!
 //! A file appears under its name only when it is complete: it is written under a temporary name in
-//! the same directory and then renamed. A full disk leaves nothing behind.
+//! the same directory and then renamed. If the disk is full, no partial file is left.
 //!
 //! [`Rgba8U`]: crate::Rgba8U
 //! [`Bgra8U`]: crate::Bgra8U
@@ -41,18 +41,19 @@ use std::io::{BufRead, BufReader, Cursor, Seek};
 use std::path::Path;
 use tarragon_geometry::render::{Image, ImageAny, ImageRef};
 
-/// Name of a buffer in messages.
+/// Name of a memory buffer in messages.
 const BUFFER: &str = "image buffer";
 
-/// Reads and writes images, from and to files or memory (Drake's `ImageIo`).
+/// Reader and writer of images in files or in memory (Drake's `ImageIo`).
 ///
-/// A file is read by its content, whatever its name is; it is written in the format of its
-/// extension. [`with_format`](Self::with_format) overrules both.
+/// The format of a file that is read follows from its content, whatever its name; the format of a
+/// file that is written follows from its extension. [`with_format`](Self::with_format) overrides
+/// both.
 ///
-/// Reading is bounded: what an image needs in memory is computed from its header and compared with
-/// [`with_memory_limit`](Self::with_memory_limit) before anything is allocated for it. A file that
-/// is cut off, damaged or claims more pixels than its bytes can hold is an error, never a partial
-/// image.
+/// Reading is bounded: the memory that an image needs is computed from its header and compared with
+/// the [memory limit](Self::with_memory_limit) before anything is allocated. A file that is
+/// truncated, damaged or claims more pixels than its bytes can hold causes an error, never a
+/// partial image.
 ///
 /// ```
 /// use tarragon_sensors::{Image, ImageAny, ImageFileFormat, ImageIo, Rgba8U};
@@ -84,13 +85,12 @@ impl Default for ImageIo {
 }
 
 impl ImageIo {
-    /// Bytes that decoding an image may take unless told otherwise: 512 MiB, 134 million RGBA
-    /// pixels.
+    /// Default of the memory limit (bytes): 512 MiB, enough for 134 million RGBA pixels.
     pub const DEFAULT_MEMORY_LIMIT: usize = 512 << 20;
-    /// Quality of JPEG files unless told otherwise; Drake's is the same.
+    /// Default quality of JPEG files, the same as Drake's.
     pub const DEFAULT_JPEG_QUALITY: u8 = 95;
 
-    /// Reads by content, writes by extension.
+    /// Creates a reader and writer with default settings.
     pub const fn new() -> Self {
         Self {
             format: None,
@@ -98,24 +98,24 @@ impl ImageIo {
             jpeg_quality: Self::DEFAULT_JPEG_QUALITY,
         }
     }
-    /// Writes this format whatever the extension is, and refuses to read others.
+    /// Writes this format whatever the extension, and refuses to read other formats.
     pub const fn with_format(mut self, format: ImageFileFormat) -> Self {
         self.format = Some(format);
         self
     }
-    /// Bytes that decoding may take, pixels and what the decoder needs beside them.
+    /// Sets the memory that decoding may use (bytes), for pixels and for the decoder's own buffers.
     pub const fn with_memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = bytes;
         self
     }
-    /// Quality of JPEG files, 1 (small) to 100 (best).
+    /// Sets the quality of JPEG files, from 1 (smallest) to 100 (best).
     ///
     /// # Errors
-    /// If the quality is out of range.
+    /// Returns an error if the quality is outside this range.
     pub fn with_jpeg_quality(mut self, quality: u8) -> Result<Self> {
         if !(1..=100).contains(&quality) {
             return Err(Error::invalid(format!(
-                "ImageIo: the JPEG quality is {quality}, 1 to 100 is expected"
+                "ImageIo: the JPEG quality must be from 1 to 100, got {quality}"
             )));
         }
         self.jpeg_quality = quality;
@@ -125,19 +125,21 @@ impl ImageIo {
     /// Reads a file of any pixel type.
     ///
     /// # Errors
-    /// If the file can not be read, is damaged, is of no known or of another format than asked for,
-    /// holds pixels that no [`Image`] has, or needs more memory than allowed.
+    /// Returns an error if the file cannot be read or is damaged, its format is unknown or differs
+    /// from [`with_format`](Self::with_format), no [`Image`] type has its pixels, or it needs more
+    /// memory than allowed.
     pub fn load(&self, path: impl AsRef<Path>) -> Result<ImageAny> {
         let path = path.as_ref();
         self.read(path, open(path)?, decode::decode)
     }
-    /// Reads a file of known pixel type.
+    /// Reads a file as an image of pixel type `P`.
     ///
-    /// Colours come in the order that is asked for and opaque where the file has no opacity;
-    /// unsigned words of 16 bits are labels if labels are asked for. Nothing is dropped or scaled.
+    /// Colours are reordered to `P`, and are opaque if the file has no opacity. Unsigned 16-bit
+    /// numbers are read as labels if `P` is [`Label16I`](crate::Label16I). No other conversion
+    /// takes place; nothing is dropped or scaled.
     ///
     /// # Errors
-    /// As [`load`](Self::load), and if the file holds other pixels.
+    /// Returns the errors of [`load`](Self::load), and an error if the file holds other pixels.
     pub fn load_as<P: ImageFilePixel>(&self, path: impl AsRef<Path>) -> Result<Image<P>> {
         let path = path.as_ref();
         typed(path, self.load(path)?)
@@ -145,26 +147,28 @@ impl ImageIo {
     /// Reads an image of any pixel type from the bytes of a file.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// Same as [`load`](Self::load).
     pub fn load_from_buffer(&self, file: &[u8]) -> Result<ImageAny> {
         let source = (Cursor::new(file), file.len() as u64);
         self.read(Path::new(BUFFER), source, decode::decode)
     }
-    /// Reads an image of known pixel type from the bytes of a file.
+    /// Reads an image of pixel type `P` from the bytes of a file.
     ///
     /// # Errors
-    /// As [`load_as`](Self::load_as).
+    /// Same as [`load_as`](Self::load_as).
     pub fn load_from_buffer_as<P: ImageFilePixel>(&self, file: &[u8]) -> Result<Image<P>> {
         typed(Path::new(BUFFER), self.load_from_buffer(file)?)
     }
-    /// Reads the metadata of a file, also of pixels that no [`Image`] has, without the pixels.
+    /// Reads the metadata of a file without decoding the pixels. It may have pixels that no
+    /// [`Image`] type has.
     ///
-    /// `None` if the content is not supported: of no known format or of another than asked for,
-    /// with a damaged header, with other numbers than those of [`PixelScalar`](crate::PixelScalar),
-    /// or with more pixels than the memory limit has bytes.
+    /// Returns `None` if the content is not supported: the format is unknown or differs from
+    /// [`with_format`](Self::with_format), the header is damaged, the number type is not a
+    /// [`PixelScalar`](crate::PixelScalar), or there are more pixels than the memory limit has
+    /// bytes.
     ///
     /// # Errors
-    /// If the file cannot be read. (Drake answers "none" for that too.)
+    /// Returns an error if the file cannot be read. (Drake returns no metadata in this case too.)
     pub fn load_metadata(&self, path: impl AsRef<Path>) -> Result<Option<ImageMetadata>> {
         let path = path.as_ref();
         match self.read(path, open(path)?, decode::metadata) {
@@ -176,7 +180,7 @@ impl ImageIo {
             }
         }
     }
-    /// Reads the metadata from the bytes of a file, as [`load_metadata`](Self::load_metadata).
+    /// Reads the metadata from the bytes of a file, like [`load_metadata`](Self::load_metadata).
     pub fn load_metadata_from_buffer(&self, file: &[u8]) -> Option<ImageMetadata> {
         self.metadata_of_buffer(file).ok()
     }
@@ -196,17 +200,17 @@ impl ImageIo {
         let place = path.display();
         let Some(found) = ImageFileFormat::of_content(start) else {
             let what = if start.is_empty() {
-                "is empty"
+                "an empty file"
             } else {
-                "is no image of a known format"
+                "an unknown format"
             };
             return Err(Error::invalid(format!(
-                "{place}: the file {what}; PNG, JPEG or TIFF is expected"
+                "{place}: the file must be PNG, JPEG or TIFF, got {what}"
             )));
         };
         if let Some(expected) = self.format.filter(|f| *f != found) {
             return Err(Error::invalid(format!(
-                "{place}: the file is {found}, {expected} is expected"
+                "{place}: the file must be {expected}, got {found}"
             )));
         }
         let budget = Budget {
@@ -214,22 +218,22 @@ impl ImageIo {
             file_bytes,
         };
         decode(file, found, budget)
-            .map_err(|e| codec_error(path, &format!(": the {found} image cannot be read"), e))
+            .map_err(|e| codec_error(path, &format!(": cannot read the {found} image"), e))
     }
 
-    /// Writes an image to a file, of the format of its extension: `.png`, `.jpg`, `.jpeg`, `.tiff`
-    /// or `.tif`.
+    /// Writes an image to a file. The extension selects the format: `.png`, `.jpg`, `.jpeg`,
+    /// `.tiff` or `.tif`.
     ///
     /// # Errors
-    /// If the extension is unknown, the format can not hold the pixels, the image is empty, or the
-    /// file can not be written. No half-written file is left behind.
+    /// Returns an error if the extension is unknown, the format cannot hold the pixels, the image
+    /// is empty, or the file cannot be written. No partial file is left.
     pub fn save<'a>(&self, image: impl Into<ImageRef<'a>>, path: impl AsRef<Path>) -> Result<()> {
         self.save_with(image.into(), path.as_ref(), &mut EncodeBuffers::default())
     }
-    /// The bytes of a file that holds the image.
+    /// Returns the bytes of a file that holds the image.
     ///
     /// # Errors
-    /// If the format can not hold the pixels, or the image is empty.
+    /// Returns an error if the format cannot hold the pixels, or the image is empty.
     pub fn save_to_buffer<'a>(
         &self,
         image: impl Into<ImageRef<'a>>,
@@ -246,7 +250,7 @@ impl ImageIo {
             ..self
         }
     }
-    /// As [`save`](Self::save), with memory that is used again.
+    /// Writes like [`save`](Self::save), but reuses `buffers`.
     pub(crate) fn save_with(
         &self,
         image: ImageRef<'_>,
@@ -269,12 +273,12 @@ impl ImageIo {
         let place = path.display();
         if image.width() == 0 {
             return Err(Error::invalid(format!(
-                "{place}: an image without pixels has no file; render it first"
+                "{place}: an image without pixels cannot be written; render it first"
             )));
         }
         if !format.can_hold(image.scalar()) {
             return Err(Error::invalid(format!(
-                "{place}: {format} can not hold {} pixels; use .tiff{}",
+                "{place}: {format} cannot hold {} pixels; use .tiff{}",
                 image.pixel_type(),
                 if ImageFileFormat::Png.can_hold(image.scalar()) {
                     " or .png"
@@ -303,11 +307,11 @@ fn open(path: &Path) -> Result<(BufReader<fs::File>, u64)> {
     let metadata = file.metadata().map_err(|e| Error::io(path, e))?;
     if metadata.is_dir() {
         return Err(Error::invalid(format!(
-            "{}: this is a directory, an image file is expected",
+            "{}: the path must name an image file, got a directory",
             path.display()
         )));
     }
-    // What is no regular file does not tell its length.
+    // The length of a pipe or a device is unknown.
     let length = if metadata.is_file() {
         metadata.len()
     } else {
@@ -319,7 +323,7 @@ fn open(path: &Path) -> Result<(BufReader<fs::File>, u64)> {
 fn typed<P: ImageFilePixel>(path: &Path, image: ImageAny) -> Result<Image<P>> {
     P::from_file(image).map_err(|image| {
         Error::invalid(format!(
-            "{}: the file holds {}, {} is expected",
+            "{0}: the file must hold {2}, got {1}",
             path.display(),
             image.pixel_type(),
             P::NAME
@@ -327,7 +331,7 @@ fn typed<P: ImageFilePixel>(path: &Path, image: ImageAny) -> Result<Image<P>> {
     })
 }
 
-/// Writes an image; the format follows from the extension. Short for [`ImageIo::save`].
+/// Writes an image in the format of the extension, with the default settings of [`ImageIo::save`].
 ///
 /// ```
 /// use tarragon_sensors::{ImageRgba8U, load_image, save_image};
@@ -340,16 +344,16 @@ fn typed<P: ImageFilePixel>(path: &Path, image: ImageAny) -> Result<Image<P>> {
 /// ```
 ///
 /// # Errors
-/// As [`ImageIo::save`].
+/// Same as [`ImageIo::save`].
 pub fn save_image<P: ImageFilePixel>(image: &Image<P>, path: &Path) -> Result<()> {
     ImageIo::new().save(P::borrow(image), path)
 }
 
-/// Reads an image of a known pixel type; the format follows from the content. Short for
+/// Reads an image of pixel type `P` in the format of the content, with the default settings of
 /// [`ImageIo::load_as`].
 ///
 /// # Errors
-/// As [`ImageIo::load_as`].
+/// Same as [`ImageIo::load_as`].
 pub fn load_image<P: ImageFilePixel>(path: &Path) -> Result<Image<P>> {
     ImageIo::new().load_as(path)
 }

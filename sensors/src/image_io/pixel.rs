@@ -1,4 +1,4 @@
-//! Pixel types that files hold.
+//! Pixel types that image files can hold.
 
 use super::format::ImageFileFormat;
 use tarragon_geometry::render::{
@@ -8,16 +8,16 @@ use tarragon_geometry::render::{
 
 pub(super) mod sealed {
     use super::*;
-    /// How images travel to a file and back.
+    /// Conversion of images to and from the contents of files.
     pub trait Coded: PixelType {
         fn borrow(image: &Image<Self>) -> ImageRef<'_>;
-        /// The image, if nothing is lost; else the image as the file had it.
+        /// Converts an image from a file if nothing is lost; otherwise returns the image unchanged.
         fn from_file(found: ImageAny) -> Result<Image<Self>, ImageAny>;
     }
 }
 use sealed::Coded;
 
-/// A pixel type that has a file format.
+/// A pixel type that image files can hold.
 ///
 /// ```
 /// use tarragon_sensors::{Depth32F, ImageFileFormat, ImageFilePixel, Rgba8U};
@@ -27,7 +27,7 @@ use sealed::Coded;
 pub trait ImageFilePixel: Coded {
     /// `color`, `depth`, `label` or `grey_scale`: Drake's `image_type` in file names.
     const IMAGE_TYPE: &'static str;
-    /// The format that is used when a file name has no extension.
+    /// The format used if a file name has no extension.
     const DEFAULT_FORMAT: ImageFileFormat;
 }
 
@@ -70,7 +70,8 @@ where
     (&image).into()
 }
 
-/// Labels are written as unsigned numbers of the same bits, so that viewers open the file.
+/// Restores labels from the unsigned numbers with the same bits, which files store so that viewers
+/// can open them.
 fn labels(image: Image<Depth16U>) -> Image<Label16I> {
     let (width, height) = (image.width(), image.height());
     let data = image.into_data().into_iter().map(|l| l as i16).collect();

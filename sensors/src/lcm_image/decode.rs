@@ -1,4 +1,4 @@
-//! Messages to images.
+//! Decoding of images from messages.
 
 use super::inflate::Inflater;
 use super::layout::Layout;
@@ -11,30 +11,30 @@ use tarragon_geometry::render::{
 };
 use tarragon_lcm::types::LcmtImage;
 
-/// Most bytes of an image, whatever a message claims.
+/// Maximum size of an image, whatever a message claims (bytes).
 const MOST_BYTES: usize = ImageIo::DEFAULT_MEMORY_LIMIT;
 /// Deflate turns at most 258 bytes into two bits.
 const DEFLATE_EXPANSION: usize = 1040;
 
 mod sealed {
     use super::*;
-    /// Turns a row of bytes, big-endian or not, into channels.
+    /// Converts a row of bytes to channels; the flag selects big-endian byte order.
     pub(super) type Conversion<C> = fn(&[u8], bool, &mut [C]);
-    /// How pixels are read from messages.
+    /// Conversion of pixels in messages to a pixel type.
     pub trait Received: PixelType {
-        /// The channels, where they are bytes.
+        /// Returns the channels if they are bytes.
         fn bytes_mut(channels: &mut [Self::Channel]) -> Option<&mut [u8]>;
-        /// How pixels of a layout become these; `None` where something would be lost.
+        /// Returns the conversion from pixels of a layout, or `None` if it would lose data.
         fn conversion(from: Layout) -> Option<Conversion<Self::Channel>>;
     }
 }
 
-/// A pixel type that LCM messages hold: all of them.
+/// A pixel type that LCM messages can hold, which is every pixel type.
 ///
 /// ```
 /// use tarragon_lcm::types::LcmtImage;
 /// use tarragon_sensors::{Grey8U, Image, LcmImagePixel, Rgba8U, decode_image, encode_image};
-/// /// Bytes that a received image has here.
+/// /// Returns the size of a received image (bytes).
 /// fn size<P: LcmImagePixel>(message: &LcmtImage) -> tarragon_sensors::Result<usize> {
 ///     let mut image = Image::<P>::default();
 ///     decode_image(message, &mut image)?;
@@ -47,14 +47,14 @@ mod sealed {
 /// ```
 pub trait LcmImagePixel: ImageFilePixel + Received {}
 
-/// Reads an image from a message into `image`, whose memory is used again.
+/// Reads an image from a message into `image`, whose memory is reused.
 ///
-/// Data may be raw, packed by zlib, or a PNG or JPEG file, big-endian or not, with room after each
-/// row (`row_stride`; 0 means none). Pixels are converted where nothing is lost: orders of colours,
-/// colours without opacity and brightness to opaque colours, [`Depth16U`] to [`Depth32F`] (mm to
-/// m), unsigned labels of 8 or 16 bits to [`Label16I`] (the same bits). In a PNG or JPEG file the
-/// order of colours is that of the file. What [`encode_image`](super::encode_image) has packed is
-/// unpacked on several threads.
+/// Data may be raw, compressed with zlib, or a PNG or JPEG file, in either byte order, with padding
+/// after each row (`row_stride`; 0 means no padding). Pixels are converted if nothing is lost:
+/// colours are reordered, colours without opacity and brightness become opaque colours,
+/// [`Depth16U`] becomes [`Depth32F`] (mm to m), and unsigned labels of 8 or 16 bits become
+/// [`Label16I`] (with the same bits). The channel order of a PNG or JPEG file is that of the file.
+/// Data that [`encode_image`](super::encode_image) compressed are decompressed on several threads.
 ///
 /// ```
 /// use tarragon_lcm::types::LcmtImage;
@@ -73,19 +73,19 @@ pub trait LcmImagePixel: ImageFilePixel + Received {}
 /// assert_eq!(image.data(), [3, 2, 1, 255, 6, 5, 4, 255]);
 /// message.height = 100;
 /// let error = decode_image::<Rgba8U>(&message, &mut image).unwrap_err().to_string();
-/// assert_eq!(error, "LCM image '': 2 x 100 pixels are 600 bytes, the message has 6");
+/// assert_eq!(error, "LCM image '': 2 x 100 pixels are 600 bytes, but the message has 6");
 /// # Ok::<(), tarragon_sensors::Error>(())
 /// ```
 ///
 /// # Errors
-/// If sizes are negative, do not agree with the data, or need more than 512 MiB; data are damaged;
-/// or the pixels are of another kind. Then the image is empty. No memory is taken for what the data
-/// can not hold.
+/// Returns an error, and empties the image, if sizes are negative, do not agree with the data or
+/// need more than 512 MiB, the data are damaged, or the pixels cannot be converted without loss. No
+/// memory is allocated for pixels that the data cannot hold.
 pub fn decode_image<P: LcmImagePixel>(message: &LcmtImage, image: &mut Image<P>) -> Result<()> {
     Decoder::default().decode(message, image)
 }
 
-/// Decodes with memory that lasts from image to image.
+/// A decoder that reuses its memory from image to image.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     bytes: Vec<u8>,
@@ -100,7 +100,7 @@ impl Decoder {
     ) -> Result<()> {
         self.try_decode(message, image).map_err(|e| {
             image.resize(0, 0);
-            // From strangers: as text of one line, and not of any length.
+            // The name is untrusted, so it is escaped to one line and shortened.
             let name: String = message.header.frame_name.escape_debug().take(64).collect();
             Error::invalid(format!("LCM image '{name}': {e}"))
         })
@@ -119,14 +119,14 @@ impl Decoder {
             return Ok(());
         }
         let rows = Rows::new(message, layout, width, height)?;
-        // What is in the message, and what becomes of it.
+        // The limit applies to the decoded data and to the image.
         let own_bytes =
             width as u128 * height as u128 * (P::CHANNELS * size_of::<P::Channel>()) as u128;
         let needed = own_bytes.max(rows.stride as u128 * height as u128);
         if needed > MOST_BYTES as u128 {
             return Err(Error::invalid(format!(
-                "{width} x {height} pixels with rows of {} bytes need {needed} bytes of memory, {MOST_BYTES} are \
-                 allowed",
+                "{width} x {height} pixels with rows of {} bytes need {needed} bytes of memory, \
+                 {MOST_BYTES} are allowed",
                 rows.stride
             )));
         }
@@ -135,7 +135,7 @@ impl Decoder {
             LcmtImage::COMPRESSION_METHOD_NOT_COMPRESSED => {
                 if message.data.len() < rows.least() {
                     return Err(Error::invalid(format!(
-                        "{width} x {height} pixels are {} bytes, the message has {}",
+                        "{width} x {height} pixels are {} bytes, but the message has {}",
                         rows.least(),
                         message.data.len()
                     )));
@@ -165,7 +165,7 @@ impl Decoder {
             }
             other => {
                 return Err(Error::invalid(format!(
-                    "compression_method is {other}, expected none (0), zlib (1), JPEG (2) or PNG (3)"
+                    "compression_method must be none (0), zlib (1), JPEG (2) or PNG (3), got {other}"
                 )));
             }
         }
@@ -184,7 +184,7 @@ impl Decoder {
         let found = io.metadata_of_buffer(&message.data)?;
         if (found.width, found.height) != (width, height) {
             return Err(Error::invalid(format!(
-                "the message says {width} x {height} pixels, its {format} file has {} x {}",
+                "the message says {width} x {height} pixels, but its {format} file has {} x {}",
                 found.width, found.height
             )));
         }
@@ -195,12 +195,12 @@ impl Decoder {
             scalar: of_file.scalar(),
         };
         if matches!(layout.format, PixelFormat::Depth | PixelFormat::Label) {
-            // A file has brightness only.
+            // Files store depths and labels as brightness.
             of_file.format = layout.format;
         }
         if of_file.pixel_bytes() / of_file.channels() != layout.pixel_bytes() / layout.channels() {
             return Err(Error::invalid(format!(
-                "the message says {:?} of {:?}, its {format} file has {}",
+                "the message says {:?} of {:?}, but its {format} file has {}",
                 layout.format,
                 layout.scalar,
                 found.pixel_type()
@@ -218,7 +218,8 @@ impl Decoder {
             other => {
                 let found = other.pixel_type();
                 return Err(Error::invalid(format!(
-                    "its {format} file has {found}, expected 8 bits, or 16 bits of one channel"
+                    "the {format} file must have 8 bits per channel, or 16 bits and one channel, \
+                     got {found}"
                 )));
             }
         };
@@ -237,7 +238,7 @@ impl Decoder {
 fn conversion<P: LcmImagePixel>(from: Layout) -> Result<Conversion<P::Channel>> {
     P::conversion(from).ok_or_else(|| {
         Error::invalid(format!(
-            "the pixels are {:?} of {:?}, which do not become {} without loss",
+            "pixels of format {:?} and type {:?} cannot be converted to {} without loss",
             from.format,
             from.scalar,
             P::NAME
@@ -250,13 +251,13 @@ fn size_of_image(message: &LcmtImage) -> Result<(usize, usize)> {
     match (size(message.width), size(message.height)) {
         (Some(width), Some(height)) if (width == 0) == (height == 0) => Ok((width, height)),
         _ => Err(Error::invalid(format!(
-            "the size is {} x {} pixels, both zero or both positive is expected",
+            "width and height must be both zero or both positive, got {} x {} pixels",
             message.width, message.height
         ))),
     }
 }
 
-/// Gives an image its size; values of an image that has it are not cleared.
+/// Resizes an image; an image that has the size already keeps its values.
 fn fit<P: PixelType>(image: &mut Image<P>, width: usize, height: usize) -> Result<()> {
     if (image.width(), image.height()) == (width, height) {
         return Ok(());
@@ -265,7 +266,7 @@ fn fit<P: PixelType>(image: &mut Image<P>, width: usize, height: usize) -> Resul
     done.map_err(|e| Error::invalid(e.to_string()))
 }
 
-/// Where rows are in the bytes of an image.
+/// The position of rows in the bytes of an image.
 struct Rows {
     height: usize,
     row_bytes: usize,
@@ -282,7 +283,7 @@ impl Rows {
         };
         let stride = stride.ok_or_else(|| {
             Error::invalid(format!(
-                "row_stride is {}, a row of {width} pixels has {row_bytes} bytes",
+                "row_stride must be 0 or at least {row_bytes} bytes for {width} pixels, got {}",
                 message.row_stride
             ))
         })?;
@@ -292,15 +293,15 @@ impl Rows {
             stride,
         })
     }
-    /// Bytes up to the end of the last row.
+    /// Returns the number of bytes up to the end of the last row.
     fn least(&self) -> usize {
         self.stride * (self.height - 1) + self.row_bytes
     }
-    /// Before memory is taken for what so few bytes can not hold.
+    /// Checks that `bytes` of zlib data can hold the rows, before memory is allocated for them.
     fn check_packed(&self, bytes: usize) -> Result<()> {
         if self.least() > bytes.saturating_mul(DEFLATE_EXPANSION) {
             return Err(Error::invalid(format!(
-                "{} rows of {} bytes can not be packed in {bytes} bytes",
+                "{bytes} bytes of zlib data cannot hold {} rows of {} bytes",
                 self.height, self.stride
             )));
         }
@@ -309,7 +310,7 @@ impl Rows {
     fn check_unpacked(&self, bytes: usize) -> Result<()> {
         if bytes != self.least() && bytes != self.stride * self.height {
             return Err(Error::invalid(format!(
-                "{} rows of {} bytes are {} bytes, the zlib data hold {bytes}",
+                "{} rows of {} bytes are {} bytes, but the zlib data hold {bytes}",
                 self.height,
                 self.stride,
                 self.least()
@@ -334,7 +335,7 @@ impl Rows {
     }
 }
 
-/// Each pixel by itself.
+/// Converts each pixel separately.
 fn each<const S: usize, const D: usize, C>(
     row: &[u8],
     to: &mut [C],
@@ -345,7 +346,7 @@ fn each<const S: usize, const D: usize, C>(
     }
 }
 
-/// Words of `N` bytes, in the order of this machine.
+/// Converts words of `N` bytes; `f` gets their bytes in little-endian order.
 fn words<const N: usize, C>(row: &[u8], big_endian: bool, to: &mut [C], f: impl Fn([u8; N]) -> C) {
     if big_endian {
         each(row, to, |mut word: [u8; N]| {

@@ -1,31 +1,32 @@
-//! Packing pixels as zlib (RFC 1950, RFC 1951), on several threads.
+//! Compression of pixels with zlib (RFC 1950, RFC 1951) on several threads.
 //!
-//! As pigz does it (<https://zlib.net/pigz/>): parts of the data are packed by themselves, each as
-//! a raw deflate stream whose end is flushed to a whole byte, and are joined behind one header.
-//! What a part could repeat from the one before is lost; parts are much longer than the window of
-//! deflate (32 KiB), so that it is little.
+//! The method is that of pigz (<https://zlib.net/pigz/>): parts of the data are compressed
+//! separately, each as a raw deflate stream whose end is flushed to a whole byte, and are joined
+//! behind one header. A part cannot refer to the previous one. This costs little, because parts are
+//! much longer than the window of deflate (32 KiB).
 
 use crate::{Error, Result};
 use flate2::{Compress, Compression, FlushCompress, Status};
 use rayon::prelude::*;
 
-/// Level 1 is faster, but its codes do not fit the data: images take 1.2 to 1.8 times the bytes.
+/// Level 1 is faster, but its codes do not suit the data and make images 1.2 to 1.8 times as large.
 const LEVEL: Compression = Compression::new(2);
-/// Deflate with the whole window; level 2 of zlib is a fast one (RFC 1950, section 2.2).
+/// Header of a zlib stream: deflate with the largest window, and the fast algorithm (RFC 1950,
+/// section 2.2).
 pub(super) const HEADER: [u8; 2] = [0x78, 0x5e];
 
-/// How many parts an image is packed in at most, at the same time where there are threads. The same
-/// for any number of threads, so the bytes are.
+/// Maximum number of parts. It does not depend on the number of threads, so that the bytes do not
+/// either.
 pub(super) const MOST_PARTS: usize = 8;
-/// Shorter ones are not worth a thread.
+/// Minimum size of a part (bytes); a shorter one is not worth a thread.
 const LEAST_PART: usize = 1 << 17;
 
-/// How many bytes of data each part packs, but for the last one, which may have less.
+/// Returns the size of each part (bytes); the last part may be shorter.
 pub(super) fn bytes_of_parts(data: usize) -> usize {
     data.div_ceil(MOST_PARTS).max(LEAST_PART)
 }
 
-/// Packs; keeps its memory for the next time.
+/// A zlib compressor that reuses its memory.
 #[derive(Debug, Default)]
 pub(super) struct Packer {
     parts: Vec<Part>,
@@ -35,7 +36,7 @@ impl Packer {
     /// Replaces `packed` by a zlib stream of `data`.
     ///
     /// # Errors
-    /// If zlib fails, which it has no reason to; then `packed` stays as it was.
+    /// Returns an error, and leaves `packed` unchanged, if zlib fails; no such case is known.
     pub(super) fn pack(&mut self, data: &[u8], packed: &mut Vec<u8>) -> Result<()> {
         let part_bytes = bytes_of_parts(data.len());
         let count = data.len().div_ceil(part_bytes).max(1);
@@ -51,8 +52,8 @@ impl Packer {
             parts.iter_mut().enumerate().try_for_each(pack)?;
         } else {
             let parts = parts.par_iter_mut().enumerate();
-            // Each by itself: three threads have three, three and two of eight, not four, two and
-            // two.
+            // One part per task balances the load: three threads get three, three and two of eight
+            // parts, not four, two and two.
             parts.with_max_len(1).try_for_each(pack)?;
         }
         packed.clear();
@@ -65,7 +66,7 @@ impl Packer {
     }
 }
 
-/// A part of the data, which begins and ends with whole bytes of the stream.
+/// A compressed part of the data, which begins and ends at byte boundaries of the stream.
 #[derive(Debug)]
 struct Part {
     zlib: Compress,
@@ -93,14 +94,14 @@ impl Part {
         };
         loop {
             let consumed = zlib.total_in() as usize;
-            // Eight times smaller is usual.
+            // A compression ratio of eight is usual.
             packed.reserve((data.len() - consumed) / 8 + 64);
             let before = (consumed, packed.len());
             let status = zlib
                 .compress_vec(&data[consumed..], packed, flush)
                 .map_err(|e| Error::invalid(format!("zlib: {e}")))?;
             let after = (zlib.total_in() as usize, packed.len());
-            // A flush is complete where it left room.
+            // A flush is complete if there is room left.
             let is_flushed = after.0 == data.len() && packed.len() < packed.capacity();
             if status == Status::StreamEnd || (!is_last && is_flushed) {
                 return Ok(());
@@ -121,7 +122,7 @@ pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Bytes like those of images, and unlike.
+    /// Generates bytes similar to those of images, and random ones.
     fn any_data() -> impl Strategy<Value = Vec<u8>> {
         let runs = prop::collection::vec((any::<u8>(), 0_usize..700), 0..60);
         let runs = runs.prop_map(|runs| {
@@ -142,15 +143,15 @@ pub(super) mod tests {
     }
 
     fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
-        // Another library than the one that packed.
+        // Decompresses with a different library.
         fdeflate::decompress_to_vec(packed).ok()
     }
 
     proptest! {
         #[test]
-        fn what_is_packed_comes_back(first in any_data(), second in any_data()) {
+        fn compression_round_trips(first in any_data(), second in any_data()) {
             let (mut packer, mut packed) = (Packer::default(), vec![1, 2, 3]);
-            // With memory of what was packed before.
+            // The packer reuses the memory of earlier data.
             for data in [&first, &second, &first] {
                 packer.pack(data, &mut packed).unwrap();
                 let mut fresh = vec![];
@@ -162,7 +163,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Noise, nothing, and some noise.
+    /// Returns noise, then a constant, then sparse noise.
     pub(in super::super) fn mixed_data() -> Vec<u8> {
         let mut state = 1_u64;
         let mut noise = || {
@@ -178,7 +179,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn any_number_of_threads_gives_the_same_bytes() {
+    fn bytes_do_not_depend_on_the_number_of_threads() {
         let data = mixed_data();
         let packed_by = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
@@ -192,7 +193,7 @@ pub(super) mod tests {
             assert!(packed_by(threads) == one, "{threads} threads");
         }
         assert!(unpacked(&one).is_some_and(|found| found == data));
-        // Noise stays as it is.
+        // Noise cannot be compressed.
         assert!((600_000..1_300_000).contains(&one.len()), "{}", one.len());
     }
 

@@ -1,4 +1,4 @@
-//! Images to messages.
+//! Encoding of images as messages.
 
 use super::deflate::Packer;
 use super::layout::Layout;
@@ -8,13 +8,13 @@ use tarragon_geometry::render::ImageRef;
 use tarragon_lcm::message::refill;
 use tarragon_lcm::types::LcmtImage;
 
-/// Writes an image of any pixel type into a message; its header stays as it was, the memory of its
-/// data is used again where nobody else has it. See [`decode_image`](super::decode_image) for the
-/// way back.
+/// Writes an image of any pixel type into a message. The header of the message is unchanged; the
+/// memory of its data is reused unless it is shared. [`decode_image`](super::decode_image) is the
+/// reverse.
 ///
-/// With `compress`, data are packed by zlib at level 2, on several threads where an image has more
-/// than 128 KiB. Rendered pictures take 0.8 to 1.1 times the bytes of level 1 of the zlib in Drake.
-/// The bytes are the same for any number of threads.
+/// With `compress`, data are compressed by zlib at level 2, on several threads if an image has more
+/// than 128 KiB. Compressed renderings have 0.8 to 1.1 times the size that level 1 of Drake's zlib
+/// gives. The bytes are the same for any number of threads.
 ///
 /// ```
 /// use tarragon_lcm::types::LcmtImage;
@@ -31,7 +31,8 @@ use tarragon_lcm::types::LcmtImage;
 /// ```
 ///
 /// # Errors
-/// If the image has 2 GiB or more, which the message can not say; then the message stays as it was.
+/// Returns an error, and leaves the message unchanged, if the image has 2 GiB or more, which a
+/// message cannot represent.
 pub fn encode_image<'a>(
     image: impl Into<ImageRef<'a>>,
     compress: bool,
@@ -40,7 +41,7 @@ pub fn encode_image<'a>(
     Encoder::default().encode(image.into(), compress, message)
 }
 
-/// Encodes with memory that lasts from image to image.
+/// An encoder that reuses its memory from image to image.
 #[derive(Debug, Default)]
 pub(super) struct Encoder {
     bytes: Vec<u8>,
@@ -60,15 +61,15 @@ impl Encoder {
         };
         let (width, height) = (image.width(), image.height());
         let row_bytes = width * layout.pixel_bytes();
-        // Packing may add a little.
+        // Compression may add a little.
         let fits = |n: usize| {
             n.checked_add(n / 1000 + 64)
                 .is_some_and(|n| i32::try_from(n).is_ok())
         };
         if !(fits(row_bytes * height) && fits(width) && fits(height)) {
             return Err(Error::invalid(format!(
-                "an image of {width} x {height} pixels has {} bytes, an LCM message holds less than 2147483647; \
-                 send parts of it",
+                "an image in an LCM message must have less than 2147483647 bytes, got {} for \
+                 {width} x {height} pixels; send it in parts",
                 row_bytes * height
             )));
         }
@@ -99,7 +100,7 @@ impl Encoder {
     }
 }
 
-/// The channels, where they are bytes.
+/// Returns the channels if they are bytes.
 fn bytes_of(image: ImageRef<'_>) -> Option<&[u8]> {
     match image {
         ImageRef::Rgba8U(image) => Some(image.data()),
@@ -111,7 +112,7 @@ fn bytes_of(image: ImageRef<'_>) -> Option<&[u8]> {
     }
 }
 
-/// Replaces `to` by the channels, where they are not bytes.
+/// Replaces `to` by the channels of more than one byte, in little-endian order.
 fn low_byte_first(image: ImageRef<'_>, to: &mut Vec<u8>) {
     match image {
         ImageRef::Depth16U(image) => fill(to, image.data(), |x| x.to_le_bytes()),

@@ -1,4 +1,4 @@
-//! The system that makes messages of images.
+//! System that converts images to messages.
 
 use super::encode::Encoder;
 use crate::image_io::ImageFilePixel;
@@ -13,18 +13,18 @@ use tarragon_geometry::render::{
 };
 use tarragon_lcm::types::LcmtImageArray;
 
-/// Makes one message of any number of images (Drake's `ImageToLcmImageArrayT`), for an
-/// [`LcmPublisherSystem`](tarragon_lcm::LcmPublisherSystem).
+/// System that combines any number of images in one message (Drake's `ImageToLcmImageArrayT`), for
+/// an [`LcmPublisherSystem`](tarragon_lcm::LcmPublisherSystem).
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | input | chosen per port | [`Image`] of the pixel type of [`declare_image_input_port`](Self::declare_image_input_port) |
+/// | input | chosen per port | [`Image`] of the [pixel type](Self::declare_image_input_port) |
 /// | output | `y0` | [`LcmtImageArray`] |
 ///
 /// The message has the images in the order of the ports, each with the name of its port as
-/// `frame_name`, and the time of the context (µs, cut off as in Drake) in every header. All ports
-/// have to be connected; an image without pixels is sent as such.
-/// [`encode_image`](super::encode_image) says what becomes of pixels.
+/// `frame_name`, and the time of the context (µs, truncated as in Drake) in every header. All
+/// ports must be connected; an image without pixels is sent as an empty image.
+/// [`encode_image`](super::encode_image) describes the encoding of pixels.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -36,7 +36,8 @@ use tarragon_lcm::types::LcmtImageArray;
 /// let left = images.declare_image_input_port::<Grey8U>("left")?;
 /// let mut b = DiagramBuilder::new();
 /// let images = b.add_f64("images", images);
-/// let publisher = b.add_f64("publisher", LcmPublisherSystem::new("IMAGES", lcm.clone(), 0.1, 0.0)?);
+/// let publisher = LcmPublisherSystem::new("IMAGES", lcm.clone(), 0.1, 0.0)?;
+/// let publisher = b.add_f64("publisher", publisher);
 /// b.connect(images.image_array_t, publisher.lcm_message);
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
@@ -57,27 +58,27 @@ pub struct ImageToLcmImageArrayT {
 #[derive(Debug)]
 struct PortConfig {
     name: String,
-    /// Declares the typed port; monomorphic in the pixel type.
+    /// Declares the port; an instance for its pixel type.
     declare: fn(&mut Declare<ImageToLcmImageArrayT, f64>, &str) -> DeclaredPort,
 }
 
 type Read = dyn for<'a> Fn(&LeafContext<'a, f64>) -> Result<ImageRef<'a>> + Send + Sync;
 
 struct DeclaredPort {
-    /// An `InputPort<Image<P>>` of some P.
+    /// The `InputPort<Image<P>>`; `P` is the pixel type of the port.
     input: Arc<dyn Any + Send + Sync>,
     read: Box<Read>,
 }
 
 impl ImageToLcmImageArrayT {
-    /// A system without ports; with `do_compress` images are packed by zlib.
+    /// Creates a system without ports. With `do_compress`, images are compressed with zlib.
     pub fn new(do_compress: bool) -> Self {
         Self {
             ports: vec![],
             do_compress,
         }
     }
-    /// A system with the three ports of a camera, called as their frames:
+    /// Creates a system with the three ports of a camera, which have the names of their frames:
     /// [`color_image`](ImageToLcmImageArrayTPorts::color_image),
     /// [`depth_image`](ImageToLcmImageArrayTPorts::depth_image) and
     /// [`label_image`](ImageToLcmImageArrayTPorts::label_image).
@@ -86,7 +87,8 @@ impl ImageToLcmImageArrayT {
     /// use tarragon_framework::prelude::*;
     /// use tarragon_sensors::{ImageDepth32F, ImageLabel16I, ImageRgba8U, ImageToLcmImageArrayT};
     /// let mut b = DiagramBuilder::new();
-    /// let images = ImageToLcmImageArrayT::with_color_depth_label("color", "depth", "label", true)?;
+    /// let [color, depth, label] = ["color", "depth", "label"];
+    /// let images = ImageToLcmImageArrayT::with_color_depth_label(color, depth, label, true)?;
     /// let images = b.add_f64("images", images);
     /// let mut ctx = b.build()?.default_context();
     /// ctx.fix(images.color_image()?, ImageRgba8U::new(4, 3))?;
@@ -97,7 +99,7 @@ impl ImageToLcmImageArrayT {
     /// ```
     ///
     /// # Errors
-    /// If two names are the same.
+    /// Returns an error if two names are equal.
     pub fn with_color_depth_label(
         color_frame_name: &str,
         depth_frame_name: &str,
@@ -110,17 +112,18 @@ impl ImageToLcmImageArrayT {
         system.declare_image_input_port::<Label16I>(label_frame_name)?;
         Ok(system)
     }
-    /// Adds a port; its name is the `frame_name` of its images.
+    /// Adds a port, whose name becomes the `frame_name` of its images.
     ///
     /// # Errors
-    /// If the name is taken.
+    /// Returns an error if the name is taken.
     pub fn declare_image_input_port<P: ImageFilePixel>(
         &mut self,
         name: &str,
     ) -> Result<ImagePortIndex<P>> {
         if self.ports.iter().any(|p| p.name == name) {
             return Err(Error::invalid(format!(
-                "ImageToLcmImageArrayT port '{name}': a port of that name exists already; choose another name"
+                "ImageToLcmImageArrayT port '{name}': a port of this name already exists; choose \
+                 another name"
             )));
         }
         self.ports.push(PortConfig {
@@ -170,15 +173,15 @@ fn declare_port<P: ImageFilePixel>(
 #[derive(Clone)]
 pub struct ImageToLcmImageArrayTPorts {
     inputs: Vec<Arc<dyn Any + Send + Sync>>,
-    /// The message.
+    /// Message with all images.
     pub image_array_t: OutputPort<LcmtImageArray>,
 }
 
 impl ImageToLcmImageArrayTPorts {
-    /// The input port that was declared under an index.
+    /// Returns the input port that was declared with the given index.
     ///
     /// # Errors
-    /// If the index comes from another system.
+    /// Returns an error if the index comes from another system.
     pub fn image_port<P: ImageFilePixel>(
         &self,
         port: ImagePortIndex<P>,
@@ -186,7 +189,7 @@ impl ImageToLcmImageArrayTPorts {
         let index = port.index();
         self.port(index).ok_or_else(|| {
             Error::invalid(format!(
-                "ImageToLcmImageArrayT: there is no port number {index} of {} images; use the index that \
+                "ImageToLcmImageArrayT: there is no port {index} for {} images; use the index that \
                  `declare_image_input_port` of this system returned",
                 P::NAME
             ))
@@ -202,30 +205,30 @@ impl ImageToLcmImageArrayTPorts {
     ) -> Result<InputPort<Image<P>>> {
         self.port(index).ok_or_else(|| {
             Error::invalid(format!(
-                "ImageToLcmImageArrayT: there is no {what} port; make the system by `with_color_depth_label`, or \
-                 use `image_port`"
+                "ImageToLcmImageArrayT: there is no {what} port; create the system with \
+                 `with_color_depth_label`, or use `image_port`"
             ))
         })
     }
-    /// The colour image of a system made by
+    /// Returns the port of the colour image of a system created with
     /// [`with_color_depth_label`](ImageToLcmImageArrayT::with_color_depth_label).
     ///
     /// # Errors
-    /// If it was made otherwise.
+    /// Returns an error if the system was created otherwise.
     pub fn color_image(&self) -> Result<InputPort<ImageRgba8U>> {
         self.camera_port(0, "colour")
     }
-    /// The depth image, likewise.
+    /// Returns the port of the depth image, like [`color_image`](Self::color_image).
     ///
     /// # Errors
-    /// If the system was made otherwise.
+    /// Returns an error if the system was created otherwise.
     pub fn depth_image(&self) -> Result<InputPort<ImageDepth32F>> {
         self.camera_port(1, "depth")
     }
-    /// The label image, likewise.
+    /// Returns the port of the label image, like [`color_image`](Self::color_image).
     ///
     /// # Errors
-    /// If the system was made otherwise.
+    /// Returns an error if the system was created otherwise.
     pub fn label_image(&self) -> Result<InputPort<ImageLabel16I>> {
         self.camera_port(2, "label")
     }
@@ -240,7 +243,7 @@ impl LeafSystem<f64> for ImageToLcmImageArrayT {
             .map(|config| (config.declare)(d, &config.name))
             .collect();
         let inputs = ports.iter().map(|port| port.input.clone()).collect();
-        // Memory of the last image, shared by a context and its clones.
+        // Buffers of the encoder, shared by a context and its clones.
         let encoder = d.fresh_param(Arc::<Scratch<Encoder>>::default);
         let deps = [Dep::Time, Dep::AllInputs, encoder.into()];
         let model = LcmtImageArray::default();

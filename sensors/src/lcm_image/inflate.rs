@@ -1,8 +1,7 @@
-//! Unpacking zlib (RFC 1950, RFC 1951) into memory of a known size.
+//! Decompression of zlib data (RFC 1950, RFC 1951) into memory of a known size.
 //!
-//! Where a stream refers to what came before, it is unpacked from its start to its end. The parts
-//! that our own [packer](super::deflate) joins do not refer to each other, and are unpacked at the
-//! same time.
+//! In general, a stream refers to earlier data and is decompressed sequentially. The parts that our
+//! own [packer](super::deflate) joins do not refer to each other, and are decompressed in parallel.
 
 use super::deflate::{HEADER, MOST_PARTS, bytes_of_parts};
 use crate::{Error, Result};
@@ -10,24 +9,24 @@ use flate2::{Decompress, FlushDecompress, Status};
 use memchr::memmem;
 use rayon::prelude::*;
 
-/// What a flush to a whole byte ends with: the lengths of a block without data.
+/// Last bytes of a flush to a byte boundary: the lengths of an empty block.
 const FLUSHED: [u8; 4] = [0, 0, 0xff, 0xff];
 const CHECKSUM: usize = 4;
 
-/// Unpacks; keeps its memory for the next time.
+/// A zlib decompressor that reuses its memory.
 #[derive(Debug, Default)]
 pub(super) struct Inflater {
-    /// Once there was something to unpack.
+    /// Created at the first use.
     zlib: Option<Decompress>,
-    /// Likewise, of streams in parts.
+    /// Decompressors of the parts, created at the first use.
     parts: Vec<Decompress>,
 }
 
 impl Inflater {
-    /// Unpacks into `out`; the number of bytes there were.
+    /// Decompresses into `out` and returns the number of bytes.
     ///
     /// # Errors
-    /// If the data are damaged, end too early, or hold more than `out` does.
+    /// Returns an error if the data are damaged or truncated, or hold more than `out` does.
     pub(super) fn unpack(&mut self, packed: &[u8], out: &mut [u8]) -> Result<usize> {
         if self.unpack_parts(packed, out).is_some() {
             return Ok(out.len());
@@ -39,7 +38,7 @@ impl Inflater {
             .map_err(|e| {
                 let why = match e.needs_dictionary() {
                     Some(_) => "they need a dictionary",
-                    None => e.message().unwrap_or("they are not as in RFC 1950"),
+                    None => e.message().unwrap_or("they violate RFC 1950"),
                 };
                 Error::invalid(format!("the zlib data are damaged: {why}"))
             })?;
@@ -56,8 +55,8 @@ impl Inflater {
         })
     }
 
-    /// Unpacks what our packer made of as many bytes as `out` has. `None` for any other data,
-    /// damaged ones too; then `out` has anything in it.
+    /// Decompresses data that our packer made from as many bytes as `out` has. Returns `None` for
+    /// any other data, including damaged data; then the contents of `out` are unspecified.
     fn unpack_parts(&mut self, packed: &[u8], out: &mut [u8]) -> Option<()> {
         let part_bytes = bytes_of_parts(out.len());
         let count = out.len().div_ceil(part_bytes);
@@ -71,7 +70,7 @@ impl Inflater {
         let (mut found, mut start) = (0, 0);
         for at in memmem::find_iter(packed, &FLUSHED) {
             let end = at + FLUSHED.len();
-            // More of them are in other streams, or, by chance, in noise.
+            // There are more of them in other streams or, by chance, in noise.
             *parts[..count - 1].get_mut(found)? = &packed[start..end];
             (found, start) = (found + 1, end);
         }
@@ -92,7 +91,7 @@ impl Inflater {
             (found == (part.len(), out.len()) && is_last == (i + 1 == count)).then_some(())
         });
         done.collect::<Option<()>>()?;
-        // The parts may end elsewhere than it seemed.
+        // The checksum detects parts that end elsewhere than found here.
         (simd_adler32::adler32(&&*out).to_be_bytes() == *checksum).then_some(())
     }
 }
@@ -108,7 +107,7 @@ mod tests {
         pool.build().unwrap().install(work)
     }
 
-    /// What unpacking by one thread and by several gives, which is the same.
+    /// Decompresses with one thread and with several, and checks that the results are equal.
     fn unpack_by_any(inflater: &mut Inflater, packed: &[u8], out: &mut [u8]) -> Result<usize> {
         let mut sequential = vec![1; out.len()];
         let expected = with_threads(1, || Inflater::default().unpack(packed, &mut sequential));
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_unpacked_together() {
+    fn parts_are_decompressed_in_parallel() {
         let all = mixed_data();
         let (mut packer, mut packed) = (Packer::default(), vec![]);
         let mut inflater = Inflater::default();
@@ -146,7 +145,7 @@ mod tests {
                 len
             );
             assert!(out == data);
-            // Less room and more than the image has.
+            // Output buffers that are too small and too large.
             let less = &mut vec![0; len - 1];
             assert!(unpack_by_any(&mut inflater, &packed, less).is_err());
             let more = &mut vec![0; len + 100_000];
@@ -155,13 +154,13 @@ mod tests {
     }
 
     #[test]
-    fn damaged_parts_are_damaged_data() {
+    fn damaged_parts_are_detected() {
         let data = &mixed_data()[500_000..900_000];
         let (mut packed, mut out) = (vec![], vec![0; data.len()]);
         Packer::default().pack(data, &mut packed).unwrap();
         let mut inflater = Inflater::default();
         for k in 0..200 {
-            // All along, and close to the ends.
+            // Positions throughout the data, and near both ends.
             let at = match k {
                 0..100 => k * packed.len() / 100,
                 100..150 => k - 100,
@@ -174,7 +173,7 @@ mod tests {
             }
             assert!(unpack_by_any(&mut inflater, &packed[..at], &mut out).is_err());
         }
-        // Ends of parts without the parts, and a byte too many.
+        // Ends of parts without the parts, and an extra byte.
         let empty: Vec<u8> = [HEADER.to_vec(), FLUSHED.repeat(3), vec![0; 4]].concat();
         assert!(unpack_by_any(&mut inflater, &empty, &mut out).is_err());
         packed.push(0);
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_refer_to_each_other_are_unpacked() {
+    fn parts_that_refer_to_each_other_are_decompressed() {
         let data = &mixed_data()[1_000_000..];
         let mut packed = vec![];
         let mut zlib = Compress::new(Compression::new(2), true);
@@ -202,9 +201,9 @@ mod tests {
     }
 
     #[test]
-    fn after_damaged_data_come_good_ones() {
+    fn damaged_data_do_not_affect_later_data() {
         let data: Vec<u8> = (0..2000_u32).map(|i| (i * i / 900 % 40) as u8).collect();
-        // By another library than the one that unpacks.
+        // Compressed with a different library.
         let good = fdeflate::compress_to_vec(&data);
         let (mut inflater, mut out) = (Inflater::default(), vec![0; data.len()]);
         let is_good = |inflater: &mut Inflater| {
@@ -219,7 +218,7 @@ mod tests {
         for bit in 0..8 * good.len() {
             let mut damaged = good.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            // Bits before the checksum that fill a byte mean nothing.
+            // The padding bits before the checksum have no meaning.
             let done = inflater.unpack(&damaged, &mut out);
             assert!(done.is_err() || out == data, "bit {bit}");
             assert!(is_good(&mut inflater), "after bit {bit}");

@@ -1,10 +1,10 @@
-//! What pixels are on the wire.
+//! Layouts of pixels on the wire.
 
 use crate::{Error, Result};
 use tarragon_geometry::render::{PixelFormat, PixelScalar};
 use tarragon_lcm::types::LcmtImage;
 
-/// What the bytes of a pixel mean.
+/// The layout of a pixel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layout {
     pub(super) format: PixelFormat,
@@ -12,7 +12,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// `pixel_format` and `channel_type`.
+    /// Returns `pixel_format` and `channel_type`.
     pub(super) fn to_wire(self) -> (i8, i8) {
         use LcmtImage as I;
         let format = match self.format {
@@ -34,12 +34,14 @@ impl Layout {
         };
         (format, channel)
     }
+    /// Reads the layout of the pixels of a message.
+    ///
     /// # Errors
-    /// If no image has such pixels.
+    /// Returns an error if no image type has such pixels.
     pub(super) fn of(message: &LcmtImage) -> Result<Self> {
         let format = format_of(message.pixel_format).ok_or_else(|| {
             Error::invalid(format!(
-                "pixel_format is {}, expected grey (0), colours (1 to 4), depth (5) or labels (6)",
+                "pixel_format must be grey (0), colours (1 to 4), depth (5) or labels (6), got {}",
                 message.pixel_format
             ))
         })?;
@@ -62,7 +64,7 @@ impl Layout {
                 _ => "unsigned 8 bits (1)",
             };
             Error::invalid(format!(
-                "channel_type is {} with pixel_format {} ({format:?}), expected {expected}",
+                "channel_type must be {expected} with pixel_format {1} ({format:?}), got {0}",
                 message.channel_type, message.pixel_format
             ))
         })?;

@@ -1,4 +1,4 @@
-//! The system that takes images out of messages.
+//! System that converts messages to images.
 
 use super::decode::{Decoder, LcmImagePixel};
 use super::layout::format_of;
@@ -9,8 +9,8 @@ use tarragon_framework::prelude::*;
 use tarragon_geometry::render::{Image, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelFormat};
 use tarragon_lcm::types::{LcmtImage, LcmtImageArray};
 
-/// Takes a colour, a depth and a label image out of a message (Drake's `LcmImageArrayToImages`),
-/// behind a subscriber.
+/// System that extracts a colour, a depth and a label image from a message (Drake's
+/// `LcmImageArrayToImages`). Its input usually comes from a subscriber.
 ///
 /// | port | name | type |
 /// |---|---|---|
@@ -19,15 +19,15 @@ use tarragon_lcm::types::{LcmtImage, LcmtImageArray};
 /// | output | `depth_image` | [`ImageDepth32F`], in m |
 /// | output | `label_image` | [`ImageLabel16I`] |
 ///
-/// Each is the first image of its kind in the message, empty if there is none. Colours may be in
-/// any order, with or without opacity; brightness counts as a colour where there is no other.
-/// Depths may be in m or mm. Data may be raw, zlib, PNG or JPEG;
-/// [`decode_image`](super::decode_image) has the details. (Drake 1.51.1 ends the program on BGR, on
-/// sizes that are negative and on channel types it does not expect; it ignores `bigendian` and
-/// `row_stride`, and fills what is missing with zeros.)
+/// Each output is the first image of its kind in the message, or empty if there is none. Colours
+/// may have any channel order, with or without opacity; if there is no colour image, a brightness
+/// image is used. Depths may be in m or mm. Data may be raw, zlib, PNG or JPEG;
+/// [`decode_image`](super::decode_image) describes the supported messages. (Drake 1.51.1 aborts on
+/// BGR, negative sizes and unexpected channel types; it ignores `bigendian` and `row_stride`, and
+/// fills missing data with zeros.)
 ///
-/// An image that can not be read comes out empty, because messages from elsewhere must not end a
-/// simulation. The first one is logged, all are [counted](Self::dropped_images).
+/// An image that cannot be read becomes empty, because messages from other programs must not end a
+/// simulation. The first one is logged, and all are [counted](Self::dropped_images).
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -49,11 +49,11 @@ pub struct LcmImageArrayToImages {
 }
 
 impl LcmImageArrayToImages {
-    /// The system.
+    /// Creates the system.
     pub fn new() -> Self {
         Self::default()
     }
-    /// The number of images that could not be read and came out empty, in all contexts.
+    /// Returns the number of images in all contexts that could not be read and became empty.
     pub fn dropped_images(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -72,13 +72,13 @@ impl LcmImageArrayToImages {
             && self.dropped.fetch_add(1, Ordering::Relaxed) == 0
         {
             tracing::warn!(
-                "LcmImageArrayToImages: an image is dropped: {error}; more are counted, not logged"
+                "LcmImageArrayToImages: an image was dropped: {error}; further ones are only counted"
             );
         }
     }
 }
 
-/// Colours rather than brightness.
+/// Returns the first colour image, or else the first brightness image.
 fn color(message: &LcmtImageArray) -> Option<&LcmtImage> {
     use PixelFormat::{Bgr, Bgra, Grey, Rgb, Rgba};
     let first = |formats: &[PixelFormat]| first(message, formats);
@@ -94,17 +94,17 @@ fn first<'a>(message: &'a LcmtImageArray, formats: &[PixelFormat]) -> Option<&'a
 /// Ports of [`LcmImageArrayToImages`].
 #[derive(Clone, Copy, Debug)]
 pub struct LcmImageArrayToImagesPorts {
-    /// Images.
+    /// Message with images.
     pub image_array_t: InputPort<LcmtImageArray>,
-    /// Colours.
+    /// Colour image.
     pub color_image: OutputPort<ImageRgba8U>,
-    /// Depths (m).
+    /// Depth image (m).
     pub depth_image: OutputPort<ImageDepth32F>,
-    /// Labels.
+    /// Label image.
     pub label_image: OutputPort<ImageLabel16I>,
 }
 
-/// An output port of the images that `find` finds.
+/// Declares an output port for the images that `find` selects.
 fn declare_output<P: LcmImagePixel>(
     d: &mut Declare<LcmImageArrayToImages, f64>,
     name: &str,

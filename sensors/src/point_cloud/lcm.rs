@@ -10,22 +10,23 @@ use tarragon_lcm::Bytes;
 use tarragon_lcm::message::refill;
 use tarragon_lcm::types::{LcmtPointCloud, LcmtPointCloudField};
 
-/// Data begin at a multiple of this in the bytes of a message, as Drake's do.
+/// Alignment of the data within a message (bytes), as in Drake.
 const ALIGNMENT: usize = 16;
-/// Bytes of the encoded message around `filler` and the parts of varying length: fingerprint,
+/// Size of the parts of constant length before the data in an encoded message (bytes): fingerprint,
 /// `utime`, lengths, `width`, `height`, `num_fields`, `flags`, `point_step`, `row_step`,
 /// `filler_size`, `data_size`.
 const FIXED_BYTES: usize = 8 + 8 + 5 + 8 + 8 + 4 + 8 + 4 + 8 + 2 + 8;
-/// Likewise of one field: the length and the end of its name, `byte_offset`, `datatype`, `count`.
+/// Size of the parts of constant length of one field (bytes): the length and the terminator of its
+/// name, `byte_offset`, `datatype`, `count`.
 const FIELD_BYTES: usize = 5 + 4 + 1 + 4;
 
-/// Writes a cloud into a message, as Drake's `PointCloudToLcm`; the memory of the message is used
-/// again, its `utime` stays as it was.
+/// Writes a cloud into a message, like Drake's `PointCloudToLcm`. The memory of the message is
+/// reused, and its `utime` is unchanged.
 ///
-/// Points whose positions are not finite are left out. Those that are left have, little-endian and
-/// without gaps, `x`, `y`, `z` (`FLOAT32`), `rgb` (`UINT32`: red, green, blue, 0 in this order) and
-/// `normal_x`, `normal_y`, `normal_z` (`FLOAT32`), as far as the cloud has them. Descriptors are
-/// not sent.
+/// Points whose positions are not finite are left out. The other points are little-endian and
+/// without gaps: `x`, `y`, `z` (`FLOAT32`), `rgb` (`UINT32`: red, green, blue, 0 in this order) and
+/// `normal_x`, `normal_y`, `normal_z` (`FLOAT32`), of which fields that the cloud does not have are
+/// omitted. Descriptors are not sent.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -89,7 +90,7 @@ pub fn encode_point_cloud(cloud: &PointCloud, frame_name: &str, message: &mut Lc
     message.height = 1;
 }
 
-/// Appends those points of a cloud that are finite.
+/// Appends the finite points of a cloud.
 fn write_points(cloud: &PointCloud, data: &mut Vec<u8>) {
     for i in 0..cloud.size() {
         if let Some(xyz) = cloud.xyzs().get(i) {
@@ -111,12 +112,13 @@ fn little_endian(v: &Vector3<f32>) -> [[u8; 4]; 3] {
     [v.x.to_le_bytes(), v.y.to_le_bytes(), v.z.to_le_bytes()]
 }
 
-/// Reads a cloud from a message into `cloud`, whose memory is used again.
+/// Reads a cloud from a message into `cloud`, whose memory is reused.
 ///
-/// Fields may be in any order, of any type, with gaps, big-endian or not, and points in several
-/// rows (`height`), which become one list. Read are positions `x`, `y`, `z`; normals `normal_x`,
-/// ... or `nx`, ...; colours `r`, `g`, `b` (0 to 255), or `rgb` or `rgba` of 32 bits with red
-/// lowest, as Drake sends them (PCL has blue lowest). Other fields are skipped.
+/// Fields may have any order, type and byte order, with gaps between them. Points may be in several
+/// rows (`height`), which become one list. These fields are read: positions `x`, `y`, `z`; normals
+/// `normal_x`, ... or `nx`, ...; colours `r`, `g`, `b` (0 to 255), or `rgb` or `rgba` of 32 bits
+/// with red in the lowest byte, as Drake sends them (PCL has blue in the lowest byte). Other fields
+/// are ignored.
 ///
 /// ```
 /// use tarragon_lcm::types::{LcmtPointCloud, LcmtPointCloudField};
@@ -140,13 +142,15 @@ fn little_endian(v: &Vector3<f32>) -> [[u8; 4]; 3] {
 /// assert_eq!(cloud.xyzs()[0].as_slice(), [1.0, 2.0, 3.0]);
 /// message.width = 2;
 /// let error = decode_point_cloud(&message, &mut cloud).unwrap_err().to_string();
-/// assert_eq!(error, "LCM point cloud: 2 x 1 points of 24 bytes are 48 bytes, the message has 24");
+/// let expected = "2 x 1 points of 24 bytes are 48 bytes, but the message has 24";
+/// assert_eq!(error, format!("LCM point cloud: {expected}"));
 /// # Ok::<(), tarragon_sensors::Error>(())
 /// ```
 ///
 /// # Errors
-/// If sizes are negative or do not agree with the data, a field is not in the points, or none is
-/// known. Then the cloud is empty. No memory is taken for points that the data can not hold.
+/// Returns an error, and empties the cloud, if sizes are negative or do not agree with the data, a
+/// field lies outside the points, or no field is known. No memory is allocated for points that the
+/// data cannot hold.
 pub fn decode_point_cloud(message: &LcmtPointCloud, cloud: &mut PointCloud) -> Result<()> {
     try_decode(message, cloud).map_err(|why| {
         cloud.resize(0);
@@ -176,7 +180,7 @@ fn try_decode(message: &LcmtPointCloud, cloud: &mut PointCloud) -> Result<(), St
     let packed = packed.filter(|_| rgb.is_none());
     if let Some(place) = packed.filter(|place| place.kind.size() != 4) {
         return Err(format!(
-            "the field with colours is {:?}, a type of 32 bits is expected",
+            "the field with colours must have a type of 32 bits, got {:?}",
             place.kind
         ));
     }
@@ -192,7 +196,7 @@ fn try_decode(message: &LcmtPointCloud, cloud: &mut PointCloud) -> Result<(), St
     }
     if fields == BaseField::NONE {
         return Err(format!(
-            "none of its {} fields is known; x, y and z, normal_x, ... or rgb are expected",
+            "the fields must include x, y and z, normal_x, ... or rgb, but none of the {} fields is known",
             message.fields.len()
         ));
     }
@@ -210,7 +214,7 @@ fn try_decode(message: &LcmtPointCloud, cloud: &mut PointCloud) -> Result<(), St
         points.read(*place, cloud.rgbs_mut(), |rgb, x| rgb[k] = x as u8);
     }
     if let Some(place) = packed {
-        // Floats stand for their bits.
+        // A float field holds the colour in its bits.
         let kind = Kind::U32;
         points.read(Place { kind, ..place }, cloud.rgbs_mut(), |rgb, x| {
             let [r, g, b, _] = (x as u32).to_le_bytes();
@@ -220,14 +224,14 @@ fn try_decode(message: &LcmtPointCloud, cloud: &mut PointCloud) -> Result<(), St
     Ok(())
 }
 
-/// Where a field is in a point.
+/// The position of a field within a point.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     offset: usize,
     kind: Kind,
 }
 
-/// The bytes of points.
+/// The encoded points of a message.
 struct Points<'a> {
     data: &'a [u8],
     count: usize,
@@ -241,7 +245,7 @@ impl<'a> Points<'a> {
     fn new(message: &'a LcmtPointCloud) -> Result<Self, String> {
         let (width, height) = (message.width, message.height);
         let size = |n: i64, what: &str| {
-            usize::try_from(n).map_err(|_| format!("{what} is {n}, at least 0 is expected"))
+            usize::try_from(n).map_err(|_| format!("{what} must be at least 0, got {n}"))
         };
         let (columns, rows) = (size(width, "width")?, size(height, "height")?);
         let step = size(message.point_step.into(), "point_step")?;
@@ -252,7 +256,7 @@ impl<'a> Points<'a> {
         };
         let row_step = row_step.ok_or_else(|| {
             format!(
-                "row_step is {}, {width} points of {step} bytes are more",
+                "row_step must be at least {width} points of {step} bytes, got {}",
                 message.row_step
             )
         })?;
@@ -260,13 +264,13 @@ impl<'a> Points<'a> {
             (0, _) | (_, 0) => Some(0),
             _ => (row_step.checked_mul(rows - 1)).and_then(|n| n.checked_add(columns * step)),
         };
-        // Points without bytes could be any number.
+        // The data do not bound the number of points that have no bytes.
         let count = columns.checked_mul(rows).filter(|n| step > 0 || *n == 0);
         let fits = needed.is_some_and(|needed| needed <= message.data.len());
         let Some(count) = count.filter(|_| fits) else {
             let needed = (columns as u128 * rows as u128).saturating_mul(step as u128);
             return Err(format!(
-                "{width} x {height} points of {step} bytes are {needed} bytes, the message has {}",
+                "{width} x {height} points of {step} bytes are {needed} bytes, but the message has {}",
                 message.data.len()
             ));
         };
@@ -295,7 +299,7 @@ impl<'a> Points<'a> {
             LcmtPointCloudField::FLOAT64 => Kind::F64,
             other => {
                 return Err(format!(
-                    "the datatype of '{name}' is {other}, 1 to 8 is expected"
+                    "the datatype of '{name}' must be from 1 to 8, got {other}"
                 ));
             }
         };
@@ -308,7 +312,7 @@ impl<'a> Points<'a> {
         });
         let offset = offset.ok_or_else(|| {
             format!(
-                "'{name}' is {} times {} bytes at byte {}, points have {} bytes",
+                "'{name}' must lie within a point of {3} bytes, got {0} x {1} bytes at byte {2}",
                 field.count,
                 kind.size(),
                 field.byte_offset,
@@ -318,7 +322,7 @@ impl<'a> Points<'a> {
         Ok(Some(Place { offset, kind }))
     }
 
-    /// Stores the field of every point.
+    /// Calls `store` with the value of a field for every point.
     fn read<V>(&self, place: Place, to: &mut [V], store: impl Fn(&mut V, f64)) {
         if self.count == 0 {
             return;
@@ -335,15 +339,15 @@ impl<'a> Points<'a> {
     }
 }
 
-/// Makes messages of point clouds (Drake's `PointCloudToLcm`).
+/// System that converts point clouds to messages (Drake's `PointCloudToLcm`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `point_cloud` | [`PointCloud`] |
 /// | output | `lcmt_point_cloud` | [`LcmtPointCloud`] |
 ///
-/// The bytes are those of Drake's message; [`encode_point_cloud`] has the details. `utime` is the
-/// time of the context (µs, cut off as in Drake).
+/// The bytes are those of Drake's message; [`encode_point_cloud`] describes them. `utime` is the
+/// time of the context (µs, truncated as in Drake).
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -365,7 +369,7 @@ pub struct PointCloudToLcm {
 }
 
 impl PointCloudToLcm {
-    /// For clouds in a frame.
+    /// Creates a system for clouds in the frame `frame_name`.
     pub fn new(frame_name: impl Into<String>) -> Self {
         let frame_name = frame_name.into();
         Self { frame_name }
@@ -405,16 +409,16 @@ impl LeafSystem<f64> for PointCloudToLcm {
     }
 }
 
-/// Takes point clouds out of messages, the way back from [`PointCloudToLcm`].
+/// System that converts messages to point clouds, the reverse of [`PointCloudToLcm`].
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `lcmt_point_cloud` | [`LcmtPointCloud`] |
 /// | output | `point_cloud` | [`PointCloud`] |
 ///
-/// [`decode_point_cloud`] says what is understood. A message that is not comes out as an empty
-/// cloud, because messages from elsewhere must not end a simulation. The first one is logged, all
-/// are [counted](Self::dropped_clouds).
+/// [`decode_point_cloud`] describes the supported messages. Any other message becomes an empty
+/// cloud, because messages from other programs must not end a simulation. The first one is logged,
+/// and all are [counted](Self::dropped_clouds).
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -438,11 +442,11 @@ pub struct LcmToPointCloud {
 }
 
 impl LcmToPointCloud {
-    /// The system.
+    /// Creates the system.
     pub fn new() -> Self {
         Self::default()
     }
-    /// The number of messages that could not be read, in all contexts.
+    /// Returns the number of messages in all contexts that could not be read.
     pub fn dropped_clouds(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -469,7 +473,7 @@ impl LeafSystem<f64> for LcmToPointCloud {
                 && system.dropped.fetch_add(1, Ordering::Relaxed) == 0
             {
                 tracing::warn!(
-                    "LcmToPointCloud: {error}; the cloud is empty; more are counted, not logged"
+                    "LcmToPointCloud: {error}; the cloud is empty, and further errors are only counted"
                 );
             }
             Ok(())

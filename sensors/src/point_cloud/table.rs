@@ -1,4 +1,4 @@
-//! What files of points have in common: rows of numbers in named columns.
+//! Rows of numbers in named columns, the common content of point cloud files.
 
 use super::{BaseField, Fields, PointCloud};
 use nalgebra::Vector3;
@@ -25,7 +25,7 @@ impl Kind {
             Self::F64 => 8,
         }
     }
-    /// The number at the beginning of some bytes; zero if they are too few.
+    /// Reads the number at the beginning of `bytes`; returns zero if there are too few bytes.
     pub(super) fn read(self, bytes: &[u8], big_endian: bool) -> f64 {
         fn first<const N: usize>(bytes: &[u8], big_endian: bool) -> [u8; N] {
             let mut first: [u8; N] = bytes.first_chunk().copied().unwrap_or([0; N]);
@@ -52,7 +52,7 @@ impl Kind {
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) kind: Kind,
-    /// Numbers in each row.
+    /// Number of values in each row.
     pub(super) count: usize,
 }
 
@@ -71,21 +71,21 @@ pub(super) enum Encoding {
     BigEndian,
 }
 
-/// Where the numbers of a cloud are in a row.
+/// Indices of the values of a cloud within a row.
 #[derive(Default)]
 struct Layout {
     xyz: Option<[usize; 3]>,
     normal: Option<[usize; 3]>,
     rgb: Option<[usize; 3]>,
-    /// Three bytes in one number, as in PCD files.
+    /// Index and type of a number that packs three bytes, as in PCD files.
     packed_rgb: Option<(usize, Kind)>,
 }
 
 impl Table<'_> {
-    /// The cloud.
+    /// Converts the table to a cloud.
     ///
     /// # Errors
-    /// Says what is missing, or which row is wrong.
+    /// Returns an error that names the missing column or the invalid row.
     pub(super) fn to_cloud(&self) -> Result<PointCloud, String> {
         let layout = self.layout()?;
         let mut base = BaseField::XYZS;
@@ -96,7 +96,8 @@ impl Table<'_> {
             base = base | BaseField::RGBS;
         }
         let numbers: usize = self.columns.iter().map(|c| c.count).sum();
-        // Every number takes a byte at least, so what the header promises is bounded by the file.
+        // Every number takes at least one byte, so the size of the file bounds the number of
+        // points.
         let bytes_per_row = match self.encoding {
             Encoding::Ascii => numbers,
             _ => self.columns.iter().map(|c| c.kind.size() * c.count).sum(),
@@ -104,7 +105,7 @@ impl Table<'_> {
         let needed = self.rows.checked_mul(bytes_per_row);
         if needed.is_none_or(|needed| needed > self.body.len()) {
             return Err(format!(
-                "the header promises {} points, the {} bytes after it are too few",
+                "the header promises {} points, but the {} bytes after it are too few",
                 self.rows,
                 self.body.len()
             ));
@@ -114,7 +115,7 @@ impl Table<'_> {
         match self.encoding {
             Encoding::Ascii => {
                 let text = std::str::from_utf8(self.body)
-                    .map_err(|_| "the points are not text, though the header says so".to_owned())?;
+                    .map_err(|_| "the points must be text, as the header says".to_owned())?;
                 let mut words = text.split_ascii_whitespace();
                 for i in 0..self.rows {
                     for value in &mut row {
@@ -122,9 +123,9 @@ impl Table<'_> {
                         let word = word.ok_or_else(|| {
                             format!("the file ends at point {i} of {}", self.rows)
                         })?;
-                        *value = word
-                            .parse()
-                            .map_err(|_| format!("point {i} has '{word}', a number is expected"))?;
+                        *value = word.parse().map_err(|_| {
+                            format!("point {i} must consist of numbers, got '{word}'")
+                        })?;
                     }
                     layout.store(&row, i, &mut cloud);
                 }
@@ -173,7 +174,7 @@ impl Table<'_> {
         if layout.xyz.is_none() {
             let known: Vec<&str> = self.columns.iter().map(|c| &*c.name).collect();
             return Err(format!(
-                "the points have [{}], at least x, y and z are expected",
+                "the points must have x, y and z, got [{}]",
                 known.join(", ")
             ));
         }
@@ -193,7 +194,7 @@ impl Layout {
         if let Some(at) = self.rgb {
             cloud.rgbs[i] = at.map(|k| row[k] as u8);
         } else if let Some((at, kind)) = self.packed_rgb {
-            // A float stands for its bits.
+            // PCL packs colours into the bits of a float.
             let bits = match kind {
                 Kind::F32 => (row[at] as f32).to_bits(),
                 _ => row[at] as i64 as u32,

@@ -1,4 +1,4 @@
-//! Animated PNG (PNG, third edition, 2025). The number of frames stands at the front and is put in
+//! Animated PNG (PNG, third edition, 2025). The number of frames is in the header, which is updated
 //! at the end.
 
 use crate::image_io::file::{UnfinishedFile, cannot_write};
@@ -8,9 +8,9 @@ use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use tarragon_geometry::render::ImageRef;
 
-/// After the signature and the header chunk.
+/// Offset of the animation control chunk, behind the signature and the header chunk.
 const ANIMATION_CONTROL: u64 = 8 + 25;
-/// What the format can count.
+/// Maximum number of frames of the format.
 const MAX_FRAMES: u32 = i32::MAX as u32;
 
 pub(super) struct ApngWriter {
@@ -39,7 +39,7 @@ impl ApngWriter {
         });
         set_png_speed(&mut encoder);
         let codec = |e| codec(&file, e);
-        encoder.set_animated(MAX_FRAMES, 0).map_err(codec)?; // 0: for ever
+        encoder.set_animated(MAX_FRAMES, 0).map_err(codec)?; // 0: repeat forever
         encoder.set_frame_delay(delay.0, delay.1).map_err(codec)?;
         encoder.set_blend_op(png::BlendOp::Source).map_err(codec)?;
         let writer = encoder.write_header().map_err(codec)?;
@@ -83,7 +83,8 @@ fn codec(file: &UnfinishedFile, e: png::EncodingError) -> Error {
     }
 }
 
-/// The checksum of chunks, bit by bit: it is needed once per file.
+/// Returns the checksum of a chunk. It is computed bit by bit, because it is needed only once per
+/// file.
 fn crc(bytes: &[u8]) -> u32 {
     let mut crc = !0_u32;
     for byte in bytes {

@@ -1,5 +1,5 @@
-//! Motion JPEG in AVI files of any length: RIFF (Microsoft, 1991) with the indexes of the OpenDML
-//! extension (Matrox, 1997), in which a file is a row of RIFF chunks of at most 1 GiB each.
+//! Motion JPEG in AVI files: RIFF (Microsoft, 1991) with the indexes of the OpenDML extension
+//! (Matrox, 1997), where a file is a sequence of RIFF chunks of at most 1 GiB each.
 
 use crate::image_io::file::{UnfinishedFile, cannot_write};
 use crate::image_io::{Chroma, codec_error, jpeg};
@@ -7,13 +7,13 @@ use crate::{Error, Result};
 use std::io::{Seek, SeekFrom, Write};
 use tarragon_geometry::render::ImageRef;
 
-/// Quality of the frames: about half the size of 95, with no difference to the eye.
+/// JPEG quality of the frames: about half the size of quality 95 without a visible difference.
 const QUALITY: u8 = 90;
-/// Size of one RIFF chunk; older programs read the first one only.
+/// Maximum size of a RIFF chunk (bytes); older programs read only the first chunk.
 const SEGMENT_BYTES: u64 = 1 << 30;
-/// Places for indexes in the header, one per RIFF chunk.
+/// Number of index entries in the header, one per RIFF chunk.
 const MAX_SEGMENTS: usize = 256;
-/// Bytes in front of the first frame.
+/// Size of the header, which precedes the first frame (bytes).
 const HEADER_BYTES: usize = 12
     + (8 + 4)
     + (8 + 56)
@@ -24,8 +24,7 @@ const HEADER_BYTES: usize = 12
     + (8 + 4 + 8 + 248)
     + 12;
 const SUPER_INDEX_BYTES: usize = 8 + 24 + 16 * MAX_SEGMENTS;
-/// Where the size of a RIFF chunk that is not the first, and that of its list, stand; and its
-/// length.
+/// Size of the header of every RIFF chunk after the first (bytes).
 const SEGMENT_HEADER_BYTES: u64 = 24;
 
 #[derive(Debug)]
@@ -33,23 +32,23 @@ pub(super) struct AviWriter {
     file: UnfinishedFile,
     width: u32,
     height: u32,
-    /// Frames per second as a fraction.
+    /// Frames per second as numerator and denominator.
     rate: (u32, u32),
     segment_bytes: u64,
-    /// End of the file.
+    /// Size of the file so far (bytes).
     position: u64,
-    /// Where the running RIFF chunk begins.
+    /// Offset of the current RIFF chunk in the file.
     segment: u64,
-    /// Place (after the word `movi` of the running chunk) and size of its frames.
+    /// Offset (from the word `movi` of the current chunk) and size of each of its frames.
     index: Vec<(u32, u32)>,
-    /// Place and size of the indexes of earlier chunks, and frames in them.
+    /// Offset and size of the index of each earlier chunk, and its number of frames.
     indexes: Vec<(u64, u32, u32)>,
     frames: u32,
     largest: u32,
-    /// Frames of the first RIFF chunk.
+    /// Number of frames in the first RIFF chunk.
     first_frames: u32,
     first_bytes: u64,
-    /// A frame before it is written; lasts from frame to frame.
+    /// Buffer for a frame, reused from frame to frame.
     chunk: Vec<u8>,
 }
 
@@ -79,7 +78,7 @@ impl AviWriter {
         this.append(&header)?;
         Ok(this)
     }
-    /// Begins new RIFF chunks earlier.
+    /// Sets a smaller maximum size of RIFF chunks.
     #[cfg(test)]
     pub(super) fn set_segment_bytes(&mut self, bytes: u64) {
         self.segment_bytes = bytes;
@@ -91,13 +90,13 @@ impl AviWriter {
         chunk.extend_from_slice(b"00dc\0\0\0\0");
         jpeg(image, QUALITY, Chroma::Halved, &mut chunk)
             .map_err(|e| codec_error(self.file.path(), "", e))?;
-        // Frames of a JPEG encoder are far below 4 GiB.
+        // A JPEG frame is far smaller than 4 GiB.
         let size = (chunk.len() - 8) as u32;
         chunk[4..8].copy_from_slice(&size.to_le_bytes());
         if chunk.len() % 2 == 1 {
             chunk.push(0);
         }
-        // What the chunk will hold when its two indexes are written.
+        // Room for the two indexes at the end of the chunk.
         let indexes = 24 * (self.index.len() as u64 + 1) + 64;
         let used = self.position - self.segment + indexes;
         if !self.index.is_empty() && used + chunk.len() as u64 > self.segment_bytes {
@@ -114,13 +113,13 @@ impl AviWriter {
 
     pub(super) fn finish(mut self) -> Result<()> {
         self.end_segment()?;
-        // All of the header but the size of the first list, which is in place.
+        // The last 8 bytes hold the size of the first list, which is already final.
         let header = self.header();
         self.patch(0, &header[..HEADER_BYTES - 8])?;
         self.file.finish()
     }
 
-    /// Where the word `movi` of the running RIFF chunk stands.
+    /// Returns the offset of the word `movi` of the current RIFF chunk.
     fn movi(&self) -> u64 {
         let header = if self.segment == 0 {
             HEADER_BYTES as u64
@@ -134,7 +133,7 @@ impl AviWriter {
         self.end_segment()?;
         if self.indexes.len() == MAX_SEGMENTS {
             return Err(Error::invalid(format!(
-                "{}: the video is longer than {MAX_SEGMENTS} GiB; begin a new file",
+                "{}: a video must be at most {MAX_SEGMENTS} GiB long; begin a new file",
                 self.file.path().display()
             )));
         }
@@ -142,7 +141,7 @@ impl AviWriter {
         self.append(b"RIFF\0\0\0\0AVIXLIST\0\0\0\0movi")
     }
 
-    /// Writes the indexes of the running RIFF chunk and its sizes.
+    /// Writes the indexes of the current RIFF chunk, and its sizes.
     fn end_segment(&mut self) -> Result<()> {
         let (movi, n) = (self.movi(), self.index.len() as u32);
         let mut chunk = Vec::with_capacity(32 + 8 * self.index.len());
@@ -177,7 +176,7 @@ impl AviWriter {
         Ok(())
     }
 
-    /// Everything up to the first frame.
+    /// Returns the header, which is everything up to the first frame.
     fn header(&self) -> Vec<u8> {
         let (rate, scale) = self.rate;
         let micros = (1e6 * f64::from(scale) / f64::from(rate)).round() as u32;
@@ -188,7 +187,7 @@ impl AviWriter {
         tagged(&mut h, b"LIST", list as u32, b"hdrl");
         h.extend(b"avih");
         let per_second = self.largest.saturating_mul(rate.div_ceil(scale));
-        // 0x10: there is an index.
+        // 0x10: the file has an index.
         words(
             &mut h,
             &[
@@ -246,7 +245,7 @@ impl AviWriter {
         h.extend(b"dmlh");
         words(&mut h, &[248, self.frames]);
         h.resize(h.len() + 244, 0);
-        tagged(&mut h, b"LIST", 4, b"movi"); // the size is put in by `end_segment`
+        tagged(&mut h, b"LIST", 4, b"movi"); // `end_segment` sets the size
         debug_assert_eq!(h.len(), HEADER_BYTES);
         h
     }
@@ -274,7 +273,7 @@ fn words(to: &mut Vec<u8>, words: &[u32]) {
     to.extend(words.iter().flat_map(|w| w.to_le_bytes()));
 }
 
-/// A chunk that is a list: its size counts from `kind` on.
+/// Appends the header of a list chunk, whose size counts from `kind` on.
 fn tagged(to: &mut Vec<u8>, tag: &[u8; 4], size: u32, kind: &[u8; 4]) {
     to.extend(tag);
     words(to, &[size]);

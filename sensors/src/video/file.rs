@@ -1,4 +1,4 @@
-//! Video files, frame by frame.
+//! Video files that are written frame by frame.
 
 use super::apng::ApngWriter;
 use super::avi::AviWriter;
@@ -19,17 +19,17 @@ use tarragon_geometry::render::{ImageRef, PixelScalar};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VideoFileFormat {
-    /// JPEG pictures in an AVI file: small, plays in every video player.
+    /// JPEG images in an AVI file: small, supported by every video player.
     MotionJpegAvi,
-    /// Animated PNG: every bit as rendered, plays in every web browser.
+    /// Animated PNG: lossless, supported by every web browser.
     AnimatedPng,
 }
 
 impl VideoFileFormat {
-    /// By extension: `.avi`, `.png` or `.apng`, in small or capital letters.
+    /// Returns the format of an extension: `.avi`, `.png` or `.apng`, in any letter case.
     ///
     /// # Errors
-    /// If the extension is another one.
+    /// Returns an error if the extension is unknown.
     pub fn of_path(path: &Path) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
         match extension.as_deref() {
@@ -45,14 +45,14 @@ impl VideoFileFormat {
 
 /// A video that is being written, frame by frame.
 ///
-/// Frames go to disk as they come, under a temporary name beside the file's own. The file has its
-/// name, and is complete, when [`finish`](Self::finish) returns; a `VideoFile` that is dropped
-/// finishes as well, without telling of errors other than by a log. A frame that can not be written
-/// ends the video and leaves no file; a video without frames is no file.
+/// Each frame is written to disk at once, to a temporary name in the same directory. The file is
+/// complete and has its name when [`finish`](Self::finish) returns. A `VideoFile` that is dropped
+/// is finished as well, but errors are only logged. If a frame cannot be written, the video ends
+/// and leaves no file; a video without frames leaves no file either.
 ///
-/// An AVI file of more than 1 GiB goes on in further parts, which all of today's players know; one
-/// of 256 GiB is full. Memory does not grow with the length but for 8 bytes per frame of the
-/// running GiB.
+/// An AVI file larger than 1 GiB continues in further parts, which all current players support; its
+/// maximum size is 256 GiB. Memory does not grow with the length, except for 8 bytes per frame of
+/// the current part.
 ///
 /// ```
 /// use tarragon_sensors::{ImageRgba8U, VideoFile};
@@ -76,14 +76,14 @@ pub struct VideoFile {
 }
 
 enum State {
-    /// Before the first frame, which tells the size.
+    /// Before the first frame, which determines the size.
     Empty,
     Open {
         writer: Writer,
         size: (usize, usize),
         pixel_type: &'static str,
     },
-    /// Nothing can be added: finished, or failed.
+    /// Finished or failed; accepts no more frames.
     Closed,
 }
 
@@ -93,17 +93,17 @@ enum Writer {
 }
 
 impl VideoFile {
-    /// Begins a video of a format that follows from the extension, of `frame_rate` frames per
-    /// second. Its size is that of the first frame.
+    /// Begins a video of `frame_rate` frames per second. The extension selects the format, and the
+    /// first frame determines the size.
     ///
     /// # Errors
-    /// If the extension is unknown, or the rate is not between 0.001 and 1000.
+    /// Returns an error if the extension is unknown, or the rate is not from 0.001 to 1000.
     pub fn create(path: impl Into<PathBuf>, frame_rate: f64) -> Result<Self> {
         let path = path.into();
         let format = VideoFileFormat::of_path(&path)?;
         if !(0.001..=1000.0).contains(&frame_rate) {
             return Err(Error::invalid(format!(
-                "{}: the frame rate is {frame_rate} per second, 0.001 to 1000 is expected",
+                "{}: the frame rate must be from 0.001 to 1000 per second, got {frame_rate:?}",
                 path.display()
             )));
         }
@@ -115,20 +115,20 @@ impl VideoFile {
             frames: 0,
         })
     }
-    /// Number of frames so far.
+    /// Returns the number of frames so far.
     pub fn frame_count(&self) -> u64 {
         self.frames
     }
-    /// The name that the file will have.
+    /// Returns the path of the finished file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Adds a frame: colours or brightness of 8 bits per channel.
+    /// Adds a frame, which must have colours or brightness of 8 bits per channel.
     ///
     /// # Errors
-    /// If the image has other pixels or another size than the first, or can not be written; the
-    /// latter ends the video. Also after the end.
+    /// Returns an error if the video has ended, the pixel type or the size differs from that of the
+    /// first frame, or the frame cannot be written, which ends the video.
     pub fn write_frame<'a>(&mut self, image: impl Into<ImageRef<'a>>) -> Result<()> {
         let image = image.into();
         let size = (image.width(), image.height());
@@ -137,8 +137,8 @@ impl VideoFile {
             State::Empty => {
                 if image.scalar() != PixelScalar::U8 || image.width() == 0 {
                     return Err(Error::invalid(format!(
-                        "{place}: the first frame has {} x {} pixels of type {}; pixels of 8 bits per \
-                         channel are expected, see `color_map` for depths and labels",
+                        "{place}: the first frame must have pixels of 8 bits per channel, got {} \
+                         x {} pixels of type {}; see `color_map` for depths and labels",
                         size.0,
                         size.1,
                         image.pixel_type()
@@ -157,8 +157,8 @@ impl VideoFile {
             } => {
                 if (*first, *pixel_type) != (size, image.pixel_type()) {
                     return Err(Error::invalid(format!(
-                        "{place}: frame {} has {} x {} pixels of type {}, {} x {} of type {pixel_type} \
-                         are expected as in the first",
+                        "{place}: frame {0} must have {4} x {5} pixels of type {pixel_type} like \
+                         the first, got {1} x {2} of type {3}",
                         self.frames,
                         size.0,
                         size.1,
@@ -170,7 +170,7 @@ impl VideoFile {
             }
             State::Closed => {
                 return Err(Error::invalid(format!(
-                    "{place}: the video has ended after {} frames; begin another file",
+                    "{place}: the video has ended after {} frames; begin a new file",
                     self.frames
                 )));
             }
@@ -194,7 +194,7 @@ impl VideoFile {
             u16::try_from(n).map(u32::from).map_err(|_| {
                 let path = self.path.display();
                 Error::invalid(format!(
-                    "{path}: a frame of {n} pixels on a side is too large for a video, 65535 is the most"
+                    "{path}: a side of a video frame must have at most 65535 pixels, got {n}"
                 ))
             })
         };
@@ -202,7 +202,7 @@ impl VideoFile {
         let file = UnfinishedFile::create(&self.path)?;
         if !file.is_regular() {
             return Err(Error::invalid(format!(
-                "{}: this is no regular file; a video can not be written to a pipe or a device",
+                "{}: a video must be a regular file, got a pipe or a device",
                 self.path.display()
             )));
         }
@@ -219,11 +219,11 @@ impl VideoFile {
         })
     }
 
-    /// Completes the file and gives it its name. Returns the number of frames; without frames there
-    /// is no file.
+    /// Completes the file, gives it its name and returns the number of frames. A video without
+    /// frames leaves no file.
     ///
     /// # Errors
-    /// If the file can not be written; then there is none.
+    /// Returns an error if the file cannot be written; then no file is left.
     pub fn finish(mut self) -> Result<u64> {
         self.end()?;
         Ok(self.frames)
@@ -247,8 +247,8 @@ impl Drop for VideoFile {
     }
 }
 
-/// Frames per second as a fraction of whole numbers, exact for thousandths and for NTSC's rates
-/// such as 30000 / 1001.
+/// Returns frames per second as a fraction of whole numbers, which is exact for multiples of 0.001
+/// and for NTSC rates such as 30000 / 1001.
 fn rate_fraction(rate: f64) -> (u32, u32) {
     for scale in [1, 1000, 1001] {
         let n = rate * f64::from(scale);
@@ -259,13 +259,13 @@ fn rate_fraction(rate: f64) -> (u32, u32) {
     ((rate * 1e6).round() as u32, 1_000_000)
 }
 
-/// Seconds per frame as a fraction of 16-bit numbers.
+/// Returns seconds per frame as a fraction of 16-bit numbers.
 fn frame_delay(rate: f64) -> (u16, u16) {
     const MAX: f64 = u16::MAX as f64;
     let (n, scale) = rate_fraction(rate);
     match (u16::try_from(n), u16::try_from(scale)) {
         (Ok(n), Ok(scale)) => (scale, n),
-        // The larger of the two numbers is as large as it can be.
+        // The larger of the two numbers is made as large as possible, for accuracy.
         _ if rate >= 1.0 => {
             let seconds = (MAX / rate).floor();
             (seconds as u16, (seconds * rate).round() as u16)
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_fractions() {
+    fn rates_become_accurate_fractions() {
         assert_eq!(rate_fraction(30.0), (30, 1));
         assert_eq!(rate_fraction(12.5), (12500, 1000));
         assert_eq!(rate_fraction(30000.0 / 1001.0), (30000, 1001));
@@ -293,7 +293,7 @@ mod tests {
                 "{rate}"
             );
             let (seconds, parts) = frame_delay(rate);
-            // Sixteen bits.
+            // The fraction has 16-bit terms.
             assert!(
                 (f64::from(parts) / f64::from(seconds) / rate - 1.0).abs() < 1e-3,
                 "{rate}"

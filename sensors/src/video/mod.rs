@@ -1,4 +1,4 @@
-//! Videos of a simulation.
+//! Video files of a simulation.
 
 mod apng;
 mod avi;
@@ -20,20 +20,20 @@ use tarragon_geometry::render::{
     Depth16U, Depth32F, DepthRange, Image, ImageRef, ImageRgba8U, Label16I, PixelScalar, Rgba8U,
 };
 
-/// Writes the images of a camera to a video file while a simulation runs (Drake's `VideoWriter`).
+/// System that writes the images of a camera to a video file (Drake's `VideoWriter`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `image` | [`Image`] of the pixel type `P` |
 ///
-/// Frame `k` is the image at `start_time + k / frame_rate`; a forced publish adds a frame too. The
-/// extension chooses Motion JPEG (`.avi`) or animated PNG (`.png`, `.apng`).
+/// Frame `k` is the image at `start_time + k / frame_rate`; a forced publish also adds a frame. The
+/// extension selects Motion JPEG (`.avi`) or animated PNG (`.png`, `.apng`).
 ///
 /// The video belongs to the context. Its file is complete, under its name, when
-/// [`VideoWriterPorts::finish`] returns or when the context and all its clones (with the
-/// [`Simulator`] that holds one) are dropped; until then it is written under a temporary name
-/// beside it. Two contexts of one diagram that both run write the same file: the one that ends last
-/// stays.
+/// [`VideoWriterPorts::finish`] returns, or when the context and all its clones (including those in
+/// a [`Simulator`]) are dropped; until then it is written under a temporary name in the same
+/// directory. If two contexts of one diagram write videos, both have the same file name, and the
+/// video that ends last replaces the other.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -55,30 +55,31 @@ pub struct VideoWriter<P: ImageFilePixel = Rgba8U> {
     path: PathBuf,
     frame_rate: f64,
     start_time: f64,
-    /// Draws what a video can not show.
+    /// Converts pixels that a video cannot show to colours.
     draw: Option<Draw<P>>,
 }
 
 type Draw<P> = Box<dyn Fn(&Image<P>, &mut ImageRgba8U) + Send + Sync>;
 
 impl<P: ImageFilePixel> VideoWriter<P> {
-    /// Writes images of 8 bits per channel, `frame_rate` per second of simulated time.
+    /// Creates a writer of images with 8 bits per channel, `frame_rate` per second of simulated
+    /// time.
     ///
     /// # Errors
-    /// If the extension is unknown, the rate is not between 0.001 and 1000, the directory does not
-    /// exist or takes no files, or a channel has more than 8 bits.
+    /// Returns an error if the extension is unknown, the rate is not from 0.001 to 1000, the
+    /// directory does not exist or cannot be written to, or a channel has more than 8 bits.
     pub fn new(path: impl Into<PathBuf>, frame_rate: f64) -> Result<Self> {
         if P::SCALAR != PixelScalar::U8 {
             return Err(Error::invalid(format!(
-                "VideoWriter: a video can not show {} pixels; use `VideoWriter::depth`, `depth_16u`, \
+                "VideoWriter: a video cannot show {} pixels; use `VideoWriter::depth`, `depth_16u`, \
                  `label` or `with_color_map`",
                 P::NAME
             )));
         }
         Self::build(path.into(), frame_rate, None)
     }
-    /// Shows every pixel in the colour (red, green, blue, opacity) that `color` has for its value;
-    /// of several channels the first counts.
+    /// Creates a writer that shows each pixel in the colour (red, green, blue, opacity) that
+    /// `color` returns for its value. If pixels have several channels, the first one is used.
     ///
     /// ```
     /// use tarragon_sensors::{Grey8U, VideoWriter};
@@ -90,7 +91,7 @@ impl<P: ImageFilePixel> VideoWriter<P> {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the pixels.
+    /// Returns the errors of [`new`](Self::new), except that every pixel type is allowed.
     pub fn with_color_map(
         path: impl Into<PathBuf>,
         frame_rate: f64,
@@ -99,14 +100,14 @@ impl<P: ImageFilePixel> VideoWriter<P> {
         let draw: Draw<P> = Box::new(move |image, picture| colorize(image, picture, &color));
         Self::build(path.into(), frame_rate, Some(draw))
     }
-    /// The time of the first frame in s, 0 unless told otherwise.
+    /// Sets the time of the first frame (s); the default is 0.
     ///
     /// # Errors
-    /// If the time is negative or not finite.
+    /// Returns an error if the time is negative or not finite.
     pub fn with_start_time(mut self, start_time: f64) -> Result<Self> {
         if !(start_time >= 0.0 && start_time.is_finite()) {
             return Err(Error::invalid(format!(
-                "VideoWriter: the start time is {start_time} s, a time of at least 0 is expected"
+                "VideoWriter: the start time must be finite and at least 0, got {start_time:?} s"
             )));
         }
         self.start_time = start_time;
@@ -126,20 +127,21 @@ impl<P: ImageFilePixel> VideoWriter<P> {
 }
 
 impl VideoWriter<Depth32F> {
-    /// Shows depths in metres with [`depth_color`].
+    /// Creates a writer that shows depths in metres with [`depth_color`].
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the pixels.
+    /// Returns the errors of [`new`](Self::new), except that every pixel type is allowed.
     pub fn depth(path: impl Into<PathBuf>, frame_rate: f64, range: DepthRange) -> Result<Self> {
         Self::with_color_map(path, frame_rate, move |metres| depth_color(metres, range))
     }
 }
 
 impl VideoWriter<Depth16U> {
-    /// Shows depths in millimetres with [`depth_color`]; the range is in metres.
+    /// Creates a writer that shows depths in millimetres with [`depth_color`]; the range is in
+    /// metres.
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the pixels.
+    /// Returns the errors of [`new`](Self::new), except that every pixel type is allowed.
     pub fn depth_16u(path: impl Into<PathBuf>, frame_rate: f64, range: DepthRange) -> Result<Self> {
         Self::with_color_map(path, frame_rate, move |millimetres| {
             let metres = match millimetres {
@@ -152,16 +154,16 @@ impl VideoWriter<Depth16U> {
 }
 
 impl VideoWriter<Label16I> {
-    /// Shows labels with [`label_color`].
+    /// Creates a writer that shows labels with [`label_color`].
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the pixels.
+    /// Returns the errors of [`new`](Self::new), except that every pixel type is allowed.
     pub fn label(path: impl Into<PathBuf>, frame_rate: f64) -> Result<Self> {
         Self::with_color_map(path, frame_rate, label_color)
     }
 }
 
-/// A video in the making. `None`: not begun.
+/// The video of a context; `None` before the first frame.
 #[derive(Default)]
 struct Progress {
     video: Mutex<Option<VideoFile>>,
@@ -169,7 +171,8 @@ struct Progress {
 }
 
 impl Progress {
-    /// A video that a panic interrupted still refuses or takes frames; poison means nothing.
+    /// Locks the video. A poisoned lock is ignored: after a panic, a video still accepts or refuses
+    /// frames.
     fn video(&self) -> MutexGuard<'_, Option<VideoFile>> {
         self.video.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -180,18 +183,18 @@ type SharedProgress = Arc<Progress>;
 /// Ports of [`VideoWriter`].
 #[derive(Clone, Copy)]
 pub struct VideoWriterPorts<P: ImageFilePixel> {
-    /// What is shown.
+    /// Image to show.
     pub image: InputPort<Image<P>>,
     progress: Param<SharedProgress>,
 }
 
 impl<P: ImageFilePixel> VideoWriterPorts<P> {
     /// Completes the video of `context` and returns its number of frames (Drake's `Save`). Later
-    /// frames are errors. Without frames there is no file.
+    /// frames cause errors. A video without frames leaves no file.
     ///
     /// # Errors
-    /// If the context belongs to another diagram, or the file can not be written; then there is
-    /// none.
+    /// Returns an error if the context belongs to another diagram, or the file cannot be written;
+    /// then no file is left.
     pub fn finish(&self, context: &Context<f64>) -> Result<u64> {
         let mut video = context.param(self.progress)?.video();
         let Some(video) = &mut *video else {
@@ -200,10 +203,10 @@ impl<P: ImageFilePixel> VideoWriterPorts<P> {
         video.end()?;
         Ok(video.frame_count())
     }
-    /// Number of frames in the video of `context` so far.
+    /// Returns the number of frames in the video of `context` so far.
     ///
     /// # Errors
-    /// If the context belongs to another diagram.
+    /// Returns an error if the context belongs to another diagram.
     pub fn frame_count(&self, context: &Context<f64>) -> Result<u64> {
         let video = context.param(self.progress)?.video();
         Ok(video.as_ref().map_or(0, VideoFile::frame_count))
@@ -240,7 +243,7 @@ impl<P: ImageFilePixel> VideoWriter<P> {
         };
         match &self.draw {
             Some(draw) => progress.pictures.lend(|picture| {
-                // The colour map is the user's, so no lock is held here.
+                // The colour map is user code, so no lock is held while it runs.
                 draw(image, picture);
                 write((&*picture).into())
             }),

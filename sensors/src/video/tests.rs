@@ -1,4 +1,4 @@
-//! The structure of video files.
+//! Tests of the structure of video files.
 
 use super::avi::AviWriter;
 use super::*;
@@ -14,7 +14,7 @@ fn word(file: &[u8], at: usize) -> usize {
     u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize
 }
 
-/// Chunks of a RIFF file: path of lists, tag, place of the content, size of the content.
+/// Returns the chunks of a RIFF file: path of lists, tag, offset and size of the content.
 fn chunks(file: &[u8]) -> Vec<(String, String, usize, usize)> {
     fn walk(
         file: &[u8],
@@ -29,7 +29,7 @@ fn chunks(file: &[u8]) -> Vec<(String, String, usize, usize)> {
             let (tag, size) = (text(at), word(file, at + 4));
             assert!(
                 at + 8 + size <= end,
-                "{path}{tag} at {at} is longer than what it is in"
+                "{path}{tag} at {at} extends beyond its parent"
             );
             if tag == "RIFF" || tag == "LIST" {
                 walk(
@@ -44,14 +44,14 @@ fn chunks(file: &[u8]) -> Vec<(String, String, usize, usize)> {
             }
             at += 8 + size.next_multiple_of(2);
         }
-        assert_eq!(at, end, "{path} is filled to the end");
+        assert_eq!(at, end, "{path} ends at a chunk boundary");
     }
     let mut found = vec![];
     walk(file, 0, file.len(), "", &mut found);
     found
 }
 
-/// Frames by the OpenDML indexes: place and size of the JPEG data.
+/// Returns the frames listed by the OpenDML indexes: offset and size of the JPEG data.
 fn indexed_frames(file: &[u8]) -> Vec<(usize, usize)> {
     let all = chunks(file);
     let (.., indx, _) = all.iter().find(|c| c.1 == "indx").unwrap();
@@ -74,7 +74,7 @@ fn indexed_frames(file: &[u8]) -> Vec<(usize, usize)> {
 }
 
 #[test]
-fn an_avi_file_has_its_frames_in_every_index() {
+fn every_index_of_an_avi_file_lists_its_frames() {
     let folder = tempfile::tempdir().unwrap();
     for (name, segment, parts) in [("one", 1 << 30, 1), ("many", 20_000, 0)] {
         let path = folder.path().join(format!("{name}.avi"));
@@ -89,7 +89,7 @@ fn an_avi_file_has_its_frames_in_every_index() {
         let all = chunks(&file);
         let riffs = all.iter().filter(|c| c.1 == "ix00").count();
         assert!(riffs == parts || (parts == 0 && riffs > 2), "{riffs} parts");
-        // The frames as they stand in the file are those of the indexes.
+        // The indexes list the frames that are in the file, in order.
         let stand: Vec<_> = all
             .iter()
             .filter(|c| c.1 == "00dc")
@@ -130,7 +130,7 @@ fn an_avi_file_has_its_frames_in_every_index() {
         );
         assert_eq!(word(&file, at("strh") + 32), 50);
         assert_eq!(word(&file, at("dmlh")), 50);
-        // Every frame is a picture.
+        // Every frame is a valid JPEG image.
         for (i, (place, size)) in stand.iter().enumerate() {
             let picture = ImageIo::new()
                 .load_from_buffer_as::<Rgb8U>(&file[*place..place + size])
@@ -141,7 +141,7 @@ fn an_avi_file_has_its_frames_in_every_index() {
                 .zip(frame(i).data())
                 .map(|(a, b)| u64::from(a.abs_diff(*b)))
                 .sum();
-            // Quality 90 with half the samples of hue; one frame is 9 away from the next.
+            // Quality 90 with chroma subsampling; successive frames differ by 9.
             assert!(sum < 6 * 32 * 24 * 3, "frame {i} differs by {sum}");
         }
         assert_eq!(
@@ -160,7 +160,7 @@ fn an_avi_file_has_its_frames_in_every_index() {
 }
 
 #[test]
-fn an_animated_png_has_exact_frames() {
+fn an_animated_png_is_lossless() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.png");
     let mut video = VideoFile::create(&path, 12.5).unwrap();
@@ -183,12 +183,12 @@ fn an_animated_png_has_exact_frames() {
             0.08
         );
     }
-    // As an image, it is its first frame.
+    // Read as an image, it is its first frame.
     assert_eq!(ImageIo::new().load_as::<Rgb8U>(&path).unwrap(), frame(0));
 }
 
 #[test]
-fn frames_must_fit_and_the_end_is_the_end() {
+fn mismatched_and_late_frames_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.avi");
     let message = |r: Result<()>| r.unwrap_err().to_string();
@@ -200,7 +200,9 @@ fn frames_must_fit_and_the_end_is_the_end() {
     video.write_frame(&frame(0)).unwrap();
     let wrong = message(video.write_frame(&ImageRgb8U::new(3, 2)));
     assert!(
-        wrong.contains("frame 1 has 3 x 2 pixels of type Rgb8U, 32 x 24 of type Rgb8U are"),
+        wrong.contains(
+            "frame 1 must have 32 x 24 pixels of type Rgb8U like the first, got 3 x 2 of type Rgb8U"
+        ),
         "{wrong}"
     );
     video.write_frame(&frame(1)).unwrap();
@@ -216,9 +218,9 @@ fn frames_must_fit_and_the_end_is_the_end() {
     );
     let message = |path: &str, rate| VideoFile::create(path, rate).err().unwrap().to_string();
     assert!(message("a.mp4", 30.0).contains(".avi, .png or .apng"));
-    assert!(message("a.avi", 0.0).contains("frame rate is 0"));
-    assert!(message("a.avi", f64::NAN).contains("frame rate is NaN"));
-    // Nothing is left of a video without frames.
+    assert!(message("a.avi", 0.0).contains("per second, got 0.0"));
+    assert!(message("a.avi", f64::NAN).contains("per second, got NaN"));
+    // A video without frames leaves no file.
     VideoFile::create(folder.path().join("none.avi"), 1.0)
         .unwrap()
         .finish()
@@ -227,7 +229,7 @@ fn frames_must_fit_and_the_end_is_the_end() {
 }
 
 #[test]
-fn places_that_take_no_video_are_explained() {
+fn unwritable_paths_are_explained() {
     let mut video = VideoFile::create("/no/such/a.png", 30.0).unwrap();
     let text = video.write_frame(&frame(0)).unwrap_err().to_string();
     assert!(text.contains("create its directory first"), "{text}");
@@ -236,14 +238,14 @@ fn places_that_take_no_video_are_explained() {
         .unwrap()
         .to_string();
     assert!(
-        text.contains("VideoWriter: the directory '/no/such' can not be used"),
+        text.contains("VideoWriter: the directory '/no/such' cannot be used"),
         "{text}"
     );
     let text = VideoWriter::<Depth32F>::new("a.avi", 30.0)
         .err()
         .unwrap()
         .to_string();
-    assert!(text.contains("can not show Depth32F"), "{text}");
+    assert!(text.contains("cannot show Depth32F"), "{text}");
     #[cfg(target_os = "linux")]
     {
         let folder = tempfile::tempdir().unwrap();
@@ -251,12 +253,12 @@ fn places_that_take_no_video_are_explained() {
         std::os::unix::fs::symlink("/dev/full", &link).unwrap();
         let mut video = VideoFile::create(&link, 30.0).unwrap();
         let text = video.write_frame(&frame(0)).unwrap_err().to_string();
-        assert!(text.contains("no regular file"), "{text}");
+        assert!(text.contains("a video must be a regular file"), "{text}");
     }
 }
 
 #[test]
-fn a_dropped_context_leaves_a_whole_file() {
+fn a_dropped_context_leaves_a_complete_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.avi");
     let mut b = DiagramBuilder::new();
@@ -276,7 +278,7 @@ fn a_dropped_context_leaves_a_whole_file() {
     assert!(!path.exists());
     drop(sim);
     assert_eq!(indexed_frames(&std::fs::read(&path).unwrap()).len(), 10);
-    // A finished video takes no more frames, and says so.
+    // A finished video refuses further frames with an error.
     let mut ctx = diagram.default_context();
     ctx.fix(video.image, ImageRgba8U::with_value(16, 16, 7))
         .unwrap();
