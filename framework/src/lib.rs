@@ -57,22 +57,20 @@ pub use simulation::pace::InterruptHandle;
 pub use simulation::simulator::{
     InitializeOptions, Simulator, SimulatorStatistics, SimulatorStatus,
 };
-pub use systems::cache::{CacheMode, CacheStatistics};
 pub use systems::context::Context;
-pub use systems::declare::Declare;
+pub use systems::declare::{Block, Declare, DiagramScalar, LeafSystem};
 pub use systems::dependency::Dep;
-pub use systems::diagram::{Diagram, DiagramBuilder};
+pub use systems::diagram::{Diagram, DiagramBuilder, SystemInfo};
 pub use systems::elements::VectorHandle;
 pub use systems::event::{
     DiscreteUpdate, EventStatus, ParameterUpdate, StateUpdate, TimedEvent, Trigger,
     WitnessDirection, WitnessFunction,
 };
-pub use systems::exports::SystemInfo;
 pub use systems::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param,
 };
-pub use systems::leaf::{Block, DiagramScalar, LeafSystem};
-pub use systems::leaf_context::LeafContext;
+pub use systems::plan::LeafContext;
+pub use systems::storage::{CacheMode, CacheStatistics};
 pub use systems::value::Value;
 
 /// Common imports for code that writes or wires systems.

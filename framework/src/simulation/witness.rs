@@ -7,7 +7,6 @@
 
 use super::dense_output::{Checkpoint, DenseOutput};
 use super::simulator::Simulator;
-use crate::systems::leaf_context::LeafContext;
 use crate::{Context, Result, Scalar};
 
 /// Length of the final interval as a fraction of accuracy times largest step, as in Drake.
@@ -165,7 +164,7 @@ fn witness_value<T: Scalar>(context: &Context<T>, number: usize) -> Result<f64> 
     let decider = &context.plan.events.witnesses[number];
     let leaf = &context.plan.leaves[decider.system as usize];
     let witness = &leaf.witnesses[decider.index as usize];
-    let value = (witness.value)(&LeafContext::new(context, decider.system as usize));
+    let value = (witness.value)(&context.leaf_context(decider.system as usize));
     let place = || format!("witness function '{}' of '{}'", witness.name, leaf.path);
     Ok(value.map_err(|e| e.locate(place))?.re())
 }

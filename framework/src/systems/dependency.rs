@@ -81,7 +81,7 @@ pub enum Dep {
 
 impl Dep {
     /// Returns the place that the original handle points to.
-    pub(super) fn place(self) -> Option<Place> {
+    pub(crate) fn place(self) -> Option<Place> {
         match self {
             Self::DiscreteGroup(place)
             | Self::AbstractEntry(place)

@@ -1,10 +1,10 @@
 //! Dispatch of events to their handlers.
 
-use super::context::{Context, Data, StateCopy};
-use super::event::{DiscreteUpdate, EventStatus, Handler, StateUpdate};
+use super::context::Context;
+use super::data::{Data, StateCopy};
+use super::event::{DiscreteUpdate, EventStatus, StateUpdate};
 use super::event_table::{EventSet, FORCED};
-use super::leaf_context::LeafContext;
-use super::plan::Plan;
+use super::plan::{Handler, LeafContext, Plan};
 use crate::{Error, Result, Scalar};
 
 /// Outcome of the events of one step: the first error, else the first request to stop.
@@ -123,10 +123,10 @@ impl<T: Scalar> Dispatcher<T> {
         next_discrete_state(plan, data, sets, events, next_xd, outcome)?;
         for set in sets {
             let set = plan.events.set(*set);
-            for range in set.xd(plan) {
+            for range in plan.xd_of(set) {
                 data.xd[range.clone()].copy_from_slice(&next_xd[range.clone()]);
             }
-            data.cache.invalidate(set.mask(plan));
+            data.cache.invalidate(plan.mask_of(set));
         }
         Ok(true)
     }
@@ -191,7 +191,7 @@ fn next_discrete_state<T: Scalar>(
 ) -> Result<()> {
     next.resize(data.xd.len(), T::zero());
     for set in sets {
-        for range in plan.events.set(*set).xd(plan) {
+        for range in plan.xd_of(plan.events.set(*set)) {
             next[range.clone()].copy_from_slice(&data.xd[range.clone()]);
         }
     }

@@ -1,10 +1,8 @@
-//! Events: triggers, handlers and outcomes.
+//! Events: triggers, outcomes, and the views that updates write to.
 
 use super::handles::{AbstractState, DiscreteState, Param, Place, PlanId};
-use super::leaf_context::LeafContext;
 use super::value::Stored;
-use crate::random::RandomGenerator;
-use crate::{Result, Scalar};
+use crate::Scalar;
 use std::ops::Range;
 
 /// Condition under which an event fires.
@@ -202,39 +200,6 @@ pub enum EventStatus {
         /// Reason, shown to the user.
         reason: String,
     },
-}
-
-pub(crate) type PublishFn<T> =
-    Box<dyn Fn(&LeafContext<'_, T>) -> Result<EventStatus> + Send + Sync>;
-pub(crate) type DiscreteFn<T> = Box<
-    dyn Fn(&LeafContext<'_, T>, &mut DiscreteUpdate<'_, T>) -> Result<EventStatus> + Send + Sync,
->;
-
-pub(crate) type UnrestrictedFn<T> =
-    Box<dyn Fn(&LeafContext<'_, T>, &mut StateUpdate<'_, T>) -> Result<EventStatus> + Send + Sync>;
-
-pub(crate) type TimeFn<T> = Box<dyn Fn(&LeafContext<'_, T>) -> Result<f64> + Send + Sync>;
-pub(crate) type WitnessFn<T> = Box<dyn Fn(&LeafContext<'_, T>) -> Result<T> + Send + Sync>;
-
-pub(crate) type RandomStateFn<T> = Box<
-    dyn Fn(&LeafContext<'_, T>, &mut RandomGenerator, &mut StateUpdate<'_, T>) -> Result<()>
-        + Send
-        + Sync,
->;
-pub(crate) type RandomParametersFn<T> =
-    Box<dyn Fn(&mut RandomGenerator, &mut ParameterUpdate<'_, T>) -> Result<()> + Send + Sync>;
-
-/// A declared witness function.
-pub(crate) struct Witness<T: Scalar> {
-    pub(crate) name: String,
-    pub(crate) direction: WitnessDirection,
-    pub(crate) value: WitnessFn<T>,
-}
-
-pub(crate) enum Handler<T: Scalar> {
-    Publish(PublishFn<T>),
-    Discrete(DiscreteFn<T>),
-    Unrestricted(UnrestrictedFn<T>),
 }
 
 /// Discrete state that an update writes: a copy of the current state, applied once all updates of

@@ -1,27 +1,169 @@
-//! The flat plan that a diagram is compiled into.
+//! The flat plan that a diagram is compiled into, and the declarations of its leaves.
 //!
 //! Every computation of every leaf is a *slot*. Everything else that a computation can read is a
-//! *source* (time, a group of state, a parameter, a free input). `Plan::new` expands composite
+//! *source* (time, a group of state, a parameter, a free input). `compile` expands composite
 //! dependencies once; each source then knows all slots downstream of it. Evaluation and
 //! invalidation are array look-ups: no trackers, no recursion over subsystems, no hashing.
+//!
+//! These types refer to each other, so they share a module: a plan holds calc functions, a calc
+//! function takes a [`LeafContext`], and a leaf context refers to the plan. Their behaviour is
+//! elsewhere: `declare` and `compile` build them, `evaluate` runs them.
 
-use super::cache::{Cache, Lists, Mask};
-use super::context::StateCopy;
+use super::data::{Data, StateCopy};
 use super::dependency::Dep;
-use super::event_table::EventTable;
-use super::exports::Port;
-use super::feeds::Feeds;
-use super::handles::{Place, PlanId};
-use super::leaf::{CalcFn, ContinuousSizes, Entry, Leaf};
-use crate::{Error, Result, Scalar};
+use super::elements::Vectorial;
+use super::event::{
+    DiscreteUpdate, EventStatus, ParameterUpdate, StateUpdate, Trigger, WitnessDirection,
+};
+use super::event_table::{EventSet, EventTable};
+use super::handles::PlanId;
+use super::storage::{Cache, Lists, Mask};
+use super::value::Stored;
+use crate::random::RandomGenerator;
+use crate::{Result, Scalar};
+use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+pub(crate) type PublishFn<T> =
+    Box<dyn Fn(&LeafContext<'_, T>) -> Result<EventStatus> + Send + Sync>;
+
+pub(crate) type DiscreteFn<T> = Box<
+    dyn Fn(&LeafContext<'_, T>, &mut DiscreteUpdate<'_, T>) -> Result<EventStatus> + Send + Sync,
+>;
+
+pub(crate) type UnrestrictedFn<T> =
+    Box<dyn Fn(&LeafContext<'_, T>, &mut StateUpdate<'_, T>) -> Result<EventStatus> + Send + Sync>;
+
+pub(crate) type TimeFn<T> = Box<dyn Fn(&LeafContext<'_, T>) -> Result<f64> + Send + Sync>;
+
+pub(crate) type WitnessFn<T> = Box<dyn Fn(&LeafContext<'_, T>) -> Result<T> + Send + Sync>;
+
+pub(crate) type RandomStateFn<T> = Box<
+    dyn Fn(&LeafContext<'_, T>, &mut RandomGenerator, &mut StateUpdate<'_, T>) -> Result<()>
+        + Send
+        + Sync,
+>;
+
+pub(crate) type RandomParametersFn<T> =
+    Box<dyn Fn(&mut RandomGenerator, &mut ParameterUpdate<'_, T>) -> Result<()> + Send + Sync>;
+
+/// A declared witness function.
+pub(crate) struct Witness<T: Scalar> {
+    pub(crate) name: String,
+    pub(crate) direction: WitnessDirection,
+    pub(crate) value: WitnessFn<T>,
+}
+
+pub(crate) enum Handler<T: Scalar> {
+    Publish(PublishFn<T>),
+    Discrete(DiscreteFn<T>),
+    Unrestricted(UnrestrictedFn<T>),
+}
+
+pub(crate) type CalcFn<T> =
+    Box<dyn Fn(&LeafContext<'_, T>, &mut Stored<T>) -> Result<()> + Send + Sync>;
+
+/// Factory of a default value.
+pub(crate) type Model<T> = Box<dyn Fn() -> Stored<T> + Send + Sync>;
+
+/// Map from velocities to position rates or back; the two lengths may differ.
+pub(crate) type MapFn<T> =
+    Box<dyn Fn(&LeafContext<'_, T>, &[T], &mut [T]) -> Result<()> + Send + Sync>;
+
+/// Maps between velocities v and position rates qdot, in both directions.
+pub(crate) struct VelocityMap<T: Scalar> {
+    pub(crate) v_to_qdot: MapFn<T>,
+    pub(crate) qdot_to_v: MapFn<T>,
+}
+
+/// A declared computation: an output port, a cache entry or the time derivatives.
+pub(crate) struct Entry<T: Scalar> {
+    pub(crate) name: String,
+    pub(crate) is_output: bool,
+    pub(crate) type_id: TypeId,
+    pub(crate) type_name: &'static str,
+    pub(crate) size: Option<usize>,
+    pub(crate) deps: Vec<Dep>,
+    pub(crate) model: Model<T>,
+}
+
+/// A declared input port.
+pub(crate) struct Input {
+    pub(crate) name: String,
+    pub(crate) type_id: TypeId,
+    pub(crate) type_name: &'static str,
+    pub(crate) size: Option<usize>,
+}
+
+/// A declared parameter.
+pub(crate) struct Parameter<T: Scalar> {
+    pub(crate) model: Model<T>,
+    /// True if the value belongs to its context (a log, a counter) and is not copied to others.
+    pub(crate) per_context: bool,
+}
+
+/// Continuous state, in this order: positions q, velocities v, miscellaneous z.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ContinuousSizes {
+    pub(crate) q: usize,
+    pub(crate) v: usize,
+    pub(crate) z: usize,
+}
+
+/// All declarations of a leaf, type-erased. Structure only.
+pub(crate) struct Leaf<T: Scalar> {
+    pub(crate) path: String,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) entries: Vec<Entry<T>>,
+    /// Calc functions of the entries; they move to the plan.
+    pub(crate) calcs: Vec<CalcFn<T>>,
+    pub(crate) continuous: ContinuousSizes,
+    pub(crate) xc0: Vec<T>,
+    pub(crate) derivatives: Option<u32>,
+    /// `None` if qdot = v.
+    pub(crate) velocity_map: Option<VelocityMap<T>>,
+    pub(crate) xd0: Vec<Vec<T>>,
+    pub(crate) xa0: Vec<Model<T>>,
+    pub(crate) parameters: Vec<Parameter<T>>,
+    pub(crate) events: Vec<(Trigger, Handler<T>)>,
+    pub(crate) element_names: Vec<(Vectorial, Vec<String>)>,
+    /// For each declared timed event, the function that returns its next time (s).
+    pub(crate) timed: Vec<TimeFn<T>>,
+    pub(crate) witnesses: Vec<Witness<T>>,
+    pub(crate) random_state: Option<RandomStateFn<T>>,
+    pub(crate) random_parameters: Option<RandomParametersFn<T>>,
+    /// First mistake in the declaration, reported by `build`.
+    pub(crate) mistake: Option<String>,
+}
+
+impl<T: Scalar> Leaf<T> {
+    /// Returns the number of elements, if the declaration fixes it.
+    pub(crate) fn size_of(&self, what: Vectorial) -> Option<usize> {
+        match what {
+            Vectorial::Input(i) => self.inputs[i as usize].size,
+            Vectorial::Output(i) => self.entries[i as usize].size,
+            Vectorial::Continuous => Some(self.xc0.len()),
+            Vectorial::Discrete(i) => Some(self.xd0[i as usize].len()),
+        }
+    }
+
+    /// Returns the names of the elements; empty if none were given.
+    pub(crate) fn names_of(&self, what: Vectorial) -> &[String] {
+        let mut named = self.element_names.iter();
+        named.find(|n| n.0 == what).map_or(&[], |n| &n.1)
+    }
+}
+
 /// Index of the source "time".
 pub(crate) const TIME: usize = 0;
+
 /// Index of the source "accuracy setting".
 pub(crate) const ACCURACY: usize = 1;
+
+/// A port of a leaf: `(system, index of the port)`.
+pub(crate) type PortIndex = (u32, u32);
 
 /// A connection: (system, entry) to (system, input).
 #[derive(Clone, Copy)]
@@ -50,11 +192,11 @@ pub(crate) struct Node {
     pub(crate) continuous: ContinuousSizes,
     /// Ranges in the flat array of discrete state, one per group.
     pub(crate) xd: Vec<Range<usize>>,
-    source0: usize,
-    n_xd: usize,
-    n_xa: usize,
-    n_parameters: usize,
-    n_inputs: usize,
+    pub(crate) source0: usize,
+    pub(crate) n_xd: usize,
+    pub(crate) n_xa: usize,
+    pub(crate) n_parameters: usize,
+    pub(crate) n_inputs: usize,
 }
 
 impl Node {
@@ -94,12 +236,12 @@ impl Node {
     pub(crate) fn source_input(&self, i: usize) -> usize {
         self.source_parameter(self.n_parameters) + i
     }
-    fn source_end(&self) -> usize {
+    pub(crate) fn source_end(&self) -> usize {
         self.source_input(self.n_inputs)
     }
 
     /// Appends the sources that a dependency expands to; a dependency on an entry has none.
-    fn sources(&self, dep: Dep, out: &mut Vec<u32>) {
+    pub(crate) fn sources(&self, dep: Dep, out: &mut Vec<u32>) {
         let mut add = |sources: Range<usize>| out.extend(sources.map(|s| s as u32));
         let one = |source: usize| source..source + 1;
         let [q, v, z] = [0, 1, 2].map(|part| one(self.source0 + part));
@@ -160,9 +302,9 @@ pub(crate) struct Plan<T: Scalar> {
     /// Per input port, over all leaves.
     pub(crate) feeds: Vec<Feed>,
     /// Per input port: the representative of all ports that form one input of the diagram.
-    pub(super) stand_ins: Vec<u32>,
+    pub(crate) stand_ins: Vec<u32>,
     /// Number of elements, valid at the index of a stand-in.
-    input_sizes: Vec<Option<usize>>,
+    pub(crate) input_sizes: Vec<Option<usize>>,
     /// Computations, indexed by slot.
     pub(crate) computations: Vec<Computation<T>>,
     pub(crate) events: EventTable,
@@ -170,95 +312,15 @@ pub(crate) struct Plan<T: Scalar> {
     pub(crate) prerequisites: Lists,
     /// Slots that read each slot.
     pub(crate) slot_to_slots: Lists,
-    source_to_slots: Lists,
+    pub(crate) source_to_slots: Lists,
     /// Everything downstream of time and of all continuous state: invalidated together by the
     /// integrator.
-    mask_time_xc: OnceLock<Mask>,
+    pub(crate) mask_time_xc: OnceLock<Mask>,
     /// Declared sources of each slot, in ascending order.
     pub(crate) declared: Lists,
 }
 
 impl<T: Scalar> Plan<T> {
-    pub(crate) fn new(
-        id: PlanId,
-        mut leaves: Vec<Leaf<T>>,
-        wires: &[Wire],
-        shared: &[(Port, Port)],
-    ) -> Result<Self> {
-        for leaf in &leaves {
-            if let Some(mistake) = &leaf.mistake {
-                return Err(Error::invalid(format!("system '{}': {mistake}", leaf.path)));
-            }
-        }
-        let (nodes, n_sources) = lay_out(&leaves);
-        let feeds = Feeds::new(&leaves, &nodes, wires, shared)?;
-        let mut computations = vec![];
-        for (system, leaf) in (0..).zip(&mut leaves) {
-            let calcs = leaf.calcs.drain(..);
-            computations.extend(calcs.map(|calc| Computation { system, calc }));
-        }
-        let mut plan = Self {
-            id,
-            feeds: feeds.feeds,
-            stand_ins: feeds.stand_ins,
-            input_sizes: feeds.sizes,
-            computations,
-            events: EventTable::new(&leaves),
-            prerequisites: Lists::default(),
-            slot_to_slots: Lists::default(),
-            source_to_slots: Lists::default(),
-            mask_time_xc: OnceLock::new(),
-            declared: Lists::default(),
-            continuous: continuous(&leaves, &nodes),
-            nodes,
-            leaves,
-        };
-        plan.link(n_sources);
-        plan.check_loops()?;
-        Ok(plan)
-    }
-
-    /// Expands the declared dependencies of every slot.
-    fn link(&mut self, n_sources: usize) {
-        let n_slots = self.computations.len();
-        // Pairs (slot, source), (slot, slot that it reads), (source, slot).
-        let (mut declared, mut reads, mut from_sources) = (vec![], vec![], vec![]);
-        let (mut sources, mut upstream) = (vec![], vec![]);
-        for (leaf, node) in self.leaves.iter().zip(&self.nodes) {
-            for (e, entry) in leaf.entries.iter().enumerate() {
-                let slot = (node.slot0 + e) as u32;
-                sources.clear();
-                upstream.clear();
-                for &dep in &entry.deps {
-                    if let Dep::Entry(Place { index: entry, .. }) = dep {
-                        upstream.push((node.slot0 + entry as usize) as u32);
-                    }
-                    node.sources(dep, &mut sources);
-                }
-                sources.sort_unstable();
-                sources.dedup();
-                for &source in &sources {
-                    declared.push((slot, source));
-                    match self.feed_of_source(node, source as usize) {
-                        Some(Feed::Slot(from)) => upstream.push(from),
-                        Some(Feed::Fixed(input)) => {
-                            from_sources.push((self.source_of_input(input as usize), slot));
-                        }
-                        None => from_sources.push((source, slot)),
-                    }
-                }
-                upstream.sort_unstable();
-                upstream.dedup();
-                reads.extend(upstream.iter().map(|from| (slot, *from)));
-            }
-        }
-        let reversed: Vec<_> = reads.iter().map(|(slot, from)| (*from, *slot)).collect();
-        self.slot_to_slots = Lists::new(n_slots, &reversed);
-        self.prerequisites = Lists::new(n_slots, &reads);
-        self.declared = Lists::new(n_slots, &declared);
-        self.source_to_slots = Lists::new(n_sources, &from_sources);
-    }
-
     /// Returns the number of elements of an input port, if it or a port joined with it declares it.
     pub(crate) fn input_size(&self, system: usize, index: usize) -> Option<usize> {
         let port = self.nodes[system].input0 + index;
@@ -273,7 +335,7 @@ impl<T: Scalar> Plan<T> {
     }
 
     /// Returns the feed behind a source, if the source is an input port of `node`.
-    fn feed_of_source(&self, node: &Node, source: usize) -> Option<Feed> {
+    pub(crate) fn feed_of_source(&self, node: &Node, source: usize) -> Option<Feed> {
         let inputs = node.source_input(0)..node.source_end();
         let input = source.checked_sub(inputs.start)?;
         inputs
@@ -388,52 +450,79 @@ impl<T: Scalar> Plan<T> {
     }
 }
 
-/// Gives every leaf its offsets in the flat arrays; also returns the number of sources.
-fn lay_out<T: Scalar>(leaves: &[Leaf<T>]) -> (Vec<Node>, usize) {
-    let (mut slot0, mut input0, mut xa0, mut parameter0) = (0, 0, 0, 0);
-    let (mut xc0, mut xd0, mut source0) = (0, 0, ACCURACY + 1);
-    let mut nodes = Vec::with_capacity(leaves.len());
-    for leaf in leaves {
-        let mut groups = Vec::with_capacity(leaf.xd0.len());
-        for group in &leaf.xd0 {
-            groups.push(xd0..xd0 + group.len());
-            xd0 += group.len();
-        }
-        let node = Node {
-            slot0,
-            input0,
-            xa0,
-            parameter0,
-            xc: xc0..xc0 + leaf.xc0.len(),
-            continuous: leaf.continuous,
-            xd: groups,
-            source0,
-            n_xd: leaf.xd0.len(),
-            n_xa: leaf.xa0.len(),
-            n_parameters: leaf.parameters.len(),
-            n_inputs: leaf.inputs.len(),
-        };
-        slot0 += leaf.entries.len();
-        input0 += leaf.inputs.len();
-        xa0 += leaf.xa0.len();
-        parameter0 += leaf.parameters.len();
-        xc0 = node.xc.end;
-        source0 = node.source_end();
-        nodes.push(node);
-    }
-    (nodes, source0)
+/// Read-only view of a context for calc functions and event handlers of one leaf.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+///
+/// /// y = x + u, or x if u is not connected.
+/// struct Offset;
+/// impl<T: Scalar> LeafSystem<T> for Offset {
+///     type Ports = OutputPort<Vec<T>>;
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         let (u, x) = (d.vector_input("u", 1), d.discrete_state(&[T::from(3.0)]));
+///         d.vector_output("y", 1, &[u.into(), x.into()], move |_, ctx, y| {
+///             let u = ctx.eval_optional(u)?.map_or(T::zero(), |u| u[0]);
+///             Ok(y[0] = ctx.xd(x)[0] + u)
+///         })
+///     }
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// let offset = b.add("offset", Offset);
+/// let ctx = b.build()?.default_context();
+/// assert_eq!(ctx.eval(*offset.ports())?, &[3.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct LeafContext<'a, T: Scalar> {
+    pub(crate) plan: &'a Plan<T>,
+    pub(crate) data: &'a Data<T>,
+    pub(crate) node: &'a Node,
+    pub(crate) plan_id: PlanId,
+    pub(crate) system: u32,
+    /// The computation in progress, so that debug builds can check its declared dependencies.
+    pub(crate) slot: Option<u32>,
 }
 
-/// Lists the systems with continuous state.
-fn continuous<T: Scalar>(leaves: &[Leaf<T>], nodes: &[Node]) -> Vec<Continuous> {
-    let part = |(leaf, node): (&Leaf<T>, &Node)| {
-        let q = node.xc.start..node.xc.start + leaf.continuous.q;
-        Some(Continuous {
-            slot: node.slot0 + leaf.derivatives? as usize,
-            xc: node.xc.clone(),
-            v: q.end..q.end + leaf.continuous.v,
-            q,
+impl<'a, T: Scalar> LeafContext<'a, T> {
+    #[inline]
+    pub(crate) fn of(plan: &'a Plan<T>, data: &'a Data<T>, system: usize) -> Self {
+        Self {
+            plan,
+            data,
+            node: &plan.nodes[system],
+            plan_id: plan.id,
+            system: system as u32,
+            slot: None,
+        }
+    }
+}
+
+impl<T: Scalar> Plan<T> {
+    /// Returns the ranges of the discrete state of the systems with discrete updates.
+    pub(crate) fn xd_of<'a>(&self, set: &'a EventSet) -> &'a [Range<usize>] {
+        set.xd.get_or_init(|| {
+            let mut ranges: Vec<Range<usize>> = vec![];
+            for &(system, _) in &set.discrete {
+                let groups = &self.nodes[system as usize].xd;
+                let (Some(first), Some(last)) = (groups.first(), groups.last()) else {
+                    continue;
+                };
+                match ranges.last_mut() {
+                    Some(r) if first.start <= r.end => r.end = r.end.max(last.end),
+                    _ => ranges.push(first.start..last.end),
+                }
+            }
+            ranges
         })
-    };
-    leaves.iter().zip(nodes).filter_map(part).collect()
+    }
+
+    /// Returns the mask of everything downstream of the updated discrete state.
+    pub(crate) fn mask_of<'a>(&self, set: &'a EventSet) -> &'a Mask {
+        set.mask.get_or_init(|| {
+            let nodes = set.discrete.iter().map(|e| &self.nodes[e.0 as usize]);
+            self.downstream(nodes.flat_map(|n| (0..n.xd.len()).map(|i| n.source_xd(i))))
+        })
+    }
 }

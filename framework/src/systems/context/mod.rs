@@ -3,17 +3,22 @@
 //! Invariant: a value changes only together with the invalidation of everything downstream of it;
 //! every `..._mut` below invalidates before it returns the reference.
 
-use super::cache::{Cache, CacheMode, CacheStatistics};
+mod convert;
+mod random;
+mod text;
+mod velocities;
+
+use super::data::{Data, StateCopy};
+use super::declare::{Block, LeafSystem};
+use super::evaluate::eval_slot;
 use super::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param, Place,
 };
-use super::leaf::{Block, LeafSystem};
-use super::leaf_context::{LeafContext, eval_slot};
-use super::plan::{ACCURACY, Feed, Plan, TIME};
+use super::plan::{ACCURACY, Feed, LeafContext, Plan, TIME};
+use super::storage::{CacheMode, CacheStatistics};
 use super::value::{Stored, Value, copy};
 use crate::error::WiringError;
 use crate::{Error, Result, Scalar};
-
 use std::any::type_name;
 use std::sync::Arc;
 
@@ -35,46 +40,6 @@ use std::sync::Arc;
 pub struct Context<T: Scalar> {
     pub(crate) plan: Arc<Plan<T>>,
     pub(crate) data: Data<T>,
-}
-
-#[derive(Clone)]
-pub(crate) struct Data<T: Scalar> {
-    pub(super) time: T,
-    pub(super) accuracy: Option<f64>,
-    pub(crate) xc: Vec<T>,
-    pub(crate) xd: Vec<T>,
-    pub(super) xa: Vec<Stored<T>>,
-    pub(super) parameters: Vec<Stored<T>>,
-    pub(super) fixed: Vec<Option<Stored<T>>>,
-    pub(super) cache: Cache<T>,
-}
-
-/// Copy of a diagram's state, outside of any context.
-pub(crate) struct StateCopy<T> {
-    pub(crate) xc: Vec<T>,
-    pub(crate) xd: Vec<T>,
-    pub(crate) xa: Vec<Stored<T>>,
-}
-
-impl<T> Default for StateCopy<T> {
-    fn default() -> Self {
-        Self {
-            xc: vec![],
-            xd: vec![],
-            xa: vec![],
-        }
-    }
-}
-
-impl<T: Scalar> StateCopy<T> {
-    /// Resizes this copy to the state of a context.
-    pub(crate) fn fit(&mut self, data: &Data<T>) {
-        self.xc.resize(data.xc.len(), T::zero());
-        self.xd.resize(data.xd.len(), T::zero());
-        if self.xa.len() != data.xa.len() {
-            self.xa = data.xa.clone();
-        }
-    }
 }
 
 impl<T: Scalar> Clone for Context<T> {
@@ -101,6 +66,11 @@ impl<T: Scalar> Context<T> {
             cache: plan.new_cache(),
         };
         Self { plan, data }
+    }
+
+    /// Returns the view that system number `system` has of this context.
+    pub(crate) fn leaf_context(&self, system: usize) -> LeafContext<'_, T> {
+        LeafContext::of(&self.plan, &self.data, system)
     }
 
     /// Returns the system and index of a handle of this diagram.
@@ -149,7 +119,7 @@ impl<T: Scalar> Context<T> {
     /// Returns an error if the block belongs to another diagram.
     pub fn leaf<S: LeafSystem<f64>>(&self, block: &Block<S>) -> Result<LeafContext<'_, T>> {
         if block.plan == self.plan.id {
-            return Ok(LeafContext::new(self, block.index));
+            return Ok(self.leaf_context(block.index));
         }
         Err(WiringError::ForeignHandle {
             what: "system".into(),

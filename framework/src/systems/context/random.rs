@@ -1,9 +1,9 @@
 //! Random state and parameters.
 
-use super::context::{Context, StateCopy};
-use super::event::{ParameterUpdate, StateUpdate};
-use super::leaf_context::LeafContext;
+use super::Context;
 use crate::random::RandomGenerator;
+use crate::systems::data::StateCopy;
+use crate::systems::event::{ParameterUpdate, StateUpdate};
 use crate::{Result, Scalar};
 
 /// Treatment of values that no system draws.
@@ -121,7 +121,7 @@ impl<T: Scalar> Context<T> {
                     xa: &mut drawn.xa[node.xa()],
                     owner: (self.plan.id, system as u32),
                 };
-                draw(&LeafContext::new(self, system), generator, &mut update)
+                draw(&self.leaf_context(system), generator, &mut update)
                     .map_err(|e| e.locate(|| format!("random state of '{}'", leaf.path)))?;
             }
         }

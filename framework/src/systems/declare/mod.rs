@@ -1,21 +1,79 @@
-//! Recording of a leaf system's declarations.
+//! Leaf systems and the recording of their declarations: ports, state, parameters, cache entries
+//! and events.
+
+mod block;
+mod elements;
+
+pub(crate) use block::{AnySystem, EveryScalar, OnlyF64};
+pub use block::{Block, DiagramScalar};
 
 use super::dependency::Dep;
 use super::event::{
-    DiscreteUpdate, EventStatus, Handler, ParameterUpdate, StateUpdate, TimedEvent, Trigger,
-    Witness, WitnessDirection, WitnessFunction,
+    DiscreteUpdate, EventStatus, ParameterUpdate, StateUpdate, TimedEvent, Trigger,
+    WitnessDirection, WitnessFunction,
 };
 use super::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param, Place,
     PlanId,
 };
-use super::leaf::{ContinuousSizes, Entry, Input, Leaf, LeafSystem, Model, Parameter, VelocityMap};
-use super::leaf_context::LeafContext;
+use super::plan::{
+    ContinuousSizes, Entry, Handler, Input, Leaf, LeafContext, Model, Parameter, VelocityMap,
+    Witness,
+};
 use super::value::{Stored, Value};
 use crate::random::RandomGenerator;
 use crate::{Result, Scalar};
 use std::any::{TypeId, type_name};
 use std::sync::Arc;
+
+/// A block of a diagram.
+///
+/// `T` appears in the context, not in the struct, so that one instance serves every scalar that the
+/// trait is implemented for. The struct holds structure and constants; everything that changes is
+/// declared here and lives in a context.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+///
+/// /// y = u^2, element by element.
+/// struct Square {
+///     size: usize,
+/// }
+///
+/// #[derive(Clone, Copy)]
+/// struct SquarePorts<T> {
+///     u: InputPort<Vec<T>>,
+///     y: OutputPort<Vec<T>>,
+/// }
+///
+/// impl<T: Scalar> LeafSystem<T> for Square {
+///     type Ports = SquarePorts<T>;
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         let u = d.vector_input("u", self.size);
+///         let y = d.vector_output("y", self.size, &[u.into()], move |_, ctx, y| {
+///             for (y, u) in y.iter_mut().zip(ctx.eval(u)?) {
+///                 *y = *u * *u;
+///             }
+///             Ok(())
+///         });
+///         SquarePorts { u, y }
+///     }
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// let square = b.add("square", Square { size: 2 });
+/// let mut ctx = b.build()?.default_context();
+/// ctx.fix(square.u, vec![2.0, 3.0])?;
+/// assert_eq!(ctx.eval(square.y)?, &[4.0, 9.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+pub trait LeafSystem<T: Scalar>: Send + Sync + Sized + 'static {
+    /// Typed handles of everything that other code may access.
+    type Ports: Clone;
+    /// Declares the structure. Closures see `&Self` and a read-only context. The declaration may
+    /// depend on `self`, not on `T`.
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports;
+}
 
 /// Records the declarations of one system.
 ///

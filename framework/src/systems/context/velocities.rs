@@ -1,7 +1,6 @@
 //! Maps between velocities and position rates.
 
-use super::context::Context;
-use super::leaf_context::LeafContext;
+use super::Context;
 use crate::{Error, Result, Scalar};
 
 impl<T: Scalar> Context<T> {
@@ -48,7 +47,7 @@ impl<T: Scalar> Context<T> {
                         Direction::VToQdot => &map.v_to_qdot,
                         Direction::QdotToV => &map.qdot_to_v,
                     };
-                    map(&LeafContext::new(self, system), a, b)
+                    map(&self.leaf_context(system), a, b)
                         .map_err(|e| e.locate(|| format!("velocity map of '{}'", leaf.path)))?;
                 }
                 None if n_from == n_to => b.copy_from_slice(a),

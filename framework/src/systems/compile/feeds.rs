@@ -1,9 +1,7 @@
 //! Sources of input ports: connections, and exports that join ports.
 
-use super::exports::Port;
-use super::leaf::{Entry, Input, Leaf};
-use super::plan::{Feed, Node, Wire};
 use crate::error::WiringError;
+use crate::systems::plan::{Entry, Feed, Input, Leaf, Node, PortIndex, Wire};
 use crate::{Error, Result, Scalar};
 
 /// Feed, stand-in and size of every input port, counted over all leaves.
@@ -22,7 +20,7 @@ impl Feeds {
         leaves: &[Leaf<T>],
         nodes: &[Node],
         wires: &[Wire],
-        shared: &[(Port, Port)],
+        shared: &[(PortIndex, PortIndex)],
     ) -> Result<Self> {
         let sizes: Vec<_> = leaves
             .iter()
@@ -34,10 +32,11 @@ impl Feeds {
             stand_ins: ports.collect(),
             sizes,
         };
-        let global = |port: Port| nodes[port.0 as usize].input0 + port.1 as usize;
-        let input = |port: Port| &leaves[port.0 as usize].inputs[port.1 as usize];
-        let name = |port: Port| format!("{}.{}", leaves[port.0 as usize].path, input(port).name);
-        let refuse = |first: Port, other: Port, why: &str| {
+        let global = |port: PortIndex| nodes[port.0 as usize].input0 + port.1 as usize;
+        let input = |port: PortIndex| &leaves[port.0 as usize].inputs[port.1 as usize];
+        let name =
+            |port: PortIndex| format!("{}.{}", leaves[port.0 as usize].path, input(port).name);
+        let refuse = |first: PortIndex, other: PortIndex, why: &str| {
             let ports = [first, other].map(name);
             Err(Error::invalid(format!(
                 "cannot export inputs '{}' and '{}' under one name: {why}",

@@ -1,6 +1,6 @@
 //! Copying values from one context to another, also over another scalar.
 
-use super::context::Context;
+use super::Context;
 use crate::error::WiringError;
 use crate::{Error, Result, Scalar};
 

@@ -1,11 +1,10 @@
-//! Evaluation, and the view of a context that calc functions and event handlers get.
+//! Evaluation of slots, and what a calc function reads through its [`LeafContext`].
 
-use super::context::{Context, Data};
+use super::data::Data;
 use super::handles::{
     AbstractState, CacheEntry, DiscreteState, InputPort, OutputPort, Param, Place, PlanId,
 };
-use super::leaf::CalcFn;
-use super::plan::{ACCURACY, Computation, Feed, Node, Plan, TIME};
+use super::plan::{ACCURACY, CalcFn, Computation, Feed, LeafContext, Plan, TIME};
 use super::value::Stored;
 use crate::error::WiringError;
 use crate::{Error, Result, Scalar};
@@ -20,7 +19,7 @@ const MAX_RECURSION: u32 = 8;
 const MAX_UNCACHED_RECURSION: u32 = 500;
 
 #[inline(always)]
-pub(super) fn eval_slot<'a, T: Scalar>(
+pub(crate) fn eval_slot<'a, T: Scalar>(
     plan: &'a Plan<T>,
     data: &'a Data<T>,
     slot: usize,
@@ -215,58 +214,7 @@ fn compute_in_order<'a, T: Scalar>(
     result.expect("the slot itself was computed last")
 }
 
-/// Read-only view of a context for calc functions and event handlers of one leaf.
-///
-/// ```
-/// use tarragon_framework::prelude::*;
-///
-/// /// y = x + u, or x if u is not connected.
-/// struct Offset;
-/// impl<T: Scalar> LeafSystem<T> for Offset {
-///     type Ports = OutputPort<Vec<T>>;
-///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-///         let (u, x) = (d.vector_input("u", 1), d.discrete_state(&[T::from(3.0)]));
-///         d.vector_output("y", 1, &[u.into(), x.into()], move |_, ctx, y| {
-///             let u = ctx.eval_optional(u)?.map_or(T::zero(), |u| u[0]);
-///             Ok(y[0] = ctx.xd(x)[0] + u)
-///         })
-///     }
-/// }
-///
-/// let mut b = DiagramBuilder::new();
-/// let offset = b.add("offset", Offset);
-/// let ctx = b.build()?.default_context();
-/// assert_eq!(ctx.eval(*offset.ports())?, &[3.0]);
-/// # Ok::<(), tarragon_framework::Error>(())
-/// ```
-#[derive(Clone, Copy)]
-pub struct LeafContext<'a, T: Scalar> {
-    plan: &'a Plan<T>,
-    data: &'a Data<T>,
-    node: &'a Node,
-    plan_id: PlanId,
-    system: u32,
-    /// The computation in progress, so that debug builds can check its declared dependencies.
-    slot: Option<u32>,
-}
-
 impl<'a, T: Scalar> LeafContext<'a, T> {
-    pub(crate) fn new(ctx: &'a Context<T>, system: usize) -> Self {
-        Self::of(&ctx.plan, &ctx.data, system)
-    }
-
-    #[inline]
-    pub(super) fn of(plan: &'a Plan<T>, data: &'a Data<T>, system: usize) -> Self {
-        Self {
-            plan,
-            data,
-            node: &plan.nodes[system],
-            plan_id: plan.id,
-            system: system as u32,
-            slot: None,
-        }
-    }
-
     /// Records undeclared reads in debug builds, which fail the computation: its value would go
     /// stale.
     #[inline]

@@ -1,16 +1,15 @@
 //! Direct feedthrough and the detection of algebraic loops.
 
-use super::dependency::Dep;
-use super::exports::Port;
-use super::plan::{Feed, Plan};
 use crate::error::WiringError;
+use crate::systems::dependency::Dep;
+use crate::systems::plan::{Feed, Plan, PortIndex};
 use crate::{Result, Scalar};
 use petgraph::algo::{kosaraju_scc, toposort};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 impl<T: Scalar> Plan<T> {
     /// Returns true if an output depends on an input, connected or not, without a delay.
-    pub(super) fn feeds_through(&self, (system, input): Port, output: Port) -> bool {
+    pub(crate) fn feeds_through(&self, (system, input): PortIndex, output: PortIndex) -> bool {
         let target = (self.nodes[output.0 as usize].slot0 + output.1 as usize) as u32;
         // Ports that share an exported input count as one, connected or not.
         let asked = self.stand_ins[self.nodes[system as usize].input0 + input as usize];
@@ -38,7 +37,7 @@ impl<T: Scalar> Plan<T> {
     }
 
     /// Fails if a computation needs its own result.
-    pub(super) fn check_loops(&self) -> Result<()> {
+    pub(crate) fn check_loops(&self) -> Result<()> {
         let n = self.computations.len();
         let mut graph: DiGraph<(), (), u32> = DiGraph::with_capacity(n, n);
         for _ in 0..n {

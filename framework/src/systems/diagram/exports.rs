@@ -1,24 +1,22 @@
 //! Exported ports: names that a diagram or sub-diagram gives to ports of its systems.
 
-use super::diagram::{Diagram, DiagramBuilder};
-use super::handles::{InputPort, OutputPort, Place};
+use super::{Diagram, DiagramBuilder};
 use crate::error::WiringError;
+use crate::systems::handles::{InputPort, OutputPort, Place};
+use crate::systems::plan::PortIndex;
 use crate::{Error, Result, Scalar};
 use std::collections::BTreeMap;
 
-/// `(system, index of the port)`.
-pub(super) type Port = (u32, u32);
-
 /// Ports by scope (`""`, or names joined by `::`) and name.
-type Named = BTreeMap<(String, String), Port>;
+type Named = BTreeMap<(String, String), PortIndex>;
 
 /// Exports of the diagram and its sub-diagrams.
 #[derive(Clone, Default)]
-pub(super) struct Exports {
-    pub(super) inputs: Named,
-    pub(super) outputs: Named,
+pub(crate) struct Exports {
+    pub(crate) inputs: Named,
+    pub(crate) outputs: Named,
     /// Pairs of input ports; the second receives the same value as the first.
-    pub(super) shared: Vec<(Port, Port)>,
+    pub(crate) shared: Vec<(PortIndex, PortIndex)>,
 }
 
 impl Exports {
@@ -37,13 +35,13 @@ impl Exports {
 }
 
 /// Returns the exported names in a scope.
-pub(super) fn names<'a>(named: &'a Named, scope: &'a str) -> impl Iterator<Item = &'a str> {
+pub(crate) fn names<'a>(named: &'a Named, scope: &'a str) -> impl Iterator<Item = &'a str> {
     let from = (scope.to_owned(), String::new());
     let of_scope = named.range(from..).take_while(move |(k, _)| k.0 == scope);
     of_scope.map(|(k, _)| &*k.1)
 }
 
-fn port(place: Place) -> Port {
+fn port(place: Place) -> PortIndex {
     (place.system, place.index)
 }
 
@@ -133,7 +131,7 @@ impl DiagramBuilder {
     }
 
     /// Returns true if a handle belongs to this builder; otherwise records the mistake for `build`.
-    pub(super) fn owns_place(&mut self, what: &str, place: Place) -> bool {
+    pub(crate) fn owns_place(&mut self, what: &str, place: Place) -> bool {
         if place.plan == self.id {
             return true;
         }
@@ -149,7 +147,7 @@ impl DiagramBuilder {
     }
 }
 
-/// Port names of one system or sub-diagram.
+/// PortIndex names of one system or sub-diagram.
 ///
 /// ```
 /// use tarragon_framework::{prelude::*, primitives::Adder};

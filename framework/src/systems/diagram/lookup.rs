@@ -1,8 +1,7 @@
 //! Lookup of a builder's systems by name.
 
-use super::declare::Declare;
-use super::diagram::DiagramBuilder;
-use super::leaf::{Block, LeafSystem};
+use super::DiagramBuilder;
+use crate::systems::declare::{Block, Declare, LeafSystem};
 use crate::{Error, Result};
 use std::any::type_name;
 use std::sync::Arc;

@@ -1,13 +1,19 @@
 //! Building of diagrams: collecting systems, wiring them and freezing the result.
 
+mod elements;
+mod exports;
+mod graphviz;
+mod lookup;
+
+pub use exports::SystemInfo;
+
 use super::context::Context;
-use super::declare::Declare;
-use super::exports::{Exports, Port, names};
+use super::declare::{AnySystem, Block, Declare, DiagramScalar, EveryScalar, LeafSystem, OnlyF64};
 use super::handles::{InputPort, OutputPort, Place, PlanId};
-use super::leaf::{AnySystem, Block, DiagramScalar, EveryScalar, Leaf, LeafSystem, OnlyF64};
-use super::plan::{Plan, Wire};
+use super::plan::{Leaf, Plan, PortIndex, Wire};
 use crate::error::WiringError;
 use crate::{AutoDiff, Error, Result, Scalar};
+use exports::{Exports, names};
 use std::any::{TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,15 +37,15 @@ use std::sync::Arc;
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
 pub struct DiagramBuilder {
-    pub(super) id: PlanId,
-    pub(super) scope: String,
-    pub(super) systems: Vec<(String, Arc<dyn AnySystem>)>,
+    pub(crate) id: PlanId,
+    pub(crate) scope: String,
+    pub(crate) systems: Vec<(String, Arc<dyn AnySystem>)>,
     leaves: Vec<Leaf<f64>>,
-    pub(super) by_path: BTreeMap<String, usize>,
+    pub(crate) by_path: BTreeMap<String, usize>,
     /// Paths of the sub-diagrams.
-    pub(super) scopes: BTreeSet<String>,
+    pub(crate) scopes: BTreeSet<String>,
     wires: Vec<Wire>,
-    pub(super) exports: Exports,
+    pub(crate) exports: Exports,
     mistake: Option<Error>,
 }
 
@@ -184,7 +190,7 @@ impl DiagramBuilder {
         }
     }
 
-    pub(super) fn mistake(&mut self, error: Error) {
+    pub(crate) fn mistake(&mut self, error: Error) {
         self.mistake.get_or_insert(error);
     }
 
@@ -217,7 +223,7 @@ fn find_output<T: Scalar>(
     by_path: &BTreeMap<String, usize>,
     exports: &Exports,
     (path, name): (&str, &str),
-) -> Result<Port> {
+) -> Result<PortIndex> {
     let Some(&system) = by_path.get(path) else {
         let exported = exports.outputs.get(&(path.into(), name.into()));
         let known = names(&exports.outputs, path);
@@ -238,7 +244,7 @@ fn find_input<T: Scalar>(
     by_path: &BTreeMap<String, usize>,
     exports: &Exports,
     (path, name): (&str, &str),
-) -> Result<Port> {
+) -> Result<PortIndex> {
     let Some(&system) = by_path.get(path) else {
         let exported = exports.inputs.get(&(path.into(), name.into()));
         let known = names(&exports.inputs, path);
@@ -397,15 +403,15 @@ impl<T: Scalar> Diagram<T> {
         ))
     }
 
-    pub(super) fn plan(&self) -> &Plan<T> {
+    pub(crate) fn plan(&self) -> &Plan<T> {
         &self.plan
     }
 
-    pub(super) fn named_ports(&self) -> &Exports {
+    pub(crate) fn named_ports(&self) -> &Exports {
         &self.exports
     }
 
-    pub(super) fn find_output(&self, path: &str, name: &str) -> Result<Port> {
+    pub(crate) fn find_output(&self, path: &str, name: &str) -> Result<PortIndex> {
         find_output(
             &self.plan.leaves,
             &self.by_path,
@@ -414,7 +420,7 @@ impl<T: Scalar> Diagram<T> {
         )
     }
 
-    pub(super) fn find_input(&self, path: &str, name: &str) -> Result<Port> {
+    pub(crate) fn find_input(&self, path: &str, name: &str) -> Result<PortIndex> {
         find_input(
             &self.plan.leaves,
             &self.by_path,
@@ -423,11 +429,11 @@ impl<T: Scalar> Diagram<T> {
         )
     }
 
-    pub(super) fn no_system(&self, path: &str) -> Error {
+    pub(crate) fn no_system(&self, path: &str) -> Error {
         no_system(&self.by_path, path)
     }
 
-    pub(super) fn owns_handle(&self, what: &str, place: Place) -> Result<()> {
+    pub(crate) fn owns_handle(&self, what: &str, place: Place) -> Result<()> {
         if place.plan == self.plan.id {
             return Ok(());
         }

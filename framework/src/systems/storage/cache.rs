@@ -9,7 +9,7 @@
 //! undoes.
 
 use super::slots::{Slots, State};
-use super::value::Stored;
+use crate::systems::value::Stored;
 use crate::{Error, Result, Scalar};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,7 +164,7 @@ pub(crate) struct Cache<T> {
 }
 
 /// Guard that counts one running computation until it is dropped.
-pub(super) struct Running<'a, T>(&'a Cache<T>);
+pub(crate) struct Running<'a, T>(&'a Cache<T>);
 
 impl<T> Drop for Running<'_, T> {
     #[inline(always)]
@@ -238,14 +238,14 @@ impl<T: Scalar> Cache<T> {
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, slot: usize) -> Option<&Stored<T>> {
+    pub(crate) fn get(&self, slot: usize) -> Option<&Stored<T>> {
         self.slots.get(slot)
     }
 
     /// Marks the beginning of a computation. The second value is its nesting depth, 1 for the
     /// outermost.
     #[inline(always)]
-    pub(super) fn begin(&self) -> (Running<'_, T>, u32) {
+    pub(crate) fn begin(&self) -> (Running<'_, T>, u32) {
         let depth = self.depth.get() + 1;
         self.depth.set(depth);
         (Running(self), depth)
@@ -253,24 +253,24 @@ impl<T: Scalar> Cache<T> {
 
     /// Returns true if no special mode or failure affects computations.
     #[inline(always)]
-    pub(super) fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.flags.get() == 0
     }
-    pub(super) fn is_frozen(&self) -> bool {
+    pub(crate) fn is_frozen(&self) -> bool {
         self.flags.get() & FROZEN != 0
     }
-    pub(super) fn verifies(&self) -> bool {
+    pub(crate) fn verifies(&self) -> bool {
         self.flags.get() & VERIFY != 0
     }
     /// Returns true if the value of this slot is never kept.
-    pub(super) fn is_off(&self, slot: usize) -> bool {
+    pub(crate) fn is_off(&self, slot: usize) -> bool {
         self.flags.get() & OFF != 0 || self.is_disabled(slot)
     }
     fn is_disabled(&self, slot: usize) -> bool {
         self.flags.get() & SOME_DISABLED != 0 && self.disabled.contains(&(slot as u32))
     }
 
-    pub(super) fn failure(&self, slot: usize) -> Option<Error> {
+    pub(crate) fn failure(&self, slot: usize) -> Option<Error> {
         if self.flags.get() & FAILED == 0 {
             return None;
         }
@@ -278,13 +278,13 @@ impl<T: Scalar> Cache<T> {
     }
 
     #[cold]
-    pub(super) fn note_undeclared(&self, slot: u32, what: String) {
+    pub(crate) fn note_undeclared(&self, slot: u32, what: String) {
         self.undeclared.borrow_mut().entry(slot).or_insert(what);
     }
 
     /// Fails if the computation of this slot, which has ended, read something that it did not
     /// declare.
-    pub(super) fn check_declared(&self, slot: u32) -> Result<()> {
+    pub(crate) fn check_declared(&self, slot: u32) -> Result<()> {
         match self.undeclared.borrow_mut().remove(&slot) {
             None => Ok(()),
             Some(what) => Err(Error::custom(format!(
@@ -294,7 +294,7 @@ impl<T: Scalar> Cache<T> {
         }
     }
 
-    pub(super) fn set_failure(&self, slot: usize, error: &Error) {
+    pub(crate) fn set_failure(&self, slot: usize, error: &Error) {
         self.set_flag(FAILED, true);
         self.failed.borrow_mut().insert(slot as u32, error.clone());
     }
@@ -302,12 +302,12 @@ impl<T: Scalar> Cache<T> {
     /// Records a refused computation. It would succeed in other modes, so no reader may turn the
     /// error into a result.
     #[cold]
-    pub(super) fn refuse(&self, error: Error) -> Error {
+    pub(crate) fn refuse(&self, error: Error) -> Error {
         self.refused.borrow_mut().get_or_insert(error).clone()
     }
 
     /// Fails if a computation below the one that ends here was refused.
-    pub(super) fn check_refusals(&self) -> Result<()> {
+    pub(crate) fn check_refusals(&self) -> Result<()> {
         if self.flags.get() & (OFF | VERIFY | SOME_DISABLED) == 0 {
             return Ok(());
         }
@@ -315,20 +315,20 @@ impl<T: Scalar> Cache<T> {
     }
 
     /// Returns true if nothing is left to do before readers of this slot can be computed.
-    pub(super) fn is_settled(&self, slot: usize) -> bool {
+    pub(crate) fn is_settled(&self, slot: usize) -> bool {
         self.slots.state(slot) == State::Valid
             || self.failure(slot).is_some()
             || self.is_disabled(slot)
     }
 
     /// Returns true on the first call for a slot during the outermost computation.
-    pub(super) fn begin_verification(&self, slot: usize) -> bool {
+    pub(crate) fn begin_verification(&self, slot: usize) -> bool {
         self.verified.borrow_mut().insert(slot as u32)
     }
 
     /// Computes a slot into its own storage.
     #[inline(always)]
-    pub(super) fn fill(
+    pub(crate) fn fill(
         &self,
         slot: usize,
         calc: impl FnOnce(&mut Stored<T>) -> Result<()>,
@@ -340,7 +340,7 @@ impl<T: Scalar> Cache<T> {
     }
 
     /// Computes a slot into separate storage; its kept value stays unchanged.
-    pub(super) fn compute_afresh(
+    pub(crate) fn compute_afresh(
         &self,
         slot: usize,
         calc: impl FnOnce(&mut Stored<T>) -> Result<()>,
@@ -356,14 +356,14 @@ impl<T: Scalar> Cache<T> {
     }
 
     /// Returns a value that readers must verify before they use it.
-    pub(super) fn kept(&self, slot: usize) -> Option<&Stored<T>> {
+    pub(crate) fn kept(&self, slot: usize) -> Option<&Stored<T>> {
         self.slots.kept(slot)
     }
 
-    pub(super) fn take_stack(&self) -> Vec<(u32, u32)> {
+    pub(crate) fn take_stack(&self) -> Vec<(u32, u32)> {
         self.stack.take()
     }
-    pub(super) fn return_stack(&self, stack: Vec<(u32, u32)>) {
+    pub(crate) fn return_stack(&self, stack: Vec<(u32, u32)>) {
         self.stack.set(stack);
     }
 
