@@ -1,6 +1,6 @@
 //! Steps do not allocate memory once all work space exists.
 //!
-//! Allocations are counted inside of `Integrator::step` and of whole calls of
+//! Allocations are counted inside of `IntegrationScheme::step` and of whole calls of
 //! `Simulator::advance_to`, per thread.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -12,8 +12,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_framework::integrator::{
-    BogackiShampine3, ErrorControl, ExplicitEuler, ImplicitEuler, Integrator, Ode, Radau1, Radau3,
-    RungeKutta2, RungeKutta3, RungeKutta5, SemiExplicitEuler, VelocityImplicitEuler,
+    BogackiShampine3, ErrorControl, ExplicitEuler, ImplicitEuler, IntegrationScheme, Ode, Radau1,
+    Radau3, RungeKutta2, RungeKutta3, RungeKutta5, SemiExplicitEuler, VelocityImplicitEuler,
 };
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::{
@@ -31,7 +31,7 @@ struct Watched<I> {
     integrator: I,
     allocations: Arc<AtomicU64>,
 }
-impl<I: Integrator<f64>> Integrator<f64> for Watched<I> {
+impl<I: IntegrationScheme<f64>> IntegrationScheme<f64> for Watched<I> {
     fn name(&self) -> &'static str {
         self.integrator.name()
     }
@@ -97,7 +97,7 @@ fn simulator() -> Simulator<f64> {
 
 /// Returns the allocations of an integrator, and those of the simulator around it per step, after a
 /// warm-up.
-fn measure(integrator: impl Integrator<f64> + 'static, accuracy: Option<f64>) -> (u64, f64) {
+fn measure(integrator: impl IntegrationScheme<f64> + 'static, accuracy: Option<f64>) -> (u64, f64) {
     let mut sim = simulator();
     let count = Arc::new(AtomicU64::new(0));
     let watched = Watched {

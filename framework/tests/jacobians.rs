@@ -4,7 +4,9 @@
 
 use nalgebra::DMatrix;
 use std::sync::{Arc, Mutex};
-use tarragon_framework::integrator::{Integrator, IntegratorStatistics, JacobianScheme, Ode};
+use tarragon_framework::integrator::{
+    IntegrationScheme, IntegratorStatistics, JacobianScheme, Ode,
+};
 use tarragon_framework::prelude::*;
 use tarragon_framework::{Result, SimulatorConfig};
 
@@ -55,7 +57,7 @@ type Seen = Arc<Mutex<Vec<(DMatrix<f64>, Vec<f64>)>>>;
 
 /// Explicit Euler that computes the Jacobian in every step.
 struct Probe(Seen);
-impl Integrator<f64> for Probe {
+impl IntegrationScheme<f64> for Probe {
     fn name(&self) -> &'static str {
         "probe"
     }

@@ -111,7 +111,7 @@ impl FunctionsOver<f64> for VectorClosures {
 
 /// The state of a [`VectorSystem`].
 #[derive(Clone)]
-struct State {
+struct StateModel {
     /// Time between updates (s); `None` for continuous state.
     period: Option<f64>,
     x0: Vec<f64>,
@@ -152,7 +152,7 @@ pub struct VectorSystem<F = VectorClosures> {
     inputs: usize,
     outputs: usize,
     functions: F,
-    state: Option<State>,
+    state: Option<StateModel>,
     feeds_through: bool,
 }
 
@@ -234,7 +234,7 @@ impl<F> VectorSystem<F> {
     }
 
     fn starting_at(mut self, period: Option<f64>, x0: Vec<f64>) -> Self {
-        self.state = Some(State { period, x0 });
+        self.state = Some(StateModel { period, x0 });
         self
     }
 
@@ -278,7 +278,7 @@ impl<T: Scalar, F: FunctionsOver<T>> LeafSystem<T> for VectorSystem<F> {
         let u = d.vector_input("u0", self.inputs);
         let (mut continuous, mut discrete) = (None, None);
         let mut deps = vec![Dep::Time];
-        if let Some(State { period, x0 }) = &self.state {
+        if let Some(StateModel { period, x0 }) = &self.state {
             let x0: Vec<T> = x0.iter().map(|x| T::from(*x)).collect();
             if let Some(period) = period {
                 let x = d.discrete_state(&x0);

@@ -6,7 +6,7 @@
 //! next one.
 
 use super::jacobian::Jacobians;
-use super::{ErrorControl, Integrator, Ode};
+use super::{ErrorControl, IntegrationScheme, Ode};
 use crate::simulation::dense_output::DenseOutput;
 use crate::systems::value::copy;
 use crate::{Context, Diagram, Error, Result, Scalar};
@@ -98,7 +98,7 @@ pub(in crate::simulation) struct Limits {
 pub(in crate::simulation) struct Driver<T: Scalar> {
     pub(in crate::simulation) jacobians: Jacobians<T>,
     pub(in crate::simulation) dense_output: Option<DenseOutput>,
-    integrator: Box<dyn Integrator<T>>,
+    integrator: Box<dyn IntegrationScheme<T>>,
     limits: Limits,
     /// Next step (s) that error control wants.
     ideal_step: Option<f64>,
@@ -110,7 +110,7 @@ impl<T: Scalar> Driver<T> {
     /// Wraps the default integrator under these limits, which have been checked.
     pub(in crate::simulation) fn new(
         diagram: Diagram<T>,
-        integrator: Box<dyn Integrator<T>>,
+        integrator: Box<dyn IntegrationScheme<T>>,
         limits: Limits,
     ) -> Self {
         Self {
@@ -127,7 +127,7 @@ impl<T: Scalar> Driver<T> {
     /// Replaces the integrator and resets the statistics.
     pub(in crate::simulation) fn set_integrator(
         &mut self,
-        integrator: Box<dyn Integrator<T>>,
+        integrator: Box<dyn IntegrationScheme<T>>,
         limits: Limits,
     ) {
         self.integrator = integrator;
@@ -135,7 +135,7 @@ impl<T: Scalar> Driver<T> {
         self.set_limits(limits);
     }
 
-    pub(in crate::simulation) fn integrator(&self) -> &dyn Integrator<T> {
+    pub(in crate::simulation) fn integrator(&self) -> &dyn IntegrationScheme<T> {
         &*self.integrator
     }
 

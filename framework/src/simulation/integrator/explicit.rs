@@ -115,7 +115,7 @@ macro_rules! explicit_integrator {
                 Self($crate::simulation::integrator::explicit::Explicit::new($tableau))
             }
         }
-        impl<T: $crate::Scalar> $crate::integrator::Integrator<T> for $name<T> {
+        impl<T: $crate::Scalar> $crate::integrator::IntegrationScheme<T> for $name<T> {
             fn name(&self) -> &'static str {
                 $drake_name
             }

@@ -1,7 +1,7 @@
 //! Implicit Euler.
 
 use super::newton::{Halving, Jacobian, Stages};
-use super::{ErrorControl, Integrator, Ode};
+use super::{ErrorControl, IntegrationScheme, Ode};
 use crate::Result;
 
 /// Implicit (backward) Euler, first order, L-stable, for stiff equations: Drake's
@@ -47,7 +47,7 @@ impl ImplicitEuler {
     }
 }
 
-impl Integrator<f64> for ImplicitEuler {
+impl IntegrationScheme<f64> for ImplicitEuler {
     fn name(&self) -> &'static str {
         "implicit_euler"
     }

@@ -41,12 +41,12 @@ use std::ops::Range;
 /// A method that advances continuous state by one step.
 ///
 /// ```
-/// use tarragon_framework::integrator::{Integrator, Ode};
+/// use tarragon_framework::integrator::{IntegrationScheme, Ode};
 /// use tarragon_framework::{Result, Scalar};
 ///
 /// /// Explicit Euler, as a user would write it.
 /// struct Mine;
-/// impl<T: Scalar> Integrator<T> for Mine {
+/// impl<T: Scalar> IntegrationScheme<T> for Mine {
 ///     fn name(&self) -> &'static str {
 ///         "mine"
 ///     }
@@ -62,7 +62,7 @@ use std::ops::Range;
 ///     }
 /// }
 /// ```
-pub trait Integrator<T: Scalar>: Send {
+pub trait IntegrationScheme<T: Scalar>: Send {
     /// Returns the name as spelled in Drake's configuration files.
     fn name(&self) -> &'static str;
 
@@ -89,7 +89,7 @@ pub trait Integrator<T: Scalar>: Send {
 /// Properties of a method that step size control needs.
 ///
 /// ```
-/// use tarragon_framework::integrator::{ErrorControl, Integrator, RungeKutta3, SemiExplicitEuler};
+/// use tarragon_framework::integrator::{ErrorControl, IntegrationScheme, RungeKutta3, SemiExplicitEuler};
 /// let control: ErrorControl = RungeKutta3::<f64>::new().error_control().unwrap();
 /// assert_eq!(control.order, 3);
 /// assert_eq!(SemiExplicitEuler::<f64>::new().error_control(), None);
@@ -108,12 +108,12 @@ pub struct ErrorControl {
 /// integrator sees it.
 ///
 /// ```
-/// use tarragon_framework::integrator::{Integrator, Ode};
+/// use tarragon_framework::integrator::{IntegrationScheme, Ode};
 /// use tarragon_framework::{prelude::*, Result};
 ///
 /// /// The explicit midpoint rule: the slope in the middle of the step applies to the whole step.
 /// struct Midpoint;
-/// impl Integrator<f64> for Midpoint {
+/// impl IntegrationScheme<f64> for Midpoint {
 ///     fn name(&self) -> &'static str {
 ///         "midpoint"
 ///     }

@@ -1,7 +1,7 @@
 //! Radau IIA.
 
 use super::newton::{Jacobian, Stages, Step, difference};
-use super::{ErrorControl, Integrator, Ode};
+use super::{ErrorControl, IntegrationScheme, Ode};
 use crate::Result;
 
 /// Radau IIA with S stages, of order 2 S - 1, L-stable, for stiff equations (Hairer, Wanner II,
@@ -9,9 +9,9 @@ use crate::Result;
 /// implicit trapezoidal rule. In `f64` only. See [`Radau1`] and [`Radau3`].
 ///
 /// ```
-/// use tarragon_framework::integrator::{Integrator, Radau};
+/// use tarragon_framework::integrator::{IntegrationScheme, Radau};
 /// assert_eq!(Radau::<2>::new().name(), "radau3");
-/// let order = |method: &dyn Integrator<f64>| method.error_control().map(|control| control.order);
+/// let order = |method: &dyn IntegrationScheme<f64>| method.error_control().map(|control| control.order);
 /// assert_eq!((order(&Radau::<1>::new()), order(&Radau::<2>::new())), (Some(2), Some(3)));
 /// ```
 pub struct Radau<const S: usize> {
@@ -132,7 +132,7 @@ impl<const S: usize> Radau<S> {
     }
 }
 
-impl<const S: usize> Integrator<f64> for Radau<S> {
+impl<const S: usize> IntegrationScheme<f64> for Radau<S> {
     fn name(&self) -> &'static str {
         if S == 1 { "radau1" } else { "radau3" }
     }

@@ -1,6 +1,6 @@
 //! Semi-explicit (symplectic) Euler.
 
-use super::{Integrator, Ode};
+use super::{IntegrationScheme, Ode};
 use crate::{Result, Scalar};
 
 /// Semi-explicit (symplectic) Euler: advances the velocities first, then the positions with the new
@@ -61,7 +61,7 @@ impl<T: Scalar> SemiExplicitEuler<T> {
     }
 }
 
-impl<T: Scalar> Integrator<T> for SemiExplicitEuler<T> {
+impl<T: Scalar> IntegrationScheme<T> for SemiExplicitEuler<T> {
     fn name(&self) -> &'static str {
         "semi_explicit_euler"
     }

@@ -3,7 +3,7 @@
 use super::jacobian::Rates;
 use super::lu::Lu;
 use super::newton::{Convergence, Halving, Jacobian, MAX_ITERATIONS, Step};
-use super::{ErrorControl, Integrator, Ode};
+use super::{ErrorControl, IntegrationScheme, Ode};
 use crate::{Context, Result, Scalar};
 
 /// Implicit Euler whose iterations solve only for velocities and miscellaneous state y = (v, z);
@@ -236,7 +236,7 @@ impl Solver {
     }
 }
 
-impl Integrator<f64> for VelocityImplicitEuler {
+impl IntegrationScheme<f64> for VelocityImplicitEuler {
     fn name(&self) -> &'static str {
         "velocity_implicit_euler"
     }

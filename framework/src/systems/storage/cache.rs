@@ -8,7 +8,7 @@
 //! or the stale slot would be valid too. So a change costs no more than the computations that it
 //! undoes.
 
-use super::slots::{Slots, State};
+use super::slots::{SlotState, Slots};
 use crate::systems::value::Stored;
 use crate::{Error, Result, Scalar};
 use std::cell::{Cell, RefCell};
@@ -316,7 +316,7 @@ impl<T: Scalar> Cache<T> {
 
     /// Returns true if nothing is left to do before readers of this slot can be computed.
     pub(crate) fn is_settled(&self, slot: usize) -> bool {
-        self.slots.state(slot) == State::Valid
+        self.slots.state(slot) == SlotState::Valid
             || self.failure(slot).is_some()
             || self.is_disabled(slot)
     }
@@ -388,7 +388,7 @@ impl<T: Scalar> Cache<T> {
     fn invalidate_each(&mut self, slots: &[u32]) {
         self.notifications += slots.len() as u64;
         for &slot in slots {
-            if self.slots.invalidate(slot as usize) != State::Stale {
+            if self.slots.invalidate(slot as usize) != SlotState::Stale {
                 self.todo.push(slot);
             }
         }
@@ -403,7 +403,7 @@ impl<T: Scalar> Cache<T> {
         while let Some(slots) = lists.pop() {
             self.notifications += slots.len() as u64;
             for slot in slots {
-                if self.slots.invalidate(*slot as usize) != State::Stale
+                if self.slots.invalidate(*slot as usize) != SlotState::Stale
                     || (self.disabled.contains(slot) && seen.insert(*slot))
                 {
                     lists.push(next.of(*slot as usize));

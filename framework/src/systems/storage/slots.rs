@@ -20,7 +20,7 @@ use std::convert::Infallible;
 /// Validity of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub(super) enum State {
+pub(super) enum SlotState {
     /// Outdated, or never computed.
     Stale,
     /// Being computed.
@@ -35,14 +35,14 @@ pub(super) enum State {
 
 /// A fixed number of values.
 pub(super) struct Slots<V> {
-    states: Box<[Cell<State>]>,
+    states: Box<[Cell<SlotState>]>,
     values: Box<[UnsafeCell<V>]>,
     /// State of newly computed values: `Valid` or `Kept`.
-    filled: State,
+    filled: SlotState,
 }
 
 /// Guard that sets the state at the end of a computation, also if it panics.
-struct Ends<'a>(&'a Cell<State>, State);
+struct Ends<'a>(&'a Cell<SlotState>, SlotState);
 
 impl Drop for Ends<'_> {
     #[inline(always)]
@@ -55,8 +55,8 @@ impl<V> Slots<V> {
     /// Creates stale values with storage to compute into.
     pub(super) fn new(storage: impl Iterator<Item = V>) -> Self {
         let values: Box<[_]> = storage.map(UnsafeCell::new).collect();
-        let states = values.iter().map(|_| Cell::new(State::Stale)).collect();
-        let filled = State::Valid;
+        let states = values.iter().map(|_| Cell::new(SlotState::Stale)).collect();
+        let filled = SlotState::Valid;
         Self {
             states,
             values,
@@ -66,12 +66,16 @@ impl<V> Slots<V> {
 
     /// Makes newly computed values `Kept` (if `keeping`) or `Valid`.
     pub(super) fn set_keeping(&mut self, keeping: bool) {
-        self.filled = if keeping { State::Kept } else { State::Valid };
+        self.filled = if keeping {
+            SlotState::Kept
+        } else {
+            SlotState::Valid
+        };
     }
 
     #[inline(always)]
     pub(super) fn get(&self, slot: usize) -> Option<&V> {
-        if self.states[slot].get() != State::Valid {
+        if self.states[slot].get() != SlotState::Valid {
             return None;
         }
         // SAFETY: the state is `Valid`; while the reference lives nobody has `&mut self`, so the
@@ -81,7 +85,7 @@ impl<V> Slots<V> {
 
     /// Same as `get`, but also returns values in state `Kept`.
     pub(super) fn kept(&self, slot: usize) -> Option<&V> {
-        if self.states[slot].get() != State::Kept {
+        if self.states[slot].get() != SlotState::Kept {
             return self.get(slot);
         }
         // SAFETY: as in `get`, for `Kept`.
@@ -89,7 +93,7 @@ impl<V> Slots<V> {
     }
 
     #[inline]
-    pub(super) fn state(&self, slot: usize) -> State {
+    pub(super) fn state(&self, slot: usize) -> SlotState {
         self.states[slot].get()
     }
 
@@ -105,11 +109,11 @@ impl<V> Slots<V> {
     ) -> Result<&V, Option<E>> {
         let state = &self.states[slot];
         match state.get() {
-            State::Computing => return Err(None),
-            State::Valid | State::Kept => {}
-            State::Stale | State::Failed => {
-                state.set(State::Computing);
-                let mut ends = Ends(state, State::Failed);
+            SlotState::Computing => return Err(None),
+            SlotState::Valid | SlotState::Kept => {}
+            SlotState::Stale | SlotState::Failed => {
+                state.set(SlotState::Computing);
+                let mut ends = Ends(state, SlotState::Failed);
                 // SAFETY: the state was neither `Valid` nor `Kept`, so nobody has a reference, and
                 // not `Computing`, so nobody writes; while it is `Computing`, which ends after the
                 // last use of this reference, nobody else gets one.
@@ -133,10 +137,10 @@ impl<V> Slots<V> {
     ) -> Result<R, Option<E>> {
         let state = &self.states[slot];
         let before = state.get();
-        if before == State::Computing {
+        if before == SlotState::Computing {
             return Err(None);
         }
-        state.set(State::Computing);
+        state.set(SlotState::Computing);
         let _ends = Ends(state, before);
         // SAFETY: the state was not `Computing`, so nobody writes, and while it is, nobody begins
         // to.
@@ -145,9 +149,9 @@ impl<V> Slots<V> {
 
     /// Makes a value stale and returns its previous state.
     #[inline(always)]
-    pub(super) fn invalidate(&mut self, slot: usize) -> State {
+    pub(super) fn invalidate(&mut self, slot: usize) -> SlotState {
         let state = self.states[slot].get_mut();
-        std::mem::replace(state, State::Stale)
+        std::mem::replace(state, SlotState::Stale)
     }
 
     /// Makes adjacent values stale.
@@ -155,19 +159,19 @@ impl<V> Slots<V> {
     pub(super) fn invalidate_range(&mut self, slots: std::ops::Range<usize>) {
         // Ranges are usually short; a loop would compile to a call of `memset`, which costs more.
         match &mut self.states[slots] {
-            [a] => *a.get_mut() = State::Stale,
+            [a] => *a.get_mut() = SlotState::Stale,
             [a, b] => {
-                *a.get_mut() = State::Stale;
-                *b.get_mut() = State::Stale;
+                *a.get_mut() = SlotState::Stale;
+                *b.get_mut() = SlotState::Stale;
             }
             [a, b, c] => {
-                *a.get_mut() = State::Stale;
-                *b.get_mut() = State::Stale;
-                *c.get_mut() = State::Stale;
+                *a.get_mut() = SlotState::Stale;
+                *b.get_mut() = SlotState::Stale;
+                *c.get_mut() = SlotState::Stale;
             }
             states => {
                 for state in states {
-                    *state.get_mut() = State::Stale;
+                    *state.get_mut() = SlotState::Stale;
                 }
             }
         }
@@ -229,11 +233,11 @@ mod tests {
         let s = slots(2);
         assert_eq!(
             (s.get(0), s.kept(1), s.state(0)),
-            (None, None, State::Stale)
+            (None, None, SlotState::Stale)
         );
         assert_eq!(s.fill(0, push("!")).unwrap(), "storage 0!");
         assert_eq!(s.get(0).unwrap(), "storage 0!");
-        assert_eq!((s.get(1), s.state(0)), (None, State::Valid));
+        assert_eq!((s.get(1), s.state(0)), (None, SlotState::Valid));
     }
 
     #[test]
@@ -254,7 +258,7 @@ mod tests {
         assert_eq!(s.fill(0, fail).unwrap_err(), Some("no"));
         assert_eq!(
             (s.get(0), s.kept(0), s.state(0)),
-            (None, None, State::Failed)
+            (None, None, SlotState::Failed)
         );
         assert_eq!(s.fill(0, push("yes")).unwrap(), "yes");
     }
@@ -265,7 +269,7 @@ mod tests {
         assert!(panics(|| {
             let _ = s.fill(0, |_| -> Never { panic!("boom") });
         }));
-        assert_eq!((s.get(0), s.state(0)), (None, State::Failed));
+        assert_eq!((s.get(0), s.state(0)), (None, SlotState::Failed));
         assert_eq!(s.fill(0, push("")).unwrap(), "storage 0");
     }
 
@@ -275,7 +279,7 @@ mod tests {
         s.fill(0, |_| -> Never {
             assert_eq!(
                 (s.get(0), s.kept(0), s.state(0)),
-                (None, None, State::Computing)
+                (None, None, SlotState::Computing)
             );
             assert_eq!(
                 s.fill(0, |_| -> Never { unreachable!() }).unwrap_err(),
@@ -291,7 +295,7 @@ mod tests {
             Ok(())
         })
         .unwrap();
-        assert_eq!(s.state(0), State::Valid);
+        assert_eq!(s.state(0), SlotState::Valid);
     }
 
     #[test]
@@ -313,11 +317,11 @@ mod tests {
         s.fill(0, push("!")).unwrap();
         s.fill(1, push("!")).unwrap();
         let _ = s.fill(2, |_| Err(()));
-        assert_eq!(s.invalidate(0), State::Valid);
-        assert_eq!(s.invalidate(2), State::Failed);
-        assert_eq!(s.invalidate(3), State::Stale);
+        assert_eq!(s.invalidate(0), SlotState::Valid);
+        assert_eq!(s.invalidate(2), SlotState::Failed);
+        assert_eq!(s.invalidate(3), SlotState::Stale);
         s.invalidate_range(0..2);
-        assert!((0..4).all(|i| s.state(i) == State::Stale && s.get(i).is_none()));
+        assert!((0..4).all(|i| s.state(i) == SlotState::Stale && s.get(i).is_none()));
         assert_eq!(s.fill(1, push("?")).unwrap(), "storage 1!?");
     }
 
@@ -327,13 +331,16 @@ mod tests {
         s.fill(0, push("!")).unwrap();
         s.set_keeping(true);
         s.fill(1, push("!")).unwrap();
-        assert_eq!((s.state(0), s.state(1)), (State::Valid, State::Kept));
+        assert_eq!(
+            (s.state(0), s.state(1)),
+            (SlotState::Valid, SlotState::Kept)
+        );
         assert_eq!(s.get(1), None);
         assert_eq!(s.kept(0).unwrap(), "storage 0!");
         assert_eq!(s.kept(1).unwrap(), "storage 1!");
         let again = s.fill(1, |_| -> Never { unreachable!("it is kept") });
         assert_eq!(again.unwrap(), "storage 1!");
-        assert_eq!(s.invalidate(1), State::Kept);
+        assert_eq!(s.invalidate(1), SlotState::Kept);
     }
 
     #[test]
@@ -343,10 +350,15 @@ mod tests {
         let _ = s.fill(2, |_| Err(()));
         s.set_keeping(true);
         s.fill(3, push("")).unwrap();
-        let states = [State::Stale, State::Valid, State::Failed, State::Kept];
+        let states = [
+            SlotState::Stale,
+            SlotState::Valid,
+            SlotState::Failed,
+            SlotState::Kept,
+        ];
         for (i, state) in states.into_iter().enumerate() {
             let length = s.beside(i, |value| {
-                assert_eq!((s.state(i), s.get(i)), (State::Computing, None));
+                assert_eq!((s.state(i), s.get(i)), (SlotState::Computing, None));
                 Ok::<_, ()>(value.len())
             });
             assert_eq!((length, s.state(i)), (Ok(9), state));
@@ -367,7 +379,10 @@ mod tests {
         s.invalidate_range(0..3);
         s.fill(0, push("?")).unwrap();
         let states = [0, 1, 2].map(|i| copy.state(i));
-        assert_eq!(states, [State::Valid, State::Failed, State::Stale]);
+        assert_eq!(
+            states,
+            [SlotState::Valid, SlotState::Failed, SlotState::Stale]
+        );
         assert_eq!(copy.get(0).unwrap(), "storage 0!");
         assert_eq!(s.get(0).unwrap(), "storage 0!?");
         assert_eq!(copy.len(), 3);
@@ -416,11 +431,11 @@ mod tests {
         let copy = Slots::clone(&s);
         OWNER.set(None);
         // Cloning the first value computes the second, which is then cloned with its new value.
-        assert_eq!(copy.state(0), State::Stale);
+        assert_eq!(copy.state(0), SlotState::Stale);
         assert_eq!(copy.get(1).unwrap().0.len(), 800);
         assert_eq!(
             s.state(0),
-            State::Valid,
+            SlotState::Valid,
             "computed while the second was cloned"
         );
     }

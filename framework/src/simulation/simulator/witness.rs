@@ -5,8 +5,8 @@
 //! until that interval is short enough. The step ends at the right end of the interval, just after
 //! the change.
 
-use super::dense_output::{Checkpoint, DenseOutput};
-use super::simulator::Simulator;
+use super::Simulator;
+use crate::simulation::dense_output::{Checkpoint, DenseOutput};
 use crate::{Context, Result, Scalar};
 
 /// Length of the final interval as a fraction of accuracy times largest step, as in Drake.

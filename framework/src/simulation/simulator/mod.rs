@@ -1,9 +1,14 @@
 //! The simulator, which advances a context through time.
 
-use super::config::SimulatorConfig;
-use super::integrator::control::{Driver, Limits};
-use super::integrator::{Integrator, IntegratorStatistics, RungeKutta3, by_name};
-use super::pace::{InterruptHandle, Pace};
+mod schedule;
+mod witness;
+
+use crate::simulation::config::SimulatorConfig;
+use crate::simulation::integrator::control::{Driver, Limits};
+use crate::simulation::integrator::{
+    IntegrationScheme, IntegratorStatistics, RungeKutta3, by_name,
+};
+use crate::simulation::pace::{InterruptHandle, Pace};
 use crate::systems::dispatch::{Dispatcher, Outcome};
 use crate::systems::event::EventStatus;
 use crate::systems::event_table::{FORCED, INITIALIZATION, PER_STEP};
@@ -144,7 +149,7 @@ pub struct Simulator<T: Scalar> {
     /// Per period, the last time (s) for which the next event was computed, and the result.
     pub(super) next_times: Vec<(f64, f64)>,
     /// Work space for witness functions.
-    pub(super) watch: super::witness::Watch<T>,
+    watch: witness::Watch<T>,
     dispatcher: Dispatcher<T>,
     /// Event sets being dispatched.
     sets: Vec<u32>,
@@ -173,7 +178,7 @@ impl<T: Scalar> Simulator<T> {
             initialized: false,
             updated: false,
             due: vec![],
-            watch: super::witness::Watch::default(),
+            watch: witness::Watch::default(),
             dispatcher: Dispatcher::new(),
             sets: vec![],
             monitor: None,
@@ -210,7 +215,7 @@ impl<T: Scalar> Simulator<T> {
     /// Returns an error if the step is not positive.
     pub fn set_integrator(
         &mut self,
-        integrator: impl Integrator<T> + 'static,
+        integrator: impl IntegrationScheme<T> + 'static,
         max_step: f64,
     ) -> Result<()> {
         let config = SimulatorConfig {
@@ -256,7 +261,7 @@ impl<T: Scalar> Simulator<T> {
         self.driver.statistics
     }
     /// Returns the integrator.
-    pub fn integrator(&self) -> &dyn Integrator<T> {
+    pub fn integrator(&self) -> &dyn IntegrationScheme<T> {
         self.driver.integrator()
     }
 

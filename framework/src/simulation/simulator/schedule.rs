@@ -1,6 +1,6 @@
 //! Times of timed events.
 
-use super::simulator::Simulator;
+use super::Simulator;
 use crate::{Context, Error, Result, Scalar};
 
 impl<T: Scalar> Simulator<T> {
