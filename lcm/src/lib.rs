@@ -32,7 +32,7 @@ pub use systems::subscriber::{LcmSubscriberSystem, LcmSubscriberSystemPorts};
 pub use tarragon_framework::{Error, ErrorKind, Result};
 
 /// Entry points for fuzzing; not part of the API.
-#[doc(hidden)]
+#[cfg(fuzzing)]
 pub mod fuzzing {
     /// Feeds bytes to reassembly as datagrams of a few senders.
     pub fn datagrams(bytes: &[u8]) {

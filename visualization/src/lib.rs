@@ -41,7 +41,7 @@ pub use sliders::{
 pub use tarragon_framework::{Error, ErrorKind, Result};
 
 /// Entry points for fuzzing; not part of the API.
-#[doc(hidden)]
+#[cfg(fuzzing)]
 pub mod fuzzing {
     /// Reads bytes as if a page had sent them: frames and the messages they contain.
     pub fn receive(bytes: &[u8]) {

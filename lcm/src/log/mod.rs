@@ -6,17 +6,20 @@
 //! <https://lcm-proj.github.io/lcm/content/log-file-format.html>.
 
 mod events;
+#[cfg(any(test, fuzzing))]
+mod fuzz;
 mod reader;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use events::fuzz;
+#[cfg(any(test, fuzzing))]
+pub(crate) use fuzz::fuzz;
 pub use reader::LogReader;
 pub use writer::LogWriter;
 
-use crate::transport::MAX_MESSAGE;
+use crate::message::MAX_MESSAGE;
 use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io;

@@ -1,8 +1,7 @@
 //! Decoding messages.
 
-use super::encoded::LEAST_SHARED;
 use super::refill;
-use super::wire::Wire;
+use super::shared_arrays::LEAST_SHARED;
 use crate::{Error, Result};
 use bytes::Bytes;
 
@@ -192,38 +191,5 @@ impl<'a> Decoder<'a> {
     /// Leaves a struct.
     pub fn leave(&mut self) {
         self.depth = self.depth.saturating_sub(1);
-    }
-    /// Reads the member `name` into `value`.
-    ///
-    /// # Errors
-    /// Returns an error if the bytes do not encode such a value.
-    pub fn member<V: Wire>(&mut self, name: &str, value: &mut V, sizes: &[usize]) -> Result<()> {
-        let read = value.read(self, sizes);
-        read.map_err(|e| Error::invalid(format!("member '{name}' {e}")))
-    }
-    /// Skips the member `name` of type `V`, checking its bytes.
-    ///
-    /// # Errors
-    /// Returns an error if the bytes do not encode such a value.
-    pub fn skip<V: Wire>(&mut self, name: &str, sizes: &[usize]) -> Result<()> {
-        let skipped = V::skip(1, self, sizes);
-        skipped.map_err(|e| Error::invalid(format!("member '{name}' {e}")))
-    }
-    /// Reads the member `name`, which is the size of other members.
-    ///
-    /// # Errors
-    /// Returns an error if it is negative, or bytes are missing.
-    pub fn size<I>(&mut self, name: &str) -> Result<usize>
-    where
-        I: Wire + Copy + Into<i64>,
-    {
-        let mut size = I::zero();
-        self.member(name, &mut size, &[])?;
-        let size: i64 = size.into();
-        usize::try_from(size).map_err(|_| {
-            self.wrong(format!(
-                "member '{name}' is a length and must be at least 0, got {size}"
-            ))
-        })
     }
 }

@@ -1,17 +1,11 @@
 //! Encoded messages, whose long arrays are stored separately and shared.
 
+use super::shared_arrays::SharedArrays;
 use super::wire::{Decoder, Encoder};
 use super::{LcmMessage, whole};
 use crate::{Error, Result};
 use bytes::Bytes;
 use std::sync::OnceLock;
-
-/// Shortest array that is shared (bytes). Copying a shorter one costs less than another piece of a
-/// datagram, and than keeping a long message alive for a short array.
-pub(super) const LEAST_SHARED: usize = 4096;
-
-/// Arrays stored separately, in order, each with the number of other bytes that precede it.
-pub(super) type SharedArrays = Vec<(usize, Bytes)>;
 
 /// Encodes a message: its fingerprint, then its members.
 pub(super) fn write<M: LcmMessage>(message: &M, mut out: Encoder<'_>) -> Result<()> {
@@ -195,6 +189,7 @@ impl<'a> Iterator for Pieces<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shared_arrays::LEAST_SHARED;
     use super::*;
     use crate::transport::datagram::{Datagrams, tests::bytes};
     use crate::types::{LcmtImage, LcmtImageArray, LcmtPoint};

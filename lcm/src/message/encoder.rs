@@ -1,8 +1,6 @@
 //! Encoding messages.
 
-use super::encoded::{LEAST_SHARED, SharedArrays};
-use super::wire::Wire;
-use crate::{Error, Result};
+use super::shared_arrays::{LEAST_SHARED, SharedArrays};
 use bytes::Bytes;
 
 /// Appends an encoded message to a byte vector.
@@ -52,26 +50,5 @@ impl<'a> Encoder<'a> {
         let start = self.bytes.len();
         self.bytes.resize(start + count, 0);
         &mut self.bytes[start..]
-    }
-    /// Writes the member `name`.
-    ///
-    /// # Errors
-    /// Returns an error if the length of an array differs from `sizes`.
-    pub fn member<V: Wire>(&mut self, name: &str, value: &V, sizes: &[usize]) -> Result<()> {
-        let written = value.write(self, sizes);
-        written.map_err(|e| Error::invalid(format!("member '{name}' {e}")))
-    }
-    /// Writes the member `name`, which is the size of other members, as an integer `I`.
-    ///
-    /// # Errors
-    /// Returns an error if `I` cannot hold the size.
-    pub fn size<I: Wire + TryFrom<usize>>(&mut self, name: &str, size: usize) -> Result<()> {
-        let Ok(integer) = I::try_from(size) else {
-            return Err(Error::invalid(format!(
-                "member '{name}' is the length {size}, which does not fit into {} bits",
-                8 * I::MIN
-            )));
-        };
-        integer.write(self, &[])
     }
 }

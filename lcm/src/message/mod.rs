@@ -3,11 +3,16 @@
 mod decoder;
 pub(crate) mod encoded;
 mod encoder;
+mod shared_arrays;
 pub mod wire;
 
 use crate::{Error, Result};
 use bytes::{Bytes, BytesMut};
 use wire::{Decoder, Encoder, Parents, Wire};
+
+/// Longest message that is accepted from a network or a file (bytes), so that a forged length
+/// cannot exhaust memory.
+pub(crate) const MAX_MESSAGE: usize = 256 << 20;
 
 /// A message type defined by [`lcm_types!`](crate::lcm_types).
 ///

@@ -10,8 +10,7 @@ pub use std::vec::Vec;
 #[doc(hidden)]
 pub use tarragon_lcm_macros::lcm_types_in;
 
-use crate::LcmMessage;
-use crate::{Error, Result};
+use crate::{Error, LcmMessage, Result};
 use std::any::TypeId;
 
 /// A value that can be part of a message. `sizes` are the lengths of the nested `Vec`s and `Bytes`,
@@ -78,6 +77,66 @@ pub trait Wire: Sized {
     ) -> Result<()> {
         all.resize_with(size, Self::zero);
         Self::read_all(all, from, sizes)
+    }
+}
+
+impl Encoder<'_> {
+    /// Writes the member `name`.
+    ///
+    /// # Errors
+    /// Returns an error if the length of an array differs from `sizes`.
+    pub fn member<V: Wire>(&mut self, name: &str, value: &V, sizes: &[usize]) -> Result<()> {
+        let written = value.write(self, sizes);
+        written.map_err(|e| e.at(format!("member '{name}'")))
+    }
+    /// Writes the member `name`, which is the size of other members, as an integer `I`.
+    ///
+    /// # Errors
+    /// Returns an error if `I` cannot hold the size.
+    pub fn size<I: Wire + TryFrom<usize>>(&mut self, name: &str, size: usize) -> Result<()> {
+        let Ok(integer) = I::try_from(size) else {
+            return Err(Error::invalid(format!(
+                "member '{name}' is the length {size}, which does not fit into {} bits",
+                8 * I::MIN
+            )));
+        };
+        integer.write(self, &[])
+    }
+}
+
+impl Decoder<'_> {
+    /// Reads the member `name` into `value`.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes do not encode such a value.
+    pub fn member<V: Wire>(&mut self, name: &str, value: &mut V, sizes: &[usize]) -> Result<()> {
+        let read = value.read(self, sizes);
+        read.map_err(|e| e.at(format!("member '{name}'")))
+    }
+    /// Skips the member `name` of type `V`, checking its bytes.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes do not encode such a value.
+    pub fn skip<V: Wire>(&mut self, name: &str, sizes: &[usize]) -> Result<()> {
+        let skipped = V::skip(1, self, sizes);
+        skipped.map_err(|e| e.at(format!("member '{name}'")))
+    }
+    /// Reads the member `name`, which is the size of other members.
+    ///
+    /// # Errors
+    /// Returns an error if it is negative, or bytes are missing.
+    pub fn size<I>(&mut self, name: &str) -> Result<usize>
+    where
+        I: Wire + Copy + Into<i64>,
+    {
+        let mut size = I::zero();
+        self.member(name, &mut size, &[])?;
+        let size: i64 = size.into();
+        usize::try_from(size).map_err(|_| {
+            self.wrong(format!(
+                "member '{name}' is a length and must be at least 0, got {size}"
+            ))
+        })
     }
 }
 

@@ -47,20 +47,20 @@ pub struct LcmSubscriberSystem<M> {
     channel: String,
     lcm: Lcm,
     wait: Duration,
-    last: Arc<Mutex<Received>>,
+    last: Arc<Mutex<LatestMessage>>,
     subscription: Subscription,
     marker: PhantomData<fn() -> M>,
 }
 
 /// The latest message, as checked bytes, and the number of messages. Clones share the bytes.
 #[derive(Clone, Debug, Default)]
-struct Received {
+struct LatestMessage {
     message: Option<Arc<Message>>,
     count: u64,
 }
 
 /// Locks even after a panic: the message is valid at all times.
-fn lock(last: &Mutex<Received>) -> MutexGuard<'_, Received> {
+fn lock(last: &Mutex<LatestMessage>) -> MutexGuard<'_, LatestMessage> {
     last.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -70,7 +70,7 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
     /// # Errors
     /// Same as [`Lcm::subscribe`].
     pub fn new(channel: &str, lcm: &Lcm) -> Result<Self> {
-        let last = Arc::<Mutex<Received>>::default();
+        let last = Arc::<Mutex<LatestMessage>>::default();
         let subscription = lcm.subscribe_shared(channel, {
             let (last, undecodable) = (last.clone(), lcm.undecodable());
             move |new| match new.data.check::<M>() {
@@ -208,23 +208,23 @@ impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmSubscriberSystem<M> {
     type Ports = LcmSubscriberSystemPorts<M>;
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-        let state = d.abstract_state(Received::default());
+        let state = d.abstract_state(LatestMessage::default());
         let deps = [state.into()];
         let lcm_message = d.output("lcm_message", M::default(), &deps, move |_, ctx, out| {
             // Decodes into the previous message, which may have the same names and sizes.
-            match &ctx.xa::<Received>(state).message {
+            match &ctx.xa::<LatestMessage>(state).message {
                 Some(message) => message.data.decode_into(out)?,
                 None => *out = M::default(),
             }
             Ok(())
         });
         let message_count = d.output("message_count", 0, &deps, move |_, ctx, out| {
-            *out = ctx.xa::<Received>(state).count;
+            *out = ctx.xa::<LatestMessage>(state).count;
             Ok(())
         });
         let new_message = d.timed_event(move |this, ctx| {
             // Any other count is new, not only a larger one: the state may have been set by hand.
-            let is_new = lock(&this.last).count != ctx.xa::<Received>(state).count;
+            let is_new = lock(&this.last).count != ctx.xa::<LatestMessage>(state).count;
             Ok(if is_new {
                 ctx.time().re()
             } else {
@@ -238,7 +238,7 @@ impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmSubscriberSystem<M> {
         ] {
             d.unrestricted_update_on(trigger, move |this, ctx, next| {
                 if trigger == Trigger::Initialization {
-                    let known = ctx.xa::<Received>(state).count;
+                    let known = ctx.xa::<LatestMessage>(state).count;
                     this.wait_on_initialization(known)?;
                 }
                 *next.xa_mut(state) = lock(&this.last).clone();

@@ -9,6 +9,7 @@ pub(crate) mod url;
 
 use crate::inbox::Inbox;
 use crate::log::LogWriter;
+use crate::message::MAX_MESSAGE;
 use crate::message::encoded::Parts;
 use crate::statistics::{Count, Counters};
 use crate::{Error, Result};
@@ -18,10 +19,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use udpm::Udpm;
 use url::{FileMode, FileUrl, LcmUrl};
-
-/// Longest message that is accepted from a network or a file (bytes), so that a forged length
-/// cannot exhaust memory.
-pub(crate) const MAX_MESSAGE: usize = 256 << 20;
 
 /// Transport of a bus.
 #[derive(Debug)]

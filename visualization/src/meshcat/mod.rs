@@ -296,6 +296,7 @@ impl Shared {
     }
 }
 
+#[cfg(fuzzing)]
 /// Decodes bytes in the way the server decodes what a page sends.
 pub(crate) fn receive(bytes: &[u8]) {
     let mut decoder = server::Decoder::new();

@@ -12,6 +12,7 @@ mod tests;
 
 pub(crate) use client::Client;
 pub(crate) use page::{Page, compose, has_built_in_viewer};
+#[cfg(fuzzing)]
 pub(crate) use pipe::Decoder;
 
 use super::asset::AssetStore;

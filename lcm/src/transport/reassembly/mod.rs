@@ -16,9 +16,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use train::{Progress, Train};
 
+#[cfg(fuzzing)]
 mod fuzz;
 mod train;
 
+#[cfg(fuzzing)]
 pub(crate) use fuzz::fuzz;
 
 /// Limits on the memory for incomplete messages.
@@ -88,6 +90,7 @@ impl Reassembly {
         }
     }
     /// Memory of incomplete messages (bytes).
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn memory(&self) -> usize {
         self.total
     }
