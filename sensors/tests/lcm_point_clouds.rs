@@ -236,3 +236,20 @@ fn invalid_messages_make_empty_clouds() {
     decode_point_cloud(&with(|m| (m.width, m.row_step) = (0, 0)), &mut cloud).unwrap();
     assert_eq!(cloud.size(), 0);
 }
+
+#[test]
+fn messages_with_normals_that_are_not_finite_do_not_claim_to_be_strictly_finite() {
+    let mut cloud = PointCloud::new(2, BaseField::XYZS | BaseField::NORMALS);
+    for i in 0..2 {
+        cloud.xyzs_mut()[i] = [1.0, 2.0, 3.0].into();
+        cloud.normals_mut()[i] = [0.0, 0.0, 1.0].into();
+    }
+    let flags = |cloud: &PointCloud| {
+        let mut message = LcmtPointCloud::default();
+        encode_point_cloud(cloud, "", &mut message);
+        message.flags
+    };
+    assert_eq!(flags(&cloud), LcmtPointCloud::IS_STRICTLY_FINITE);
+    cloud.normals_mut()[1].x = f32::NAN;
+    assert_eq!(flags(&cloud), 0);
+}

@@ -1,5 +1,6 @@
 //! Point cloud files.
 
+use super::table::PointCloudEncoding;
 use super::{PointCloud, pcd, ply};
 use crate::{Error, Result};
 use std::path::Path;
@@ -39,24 +40,6 @@ impl PointCloudFileFormat {
             ))),
         }
     }
-}
-
-/// The encoding of numbers in a point cloud file.
-///
-/// ```
-/// use tarragon_sensors::{BaseField, PointCloud, PointCloudEncoding, save_point_cloud};
-/// let folder = tempfile::tempdir()?;
-/// let (path, cloud) = (folder.path().join("a.ply"), PointCloud::new(1, BaseField::XYZS));
-/// save_point_cloud(&cloud, &path, PointCloudEncoding::Ascii)?;
-/// assert!(std::fs::read_to_string(&path)?.ends_with("end_header\nNaN NaN NaN\n"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PointCloudEncoding {
-    /// Text, which reads back to the same bits.
-    Ascii,
-    /// Little-endian bytes.
-    Binary,
 }
 
 /// Writes positions, normals and colours to a `.ply` or `.pcd` file. Points that are not finite are

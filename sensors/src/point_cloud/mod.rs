@@ -3,22 +3,16 @@
 mod down_sample;
 mod fields;
 mod file;
+pub(crate) mod from_depth_image;
 mod kd_tree;
-pub mod lcm;
 mod normals;
 mod pcd;
 mod ply;
-mod table;
+pub(crate) mod table;
 
 pub use fields::{BaseField, DescriptorType, Fields};
-pub use file::{
-    PointCloudEncoding, PointCloudFileFormat, load_point_cloud, parse_point_cloud, save_point_cloud,
-};
-
-pub use lcm::{
-    LcmToPointCloud, LcmToPointCloudPorts, PointCloudToLcm, PointCloudToLcmPorts,
-    decode_point_cloud, encode_point_cloud,
-};
+pub use file::{PointCloudFileFormat, load_point_cloud, parse_point_cloud, save_point_cloud};
+pub use table::PointCloudEncoding;
 
 use crate::{Error, Result};
 use nalgebra::Vector3;

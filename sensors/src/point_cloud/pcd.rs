@@ -1,8 +1,8 @@
 //! The file format of the Point Cloud Library, version 0.7
 //! (<https://pointclouds.org/documentation/tutorials/pcd_file_format.html>).
 
-use super::table::{Column, Encoding, Kind, Table};
-use super::{PointCloud, PointCloudEncoding};
+use super::PointCloud;
+use super::table::{Column, Encoding, NumberType, PointCloudEncoding, Table};
 use std::fmt::Write as _;
 
 /// Returns red, green and blue packed in one number.
@@ -73,16 +73,16 @@ pub(super) fn write(cloud: &PointCloud, encoding: PointCloudEncoding) -> Vec<u8>
     }
 }
 
-fn kind(letter: &str, size: &str) -> Option<Kind> {
+fn kind(letter: &str, size: &str) -> Option<NumberType> {
     Some(match (letter, size) {
-        ("I", "1") => Kind::I8,
-        ("U", "1") => Kind::U8,
-        ("I", "2") => Kind::I16,
-        ("U", "2") => Kind::U16,
-        ("I", "4") => Kind::I32,
-        ("U", "4") => Kind::U32,
-        ("F", "4") => Kind::F32,
-        ("F", "8") => Kind::F64,
+        ("I", "1") => NumberType::I8,
+        ("U", "1") => NumberType::U8,
+        ("I", "2") => NumberType::I16,
+        ("U", "2") => NumberType::U16,
+        ("I", "4") => NumberType::I32,
+        ("U", "4") => NumberType::U32,
+        ("F", "4") => NumberType::F32,
+        ("F", "8") => NumberType::F64,
         _ => return None,
     })
 }

@@ -1,7 +1,7 @@
 //! The Polygon File Format (Greg Turk: The PLY Polygon File Format, 1994).
 
-use super::table::{Column, Encoding, Kind, Table};
-use super::{PointCloud, PointCloudEncoding};
+use super::PointCloud;
+use super::table::{Column, Encoding, NumberType, PointCloudEncoding, Table};
 use std::fmt::Write as _;
 
 /// Returns the bytes of the file.
@@ -58,16 +58,16 @@ pub(super) fn write(cloud: &PointCloud, encoding: PointCloudEncoding) -> Vec<u8>
     }
 }
 
-fn kind(name: &str) -> Option<Kind> {
+fn kind(name: &str) -> Option<NumberType> {
     Some(match name {
-        "char" | "int8" => Kind::I8,
-        "uchar" | "uint8" => Kind::U8,
-        "short" | "int16" => Kind::I16,
-        "ushort" | "uint16" => Kind::U16,
-        "int" | "int32" => Kind::I32,
-        "uint" | "uint32" => Kind::U32,
-        "float" | "float32" => Kind::F32,
-        "double" | "float64" => Kind::F64,
+        "char" | "int8" => NumberType::I8,
+        "uchar" | "uint8" => NumberType::U8,
+        "short" | "int16" => NumberType::I16,
+        "ushort" | "uint16" => NumberType::U16,
+        "int" | "int32" => NumberType::I32,
+        "uint" | "uint32" => NumberType::U32,
+        "float" | "float32" => NumberType::F32,
+        "double" | "float64" => NumberType::F64,
         _ => return None,
     })
 }

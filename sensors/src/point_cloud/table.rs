@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(crate) enum NumberType {
     I8,
     U8,
     I16,
@@ -16,8 +16,8 @@ pub(super) enum Kind {
     F64,
 }
 
-impl Kind {
-    pub(super) fn size(self) -> usize {
+impl NumberType {
+    pub(crate) fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
             Self::I16 | Self::U16 => 2,
@@ -26,7 +26,7 @@ impl Kind {
         }
     }
     /// Reads the number at the beginning of `bytes`; returns zero if there are too few bytes.
-    pub(super) fn read(self, bytes: &[u8], big_endian: bool) -> f64 {
+    pub(crate) fn read(self, bytes: &[u8], big_endian: bool) -> f64 {
         fn first<const N: usize>(bytes: &[u8], big_endian: bool) -> [u8; N] {
             let mut first: [u8; N] = bytes.first_chunk().copied().unwrap_or([0; N]);
             if big_endian {
@@ -49,23 +49,41 @@ impl Kind {
 
 /// A column of a file.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
-    pub(super) name: String,
-    pub(super) kind: Kind,
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: NumberType,
     /// Number of values in each row.
-    pub(super) count: usize,
+    pub(crate) count: usize,
 }
 
 /// The rows of a file.
-pub(super) struct Table<'a> {
-    pub(super) columns: Vec<Column>,
-    pub(super) rows: usize,
-    pub(super) body: &'a [u8],
-    pub(super) encoding: Encoding,
+pub(crate) struct Table<'a> {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: usize,
+    pub(crate) body: &'a [u8],
+    pub(crate) encoding: Encoding,
+}
+
+/// The encoding of numbers in a point cloud file.
+///
+/// ```
+/// use tarragon_sensors::{BaseField, PointCloud, PointCloudEncoding, save_point_cloud};
+/// let folder = tempfile::tempdir()?;
+/// let (path, cloud) = (folder.path().join("a.ply"), PointCloud::new(1, BaseField::XYZS));
+/// save_point_cloud(&cloud, &path, PointCloudEncoding::Ascii)?;
+/// assert!(std::fs::read_to_string(&path)?.ends_with("end_header\nNaN NaN NaN\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointCloudEncoding {
+    /// Text, which reads back to the same bits.
+    Ascii,
+    /// Little-endian bytes.
+    Binary,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Encoding {
+pub(crate) enum Encoding {
     Ascii,
     LittleEndian,
     BigEndian,
@@ -73,12 +91,12 @@ pub(super) enum Encoding {
 
 /// Indices of the values of a cloud within a row.
 #[derive(Default)]
-struct Layout {
+struct ColumnLayout {
     xyz: Option<[usize; 3]>,
     normal: Option<[usize; 3]>,
     rgb: Option<[usize; 3]>,
     /// Index and type of a number that packs three bytes, as in PCD files.
-    packed_rgb: Option<(usize, Kind)>,
+    packed_rgb: Option<(usize, NumberType)>,
 }
 
 impl Table<'_> {
@@ -86,7 +104,7 @@ impl Table<'_> {
     ///
     /// # Errors
     /// Returns an error that names the missing column or the invalid row.
-    pub(super) fn to_cloud(&self) -> Result<PointCloud, String> {
+    pub(crate) fn to_cloud(&self) -> Result<PointCloud, String> {
         let layout = self.layout()?;
         let mut base = BaseField::XYZS;
         if layout.normal.is_some() {
@@ -152,7 +170,7 @@ impl Table<'_> {
         Ok(cloud)
     }
 
-    fn layout(&self) -> Result<Layout, String> {
+    fn layout(&self) -> Result<ColumnLayout, String> {
         let mut at = 0;
         let mut places = vec![];
         for column in &self.columns {
@@ -164,7 +182,7 @@ impl Table<'_> {
             let [a, b, c] = names.map(|n| find(n).map(|p| p.0));
             Some([a?, b?, c?])
         };
-        let layout = Layout {
+        let layout = ColumnLayout {
             xyz: three(["x", "y", "z"]),
             normal: three(["nx", "ny", "nz"])
                 .or_else(|| three(["normal_x", "normal_y", "normal_z"])),
@@ -182,7 +200,7 @@ impl Table<'_> {
     }
 }
 
-impl Layout {
+impl ColumnLayout {
     fn store(&self, row: &[f64], i: usize, cloud: &mut PointCloud) {
         let vector = |at: [usize; 3]| Vector3::from(at.map(|k| row[k] as f32));
         if let Some(at) = self.xyz {
@@ -196,7 +214,7 @@ impl Layout {
         } else if let Some((at, kind)) = self.packed_rgb {
             // PCL packs colours into the bits of a float.
             let bits = match kind {
-                Kind::F32 => (row[at] as f32).to_bits(),
+                NumberType::F32 => (row[at] as f32).to_bits(),
                 _ => row[at] as i64 as u32,
             };
             let [_, r, g, b] = bits.to_be_bytes();

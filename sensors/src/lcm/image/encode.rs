@@ -1,8 +1,8 @@
 //! Encoding of images as messages.
 
 use super::deflate::Packer;
-use super::layout::Layout;
-use crate::image_io::fill;
+use super::layout::WireLayout;
+use crate::images::io::fill;
 use crate::{Error, Result};
 use tarragon_geometry::render::ImageRef;
 use tarragon_lcm::message::refill;
@@ -55,7 +55,7 @@ impl Encoder {
         compress: bool,
         message: &mut LcmtImage,
     ) -> Result<()> {
-        let layout = Layout {
+        let layout = WireLayout {
             format: image.format(),
             scalar: image.scalar(),
         };

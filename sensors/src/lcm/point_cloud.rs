@@ -1,7 +1,7 @@
 //! Point clouds as LCM messages.
 
-use super::table::Kind;
-use super::{BaseField, PointCloud};
+use crate::point_cloud::table::NumberType;
+use crate::point_cloud::{BaseField, PointCloud};
 use crate::{Error, Result};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -78,11 +78,15 @@ pub fn encode_point_cloud(cloud: &PointCloud, frame_name: &str, message: &mut Lc
     let before_data = FIXED_BYTES + frame_name.len() + names;
     let filler = before_data.next_multiple_of(ALIGNMENT) - before_data;
     message.filler = Bytes::from_static(&[0; ALIGNMENT]).slice(..filler);
+    let mut is_finite = true;
     refill(&mut message.data, |data| {
         data.reserve(cloud.size() * step as usize);
-        write_points(cloud, data);
+        is_finite = write_points(cloud, data);
     });
-    message.flags = LcmtPointCloud::IS_STRICTLY_FINITE;
+    message.flags = match is_finite {
+        true => LcmtPointCloud::IS_STRICTLY_FINITE,
+        false => 0,
+    };
     message.point_step = step;
     let bytes = message.data.len();
     message.row_step = bytes as i64;
@@ -90,8 +94,10 @@ pub fn encode_point_cloud(cloud: &PointCloud, frame_name: &str, message: &mut Lc
     message.height = 1;
 }
 
-/// Appends the finite points of a cloud.
-fn write_points(cloud: &PointCloud, data: &mut Vec<u8>) {
+/// Appends the points of a cloud whose positions are finite. Returns whether their normals are
+/// finite, too.
+fn write_points(cloud: &PointCloud, data: &mut Vec<u8>) -> bool {
+    let mut is_finite = true;
     for i in 0..cloud.size() {
         if let Some(xyz) = cloud.xyzs().get(i) {
             if !xyz.iter().all(|x| x.is_finite()) {
@@ -103,9 +109,11 @@ fn write_points(cloud: &PointCloud, data: &mut Vec<u8>) {
             data.extend_from_slice(&[*r, *g, *b, 0]);
         }
         if let Some(normal) = cloud.normals().get(i) {
+            is_finite &= normal.iter().all(|x| x.is_finite());
             data.extend_from_slice(little_endian(normal).as_flattened());
         }
     }
+    is_finite
 }
 
 fn little_endian(v: &Vector3<f32>) -> [[u8; 4]; 3] {
@@ -215,7 +223,7 @@ fn try_decode(message: &LcmtPointCloud, cloud: &mut PointCloud) -> Result<(), St
     }
     if let Some(place) = packed {
         // A float field holds the colour in its bits.
-        let kind = Kind::U32;
+        let kind = NumberType::U32;
         points.read(Place { kind, ..place }, cloud.rgbs_mut(), |rgb, x| {
             let [r, g, b, _] = (x as u32).to_le_bytes();
             *rgb = [r, g, b];
@@ -228,7 +236,7 @@ fn try_decode(message: &LcmtPointCloud, cloud: &mut PointCloud) -> Result<(), St
 #[derive(Clone, Copy, Debug)]
 struct Place {
     offset: usize,
-    kind: Kind,
+    kind: NumberType,
 }
 
 /// The encoded points of a message.
@@ -289,14 +297,14 @@ impl<'a> Points<'a> {
             return Ok(None);
         };
         let kind = match field.datatype {
-            LcmtPointCloudField::INT8 => Kind::I8,
-            LcmtPointCloudField::UINT8 => Kind::U8,
-            LcmtPointCloudField::INT16 => Kind::I16,
-            LcmtPointCloudField::UINT16 => Kind::U16,
-            LcmtPointCloudField::INT32 => Kind::I32,
-            LcmtPointCloudField::UINT32 => Kind::U32,
-            LcmtPointCloudField::FLOAT32 => Kind::F32,
-            LcmtPointCloudField::FLOAT64 => Kind::F64,
+            LcmtPointCloudField::INT8 => NumberType::I8,
+            LcmtPointCloudField::UINT8 => NumberType::U8,
+            LcmtPointCloudField::INT16 => NumberType::I16,
+            LcmtPointCloudField::UINT16 => NumberType::U16,
+            LcmtPointCloudField::INT32 => NumberType::I32,
+            LcmtPointCloudField::UINT32 => NumberType::U32,
+            LcmtPointCloudField::FLOAT32 => NumberType::F32,
+            LcmtPointCloudField::FLOAT64 => NumberType::F64,
             other => {
                 return Err(format!(
                     "the datatype of '{name}' must be from 1 to 8, got {other}"

@@ -1,6 +1,6 @@
 //! A camera system that samples images and holds them.
 
-use crate::rgbd_sensor::RgbdSensor;
+use crate::cameras::rgbd_sensor::RgbdSensor;
 use crate::{Error, Result};
 use nalgebra::Isometry3;
 use tarragon_framework::prelude::*;

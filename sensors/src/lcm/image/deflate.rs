@@ -29,7 +29,7 @@ pub(super) fn bytes_of_parts(data: usize) -> usize {
 /// A zlib compressor that reuses its memory.
 #[derive(Debug, Default)]
 pub(super) struct Packer {
-    parts: Vec<Part>,
+    parts: Vec<DeflatePart>,
 }
 
 impl Packer {
@@ -41,10 +41,10 @@ impl Packer {
         let part_bytes = bytes_of_parts(data.len());
         let count = data.len().div_ceil(part_bytes).max(1);
         if self.parts.len() < count {
-            self.parts.resize_with(count, Part::default);
+            self.parts.resize_with(count, DeflatePart::default);
         }
         let parts = &mut self.parts[..count];
-        let pack = |(i, part): (usize, &mut Part)| {
+        let pack = |(i, part): (usize, &mut DeflatePart)| {
             let end = data.len().min((i + 1) * part_bytes);
             part.pack(&data[i * part_bytes..end], i + 1 == count)
         };
@@ -68,12 +68,12 @@ impl Packer {
 
 /// A compressed part of the data, which begins and ends at byte boundaries of the stream.
 #[derive(Debug)]
-struct Part {
+struct DeflatePart {
     zlib: Compress,
     packed: Vec<u8>,
 }
 
-impl Default for Part {
+impl Default for DeflatePart {
     fn default() -> Self {
         Self {
             zlib: Compress::new(LEVEL, false),
@@ -82,7 +82,7 @@ impl Default for Part {
     }
 }
 
-impl Part {
+impl DeflatePart {
     fn pack(&mut self, data: &[u8], is_last: bool) -> Result<()> {
         let Self { zlib, packed } = self;
         zlib.reset();

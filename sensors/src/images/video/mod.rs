@@ -8,9 +8,9 @@ mod tests;
 
 pub use file::{VideoFile, VideoFileFormat};
 
-use crate::color_map::{colorize, depth_color, label_color};
-use crate::image_io::ImageFilePixel;
-use crate::image_io::file::check_directory;
+use crate::images::color_map::{colorize, depth_color, label_color};
+use crate::images::io::ImageFilePixel;
+use crate::images::io::file::check_directory;
 use crate::{Error, Result};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -165,12 +165,12 @@ impl VideoWriter<Label16I> {
 
 /// The video of a context; `None` before the first frame.
 #[derive(Default)]
-struct Progress {
+struct VideoProgress {
     video: Mutex<Option<VideoFile>>,
     pictures: Scratch<ImageRgba8U>,
 }
 
-impl Progress {
+impl VideoProgress {
     /// Locks the video. A poisoned lock is ignored: after a panic, a video still accepts or refuses
     /// frames.
     fn video(&self) -> MutexGuard<'_, Option<VideoFile>> {
@@ -178,7 +178,7 @@ impl Progress {
     }
 }
 
-type SharedProgress = Arc<Progress>;
+type SharedProgress = Arc<VideoProgress>;
 
 /// Ports of [`VideoWriter`].
 #[derive(Clone, Copy)]

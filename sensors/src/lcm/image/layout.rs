@@ -6,12 +6,12 @@ use tarragon_lcm::types::LcmtImage;
 
 /// The layout of a pixel.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Layout {
+pub struct WireLayout {
     pub(super) format: PixelFormat,
     pub(super) scalar: PixelScalar,
 }
 
-impl Layout {
+impl WireLayout {
     /// Returns `pixel_format` and `channel_type`.
     pub(super) fn to_wire(self) -> (i8, i8) {
         use LcmtImage as I;

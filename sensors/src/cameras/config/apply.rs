@@ -1,11 +1,11 @@
 //! Creation of render engines and systems from camera configurations.
 
 use super::{CameraConfig, RendererClass};
-use crate::image_io::ImageFilePixel;
-use crate::image_writer::ImagePortIndex;
-use crate::lcm_image::ImageToLcmImageArrayT;
-use crate::rgbd_sensor::RgbdSensor;
-use crate::rgbd_sensor_async::{RgbdSensorAsync, RgbdSensorAsyncConfig};
+use crate::cameras::rgbd_sensor::RgbdSensor;
+use crate::cameras::rgbd_sensor_async::{RgbdSensorAsync, RgbdSensorAsyncConfig};
+use crate::images::io::ImageFilePixel;
+use crate::images::writer::ImagePortIndex;
+use crate::lcm::image::ImageToLcmImageArrayT;
 use crate::{Error, Result};
 use nalgebra::Isometry3;
 use std::collections::BTreeMap;

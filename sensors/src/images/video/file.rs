@@ -2,7 +2,7 @@
 
 use super::apng::ApngWriter;
 use super::avi::AviWriter;
-use crate::image_io::file::UnfinishedFile;
+use crate::images::io::file::UnfinishedFile;
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 use tarragon_geometry::render::{ImageRef, PixelScalar};

@@ -1,8 +1,8 @@
 //! Motion JPEG in AVI files: RIFF (Microsoft, 1991) with the indexes of the OpenDML extension
 //! (Matrox, 1997), where a file is a sequence of RIFF chunks of at most 1 GiB each.
 
-use crate::image_io::file::{UnfinishedFile, cannot_write};
-use crate::image_io::{Chroma, codec_error, jpeg};
+use crate::images::io::file::{UnfinishedFile, cannot_write};
+use crate::images::io::{Chroma, codec_error, jpeg};
 use crate::{Error, Result};
 use std::io::{Seek, SeekFrom, Write};
 use tarragon_geometry::render::ImageRef;

@@ -60,7 +60,7 @@ impl Focal {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Fields {
+struct FocalFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     x: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ struct Fields {
 
 impl<'de> Deserialize<'de> for Focal {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Tagged(Fields { x, y }, tag) = Tagged::deserialize(deserializer)?;
+        let Tagged(FocalFields { x, y }, tag) = Tagged::deserialize(deserializer)?;
         match tag.as_deref() {
             None | Some("!FocalLength") => Ok(Self::FocalLength { x, y }),
             Some("!FovDegrees") => Ok(Self::FovDegrees { x, y }),
@@ -83,8 +83,8 @@ impl<'de> Deserialize<'de> for Focal {
 impl Serialize for Focal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (tag, fields) = match *self {
-            Self::FocalLength { x, y } => ("!FocalLength", Fields { x, y }),
-            Self::FovDegrees { x, y } => ("!FovDegrees", Fields { x, y }),
+            Self::FocalLength { x, y } => ("!FocalLength", FocalFields { x, y }),
+            Self::FovDegrees { x, y } => ("!FovDegrees", FocalFields { x, y }),
         };
         Tagged(fields, Some(tag.into())).serialize(serializer)
     }

@@ -1,8 +1,8 @@
 //! System that writes images to disk while a simulation runs.
 
-use crate::file_name::{Field, FieldKind, FileNameFormat};
-use crate::image_io::file::check_directory;
-use crate::image_io::{EncodeBuffers, ImageFileFormat, ImageFilePixel, ImageIo};
+use crate::images::file_name::{Field, FieldKind, FileNameFormat};
+use crate::images::io::file::check_directory;
+use crate::images::io::{EncodeBuffers, ImageFileFormat, ImageFilePixel, ImageIo};
 use crate::{Error, Result};
 use std::any::Any;
 use std::marker::PhantomData;
@@ -49,11 +49,11 @@ const FIXED_FIELDS: [&str; 2] = ["port_name", "image_type"];
 /// ```
 #[derive(Default)]
 pub struct ImageWriter {
-    ports: Vec<PortConfig>,
+    ports: Vec<WriterPort>,
     io: ImageIo,
 }
 
-struct PortConfig {
+struct WriterPort {
     name: String,
     io: ImageIo,
     image_type: &'static str,
@@ -62,11 +62,11 @@ struct PortConfig {
     period: f64,
     start_time: f64,
     /// Declares the port; an instance for its pixel type.
-    declare: fn(&mut Declare<ImageWriter, f64>, usize, &PortConfig) -> DeclaredPort,
+    declare: fn(&mut Declare<ImageWriter, f64>, usize, &WriterPort) -> WriterPortHandles,
 }
 
 #[derive(Clone)]
-struct DeclaredPort {
+struct WriterPortHandles {
     /// The `InputPort<Image<P>>`; `P` is the pixel type of the port.
     input: Arc<dyn Any + Send + Sync>,
     progress: Param<Arc<Progress>>,
@@ -211,7 +211,7 @@ impl ImageWriter {
         }
         let has_extension = ImageFileFormat::of_path(Path::new(file_name_format))
             .is_ok_and(|format| format.can_hold(P::SCALAR));
-        let config = PortConfig {
+        let config = WriterPort {
             name: port_name.into(),
             io: self.io,
             image_type: P::IMAGE_TYPE,
@@ -234,7 +234,7 @@ impl ImageWriter {
     }
 }
 
-impl PortConfig {
+impl WriterPort {
     /// Returns the path of image number `count`, written at `time` (s).
     fn path(&self, time: f64, count: u64) -> PathBuf {
         let mut path = self.format.format(|field| match field {
@@ -257,8 +257,8 @@ impl PortConfig {
 fn declare_port<P: ImageFilePixel>(
     d: &mut Declare<ImageWriter, f64>,
     index: usize,
-    config: &PortConfig,
-) -> DeclaredPort {
+    config: &WriterPort,
+) -> WriterPortHandles {
     let input: InputPort<Image<P>> = d.input(&config.name);
     let progress = d.fresh_param(Arc::<Progress>::default);
     let (period, offset) = (config.period, config.start_time);
@@ -276,7 +276,7 @@ fn declare_port<P: ImageFilePixel>(
             Ok(EventStatus::Succeeded)
         });
     }
-    DeclaredPort {
+    WriterPortHandles {
         input: Arc::new(input),
         progress,
     }
@@ -285,7 +285,7 @@ fn declare_port<P: ImageFilePixel>(
 /// Ports of [`ImageWriter`].
 #[derive(Clone)]
 pub struct ImageWriterPorts {
-    ports: Vec<DeclaredPort>,
+    ports: Vec<WriterPortHandles>,
 }
 
 impl ImageWriterPorts {

@@ -22,10 +22,10 @@
 mod decode;
 mod deflate;
 mod encode;
-pub mod image_to_lcm;
+mod image_to_lcm;
 mod inflate;
 mod layout;
-pub mod lcm_to_image;
+mod lcm_to_image;
 
 pub use decode::{LcmImagePixel, decode_image};
 pub use encode::encode_image;

@@ -163,7 +163,7 @@ impl CameraConfig {
     /// Returns an error if the text is not valid YAML, has an unknown field or tag, or a value of
     /// the wrong type (with line and column), or if [`validate`](Self::validate) fails.
     pub fn from_yaml(text: &str) -> Result<Self> {
-        let config: Self = yaml::read(text)?;
+        let config: Self = yaml::read(text, renderer::unknown_tag_hint)?;
         config.validate()?;
         Ok(config)
     }

@@ -1,8 +1,8 @@
 //! Decoding of images from messages.
 
 use super::inflate::Inflater;
-use super::layout::Layout;
-use crate::image_io::{ImageFileFormat, ImageFilePixel, ImageIo, fill};
+use super::layout::WireLayout;
+use crate::images::io::{ImageFileFormat, ImageFilePixel, ImageIo, fill};
 use crate::{Error, Result};
 use sealed::{Conversion, Received};
 use tarragon_geometry::render::{
@@ -25,7 +25,7 @@ mod sealed {
         /// Returns the channels if they are bytes.
         fn bytes_mut(channels: &mut [Self::Channel]) -> Option<&mut [u8]>;
         /// Returns the conversion from pixels of a layout, or `None` if it would lose data.
-        fn conversion(from: Layout) -> Option<Conversion<Self::Channel>>;
+        fn conversion(from: WireLayout) -> Option<Conversion<Self::Channel>>;
     }
 }
 
@@ -111,7 +111,7 @@ impl Decoder {
         message: &LcmtImage,
         image: &mut Image<P>,
     ) -> Result<()> {
-        let layout = Layout::of(message)?;
+        let layout = WireLayout::of(message)?;
         let convert = conversion::<P>(layout)?;
         let (width, height) = size_of_image(message)?;
         if width == 0 {
@@ -175,7 +175,7 @@ impl Decoder {
     fn decode_file<P: LcmImagePixel>(
         &mut self,
         message: &LcmtImage,
-        layout: Layout,
+        layout: WireLayout,
         format: ImageFileFormat,
         image: &mut Image<P>,
     ) -> Result<()> {
@@ -190,7 +190,7 @@ impl Decoder {
         }
         let found = io.load_from_buffer(&message.data)?;
         let of_file = ImageRef::from(&found);
-        let mut of_file = Layout {
+        let mut of_file = WireLayout {
             format: of_file.format(),
             scalar: of_file.scalar(),
         };
@@ -235,7 +235,7 @@ impl Decoder {
     }
 }
 
-fn conversion<P: LcmImagePixel>(from: Layout) -> Result<Conversion<P::Channel>> {
+fn conversion<P: LcmImagePixel>(from: WireLayout) -> Result<Conversion<P::Channel>> {
     P::conversion(from).ok_or_else(|| {
         Error::invalid(format!(
             "pixels of format {:?} and type {:?} cannot be converted to {} without loss",
@@ -274,7 +274,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(message: &LcmtImage, layout: Layout, width: usize, height: usize) -> Result<Self> {
+    fn new(message: &LcmtImage, layout: WireLayout, width: usize, height: usize) -> Result<Self> {
         let row_bytes = width * layout.pixel_bytes();
         let stride = match usize::try_from(message.row_stride) {
             Ok(0) => Some(row_bytes),
@@ -368,7 +368,7 @@ macro_rules! colors {
             fn bytes_mut(channels: &mut [u8]) -> Option<&mut [u8]> {
                 Some(channels)
             }
-            fn conversion(from: Layout) -> Option<Conversion<u8>> {
+            fn conversion(from: WireLayout) -> Option<Conversion<u8>> {
                 if from.scalar != PixelScalar::U8 {
                     return None;
                 }
@@ -417,7 +417,7 @@ macro_rules! numbers {
             fn bytes_mut(_: &mut [$channel]) -> Option<&mut [u8]> {
                 None
             }
-            fn conversion(from: Layout) -> Option<Conversion<$channel>> {
+            fn conversion(from: WireLayout) -> Option<Conversion<$channel>> {
                 Some(match (from.format, from.scalar) {
                     $((PixelFormat::$format, PixelScalar::$scalar) => $convert,)*
                     _ => return None,

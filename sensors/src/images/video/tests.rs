@@ -2,7 +2,7 @@
 
 use super::avi::AviWriter;
 use super::*;
-use crate::image_io::file::UnfinishedFile;
+use crate::images::io::file::UnfinishedFile;
 use crate::{ImageIo, ImageRgb8U, Rgb8U};
 
 fn frame(i: usize) -> ImageRgb8U {

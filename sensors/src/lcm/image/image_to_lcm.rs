@@ -1,8 +1,8 @@
 //! System that converts images to messages.
 
 use super::encode::Encoder;
-use crate::image_io::ImageFilePixel;
-use crate::image_writer::ImagePortIndex;
+use crate::images::io::ImageFilePixel;
+use crate::images::writer::ImagePortIndex;
 use crate::{Error, Result};
 use std::any::Any;
 use std::sync::Arc;
@@ -51,20 +51,20 @@ use tarragon_lcm::types::LcmtImageArray;
 /// ```
 #[derive(Debug, Default)]
 pub struct ImageToLcmImageArrayT {
-    ports: Vec<PortConfig>,
+    ports: Vec<LcmPort>,
     do_compress: bool,
 }
 
 #[derive(Debug)]
-struct PortConfig {
+struct LcmPort {
     name: String,
     /// Declares the port; an instance for its pixel type.
-    declare: fn(&mut Declare<ImageToLcmImageArrayT, f64>, &str) -> DeclaredPort,
+    declare: fn(&mut Declare<ImageToLcmImageArrayT, f64>, &str) -> LcmPortHandles,
 }
 
 type Read = dyn for<'a> Fn(&LeafContext<'a, f64>) -> Result<ImageRef<'a>> + Send + Sync;
 
-struct DeclaredPort {
+struct LcmPortHandles {
     /// The `InputPort<Image<P>>`; `P` is the pixel type of the port.
     input: Arc<dyn Any + Send + Sync>,
     read: Box<Read>,
@@ -126,7 +126,7 @@ impl ImageToLcmImageArrayT {
                  another name"
             )));
         }
-        self.ports.push(PortConfig {
+        self.ports.push(LcmPort {
             name: name.into(),
             declare: declare_port::<P>,
         });
@@ -135,7 +135,7 @@ impl ImageToLcmImageArrayT {
 
     fn fill(
         &self,
-        ports: &[DeclaredPort],
+        ports: &[LcmPortHandles],
         ctx: &LeafContext<'_, f64>,
         encoder: &mut Encoder,
         message: &mut LcmtImageArray,
@@ -161,9 +161,9 @@ impl ImageToLcmImageArrayT {
 fn declare_port<P: ImageFilePixel>(
     d: &mut Declare<ImageToLcmImageArrayT, f64>,
     name: &str,
-) -> DeclaredPort {
+) -> LcmPortHandles {
     let input: InputPort<Image<P>> = d.input(name);
-    DeclaredPort {
+    LcmPortHandles {
         input: Arc::new(input),
         read: Box::new(move |ctx| Ok(P::borrow(ctx.eval(input)?))),
     }
@@ -239,7 +239,7 @@ impl LeafSystem<f64> for ImageToLcmImageArrayT {
 
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
         let ports = self.ports.iter();
-        let ports: Vec<DeclaredPort> = ports
+        let ports: Vec<LcmPortHandles> = ports
             .map(|config| (config.declare)(d, &config.name))
             .collect();
         let inputs = ports.iter().map(|port| port.input.clone()).collect();

@@ -2,14 +2,17 @@
 
 use crate::{Error, Result};
 use nalgebra::Vector3;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_saphyr::{FlowSeq, Tagged, options, ser_options};
+use serde_saphyr::{FlowSeq, options, ser_options};
 use tarragon_geometry::Rgba;
 use tarragon_multibody::schema::{Three, vector};
 
-/// Reads one document.
-pub(super) fn read<V: DeserializeOwned>(text: &str) -> Result<V> {
+/// Reads one document. `hint` may append a remedy to the error.
+pub(super) fn read<V: DeserializeOwned>(
+    text: &str,
+    hint: impl Fn(&str) -> Option<String>,
+) -> Result<V> {
     let options = options! { with_snippet: false };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let place = error.location().map(|at| (at.line(), at.column()));
@@ -22,27 +25,9 @@ pub(super) fn read<V: DeserializeOwned>(text: &str) -> Result<V> {
             }
             None => (message, String::new()),
         };
-        let hint = unknown_renderer_tag(text).unwrap_or_default();
+        let hint = hint(text).unwrap_or_default();
         Error::invalid(format!("camera configuration: {place}{message}{hint}"))
     })
-}
-
-/// Returns a hint if the tag of `renderer_class` is unknown, because the parser's message does not
-/// say that the tag is the problem.
-fn unknown_renderer_tag(text: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Lenient {
-        renderer_class: Option<Tagged<IgnoredAny>>,
-    }
-    let lenient: Lenient = serde_saphyr::from_str(text).ok()?;
-    let tag = lenient.renderer_class?.1?;
-    let name = tag.strip_prefix('!')?;
-    (!name.starts_with("RenderEngine") || !super::renderer::PARAMETER_TAGS.contains(&name)).then(
-        || {
-            let known = super::renderer::PARAMETER_TAGS.join(", !");
-            format!("; the tag of renderer_class must be one of !{known}, got {tag}")
-        },
-    )
 }
 
 /// Writes one document.

@@ -5,6 +5,7 @@ use super::engine_params::{
     default_background,
 };
 use crate::{Error, Result};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_saphyr::Tagged;
 use tarragon_framework::warnings::warn;
@@ -190,12 +191,28 @@ fn make(class: &RendererClass) -> Result<RenderEngineCpu> {
 }
 
 /// YAML tags of the parameters, which are the names of their types.
-pub(super) const PARAMETER_TAGS: [&str; 4] = [
+const PARAMETER_TAGS: [&str; 4] = [
     "RenderEngineVtkParams",
     "RenderEngineGlParams",
     "RenderEngineGltfClientParams",
     "RenderEngineCpuParams",
 ];
+
+/// Returns a hint if the tag of `renderer_class` is unknown, because the parser's message does not
+/// say that the tag is the problem.
+pub(super) fn unknown_tag_hint(text: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Lenient {
+        renderer_class: Option<Tagged<IgnoredAny>>,
+    }
+    let lenient: Lenient = serde_saphyr::from_str(text).ok()?;
+    let tag = lenient.renderer_class?.1?;
+    let name = tag.strip_prefix('!')?;
+    (!name.starts_with("RenderEngine") || !PARAMETER_TAGS.contains(&name)).then(|| {
+        let known = PARAMETER_TAGS.join(", !");
+        format!("; the tag of renderer_class must be one of !{known}, got {tag}")
+    })
+}
 
 impl<'de> Deserialize<'de> for RendererClass {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

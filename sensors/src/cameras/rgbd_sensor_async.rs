@@ -1,7 +1,7 @@
 //! A camera system that renders while the simulation continues.
 
-use crate::render_job::RenderJob;
-use crate::rgbd_sensor::fit;
+use crate::cameras::render_job::RenderJob;
+use crate::cameras::rgbd_sensor::fit;
 use crate::{Error, Result};
 use nalgebra::Isometry3;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Animated PNG (PNG, third edition, 2025). The number of frames is in the header, which is updated
 //! at the end.
 
-use crate::image_io::file::{UnfinishedFile, cannot_write};
-use crate::image_io::{codec_error, ordered_samples, set_png_speed};
+use crate::images::io::file::{UnfinishedFile, cannot_write};
+use crate::images::io::{codec_error, ordered_samples, set_png_speed};
 use crate::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};

@@ -1,11 +1,11 @@
 //! File names with fields, in the style of `fmt::format`.
 
-use crate::format_spec::FormatSpec;
-pub(crate) use crate::format_spec::{Field, FieldKind};
+use crate::images::format_spec::FormatSpec;
+pub(crate) use crate::images::format_spec::{Field, FieldKind};
 use crate::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq)]
-enum Part {
+enum NamePart {
     Literal(String),
     Field { name: String, spec: FormatSpec },
 }
@@ -14,7 +14,7 @@ enum Part {
 /// text after a colon is a [`FormatSpec`].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FileNameFormat {
-    parts: Vec<Part>,
+    parts: Vec<NamePart>,
 }
 
 impl FileNameFormat {
@@ -51,9 +51,9 @@ impl FileNameFormat {
                     let spec = FormatSpec::parse(spec, *kind)
                         .map_err(|why| fail(format!("in '{{{field}}}', {why}")))?;
                     if !literal.is_empty() {
-                        parts.push(Part::Literal(std::mem::take(&mut literal)));
+                        parts.push(NamePart::Literal(std::mem::take(&mut literal)));
                     }
-                    parts.push(Part::Field {
+                    parts.push(NamePart::Field {
                         name: name.into(),
                         spec,
                     });
@@ -63,18 +63,19 @@ impl FileNameFormat {
             }
         }
         if !literal.is_empty() {
-            parts.push(Part::Literal(literal));
+            parts.push(NamePart::Literal(literal));
         }
         Ok(Self { parts })
     }
 
     /// Returns the names of the fields before the last path separator.
     pub(crate) fn directory_fields(&self) -> impl Iterator<Item = &str> {
-        let is_separator = |p: &Part| matches!(p, Part::Literal(text) if text.contains('/'));
+        let is_separator =
+            |p: &NamePart| matches!(p, NamePart::Literal(text) if text.contains('/'));
         let last = self.parts.iter().rposition(is_separator).unwrap_or(0);
         self.parts[..last].iter().filter_map(|p| match p {
-            Part::Field { name, .. } => Some(&**name),
-            Part::Literal(_) => None,
+            NamePart::Field { name, .. } => Some(&**name),
+            NamePart::Literal(_) => None,
         })
     }
 
@@ -82,8 +83,8 @@ impl FileNameFormat {
         let mut out = String::new();
         for part in &self.parts {
             match part {
-                Part::Literal(text) => out.push_str(text),
-                Part::Field { name, spec } => spec.write(value(name), &mut out),
+                NamePart::Literal(text) => out.push_str(text),
+                NamePart::Field { name, spec } => spec.write(value(name), &mut out),
             }
         }
         out
