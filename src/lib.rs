@@ -17,6 +17,8 @@
 //! | [`sensors`] | cameras and image files |
 //! | [`visualization`] | the Meshcat server, its page, and the systems that feed it |
 //!
+//! Drake's names are translated in [`from_drake`].
+//!
 //! ```
 //! use tarragon::prelude::*;
 //! use tarragon::framework::primitives::{ConstantVectorSource, Gain};
@@ -29,6 +31,8 @@
 //! assert_eq!(ctx.eval(gain.y)?, &[6.0]);
 //! # Ok::<(), tarragon::framework::Error>(())
 //! ```
+
+pub mod from_drake;
 
 pub use tarragon_framework as framework;
 pub use tarragon_geometry as geometry;
