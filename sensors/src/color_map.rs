@@ -1,7 +1,8 @@
 //! Colours for depths and labels, so that people can look at them.
 
+use tarragon_geometry::RenderLabel;
 use tarragon_geometry::render::{
-    DepthRange, Image, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelType, RenderLabel,
+    DepthRange, Image, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelType,
 };
 
 /// The colour map viridis of Smith and van der Walt (2015, CC0) at ten equal steps. Its brightness

@@ -7,8 +7,8 @@
 use super::kernels::BLOCK;
 use super::surface::Surface;
 use super::triangle::{ShadedTriangle, Uvs, uvs};
+use crate::accel::TriangleBvh;
 use crate::mesh::{MaterialGroup, RenderMesh};
-use crate::ray::triangles::TriangleTree;
 use nalgebra::{Point3, Vector3};
 use std::collections::BTreeMap;
 use wide::f32x8;
@@ -105,7 +105,7 @@ impl ClusteredMesh {
     }
 
     /// The opaque triangles of the mesh that this was made of.
-    pub(super) fn occluder(&self, mesh: &RenderMesh) -> TriangleTree {
+    pub(super) fn occluder(&self, mesh: &RenderMesh) -> TriangleBvh {
         let translucent = |group: &MaterialGroup| {
             let material = &self.materials[group.material.map_or(0, |m| m + 1)];
             material.is_translucent(false)
@@ -113,7 +113,7 @@ impl ClusteredMesh {
         let groups = mesh.groups.iter().filter(|g| !translucent(g));
         let triangles = groups.flat_map(|g| &mesh.triangles[g.triangles.clone()]);
         let corners = |t: &[u32; 3]| t.map(|v| mesh.positions[v as usize].coords);
-        TriangleTree::of_triangles(triangles.map(corners))
+        TriangleBvh::of_triangles(triangles.map(corners))
     }
 
     fn push_cluster(

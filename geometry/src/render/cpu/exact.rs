@@ -2,7 +2,7 @@
 //! and everything that is seen through.
 
 use super::pixels::Pixels;
-use crate::shapes::Shape;
+use crate::shape::Shape;
 use nalgebra::{Matrix3, Vector3};
 
 /// Entry and exit of a ray into a convex body, as depths.

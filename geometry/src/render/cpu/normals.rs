@@ -1,7 +1,7 @@
 //! Normals of shapes.
 
 use super::shade::{Vector3x8, dot};
-use crate::shapes::Shape;
+use crate::shape::Shape;
 use wide::f32x8;
 
 /// Outward unit normals at points of a shape's surface, in its frame.

@@ -3,7 +3,8 @@
 use super::environment::Environment;
 use super::picture::Picture;
 use crate::error::{Error, Result};
-use crate::render::{EnvironmentMap, EnvironmentTexture, LightParameter, LightType, RenderLabel};
+use crate::properties::RenderLabel;
+use crate::render::{EnvironmentMap, EnvironmentTexture, LightParameter, LightType};
 use crate::rgba::Rgba;
 use std::collections::BTreeSet;
 use tarragon_framework::warnings::warn;

@@ -7,7 +7,7 @@ use super::pixels::{Bounds, Pixels, Rect};
 use super::raster::{GUARD, MeshView};
 use super::visual::Form;
 use super::visuals::MOST_ITEMS;
-use crate::shapes::Shape;
+use crate::shape::Shape;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::ops::Range;
 use std::sync::OnceLock;

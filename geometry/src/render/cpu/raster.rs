@@ -415,8 +415,8 @@ impl Depth {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tile::Tile;
     use super::*;
+    use crate::render::cpu::tile::Tile;
     use proptest::prelude::*;
 
     /// The tile of pixels 64 to 127 and 32 to 63.

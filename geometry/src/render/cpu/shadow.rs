@@ -2,9 +2,9 @@
 
 use super::scene::Scene;
 use super::visual::Form;
-use crate::bvh::{Box32, Bvh, RayBox};
+use crate::accel::bvh::{Box32, Bvh, RayBox};
 use crate::ray::first_crossing;
-use crate::shapes::Shape;
+use crate::shape::Shape;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::math;
 
@@ -97,17 +97,17 @@ impl Occluder {
             return false;
         }
         let visual = scene.visual(self.number);
-        let crossing = match &visual.form {
+        match &visual.form {
             Form::Shape { shape, .. } => first_crossing(shape, &self.x_cg, origin, towards, limit)
-                .ok()
-                .flatten(),
-            Form::Mesh(_) => visual.occluder.as_ref().and_then(|triangles| {
-                let object = scene.object(self.number)?;
-                let o = object.r.tr_mul(&(origin - object.p));
-                triangles.first_crossing(&o, &object.r.tr_mul(towards), limit)
+                .is_ok_and(|crossing| crossing.is_some()),
+            Form::Mesh(_) => visual.occluder.as_ref().is_some_and(|triangles| {
+                scene.object(self.number).is_some_and(|object| {
+                    let o = object.r.tr_mul(&(origin - object.p));
+                    let hit = triangles.first_hit(&o, &object.r.tr_mul(towards), limit);
+                    hit.is_some()
+                })
             }),
-        };
-        crossing.is_some()
+        }
     }
 }
 

@@ -3,13 +3,15 @@
 use super::clusters::ClusteredMesh;
 use super::params::RenderEngineCpuParams;
 use super::surface::{Surface, rgb, texture};
+use crate::accel::TriangleBvh;
 use crate::error::Result;
-use crate::mesh::{self, RenderMesh, short};
+use crate::error::short;
+use crate::mesh::MeshSource;
+use crate::mesh::{self, RenderMesh};
 use crate::properties::PerceptionProperties;
-use crate::ray::triangles::TriangleTree;
-use crate::render::RenderLabel;
+use crate::properties::RenderLabel;
 use crate::rgba::Rgba;
-use crate::shapes::{MeshSource, Shape};
+use crate::shape::Shape;
 use nalgebra::Vector3;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,7 +35,7 @@ pub(super) struct Visual {
     pub(super) label: RenderLabel,
     pub(super) form: Form,
     /// Triangles that cast shadows, where they are asked for.
-    pub(super) occluder: Option<Box<TriangleTree>>,
+    pub(super) occluder: Option<Box<TriangleBvh>>,
 }
 
 impl Visual {

@@ -132,8 +132,9 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::properties::PerceptionProperties;
-    use crate::render::{RenderEngineCpuParams, RenderLabel};
-    use crate::shapes::Sphere;
+    use crate::properties::RenderLabel;
+    use crate::render::RenderEngineCpuParams;
+    use crate::shape::Sphere;
 
     fn ball() -> Visual {
         let shape = Sphere::new(1.0).unwrap().into();

@@ -11,7 +11,7 @@ use crate::mesh;
 use crate::render::{
     CameraInfo, ClippingRange, DepthRange, LightFrame, LightParameter, LightType, PixelType,
 };
-use crate::shapes::{BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh, Sphere};
+use crate::shape::{BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh, Sphere};
 use nalgebra::{Isometry3, Point3, Vector3};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
