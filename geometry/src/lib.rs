@@ -13,25 +13,25 @@ mod scene;
 mod shape;
 mod values;
 
-pub use error::{Error, Result};
-pub use ids::{FilterId, FrameId, GeometryId, SourceId};
-pub use mesh::source::{FileSource, InMemoryMesh, MemoryFile, MeshSource};
-pub use properties::{
+pub use self::error::{Error, Result};
+pub use self::ids::{FilterId, FrameId, GeometryId, SourceId};
+pub use self::mesh::source::{FileSource, InMemoryMesh, MemoryFile, MeshSource};
+pub use self::properties::{
     CoulombFriction, GeometryProperties, HydroelasticType, IllustrationProperties,
     PerceptionProperties, PropertyValue, ProximityProperties, RenderLabel, Role, RoleAssign,
     add_compliant_hydroelastic_properties, add_compliant_hydroelastic_properties_for_half_space,
     add_contact_material, add_rigid_hydroelastic_properties, make_phong_illustration_properties,
 };
-pub use ray::{Ray, SurfaceHit, cast_ray};
-pub use rgba::Rgba;
-pub use scene::{
+pub use self::ray::{Ray, SurfaceHit, cast_ray};
+pub use self::rgba::Rgba;
+pub use self::scene::{
     CollisionFilterDeclaration, CollisionFilterManager, DefaultProximityProperties,
     FramePoseVector, GeometryFrame, GeometryInstance, GeometrySet, GeometryState, GeometryVersion,
     PenetrationAsPointPair, QueryObject, RayHit, RayOptions, RegistrationMark, RoleProperties,
     SceneGraph, SceneGraphConfig, SceneGraphInspector, SceneGraphPorts, SignedDistancePair,
     SignedDistanceToPoint,
 };
-pub use shape::{
+pub use self::shape::{
     Aabb, BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, MassProperties, Mesh,
     MeshcatCone, Obb, Shape, Sphere, calc_mass_properties, calc_obb, calc_volume,
 };

@@ -9,6 +9,6 @@ mod polytope;
 mod triangle_bvh;
 pub(crate) mod triangle_index;
 
-pub(crate) use polytope::Polytope;
-pub(crate) use triangle_bvh::TriangleBvh;
-pub(crate) use triangle_index::IndexedSurface;
+pub(crate) use self::polytope::Polytope;
+pub(crate) use self::triangle_bvh::TriangleBvh;
+pub(crate) use self::triangle_index::IndexedSurface;

@@ -14,26 +14,26 @@ mod triangulate;
 mod vertices;
 mod volume;
 
-pub(crate) use drawn_surface::render_mesh_of_hull;
-pub use elements::{SurfacePolygon, SurfaceTriangle, VolumeElement};
-pub use field::{
+pub(crate) use self::drawn_surface::render_mesh_of_hull;
+pub use self::elements::{SurfacePolygon, SurfaceTriangle, VolumeElement};
+pub use self::field::{
     BarycentricMesh, FieldMesh, MeshFieldLinear, PolygonSurfaceMeshFieldLinear,
     TriangleSurfaceMeshFieldLinear, VolumeMeshFieldLinear,
 };
-pub(crate) use hull::convex_ring;
-pub use hull::{ConvexHull, convex_hull};
-pub use import::{
+pub(crate) use self::hull::convex_ring;
+pub use self::hull::{ConvexHull, convex_hull};
+pub use self::import::{
     parse_dae, parse_gltf, parse_obj, parse_stl, parse_vtk, read,
     read_obj_to_triangle_surface_mesh, read_source, read_volume,
 };
-pub use material::{
+pub use self::material::{
     AlphaMode, Material, MaterialGroup, MetallicRoughness, Texture, TextureImage, Wrap,
 };
-pub use render_mesh::RenderMesh;
-pub(crate) use render_mesh::surface_of;
-pub(crate) use source::{FileSource, MeshSource};
-pub use surface::{PolygonSurfaceMesh, TriangleSurfaceMesh};
-pub use volume::{VolumeMesh, convert_volume_to_surface_mesh};
+pub use self::render_mesh::RenderMesh;
+pub(crate) use self::render_mesh::surface_of;
+pub(crate) use self::source::{FileSource, MeshSource};
+pub use self::surface::{PolygonSurfaceMesh, TriangleSurfaceMesh};
+pub use self::volume::{VolumeMesh, convert_volume_to_surface_mesh};
 
 #[cfg(test)]
 mod tests;

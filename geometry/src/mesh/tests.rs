@@ -1,11 +1,11 @@
 //! Surfaces, volumes and fields, in all scalars.
 
+use super::MeshFieldLinear;
+use super::PolygonSurfaceMesh;
+use super::TriangleSurfaceMesh;
+use super::VolumeMesh;
+use super::convert_volume_to_surface_mesh;
 use crate::error::Error;
-use crate::mesh::MeshFieldLinear;
-use crate::mesh::PolygonSurfaceMesh;
-use crate::mesh::TriangleSurfaceMesh;
-use crate::mesh::VolumeMesh;
-use crate::mesh::convert_volume_to_surface_mesh;
 use nalgebra::Point3;
 use nalgebra::{Isometry3, Vector3, Vector4};
 use proptest::prelude::*;

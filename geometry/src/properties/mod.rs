@@ -6,14 +6,14 @@ mod property_sets;
 mod render_label;
 mod role;
 
-pub use contact::{CoulombFriction, HydroelasticType};
-pub use helpers::{
+pub use self::contact::{CoulombFriction, HydroelasticType};
+pub use self::helpers::{
     add_compliant_hydroelastic_properties, add_compliant_hydroelastic_properties_for_half_space,
     add_contact_material, add_rigid_hydroelastic_properties, make_phong_illustration_properties,
 };
-pub use property_sets::{
+pub use self::property_sets::{
     GeometryProperties, IllustrationProperties, PerceptionProperties, PropertyValue,
     ProximityProperties,
 };
-pub use render_label::RenderLabel;
-pub use role::{Role, RoleAssign};
+pub use self::render_label::RenderLabel;
+pub use self::role::{Role, RoleAssign};

@@ -97,13 +97,13 @@ mod rounding;
 mod shape_core;
 mod surface;
 
-pub use answer::PairDistance;
-pub(crate) use answer::{Answer, WitnessPair};
-pub(crate) use dispatch::closest;
-pub use dispatch::{is_supported, signed_distance, signed_distance_within};
-pub use distance_to_point::{PointDistance, distance_to_point};
-pub(crate) use surface::has_true_surface;
-pub use surface::{add_true_surface, signed_distance_true_surface};
+pub use self::answer::PairDistance;
+pub(crate) use self::answer::{Answer, WitnessPair};
+pub(crate) use self::dispatch::closest;
+pub use self::dispatch::{is_supported, signed_distance, signed_distance_within};
+pub use self::distance_to_point::{PointDistance, distance_to_point};
+pub(crate) use self::surface::has_true_surface;
+pub use self::surface::{add_true_surface, signed_distance_true_surface};
 
 #[cfg(test)]
 mod tests;

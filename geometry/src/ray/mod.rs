@@ -11,11 +11,11 @@ mod half_line;
 mod polygons;
 mod solids;
 
-pub use cast::cast_ray;
-pub(crate) use cast::first_crossing;
-pub(crate) use crossing::Crossing;
-pub use crossing::SurfaceHit;
-pub use half_line::Ray;
+pub use self::cast::cast_ray;
+pub(crate) use self::cast::first_crossing;
+pub(crate) use self::crossing::Crossing;
+pub use self::crossing::SurfaceHit;
+pub use self::half_line::Ray;
 
 #[cfg(test)]
 mod tests;

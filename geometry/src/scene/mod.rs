@@ -10,14 +10,14 @@ mod model;
 mod scene_graph;
 mod snapshot;
 
-pub use config::{DefaultProximityProperties, SceneGraphConfig};
-pub use instance::{FramePoseVector, GeometryFrame, GeometryInstance};
-pub use model::{
+pub use self::config::{DefaultProximityProperties, SceneGraphConfig};
+pub use self::instance::{FramePoseVector, GeometryFrame, GeometryInstance};
+pub use self::model::{
     CollisionFilterDeclaration, CollisionFilterManager, GeometrySet, GeometryState,
     GeometryVersion, RegistrationMark, RoleProperties, SceneGraphInspector,
 };
-pub use scene_graph::{SceneGraph, SceneGraphPorts};
-pub use snapshot::{
+pub use self::scene_graph::{SceneGraph, SceneGraphPorts};
+pub use self::snapshot::{
     PenetrationAsPointPair, QueryObject, RayHit, RayOptions, SignedDistancePair,
     SignedDistanceToPoint,
 };

@@ -11,9 +11,11 @@ mod mesh_shapes;
 mod obb;
 mod primitives;
 
-pub use aabb::Aabb;
-pub use any_shape::Shape;
-pub use mass_properties::{MassProperties, calc_mass_properties, calc_volume};
-pub use mesh_shapes::{Convex, Mesh};
-pub use obb::{Obb, calc_obb};
-pub use primitives::{BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, MeshcatCone, Sphere};
+pub use self::aabb::Aabb;
+pub use self::any_shape::Shape;
+pub use self::mass_properties::{MassProperties, calc_mass_properties, calc_volume};
+pub use self::mesh_shapes::{Convex, Mesh};
+pub use self::obb::{Obb, calc_obb};
+pub use self::primitives::{
+    BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, MeshcatCone, Sphere,
+};

@@ -14,9 +14,9 @@ mod morton;
 mod ray;
 mod tree;
 
-pub(crate) use box32::{Box32, up};
-pub(crate) use ray::RayBox;
-pub(crate) use tree::Bvh;
+pub(crate) use self::box32::{Box32, up};
+pub(crate) use self::ray::RayBox;
+pub(crate) use self::tree::Bvh;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ mod indexed_surface;
 mod topology;
 mod triangle;
 
-pub(crate) use box_tree::{Box3, Children};
-pub(crate) use indexed_surface::IndexedSurface;
-pub(crate) use topology::Pseudonormal;
-pub(crate) use triangle::Triangle;
+pub(crate) use self::box_tree::{Box3, Children};
+pub(crate) use self::indexed_surface::IndexedSurface;
+pub(crate) use self::topology::Pseudonormal;
+pub(crate) use self::triangle::Triangle;

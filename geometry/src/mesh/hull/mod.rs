@@ -11,8 +11,8 @@ mod merge;
 mod planar;
 mod quickhull;
 
-pub use convex_hull::{ConvexHull, convex_hull};
-pub(crate) use planar::ring as convex_ring;
+pub use self::convex_hull::{ConvexHull, convex_hull};
+pub(crate) use self::planar::ring as convex_ring;
 
 #[cfg(test)]
 mod tests;

@@ -11,12 +11,12 @@ mod read;
 mod stl;
 mod vtk;
 
+pub use self::dae::parse_dae;
 pub use self::gltf::parse_gltf;
-pub use dae::parse_dae;
-pub use obj::parse_obj;
-pub use read::{read, read_obj_to_triangle_surface_mesh, read_source, read_volume};
-pub use stl::parse_stl;
-pub use vtk::parse_vtk;
+pub use self::obj::parse_obj;
+pub use self::read::{read, read_obj_to_triangle_surface_mesh, read_source, read_volume};
+pub use self::stl::parse_stl;
+pub use self::vtk::parse_vtk;
 
 #[cfg(test)]
 mod tests;

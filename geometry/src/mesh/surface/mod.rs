@@ -4,5 +4,5 @@ mod face_data;
 mod polygon_surface_mesh;
 mod triangle_surface_mesh;
 
-pub use polygon_surface_mesh::PolygonSurfaceMesh;
-pub use triangle_surface_mesh::TriangleSurfaceMesh;
+pub use self::polygon_surface_mesh::PolygonSurfaceMesh;
+pub use self::triangle_surface_mesh::TriangleSurfaceMesh;

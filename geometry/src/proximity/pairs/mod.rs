@@ -11,10 +11,10 @@ mod sphere_box;
 mod sphere_capsule;
 mod sphere_sphere;
 
-pub(super) use box_box::box_box_features;
-pub(super) use capsule_box::capsule_box_features;
-pub(super) use capsule_capsule::capsule_capsule_features;
-pub(super) use half_space::half_space_features;
-pub(super) use sphere_box::sphere_box_features;
-pub(super) use sphere_capsule::sphere_capsule_features;
-pub(super) use sphere_sphere::sphere_sphere_distance;
+pub(super) use self::box_box::box_box_features;
+pub(super) use self::capsule_box::capsule_box_features;
+pub(super) use self::capsule_capsule::capsule_capsule_features;
+pub(super) use self::half_space::half_space_features;
+pub(super) use self::sphere_box::sphere_box_features;
+pub(super) use self::sphere_capsule::sphere_capsule_features;
+pub(super) use self::sphere_sphere::sphere_sphere_distance;

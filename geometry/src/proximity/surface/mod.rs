@@ -22,9 +22,9 @@ mod point;
 mod property;
 mod solution;
 
-pub use pair::signed_distance_true_surface;
-pub use property::add_true_surface;
-pub(crate) use property::has_true_surface;
+pub use self::pair::signed_distance_true_surface;
+pub use self::property::add_true_surface;
+pub(crate) use self::property::has_true_surface;
 
 #[cfg(test)]
 mod tests;

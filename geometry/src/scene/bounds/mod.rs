@@ -4,6 +4,6 @@ mod boundary_plane;
 mod local_bound;
 mod static_tree;
 
-pub(super) use boundary_plane::BoundaryPlane;
-pub(super) use local_bound::LocalBound;
-pub(super) use static_tree::StaticTree;
+pub(super) use self::boundary_plane::BoundaryPlane;
+pub(super) use self::local_bound::LocalBound;
+pub(super) use self::static_tree::StaticTree;

@@ -1,11 +1,11 @@
 //! The poses of a scene at one moment.
 
+use super::broadphase::{DynamicTree, RoleBounds, RoleTree};
 use crate::error::{Error, Result};
 use crate::ids::FrameId;
 use crate::properties::Role;
 use crate::scene::instance::FramePoseVector;
 use crate::scene::model::{GeometryState, Source, WORLD};
-use crate::scene::snapshot::broadphase::{DynamicTree, RoleBounds, RoleTree};
 use nalgebra::Isometry3;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

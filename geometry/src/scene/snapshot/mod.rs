@@ -4,7 +4,7 @@ mod broadphase;
 mod kinematics;
 mod query;
 
-pub use query::{
+pub use self::query::{
     PenetrationAsPointPair, QueryObject, RayHit, RayOptions, SignedDistancePair,
     SignedDistanceToPoint,
 };

@@ -15,6 +15,6 @@ mod moving_boxes;
 mod pair_lists;
 mod role_tree;
 
-pub(super) use candidates::{Candidates, unpack};
-pub(super) use dynamic_tree::DynamicTree;
-pub(super) use role_tree::{RoleBounds, RoleTree};
+pub(super) use self::candidates::{Candidates, unpack};
+pub(super) use self::dynamic_tree::DynamicTree;
+pub(super) use self::role_tree::{RoleBounds, RoleTree};

@@ -190,8 +190,8 @@ impl PairList {
 
 #[cfg(test)]
 mod tests {
-    use super::super::candidates::pack;
     use super::*;
+    use crate::scene::snapshot::broadphase::candidates::pack;
     use proptest::prelude::*;
 
     proptest! {

@@ -7,6 +7,6 @@ mod query_object;
 mod rays;
 mod results;
 
-pub use query_object::QueryObject;
-pub use rays::{RayHit, RayOptions};
-pub use results::{PenetrationAsPointPair, SignedDistancePair, SignedDistanceToPoint};
+pub use self::query_object::QueryObject;
+pub use self::rays::{RayHit, RayOptions};
+pub use self::results::{PenetrationAsPointPair, SignedDistancePair, SignedDistanceToPoint};
