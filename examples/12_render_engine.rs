@@ -9,7 +9,7 @@
 use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeMap;
 use std::path::Path;
-use tarragon::geometry::ray::cast_ray;
+use tarragon::geometry::cast_ray;
 use tarragon::geometry::render::{
     RenderEngine, RenderEngineCpu, RenderEngineCpuParams, RenderView, check_image_size, look_at,
 };

@@ -163,7 +163,7 @@ fn ports_of_routing_primitives() {
 fn ports_of_scene_graph() {
     let mut scene = SceneGraph::new();
     scene.register_source("{source}").unwrap();
-    let source = include_str!("../geometry/src/scene_graph/mod.rs");
+    let source = include_str!("../geometry/src/scene/scene_graph.rs");
     check(source, &[declared(scene)]);
 }
 

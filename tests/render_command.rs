@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use tarragon::geometry::render::RenderLabel;
+use tarragon::geometry::RenderLabel;
 use tarragon::sensors::{Depth32F, ImageIo, Label16I, Rgba8U, color_map::label_color};
 
 /// Runs the command on our arm, writing images to `out`.

@@ -10,7 +10,7 @@ use tarragon_geometry::{
     BoxShape, Capsule, CollisionFilterDeclaration, Cylinder, Ellipsoid, FrameId, FramePoseVector,
     GeometryFrame, GeometryId, GeometryInstance, GeometryState, HalfSpace, IllustrationProperties,
     ProximityProperties, QueryObject, Ray, RayOptions, Role, SceneGraph, SceneGraphPorts, Shape,
-    SourceId, Sphere, proximity, ray::cast_ray,
+    SourceId, Sphere, cast_ray, proximity,
 };
 
 struct Scene {

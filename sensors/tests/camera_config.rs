@@ -3,10 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use nalgebra::Vector3;
+use tarragon_geometry::RenderLabel;
 use tarragon_geometry::Rgba;
-use tarragon_geometry::render::{
-    LightFrame, LightParameter, LightType, RenderEngineCpuParams, RenderLabel,
-};
+use tarragon_geometry::render::{LightFrame, LightParameter, LightType, RenderEngineCpuParams};
 use tarragon_sensors::*;
 
 #[path = "../../geometry/tests/warnings/mod.rs"]

@@ -1,7 +1,8 @@
 //! Colour maps that make depth and label images viewable.
 
+use tarragon_geometry::RenderLabel;
 use tarragon_geometry::render::{
-    DepthRange, Image, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelType, RenderLabel,
+    DepthRange, Image, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelType,
 };
 
 /// The colour map viridis (Smith and van der Walt, 2015, CC0), sampled at ten equal steps. Its

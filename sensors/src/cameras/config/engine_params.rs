@@ -3,10 +3,9 @@
 use super::{environment, yaml};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use tarragon_geometry::RenderLabel;
 use tarragon_geometry::Rgba;
-use tarragon_geometry::render::{
-    EnvironmentMap, LightParameter, RenderEngineCpuParams, RenderLabel,
-};
+use tarragon_geometry::render::{EnvironmentMap, LightParameter, RenderEngineCpuParams};
 
 /// Returns the default background, the same as Drake's.
 pub(super) fn default_background() -> Rgba {
