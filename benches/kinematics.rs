@@ -90,23 +90,29 @@ fn dynamics<T: Scalar>(c: &mut Criterion, n: usize, scalar: &str, lift: impl Fn(
     let id = |what: &str| format!("D.plant.{what}.chain{n}.{scalar}/{n}");
     c.bench_function(&id("VelKin_EvalSpatialVelocity"), |bencher| {
         bencher.iter(|| {
-            positions.update(&plant, black_box(&q)).unwrap();
-            velocities
-                .update(&plant, &positions, black_box(&v))
+            plant
+                .update_position_kinematics(&mut positions, black_box(&q))
+                .unwrap();
+            plant
+                .update_velocity_kinematics(&mut velocities, &positions, black_box(&v))
                 .unwrap();
         });
     });
     c.bench_function(&id("CalcMassMatrix"), |bencher| {
         bencher.iter(|| {
-            positions.update(&plant, black_box(&q)).unwrap();
+            plant
+                .update_position_kinematics(&mut positions, black_box(&q))
+                .unwrap();
             black_box(plant.calc_mass_matrix(&positions).unwrap())
         });
     });
     c.bench_function(&id("CalcBiasTerm"), |bencher| {
         bencher.iter(|| {
-            positions.update(&plant, black_box(&q)).unwrap();
-            velocities
-                .update(&plant, &positions, black_box(&v))
+            plant
+                .update_position_kinematics(&mut positions, black_box(&q))
+                .unwrap();
+            plant
+                .update_velocity_kinematics(&mut velocities, &positions, black_box(&v))
                 .unwrap();
             black_box(plant.calc_bias_term(&positions, &velocities).unwrap())
         });

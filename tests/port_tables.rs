@@ -178,7 +178,7 @@ fn ports_of_multibody_plant() {
     let with_state = declared(plant.clone());
     plant.set_position_source(PositionSource::InputPort);
     check(
-        include_str!("../multibody/src/plant.rs"),
+        include_str!("../multibody/src/plant/multibody_plant.rs"),
         &[with_state, declared(plant)],
     );
 }

@@ -1,6 +1,6 @@
 //! The error type of this crate.
 
-use crate::parsing::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use std::fmt;
 use std::path::{Path, PathBuf};
 

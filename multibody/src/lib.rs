@@ -5,53 +5,34 @@
 //! ([`add_multibody_plant_scene_graph`]). Velocities, Jacobians, masses and forces are computed
 //! from [`PositionKinematics`].
 
-mod annotations;
-mod body;
-mod collision_filters;
-mod constraint;
-mod coordinates;
+mod diagnostic;
+mod document;
 mod dynamics;
-mod equality;
-mod force_element;
-mod geometry_registration;
-mod index;
-mod inertia;
-mod instances;
-mod islands;
-mod joint;
+mod error;
 mod kinematics;
-mod lookup;
+mod model;
 mod names;
+mod packages;
 mod plant;
-mod plant_context;
-mod settings;
 mod spatial;
-mod system;
-mod topology;
+mod tree;
 
-pub mod error;
 pub mod parsing;
 pub mod schema;
 
-pub use annotations::{Keyframe, ModelCamera};
-pub use body::{FixedOffsetFrame, RigidBody};
-pub use constraint::{
-    BallConstraint, Constraint, CouplerConstraint, DistanceConstraint, TendonConstraint,
-    WeldConstraint,
-};
-pub use equality::{EqualityKind, ModelEquality};
+pub use diagnostic::{Diagnostic, Severity};
 pub use error::{Error, Result};
-pub use force_element::ForceElement;
-pub use geometry_registration::VisualProperties;
-pub use index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
-pub use inertia::SpatialInertia;
-pub use joint::{Joint, JointActuator, JointKind, PdControllerGains};
 pub use kinematics::{JacobianWrt, PositionKinematics, VelocityKinematics};
-pub use parsing::{
-    ArchiveType, Diagnostic, PackageMap, Parser, RemoteParams, RemoteSettings, ResolvedUrl,
-    Severity,
+pub use model::{
+    BallConstraint, BodyIndex, Constraint, CouplerConstraint, DistanceConstraint, EqualityKind,
+    FixedOffsetFrame, ForceElement, FrameIndex, Joint, JointActuator, JointActuatorIndex,
+    JointIndex, JointKind, Keyframe, ModelCamera, ModelEquality, ModelInstanceIndex,
+    PdControllerGains, RigidBody, TendonConstraint, VisualProperties, WeldConstraint,
 };
-pub use plant::{MultibodyPlant, PositionSource};
-pub use spatial::SpatialVector;
-pub use system::{MultibodyPlantPorts, add_multibody_plant_scene_graph};
+pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
+pub use parsing::Parser;
+pub use plant::{
+    MultibodyPlant, MultibodyPlantPorts, PositionSource, add_multibody_plant_scene_graph,
+};
+pub use spatial::{SpatialInertia, SpatialVector};
 pub use tarragon_geometry::{CoulombFriction, HydroelasticType};

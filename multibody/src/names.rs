@@ -1,4 +1,4 @@
-//! Finding things by name, with messages that list the near misses.
+//! Scoped names, and messages about names that are not there, which list the near misses.
 
 use crate::error::{Error, Result};
 
@@ -9,6 +9,14 @@ const LISTED: usize = 8;
 /// anywhere may hold any number of names of any length.
 const COMPARED: usize = 64;
 const SORTED: usize = 2000;
+
+/// `scope::name`, or the name alone.
+pub(crate) fn scoped(scope: &str, name: &str) -> String {
+    match scope {
+        "" => name.into(),
+        scope => format!("{scope}::{name}"),
+    }
+}
 
 /// An error for a name that is not there: names like it first, then others.
 pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {

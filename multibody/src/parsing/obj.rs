@@ -4,13 +4,13 @@
 //! the collision and the visual geometry. The names of model and body are the caller's, or that of
 //! the object in the file, or that of the file.
 
-use super::diagnostic::{Diagnostic, Severity};
-use super::input::{Input, Naming};
-use super::target::Target;
+use super::target::ParseTarget;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::document::input::ModelInput;
 use crate::error::Result;
-use crate::geometry_registration::VisualProperties;
-use crate::index::ModelInstanceIndex;
-use crate::inertia::SpatialInertia;
+use crate::model::{ModelInstanceIndex, VisualProperties};
+use crate::parsing::target::ModelNaming;
+use crate::spatial::SpatialInertia;
 use nalgebra::{Isometry3, Vector3};
 use std::path::Path;
 use tarragon_geometry::{
@@ -23,9 +23,9 @@ const DENSITY: f64 = 1000.0;
 
 /// Adds the mesh of an OBJ file as a model.
 pub(crate) fn parse(
-    input: &Input<'_>,
-    naming: &Naming<'_>,
-    target: &mut Target<'_>,
+    input: &ModelInput<'_>,
+    naming: &ModelNaming<'_>,
+    target: &mut ParseTarget<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<ModelInstanceIndex> {
     let objects = object_names(input.bytes);
@@ -63,10 +63,10 @@ pub(crate) fn parse(
 }
 
 fn add(
-    input: &Input<'_>,
+    input: &ModelInput<'_>,
     scope: &str,
     name: &str,
-    target: &mut Target<'_>,
+    target: &mut ParseTarget<'_>,
 ) -> Result<(ModelInstanceIndex, Vec<String>)> {
     let source = match input.directory {
         Some(_) => MeshSource::from(Path::new(input.file)),

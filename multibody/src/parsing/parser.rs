@@ -1,16 +1,15 @@
 //! From model files to a plant.
 
-use super::diagnostic::{Diagnostic, Severity};
 use super::directives::{self, ModelDirectives, ModelInstanceInfo};
-use super::input::{Input, Naming, read_file};
-use super::obj;
-use super::package_map::PackageMap;
-use super::plant_mark::PlantMark;
-use super::target::Target;
-use super::{mjcf, sdf, urdf};
+use super::format::ModelFormat;
+use super::model_file;
+use super::target::{ModelNaming, ParseTarget};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::document::input::{ModelInput, read_file};
 use crate::error::{Error, Result};
-use crate::index::ModelInstanceIndex;
-use crate::plant::MultibodyPlant;
+use crate::model::ModelInstanceIndex;
+use crate::packages::PackageMap;
+use crate::plant::{MultibodyPlant, PlantMark};
 use std::path::Path;
 use tarragon_geometry::SceneGraph;
 
@@ -115,10 +114,10 @@ impl<'p> Parser<'p> {
     /// in it is wrong; the message gives file, line and column. Plant and scene are as before then.
     pub fn add_models(&mut self, path: impl AsRef<Path>) -> Result<Vec<ModelInstanceIndex>> {
         let path = path.as_ref();
-        let format = Format::of_file(path)?;
+        let format = ModelFormat::of_file(path)?;
         let bytes = read_file(path).map_err(|e| Error::io(path, e))?;
         self.package_map.populate_upstream(path);
-        let input = Input {
+        let input = ModelInput {
             file: &path.display().to_string(),
             bytes: &bytes,
             directory: Some(path.parent().unwrap_or(Path::new(""))),
@@ -146,28 +145,37 @@ impl<'p> Parser<'p> {
         format: &str,
     ) -> Result<Vec<ModelInstanceIndex>> {
         let file = format!("<literal>.{format}");
-        let input = Input {
+        let input = ModelInput {
             file: &file,
             bytes: text.as_bytes(),
             directory: None,
         };
-        self.add(Format::of_name("model text", format)?, &input)
+        self.add(ModelFormat::of_name("model text", format)?, &input)
     }
 
-    fn add(&mut self, format: Format, input: &Input<'_>) -> Result<Vec<ModelInstanceIndex>> {
+    fn add(
+        &mut self,
+        format: ModelFormat,
+        input: &ModelInput<'_>,
+    ) -> Result<Vec<ModelInstanceIndex>> {
         let _span = tracing::info_span!("parse", file = input.file).entered();
         let scope = self.prefix.clone();
-        let naming = Naming {
+        let naming = ModelNaming {
             name: None,
             scope: &scope,
         };
         self.transact(input.file, |target, diagnostics| {
             let before = target.plant.num_model_instances();
-            let models = format.parse(input, &naming, target, diagnostics);
+            let models = match format {
+                ModelFormat::ModelDirectives => {
+                    directives::parse(input, &naming, target, diagnostics)
+                }
+                format => model_file::parse(format, input, &naming, target, diagnostics),
+            };
             let nothing = models.is_empty() && target.plant.num_model_instances() == before;
             // Directives may add frames and welds only.
             let said = diagnostics.iter().any(Diagnostic::is_error);
-            if nothing && !said && format != Format::ModelDirectives {
+            if nothing && !said && format != ModelFormat::ModelDirectives {
                 diagnostics.push(Diagnostic {
                     severity: Severity::Warning,
                     ..Diagnostic::of_file(input.file, "there is no model in the file")
@@ -181,7 +189,7 @@ impl<'p> Parser<'p> {
     fn transact<V>(
         &mut self,
         file: &str,
-        add: impl FnOnce(&mut Target<'_>, &mut Vec<Diagnostic>) -> V,
+        add: impl FnOnce(&mut ParseTarget<'_>, &mut Vec<Diagnostic>) -> V,
     ) -> Result<V> {
         // Taking back costs as much as was added, so loading many models takes linear time.
         let plant_before = PlantMark::new(self.plant);
@@ -213,14 +221,14 @@ impl<'p> Parser<'p> {
     fn add_marked<V>(
         &mut self,
         file: &str,
-        add: impl FnOnce(&mut Target<'_>, &mut Vec<Diagnostic>) -> V,
+        add: impl FnOnce(&mut ParseTarget<'_>, &mut Vec<Diagnostic>) -> V,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<V> {
         if let Some(scene_graph) = self.scene_graph.as_deref_mut() {
             self.plant.register_as_source_for_scene_graph(scene_graph)?;
             self.plant.ensure_frames(scene_graph)?;
         }
-        let mut target = Target {
+        let mut target = ParseTarget {
             plant: self.plant,
             scene_graph: self.scene_graph.as_deref_mut(),
             packages: &mut self.package_map,
@@ -281,64 +289,4 @@ pub fn process_model_directives_into(
         None => Parser::new(plant),
     };
     process_model_directives(directives, &mut parser)
-}
-
-/// What a model file is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    Urdf,
-    Sdf,
-    Mjcf,
-    ModelDirectives,
-    Obj,
-}
-
-/// All suffixes, for messages.
-const SUFFIXES: &str = ".urdf, .sdf, .xml, .dmd.yaml or .obj";
-
-impl Format {
-    /// By the suffix of a file.
-    pub(crate) fn of_file(path: &Path) -> Result<Self> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let suffix = name.split_once('.').map_or("", |(_, s)| s);
-        let last = suffix.rsplit_once('.').map_or(suffix, |(_, s)| s);
-        let format = match suffix.to_lowercase().ends_with("dmd.yaml") {
-            true => "dmd.yaml",
-            false => last,
-        };
-        Self::of_name(&path.display().to_string(), format)
-    }
-    /// By name; `what` is for the message.
-    pub(crate) fn of_name(what: &str, name: &str) -> Result<Self> {
-        match &*name.to_lowercase() {
-            "urdf" => Ok(Self::Urdf),
-            "sdf" => Ok(Self::Sdf),
-            "xml" => Ok(Self::Mjcf),
-            "dmd.yaml" => Ok(Self::ModelDirectives),
-            "obj" => Ok(Self::Obj),
-            other => Err(Error::invalid(format!(
-                "{what}: the suffix '.{other}' is no model format; {SUFFIXES} is expected"
-            ))),
-        }
-    }
-    /// Whether an SDFormat file may include models of this format.
-    pub(crate) fn can_be_included(self) -> bool {
-        matches!(self, Self::Urdf | Self::Sdf | Self::Mjcf)
-    }
-    /// Adds the models of a file; failure is an error among the diagnostics.
-    pub(crate) fn parse(
-        self,
-        input: &Input<'_>,
-        naming: &Naming<'_>,
-        target: &mut Target<'_>,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Vec<ModelInstanceIndex> {
-        match self {
-            Self::Urdf => urdf::parse(input, naming, target, diagnostics),
-            Self::Sdf => sdf::parse(input, naming, target, diagnostics),
-            Self::Mjcf => mjcf::parse(input, naming, target, diagnostics),
-            Self::ModelDirectives => directives::parse(input, naming, target, diagnostics),
-            Self::Obj => obj::parse(input, naming, target, diagnostics),
-        }
-    }
 }

@@ -1,40 +1,34 @@
 //! What parsers add models to.
 
-use super::input::scoped;
-use super::package_map::PackageMap;
 use crate::error::Result;
-use crate::geometry_registration::VisualProperties;
-use crate::index::{BodyIndex, ModelInstanceIndex};
+use crate::model::{BodyIndex, CollisionFilterGroupSpec, ModelInstanceIndex, VisualProperties};
+use crate::names::scoped;
+use crate::packages::PackageMap;
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::collect;
 use tarragon_geometry::{ProximityProperties, SceneGraph, Shape};
 
-/// A named set of bodies of a model file, by names; resolved when all models of a load are there.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct FilterGroup {
-    /// Scoped name.
-    pub(crate) name: String,
-    /// Bodies.
-    pub(crate) members: Vec<BodyIndex>,
-    /// Scoped names of groups whose members are members of this one.
-    pub(crate) member_groups: Vec<String>,
-    /// Scoped names of the groups that are not tested against this one.
-    pub(crate) ignored: Vec<String>,
+/// What the caller wants a model to be called.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ModelNaming<'a> {
+    /// Instead of the name that the file gives.
+    pub(crate) name: Option<&'a str>,
+    /// In front of all names of model instances, without the `::`; may be empty.
+    pub(crate) scope: &'a str,
 }
 
 /// The plant and the scene that models are added to, and where their files are.
-pub(crate) struct Target<'a> {
+pub(crate) struct ParseTarget<'a> {
     pub(crate) plant: &'a mut MultibodyPlant,
     pub(super) scene_graph: Option<&'a mut SceneGraph>,
     pub(crate) packages: &'a mut PackageMap,
     pub(super) auto_renaming: bool,
-    pub(super) filter_groups: Vec<FilterGroup>,
+    pub(super) filter_groups: Vec<CollisionFilterGroupSpec>,
 }
 
-impl Target<'_> {
+impl ParseTarget<'_> {
     /// Whether geometry is wanted; its files need not exist otherwise.
     pub(crate) fn has_scene(&self) -> bool {
         self.scene_graph.is_some()
@@ -48,15 +42,10 @@ impl Target<'_> {
         name: &str,
     ) -> Result<ModelInstanceIndex> {
         let base = scoped(scope, name);
-        let mut name = base.clone();
-        if self.auto_renaming {
-            let taken: HashSet<&str> = self.plant.model_instances.iter().map(|m| &**m).collect();
-            let mut subscript = 0;
-            while taken.contains(&*name) {
-                subscript += 1;
-                name = format!("{base}_{subscript}");
-            }
-        }
+        let name = match self.auto_renaming {
+            true => self.plant.free_instance_name(base),
+            false => base,
+        };
         self.plant.add_model_instance(&name)
     }
 
@@ -102,43 +91,12 @@ impl Target<'_> {
     }
 
     /// Adds a set of bodies that collision filters speak of.
-    pub(crate) fn add_collision_filter_group(&mut self, group: FilterGroup) {
+    pub(crate) fn add_collision_filter_group(&mut self, group: CollisionFilterGroupSpec) {
         self.filter_groups.push(group);
     }
 
     /// The file that a URI, or a path relative to `directory`, stands for.
     pub(crate) fn resolve(&self, uri: &str, directory: Option<&Path>) -> Result<PathBuf, String> {
-        resolve(self.packages, uri, directory)
+        self.packages.resolve_file(uri, directory)
     }
-}
-
-/// The file that a URI, or a path relative to the model file's directory, stands for.
-pub(super) fn resolve(
-    packages: &PackageMap,
-    uri: &str,
-    directory: Option<&Path>,
-) -> Result<PathBuf, String> {
-    let path = if uri.contains("://") {
-        packages.resolve_url(uri).map_err(|e| e.to_string())?
-    } else if let Some(directory) = directory {
-        directory.join(uri)
-    } else if Path::new(uri).is_absolute() {
-        uri.into()
-    } else {
-        return Err(format!(
-            "'{uri}' is relative to the model file, but the model was given as text; use package:// or \
-             file://"
-        ));
-    };
-    if path.is_file() {
-        return Ok(path);
-    }
-    let hint = match uri.contains("://") {
-        true => "correct the name or the parser's package map",
-        false => "names without package:// are relative to the model file; correct the name",
-    };
-    Err(format!(
-        "'{uri}' resolves to '{}', which does not exist; {hint}",
-        path.display()
-    ))
 }

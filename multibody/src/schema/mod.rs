@@ -1,7 +1,6 @@
 //! Poses in YAML files (Drake's `schema::Transform`), of model directives and of cameras.
 
-mod three;
 mod transform;
+pub mod vector;
 
-pub use three::{Three, vector};
 pub use transform::{Rotation, Transform};

@@ -1,6 +1,6 @@
 //! Poses as data.
 
-use super::three::{Three, vector};
+use super::vector::{self, YamlVector3};
 use nalgebra::{Isometry3, UnitVector3, Vector3};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_saphyr::Tagged;
@@ -126,22 +126,22 @@ pub enum Rotation {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Fields {
+struct RotationFields {
     #[serde(skip_serializing_if = "Option::is_none")]
-    deg: Option<Three>,
+    deg: Option<YamlVector3>,
     #[serde(skip_serializing_if = "Option::is_none")]
     angle_deg: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    axis: Option<Three>,
+    axis: Option<YamlVector3>,
 }
 
 impl<'de> Deserialize<'de> for Rotation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fail = |why: String| Err(de::Error::custom(why));
-        let Tagged(fields, tag) = Tagged::<Fields>::deserialize(deserializer)?;
+        let Tagged(fields, tag) = Tagged::<RotationFields>::deserialize(deserializer)?;
         let (
             tag,
-            Fields {
+            RotationFields {
                 deg,
                 angle_deg,
                 axis,
@@ -160,12 +160,12 @@ impl<'de> Deserialize<'de> for Rotation {
             Some("!Identity") => superfluous("!Identity", "{}"),
             // Drake's defaults: no rotation, about z.
             Some("!Rpy") if angle_deg.is_none() && axis.is_none() => Ok(Self::Rpy {
-                deg: deg.map_or_else(Vector3::zeros, |Three(v)| v),
+                deg: deg.map_or_else(Vector3::zeros, |YamlVector3(v)| v),
             }),
             Some("!Rpy") => superfluous("!Rpy", "deg: [roll, pitch, yaw]"),
             Some("!AngleAxis") if deg.is_none() => Ok(Self::AngleAxis {
                 angle_deg: angle_deg.unwrap_or(0.0),
-                axis: axis.map_or_else(Vector3::z, |Three(v)| v),
+                axis: axis.map_or_else(Vector3::z, |YamlVector3(v)| v),
             }),
             Some("!AngleAxis") => superfluous("!AngleAxis", "angle_deg and axis"),
             Some("!Uniform") => fail(
@@ -182,21 +182,21 @@ impl<'de> Deserialize<'de> for Rotation {
 
 impl Serialize for Rotation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let none = Fields::default();
+        let none = RotationFields::default();
         let (tag, fields) = match self {
             Self::Identity => return none.serialize(serializer), // as Drake writes it
             Self::Rpy { deg } => (
                 "!Rpy",
-                Fields {
-                    deg: Some(Three(*deg)),
+                RotationFields {
+                    deg: Some(YamlVector3(*deg)),
                     ..none
                 },
             ),
             Self::AngleAxis { angle_deg, axis } => {
-                let (angle_deg, axis) = (Some(*angle_deg), Some(Three(*axis)));
+                let (angle_deg, axis) = (Some(*angle_deg), Some(YamlVector3(*axis)));
                 (
                     "!AngleAxis",
-                    Fields {
+                    RotationFields {
                         angle_deg,
                         axis,
                         ..none

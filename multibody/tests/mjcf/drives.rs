@@ -212,19 +212,19 @@ fn welds_and_coupled_joints_are_kept_but_not_enforced() {
         panic!()
     };
     assert_eq!((&*w.name, w.active, given.active), ("w", false, true));
-    let weld = |e: &ModelEquality| match e.to_constraint(&m.plant) {
+    let weld = |e: &ModelEquality| match m.plant.equality_as_constraint(e) {
         Some(Constraint::Weld(weld)) => numbers(&weld.x_ap),
         other => panic!("{other:?}"),
     };
     // Without `relpose`, the relative pose is that of the bodies in the file.
     near(weld(w), [1.0, 0.0, 0.0, 0.0, 9.0, 0.0, 3.0]);
     near(weld(given), [0.0, 1.0, 0.0, 0.0, 1.0, 2.0, 3.0]);
-    let Some(Constraint::Coupler(coupler)) = coupled.to_constraint(&m.plant) else {
+    let Some(Constraint::Coupler(coupler)) = m.plant.equality_as_constraint(coupled) else {
         panic!()
     };
     // q_j - 0 = 0.5 + 3 (q_k - 1)
     assert_eq!((coupler.gear_ratio, coupler.offset), (3.0, -2.5));
-    assert_eq!(fixed.to_constraint(&m.plant), None);
+    assert_eq!(m.plant.equality_as_constraint(fixed), None);
     let e = arm("<equality><joint joint1='l'/></equality>").error();
     assert!(e.contains("3 positions"), "{e}");
 }

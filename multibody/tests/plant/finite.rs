@@ -93,9 +93,12 @@ fn a_refused_update_keeps_the_kinematics() {
     let mut velocities = p
         .calc_velocity_kinematics(&positions, &vec![0.0; n])
         .unwrap();
-    assert!(positions.update(&p, &vec![f64::NAN; n + 1]).is_err());
+    assert!(
+        p.update_position_kinematics(&mut positions, &vec![f64::NAN; n + 1])
+            .is_err()
+    );
     assert_eq!(positions.positions(), rest());
-    let refused = velocities.update(&p, &positions, &vec![f64::NAN; n]);
+    let refused = p.update_velocity_kinematics(&mut velocities, &positions, &vec![f64::NAN; n]);
     assert!(refused.is_err());
     assert_eq!(velocities.velocities(), vec![0.0; n]);
 }

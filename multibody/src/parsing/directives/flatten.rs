@@ -1,10 +1,11 @@
 //! Directives without references to other files of directives.
 
-use super::{AddDirectives, MAX_DEPTH, MAX_FILES, ModelDirective, ModelDirectives, too_many};
+use super::model_directives::{
+    AddDirectives, MAX_DEPTH, MAX_FILES, ModelDirective, ModelDirectives, too_many,
+};
 use crate::error::{Error, Result};
-use crate::parsing::input::scoped;
-use crate::parsing::package_map::PackageMap;
-use crate::parsing::target;
+use crate::names::scoped;
+use crate::packages::PackageMap;
 
 /// The same directives without any `add_directives`: the files are read and their names get the
 /// scope (Drake's `FlattenModelDirectives`). What is flat stays as it is.
@@ -44,7 +45,7 @@ fn flatten(
                 if depth >= MAX_DEPTH || *num_files > MAX_FILES {
                     return Err(too_many(file));
                 }
-                let path = target::resolve(packages, file, None).map_err(Error::invalid)?;
+                let path = packages.resolve_file(file, None).map_err(Error::invalid)?;
                 let inner = ModelDirectives::load(path)?;
                 let scope = match model_namespace {
                     Some(namespace) => scoped(scope, namespace),

@@ -1,9 +1,9 @@
 //! `<actuator>`: motors on joints.
 
-use super::super::xml::Parsed;
-use super::bodies::Builder;
-use super::tree::Node;
-use crate::joint::PdControllerGains;
+use super::builder::MjcfBuilder;
+use super::tree::ElementRef;
+use crate::document::xml::Parsed;
+use crate::model::PdControllerGains;
 
 const NOT_A_JOINT: &str = "actuators drive joints only";
 const IGNORED: [(&str, &str); 10] = [
@@ -25,9 +25,9 @@ const IGNORED_IN_POSITION: [(&str, &str); 4] = [
     ("timeconst", "actuators have no states"),
 ];
 
-impl<'d> Builder<'d, '_, '_> {
+impl<'d> MjcfBuilder<'d, '_, '_> {
     /// Adds all motors, then all position servos.
-    pub(super) fn add_actuators(&mut self, root: Node<'d>) {
+    pub(super) fn add_actuators(&mut self, root: ElementRef<'d>) {
         let actuators = || root.children_named("actuator");
         for kind in ["motor", "position"] {
             for node in actuators().flat_map(move |a| a.children_named(kind)) {
@@ -43,7 +43,7 @@ impl<'d> Builder<'d, '_, '_> {
         }
     }
 
-    fn add_actuator(&mut self, node: Node<'_>) -> Parsed<()> {
+    fn add_actuator(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         let number = self.target.plant.actuators().len();
         let name = node
             .name()
@@ -93,7 +93,7 @@ impl<'d> Builder<'d, '_, '_> {
     }
 
     /// The effort limit that a range gives; infinite without one.
-    fn effort(&self, node: Node<'_>, name: &str, switch: &str, range: &str) -> Parsed<f64> {
+    fn effort(&self, node: ElementRef<'_>, name: &str, switch: &str, range: &str) -> Parsed<f64> {
         let Some([lower, upper]) = self.limits(node, switch, range)? else {
             return Ok(f64::INFINITY);
         };

@@ -1,12 +1,10 @@
 //! Sites, cameras and keyframes: what is kept beside bodies and joints.
 
-use super::super::xml::Parsed;
-use super::bodies::{Builder, Coordinate};
+use super::builder::{MjcfBuilder, QposBlock};
 use super::compiler::z_to;
-use super::tree::Node;
-use crate::annotations::{Keyframe, ModelCamera};
-use crate::body::FixedOffsetFrame;
-use crate::index::BodyIndex;
+use super::tree::ElementRef;
+use crate::document::xml::Parsed;
+use crate::model::{BodyIndex, FixedOffsetFrame, Keyframe, ModelCamera};
 use nalgebra::{Unit, Vector3};
 use std::f64::consts::PI;
 use tarragon_framework::math;
@@ -31,9 +29,9 @@ const IGNORED_IN_KEY: [(&str, &str); 5] = [
     ("mquat", POSITIONS_ONLY),
 ];
 
-impl<'d> Builder<'d, '_, '_> {
+impl<'d> MjcfBuilder<'d, '_, '_> {
     /// A site is no frame of the plant, as in Drake; nobody can refer to one without a name.
-    pub(super) fn add_site(&mut self, node: Node<'_>, body: BodyIndex) -> Parsed<()> {
+    pub(super) fn add_site(&mut self, node: ElementRef<'_>, body: BodyIndex) -> Parsed<()> {
         let Some(name) = node.name() else {
             return Ok(());
         };
@@ -50,7 +48,7 @@ impl<'d> Builder<'d, '_, '_> {
         added.map_err(|e| node.error(e))
     }
 
-    pub(super) fn add_camera(&mut self, node: Node<'_>, body: BodyIndex) -> Parsed<()> {
+    pub(super) fn add_camera(&mut self, node: ElementRef<'_>, body: BodyIndex) -> Parsed<()> {
         node.ignore_attributes(&IGNORED_IN_CAMERA);
         let number = self.num_cameras;
         self.num_cameras += 1;
@@ -93,7 +91,7 @@ impl<'d> Builder<'d, '_, '_> {
     }
 
     /// `<keyframe>`: positions under a name.
-    pub(super) fn add_keyframes(&mut self, root: Node<'d>) {
+    pub(super) fn add_keyframes(&mut self, root: ElementRef<'d>) {
         let keys = root.children_named("keyframe").flat_map(|k| k.children());
         for (number, node) in keys.enumerate() {
             // What went wrong was reported.
@@ -101,7 +99,7 @@ impl<'d> Builder<'d, '_, '_> {
         }
     }
 
-    fn add_keyframe(&mut self, node: Node<'_>, number: usize) -> Parsed<()> {
+    fn add_keyframe(&mut self, node: ElementRef<'_>, number: usize) -> Parsed<()> {
         if node.tag() != "key" {
             node.ignored("<key> is expected");
             return Ok(());
@@ -110,10 +108,10 @@ impl<'d> Builder<'d, '_, '_> {
         let Some(qpos) = node.numbers("qpos")? else {
             return Ok(());
         };
-        let size = |c: &Coordinate| match c {
-            Coordinate::Free(_) => 7,
-            Coordinate::Ball(_) => 4,
-            Coordinate::Single(_) => 1,
+        let size = |c: &QposBlock| match c {
+            QposBlock::Free(_) => 7,
+            QposBlock::Ball(_) => 4,
+            QposBlock::Single(_) => 1,
         };
         let expected: usize = self.coordinates.iter().map(size).sum();
         let name = node
@@ -143,16 +141,16 @@ impl<'d> Builder<'d, '_, '_> {
             let (own, others) = rest.split_at(size(coordinate));
             rest = others;
             match coordinate {
-                Coordinate::Free(body) => {
+                QposBlock::Free(body) => {
                     let position = Vector3::new(own[0], own[1], own[2]);
                     let pose = math::pose(quaternion(&own[3..])?, position);
                     keyframe.free_poses.push((*body, pose));
                 }
-                Coordinate::Ball(joint) => {
+                QposBlock::Ball(joint) => {
                     let angles = math::rpy_of(&quaternion(own)?);
                     keyframe.positions.push((*joint, angles.as_slice().into()));
                 }
-                Coordinate::Single(joint) => keyframe.positions.push((*joint, own.into())),
+                QposBlock::Single(joint) => keyframe.positions.push((*joint, own.into())),
             }
         }
         let added = self.target.plant.add_keyframe(keyframe);

@@ -1,9 +1,11 @@
 //! `<asset>`: meshes and materials.
 
-use super::super::xml::Parsed;
-use super::compiler::Compiler;
-use super::defaults::Defaults;
-use super::tree::Node;
+use super::compiler::CompilerOptions;
+use super::defaults::DefaultClasses;
+use super::msh;
+use super::tree::ElementRef;
+use crate::document::xml::Parsed;
+use crate::spatial::check_rotational;
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,9 +34,9 @@ pub(super) struct Assets {
 impl Assets {
     /// `resolve` finds the file of a path or a URL.
     pub(super) fn read(
-        root: Node<'_>,
-        compiler: &Compiler,
-        defaults: &Defaults,
+        root: ElementRef<'_>,
+        compiler: &CompilerOptions,
+        defaults: &DefaultClasses,
         resolve: &dyn Fn(&str) -> Result<PathBuf, String>,
     ) -> Self {
         let mut assets = Self::default();
@@ -70,8 +72,8 @@ impl Assets {
 
     fn read_mesh(
         &mut self,
-        node: Node<'_>,
-        compiler: &Compiler,
+        node: ElementRef<'_>,
+        compiler: &CompilerOptions,
         resolve: &dyn Fn(&str) -> Result<PathBuf, String>,
     ) -> Parsed<()> {
         node.ignore_attributes(&IGNORED_IN_MESH);
@@ -112,7 +114,7 @@ impl Assets {
             .extension()
             .is_some_and(|e| e.eq_ignore_ascii_case("msh"));
         let source: MeshSource = match binary {
-            true => super::msh::read(&path)
+            true => msh::read(&path)
                 .map_err(|why| node.error_at("file", why))?
                 .into(),
             false => path.into(),
@@ -124,7 +126,7 @@ impl Assets {
     }
 
     /// Classes give materials nothing, as in Drake.
-    fn read_material(&mut self, node: Node<'_>) -> Parsed<()> {
+    fn read_material(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         let Some(name) = node.name() else {
             return Err(node.error("<material> has no attribute 'name'"));
         };
@@ -135,7 +137,7 @@ impl Assets {
 }
 
 /// The colour of an element.
-pub(super) fn read_rgba(node: Node<'_>) -> Parsed<Option<Rgba>> {
+pub(super) fn read_rgba(node: ElementRef<'_>) -> Parsed<Option<Rgba>> {
     let Some([r, g, b, a]) = node.vector::<4>("rgba")? else {
         return Ok(None);
     };
@@ -145,14 +147,9 @@ pub(super) fn read_rgba(node: Node<'_>) -> Parsed<Option<Rgba>> {
 
 /// Mass properties of a mesh at 1 kg/m^3; those of its convex hull, with a warning, where the mesh
 /// encloses no volume or has an inertia that no body can have.
-pub(super) fn mass_of_mesh(node: Node<'_>, mesh: &Mesh) -> Parsed<MassProperties> {
+pub(super) fn mass_of_mesh(node: ElementRef<'_>, mesh: &Mesh) -> Parsed<MassProperties> {
     let solid = calc_mass_properties(&mesh.clone().into(), 1.0).map_err(|e| e.to_string());
-    let why = match solid.map(|m| {
-        (
-            m,
-            crate::inertia::check_rotational(&m.inertia_about_center_of_mass()),
-        )
-    }) {
+    let why = match solid.map(|m| (m, check_rotational(&m.inertia_about_center_of_mass()))) {
         Ok((solid, Ok(()))) => return Ok(solid),
         Ok((_, Err(why))) => why.to_string(),
         Err(why) => why,

@@ -1,15 +1,13 @@
 //! `<worldbody>` and `<body>`: the tree of bodies.
 
-use super::super::target::Target;
-use super::super::xml::Parsed;
-use super::Document;
+use super::builder::MjcfBuilder;
 use super::compiler::InertiaFromGeom;
-use super::geoms::Solid;
-use super::tree::Node;
-use crate::index::{BodyIndex, FrameIndex, JointIndex, ModelInstanceIndex};
-use crate::inertia::{SpatialInertia, rotational_inertia};
+use super::geoms::GeomInertia;
+use super::tree::ElementRef;
+use crate::document::xml::Parsed;
+use crate::model::{BodyIndex, FrameIndex};
+use crate::spatial::{SpatialInertia, rotational_inertia};
 use nalgebra::{Isometry3, Matrix3, Vector3};
-use std::collections::BTreeMap;
 use tarragon_framework::math;
 
 const IGNORED: [(&str, &str); 3] = [
@@ -18,45 +16,17 @@ const IGNORED: [(&str, &str); 3] = [
     ("user", "there is no user data"),
 ];
 
-/// Coordinates of MuJoCo's `qpos`, in its order.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Coordinate {
-    /// Position and quaternion of a body in the world.
-    Free(BodyIndex),
-    /// A quaternion.
-    Ball(JointIndex),
-    /// An angle or a distance.
-    Single(JointIndex),
-}
-
-/// Adds what a document has to a plant.
-pub(super) struct Builder<'d, 't, 'p> {
-    pub(super) document: &'d Document,
-    pub(super) target: &'t mut Target<'p>,
-    pub(super) instance: ModelInstanceIndex,
-    /// Bodies of the file and their poses in the world as the file puts them.
-    pub(super) poses: BTreeMap<BodyIndex, Isometry3<f64>>,
-    pub(super) bodies: BTreeMap<&'d str, BodyIndex>,
-    pub(super) joints: BTreeMap<&'d str, JointIndex>,
-    /// Where geoms with collision geometry are.
-    pub(super) collision_bodies: BTreeMap<String, BodyIndex>,
-    /// Inertia that is added along a joint.
-    pub(super) armatures: BTreeMap<JointIndex, f64>,
-    pub(super) coordinates: Vec<Coordinate>,
-    pub(super) num_cameras: usize,
-}
-
 /// A body to come.
-struct Waiting<'d> {
-    node: Node<'d>,
+struct PendingBody<'d> {
+    node: ElementRef<'d>,
     parent: BodyIndex,
     x_wp: Isometry3<f64>,
     childclass: Option<&'d str>,
 }
 
-impl<'d> Builder<'d, '_, '_> {
+impl<'d> MjcfBuilder<'d, '_, '_> {
     /// Adds geoms of the world and then all bodies, each before what is on it.
-    pub(super) fn add_worldbody(&mut self, world: Node<'d>) {
+    pub(super) fn add_worldbody(&mut self, world: ElementRef<'d>) {
         let childclass = self.childclass(world, None);
         let identity = Isometry3::identity();
         for geom in self.document.read_geoms(world, childclass, false) {
@@ -80,7 +50,7 @@ impl<'d> Builder<'d, '_, '_> {
         body.map_or(FrameIndex::WORLD, |b| b.body_frame())
     }
 
-    fn childclass(&self, node: Node<'d>, around: Option<&'d str>) -> Option<&'d str> {
+    fn childclass(&self, node: ElementRef<'d>, around: Option<&'d str>) -> Option<&'d str> {
         let own = node.own_text("childclass");
         if let Some(class) = own {
             self.document.defaults.check_childclass(node, class);
@@ -89,8 +59,8 @@ impl<'d> Builder<'d, '_, '_> {
     }
 
     /// Adds a body and what is on it; the result is the bodies that come next.
-    fn add_body(&mut self, waiting: &Waiting<'d>) -> Parsed<Vec<Waiting<'d>>> {
-        let Waiting {
+    fn add_body(&mut self, waiting: &PendingBody<'d>) -> Parsed<Vec<PendingBody<'d>>> {
+        let PendingBody {
             node, parent, x_wp, ..
         } = *waiting;
         node.ignore_attributes(&IGNORED);
@@ -140,7 +110,7 @@ impl<'d> Builder<'d, '_, '_> {
         Ok(bodies_in(node, body, x_wb, childclass))
     }
 
-    fn read_inertial(&self, node: Node<'_>) -> Parsed<SpatialInertia> {
+    fn read_inertial(&self, node: ElementRef<'_>) -> Parsed<SpatialInertia> {
         let Some(mass) = node.number("mass")? else {
             return Err(node.error("<inertial> has no attribute 'mass'"));
         };
@@ -175,7 +145,7 @@ impl<'d> Builder<'d, '_, '_> {
     }
 
     /// Sites and cameras on a body, and warnings about what a body can not have.
-    fn add_annotations(&mut self, node: Node<'d>, body: BodyIndex, childclass: Option<&str>) {
+    fn add_annotations(&mut self, node: ElementRef<'d>, body: BodyIndex, childclass: Option<&str>) {
         for child in node.children() {
             let why = match child.tag() {
                 "site" => {
@@ -209,13 +179,13 @@ impl<'d> Builder<'d, '_, '_> {
 
 /// The bodies inside of an element, the last one first.
 fn bodies_in<'d>(
-    node: Node<'d>,
+    node: ElementRef<'d>,
     parent: BodyIndex,
     x_wp: Isometry3<f64>,
     childclass: Option<&'d str>,
-) -> Vec<Waiting<'d>> {
+) -> Vec<PendingBody<'d>> {
     let bodies = node.children().rev().filter(|c| c.tag() == "body");
-    let waiting = bodies.map(|node| Waiting {
+    let waiting = bodies.map(|node| PendingBody {
         node,
         parent,
         x_wp,
@@ -225,7 +195,7 @@ fn bodies_in<'d>(
 }
 
 /// The sum of solids.
-fn total(solids: impl Iterator<Item = Solid> + Clone) -> crate::Result<SpatialInertia> {
+fn total(solids: impl Iterator<Item = GeomInertia> + Clone) -> crate::Result<SpatialInertia> {
     let mass: f64 = solids.clone().map(|s| s.mass).sum();
     if mass == 0.0 {
         return Ok(SpatialInertia::zero());

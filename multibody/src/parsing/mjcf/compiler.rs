@@ -1,7 +1,7 @@
 //! `<compiler>` and `<option>`: how the rest of the file is meant.
 
-use super::super::xml::Parsed;
-use super::tree::Node;
+use super::tree::ElementRef;
+use crate::document::xml::Parsed;
 use crate::plant::MultibodyPlant;
 use nalgebra::{Isometry3, Quaternion, Unit, UnitQuaternion, Vector3};
 use std::f64::consts::PI;
@@ -44,7 +44,7 @@ pub(super) enum InertiaFromGeom {
 }
 
 #[derive(Debug)]
-pub(super) struct Compiler {
+pub(super) struct CompilerOptions {
     degrees: bool,
     /// Axes of Euler angles in order, upper case about fixed axes.
     euler: [char; 3],
@@ -56,7 +56,7 @@ pub(super) struct Compiler {
     pub(super) fit_aabb: bool,
 }
 
-impl Default for Compiler {
+impl Default for CompilerOptions {
     fn default() -> Self {
         Self {
             degrees: true,
@@ -69,9 +69,9 @@ impl Default for Compiler {
     }
 }
 
-impl Compiler {
+impl CompilerOptions {
     /// All `<compiler>` of a file, later ones over earlier ones.
-    pub(super) fn read(root: Node<'_>) -> Self {
+    pub(super) fn read(root: ElementRef<'_>) -> Self {
         let mut compiler = Self::default();
         for node in root.children_named("compiler") {
             // What went wrong was reported.
@@ -80,7 +80,7 @@ impl Compiler {
         compiler
     }
 
-    fn update(&mut self, node: Node<'_>) -> Parsed<()> {
+    fn update(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         node.ignore_attributes(&IGNORED);
         self.degrees = match node.text("angle").map(str::trim) {
             Some("degree") => true,
@@ -147,14 +147,14 @@ impl Compiler {
     }
 
     /// The pose that `pos` and the orientation of an element give; the identity if there is none.
-    pub(super) fn pose(&self, node: Node<'_>) -> Parsed<Isometry3<f64>> {
+    pub(super) fn pose(&self, node: ElementRef<'_>) -> Parsed<Isometry3<f64>> {
         let position = node.vector::<3>("pos")?.unwrap_or_default();
         let rotation = self.orientation(node)?.unwrap_or_default();
         Ok(math::pose(rotation, position.into()))
     }
 
     /// The rotation that one of `quat`, `axisangle`, `euler`, `xyaxes` and `zaxis` gives.
-    fn orientation(&self, node: Node<'_>) -> Parsed<Option<UnitQuaternion<f64>>> {
+    fn orientation(&self, node: ElementRef<'_>) -> Parsed<Option<UnitQuaternion<f64>>> {
         let given = super::tree::ORIENTATIONS.map(|name| node.text(name).map(|_| name));
         let given: Vec<&str> = given.into_iter().flatten().collect();
         let (name, others) = match given.split_first() {
@@ -238,7 +238,7 @@ pub(super) fn z_to(z: &Unit<Vector3<f64>>) -> UnitQuaternion<f64> {
 }
 
 /// True or false; anything else is ignored with a warning.
-pub(super) fn boolean(node: Node<'_>, name: &str) -> Parsed<Option<bool>> {
+pub(super) fn boolean(node: ElementRef<'_>, name: &str) -> Parsed<Option<bool>> {
     Ok(match node.text(name).map(str::trim) {
         Some("true") => Some(true),
         Some("false") => Some(false),
@@ -252,7 +252,7 @@ pub(super) fn boolean(node: Node<'_>, name: &str) -> Parsed<Option<bool>> {
 }
 
 /// `<option>`: gravity.
-pub(super) fn read_options(root: Node<'_>, plant: &mut MultibodyPlant) {
+pub(super) fn read_options(root: ElementRef<'_>, plant: &mut MultibodyPlant) {
     for node in root.children_named("option") {
         node.ignore_attributes(&IGNORED_OPTIONS);
         if let Ok(Some(gravity)) = node.vector::<3>("gravity")

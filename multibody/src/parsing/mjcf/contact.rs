@@ -1,9 +1,9 @@
 //! `<contact>`: which geometry is tested against which.
 
-use super::super::xml::Parsed;
-use super::bodies::Builder;
-use super::tree::Node;
-use crate::index::BodyIndex;
+use super::builder::MjcfBuilder;
+use super::tree::ElementRef;
+use crate::document::xml::Parsed;
+use crate::model::BodyIndex;
 
 /// What a pair could say about its contacts.
 const IGNORED_IN_PAIR: [(&str, &str); 2] = [
@@ -11,8 +11,8 @@ const IGNORED_IN_PAIR: [(&str, &str); 2] = [
     ("friction", "contacts are those of the two geoms"),
 ];
 
-impl<'d> Builder<'d, '_, '_> {
-    pub(super) fn add_contact(&mut self, root: Node<'d>) {
+impl<'d> MjcfBuilder<'d, '_, '_> {
+    pub(super) fn add_contact(&mut self, root: ElementRef<'d>) {
         for node in root.children_named("contact").flat_map(|c| c.children()) {
             // What went wrong was reported.
             let _ = match node.tag() {
@@ -29,7 +29,7 @@ impl<'d> Builder<'d, '_, '_> {
         }
     }
 
-    fn add_exclude(&mut self, node: Node<'_>) -> Parsed<()> {
+    fn add_exclude(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         let names = ["body1", "body2"].map(|name| (name, node.own_text(name)));
         let [(_, Some(_)), (_, Some(_))] = names else {
             node.warning("<exclude> without 'body1' and 'body2' is ignored");
@@ -41,7 +41,7 @@ impl<'d> Builder<'d, '_, '_> {
     }
 
     /// A body of the model, or the world.
-    pub(super) fn body(&self, node: Node<'_>, at: &str, name: &str) -> Parsed<BodyIndex> {
+    pub(super) fn body(&self, node: ElementRef<'_>, at: &str, name: &str) -> Parsed<BodyIndex> {
         if let Some(body) = self.bodies.get(name) {
             return Ok(*body);
         }
@@ -54,7 +54,7 @@ impl<'d> Builder<'d, '_, '_> {
     }
 
     /// A pair is tested anyway, unless its bodies are connected by a joint.
-    fn check_pair(&self, node: Node<'_>) {
+    fn check_pair(&self, node: ElementRef<'_>) {
         let mut bodies = vec![];
         for at in ["geom1", "geom2"] {
             let Some(name) = node.own_text(at) else {
@@ -71,7 +71,7 @@ impl<'d> Builder<'d, '_, '_> {
         }
         node.ignore_attributes(&IGNORED_IN_PAIR);
         let (a, b) = (bodies[0].min(bodies[1]), bodies[0].max(bodies[1]));
-        if a != BodyIndex::WORLD && self.target.plant.taken.joined.contains(&(a, b)) {
+        if a != BodyIndex::WORLD && self.target.plant.are_joined(a, b) {
             node.warning(
                 "<pair> is ignored: its geoms are on bodies that a joint connects, whose geometry is not \
                  tested against each other",

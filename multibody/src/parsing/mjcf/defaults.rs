@@ -1,6 +1,6 @@
 //! Default classes.
 
-use super::tree::{Attribute, Node, overlay};
+use super::tree::{Attribute, ElementRef, overlay};
 use std::collections::BTreeMap;
 
 /// What elements without a class get.
@@ -11,14 +11,14 @@ const MAIN: &str = "main";
 /// A class starts from what the class around it says about the same element; a class that says
 /// nothing about an element gives it nothing (MuJoCo: what the class around it gives), as in Drake.
 #[derive(Debug, Default)]
-pub(super) struct Defaults {
+pub(super) struct DefaultClasses {
     classes: BTreeMap<String, BTreeMap<String, Vec<Attribute>>>,
 }
 
-impl Defaults {
-    pub(super) fn read(root: Node<'_>) -> Self {
+impl DefaultClasses {
+    pub(super) fn read(root: ElementRef<'_>) -> Self {
         let mut defaults = Self::default();
-        let mut waiting: Vec<(Node<'_>, Option<&str>)> =
+        let mut waiting: Vec<(ElementRef<'_>, Option<&str>)> =
             root.children_named("default").map(|d| (d, None)).collect();
         waiting.reverse();
         while let Some((node, around)) = waiting.pop() {
@@ -53,7 +53,11 @@ impl Defaults {
 
     /// The element with the attributes of its class: the one that it names, else the one that
     /// bodies around it give their children.
-    pub(super) fn apply<'a>(&'a self, node: Node<'a>, childclass: Option<&str>) -> Node<'a> {
+    pub(super) fn apply<'a>(
+        &'a self,
+        node: ElementRef<'a>,
+        childclass: Option<&str>,
+    ) -> ElementRef<'a> {
         let named = node.own().iter().find(|a| a.name == "class");
         let class = named.map(|a| &*a.value).or(childclass).unwrap_or(MAIN);
         if let Some(named) = named.filter(|_| !self.classes.contains_key(class) && class != MAIN) {
@@ -67,7 +71,7 @@ impl Defaults {
     }
 
     /// Warns of a `childclass` that is not defined.
-    pub(super) fn check_childclass(&self, node: Node<'_>, class: &str) {
+    pub(super) fn check_childclass(&self, node: ElementRef<'_>, class: &str) {
         if !self.classes.contains_key(class) && class != MAIN {
             let message = format!("class '{class}' is not defined; it gives no defaults");
             node.warning_at("childclass", message);

@@ -3,19 +3,17 @@
 //! `connect` becomes a ball constraint. Drake ignores all others; `weld` and `joint` are kept with
 //! the plant without acting on it.
 
-use super::super::xml::Parsed;
-use super::bodies::Builder;
-use super::tree::Node;
-use crate::constraint::{BallConstraint, WeldConstraint};
-use crate::equality::{EqualityKind, ModelEquality};
-use crate::index::BodyIndex;
+use super::builder::MjcfBuilder;
+use super::tree::ElementRef;
+use crate::document::xml::Parsed;
+use crate::model::{BallConstraint, BodyIndex, EqualityKind, ModelEquality, WeldConstraint};
 use nalgebra::Vector3;
 use tarragon_framework::math;
 
 const IGNORED_IN_CONNECT: [(&str, &str); 1] = [("active", "constraints are always on")];
 
-impl<'d> Builder<'d, '_, '_> {
-    pub(super) fn add_equalities(&mut self, root: Node<'d>) {
+impl<'d> MjcfBuilder<'d, '_, '_> {
+    pub(super) fn add_equalities(&mut self, root: ElementRef<'d>) {
         for node in root.children_named("equality").flat_map(|e| e.children()) {
             let node = self.document.defaults.apply(node, None);
             // What went wrong was reported.
@@ -32,14 +30,14 @@ impl<'d> Builder<'d, '_, '_> {
     }
 
     /// A body of the model, the world if none is named.
-    fn other_body(&self, node: Node<'_>, at: &str) -> Parsed<BodyIndex> {
+    fn other_body(&self, node: ElementRef<'_>, at: &str) -> Parsed<BodyIndex> {
         match node.own_text(at) {
             Some(name) => self.body(node, at, name),
             None => Ok(BodyIndex::WORLD),
         }
     }
 
-    fn add_connect(&mut self, node: Node<'_>) -> Parsed<()> {
+    fn add_connect(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         node.ignore_attributes(&IGNORED_IN_CONNECT);
         let Some(body1) = node.own_text("body1") else {
             if node.own_text("site1").is_some() && node.own_text("site2").is_some() {
@@ -62,7 +60,7 @@ impl<'d> Builder<'d, '_, '_> {
         added.map_err(|e| node.error(e))
     }
 
-    fn keep(&mut self, node: Node<'_>, kind: EqualityKind) -> Parsed<()> {
+    fn keep(&mut self, node: ElementRef<'_>, kind: EqualityKind) -> Parsed<()> {
         node.warning(format!(
             "<{}> is no constraint of the plant; it is kept in `MultibodyPlant::model_equalities`",
             node.tag()
@@ -76,7 +74,7 @@ impl<'d> Builder<'d, '_, '_> {
         kept.map_err(|e| node.error(e))
     }
 
-    fn keep_weld(&mut self, node: Node<'_>) -> Parsed<()> {
+    fn keep_weld(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         let Some(body1) = node.own_text("body1") else {
             node.ignored("constraints are between bodies, not between sites");
             return Ok(());
@@ -103,7 +101,7 @@ impl<'d> Builder<'d, '_, '_> {
         self.keep(node, EqualityKind::Weld(weld))
     }
 
-    fn keep_joint(&mut self, node: Node<'_>) -> Parsed<()> {
+    fn keep_joint(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         let Some(joint1) = node.own_text("joint1") else {
             return Err(node.error("<joint> of <equality> has no attribute 'joint1'"));
         };

@@ -4,16 +4,16 @@
 //! frame of principal axes, and has the size of the box of the same inertia, or of the box around
 //! the mesh.
 
-use super::super::xml::Parsed;
 use super::assets::mass_of_mesh;
-use super::tree::Node;
+use super::tree::ElementRef;
+use crate::document::xml::Parsed;
 use nalgebra::{Isometry3, Matrix3, SymmetricEigen, Vector3};
 use tarragon_framework::math;
 use tarragon_geometry::Mesh;
 
 /// Three sizes as in attribute `size`, and the pose of the shape in the frame of the mesh.
 pub(super) fn fit(
-    node: Node<'_>,
+    node: ElementRef<'_>,
     kind: &str,
     mesh: &Mesh,
     to_box: bool,

@@ -1,14 +1,13 @@
 //! `<geom>`: shapes, looks, friction and mass.
 
-use super::super::target::Target;
-use super::super::xml::Parsed;
-use super::Document;
 use super::assets::{mass_of_mesh, read_rgba};
 use super::compiler::z_to;
 use super::fit::fit;
-use super::tree::Node;
-use crate::geometry_registration::VisualProperties;
-use crate::index::BodyIndex;
+use super::sections::GlobalSections;
+use super::tree::ElementRef;
+use crate::document::xml::Parsed;
+use crate::model::{BodyIndex, VisualProperties};
+use crate::parsing::target::ParseTarget;
 use nalgebra::{Isometry3, Matrix3, Unit, Vector3};
 use tarragon_framework::math;
 use tarragon_geometry::{
@@ -30,7 +29,7 @@ const LAST_VISIBLE_GROUP: f64 = 2.0;
 
 /// Mass properties in the frame of the body.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Solid {
+pub(super) struct GeomInertia {
     pub(super) mass: f64,
     pub(super) center: Vector3<f64>,
     /// About the centre.
@@ -39,7 +38,7 @@ pub(super) struct Solid {
 
 /// A geom that was understood.
 pub(super) struct Geom<'a> {
-    node: Node<'a>,
+    node: ElementRef<'a>,
     name: String,
     x_bg: Isometry3<f64>,
     shape: Shape,
@@ -48,7 +47,7 @@ pub(super) struct Geom<'a> {
     rgba: Rgba,
     friction: CoulombFriction,
     /// Only if it was asked for; planes have none.
-    pub(super) solid: Option<Solid>,
+    pub(super) solid: Option<GeomInertia>,
 }
 
 /// The colour of a geom that gives none.
@@ -56,11 +55,11 @@ fn grey() -> Rgba {
     Rgba::new(0.5, 0.5, 0.5, 1.0).expect("the numbers are within [0, 1]")
 }
 
-impl Document {
+impl GlobalSections {
     /// Reads the geoms of a body; those that are left out were reported.
     pub(super) fn read_geoms<'a>(
         &'a self,
-        body: Node<'a>,
+        body: ElementRef<'a>,
         childclass: Option<&str>,
         want_mass: bool,
     ) -> Vec<Geom<'a>> {
@@ -76,7 +75,7 @@ impl Document {
 
     fn read_geom<'a>(
         &self,
-        node: Node<'a>,
+        node: ElementRef<'a>,
         index: usize,
         want_mass: bool,
     ) -> Parsed<Option<Geom<'a>>> {
@@ -137,7 +136,7 @@ impl Document {
         }))
     }
 
-    fn read_friction(&self, node: Node<'_>, name: &str) -> Parsed<CoulombFriction> {
+    fn read_friction(&self, node: ElementRef<'_>, name: &str) -> Parsed<CoulombFriction> {
         let numbers = node.numbers("friction")?.unwrap_or_default();
         if numbers.len() > 1 {
             let message = format!(
@@ -150,7 +149,11 @@ impl Document {
     }
 
     /// The shape and its pose; `None` if the geom is left out.
-    fn read_shape(&self, node: Node<'_>, name: &str) -> Parsed<Option<(Shape, Isometry3<f64>)>> {
+    fn read_shape(
+        &self,
+        node: ElementRef<'_>,
+        name: &str,
+    ) -> Parsed<Option<(Shape, Isometry3<f64>)>> {
         let kind = node.text("type").map_or("sphere", str::trim);
         let fromto = node.vector::<6>("fromto")?;
         match kind {
@@ -220,7 +223,7 @@ impl Document {
 
     fn make_shape(
         &self,
-        node: Node<'_>,
+        node: ElementRef<'_>,
         name: &str,
         kind: &str,
         size: &[f64],
@@ -275,11 +278,11 @@ impl Document {
 
     fn read_solid(
         &self,
-        node: Node<'_>,
+        node: ElementRef<'_>,
         name: &str,
         shape: &Shape,
         x_bg: &Isometry3<f64>,
-    ) -> Parsed<Option<Solid>> {
+    ) -> Parsed<Option<GeomInertia>> {
         let unit = match shape {
             Shape::HalfSpace(_) => return Ok(None),
             // Only a sphere without a size gets here with nothing in it.
@@ -312,7 +315,7 @@ impl Document {
         let r = x_bg.rotation.to_rotation_matrix();
         let inertia = unit.inertia_about_center_of_mass() * (mass / unit.volume());
         let inertia = r * inertia * r.inverse();
-        Ok(Some(Solid {
+        Ok(Some(GeomInertia {
             mass,
             center: (x_bg * nalgebra::Point3::from(unit.center_of_mass())).coords,
             // Rounding leaves the product slightly asymmetric.
@@ -328,7 +331,7 @@ impl Geom<'_> {
     }
 
     /// Adds the geom to the scene.
-    pub(super) fn register(&self, body: BodyIndex, target: &mut Target<'_>) {
+    pub(super) fn register(&self, body: BodyIndex, target: &mut ParseTarget<'_>) {
         let result = self.register_visual(body, target).and_then(|warnings| {
             for warning in warnings {
                 self.node
@@ -349,7 +352,7 @@ impl Geom<'_> {
     fn register_visual(
         &self,
         body: BodyIndex,
-        target: &mut Target<'_>,
+        target: &mut ParseTarget<'_>,
     ) -> crate::Result<Vec<String>> {
         if !self.visible {
             return Ok(vec![]);

@@ -1,10 +1,10 @@
 //! From files to one tree: `<include>` is replaced by what is in the root of the file that it
 //! names.
 
-use super::super::diagnostic::{Diagnostic, Severity};
-use super::super::input::{Input, read_file};
-use super::super::xml::{Parsed, Prepared, Reader, Reported};
-use super::tree::{Attribute, Element, Log, Place, Tree};
+use super::tree::{Attribute, DiagnosticLog, ElementTree, FilePosition, MjcfElement};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::document::input::{ModelInput, read_file};
+use crate::document::xml::{Parsed, PreparedXml, Reported, XmlReader};
 use std::path::{Path, PathBuf};
 
 /// Files include each other to this depth.
@@ -17,10 +17,10 @@ const MAX_ATTRIBUTES: usize = 200;
 const MAX_ELEMENTS: usize = 4_000_000;
 
 /// Reads a file and all that it includes.
-pub(super) fn read(input: &Input<'_>) -> (Tree, Log) {
-    let mut loader = Loader {
-        tree: Tree::default(),
-        log: Log::default(),
+pub(super) fn read(input: &ModelInput<'_>) -> (ElementTree, DiagnosticLog) {
+    let mut loader = IncludeLoader {
+        tree: ElementTree::default(),
+        log: DiagnosticLog::default(),
         directory: input.directory,
         open: vec![],
         includes: 0,
@@ -31,9 +31,9 @@ pub(super) fn read(input: &Input<'_>) -> (Tree, Log) {
     (loader.tree, loader.log)
 }
 
-struct Loader<'a> {
-    tree: Tree,
-    log: Log,
+struct IncludeLoader<'a> {
+    tree: ElementTree,
+    log: DiagnosticLog,
     /// Where names of files start: that of the main file, as in MuJoCo.
     directory: Option<&'a Path>,
     /// The files that are being read, each included by the one before.
@@ -41,7 +41,7 @@ struct Loader<'a> {
     includes: usize,
 }
 
-impl Loader<'_> {
+impl IncludeLoader<'_> {
     fn open_file(&mut self, name: String, path: PathBuf) -> usize {
         self.log.files.push(name);
         self.open.push(path.canonicalize().unwrap_or(path));
@@ -62,22 +62,22 @@ impl Loader<'_> {
             });
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let prepared = Prepared::new(text);
+        let prepared = PreparedXml::new(text);
         let document = prepared.parse(&name).map_err(|error| {
             self.log.push(error);
             Reported
         })?;
-        let reader = Reader::new(&name, &prepared);
+        let reader = XmlReader::new(&name, &prepared);
         self.log.extend(reader.take_diagnostics());
         let root = document.root_element();
-        let place = |(line, column)| Place { file, line, column };
+        let place = |(line, column)| FilePosition { file, line, column };
         let mut waiting = match parent {
             None => vec![(root, None)],
             Some(_) => reader.elements(root).map(|c| (c, parent)).collect(),
         };
         waiting.reverse();
         while let Some((node, parent)) = waiting.pop() {
-            let element = Element {
+            let element = MjcfElement {
                 tag: reader.tag(node).into(),
                 attributes: reader
                     .attributes(node)
@@ -113,12 +113,12 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn error(&self, place: Place, message: impl std::fmt::Display) -> Reported {
+    fn error(&self, place: FilePosition, message: impl std::fmt::Display) -> Reported {
         self.log.report(Severity::Error, place, message);
         Reported
     }
 
-    fn include(&mut self, element: &Element, parent: usize) -> Parsed<()> {
+    fn include(&mut self, element: &MjcfElement, parent: usize) -> Parsed<()> {
         let at = element.place;
         let file = element.attributes.iter().find(|a| a.name == "file");
         let Some(file) = file.filter(|a| !a.value.trim().is_empty()) else {

@@ -1,11 +1,10 @@
 //! `<joint>` and `<freejoint>`: how a body moves in its parent.
 
-use super::super::xml::{Parsed, Reported};
-use super::bodies::{Builder, Coordinate};
-use super::tree::Node;
-use crate::index::{BodyIndex, JointIndex};
-use crate::inertia::SpatialInertia;
-use crate::joint::Joint;
+use super::builder::{MjcfBuilder, QposBlock};
+use super::tree::ElementRef;
+use crate::document::xml::{Parsed, Reported};
+use crate::model::{BodyIndex, Joint, JointIndex};
+use crate::spatial::SpatialInertia;
 use nalgebra::{Isometry3, Unit, Vector3};
 use std::f64::consts::TAU;
 use tarragon_framework::math;
@@ -23,11 +22,11 @@ const IGNORED: [(&str, &str); 9] = [
 ];
 
 /// Is it a joint with six degrees of freedom?
-pub(super) fn is_free(node: Node<'_>) -> bool {
+pub(super) fn is_free(node: ElementRef<'_>) -> bool {
     node.tag() == "freejoint" || node.text("type").is_some_and(|t| t.trim() == "free")
 }
 
-impl<'d> Builder<'d, '_, '_> {
+impl<'d> MjcfBuilder<'d, '_, '_> {
     /// Adds the joints between a parent and a body.
     ///
     /// Several joints get bodies without mass between them. All but the last of them are placed as
@@ -35,7 +34,7 @@ impl<'d> Builder<'d, '_, '_> {
     /// of the body enters with the last joint.
     pub(super) fn add_joints(
         &mut self,
-        body_node: Node<'d>,
+        body_node: ElementRef<'d>,
         body: BodyIndex,
         parent: BodyIndex,
         x_pb: &Isometry3<f64>,
@@ -64,7 +63,7 @@ impl<'d> Builder<'d, '_, '_> {
                 welded.map(|_| ()).map_err(|e| body_node.error(e))
             }
             None => {
-                self.coordinates.push(Coordinate::Free(body));
+                self.coordinates.push(QposBlock::Free(body));
                 let placed = self.target.plant.set_default_free_body_pose(body, *x_wb);
                 placed.map_err(|e| body_node.error(e))
             }
@@ -74,7 +73,7 @@ impl<'d> Builder<'d, '_, '_> {
         let _ = added;
     }
 
-    fn check_free(&self, node: Node<'_>) {
+    fn check_free(&self, node: ElementRef<'_>) {
         if node.tag() == "joint" {
             node.ignore_attributes(&IGNORED);
             if let Ok(Some(_)) = node.number("damping") {
@@ -88,8 +87,8 @@ impl<'d> Builder<'d, '_, '_> {
         body: BodyIndex,
         parent: BodyIndex,
         x_pb: &Isometry3<f64>,
-        others: &[Node<'d>],
-        last: Node<'d>,
+        others: &[ElementRef<'d>],
+        last: ElementRef<'d>,
     ) -> Parsed<()> {
         let name = self.body_name(body);
         let mut parent = parent;
@@ -114,7 +113,7 @@ impl<'d> Builder<'d, '_, '_> {
 
     fn add_joint(
         &mut self,
-        node: Node<'d>,
+        node: ElementRef<'d>,
         parent: BodyIndex,
         child: BodyIndex,
         x_pb: &Isometry3<f64>,
@@ -192,8 +191,8 @@ impl<'d> Builder<'d, '_, '_> {
         }
         self.armatures.insert(index, armature);
         self.coordinates.push(match kind {
-            "ball" => Coordinate::Ball(index),
-            _ => Coordinate::Single(index),
+            "ball" => QposBlock::Ball(index),
+            _ => QposBlock::Single(index),
         });
         if kind == "hinge" && reference.abs() > TAU {
             node.warning_at(
@@ -205,7 +204,7 @@ impl<'d> Builder<'d, '_, '_> {
     }
 
     /// A joint of the model by the name that an attribute gives.
-    pub(super) fn joint(&self, node: Node<'_>, at: &str, name: &str) -> Parsed<JointIndex> {
+    pub(super) fn joint(&self, node: ElementRef<'_>, at: &str, name: &str) -> Parsed<JointIndex> {
         if let Some(joint) = self.joints.get(name) {
             return Ok(*joint);
         }
@@ -217,7 +216,7 @@ impl<'d> Builder<'d, '_, '_> {
     /// A range that is to be respected: if the switch is `true`, or `auto` and the range is given.
     pub(super) fn limits(
         &self,
-        node: Node<'_>,
+        node: ElementRef<'_>,
         switch: &str,
         range: &str,
     ) -> Result<Option<[f64; 2]>, Reported> {

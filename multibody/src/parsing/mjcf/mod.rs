@@ -32,6 +32,7 @@ mod actuators;
 mod annotations;
 mod assets;
 mod bodies;
+mod builder;
 mod compiler;
 mod contact;
 mod defaults;
@@ -41,18 +42,20 @@ mod geoms;
 mod include;
 mod joints;
 mod msh;
+mod sections;
 mod tree;
 
-use super::diagnostic::Diagnostic;
-use super::input::{Input, Naming};
-use super::target::Target;
-use crate::index::ModelInstanceIndex;
+use super::target::{ModelNaming, ParseTarget};
+use crate::diagnostic::Diagnostic;
+use crate::document::input::ModelInput;
+use crate::model::ModelInstanceIndex;
 use assets::Assets;
-use bodies::Builder;
-use compiler::Compiler;
-use defaults::Defaults;
+use builder::MjcfBuilder;
+use compiler::CompilerOptions;
+use defaults::DefaultClasses;
+use sections::GlobalSections;
 use std::collections::BTreeMap;
-use tree::{Log, Node, Tree};
+use tree::{DiagnosticLog, ElementRef, ElementTree};
 
 /// Why elements under the root are left out.
 const IGNORED: [(&str, &str); 7] = [
@@ -79,18 +82,11 @@ const KNOWN: [&str; 11] = [
     "custom",
 ];
 
-/// What is known before bodies are added.
-struct Document {
-    compiler: Compiler,
-    defaults: Defaults,
-    assets: Assets,
-}
-
 /// Adds the model of an MJCF file.
 pub(crate) fn parse(
-    input: &Input<'_>,
-    naming: &Naming<'_>,
-    target: &mut Target<'_>,
+    input: &ModelInput<'_>,
+    naming: &ModelNaming<'_>,
+    target: &mut ParseTarget<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<ModelInstanceIndex> {
     let (tree, log) = include::read(input);
@@ -100,15 +96,15 @@ pub(crate) fn parse(
 }
 
 fn add_model(
-    input: &Input<'_>,
-    naming: &Naming<'_>,
-    target: &mut Target<'_>,
-    tree: &Tree,
-    log: &Log,
+    input: &ModelInput<'_>,
+    naming: &ModelNaming<'_>,
+    target: &mut ParseTarget<'_>,
+    tree: &ElementTree,
+    log: &DiagnosticLog,
 ) -> Option<ModelInstanceIndex> {
     // Otherwise the file could not be read, which was reported.
     tree.elements.first()?;
-    let root = Node::root(tree, log);
+    let root = ElementRef::root(tree, log);
     if root.tag() != "mujoco" {
         root.error(format!(
             "the root is <{}>, <mujoco> is expected",
@@ -123,16 +119,16 @@ fn add_model(
     let instance = target.add_model_instance(naming.scope, name);
     let instance = instance.map_err(|e| root.error_at("model", e)).ok()?;
     compiler::read_options(root, target.plant);
-    let compiler = Compiler::read(root);
-    let defaults = Defaults::read(root);
+    let compiler = CompilerOptions::read(root);
+    let defaults = DefaultClasses::read(root);
     let resolve = |uri: &str| target.resolve(uri, input.directory);
     let assets = Assets::read(root, &compiler, &defaults, &resolve);
-    let document = Document {
+    let document = GlobalSections {
         compiler,
         defaults,
         assets,
     };
-    let mut builder = Builder {
+    let mut builder = MjcfBuilder {
         document: &document,
         target,
         instance,

@@ -4,7 +4,7 @@
 //! texture coordinates and faces (little-endian 32-bit integers), then 3, 3 and 2 floats and 3
 //! indices for each.
 
-use super::super::input::read_file;
+use crate::document::input::read_file;
 use std::fmt::Write;
 use std::path::Path;
 use tarragon_geometry::{InMemoryMesh, MemoryFile};

@@ -1,15 +1,15 @@
 //! An MJCF document: the elements of all its files in one tree, and reports about them.
 
-use super::super::diagnostic::{Diagnostic, Severity};
-use super::super::number::Reading;
-use super::super::xml::{Parsed, Reported, count, exactly, parse_numbers};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::document::numbers::ParsedNumbers;
+use crate::document::xml::{Parsed, Reported, count, exactly, parse_numbers};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
 /// A place in one of the files; line and column count from 1.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct FilePosition {
     pub(super) file: usize,
     pub(super) line: u32,
     pub(super) column: u32,
@@ -19,27 +19,27 @@ pub(super) struct Place {
 pub(super) struct Attribute {
     pub(super) name: String,
     pub(super) value: String,
-    pub(super) place: Place,
+    pub(super) place: FilePosition,
 }
 
 #[derive(Debug)]
-pub(super) struct Element {
+pub(super) struct MjcfElement {
     pub(super) tag: String,
     pub(super) attributes: Vec<Attribute>,
     /// Indices of elements, in order.
     pub(super) children: Vec<usize>,
-    pub(super) place: Place,
+    pub(super) place: FilePosition,
 }
 
 /// All elements; the root is the first. A flat list: files nest as deep as they like.
 #[derive(Debug, Default)]
-pub(super) struct Tree {
-    pub(super) elements: Vec<Element>,
+pub(super) struct ElementTree {
+    pub(super) elements: Vec<MjcfElement>,
 }
 
 /// What there is to say about the files.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(super) struct DiagnosticLog {
     /// Names of the files, by index.
     pub(super) files: Vec<String>,
     diagnostics: RefCell<Vec<Diagnostic>>,
@@ -47,8 +47,8 @@ pub(super) struct Log {
     told: RefCell<BTreeSet<(usize, u32, u32)>>,
 }
 
-impl Log {
-    pub(super) fn report(&self, severity: Severity, place: Place, message: impl Display) {
+impl DiagnosticLog {
+    pub(super) fn report(&self, severity: Severity, place: FilePosition, message: impl Display) {
         self.push(Diagnostic {
             severity,
             file: self.files[place.file].clone(),
@@ -64,7 +64,7 @@ impl Log {
         self.diagnostics.borrow_mut().extend(diagnostics);
     }
     /// Reports a warning about an attribute that may be read again, by all that have its class.
-    fn warn_once(&self, place: Place, message: impl Display) {
+    fn warn_once(&self, place: FilePosition, message: impl Display) {
         let key = (place.file, place.line, place.column);
         if self.told.borrow_mut().insert(key) {
             self.report(Severity::Warning, place, message);
@@ -99,15 +99,15 @@ fn is_orientation(attribute: &Attribute) -> bool {
 
 /// An element, with the attributes that its class gives it.
 #[derive(Clone, Copy)]
-pub(super) struct Node<'a> {
-    tree: &'a Tree,
-    log: &'a Log,
+pub(super) struct ElementRef<'a> {
+    tree: &'a ElementTree,
+    log: &'a DiagnosticLog,
     index: usize,
     defaults: &'a [Attribute],
 }
 
-impl<'a> Node<'a> {
-    pub(super) fn root(tree: &'a Tree, log: &'a Log) -> Self {
+impl<'a> ElementRef<'a> {
+    pub(super) fn root(tree: &'a ElementTree, log: &'a DiagnosticLog) -> Self {
         Self {
             tree,
             log,
@@ -118,26 +118,32 @@ impl<'a> Node<'a> {
     pub(super) fn with_defaults(self, defaults: &'a [Attribute]) -> Self {
         Self { defaults, ..self }
     }
-    fn element(&self) -> &'a Element {
+    fn element(&self) -> &'a MjcfElement {
         &self.tree.elements[self.index]
     }
     pub(super) fn tag(&self) -> &'a str {
         &self.element().tag
     }
     /// Children, without what their classes give them.
-    pub(super) fn children(&self) -> impl DoubleEndedIterator<Item = Node<'a>> + use<'a> {
+    pub(super) fn children(&self) -> impl DoubleEndedIterator<Item = ElementRef<'a>> + use<'a> {
         let parent = *self;
-        self.element().children.iter().map(move |&index| Node {
-            index,
-            defaults: &[],
-            ..parent
-        })
+        self.element()
+            .children
+            .iter()
+            .map(move |&index| ElementRef {
+                index,
+                defaults: &[],
+                ..parent
+            })
     }
     /// Children of a name.
-    pub(super) fn children_named(&self, tag: &'a str) -> impl Iterator<Item = Node<'a>> + use<'a> {
+    pub(super) fn children_named(
+        &self,
+        tag: &'a str,
+    ) -> impl Iterator<Item = ElementRef<'a>> + use<'a> {
         self.children().filter(move |c| c.tag() == tag)
     }
-    pub(super) fn first(&self, tag: &'a str) -> Option<Node<'a>> {
+    pub(super) fn first(&self, tag: &'a str) -> Option<ElementRef<'a>> {
         self.children().find(|c| c.tag() == tag)
     }
 
@@ -209,7 +215,7 @@ impl<'a> Node<'a> {
     fn checked<V>(
         &self,
         name: &str,
-        check: impl FnOnce(&Reading<'_>) -> Result<V, String>,
+        check: impl FnOnce(&ParsedNumbers<'_>) -> Result<V, String>,
     ) -> Parsed<Option<V>> {
         let Some(attribute) = self.find(name) else {
             return Ok(None);

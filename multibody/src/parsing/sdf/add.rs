@@ -2,13 +2,11 @@
 //! then links, the model's frame, joints, frames and the rest.
 
 use super::element::{Element, Report};
-use super::frames::{Graph, Kind, NodeId, ScopeId};
+use super::frames::{FrameGraph, NodeId, NodeKind, ScopeId};
 use super::model::Model;
-use crate::body::FixedOffsetFrame;
-use crate::index::{BodyIndex, JointIndex, ModelInstanceIndex};
-use crate::joint::Joint;
-use crate::parsing::target::Target;
-use crate::parsing::xml::Parsed;
+use crate::document::xml::Parsed;
+use crate::model::{BodyIndex, FixedOffsetFrame, Joint, JointIndex, ModelInstanceIndex};
+use crate::parsing::target::ParseTarget;
 use std::collections::{HashMap, HashSet};
 
 /// Elements of a world and of a model that mean nothing here.
@@ -51,9 +49,9 @@ const DRAKE_IN_MODEL: [&str; 6] = [
 const SAME: f64 = 1e-6;
 
 /// Adds models to the plant.
-pub(super) struct Adder<'a, 't> {
-    pub(super) target: &'a mut Target<'t>,
-    pub(super) graph: &'a mut Graph,
+pub(super) struct SdfBuilder<'a, 't> {
+    pub(super) target: &'a mut ParseTarget<'t>,
+    pub(super) graph: &'a mut FrameGraph,
     pub(super) report: &'a Report,
     /// The joints of the plant by what they are in the graph.
     pub(super) joints: HashMap<NodeId, JointIndex>,
@@ -62,7 +60,7 @@ pub(super) struct Adder<'a, 't> {
 
 /// The model that is being added.
 #[derive(Clone, Copy)]
-pub(super) struct Current<'m> {
+pub(super) struct CurrentModel<'m> {
     pub(super) scope: ScopeId,
     pub(super) instance: ModelInstanceIndex,
     /// The name of the model instance.
@@ -70,10 +68,10 @@ pub(super) struct Current<'m> {
     pub(super) is_static: bool,
 }
 
-impl<'a, 't> Adder<'a, 't> {
+impl<'a, 't> SdfBuilder<'a, 't> {
     pub(super) fn new(
-        target: &'a mut Target<'t>,
-        graph: &'a mut Graph,
+        target: &'a mut ParseTarget<'t>,
+        graph: &'a mut FrameGraph,
         report: &'a Report,
     ) -> Self {
         Self {
@@ -137,7 +135,7 @@ impl<'a, 't> Adder<'a, 't> {
         for inner in &model.models {
             let _ = self.model(inner, &name);
         }
-        let current = Current {
+        let current = CurrentModel {
             scope: model.scope,
             instance,
             name: &name,
@@ -184,12 +182,12 @@ impl<'a, 't> Adder<'a, 't> {
     }
 
     /// The frame `__model__`, on the canonical link.
-    fn model_frame(&mut self, model: &Model<'_>, current: Current<'_>) -> Parsed<()> {
+    fn model_frame(&mut self, model: &Model<'_>, current: CurrentModel<'_>) -> Parsed<()> {
         // A frame that goes in circles is an error even if nothing else asks what it moves with.
         self.graph.body_of(model.node, self.report)?;
         let link = self.graph.canonical(model.scope);
         let on = link.and_then(|l| Some((l, self.graph.body(l)?)));
-        let (link, body) = on.unwrap_or((Graph::WORLD, BodyIndex::WORLD));
+        let (link, body) = on.unwrap_or((FrameGraph::WORLD, BodyIndex::WORLD));
         let x_bf = self
             .graph
             .relative(link, model.node, self.graph.scope(model.node));
@@ -212,22 +210,22 @@ impl<'a, 't> Adder<'a, 't> {
         // in the model instance of the model that has the name. A joint has none, nor has a frame
         // that comes later in the file: then what they move with stands in, wherever that is.
         let sink = self.graph.sink_of(node, self.report)?;
-        let found = self.graph.frame(on).map(|f| &plant.frames[f.index()]);
+        let found = self.graph.frame(on).map(|f| plant.frame_at(f));
         let found = found.filter(|f| {
             let around = self.graph.instance_around(on);
-            self.graph.kind(on) != Kind::Frame || around == Some(f.model_instance())
+            self.graph.kind(on) != NodeKind::Frame || around == Some(f.model_instance())
         });
-        let stand_in = self.graph.frame(sink).map(|f| &plant.frames[f.index()]);
+        let stand_in = self.graph.frame(sink).map(|f| plant.frame_at(f));
         let (instance, body, x_bf) = match found.or(stand_in) {
             Some(frame) => {
                 let x_bf = frame.pose_in_body() * x_on;
                 (frame.model_instance(), frame.body(), x_bf)
             }
-            None => (plant.bodies[body.index()].model_instance(), body, x_on),
+            None => (plant.body_at(body).model_instance(), body, x_on),
         };
         // The frame of a model may be on the world although the model moves with a link.
         let base = match body == BodyIndex::WORLD {
-            true => Graph::WORLD,
+            true => FrameGraph::WORLD,
             false => link,
         };
         let meant = self.graph.relative(base, node, scope).isometry();
@@ -292,7 +290,7 @@ impl<'a, 't> Adder<'a, 't> {
     ) -> Parsed<BodyIndex> {
         let what = format!("<{}>", element.tag);
         let node = self.find(scope, name, &what, element)?;
-        if self.graph.kind(node) != Kind::Link {
+        if self.graph.kind(node) != NodeKind::Link {
             let message = format!("{what}: '{name}' is not a link");
             return Err(self.report.error(element, message));
         }

@@ -1,8 +1,8 @@
 //! `drake:proximity_properties` and the friction of `<surface>`.
 
-use super::add::Adder;
+use super::add::SdfBuilder;
 use super::element::Element;
-use crate::parsing::xml::Parsed;
+use crate::document::xml::Parsed;
 use tarragon_geometry::{CoulombFriction, HydroelasticType, ProximityProperties};
 
 /// Names below `drake:`, group and name of the property, and whether it may be 0.
@@ -47,7 +47,7 @@ const KNOWN: [&str; 10] = [
     "compliant_hydroelastic",
 ];
 
-impl Adder<'_, '_> {
+impl SdfBuilder<'_, '_> {
     /// Properties of a `<collision>`; friction coefficients have defaults, as in Drake.
     pub(super) fn proximity_properties(&self, collision: &Element) -> Parsed<ProximityProperties> {
         let report = self.report;

@@ -1,15 +1,12 @@
 //! From the text of a file to elements of SDFormat 1.12.
 
-use super::element::{Element, Place, Report, Source, truth};
+use super::element::{Element, MAX_DEPTH, Report, SourceFile, SourceLocation, truth};
 use super::schema;
 use super::unflatten::unflatten;
-use crate::parsing::diagnostic::{Diagnostic, Severity};
-use crate::parsing::xml::{Parsed, Prepared, Reader, Reported};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::document::xml::{Parsed, PreparedXml, Reported, XmlReader};
 use roxmltree::Node;
 use std::rc::Rc;
-
-/// Elements deeper than this are refused; robots need about ten.
-pub(super) const MAX_DEPTH: usize = 100;
 
 /// The newest minor version of SDFormat 1.
 const NEWEST: u32 = 12;
@@ -18,7 +15,7 @@ const NEWEST: u32 = 12;
 const SINGLE_NAMES: u32 = 8;
 
 /// Reads a text whose root is `<sdf>`, brings it up to the newest version and checks it.
-pub(super) fn read(source: Source, bytes: &[u8], report: &Report) -> Parsed<Element> {
+pub(super) fn read(source: SourceFile, bytes: &[u8], report: &Report) -> Parsed<Element> {
     let text = String::from_utf8_lossy(bytes);
     if let Err(error) = std::str::from_utf8(bytes) {
         report.push(Diagnostic {
@@ -30,16 +27,16 @@ pub(super) fn read(source: Source, bytes: &[u8], report: &Report) -> Parsed<Elem
         });
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let prepared = Prepared::new(text);
+    let prepared = PreparedXml::new(text);
     let document = prepared.parse(&source.name).map_err(|error| {
         report.push(error);
         Reported
     })?;
     let source = Rc::new(source);
     let name = source.name.clone();
-    let reader = Reader::new(&name, &prepared);
+    let reader = XmlReader::new(&name, &prepared);
     report.extend(reader.take_diagnostics());
-    let builder = Builder {
+    let builder = ElementBuilder {
         reader: &reader,
         source: &source,
         report,
@@ -58,15 +55,15 @@ pub(super) fn read(source: Source, bytes: &[u8], report: &Report) -> Parsed<Elem
     }
 }
 
-struct Builder<'a, 'r> {
-    reader: &'a Reader<'r>,
-    source: &'a Rc<Source>,
+struct ElementBuilder<'a, 'r> {
+    reader: &'a XmlReader<'r>,
+    source: &'a Rc<SourceFile>,
     report: &'a Report,
 }
 
-impl Builder<'_, '_> {
+impl ElementBuilder<'_, '_> {
     fn element(&self, node: Node<'_, '_>, depth: usize) -> Parsed<Element> {
-        let place = Place {
+        let place = SourceLocation {
             source: self.source.clone(),
             at: self.reader.place(node),
         };
@@ -216,7 +213,7 @@ mod tests {
 
     fn read_text(text: &str) -> (Parsed<Element>, Vec<String>) {
         let report = Report::default();
-        let source = Source {
+        let source = SourceFile {
             name: "t".into(),
             directory: None,
         };

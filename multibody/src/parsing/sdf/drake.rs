@@ -1,15 +1,13 @@
 //! Elements of models that are Drake's own: joints, springs, constraints, collision filter groups.
 
-use super::add::{Adder, Current};
+use super::add::{CurrentModel, SdfBuilder};
 use super::element::{Element, truth};
-use crate::constraint::{BallConstraint, TendonConstraint};
-use crate::force_element::ForceElement;
-use crate::index::FrameIndex;
-use crate::joint::Joint;
-use crate::parsing::FilterGroup;
-use crate::parsing::curves::Curves;
-use crate::parsing::input::scoped;
-use crate::parsing::xml::Parsed;
+use crate::document::xml::Parsed;
+use crate::model::{
+    BallConstraint, CollisionFilterGroupSpec, ForceElement, FrameIndex, Joint, TendonConstraint,
+};
+use crate::names::scoped;
+use crate::parsing::curve_builder::CurveBuilder;
 use nalgebra::Vector3;
 use std::collections::BTreeSet;
 
@@ -56,9 +54,9 @@ const TENDON_CONSTRAINT: [&str; 6] = [
     "tendon_constraint_damping",
 ];
 
-impl Adder<'_, '_> {
+impl SdfBuilder<'_, '_> {
     /// All such elements of a model, kind by kind.
-    pub(super) fn drake_elements(&mut self, model: &Element, current: Current<'_>) {
+    pub(super) fn drake_elements(&mut self, model: &Element, current: CurrentModel<'_>) {
         // Here and below: what went wrong was reported, the rest is still looked at.
         for element in model.all("drake:joint") {
             let _ = self.drake_joint(element, current);
@@ -97,7 +95,12 @@ impl Adder<'_, '_> {
     }
 
     /// A frame of the model, named in a child.
-    fn frame_in(&self, element: &Element, tag: &str, current: Current<'_>) -> Parsed<FrameIndex> {
+    fn frame_in(
+        &self,
+        element: &Element,
+        tag: &str,
+        current: CurrentModel<'_>,
+    ) -> Parsed<FrameIndex> {
         let report = self.report;
         let name = report.required_text(element, tag)?;
         let child = report.required_child(element, tag)?;
@@ -108,7 +111,7 @@ impl Adder<'_, '_> {
         })
     }
 
-    fn drake_joint(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
+    fn drake_joint(&mut self, element: &Element, current: CurrentModel<'_>) -> Parsed<()> {
         let report = self.report;
         let name = report.required(element, "name")?;
         let kind = report.required(element, "type")?;
@@ -133,7 +136,7 @@ impl Adder<'_, '_> {
         }
         let parent = self.frame_in(element, "drake:parent", current)?;
         let child = self.frame_in(element, "drake:child", current)?;
-        let body = |frame: FrameIndex| self.target.plant.frames[frame.index()].body();
+        let body = |frame: FrameIndex| self.target.plant.frame_at(frame).body();
         let (on_parent, on_child) = (body(parent), body(child));
         let (joint, damping) = if kind == "planar" {
             let damping = report.required_numbers::<3>(element, "drake:damping")?;
@@ -153,9 +156,9 @@ impl Adder<'_, '_> {
     }
 
     /// The path of a curvilinear joint.
-    fn curves(&self, joint: &Element) -> Parsed<Curves> {
+    fn curves(&self, joint: &Element) -> Parsed<CurveBuilder> {
         let report = self.report;
-        let mut curves = Curves::new();
+        let mut curves = CurveBuilder::new();
         if let Some(tangent) = joint.child("drake:initial_tangent") {
             curves.initial_tangent = report.required_numbers(tangent, "xyz")?;
         }
@@ -191,7 +194,7 @@ impl Adder<'_, '_> {
         Ok(curves)
     }
 
-    fn bushing(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
+    fn bushing(&mut self, element: &Element, current: CurrentModel<'_>) -> Parsed<()> {
         let report = self.report;
         report.check_drake_children(element, &BUSHING);
         let vector = |name: &str| {
@@ -212,7 +215,7 @@ impl Adder<'_, '_> {
         added.map_err(|e| report.error(element, e))
     }
 
-    fn spring_damper(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
+    fn spring_damper(&mut self, element: &Element, current: CurrentModel<'_>) -> Parsed<()> {
         let report = self.report;
         report.check_drake_children(element, &SPRING_DAMPER);
         let tag = |name: &str| format!("drake:linear_spring_damper_{name}");
@@ -241,7 +244,7 @@ impl Adder<'_, '_> {
         added.map_err(|e| report.error(element, e))
     }
 
-    fn ball_constraint(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
+    fn ball_constraint(&mut self, element: &Element, current: CurrentModel<'_>) -> Parsed<()> {
         let report = self.report;
         report.check_drake_children(element, &BALL_CONSTRAINT);
         let tag = |name: &str| format!("drake:ball_constraint_{name}");
@@ -263,7 +266,7 @@ impl Adder<'_, '_> {
         added.map_err(|e| report.error(element, e))
     }
 
-    fn tendon_constraint(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
+    fn tendon_constraint(&mut self, element: &Element, current: CurrentModel<'_>) -> Parsed<()> {
         let report = self.report;
         report.check_drake_children(element, &TENDON_CONSTRAINT);
         let number = |name: &str, default: f64| {
@@ -309,13 +312,13 @@ impl Adder<'_, '_> {
         })
     }
 
-    fn filter_group(&mut self, element: &Element, current: Current<'_>) -> Parsed<()> {
+    fn filter_group(&mut self, element: &Element, current: CurrentModel<'_>) -> Parsed<()> {
         let report = self.report;
         let known = ["member", "member_group", "ignored_collision_filter_group"];
         report.check_children(element, &[], &known);
-        let mut group = FilterGroup {
+        let mut group = CollisionFilterGroupSpec {
             name: scoped(current.name, report.required(element, "name")?),
-            ..FilterGroup::default()
+            ..CollisionFilterGroupSpec::default()
         };
         for child in &element.children {
             let full = || scoped(current.name, &child.text);

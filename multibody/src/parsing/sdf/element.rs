@@ -2,17 +2,20 @@
 //! among those of another.
 
 use super::pose::Pose;
-use crate::parsing::diagnostic::{Diagnostic, Severity};
-use crate::parsing::number::Reading;
-use crate::parsing::xml::{Parsed, Reported};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::document::numbers::ParsedNumbers;
+use crate::document::xml::{Parsed, Reported};
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+/// Elements deeper than this are refused; robots need about ten.
+pub(super) const MAX_DEPTH: usize = 100;
+
 /// A file that elements came from.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct SourceFile {
     /// As messages call it.
     pub(super) name: String,
     /// Directory of relative paths; `None` for text.
@@ -21,8 +24,8 @@ pub(super) struct Source {
 
 /// Where an element is.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
-    pub(super) source: Rc<Source>,
+pub(super) struct SourceLocation {
+    pub(super) source: Rc<SourceFile>,
     /// Line and column, from 1.
     pub(super) at: (u32, u32),
 }
@@ -36,13 +39,13 @@ pub(super) struct Element {
     /// The first text in it, without blanks around it.
     pub(super) text: String,
     pub(super) children: Vec<Element>,
-    pub(super) place: Place,
+    pub(super) place: SourceLocation,
     /// Which of the models of other formats this `<include>` stands for.
     pub(super) interface: Option<usize>,
 }
 
 impl Element {
-    pub(super) fn new(tag: &str, place: Place) -> Self {
+    pub(super) fn new(tag: &str, place: SourceLocation) -> Self {
         Self {
             tag: tag.into(),
             attributes: vec![],
@@ -140,10 +143,10 @@ pub(super) fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
 }
 
 /// N numbers at the start of a text, and what is behind them.
-pub(super) fn reading<const N: usize>(text: &str) -> Result<Reading<'_>, String> {
+pub(super) fn reading<const N: usize>(text: &str) -> Result<ParsedNumbers<'_>, String> {
     let reading = match N {
-        1 => Reading::of_one(text),
-        _ => Reading::of_stream(text, N),
+        1 => ParsedNumbers::of_one(text),
+        _ => ParsedNumbers::of_stream(text, N),
     };
     let found = reading.numbers.len();
     let expected = if N == 1 { "number is" } else { "numbers are" };
@@ -157,12 +160,12 @@ pub(super) fn reading<const N: usize>(text: &str) -> Result<Reading<'_>, String>
 }
 
 /// Numbers word by word, and what is behind each.
-pub(super) fn words(text: &str) -> Result<Reading<'_>, String> {
-    Reading::of_words(text).map_err(|word| format!("'{word}' is not a number"))
+pub(super) fn words(text: &str) -> Result<ParsedNumbers<'_>, String> {
+    ParsedNumbers::of_words(text).map_err(|word| format!("'{word}' is not a number"))
 }
 
 /// The pose that a `<pose>` holds, and its numbers with what is behind them.
-pub(super) fn pose(element: &Element) -> Result<(Pose, Reading<'_>), String> {
+pub(super) fn pose(element: &Element) -> Result<(Pose, ParsedNumbers<'_>), String> {
     let degrees = match element.filled("degrees") {
         None => false,
         Some(text) => truth(text)
@@ -181,7 +184,7 @@ pub(super) fn pose(element: &Element) -> Result<(Pose, Reading<'_>), String> {
         return Err("a quaternion has no degrees; leave out degrees=\"true\"".into());
     }
     if element.text.is_empty() {
-        return Ok((Pose::IDENTITY, Reading::default()));
+        return Ok((Pose::IDENTITY, ParsedNumbers::default()));
     }
     let reading = words(&element.text)?;
     let values = &reading.numbers;
@@ -234,7 +237,7 @@ impl Report {
     pub(super) fn extend(&self, diagnostics: Vec<Diagnostic>) {
         self.diagnostics.borrow_mut().extend(diagnostics);
     }
-    fn report(&self, severity: Severity, place: &Place, message: impl Display) {
+    fn report(&self, severity: Severity, place: &SourceLocation, message: impl Display) {
         self.push(Diagnostic {
             severity,
             file: place.source.name.clone(),
@@ -246,7 +249,7 @@ impl Report {
     pub(super) fn error(&self, element: &Element, message: impl Display) -> Reported {
         self.error_at(&element.place, message)
     }
-    pub(super) fn error_at(&self, place: &Place, message: impl Display) -> Reported {
+    pub(super) fn error_at(&self, place: &SourceLocation, message: impl Display) -> Reported {
         self.report(Severity::Error, place, message);
         Reported
     }
@@ -312,7 +315,7 @@ impl Report {
         Ok(std::array::from_fn(|i| reading.numbers[i]))
     }
     /// Warns of what is behind the numbers of `what`.
-    pub(super) fn warn_of_rest(&self, element: &Element, reading: &Reading<'_>, what: &str) {
+    pub(super) fn warn_of_rest(&self, element: &Element, reading: &ParsedNumbers<'_>, what: &str) {
         if let Some(warning) = reading.warning(what) {
             self.warning(element, warning);
         }
@@ -333,7 +336,7 @@ impl Report {
     /// A finite number in an attribute.
     pub(super) fn number_attribute(&self, element: &Element, name: &str) -> Parsed<f64> {
         let text = self.required(element, name)?;
-        let reading = Reading::of_one(text);
+        let reading = ParsedNumbers::of_one(text);
         match reading.numbers.first() {
             Some(x) if x.is_finite() => {
                 self.warn_of_rest(element, &reading, &format!("attribute '{name}'"));

@@ -1,11 +1,11 @@
 //! The graph of frames of a document: what is where, and on which body
 //! (<http://sdformat.org/tutorials?tut=pose_frame_semantics_proposal>).
 
-use super::element::{Place, Report};
+use super::element::{Report, SourceLocation};
 use super::pose::Pose;
-use crate::index::{BodyIndex, FrameIndex, ModelInstanceIndex};
+use crate::document::xml::{Parsed, Reported};
+use crate::model::{BodyIndex, FrameIndex, ModelInstanceIndex};
 use crate::names;
-use crate::parsing::xml::{Parsed, Reported};
 use std::collections::BTreeMap;
 
 /// At most so many placement frames depend on each other.
@@ -23,7 +23,7 @@ pub(super) struct NodeId(usize);
 pub(super) struct ScopeId(usize);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     World,
     Model(ScopeId),
     Link,
@@ -32,11 +32,11 @@ pub(super) enum Kind {
 }
 
 #[derive(Debug)]
-struct Node {
+struct FrameNode {
     name: String,
     scope: ScopeId,
-    kind: Kind,
-    place: Place,
+    kind: NodeKind,
+    place: SourceLocation,
     /// Pose in `base`.
     pose: Pose,
     base: NodeId,
@@ -49,7 +49,7 @@ struct Node {
 }
 
 #[derive(Debug)]
-struct Scope {
+struct NameScope {
     /// Its own frame: that of the model, or the world.
     origin: NodeId,
     /// As messages call it.
@@ -65,9 +65,9 @@ struct Scope {
 }
 
 #[derive(Debug)]
-pub(super) struct Graph {
-    nodes: Vec<Node>,
-    scopes: Vec<Scope>,
+pub(super) struct FrameGraph {
+    nodes: Vec<FrameNode>,
+    scopes: Vec<NameScope>,
     /// Poses in the world and in the base, as far as they are known.
     poses: Vec<Option<Pose>>,
     locals: Vec<Option<Pose>>,
@@ -80,16 +80,16 @@ pub(super) struct Graph {
     top_pose: Pose,
 }
 
-impl Graph {
+impl FrameGraph {
     pub(super) const WORLD: NodeId = NodeId(0);
     pub(super) const ROOT: ScopeId = ScopeId(0);
 
     /// A graph with the world only.
-    pub(super) fn new(title: &str, place: Place) -> Self {
-        let world = Node {
+    pub(super) fn new(title: &str, place: SourceLocation) -> Self {
+        let world = FrameNode {
             name: "world".into(),
             scope: Self::ROOT,
-            kind: Kind::World,
+            kind: NodeKind::World,
             place,
             pose: Pose::IDENTITY,
             base: Self::WORLD,
@@ -98,7 +98,7 @@ impl Graph {
             body: Some(BodyIndex::WORLD),
             frame: Some(FrameIndex::WORLD),
         };
-        let scope = Scope {
+        let scope = NameScope {
             origin: Self::WORLD,
             title: title.into(),
             names: BTreeMap::new(),
@@ -123,8 +123,8 @@ impl Graph {
         &mut self,
         scope: ScopeId,
         name: &str,
-        kind: Kind,
-        place: &Place,
+        kind: NodeKind,
+        place: &SourceLocation,
         report: &Report,
     ) -> Parsed<NodeId> {
         let reserved =
@@ -144,9 +144,15 @@ impl Graph {
         Err(report.error_at(place, message))
     }
 
-    fn push(&mut self, scope: ScopeId, name: &str, kind: Kind, place: &Place) -> NodeId {
+    fn push(
+        &mut self,
+        scope: ScopeId,
+        name: &str,
+        kind: NodeKind,
+        place: &SourceLocation,
+    ) -> NodeId {
         let id = NodeId(self.nodes.len());
-        self.nodes.push(Node {
+        self.nodes.push(FrameNode {
             name: name.into(),
             scope,
             kind,
@@ -168,12 +174,12 @@ impl Graph {
         scope: ScopeId,
         name: &str,
         is_static: bool,
-        place: &Place,
+        place: &SourceLocation,
         report: &Report,
     ) -> Parsed<(NodeId, ScopeId)> {
         let inner = ScopeId(self.scopes.len());
-        let origin = self.add(scope, name, Kind::Model(inner), place, report)?;
-        self.scopes.push(Scope {
+        let origin = self.add(scope, name, NodeKind::Model(inner), place, report)?;
+        self.scopes.push(NameScope {
             origin,
             title: format!("model '{name}'"),
             names: BTreeMap::new(),
@@ -185,19 +191,19 @@ impl Graph {
         Ok((origin, inner))
     }
 
-    fn node(&self, id: NodeId) -> &Node {
+    fn node(&self, id: NodeId) -> &FrameNode {
         &self.nodes[id.0]
     }
-    fn node_mut(&mut self, id: NodeId) -> &mut Node {
+    fn node_mut(&mut self, id: NodeId) -> &mut FrameNode {
         &mut self.nodes[id.0]
     }
     pub(super) fn name(&self, id: NodeId) -> &str {
         &self.node(id).name
     }
-    pub(super) fn kind(&self, id: NodeId) -> Kind {
+    pub(super) fn kind(&self, id: NodeId) -> NodeKind {
         self.node(id).kind
     }
-    pub(super) fn place(&self, id: NodeId) -> &Place {
+    pub(super) fn place(&self, id: NodeId) -> &SourceLocation {
         &self.node(id).place
     }
     pub(super) fn origin(&self, scope: ScopeId) -> NodeId {
@@ -261,7 +267,7 @@ impl Graph {
         let inside = |(at, _): (usize, &str)| {
             let model = names.get(&name[..at])?;
             match self.kind(*model) {
-                Kind::Model(inner) => self.find(inner, &name[at + 2..]),
+                NodeKind::Model(inner) => self.find(inner, &name[at + 2..]),
                 _ => None,
             }
         };
@@ -275,7 +281,7 @@ impl Graph {
         scope: ScopeId,
         name: &str,
         what: &str,
-        place: &Place,
+        place: &SourceLocation,
         report: &Report,
     ) -> Parsed<NodeId> {
         self.find(scope, name).ok_or_else(|| {
@@ -300,8 +306,8 @@ impl Graph {
         // Longer chains than there are frames go in circles.
         for _ in 0..=self.nodes.len() {
             let next = match self.kind(at) {
-                Kind::World | Kind::Link => return Ok(at),
-                Kind::Model(scope) => {
+                NodeKind::World | NodeKind::Link => return Ok(at),
+                NodeKind::Model(scope) => {
                     let scope = &self.scopes[scope.0];
                     if static_ends && scope.is_static {
                         return Ok(at);
@@ -309,7 +315,7 @@ impl Graph {
                     // Models without links are static.
                     Some(scope.on.unwrap_or(Self::WORLD))
                 }
-                Kind::Frame | Kind::Joint => self.node(at).on,
+                NodeKind::Frame | NodeKind::Joint => self.node(at).on,
             };
             at = next.ok_or_else(|| {
                 let message = format!("'{}' is not attached to any link", self.name(id));
@@ -455,7 +461,7 @@ impl Graph {
     }
     /// The pose of `b` in `a`, by way of what the pose of `b` is given in: exact where that is `a`.
     pub(super) fn placed(&self, a: NodeId, b: NodeId) -> Pose {
-        let Node { base, scope, .. } = *self.node(b);
+        let FrameNode { base, scope, .. } = *self.node(b);
         match self.locals.get(b.0).copied().flatten() {
             Some(local) if base == a => local,
             Some(local) if a != Self::WORLD => self.relative(a, base, scope).then(&local),

@@ -1,11 +1,11 @@
 //! Visual and collision geometry.
 
-use super::add::{Adder, Current};
+use super::add::{CurrentModel, SdfBuilder};
 use super::element::Element;
 use super::frames::NodeId;
-use crate::index::BodyIndex;
+use crate::document::xml::Parsed;
+use crate::model::BodyIndex;
 use crate::parsing::mesh_files;
-use crate::parsing::xml::Parsed;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::collections::BTreeSet;
 use std::f64::consts::PI;
@@ -31,16 +31,16 @@ const IGNORED_IN_COLLISION: [&str; 3] = ["max_contacts", "density", "auto_inerti
 const IGNORED_IN_GEOMETRY: [&str; 4] = ["cone", "heightmap", "image", "polyline"];
 
 /// A shape and its pose in the frame of its `<geometry>`.
-type Placed = (Shape, Isometry3<f64>);
+type PlacedShape = (Shape, Isometry3<f64>);
 
-impl Adder<'_, '_> {
+impl SdfBuilder<'_, '_> {
     /// Registers the geometry of a link: visuals before collisions, as Drake does.
     pub(super) fn link_geometry(
         &mut self,
         node: NodeId,
         body: BodyIndex,
         link: &Element,
-        current: Current<'_>,
+        current: CurrentModel<'_>,
     ) {
         for tag in ["visual", "collision"] {
             let mut names = BTreeSet::new();
@@ -68,7 +68,7 @@ impl Adder<'_, '_> {
         link: NodeId,
         body: BodyIndex,
         element: &Element,
-        current: Current<'_>,
+        current: CurrentModel<'_>,
     ) -> Parsed<()> {
         let report = self.report;
         report.check_children(element, &IGNORED_IN_VISUAL, &DRAKE_IN_VISUAL);
@@ -99,7 +99,7 @@ impl Adder<'_, '_> {
         link: NodeId,
         body: BodyIndex,
         element: &Element,
-        current: Current<'_>,
+        current: CurrentModel<'_>,
     ) -> Parsed<()> {
         let report = self.report;
         let drake = ["proximity_properties"];
@@ -117,7 +117,7 @@ impl Adder<'_, '_> {
             .map_err(|e| report.error(element, e))
     }
 
-    fn shape_in(&self, element: &Element) -> Parsed<Option<Placed>> {
+    fn shape_in(&self, element: &Element) -> Parsed<Option<PlacedShape>> {
         match element.child("geometry") {
             Some(geometry) => self.shape(geometry),
             None => Ok(None),
@@ -127,7 +127,7 @@ impl Adder<'_, '_> {
     /// The shape of a `<geometry>`; `None` if it has none that is supported. Of several shapes the
     /// first in the order below counts; sizes that are not positive are replaced by the format's
     /// defaults, as its library does.
-    pub(super) fn shape(&self, geometry: &Element) -> Parsed<Option<Placed>> {
+    pub(super) fn shape(&self, geometry: &Element) -> Parsed<Option<PlacedShape>> {
         let drake = ["capsule", "ellipsoid"];
         self.report
             .check_children(geometry, &IGNORED_IN_GEOMETRY, &drake);
@@ -180,7 +180,7 @@ impl Adder<'_, '_> {
     }
 
     /// A cone has mass properties only.
-    pub(super) fn cone(&self, element: &Element) -> Parsed<Placed> {
+    pub(super) fn cone(&self, element: &Element) -> Parsed<PlacedShape> {
         let radius = self.size(element, "radius", 0.5);
         let length = self.size(element, "length", 1.0);
         let cone = MeshcatCone::new(length, radius, radius);
@@ -216,7 +216,7 @@ impl Adder<'_, '_> {
     }
 
     /// An unbounded plane, whatever its size.
-    fn plane(&self, element: &Element) -> Parsed<Placed> {
+    fn plane(&self, element: &Element) -> Parsed<PlacedShape> {
         let normal = element.vector::<3>("normal").unwrap_or([0.0, 0.0, 1.0]);
         let normal = Vector3::from(normal);
         let length = normal.norm();

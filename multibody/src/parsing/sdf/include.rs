@@ -1,27 +1,22 @@
 //! `<include>`: models of other files in place of the element.
 
 use super::document;
-use super::element::{Element, Report, Source};
+use super::element::{Element, Report, SourceFile, truth};
+use super::graph_builder::InterfaceFile;
 use super::merge;
-use crate::parsing::input::read_file;
-use crate::parsing::parser::Format;
-use crate::parsing::target::Target;
-use crate::parsing::xml::{Parsed, Prepared, Reader};
+use crate::document::input::read_file;
+use crate::document::xml::{Parsed, PreparedXml, XmlReader};
+use crate::parsing::format::ModelFormat;
+use crate::parsing::target::ParseTarget;
 use std::path::{Path, PathBuf};
 
 /// Files within files, and files in all: more is a mistake or an attack.
 const MAX_DEPTH: usize = 32;
 const MAX_FILES: usize = 1000;
 
-/// A model in another format that an `<include>` names.
-pub(super) struct InterfaceFile {
-    pub(super) path: PathBuf,
-    pub(super) format: Format,
-}
-
 /// Puts included models in place of `<include>`; those of other formats are left for later.
-pub(super) struct Includes<'a, 't> {
-    target: &'a Target<'t>,
+pub(super) struct IncludeExpander<'a, 't> {
+    target: &'a ParseTarget<'t>,
     report: &'a Report,
     /// Files that are being read, outermost first.
     open: Vec<PathBuf>,
@@ -29,8 +24,8 @@ pub(super) struct Includes<'a, 't> {
     pub(super) interfaces: Vec<InterfaceFile>,
 }
 
-impl<'a, 't> Includes<'a, 't> {
-    pub(super) fn new(target: &'a Target<'t>, report: &'a Report, file: &str) -> Self {
+impl<'a, 't> IncludeExpander<'a, 't> {
+    pub(super) fn new(target: &'a ParseTarget<'t>, report: &'a Report, file: &str) -> Self {
         Self {
             target,
             report,
@@ -63,7 +58,7 @@ impl<'a, 't> Includes<'a, 't> {
     }
 
     fn include(&mut self, mut include: Element, parent: &Element) -> Parsed<Vec<Element>> {
-        let merged = super::element::truth(include.filled("merge").unwrap_or("false"));
+        let merged = truth(include.filled("merge").unwrap_or("false"));
         let merged = merged == Some(true);
         if merged && parent.tag != "model" {
             let message = format!(
@@ -91,9 +86,9 @@ impl<'a, 't> Includes<'a, 't> {
             );
             return Err(self.report.error(&include, message));
         }
-        let format = Format::of_file(&path).map_err(|e| self.report.error(&include, e))?;
+        let format = ModelFormat::of_file(&path).map_err(|e| self.report.error(&include, e))?;
         match format {
-            Format::Sdf => {
+            ModelFormat::Sdf => {
                 let model = self.model(&path, &uri, &include)?;
                 Ok(match merged {
                     true => merge::merged(model, parent, self.report),
@@ -162,7 +157,7 @@ impl<'a, 't> Includes<'a, 't> {
             let message = format!("'{uri}' ({}) can not be read: {e}", path.display());
             self.report.error(include, message)
         })?;
-        let source = Source {
+        let source = SourceFile {
             name: path.display().to_string(),
             directory: path.parent().map(Path::to_path_buf),
         };
@@ -206,9 +201,9 @@ fn model_of_manifest(path: &Path) -> Result<String, String> {
     let file = path.display().to_string();
     let bytes = read_file(path).map_err(|e| format!("{file} can not be read: {e}"))?;
     let text = String::from_utf8_lossy(&bytes);
-    let prepared = Prepared::new(text.strip_prefix('\u{feff}').unwrap_or(&text));
+    let prepared = PreparedXml::new(text.strip_prefix('\u{feff}').unwrap_or(&text));
     let document = prepared.parse(&file).map_err(|e| e.to_string())?;
-    let reader = Reader::new(&file, &prepared);
+    let reader = XmlReader::new(&file, &prepared);
     let minor = |version: &str| {
         version
             .strip_prefix("1.")

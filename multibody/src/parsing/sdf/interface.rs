@@ -1,20 +1,24 @@
 //! Models in other formats that an SDFormat file includes.
 
 use super::element::{Element, Report, truth};
-use super::frames::{Graph, Kind, NodeId, ScopeId};
-use super::model::{self, Declare};
+use super::frames::{FrameGraph, NodeId, NodeKind, ScopeId};
+use super::graph_builder::FrameGraphBuilder;
+use super::placement::place;
 use super::pose::Pose;
-use crate::body::FixedOffsetFrame;
-use crate::index::{BodyIndex, ModelInstanceIndex};
-use crate::parsing::diagnostic::Severity;
-use crate::parsing::input::{Input, Naming, read_file};
-use crate::parsing::xml::{Parsed, Prepared, Reported};
+use crate::diagnostic::Severity;
+use crate::document::input::{ModelInput, read_file};
+use crate::document::xml::{Parsed, PreparedXml, Reported};
+use crate::error::Result;
+use crate::model::{BodyIndex, FixedOffsetFrame, ModelInstanceIndex};
+use crate::parsing::format::ModelFormat;
+use crate::parsing::target::ModelNaming;
+use crate::parsing::{mjcf, urdf};
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
 use std::collections::{BTreeSet, HashMap};
 
 /// A model in another format; it is in the plant already.
-pub(super) struct Interface<'e> {
+pub(super) struct InterfaceModel<'e> {
     element: &'e Element,
     /// The frame of the model, or what stands for it where the model is merged into another.
     pub(super) node: NodeId,
@@ -32,11 +36,11 @@ pub(super) fn is_merged(include: &Element) -> bool {
 /// Adds the model to the plant and its links, frames and joints to the graph. `naming` is the scope
 /// of its model instance and its name, where the file's own is not wanted.
 pub(super) fn load<'e>(
-    declare: &mut Declare<'_, '_>,
+    declare: &mut FrameGraphBuilder<'_, '_>,
     include: &'e Element,
     scope: ScopeId,
     naming: (&str, Option<&str>),
-) -> Parsed<Interface<'e>> {
+) -> Parsed<InterfaceModel<'e>> {
     let report = declare.report;
     let Some(file) = include.interface.and_then(|i| declare.files.get(i)) else {
         // The include that could not be read was reported.
@@ -45,7 +49,7 @@ pub(super) fn load<'e>(
     let path = file.path.display().to_string();
     let bytes = read_file(&file.path)
         .map_err(|e| report.error(include, format!("'{path}' can not be read: {e}")))?;
-    let input = Input {
+    let input = ModelInput {
         file: &path,
         bytes: &bytes,
         directory: file.path.parent(),
@@ -55,10 +59,13 @@ pub(super) fn load<'e>(
         .map(String::from)
         .or_else(|| name_in_file(&path, &bytes));
     let (outer, name) = naming;
-    let naming = Naming { name, scope: outer };
+    let naming = ModelNaming { name, scope: outer };
     let mut diagnostics = vec![];
-    let format = file.format;
-    let instances = format.parse(&input, &naming, declare.target, &mut diagnostics);
+    let parse = match file.format {
+        ModelFormat::Mjcf => mjcf::parse,
+        _ => urdf::parse,
+    };
+    let instances = parse(&input, &naming, declare.target, &mut diagnostics);
     let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
     report.extend(diagnostics);
     let (Some(instance), false) = (instances.first().copied(), failed) else {
@@ -71,14 +78,14 @@ pub(super) fn load<'e>(
         true => {
             let proxy = format!("_merged__{own_name}__model__");
             let graph = &mut *declare.graph;
-            let node = graph.add(scope, &proxy, Kind::Frame, place, report)?;
+            let node = graph.add(scope, &proxy, NodeKind::Frame, place, report)?;
             (node, scope)
         }
         false => declare
             .graph
             .add_model(scope, &own_name, false, place, report)?,
     };
-    let mut interface = Interface {
+    let mut interface = InterfaceModel {
         element: include,
         node,
         scope: inner,
@@ -93,15 +100,15 @@ pub(super) fn load<'e>(
 /// The name that a URDF or MJCF file gives its model.
 fn name_in_file(path: &str, bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
-    let prepared = Prepared::new(text.strip_prefix('\u{feff}').unwrap_or(&text));
+    let prepared = PreparedXml::new(text.strip_prefix('\u{feff}').unwrap_or(&text));
     let document = prepared.parse(path).ok()?;
     let root = document.root_element();
     let name = root.attribute("name").or_else(|| root.attribute("model"));
     name.map(|n| n.trim().to_string())
 }
 
-impl Interface<'_> {
-    fn declare(&mut self, declare: &mut Declare<'_, '_>) -> Parsed<()> {
+impl InterfaceModel<'_> {
+    fn declare(&mut self, declare: &mut FrameGraphBuilder<'_, '_>) -> Parsed<()> {
         let (graph, report) = (&mut *declare.graph, declare.report);
         graph.set_instance(self.scope, self.instance);
         let plant = &mut *declare.target.plant;
@@ -111,13 +118,13 @@ impl Interface<'_> {
         let bodies: Vec<BodyIndex> = bodies.map(|(i, _)| i).collect();
         let mut links = HashMap::new();
         for body in &bodies {
-            let name = plant.bodies[body.index()].name().to_string();
-            let node = graph.add(self.scope, &name, Kind::Link, place, report)?;
+            let name = plant.body_at(*body).name().to_string();
+            let node = graph.add(self.scope, &name, NodeKind::Link, place, report)?;
             // Drake knows all links of such models at the origin of the model, whatever their
             // joints.
             graph.set_pose(node, Pose::IDENTITY, self.node);
             graph.set_body(node, *body);
-            graph.set_frame(node, plant.bodies[body.index()].body_frame());
+            graph.set_frame(node, plant.body_at(*body).body_frame());
             links.insert(*body, node);
             self.links.push(node);
         }
@@ -130,11 +137,11 @@ impl Interface<'_> {
             let Some(link) = links.get(&frame.body()) else {
                 continue;
             };
-            let own = plant.bodies[frame.body().index()].body_frame() == index;
+            let own = plant.body_at(frame.body()).body_frame() == index;
             if own || of_joints.contains(&index) || frame.model_instance() != self.instance {
                 continue;
             }
-            let node = graph.add(self.scope, frame.name(), Kind::Frame, place, report)?;
+            let node = graph.add(self.scope, frame.name(), NodeKind::Frame, place, report)?;
             graph.set_pose(node, Pose::from_isometry(frame.pose_in_body()), *link);
             graph.set_on(node, *link);
             graph.set_frame(node, index);
@@ -143,7 +150,7 @@ impl Interface<'_> {
             let of_model = joint.model_instance() == self.instance;
             let link = links.get(&joint.child_body()).filter(|_| of_model);
             let Some(link) = link else { continue };
-            let node = graph.add(self.scope, joint.name(), Kind::Joint, place, report)?;
+            let node = graph.add(self.scope, joint.name(), NodeKind::Joint, place, report)?;
             graph.set_pose(node, Pose::from_isometry(joint.pose_on_child()), *link);
             graph.set_on(node, *link);
         }
@@ -166,7 +173,12 @@ impl Interface<'_> {
     }
 
     /// As a model's: where the model is in the scope of its include.
-    pub(super) fn resolve(&self, graph: &mut Graph, outer: ScopeId, report: &Report) -> Parsed<()> {
+    pub(super) fn resolve(
+        &self,
+        graph: &mut FrameGraph,
+        outer: ScopeId,
+        report: &Report,
+    ) -> Parsed<()> {
         if let Some(name) = self.element.child_text("placement_frame") {
             let what = "the placement frame of an included model";
             let place = &self.element.place;
@@ -174,15 +186,15 @@ impl Interface<'_> {
             graph.set_placement(self.node, frame);
         }
         let origin = graph.origin(outer);
-        model::place(graph, self.node, self.element, outer, origin, report)
+        place(graph, self.node, self.element, outer, origin, report)
     }
 
     /// Puts the bodies that no joint holds where the model is.
     pub(super) fn place_bodies(
         &self,
-        graph: &Graph,
+        graph: &FrameGraph,
         plant: &mut MultibodyPlant,
-    ) -> crate::error::Result<()> {
+    ) -> Result<()> {
         let held: BTreeSet<BodyIndex> = plant.joints().map(|(_, j)| j.child_body()).collect();
         for link in &self.links {
             let body = graph.body(*link).filter(|body| !held.contains(body));

@@ -1,16 +1,15 @@
 //! Joints and what belongs to them: limits, actuators, springs, followers.
 
-use super::add::{Adder, Current};
+use super::add::{CurrentModel, SdfBuilder};
 use super::element::Element;
-use super::frames::{Graph, NodeId, ScopeId};
+use super::frames::{FrameGraph, NodeId, ScopeId};
 use super::pose::Pose;
-use crate::constraint::CouplerConstraint;
+use crate::document::xml::Parsed;
 use crate::error::Result;
-use crate::force_element::ForceElement;
-use crate::index::{BodyIndex, JointIndex};
-use crate::joint::{Joint, PdControllerGains};
+use crate::model::{
+    BodyIndex, CouplerConstraint, ForceElement, Joint, JointIndex, PdControllerGains,
+};
 use crate::names;
-use crate::parsing::xml::Parsed;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::f64::consts::TAU;
 use tarragon_framework::math;
@@ -45,7 +44,7 @@ const TYPES: [&str; 9] = [
 const PERPENDICULAR: f64 = 1e-14;
 
 /// What an `<axis>` says.
-struct Axis {
+struct JointAxis {
     /// In the frame of the joint.
     direction: Vector3<f64>,
     lower: f64,
@@ -60,14 +59,14 @@ struct Axis {
 }
 
 /// Where a joint is.
-struct Ends {
+struct JointEnds {
     parent: BodyIndex,
     child: BodyIndex,
     x_pj: Pose,
     x_cj: Pose,
 }
 
-impl Adder<'_, '_> {
+impl SdfBuilder<'_, '_> {
     pub(super) fn joint(&mut self, node: NodeId, element: &Element, scope: ScopeId) -> Parsed<()> {
         let report = self.report;
         report.check_children(element, &IGNORED, &DRAKE);
@@ -100,7 +99,7 @@ impl Adder<'_, '_> {
         self.add_joint(node, element, joint, &ends).map(|_| ())
     }
 
-    fn ends(&self, node: NodeId, element: &Element, scope: ScopeId) -> Parsed<Ends> {
+    fn ends(&self, node: NodeId, element: &Element, scope: ScopeId) -> Parsed<JointEnds> {
         let report = self.report;
         let name = element.name();
         let parent = report.required_text(element, "parent")?;
@@ -111,7 +110,7 @@ impl Adder<'_, '_> {
         }
         let end = |what: &str, end: &str| {
             if end == "world" {
-                return Ok(Graph::WORLD);
+                return Ok(FrameGraph::WORLD);
             }
             let what = format!("<{what}> of joint '{name}'");
             self.find(scope, end, &what, element)
@@ -119,7 +118,7 @@ impl Adder<'_, '_> {
         let (parent, child) = (end("parent", parent)?, end("child", child)?);
         let (parent_link, parent_body) = self.body_under(parent, element)?;
         let (child_link, child_body) = self.body_under(child, element)?;
-        if child_link == Graph::WORLD {
+        if child_link == FrameGraph::WORLD {
             let message =
                 format!("<child> of joint '{name}' is fixed to the world; swap parent and child");
             return Err(report.error(element, message));
@@ -131,7 +130,7 @@ impl Adder<'_, '_> {
             );
             return Err(report.error(element, message));
         }
-        Ok(Ends {
+        Ok(JointEnds {
             parent: parent_body,
             child: child_body,
             x_pj: self.graph.placed(parent_link, node),
@@ -145,7 +144,7 @@ impl Adder<'_, '_> {
         node: NodeId,
         element: &Element,
         joint: Result<Joint>,
-        ends: &Ends,
+        ends: &JointEnds,
     ) -> Parsed<JointIndex> {
         let added = joint.and_then(|joint| {
             let joint = joint.with_pose_on_child(ends.x_cj.isometry());
@@ -166,8 +165,8 @@ impl Adder<'_, '_> {
         node: NodeId,
         element: &Element,
         kind: &str,
-        axis: &Axis,
-        ends: &Ends,
+        axis: &JointAxis,
+        ends: &JointEnds,
     ) -> Parsed<()> {
         let (parent, child, name) = (ends.parent, ends.child, element.name());
         let joint = match kind {
@@ -225,7 +224,13 @@ impl Adder<'_, '_> {
         }
     }
 
-    fn ball(&mut self, node: NodeId, element: &Element, scope: ScopeId, ends: &Ends) -> Parsed<()> {
+    fn ball(
+        &mut self,
+        node: NodeId,
+        element: &Element,
+        scope: ScopeId,
+        ends: &JointEnds,
+    ) -> Parsed<()> {
         let name = element.name();
         let mut joint = Ok(Joint::ball_rpy(name, ends.parent, ends.child));
         if let Some(axis) = self.axis(node, element, "axis", scope)? {
@@ -244,7 +249,7 @@ impl Adder<'_, '_> {
         node: NodeId,
         element: &Element,
         scope: ScopeId,
-        ends: &Ends,
+        ends: &JointEnds,
     ) -> Parsed<()> {
         let name = element.name();
         let first = self.required_axis(node, element, "axis", scope)?;
@@ -299,7 +304,7 @@ impl Adder<'_, '_> {
         element: &Element,
         tag: &str,
         scope: ScopeId,
-    ) -> Parsed<Axis> {
+    ) -> Parsed<JointAxis> {
         self.axis(node, element, tag, scope)?.ok_or_else(|| {
             let message = format!("joint '{}' has no <{tag}>", element.name());
             self.report.error(element, message)
@@ -312,7 +317,7 @@ impl Adder<'_, '_> {
         element: &Element,
         tag: &str,
         scope: ScopeId,
-    ) -> Parsed<Option<Axis>> {
+    ) -> Parsed<Option<JointAxis>> {
         let report = self.report;
         let Some(axis) = element.child(tag) else {
             return Ok(None);
@@ -355,7 +360,7 @@ impl Adder<'_, '_> {
             None => None,
         };
         let dynamics = |tag: &str| axis.descendant(&["dynamics"]).and_then(|d| d.number(tag));
-        let found = Axis {
+        let found = JointAxis {
             direction: xyz.into(),
             lower,
             upper,
@@ -407,7 +412,7 @@ impl Adder<'_, '_> {
         &mut self,
         node: NodeId,
         mimic: &Element,
-        current: Current<'_>,
+        current: CurrentModel<'_>,
     ) -> Parsed<()> {
         let report = self.report;
         let followed = report.required(mimic, "joint")?;
@@ -424,7 +429,7 @@ impl Adder<'_, '_> {
             return Err(report.error(mimic, message));
         }
         let plant = &mut *self.target.plant;
-        let dofs = |joint: JointIndex| plant.joints[joint.index()].num_velocities();
+        let dofs = |joint: JointIndex| plant.joint_at(joint).num_velocities();
         if dofs(joint0) != 1 || dofs(joint1) != 1 {
             let message = format!(
                 "joint '{name}' with {} degrees of freedom can not follow '{followed}' with {}; \
@@ -448,7 +453,7 @@ impl Adder<'_, '_> {
     /// A joint of a model by name.
     pub(super) fn joint_named(
         &self,
-        current: Current<'_>,
+        current: CurrentModel<'_>,
         name: &str,
         element: &Element,
     ) -> Parsed<JointIndex> {
@@ -468,7 +473,7 @@ impl Adder<'_, '_> {
     }
 }
 
-impl Axis {
+impl JointAxis {
     fn limit(&self, joint: Joint, kind: &str) -> Result<Joint> {
         if kind == "screw" {
             return Ok(joint);

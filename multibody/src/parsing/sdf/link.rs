@@ -1,11 +1,11 @@
 //! Links: mass properties, where they start, and their geometry and sensors.
 
-use super::add::{Adder, Current};
+use super::add::{CurrentModel, SdfBuilder};
 use super::element::{Element, truth};
 use super::frames::NodeId;
 use super::pose::Pose;
-use crate::inertia::{self, SpatialInertia};
-use crate::parsing::xml::Parsed;
+use crate::document::xml::Parsed;
+use crate::spatial::{SpatialInertia, check_rotational, rotational_inertia};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_geometry::{Shape, calc_mass_properties};
 
@@ -25,12 +25,12 @@ const IGNORED: [&str; 10] = [
 /// Density (kg/m^3) of what the file gives no density.
 const DEFAULT_DENSITY: f64 = 1000.0;
 
-impl Adder<'_, '_> {
+impl SdfBuilder<'_, '_> {
     pub(super) fn link(
         &mut self,
         node: NodeId,
         element: &Element,
-        current: Current<'_>,
+        current: CurrentModel<'_>,
     ) -> Parsed<()> {
         let report = self.report;
         report.check_children(element, &IGNORED, &["deformable_properties"]);
@@ -54,8 +54,7 @@ impl Adder<'_, '_> {
             .add_rigid_body(element.name(), current.instance, inertia)
             .map_err(|e| report.error(element, e))?;
         self.graph.set_body(node, body);
-        self.graph
-            .set_frame(node, plant.bodies[body.index()].body_frame());
+        self.graph.set_frame(node, plant.body_at(body).body_frame());
         let x_wb = self.graph.in_world(node).isometry();
         plant
             .set_default_free_body_pose(body, x_wb)
@@ -71,7 +70,7 @@ impl Adder<'_, '_> {
         &self,
         link: NodeId,
         element: &Element,
-        current: Current<'_>,
+        current: CurrentModel<'_>,
     ) -> Parsed<Pose> {
         match element.relative_to() {
             None => Ok(element.pose()),
@@ -89,7 +88,7 @@ impl Adder<'_, '_> {
         &self,
         node: NodeId,
         link: &Element,
-        current: Current<'_>,
+        current: CurrentModel<'_>,
     ) -> Parsed<SpatialInertia> {
         // A link without a word about it weighs 1 kg.
         let default = || SpatialInertia::from_central(1.0, Vector3::zeros(), Matrix3::identity());
@@ -112,11 +111,11 @@ impl Adder<'_, '_> {
         }
         let x_bbi = inertial.pose().isometry();
         let p_bobcm_b = x_bbi.translation.vector;
-        let unturned = inertia::rotational_inertia(moments, products, &Isometry3::identity());
-        let i_bbcm_b = inertia::rotational_inertia(moments, products, &x_bbi);
+        let unturned = rotational_inertia(moments, products, &Isometry3::identity());
+        let i_bbcm_b = rotational_inertia(moments, products, &x_bbi);
         let found = match mass > 0.0 {
             // Checked in the frame of the file, so that the message has the numbers of the file.
-            true => inertia::check_rotational(&unturned)
+            true => check_rotational(&unturned)
                 .and_then(|()| SpatialInertia::from_central(mass, p_bobcm_b, i_bbcm_b))
                 .map_err(|e| e.to_string()),
             false => Err(format!(
@@ -140,7 +139,7 @@ impl Adder<'_, '_> {
         node: NodeId,
         link: &Element,
         inertial: &Element,
-        current: Current<'_>,
+        current: CurrentModel<'_>,
     ) -> Parsed<SpatialInertia> {
         let report = self.report;
         for tag in ["pose", "inertia"] {

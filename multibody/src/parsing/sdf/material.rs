@@ -1,10 +1,10 @@
 //! How visuals look, and to whom.
 
-use super::add::Adder;
+use super::add::SdfBuilder;
 use super::element::{Element, truth};
 use super::schema;
-use crate::geometry_registration::VisualProperties;
-use crate::parsing::xml::Parsed;
+use crate::document::xml::Parsed;
+use crate::model::VisualProperties;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tarragon_geometry::{IllustrationProperties, PerceptionProperties, Rgba};
@@ -20,7 +20,7 @@ const IGNORED: [&str; 7] = [
 ];
 const COLORS: [&str; 4] = ["diffuse", "ambient", "specular", "emissive"];
 
-impl Adder<'_, '_> {
+impl SdfBuilder<'_, '_> {
     /// Properties of a `<visual>` for pictures and for simulated cameras.
     pub(super) fn visual_properties(&self, visual: &Element) -> Parsed<VisualProperties> {
         let mut illustration = IllustrationProperties::new();

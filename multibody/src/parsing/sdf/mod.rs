@@ -13,6 +13,7 @@ mod drake;
 mod element;
 mod frames;
 mod geometry;
+mod graph_builder;
 mod include;
 mod interface;
 mod joint;
@@ -20,29 +21,30 @@ mod link;
 mod material;
 mod merge;
 mod model;
+mod placement;
 mod pose;
 mod schema;
 mod sensor;
 mod unflatten;
 
-use super::diagnostic::Diagnostic;
-use super::input::{Input, Naming};
-use super::target::Target;
-use super::xml::Parsed;
-use crate::index::ModelInstanceIndex;
-use add::Adder;
-use element::{Element, Report, Source};
-use frames::Graph;
-use include::Includes;
-use model::Declare;
+use super::target::{ModelNaming, ParseTarget};
+use crate::diagnostic::Diagnostic;
+use crate::document::input::ModelInput;
+use crate::document::xml::Parsed;
+use crate::model::ModelInstanceIndex;
+use add::SdfBuilder;
+use element::{Element, Report, SourceFile};
+use frames::FrameGraph;
+use graph_builder::FrameGraphBuilder;
+use include::IncludeExpander;
 use std::path::Path;
 
 /// Adds the model or the world of an SDFormat file; the model instances that the file describes are
 /// returned, those of other formats that it includes are not, as in Drake.
 pub(crate) fn parse(
-    input: &Input<'_>,
-    naming: &Naming<'_>,
-    target: &mut Target<'_>,
+    input: &ModelInput<'_>,
+    naming: &ModelNaming<'_>,
+    target: &mut ParseTarget<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<ModelInstanceIndex> {
     let report = Report::default();
@@ -53,17 +55,17 @@ pub(crate) fn parse(
 }
 
 fn read(
-    input: &Input<'_>,
-    naming: &Naming<'_>,
-    target: &mut Target<'_>,
+    input: &ModelInput<'_>,
+    naming: &ModelNaming<'_>,
+    target: &mut ParseTarget<'_>,
     report: &Report,
 ) -> Parsed<Vec<ModelInstanceIndex>> {
-    let source = Source {
+    let source = SourceFile {
         name: input.file.into(),
         directory: input.directory.map(Path::to_path_buf),
     };
     let mut root = document::read(source, input.bytes, report)?;
-    let mut includes = Includes::new(target, report, input.file);
+    let mut includes = IncludeExpander::new(target, report, input.file);
     includes.expand(&mut root);
     let files = includes.interfaces;
     report.check_children(&root, &["light", "actor"], &[]);
@@ -72,8 +74,8 @@ fn read(
         "world" => format!("world '{}'", top.name()),
         _ => "the file".into(),
     };
-    let mut graph = Graph::new(&title, top.place.clone());
-    let mut declare = Declare {
+    let mut graph = FrameGraph::new(&title, top.place.clone());
+    let mut declare = FrameGraphBuilder {
         graph: &mut graph,
         report,
         target,
@@ -84,7 +86,7 @@ fn read(
         "world" => (Some(declare.world(top, scope)), None),
         _ => {
             let name = naming.name.unwrap_or(top.name());
-            let model = declare.model(top, name, Graph::ROOT, scope)?;
+            let model = declare.model(top, name, FrameGraph::ROOT, scope)?;
             (None, Some(model))
         }
     };
@@ -97,10 +99,10 @@ fn read(
     if let Some(model) = &model {
         graph.set_top(model.node);
         model.attach(&mut graph, report);
-        model.resolve(&mut graph, Some(Graph::ROOT), report);
+        model.resolve(&mut graph, Some(FrameGraph::ROOT), report);
     }
     graph.solve(report)?;
-    let mut adder = Adder::new(target, &mut graph, report);
+    let mut adder = SdfBuilder::new(target, &mut graph, report);
     if let Some(world) = &world {
         adder.world(world, scope);
     }
@@ -111,7 +113,11 @@ fn read(
 }
 
 /// The one model or world of a file.
-fn top_element<'e>(root: &'e Element, naming: &Naming<'_>, report: &Report) -> Parsed<&'e Element> {
+fn top_element<'e>(
+    root: &'e Element,
+    naming: &ModelNaming<'_>,
+    report: &Report,
+) -> Parsed<&'e Element> {
     let count = |tag: &str| root.all(tag).count();
     let (models, worlds) = (count("model"), count("world"));
     match (root.child("model"), root.child("world")) {

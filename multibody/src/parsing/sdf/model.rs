@@ -1,12 +1,12 @@
 //! The models of a document: their names, and where everything in them is.
 
 use super::element::{Element, Report};
-use super::frames::{Graph, Kind, NodeId, ScopeId};
-use super::include::InterfaceFile;
-use super::interface::{self, Interface};
-use crate::parsing::input::scoped;
-use crate::parsing::target::Target;
-use crate::parsing::xml::Parsed;
+use super::frames::{FrameGraph, NodeId, NodeKind, ScopeId};
+use super::graph_builder::FrameGraphBuilder;
+use super::interface::{self, InterfaceModel};
+use super::placement::{place, placement};
+use crate::document::xml::Parsed;
+use crate::names::scoped;
 
 /// A `<model>`, or the content of a `<world>`.
 pub(super) struct Model<'e> {
@@ -18,21 +18,13 @@ pub(super) struct Model<'e> {
     pub(super) frames: Vec<(NodeId, &'e Element)>,
     pub(super) joints: Vec<(NodeId, &'e Element)>,
     pub(super) models: Vec<Model<'e>>,
-    pub(super) interfaces: Vec<Interface<'e>>,
+    pub(super) interfaces: Vec<InterfaceModel<'e>>,
 }
 
-/// Gives everything that has a pose a place in the graph.
-pub(super) struct Declare<'a, 't> {
-    pub(super) graph: &'a mut Graph,
-    pub(super) report: &'a Report,
-    pub(super) target: &'a mut Target<'t>,
-    pub(super) files: &'a [InterfaceFile],
-}
-
-impl Declare<'_, '_> {
+impl FrameGraphBuilder<'_, '_> {
     /// A world; `scope` is in front of the names of its model instances.
     pub(super) fn world<'e>(&mut self, element: &'e Element, scope: &str) -> Model<'e> {
-        let mut world = Model::new(element, "", Graph::WORLD, Graph::ROOT);
+        let mut world = Model::new(element, "", FrameGraph::WORLD, FrameGraph::ROOT);
         self.content(&mut world, scope, None);
         world
     }
@@ -67,9 +59,9 @@ impl Declare<'_, '_> {
         let element = model.element;
         for child in &element.children {
             let (kind, list) = match child.tag.as_str() {
-                "link" if outer.is_some() => (Kind::Link, &mut model.links),
-                "frame" => (Kind::Frame, &mut model.frames),
-                "joint" => (Kind::Joint, &mut model.joints),
+                "link" if outer.is_some() => (NodeKind::Link, &mut model.links),
+                "frame" => (NodeKind::Frame, &mut model.frames),
+                "joint" => (NodeKind::Joint, &mut model.joints),
                 _ => continue,
             };
             let (scope, place) = (model.scope, &child.place);
@@ -121,7 +113,7 @@ impl<'e> Model<'e> {
     }
 
     /// Finds out what the frames of this model and of those inside it move with.
-    pub(super) fn attach(&self, graph: &mut Graph, report: &Report) {
+    pub(super) fn attach(&self, graph: &mut FrameGraph, report: &Report) {
         for model in &self.models {
             model.attach(graph, report);
         }
@@ -134,10 +126,10 @@ impl<'e> Model<'e> {
         }
     }
 
-    fn attach_to(&self, graph: &mut Graph, name: &str, report: &Report) -> Parsed<()> {
+    fn attach_to(&self, graph: &mut FrameGraph, name: &str, report: &Report) -> Parsed<()> {
         let element = self.element;
         // Links of files of other formats are in the plant already; to Drake they are none.
-        let is_link = |on: &NodeId| graph.kind(*on) == Kind::Link && graph.body(*on).is_none();
+        let is_link = |on: &NodeId| graph.kind(*on) == NodeKind::Link && graph.body(*on).is_none();
         let found = graph.find(self.scope, name);
         let Some(link) = found.filter(is_link) else {
             if !element.flag("static", false) {
@@ -158,7 +150,7 @@ impl<'e> Model<'e> {
     }
 
     /// Where the file does not say, the first link counts, or that of the first model inside.
-    fn attach_to_first(&self, graph: &mut Graph) {
+    fn attach_to_first(&self, graph: &mut FrameGraph) {
         let merged = self.interfaces.iter().filter(|i| i.merged);
         let merged = merged.flat_map(|i| &i.links).next();
         if let Some((link, _)) = self.links.first() {
@@ -174,7 +166,7 @@ impl<'e> Model<'e> {
     }
 
     /// Works out what poses are relative to and what frames are attached to.
-    pub(super) fn resolve(&self, graph: &mut Graph, parent: Option<ScopeId>, report: &Report) {
+    pub(super) fn resolve(&self, graph: &mut FrameGraph, parent: Option<ScopeId>, report: &Report) {
         // Everything that can not be found was reported; the rest is still looked at.
         if let Some(parent) = parent {
             let _ = self.resolve_own(graph, parent, report);
@@ -197,7 +189,7 @@ impl<'e> Model<'e> {
         }
     }
 
-    fn resolve_own(&self, graph: &mut Graph, parent: ScopeId, report: &Report) -> Parsed<()> {
+    fn resolve_own(&self, graph: &mut FrameGraph, parent: ScopeId, report: &Report) -> Parsed<()> {
         let element = self.element;
         placement(graph, self.node, element, self.scope, report)?;
         let origin = graph.origin(parent);
@@ -206,7 +198,7 @@ impl<'e> Model<'e> {
 
     fn resolve_frame(
         &self,
-        graph: &mut Graph,
+        graph: &mut FrameGraph,
         node: NodeId,
         element: &Element,
         report: &Report,
@@ -226,7 +218,7 @@ impl<'e> Model<'e> {
 
     fn resolve_joint(
         &self,
-        graph: &mut Graph,
+        graph: &mut FrameGraph,
         node: NodeId,
         element: &Element,
         report: &Report,
@@ -241,40 +233,4 @@ impl<'e> Model<'e> {
         graph.set_on(node, child);
         place(graph, node, element, self.scope, child, report)
     }
-}
-
-/// Sets the pose of an element as it stands, in what it is relative to.
-pub(super) fn place(
-    graph: &mut Graph,
-    node: NodeId,
-    element: &Element,
-    scope: ScopeId,
-    default: NodeId,
-    report: &Report,
-) -> Parsed<()> {
-    let base = match element.relative_to() {
-        Some(name) => {
-            let what = format!("relative_to of the pose of '{}'", graph.name(node));
-            graph.find_or_report(scope, name, &what, &element.place, report)?
-        }
-        None => default,
-    };
-    graph.set_pose(node, element.pose(), base);
-    Ok(())
-}
-
-/// Notes which frame inside the pose of an element is about, if not its own.
-pub(super) fn placement(
-    graph: &mut Graph,
-    node: NodeId,
-    element: &Element,
-    inner: ScopeId,
-    report: &Report,
-) -> Parsed<()> {
-    if let Some(name) = element.filled("placement_frame") {
-        let what = format!("the placement frame of '{}'", graph.name(node));
-        let frame = graph.find_or_report(inner, name, &what, &element.place, report)?;
-        graph.set_placement(node, frame);
-    }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Which elements and attributes SDFormat has, and what they hold.
 
 use super::element::{Element, Report, pose, reading, truth, words};
-use crate::parsing::number::Reading;
+use crate::document::numbers::ParsedNumbers;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ const TABLE: &str = include_str!("schema.txt");
 
 /// What the text of an element or an attribute must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum ValueType {
     Text,
     Flag,
     Number { lower: f64, upper: f64 },
@@ -23,11 +23,11 @@ enum Kind {
 
 /// One element of the format.
 #[derive(Debug)]
-struct Rule {
+struct ElementRule {
     required: bool,
     deprecated: bool,
-    kind: Option<Kind>,
-    attributes: Vec<(&'static str, bool, Kind)>,
+    kind: Option<ValueType>,
+    attributes: Vec<(&'static str, bool, ValueType)>,
     /// Anything may be inside.
     open: bool,
     /// Rules of children by name.
@@ -35,18 +35,18 @@ struct Rule {
 }
 
 /// All elements of the format.
-struct Schema {
-    rules: Vec<Rule>,
+struct SdfSchema {
+    rules: Vec<ElementRule>,
     /// Rules of elements that several others have as children.
     shared: HashMap<&'static str, usize>,
 }
 
-fn schema() -> &'static Schema {
-    static SCHEMA: OnceLock<Schema> = OnceLock::new();
-    SCHEMA.get_or_init(Schema::read)
+fn schema() -> &'static SdfSchema {
+    static SCHEMA: OnceLock<SdfSchema> = OnceLock::new();
+    SCHEMA.get_or_init(SdfSchema::read)
 }
 
-impl Schema {
+impl SdfSchema {
     fn read() -> Self {
         let mut schema = Self {
             rules: vec![],
@@ -60,7 +60,7 @@ impl Schema {
             let mut words = line.split_whitespace();
             let Some(head) = words.next() else { continue };
             let index = schema.rules.len();
-            let (name, rule) = Rule::read(head);
+            let (name, rule) = ElementRule::read(head);
             schema.rules.push(rule);
             path.truncate(depth);
             match path.last() {
@@ -89,11 +89,11 @@ impl Schema {
     }
 }
 
-impl Rule {
+impl ElementRule {
     /// From `name[!][-][:type]`.
     fn read(head: &'static str) -> (&'static str, Self) {
         let (name, kind) = match head.split_once(':') {
-            Some((name, kind)) => (name, Some(Kind::read(kind))),
+            Some((name, kind)) => (name, Some(ValueType::read(kind))),
             None => (head, None),
         };
         let deprecated = name.ends_with('-');
@@ -110,13 +110,13 @@ impl Rule {
     }
 }
 
-fn read_attribute(word: &'static str) -> (&'static str, bool, Kind) {
+fn read_attribute(word: &'static str) -> (&'static str, bool, ValueType) {
     let (name, kind) = word.split_once(':').unwrap_or((word, "text"));
     let required = name.ends_with('!');
-    (name.trim_end_matches('!'), required, Kind::read(kind))
+    (name.trim_end_matches('!'), required, ValueType::read(kind))
 }
 
-impl Kind {
+impl ValueType {
     fn read(word: &str) -> Self {
         let (word, range) = word.split_once('[').unwrap_or((word, ","));
         let (lower, upper) = range
@@ -141,11 +141,11 @@ impl Kind {
     }
 
     /// The numbers of a text with what is behind them, or what is wrong with it.
-    fn check(self, text: &str) -> Result<Reading<'_>, String> {
+    fn check(self, text: &str) -> Result<ParsedNumbers<'_>, String> {
         match self {
-            Self::Text | Self::Pose => Ok(Reading::default()),
+            Self::Text | Self::Pose => Ok(ParsedNumbers::default()),
             Self::Flag => truth(text)
-                .map(|_| Reading::default())
+                .map(|_| ParsedNumbers::default())
                 .ok_or_else(|| format!("'{text}' is neither true nor false")),
             Self::Number { lower, upper } => {
                 let reading = reading::<1>(text)?;
@@ -157,7 +157,7 @@ impl Kind {
                 }
             }
             // Masks of bits.
-            Self::Integer | Self::Unsigned if is_hexadecimal(text) => Ok(Reading::default()),
+            Self::Integer | Self::Unsigned if is_hexadecimal(text) => Ok(ParsedNumbers::default()),
             // Published files write counts as `640.0`, too.
             Self::Integer => reading::<1>(text),
             Self::Unsigned => {
@@ -181,7 +181,7 @@ fn is_hexadecimal(text: &str) -> bool {
 
 /// Red, green, blue and opacity, each between 0 and 1, with what is behind them; opaque where that
 /// is not said.
-pub(super) fn color(text: &str) -> Result<([f64; 4], Reading<'_>), String> {
+pub(super) fn color(text: &str) -> Result<([f64; 4], ParsedNumbers<'_>), String> {
     let reading = words(text)?;
     let rgba = match *reading.numbers.as_slice() {
         [r, g, b] => [r, g, b, 1.0],
@@ -208,7 +208,7 @@ pub(super) fn check(root: &Element, report: &Report) {
 }
 
 /// Documents are not deep: their depth was checked when they were read.
-fn check_element(element: &Element, rule: &Rule, report: &Report) {
+fn check_element(element: &Element, rule: &ElementRule, report: &Report) {
     let tag = &element.tag;
     if rule.deprecated {
         report.warning(element, format!("<{tag}> is deprecated in SDFormat"));
@@ -245,9 +245,9 @@ fn check_element(element: &Element, rule: &Rule, report: &Report) {
     }
     if let Some(kind) = rule.kind {
         let checked = match kind {
-            Kind::Pose => pose(element).map(|(_, reading)| reading),
+            ValueType::Pose => pose(element).map(|(_, reading)| reading),
             _ if element.text.is_empty() && rule.required => Err("it is empty".into()),
-            _ if element.text.is_empty() => Ok(Reading::default()),
+            _ if element.text.is_empty() => Ok(ParsedNumbers::default()),
             _ => kind.check(&element.text),
         };
         let what = format!("<{tag}>");
@@ -296,20 +296,20 @@ mod tests {
         let noise = &schema.rules[schema.shared["noise"]];
         let stddev = schema.rules[noise.children["stddev"]].kind;
         let upper = f64::INFINITY;
-        assert_eq!(stddev, Some(Kind::Number { lower: 0.0, upper }));
+        assert_eq!(stddev, Some(ValueType::Number { lower: 0.0, upper }));
     }
 
     #[test]
     fn texts_are_checked() {
-        assert!(Kind::read("num[0,1]").check("1.5").is_err());
-        assert!(Kind::read("num").check("1.5 x").is_ok());
-        assert!(Kind::read("num").check("abc").is_err());
-        assert!(Kind::read("bool").check("TRUE").is_ok());
-        assert!(Kind::read("bool").check("yes").is_err());
-        assert!(Kind::read("uint").check("-1").is_err());
-        assert!(Kind::read("uint").check("0xAB").is_ok());
-        assert!(Kind::read("uint").check("x0").is_err());
-        assert!(Kind::read("vector3").check("1 2").is_err());
+        assert!(ValueType::read("num[0,1]").check("1.5").is_err());
+        assert!(ValueType::read("num").check("1.5 x").is_ok());
+        assert!(ValueType::read("num").check("abc").is_err());
+        assert!(ValueType::read("bool").check("TRUE").is_ok());
+        assert!(ValueType::read("bool").check("yes").is_err());
+        assert!(ValueType::read("uint").check("-1").is_err());
+        assert!(ValueType::read("uint").check("0xAB").is_ok());
+        assert!(ValueType::read("uint").check("x0").is_err());
+        assert!(ValueType::read("vector3").check("1 2").is_err());
         assert_eq!(color("1 0 0").unwrap().0, [1.0, 0.0, 0.0, 1.0]);
         assert!(color("1 0").is_err() && color("2 0 0 1").is_err());
     }

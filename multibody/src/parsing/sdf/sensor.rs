@@ -1,11 +1,10 @@
 //! Sensors: cameras are kept for whoever makes sensors of them, all others are ignored.
 
-use super::add::{Adder, Current};
+use super::add::{CurrentModel, SdfBuilder};
 use super::element::Element;
 use super::frames::NodeId;
-use crate::annotations::ModelCamera;
-use crate::index::BodyIndex;
-use crate::parsing::xml::Parsed;
+use crate::document::xml::Parsed;
+use crate::model::{BodyIndex, ModelCamera};
 use nalgebra::{Matrix3, Vector3};
 use std::collections::BTreeSet;
 use std::f64::consts::FRAC_PI_3;
@@ -20,13 +19,13 @@ const CAMERAS: [(&str, bool, bool); 5] = [
     ("rgbd_camera", true, true),
 ];
 
-impl Adder<'_, '_> {
+impl SdfBuilder<'_, '_> {
     pub(super) fn sensors(
         &mut self,
         node: NodeId,
         body: BodyIndex,
         link: &Element,
-        current: Current<'_>,
+        current: CurrentModel<'_>,
     ) -> Parsed<()> {
         let mut names = BTreeSet::new();
         for sensor in link.all("sensor") {
@@ -41,7 +40,7 @@ impl Adder<'_, '_> {
                 (Some((_, rgb, depth)), Some(camera)) => {
                     let x_bs = self.pose_on_link(node, sensor, current)?;
                     let x_sc = camera.pose();
-                    let frame = self.target.plant.bodies[body.index()].body_frame();
+                    let frame = self.target.plant.body_at(body).body_frame();
                     let mut found = ModelCamera::new(name, frame);
                     found.x_fc = x_bs.then(&x_sc).isometry() * optical();
                     (found.rgb, found.depth) = (*rgb, *depth);

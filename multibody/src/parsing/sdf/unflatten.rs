@@ -2,9 +2,8 @@
 //! SDFormat 1.8 models in worlds were written so
 //! (<http://sdformat.org/tutorials?tut=composition_proposal>).
 
-use super::document::MAX_DEPTH;
-use super::element::{Element, Report};
-use crate::parsing::xml::Parsed;
+use super::element::{Element, MAX_DEPTH, Report};
+use crate::document::xml::Parsed;
 use std::collections::HashMap;
 
 const SEPARATOR: &str = "::";
@@ -59,7 +58,7 @@ pub(super) fn unflatten(model: &mut Element, depth: usize, report: &Report) -> P
 fn inner_model(prefix: &str, children: Vec<Element>, report: &Report) -> Parsed<Element> {
     let mut inner = Element::new("model", children[0].place.clone());
     inner.set_attribute("name", prefix);
-    let scope = Scope { prefix, report };
+    let scope = ModelPrefix { prefix, report };
     let is_model_frame = |c: &Element| scope.inside(c.name()) == Some(MODEL_FRAME);
     let has_frame = children.iter().any(is_model_frame);
     for mut child in children {
@@ -77,12 +76,12 @@ fn inner_model(prefix: &str, children: Vec<Element>, report: &Report) -> Parsed<
 }
 
 /// The model that elements are moved into.
-struct Scope<'a> {
+struct ModelPrefix<'a> {
     prefix: &'a str,
     report: &'a Report,
 }
 
-impl Scope<'_> {
+impl ModelPrefix<'_> {
     /// Name inside of the model; nothing for names outside of it.
     fn inside<'n>(&self, name: &'n str) -> Option<&'n str> {
         name.strip_prefix(self.prefix)?.strip_prefix(SEPARATOR)

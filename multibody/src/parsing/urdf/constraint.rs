@@ -1,14 +1,12 @@
 //! Constraints, springs and bushings of Drake.
 
-use super::Robot;
-use crate::constraint::{BallConstraint, TendonConstraint};
-use crate::force_element::ForceElement;
-use crate::index::{BodyIndex, FrameIndex};
-use crate::parsing::xml::Parsed;
+use super::builder::UrdfBuilder;
+use crate::document::xml::Parsed;
+use crate::model::{BallConstraint, BodyIndex, ForceElement, FrameIndex, TendonConstraint};
 use nalgebra::Vector3;
 use roxmltree::Node;
 
-impl Robot<'_, '_> {
+impl UrdfBuilder<'_, '_> {
     /// Reads an element that is one of these; others are left alone.
     pub(super) fn read_constraint(&mut self, node: Node<'_, '_>) -> Parsed<()> {
         let added = match self.reader.tag(node) {

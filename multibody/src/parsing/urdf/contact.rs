@@ -1,7 +1,7 @@
 //! `drake:proximity_properties`.
 
-use super::Robot;
-use crate::parsing::xml::Parsed;
+use super::builder::UrdfBuilder;
+use crate::document::xml::Parsed;
 use roxmltree::Node;
 use tarragon_geometry::{CoulombFriction, HydroelasticType, ProximityProperties};
 
@@ -32,7 +32,7 @@ const NUMBERS: [(&str, &str, &str); 7] = [
     ("drake:slab_thickness", "hydroelastic", "slab_thickness"),
 ];
 
-impl Robot<'_, '_> {
+impl UrdfBuilder<'_, '_> {
     /// Properties of a `<collision>`; friction coefficients have defaults, as in Drake.
     pub(super) fn read_proximity_properties(
         &self,

@@ -1,13 +1,13 @@
 //! `drake:collision_filter_group`.
 
-use super::Robot;
-use crate::parsing::input::scoped;
-use crate::parsing::target::FilterGroup;
-use crate::parsing::xml::Parsed;
+use super::builder::UrdfBuilder;
+use crate::document::xml::Parsed;
+use crate::model::CollisionFilterGroupSpec;
+use crate::names::scoped;
 use roxmltree::Node;
 use std::collections::BTreeMap;
 
-impl Robot<'_, '_> {
+impl UrdfBuilder<'_, '_> {
     pub(super) fn read_filter_groups(&mut self, root: Node<'_, '_>) -> Parsed<()> {
         const GROUP: &str = "drake:collision_filter_group";
         let mut nodes = self.reader.children(root, GROUP);
@@ -38,9 +38,9 @@ impl Robot<'_, '_> {
         };
         let mut groups = vec![];
         for node in nodes {
-            let mut group = FilterGroup {
+            let mut group = CollisionFilterGroupSpec {
                 name: scoped(&model, self.reader.required(node, "name")?),
-                ..FilterGroup::default()
+                ..CollisionFilterGroupSpec::default()
             };
             for child in self.reader.elements(node) {
                 match self.reader.tag(child) {

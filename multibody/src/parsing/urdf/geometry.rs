@@ -1,10 +1,9 @@
 //! Visual and collision geometry.
 
-use super::Robot;
-use crate::geometry_registration::VisualProperties;
-use crate::index::BodyIndex;
+use super::builder::UrdfBuilder;
+use crate::document::xml::Parsed;
+use crate::model::{BodyIndex, VisualProperties};
 use crate::parsing::mesh_files;
-use crate::parsing::xml::Parsed;
 use nalgebra::{Isometry3, Vector3};
 use roxmltree::Node;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +32,7 @@ impl GeometryNames {
     }
 }
 
-impl Robot<'_, '_> {
+impl UrdfBuilder<'_, '_> {
     pub(super) fn read_visual(
         &mut self,
         node: Node<'_, '_>,

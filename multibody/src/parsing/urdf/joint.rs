@@ -1,12 +1,10 @@
 //! Joints.
 
-use super::Robot;
-use crate::constraint::CouplerConstraint;
+use super::builder::UrdfBuilder;
+use crate::document::xml::Parsed;
 use crate::error::Result;
-use crate::index::BodyIndex;
-use crate::joint::{Joint, JointKind};
-use crate::parsing::curves::Curves;
-use crate::parsing::xml::Parsed;
+use crate::model::{BodyIndex, CouplerConstraint, Joint, JointKind};
+use crate::parsing::curve_builder::CurveBuilder;
 use nalgebra::{Isometry3, Unit, Vector3};
 use roxmltree::Node;
 use tarragon_framework::math;
@@ -26,14 +24,14 @@ const STANDARD: [&str; 6] = [
 const CUSTOM: [&str; 4] = ["ball", "universal", "screw", "curvilinear"];
 
 /// `<limit>` of a joint; infinite where absent.
-struct Limits {
+struct JointLimits {
     lower: f64,
     upper: f64,
     velocity: f64,
     acceleration: f64,
 }
 
-impl Robot<'_, '_> {
+impl UrdfBuilder<'_, '_> {
     pub(super) fn read_joint(&mut self, node: Node<'_, '_>) -> Parsed<()> {
         let name = self.reader.required(node, "name")?.to_string();
         if self.joints.contains_key(&name) {
@@ -173,9 +171,9 @@ impl Robot<'_, '_> {
     }
 
     /// The path of a curvilinear joint.
-    fn read_curves(&self, node: Node<'_, '_>) -> Parsed<Curves> {
+    fn read_curves(&self, node: Node<'_, '_>) -> Parsed<CurveBuilder> {
         let reader = self.reader;
-        let mut curves = Curves::new();
+        let mut curves = CurveBuilder::new();
         for (tag, vector) in [
             ("drake:initial_tangent", &mut curves.initial_tangent),
             ("drake:plane_normal", &mut curves.plane_normal),
@@ -238,13 +236,13 @@ impl Robot<'_, '_> {
         self.check(dynamics, joint.with_damping(damping))
     }
 
-    fn read_limits(&self, node: Node<'_, '_>) -> Parsed<Limits> {
+    fn read_limits(&self, node: Node<'_, '_>) -> Parsed<JointLimits> {
         let limit = self.reader.child(node, "limit");
         let value = |attribute: &str, default: f64| -> Parsed<f64> {
             let found = limit.map(|l| self.reader.limit(l, attribute)).transpose()?;
             Ok(found.flatten().unwrap_or(default))
         };
-        Ok(Limits {
+        Ok(JointLimits {
             lower: value("lower", f64::NEG_INFINITY)?,
             upper: value("upper", f64::INFINITY)?,
             velocity: value("velocity", f64::INFINITY)?,
@@ -329,7 +327,7 @@ impl Robot<'_, '_> {
     }
 }
 
-impl Limits {
+impl JointLimits {
     fn apply(&self, joint: Joint) -> Result<Joint> {
         joint
             .with_position_limits(vec![self.lower], vec![self.upper])?

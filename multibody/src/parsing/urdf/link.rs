@@ -1,14 +1,14 @@
 //! Links.
 
-use super::Robot;
+use super::builder::UrdfBuilder;
 use super::geometry::GeometryNames;
+use crate::document::xml::{Parsed, Reported};
 use crate::error::Error;
-use crate::index::BodyIndex;
-use crate::inertia::{self, SpatialInertia};
-use crate::parsing::xml::{Parsed, Reported};
+use crate::model::BodyIndex;
+use crate::spatial::{SpatialInertia, check_rotational, rotational_inertia};
 use roxmltree::Node;
 
-impl Robot<'_, '_> {
+impl UrdfBuilder<'_, '_> {
     pub(super) fn read_link(&mut self, node: Node<'_, '_>) -> Parsed<()> {
         let name = self.reader.required(node, "name")?.to_string();
         let world = name == "world";
@@ -78,10 +78,9 @@ impl Robot<'_, '_> {
             return Ok(SpatialInertia::zero());
         }
         let p_bobcm_b = x_bbi.translation.vector;
-        let i_bbcm_b = inertia::rotational_inertia(moments, products, &x_bbi);
+        let i_bbcm_b = rotational_inertia(moments, products, &x_bbi);
         // Checked in the frame of the file, so that the message has the numbers of the file.
-        let unturned =
-            inertia::rotational_inertia(moments, products, &nalgebra::Isometry3::identity());
+        let unturned = rotational_inertia(moments, products, &nalgebra::Isometry3::identity());
         let turns = match mass > 0.0 {
             true => Ok(()),
             false => Err(Error::invalid(format!(
@@ -89,7 +88,7 @@ impl Robot<'_, '_> {
             ))),
         };
         let inertia = turns
-            .and_then(|()| inertia::check_rotational(&unturned))
+            .and_then(|()| check_rotational(&unturned))
             .and_then(|()| SpatialInertia::from_central(mass, p_bobcm_b, i_bbcm_b));
         inertia.or_else(|why| {
             let message = format!(

@@ -1,24 +1,11 @@
 //! Materials: colours and textures by name.
 
-use super::Robot;
-use crate::parsing::xml::Parsed;
+use super::builder::{Material, UrdfBuilder};
+use crate::document::xml::Parsed;
 use roxmltree::Node;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use tarragon_geometry::Rgba;
 
-/// How something looks.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Material {
-    pub(super) diffuse: Option<Rgba>,
-    pub(super) diffuse_map: Option<PathBuf>,
-}
-
-/// The named materials of a robot.
-#[derive(Debug, Default)]
-pub(super) struct Materials(BTreeMap<String, Material>);
-
-impl Robot<'_, '_> {
+impl UrdfBuilder<'_, '_> {
     pub(super) fn read_global_material(&mut self, node: Node<'_, '_>) -> Parsed<()> {
         self.reader.required(node, "name")?;
         self.read_material(node).map(|_| ())
@@ -48,7 +35,7 @@ impl Robot<'_, '_> {
         let Some(name) = node.attribute("name").filter(|n| !n.is_empty()) else {
             return Ok(material);
         };
-        match self.materials.0.get(name) {
+        match self.materials.get(name) {
             Some(known) if material == Material::default() => Ok(known.clone()),
             Some(known) if *known != material => {
                 let message = format!(
@@ -73,7 +60,7 @@ impl Robot<'_, '_> {
                     );
                     return Err(self.reader.error(node, message));
                 }
-                self.materials.0.insert(name.into(), material.clone());
+                self.materials.insert(name.into(), material.clone());
                 Ok(material)
             }
         }

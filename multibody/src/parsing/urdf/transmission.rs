@@ -1,11 +1,11 @@
 //! Transmissions, which become actuators.
 
-use super::Robot;
-use crate::joint::PdControllerGains;
-use crate::parsing::xml::Parsed;
+use super::builder::UrdfBuilder;
+use crate::document::xml::Parsed;
+use crate::model::PdControllerGains;
 use roxmltree::Node;
 
-impl Robot<'_, '_> {
+impl UrdfBuilder<'_, '_> {
     /// As in Drake, only simple transmissions count, and an effort limit of 0 means that there is
     /// no motor.
     pub(super) fn read_transmission(&mut self, node: Node<'_, '_>) -> Parsed<()> {

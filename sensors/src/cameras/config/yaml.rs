@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_saphyr::{FlowSeq, options, ser_options};
 use tarragon_geometry::Rgba;
-use tarragon_multibody::schema::{Three, vector};
+use tarragon_multibody::schema::vector::{self, YamlVector3};
 
 /// Reads one document. `hint` may append a remedy to the error.
 pub(super) fn read<V: DeserializeOwned>(
@@ -78,10 +78,10 @@ pub(super) mod rgba {
 pub(super) mod rgb {
     use super::*;
     pub(crate) fn serialize<S: Serializer>(color: &Rgba, s: S) -> Result<S::Ok, S::Error> {
-        Three(Vector3::new(color.r(), color.g(), color.b())).serialize(s)
+        YamlVector3(Vector3::new(color.r(), color.g(), color.b())).serialize(s)
     }
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Rgba, D::Error> {
-        color_of(Three::deserialize(d)?.0.as_slice())
+        color_of(YamlVector3::deserialize(d)?.0.as_slice())
     }
 }
 

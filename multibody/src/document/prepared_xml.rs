@@ -1,0 +1,190 @@
+//! Text of model files made acceptable to a strict XML parser.
+
+use crate::diagnostic::{Diagnostic, Severity};
+use roxmltree::Document;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// At most this many namespace prefixes are declared on behalf of a file.
+const MAX_PREFIXES: usize = 16;
+
+/// Text made acceptable to a strict XML parser.
+pub(crate) struct PreparedXml<'a> {
+    pub(super) original: &'a str,
+    pub(crate) text: Cow<'a, str>,
+    /// Text that was put into `text` and is not in `original`.
+    pub(super) inserted: Range<usize>,
+    /// Offsets and texts of XML declarations that are none.
+    pub(super) declarations: Vec<(usize, &'a str)>,
+}
+
+impl<'a> PreparedXml<'a> {
+    pub(crate) fn new(original: &'a str) -> Self {
+        let mut text = Cow::Borrowed(original);
+        let declarations = blank_declarations(&mut text, original);
+        blank_hyphens_in_comments(&mut text);
+        let mut prepared = Self {
+            original,
+            text,
+            inserted: 0..0,
+            declarations,
+        };
+        prepared.declare_prefixes();
+        prepared
+    }
+
+    /// Many URDF files use `drake:` and other prefixes without `xmlns:drake="..."`, which Drake's
+    /// XML parser accepts.
+    fn declare_prefixes(&mut self) {
+        for _ in 0..MAX_PREFIXES {
+            let prefix = match Document::parse(&self.text) {
+                Err(roxmltree::Error::UnknownNamespace(prefix, _)) => prefix,
+                _ => return,
+            };
+            let Some(at) = end_of_root_name(&self.text) else {
+                return;
+            };
+            let declaration = format!(" xmlns:{prefix}=\"undeclared:{prefix}\"");
+            let end = self.inserted.end.max(at) + declaration.len();
+            self.text.to_mut().insert_str(at, &declaration);
+            self.inserted = at..end;
+        }
+    }
+
+    /// The document, or the place and message of what is wrong with it.
+    pub(crate) fn parse(&self, file: &str) -> Result<Document<'_>, Diagnostic> {
+        Document::parse(&self.text).map_err(|error| {
+            let pos = error.pos();
+            let message = error.to_string();
+            let suffix = format!(" at {pos}");
+            let message = message.strip_suffix(&suffix).unwrap_or(&message);
+            let empty = self.original.trim().is_empty();
+            Diagnostic {
+                severity: Severity::Error,
+                file: file.into(),
+                line: pos.row,
+                column: pos.col,
+                message: match empty {
+                    true => "the file is empty; it must hold an XML document".into(),
+                    false => format!("malformed XML: {message}"),
+                },
+            }
+        })
+    }
+}
+
+/// Turns XML declarations that a strict parser refuses into spaces: those that are not at the very
+/// start, and those without what XML asks of them. Returns the offsets and the texts of the latter.
+fn blank_declarations<'a>(text: &mut Cow<'a, str>, original: &'a str) -> Vec<(usize, &'a str)> {
+    let mut bad = vec![];
+    let mut end = 0;
+    for turn in 0.. {
+        let start = original.len() - original[end..].trim_start().len();
+        let rest = &original[start..];
+        let is_declaration = rest
+            .strip_prefix("<?xml")
+            .is_some_and(|r| r.starts_with('?') || r.starts_with(char::is_whitespace));
+        let Some(length) = rest.find("?>").filter(|_| is_declaration) else {
+            break;
+        };
+        end = start + length + 2;
+        let declaration = &original[start..end];
+        let single = format!("{declaration}<a/>");
+        let good = declaration.contains("version") && Document::parse(&single).is_ok();
+        if !good || turn > 0 {
+            bad.push((start, declaration));
+        }
+        if !good || start > 0 {
+            let blank: String = declaration
+                .chars()
+                .flat_map(|c| std::iter::repeat_n(if c == '\n' { '\n' } else { ' ' }, c.len_utf8()))
+                .collect();
+            text.to_mut().replace_range(start..end, &blank);
+        }
+    }
+    bad
+}
+
+/// Turns hyphens in comments, where XML forbids two in a row but published files have them, into
+/// spaces.
+fn blank_hyphens_in_comments(text: &mut Cow<'_, str>) {
+    let mut at = 0;
+    while let Some(start) = text[at..].find("<!").map(|i| at + i) {
+        let rest = &text[start..];
+        if rest.starts_with("<![CDATA[") {
+            at = start + rest.find("]]>").unwrap_or(rest.len());
+        } else if let Some(body) = rest.strip_prefix("<!--") {
+            let Some(length) = body.find("-->") else {
+                return;
+            };
+            let range = start + 4..start + 4 + length;
+            if body[..length].contains("--") || body[..length].ends_with('-') {
+                let blank = text[range.clone()].replace('-', " ");
+                text.to_mut().replace_range(range.clone(), &blank);
+            }
+            at = range.end + 3;
+        } else {
+            at = start + 2;
+        }
+    }
+}
+
+/// Offset behind the name of the first element.
+fn end_of_root_name(text: &str) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += text[at..].find('<')?;
+        let rest = &text[at..];
+        let skip = if rest.starts_with("<!--") {
+            rest.find("-->")? + 3
+        } else if rest.starts_with("<?") {
+            rest.find("?>")? + 2
+        } else if rest.starts_with("<!") {
+            rest.find('>')? + 1
+        } else {
+            return Some(at + 1 + name_length(&rest[1..]));
+        };
+        at += skip;
+    }
+}
+
+pub(super) fn name_length(text: &str) -> usize {
+    let end = |c: char| c.is_whitespace() || c == '/' || c == '>';
+    text.find(end).unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn malformed_xml_has_a_place() {
+        let prepared = PreparedXml::new("<robot>\n  <link>\n</robot>");
+        let error = prepared.parse("f.urdf").unwrap_err();
+        assert!(error.to_string().starts_with("f.urdf:3:"), "{error}");
+        let error = PreparedXml::new(" \n").parse("f").unwrap_err();
+        assert!(error.to_string().contains("empty"), "{error}");
+    }
+
+    #[test]
+    fn comments_may_have_hyphens() {
+        let text = "<a><!-- x -- y ---><![CDATA[<!-- -- -->]]></a>";
+        let prepared = PreparedXml::new(text);
+        let document = prepared.parse("f").unwrap();
+        let texts = document.root_element().children();
+        let texts: String = texts
+            .filter_map(|n| n.is_text().then(|| n.text())?)
+            .collect();
+        assert_eq!(texts, "<!-- -- -->");
+        for open in ["<a><!-- --", "<a><!--->", "<a><![CDATA[ <!-- --", "<!"] {
+            assert!(PreparedXml::new(open).parse("f").is_err(), "{open}");
+        }
+    }
+
+    #[test]
+    fn deep_nesting_does_not_overflow_the_stack() {
+        let n = 100_000;
+        let text = "<a>".repeat(n) + &"</a>".repeat(n);
+        let _ = PreparedXml::new(&text).parse("f");
+    }
+}

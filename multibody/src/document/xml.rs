@@ -1,0 +1,362 @@
+//! XML with positions: elements as the file spells them, numbers, and reports about both.
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::document::numbers::ParsedNumbers;
+pub(crate) use crate::document::prepared_xml::PreparedXml;
+use crate::document::prepared_xml::name_length;
+use roxmltree::{Attribute, Node};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::fmt::Display;
+
+/// An error was reported; the thing that has it is left out, parsing goes on to find more.
+#[derive(Debug)]
+pub(crate) struct Reported;
+
+/// A value, or an error that was reported.
+pub(crate) type Parsed<V> = Result<V, Reported>;
+
+/// The numbers of an attribute, none of them NaN, or what is wrong with them. What is behind them
+/// is ignored.
+pub(crate) fn parse_numbers<'t>(
+    attribute: &str,
+    text: &'t str,
+) -> Result<ParsedNumbers<'t>, String> {
+    let reading = ParsedNumbers::of_stream(text, usize::MAX);
+    let none = reading.numbers.is_empty();
+    let bad = match reading.numbers.iter().any(|x| x.is_nan()) {
+        true => Some("nan"),
+        false => reading.stray().filter(|_| none),
+    };
+    match bad {
+        Some(word) => Err(no_number(attribute, word)),
+        None => Ok(reading),
+    }
+}
+
+fn no_number(attribute: &str, word: &str) -> String {
+    format!("'{word}' in attribute '{attribute}' is not a number")
+}
+
+/// N finite numbers, or what is wrong with them.
+pub(crate) fn exactly<const N: usize>(
+    attribute: &str,
+    reading: &ParsedNumbers<'_>,
+) -> Result<[f64; N], String> {
+    match count::<N>(attribute, reading)? {
+        vector if vector.iter().all(|x| x.is_finite()) => Ok(vector),
+        _ => Err(format!("attribute '{attribute}' is not finite")),
+    }
+}
+
+/// N numbers, or what is wrong with them.
+pub(crate) fn count<const N: usize>(
+    attribute: &str,
+    reading: &ParsedNumbers<'_>,
+) -> Result<[f64; N], String> {
+    let numbers = &reading.numbers;
+    <[f64; N]>::try_from(numbers.as_slice()).map_err(|_| match reading.stray() {
+        Some(word) => no_number(attribute, word),
+        None => {
+            let expected = if N == 1 { "number" } else { "numbers" };
+            let found = numbers.len();
+            format!("attribute '{attribute}' has {found} numbers, {N} {expected} expected")
+        }
+    })
+}
+
+/// Reads one document and collects what there is to say about it.
+pub(crate) struct XmlReader<'a> {
+    file: &'a str,
+    prepared: &'a PreparedXml<'a>,
+    /// Offsets of the starts of lines in the original text.
+    lines: Vec<usize>,
+    /// Start of line, offset and column of the place asked for last.
+    last: Cell<(usize, usize, usize)>,
+    diagnostics: RefCell<Vec<Diagnostic>>,
+    /// Offsets of attributes whose numbers were warned of.
+    told: RefCell<BTreeSet<usize>>,
+}
+
+impl<'a> XmlReader<'a> {
+    pub(crate) fn new(file: &'a str, prepared: &'a PreparedXml<'a>) -> Self {
+        let text = prepared.original;
+        let after_breaks = text.match_indices('\n').map(|(i, _)| i + 1);
+        let reader = Self {
+            file,
+            prepared,
+            lines: std::iter::once(0).chain(after_breaks).collect(),
+            last: Cell::default(),
+            diagnostics: RefCell::default(),
+            told: RefCell::default(),
+        };
+        for (start, declaration) in &prepared.declarations {
+            let message = format!(
+                "an XML declaration must be <?xml version=\"1.0\"?>, at the start and once, got \
+                 '{declaration}'; it is ignored, as by Drake"
+            );
+            reader.report(Severity::Warning, *start, message);
+        }
+        reader
+    }
+
+    /// Reports since the last call.
+    pub(crate) fn take_diagnostics(&self) -> Vec<Diagnostic> {
+        self.diagnostics.take()
+    }
+
+    /// The name of an element as the file spells it, with its prefix.
+    pub(crate) fn tag<'n>(&'n self, node: Node<'n, '_>) -> &'n str {
+        let rest = self.prepared.text.get(node.range().start + 1..);
+        rest.map_or("", |rest| &rest[..name_length(rest)])
+    }
+    /// Children that are elements.
+    pub(crate) fn elements<'n, 'i>(
+        &self,
+        node: Node<'n, 'i>,
+    ) -> impl Iterator<Item = Node<'n, 'i>> + use<'n, 'i> {
+        node.children().filter(Node::is_element)
+    }
+    /// The first child of a name.
+    pub(crate) fn child<'n, 'i>(&self, node: Node<'n, 'i>, tag: &str) -> Option<Node<'n, 'i>> {
+        self.elements(node).find(|c| self.tag(*c) == tag)
+    }
+    /// All children of a name.
+    pub(crate) fn children<'n, 'i>(&self, node: Node<'n, 'i>, tag: &str) -> Vec<Node<'n, 'i>> {
+        let named = |c: &Node<'n, 'i>| self.tag(*c) == tag;
+        self.elements(node).filter(named).collect()
+    }
+
+    /// Line and column, from 1, of an offset into the parsed text.
+    fn position(&self, offset: usize) -> (u32, u32) {
+        let inserted = &self.prepared.inserted;
+        let offset = match offset {
+            o if o >= inserted.end => o - inserted.len(),
+            o => o.min(inserted.start),
+        };
+        let line = self.lines.partition_point(|start| *start <= offset) - 1;
+        let column = self.column(self.lines[line], offset);
+        (line as u32 + 1, column as u32 + 1)
+    }
+
+    /// Characters between the start of a line and an offset in it. Counts from the place asked for
+    /// last, so that a file whose elements are all in one line does not take the square of its
+    /// length.
+    fn column(&self, start: usize, offset: usize) -> usize {
+        let text = self.prepared.original;
+        let count = |from: usize, to: usize| text.get(from..to).map_or(0, |t| t.chars().count());
+        let (last_start, last, last_column) = self.last.get();
+        let column = if last_start == start && last <= offset {
+            last_column + count(last, offset)
+        } else if last_start == start && last - offset < offset - start {
+            last_column - count(offset, last)
+        } else {
+            count(start, offset)
+        };
+        if text.is_char_boundary(offset) {
+            self.last.set((start, offset, column));
+        }
+        column
+    }
+
+    /// Line and column of an element, from 1.
+    pub(crate) fn place(&self, node: Node<'_, '_>) -> (u32, u32) {
+        self.position(node.range().start)
+    }
+
+    /// Names, values and places of the attributes of an element.
+    pub(crate) fn attributes<'n>(
+        &'n self,
+        node: Node<'n, '_>,
+    ) -> impl Iterator<Item = (&'n str, &'n str, (u32, u32))> {
+        node.attributes()
+            .map(|a| (a.name(), a.value(), self.position(a.range().start)))
+    }
+
+    fn report(&self, severity: Severity, offset: usize, message: impl Display) {
+        let (line, column) = self.position(offset);
+        self.diagnostics.borrow_mut().push(Diagnostic {
+            severity,
+            file: self.file.into(),
+            line,
+            column,
+            message: message.to_string(),
+        });
+    }
+    /// Reports an error at an element.
+    pub(crate) fn error(&self, node: Node<'_, '_>, message: impl Display) -> Reported {
+        self.report(Severity::Error, node.range().start, message);
+        Reported
+    }
+    /// Reports a warning at an element.
+    pub(crate) fn warning(&self, node: Node<'_, '_>, message: impl Display) {
+        self.report(Severity::Warning, node.range().start, message);
+    }
+    /// Reports an error at an attribute.
+    pub(crate) fn error_at(
+        &self,
+        node: Node<'_, '_>,
+        attribute: &str,
+        message: impl Display,
+    ) -> Reported {
+        self.report(Severity::Error, offset_of(node, attribute), message);
+        Reported
+    }
+    /// Reports a warning at an attribute.
+    pub(crate) fn warning_at(&self, node: Node<'_, '_>, attribute: &str, message: impl Display) {
+        self.report(Severity::Warning, offset_of(node, attribute), message);
+    }
+    /// True if an error was reported.
+    #[cfg(test)]
+    pub(crate) fn failed(&self) -> bool {
+        let diagnostics = self.diagnostics.borrow();
+        diagnostics.iter().any(|d| d.severity == Severity::Error)
+    }
+
+    /// An attribute that must be there and not be blank.
+    pub(crate) fn required<'n>(&self, node: Node<'n, '_>, attribute: &str) -> Parsed<&'n str> {
+        match node.attribute(attribute).map(str::trim) {
+            Some(value) if !value.is_empty() => Ok(value),
+            Some(_) => Err(self.error_at(
+                node,
+                attribute,
+                format!("attribute '{attribute}' of <{}> is empty", self.tag(node)),
+            )),
+            None => Err(self.error(
+                node,
+                format!("<{}> has no attribute '{attribute}'", self.tag(node)),
+            )),
+        }
+    }
+
+    /// Result of a function of the numbers of an attribute; `None` when the attribute is absent.
+    /// Warns of what is behind the numbers.
+    fn numbers<V>(
+        &self,
+        node: Node<'_, '_>,
+        attribute: &str,
+        check: impl FnOnce(&ParsedNumbers<'_>) -> Result<V, String>,
+    ) -> Parsed<Option<V>> {
+        let found = node.attributes().find(|a| a.name() == attribute);
+        found.map_or(Ok(None), |a| self.numbers_in(a, check).map(Some))
+    }
+    fn numbers_in<V>(
+        &self,
+        attribute: Attribute<'_, '_>,
+        check: impl FnOnce(&ParsedNumbers<'_>) -> Result<V, String>,
+    ) -> Parsed<V> {
+        let (name, text, at) = (attribute.name(), attribute.value(), attribute.range().start);
+        let reading = parse_numbers(name, text);
+        let found = reading.and_then(|reading| Ok((check(&reading)?, reading)));
+        let (value, reading) = found.map_err(|why| {
+            self.report(Severity::Error, at, why);
+            Reported
+        })?;
+        let warning = reading.warning(&format!("attribute '{name}'"));
+        // Attributes may be read twice.
+        if let Some(warning) = warning.filter(|_| self.told.borrow_mut().insert(at)) {
+            self.report(Severity::Warning, at, warning);
+        }
+        Ok(value)
+    }
+
+    /// N finite numbers; `None` when the attribute is absent.
+    pub(crate) fn vector<const N: usize>(
+        &self,
+        node: Node<'_, '_>,
+        attribute: &str,
+    ) -> Parsed<Option<[f64; N]>> {
+        self.numbers(node, attribute, |reading| exactly(attribute, reading))
+    }
+    /// Three finite numbers, or one that stands for all three.
+    pub(crate) fn vector3_or_uniform(
+        &self,
+        node: Node<'_, '_>,
+        attribute: &str,
+    ) -> Parsed<Option<[f64; 3]>> {
+        let one = |t: &str| t.split_whitespace().count() == 1;
+        if node.attribute(attribute).is_some_and(one) {
+            return Ok(self.vector::<1>(node, attribute)?.map(|[x]| [x; 3]));
+        }
+        self.vector::<3>(node, attribute)
+    }
+    /// A finite number; `None` when the attribute is absent.
+    pub(crate) fn number(&self, node: Node<'_, '_>, attribute: &str) -> Parsed<Option<f64>> {
+        Ok(self.vector::<1>(node, attribute)?.map(|[x]| x))
+    }
+    /// A finite number that must be there.
+    pub(crate) fn required_number(&self, node: Node<'_, '_>, attribute: &str) -> Parsed<f64> {
+        self.required(node, attribute)?;
+        self.number(node, attribute)?.ok_or(Reported)
+    }
+    /// A number that may be infinite; `None` when the attribute is absent.
+    pub(crate) fn limit(&self, node: Node<'_, '_>, attribute: &str) -> Parsed<Option<f64>> {
+        self.numbers(node, attribute, |reading| limit_of(attribute, reading))
+    }
+    /// A number that may be infinite.
+    pub(crate) fn limit_in(&self, attribute: Attribute<'_, '_>) -> Parsed<f64> {
+        self.numbers_in(attribute, |reading| limit_of(attribute.name(), reading))
+    }
+    /// The finite number in attribute `value` of the first child of a name.
+    pub(crate) fn child_value(&self, node: Node<'_, '_>, tag: &str) -> Parsed<Option<f64>> {
+        let child = self.child(node, tag);
+        child.map(|c| self.required_number(c, "value")).transpose()
+    }
+}
+
+fn limit_of(attribute: &str, reading: &ParsedNumbers<'_>) -> Result<f64, String> {
+    count::<1>(attribute, reading).map(|[x]| x)
+}
+
+/// Offset of an attribute, or of its element where there is no such attribute.
+fn offset_of(node: Node<'_, '_>, attribute: &str) -> usize {
+    let found = node.attributes().find(|a| a.name() == attribute);
+    found.map_or(node.range().start, |a| a.range().start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_those_of_the_file() {
+        let text =
+            "\n <?xml version='1.0'?>\n<!-- <x> -->\n<robot name='r'><drake:a/>\n<b:c/></robot>";
+        let prepared = PreparedXml::new(text);
+        let document = prepared.parse("f").unwrap();
+        let reader = XmlReader::new("f", &prepared);
+        let root = document.root_element();
+        let nodes: Vec<_> = reader.elements(root).collect();
+        assert_eq!(reader.tag(nodes[0]), "drake:a");
+        reader.warning(root, "r");
+        reader.warning(nodes[0], "a");
+        reader.warning(nodes[1], "c");
+        let places: Vec<_> = reader
+            .take_diagnostics()
+            .iter()
+            .map(|d| (d.line, d.column))
+            .collect();
+        assert_eq!(places, [(4, 1), (4, 17), (5, 1)]);
+    }
+
+    #[test]
+    fn numbers_are_checked() {
+        let text = "<a one='1' nan='nan' inf='inf' bad='x 1' three=' 1 2\n3 ' none=''/>";
+        let prepared = PreparedXml::new(text);
+        let document = prepared.parse("f").unwrap();
+        let reader = XmlReader::new("f", &prepared);
+        let a = document.root_element();
+        assert_eq!(reader.number(a, "one").unwrap(), Some(1.0));
+        assert_eq!(
+            reader.vector::<3>(a, "three").unwrap(),
+            Some([1.0, 2.0, 3.0])
+        );
+        assert_eq!(reader.vector3_or_uniform(a, "one").unwrap(), Some([1.0; 3]));
+        assert_eq!(reader.limit(a, "inf").unwrap(), Some(f64::INFINITY));
+        assert_eq!(reader.number(a, "absent").unwrap(), None);
+        for bad in ["nan", "inf", "bad", "three", "none"] {
+            assert!(reader.number(a, bad).is_err(), "{bad}");
+        }
+        assert!(reader.failed());
+    }
+}

@@ -1,0 +1,105 @@
+//! Mass properties of bodies that move as one.
+
+use crate::kinematics::{PositionKinematics, turned};
+use crate::spatial::{SpatialInertia, SpatialVector};
+use crate::tree::{KinematicTree, MobilizedBody};
+use nalgebra::{Matrix3, Vector3};
+use tarragon_framework::Scalar;
+
+/// Mass properties about a point, expressed in W. The mass has no derivative.
+#[derive(Clone, Copy)]
+pub(super) struct CompositeInertia<T: Scalar> {
+    pub(super) mass: f64,
+    /// Mass times the way from the point to the centre of mass.
+    pub(super) moment: Vector3<T>,
+    /// Rotational inertia: xx, yy, zz, xy, xz, yz.
+    i: [T; 6],
+}
+
+impl<T: Scalar> CompositeInertia<T> {
+    pub(super) fn zero() -> Self {
+        Self {
+            mass: 0.0,
+            moment: Vector3::zeros(),
+            i: [T::zero(); 6],
+        }
+    }
+    /// Of one body about Bo.
+    pub(super) fn of(m: &SpatialInertia, r_wb: &Matrix3<T>) -> Self {
+        let i = m.rotational_inertia();
+        // R I R^T, of which only one half is needed.
+        let rows: [Vector3<T>; 3] = std::array::from_fn(|k| {
+            let row = |j: usize| {
+                r_wb[(k, 0)] * i[(0, j)] + r_wb[(k, 1)] * i[(1, j)] + r_wb[(k, 2)] * i[(2, j)]
+            };
+            Vector3::new(row(0), row(1), row(2))
+        });
+        let at = |a: usize, b: usize| {
+            let row = &rows[a];
+            row.x * r_wb[(b, 0)] + row.y * r_wb[(b, 1)] + row.z * r_wb[(b, 2)]
+        };
+        Self {
+            mass: m.mass(),
+            moment: turned(r_wb, &(m.center_of_mass() * m.mass())),
+            i: [at(0, 0), at(1, 1), at(2, 2), at(0, 1), at(0, 2), at(1, 2)],
+        }
+    }
+    /// Adds another one; `r` is the way from this point to the other's.
+    pub(super) fn add(&mut self, other: &Self, r: &Vector3<T>) {
+        let m = other.mass;
+        let c = &other.moment;
+        // Moments of the sum of all r, taken about this point.
+        let s = r * T::from(m) + c * T::from(2.0);
+        let along = r.dot(&s);
+        let product = |a: usize, b: usize| r[a] * c[b] + r[b] * c[a] + r[a] * r[b] * m;
+        let square = |a: usize| along - product(a, a);
+        let shifted = [
+            square(0),
+            square(1),
+            square(2),
+            -product(0, 1),
+            -product(0, 2),
+            -product(1, 2),
+        ];
+        for ((sum, i), shift) in self.i.iter_mut().zip(other.i).zip(shifted) {
+            *sum += i + shift;
+        }
+        self.moment += c + r * T::from(m);
+        self.mass += m;
+    }
+    /// The rotational inertia times a vector.
+    pub(super) fn turn(&self, w: &Vector3<T>) -> Vector3<T> {
+        let [xx, yy, zz, xy, xz, yz] = self.i;
+        Vector3::new(
+            xx * w.x + xy * w.y + xz * w.z,
+            xy * w.x + yy * w.y + yz * w.z,
+            xz * w.x + yz * w.y + zz * w.z,
+        )
+    }
+    /// Momentum about the point at a velocity of it.
+    pub(super) fn momentum(&self, v: &SpatialVector<T>) -> SpatialVector<T> {
+        SpatialVector {
+            rotational: self.turn(&v.rotational) + self.moment.cross(&v.translational),
+            translational: v.translational * T::from(self.mass) + v.rotational.cross(&self.moment),
+        }
+    }
+}
+
+/// Mass properties of every node's body with all that is outboard of it, in tree order.
+pub(super) fn composites<T: Scalar>(
+    tree: &KinematicTree,
+    positions: &PositionKinematics<T>,
+) -> Vec<CompositeInertia<T>> {
+    let of = |node: &MobilizedBody| {
+        CompositeInertia::of(&node.inertia, &positions.r_wb[node.body as usize])
+    };
+    let mut all: Vec<CompositeInertia<T>> = tree.nodes.iter().map(of).collect();
+    for (i, node) in tree.nodes.iter().enumerate().rev() {
+        if node.parent != 0 {
+            let r = positions.p_wb(node.body) - positions.p_wb(node.parent);
+            let composite = all[i];
+            all[tree.node_of[node.parent as usize] as usize].add(&composite, &r);
+        }
+    }
+    all
+}

@@ -1,0 +1,141 @@
+//! The motion that one joint allows, in the world.
+
+use crate::model::JointKind;
+use crate::spatial::SpatialVector;
+use crate::tree::MobilizedBody;
+use nalgebra::{Isometry3, Matrix3, Vector3};
+use std::f64::consts::TAU;
+use tarragon_framework::Scalar;
+
+/// A constant vector in the frame of a rotation.
+pub(crate) fn turned<T: Scalar>(r: &Matrix3<T>, v: &Vector3<f64>) -> Vector3<T> {
+    Vector3::from_fn(|i, _| r[(i, 0)] * v.x + r[(i, 1)] * v.y + r[(i, 2)] * v.z)
+}
+
+/// A joint with its inboard body P and its outboard body B at some positions.
+pub(crate) struct AcrossJoint<'a, T: Scalar> {
+    body: &'a MobilizedBody,
+    r_wp: &'a Matrix3<T>,
+    r_wb: &'a Matrix3<T>,
+    /// `p_PoBo_W`.
+    pub(crate) p_pb: Vector3<T>,
+}
+
+impl<'a, T: Scalar> AcrossJoint<'a, T> {
+    /// Poses and rotations are by body.
+    pub(crate) fn new(
+        joint: &'a MobilizedBody,
+        x_wb: &[Isometry3<T>],
+        r_wb: &'a [Matrix3<T>],
+    ) -> Self {
+        let (parent, body) = (joint.parent as usize, joint.body as usize);
+        Self {
+            body: joint,
+            r_wp: &r_wb[parent],
+            r_wb: &r_wb[body],
+            p_pb: x_wb[body].translation.vector - x_wb[parent].translation.vector,
+        }
+    }
+
+    /// The way from the joint's point of reference to Bo, expressed in W: from Mo of the joint's
+    /// child.
+    pub(crate) fn arm(&self) -> Vector3<T> {
+        if self.is_reversed_path() {
+            // M is on the inboard body, and its Mo is no point of the outboard one.
+            return self.p_pb - turned(self.r_wp, &self.body.x_pf.translation.vector);
+        }
+        let p_bm = &self.body.x_bm.translation.vector;
+        match *p_bm == Vector3::zeros() {
+            true => Vector3::zeros(),
+            false => -turned(self.r_wb, p_bm),
+        }
+    }
+
+    fn is_reversed_path(&self) -> bool {
+        self.body.reversed && matches!(self.body.kind, JointKind::Curvilinear { .. })
+    }
+    /// An axis of F, expressed in W.
+    fn axis(&self, axis: &Vector3<f64>) -> Vector3<T> {
+        turned(self.r_wp, &(self.body.x_pf.rotation * axis))
+    }
+    /// An axis of the frame that moves along a path, expressed in W.
+    fn path_axis(&self, axis: &Vector3<f64>) -> Vector3<T> {
+        match self.body.reversed {
+            true => self.axis(axis),
+            false => turned(self.r_wb, &(self.body.x_bm.rotation * axis)),
+        }
+    }
+
+    /// Adds the columns of the joint's Jacobian: `V_PB` at Bo and expressed in W, at velocity 1.
+    pub(crate) fn push_columns(&self, q: &[T], columns: &mut Vec<SpatialVector<T>>) {
+        let centered =
+            self.body.x_bm.translation.vector == Vector3::zeros() && !self.is_reversed_path();
+        let p = self.arm();
+        let turning = |w: Vector3<T>| SpatialVector {
+            rotational: w,
+            translational: match centered {
+                true => Vector3::zeros(),
+                false => w.cross(&p),
+            },
+        };
+        let sliding = |v: Vector3<T>| SpatialVector {
+            rotational: Vector3::zeros(),
+            translational: v,
+        };
+        let axis = |k: usize| self.axis(&Vector3::ith(k, 1.0));
+        match &self.body.kind {
+            JointKind::Weld { .. } => {}
+            JointKind::Revolute { axis } => columns.push(turning(self.axis(axis))),
+            JointKind::Prismatic { axis } => columns.push(sliding(self.axis(axis))),
+            JointKind::Screw { axis, pitch } => {
+                let axis = self.axis(axis);
+                columns.push(turning(axis) + sliding(axis * T::from(pitch / TAU)));
+            }
+            JointKind::Curvilinear { path } => {
+                // Seen from the body that moves along the path, the other one moves backwards.
+                let sign = if self.body.reversed { -1.0 } else { 1.0 };
+                let rate = path.turning_rate(q[0]);
+                let tangent = self.path_axis(&Vector3::x()) * T::from(sign);
+                let normal = self.path_axis(&Vector3::z()) * T::from(sign * rate);
+                columns.push(turning(normal) + sliding(tangent));
+            }
+            JointKind::Universal => {
+                let (s, c) = q[0].sin_cos();
+                columns.push(turning(axis(0)));
+                columns.push(turning(axis(1) * c + axis(2) * s));
+            }
+            JointKind::BallRpy => columns.extend((0..3).map(|k| turning(axis(k)))),
+            JointKind::Planar => {
+                columns.extend((0..2).map(|k| sliding(axis(k))));
+                columns.push(turning(axis(2)));
+            }
+            JointKind::RpyFloating | JointKind::QuaternionFloating => {
+                columns.extend((0..3).map(|k| turning(axis(k))));
+                columns.extend((0..3).map(|k| sliding(axis(k))));
+            }
+        }
+    }
+
+    /// The rest of the acceleration across the joint, of the joint's point of reference in the
+    /// inboard body and expressed in W, when all time derivatives of velocities are 0.
+    pub(crate) fn bias(&self, q: &[T], v: &[T]) -> Option<SpatialVector<T>> {
+        match &self.body.kind {
+            JointKind::Universal => {
+                let (s, c) = q[0].sin_cos();
+                let axis = |k: usize| self.axis(&Vector3::ith(k, 1.0));
+                Some(SpatialVector {
+                    rotational: (axis(2) * c - axis(1) * s) * (v[0] * v[1]),
+                    translational: Vector3::zeros(),
+                })
+            }
+            // Towards the centre of the arc; from the other body, the frame's turn moves the point
+            // so.
+            JointKind::Curvilinear { path } => Some(SpatialVector {
+                rotational: Vector3::zeros(),
+                translational: self.path_axis(&Vector3::y())
+                    * (v[0] * v[0] * path.turning_rate(q[0])),
+            }),
+            _ => None,
+        }
+    }
+}

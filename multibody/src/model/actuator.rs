@@ -1,0 +1,84 @@
+//! Actuators on joints.
+
+use super::index::{JointIndex, ModelInstanceIndex};
+
+/// A motor on a joint (Drake's `JointActuator`). Kept for dynamics and for those who ask.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// let hinge = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
+/// plant.add_joint_actuator("motor", hinge, 50.0)?;
+/// let motor: &JointActuator = &plant.actuators()[0];
+/// assert_eq!((motor.joint(), motor.effort_limit()), (hinge, 50.0));
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointActuator {
+    pub(crate) name: String,
+    pub(crate) joint: JointIndex,
+    pub(crate) model_instance: ModelInstanceIndex,
+    pub(crate) effort_limit: f64,
+    pub(crate) rotor_inertia: f64,
+    pub(crate) gear_ratio: f64,
+    pub(crate) controller_gains: Option<PdControllerGains>,
+}
+
+/// Gains of the controller within an actuator: effort = `p (q_d - q) + d (v_d - v)` (Drake's
+/// `PdControllerGains`).
+///
+/// ```
+/// let gains = tarragon_multibody::PdControllerGains { p: 100.0, d: 10.0 };
+/// assert!(gains.p > gains.d);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PdControllerGains {
+    /// Of the position error (N m/rad or N/m).
+    pub p: f64,
+    /// Of the velocity error (N m s/rad or N s/m).
+    pub d: f64,
+}
+
+impl JointActuator {
+    /// Name, unique within the model instance of its joint.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// The joint it drives.
+    pub fn joint(&self) -> JointIndex {
+        self.joint
+    }
+    /// The model instance it belongs to, that of its joint.
+    pub fn model_instance(&self) -> ModelInstanceIndex {
+        self.model_instance
+    }
+    /// Gains of its controller; none for a plain motor.
+    pub fn controller_gains(&self) -> Option<&PdControllerGains> {
+        self.controller_gains.as_ref()
+    }
+    /// Largest effort (N m or N), infinite without a limit.
+    pub fn effort_limit(&self) -> f64 {
+        self.effort_limit
+    }
+    /// Rotor inertia (kg m^2, or kg for a slide).
+    pub fn default_rotor_inertia(&self) -> f64 {
+        self.rotor_inertia
+    }
+    /// Rotor speed over joint speed.
+    pub fn default_gear_ratio(&self) -> f64 {
+        self.gear_ratio
+    }
+    /// Inertia of the rotor as the joint feels it, `gear_ratio^2 * rotor_inertia`.
+    pub fn calc_reflected_inertia(&self) -> f64 {
+        self.gear_ratio * self.gear_ratio * self.rotor_inertia
+    }
+}
+
+pub(crate) fn check_effort_limit(limit: f64) -> Result<(), String> {
+    match limit > 0.0 {
+        true => Ok(()),
+        false => Err(format!("the effort limit must be positive, got {limit}")),
+    }
+}

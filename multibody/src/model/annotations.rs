@@ -1,0 +1,92 @@
+//! What model files say beside bodies and joints: named positions, cameras and sites.
+
+use super::index::{BodyIndex, FrameIndex, JointIndex, ModelInstanceIndex};
+use nalgebra::Isometry3;
+
+/// Positions of joints under a name (MJCF's `key`).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// let hinge = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
+/// plant.add_keyframe(Keyframe {
+///     name: "open".into(),
+///     model_instance: ModelInstanceIndex::DEFAULT,
+///     positions: vec![(hinge, vec![1.5])],
+///     free_poses: vec![],
+/// })?;
+/// plant.finalize()?;
+/// assert_eq!(plant.keyframe_positions("open")?, [1.5]);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keyframe {
+    /// The name.
+    pub name: String,
+    /// The model instance whose file has it.
+    pub model_instance: ModelInstanceIndex,
+    /// Positions per joint (rad or m); other joints are at their defaults.
+    pub positions: Vec<(JointIndex, Vec<f64>)>,
+    /// Poses `X_WB` of free bodies, which get their joint from `finalize` only.
+    pub free_poses: Vec<(BodyIndex, Isometry3<f64>)>,
+}
+
+/// A camera of a model file, to be made a sensor of.
+///
+/// ```
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut eye = ModelCamera::new("eye", FrameIndex::WORLD);
+/// eye.width = 320;
+/// plant.add_model_camera(eye)?;
+/// assert_eq!(plant.model_cameras()[0].width, 320);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ModelCamera {
+    /// The name.
+    pub name: String,
+    /// The frame that the camera is fixed to.
+    pub frame: FrameIndex,
+    /// Pose `X_FC` of the camera in that frame: x of C to the right, y down, z forward.
+    pub x_fc: Isometry3<f64>,
+    /// Width of the image (pixels).
+    pub width: u32,
+    /// Height of the image (pixels).
+    pub height: u32,
+    /// Vertical field of view (rad).
+    pub fov_y: f64,
+    /// Distance of the near clipping plane (m).
+    pub near: f64,
+    /// Distance of the far clipping plane (m).
+    pub far: f64,
+    /// Images per second.
+    pub fps: f64,
+    /// Whether it sees colours.
+    pub rgb: bool,
+    /// Whether it sees depth.
+    pub depth: bool,
+}
+
+impl ModelCamera {
+    /// A colour camera at a frame, with Drake's defaults: 640x480, 45 degrees, 0.01 m to 500 m, 10
+    /// images per second.
+    pub fn new(name: impl Into<String>, frame: FrameIndex) -> Self {
+        Self {
+            name: name.into(),
+            frame,
+            x_fc: Isometry3::identity(),
+            width: 640,
+            height: 480,
+            fov_y: std::f64::consts::FRAC_PI_4,
+            near: 0.01,
+            far: 500.0,
+            fps: 10.0,
+            rgb: true,
+            depth: false,
+        }
+    }
+}

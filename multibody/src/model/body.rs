@@ -1,0 +1,44 @@
+//! Rigid bodies.
+
+use super::index::{FrameIndex, ModelInstanceIndex};
+use crate::spatial::SpatialInertia;
+
+/// A rigid body B with its mass properties about its origin Bo (Drake's `RigidBody`).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, RigidBody, SpatialInertia};
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let inertia = SpatialInertia::plausible(2.0, Vector3::zeros())?;
+/// let brick = plant.add_rigid_body("brick", ModelInstanceIndex::DEFAULT, inertia)?;
+/// let brick: &RigidBody = plant.body(brick)?;
+/// assert_eq!((brick.name(), brick.spatial_inertia().mass()), ("brick", 2.0));
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RigidBody {
+    pub(crate) name: String,
+    pub(crate) model_instance: ModelInstanceIndex,
+    /// The body's own frame.
+    pub(crate) frame: FrameIndex,
+    pub(crate) inertia: SpatialInertia,
+}
+
+impl RigidBody {
+    /// Name, unique within the model instance.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// The model instance it belongs to.
+    pub fn model_instance(&self) -> ModelInstanceIndex {
+        self.model_instance
+    }
+    /// The frame of the body itself.
+    pub fn body_frame(&self) -> FrameIndex {
+        self.frame
+    }
+    /// Mass properties about Bo, expressed in B. Zero for the world.
+    pub fn spatial_inertia(&self) -> &SpatialInertia {
+        &self.inertia
+    }
+}

@@ -1,0 +1,47 @@
+//! Checks of numbers that several elements share.
+
+use crate::error::{Error, Result};
+
+/// Checks that all numbers are finite.
+pub(crate) fn check_finite<'a>(
+    what: &str,
+    mut numbers: impl Iterator<Item = &'a f64>,
+) -> Result<()> {
+    match numbers.find(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(bad) => Err(Error::invalid(format!(
+            "{what}: {bad} is among its numbers, finite numbers are expected"
+        ))),
+    }
+}
+
+/// Checks that all named numbers are finite.
+pub(crate) fn check_numbers(what: &str, numbers: &[(&str, f64)]) -> Result<()> {
+    match numbers.iter().find(|(_, x)| !x.is_finite()) {
+        None => Ok(()),
+        Some((name, bad)) => Err(Error::invalid(format!(
+            "{what}: the {name} is {bad}, a finite number is expected"
+        ))),
+    }
+}
+
+/// A stiffness may be infinite.
+pub(crate) fn check_spring(what: &str, stiffness: f64, damping: f64) -> Result<()> {
+    if stiffness.is_nan() || stiffness <= 0.0 || !(damping >= 0.0 && damping.is_finite()) {
+        return Err(Error::invalid(format!(
+            "{what}: stiffness {stiffness} and damping {damping}, a positive stiffness and a finite \
+             damping of at least 0 are expected"
+        )));
+    }
+    Ok(())
+}
+
+/// Checks the number of elements of a vector.
+pub(crate) fn check_length(what: &str, found: usize, expected: usize) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "the number of {what} must be {expected}, got {found}"
+    )))
+}

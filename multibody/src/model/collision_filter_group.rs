@@ -1,0 +1,26 @@
+//! Named sets of bodies whose geometries are not tested against each other.
+
+use super::index::BodyIndex;
+
+/// A named set of bodies of a model file, by names; resolved when all models of a load are there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct CollisionFilterGroupSpec {
+    /// Scoped name.
+    pub(crate) name: String,
+    /// Bodies.
+    pub(crate) members: Vec<BodyIndex>,
+    /// Scoped names of groups whose members are members of this one.
+    pub(crate) member_groups: Vec<String>,
+    /// Scoped names of the groups that are not tested against this one.
+    pub(crate) ignored: Vec<String>,
+}
+
+/// A named set of bodies, from a model file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct CollisionFilterGroup {
+    /// Scoped name.
+    pub(crate) name: String,
+    pub(crate) members: Vec<BodyIndex>,
+    /// Scoped names of the groups that are not tested against this one.
+    pub(crate) ignored: Vec<String>,
+}

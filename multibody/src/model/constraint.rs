@@ -1,0 +1,183 @@
+//! Constraints between bodies and joints. They are kept for dynamics; kinematics takes every
+//! position from q.
+
+use super::index::{BodyIndex, JointIndex};
+use nalgebra::{Isometry3, Vector3};
+
+/// `q0 = gear_ratio * q1 + offset` between two joints (Drake's coupler constraint, URDF's `mimic`).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut finger = |name: &str| -> Result<JointIndex> {
+///     let body = plant.add_rigid_body(name, ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+///     plant.add_joint(Joint::prismatic(name, BodyIndex::WORLD, body, Vector3::y())?)
+/// };
+/// let (joint0, joint1) = (finger("left")?, finger("right")?);
+/// plant.add_coupler_constraint(CouplerConstraint { joint0, joint1, gear_ratio: -1.0, offset: 0.0 })?;
+/// assert_eq!(plant.coupler_constraints().next().unwrap().joint0, joint0);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CouplerConstraint {
+    /// The joint that follows.
+    pub joint0: JointIndex,
+    /// The joint that is followed.
+    pub joint1: JointIndex,
+    /// Ratio.
+    pub gear_ratio: f64,
+    /// Offset (rad or m).
+    pub offset: f64,
+}
+
+/// Point P of body A and point Q of body B coincide.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let ball = plant.add_rigid_body("ball", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// let (body_a, body_b) = (BodyIndex::WORLD, ball);
+/// let hook = BallConstraint { body_a, p_ap: Vector3::z(), body_b, p_bq: None };
+/// plant.add_ball_constraint(hook)?;
+/// assert_eq!(plant.constraints(), [Constraint::Ball(hook)]);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BallConstraint {
+    /// Body A.
+    pub body_a: BodyIndex,
+    /// Position of P in A (m).
+    pub p_ap: Vector3<f64>,
+    /// Body B.
+    pub body_b: BodyIndex,
+    /// Position of Q in B (m); where P is in the default configuration if not given.
+    pub p_bq: Option<Vector3<f64>>,
+}
+
+/// Frame P of body A and frame Q of body B coincide.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let lid = plant.add_rigid_body("lid", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// let x = Isometry3::identity();
+/// let glue = WeldConstraint { body_a: BodyIndex::WORLD, x_ap: x, body_b: lid, x_bq: x };
+/// plant.add_weld_constraint(glue)?;
+/// assert_eq!(plant.constraints().len(), 1);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WeldConstraint {
+    /// Body A.
+    pub body_a: BodyIndex,
+    /// Pose of P in A.
+    pub x_ap: Isometry3<f64>,
+    /// Body B.
+    pub body_b: BodyIndex,
+    /// Pose of Q in B.
+    pub x_bq: Isometry3<f64>,
+}
+
+/// Point P of body A and point Q of body B keep a distance, with a spring if the stiffness is
+/// finite.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let bob = plant.add_rigid_body("bob", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// let rod = DistanceConstraint {
+///     body_a: BodyIndex::WORLD,
+///     p_ap: Vector3::zeros(),
+///     body_b: bob,
+///     p_bq: Vector3::zeros(),
+///     distance: 1.0,
+///     stiffness: f64::INFINITY,
+///     damping: 0.0,
+/// };
+/// plant.add_distance_constraint(rod)?;
+/// assert!(plant.add_distance_constraint(DistanceConstraint { distance: -1.0, ..rod }).is_err());
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DistanceConstraint {
+    /// Body A.
+    pub body_a: BodyIndex,
+    /// Position of P in A (m).
+    pub p_ap: Vector3<f64>,
+    /// Body B.
+    pub body_b: BodyIndex,
+    /// Position of Q in B (m).
+    pub p_bq: Vector3<f64>,
+    /// The distance (m).
+    pub distance: f64,
+    /// Stiffness (N/m), infinite for a rod.
+    pub stiffness: f64,
+    /// Damping (N s/m).
+    pub damping: f64,
+}
+
+/// The length `sum(coefficients * q) + offset` of a tendon over joints with one degree of freedom
+/// stays within limits.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// let hinge = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
+/// plant.add_tendon_constraint(TendonConstraint {
+///     joints: vec![hinge],
+///     coefficients: vec![0.1],
+///     offset: 0.0,
+///     lower: -0.05,
+///     upper: 0.05,
+///     stiffness: f64::INFINITY,
+///     damping: 0.0,
+/// })?;
+/// assert_eq!(plant.constraints().len(), 1);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct TendonConstraint {
+    /// The joints it runs over.
+    pub joints: Vec<JointIndex>,
+    /// Length per position (m/rad or 1), one per joint.
+    pub coefficients: Vec<f64>,
+    /// Length at zero (m).
+    pub offset: f64,
+    /// Lower limit (m).
+    pub lower: f64,
+    /// Upper limit (m).
+    pub upper: f64,
+    /// Stiffness (N/m), infinite for a hard limit.
+    pub stiffness: f64,
+    /// Damping (N s/m).
+    pub damping: f64,
+}
+
+/// A constraint of any kind.
+///
+/// ```
+/// use tarragon_multibody::{Constraint, MultibodyPlant};
+/// let plant = MultibodyPlant::new(0.001)?;
+/// assert_eq!(plant.constraints(), [] as [Constraint; 0]);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Constraint {
+    /// Two joints move together.
+    Coupler(CouplerConstraint),
+    /// Two points coincide.
+    Ball(BallConstraint),
+    /// Two frames coincide.
+    Weld(WeldConstraint),
+    /// Two points keep a distance.
+    Distance(DistanceConstraint),
+    /// A tendon's length stays within limits.
+    Tendon(TendonConstraint),
+}

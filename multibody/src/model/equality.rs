@@ -1,0 +1,59 @@
+//! Equalities of model files that do not act on the plant.
+
+use super::constraint::WeldConstraint;
+use super::index::{JointIndex, ModelInstanceIndex};
+
+/// A condition that a model file states and that is no constraint of the plant, because Drake,
+/// whose plants ours agree with, has none for it: MJCF's `weld` and `joint`.
+///
+/// ```
+/// use tarragon_multibody::*;
+/// let mjcf = "<mujoco model='m'>
+///   <worldbody><body name='lid' pos='0 0 1'><freejoint/><geom size='.1'/></body></worldbody>
+///   <equality><weld body1='lid'/></equality></mujoco>";
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// Parser::new(&mut plant).add_models_from_string(mjcf, "xml")?;
+/// assert_eq!(plant.constraints().len(), 0);
+/// let Some(Constraint::Weld(weld)) = plant.equality_as_constraint(&plant.model_equalities()[0]) else { panic!() };
+/// assert_eq!(weld.x_ap.translation.z, -1.0); // The world's origin, seen from the lid.
+/// plant.add_weld_constraint(weld)?;
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelEquality {
+    /// The name; may be empty.
+    pub name: String,
+    /// The model instance whose file has it.
+    pub model_instance: ModelInstanceIndex,
+    /// Whether the file wants it to be on from the beginning.
+    pub active: bool,
+    /// What is equal.
+    pub kind: EqualityKind,
+}
+
+/// What an equality is about.
+///
+/// ```
+/// use tarragon_multibody::EqualityKind;
+/// let parallel = |kind: &EqualityKind| match kind {
+///     EqualityKind::Joint { coefficients, .. } => coefficients[1] == 1.0,
+///     _ => false,
+/// };
+/// # let _ = parallel;
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum EqualityKind {
+    /// Two frames coincide.
+    Weld(WeldConstraint),
+    /// `q0 - d0 = c0 + c1 x + c2 x^2 + c3 x^3 + c4 x^4` with `x = q1 - d1`, or 0 without a second
+    /// joint; d0 and d1 are the default positions (rad or m).
+    Joint {
+        /// The joint with q0.
+        joint0: JointIndex,
+        /// The joint with q1.
+        joint1: Option<JointIndex>,
+        /// c0 to c4.
+        coefficients: [f64; 5],
+    },
+}

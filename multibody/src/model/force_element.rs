@@ -1,0 +1,125 @@
+//! Springs and dampers. They are kept for dynamics.
+
+use super::index::{BodyIndex, FrameIndex, JointIndex};
+use nalgebra::Vector3;
+
+/// Something that pulls or pushes, beside gravity (Drake's `ForceElement`).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// let joint = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
+/// let spring = ForceElement::RevoluteSpring { joint, nominal_angle: 0.0, stiffness: 2.0 };
+/// plant.add_force_element(spring.clone())?;
+/// assert_eq!(plant.force_elements(), [spring]);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ForceElement {
+    /// A torque `stiffness * (nominal_angle - q)` on a revolute joint.
+    RevoluteSpring {
+        /// The joint.
+        joint: JointIndex,
+        /// Angle without torque (rad).
+        nominal_angle: f64,
+        /// Stiffness (N m/rad).
+        stiffness: f64,
+    },
+    /// A force `stiffness * (nominal_position - q)` on a prismatic joint.
+    PrismaticSpring {
+        /// The joint.
+        joint: JointIndex,
+        /// Position without force (m).
+        nominal_position: f64,
+        /// Stiffness (N/m).
+        stiffness: f64,
+    },
+    /// A spring and a damper between point P of body A and point Q of body B.
+    LinearSpringDamper {
+        /// Body A.
+        body_a: BodyIndex,
+        /// Position of P in A (m).
+        p_ap: Vector3<f64>,
+        /// Body B.
+        body_b: BodyIndex,
+        /// Position of Q in B (m).
+        p_bq: Vector3<f64>,
+        /// Length without force (m).
+        free_length: f64,
+        /// Stiffness (N/m).
+        stiffness: f64,
+        /// Damping (N s/m).
+        damping: f64,
+    },
+    /// A bushing between two frames, by roll, pitch, yaw and the three displacements.
+    LinearBushingRollPitchYaw {
+        /// Frame A.
+        frame_a: FrameIndex,
+        /// Frame C.
+        frame_c: FrameIndex,
+        /// Torque per angle (N m/rad).
+        torque_stiffness: Vector3<f64>,
+        /// Torque per rate (N m s/rad).
+        torque_damping: Vector3<f64>,
+        /// Force per displacement (N/m).
+        force_stiffness: Vector3<f64>,
+        /// Force per speed (N s/m).
+        force_damping: Vector3<f64>,
+    },
+}
+
+impl ForceElement {
+    /// Drake's name of the type.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::RevoluteSpring { .. } => "RevoluteSpring",
+            Self::PrismaticSpring { .. } => "PrismaticSpring",
+            Self::LinearSpringDamper { .. } => "LinearSpringDamper",
+            Self::LinearBushingRollPitchYaw { .. } => "LinearBushingRollPitchYaw",
+        }
+    }
+    /// The numbers that must not be negative, and those that need only be finite.
+    pub(crate) fn numbers(&self) -> (Vec<f64>, Vec<f64>) {
+        match self {
+            Self::RevoluteSpring {
+                nominal_angle: nominal,
+                stiffness,
+                ..
+            }
+            | Self::PrismaticSpring {
+                nominal_position: nominal,
+                stiffness,
+                ..
+            } => (vec![*stiffness], vec![*nominal]),
+            Self::LinearSpringDamper {
+                p_ap,
+                p_bq,
+                free_length,
+                stiffness,
+                damping,
+                ..
+            } => (
+                vec![*free_length, *stiffness, *damping],
+                p_ap.iter().chain(p_bq).copied().collect(),
+            ),
+            Self::LinearBushingRollPitchYaw {
+                torque_stiffness,
+                torque_damping,
+                force_stiffness,
+                force_damping,
+                ..
+            } => {
+                let all = [
+                    torque_stiffness,
+                    torque_damping,
+                    force_stiffness,
+                    force_damping,
+                ];
+                (all.iter().flat_map(|v| v.iter()).copied().collect(), vec![])
+            }
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! Joints between bodies.
+
+use super::index::{BodyIndex, FrameIndex, ModelInstanceIndex};
+use super::joint_kind::JointKind;
+use crate::error::{Error, Result};
+use nalgebra::{Isometry3, Unit, Vector3};
+use std::sync::Arc;
+use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
+
+/// A joint between a parent and a child body (Drake's `Joint`).
+///
+/// Frame F is fixed on the parent P at `X_PF`, frame M on the child B at `X_BM`; the kind says how
+/// M moves in F. Positions are in rad or m, velocities in rad/s or m/s. F and M are the frames of
+/// the bodies, or frames of the plant ([`Self::with_frame_on_parent`]), or new ones at a pose
+/// ([`Self::with_pose_on_parent`]), which the plant calls `{joint}_parent` and `{joint}_child`.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use tarragon_multibody::{BodyIndex, Joint, MultibodyPlant, SpatialInertia};
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let model = plant.add_model_instance("arm")?;
+/// let link = plant.add_rigid_body("link", model, SpatialInertia::zero())?;
+/// let joint = Joint::revolute("shoulder", BodyIndex::WORLD, link, Vector3::z())?
+///     .with_pose_on_parent(Isometry3::translation(0.0, 0.0, 1.0))
+///     .with_position_limits(vec![-1.0], vec![1.0])?;
+/// plant.add_joint(joint)?;
+/// plant.finalize()?;
+/// assert_eq!(plant.position_names(), ["shoulder"]);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Joint {
+    pub(crate) name: String,
+    pub(crate) model_instance: Option<ModelInstanceIndex>,
+    pub(crate) kind: JointKind,
+    pub(crate) parent: BodyIndex,
+    pub(crate) child: BodyIndex,
+    pub(crate) on_parent: JointAttachment,
+    pub(crate) on_child: JointAttachment,
+    pub(crate) x_pf: Isometry3<f64>,
+    pub(crate) x_bm: Isometry3<f64>,
+    pub(crate) position_limits: (Vec<f64>, Vec<f64>),
+    pub(crate) velocity_limits: (Vec<f64>, Vec<f64>),
+    pub(crate) acceleration_limits: (Vec<f64>, Vec<f64>),
+    pub(crate) damping: Vec<f64>,
+    pub(crate) default_positions: Vec<f64>,
+    pub(crate) ephemeral: bool,
+}
+
+/// Where a joint's frame comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum JointAttachment {
+    /// The body's own frame.
+    Body,
+    /// A new frame at this pose on the body.
+    Offset(Isometry3<f64>),
+    /// A frame of the plant.
+    Frame(FrameIndex),
+}
+
+/// Below this length (in the units of the axis) a vector has no direction.
+const AXIS_TOLERANCE: f64 = 1e-10;
+
+fn unlimited(n: usize) -> (Vec<f64>, Vec<f64>) {
+    (vec![f64::NEG_INFINITY; n], vec![f64::INFINITY; n])
+}
+
+impl Joint {
+    /// A joint with identity offsets, without limits or damping, at the zero position.
+    pub fn new(
+        name: impl Into<String>,
+        parent: BodyIndex,
+        child: BodyIndex,
+        kind: JointKind,
+    ) -> Self {
+        let (nq, nv) = (kind.num_positions(), kind.num_velocities());
+        let mut default_positions = vec![0.0; nq];
+        if kind == JointKind::QuaternionFloating {
+            default_positions[0] = 1.0;
+        }
+        Self {
+            name: name.into(),
+            model_instance: None,
+            kind,
+            parent,
+            child,
+            on_parent: JointAttachment::Body,
+            on_child: JointAttachment::Body,
+            x_pf: Isometry3::identity(),
+            x_bm: Isometry3::identity(),
+            position_limits: unlimited(nq),
+            velocity_limits: unlimited(nv),
+            acceleration_limits: unlimited(nv),
+            damping: vec![0.0; nv],
+            default_positions,
+            ephemeral: false,
+        }
+    }
+
+    /// A joint that fixes M at `X_FM`.
+    pub fn weld(
+        name: impl Into<String>,
+        parent: BodyIndex,
+        child: BodyIndex,
+        x_fm: Isometry3<f64>,
+    ) -> Self {
+        Self::new(name, parent, child, JointKind::Weld { x_fm })
+    }
+
+    /// A hinge about `axis`, expressed in F; its length does not matter.
+    ///
+    /// # Errors
+    /// If the axis has no direction.
+    pub fn revolute(
+        name: impl Into<String>,
+        parent: BodyIndex,
+        child: BodyIndex,
+        axis: Vector3<f64>,
+    ) -> Result<Self> {
+        let name = name.into();
+        let axis = unit_axis(&name, axis)?;
+        Ok(Self::new(name, parent, child, JointKind::Revolute { axis }))
+    }
+
+    /// A slide along `axis`, expressed in F; its length does not matter.
+    ///
+    /// # Errors
+    /// If the axis has no direction.
+    pub fn prismatic(
+        name: impl Into<String>,
+        parent: BodyIndex,
+        child: BodyIndex,
+        axis: Vector3<f64>,
+    ) -> Result<Self> {
+        let name = name.into();
+        let axis = unit_axis(&name, axis)?;
+        let kind = JointKind::Prismatic { axis };
+        Ok(Self::new(name, parent, child, kind))
+    }
+
+    /// A screw about `axis`, expressed in F, whose length does not matter; `pitch` is the way per
+    /// turn (m).
+    ///
+    /// # Errors
+    /// If the axis has no direction or the pitch is not finite.
+    pub fn screw(
+        name: impl Into<String>,
+        parent: BodyIndex,
+        child: BodyIndex,
+        axis: Vector3<f64>,
+        pitch: f64,
+    ) -> Result<Self> {
+        let name = name.into();
+        let axis = unit_axis(&name, axis)?;
+        if !pitch.is_finite() {
+            return Err(Error::invalid(format!(
+                "joint '{name}': the screw's pitch is {pitch}, a finite number (m per turn) is expected"
+            )));
+        }
+        let kind = JointKind::Screw { axis, pitch };
+        Ok(Self::new(name, parent, child, kind))
+    }
+
+    /// A joint along a path of arcs and lines in a plane of F, whose arclength (m) is the position
+    /// (Drake's `CurvilinearJoint`). Its position limits are the ends of the path; a periodic path
+    /// has none.
+    pub fn curvilinear(
+        name: impl Into<String>,
+        parent: BodyIndex,
+        child: BodyIndex,
+        path: PiecewiseConstantCurvatureTrajectory,
+    ) -> Self {
+        let ends = match path.is_periodic() {
+            true => unlimited(1),
+            false => (vec![0.0], vec![path.length()]),
+        };
+        let path = Arc::new(path);
+        Self {
+            position_limits: ends,
+            ..Self::new(name, parent, child, JointKind::Curvilinear { path })
+        }
+    }
+
+    /// A universal joint: about x of F, then about y of M.
+    pub fn universal(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
+        Self::new(name, parent, child, JointKind::Universal)
+    }
+    /// A ball joint, by roll, pitch and yaw.
+    pub fn ball_rpy(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
+        Self::new(name, parent, child, JointKind::BallRpy)
+    }
+    /// A joint that moves in the xy-plane of F.
+    pub fn planar(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
+        Self::new(name, parent, child, JointKind::Planar)
+    }
+    /// A joint with six degrees of freedom, by roll, pitch, yaw and position.
+    pub fn rpy_floating(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
+        Self::new(name, parent, child, JointKind::RpyFloating)
+    }
+    /// A joint with six degrees of freedom, by quaternion and position.
+    pub fn quaternion_floating(
+        name: impl Into<String>,
+        parent: BodyIndex,
+        child: BodyIndex,
+    ) -> Self {
+        Self::new(name, parent, child, JointKind::QuaternionFloating)
+    }
+
+    /// Sets `X_PF`, the pose of F on the parent; the plant adds a frame `{joint}_parent` there.
+    #[must_use]
+    pub fn with_pose_on_parent(mut self, x_pf: Isometry3<f64>) -> Self {
+        self.on_parent = JointAttachment::Offset(x_pf);
+        self.x_pf = x_pf;
+        self
+    }
+    /// Sets `X_BM`, the pose of M on the child; the plant adds a frame `{joint}_child` there.
+    #[must_use]
+    pub fn with_pose_on_child(mut self, x_bm: Isometry3<f64>) -> Self {
+        self.on_child = JointAttachment::Offset(x_bm);
+        self.x_bm = x_bm;
+        self
+    }
+    /// F is a frame of the plant; it must be on the parent body.
+    #[must_use]
+    pub fn with_frame_on_parent(mut self, frame: FrameIndex) -> Self {
+        self.on_parent = JointAttachment::Frame(frame);
+        self
+    }
+    /// M is a frame of the plant; it must be on the child body.
+    #[must_use]
+    pub fn with_frame_on_child(mut self, frame: FrameIndex) -> Self {
+        self.on_child = JointAttachment::Frame(frame);
+        self
+    }
+    /// Puts the joint into another model instance than the child's.
+    #[must_use]
+    pub fn with_model_instance(mut self, instance: ModelInstanceIndex) -> Self {
+        self.model_instance = Some(instance);
+        self
+    }
+    /// Sets the position limits; infinite means none.
+    ///
+    /// # Errors
+    /// If their number is not that of the positions, or a lower one is above its upper one.
+    pub fn with_position_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
+        self.with(|joint| joint.set_position_limits(lower, upper))
+    }
+    /// Sets the velocity limits; infinite means none.
+    ///
+    /// # Errors
+    /// If their number is not that of the velocities, or a lower one is above its upper one.
+    pub fn with_velocity_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
+        self.with(|joint| joint.set_velocity_limits(lower, upper))
+    }
+    /// Sets the acceleration limits; infinite means none.
+    ///
+    /// # Errors
+    /// If their number is not that of the velocities, or a lower one is above its upper one.
+    pub fn with_acceleration_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
+        self.with(|joint| joint.set_acceleration_limits(lower, upper))
+    }
+    /// Sets the damping of every velocity (N m s/rad or N s/m).
+    ///
+    /// # Errors
+    /// If it is negative or not finite.
+    pub fn with_damping(self, damping: f64) -> Result<Self> {
+        let n = self.num_velocities();
+        self.with_dampings(vec![damping; n])
+    }
+    /// Sets the damping per velocity (N m s/rad or N s/m).
+    ///
+    /// # Errors
+    /// If their number is not that of the velocities, or one is negative or not finite.
+    pub fn with_dampings(self, damping: Vec<f64>) -> Result<Self> {
+        self.with(|joint| joint.set_dampings(damping))
+    }
+    /// Sets the default positions (rad or m; `[qw, qx, qy, qz, x, y, z]` for a quaternion joint).
+    ///
+    /// # Errors
+    /// If their number is wrong, one is not finite, or the quaternion is zero.
+    pub fn with_default_positions(self, q: Vec<f64>) -> Result<Self> {
+        self.with(|joint| {
+            joint.check_default_positions(&q)?;
+            joint.default_positions = q;
+            Ok(())
+        })
+    }
+
+    /// Changes the joint; a refusal names it.
+    fn with(mut self, change: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<Self> {
+        match change(&mut self) {
+            Ok(()) => Ok(self),
+            Err(why) => Err(Error::invalid(format!("joint '{}': {why}", self.name))),
+        }
+    }
+
+    /// Name, unique within the model instance.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// The model instance it belongs to.
+    pub fn model_instance(&self) -> ModelInstanceIndex {
+        self.model_instance.unwrap_or(ModelInstanceIndex::DEFAULT)
+    }
+    /// How M moves in F.
+    pub fn kind(&self) -> &JointKind {
+        &self.kind
+    }
+    /// Parent body P.
+    pub fn parent_body(&self) -> BodyIndex {
+        self.parent
+    }
+    /// Child body B.
+    pub fn child_body(&self) -> BodyIndex {
+        self.child
+    }
+    /// The plant's frame F on the parent; none before the joint is added to a plant.
+    pub fn frame_on_parent(&self) -> Option<FrameIndex> {
+        self.on_parent.frame()
+    }
+    /// The plant's frame M on the child; none before the joint is added to a plant.
+    pub fn frame_on_child(&self) -> Option<FrameIndex> {
+        self.on_child.frame()
+    }
+    /// `X_PF`: pose of the joint frame F on the parent.
+    pub fn pose_on_parent(&self) -> &Isometry3<f64> {
+        &self.x_pf
+    }
+    /// `X_BM`: pose of the joint frame M on the child.
+    pub fn pose_on_child(&self) -> &Isometry3<f64> {
+        &self.x_bm
+    }
+    /// Number of generalized positions.
+    pub fn num_positions(&self) -> usize {
+        self.kind.num_positions()
+    }
+    /// Number of generalized velocities.
+    pub fn num_velocities(&self) -> usize {
+        self.kind.num_velocities()
+    }
+    /// Lower position limits (rad or m).
+    pub fn position_lower_limits(&self) -> &[f64] {
+        &self.position_limits.0
+    }
+    /// Upper position limits (rad or m).
+    pub fn position_upper_limits(&self) -> &[f64] {
+        &self.position_limits.1
+    }
+    /// Lower velocity limits (rad/s or m/s).
+    pub fn velocity_lower_limits(&self) -> &[f64] {
+        &self.velocity_limits.0
+    }
+    /// Upper velocity limits (rad/s or m/s).
+    pub fn velocity_upper_limits(&self) -> &[f64] {
+        &self.velocity_limits.1
+    }
+    /// Lower acceleration limits (rad/s^2 or m/s^2).
+    pub fn acceleration_lower_limits(&self) -> &[f64] {
+        &self.acceleration_limits.0
+    }
+    /// Upper acceleration limits (rad/s^2 or m/s^2).
+    pub fn acceleration_upper_limits(&self) -> &[f64] {
+        &self.acceleration_limits.1
+    }
+    /// Damping per velocity (N m s/rad or N s/m).
+    pub fn damping(&self) -> &[f64] {
+        &self.damping
+    }
+    /// Default positions (rad or m; `[qw, qx, qy, qz, x, y, z]` for a floating joint).
+    pub fn default_positions(&self) -> &[f64] {
+        &self.default_positions
+    }
+    /// True if `finalize` added the joint to connect a free body to the world.
+    pub fn is_ephemeral(&self) -> bool {
+        self.ephemeral
+    }
+}
+
+impl JointAttachment {
+    fn frame(&self) -> Option<FrameIndex> {
+        match self {
+            Self::Frame(frame) => Some(*frame),
+            _ => None,
+        }
+    }
+}
+
+fn unit_axis(joint: &str, axis: Vector3<f64>) -> Result<Unit<Vector3<f64>>> {
+    let finite = axis.iter().all(|x| x.is_finite());
+    let unit = Unit::try_new(axis, AXIS_TOLERANCE).filter(|_| finite);
+    unit.ok_or_else(|| {
+        Error::invalid(format!(
+            "joint '{joint}': the axis is {:?}, a finite vector that is not zero is expected",
+            axis.as_slice()
+        ))
+    })
+}

@@ -1,0 +1,136 @@
+//! The kinds of joints.
+
+use nalgebra::{Isometry3, Unit, Vector3};
+use std::sync::Arc;
+use tarragon_framework::math;
+use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
+
+/// How the child's joint frame M moves in the parent's joint frame F.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::JointKind;
+/// let slide = JointKind::Prismatic { axis: Vector3::x_axis() };
+/// assert_eq!((slide.type_name(), slide.num_positions()), ("prismatic", 1));
+/// let free = JointKind::QuaternionFloating;
+/// assert_eq!((free.num_positions(), free.num_velocities()), (7, 6));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum JointKind {
+    /// Not at all: `X_FM` is constant.
+    Weld {
+        /// The constant pose of M in F.
+        x_fm: Isometry3<f64>,
+    },
+    /// Turns about an axis fixed in F and M; q is the angle (rad).
+    Revolute {
+        /// The axis, expressed in F (and in M).
+        axis: Unit<Vector3<f64>>,
+    },
+    /// Slides along an axis fixed in F and M; q is the distance (m).
+    Prismatic {
+        /// The axis, expressed in F (and in M).
+        axis: Unit<Vector3<f64>>,
+    },
+    /// Turns about an axis fixed in F and M and moves along it; q is the angle (rad).
+    Screw {
+        /// The axis, expressed in F (and in M).
+        axis: Unit<Vector3<f64>>,
+        /// Way along the axis per turn (m).
+        pitch: f64,
+    },
+    /// Moves along a path of arcs and lines in a plane; q is the arclength (m), v its rate (m/s).
+    Curvilinear {
+        /// The pose `X_FM` as a function of the arclength.
+        path: Arc<PiecewiseConstantCurvatureTrajectory>,
+    },
+    /// Turns about x of F, then about y of M; q is the two angles (rad), v their rates.
+    Universal,
+    /// Three rotations; q is roll, pitch and yaw of `R_FM` (rad), v is `w_FM_F` (rad/s).
+    BallRpy,
+    /// Moves in the xy-plane of F; q is x, y (m) and the angle about z (rad), v their rates.
+    Planar,
+    /// Six degrees of freedom; q is `[roll, pitch, yaw, x, y, z]` of `X_FM`, v is `w_FM_F, v_FM_F`.
+    RpyFloating,
+    /// Six degrees of freedom; q is `[qw, qx, qy, qz, x, y, z]` of `X_FM`, v is `w_FM_F, v_FM_F`.
+    QuaternionFloating,
+}
+
+impl JointKind {
+    /// Drake's name of the type: `weld`, `revolute`, `prismatic`, `screw`, `curvilinear`,
+    /// `universal`, `ball_rpy`, `planar`, `rpy_floating`, `quaternion_floating`.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::Weld { .. } => "weld",
+            Self::Revolute { .. } => "revolute",
+            Self::Prismatic { .. } => "prismatic",
+            Self::Screw { .. } => "screw",
+            Self::Curvilinear { .. } => "curvilinear",
+            Self::Universal => "universal",
+            Self::BallRpy => "ball_rpy",
+            Self::Planar => "planar",
+            Self::RpyFloating => "rpy_floating",
+            Self::QuaternionFloating => "quaternion_floating",
+        }
+    }
+    /// Number of generalized positions.
+    pub fn num_positions(&self) -> usize {
+        self.position_suffixes().len()
+    }
+    /// Number of generalized velocities.
+    pub fn num_velocities(&self) -> usize {
+        self.velocity_suffixes().len()
+    }
+    /// The axis of a joint that has one.
+    pub fn axis(&self) -> Option<&Unit<Vector3<f64>>> {
+        match self {
+            Self::Revolute { axis } | Self::Prismatic { axis } | Self::Screw { axis, .. } => {
+                Some(axis)
+            }
+            _ => None,
+        }
+    }
+    /// True for the two kinds with six degrees of freedom.
+    pub fn is_floating(&self) -> bool {
+        matches!(self, Self::RpyFloating | Self::QuaternionFloating)
+    }
+    /// Suffixes of the names of the positions.
+    pub(crate) fn position_suffixes(&self) -> &'static [&'static str] {
+        match self {
+            Self::Weld { .. } => &[],
+            Self::Revolute { .. } | Self::Screw { .. } | Self::Curvilinear { .. } => &["q"],
+            Self::Prismatic { .. } => &["x"],
+            Self::Universal => &["qx", "qy"],
+            Self::BallRpy => &["qx", "qy", "qz"],
+            Self::Planar => &["x", "y", "qz"],
+            Self::RpyFloating => &["qx", "qy", "qz", "x", "y", "z"],
+            Self::QuaternionFloating => &["qw", "qx", "qy", "qz", "x", "y", "z"],
+        }
+    }
+    /// Suffixes of the names of the velocities.
+    pub(crate) fn velocity_suffixes(&self) -> &'static [&'static str] {
+        match self {
+            Self::Weld { .. } => &[],
+            Self::Revolute { .. } | Self::Screw { .. } => &["w"],
+            Self::Prismatic { .. } | Self::Curvilinear { .. } => &["v"],
+            Self::Universal => &["wx", "wy"],
+            Self::BallRpy => &["wx", "wy", "wz"],
+            Self::Planar => &["vx", "vy", "wz"],
+            Self::RpyFloating | Self::QuaternionFloating => &["wx", "wy", "wz", "vx", "vy", "vz"],
+        }
+    }
+    /// Positions of a floating joint at a pose.
+    pub(crate) fn floating_positions(&self, x: &Isometry3<f64>) -> Vec<f64> {
+        let (r, p) = (x.rotation, x.translation.vector);
+        let angles = match self {
+            Self::RpyFloating => math::rpy_of(&r).as_slice().to_vec(),
+            // Of the two quaternions, the one with a positive real part.
+            _ => {
+                let sign = if r.w < 0.0 { -1.0 } else { 1.0 };
+                [r.w, r.i, r.j, r.k].map(|x| sign * x).to_vec()
+            }
+        };
+        [&angles, p.as_slice()].concat()
+    }
+}

@@ -1,0 +1,87 @@
+//! Limits, damping and default positions of joints.
+//!
+//! Refusals say why and leave the joint as it was; the caller adds the name, which a plant may have
+//! to scope.
+
+use super::joint::Joint;
+use super::joint_kind::JointKind;
+
+impl Joint {
+    pub(crate) fn set_position_limits(
+        &mut self,
+        lower: Vec<f64>,
+        upper: Vec<f64>,
+    ) -> Result<(), String> {
+        check_limits("position", self.num_positions(), &lower, &upper)?;
+        self.position_limits = (lower, upper);
+        Ok(())
+    }
+    pub(crate) fn set_velocity_limits(
+        &mut self,
+        lower: Vec<f64>,
+        upper: Vec<f64>,
+    ) -> Result<(), String> {
+        check_limits("velocity", self.num_velocities(), &lower, &upper)?;
+        self.velocity_limits = (lower, upper);
+        Ok(())
+    }
+    pub(crate) fn set_acceleration_limits(
+        &mut self,
+        lower: Vec<f64>,
+        upper: Vec<f64>,
+    ) -> Result<(), String> {
+        check_limits("acceleration", self.num_velocities(), &lower, &upper)?;
+        self.acceleration_limits = (lower, upper);
+        Ok(())
+    }
+    pub(crate) fn set_dampings(&mut self, damping: Vec<f64>) -> Result<(), String> {
+        let (n, found) = (self.num_velocities(), damping.len());
+        if found != n {
+            return Err(format!(
+                "the number of damping values must be {n}, got {found}"
+            ));
+        }
+        if let Some(bad) = damping.iter().find(|d| !(**d >= 0.0 && d.is_finite())) {
+            return Err(format!("damping must be finite and at least 0, got {bad}"));
+        }
+        self.damping = damping;
+        Ok(())
+    }
+
+    /// Checks default positions before they are set.
+    pub(crate) fn check_default_positions(&self, q: &[f64]) -> Result<(), String> {
+        let (n, found) = (self.num_positions(), q.len());
+        if found != n {
+            return Err(format!(
+                "the number of default positions must be {n}, got {found}"
+            ));
+        }
+        if q.iter().any(|x| !x.is_finite()) {
+            return Err(format!("the default positions must be finite, got {q:?}"));
+        }
+        if self.kind == JointKind::QuaternionFloating && q[..4].iter().all(|x| *x == 0.0) {
+            return Err(
+                "the default quaternion must not be zero; set a rotation, such as [1, 0, 0, 0]"
+                    .into(),
+            );
+        }
+        Ok(())
+    }
+}
+
+fn check_limits(what: &str, n: usize, lower: &[f64], upper: &[f64]) -> Result<(), String> {
+    if lower.len() != n || upper.len() != n {
+        return Err(format!(
+            "the number of {what} limits must be {n} lower and {n} upper, got {} and {}",
+            lower.len(),
+            upper.len()
+        ));
+    }
+    let bad = |(l, u): &(&f64, &f64)| l.is_nan() || u.is_nan() || l > u;
+    match lower.iter().zip(upper).find(bad) {
+        None => Ok(()),
+        Some((l, u)) => Err(format!(
+            "the {what} limits are [{l}, {u}]; the lower one must not be above the upper one"
+        )),
+    }
+}

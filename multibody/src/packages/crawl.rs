@@ -1,0 +1,177 @@
+//! Searching folders for packages.
+
+use super::location::{PackageLocation, directory_of};
+use super::manifest::PackageManifest;
+use super::package_map::PackageMap;
+use crate::error::{Error, Result};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tarragon_framework::warnings::warn;
+
+/// Directories deeper than this below a crawled folder are not searched.
+const MAX_DEPTH: usize = 64;
+
+const ROS_PACKAGE_PATH: &str = "ROS_PACKAGE_PATH";
+
+/// Files that keep ROS from searching a folder.
+const IGNORE_MARKERS: [&str; 3] = ["AMENT_IGNORE", "CATKIN_IGNORE", "COLCON_IGNORE"];
+
+/// Where a search for packages goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum CrawlRules {
+    /// Every folder whose name does not start with a dot.
+    Everything,
+    /// Of those, not below packages and not below what is marked to be ignored.
+    Ros,
+}
+
+impl PackageMap {
+    /// Searches a folder and everything below it for `package.xml` files and adds their packages.
+    /// Folders whose names start with a dot are passed over; links are followed, and no folder is
+    /// searched twice. Where a package is known already, the known directory stays, unless it is a
+    /// default one, and a `tracing` warning tells; so it does of a folder that does not exist or
+    /// cannot be read.
+    ///
+    /// # Errors
+    /// If a `package.xml` can not be read or names no package; nothing is added then.
+    pub fn populate_from_folder(&mut self, folder: impl AsRef<Path>) -> Result<()> {
+        self.crawl_all([folder.as_ref().to_path_buf()], CrawlRules::Everything)
+    }
+
+    /// [`Self::populate_from_folder`] for every folder that an environment variable lists,
+    /// separated as in `PATH`. An unset variable lists none.
+    ///
+    /// # Errors
+    /// As [`Self::populate_from_folder`], and for `ROS_PACKAGE_PATH`, which has its own rules:
+    /// [`Self::populate_from_ros_package_path`].
+    pub fn populate_from_environment(&mut self, variable: &str) -> Result<()> {
+        if variable == ROS_PACKAGE_PATH {
+            return Err(Error::invalid(format!(
+                "{ROS_PACKAGE_PATH} is read by `populate_from_ros_package_path`"
+            )));
+        }
+        self.populate_from_list(variable, CrawlRules::Everything)
+    }
+
+    /// Searches the folders that `ROS_PACKAGE_PATH` lists by ROS's rules: what is below a package
+    /// or a folder with a file `AMENT_IGNORE`, `CATKIN_IGNORE` or `COLCON_IGNORE` is not searched.
+    ///
+    /// # Errors
+    /// As [`Self::populate_from_folder`].
+    pub fn populate_from_ros_package_path(&mut self) -> Result<()> {
+        self.populate_from_list(ROS_PACKAGE_PATH, CrawlRules::Ros)
+    }
+
+    fn populate_from_list(&mut self, variable: &str, crawl: CrawlRules) -> Result<()> {
+        // `var_os` does not know such names, and some systems abort on them.
+        if variable.is_empty() || variable.contains(['=', '\0']) {
+            return Err(Error::invalid(format!(
+                "'{variable}' can not be the name of an environment variable"
+            )));
+        }
+        let list = std::env::var_os(variable).unwrap_or_default();
+        let folders = std::env::split_paths(&list);
+        self.crawl_all(folders.filter(|f| !f.as_os_str().is_empty()), crawl)
+    }
+
+    pub(super) fn crawl_all(
+        &mut self,
+        folders: impl IntoIterator<Item = PathBuf>,
+        crawl: CrawlRules,
+    ) -> Result<()> {
+        let mut found = self.clone();
+        for folder in folders {
+            if let Err(error) = fs::read_dir(&folder) {
+                let folder = folder.display();
+                warn(format!("no packages are looked for in '{folder}': {error}"));
+                continue;
+            }
+            found.crawl(&folder, crawl, 0, &mut BTreeSet::new())?;
+        }
+        *self = found;
+        Ok(())
+    }
+
+    fn crawl(
+        &mut self,
+        folder: &Path,
+        crawl: CrawlRules,
+        depth: usize,
+        seen: &mut BTreeSet<PathBuf>,
+    ) -> Result<()> {
+        // Links may lead back up.
+        let new = folder.canonicalize().is_ok_and(|c| seen.insert(c));
+        if !new {
+            return Ok(());
+        }
+        let ignored = |marker: &&str| folder.join(marker).exists();
+        if crawl == CrawlRules::Ros && IGNORE_MARKERS.iter().any(ignored) {
+            return Ok(());
+        }
+        let manifest = folder.join("package.xml");
+        if manifest.is_file() {
+            self.add_if_new(&manifest)?;
+            if crawl == CrawlRules::Ros {
+                return Ok(());
+            }
+        }
+        // What can not be read below the folder holds no packages for us.
+        let Ok(entries) = fs::read_dir(folder) else {
+            return Ok(());
+        };
+        let hidden = |e: &fs::DirEntry| e.file_name().as_encoded_bytes().starts_with(b".");
+        let mut folders: Vec<PathBuf> = entries
+            .flatten()
+            .filter(|e| !hidden(e))
+            .map(|e| e.path())
+            .filter(|p| p.is_dir())
+            .collect();
+        // Independent of the order that the file system gives.
+        folders.sort();
+        if depth < MAX_DEPTH {
+            for folder in folders {
+                self.crawl(&folder, crawl, depth + 1, seen)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the packages whose `package.xml` lies in a directory above `file`: what makes
+    /// `package://` work for a model that lies within its own package. Unusable `package.xml` files
+    /// are passed over.
+    pub(crate) fn populate_upstream(&mut self, file: &Path) {
+        let Ok(file) = std::path::absolute(file) else {
+            return;
+        };
+        for folder in file.ancestors().skip(1) {
+            let manifest = folder.join("package.xml");
+            if manifest.is_file()
+                && let Err(error) = self.add_if_new(&manifest)
+            {
+                warn(error.to_string());
+            }
+        }
+    }
+
+    fn add_if_new(&mut self, manifest: &Path) -> Result<()> {
+        let PackageManifest { name, deprecation } = PackageManifest::read(manifest)?;
+        let package = PackageLocation::Local {
+            folder: directory_of(manifest).into(),
+            deprecation,
+        };
+        self.give_way(&name, &package);
+        match self.packages.get(&name) {
+            Some(known) if !known.is_same_place(&package) => warn(format!(
+                "package '{name}' is found {} again; it stays {}",
+                package.describe(),
+                known.describe()
+            )),
+            Some(_) => {}
+            None => {
+                self.packages.insert(name, package);
+            }
+        }
+        Ok(())
+    }
+}

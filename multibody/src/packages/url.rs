@@ -1,0 +1,136 @@
+//! From URLs to paths.
+
+use super::file_url::local_file;
+use super::package_map::PackageMap;
+use crate::error::{Error, Result};
+use std::path::{Component, Path, PathBuf};
+use tarragon_framework::warnings::warn;
+
+/// What a URL stands for.
+///
+/// ```
+/// use tarragon_multibody::PackageMap;
+/// let folder = tempfile::tempdir().unwrap();
+/// let manifest = "<package><name>old</name><export><deprecated>Use new.</deprecated></export></package>";
+/// std::fs::write(folder.path().join("package.xml"), manifest).unwrap();
+/// let mut packages = PackageMap::new();
+/// packages.populate_from_folder(folder.path())?;
+/// let resolved = packages.resolve("package://old/package.xml")?;
+/// assert_eq!(resolved.path, folder.path().join("package.xml"));
+/// assert_eq!(resolved.deprecation.unwrap(), "package 'old' is deprecated: Use new.");
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedUrl {
+    /// The file or directory; whether it exists is not checked.
+    pub path: PathBuf,
+    /// A sentence about the package if its `package.xml` says that it is deprecated.
+    pub deprecation: Option<String>,
+}
+
+impl PackageMap {
+    /// The path that a `package://name/path`, `model://name/path` or `file:///path` URL stands for;
+    /// whether it exists is not checked. `.` and `..` are resolved as text, as Drake does; percent
+    /// signs mean themselves. Fetches a remote package; of a deprecated one it
+    /// [warns](tarragon_framework::warnings).
+    ///
+    /// # Errors
+    /// If the scheme is another one, a package is not known or can not be fetched, or a file URL is
+    /// not absolute or names another machine.
+    pub fn resolve_url(&self, url: &str) -> Result<PathBuf> {
+        let resolved = self.resolve(url)?;
+        if let Some(message) = &resolved.deprecation {
+            warn(format!("'{url}': {message}"));
+        }
+        Ok(resolved.path)
+    }
+
+    /// [`Self::resolve_url`] for callers that do something themselves about deprecated packages.
+    ///
+    /// # Errors
+    /// As [`Self::resolve_url`].
+    pub fn resolve(&self, url: &str) -> Result<ResolvedUrl> {
+        let at_url = |what: String| Error::invalid(format!("'{url}': {what}"));
+        let (scheme, rest) = url.split_once("://").ok_or_else(|| {
+            at_url("this is not a URL; package://, model:// or file:// is expected".into())
+        })?;
+        match scheme {
+            "file" => {
+                let path = local_file(rest).map_err(at_url)?;
+                Ok(ResolvedUrl {
+                    path: normalize(Path::new(path)),
+                    deprecation: None,
+                })
+            }
+            "package" | "model" => {
+                // Some exporters write package:///name, and ROS's tools read it.
+                let rest = rest.trim_start_matches('/');
+                let (name, path) = rest.split_once('/').unwrap_or((rest, ""));
+                let deprecation = self
+                    .deprecation(name)
+                    .map_err(|e| at_url(e.to_string()))?
+                    .map(|message| format!("package '{name}' is deprecated: {message}"));
+                let folder = self.folder(name).map_err(|e| at_url(e.to_string()))?;
+                let path = folder.join(path.trim_start_matches('/'));
+                Ok(ResolvedUrl {
+                    path: normalize(&path),
+                    deprecation,
+                })
+            }
+            _ => Err(at_url(format!(
+                "the scheme '{scheme}' is not supported; package://, model:// or file:// is expected"
+            ))),
+        }
+    }
+
+    /// The file that a URI, or a path relative to the model file's directory, stands for.
+    pub(crate) fn resolve_file(
+        &self,
+        uri: &str,
+        directory: Option<&Path>,
+    ) -> Result<PathBuf, String> {
+        let path = if uri.contains("://") {
+            self.resolve_url(uri).map_err(|e| e.to_string())?
+        } else if let Some(directory) = directory {
+            directory.join(uri)
+        } else if Path::new(uri).is_absolute() {
+            uri.into()
+        } else {
+            return Err(format!(
+                "'{uri}' is relative to the model file, but the model was given as text; use package:// or \
+                 file://"
+            ));
+        };
+        if path.is_file() {
+            return Ok(path);
+        }
+        let hint = match uri.contains("://") {
+            true => "correct the name or the parser's package map",
+            false => "names without package:// are relative to the model file; correct the name",
+        };
+        Err(format!(
+            "'{uri}' resolves to '{}', which does not exist; {hint}",
+            path.display()
+        ))
+    }
+}
+
+/// Without `.`, and without `..` where something is in front of it.
+fn normalize(path: &Path) -> PathBuf {
+    let mut parts: Vec<Component<'_>> = vec![];
+    for part in path.components() {
+        match (part, parts.last()) {
+            (Component::CurDir, _) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => {
+                parts.pop();
+            }
+            // There is nothing above the root.
+            (Component::ParentDir, Some(Component::RootDir)) => {}
+            _ => parts.push(part),
+        }
+    }
+    match parts.is_empty() {
+        true => PathBuf::from("."),
+        false => parts.iter().collect(),
+    }
+}

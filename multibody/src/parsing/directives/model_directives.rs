@@ -1,0 +1,265 @@
+//! Model directives as data, from and to YAML.
+
+use crate::document::input::read_file;
+use crate::error::{Error, Result};
+use crate::schema::Transform;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_saphyr::{options, ser_options};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What to add to a plant, in this order (Drake's `ModelDirectives`).
+///
+/// ```
+/// use tarragon_multibody::parsing::ModelDirectives;
+/// let scene = ModelDirectives::from_yaml("
+/// directives:
+/// - add_model_instance: {name: table_top}
+/// - add_frame: {name: table_top::center, X_PF: {base_frame: world, translation: [0, 0, 0.7]}}
+/// ")?;
+/// assert_eq!(scene.directives.len(), 2);
+/// assert_eq!(ModelDirectives::from_yaml(&scene.to_yaml()?)?, scene);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelDirectives {
+    /// The directives.
+    pub directives: Vec<ModelDirective>,
+}
+
+/// One directive (Drake's `ModelDirective`).
+///
+/// ```
+/// use tarragon_multibody::parsing::{AddModelInstance, ModelDirective, ModelDirectives};
+/// let directive = ModelDirective::AddModelInstance(AddModelInstance { name: "left".into() });
+/// let text = ModelDirectives { directives: vec![directive] }.to_yaml()?;
+/// assert!(text.contains("add_model_instance"));
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelDirective {
+    /// Adds the model of a file.
+    AddModel(AddModel),
+    /// Adds an empty model instance.
+    AddModelInstance(AddModelInstance),
+    /// Adds a frame.
+    AddFrame(AddFrame),
+    /// Welds two frames.
+    AddWeld(AddWeld),
+    /// Adds a collision filter group.
+    AddCollisionFilterGroup(AddCollisionFilterGroup),
+    /// Does what another file of directives says.
+    AddDirectives(AddDirectives),
+}
+
+/// Adds the model of a file under a name.
+///
+/// ```
+/// use tarragon_multibody::parsing::AddModel;
+/// let arm = AddModel { file: "package://lab/arm.urdf".into(), ..AddModel::new("left_arm") };
+/// assert!(arm.default_joint_positions.is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddModel {
+    /// URL of the file, or its name relative to the file of directives.
+    pub file: String,
+    /// Name of the model instance.
+    pub name: String,
+    /// Default positions by names of joints of the model (rad or m).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub default_joint_positions: BTreeMap<String, Vec<f64>>,
+    /// Default poses by names of bodies or frames of the model; an empty name is the model's only
+    /// free body. In another frame than the world, the body gets a floating joint with the body of
+    /// that frame.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub default_free_body_pose: BTreeMap<String, Transform>,
+}
+
+impl AddModel {
+    /// A model of a name, without a file yet.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            file: String::new(),
+            name: name.into(),
+            default_joint_positions: BTreeMap::new(),
+            default_free_body_pose: BTreeMap::new(),
+        }
+    }
+}
+
+/// Adds an empty model instance.
+///
+/// ```
+/// use tarragon_multibody::parsing::AddModelInstance;
+/// assert_eq!(AddModelInstance { name: "left".into() }.name, "left");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddModelInstance {
+    /// Its name.
+    pub name: String,
+}
+
+/// Adds a frame.
+///
+/// ```
+/// use tarragon_multibody::{parsing::AddFrame, schema::Transform};
+/// let on = Transform { base_frame: Some("arm::hand".into()), ..Transform::default() };
+/// assert_eq!(AddFrame { name: "grasp".into(), x_pf: on }.name, "grasp");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddFrame {
+    /// Its name; a scope chooses the model instance, which is that of the base frame otherwise.
+    pub name: String,
+    /// Its pose in a base frame, which must be given.
+    #[serde(rename = "X_PF")]
+    pub x_pf: Transform,
+}
+
+/// Welds a child frame to a parent frame.
+///
+/// ```
+/// use tarragon_multibody::parsing::AddWeld;
+/// let weld = AddWeld { parent: "world".into(), child: "arm::base".into(), x_pc: None };
+/// assert!(weld.x_pc.is_none());
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddWeld {
+    /// The parent frame.
+    pub parent: String,
+    /// The child frame.
+    pub child: String,
+    /// Pose of the child frame in the parent frame, the identity if not given.
+    #[serde(rename = "X_PC", default, skip_serializing_if = "Option::is_none")]
+    pub x_pc: Option<Transform>,
+}
+
+/// Adds a named set of bodies that collision filters speak of.
+///
+/// ```
+/// use tarragon_multibody::parsing::AddCollisionFilterGroup;
+/// let group = AddCollisionFilterGroup { name: "hand".into(), ..Default::default() };
+/// assert!(group.members.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddCollisionFilterGroup {
+    /// Its name.
+    pub name: String,
+    /// Scope of the names of this group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_namespace: Option<String>,
+    /// Names of bodies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<String>,
+    /// Names of groups whose members are members.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub member_groups: Vec<String>,
+    /// Names of groups that are not tested against this one; its own name means within the group.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored_collision_filter_groups: Vec<String>,
+}
+
+/// Does what another file of directives says.
+///
+/// ```
+/// use tarragon_multibody::parsing::AddDirectives;
+/// let more = AddDirectives { file: "package://lab/bin.dmd.yaml".into(), model_namespace: None };
+/// assert!(more.file.ends_with(".dmd.yaml"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddDirectives {
+    /// URL of the file, or its name relative to this file of directives.
+    pub file: String,
+    /// Scope of all names of that file; a model instance of this name must be there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_namespace: Option<String>,
+}
+
+/// Files of directives may refer to each other this deep, and so many are read in all: a file that
+/// names the next one twice is read 2, 4, 8, ... times.
+pub(super) const MAX_DEPTH: usize = 32;
+pub(super) const MAX_FILES: usize = 1000;
+
+/// Why a file of directives is one too many.
+pub(super) fn too_many(file: &str) -> Error {
+    Error::invalid(format!(
+        "'{file}' is included by itself, or there are more than {MAX_FILES} files of directives, or more \
+         than {MAX_DEPTH} within each other"
+    ))
+}
+
+/// What is wrong with a YAML text: line, column (0 when they are not known) and message.
+pub(super) struct YamlError {
+    pub(super) place: (u32, u32),
+    pub(super) message: String,
+}
+
+impl ModelDirectives {
+    /// Reads a YAML text.
+    ///
+    /// # Errors
+    /// If it is no such YAML; the message gives line and column.
+    pub fn from_yaml(text: &str) -> Result<Self> {
+        read_yaml(text).map_err(|YamlError { place, message }| {
+            let place = match place {
+                (0, _) => String::new(),
+                (line, column) => format!("line {line} column {column}: "),
+            };
+            Error::invalid(format!("model directives: {place}{message}"))
+        })
+    }
+
+    /// Reads a YAML file (Drake's `LoadModelDirectives`).
+    ///
+    /// # Errors
+    /// If the file can not be read or has more than 256 MiB, and as [`Self::from_yaml`].
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = read_file(path).map_err(|e| Error::io(path, e))?;
+        let text = std::str::from_utf8(&bytes).map_err(|e| {
+            let message = format!("byte {} is not UTF-8", e.valid_up_to());
+            Error::invalid(format!("{}: error: {message}", path.display()))
+        })?;
+        read_yaml(text).map_err(|YamlError { place, message }| {
+            let (line, column) = place;
+            let file = path.display();
+            Error::invalid(format!("{file}:{line}:{column}: error: {message}"))
+        })
+    }
+
+    /// Writes YAML.
+    ///
+    /// # Errors
+    /// If a number can not be written.
+    pub fn to_yaml(&self) -> Result<String> {
+        let options = ser_options! { compact_list_indent: true, yaml_12: false };
+        let text = serde_saphyr::to_string_with_options(self, options);
+        text.map_err(|e| Error::invalid(format!("model directives can not be written: {e}")))
+    }
+}
+
+/// Reads a YAML text.
+pub(super) fn read_yaml<V: DeserializeOwned>(text: &str) -> Result<V, YamlError> {
+    let options = options! { with_snippet: false };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let place = error
+            .location()
+            .map_or((0, 0), |at| (at.line(), at.column()));
+        let (line, column) = place;
+        let message = error.to_string();
+        let suffix = format!(" at line {line}, column {column}");
+        let message = message.strip_suffix(&suffix).unwrap_or(&message);
+        YamlError {
+            place: (line as u32, column as u32),
+            message: message.into(),
+        }
+    })
+}

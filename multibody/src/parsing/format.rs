@@ -1,0 +1,48 @@
+//! Formats of model files.
+
+use crate::error::{Error, Result};
+use std::path::Path;
+
+/// What a model file is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ModelFormat {
+    Urdf,
+    Sdf,
+    Mjcf,
+    ModelDirectives,
+    Obj,
+}
+
+/// All suffixes, for messages.
+const SUFFIXES: &str = ".urdf, .sdf, .xml, .dmd.yaml or .obj";
+
+impl ModelFormat {
+    /// By the suffix of a file.
+    pub(crate) fn of_file(path: &Path) -> Result<Self> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let suffix = name.split_once('.').map_or("", |(_, s)| s);
+        let last = suffix.rsplit_once('.').map_or(suffix, |(_, s)| s);
+        let format = match suffix.to_lowercase().ends_with("dmd.yaml") {
+            true => "dmd.yaml",
+            false => last,
+        };
+        Self::of_name(&path.display().to_string(), format)
+    }
+    /// By name; `what` is for the message.
+    pub(crate) fn of_name(what: &str, name: &str) -> Result<Self> {
+        match &*name.to_lowercase() {
+            "urdf" => Ok(Self::Urdf),
+            "sdf" => Ok(Self::Sdf),
+            "xml" => Ok(Self::Mjcf),
+            "dmd.yaml" => Ok(Self::ModelDirectives),
+            "obj" => Ok(Self::Obj),
+            other => Err(Error::invalid(format!(
+                "{what}: the suffix '.{other}' is no model format; {SUFFIXES} is expected"
+            ))),
+        }
+    }
+    /// Whether an SDFormat file may include models of this format.
+    pub(crate) fn can_be_included(self) -> bool {
+        matches!(self, Self::Urdf | Self::Sdf | Self::Mjcf)
+    }
+}

@@ -1,0 +1,26 @@
+//! One model file of any format but model directives.
+
+use super::format::ModelFormat;
+use super::target::{ModelNaming, ParseTarget};
+use super::{mjcf, obj, sdf, urdf};
+use crate::diagnostic::Diagnostic;
+use crate::document::input::ModelInput;
+use crate::model::ModelInstanceIndex;
+
+/// Adds the models of a file; failure is an error among the diagnostics. Model directives hold no
+/// model.
+pub(super) fn parse(
+    format: ModelFormat,
+    input: &ModelInput<'_>,
+    naming: &ModelNaming<'_>,
+    target: &mut ParseTarget<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<ModelInstanceIndex> {
+    match format {
+        ModelFormat::Urdf => urdf::parse(input, naming, target, diagnostics),
+        ModelFormat::Sdf => sdf::parse(input, naming, target, diagnostics),
+        ModelFormat::Mjcf => mjcf::parse(input, naming, target, diagnostics),
+        ModelFormat::Obj => obj::parse(input, naming, target, diagnostics),
+        ModelFormat::ModelDirectives => vec![],
+    }
+}

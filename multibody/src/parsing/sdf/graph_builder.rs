@@ -1,0 +1,21 @@
+//! What is needed to make the graph of frames.
+
+use super::element::Report;
+use super::frames::FrameGraph;
+use crate::parsing::format::ModelFormat;
+use crate::parsing::target::ParseTarget;
+use std::path::PathBuf;
+
+/// A model in another format that an `<include>` names.
+pub(super) struct InterfaceFile {
+    pub(super) path: PathBuf,
+    pub(super) format: ModelFormat,
+}
+
+/// Gives everything that has a pose a place in the graph.
+pub(super) struct FrameGraphBuilder<'a, 't> {
+    pub(super) graph: &'a mut FrameGraph,
+    pub(super) report: &'a Report,
+    pub(super) target: &'a mut ParseTarget<'t>,
+    pub(super) files: &'a [InterfaceFile],
+}

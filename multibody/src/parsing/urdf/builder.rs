@@ -1,0 +1,111 @@
+//! The state of reading one robot, and what all of its elements need.
+
+use crate::document::xml::{Parsed, XmlReader};
+use crate::error::Result;
+use crate::model::{BodyIndex, FixedOffsetFrame, JointIndex, ModelInstanceIndex};
+use crate::names;
+use crate::parsing::target::ParseTarget;
+use nalgebra::{Isometry3, Vector3};
+use roxmltree::Node;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tarragon_framework::math;
+use tarragon_geometry::Rgba;
+
+/// How something looks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Material {
+    pub(super) diffuse: Option<Rgba>,
+    pub(super) diffuse_map: Option<PathBuf>,
+}
+
+/// Adds a robot to the plant, element by element.
+pub(super) struct UrdfBuilder<'a, 't> {
+    pub(super) reader: &'a XmlReader<'a>,
+    pub(super) directory: Option<&'a Path>,
+    pub(super) target: &'a mut ParseTarget<'t>,
+    pub(super) instance: ModelInstanceIndex,
+    /// Links by name; the world is one.
+    pub(super) links: BTreeMap<String, BodyIndex>,
+    /// Joints by name; none for a joint that leaves its child free, or that has an error.
+    pub(super) joints: BTreeMap<String, Option<JointIndex>>,
+    pub(super) materials: BTreeMap<String, Material>,
+}
+
+impl UrdfBuilder<'_, '_> {
+    pub(super) fn read(&mut self, root: Node<'_, '_>) {
+        // An error leaves out the element that has it; the rest is still looked at, so that one run
+        // tells all.
+        if self.target.has_scene() {
+            for node in self.reader.children(root, "material") {
+                let _ = self.read_global_material(node);
+            }
+        }
+        for node in self.reader.children(root, "link") {
+            let _ = self.read_link(node);
+        }
+        let elements = self.reader.elements(root);
+        let is_joint =
+            |node: &Node<'_, '_>| matches!(self.reader.tag(*node), "joint" | "drake:joint");
+        let joints: Vec<_> = elements.filter(is_joint).collect();
+        for node in &joints {
+            let _ = self.read_joint(*node);
+        }
+        for node in joints {
+            let _ = self.read_mimic(node);
+        }
+        for node in self.reader.children(root, "transmission") {
+            let _ = self.read_transmission(node);
+        }
+        for node in self.reader.children(root, "frame") {
+            let _ = self.read_frame(node);
+        }
+        let _ = self.read_filter_groups(root);
+        for node in self.reader.elements(root) {
+            let _ = self.read_constraint(node);
+        }
+    }
+
+    /// A plant's refusal, reported at an element.
+    pub(super) fn check<V>(&self, node: Node<'_, '_>, result: Result<V>) -> Parsed<V> {
+        result.map_err(|e| self.reader.error(node, e))
+    }
+
+    /// The file that an attribute names; `Err` is why there is none.
+    pub(super) fn resolve(&self, uri: &str) -> Result<PathBuf, String> {
+        self.target.resolve(uri, self.directory)
+    }
+
+    /// The link that an attribute names.
+    pub(super) fn link_named(&self, node: Node<'_, '_>, attribute: &str) -> Parsed<BodyIndex> {
+        let name = self.reader.required(node, attribute)?;
+        self.links.get(name).copied().ok_or_else(|| {
+            let known = self.links.keys().map(String::as_str);
+            let error = names::unknown("link", name, known);
+            self.reader.error_at(node, attribute, error)
+        })
+    }
+
+    /// The pose of an `<origin>` child, or of the attributes of an element itself.
+    pub(super) fn pose(&self, node: Node<'_, '_>) -> Parsed<Isometry3<f64>> {
+        let xyz = self.reader.vector::<3>(node, "xyz")?.unwrap_or_default();
+        let rpy = self.reader.vector::<3>(node, "rpy")?.unwrap_or_default();
+        Ok(math::pose_xyz_rpy(Vector3::from(xyz), Vector3::from(rpy)))
+    }
+    pub(super) fn origin(&self, node: Node<'_, '_>) -> Parsed<Isometry3<f64>> {
+        match self.reader.child(node, "origin") {
+            Some(origin) => self.pose(origin),
+            None => Ok(Isometry3::identity()),
+        }
+    }
+
+    pub(super) fn read_frame(&mut self, node: Node<'_, '_>) -> Parsed<()> {
+        let name = self.reader.required(node, "name")?;
+        let body = self.link_named(node, "link")?;
+        let frame =
+            FixedOffsetFrame::new(name, body, self.pose(node)?).with_model_instance(self.instance);
+        let added = self.target.plant.add_frame(frame);
+        self.check(node, added)?;
+        Ok(())
+    }
+}

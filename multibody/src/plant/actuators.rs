@@ -1,0 +1,121 @@
+//! Actuators of a plant.
+
+use super::multibody_plant::MultibodyPlant;
+use crate::error::{Error, Result};
+use crate::model::{
+    JointActuator, JointActuatorIndex, JointIndex, PdControllerGains, check_effort_limit,
+};
+
+impl MultibodyPlant {
+    /// Adds a motor on a joint.
+    ///
+    /// # Errors
+    /// If the joint is unknown or has other than one degree of freedom, the effort limit is not
+    /// positive, the name is empty or taken within the joint's instance, or after `finalize`.
+    pub fn add_joint_actuator(
+        &mut self,
+        name: &str,
+        joint: JointIndex,
+        effort_limit: f64,
+    ) -> Result<JointActuatorIndex> {
+        self.check_open(|| format!("actuator '{name}'"))?;
+        let driven = self.joint(joint)?;
+        let instance = driven.model_instance();
+        if driven.num_velocities() != 1 {
+            return Err(Error::invalid(format!(
+                "actuator '{name}': joint '{}' has {} degrees of freedom, one is expected",
+                driven.name,
+                driven.num_velocities()
+            )));
+        }
+        check_effort_limit(effort_limit)
+            .map_err(|why| Error::invalid(format!("actuator '{name}': {why}")))?;
+        self.check_new("actuator", instance, name, &self.taken.actuators)?;
+        self.taken.actuators.insert((instance, name.into()));
+        self.actuators.push(JointActuator {
+            name: name.into(),
+            joint,
+            model_instance: instance,
+            effort_limit,
+            rotor_inertia: 0.0,
+            gear_ratio: 1.0,
+            controller_gains: None,
+        });
+        Ok(JointActuatorIndex::new(self.actuators.len() - 1))
+    }
+
+    /// Gives an actuator a controller.
+    ///
+    /// # Errors
+    /// If the actuator is unknown, a gain is negative or not finite, or after `finalize`.
+    pub fn set_controller_gains(
+        &mut self,
+        actuator: JointActuatorIndex,
+        gains: PdControllerGains,
+    ) -> Result<()> {
+        self.check_open(|| "controller gains".into())?;
+        self.joint_actuator(actuator)?;
+        if [gains.p, gains.d]
+            .iter()
+            .any(|x| !(*x >= 0.0 && x.is_finite()))
+        {
+            let why = format!(
+                "the controller gains must be finite and at least 0, got p = {} and d = {}",
+                gains.p, gains.d
+            );
+            return Err(self.actuator_error(actuator, &why));
+        }
+        self.actuators[actuator.index()].controller_gains = Some(gains);
+        Ok(())
+    }
+
+    /// Sets rotor inertia (kg m^2 or kg) and gear ratio of an actuator, also after `finalize`.
+    ///
+    /// # Errors
+    /// If the actuator is unknown or a value is not finite.
+    pub fn set_default_rotor(
+        &mut self,
+        actuator: JointActuatorIndex,
+        rotor_inertia: f64,
+        gear_ratio: f64,
+    ) -> Result<()> {
+        self.joint_actuator(actuator)?;
+        if !(rotor_inertia >= 0.0 && rotor_inertia.is_finite() && gear_ratio.is_finite()) {
+            let why = format!(
+                "the rotor inertia must be finite and at least 0 and the gear ratio finite, got \
+                 {rotor_inertia} and {gear_ratio}"
+            );
+            return Err(self.actuator_error(actuator, &why));
+        }
+        let found = &mut self.actuators[actuator.index()];
+        (found.rotor_inertia, found.gear_ratio) = (rotor_inertia, gear_ratio);
+        let joint = found.joint;
+        // Before `finalize` there is no tree that would hold it.
+        if self.is_finalized() {
+            let motors = self.actuators.iter().filter(|a| a.joint == joint);
+            let reflected = motors.map(JointActuator::calc_reflected_inertia).sum();
+            if let Some(topology) = &mut self.topology {
+                topology.set_reflected(joint, &self.joints[joint.index()], reflected);
+            }
+        }
+        Ok(())
+    }
+
+    /// Inertia of the motors of each joint, as it feels them.
+    pub(super) fn reflected_inertias(&self) -> Vec<f64> {
+        let mut reflected = vec![0.0; self.joints.len()];
+        for motor in &self.actuators {
+            reflected[motor.joint.index()] += motor.calc_reflected_inertia();
+        }
+        reflected
+    }
+
+    /// Names an actuator before a refusal.
+    #[cold]
+    pub(crate) fn actuator_error(&self, actuator: JointActuatorIndex, why: &str) -> Error {
+        let found = &self.actuators[actuator.index()];
+        let taken = &self.taken.actuators;
+        let name = self.name_to_tell(found.model_instance, &found.name, taken);
+        Error::invalid(format!("actuator '{name}': {why}"))
+    }
+}

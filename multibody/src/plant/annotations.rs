@@ -1,0 +1,122 @@
+//! Keyframes, cameras and sites of a plant.
+
+use super::multibody_plant::MultibodyPlant;
+use crate::error::{Error, Result};
+use crate::model::checks::{check_finite, check_numbers};
+use crate::model::{FixedOffsetFrame, Keyframe, ModelCamera};
+
+impl MultibodyPlant {
+    /// Adds named positions.
+    ///
+    /// # Errors
+    /// If a joint or a body is unknown, a number of positions is wrong, one is not finite, or after
+    /// `finalize`.
+    pub fn add_keyframe(&mut self, keyframe: Keyframe) -> Result<()> {
+        self.check_open(|| format!("keyframe '{}'", keyframe.name))?;
+        self.check_instance(keyframe.model_instance)?;
+        for (joint, q) in &keyframe.positions {
+            let checked = self.joint(*joint)?.check_default_positions(q);
+            checked.map_err(|why| self.joint_error(*joint, &why))?;
+        }
+        for (body, x_wb) in &keyframe.free_poses {
+            self.body(*body)?;
+            let numbers = x_wb.translation.vector.iter();
+            check_finite(&format!("keyframe '{}'", keyframe.name), numbers)?;
+        }
+        self.keyframes.push(keyframe);
+        Ok(())
+    }
+    /// All named positions, in order of addition.
+    pub fn keyframes(&self) -> &[Keyframe] {
+        &self.keyframes
+    }
+    /// Default positions q with those of a keyframe in their place; the name is plain or scoped
+    /// (`model::name`).
+    ///
+    /// # Errors
+    /// If there is no keyframe of the name or several, or before `finalize`.
+    pub fn keyframe_positions(&self, name: &str) -> Result<Vec<f64>> {
+        let topology = self.finalized("keyframe_positions")?;
+        let all = self.keyframes.iter().enumerate();
+        let all = all.map(|(i, k)| (i, k.model_instance, &*k.name));
+        let keyframe = &self.keyframes[self.by_name("keyframe", name, all)?];
+        let mut q = self.default_positions();
+        for (joint, positions) in &keyframe.positions {
+            let start = topology.starts[joint.index()].0;
+            q[start..start + positions.len()].copy_from_slice(positions);
+        }
+        for (body, x_wb) in &keyframe.free_poses {
+            // A body that got another joint in the meantime stays where that puts it.
+            let joint = self.inboard_joint(*body);
+            if let Some(joint) = joint.filter(|_| self.is_floating_base(*body)) {
+                let start = topology.starts[joint.index()].0;
+                let positions = self.joints[joint.index()].kind.floating_positions(x_wb);
+                q[start..start + positions.len()].copy_from_slice(&positions);
+            }
+        }
+        Ok(q)
+    }
+
+    /// Adds a camera.
+    ///
+    /// # Errors
+    /// If its frame is unknown, a number is not finite or not positive, or after `finalize`.
+    pub fn add_model_camera(&mut self, camera: ModelCamera) -> Result<()> {
+        let what = format!("camera '{}'", camera.name);
+        self.check_open(|| what.clone())?;
+        self.frame(camera.frame)?;
+        let numbers = [
+            ("width", f64::from(camera.width)),
+            ("height", f64::from(camera.height)),
+            ("field of view", camera.fov_y),
+            ("near plane", camera.near),
+            ("far plane", camera.far),
+            ("rate", camera.fps),
+        ];
+        check_numbers(&what, &numbers)?;
+        if let Some((name, bad)) = numbers.iter().find(|(_, x)| *x <= 0.0) {
+            return Err(Error::invalid(format!(
+                "{what}: the {name} is {bad}, a positive number is expected"
+            )));
+        }
+        if camera.near >= camera.far || camera.fov_y >= std::f64::consts::PI {
+            return Err(Error::invalid(format!(
+                "{what}: near plane {}, far plane {} and field of view {}: a near plane before the far \
+                 one and an angle below pi are expected",
+                camera.near, camera.far, camera.fov_y
+            )));
+        }
+        self.cameras.push(camera);
+        Ok(())
+    }
+    /// All cameras of model files, in order of addition.
+    pub fn model_cameras(&self) -> &[ModelCamera] {
+        &self.cameras
+    }
+
+    /// Adds a named place on a body that is no frame of the plant (MJCF's `site`).
+    ///
+    /// # Errors
+    /// If the body or the instance is unknown, or after `finalize`.
+    pub fn add_site(&mut self, mut site: FixedOffsetFrame) -> Result<()> {
+        self.check_open(|| format!("site '{}'", site.name))?;
+        let of_body = self.body(site.body)?.model_instance;
+        let instance = *site.model_instance.get_or_insert(of_body);
+        self.check_instance(instance)?;
+        self.sites.push(site);
+        Ok(())
+    }
+    /// All sites, in order of addition.
+    pub fn sites(&self) -> &[FixedOffsetFrame] {
+        &self.sites
+    }
+    /// The site of a name, plain or scoped (`model::site`).
+    ///
+    /// # Errors
+    /// If there is none, or several in different model instances.
+    pub fn site_by_name(&self, name: &str) -> Result<&FixedOffsetFrame> {
+        let all = self.sites.iter().enumerate();
+        let all = all.map(|(i, s)| (i, s.model_instance(), &*s.name));
+        Ok(&self.sites[self.by_name("site", name, all)?])
+    }
+}

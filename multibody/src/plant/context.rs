@@ -1,0 +1,262 @@
+//! Positions and velocities of a plant in the context of its diagram: state or input ports.
+
+use super::multibody_plant::MultibodyPlant;
+use super::system::MultibodyPlantPorts;
+use crate::error::{Error, Result};
+use crate::model::ModelInstanceIndex;
+use crate::tree::CoordinateKind;
+use std::ops::Range;
+use tarragon_framework::prelude::InputPort;
+use tarragon_framework::{Context, Scalar};
+
+impl MultibodyPlant {
+    /// Positions q of the plant in a context: of its state, or of its input port `position`
+    /// (Drake's `GetPositions`).
+    ///
+    /// # Errors
+    /// Before `finalize`, if ports or context belong to another plant or diagram, or if the port
+    /// has no value.
+    pub fn positions<T: Scalar>(
+        &self,
+        ports: &MultibodyPlantPorts<T>,
+        context: &Context<T>,
+    ) -> Result<Vec<T>> {
+        self.read("positions", CoordinateKind::Positions, ports, context)
+    }
+    /// Velocities v of the plant in a context: of its state, or of its input port `velocity`
+    /// (Drake's `GetVelocities`).
+    ///
+    /// # Errors
+    /// As [`Self::positions`].
+    pub fn velocities<T: Scalar>(
+        &self,
+        ports: &MultibodyPlantPorts<T>,
+        context: &Context<T>,
+    ) -> Result<Vec<T>> {
+        self.read("velocities", CoordinateKind::Velocities, ports, context)
+    }
+    /// Positions of one model instance in a context (Drake's `GetPositions(context,
+    /// model_instance)`).
+    ///
+    /// # Errors
+    /// As [`Self::positions`], and if the instance is unknown.
+    pub fn positions_in<T: Scalar>(
+        &self,
+        ports: &MultibodyPlantPorts<T>,
+        context: &Context<T>,
+        instance: ModelInstanceIndex,
+    ) -> Result<Vec<T>> {
+        self.positions_from_array(instance, &self.positions(ports, context)?)
+    }
+    /// Velocities of one model instance in a context (Drake's `GetVelocities(context,
+    /// model_instance)`).
+    ///
+    /// # Errors
+    /// As [`Self::positions`], and if the instance is unknown.
+    pub fn velocities_in<T: Scalar>(
+        &self,
+        ports: &MultibodyPlantPorts<T>,
+        context: &Context<T>,
+        instance: ModelInstanceIndex,
+    ) -> Result<Vec<T>> {
+        self.velocities_from_array(instance, &self.velocities(ports, context)?)
+    }
+
+    /// Sets the positions q of the plant in a context: in its state, or as the value of its input
+    /// port `position`, which must not be connected (Drake's `SetPositions`).
+    ///
+    /// # Errors
+    /// Before `finalize`; if the number is wrong, a value is not finite, the port is connected, or
+    /// ports or context belong to another plant or diagram. Nothing is changed then.
+    pub fn set_positions<T: Scalar>(
+        &self,
+        ports: &MultibodyPlantPorts<T>,
+        context: &mut Context<T>,
+        q: &[T],
+    ) -> Result<()> {
+        self.write(
+            "set_positions",
+            CoordinateKind::Positions,
+            ports,
+            context,
+            q,
+        )
+    }
+    /// Sets the velocities v of the plant in a context: in its state, or as the value of its input
+    /// port `velocity`, which must not be connected (Drake's `SetVelocities`).
+    ///
+    /// # Errors
+    /// As [`Self::set_positions`].
+    pub fn set_velocities<T: Scalar>(
+        &self,
+        ports: &MultibodyPlantPorts<T>,
+        context: &mut Context<T>,
+        v: &[T],
+    ) -> Result<()> {
+        self.write(
+            "set_velocities",
+            CoordinateKind::Velocities,
+            ports,
+            context,
+            v,
+        )
+    }
+    /// Sets the positions of one model instance in a context (Drake's `SetPositions(context,
+    /// model_instance, q)`). The other positions stay; they get their defaults if the input port
+    /// `position` has no value yet.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use tarragon_framework::prelude::*;
+    /// use tarragon_multibody::{BodyIndex, Joint, MultibodyPlant, SpatialInertia};
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let arm = plant.add_model_instance("arm")?;
+    /// let link = plant.add_rigid_body("link", arm, SpatialInertia::zero())?;
+    /// plant.add_joint(Joint::revolute("elbow", BodyIndex::WORLD, link, Vector3::z())?)?;
+    /// plant.finalize()?;
+    /// let mut b = DiagramBuilder::new();
+    /// let plant = b.add("plant", plant);
+    /// let mut ctx = b.build()?.default_context();
+    /// plant.system().set_positions_in(&plant, &mut ctx, arm, &[0.5])?;
+    /// assert_eq!(plant.system().positions(&plant, &ctx)?, [0.5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::set_positions`], and if the instance is unknown.
+    pub fn set_positions_in<T: Scalar>(
+        &self,
+        ports: &MultibodyPlantPorts<T>,
+        context: &mut Context<T>,
+        instance: ModelInstanceIndex,
+        q_instance: &[T],
+    ) -> Result<()> {
+        let (asked, which) = ("set_positions_in", CoordinateKind::Positions);
+        self.write_in(asked, which, ports, context, instance, q_instance)
+    }
+    /// Sets the velocities of one model instance in a context (Drake's `SetVelocities(context,
+    /// model_instance, v)`). The other velocities stay; they are 0 if the input port `velocity` has
+    /// no value yet.
+    ///
+    /// # Errors
+    /// As [`Self::set_positions`], and if the instance is unknown.
+    pub fn set_velocities_in<T: Scalar>(
+        &self,
+        ports: &MultibodyPlantPorts<T>,
+        context: &mut Context<T>,
+        instance: ModelInstanceIndex,
+        v_instance: &[T],
+    ) -> Result<()> {
+        let (asked, which) = ("set_velocities_in", CoordinateKind::Velocities);
+        self.write_in(asked, which, ports, context, instance, v_instance)
+    }
+
+    fn read<T: Scalar>(
+        &self,
+        asked: &str,
+        which: CoordinateKind,
+        ports: &MultibodyPlantPorts<T>,
+        context: &Context<T>,
+    ) -> Result<Vec<T>> {
+        self.finalized(asked)?;
+        let found = self.read_optional(which, ports, context)?;
+        found.ok_or_else(|| {
+            let port = match which {
+                CoordinateKind::Velocities => "velocity",
+                _ => "position",
+            };
+            Error::invalid(format!(
+                "MultibodyPlant: input port '{port}' must have a value before its {} are read, got \
+                 none; connect it or call `set_{}`",
+                which.name(),
+                which.name()
+            ))
+        })
+    }
+
+    /// The coordinates in a context; `None` if the port that they come from has no value.
+    fn read_optional<T: Scalar>(
+        &self,
+        which: CoordinateKind,
+        ports: &MultibodyPlantPorts<T>,
+        context: &Context<T>,
+    ) -> Result<Option<Vec<T>>> {
+        let (port, range) = self.place(which, ports);
+        if let Some(port) = port {
+            return Ok(context.eval_optional_input(port)?.cloned());
+        }
+        let x = match (ports.discrete_state, ports.continuous_state) {
+            (Some(state), _) => context.xd(state)?,
+            (None, Some(state)) => context.xc(state)?,
+            (None, None) => &[],
+        };
+        self.check_state(x.len())?;
+        Ok(Some(x[range].to_vec()))
+    }
+
+    fn write<T: Scalar>(
+        &self,
+        asked: &str,
+        which: CoordinateKind,
+        ports: &MultibodyPlantPorts<T>,
+        context: &mut Context<T>,
+        values: &[T],
+    ) -> Result<()> {
+        self.finalized(asked)?.check(which, values)?;
+        let (port, range) = self.place(which, ports);
+        if let Some(port) = port {
+            return Ok(context.fix(port, values.to_vec())?);
+        }
+        let x = match (ports.discrete_state, ports.continuous_state) {
+            (Some(state), _) => context.xd_mut(state)?,
+            (None, Some(state)) => context.xc_mut(state)?,
+            (None, None) => &mut [],
+        };
+        self.check_state(x.len())?;
+        x[range].copy_from_slice(values);
+        Ok(())
+    }
+
+    fn write_in<T: Scalar>(
+        &self,
+        asked: &str,
+        which: CoordinateKind,
+        ports: &MultibodyPlantPorts<T>,
+        context: &mut Context<T>,
+        instance: ModelInstanceIndex,
+        own: &[T],
+    ) -> Result<()> {
+        self.finalized(asked)?;
+        let mut all = match (self.read_optional(which, ports, context)?, which) {
+            (Some(found), _) => found,
+            (None, CoordinateKind::Velocities) => vec![T::zero(); self.num_velocities()],
+            (None, _) => self.default_positions().into_iter().map(T::from).collect(),
+        };
+        self.put(asked, instance, which, own, &mut all)?;
+        self.write(asked, which, ports, context, &all)
+    }
+
+    /// The port of coordinates, if they come from one, and their range in a state `[q; v]`.
+    fn place<T: Scalar>(
+        &self,
+        which: CoordinateKind,
+        ports: &MultibodyPlantPorts<T>,
+    ) -> (Option<InputPort<Vec<T>>>, Range<usize>) {
+        let (nq, nv) = (self.num_positions(), self.num_velocities());
+        match which {
+            CoordinateKind::Velocities => (ports.velocity, nq..nq + nv),
+            _ => (ports.position, 0..nq),
+        }
+    }
+
+    fn check_state(&self, found: usize) -> Result<()> {
+        let expected = self.num_positions() + self.num_velocities();
+        if found == expected {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "MultibodyPlant: the state must have {expected} elements, got {found}; pass the ports of \
+             this plant"
+        )))
+    }
+}

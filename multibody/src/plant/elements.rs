@@ -1,0 +1,244 @@
+//! Adding model instances, bodies, frames and joints to a plant.
+
+use super::multibody_plant::MultibodyPlant;
+use crate::error::{Error, Result};
+use crate::model::{
+    BodyIndex, FixedOffsetFrame, FrameIndex, Joint, JointAttachment, JointIndex,
+    ModelInstanceIndex, RigidBody,
+};
+use crate::spatial::SpatialInertia;
+use nalgebra::Isometry3;
+
+impl MultibodyPlant {
+    /// Adds an empty model instance.
+    ///
+    /// # Errors
+    /// If the name is empty or taken, or after `finalize`.
+    pub fn add_model_instance(&mut self, name: &str) -> Result<ModelInstanceIndex> {
+        self.check_open(|| format!("model instance '{name}'"))?;
+        if name.is_empty() {
+            return Err(Error::invalid(
+                "a model instance has an empty name, a name is expected",
+            ));
+        }
+        if self.model_instances.iter().any(|m| m == name) {
+            return Err(Error::invalid(format!(
+                "model instance '{name}' exists already; names of model instances are unique"
+            )));
+        }
+        self.model_instances.push(name.into());
+        Ok(ModelInstanceIndex::new(self.model_instances.len() - 1))
+    }
+
+    /// `base`, or `base_1`, `base_2`, ... where it is taken.
+    pub(crate) fn free_instance_name(&self, base: String) -> String {
+        let taken: std::collections::HashSet<&str> =
+            self.model_instances.iter().map(|m| &**m).collect();
+        let mut name = base.clone();
+        let mut subscript = 0;
+        while taken.contains(&*name) {
+            subscript += 1;
+            name = format!("{base}_{subscript}");
+        }
+        name
+    }
+
+    /// Adds a body with its mass properties about its origin.
+    ///
+    /// # Errors
+    /// If the name is empty or taken within the instance, the instance is unknown or the world's,
+    /// or after `finalize`.
+    pub fn add_rigid_body(
+        &mut self,
+        name: &str,
+        instance: ModelInstanceIndex,
+        inertia: SpatialInertia,
+    ) -> Result<BodyIndex> {
+        self.check_open(|| format!("body '{name}'"))?;
+        self.check_instance(instance)?;
+        if instance == ModelInstanceIndex::WORLD {
+            return Err(Error::invalid(format!(
+                "body '{name}' can not join the world's model instance"
+            )));
+        }
+        self.check_new("body", instance, name, &self.taken.bodies)?;
+        self.check_new("frame", instance, name, &self.taken.frames)?;
+        Ok(self.push_body(name, instance, inertia))
+    }
+
+    pub(super) fn push_body(
+        &mut self,
+        name: &str,
+        instance: ModelInstanceIndex,
+        inertia: SpatialInertia,
+    ) -> BodyIndex {
+        let body = BodyIndex::new(self.bodies.len());
+        self.bodies.push(RigidBody {
+            name: name.into(),
+            model_instance: instance,
+            frame: FrameIndex::new(self.frames.len()),
+            inertia,
+        });
+        self.default_free_poses.push(None);
+        self.islands.push();
+        self.taken.bodies.insert((instance, name.into()));
+        self.taken.frames.insert((instance, name.into()));
+        self.frames.push(
+            FixedOffsetFrame::new(name, body, Isometry3::identity()).with_model_instance(instance),
+        );
+        body
+    }
+
+    /// Adds a frame that is fixed on a body.
+    ///
+    /// # Errors
+    /// If the body or the instance is unknown, the name is empty or taken within the instance, or
+    /// after `finalize`.
+    pub fn add_frame(&mut self, mut frame: FixedOffsetFrame) -> Result<FrameIndex> {
+        self.check_open(|| format!("frame '{}'", frame.name))?;
+        let body_instance = self.body(frame.body)?.model_instance;
+        let instance = *frame.model_instance.get_or_insert(body_instance);
+        self.check_instance(instance)?;
+        self.check_new("frame", instance, &frame.name, &self.taken.frames)?;
+        self.taken.frames.insert((instance, frame.name.clone()));
+        self.frames.push(frame);
+        Ok(FrameIndex::new(self.frames.len() - 1))
+    }
+
+    /// Adds a joint. The bodies may be connected with others already, as long as that makes no
+    /// loop; a joint whose child turns out to be nearer to the world than its parent is turned
+    /// round by [`Self::finalize`], without a change of what its positions mean.
+    ///
+    /// # Errors
+    /// If a body or a frame is unknown or a frame is not on its body, parent and child are the
+    /// same, or have a joint between them already, the joint closes a loop, the name is empty or
+    /// taken within the instance (also those of the frames that the joint adds), or after
+    /// `finalize`.
+    pub fn add_joint(&mut self, mut joint: Joint) -> Result<JointIndex> {
+        self.check_open(|| format!("joint '{}'", joint.name))?;
+        self.body(joint.parent)?;
+        let child_instance = self.body(joint.child)?.model_instance;
+        if joint.child == joint.parent {
+            return Err(Error::invalid(format!(
+                "joint '{}' connects body '{}' with itself; choose another parent or child",
+                self.joint_name_to_tell(&joint),
+                self.scoped_body_name(joint.child)
+            )));
+        }
+        let instance = *joint.model_instance.get_or_insert(child_instance);
+        self.check_instance(instance)?;
+        self.check_new("joint", instance, &joint.name, &self.taken.joints)?;
+        let pair = (joint.parent.min(joint.child), joint.parent.max(joint.child));
+        if self.taken.joined.contains(&pair) {
+            let joins = |j: &&Joint| (j.parent.min(j.child), j.parent.max(j.child)) == pair;
+            let name = self.joint_name_to_tell(&joint);
+            let other = self.joints.iter().find(joins).map_or(String::new(), |j| {
+                match j.name == joint.name {
+                    true => self.scoped(j.model_instance(), &j.name),
+                    false => self.joint_name_to_tell(j),
+                }
+            });
+            return Err(Error::invalid(format!(
+                "joint '{name}' cannot connect bodies '{}' and '{}': joint '{other}' connects them \
+                 already; remove one of the two joints",
+                self.scoped_body_name(joint.parent),
+                self.scoped_body_name(joint.child)
+            )));
+        }
+        for (at, body, suffix) in [
+            (joint.on_parent, joint.parent, "parent"),
+            (joint.on_child, joint.child, "child"),
+        ] {
+            match at {
+                JointAttachment::Body => {}
+                JointAttachment::Offset(_) => {
+                    let name = format!("{}_{suffix}", joint.name);
+                    self.check_new("frame", instance, &name, &self.taken.frames)?;
+                }
+                JointAttachment::Frame(frame) => {
+                    let on = self.frame(frame)?.body;
+                    if on != body {
+                        return Err(Error::invalid(format!(
+                            "joint '{}': frame '{}' is on body '{}'; choose a frame on the {suffix} '{}'",
+                            self.joint_name_to_tell(&joint),
+                            self.frames[frame.index()].name,
+                            self.scoped_body_name(on),
+                            self.scoped_body_name(body)
+                        )));
+                    }
+                }
+            }
+        }
+        if !self.islands.join(joint.parent, joint.child) {
+            return Err(self.loop_error(&joint));
+        }
+        (joint.on_parent, joint.x_pf) =
+            self.attach(joint.on_parent, joint.parent, instance, || {
+                format!("{}_parent", joint.name)
+            });
+        (joint.on_child, joint.x_bm) = self.attach(joint.on_child, joint.child, instance, || {
+            format!("{}_child", joint.name)
+        });
+        Ok(self.push_joint(joint))
+    }
+
+    /// The plant's frame of a joint, made if need be, and its pose on the body.
+    fn attach(
+        &mut self,
+        at: JointAttachment,
+        body: BodyIndex,
+        instance: ModelInstanceIndex,
+        name: impl Fn() -> String,
+    ) -> (JointAttachment, Isometry3<f64>) {
+        let (frame, x) = match at {
+            JointAttachment::Body => (self.bodies[body.index()].frame, Isometry3::identity()),
+            JointAttachment::Frame(frame) => (frame, self.frames[frame.index()].x_bf),
+            JointAttachment::Offset(x) => (self.push_frame(name(), body, x, instance), x),
+        };
+        (JointAttachment::Frame(frame), x)
+    }
+
+    /// Adds a frame whose name is known to be free.
+    pub(super) fn push_frame(
+        &mut self,
+        name: String,
+        body: BodyIndex,
+        x_bf: Isometry3<f64>,
+        instance: ModelInstanceIndex,
+    ) -> FrameIndex {
+        self.taken.frames.insert((instance, name.clone()));
+        self.frames
+            .push(FixedOffsetFrame::new(name, body, x_bf).with_model_instance(instance));
+        FrameIndex::new(self.frames.len() - 1)
+    }
+
+    pub(super) fn push_joint(&mut self, joint: Joint) -> JointIndex {
+        let index = JointIndex::new(self.joints.len());
+        let name = (joint.model_instance(), joint.name.clone());
+        self.taken.joints.insert(name);
+        let pair = (joint.parent.min(joint.child), joint.parent.max(joint.child));
+        self.taken.joined.insert(pair);
+        self.joints.push(joint);
+        index
+    }
+
+    /// Welds frame C of a child body to frame P of a parent body with the pose `X_PC` between them.
+    /// The joint is named `{P}_welds_to_{C}`.
+    ///
+    /// # Errors
+    /// If a frame is unknown, and as [`Self::add_joint`].
+    pub fn weld_frames(
+        &mut self,
+        frame_on_parent: FrameIndex,
+        frame_on_child: FrameIndex,
+        x_pc: Isometry3<f64>,
+    ) -> Result<JointIndex> {
+        let (p, c) = (self.frame(frame_on_parent)?, self.frame(frame_on_child)?);
+        let name = format!("{}_welds_to_{}", p.name, c.name);
+        let joint = Joint::weld(name, p.body, c.body, x_pc)
+            .with_frame_on_parent(frame_on_parent)
+            .with_frame_on_child(frame_on_child)
+            .with_model_instance(c.model_instance());
+        self.add_joint(joint)
+    }
+}

@@ -1,0 +1,193 @@
+//! Making the tree of a plant, and what is known once it is made.
+
+use super::multibody_plant::MultibodyPlant;
+use crate::error::{Error, Result};
+use crate::model::{BodyIndex, FrameIndex, Joint, JointAttachment, JointIndex, JointKind};
+use crate::tree::{JointGraph, ReversedJoint, Topology};
+use nalgebra::{Isometry3, Matrix3, Unit, Vector3};
+use tarragon_framework::math;
+
+impl MultibodyPlant {
+    /// Makes a tree of all bodies. Every body that has no joint towards the world gets a floating
+    /// joint, named as the body.
+    ///
+    /// The state is ordered as in Drake: depth first, first the trees that joints connect to the
+    /// world, then free trees of several bodies, those with the most joints at their base first,
+    /// then single free bodies. Frames that Drake adds for its own use get the same names here:
+    /// `{joint}_{frame}_F` and `{joint}_{frame}_M` of joints whose axis is none of x, y, z, and of
+    /// welds with an offset.
+    ///
+    /// The collision filters need the scene: see [`Self::finalize_with`].
+    ///
+    /// # Errors
+    /// If a joint with several degrees of freedom has its
+    /// child nearer to the world than its parent, or when called twice. The plant stays as it was.
+    pub fn finalize(&mut self) -> Result<()> {
+        if self.is_finalized() {
+            return Err(Error::invalid("the plant is finalized already"));
+        }
+        let mut graph = JointGraph::new(self.bodies.len(), &self.joints);
+        let bases = graph.free_bases(&self.joints);
+        for body in bases.map_err(|at| self.reversed_error(&at))? {
+            let joint = self.add_floating_joint(body);
+            graph.connect(joint, BodyIndex::WORLD, body);
+        }
+        let reflected = self.reflected_inertias();
+        let topology = Topology::new(&graph, &self.bodies, &self.joints, &reflected);
+        self.add_internal_frames(&topology);
+        self.topology = Some(topology);
+        Ok(())
+    }
+
+    #[cold]
+    fn reversed_error(&self, at: &ReversedJoint) -> Error {
+        let joint = &self.joints[at.joint.index()];
+        Error::invalid(format!(
+            "joint '{}' of kind {}: its child '{}' is nearer to the world than its parent \
+             '{}', which only joints with up to one degree of freedom may have; swap parent \
+             and child",
+            self.joint_name_to_tell(joint),
+            joint.kind.type_name(),
+            self.scoped_body_name(at.inboard),
+            self.scoped_body_name(at.outboard)
+        ))
+    }
+
+    /// The bodies of a joint are connected already.
+    #[cold]
+    pub(super) fn loop_error(&self, joint: &Joint) -> Error {
+        let graph = JointGraph::new(self.bodies.len(), &self.joints);
+        let mut bodies = graph.path(joint.parent, joint.child);
+        bodies.push(joint.parent);
+        let names: Vec<String> = bodies
+            .into_iter()
+            .map(|b| self.scoped_body_name(b))
+            .collect();
+        Error::invalid(format!(
+            "joint '{}' closes a loop: '{}'; loops of joints are not supported, model one of them by a \
+             constraint",
+            self.joint_name_to_tell(joint),
+            names.join("' -> '")
+        ))
+    }
+
+    fn add_floating_joint(&mut self, body: BodyIndex) -> JointIndex {
+        let found = &self.bodies[body.index()];
+        let (mut name, instance) = (found.name.clone(), found.model_instance);
+        while self.taken.joints.contains(&(instance, name.clone())) {
+            name.insert(0, '_');
+        }
+        let mut joint =
+            Joint::quaternion_floating(name, BodyIndex::WORLD, body).with_model_instance(instance);
+        joint.on_parent = JointAttachment::Frame(self.bodies[0].frame);
+        joint.on_child = JointAttachment::Frame(found.frame);
+        joint.ephemeral = true;
+        if let Some(x_wb) = &self.default_free_poses[body.index()] {
+            joint.default_positions = joint.kind.floating_positions(x_wb);
+        }
+        self.push_joint(joint)
+    }
+
+    /// The frames that Drake makes when it turns joints into mobilizers.
+    fn add_internal_frames(&mut self, topology: &Topology) {
+        for index in &topology.order {
+            let joint = &self.joints[index.index()];
+            let inboard = topology.inboard_joint(*index, joint);
+            let instance = joint.model_instance();
+            let (on_parent, on_child) = (joint.frame_on_parent(), joint.frame_on_child());
+            let (f, m) = match inboard.reversed {
+                false => (on_parent, on_child),
+                true => (on_child, on_parent),
+            };
+            let frame_name = |frame: Option<FrameIndex>, suffix: &str| {
+                let frame = frame.map_or("", |f| &self.frames[f.index()].name);
+                let mut name = format!("{}_{frame}_{suffix}", joint.name);
+                while self.taken.frames.contains(&(instance, name.clone())) {
+                    name.insert(0, '_');
+                }
+                name
+            };
+            let (on_f, on_m) = (
+                (frame_name(f, "F"), inboard.parent),
+                (frame_name(m, "M"), inboard.child),
+            );
+            match &inboard.kind {
+                JointKind::Weld { x_fm } if *x_fm != Isometry3::identity() => {
+                    let x = inboard.x_pf * x_fm;
+                    self.push_frame(on_f.0, on_f.1, x, instance);
+                }
+                JointKind::Revolute { axis } | JointKind::Prismatic { axis }
+                    if ![Vector3::x(), Vector3::y(), Vector3::z()].contains(axis) =>
+                {
+                    let r = math::pose(with_z_along(axis), Vector3::zeros());
+                    let (x_pf, x_bm) = (inboard.x_pf * r, inboard.x_bm * r);
+                    self.push_frame(on_f.0, on_f.1, x_pf, instance);
+                    self.push_frame(on_m.0, on_m.1, x_bm, instance);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// True after [`Self::finalize`].
+    pub fn is_finalized(&self) -> bool {
+        self.topology.is_some()
+    }
+
+    pub(crate) fn finalized(&self, asked: &str) -> Result<&Topology> {
+        self.topology.as_ref().ok_or_else(|| {
+            Error::invalid(format!(
+                "`{asked}` needs a finalized plant; call `MultibodyPlant::finalize` first"
+            ))
+        })
+    }
+
+    /// Number of generalized positions q; 0 before `finalize`.
+    pub fn num_positions(&self) -> usize {
+        self.topology.as_ref().map_or(0, |t| t.num_positions)
+    }
+    /// Number of generalized velocities v; 0 before `finalize`.
+    pub fn num_velocities(&self) -> usize {
+        self.topology.as_ref().map_or(0, |t| t.num_velocities)
+    }
+    /// Names of the positions: the joint's, with a suffix where the joint has several
+    /// (`base_qw`, ..., `base_z`). Empty before `finalize`.
+    pub fn position_names(&self) -> &[String] {
+        self.topology.as_ref().map_or(&[], |t| &t.position_names)
+    }
+    /// Names of the velocities: the joint's, with a suffix where the joint has several
+    /// (`base_wx`, ..., `base_vz`). Empty before `finalize`.
+    pub fn velocity_names(&self) -> &[String] {
+        self.topology.as_ref().map_or(&[], |t| &t.velocity_names)
+    }
+    /// Index of the first position of a joint.
+    ///
+    /// # Errors
+    /// Before `finalize`, or if the joint is unknown.
+    pub fn position_start(&self, joint: JointIndex) -> Result<usize> {
+        self.joint(joint)?;
+        Ok(self.finalized("position_start")?.starts[joint.index()].0)
+    }
+    /// Index of the first velocity of a joint.
+    ///
+    /// # Errors
+    /// Before `finalize`, or if the joint is unknown.
+    pub fn velocity_start(&self, joint: JointIndex) -> Result<usize> {
+        self.joint(joint)?;
+        Ok(self.finalized("velocity_start")?.starts[joint.index()].1)
+    }
+}
+
+/// A rotation that turns z to a direction, chosen as Drake chooses it: x is normal to the direction
+/// and to the coordinate axis that is most normal to it.
+fn with_z_along(direction: &Unit<Vector3<f64>>) -> nalgebra::UnitQuaternion<f64> {
+    let u = direction.into_inner();
+    let mut least = 0;
+    for k in 1..3 {
+        if u[k].abs() < u[least].abs() {
+            least = k;
+        }
+    }
+    let x = Vector3::ith(least, 1.0).cross(&u).normalize();
+    math::rotation_from_matrix(&Matrix3::from_columns(&[x, u.cross(&x), u]))
+}

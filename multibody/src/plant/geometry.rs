@@ -1,0 +1,215 @@
+//! Registration of a plant's geometry with a scene.
+
+use super::geometry_registration::GeometryRegistration;
+use super::multibody_plant::MultibodyPlant;
+use crate::error::{Error, Result};
+use crate::model::{BodyIndex, ModelInstanceIndex, VisualProperties};
+use nalgebra::Isometry3;
+use tarragon_geometry::{
+    FrameId, GeometryFrame, GeometryId, GeometryInstance, ProximityProperties, RenderLabel,
+    SceneGraph, Shape, SourceId,
+};
+
+impl MultibodyPlant {
+    /// Makes the plant a source of geometry of a scene. Does nothing when it is one already.
+    ///
+    /// # Errors
+    /// After `finalize`.
+    pub fn register_as_source_for_scene_graph(
+        &mut self,
+        scene_graph: &mut SceneGraph,
+    ) -> Result<SourceId> {
+        if let Some(registration) = &self.registration {
+            return Ok(registration.source);
+        }
+        self.check_open(|| "a scene".into())?;
+        // Several plants may share a scene: the second is called `plant_2`.
+        let names = (2..100).map(|n| format!("plant_{n}"));
+        let mut source = scene_graph.register_source("plant");
+        for name in names {
+            if source.is_ok() {
+                break;
+            }
+            source = scene_graph.register_source(&name);
+        }
+        let source = source?;
+        self.registration = Some(GeometryRegistration {
+            source,
+            frames: vec![Some(scene_graph.world_frame_id())],
+            collisions: vec![],
+            visuals: vec![],
+            filtered: false,
+        });
+        Ok(source)
+    }
+
+    /// The plant's source id, once registered.
+    pub fn source_id(&self) -> Option<SourceId> {
+        self.registration.as_ref().map(|r| r.source)
+    }
+
+    /// The scene's frame of a body: the world's for the world, otherwise there once the body has
+    /// geometry or was parsed into the scene.
+    pub fn body_frame_id(&self, body: BodyIndex) -> Option<FrameId> {
+        let frames = &self.registration.as_ref()?.frames;
+        frames.get(body.index()).copied().flatten()
+    }
+
+    /// The body of a frame of the scene.
+    pub fn body_from_frame_id(&self, frame: FrameId) -> Option<BodyIndex> {
+        let frames = &self.registration.as_ref()?.frames;
+        let found = frames.iter().position(|f| *f == Some(frame));
+        found.map(BodyIndex::new)
+    }
+
+    /// Collision geometry of a body, in order of registration.
+    pub fn collision_geometries(&self, body: BodyIndex) -> &[GeometryId] {
+        let lists = self.registration.as_ref().map(|r| &r.collisions);
+        lists.and_then(|l| l.get(body.index())).map_or(&[], |l| l)
+    }
+
+    /// Visual geometry of a body, in order of registration.
+    pub fn visual_geometries(&self, body: BodyIndex) -> &[GeometryId] {
+        let lists = self.registration.as_ref().map(|r| &r.visuals);
+        lists.and_then(|l| l.get(body.index())).map_or(&[], |l| l)
+    }
+
+    /// Adds a collision geometry at `X_BG` on a body, named `{model}::{name}` in the scene, or
+    /// `name` on bodies of the world's and the default model instance.
+    ///
+    /// # Errors
+    /// If the plant is not registered with this scene, the body is unknown, the scene refuses (a
+    /// name taken on the body, an unusable mesh file), or after `finalize`.
+    pub fn register_collision_geometry(
+        &mut self,
+        scene_graph: &mut SceneGraph,
+        body: BodyIndex,
+        x_bg: Isometry3<f64>,
+        shape: impl Into<Shape>,
+        name: &str,
+        properties: ProximityProperties,
+    ) -> Result<GeometryId> {
+        let instance = self
+            .instance(body, x_bg, shape.into(), name)?
+            .with_proximity(properties);
+        let id = self.register(scene_graph, body, instance)?;
+        push(&mut self.registration, |r| &mut r.collisions, body, id);
+        Ok(id)
+    }
+
+    /// Adds a visual geometry at `X_BG` on a body, named as
+    /// [`Self::register_collision_geometry`] does.
+    ///
+    /// # Errors
+    /// As [`Self::register_collision_geometry`].
+    pub fn register_visual_geometry(
+        &mut self,
+        scene_graph: &mut SceneGraph,
+        body: BodyIndex,
+        x_bg: Isometry3<f64>,
+        shape: impl Into<Shape>,
+        name: &str,
+        properties: VisualProperties,
+    ) -> Result<GeometryId> {
+        let mut instance = self.instance(body, x_bg, shape.into(), name)?;
+        if let Some(illustration) = properties.illustration {
+            instance = instance.with_illustration(illustration);
+        }
+        if let Some(mut perception) = properties.perception {
+            if !perception.has("label", "id") {
+                perception.set("label", "id", body_label(body));
+            }
+            instance = instance.with_perception(perception);
+        }
+        let id = self.register(scene_graph, body, instance)?;
+        push(&mut self.registration, |r| &mut r.visuals, body, id);
+        Ok(id)
+    }
+
+    fn instance(
+        &self,
+        body: BodyIndex,
+        x_bg: Isometry3<f64>,
+        shape: Shape,
+        name: &str,
+    ) -> Result<GeometryInstance> {
+        self.check_open(|| format!("geometry '{name}'"))?;
+        let instance = self.body(body)?.model_instance;
+        let name = match instance {
+            ModelInstanceIndex::WORLD | ModelInstanceIndex::DEFAULT => name.into(),
+            model => format!("{}::{name}", self.model_instances[model.index()]),
+        };
+        Ok(GeometryInstance::new(x_bg, shape, &name)?)
+    }
+
+    fn register(
+        &mut self,
+        scene_graph: &mut SceneGraph,
+        body: BodyIndex,
+        instance: GeometryInstance,
+    ) -> Result<GeometryId> {
+        let frame = self.ensure_frame(scene_graph, body)?;
+        let source = self.registered()?.source;
+        Ok(scene_graph.register_geometry(source, frame, instance)?)
+    }
+
+    fn registered(&self) -> Result<&GeometryRegistration> {
+        self.registration.as_ref().ok_or_else(|| {
+            Error::invalid(
+                "the plant is not registered with a scene; call \
+                 `register_as_source_for_scene_graph` first",
+            )
+        })
+    }
+
+    /// The scene's frame of a body, made when it is not there yet.
+    pub(crate) fn ensure_frame(
+        &mut self,
+        scene_graph: &mut SceneGraph,
+        body: BodyIndex,
+    ) -> Result<FrameId> {
+        if let Some(frame) = self.body_frame_id(body) {
+            return Ok(frame);
+        }
+        let source = self.registered()?.source;
+        let group = self.body(body)?.model_instance.index() as i32;
+        let frame = GeometryFrame::new(self.scoped_body_name(body)).with_frame_group(group)?;
+        let id = scene_graph.register_frame(source, frame)?;
+        if let Some(registration) = &mut self.registration {
+            let frames = &mut registration.frames;
+            frames.resize(frames.len().max(body.index() + 1), None);
+            frames[body.index()] = Some(id);
+        }
+        Ok(id)
+    }
+
+    /// Makes frames for all bodies that have none.
+    pub(crate) fn ensure_frames(&mut self, scene_graph: &mut SceneGraph) -> Result<()> {
+        for body in 1..self.bodies.len() {
+            self.ensure_frame(scene_graph, BodyIndex::new(body))?;
+        }
+        Ok(())
+    }
+}
+
+/// Label of a body's pixels: its index, as in Drake.
+fn body_label(body: BodyIndex) -> RenderLabel {
+    let value = i16::try_from(body.index()).ok();
+    value
+        .and_then(|v| RenderLabel::new(v).ok())
+        .unwrap_or(RenderLabel::DONT_CARE)
+}
+
+/// Remembers a geometry of a body.
+fn push(
+    registration: &mut Option<GeometryRegistration>,
+    list: impl Fn(&mut GeometryRegistration) -> &mut Vec<Vec<GeometryId>>,
+    body: BodyIndex,
+    id: GeometryId,
+) {
+    if let Some(registration) = registration {
+        let lists = list(registration);
+        lists.resize(lists.len().max(body.index() + 1), vec![]);
+        lists[body.index()].push(id);
+    }
+}

@@ -1,0 +1,16 @@
+//! Frames and geometries of a plant in a scene.
+
+use tarragon_geometry::{FrameId, GeometryId, SourceId};
+
+/// What the plant has registered.
+#[derive(Clone, Debug)]
+pub(crate) struct GeometryRegistration {
+    pub(crate) source: SourceId,
+    /// Frame per body; the world's is the scene's world frame.
+    pub(crate) frames: Vec<Option<FrameId>>,
+    /// Collision geometry per body.
+    pub(crate) collisions: Vec<Vec<GeometryId>>,
+    /// Visual geometry per body.
+    pub(crate) visuals: Vec<Vec<GeometryId>>,
+    pub(crate) filtered: bool,
+}

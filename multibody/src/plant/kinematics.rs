@@ -1,0 +1,225 @@
+//! Poses, velocities, accelerations and Jacobians of a plant.
+
+use super::multibody_plant::MultibodyPlant;
+use crate::error::{Error, Result};
+use crate::kinematics::{
+    self, JacobianWrt, PositionKinematics, SingularPitch, VelocityKinematics,
+    jacobian_spatial_velocity,
+};
+use crate::model::{BodyIndex, FrameIndex};
+use crate::spatial::SpatialVector;
+use crate::tree::{CoordinateKind, KinematicTree};
+use nalgebra::{Isometry3, Matrix3xX, Matrix6xX, Vector3};
+use tarragon_framework::Scalar;
+
+impl MultibodyPlant {
+    /// Poses `X_WB` of all bodies, by [`BodyIndex`]; quaternions in q are normalised. Allocates
+    /// only when `out` has no room yet.
+    ///
+    /// # Errors
+    /// Before `finalize`, if q has the wrong length, a value that is not finite, or a quaternion of
+    /// length 0.
+    pub fn calc_body_poses<T: Scalar>(&self, q: &[T], out: &mut Vec<Isometry3<T>>) -> Result<()> {
+        let topology = self.finalized("calc_body_poses")?;
+        topology.check(CoordinateKind::Positions, q)?;
+        let name = |body| self.scoped_body_name(BodyIndex::new(body));
+        kinematics::calc_body_poses(&topology.tree, q, out, name)
+    }
+
+    /// Poses and joint axes at positions q (quaternions are normalised).
+    ///
+    /// # Errors
+    /// Before `finalize`, if q has the wrong length, a value that is not finite, or a quaternion of
+    /// length 0.
+    pub fn calc_position_kinematics<T: Scalar>(&self, q: &[T]) -> Result<PositionKinematics<T>> {
+        let mut kinematics = PositionKinematics::empty();
+        self.update_position_kinematics(&mut kinematics, q)?;
+        Ok(kinematics)
+    }
+
+    /// As [`Self::calc_position_kinematics`], in place: allocates nothing if it was computed for this
+    /// plant before.
+    ///
+    /// # Errors
+    /// As [`Self::calc_position_kinematics`]; what was there before is lost then.
+    pub fn update_position_kinematics<T: Scalar>(
+        &self,
+        positions: &mut PositionKinematics<T>,
+        q: &[T],
+    ) -> Result<()> {
+        let topology = self.finalized("calc_position_kinematics")?;
+        topology.check(CoordinateKind::Positions, q)?;
+        let name = |body| self.scoped_body_name(BodyIndex::new(body));
+        positions.update(&topology.tree, q, name)
+    }
+
+    /// Spatial velocities of all bodies.
+    ///
+    /// # Errors
+    /// Before `finalize`, if the positions are of another plant, or v has the wrong length or a
+    /// value that is not finite.
+    pub fn calc_velocity_kinematics<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        v: &[T],
+    ) -> Result<VelocityKinematics<T>> {
+        let mut velocities = VelocityKinematics::empty();
+        self.update_velocity_kinematics(&mut velocities, positions, v)?;
+        Ok(velocities)
+    }
+
+    /// As [`Self::calc_velocity_kinematics`], in place: allocates nothing if it was computed for this
+    /// plant before.
+    ///
+    /// # Errors
+    /// As [`Self::calc_velocity_kinematics`].
+    pub fn update_velocity_kinematics<T: Scalar>(
+        &self,
+        velocities: &mut VelocityKinematics<T>,
+        positions: &PositionKinematics<T>,
+        v: &[T],
+    ) -> Result<()> {
+        let asked = "calc_velocity_kinematics";
+        let tree = self.tree_of(asked, positions)?;
+        let topology = self.finalized(asked)?;
+        topology.check(CoordinateKind::Velocities, v)?;
+        velocities.update(tree, positions, v);
+        Ok(())
+    }
+
+    /// Spatial accelerations `A_WB` of all bodies by [`BodyIndex`]: of Bo in W, expressed in W
+    /// (rad/s^2, m/s^2), at the time derivatives `vdot` of the velocities.
+    ///
+    /// # Errors
+    /// As [`Self::calc_velocity_kinematics`], or if `vdot` has the wrong length or a value that is
+    /// not finite.
+    pub fn calc_spatial_accelerations<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+        vdot: &[T],
+    ) -> Result<Vec<SpatialVector<T>>> {
+        let asked = "calc_spatial_accelerations";
+        let tree = self.tree_of(asked, positions)?;
+        velocities.check(tree)?;
+        let topology = self.finalized(asked)?;
+        topology.check(CoordinateKind::Accelerations, vdot)?;
+        let mut a_wb = vec![];
+        kinematics::spatial_accelerations(tree, positions, velocities, Some(vdot), &mut a_wb);
+        Ok(a_wb)
+    }
+
+    /// The Jacobian of the spatial velocity of a point Bp of frame B in frame A, expressed in frame
+    /// E: 6 by `num_velocities` (or `num_positions`), rotational rows first, `V_ABp_E = J v` (or `J
+    /// qdot`). `p_bobp_b` is the position of Bp in B (m).
+    ///
+    /// # Errors
+    /// Before `finalize`, if the positions are of another plant, or a frame is unknown.
+    pub fn calc_jacobian_spatial_velocity<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        wrt: JacobianWrt,
+        frame_b: FrameIndex,
+        p_bobp_b: &Vector3<f64>,
+        frame_a: FrameIndex,
+        frame_e: FrameIndex,
+    ) -> Result<Matrix6xX<T>> {
+        let tree = self.tree_of("calc_jacobian_spatial_velocity", positions)?;
+        let (b, a) = (self.frame(frame_b)?, self.frame(frame_a)?);
+        let e = self.frame(frame_e)?;
+        Ok(jacobian_spatial_velocity(
+            tree,
+            positions,
+            wrt,
+            (b, p_bobp_b),
+            a,
+            e,
+        ))
+    }
+
+    /// The lower half of [`Self::calc_jacobian_spatial_velocity`]: the velocity of the point.
+    ///
+    /// # Errors
+    /// As that.
+    pub fn calc_jacobian_translational_velocity<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        wrt: JacobianWrt,
+        frame_b: FrameIndex,
+        p_bobp_b: &Vector3<f64>,
+        frame_a: FrameIndex,
+        frame_e: FrameIndex,
+    ) -> Result<Matrix3xX<T>> {
+        let all = self
+            .calc_jacobian_spatial_velocity(positions, wrt, frame_b, p_bobp_b, frame_a, frame_e)?;
+        Ok(all.fixed_rows::<3>(3).into_owned())
+    }
+
+    /// Pose `X_WF` of a frame.
+    ///
+    /// # Errors
+    /// Before `finalize`, if the positions are of another plant, or the frame is unknown.
+    pub fn calc_frame_pose<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        frame: FrameIndex,
+    ) -> Result<Isometry3<T>> {
+        self.tree_of("calc_frame_pose", positions)?;
+        Ok(positions.frame_pose(self.frame(frame)?))
+    }
+
+    /// `qdot = N(q) v`: rad/s or m/s, and 1/s for quaternions. The length of a quaternion in q
+    /// counts, as the derivative of what q holds is meant.
+    ///
+    /// # Errors
+    /// Before `finalize`, if v has the wrong length or a value that is not finite, or where roll,
+    /// pitch and yaw are singular (a pitch of 90 degrees).
+    pub fn map_velocity_to_qdot<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        v: &[T],
+    ) -> Result<Vec<T>> {
+        let asked = "map_velocity_to_qdot";
+        let tree = self.tree_of(asked, positions)?;
+        let topology = self.finalized(asked)?;
+        topology.check(CoordinateKind::Velocities, v)?;
+        kinematics::velocity_to_qdot(tree, positions, v).map_err(|at| self.singular(&at))
+    }
+
+    /// `v = N+(q) qdot`; of the derivative of a quaternion, what changes its length has no effect.
+    ///
+    /// # Errors
+    /// Before `finalize`, or if qdot has the wrong length or a value that is not finite.
+    pub fn map_qdot_to_velocity<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        qdot: &[T],
+    ) -> Result<Vec<T>> {
+        let asked = "map_qdot_to_velocity";
+        let tree = self.tree_of(asked, positions)?;
+        let topology = self.finalized(asked)?;
+        topology.check(CoordinateKind::PositionRates, qdot)?;
+        Ok(kinematics::qdot_to_velocity(tree, positions, qdot))
+    }
+
+    #[cold]
+    fn singular(&self, at: &SingularPitch) -> Error {
+        Error::invalid(format!(
+            "body '{}': roll, pitch and yaw have no derivatives at a pitch of {} rad, which is too \
+             close to 90 degrees; use a quaternion joint",
+            self.scoped_body_name(at.body),
+            at.pitch
+        ))
+    }
+
+    /// The tree that belongs to positions.
+    pub(super) fn tree_of<T: Scalar>(
+        &self,
+        asked: &str,
+        positions: &PositionKinematics<T>,
+    ) -> Result<&KinematicTree> {
+        let tree = &self.finalized(asked)?.tree;
+        positions.check(tree)?;
+        Ok(tree)
+    }
+}

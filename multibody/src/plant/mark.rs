@@ -1,0 +1,103 @@
+//! Taking back what a model that could not be loaded has left in a plant.
+
+use super::multibody_plant::MultibodyPlant;
+use nalgebra::Vector3;
+use tarragon_geometry::FrameId;
+
+/// How far the lists of a plant went.
+pub(crate) struct PlantMark {
+    model_instances: usize,
+    bodies: usize,
+    frames: usize,
+    joints: usize,
+    actuators: usize,
+    constraints: usize,
+    equalities: usize,
+    force_elements: usize,
+    keyframes: usize,
+    cameras: usize,
+    sites: usize,
+    filter_groups: usize,
+    excluded: usize,
+    gravity: Vector3<f64>,
+    is_source: bool,
+    /// Of collisions and visuals: bodies that had a list, and the length of the world's.
+    geometries: [(usize, usize); 2],
+}
+
+impl PlantMark {
+    pub(crate) fn new(plant: &MultibodyPlant) -> Self {
+        let registration = plant.registration.as_ref();
+        Self {
+            model_instances: plant.model_instances.len(),
+            bodies: plant.bodies.len(),
+            frames: plant.frames.len(),
+            joints: plant.joints.len(),
+            actuators: plant.actuators.len(),
+            constraints: plant.constraints.len(),
+            equalities: plant.equalities.len(),
+            force_elements: plant.force_elements.len(),
+            keyframes: plant.keyframes.len(),
+            cameras: plant.cameras.len(),
+            sites: plant.sites.len(),
+            gravity: plant.gravity,
+            filter_groups: plant.filter_groups.len(),
+            excluded: plant.excluded.len(),
+            is_source: registration.is_some(),
+            geometries: registration.map_or([(0, 0); 2], |r| {
+                [&r.collisions, &r.visuals].map(|l| (l.len(), l.first().map_or(0, Vec::len)))
+            }),
+        }
+    }
+
+    /// Removes what was added since. `has_frame` tells if a frame is (still) in the scene.
+    pub(crate) fn take_back(self, plant: &mut MultibodyPlant, has_frame: impl Fn(FrameId) -> bool) {
+        let taken = &mut plant.taken;
+        for body in plant.bodies.drain(self.bodies..) {
+            taken.bodies.remove(&(body.model_instance, body.name));
+        }
+        for frame in plant.frames.drain(self.frames..) {
+            taken.frames.remove(&(frame.model_instance(), frame.name));
+        }
+        for joint in plant.joints.drain(self.joints..) {
+            let pair = (joint.parent.min(joint.child), joint.parent.max(joint.child));
+            taken.joined.remove(&pair);
+            taken.joints.remove(&(joint.model_instance(), joint.name));
+        }
+        let left = plant.joints.iter().map(|j| (j.parent, j.child));
+        plant.islands.rebuild(self.bodies, left);
+        for actuator in plant.actuators.drain(self.actuators..) {
+            taken
+                .actuators
+                .remove(&(actuator.model_instance, actuator.name));
+        }
+        plant.model_instances.truncate(self.model_instances);
+        plant.default_free_poses.truncate(self.bodies);
+        plant.constraints.truncate(self.constraints);
+        plant.equalities.truncate(self.equalities);
+        plant.force_elements.truncate(self.force_elements);
+        plant.keyframes.truncate(self.keyframes);
+        plant.cameras.truncate(self.cameras);
+        plant.sites.truncate(self.sites);
+        plant.filter_groups.truncate(self.filter_groups);
+        plant.excluded.truncate(self.excluded);
+        plant.gravity = self.gravity;
+        if !self.is_source {
+            plant.registration = None;
+        }
+        if let Some(registration) = &mut plant.registration {
+            registration.frames.truncate(self.bodies);
+            for frame in &mut registration.frames {
+                // Older bodies may have got their frame with the model.
+                *frame = frame.filter(|f| has_frame(*f));
+            }
+            let lists = [&mut registration.collisions, &mut registration.visuals];
+            for (list, (bodies, on_world)) in lists.into_iter().zip(self.geometries) {
+                list.truncate(bodies);
+                if let Some(world) = list.first_mut() {
+                    world.truncate(on_world);
+                }
+            }
+        }
+    }
+}

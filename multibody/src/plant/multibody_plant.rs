@@ -1,0 +1,192 @@
+//! The plant itself: what it is made of, and its checks of what is added.
+
+use super::element_names::ElementNames;
+use super::geometry_registration::GeometryRegistration;
+use crate::error::{Error, Result};
+use crate::model::{
+    BodyIndex, CollisionFilterGroup, Constraint, FixedOffsetFrame, ForceElement, Joint,
+    JointActuator, Keyframe, ModelCamera, ModelEquality, ModelInstanceIndex, RigidBody,
+};
+use crate::spatial::SpatialInertia;
+use crate::tree::{Islands, Topology};
+use nalgebra::{Isometry3, Vector3};
+use std::collections::BTreeSet;
+
+/// Where the system takes its positions from.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let cabin = plant.add_rigid_body("cabin", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// plant.add_joint(Joint::prismatic("lift", BodyIndex::WORLD, cabin, Vector3::z())?)?;
+/// plant.set_position_source(PositionSource::InputPort);
+/// plant.finalize()?;
+/// let mut b = DiagramBuilder::new();
+/// let plant = b.add("plant", plant);
+/// let mut ctx = b.build()?.default_context();
+/// ctx.fix(plant.position.unwrap(), vec![4.0])?;
+/// assert_eq!(ctx.eval(plant.body_poses)?[cabin.index()].translation.z, 4.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PositionSource {
+    /// The state `[q; v]`: discrete with a positive time step, continuous otherwise.
+    #[default]
+    State,
+    /// The input port `position`: somebody else says where the bodies are.
+    InputPort,
+}
+
+/// Rigid bodies connected by joints (Drake's `MultibodyPlant`).
+///
+/// Bodies and joints are added, by hand or by a [`crate::Parser`], until [`Self::finalize`] makes a
+/// tree of them: every body without a joint towards the world then gets a floating joint. After
+/// that the plant computes body poses and can be added to a diagram.
+///
+/// | port | name | type | exists |
+/// |---|---|---|---|
+/// | input | `position` | vector of `num_positions` | with [`PositionSource::InputPort`] |
+/// | input | `velocity` | vector of `num_velocities` | with [`PositionSource::InputPort`] |
+/// | output | `state` | vector `[q; v]` | with [`PositionSource::State`] |
+/// | output | `body_poses` | `Vec<Isometry3<T>>`, `X_WB` by [`BodyIndex`] | always |
+/// | output | `body_spatial_velocities` | `Vec<SpatialVector<T>>`, `V_WB` by [`BodyIndex`] | always |
+/// | output | `geometry_pose` | `FramePoseVector<T>` | once registered with a SceneGraph |
+///
+/// Masses, forces and energies are computed from [`crate::PositionKinematics`]. Limit: no forward
+/// dynamics yet. A discrete state stays as it is set; a continuous state has no time derivatives,
+/// which is an error when a simulator asks for them. Constraints, springs and damping are kept, not
+/// solved.
+///
+/// Bodies, joints and frames have names that are unique within their model instance; look-ups take
+/// `name` or `model::name`.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let arm = plant.add_rigid_body("arm", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// let rail = Joint::prismatic("rail", BodyIndex::WORLD, arm, Vector3::x())?
+///     .with_pose_on_parent(Isometry3::translation(0.0, 0.0, 1.0));
+/// plant.add_joint(rail)?;
+/// plant.finalize()?;
+/// let mut poses = vec![];
+/// plant.calc_body_poses(&[0.25], &mut poses)?;
+/// assert_eq!(poses[arm.index()].translation.vector, Vector3::new(0.25, 0.0, 1.0));
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct MultibodyPlant {
+    pub(super) time_step: f64,
+    pub(super) model_instances: Vec<String>,
+    pub(super) bodies: Vec<RigidBody>,
+    pub(super) frames: Vec<FixedOffsetFrame>,
+    pub(super) joints: Vec<Joint>,
+    pub(super) actuators: Vec<JointActuator>,
+    pub(super) constraints: Vec<Constraint>,
+    pub(super) equalities: Vec<ModelEquality>,
+    pub(super) force_elements: Vec<ForceElement>,
+    pub(super) gravity: Vector3<f64>,
+    pub(super) keyframes: Vec<Keyframe>,
+    pub(super) cameras: Vec<ModelCamera>,
+    pub(super) sites: Vec<FixedOffsetFrame>,
+    pub(super) filter_groups: Vec<CollisionFilterGroup>,
+    /// Pairs of bodies that are not tested against each other.
+    pub(super) excluded: Vec<(BodyIndex, BodyIndex)>,
+    pub(super) default_free_poses: Vec<Option<Isometry3<f64>>>,
+    pub(super) taken: ElementNames,
+    pub(super) islands: Islands,
+    pub(super) position_source: PositionSource,
+    pub(super) topology: Option<Topology>,
+    pub(super) registration: Option<GeometryRegistration>,
+}
+
+impl MultibodyPlant {
+    /// A plant with the world body only. A `time_step` (s) of 0 means continuous time.
+    ///
+    /// # Errors
+    /// If the time step is negative or not finite.
+    pub fn new(time_step: f64) -> Result<Self> {
+        if !(time_step >= 0.0 && time_step.is_finite()) {
+            return Err(Error::invalid(format!(
+                "the plant's time step is {time_step} s, a finite value of at least 0 is expected"
+            )));
+        }
+        let mut plant = Self {
+            time_step,
+            model_instances: vec!["WorldModelInstance".into(), "DefaultModelInstance".into()],
+            bodies: vec![],
+            frames: vec![],
+            joints: vec![],
+            actuators: vec![],
+            constraints: vec![],
+            equalities: vec![],
+            force_elements: vec![],
+            gravity: Vector3::new(0.0, 0.0, -9.81),
+            keyframes: vec![],
+            cameras: vec![],
+            sites: vec![],
+            filter_groups: vec![],
+            excluded: vec![],
+            default_free_poses: vec![],
+            taken: ElementNames::default(),
+            islands: Islands::default(),
+            position_source: PositionSource::State,
+            topology: None,
+            registration: None,
+        };
+        plant.push_body("world", ModelInstanceIndex::WORLD, SpatialInertia::zero());
+        Ok(plant)
+    }
+
+    /// Chooses where the system takes its positions from.
+    pub fn set_position_source(&mut self, source: PositionSource) {
+        self.position_source = source;
+    }
+
+    pub(super) fn check_open(&self, what: impl Fn() -> String) -> Result<()> {
+        match self.topology {
+            None => Ok(()),
+            Some(_) => Err(Error::invalid(format!(
+                "{} can not be added: the plant is finalized",
+                what()
+            ))),
+        }
+    }
+
+    pub(super) fn check_instance(&self, instance: ModelInstanceIndex) -> Result<()> {
+        match self.model_instances.get(instance.index()) {
+            Some(_) => Ok(()),
+            None => Err(out_of_range("model instance", instance.index())),
+        }
+    }
+
+    pub(super) fn check_new(
+        &self,
+        kind: &str,
+        instance: ModelInstanceIndex,
+        name: &str,
+        taken: &BTreeSet<(ModelInstanceIndex, String)>,
+    ) -> Result<()> {
+        let model = &self.model_instances[instance.index()];
+        if name.is_empty() {
+            return Err(Error::invalid(format!(
+                "a {kind} of model instance '{model}' has an empty name, a name is expected"
+            )));
+        }
+        if taken.contains(&(instance, name.to_string())) {
+            return Err(Error::invalid(format!(
+                "{kind} '{model}::{name}' exists already; names are unique within a model instance"
+            )));
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+pub(super) fn out_of_range(kind: &str, index: usize) -> Error {
+    Error::invalid(format!(
+        "{kind} index {index} does not belong to this plant"
+    ))
+}

@@ -1,0 +1,236 @@
+//! The plant as a system, and its wiring to a SceneGraph.
+
+use super::multibody_plant::{MultibodyPlant, PositionSource};
+use crate::error::{Error, Result};
+use crate::kinematics::{PositionKinematics, VelocityKinematics};
+use crate::model::BodyIndex;
+use crate::spatial::SpatialVector;
+use nalgebra::Isometry3;
+use tarragon_framework::Scalar;
+use tarragon_framework::prelude::{
+    Block, ContinuousState, Declare, Dep, DiagramBuilder, DiscreteState, InputPort, LeafContext,
+    LeafSystem, OutputPort,
+};
+use tarragon_geometry::{FrameId, FramePoseVector, SceneGraph};
+
+/// Ports and state of [`MultibodyPlant`]; what does not exist in its configuration is `None`.
+#[derive(Clone, Copy, Debug)]
+pub struct MultibodyPlantPorts<T: Scalar> {
+    /// Positions, with [`PositionSource::InputPort`].
+    pub position: Option<InputPort<Vec<T>>>,
+    /// Velocities, with [`PositionSource::InputPort`]; only needed by those who read velocities.
+    pub velocity: Option<InputPort<Vec<T>>>,
+    /// `[q; v]`, with [`PositionSource::State`].
+    pub state: Option<OutputPort<Vec<T>>>,
+    /// `X_WB` by [`BodyIndex`].
+    pub body_poses: OutputPort<Vec<Isometry3<T>>>,
+    /// `V_WB` by [`BodyIndex`].
+    pub body_spatial_velocities: OutputPort<Vec<SpatialVector<T>>>,
+    /// Poses of the plant's frames in a SceneGraph, once registered.
+    pub geometry_pose: Option<OutputPort<FramePoseVector<T>>>,
+    /// The state of a plant with a positive time step.
+    pub discrete_state: Option<DiscreteState<Vec<T>>>,
+    /// The state of a plant of continuous time.
+    pub continuous_state: Option<ContinuousState<Vec<T>>>,
+}
+
+/// Where q comes from at run time.
+#[derive(Clone, Copy)]
+enum CoordinateSource<T: Scalar> {
+    Port(InputPort<Vec<T>>),
+    Discrete(DiscreteState<Vec<T>>),
+    Continuous(ContinuousState<Vec<T>>),
+}
+
+impl<T: Scalar> CoordinateSource<T> {
+    fn dep(self) -> Dep {
+        match self {
+            Self::Port(port) => port.into(),
+            Self::Discrete(state) => state.into(),
+            Self::Continuous(_) => Dep::Xc,
+        }
+    }
+    /// q, possibly followed by v.
+    fn read<'a>(self, ctx: &LeafContext<'a, T>) -> tarragon_framework::Result<&'a [T]> {
+        Ok(match self {
+            Self::Port(port) => ctx.eval(port)?,
+            Self::Discrete(state) => ctx.xd(state),
+            Self::Continuous(_) => ctx.xc(),
+        })
+    }
+}
+
+const NO_DYNAMICS: &str = "MultibodyPlant has no dynamics yet, so a continuous state has no time \
+     derivatives; use a positive time step or PositionSource::InputPort";
+
+impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
+    type Ports = MultibodyPlantPorts<T>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let (nq, nv) = (self.num_positions(), self.num_velocities());
+        let mut x0: Vec<T> = self.default_positions().into_iter().map(T::from).collect();
+        x0.resize(nq + nv, T::zero());
+        let source = match self.position_source {
+            PositionSource::InputPort => CoordinateSource::Port(d.vector_input("position", nq)),
+            PositionSource::State if self.time_step > 0.0 => {
+                CoordinateSource::Discrete(d.discrete_state(&x0))
+            }
+            PositionSource::State => {
+                let no_derivatives =
+                    |_: &Self, _: &LeafContext<'_, T>, _: &mut [T]| Err(custom(NO_DYNAMICS));
+                let deps = [Dep::Xc];
+                let state = d.continuous_state((nq, nv, 0), &x0, &deps, no_derivatives);
+                CoordinateSource::Continuous(state)
+            }
+        };
+        let state = (self.position_source == PositionSource::State).then(|| {
+            d.vector_output("state", nq + nv, &[source.dep()], move |_, ctx, y| {
+                y.copy_from_slice(source.read(ctx)?);
+                Ok(())
+            })
+        });
+
+        let velocity = match source {
+            CoordinateSource::Port(_) => Some(d.vector_input("velocity", nv)),
+            _ => None,
+        };
+        let kinematics = d.cache_entry(
+            "position_kinematics",
+            vec![Isometry3::identity(); self.num_bodies()],
+            &[source.dep()],
+            move |plant, ctx, poses| {
+                let q = source.read(ctx)?;
+                let nq = plant.num_positions().min(q.len());
+                Ok(plant.calc_body_poses(&q[..nq], poses)?)
+            },
+        );
+        let body_poses = d.output(
+            "body_poses",
+            vec![Isometry3::identity(); self.num_bodies()],
+            &[kinematics.into()],
+            move |_, ctx, poses: &mut Vec<Isometry3<T>>| {
+                poses.clone_from(ctx.cached(kinematics)?);
+                Ok(())
+            },
+        );
+        let deps: Vec<Dep> = [Some(source.dep()), velocity.map(Dep::from)]
+            .into_iter()
+            .flatten()
+            .collect();
+        let motion = d.cache_entry(
+            "velocity_kinematics",
+            (PositionKinematics::empty(), VelocityKinematics::empty()),
+            &deps,
+            move |plant, ctx, (positions, velocities)| {
+                let x = source.read(ctx)?;
+                // An input of the wrong length is refused below.
+                let (q, v) = x.split_at(plant.num_positions().min(x.len()));
+                let v = match velocity {
+                    Some(port) => ctx.eval(port)?,
+                    None => v,
+                };
+                plant.update_position_kinematics(positions, q)?;
+                Ok(plant.update_velocity_kinematics(velocities, positions, v)?)
+            },
+        );
+        let body_spatial_velocities = d.output(
+            "body_spatial_velocities",
+            vec![SpatialVector::zero(); self.num_bodies()],
+            &[motion.into()],
+            move |_, ctx, out: &mut Vec<SpatialVector<T>>| {
+                let (_, velocities) = ctx.cached(motion)?;
+                out.clear();
+                out.extend_from_slice(velocities.body_spatial_velocities());
+                Ok(())
+            },
+        );
+        let geometry_pose = self.registration.as_ref().map(|registration| {
+            let frames = registration.frames.iter().enumerate().skip(1);
+            let frames: Vec<(usize, FrameId)> = frames
+                .filter_map(|(body, frame)| Some((body, (*frame)?)))
+                .collect();
+            d.output(
+                "geometry_pose",
+                FramePoseVector::with_capacity(frames.len()),
+                &[kinematics.into()],
+                move |_, ctx, poses| {
+                    let x_wb = ctx.cached(kinematics)?;
+                    poses.assign(frames.iter().map(|(body, frame)| (*frame, x_wb[*body])));
+                    Ok(())
+                },
+            )
+        });
+        let (mut position, mut discrete_state, mut continuous_state) = (None, None, None);
+        match source {
+            CoordinateSource::Port(port) => position = Some(port),
+            CoordinateSource::Discrete(state) => discrete_state = Some(state),
+            CoordinateSource::Continuous(state) => continuous_state = Some(state),
+        }
+        MultibodyPlantPorts {
+            position,
+            velocity,
+            state,
+            body_poses,
+            body_spatial_velocities,
+            geometry_pose,
+            discrete_state,
+            continuous_state,
+        }
+    }
+}
+
+fn custom(message: &str) -> tarragon_framework::Error {
+    tarragon_framework::Error::custom(message)
+}
+
+/// Adds a plant and the scene it is registered with to a diagram, as `plant` and `scene_graph`,
+/// wired: finalizes the plant if that was not done, registers frames for bodies that have none,
+/// applies the collision filters and connects `geometry_pose`.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::SceneGraph;
+/// use tarragon_multibody::{MultibodyPlant, Parser, add_multibody_plant_scene_graph};
+/// let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
+/// let ball = r#"<robot name="toy"><link name="ball"><collision><geometry>
+///     <sphere radius="0.1"/></geometry></collision></link></robot>"#;
+/// Parser::with_scene_graph(&mut plant, &mut scene).add_models_from_string(ball, "urdf")?;
+///
+/// let mut b = DiagramBuilder::new();
+/// let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
+/// let ctx = b.build()?.default_context();
+/// assert_eq!(ctx.eval(plant.body_poses)?.len(), 2); // the world and the ball
+/// assert!(!ctx.eval(scene.query)?.has_collisions()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the plant can not be finalized or is registered with another scene.
+pub fn add_multibody_plant_scene_graph(
+    builder: &mut DiagramBuilder,
+    mut plant: MultibodyPlant,
+    mut scene_graph: SceneGraph,
+) -> Result<(Block<MultibodyPlant>, Block<SceneGraph>)> {
+    // A plant without geometry may be unregistered, and can not register once finalized.
+    if !plant.is_finalized() {
+        plant.register_as_source_for_scene_graph(&mut scene_graph)?;
+        plant.finalize()?;
+    }
+    let source = plant.source_id().ok_or_else(|| {
+        Error::invalid(
+            "the plant was finalized without a scene; call `register_as_source_for_scene_graph` \
+             before `finalize`",
+        )
+    })?;
+    plant.ensure_frames(&mut scene_graph)?;
+    plant.apply_collision_filters(&mut scene_graph)?;
+    let plant = builder.add("plant", plant);
+    let scene_graph = builder.add("scene_graph", scene_graph);
+    if let Some(geometry_pose) = plant.geometry_pose {
+        builder.connect(geometry_pose, scene_graph.source_pose_port(source)?);
+    }
+    Ok((plant, scene_graph))
+}
+
+// Typed indices and poses line up: `body_poses[BodyIndex::WORLD.index()]` is the identity.
+const _: () = assert!(BodyIndex::WORLD.index() == 0);

@@ -1,0 +1,9 @@
+//! Spatial algebra: vectors of six components and the inertia that connects them (R. Featherstone,
+//! "Rigid Body Dynamics Algorithms", 2008).
+
+mod inertia;
+mod vector;
+
+pub use inertia::SpatialInertia;
+pub(crate) use inertia::{check_rotational, rotational_inertia};
+pub use vector::SpatialVector;

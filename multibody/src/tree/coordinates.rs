@@ -1,0 +1,76 @@
+//! Generalized coordinates and their time derivatives: lengths, names, and checks of values.
+
+use super::topology::Topology;
+use crate::error::{Error, Result};
+use crate::model::checks::check_length;
+use tarragon_framework::Scalar;
+
+/// One of the vectors that a plant takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CoordinateKind {
+    Positions,
+    Velocities,
+    /// Time derivatives of the velocities.
+    Accelerations,
+    /// Time derivatives of the positions.
+    PositionRates,
+}
+
+impl CoordinateKind {
+    /// Name of one element, and of all of them.
+    fn nouns(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Positions => ("position", "positions"),
+            Self::Velocities => ("velocity", "velocities"),
+            Self::Accelerations => ("acceleration", "accelerations"),
+            Self::PositionRates => ("derivative of position", "derivatives of positions"),
+        }
+    }
+    pub(crate) fn name(self) -> &'static str {
+        self.nouns().1
+    }
+}
+
+impl Topology {
+    /// Names of the elements, in the order of the state.
+    fn names(&self, which: CoordinateKind) -> &[String] {
+        match which {
+            CoordinateKind::Positions | CoordinateKind::PositionRates => &self.position_names,
+            CoordinateKind::Velocities | CoordinateKind::Accelerations => &self.velocity_names,
+        }
+    }
+
+    /// Number of elements.
+    pub(crate) fn count(&self, which: CoordinateKind) -> usize {
+        self.names(which).len()
+    }
+
+    /// Checks that a vector has the right length and that all of its values are finite; derivatives
+    /// of dual numbers are not looked at.
+    #[inline]
+    pub(crate) fn check<T: Scalar>(&self, which: CoordinateKind, x: &[T]) -> Result<()> {
+        let names = self.names(which);
+        check_length(which.name(), x.len(), names.len())?;
+        // 0 times an infinity or NaN is NaN, which stays in the sum.
+        let zero = x.iter().fold(0.0, |sum, x| sum + x.re() * 0.0);
+        match zero == 0.0 {
+            true => Ok(()),
+            false => Err(not_finite(which, names, x)),
+        }
+    }
+}
+
+#[cold]
+fn not_finite<T: Scalar>(which: CoordinateKind, names: &[String], x: &[T]) -> Error {
+    let (k, bad) = x
+        .iter()
+        .map(|x| x.re())
+        .enumerate()
+        .find(|(_, x)| !x.is_finite())
+        .unwrap_or((0, f64::NAN));
+    let name = names.get(k).map_or("", |name| name);
+    Error::invalid(format!(
+        "{} {k} ('{name}') must be finite, got {bad}",
+        which.nouns().0
+    ))
+}

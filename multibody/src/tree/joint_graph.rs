@@ -1,0 +1,122 @@
+//! The graph whose vertices are bodies and whose edges are joints.
+
+use crate::model::{BodyIndex, Joint, JointIndex};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The joints at each body, in order of addition.
+pub(crate) struct JointGraph {
+    neighbours: Vec<Vec<(JointIndex, BodyIndex)>>,
+}
+
+/// A joint with several degrees of freedom whose child is nearer to the world than its parent.
+pub(crate) struct ReversedJoint {
+    pub(crate) joint: JointIndex,
+    /// The child, which is the inboard body.
+    pub(crate) inboard: BodyIndex,
+    /// The parent, which is the outboard body.
+    pub(crate) outboard: BodyIndex,
+}
+
+impl JointGraph {
+    pub(crate) fn new(num_bodies: usize, joints: &[Joint]) -> Self {
+        let mut graph = Self {
+            neighbours: vec![vec![]; num_bodies],
+        };
+        for (i, joint) in joints.iter().enumerate() {
+            graph.connect(JointIndex::new(i), joint.parent, joint.child);
+        }
+        graph
+    }
+
+    /// Adds an edge.
+    pub(crate) fn connect(&mut self, joint: JointIndex, parent: BodyIndex, child: BodyIndex) {
+        self.neighbours[parent.index()].push((joint, child));
+        self.neighbours[child.index()].push((joint, parent));
+    }
+
+    /// The joints at a body, with the body at the other end of each.
+    pub(crate) fn neighbours(&self, body: BodyIndex) -> &[(JointIndex, BodyIndex)] {
+        &self.neighbours[body.index()]
+    }
+
+    /// The bases of all trees without a joint to the world: those of several bodies first, the one
+    /// with the most joints at its base before the others, as in Drake.
+    ///
+    /// # Errors
+    /// If the tree would turn round a joint with several degrees of freedom.
+    pub(crate) fn free_bases(&self, joints: &[Joint]) -> Result<Vec<BodyIndex>, ReversedJoint> {
+        let n = self.neighbours.len();
+        let mut is_child = vec![false; n];
+        let mut outboard = vec![0_usize; n];
+        for joint in joints {
+            is_child[joint.child.index()] = true;
+            outboard[joint.parent.index()] += 1;
+        }
+        let mut reached = vec![false; n];
+        self.reach(BodyIndex::WORLD, joints, &mut reached)?;
+        let (mut connected, mut single) = (vec![], vec![]);
+        // Without loops, every tree has a body that is nobody's child.
+        for body in (1..n).map(BodyIndex::new) {
+            if reached[body.index()] || is_child[body.index()] {
+                continue;
+            }
+            let list = match self.neighbours(body).is_empty() {
+                true => &mut single,
+                false => &mut connected,
+            };
+            list.push(body);
+            self.reach(body, joints, &mut reached)?;
+        }
+        connected.sort_by_key(|b| std::cmp::Reverse(outboard[b.index()]));
+        connected.extend(single);
+        Ok(connected)
+    }
+
+    /// Marks everything that is connected with a body.
+    fn reach(
+        &self,
+        base: BodyIndex,
+        joints: &[Joint],
+        reached: &mut [bool],
+    ) -> Result<(), ReversedJoint> {
+        reached[base.index()] = true;
+        let mut stack = vec![base];
+        while let Some(body) = stack.pop() {
+            for (index, other) in self.neighbours(body) {
+                // There are no loops, so it is where this body was reached from.
+                if reached[other.index()] {
+                    continue;
+                }
+                let joint = &joints[index.index()];
+                if joint.child == body && joint.kind.num_velocities() > 1 {
+                    return Err(ReversedJoint {
+                        joint: *index,
+                        inboard: body,
+                        outboard: *other,
+                    });
+                }
+                reached[other.index()] = true;
+                stack.push(*other);
+            }
+        }
+        Ok(())
+    }
+
+    /// The bodies on the shortest path between two connected bodies, both included.
+    pub(crate) fn path(&self, start: BodyIndex, end: BodyIndex) -> Vec<BodyIndex> {
+        let mut from: BTreeMap<BodyIndex, BodyIndex> = BTreeMap::new();
+        let mut open = VecDeque::from([start]);
+        while let Some(body) = open.pop_front() {
+            for (_, other) in self.neighbours(body) {
+                if *other != start && !from.contains_key(other) {
+                    from.insert(*other, body);
+                    open.push_back(*other);
+                }
+            }
+        }
+        let back = |body: &BodyIndex| from.get(body).copied();
+        let mut bodies: Vec<BodyIndex> = std::iter::successors(Some(end), back).collect();
+        bodies.reverse();
+        bodies
+    }
+}

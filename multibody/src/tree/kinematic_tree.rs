@@ -1,0 +1,93 @@
+//! The tree of bodies, in an order in which parents come first.
+
+use super::inboard_joint::InboardJoint;
+use super::mobilizer::Mobilizer;
+use crate::model::{BodyIndex, JointKind, RigidBody};
+use crate::spatial::SpatialInertia;
+use nalgebra::Isometry3;
+
+/// A body with the joint that connects it to its inboard body.
+#[derive(Clone, Debug)]
+pub(crate) struct MobilizedBody {
+    pub(crate) body: u32,
+    pub(crate) parent: u32,
+    pub(crate) q_start: u32,
+    pub(crate) v_start: u32,
+    pub(crate) mobilizer: Mobilizer,
+    pub(crate) kind: JointKind,
+    /// Whether the joint's child is the inboard body.
+    pub(crate) reversed: bool,
+    pub(crate) x_pf: Isometry3<f64>,
+    pub(crate) x_bm: Isometry3<f64>,
+    pub(crate) inertia: SpatialInertia,
+    /// Inertia of the joint's motors, as it feels them.
+    pub(crate) reflected: f64,
+}
+
+impl MobilizedBody {
+    /// The velocities of the joint among all velocities.
+    pub(crate) fn velocities(&self) -> std::ops::Range<usize> {
+        let start = self.v_start as usize;
+        start..start + self.kind.num_velocities()
+    }
+    pub(crate) fn positions(&self) -> std::ops::Range<usize> {
+        let start = self.q_start as usize;
+        start..start + self.kind.num_positions()
+    }
+}
+
+/// The joints in an order in which every parent comes before its children.
+#[derive(Clone, Debug)]
+pub(crate) struct KinematicTree {
+    pub(crate) nodes: Vec<MobilizedBody>,
+    /// Index in `nodes` of each body but the world.
+    pub(crate) node_of: Vec<u32>,
+    inertias: Vec<SpatialInertia>,
+    pub(crate) num_positions: usize,
+    pub(crate) num_velocities: usize,
+}
+
+impl KinematicTree {
+    pub(crate) fn new(bodies: &[RigidBody]) -> Self {
+        Self {
+            nodes: vec![],
+            node_of: vec![0; bodies.len()],
+            inertias: bodies.iter().map(|b| *b.spatial_inertia()).collect(),
+            num_positions: 0,
+            num_velocities: 0,
+        }
+    }
+
+    /// Adds the next joint in tree order.
+    pub(crate) fn push(&mut self, joint: &InboardJoint, reflected: f64) {
+        let body = joint.child.index();
+        self.node_of[body] = self.nodes.len() as u32;
+        self.nodes.push(MobilizedBody {
+            body: body as u32,
+            parent: joint.parent.index() as u32,
+            q_start: self.num_positions as u32,
+            v_start: self.num_velocities as u32,
+            mobilizer: Mobilizer::new(joint),
+            kind: joint.kind.clone(),
+            reversed: joint.reversed,
+            x_pf: joint.x_pf,
+            x_bm: joint.x_bm,
+            inertia: self.inertias[body],
+            reflected,
+        });
+        self.num_positions += joint.kind.num_positions();
+        self.num_velocities += joint.kind.num_velocities();
+    }
+
+    /// The node of a body; none for the world.
+    pub(crate) fn node(&self, body: BodyIndex) -> Option<&MobilizedBody> {
+        match body {
+            BodyIndex::WORLD => None,
+            _ => Some(&self.nodes[self.node_of[body.index()] as usize]),
+        }
+    }
+
+    pub(crate) fn set_reflected(&mut self, body: BodyIndex, reflected: f64) {
+        self.nodes[self.node_of[body.index()] as usize].reflected = reflected;
+    }
+}

@@ -1,0 +1,16 @@
+//! The spanning tree of a plant: which joint carries which body, the order of the state, and how
+//! each body moves in its inboard body.
+
+mod coordinates;
+mod inboard_joint;
+mod islands;
+mod joint_graph;
+mod kinematic_tree;
+pub(crate) mod mobilizer;
+mod topology;
+
+pub(crate) use coordinates::CoordinateKind;
+pub(crate) use islands::Islands;
+pub(crate) use joint_graph::{JointGraph, ReversedJoint};
+pub(crate) use kinematic_tree::{KinematicTree, MobilizedBody};
+pub(crate) use topology::Topology;
