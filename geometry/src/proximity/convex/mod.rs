@@ -20,10 +20,10 @@ mod point_ellipsoid;
 mod region;
 mod solve;
 
-pub(super) use self::active::{Active, Placed};
+pub(super) use self::active::{ActiveFeatures, RelativePose};
 pub(super) use self::core::Core;
 pub(super) use self::gjk::{NearPoint, near_point};
-pub(super) use self::local::Local;
+pub(super) use self::local::LocalFeature;
 pub(super) use self::point_cylinder::point_cylinder_features;
 pub(super) use self::point_ellipsoid::point_ellipsoid_features;
 pub(super) use self::solve::{convex_features, half_space_convex_features, middle_of_support};

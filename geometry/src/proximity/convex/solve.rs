@@ -1,14 +1,14 @@
 //! From approximate directions to exact features.
 
-use super::active::{Active, Placed};
+use super::active::{ActiveFeatures, RelativePose};
 use super::core::Core;
 use super::epa::Epa;
-use super::gjk::{Gjk, Pair, Status};
-use super::local::{Flat, Local, Piece};
+use super::gjk::{CorePair, Gjk, GjkStatus};
+use super::local::{LocalFeature, NormalConstraint, SupportPiece};
 use super::parallel::take_nearly_parallel;
 use super::point_cylinder::point_cylinder_features;
 use super::point_ellipsoid::point_ellipsoid_features;
-use super::region::{Region, facing};
+use super::region::{SupportRegion, facing};
 use nalgebra::{Isometry3, Vector3};
 
 /// Angles (rad) within which features around an approximate normal are taken for active.
@@ -21,8 +21,8 @@ const EQUAL: f64 = 2e-15;
 
 /// A stationary direction with its features, settled.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    pub(super) active: Active,
+pub(super) struct StationaryDirection {
+    pub(super) active: ActiveFeatures,
     /// The margin `g(n)`, which the signed distance is not below.
     margin: f64,
     /// How far the supports in that direction are from facing each other, and the value of the
@@ -30,7 +30,7 @@ pub(super) struct Candidate {
     error: f64,
 }
 
-impl Candidate {
+impl StationaryDirection {
     pub(super) fn is_better(&self, other: &Self, scale: f64) -> bool {
         if (self.margin - other.margin).abs() <= EQUAL * scale {
             self.error < other.error
@@ -49,10 +49,10 @@ pub(in crate::proximity) fn convex_features(
     b: &Core<'_>,
     x_ab: &Isometry3<f64>,
     reach: f64,
-) -> Option<Active> {
-    let pair = Pair::new(a, b, x_ab);
+) -> Option<ActiveFeatures> {
+    let pair = CorePair::new(a, b, x_ab);
     let mut gjk = Gjk::new(&pair);
-    let mut best: Option<Candidate> = None;
+    let mut best: Option<StationaryDirection> = None;
     // Guesses are worth their price when the search has come closer.
     let mut guess_below = 0.3;
     let mut overlapping = false;
@@ -61,13 +61,13 @@ pub(in crate::proximity) fn convex_features(
         if gjk.margin > reach {
             return None;
         }
-        if status == Status::Overlapping {
+        if status == GjkStatus::Overlapping {
             overlapping = true;
             break;
         }
         let length = gjk.v.norm();
         let gap = (length - gjk.margin) / length;
-        let converged = status == Status::Converged;
+        let converged = status == GjkStatus::Converged;
         if !converged && gap > guess_below {
             continue;
         }
@@ -116,7 +116,7 @@ pub(in crate::proximity) fn convex_features(
 }
 
 /// Replaces `best` by the best stationary direction near `n`, if that is better.
-fn take_better(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
+fn take_better(pair: &CorePair<'_>, n: &Vector3<f64>, best: &mut Option<StationaryDirection>) {
     if let Some(next) = candidate(pair, n)
         && best.is_none_or(|b| next.is_better(&b, pair.scale))
     {
@@ -128,7 +128,7 @@ fn take_better(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) 
 ///
 /// For long cores that nearly touch, the direction of so short a difference is not exact enough to
 /// show a margin, but its length is exact: it is that of two points of the cores.
-fn spanned(pair: &Pair<'_>, gjk: &Gjk, least: f64) -> Option<Active> {
+fn spanned(pair: &CorePair<'_>, gjk: &Gjk, least: f64) -> Option<ActiveFeatures> {
     let length = gjk.v.norm();
     let n = gjk.v.try_normalize(0.0)?;
     let n_b = -pair.x_ab.in_b(&n);
@@ -136,7 +136,7 @@ fn spanned(pair: &Pair<'_>, gjk: &Gjk, least: f64) -> Option<Active> {
     let rough = 1e-14 * pair.size * pair.size / length;
     let locals = |core: &Core<'_>, of_a: bool, n: &Vector3<f64>| {
         if core.is_flat() {
-            Local::through_some_of(&gjk.spanned(of_a), n)
+            LocalFeature::through_some_of(&gjk.spanned(of_a), n)
         } else {
             TOLERANCES.map(|t| core.local(n, t)).to_vec()
         }
@@ -146,15 +146,16 @@ fn spanned(pair: &Pair<'_>, gjk: &Gjk, least: f64) -> Option<Active> {
     let pairs = locals_a
         .iter()
         .flat_map(|&a| locals_b.iter().map(move |&b| (a, b)));
-    let near = pairs.filter_map(|(a, b)| Active { n, a, b }.refined(&pair.x_ab));
-    let mut best: Option<(f64, Active)> = None;
+    let near = pairs.filter_map(|(a, b)| ActiveFeatures { n, a, b }.refined(&pair.x_ab));
+    let mut best: Option<(f64, ActiveFeatures)> = None;
     for active in near.chain(vertices_against_round(pair, gjk)) {
         let found = active.evaluate(&pair.x_ab);
         let apart = found.p_b - found.p_a - found.n_ab * found.distance;
         let near = |x: f64, y: f64, tolerance: f64| (x - y).abs() <= tolerance;
         // Vertices and rims are in the cores, so their distance is not below the signed distance;
         // how far the witness of an edge is from its ends only the search tells.
-        let vertices = active.a.flat == Flat::None && active.b.flat == Flat::None;
+        let vertices =
+            active.a.flat == NormalConstraint::None && active.b.flat == NormalConstraint::None;
         let slack = EQUAL * pair.scale;
         let fits = if vertices {
             least - slack <= found.distance && found.distance <= length + slack
@@ -175,7 +176,7 @@ fn spanned(pair: &Pair<'_>, gjk: &Gjk, least: f64) -> Option<Active> {
 
 /// The vertices that the search has ended on, each against the whole other core, if that has a
 /// closed form: so near to a rim Newton's method may not find to it.
-fn vertices_against_round(pair: &Pair<'_>, gjk: &Gjk) -> Vec<Active> {
+fn vertices_against_round(pair: &CorePair<'_>, gjk: &Gjk) -> Vec<ActiveFeatures> {
     let against = |core: &Core<'_>, p: &Vector3<f64>| match core {
         Core::Cylinder { radius, half } => {
             point_cylinder_features(*radius, *half, p, f64::INFINITY)
@@ -186,18 +187,18 @@ fn vertices_against_round(pair: &Pair<'_>, gjk: &Gjk) -> Vec<Active> {
     let x_ab = &pair.x_ab;
     let of_a = gjk.spanned(true).into_iter().filter_map(|p| {
         let seen = against(&pair.b, &x_ab.in_b(&(p - x_ab.p)))?;
-        Some(Active {
+        Some(ActiveFeatures {
             n: -(x_ab.r * seen.n),
-            a: Local::point(p),
+            a: LocalFeature::point(p),
             b: seen.a,
         })
     });
     let of_b = gjk.spanned(false).into_iter().filter_map(|p| {
         let seen = against(&pair.a, &x_ab.point(&p))?;
-        Some(Active {
+        Some(ActiveFeatures {
             n: seen.n,
             a: seen.a,
-            b: Local::point(p),
+            b: LocalFeature::point(p),
         })
     });
     let flat_a = pair.a.is_flat().then_some(of_a);
@@ -207,22 +208,22 @@ fn vertices_against_round(pair: &Pair<'_>, gjk: &Gjk) -> Vec<Active> {
 }
 
 /// The nearest points as the search has found them.
-fn nearest_found(pair: &Pair<'_>, gjk: &Gjk) -> Option<Active> {
+fn nearest_found(pair: &CorePair<'_>, gjk: &Gjk) -> Option<ActiveFeatures> {
     let n = gjk.v.try_normalize(0.0)?;
     let (p_a, p_b) = gjk.nearest_points();
-    Some(Active {
+    Some(ActiveFeatures {
         n,
-        a: Local::point(p_a),
-        b: Local::face(p_b, -pair.x_ab.in_b(&n)),
+        a: LocalFeature::point(p_a),
+        b: LocalFeature::face(p_b, -pair.x_ab.in_b(&n)),
     })
 }
 
 /// The best stationary direction near `n`.
-fn candidate(pair: &Pair<'_>, n: &Vector3<f64>) -> Option<Candidate> {
+fn candidate(pair: &CorePair<'_>, n: &Vector3<f64>) -> Option<StationaryDirection> {
     let n_b = -pair.x_ab.in_b(n);
     let mut locals_a = [pair.a.local(n, TOLERANCES[0]); TOLERANCES.len()];
     let mut locals_b = [pair.b.local(&n_b, TOLERANCES[0]); TOLERANCES.len()];
-    let mut best: Option<Candidate> = None;
+    let mut best: Option<StationaryDirection> = None;
     // Both tolerances grow together.
     for sum in 0..2 * TOLERANCES.len() - 1 {
         if (1..TOLERANCES.len()).contains(&sum) {
@@ -238,7 +239,7 @@ fn candidate(pair: &Pair<'_>, n: &Vector3<f64>) -> Option<Candidate> {
             if locals_a[..i].contains(&a) || locals_b[..j].contains(&b) {
                 continue;
             }
-            let guess = Active { n: *n, a, b };
+            let guess = ActiveFeatures { n: *n, a, b };
             let Some(active) = guess.refined(&pair.x_ab) else {
                 continue;
             };
@@ -257,7 +258,11 @@ fn candidate(pair: &Pair<'_>, n: &Vector3<f64>) -> Option<Candidate> {
 /// The true margin of a direction, and how far its supports are from facing each other. Without
 /// features, or with features that do not support the bodies there, the points that face each other
 /// best are taken.
-pub(super) fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>) -> Candidate {
+pub(super) fn examine(
+    pair: &CorePair<'_>,
+    active: Option<ActiveFeatures>,
+    n: &Vector3<f64>,
+) -> StationaryDirection {
     let n_b = -pair.x_ab.in_b(n);
     let in_a = |p: &Vector3<f64>| pair.x_ab.point(p);
     let (top_a, top_b) = (pair.a.support(n), in_a(&pair.b.support(&n_b)));
@@ -298,13 +303,15 @@ pub(super) fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>)
         let apart = (value.p_b - value.p_a - n * value.distance).norm();
         // Features may support the bodies and yet not face each other: one point of a rim whose
         // whole disk faces the other body.
-        let outside = |p: Vector3<f64>, region: &Region| facing(&Region::Point(p), region, n).aside;
+        let outside = |p: Vector3<f64>, region: &SupportRegion| {
+            facing(&SupportRegion::Point(p), region, n).aside
+        };
         let outside = outside(value.p_a, &region_a).max(outside(value.p_b, &region_b));
         let off = (value.distance - margin).abs();
         let rest = [(&pair.a, &active.a, *n), (&pair.b, &active.b, n_b)]
             .map(|(core, local, n)| corner_error(core, local, &n, margin));
         if off <= FACING * pair.scale {
-            return Candidate {
+            return StationaryDirection {
                 active,
                 margin,
                 error: [nearest.aside, off, apart, outside, unlevel]
@@ -314,11 +321,11 @@ pub(super) fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>)
             };
         }
     }
-    Candidate {
-        active: Active {
+    StationaryDirection {
+        active: ActiveFeatures {
             n: *n,
-            a: Local::point(p_a),
-            b: Local::face(p_b, n_b),
+            a: LocalFeature::point(p_a),
+            b: LocalFeature::face(p_b, n_b),
         },
         margin,
         error: nearest.aside.max(unlevel).max(EQUAL * pair.scale),
@@ -327,11 +334,11 @@ pub(super) fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>)
 
 /// How far a corner may be from the witness on its core, if another point is higher along `n` (m):
 /// what is missing is an angle, which far from the core is a long way.
-fn corner_error(core: &Core<'_>, local: &Local, n: &Vector3<f64>, margin: f64) -> f64 {
+fn corner_error(core: &Core<'_>, local: &LocalFeature, n: &Vector3<f64>, margin: f64) -> f64 {
     match local {
-        Local {
-            piece: Piece::Point(p),
-            flat: Flat::None,
+        LocalFeature {
+            piece: SupportPiece::Point(p),
+            flat: NormalConstraint::None,
         } if core.is_flat() => {
             let q = core.support(n) - p;
             let length = q.norm();
@@ -347,7 +354,7 @@ fn corner_error(core: &Core<'_>, local: &Local, n: &Vector3<f64>, margin: f64) -
 
 /// Directions within this cosine of a minimum of the depth belong to it. Flat cores have no smooth
 /// minima; the facets of a polytope may be small.
-fn same_basin(pair: &Pair<'_>) -> f64 {
+fn same_basin(pair: &CorePair<'_>) -> f64 {
     let round = |c: &Core<'_>| matches!(c, Core::Cylinder { .. } | Core::Ellipsoid(_));
     let faceted = |c: &Core<'_>| matches!(c, Core::Polytope(_));
     if !round(&pair.a) && !round(&pair.b) {
@@ -363,7 +370,12 @@ fn same_basin(pair: &Pair<'_>) -> f64 {
 const MOST_FACES: usize = 1000;
 
 /// The least deep stationary direction of overlapping cores.
-fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, overlapping: bool, best: &mut Option<Candidate>) {
+fn deepest(
+    pair: &CorePair<'_>,
+    n: &Vector3<f64>,
+    overlapping: bool,
+    best: &mut Option<StationaryDirection>,
+) {
     if let (Core::Polytope(polytope), Core::Point) = (pair.a, pair.b)
         && let Some(normal) = polytope.nearest_plane(&pair.x_ab.p)
     {
@@ -407,7 +419,7 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, overlapping: bool, best: &mut Opti
             // The bound of a small face around a known minimum is low because the boundary bulges.
             let mut here = None;
             take_better(pair, &n, &mut here);
-            let same = |c: &Candidate| c.active.n.dot(&n) >= same_basin;
+            let same = |c: &StationaryDirection| c.active.n.dot(&n) >= same_basin;
             if here.is_some_and(|c| same(&c) && -c.margin >= depth - rounding) {
                 continue;
             }
@@ -435,9 +447,13 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, overlapping: bool, best: &mut Opti
 
 /// Makes `best` not deeper than a direction that was found: with its features if they are
 /// stationary nearby, as it is if not.
-fn take_at_least(pair: &Pair<'_>, bound: (f64, Vector3<f64>), best: &mut Option<Candidate>) {
+fn take_at_least(
+    pair: &CorePair<'_>,
+    bound: (f64, Vector3<f64>),
+    best: &mut Option<StationaryDirection>,
+) {
     let (depth, n) = bound;
-    let is_deeper = |c: &Candidate| -c.margin > depth + EQUAL * pair.scale;
+    let is_deeper = |c: &StationaryDirection| -c.margin > depth + EQUAL * pair.scale;
     if depth.is_finite() && best.is_none_or(|c| is_deeper(&c)) {
         take_better(pair, &n, best);
         if best.is_none_or(|c| is_deeper(&c)) {
@@ -451,17 +467,17 @@ pub(in crate::proximity) fn half_space_convex_features(
     b: &Core<'_>,
     x_ab: &Isometry3<f64>,
     reach: f64,
-) -> Option<Active> {
+) -> Option<ActiveFeatures> {
     let n = Vector3::z();
-    let x_ab = Placed::new(x_ab);
+    let x_ab = RelativePose::new(x_ab);
     let n_b = -x_ab.in_b(&n);
     let height = |p: &Vector3<f64>| x_ab.point(p).z;
     if height(&b.support(&n_b)) > reach {
         return None;
     }
-    let active = Active {
+    let active = ActiveFeatures {
         n,
-        a: Local::face(Vector3::zeros(), n),
+        a: LocalFeature::face(Vector3::zeros(), n),
         b: b.local(&n_b, 1e-15),
     };
     // The middle of the part that touches first.
