@@ -5,7 +5,7 @@ use super::core::Core;
 use super::gjk::CorePair;
 use super::local::{LocalFeature, NormalConstraint, SupportPiece};
 use super::region::SupportRegion;
-use super::solve::{StationaryDirection, examine};
+use super::stationary::{StationaryDirection, examine};
 use nalgebra::Vector3;
 
 /// Faces and edges within this angle (rad) of each other are all tried.

@@ -5,6 +5,10 @@
 
 use nalgebra::{Vector2, Vector3};
 
+/// Heights of points of a core that differ by less than this fraction of its extent differ by
+/// rounding alone: four units in the last place, for a product of three terms.
+pub(super) const LEVEL: f64 = 1e-15;
+
 /// A flat convex set.
 #[derive(Clone, Debug)]
 pub(super) enum SupportRegion {
