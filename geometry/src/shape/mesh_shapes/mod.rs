@@ -171,7 +171,7 @@ macro_rules! mesh_shape {
         pub struct $name(Arc<ScaledMesh>);
 
         impl $name {
-            /// The mesh of `source`, unscaled: a path or an [`InMemoryMesh`](super::primitives::InMemoryMesh).
+            /// The mesh of `source`, unscaled: a path or an [`InMemoryMesh`](crate::InMemoryMesh).
             /// It is read when it is needed, not here.
             pub fn new(source: impl Into<MeshSource>) -> Self {
                 let one = Vector3::repeat(1.0);

@@ -114,7 +114,7 @@ impl SmallTriangles {
     }
 }
 
-/// FourTriangles triangles, ready to be drawn.
+/// Four triangles, ready to be drawn.
 struct FourTriangles {
     /// Which of them are small, and which have more than one block of pixels.
     small: u32,

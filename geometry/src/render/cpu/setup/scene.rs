@@ -366,7 +366,7 @@ impl<'a> Scene<'a> {
             }
         }
     }
-    /// TileStrips of the image, in the order in which they are best drawn.
+    /// Strips of the image, in the order in which they are best drawn.
     pub(crate) fn strips(&self) -> &[u32] {
         &self.layout().strips
     }
