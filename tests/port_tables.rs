@@ -201,11 +201,11 @@ fn ports_of_sensors() {
     discrete.add_to(&mut b, "camera").unwrap();
     let exported: Vec<SystemInfo> = b.build().unwrap().exports().collect();
     check(
-        include_str!("../sensors/src/rgbd_sensor_discrete.rs"),
+        include_str!("../sensors/src/cameras/rgbd_sensor_discrete.rs"),
         &exported,
     );
     check(
-        include_str!("../sensors/src/rgbd_sensor.rs"),
+        include_str!("../sensors/src/cameras/rgbd_sensor.rs"),
         &[declared(camera)],
     );
     let config = RgbdSensorAsyncConfig {
@@ -216,12 +216,12 @@ fn ports_of_sensors() {
     };
     let camera = RgbdSensorAsync::new(world, Isometry3::identity(), config).unwrap();
     // Its second table is a time line.
-    let source = include_str!("../sensors/src/rgbd_sensor_async.rs");
+    let source = include_str!("../sensors/src/cameras/rgbd_sensor_async.rs");
     check(source, &[declared(camera)]);
     let fields = BaseField::XYZS | BaseField::RGBS;
     let to_cloud = DepthImageToPointCloud::<Depth32F>::new(info, fields).unwrap();
     check(
-        include_str!("../sensors/src/depth_image_to_point_cloud.rs"),
+        include_str!("../sensors/src/point_cloud/from_depth_image.rs"),
         &[declared(to_cloud)],
     );
     let encoders = RotaryEncoders::with_ticks([4]).unwrap();
@@ -242,17 +242,17 @@ fn ports_of_sensors() {
     // So are the ports of the system that makes image messages.
     let mut messages = ImageToLcmImageArrayT::new(false);
     check(
-        include_str!("../sensors/src/lcm_image/image_to_lcm.rs"),
+        include_str!("../sensors/src/lcm/image/image_to_lcm.rs"),
         &[declared(ImageToLcmImageArrayT::new(false))],
     );
     messages.declare_image_input_port::<Rgba8U>("mine").unwrap();
     assert_eq!(declared(messages).input_ports, ["mine"]);
     check(
-        include_str!("../sensors/src/lcm_image/lcm_to_image.rs"),
+        include_str!("../sensors/src/lcm/image/lcm_to_image.rs"),
         &[declared(LcmImageArrayToImages::new())],
     );
     check(
-        include_str!("../sensors/src/point_cloud/lcm.rs"),
+        include_str!("../sensors/src/lcm/point_cloud.rs"),
         &[
             declared(PointCloudToLcm::new("frame")),
             declared(LcmToPointCloud::new()),

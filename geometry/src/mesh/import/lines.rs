@@ -1,6 +1,6 @@
 //! Words of a text file with the places they come from.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, parse_error};
 use std::path::Path;
 
 /// One logical line of a text file, for messages.
@@ -12,7 +12,7 @@ pub(super) struct LineOrigin<'a> {
 
 impl LineOrigin<'_> {
     pub(super) fn error(self, message: impl Into<String>) -> Error {
-        Error::parse(self.path, self.line, message)
+        parse_error(self.path, self.line, message)
     }
     /// A finite number.
     pub(super) fn number(self, word: Option<&str>, what: &str) -> Result<f64> {

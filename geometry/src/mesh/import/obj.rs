@@ -4,7 +4,7 @@ use super::lines::{LineOrigin, for_each_line};
 use super::mtl;
 use super::origin::Origin;
 use crate::error::short;
-use crate::error::{Error, Result};
+use crate::error::{Result, parse_error};
 use crate::mesh::FileSource;
 use crate::mesh::normals::{Smoothing, add_missing};
 use crate::mesh::triangulate::triangulate;
@@ -46,7 +46,7 @@ pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
         reader.statement(place, key, rest)
     })?;
     if reader.mesh.triangles.is_empty() {
-        return Err(Error::parse(path, last_line, "the mesh has no faces"));
+        return Err(parse_error(path, last_line, "the mesh has no faces"));
     }
     Ok(reader.finish())
 }

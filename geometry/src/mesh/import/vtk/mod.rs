@@ -4,7 +4,7 @@
 //! vtkDataWriter for version 5.1.
 
 use crate::error::short;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, parse_error};
 use crate::mesh::VolumeMesh;
 use nalgebra::Vector3;
 use std::path::Path;
@@ -207,7 +207,7 @@ impl<'a> VtkReader<'a> {
                 self.at
             ))
         } else {
-            Error::parse(self.path, self.line, message)
+            parse_error(self.path, self.line, message)
         }
     }
 
@@ -223,11 +223,11 @@ impl<'a> VtkReader<'a> {
             )
         };
         let Some(number) = version.strip_prefix(MAGIC) else {
-            return Err(Error::parse(self.path, 1, expected(&version)));
+            return Err(parse_error(self.path, 1, expected(&version)));
         };
         match number.trim().parse::<f64>() {
             Ok(v) if (1.0..=5.1).contains(&v) => {}
-            _ => return Err(Error::parse(self.path, 1, expected(&version))),
+            _ => return Err(parse_error(self.path, 1, expected(&version))),
         }
         self.rest_of_line();
         let format = self.expect(&["ASCII", "BINARY"])?;
