@@ -77,7 +77,7 @@ impl GeometryState {
         self.renderers.entries.len()
     }
 
-    /// Type of a renderer, for messages (`tarragon_geometry::render::cpu::RenderEngineCpu`); `None`
+    /// Type of a renderer, for messages (`tarragon_geometry::render::cpu::engine::RenderEngineCpu`); `None`
     /// if there is no renderer of that name.
     pub fn renderer_type_name(&self, name: &str) -> Option<&'static str> {
         Some(self.renderers.entries.get(name)?.type_name)

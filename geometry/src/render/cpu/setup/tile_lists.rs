@@ -2,7 +2,7 @@
 
 use super::chunk::DrawItem;
 use super::shadows::Shadows;
-use crate::render::cpu::pixels::Rect;
+use crate::render::cpu::pixels::PixelRect;
 use crate::render::cpu::raster::{TILE_HEIGHT, TILE_WIDTH};
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub(crate) struct TileLists {
 }
 
 /// Tiles of a rectangle: columns and rows.
-fn tiles(rect: &Rect) -> (Range<usize>, Range<usize>) {
+fn tiles(rect: &PixelRect) -> (Range<usize>, Range<usize>) {
     let range =
         |low: i32, high: i32, size: usize| low as usize / size..(high as usize).div_ceil(size);
     (
