@@ -97,7 +97,7 @@ fn with_bytes<V>(
     match source {
         MeshSource::Path(path) => {
             let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-            check_content(&bytes).map_err(|e| e.at(&path.display().to_string()))?;
+            check_content(&bytes).map_err(|e| e.at(path.display().to_string()))?;
             parse(FileOrigin::on_disk(path), &bytes)
         }
         MeshSource::InMemory(mesh) => {
@@ -124,6 +124,6 @@ fn check_content(bytes: &[u8]) -> Result<()> {
 fn parse_vtk_boundary(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     let volume = parse_vtk(path, bytes)?;
     let surface = convert_volume_to_surface_mesh(&volume);
-    let surface = surface.map_err(|e| e.at(&path.display().to_string()))?;
+    let surface = surface.map_err(|e| e.at(path.display().to_string()))?;
     Ok(render_mesh_of_surface(&surface, Smoothing::Auto))
 }

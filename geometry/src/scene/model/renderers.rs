@@ -34,7 +34,7 @@ impl GeometryState {
         }
         let mut shows = false;
         for geometry in self.geometries.iter() {
-            let at = |e: Error| e.at(&self.place(geometry));
+            let at = |e: Error| e.at(self.place(geometry));
             if let (Some(visual), Some(properties)) = (geometry.visual, &geometry.perception)
                 && accepts_renderer(properties, name).map_err(at)?
             {

@@ -88,7 +88,7 @@ impl ScaledMesh {
 
     /// Adds the name of the file.
     fn named(&self, error: Error) -> Error {
-        error.at(&self.source.description())
+        error.at(self.source.description())
     }
 
     fn volume(&self) -> Result<Arc<VolumeMesh>> {

@@ -57,7 +57,7 @@ pub(super) fn read(at: GltfOrigin<'_>, what: &str, uri: &str, max: u64) -> Resul
         Uri::Data(bytes) => return Ok(bytes),
         Uri::File(path) => path,
     };
-    let io = |e| Error::io(&path, e).at(&format!("{}: {what}", at.0.path.display()));
+    let io = |e| Error::io(&path, e).at(format!("{}: {what}", at.0.path.display()));
     // Devices and pipes may never end, or block.
     if !path.metadata().map_err(io)?.is_file() {
         return Err(at.error(format!("{what}: {} is not a file", path.display())));

@@ -62,7 +62,7 @@ impl<T: Scalar> QueryObject<T> {
             }
             proximity::closest(a, xa, b, xb, limit)
         };
-        pair().map_err(|e| e.at(&format!("geometries '{}' and '{}'", ga.name, gb.name)))
+        pair().map_err(|e| e.at(format!("geometries '{}' and '{}'", ga.name, gb.name)))
     }
 
     fn signed_distance_pair(
