@@ -24,18 +24,18 @@ struct Cli {
 enum Command {
     /// Reports what a parser reads from a model file: bodies, joints, masses, geometries and
     /// diagnostics.
-    Inspect(inspect::Args),
+    Inspect(inspect::InspectArgs),
     /// Computes distances and contacts: reads one scene per line (JSON) and writes one answer per
     /// line.
-    Query(query::Args),
+    Query(query::QueryArgs),
     /// Draws a model: colour, depth and label images, and a video of it turning.
-    Render(render::Args),
+    Render(render::RenderArgs),
     /// Moves the joints of a model through their ranges and records the positions of its bodies.
     /// Ctrl-C ends it early and keeps what was recorded.
-    Sweep(sweep::Args),
+    Sweep(sweep::SweepArgs),
     /// Shows models in a browser, with sliders for their joints and the distance between their
     /// closest parts, and reloads them when their files change. Ctrl-C ends it.
-    View(view::Args),
+    View(view::ViewArgs),
 }
 
 fn main() -> ExitCode {

@@ -9,7 +9,7 @@ use tarragon::prelude::*;
 /// A model file and the options for reading it.
 #[derive(clap::Args)]
 #[group(skip)]
-pub(crate) struct Args {
+pub(crate) struct ModelArgs {
     /// Model file (.urdf, .sdf, .xml, .dmd.yaml or .obj).
     pub(crate) model: PathBuf,
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub(crate) struct Options {
     strict: bool,
 }
 
-impl Args {
+impl ModelArgs {
     /// Same as [`Options::configure`].
     pub(crate) fn configure(&self, parser: &mut Parser<'_>) -> Result<(), Box<dyn Error>> {
         self.options.configure(parser)

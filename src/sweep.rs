@@ -17,9 +17,9 @@ use tempfile::NamedTempFile;
 
 /// Arguments of `tarragon sweep`.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct SweepArgs {
     #[command(flatten)]
-    model: model::Args,
+    model: model::ModelArgs,
     /// Simulated time (s).
     #[arg(long, default_value_t = 4.0, value_parser = positive, allow_negative_numbers = true)]
     duration: f64,
@@ -77,7 +77,7 @@ impl LeafSystem<f64> for Recorded {
 const MOST_RECORDS: f64 = 1e7;
 
 /// Simulates until the end or Ctrl-C, then writes the records.
-pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Box<dyn Error>> {
     let records = args.duration * args.rate;
     if records > MOST_RECORDS {
         return Err(format!(

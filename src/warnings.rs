@@ -7,9 +7,9 @@ use tracing_subscriber::fmt::{FmtContext, SubscriberBuilder};
 use tracing_subscriber::registry::LookupSpan;
 
 /// Formats an event as `warning: ` or `error: ` and the message.
-struct Line;
+struct WarningLine;
 
-impl<S, N> FormatEvent<S, N> for Line
+impl<S, N> FormatEvent<S, N> for WarningLine
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
@@ -33,7 +33,7 @@ where
 /// Prints all further warnings of the libraries, from any thread.
 pub(crate) fn print() {
     let subscriber = SubscriberBuilder::default()
-        .event_format(Line)
+        .event_format(WarningLine)
         .with_max_level(Level::WARN)
         .with_writer(std::io::stderr)
         .finish();

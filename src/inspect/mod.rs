@@ -21,9 +21,9 @@ const TIME_STEP: f64 = 0.001;
 
 /// Arguments of `tarragon inspect`.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct InspectArgs {
     #[command(flatten)]
-    model: model::Args,
+    model: model::ModelArgs,
     /// Positions as a JSON array of objects from `model::joint` to its positions; omitted joints
     /// stay at their defaults. Prints poses, masses, gravity and contacts for each element.
     #[arg(long, value_name = "FILE")]
@@ -41,7 +41,7 @@ struct Failure {
     diagnostics: Vec<Diagnostic>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode, Box<dyn Error>> {
     let positions = args.q.as_deref().map(samples::read).transpose()?;
     let answer = match load(args)? {
         Ok(inspected) => answer(args, &inspected, positions.as_deref())?,
@@ -73,7 +73,7 @@ fn is_error(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity == Severity::Error
 }
 
-fn load(args: &Args) -> Result<Result<Inspected, Failure>, Box<dyn Error>> {
+fn load(args: &InspectArgs) -> Result<Result<Inspected, Failure>, Box<dyn Error>> {
     let mut plant = MultibodyPlant::new(TIME_STEP)?;
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
@@ -101,7 +101,7 @@ fn load(args: &Args) -> Result<Result<Inspected, Failure>, Box<dyn Error>> {
 }
 
 fn answer(
-    args: &Args,
+    args: &InspectArgs,
     inspected: &Inspected,
     positions: Option<&[Positions]>,
 ) -> Result<String, Box<dyn Error>> {

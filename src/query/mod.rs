@@ -59,7 +59,7 @@ const READ_AHEAD: usize = 8;
 /// Arguments of `tarragon query`.
 #[derive(clap::Args)]
 #[command(after_long_help = FORMAT)]
-pub(crate) struct Args {
+pub(crate) struct QueryArgs {
     /// File of scenes, JSON Lines; `-` or none reads standard input.
     input: Option<PathBuf>,
     /// File for the answers, written as they are computed; standard output by default.
@@ -75,13 +75,13 @@ pub(crate) struct Args {
 }
 
 /// One line of the input with its number.
-struct Line {
+struct InputLine {
     number: usize,
     text: Vec<u8>,
 }
 
 /// Answers lines until the input ends or the reader of the output goes away.
-pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode, Box<dyn Error>> {
     let file = args.input.as_deref().filter(|path| *path != Path::new("-"));
     let name = file.map_or("standard input".into(), |path| {
         format!("'{}'", path.display())
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
 
     let mut failed = false;
     while let Some(batch) = next_batch(&lines, ahead) {
-        let good: Vec<&Line> = batch.iter().flatten().collect();
+        let good: Vec<&InputLine> = batch.iter().flatten().collect();
         let answers: Vec<Answered> =
             pool.install(|| good.par_iter().map(|line| answer(line, &meshes)).collect());
         failed |= answers.iter().any(|answered| answered.failed);
@@ -164,7 +164,7 @@ fn open_output(path: Option<&Path>, input: Option<&Path>) -> Result<Box<dyn Writ
 }
 
 /// Sends non-blank lines until the input ends or fails, or the receiver goes away.
-fn read_lines(mut input: impl BufRead, lines: &SyncSender<io::Result<Line>>) {
+fn read_lines(mut input: impl BufRead, lines: &SyncSender<io::Result<InputLine>>) {
     for number in 1.. {
         let mut text = Vec::new();
         let read = (&mut input)
@@ -182,7 +182,7 @@ fn read_lines(mut input: impl BufRead, lines: &SyncSender<io::Result<Line>>) {
             continue;
         }
         let failed = rest.is_err();
-        let line = rest.map(|()| Line { number, text });
+        let line = rest.map(|()| InputLine { number, text });
         if lines.send(line).is_err() || failed {
             return;
         }
@@ -190,7 +190,10 @@ fn read_lines(mut input: impl BufRead, lines: &SyncSender<io::Result<Line>>) {
 }
 
 /// Waits for a line, and takes further lines that are ready; None at the end of the input.
-fn next_batch(lines: &Receiver<io::Result<Line>>, most: usize) -> Option<Vec<io::Result<Line>>> {
+fn next_batch(
+    lines: &Receiver<io::Result<InputLine>>,
+    most: usize,
+) -> Option<Vec<io::Result<InputLine>>> {
     let mut batch = vec![lines.recv().ok()?];
     batch.extend(lines.try_iter().take(most - 1));
     Some(batch)
@@ -203,7 +206,7 @@ struct Answered {
 }
 
 /// Answers one line, whatever it contains.
-fn answer(line: &Line, meshes: &MeshFiles) -> Answered {
+fn answer(line: &InputLine, meshes: &MeshFiles) -> Answered {
     let solve = || {
         if line.text.len() as u64 > LONGEST_LINE {
             return Err(format!("the line must have at most {LONGEST_LINE} bytes"));

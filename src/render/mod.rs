@@ -17,9 +17,9 @@ use view::View;
 
 /// Arguments of `tarragon render`.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct RenderArgs {
     #[command(flatten)]
-    model: model::Args,
+    model: model::ModelArgs,
     /// Directory for the images; created if needed.
     #[arg(long)]
     out: PathBuf,
@@ -94,7 +94,7 @@ fn direction(text: &str) -> Result<Vector3<f64>, String> {
 }
 
 /// Loads the model, draws the images and writes them.
-pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Box<dyn Error>> {
     let stop = Stop::listen()?;
     let view = View::new(args)?;
     std::fs::create_dir_all(&args.out)

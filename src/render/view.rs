@@ -1,6 +1,6 @@
 //! The scene and the camera.
 
-use super::{Args, Engine};
+use super::{Engine, RenderArgs};
 use nalgebra::{Isometry3, Point3, Vector3};
 use std::error::Error;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) fn new(args: &Args) -> Result<Self, Box<dyn Error>> {
+    pub(super) fn new(args: &RenderArgs) -> Result<Self, Box<dyn Error>> {
         let config = args.camera.as_deref().map(|file| read_camera(file, args));
         let config = config.transpose()?;
         let mut plant = MultibodyPlant::new(0.001)?;
@@ -104,7 +104,7 @@ impl View {
 }
 
 /// Reads a camera file, and applies the requested image size.
-fn read_camera(file: &Path, args: &Args) -> Result<CameraConfig, Box<dyn Error>> {
+fn read_camera(file: &Path, args: &RenderArgs) -> Result<CameraConfig, Box<dyn Error>> {
     let mut config = CameraConfig::from_yaml_file(file)?;
     if let Some(width) = args.width {
         config.width = width;
@@ -145,7 +145,7 @@ const LARGEST: f64 = 1e15;
 
 /// A camera that sees the whole model.
 fn fitted(
-    args: &Args,
+    args: &RenderArgs,
     bounds: &Aabb,
 ) -> Result<(ColorRenderCamera, DepthRenderCamera, Isometry3<f64>), Box<dyn Error>> {
     let (width, height) = (args.width.unwrap_or(1280), args.height.unwrap_or(720));

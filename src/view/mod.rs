@@ -26,7 +26,7 @@ const VISUAL: &str = "show visual geometry";
 
 /// Arguments of `tarragon view`.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ViewArgs {
     /// Model files (.urdf, .sdf, .xml, .dmd.yaml or .obj), all in one world.
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
@@ -67,7 +67,7 @@ fn not_negative(text: &str) -> Result<f64, String> {
 }
 
 /// Shows the models until Ctrl-C.
-pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, Box<dyn Error>> {
     let watch = Watch::new(&args.models);
     // Errors in the models are reported before a server is started.
     let loaded = session::load(args)?;
@@ -116,7 +116,7 @@ fn follow(
     mut session: Session,
     mut watch: Watch,
     meshcat: &Meshcat,
-    args: &Args,
+    args: &ViewArgs,
     stop: &Stop,
 ) -> Result<bool, Box<dyn Error>> {
     let status = ProgressBar::new_spinner();

@@ -1,6 +1,6 @@
 //! The models on the page, and the sliders that move them.
 
-use super::Args;
+use super::ViewArgs;
 use super::distance::Distance;
 use crate::sweep;
 use nalgebra::Vector3;
@@ -26,7 +26,7 @@ pub(super) struct Loaded {
 }
 
 /// Loads the models.
-pub(super) fn load(args: &Args) -> Result<Loaded, Box<dyn Error>> {
+pub(super) fn load(args: &ViewArgs) -> Result<Loaded, Box<dyn Error>> {
     let mut plant = MultibodyPlant::new(0.0)?;
     let mut scene_graph = SceneGraph::new();
     args.options
@@ -60,7 +60,7 @@ impl Session {
     pub(super) fn start(
         loaded: Loaded,
         meshcat: &Meshcat,
-        args: &Args,
+        args: &ViewArgs,
         positions: &BTreeMap<String, f64>,
     ) -> Result<Self, Box<dyn Error>> {
         let Loaded { plant, scene_graph } = loaded;
@@ -149,7 +149,7 @@ impl Session {
 
     /// Shows the models at the slider positions, at a time since the start (s). Returns the text to
     /// display about them.
-    pub(super) fn show(&mut self, time: f64, args: &Args) -> Result<String, Box<dyn Error>> {
+    pub(super) fn show(&mut self, time: f64, args: &ViewArgs) -> Result<String, Box<dyn Error>> {
         if let Some(swing) = &self.swing {
             let mut q = self.defaults.clone();
             swing(time, &mut q);

@@ -1,8 +1,9 @@
 //! Scene changes as bytes on the wire, encoded once for all pages that need the same ones.
 
+use super::change::{Change, NodeId};
 use super::frame::{self, Framed};
 use super::msgpack::Writer;
-use super::scene::{Change, NodeId, Scene};
+use super::scene::Scene;
 use super::transform::Transform;
 use bytes::{BufMut, Bytes, BytesMut};
 
@@ -48,19 +49,19 @@ impl Batch {
     ) -> Self {
         let current = changes.iter();
         let mut current: Vec<(u64, Change)> = current
-            .filter_map(|&(seq, change)| Some((scene.current(seq, change)?, change)))
+            .filter_map(|&(revision, change)| Some((scene.current(revision, change)?, change)))
             .collect();
-        current.sort_unstable_by_key(|(seq, _)| *seq);
+        current.sort_unstable_by_key(|(revision, _)| *revision);
         let encode = |&encoding: &Encoding| {
-            let mut encoder = Encoder::new(scene, encoding, Envelope::Websocket);
-            for (seq, change) in &current {
-                encoder.change(*seq, *change);
+            let mut encoder = BatchEncoder::new(scene, encoding, Envelope::Websocket);
+            for (revision, change) in &current {
+                encoder.change(*revision, *change);
             }
             (encoding, encoder.finish())
         };
         Self {
             from,
-            to: scene.seq,
+            to: scene.revision,
             encoded: encodings.iter().map(encode).collect(),
         }
     }
@@ -88,7 +89,7 @@ impl Batch {
 /// paths, with properties, object and transform of each node; then the animation, the controls (not
 /// in static pages), the camera target, and whether the realtime rate chart is shown.
 pub(crate) fn replay(scene: &Scene, encoding: Encoding, envelope: Envelope) -> Vec<Bytes> {
-    let mut encoder = Encoder::new(scene, encoding, envelope);
+    let mut encoder = BatchEncoder::new(scene, encoding, envelope);
     if encoding == Encoding::Batched {
         let ids: Vec<NodeId> = scene.in_tree_order().map(|(id, _)| id).collect();
         for id in ids {
@@ -138,7 +139,7 @@ struct Names {
     paths: Writer,
 }
 
-struct Encoder<'a> {
+struct BatchEncoder<'a> {
     scene: &'a Scene,
     encoding: Encoding,
     envelope: Envelope,
@@ -150,7 +151,7 @@ struct Encoder<'a> {
     names: Names,
 }
 
-impl<'a> Encoder<'a> {
+impl<'a> BatchEncoder<'a> {
     fn new(scene: &'a Scene, encoding: Encoding, envelope: Envelope) -> Self {
         Self {
             scene,
@@ -165,7 +166,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// Encodes the current value of what changed; nothing if it was deleted.
-    fn change(&mut self, seq: u64, change: Change) {
+    fn change(&mut self, revision: u64, change: Change) {
         let scene = self.scene;
         match change {
             Change::Created(id) => self.name(id),
@@ -190,14 +191,14 @@ impl<'a> Encoder<'a> {
                 // Transforms of the deleted paths must be sent before the deletion.
                 self.flush_poses();
                 self.flush_names();
-                if let Some(path) = scene.deletion(seq) {
+                if let Some(path) = scene.deletion(revision) {
                     self.write(|w| {
                         w.map(2).key_str("type", "delete").key_str("path", path);
                     });
                 }
             }
             Change::Event => {
-                if let Some(event) = scene.event_at(seq) {
+                if let Some(event) = scene.event_at(revision) {
                     self.kept(event);
                 }
             }
@@ -212,7 +213,7 @@ impl<'a> Encoder<'a> {
                 }
             }
             Change::ControlDeletion => {
-                if let Some(name) = scene.controls.deletion(seq) {
+                if let Some(name) = scene.controls.deletion(revision) {
                     self.write(|w| {
                         w.map(2).key_str("type", "delete_control");
                         w.key_str("name", name);
@@ -347,5 +348,59 @@ impl<'a> Encoder<'a> {
         self.flush_names();
         self.cut();
         self.done
+    }
+}
+
+impl Scene {
+    /// Returns the changes since the last batch, for pages that have seen that batch.
+    pub(crate) fn next_batch(&mut self, encodings: &[Encoding]) -> Batch {
+        let from = self.batched;
+        let changes = std::mem::take(&mut self.changes);
+        let batch = Batch::new(self, from, &changes, encodings);
+        self.changes = changes;
+        self.changes.clear();
+        self.batched = self.revision;
+        batch
+    }
+
+    /// Returns the changes after revision `seen`, for a page that is behind. `None` if some of them
+    /// were dropped.
+    pub(crate) fn changes_since(&mut self, seen: u64, encoding: Encoding) -> Option<Batch> {
+        if seen < self.forgotten {
+            return None;
+        }
+        self.settle();
+        let mut changes = Vec::new();
+        let mut add = |revision: u64, change| {
+            if revision > seen {
+                changes.push((revision, change));
+            }
+        };
+        for (id, node) in self.in_tree_order() {
+            add(node.created, Change::Created(id));
+            if let Some(object) = &node.object {
+                add(object.revision, Change::Object(id));
+            }
+            if let Some(transform) = &node.transform {
+                add(transform.revision, Change::Transform(id));
+            }
+            for (i, (_, property)) in node.properties.iter().enumerate() {
+                add(property.revision, Change::Property(id, i));
+            }
+        }
+        for (revision, _) in &self.deletions {
+            add(*revision, Change::Deletion);
+        }
+        for (revision, _) in &self.events {
+            add(*revision, Change::Event);
+        }
+        self.controls.for_each_change(&mut add);
+        if let Some(animation) = &self.animation {
+            add(animation.revision, Change::Animation);
+        }
+        if let Some(target) = &self.target {
+            add(target.revision, Change::Target);
+        }
+        Some(Batch::new(self, seen, &changes, &[encoding]))
     }
 }

@@ -1,7 +1,7 @@
 //! Sliders and buttons.
 
+use super::change::Change;
 use super::msgpack::Writer;
-use super::scene::Change;
 use crate::{Error, Result};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -104,14 +104,14 @@ impl Controls {
         index
     }
     /// Records the revision at which a control was added.
-    pub(crate) fn stamp(&mut self, index: usize, seq: u64) {
+    pub(crate) fn stamp(&mut self, index: usize, revision: u64) {
         if let Some(control) = self.controls.get_mut(&index) {
-            control.added = seq;
+            control.added = revision;
         }
     }
-    pub(crate) fn stamp_value(&mut self, index: usize, seq: u64) {
+    pub(crate) fn stamp_value(&mut self, index: usize, revision: u64) {
         if let Some(control) = self.controls.get_mut(&index) {
-            control.valued = seq;
+            control.valued = revision;
         }
     }
     /// Returns the revision at which a control was added.
@@ -127,33 +127,39 @@ impl Controls {
             add(control.added, Change::Control(*i));
             add(control.valued, Change::ControlValue(*i));
         }
-        for (seq, _) in &self.deletions {
-            add(*seq, Change::ControlDeletion);
+        for (revision, _) in &self.deletions {
+            add(*revision, Change::ControlDeletion);
         }
     }
     pub(crate) fn indices(&self) -> impl Iterator<Item = usize> {
         self.controls.keys().copied()
     }
-    pub(crate) fn deletion(&self, seq: u64) -> Option<&str> {
+    pub(crate) fn deletion(&self, revision: u64) -> Option<&str> {
         let at = self
             .deletions
-            .binary_search_by_key(&seq, |(s, _)| *s)
+            .binary_search_by_key(&revision, |(s, _)| *s)
             .ok()?;
         Some(&self.deletions[at].1)
     }
     pub(crate) fn forget_deletions(&mut self, seen: u64) {
-        while self.deletions.front().is_some_and(|(seq, _)| *seq <= seen) {
+        while self
+            .deletions
+            .front()
+            .is_some_and(|(revision, _)| *revision <= seen)
+        {
             self.deletions.pop_front();
         }
     }
     /// Keeps a deletion for pages that have not seen it. Keeps at most `max` deletions and returns
     /// the revision of the one that was dropped, 0 if none was.
-    pub(crate) fn keep_deletion(&mut self, seq: u64, name: String, max: usize) -> u64 {
-        self.deletions.push_back((seq, name));
+    pub(crate) fn keep_deletion(&mut self, revision: u64, name: String, max: usize) -> u64 {
+        self.deletions.push_back((revision, name));
         if self.deletions.len() <= max {
             return 0;
         }
-        self.deletions.pop_front().map_or(0, |(seq, _)| seq)
+        self.deletions
+            .pop_front()
+            .map_or(0, |(revision, _)| revision)
     }
 
     /// Adds a button, or resets the clicks of an existing one to 0. Returns its index if pages must

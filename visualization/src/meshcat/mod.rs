@@ -4,6 +4,7 @@ mod animation;
 mod asset;
 mod batch;
 mod camera;
+mod change;
 mod client_message;
 mod control;
 mod controls_api;
@@ -20,7 +21,6 @@ mod realtime_rate;
 mod recording;
 mod scene;
 mod server;
-mod static_page;
 mod transform;
 
 pub use animation::{LoopMode, MeshcatAnimation};
@@ -243,7 +243,7 @@ impl Meshcat {
     /// # Errors
     /// Returns an error if there is no viewer: it was not built, and no viewer directory is given.
     pub fn static_html(&self) -> Result<String> {
-        static_page::html(&self.0.shared)
+        server::static_page::html(&self.0.shared)
     }
     /// Returns the same page as a zip archive that a web server can serve: `meshcat.html` and, next
     /// to it, the textures and other files.
@@ -251,7 +251,7 @@ impl Meshcat {
     /// # Errors
     /// Same as [`static_html`](Self::static_html).
     pub fn static_zip(&self) -> Result<Vec<u8>> {
-        static_page::zip(&self.0.shared)
+        server::static_page::zip(&self.0.shared)
     }
 
     fn scene(&self) -> MutexGuard<'_, Scene> {

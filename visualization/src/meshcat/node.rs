@@ -1,8 +1,9 @@
 //! Handles of scene tree nodes that are set repeatedly.
 
+use super::change::NodeId;
 use super::object::Object;
 use super::property::PropertyValue;
-use super::scene::{NodeId, Property, Scene};
+use super::scene::{Property, Scene};
 use super::transform::Transform;
 use nalgebra::Isometry3;
 use std::sync::Arc;

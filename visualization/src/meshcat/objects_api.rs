@@ -1,7 +1,7 @@
 //! Objects of the scene.
 
 use super::Meshcat;
-use super::object::{self, Encoder, Object, SurfaceStyle};
+use super::object::{self, Object, ObjectEncoder, SurfaceStyle};
 use crate::Result;
 use nalgebra::{DMatrix, Vector3};
 use tarragon_geometry::mesh::TriangleSurfaceMesh;
@@ -10,8 +10,8 @@ use tarragon_sensors::PointCloud;
 
 /// Objects. Each replaces the earlier object at its path.
 impl Meshcat {
-    fn encoder(&self) -> Encoder<'_> {
-        Encoder {
+    fn encoder(&self) -> ObjectEncoder<'_> {
+        ObjectEncoder {
             uuids: &self.0.shared.uuids,
             assets: &self.0.shared.assets,
         }

@@ -7,7 +7,7 @@
 
 use super::animation::MeshcatAnimation;
 use super::asset::Asset;
-use super::batch::{Batch, Encoding};
+use super::change::{Change, NodeId};
 use super::control::{Controls, Slider};
 use super::frame::Framed;
 use super::msgpack::Writer;
@@ -26,17 +26,10 @@ const MAX_DELETIONS: usize = 100_000;
 /// Maximum number of one-time messages kept for pages that have not seen them.
 const MAX_EVENTS: usize = 256;
 
-/// Identifier of a tree node. After a deletion, another node may reuse the index.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct NodeId {
-    index: u32,
-    generation: u32,
-}
-
 /// A value with the revision at which it was set.
 #[derive(Clone, Debug)]
 pub(crate) struct Stamped<V> {
-    pub(crate) seq: u64,
+    pub(crate) revision: u64,
     pub(crate) value: V,
 }
 
@@ -66,32 +59,11 @@ pub(crate) struct Property {
     pub(crate) asset: Option<Arc<Asset>>,
 }
 
-/// A kind of change, with the item that changed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Change {
-    Created(NodeId),
-    Object(NodeId),
-    Transform(NodeId),
-    Property(NodeId, usize),
-    /// Found by revision, in `Scene::deletions`.
-    Deletion,
-    /// Found by revision, in `Scene::events`.
-    Event,
-    /// Found by index, in `Controls`.
-    Control(usize),
-    /// Found by index, in `Controls`.
-    ControlValue(usize),
-    /// Found by revision, in `Controls`.
-    ControlDeletion,
-    Animation,
-    Target,
-}
-
 /// Everything that pages show.
 #[derive(Debug, Default)]
 pub(crate) struct Scene {
     /// The current revision: that of the last change.
-    pub(crate) seq: u64,
+    pub(crate) revision: u64,
     nodes: Vec<Node>,
     free: Vec<u32>,
     index: HashMap<Arc<str>, u32, RandomState>,
@@ -99,13 +71,13 @@ pub(crate) struct Scene {
     /// Nodes that are not in `order` yet. The order is not needed while a scene is set up.
     late: Vec<u32>,
     /// Changes since the last batch, by revision; empty while no page is connected.
-    changes: Vec<(u64, Change)>,
+    pub(super) changes: Vec<(u64, Change)>,
     /// Last revision of the last batch.
-    batched: u64,
-    deletions: VecDeque<(u64, Arc<str>)>,
+    pub(super) batched: u64,
+    pub(super) deletions: VecDeque<(u64, Arc<str>)>,
     /// Last revision whose deletions were dropped.
     pub(crate) forgotten: u64,
-    events: VecDeque<(u64, Framed)>,
+    pub(super) events: VecDeque<(u64, Framed)>,
     pub(crate) controls: Controls,
     pub(crate) animation: Option<Stamped<Framed>>,
     pub(crate) target: Option<Stamped<[f64; 3]>>,
@@ -119,12 +91,12 @@ impl Scene {
     /// Increments the revision and records the change for the next batch. `last` is the revision of
     /// the value's previous change.
     pub(crate) fn mark(&mut self, change: Change, last: u64) -> u64 {
-        self.seq += 1;
+        self.revision += 1;
         // A value that changed since the last batch is already in the list.
         if self.listeners > 0 && last <= self.batched {
-            self.changes.push((self.seq, change));
+            self.changes.push((self.revision, change));
         }
-        self.seq
+        self.revision
     }
 
     pub(crate) fn node(&self, id: NodeId) -> Option<&Node> {
@@ -192,9 +164,9 @@ impl Scene {
         };
         let id = self.node_at(full_path);
         let last = self.node(id).and_then(|n| n.object.as_ref());
-        let last = last.map_or(0, |o| o.seq);
-        let seq = self.mark(Change::Object(id), last);
-        self.nodes[id.index as usize].object = Some(Stamped { seq, value });
+        let last = last.map_or(0, |o| o.revision);
+        let revision = self.mark(Change::Object(id), last);
+        self.nodes[id.index as usize].object = Some(Stamped { revision, value });
     }
 
     /// Sets the transform of an existing node. Returns false if the node was deleted.
@@ -202,9 +174,9 @@ impl Scene {
         let Some(node) = self.node(id) else {
             return false;
         };
-        let last = node.transform.as_ref().map_or(0, |t| t.seq);
-        let seq = self.mark(Change::Transform(id), last);
-        self.nodes[id.index as usize].transform = Some(Stamped { seq, value });
+        let last = node.transform.as_ref().map_or(0, |t| t.revision);
+        let revision = self.mark(Change::Transform(id), last);
+        self.nodes[id.index as usize].transform = Some(Stamped { revision, value });
         true
     }
 
@@ -218,10 +190,10 @@ impl Scene {
         let properties = &self.nodes[id.index as usize].properties;
         let found = properties.iter().position(|(n, _)| &**n == name);
         let at = found.unwrap_or(properties.len());
-        let last = found.map_or(0, |i| properties[i].1.seq);
-        let seq = self.mark(Change::Property(id, at), last);
+        let last = found.map_or(0, |i| properties[i].1.revision);
+        let revision = self.mark(Change::Property(id, at), last);
         let properties = &mut self.nodes[id.index as usize].properties;
-        let value = Stamped { seq, value };
+        let value = Stamped { revision, value };
         match found {
             Some(i) => properties[i].1 = value,
             None => properties.push((name.into(), value)),
@@ -249,13 +221,13 @@ impl Scene {
                 self.free.push(index);
             }
         }
-        let seq = self.mark(Change::Deletion, 0);
+        let revision = self.mark(Change::Deletion, 0);
         if self.listeners > 0 {
-            self.deletions.push_back((seq, full_path.into()));
+            self.deletions.push_back((revision, full_path.into()));
             if self.deletions.len() > MAX_DELETIONS
-                && let Some((seq, _)) = self.deletions.pop_front()
+                && let Some((revision, _)) = self.deletions.pop_front()
             {
-                self.forgotten = seq;
+                self.forgotten = revision;
             }
         }
     }
@@ -273,27 +245,27 @@ impl Scene {
 
     /// Sends a message to the connected pages once; pages that connect later do not receive it.
     pub(crate) fn event(&mut self, message: &[u8]) {
-        let seq = self.mark(Change::Event, 0);
+        let revision = self.mark(Change::Event, 0);
         if self.listeners == 0 {
             return;
         }
-        self.events.push_back((seq, Framed::new(message)));
+        self.events.push_back((revision, Framed::new(message)));
         if self.events.len() > MAX_EVENTS {
             self.events.pop_front();
         }
     }
 
     pub(crate) fn set_animation(&mut self, animation: &MeshcatAnimation) {
-        let last = self.animation.as_ref().map_or(0, |a| a.seq);
-        let seq = self.mark(Change::Animation, last);
+        let last = self.animation.as_ref().map_or(0, |a| a.revision);
+        let revision = self.mark(Change::Animation, last);
         let value = Framed::new(&animation.encode());
-        self.animation = Some(Stamped { seq, value });
+        self.animation = Some(Stamped { revision, value });
     }
 
     pub(crate) fn set_target(&mut self, value: [f64; 3]) {
-        let last = self.target.as_ref().map_or(0, |t| t.seq);
-        let seq = self.mark(Change::Target, last);
-        self.target = Some(Stamped { seq, value });
+        let last = self.target.as_ref().map_or(0, |t| t.revision);
+        let revision = self.mark(Change::Target, last);
+        self.target = Some(Stamped { revision, value });
     }
 
     pub(crate) fn add_button(&mut self, name: &str, keycode: &str) -> Result<()> {
@@ -309,15 +281,15 @@ impl Scene {
     }
     fn mark_control(&mut self, index: usize) {
         let last = self.controls.changed(index).unwrap_or(0);
-        let seq = self.mark(Change::Control(index), last);
-        self.controls.stamp(index, seq);
+        let revision = self.mark(Change::Control(index), last);
+        self.controls.stamp(index, revision);
     }
     /// Sets a slider and notifies all pages.
     pub(crate) fn set_slider_value(&mut self, name: &str, value: f64) -> Result<()> {
         if let Some(index) = self.controls.set_slider(name, value)? {
             let last = self.controls.valued(index).unwrap_or(0);
-            let seq = self.mark(Change::ControlValue(index), last);
-            self.controls.stamp_value(index, seq);
+            let revision = self.mark(Change::ControlValue(index), last);
+            self.controls.stamp_value(index, revision);
         }
         Ok(())
     }
@@ -332,9 +304,9 @@ impl Scene {
         }
     }
     fn mark_control_deletion(&mut self, name: String) {
-        let seq = self.mark(Change::ControlDeletion, 0);
+        let revision = self.mark(Change::ControlDeletion, 0);
         if self.listeners > 0 {
-            let forgotten = self.controls.keep_deletion(seq, name, MAX_DELETIONS);
+            let forgotten = self.controls.keep_deletion(revision, name, MAX_DELETIONS);
             self.forgotten = self.forgotten.max(forgotten);
         }
     }
@@ -342,7 +314,7 @@ impl Scene {
     /// Registers a new page; changes are listed from now on.
     pub(crate) fn listen(&mut self) {
         if self.listeners == 0 {
-            self.batched = self.seq;
+            self.batched = self.revision;
         }
         self.listeners += 1;
     }
@@ -353,101 +325,57 @@ impl Scene {
             self.changes = Vec::new();
             self.deletions = VecDeque::new();
             self.events = VecDeque::new();
-            self.controls.forget_deletions(self.seq);
-            (self.batched, self.forgotten) = (self.seq, self.seq);
+            self.controls.forget_deletions(self.revision);
+            (self.batched, self.forgotten) = (self.revision, self.revision);
         }
     }
     /// Drops deletions and events that every page has seen.
     pub(crate) fn forget(&mut self, seen: u64) {
-        while self.deletions.front().is_some_and(|(seq, _)| *seq <= seen) {
+        while self
+            .deletions
+            .front()
+            .is_some_and(|(revision, _)| *revision <= seen)
+        {
             self.deletions.pop_front();
         }
-        while self.events.front().is_some_and(|(seq, _)| *seq <= seen) {
+        while self
+            .events
+            .front()
+            .is_some_and(|(revision, _)| *revision <= seen)
+        {
             self.events.pop_front();
         }
         self.controls.forget_deletions(seen);
     }
     /// Returns whether anything changed since the last batch.
     pub(crate) fn has_changed(&self) -> bool {
-        self.seq > self.batched
-    }
-
-    /// Returns the changes since the last batch, for pages that have seen that batch.
-    pub(crate) fn next_batch(&mut self, encodings: &[Encoding]) -> Batch {
-        let from = self.batched;
-        let changes = std::mem::take(&mut self.changes);
-        let batch = Batch::new(self, from, &changes, encodings);
-        self.changes = changes;
-        self.changes.clear();
-        self.batched = self.seq;
-        batch
-    }
-
-    /// Returns the changes after revision `seen`, for a page that is behind. `None` if some of them
-    /// were dropped.
-    pub(crate) fn changes_since(&mut self, seen: u64, encoding: Encoding) -> Option<Batch> {
-        if seen < self.forgotten {
-            return None;
-        }
-        self.settle();
-        let mut changes = Vec::new();
-        let mut add = |seq: u64, change| {
-            if seq > seen {
-                changes.push((seq, change));
-            }
-        };
-        for (id, node) in self.in_tree_order() {
-            add(node.created, Change::Created(id));
-            if let Some(object) = &node.object {
-                add(object.seq, Change::Object(id));
-            }
-            if let Some(transform) = &node.transform {
-                add(transform.seq, Change::Transform(id));
-            }
-            for (i, (_, property)) in node.properties.iter().enumerate() {
-                add(property.seq, Change::Property(id, i));
-            }
-        }
-        for (seq, _) in &self.deletions {
-            add(*seq, Change::Deletion);
-        }
-        for (seq, _) in &self.events {
-            add(*seq, Change::Event);
-        }
-        self.controls.for_each_change(&mut add);
-        if let Some(animation) = &self.animation {
-            add(animation.seq, Change::Animation);
-        }
-        if let Some(target) = &self.target {
-            add(target.seq, Change::Target);
-        }
-        Some(Batch::new(self, seen, &changes, &[encoding]))
+        self.revision > self.batched
     }
 
     /// Returns the revision at which the item of `change` was last set; `None` if it was deleted.
-    pub(crate) fn current(&self, seq: u64, change: Change) -> Option<u64> {
+    pub(crate) fn current(&self, revision: u64, change: Change) -> Option<u64> {
         match change {
             Change::Created(id) => Some(self.node(id)?.created),
-            Change::Object(id) => Some(self.node(id)?.object.as_ref()?.seq),
-            Change::Transform(id) => Some(self.node(id)?.transform.as_ref()?.seq),
-            Change::Property(id, i) => Some(self.node(id)?.properties.get(i)?.1.seq),
-            Change::Deletion | Change::Event | Change::ControlDeletion => Some(seq),
+            Change::Object(id) => Some(self.node(id)?.object.as_ref()?.revision),
+            Change::Transform(id) => Some(self.node(id)?.transform.as_ref()?.revision),
+            Change::Property(id, i) => Some(self.node(id)?.properties.get(i)?.1.revision),
+            Change::Deletion | Change::Event | Change::ControlDeletion => Some(revision),
             Change::Control(i) => self.controls.changed(i),
             Change::ControlValue(i) => self.controls.valued(i),
-            Change::Animation => Some(self.animation.as_ref()?.seq),
-            Change::Target => Some(self.target.as_ref()?.seq),
+            Change::Animation => Some(self.animation.as_ref()?.revision),
+            Change::Target => Some(self.target.as_ref()?.revision),
         }
     }
-    pub(crate) fn deletion(&self, seq: u64) -> Option<&str> {
-        find(&self.deletions, seq).map(|path| &**path)
+    pub(crate) fn deletion(&self, revision: u64) -> Option<&str> {
+        find(&self.deletions, revision).map(|path| &**path)
     }
-    pub(crate) fn event_at(&self, seq: u64) -> Option<&Framed> {
-        find(&self.events, seq)
+    pub(crate) fn event_at(&self, revision: u64) -> Option<&Framed> {
+        find(&self.events, revision)
     }
 }
 
 /// Returns the entry of a revision in a list sorted by revisions.
-fn find<V>(list: &VecDeque<(u64, V)>, seq: u64) -> Option<&V> {
-    let at = list.binary_search_by_key(&seq, |(s, _)| *s).ok()?;
+fn find<V>(list: &VecDeque<(u64, V)>, revision: u64) -> Option<&V> {
+    let at = list.binary_search_by_key(&revision, |(s, _)| *s).ok()?;
     Some(&list[at].1)
 }

@@ -1,7 +1,7 @@
 //! glTF 2.0 files, sent as JSON; their buffers and images are sent as assets.
 
-use super::mesh_file::{Files, short};
-use super::{Encoder, Object};
+use super::files::{Files, short};
+use super::{Object, ObjectEncoder};
 use crate::meshcat::asset::{Asset, AssetStore};
 use crate::{Error, Result};
 use base64::Engine as _;
@@ -27,7 +27,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// # Errors
 /// Returns an error if the file is not a glTF file, or the file or a buffer cannot be read.
 pub(super) fn object(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     source: &MeshSource,
     matrix: &Matrix4<f64>,
 ) -> Result<Object> {

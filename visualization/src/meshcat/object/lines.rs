@@ -2,7 +2,7 @@
 
 use super::buffer_geometry::{BufferGeometry, check_count, is_finite, single, size};
 use super::material::{self, check_size};
-use super::{Encoder, Object};
+use super::{Object, ObjectEncoder};
 use crate::{Error, Result};
 use nalgebra::{Matrix4, Vector3};
 use tarragon_geometry::Rgba;
@@ -14,7 +14,7 @@ use tarragon_geometry::Rgba;
 /// Returns an error if the width is not positive and finite, or there are more vertices than fit
 /// into a message.
 pub(crate) fn line(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     vertices: &[Vector3<f64>],
     line_width: f64,
     rgba: Rgba,
@@ -31,7 +31,7 @@ pub(crate) fn line(
 /// Returns an error if there are not as many starts as ends, the width is not positive and finite,
 /// or there are more points than fit into a message.
 pub(crate) fn line_segments(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     start: &[Vector3<f64>],
     end: &[Vector3<f64>],
     line_width: f64,
@@ -51,7 +51,7 @@ pub(crate) fn line_segments(
 
 /// Encodes one line through `n` points; points that are not finite leave gaps.
 pub(super) fn polyline(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     function: &str,
     (n, points): (usize, impl Iterator<Item = [f32; 3]> + Clone),
     line_width: f64,
@@ -67,7 +67,7 @@ pub(super) fn polyline(
 
 /// Encodes a line between the points of each pair, if both points are finite.
 fn segments(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     function: &str,
     pairs: impl Iterator<Item = [[f32; 3]; 2]> + Clone,
     line_width: f64,
@@ -88,7 +88,7 @@ fn segments(
 /// Encodes lines through `n` points; `kind` is the three.js type, which says how they are
 /// connected.
 fn lines(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     kind: &str,
     (n, points): (usize, impl Iterator<Item = [f32; 3]>),
     line_width: f64,

@@ -5,6 +5,7 @@
 //! order of the fields equal those that Drake sends.
 
 mod buffer_geometry;
+mod files;
 mod gltf;
 mod lines;
 mod material;
@@ -15,8 +16,8 @@ mod render_mesh;
 mod shape;
 mod surfaces;
 
+pub(crate) use files::MAX_BYTES;
 pub(crate) use lines::{line, line_segments};
-pub(crate) use mesh_file::MAX_BYTES;
 pub(crate) use point_cloud::point_cloud;
 pub(crate) use shape::shape;
 pub(crate) use surfaces::{plot_surface, surface_mesh, triangle_color_mesh, triangle_mesh};
@@ -130,7 +131,7 @@ impl Uuid {
 
 /// Everything needed to encode objects of one server.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Encoder<'a> {
+pub(crate) struct ObjectEncoder<'a> {
     /// Source of identifiers.
     pub(crate) uuids: &'a Uuids,
     /// Destination of the files that objects refer to.
@@ -140,7 +141,7 @@ pub(crate) struct Encoder<'a> {
 /// Size in bytes of an object without its long arrays and texts.
 const SMALL: usize = 1024;
 
-impl Encoder<'_> {
+impl ObjectEncoder<'_> {
     /// Encodes an object of one geometry and one material. `size` is the approximate number of
     /// bytes of their arrays and `kind` the type of the object: `Mesh`, `Points`, ... The functions
     /// write the geometry and the material with the identifiers that they receive.

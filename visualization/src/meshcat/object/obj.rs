@@ -1,7 +1,7 @@
 //! OBJ files, sent as text with their materials and textures.
 
-use super::mesh_file::{Files, media_type, short};
-use super::{Encoder, Object, material};
+use super::files::{Files, media_type, short};
+use super::{Object, ObjectEncoder, material};
 use crate::Result;
 use bytes::Bytes;
 use nalgebra::Matrix4;
@@ -16,7 +16,7 @@ use tarragon_geometry::{FileSource, MeshSource, Rgba};
 /// # Errors
 /// Returns an error if the OBJ file cannot be read, or the files together are too large.
 pub(super) fn object(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     source: &MeshSource,
     rgba: Rgba,
     matrix: &Matrix4<f64>,

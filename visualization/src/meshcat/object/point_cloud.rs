@@ -2,7 +2,7 @@
 
 use super::buffer_geometry::{Attribute, BufferGeometry, check_count, size};
 use super::material::{self, check_size};
-use super::{Encoder, Object};
+use super::{Object, ObjectEncoder};
 use crate::{Error, Result};
 use nalgebra::{Matrix4, Vector3};
 use tarragon_geometry::Rgba;
@@ -15,7 +15,7 @@ use tarragon_sensors::PointCloud;
 /// Returns an error if the cloud has no positions, the size is not positive and finite, or there
 /// are more points than fit into a message.
 pub(crate) fn point_cloud(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     cloud: &PointCloud,
     point_size: f64,
     rgba: Rgba,

@@ -1,7 +1,7 @@
 //! Meshes sent as triangles.
 
 use super::buffer_geometry::{Attribute, BufferGeometry, check_count, single, size};
-use super::{Encoder, Object, material};
+use super::{Object, ObjectEncoder, material};
 use crate::Result;
 use nalgebra::Matrix4;
 use tarragon_framework::warnings::warn;
@@ -15,7 +15,7 @@ use tarragon_geometry::{MeshSource, Rgba};
 /// # Errors
 /// Returns an error if there are more vertices or triangles than fit into a message.
 pub(super) fn object(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     source: &MeshSource,
     mesh: &RenderMesh,
     rgba: Rgba,

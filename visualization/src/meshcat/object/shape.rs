@@ -1,6 +1,6 @@
 //! Shapes.
 
-use super::{Encoder, Object, material, mesh_file};
+use super::{Object, ObjectEncoder, material, mesh_file};
 use crate::meshcat::msgpack::Writer;
 use crate::{Error, Result};
 use nalgebra::{Matrix4, Vector3};
@@ -17,7 +17,7 @@ const HALF_SPACE_DEPTH: f64 = 1.0;
 ///
 /// # Errors
 /// Returns an error if the file of a mesh cannot be read, or its format cannot be shown.
-pub(crate) fn shape(e: &Encoder<'_>, shape: &Shape, rgba: Rgba) -> Result<Object> {
+pub(crate) fn shape(e: &ObjectEncoder<'_>, shape: &Shape, rgba: Rgba) -> Result<Object> {
     let identity = Matrix4::identity();
     let (matrix, geometry) = match shape {
         Shape::Sphere(s) => (identity, Geometry::Sphere(s.radius())),

@@ -3,7 +3,7 @@
 use super::buffer_geometry::{Attribute, BufferGeometry, check_count, is_finite, single, size};
 use super::lines::polyline;
 use super::material::{self, check_size};
-use super::{Encoder, Object, SurfaceStyle};
+use super::{Object, ObjectEncoder, SurfaceStyle};
 use crate::{Error, Result};
 use nalgebra::{DMatrix, Matrix4, Vector3};
 use tarragon_geometry::Rgba;
@@ -19,7 +19,7 @@ const UNDER_VERTEX_COLORS: u64 = 0x00E5_E5E5;
 /// Returns an error if a face has a vertex that does not exist, the line width is not positive and
 /// finite, or the object does not fit into a message.
 pub(crate) fn triangle_mesh(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     vertices: &[Vector3<f64>],
     faces: &[[u32; 3]],
     style: &SurfaceStyle,
@@ -43,7 +43,7 @@ pub(crate) fn triangle_mesh(
 /// Returns an error in the cases of [`triangle_mesh`]; also if there are not as many colours as
 /// vertices, or a channel is outside of `[0, 1]`.
 pub(crate) fn triangle_color_mesh(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     vertices: &[Vector3<f64>],
     faces: &[[u32; 3]],
     colors: &[[f64; 3]],
@@ -81,7 +81,7 @@ pub(crate) fn triangle_color_mesh(
 /// Returns an error if the line width is not positive and finite, or the object does not fit into a
 /// message.
 pub(crate) fn surface_mesh(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     mesh: &TriangleSurfaceMesh,
     style: &SurfaceStyle,
 ) -> Result<Object> {
@@ -99,7 +99,7 @@ pub(crate) fn surface_mesh(
 /// than 2 rows or columns, the line width is not positive and finite, or the object does not fit
 /// into a message.
 pub(crate) fn plot_surface(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     x: &DMatrix<f64>,
     y: &DMatrix<f64>,
     z: &DMatrix<f64>,
@@ -180,7 +180,7 @@ fn check_faces(function: &str, vertices: &[Vector3<f64>], faces: &[[u32; 3]]) ->
 
 /// Encodes a surface whose faces were checked to have existing vertices.
 fn surface(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     function: &str,
     vertices: &[Vector3<f64>],
     faces: (usize, impl Iterator<Item = [u32; 3]> + Clone),
@@ -198,7 +198,7 @@ fn surface(
 /// there are no faces; without an index, three.js would treat the vertices as triangles. Faces with
 /// vertices that are not finite are left out.
 fn indexed(
-    e: &Encoder<'_>,
+    e: &ObjectEncoder<'_>,
     (n, vertex): (usize, impl Fn(usize) -> [f32; 3]),
     (mut num_faces, faces): (usize, impl Iterator<Item = [u32; 3]> + Clone),
     colors: Option<&[[f64; 3]]>,
@@ -235,7 +235,11 @@ fn indexed(
 }
 
 /// Encodes a hull: flat faces, visible from both sides.
-pub(super) fn hull(e: &Encoder<'_>, mesh: &TriangleSurfaceMesh, rgba: Rgba) -> Result<Object> {
+pub(super) fn hull(
+    e: &ObjectEncoder<'_>,
+    mesh: &TriangleSurfaceMesh,
+    rgba: Rgba,
+) -> Result<Object> {
     let style = SurfaceStyle {
         rgba: Some(rgba),
         ..SurfaceStyle::default()

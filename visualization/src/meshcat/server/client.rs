@@ -75,9 +75,9 @@ impl Client {
     pub(super) fn seen(&self) -> u64 {
         self.seen.load(Ordering::Acquire)
     }
-    /// Returns whether a flush must wait for this page to be sent revision `seq`.
-    pub(super) fn delays(&self, seq: u64) -> bool {
-        let is_sent = self.has_scene.load(Ordering::Acquire) && self.seen() >= seq;
+    /// Returns whether a flush must wait for this page to be sent revision `revision`.
+    pub(super) fn delays(&self, revision: u64) -> bool {
+        let is_sent = self.has_scene.load(Ordering::Acquire) && self.seen() >= revision;
         !is_sent && lock(&self.stuck).is_none_or(|since| since.elapsed() < STALLED)
     }
     pub(super) fn notify(&self) {

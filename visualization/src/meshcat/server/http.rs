@@ -1,9 +1,9 @@
 //! HTTP: the page, assets, and the upgrade to websockets.
 
 use super::patient::Patient;
-use super::{Counted, Shared, client, origin};
+use super::{Counted, Shared, client, origin, static_page};
+use crate::meshcat::asset;
 use crate::meshcat::batch::Encoding;
-use crate::meshcat::{asset, static_page};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;

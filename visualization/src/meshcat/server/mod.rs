@@ -7,6 +7,7 @@ mod origin;
 mod page;
 mod patient;
 mod pipe;
+pub(crate) mod static_page;
 #[cfg(test)]
 mod tests;
 
@@ -57,7 +58,7 @@ pub(crate) struct Inputs {
 #[derive(Debug)]
 struct Replay {
     /// Revision of the scene.
-    seq: u64,
+    revision: u64,
     encoding: Encoding,
     made: Instant,
     frames: Weak<Vec<bytes::Bytes>>,
@@ -139,12 +140,12 @@ impl Shared {
 
     /// Waits until every page has been sent everything up to now.
     pub(crate) fn flush(&self) {
-        let seq = self.scene().seq;
+        let revision = self.scene().revision;
         self.flushing.fetch_add(1, Ordering::AcqRel);
         self.wake.notify_one();
         let mut guard = lock(&self.flushed.0);
         let is_serving = || self.is_serving.load(Ordering::Acquire);
-        while is_serving() && self.clients().iter().any(|c| c.delays(seq)) {
+        while is_serving() && self.clients().iter().any(|c| c.delays(revision)) {
             // The timeout covers a page that disconnects between the check and the wait, and one
             // that gets stuck.
             let wait = self
@@ -184,7 +185,11 @@ impl Shared {
             // More was deleted at once than is kept, so no page can be sent all deletions.
             batch.clear();
         }
-        let seen = clients.iter().map(|c| c.seen()).min().unwrap_or(scene.seq);
+        let seen = clients
+            .iter()
+            .map(|c| c.seen())
+            .min()
+            .unwrap_or(scene.revision);
         scene.forget(seen);
         let mut batches = lock(&self.batches);
         let mut length: usize = batches.iter().map(|b| b.length()).sum();
@@ -245,27 +250,27 @@ impl Shared {
         replays.retain(|r| r.frames.strong_count() > 0);
         // While a page is sent a scene, it has not seen later changes, so these are still kept.
         let is_good = |r: &&Replay| {
-            let is_new = r.seq == scene.seq || r.made.elapsed() < REPLAY_AGE;
-            r.encoding == encoding && is_new && r.seq >= scene.forgotten
+            let is_new = r.revision == scene.revision || r.made.elapsed() < REPLAY_AGE;
+            r.encoding == encoding && is_new && r.revision >= scene.forgotten
         };
         let found = replays.iter().find(is_good);
-        let found = found.and_then(|r| Some((r.seq, r.frames.upgrade()?)));
+        let found = found.and_then(|r| Some((r.revision, r.frames.upgrade()?)));
         let is_shared = found.is_some();
-        let (seq, frames) = found.unwrap_or_else(|| {
+        let (revision, frames) = found.unwrap_or_else(|| {
             scene.settle();
             let envelope = super::batch::Envelope::Websocket;
             let frames = Arc::new(super::batch::replay(&scene, encoding, envelope));
             replays.push(Replay {
-                seq: scene.seq,
+                revision: scene.revision,
                 encoding,
                 made: Instant::now(),
                 frames: Arc::downgrade(&frames),
             });
-            (scene.seq, frames)
+            (scene.revision, frames)
         });
         drop(replays);
         let id = self.next_client.fetch_add(1, Ordering::Relaxed);
-        let client = Arc::new(Client::new(id, encoding, seq));
+        let client = Arc::new(Client::new(id, encoding, revision));
         if is_shared {
             // Pages may have moved sliders since then, which does not change the revision.
             let sliders = scene.controls.indices();

@@ -48,7 +48,7 @@ fn a_page_that_moves_a_slider_is_corrected_after_an_older_value() {
     let found = messages(&frames);
     assert_eq!(value(found.last().unwrap()), 0.6000000000000001);
     // No correction is sent if no value is on its way.
-    page.seen.store(shared.scene().seq, Ordering::Release);
+    page.seen.store(shared.scene().revision, Ordering::Release);
     let (name, value) = ("q".to_owned(), 0.8);
     let moved = ClientMessage::Slider { name, value };
     shared.receive(&page, moved).unwrap();

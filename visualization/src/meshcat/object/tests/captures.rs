@@ -64,7 +64,7 @@ const OBJ: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\nvt 1 0\nvt 0 1\nf
 
 /// Compares with the recorded bytes of the same call with the same arguments.
 #[track_caller]
-fn check(call: &str, name: &str, encode: impl FnOnce(&Encoder<'_>) -> Result<Object>) {
+fn check(call: &str, name: &str, encode: impl FnOnce(&ObjectEncoder<'_>) -> Result<Object>) {
     let server = Server::default();
     let object = encode(&server.encoder()).unwrap();
     let (found, expected) = (

@@ -18,8 +18,8 @@ struct Server {
 }
 
 impl Server {
-    fn encoder(&self) -> Encoder<'_> {
-        Encoder {
+    fn encoder(&self) -> ObjectEncoder<'_> {
+        ObjectEncoder {
             uuids: &self.uuids,
             assets: &self.assets,
         }

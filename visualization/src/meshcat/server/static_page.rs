@@ -1,8 +1,8 @@
 //! Pages that contain the scene and need no server.
 
-use super::asset::{Asset, PREFIX};
-use super::batch::{Encoding, Envelope, replay};
-use super::server::{Shared, compose};
+use super::{Shared, compose};
+use crate::meshcat::asset::{Asset, PREFIX};
+use crate::meshcat::batch::{Encoding, Envelope, replay};
 use crate::{Error, ErrorKind, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
