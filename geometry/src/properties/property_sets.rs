@@ -61,7 +61,7 @@ impl fmt::Debug for PropertyValue {
     }
 }
 
-type Groups = BTreeMap<String, BTreeMap<String, PropertyValue>>;
+type PropertyGroups = BTreeMap<String, BTreeMap<String, PropertyValue>>;
 
 /// Values of any type, found by group and name (Drake's `GeometryProperties`).
 ///
@@ -80,12 +80,12 @@ type Groups = BTreeMap<String, BTreeMap<String, PropertyValue>>;
 /// ```
 #[derive(Clone)]
 pub struct GeometryProperties {
-    groups: Arc<Groups>,
+    groups: Arc<PropertyGroups>,
 }
 
 impl Default for GeometryProperties {
     fn default() -> Self {
-        static EMPTY: OnceLock<Arc<Groups>> = OnceLock::new();
+        static EMPTY: OnceLock<Arc<PropertyGroups>> = OnceLock::new();
         let group = (Self::DEFAULT_GROUP.to_owned(), BTreeMap::new());
         let groups = EMPTY.get_or_init(|| Arc::new(BTreeMap::from([group])));
         Self {

@@ -45,7 +45,7 @@ impl<T: Scalar> PairDistance<T> {
 }
 
 /// A [`PairDistance`], or the same with other frames for its witnesses.
-pub(crate) trait Answer<T: Scalar>: Sized {
+pub(crate) trait PairAnswer<T: Scalar>: Sized {
     /// From the witnesses on the surfaces and the normal from A to B, in A. `p_ab` is the position
     /// of B in A.
     fn in_a(
@@ -63,7 +63,7 @@ pub(crate) trait Answer<T: Scalar>: Sized {
     fn distance(&self) -> T;
 }
 
-impl<T: Scalar> Answer<T> for PairDistance<T> {
+impl<T: Scalar> PairAnswer<T> for PairDistance<T> {
     #[inline]
     fn in_a(
         surfaces: CoreDistance<T>,
@@ -103,7 +103,7 @@ pub(crate) struct WitnessPair<T: Scalar> {
     pub(crate) p_bcb: Vector3<T>,
 }
 
-impl<T: Scalar> Answer<T> for WitnessPair<T> {
+impl<T: Scalar> PairAnswer<T> for WitnessPair<T> {
     #[inline]
     fn in_a(
         surfaces: CoreDistance<T>,

@@ -1,6 +1,6 @@
 //! Signed distance of two shapes: which kernel answers for which pair.
 
-use super::answer::{Answer, PairDistance};
+use super::answer::{PairAnswer, PairDistance};
 use super::convex::{
     ActiveFeatures, RelativePose, convex_features, half_space_convex_features,
     point_cylinder_features, point_ellipsoid_features,
@@ -64,7 +64,7 @@ pub fn signed_distance_within<T: Scalar>(
 
 /// [`signed_distance_within`] with the witnesses where the caller wants them.
 #[inline]
-pub(crate) fn closest<T: Scalar, A: Answer<T>>(
+pub(crate) fn closest<T: Scalar, A: PairAnswer<T>>(
     a: &Shape,
     x_wa: &Isometry3<T>,
     b: &Shape,
@@ -86,7 +86,7 @@ pub fn is_supported(a: &Shape, b: &Shape) -> bool {
 
 /// Brings the pair into canonical order and the answer back.
 #[inline]
-fn in_any_order<T: Scalar, A: Answer<T>>(
+fn in_any_order<T: Scalar, A: PairAnswer<T>>(
     a: &Shape,
     x_wa: &Isometry3<T>,
     b: &Shape,
@@ -137,7 +137,7 @@ fn in_any_order<T: Scalar, A: Answer<T>>(
 
 /// The kernels: decides the features on values, then evaluates them in `T`.
 #[inline]
-fn in_order<T: Scalar, A: Answer<T>>(
+fn in_order<T: Scalar, A: PairAnswer<T>>(
     a: &Shape,
     x_wa: &Isometry3<T>,
     b: &Shape,

@@ -1,7 +1,7 @@
 //! Signed distance from a shape to a point.
 
 use super::convex::{
-    Core, RelativePose, convex_features, point_cylinder_features, point_ellipsoid_features,
+    ConvexCore, RelativePose, convex_features, point_cylinder_features, point_ellipsoid_features,
 };
 use super::dispatch::NEVER;
 use super::pairs::{sphere_box_features, sphere_capsule_features};
@@ -95,13 +95,13 @@ pub fn distance_to_point<T: Scalar>(
         }
         other => {
             let active = match core(other)? {
-                Core::Cylinder { radius, half } => {
+                ConvexCore::Cylinder { radius, half } => {
                     point_cylinder_features(radius, half, &p, f64::INFINITY)
                 }
-                Core::Ellipsoid(a) => point_ellipsoid_features(&a, &p, f64::INFINITY),
+                ConvexCore::Ellipsoid(a) => point_ellipsoid_features(&a, &p, f64::INFINITY),
                 core => {
                     let x = Isometry3::from_parts(p.into(), UnitQuaternion::identity());
-                    convex_features(&core, &Core::Point, &x, f64::INFINITY)
+                    convex_features(&core, &ConvexCore::Point, &x, f64::INFINITY)
                 }
             };
             let x_gq = Isometry3::from_parts(Translation3::from(p_gq), UnitQuaternion::identity());

@@ -6,7 +6,7 @@
 
 use super::core_distance::CoreDistance;
 use crate::values::{lift, rotate, value_of};
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_framework::{Scalar, math};
 
 /// The active features of the cores of A and B. Points, directions and normals are constants in the
@@ -62,9 +62,10 @@ pub(super) enum FeaturePair {
 }
 
 impl FeaturePair {
-    /// The same features with A and B exchanged. Only for features without `fixed_a`, which is
-    /// expressed in A and would need the pose.
-    pub(super) fn swapped(self) -> Self {
+    /// The same features with A and B exchanged; `r_ba` turns vectors of A into vectors of B.
+    pub(super) fn swapped(self, r_ba: &Matrix3<f64>) -> Self {
+        // From the new A to the new B, in the new A.
+        let turned = |fixed_a: Option<Vector3<f64>>| fixed_a.map(|n| -(r_ba * n));
         match self {
             Self::PlanePoint {
                 normal_a,
@@ -84,26 +85,32 @@ impl FeaturePair {
                 offset,
                 p_b: p_a,
             },
-            Self::PointPoint { p_a, p_b, .. } => Self::PointPoint {
+            Self::PointPoint { p_a, p_b, fixed_a } => Self::PointPoint {
                 p_a: p_b,
                 p_b: p_a,
-                fixed_a: None,
+                fixed_a: turned(fixed_a),
             },
             Self::LinePoint {
-                p_a, dir_a, p_b, ..
+                p_a,
+                dir_a,
+                p_b,
+                fixed_a,
             } => Self::PointLine {
                 p_a: p_b,
                 p_b: p_a,
                 dir_b: dir_a,
-                fixed_a: None,
+                fixed_a: turned(fixed_a),
             },
             Self::PointLine {
-                p_a, p_b, dir_b, ..
+                p_a,
+                p_b,
+                dir_b,
+                fixed_a,
             } => Self::LinePoint {
                 p_a: p_b,
                 dir_a: dir_b,
                 p_b: p_a,
-                fixed_a: None,
+                fixed_a: turned(fixed_a),
             },
             // Both the normal and the cross product change sign.
             Self::LineLine {
@@ -292,4 +299,45 @@ fn across<T: Scalar>(
 #[inline]
 fn held_along<T: Scalar>(n: &Vector3<T>, q: &Vector3<T>) -> T {
     lift(&value_of(n)).dot(q)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Also where they touch, and only `fixed_a` tells the normal.
+    #[test]
+    fn exchanged_features_have_the_opposite_normal() {
+        let x_ab = math::pose(math::rpy(0.3, -0.7, 1.1), Vector3::new(0.4, 0.1, -0.2));
+        let p_b = Vector3::new(0.2, -0.3, 0.5);
+        let p_a = x_ab.rotation * p_b + x_ab.translation.vector;
+        let n = Vector3::new(0.6, 0.0, 0.8);
+        let fixed_a = Some(n);
+        let (dir_a, dir_b) = (Vector3::y(), x_ab.rotation.inverse() * Vector3::y());
+        for features in [
+            FeaturePair::PointPoint { p_a, p_b, fixed_a },
+            FeaturePair::LinePoint {
+                p_a,
+                dir_a,
+                p_b,
+                fixed_a,
+            },
+            FeaturePair::PointLine {
+                p_a,
+                p_b,
+                dir_b,
+                fixed_a,
+            },
+        ] {
+            let r_ba = x_ab.rotation.inverse().to_rotation_matrix().into_inner();
+            let there = features.evaluate(&x_ab);
+            let back = features.swapped(&r_ba).evaluate(&x_ab.inverse());
+            assert!((there.n_ab - n).norm() < 1e-15, "{features:?}");
+            assert!((back.n_ab + r_ba * n).norm() < 1e-15, "{features:?}");
+            assert!(
+                (back.distance - there.distance).abs() < 1e-15,
+                "{features:?}"
+            );
+        }
+    }
 }

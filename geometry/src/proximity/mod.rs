@@ -98,7 +98,7 @@ mod shape_core;
 mod surface;
 
 pub use self::answer::PairDistance;
-pub(crate) use self::answer::{Answer, WitnessPair};
+pub(crate) use self::answer::{PairAnswer, WitnessPair};
 pub(crate) use self::dispatch::closest;
 pub use self::dispatch::{is_supported, signed_distance, signed_distance_within};
 pub use self::distance_to_point::{PointDistance, distance_to_point};

@@ -1,6 +1,6 @@
 //! Shapes as cores with a margin, and the canonical order of two of them.
 
-use super::convex::Core;
+use super::convex::ConvexCore;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 use nalgebra::Isometry3;
@@ -26,20 +26,20 @@ pub(super) fn rank(shape: &Shape) -> u8 {
 
 /// The set that a shape is, but for its margin; half spaces have none.
 #[inline]
-pub(super) fn core(shape: &Shape) -> Result<Core<'_>> {
+pub(super) fn core(shape: &Shape) -> Result<ConvexCore<'_>> {
     Ok(match shape {
-        Shape::Box(s) => Core::Box(s.half_size()),
-        Shape::Capsule(s) => Core::Segment {
+        Shape::Box(s) => ConvexCore::Box(s.half_size()),
+        Shape::Capsule(s) => ConvexCore::Segment {
             half: 0.5 * s.length(),
         },
-        Shape::Cylinder(s) => Core::Cylinder {
+        Shape::Cylinder(s) => ConvexCore::Cylinder {
             radius: s.radius(),
             half: 0.5 * s.length(),
         },
-        Shape::Ellipsoid(s) => Core::Ellipsoid(s.semi_axes()),
-        Shape::Sphere(_) => Core::Point,
-        Shape::Convex(s) => Core::Polytope(s.polytope()?),
-        Shape::Mesh(s) => Core::Polytope(s.polytope()?),
+        Shape::Ellipsoid(s) => ConvexCore::Ellipsoid(s.semi_axes()),
+        Shape::Sphere(_) => ConvexCore::Point,
+        Shape::Convex(s) => ConvexCore::Polytope(s.polytope()?),
+        Shape::Mesh(s) => ConvexCore::Polytope(s.polytope()?),
         other => {
             return Err(Error::invalid(format!(
                 "{} has no proximity: it is for visualizers only",

@@ -2,7 +2,7 @@
 
 mod camera;
 mod camera_info;
-pub mod cpu;
+mod cpu;
 mod engine;
 mod environment;
 mod image;

@@ -93,11 +93,11 @@ impl Default for DefaultProximityProperties {
     }
 }
 
-type Check = fn(&str, f64) -> Result<()>;
+type NumberCheck = fn(&str, f64) -> Result<()>;
 
 impl DefaultProximityProperties {
     /// Group, name, value and domain of the properties that are single numbers.
-    fn numbers(&self) -> [(&'static str, &'static str, Option<f64>, Check); 7] {
+    fn numbers(&self) -> [(&'static str, &'static str, Option<f64>, NumberCheck); 7] {
         [
             (
                 HYDROELASTIC,
@@ -204,7 +204,7 @@ impl DefaultProximityProperties {
         if kind == HydroelasticType::Undefined || matches!(shape, Shape::MeshcatCone(_)) {
             return Ok(());
         }
-        let value = |name: &str, default: Option<f64>, check: Check| -> Result<bool> {
+        let value = |name: &str, default: Option<f64>, check: NumberCheck| -> Result<bool> {
             let own = properties.try_get::<f64>(HYDROELASTIC, name)?;
             let value = own.copied().or(default);
             value.map_or(Ok(()), |v| {
@@ -212,7 +212,7 @@ impl DefaultProximityProperties {
             })?;
             Ok(value.is_some())
         };
-        let needed = |name: &str, default: Option<f64>, check: Check| {
+        let needed = |name: &str, default: Option<f64>, check: NumberCheck| {
             if value(name, default, check)? {
                 return Ok(());
             }

@@ -1,7 +1,7 @@
 //! Building a tree from the top.
 
 use super::box32::Box32;
-use super::morton::{self, Key};
+use super::morton::{self, MortonKey};
 use wide::f32x4;
 
 /// Every tree is less deep than this: see [`MAX_UNBALANCED`].
@@ -32,8 +32,8 @@ struct BuildTask {
 pub(super) struct BuildScratch {
     /// Boxes with their items, ordered while the tree grows.
     entries: Vec<Box32>,
-    keys: Vec<Key>,
-    spare_keys: Vec<Key>,
+    keys: Vec<MortonKey>,
+    spare_keys: Vec<MortonKey>,
     tasks: Vec<BuildTask>,
 }
 
@@ -80,7 +80,7 @@ impl BuildScratch {
         self.entries.clear();
         self.entries.extend(boxes.iter().enumerate().map(entry));
         self.keys.clear();
-        self.keys.extend(0..boxes.len() as Key);
+        self.keys.extend(0..boxes.len() as MortonKey);
         self.spare_keys.resize(boxes.len().min(FEW), 0);
         self.tasks.push(BuildTask {
             first: 0,

@@ -16,10 +16,10 @@ pub(super) const LEVELS: u32 = 3 * BITS;
 const FEW: usize = 128;
 
 /// A code above the number of an entry.
-pub(super) type Key = u64;
+pub(super) type MortonKey = u64;
 
 #[inline]
-pub(super) fn entry(key: Key) -> usize {
+pub(super) fn entry(key: MortonKey) -> usize {
     key as u32 as usize
 }
 
@@ -40,7 +40,7 @@ const SPREAD: [u32; CELLS] = {
 
 /// Codes the entries of the keys by where they are among each other, and sorts the keys. `spare` is
 /// as long as the longest range that is ever sorted.
-pub(super) fn sort(entries: &[Box32], keys: &mut [Key], spare: &mut [Key]) {
+pub(super) fn sort(entries: &[Box32], keys: &mut [MortonKey], spare: &mut [MortonKey]) {
     let (mut low, mut high) = (f32x4::splat(f32::INFINITY), f32x4::splat(f32::NEG_INFINITY));
     for key in keys.iter() {
         let x = entries[entry(*key)].twice_center();
@@ -55,7 +55,7 @@ pub(super) fn sort(entries: &[Box32], keys: &mut [Key], spare: &mut [Key]) {
         let item = entry(*key);
         let [x, y, z, _] = ((entries[item].twice_center() - low) * scale).to_array();
         let code = cell(x) << 2 | cell(y) << 1 | cell(z);
-        *key = Key::from(code) << 32 | item as Key;
+        *key = MortonKey::from(code) << 32 | item as MortonKey;
     }
     if keys.len() < FEW {
         keys.sort_unstable();
@@ -65,8 +65,8 @@ pub(super) fn sort(entries: &[Box32], keys: &mut [Key], spare: &mut [Key]) {
 }
 
 /// Sorts by code and keeps the order of equal ones.
-fn radix_sort(keys: &mut [Key], spare: &mut [Key]) {
-    let digit = |key: Key, pass: usize| (key >> (32 + BITS as usize * pass)) as usize % CELLS;
+fn radix_sort(keys: &mut [MortonKey], spare: &mut [MortonKey]) {
+    let digit = |key: MortonKey, pass: usize| (key >> (32 + BITS as usize * pass)) as usize % CELLS;
     let mut counts = [[0_u32; CELLS]; 3];
     for key in keys.iter() {
         for (pass, counts) in counts.iter_mut().enumerate() {
@@ -92,8 +92,8 @@ fn radix_sort(keys: &mut [Key], spare: &mut [Key]) {
 
 /// Where the sorted keys are to be halved: between the two halves of the smallest cell that holds
 /// all of them. `None` if all have the same code.
-pub(super) fn middle(keys: &[Key]) -> Option<usize> {
-    let code = |key: &Key| (key >> 32) as u32;
+pub(super) fn middle(keys: &[MortonKey]) -> Option<usize> {
+    let code = |key: &MortonKey| (key >> 32) as u32;
     let (first, last) = (code(keys.first()?), code(keys.last()?));
     let bit = (first ^ last).checked_ilog2()?;
     let start = last >> bit << bit;
@@ -115,7 +115,7 @@ mod tests {
                 .iter()
                 .map(|c| Box32::around(&at(c), &Vector3::repeat(0.1)))
                 .collect();
-            let mut keys: Vec<Key> = (0..boxes.len() as Key).collect();
+            let mut keys: Vec<MortonKey> = (0..boxes.len() as MortonKey).collect();
             let mut spare = keys.clone();
             sort(&boxes, &mut keys, &mut spare);
             prop_assert!(keys.is_sorted());

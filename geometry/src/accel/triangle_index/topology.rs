@@ -81,7 +81,7 @@ impl Topology {
         };
         // Per vertex whether all of its edges are certain, and how many of its sectors are joined.
         let mut certain = vec![true; count];
-        let mut fans = Fans::new(triangles.len());
+        let mut fans = VertexFans::new(triangles.len());
         for edge in sides.chunk_by(|s, t| (s.low, s.high) == (t.low, t.high)) {
             let forward = edge.iter().filter(|s| s.forward).count();
             this.is_closed &= 2 * forward == edge.len();
@@ -120,7 +120,12 @@ impl Topology {
         this
     }
 
-    fn add_vertex_normals(&mut self, triangles: &[Triangle], certain: Vec<bool>, fans: &mut Fans) {
+    fn add_vertex_normals(
+        &mut self,
+        triangles: &[Triangle],
+        certain: Vec<bool>,
+        fans: &mut VertexFans,
+    ) {
         let mut sums = vec![Vector3::zeros(); certain.len()];
         let mut fallback = vec![Vector3::z(); certain.len()];
         let mut fan: Vec<Option<u32>> = vec![None; certain.len()];
@@ -150,9 +155,9 @@ impl Topology {
 }
 
 /// Sets of corners of triangles that hang together around a vertex.
-struct Fans(Vec<u32>);
+struct VertexFans(Vec<u32>);
 
-impl Fans {
+impl VertexFans {
     fn new(triangles: usize) -> Self {
         Self((0..3 * triangles as u32).collect())
     }

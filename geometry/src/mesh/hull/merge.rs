@@ -78,7 +78,7 @@ impl CoplanarRegions {
     }
 }
 
-/// CoplanarRegions that make a narrow face or one with a re-entrant corner are united with neighbours up to
+/// Regions that make a narrow face or one with a re-entrant corner are united with neighbours up to
 /// this many times the usual tolerance.
 const PATIENCE: f64 = 64.0;
 
@@ -93,7 +93,7 @@ pub(super) fn faces(
     let tolerance = 2.0 * rounding;
     let mut regions = CoplanarRegions::new(points, triangles);
     unite_coplanar(triangles, &mut regions, tolerance);
-    // CoplanarRegions that are taken apart again: their triangles are faces.
+    // Regions that are taken apart again: their triangles are faces.
     let mut apart = vec![false; triangles.len()];
     loop {
         let roots: Vec<u32> = (0..triangles.len() as u32)

@@ -1,7 +1,7 @@
 //! Material files of OBJ.
 
 use super::lines::{LineOrigin, for_each_line};
-use super::origin::Origin;
+use super::origin::FileOrigin;
 use crate::error::short;
 use crate::error::{Error, Result};
 use crate::mesh::FileSource;
@@ -11,7 +11,7 @@ use tarragon_framework::warnings::warn;
 
 /// Reads the content of an MTL file: `Kd`, `d`, `Tr`, `map_Kd` and `map_d` of every material. Other
 /// statements describe what is not drawn and are skipped.
-pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<Vec<Material>> {
+pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<Vec<Material>> {
     let mut materials: Vec<Material> = Vec::new();
     for_each_line(origin.path, bytes, |place, key, rest| {
         if key == "newmtl" {
@@ -97,7 +97,7 @@ mod tests {
     use std::path::Path;
 
     fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Material>> {
-        super::parse(Origin::on_disk(path), bytes)
+        super::parse(FileOrigin::on_disk(path), bytes)
     }
 
     #[test]

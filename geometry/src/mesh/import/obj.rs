@@ -2,7 +2,7 @@
 
 use super::lines::{LineOrigin, for_each_line};
 use super::mtl;
-use super::origin::Origin;
+use super::origin::FileOrigin;
 use crate::error::short;
 use crate::error::{Result, parse_error};
 use crate::mesh::FileSource;
@@ -24,11 +24,11 @@ use tarragon_framework::warnings::warn;
 /// If a number is not finite, an index is out of range, a face has fewer than three corners, a
 /// material file is wrong, or there are no faces.
 pub fn parse_obj(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
-    parse(Origin::on_disk(path), bytes)
+    parse(FileOrigin::on_disk(path), bytes)
 }
 
 /// [`parse_obj`] with material files from anywhere.
-pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
+pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
     let path = origin.path;
     let mut reader = ObjReader {
         origin,
@@ -60,7 +60,7 @@ struct ObjCorner {
 }
 
 struct ObjReader<'a> {
-    origin: Origin<'a>,
+    origin: FileOrigin<'a>,
     mesh: RenderMesh,
     /// Triangles whose normals have to be computed.
     without_normals: Vec<(usize, Smoothing)>,

@@ -7,13 +7,13 @@ use std::path::Path;
 
 /// A file that is read: its name for messages, and where its supporting files are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Origin<'a> {
+pub(super) struct FileOrigin<'a> {
     pub(super) path: &'a Path,
     /// Supporting files by the names that refer to them; `None` if they are beside `path`.
     supporting: Option<&'a BTreeMap<String, FileSource>>,
 }
 
-impl<'a> Origin<'a> {
+impl<'a> FileOrigin<'a> {
     pub(super) fn on_disk(path: &'a Path) -> Self {
         Self {
             path,

@@ -1,6 +1,6 @@
 //! Mesh files by their suffix, on disk or in memory.
 
-use super::origin::Origin;
+use super::origin::FileOrigin;
 use super::stl::parse_stl;
 use super::vtk::parse_vtk;
 use super::{dae, gltf, obj};
@@ -90,16 +90,19 @@ fn unsupported(source: &MeshSource, expected: &str) -> Error {
 }
 
 /// Hands the content to a parser.
-fn with_bytes<V>(source: &MeshSource, parse: impl Fn(Origin<'_>, &[u8]) -> Result<V>) -> Result<V> {
+fn with_bytes<V>(
+    source: &MeshSource,
+    parse: impl Fn(FileOrigin<'_>, &[u8]) -> Result<V>,
+) -> Result<V> {
     match source {
         MeshSource::Path(path) => {
             let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-            check_content(&bytes).map_err(|e| e.at(&path.display().to_string()))?;
-            parse(Origin::on_disk(path), &bytes)
+            check_content(&bytes).map_err(|e| e.at(path.display().to_string()))?;
+            parse(FileOrigin::on_disk(path), &bytes)
         }
         MeshSource::InMemory(mesh) => {
             let name = source.description();
-            let origin = Origin::in_memory(Path::new(&name), &mesh.supporting_files);
+            let origin = FileOrigin::in_memory(Path::new(&name), &mesh.supporting_files);
             let bytes = mesh.mesh_file.contents();
             check_content(bytes).map_err(|e| e.at(&name))?;
             parse(origin, bytes)
@@ -121,6 +124,6 @@ fn check_content(bytes: &[u8]) -> Result<()> {
 fn parse_vtk_boundary(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     let volume = parse_vtk(path, bytes)?;
     let surface = convert_volume_to_surface_mesh(&volume);
-    let surface = surface.map_err(|e| e.at(&path.display().to_string()))?;
+    let surface = surface.map_err(|e| e.at(path.display().to_string()))?;
     Ok(render_mesh_of_surface(&surface, Smoothing::Auto))
 }

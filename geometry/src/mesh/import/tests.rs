@@ -1,7 +1,7 @@
 //! Files of all formats, from disk and memory, whole and broken.
 
 use super::mtl;
-use super::origin::Origin;
+use super::origin::FileOrigin;
 use super::*;
 use crate::error::Result;
 use crate::mesh::RenderMesh;
@@ -184,7 +184,7 @@ proptest! {
     fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let _ = parse_obj(Path::new("x.obj"), &bytes);
         let _ = parse_stl(Path::new("x.stl"), &bytes);
-        let _ = mtl::parse(Origin::on_disk(Path::new("x.mtl")), &bytes);
+        let _ = mtl::parse(FileOrigin::on_disk(Path::new("x.mtl")), &bytes);
         let mut solid = b"solid ".to_vec();
         solid.extend(&bytes);
         let _ = parse_stl(Path::new("x.stl"), &solid);
@@ -203,7 +203,7 @@ proptest! {
     ) {
         let text = words.concat();
         let _ = parse_obj(Path::new("x.obj"), text.as_bytes());
-        let _ = mtl::parse(Origin::on_disk(Path::new("x.mtl")), text.as_bytes());
+        let _ = mtl::parse(FileOrigin::on_disk(Path::new("x.mtl")), text.as_bytes());
         let _ = parse_stl(Path::new("x.stl"), format!("solid\n{text}").as_bytes());
     }
 }

@@ -7,7 +7,7 @@
 //! by the implicit function theorem, one step in `T` that turns the derivatives of the pose into
 //! those of the normal.
 
-use super::core::Core;
+use super::core::ConvexCore;
 use super::local::{LocalFeature, NormalConstraint, SupportPiece};
 use super::region::TangentBasis;
 use crate::proximity::core_distance::CoreDistance;
@@ -61,7 +61,7 @@ const PARALLEL_EDGES: f64 = 1e-8;
 const NEARBY: f64 = 0.5;
 
 /// How many conditions the flats put on the normal.
-enum Conditions<T: Scalar> {
+enum NormalConditions<T: Scalar> {
     None,
     Edge(Vector3<T>),
     /// The unit normal.
@@ -79,17 +79,17 @@ impl ActiveFeatures {
     }
 
     /// The conditions on the normal in A, near the value of the normal.
-    fn conditions<T: Scalar>(&self, x_ab: &RelativePose<T>) -> Conditions<T> {
+    fn conditions<T: Scalar>(&self, x_ab: &RelativePose<T>) -> NormalConditions<T> {
         let in_a = |v: &Vector3<f64>| x_ab.r * lift(v);
         match (self.a.flat, self.b.flat) {
-            (NormalConstraint::Face(normal), _) => Conditions::Fixed(lift(&normal)),
-            (_, NormalConstraint::Face(normal)) => Conditions::Fixed(-in_a(&normal)),
+            (NormalConstraint::Face(normal), _) => NormalConditions::Fixed(lift(&normal)),
+            (_, NormalConstraint::Face(normal)) => NormalConditions::Fixed(-in_a(&normal)),
             (NormalConstraint::Edge(a), NormalConstraint::Edge(b)) => {
                 let (a, b) = (lift::<T>(&a), in_a(&b));
                 let cross = a.cross(&b);
                 let length2 = cross.norm_squared();
                 if length2.re() <= PARALLEL_EDGES * PARALLEL_EDGES {
-                    return Conditions::Edge(a);
+                    return NormalConditions::Edge(a);
                 }
                 let mut n = cross / length2.sqrt();
                 // Once more perpendicular: the cross product of nearly parallel edges is rough.
@@ -97,11 +97,11 @@ impl ActiveFeatures {
                 n -= b * b.dot(&n);
                 n /= n.norm_squared().sqrt();
                 let along = n.map(|x| x.re()).dot(&self.n);
-                Conditions::Fixed(if along < 0.0 { -n } else { n })
+                NormalConditions::Fixed(if along < 0.0 { -n } else { n })
             }
-            (NormalConstraint::Edge(a), NormalConstraint::None) => Conditions::Edge(lift(&a)),
-            (NormalConstraint::None, NormalConstraint::Edge(b)) => Conditions::Edge(in_a(&b)),
-            (NormalConstraint::None, NormalConstraint::None) => Conditions::None,
+            (NormalConstraint::Edge(a), NormalConstraint::None) => NormalConditions::Edge(lift(&a)),
+            (NormalConstraint::None, NormalConstraint::Edge(b)) => NormalConditions::Edge(in_a(&b)),
+            (NormalConstraint::None, NormalConstraint::None) => NormalConditions::None,
         }
     }
 
@@ -135,7 +135,7 @@ impl ActiveFeatures {
     }
 
     /// The features of a core (A) against a point at the origin of B, for a normal that is known.
-    pub(in crate::proximity) fn against_point(n: Vector3<f64>, core: &Core<'_>) -> Self {
+    pub(in crate::proximity) fn against_point(n: Vector3<f64>, core: &ConvexCore<'_>) -> Self {
         Self {
             n,
             a: core.local(&n, 0.0),
@@ -147,11 +147,11 @@ impl ActiveFeatures {
     /// `None` if there is none nearby.
     pub(super) fn refined(mut self, x_ab: &RelativePose<f64>) -> Option<Self> {
         match self.conditions(x_ab) {
-            Conditions::Fixed(n) => {
+            NormalConditions::Fixed(n) => {
                 self.n = n;
                 return Some(self);
             }
-            Conditions::Edge(e) => {
+            NormalConditions::Edge(e) => {
                 self.n = (self.n - e * e.dot(&self.n)).try_normalize(1e-6)?;
                 self.newton(
                     x_ab,
@@ -162,7 +162,7 @@ impl ActiveFeatures {
                     1,
                 )?;
             }
-            Conditions::None => self.newton(
+            NormalConditions::None => self.newton(
                 x_ab,
                 |n| {
                     let basis = TangentBasis::new(n);
@@ -339,14 +339,14 @@ impl ActiveFeatures {
     fn normal<T: Scalar>(&self, x_ab: &RelativePose<T>) -> Vector3<T> {
         let n0: Vector3<T> = lift(&self.n);
         let (mut n, across, count) = match self.conditions(x_ab) {
-            Conditions::Fixed(n) => return n,
-            Conditions::Edge(e) => {
+            NormalConditions::Fixed(n) => return n,
+            NormalConditions::Edge(e) => {
                 let n = n0 - e * e.dot(&n0);
                 let n = n / n.norm_squared().sqrt();
                 let t = e.cross(&n);
                 (n, [t, t], 1)
             }
-            Conditions::None => {
+            NormalConditions::None => {
                 let basis = TangentBasis::new(&self.n);
                 (n0, [lift(&basis.t1), lift(&basis.t2)], 2)
             }

@@ -9,7 +9,7 @@ use std::cell::Cell;
 
 /// A convex set, centred at the origin of its frame unless it is a polytope.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::proximity) enum Core<'a> {
+pub(in crate::proximity) enum ConvexCore<'a> {
     Point,
     /// `|z| <= half`.
     Segment {
@@ -29,7 +29,7 @@ pub(in crate::proximity) enum Core<'a> {
     Triangle(&'a Triangle),
 }
 
-impl Core<'_> {
+impl ConvexCore<'_> {
     /// The size of the set (m), to which rounding is compared.
     pub(in crate::proximity) fn extent(&self) -> f64 {
         match self {
@@ -101,7 +101,7 @@ impl Core<'_> {
         }
     }
 
-    /// [`Core::support`], faster where `last` is the vertex of the last call in a similar
+    /// [`ConvexCore::support`], faster where `last` is the vertex of the last call in a similar
     /// direction.
     #[inline]
     pub(super) fn support_near(&self, last: &Cell<usize>, d: &Vector3<f64>) -> Vector3<f64> {

@@ -1,14 +1,14 @@
 //! The distance of separated cores by the method of Gilbert, Johnson and Keerthi (1988).
 
 use super::active::RelativePose;
-use super::core::Core;
+use super::core::ConvexCore;
 use nalgebra::{Isometry3, Vector3};
 use std::cell::Cell;
 
 /// Two cores, B seen from A.
 pub(super) struct CorePair<'a> {
-    pub(super) a: Core<'a>,
-    pub(super) b: Core<'a>,
+    pub(super) a: ConvexCore<'a>,
+    pub(super) b: ConvexCore<'a>,
     pub(super) x_ab: RelativePose<f64>,
     /// The extents of the cores (m).
     pub(super) size: f64,
@@ -19,7 +19,7 @@ pub(super) struct CorePair<'a> {
 }
 
 impl<'a> CorePair<'a> {
-    pub(super) fn new(a: &Core<'a>, b: &Core<'a>, x_ab: &Isometry3<f64>) -> Self {
+    pub(super) fn new(a: &ConvexCore<'a>, b: &ConvexCore<'a>, x_ab: &Isometry3<f64>) -> Self {
         Self {
             a: *a,
             b: *b,
@@ -203,12 +203,12 @@ pub(in crate::proximity) enum NearPoint {
 
 /// Looks for a core in the ball of `radius` around `center`.
 pub(in crate::proximity) fn near_point(
-    core: &Core<'_>,
+    core: &ConvexCore<'_>,
     center: &Vector3<f64>,
     radius: f64,
 ) -> NearPoint {
     let x_ab = Isometry3::translation(center.x, center.y, center.z);
-    let pair = CorePair::new(core, &Core::Point, &x_ab);
+    let pair = CorePair::new(core, &ConvexCore::Point, &x_ab);
     let mut gjk = Gjk::new(&pair);
     for _ in 0..64 {
         let status = gjk.step(&pair);

@@ -1,14 +1,14 @@
 //! Half space against any core.
 
 use super::active::{ActiveFeatures, RelativePose};
-use super::core::Core;
+use super::core::ConvexCore;
 use super::local::LocalFeature;
 use super::region::{LEVEL, facing};
 use nalgebra::{Isometry3, Vector3};
 
 /// The active features of the half space z <= 0 (A) and a core, or `None` beyond `reach`.
 pub(in crate::proximity) fn half_space_convex_features(
-    b: &Core<'_>,
+    b: &ConvexCore<'_>,
     x_ab: &Isometry3<f64>,
     reach: f64,
 ) -> Option<ActiveFeatures> {
@@ -30,7 +30,10 @@ pub(in crate::proximity) fn half_space_convex_features(
 }
 
 /// The middle of the points of a core that are farthest along the unit vector `n`.
-pub(in crate::proximity) fn middle_of_support(core: &Core<'_>, n: &Vector3<f64>) -> Vector3<f64> {
+pub(in crate::proximity) fn middle_of_support(
+    core: &ConvexCore<'_>,
+    n: &Vector3<f64>,
+) -> Vector3<f64> {
     let region = core.region(n, LEVEL * core.extent());
     facing(&region, &region, n).b
 }

@@ -24,7 +24,7 @@ mod solve;
 mod stationary;
 mod touching;
 
-pub(super) use self::core::Core;
+pub(super) use self::core::ConvexCore;
 pub(super) use active::{ActiveFeatures, RelativePose};
 pub(super) use gjk::{NearPoint, near_point};
 pub(super) use half_space::{half_space_convex_features, middle_of_support};

@@ -1,7 +1,7 @@
 //! Flat cores whose faces or edges are almost parallel.
 
 use super::active::ActiveFeatures;
-use super::core::Core;
+use super::core::ConvexCore;
 use super::gjk::CorePair;
 use super::local::{LocalFeature, NormalConstraint, SupportPiece};
 use super::region::SupportRegion;
@@ -48,7 +48,7 @@ pub(super) fn take_nearly_parallel(
 }
 
 /// The face, the edges and the corners of a flat core that are nearly level at the unit vector `n`.
-fn level_features(core: &Core<'_>, n: &Vector3<f64>, size: f64) -> Vec<LocalFeature> {
+fn level_features(core: &ConvexCore<'_>, n: &Vector3<f64>, size: f64) -> Vec<LocalFeature> {
     let corners = match core.region(n, NEARLY_PARALLEL * size) {
         SupportRegion::Polygon(corners) => corners,
         SupportRegion::Segment(p, q) => vec![p, q],

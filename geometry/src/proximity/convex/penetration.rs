@@ -1,6 +1,6 @@
 //! Overlapping cores: the least deep stationary direction, bounded by the polytope of EPA.
 
-use super::core::Core;
+use super::core::ConvexCore;
 use super::epa::Epa;
 use super::gjk::CorePair;
 use super::stationary::{EQUAL, StationaryDirection, examine, take_better};
@@ -17,8 +17,9 @@ const ROUND_BASIN: f64 = 0.985;
 
 /// Directions within this cosine of a minimum of the depth belong to it.
 fn same_basin(pair: &CorePair<'_>) -> f64 {
-    let round = |c: &Core<'_>| matches!(c, Core::Cylinder { .. } | Core::Ellipsoid(_));
-    let faceted = |c: &Core<'_>| matches!(c, Core::Polytope(_));
+    let round =
+        |c: &ConvexCore<'_>| matches!(c, ConvexCore::Cylinder { .. } | ConvexCore::Ellipsoid(_));
+    let faceted = |c: &ConvexCore<'_>| matches!(c, ConvexCore::Polytope(_));
     if !round(&pair.a) && !round(&pair.b) {
         NO_BASIN
     } else if faceted(&pair.a) || faceted(&pair.b) {
@@ -51,7 +52,7 @@ pub(super) fn deepest(
     overlapping: bool,
     best: &mut Option<StationaryDirection>,
 ) {
-    if let (Core::Polytope(polytope), Core::Point) = (pair.a, pair.b)
+    if let (ConvexCore::Polytope(polytope), ConvexCore::Point) = (pair.a, pair.b)
         && let Some(normal) = polytope.nearest_plane(&pair.x_ab.p)
     {
         take_better(pair, &normal, best);

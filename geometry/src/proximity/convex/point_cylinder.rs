@@ -1,7 +1,7 @@
 //! Point against cylinder: cylinder with sphere, and the distance of a point to a cylinder.
 
 use super::active::ActiveFeatures;
-use super::core::Core;
+use super::core::ConvexCore;
 use crate::proximity::rounding::{NEGLIGIBLE, is_beyond};
 use nalgebra::Vector3;
 
@@ -36,6 +36,6 @@ pub(in crate::proximity) fn point_cylinder_features(
         up
     };
     // The features that support exactly this direction.
-    let core = Core::Cylinder { radius: r, half: h };
+    let core = ConvexCore::Cylinder { radius: r, half: h };
     Some(ActiveFeatures::against_point(n, &core))
 }

@@ -1,7 +1,7 @@
 //! Point against ellipsoid: ellipsoid with sphere, and the distance of a point to an ellipsoid.
 
 use super::active::ActiveFeatures;
-use super::core::Core;
+use super::core::ConvexCore;
 use crate::proximity::rounding::is_beyond;
 use nalgebra::Vector3;
 
@@ -25,7 +25,7 @@ pub(in crate::proximity) fn point_ellipsoid_features(
         return None;
     }
     let n = normal(a, p);
-    Some(ActiveFeatures::against_point(n, &Core::Ellipsoid(*a)))
+    Some(ActiveFeatures::against_point(n, &ConvexCore::Ellipsoid(*a)))
 }
 
 /// The outward normal at the surface point nearest to `p`.

@@ -81,7 +81,7 @@ impl TangentBasis {
 
 /// Where two regions are nearest to each other, seen along the normal.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Facing {
+pub(super) struct FacingPoints {
     /// The point on each, up to its height along the normal.
     pub(super) a: Vector3<f64>,
     pub(super) b: Vector3<f64>,
@@ -91,11 +91,11 @@ pub(super) struct Facing {
 
 /// The points of the regions of A and of B, both in one frame, that are nearest to each other seen
 /// along the unit vector `n`; the middle of where they overlap.
-pub(super) fn facing(a: &SupportRegion, b: &SupportRegion, n: &Vector3<f64>) -> Facing {
+pub(super) fn facing(a: &SupportRegion, b: &SupportRegion, n: &Vector3<f64>) -> FacingPoints {
     let at = |a: Vector3<f64>, b: Vector3<f64>| {
         let q = b - a;
         let aside = (q - n * n.dot(&q)).norm();
-        Facing { a, b, aside }
+        FacingPoints { a, b, aside }
     };
     if let (SupportRegion::Point(p), SupportRegion::Point(q)) = (a, b) {
         return at(*p, *q);

@@ -1,7 +1,7 @@
 //! From approximate directions to exact features.
 
 use super::active::ActiveFeatures;
-use super::core::Core;
+use super::core::ConvexCore;
 use super::gjk::{CorePair, Gjk, GjkStatus};
 use super::parallel::take_nearly_parallel;
 use super::penetration::deepest;
@@ -26,8 +26,8 @@ const NEARLY_TOUCHING: f64 = 1e-8;
 
 /// The active features of two cores, or `None` beyond `reach`.
 pub(in crate::proximity) fn convex_features(
-    a: &Core<'_>,
-    b: &Core<'_>,
+    a: &ConvexCore<'_>,
+    b: &ConvexCore<'_>,
     x_ab: &Isometry3<f64>,
     reach: f64,
 ) -> Option<ActiveFeatures> {

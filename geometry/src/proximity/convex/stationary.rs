@@ -1,7 +1,7 @@
 //! Stationary directions of the margin, with their features and how well these explain them.
 
 use super::active::ActiveFeatures;
-use super::core::Core;
+use super::core::ConvexCore;
 use super::gjk::CorePair;
 use super::local::{LocalFeature, NormalConstraint, SupportPiece};
 use super::region::{LEVEL, SupportRegion, facing};
@@ -175,7 +175,7 @@ pub(super) fn examine(
 
 /// How far a corner may be from the witness on its core, if another point is higher along `n` (m):
 /// what is missing is an angle, which far from the core is a long way.
-fn corner_error(core: &Core<'_>, local: &LocalFeature, n: &Vector3<f64>, margin: f64) -> f64 {
+fn corner_error(core: &ConvexCore<'_>, local: &LocalFeature, n: &Vector3<f64>, margin: f64) -> f64 {
     match local {
         LocalFeature {
             piece: SupportPiece::Point(p),

@@ -2,7 +2,7 @@
 //! exact direction.
 
 use super::active::ActiveFeatures;
-use super::core::Core;
+use super::core::ConvexCore;
 use super::gjk::{CorePair, Gjk};
 use super::local::{LocalFeature, NormalConstraint};
 use super::point_cylinder::point_cylinder_features;
@@ -21,7 +21,7 @@ pub(super) fn spanned(pair: &CorePair<'_>, gjk: &Gjk, least: f64) -> Option<Acti
     let n_b = -pair.x_ab.in_b(&n);
     // What the rounding of the difference does to the margin of its direction.
     let rough = NEGLIGIBLE * pair.size * pair.size / length;
-    let locals = |core: &Core<'_>, of_a: bool, n: &Vector3<f64>| {
+    let locals = |core: &ConvexCore<'_>, of_a: bool, n: &Vector3<f64>| {
         if core.is_flat() {
             LocalFeature::through_some_of(&gjk.spanned(of_a), n)
         } else {
@@ -64,11 +64,11 @@ pub(super) fn spanned(pair: &CorePair<'_>, gjk: &Gjk, least: f64) -> Option<Acti
 /// The vertices that the search has ended on, each against the whole other core, if that has a
 /// closed form: so near to a rim Newton's method may not find to it.
 fn vertices_against_round(pair: &CorePair<'_>, gjk: &Gjk) -> Vec<ActiveFeatures> {
-    let against = |core: &Core<'_>, p: &Vector3<f64>| match core {
-        Core::Cylinder { radius, half } => {
+    let against = |core: &ConvexCore<'_>, p: &Vector3<f64>| match core {
+        ConvexCore::Cylinder { radius, half } => {
             point_cylinder_features(*radius, *half, p, f64::INFINITY)
         }
-        Core::Ellipsoid(semi_axes) => point_ellipsoid_features(semi_axes, p, f64::INFINITY),
+        ConvexCore::Ellipsoid(semi_axes) => point_ellipsoid_features(semi_axes, p, f64::INFINITY),
         _ => None,
     };
     let x_ab = &pair.x_ab;

@@ -64,7 +64,7 @@ fn exhaustive(
         (edge_b.features(ha, &near_b), p_a, p_b)
     } else {
         let (p_b, p_a) = edge_a.points(&near_a);
-        (edge_a.features(hb, &near_a).swapped(), p_a, p_b)
+        (edge_a.features(hb, &near_a).swapped(r_ab), p_a, p_b)
     };
     if b2.min(a2) > tolerance * tolerance {
         return Some(features);

@@ -4,17 +4,17 @@ use super::depth;
 use super::solution::{DecidingFeature, SurfaceSolution};
 use crate::accel::IndexedSurface;
 use crate::accel::triangle_index::Box3;
-use crate::proximity::convex::{ActiveFeatures, Core, RelativePose, convex_features};
+use crate::proximity::convex::{ActiveFeatures, ConvexCore, RelativePose, convex_features};
 use nalgebra::{Isometry3, Point3, Vector3};
 
 /// What decides the signed distance, or `None` beyond `reach`.
 pub(super) fn solve(
     mesh: &IndexedSurface,
-    core: &Core<'_>,
+    core: &ConvexCore<'_>,
     x_mb: &Isometry3<f64>,
     reach: f64,
 ) -> Option<SurfaceSolution> {
-    if let Core::Point = core {
+    if let ConvexCore::Point = core {
         return point(mesh, &x_mb.translation.vector, reach);
     }
     let bounds = bounds(core, x_mb);
@@ -52,7 +52,7 @@ fn point(mesh: &IndexedSurface, p: &Vector3<f64>, reach: f64) -> Option<SurfaceS
 }
 
 /// The box around a core at a pose.
-pub(super) fn bounds(core: &Core<'_>, x: &Isometry3<f64>) -> Box3 {
+pub(super) fn bounds(core: &ConvexCore<'_>, x: &Isometry3<f64>) -> Box3 {
     let highest = |d: &Vector3<f64>| {
         let support = core.support(&x.rotation.inverse_transform_vector(d));
         d.dot(&(x * Point3::from(support)).coords)
@@ -68,7 +68,7 @@ pub(super) fn bounds(core: &Core<'_>, x: &Isometry3<f64>) -> Box3 {
 /// that reaches deepest.
 fn nearest_triangle(
     mesh: &IndexedSurface,
-    core: &Core<'_>,
+    core: &ConvexCore<'_>,
     x_mb: &Isometry3<f64>,
     bounds: &Box3,
     reach: f64,
@@ -95,7 +95,9 @@ fn nearest_triangle(
         }
         let t = &mesh.triangles[i];
         let beyond = Box3::around(&t.corners).distance(bounds) > known.max(0.0);
-        if !beyond && let Some(active) = convex_features(&Core::Triangle(t), core, x_mb, known) {
+        if !beyond
+            && let Some(active) = convex_features(&ConvexCore::Triangle(t), core, x_mb, known)
+        {
             let found = active.evaluate(&RelativePose::new(x_mb));
             if best.as_ref().is_none_or(|(d, _)| found.distance < *d) {
                 best = Some((found.distance, active));
@@ -114,7 +116,7 @@ fn nearest_triangle(
 /// point of both.
 fn overlap(
     mesh: &IndexedSurface,
-    core: &Core<'_>,
+    core: &ConvexCore<'_>,
     x_mb: &Isometry3<f64>,
     bounds: &Box3,
     seed: Vector3<f64>,
@@ -130,12 +132,12 @@ fn overlap(
 /// `known`.
 fn deepest_vertex(
     mesh: &IndexedSurface,
-    core: &Core<'_>,
+    core: &ConvexCore<'_>,
     x_mb: &Isometry3<f64>,
     bounds: &Box3,
     known: f64,
 ) -> Option<(Vector3<f64>, ActiveFeatures)> {
-    if let Core::Point | Core::Segment { .. } = core {
+    if let ConvexCore::Point | ConvexCore::Segment { .. } = core {
         return None;
     }
     let x_bm = x_mb.inverse();
@@ -162,7 +164,7 @@ fn deepest_vertex(
     let signed = |p: &Vector3<f64>| {
         let p_b = (x_bm * Point3::from(*p)).coords;
         let x = Isometry3::translation(p_b.x, p_b.y, p_b.z);
-        let active = convex_features(core, &Core::Point, &x, 0.0)?;
+        let active = convex_features(core, &ConvexCore::Point, &x, 0.0)?;
         Some((active.evaluate(&RelativePose::new(&x)).distance, active))
     };
     let mut best: Option<(f64, Vector3<f64>, ActiveFeatures)> = None;

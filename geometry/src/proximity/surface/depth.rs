@@ -7,7 +7,8 @@ use crate::accel::IndexedSurface;
 use crate::accel::triangle_index::Box3;
 use crate::accel::triangle_index::Triangle;
 use crate::proximity::convex::{
-    ActiveFeatures, Core, LocalFeature, NearPoint, RelativePose, middle_of_support, near_point,
+    ActiveFeatures, ConvexCore, LocalFeature, NearPoint, RelativePose, middle_of_support,
+    near_point,
 };
 use crate::proximity::rounding::NEGLIGIBLE;
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -291,7 +292,7 @@ impl IndexedSurface {
 /// The deepest point of a core that is known.
 pub(super) struct DeepestOfCore<'a> {
     mesh: &'a IndexedSurface,
-    core: &'a Core<'a>,
+    core: &'a ConvexCore<'a>,
     x_mb: Isometry3<f64>,
     p: Vector3<f64>,
     probe: DepthProbe,
@@ -301,7 +302,7 @@ pub(super) struct DeepestOfCore<'a> {
 impl<'a> DeepestOfCore<'a> {
     pub(super) fn new(
         mesh: &'a IndexedSurface,
-        core: &'a Core<'a>,
+        core: &'a ConvexCore<'a>,
         x_mb: &Isometry3<f64>,
         p: Vector3<f64>,
     ) -> Self {

@@ -5,7 +5,7 @@ use super::point::{DepthProbe, at_pose};
 use super::solution::{DecidingFeature, SurfaceSolution};
 use crate::accel::IndexedSurface;
 use crate::accel::triangle_index::{Box3, Children};
-use crate::proximity::convex::{ActiveFeatures, Core, RelativePose, convex_features};
+use crate::proximity::convex::{ActiveFeatures, ConvexCore, RelativePose, convex_features};
 use crate::proximity::rounding::NEGLIGIBLE;
 use nalgebra::{Isometry3, Vector3};
 use std::collections::BinaryHeap;
@@ -160,7 +160,7 @@ fn nearest_triangles(
                         if box_a.distance(&Box3::around(&corners)) > known.max(0.0) {
                             continue;
                         }
-                        let (core_a, core_b) = (Core::Triangle(t), Core::Triangle(s));
+                        let (core_a, core_b) = (ConvexCore::Triangle(t), ConvexCore::Triangle(s));
                         let Some(active) = convex_features(&core_a, &core_b, x_ab, known) else {
                             continue;
                         };

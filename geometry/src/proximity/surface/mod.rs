@@ -2,9 +2,9 @@
 //! What pairs mean where they overlap is in the docs of the module above.
 //!
 //! The nearest point of a surface is on a face, an edge or a vertex, each of which has a closed
-//! form ([`point`]). The sign of the distance to a point is that of the side of the surface on
+//! form (`point`). The sign of the distance to a point is that of the side of the surface on
 //! which the point is, as the winding of the triangles has it, told by the normal of the face or by
-//! the angle-weighted normal of the edge or vertex ([`topology`]). On the surface that normal is
+//! the angle-weighted normal of the edge or vertex (`accel::triangle_index`). On the surface that normal is
 //! the gradient. This needs no closed surface (neither does Drake's): beyond the boundary of an
 //! open one the faces there are continued. Where that normal says nothing (more than two faces at
 //! an edge, cones that meet in a vertex) and the surface is closed, the winding number decides.

@@ -1,12 +1,11 @@
 //! The software renderer.
 //!
-//! Life of an image, on as many threads as there are: `scene` takes the `visuals` in chunks, moves
-//! each into the camera frame, culls and bounds it (`part`); the last one sorts everything front to
-//! back into the tiles that it may cover (`layout`). Then each `tile` draws its items into inverse
-//! depths and ids, shapes by `kernels` (or `exact`, near the camera), meshes by `clusters`,
-//! `raster` and `small`; `passes` turn these into depths, labels or, with `shade`, colours. `rich`
-//! adds what is optional: `layers` of translucent surfaces, `shadow`s, light of an `environment`
-//! reflected by `pbr`, `tone` mapping.
+//! Life of an image, on as many threads as there are: `setup::scene` takes the visuals of `store` in
+//! chunks, moves each into the camera frame, culls and bounds it; the thread that finishes last
+//! sorts everything front to back into the lists of the tiles that it may cover. Then `raster` draws
+//! each tile into inverse depths and ids, and `resolve` turns these into depths, labels or, with
+//! `shade`, colours. What is optional runs only where it is asked for: translucent layers, shadows,
+//! the light of an environment, tone mapping.
 
 mod engine;
 mod gamma;

@@ -9,13 +9,13 @@ use nalgebra::{Matrix3, Vector3};
 
 /// `a px + b py + c` over the pixel indices.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Linear {
+pub(super) struct LinearFunction {
     pub(super) a: f64,
     pub(super) b: f64,
     pub(super) c: f64,
 }
 
-impl Linear {
+impl LinearFunction {
     /// Largest value over the corners of a rectangle.
     pub(super) fn max_over(&self, [x0, y0, x1, y1]: [f64; 4]) -> f64 {
         self.c + (self.a * x0).max(self.a * x1) + (self.b * y0).max(self.b * y1)
@@ -31,7 +31,7 @@ impl Linear {
 
 /// `xx px^2 + xy px py + yy py^2 + x px + y py + c` over the pixel indices.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Quadratic {
+pub(super) struct QuadraticFunction {
     pub(super) xx: f64,
     pub(super) xy: f64,
     pub(super) yy: f64,
@@ -62,8 +62,8 @@ impl Pixels {
         }
     }
     /// All of them.
-    pub(super) fn all(&self) -> Rect {
-        Rect {
+    pub(super) fn all(&self) -> PixelRect {
+        PixelRect {
             x0: 0,
             y0: 0,
             x1: self.width as i32,
@@ -85,19 +85,19 @@ impl Pixels {
         Matrix3::new(1.0 / fx, 0.0, o.x, 0.0, 1.0 / fy, o.y, 0.0, 0.0, 1.0)
     }
     /// `n . d`.
-    pub(super) fn linear(&self, n: &Vector3<f64>) -> Linear {
+    pub(super) fn linear(&self, n: &Vector3<f64>) -> LinearFunction {
         let row = n.transpose() * self.ray_matrix();
-        Linear {
+        LinearFunction {
             a: row.x,
             b: row.y,
             c: row.z,
         }
     }
     /// `d^T q d` for symmetric q.
-    pub(super) fn quadratic(&self, q: &Matrix3<f64>) -> Quadratic {
+    pub(super) fn quadratic(&self, q: &Matrix3<f64>) -> QuadraticFunction {
         let m = self.ray_matrix();
         let p = m.transpose() * q * m;
-        Quadratic {
+        QuadraticFunction {
             xx: p[(0, 0)],
             xy: 2.0 * p[(0, 1)],
             yy: p[(1, 1)],
@@ -117,14 +117,14 @@ impl Pixels {
 
 /// Pixels `x0..x1`, `y0..y1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rect {
+pub(super) struct PixelRect {
     pub(super) x0: i32,
     pub(super) y0: i32,
     pub(super) x1: i32,
     pub(super) y1: i32,
 }
 
-impl Rect {
+impl PixelRect {
     pub(super) fn is_empty(&self) -> bool {
         self.x0 >= self.x1 || self.y0 >= self.y1
     }
@@ -149,14 +149,14 @@ impl Rect {
 
 /// What part of the image and of the depths something can cover.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
+pub(super) struct ImageBounds {
     /// Image coordinates: least x and y, greatest x and y.
     span: [f64; 4],
     /// Range of z in the camera frame (m).
     z: [f64; 2],
 }
 
-impl Bounds {
+impl ImageBounds {
     /// Of an ellipsoid-like body `{center + s}`, where `g . s` is at most `sqrt(g^T sigma g)` for
     /// every direction g: a sphere, an ellipsoid or a disc. In front of the camera the bounds are
     /// exact.
@@ -236,14 +236,14 @@ impl Bounds {
         self.span.iter().fold(0.0, |m, x| m.max(x.abs()))
     }
     /// The pixels that may be covered; none outside the clipping planes.
-    pub(super) fn rect(&self, pixels: &Pixels, near: f64, far: f64) -> Option<Rect> {
+    pub(super) fn rect(&self, pixels: &Pixels, near: f64, far: f64) -> Option<PixelRect> {
         // A little more than the bounds, because they are rounded.
         const SLACK: f64 = 1e-6;
         if self.z[1] < near * (1.0 - SLACK) || self.z[0] > far * (1.0 + SLACK) {
             return None;
         }
         let clamp = |x: f64, size: usize| x.clamp(0.0, size as f64) as i32;
-        let rect = Rect {
+        let rect = PixelRect {
             x0: clamp((self.span[0] - SLACK).ceil(), pixels.width),
             y0: clamp((self.span[1] - SLACK).ceil(), pixels.height),
             x1: clamp((self.span[2] + SLACK).floor() + 1.0, pixels.width),

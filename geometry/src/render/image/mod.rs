@@ -159,7 +159,7 @@ pixel_types! {
     /// Label of the visible geometry.
     ///
     /// ```
-    /// use tarragon_geometry::render::{ImageLabel16I, RenderLabel};
+    /// use tarragon_geometry::{RenderLabel, render::ImageLabel16I};
     /// let image = ImageLabel16I::with_value(4, 3, RenderLabel::EMPTY.value());
     /// assert!(image.data().iter().all(|label| *label == RenderLabel::EMPTY.value()));
     /// ```

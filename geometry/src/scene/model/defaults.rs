@@ -20,7 +20,7 @@ impl GeometryState {
             if let Some(properties) = &geometry.proximity {
                 defaults
                     .check_hydroelastic(&geometry.shape, properties)
-                    .map_err(|e| e.at(&self.place(geometry)))?;
+                    .map_err(|e| e.at(self.place(geometry)))?;
             }
         }
         self.config = config;

@@ -198,7 +198,7 @@ impl GeometryState {
         // Last, because engines see it; after this nothing fails.
         if let Some(properties) = &geometry.perception {
             let registered = (self.renderers).register(geometry.id, &geometry.shape, properties);
-            registered.map_err(|e| e.at(&self.place(&geometry)))?;
+            registered.map_err(|e| e.at(self.place(&geometry)))?;
             geometry.visual = Some(geometry.id);
         }
         let (id, number) = (geometry.id, self.geometries.len());
@@ -245,7 +245,7 @@ impl GeometryState {
             .check_hydroelastic(shape, properties)
             .and_then(|()| LocalBound::of(shape))
             .map(Some)
-            .map_err(|e| e.at(&self.place(geometry)))
+            .map_err(|e| e.at(self.place(geometry)))
     }
 
     /// Something that has the role was added, changed or removed; `is_shown`: it is, or was, in a
@@ -287,7 +287,7 @@ impl GeometryState {
         if let Some(properties) = &changed.perception {
             let visual = GeometryId::new();
             let registered = self.renderers.register(visual, &shape, properties);
-            registered.map_err(|e| e.at(&self.place(&changed)))?;
+            registered.map_err(|e| e.at(self.place(&changed)))?;
             changed.visual = Some(visual);
         }
         changed.shape = shape;

@@ -34,7 +34,7 @@ impl GeometryState {
         }
         let mut shows = false;
         for geometry in self.geometries.iter() {
-            let at = |e: Error| e.at(&self.place(geometry));
+            let at = |e: Error| e.at(self.place(geometry));
             if let (Some(visual), Some(properties)) = (geometry.visual, &geometry.perception)
                 && accepts_renderer(properties, name).map_err(at)?
             {
@@ -77,7 +77,7 @@ impl GeometryState {
         self.renderers.entries.len()
     }
 
-    /// Type of a renderer, for messages (`tarragon_geometry::render::cpu::RenderEngineCpu`); `None`
+    /// Type of a renderer, for messages (`tarragon_geometry::render::cpu::engine::RenderEngineCpu`); `None`
     /// if there is no renderer of that name.
     pub fn renderer_type_name(&self, name: &str) -> Option<&'static str> {
         Some(self.renderers.entries.get(name)?.type_name)

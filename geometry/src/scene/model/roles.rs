@@ -58,7 +58,7 @@ impl RoleProperties for PerceptionProperties {
         let geometry = &state.geometries[number];
         let visual = GeometryId::new();
         let registered = state.renderers.register(visual, &geometry.shape, &self);
-        registered.map_err(|e| e.at(&state.place(geometry)))?;
+        registered.map_err(|e| e.at(state.place(geometry)))?;
         state.set_visual(number, Some(visual));
         Arc::make_mut(&mut state.geometries)[number].perception = Some(self);
         Ok(())
@@ -227,7 +227,7 @@ impl GeometryState {
         for number in &numbers {
             let (geometry, visual) = (&self.geometries[*number], GeometryId::new());
             let registered = (self.renderers).register(visual, &geometry.shape, properties);
-            if let Err(e) = registered.map_err(|e| e.at(&self.place(geometry))) {
+            if let Err(e) = registered.map_err(|e| e.at(self.place(geometry))) {
                 visuals.into_iter().for_each(|v| self.renderers.remove(v));
                 return Err(e);
             }

@@ -3,7 +3,7 @@
 //! A `GeometryState` lives in the context as one parameter (`Arc<GeometryState>`, copied on write).
 //! The mutators of the model and of a context are the same methods:
 //! [`registration`](super::registration) of sources, frames and geometries,
-//! [`roles`](super::roles), [`renderers`](super::renderers), [`config`](crate::scene::config) and
+//! [`roles`](super::roles), [`renderers`](super::renderers), [`defaults`](super::defaults) and
 //! [`filter`](super::filter). Frames and geometries are numbered in order of registration, which
 //! for geometries is also the order of their ids, and every array of poses is indexed by those
 //! numbers.

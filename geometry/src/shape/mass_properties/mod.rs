@@ -187,7 +187,7 @@ pub fn calc_mass_properties(shape: &Shape, density: f64) -> Result<MassPropertie
         Shape::Convex(s) => s.source().description(),
         other => other.type_name().into(),
     };
-    let named = |e: Error| e.at(&place());
+    let named = |e: Error| e.at(place());
     let solid = match shape {
         Shape::Mesh(s) if s.extension() == ".vtk" => {
             return MassProperties::of_volume(&*s.volume_mesh()?, density).map_err(named);

@@ -88,7 +88,7 @@ impl ScaledMesh {
 
     /// Adds the name of the file.
     fn named(&self, error: Error) -> Error {
-        error.at(&self.source.description())
+        error.at(self.source.description())
     }
 
     fn volume(&self) -> Result<Arc<VolumeMesh>> {
@@ -171,7 +171,7 @@ macro_rules! mesh_shape {
         pub struct $name(Arc<ScaledMesh>);
 
         impl $name {
-            /// The mesh of `source`, unscaled: a path or an [`InMemoryMesh`](super::primitives::InMemoryMesh).
+            /// The mesh of `source`, unscaled: a path or an [`InMemoryMesh`](crate::InMemoryMesh).
             /// It is read when it is needed, not here.
             pub fn new(source: impl Into<MeshSource>) -> Self {
                 let one = Vector3::repeat(1.0);

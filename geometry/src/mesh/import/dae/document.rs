@@ -2,7 +2,7 @@
 
 use crate::error::short;
 use crate::error::{Error, Result};
-use crate::mesh::import::origin::Origin;
+use crate::mesh::import::origin::FileOrigin;
 use roxmltree::{Document as Xml, Node};
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -26,13 +26,13 @@ pub(super) fn parse_xml<'a>(path: &Path, text: &'a str) -> Result<Xml<'a>> {
 
 /// A document and the elements with ids.
 pub(super) struct DaeDocument<'x> {
-    pub(super) origin: Origin<'x>,
+    pub(super) origin: FileOrigin<'x>,
     root: Node<'x, 'x>,
     ids: HashMap<&'x str, Node<'x, 'x>>,
 }
 
 impl<'x> DaeDocument<'x> {
-    pub(super) fn new(origin: Origin<'x>, xml: &'x Xml<'x>) -> Result<Self> {
+    pub(super) fn new(origin: FileOrigin<'x>, xml: &'x Xml<'x>) -> Result<Self> {
         let root = xml.root_element();
         let mut ids = HashMap::new();
         for node in root.descendants() {

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use tarragon_framework::warnings::warn;
 
 /// Materials, read when a primitive has them.
-pub(super) struct Materials<'d, 'x> {
+pub(super) struct DaeMaterials<'d, 'x> {
     document: &'d DaeDocument<'x>,
     read: Vec<Material>,
     /// Where the material of an element is in `read`.
@@ -20,7 +20,7 @@ pub(super) struct Materials<'d, 'x> {
     bindings: HashMap<(NodeId, &'x str), Option<usize>>,
 }
 
-impl<'d, 'x> Materials<'d, 'x> {
+impl<'d, 'x> DaeMaterials<'d, 'x> {
     pub(super) fn new(document: &'d DaeDocument<'x>) -> Self {
         Self {
             document,

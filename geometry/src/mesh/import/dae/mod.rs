@@ -7,10 +7,10 @@ mod scene;
 
 use self::document::DaeDocument;
 use self::geometry::{DaeGeometry, MaterialTriangles};
-use self::materials::Materials;
+use self::materials::DaeMaterials;
 use self::scene::PlacedGeometry;
 use super::affine::direction;
-use super::origin::Origin;
+use super::origin::FileOrigin;
 use crate::error::Result;
 use crate::mesh::normals::{Smoothing, add_missing};
 use crate::mesh::{MaterialGroup, RenderMesh};
@@ -60,11 +60,11 @@ const MAX_ELEMENTS: usize = 1 << 25;
 /// range, something that is referred to is missing, nodes contain themselves, or there are no
 /// triangles; the message gives line and column.
 pub fn parse_dae(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
-    parse(Origin::on_disk(path), bytes)
+    parse(FileOrigin::on_disk(path), bytes)
 }
 
 /// [`parse_dae`] with textures from anywhere.
-pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
+pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}');
     let xml = document::parse_xml(origin.path, text)?;
@@ -72,7 +72,7 @@ pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
     let mut reader = DaeReader {
         document: &document,
         geometries: HashMap::new(),
-        materials: Materials::new(&document),
+        materials: DaeMaterials::new(&document),
         mesh: RenderMesh::default(),
         without_normals: vec![],
     };
@@ -86,7 +86,7 @@ struct DaeReader<'d, 'x> {
     document: &'d DaeDocument<'x>,
     /// Those read so far, by their elements.
     geometries: HashMap<NodeId, Rc<DaeGeometry<'x>>>,
-    materials: Materials<'d, 'x>,
+    materials: DaeMaterials<'d, 'x>,
     mesh: RenderMesh,
     without_normals: Vec<(usize, Smoothing)>,
 }

@@ -1,6 +1,7 @@
 //! A glTF document with its buffers.
 
-use super::{GltfOrigin, upright, uri};
+use super::origin::GltfOrigin;
+use super::uri;
 use crate::error::Result;
 use crate::error::short;
 use crate::mesh::import::affine::Affine;
@@ -317,4 +318,12 @@ fn read_buffer<'a>(
         )));
     }
     Ok(content)
+}
+
+/// From y up to z up.
+fn upright() -> Affine {
+    Affine {
+        linear: Matrix3::new(1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0),
+        offset: Vector3::zeros(),
+    }
 }

@@ -6,19 +6,20 @@
 mod colors;
 mod document;
 mod materials;
+mod origin;
 mod uri;
 
 use self::document::{GltfDocument, PlacedMesh};
-use super::affine::Affine;
-use super::origin::Origin;
-use crate::error::{Error, Result};
+use self::origin::GltfOrigin;
+use super::origin::FileOrigin;
+use crate::error::Result;
 use crate::mesh::normals::{Smoothing, add_missing};
 use crate::mesh::triangulate::strip;
 use crate::mesh::{MaterialGroup, RenderMesh};
 use gltf::accessor::{DataType, Dimensions, Item};
 use gltf::mesh::Mode;
 use gltf::{Accessor, Primitive, Semantic};
-use nalgebra::{Matrix3, Point3, Vector3};
+use nalgebra::{Point3, Vector3};
 use std::path::Path;
 
 /// Vertices and triangles that a file may have: a few gigabytes when drawn. Nodes multiply meshes,
@@ -42,11 +43,11 @@ const MAX_ELEMENTS: usize = 1 << 25;
 /// If the content is no valid glTF 2.0, a buffer can not be read, numbers are not finite, an
 /// extension is required, an accessor is sparse, or there are no triangles.
 pub fn parse_gltf(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
-    parse(Origin::on_disk(path), bytes)
+    parse(FileOrigin::on_disk(path), bytes)
 }
 
 /// [`parse_gltf`] with buffers and images from anywhere.
-pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
+pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
     let document = GltfDocument::open(GltfOrigin(origin), bytes)?;
     let placed = document.placed_meshes()?;
     check_size(&document, &placed)?;
@@ -66,24 +67,6 @@ pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
         }
     }
     reader.finish()
-}
-
-/// The file that messages are about.
-#[derive(Clone, Copy, Debug)]
-struct GltfOrigin<'a>(Origin<'a>);
-
-impl GltfOrigin<'_> {
-    fn error(self, message: impl std::fmt::Display) -> Error {
-        Error::invalid(format!("{}: {message}", self.0.path.display()))
-    }
-}
-
-/// From y up to z up.
-fn upright() -> Affine {
-    Affine {
-        linear: Matrix3::new(1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0),
-        offset: Vector3::zeros(),
-    }
 }
 
 /// The mode's triangles of so many corners; `None` for points and lines.
@@ -176,7 +159,13 @@ impl<'a> GltfReader<'a> {
             }
         }
         if let Some(colors) = primitive.get(&Semantic::Colors(0)) {
-            self.colors(colors, count)?;
+            self.same_count("COLOR_0", &colors, count)?;
+            // Those of earlier primitives may have none.
+            let base = self.mesh.positions.len() - count;
+            self.mesh.colors.resize(base, [1.0; 4]);
+            self.mesh
+                .colors
+                .extend(colors::read(self.document, colors)?);
         }
         self.group(material.index(), first);
         Ok(())

@@ -1,6 +1,6 @@
 //! What the URIs of a glTF file point to.
 
-use super::GltfOrigin;
+use super::origin::GltfOrigin;
 use crate::error::short;
 use crate::error::{Error, Result};
 use crate::mesh::FileSource;
@@ -57,7 +57,7 @@ pub(super) fn read(at: GltfOrigin<'_>, what: &str, uri: &str, max: u64) -> Resul
         Uri::Data(bytes) => return Ok(bytes),
         Uri::File(path) => path,
     };
-    let io = |e| Error::io(&path, e).at(&format!("{}: {what}", at.0.path.display()));
+    let io = |e| Error::io(&path, e).at(format!("{}: {what}", at.0.path.display()));
     // Devices and pipes may never end, or block.
     if !path.metadata().map_err(io)?.is_file() {
         return Err(at.error(format!("{what}: {} is not a file", path.display())));
@@ -97,12 +97,12 @@ fn base64(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::import::origin::Origin;
+    use crate::mesh::import::origin::FileOrigin;
     use std::path::Path;
 
     fn parsed(uri: &str) -> Result<Uri> {
         parse(
-            GltfOrigin(Origin::on_disk(Path::new("/m/x.gltf"))),
+            GltfOrigin(FileOrigin::on_disk(Path::new("/m/x.gltf"))),
             "buffers[0]",
             uri,
         )
@@ -151,7 +151,7 @@ mod tests {
     fn what_is_no_file_is_not_read() {
         for wrong in ["/", "/dev/zero", "/no/such/file"] {
             let text = read(
-                GltfOrigin(Origin::on_disk(Path::new("x.gltf"))),
+                GltfOrigin(FileOrigin::on_disk(Path::new("x.gltf"))),
                 "buffers[0]",
                 wrong,
                 9,

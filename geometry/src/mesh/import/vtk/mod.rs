@@ -132,7 +132,7 @@ impl VtkSections {
             }
             elements.push([a, b, c, d].map(|v| v as u32));
         }
-        VolumeMesh::new(elements, points).map_err(|e| e.at(&reader.path.display().to_string()))
+        VolumeMesh::new(elements, points).map_err(|e| e.at(reader.path.display().to_string()))
     }
 }
 

@@ -1,15 +1,15 @@
 //! Pairs that are apart, and what holds at any distance.
 
 use super::*;
-use crate::proximity::convex::{Core, RelativePose, convex_features};
+use crate::proximity::convex::{ConvexCore, RelativePose, convex_features};
 use crate::proximity::distance_to_point;
 use crate::proximity::shape_core::{core, margin};
 use crate::shape::HalfSpace;
 
 /// The least distance of all triangles.
 fn brute_force(m: &Mesh, b: &Shape, x_mb: &Isometry3<f64>) -> f64 {
-    let of = |t: &crate::accel::triangle_index::Triangle, b: &Core<'_>| {
-        let active = convex_features(&Core::Triangle(t), b, x_mb, f64::INFINITY);
+    let of = |t: &crate::accel::triangle_index::Triangle, b: &ConvexCore<'_>| {
+        let active = convex_features(&ConvexCore::Triangle(t), b, x_mb, f64::INFINITY);
         active.unwrap().evaluate(&RelativePose::new(x_mb)).distance
     };
     let triangles = || surface(m).triangles.iter();
@@ -17,7 +17,7 @@ fn brute_force(m: &Mesh, b: &Shape, x_mb: &Isometry3<f64>) -> f64 {
         Shape::Mesh(n) => {
             let others = || surface(n).triangles.iter();
             triangles()
-                .flat_map(|t| others().map(move |s| of(t, &Core::Triangle(s))))
+                .flat_map(|t| others().map(move |s| of(t, &ConvexCore::Triangle(s))))
                 .collect()
         }
         _ => triangles()

@@ -10,7 +10,7 @@ type DepthSpan = Option<(f64, f64)>;
 
 /// A shape, the camera in its frame, and the near plane.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Exact {
+pub(crate) struct ExactShape {
     pixels: Pixels,
     /// `R_GC`.
     r_gc: Matrix3<f64>,
@@ -29,7 +29,7 @@ enum ExactBody {
     HalfSpace,
 }
 
-impl Exact {
+impl ExactShape {
     /// `None` for meshes.
     pub(crate) fn new(
         pixels: &Pixels,

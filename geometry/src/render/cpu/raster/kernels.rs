@@ -5,7 +5,7 @@
 //! polynomials are evaluated in f64 at the first pixel of a block and continued in f32 over its
 //! eight pixels, which keeps depths exact to rounding without f64 per pixel.
 
-use crate::render::cpu::pixels::{Linear, Pixels, Quadratic};
+use crate::render::cpu::pixels::{LinearFunction, Pixels, QuadraticFunction};
 use crate::render::cpu::simd::BLOCK;
 use nalgebra::{Matrix3, Vector3};
 use wide::f32x8;
@@ -15,7 +15,7 @@ pub(crate) fn lanes() -> f32x8 {
 }
 
 /// What is drawn where: w per pixel, 0 where nothing is hit.
-pub(crate) trait Kernel {
+pub(crate) trait ShapeKernel {
     /// What is common to a row of pixels.
     type Row;
     fn row(&self, py: f64) -> Self::Row;
@@ -30,12 +30,12 @@ pub(crate) trait Kernel {
 /// A linear function, ready for blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinearBlocks {
-    f: Linear,
+    f: LinearFunction,
     step: f32x8,
 }
 
 impl LinearBlocks {
-    pub(crate) fn new(f: Linear) -> Self {
+    pub(crate) fn new(f: LinearFunction) -> Self {
         let step = std::array::from_fn::<f32, BLOCK, _>(|k| (f.a * k as f64) as f32);
         Self {
             f,
@@ -59,12 +59,12 @@ impl LinearBlocks {
 /// A quadratic function, ready for blocks.
 #[derive(Clone, Copy, Debug)]
 struct QuadraticBlocks {
-    f: Quadratic,
+    f: QuadraticFunction,
     squares: f32x8,
 }
 
 impl QuadraticBlocks {
-    fn new(f: Quadratic) -> Self {
+    fn new(f: QuadraticFunction) -> Self {
         let squares = lanes() * lanes() * f32x8::splat(f.xx as f32);
         Self { f, squares }
     }
@@ -94,7 +94,7 @@ pub(crate) struct PlaneKernel {
 const LEAST_DISTANCE: f64 = 1e-9;
 
 /// w of the plane `n . X = h`.
-fn plane(pixels: &Pixels, n: &Vector3<f64>, h: f64) -> Linear {
+fn plane(pixels: &Pixels, n: &Vector3<f64>, h: f64) -> LinearFunction {
     pixels.linear(&(n / h))
 }
 
@@ -113,7 +113,7 @@ impl PlaneKernel {
     }
 }
 
-impl Kernel for PlaneKernel {
+impl ShapeKernel for PlaneKernel {
     type Row = f64;
     #[inline(always)]
     fn row(&self, py: f64) -> f64 {
@@ -142,7 +142,7 @@ struct HalfSpaces<const N: usize> {
 
 impl<const N: usize> HalfSpaces<N> {
     fn new(pixels: &Pixels, sides: [(Vector3<f64>, f64); N]) -> Self {
-        let none = [LinearBlocks::new(Linear::default()); N];
+        let none = [LinearBlocks::new(LinearFunction::default()); N];
         let mut all = Self {
             upper: none,
             uppers: 0,
@@ -223,7 +223,7 @@ impl CuboidKernel {
     }
 }
 
-impl Kernel for CuboidKernel {
+impl ShapeKernel for CuboidKernel {
     type Row = ([f64; 6], [f64; 6]);
     #[inline(always)]
     fn row(&self, py: f64) -> Self::Row {
@@ -283,7 +283,7 @@ impl EllipsoidKernel {
 }
 
 /// A sphere or an ellipsoid in front of the near plane.
-impl Kernel for EllipsoidKernel {
+impl ShapeKernel for EllipsoidKernel {
     type Row = (f64, [f64; 2]);
     #[inline(always)]
     fn row(&self, py: f64) -> Self::Row {
@@ -334,7 +334,7 @@ impl CylinderKernel {
     }
 }
 
-impl Kernel for CylinderKernel {
+impl ShapeKernel for CylinderKernel {
     type Row = ((f64, [f64; 2]), ([f64; 2], [f64; 2]));
     #[inline(always)]
     fn row(&self, py: f64) -> Self::Row {
@@ -390,7 +390,7 @@ impl CapsuleKernel {
 /// Rows of a capsule's side and its caps.
 pub(crate) type CapsuleRow = (Option<((f64, [f64; 2]), f64)>, [(f64, [f64; 2]); 2]);
 
-impl Kernel for CapsuleKernel {
+impl ShapeKernel for CapsuleKernel {
     type Row = CapsuleRow;
     #[inline(always)]
     fn row(&self, py: f64) -> Self::Row {
@@ -404,7 +404,7 @@ impl Kernel for CapsuleKernel {
     fn block(&self, row: &Self::Row, px: f64) -> f32x8 {
         let mut w = f32x8::ZERO;
         for (cap, row) in self.caps.iter().zip(&row.1) {
-            w = w.fast_max(<EllipsoidKernel as Kernel>::block(cap, row, px));
+            w = w.fast_max(<EllipsoidKernel as ShapeKernel>::block(cap, row, px));
         }
         if let (Some((roots, along, ends)), Some((roots_row, along_row))) = (&self.side, &row.0) {
             let (l, root, hit) = EllipsoidKernel::block(roots, roots_row, px);

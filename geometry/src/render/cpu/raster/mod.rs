@@ -13,7 +13,7 @@ mod transparency_layers;
 mod triangle;
 mod vertices;
 
-pub(super) use exact_shape::Exact;
+pub(super) use exact_shape::ExactShape;
 pub(super) use kernels::{
     CapsuleKernel, CuboidKernel, CylinderKernel, EllipsoidKernel, LinearBlocks, PlaneKernel,
 };

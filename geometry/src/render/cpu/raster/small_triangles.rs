@@ -6,7 +6,7 @@
 
 use super::target::{RasterTarget, SUBPIXEL, SUBPIXEL_BITS};
 use super::vertices::ClusterVertices;
-use crate::render::cpu::pixels::Rect;
+use crate::render::cpu::pixels::PixelRect;
 use crate::render::cpu::store::CLUSTER;
 use wide::{bytemuck, f32x4, i32x4};
 
@@ -35,7 +35,7 @@ struct TileWindow {
 }
 
 impl TileWindow {
-    fn new(rect: &Rect) -> Self {
+    fn new(rect: &PixelRect) -> Self {
         let at = |x: i32, y: i32, rest: f32| {
             let [x, y] = [x, y].map(|v| (v * SUBPIXEL) as f32);
             f32x4::new([x, y, rest, rest])
@@ -55,7 +55,7 @@ fn whole(low: f32x4, high: f32x4) -> [i32x4; 2] {
 }
 
 impl SmallTriangles {
-    pub(crate) fn new(rect: &Rect, vertices: &ClusterVertices, corners: &[[u8; 3]]) -> Self {
+    pub(crate) fn new(rect: &PixelRect, vertices: &ClusterVertices, corners: &[[u8; 3]]) -> Self {
         let window = TileWindow::new(rect);
         let mut found = Self {
             list: [0; CLUSTER + LANES],
@@ -114,7 +114,7 @@ impl SmallTriangles {
     }
 }
 
-/// FourTriangles triangles, ready to be drawn.
+/// Four triangles, ready to be drawn.
 struct FourTriangles {
     /// Which of them are small, and which have more than one block of pixels.
     small: u32,

@@ -1,11 +1,11 @@
 //! What triangles are drawn into, and how corners are snapped.
 
-use crate::render::cpu::pixels::Rect;
+use crate::render::cpu::pixels::PixelRect;
 
 /// What triangles are drawn into.
 pub(crate) trait RasterTarget {
     /// The pixels that it has.
-    fn rect(&self) -> Rect;
+    fn rect(&self) -> PixelRect;
     /// The place of a pixel.
     fn index(&self, px: i32, py: i32) -> usize;
     /// The place of a pixel behind that of one so many rows above it.

@@ -1,9 +1,9 @@
 //! The part of an image that one thread draws at a time.
 
-use super::exact_shape::Exact;
-use super::kernels::{Kernel, lanes};
+use super::exact_shape::ExactShape;
+use super::kernels::{ShapeKernel, lanes};
 use super::target::RasterTarget;
-use crate::render::cpu::pixels::Rect;
+use crate::render::cpu::pixels::PixelRect;
 use crate::render::cpu::simd::BLOCK;
 use crate::render::cpu::store::NO_ID;
 use wide::{bytemuck, f32x8, i32x8};
@@ -17,7 +17,7 @@ const BLOCKS: usize = STRIDE * TILE_HEIGHT;
 
 /// Inverse depth and id of what is nearest, per pixel.
 pub(crate) struct Tile {
-    rect: Rect,
+    rect: PixelRect,
     w: [f32x8; BLOCKS],
     ids: [i32x8; BLOCKS],
     /// The w of an empty pixel.
@@ -31,7 +31,7 @@ pub(crate) struct Tile {
 impl Tile {
     /// A tile without pixels.
     pub(crate) fn new() -> Self {
-        let nothing = Rect {
+        let nothing = PixelRect {
             x0: 0,
             y0: 0,
             x1: 0,
@@ -51,7 +51,7 @@ impl Tile {
         self.clear = ((1.0 / far) as f32).next_down();
     }
     /// Empties the tile for other pixels.
-    pub(crate) fn start(&mut self, rect: Rect) {
+    pub(crate) fn start(&mut self, rect: PixelRect) {
         self.rect = rect;
         self.farthest = None;
         self.triangles = false;
@@ -70,7 +70,7 @@ impl Tile {
             }
         }
     }
-    pub(crate) fn rect(&self) -> Rect {
+    pub(crate) fn rect(&self) -> PixelRect {
         self.rect
     }
     /// The w of an empty pixel.
@@ -115,7 +115,7 @@ impl Tile {
         w_max < farthest
     }
     /// True if nothing at `w_max` or farther can change a pixel of the rectangle.
-    pub(crate) fn hides_within(&self, rect: &Rect, w_max: f32) -> bool {
+    pub(crate) fn hides_within(&self, rect: &PixelRect, w_max: f32) -> bool {
         let rect = rect.intersection(&self.rect);
         if rect.is_empty() {
             return true;
@@ -143,7 +143,12 @@ impl Tile {
     }
     /// Draws a surface into the pixels that it shares with `rect`. The nearer wins, at equal depth
     /// the smaller id.
-    pub(crate) fn draw<K: Kernel, const IDS: bool>(&mut self, kernel: &K, rect: &Rect, id: i32) {
+    pub(crate) fn draw<K: ShapeKernel, const IDS: bool>(
+        &mut self,
+        kernel: &K,
+        rect: &PixelRect,
+        id: i32,
+    ) {
         let rect = rect.intersection(&self.rect);
         if rect.is_empty() {
             return;
@@ -186,7 +191,7 @@ impl Tile {
         self.w[i] = wins.bitselect(w, old);
     }
     /// Draws a surface pixel by pixel.
-    pub(crate) fn draw_exact(&mut self, exact: &Exact, rect: &Rect, id: i32) {
+    pub(crate) fn draw_exact(&mut self, exact: &ExactShape, rect: &PixelRect, id: i32) {
         let rect = rect.intersection(&self.rect);
         for py in rect.y0..rect.y1 {
             for px in rect.x0..rect.x1 {
@@ -200,7 +205,7 @@ impl Tile {
 }
 
 impl RasterTarget for Tile {
-    fn rect(&self) -> Rect {
+    fn rect(&self) -> PixelRect {
         self.rect
     }
     fn index(&self, px: i32, py: i32) -> usize {

@@ -1,9 +1,9 @@
 //! What is seen through: every layer of every pixel of a tile, from back to front.
 
-use super::exact_shape::Exact;
+use super::exact_shape::ExactShape;
 use super::target::RasterTarget;
 use super::tile::{TILE_WIDTH, Tile};
-use crate::render::cpu::pixels::Rect;
+use crate::render::cpu::pixels::PixelRect;
 
 /// One surface in one pixel.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ impl TransparencyLayers {
 
 impl LayerCollector<'_> {
     /// The front and the back of a body.
-    pub(crate) fn body(&mut self, exact: &Exact, rect: &Rect, id: i32) {
+    pub(crate) fn body(&mut self, exact: &ExactShape, rect: &PixelRect, id: i32) {
         let rect = rect.intersection(&self.rect());
         for py in rect.y0..rect.y1 {
             for px in rect.x0..rect.x1 {
@@ -68,7 +68,7 @@ impl LayerCollector<'_> {
 }
 
 impl RasterTarget for LayerCollector<'_> {
-    fn rect(&self) -> Rect {
+    fn rect(&self) -> PixelRect {
         self.tile.rect()
     }
     fn index(&self, px: i32, py: i32) -> usize {

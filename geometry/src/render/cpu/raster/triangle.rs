@@ -6,11 +6,11 @@
 
 use super::target::{RasterTarget, SUBPIXEL, SUBPIXEL_BITS};
 use super::vertices::{ClusterVertices, ScreenCorner};
-use crate::render::cpu::pixels::Rect;
+use crate::render::cpu::pixels::PixelRect;
 
 /// The pixels whose centres can be within a triangle and the tile.
 #[inline(always)]
-fn covered<T: RasterTarget>(tile: &T, [a, b, c]: [&ScreenCorner; 3]) -> Rect {
+fn covered<T: RasterTarget>(tile: &T, [a, b, c]: [&ScreenCorner; 3]) -> PixelRect {
     let pixels = |a: i32, b: i32, c: i32| {
         let (low, high) = (a.min(b).min(c), a.max(b).max(c));
         (
@@ -20,7 +20,7 @@ fn covered<T: RasterTarget>(tile: &T, [a, b, c]: [&ScreenCorner; 3]) -> Rect {
     };
     let (x0, x1) = pixels(a.sx, b.sx, c.sx);
     let (y0, y1) = pixels(a.sy, b.sy, c.sy);
-    tile.rect().intersection(&Rect { x0, y0, x1, y1 })
+    tile.rect().intersection(&PixelRect { x0, y0, x1, y1 })
 }
 
 /// Values of a function that is linear over the pixels.
@@ -94,7 +94,7 @@ const SMALL: i32 = 4;
 #[inline(always)]
 fn fill_small<T: RasterTarget>(
     tile: &mut T,
-    rect: &Rect,
+    rect: &PixelRect,
     mut edges: [EdgeFunction; 3],
     [a, b, c]: [&ScreenCorner; 3],
     id: i32,
@@ -121,7 +121,7 @@ fn fill_small<T: RasterTarget>(
 
 fn fill_rows<T: RasterTarget>(
     tile: &mut T,
-    rect: &Rect,
+    rect: &PixelRect,
     mut edges: [EdgeFunction; 3],
     [a, b, c]: [&ScreenCorner; 3],
     id: i32,
@@ -214,7 +214,7 @@ mod tests {
         let mut tile = Tile::new();
         tile.set_far(100.0);
         let (x0, y0) = (64, 32);
-        tile.start(Rect {
+        tile.start(PixelRect {
             x0,
             y0,
             x1: x0 + 64,

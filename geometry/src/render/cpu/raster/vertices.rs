@@ -20,7 +20,7 @@ pub(crate) struct ScreenCorner {
 /// As many as a byte tells apart.
 const VERTICES: usize = 256;
 
-/// ClusterVertices of a cluster on the image and in the camera frame; kept to be reused.
+/// Vertices of a cluster on the image and in the camera frame; kept to be reused.
 pub(crate) struct ClusterVertices {
     /// x and y snapped, in subpixels, whole numbers; then in pixels, not snapped.
     pub(super) at: [f32x4; VERTICES],

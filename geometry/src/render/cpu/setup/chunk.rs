@@ -2,7 +2,7 @@
 
 use super::frustum::{Frustum, PoseInCamera};
 use super::primitive::Primitive;
-use crate::render::cpu::pixels::{Bounds, Pixels, Rect};
+use crate::render::cpu::pixels::{ImageBounds, PixelRect, Pixels};
 use crate::render::cpu::raster::GUARD;
 use crate::render::cpu::store::{ClusteredMesh, MOST_ITEMS};
 use crate::shape::Shape;
@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 /// Something that is drawn as a whole.
 #[derive(Clone, Copy)]
 pub(crate) struct DrawItem {
-    pub(crate) rect: Rect,
+    pub(crate) rect: PixelRect,
     pub(crate) w_max: f32,
     pub(crate) id: i32,
     /// The number of its visual.
@@ -99,7 +99,7 @@ impl PreparedChunk {
             by_triangle,
         } = frustum;
         let [low, high] = mesh.bounds;
-        let bounds = Bounds::of_points(pixels, corners(o, &low.coords, &high.coords));
+        let bounds = ImageBounds::of_points(pixels, corners(o, &low.coords, &high.coords));
         if bounds.rect(pixels, *near, *far).is_none() {
             return;
         }
@@ -108,7 +108,7 @@ impl PreparedChunk {
             // Single precision moves vertices by a few units in their last place.
             let radius = cluster.radius + 1e-6 * (center.amax() + cluster.radius);
             let sigma = Matrix3::from_diagonal_element(radius * radius);
-            let bounds = Bounds::of_quadric(pixels, &center, &sigma);
+            let bounds = ImageBounds::of_quadric(pixels, &center, &sigma);
             if let Some(rect) = bounds.rect(pixels, *near, *far) {
                 let first = if *by_triangle { cluster.first } else { 0 };
                 let translucent = *by_triangle && cluster.translucent;
@@ -131,17 +131,17 @@ impl PreparedChunk {
 }
 
 /// What a shape can cover; `None` for unbounded ones.
-fn bounds(pixels: &Pixels, o: &PoseInCamera, shape: &Shape) -> Option<Bounds> {
+fn bounds(pixels: &Pixels, o: &PoseInCamera, shape: &Shape) -> Option<ImageBounds> {
     let axis: Vector3<f64> = o.r.column(2).into();
     let sphere = |p: Vector3<f64>, radius: f64| {
         let sigma = Matrix3::from_diagonal_element(radius * radius);
-        Bounds::of_quadric(pixels, &p, &sigma)
+        ImageBounds::of_quadric(pixels, &p, &sigma)
     };
     Some(match shape {
         Shape::Sphere(s) => sphere(o.p, s.radius()),
         Shape::Ellipsoid(s) => {
             let d = Matrix3::from_diagonal(&s.semi_axes().component_mul(&s.semi_axes()));
-            Bounds::of_quadric(pixels, &o.p, &(o.r * d * o.r.transpose()))
+            ImageBounds::of_quadric(pixels, &o.p, &(o.r * d * o.r.transpose()))
         }
         Shape::Capsule(s) => {
             let z = axis * (0.5 * s.length());
@@ -150,10 +150,12 @@ fn bounds(pixels: &Pixels, o: &PoseInCamera, shape: &Shape) -> Option<Bounds> {
         Shape::Cylinder(s) => {
             let z = axis * (0.5 * s.length());
             let disc = (Matrix3::identity() - axis * axis.transpose()) * s.radius().powi(2);
-            let end = |p: Vector3<f64>| Bounds::of_quadric(pixels, &p, &disc);
+            let end = |p: Vector3<f64>| ImageBounds::of_quadric(pixels, &p, &disc);
             end(o.p + z).union(&end(o.p - z))
         }
-        Shape::Box(s) => Bounds::of_points(pixels, corners(o, &-s.half_size(), &s.half_size())),
+        Shape::Box(s) => {
+            ImageBounds::of_points(pixels, corners(o, &-s.half_size(), &s.half_size()))
+        }
         _ => return None,
     })
 }

@@ -3,7 +3,7 @@
 use super::frustum::{Frustum, PoseInCamera};
 use crate::render::cpu::pixels::Pixels;
 use crate::render::cpu::raster::{
-    CapsuleKernel, CuboidKernel, CylinderKernel, EllipsoidKernel, Exact, MeshView, PlaneKernel,
+    CapsuleKernel, CuboidKernel, CylinderKernel, EllipsoidKernel, ExactShape, MeshView, PlaneKernel,
 };
 use crate::render::cpu::store::VisualForm;
 use crate::shape::Shape;
@@ -16,7 +16,7 @@ pub(crate) enum Primitive {
     Ellipsoid(EllipsoidKernel),
     Cylinder(CylinderKernel),
     Capsule(CapsuleKernel),
-    Exact(Exact),
+    Exact(ExactShape),
     Mesh(MeshView),
 }
 
@@ -33,7 +33,7 @@ impl Primitive {
             VisualForm::Mesh(_) => Some(Self::Mesh(MeshView::new(pixels, &o.r, &o.p, near))),
             // A body that is seen through shows all its surface.
             VisualForm::Shape { shape, alpha, .. } if frustum.by_triangle && *alpha < 1.0 => {
-                Exact::new(pixels, &o.r, &o.p, shape, near).map(Self::Exact)
+                ExactShape::new(pixels, &o.r, &o.p, shape, near).map(Self::Exact)
             }
             VisualForm::Shape { shape, .. } => of_shape(pixels, o, shape, near, !clip),
         }
@@ -79,5 +79,5 @@ fn of_shape(
                 .map(Primitive::Capsule),
             _ => None,
         };
-    fast.or_else(|| Exact::new(pixels, &o.r, &o.p, shape, near).map(Primitive::Exact))
+    fast.or_else(|| ExactShape::new(pixels, &o.r, &o.p, shape, near).map(Primitive::Exact))
 }

@@ -10,7 +10,7 @@ use super::shadows::Shadows;
 use super::storage::{SceneStorage, Workers};
 use super::tile_lists::TileLists;
 use crate::properties::RenderLabel;
-use crate::render::cpu::pixels::{Pixels, Rect};
+use crate::render::cpu::pixels::{PixelRect, Pixels};
 use crate::render::cpu::raster::{
     ClusterVertices, TILE_HEIGHT, TILE_WIDTH, Tile, TransparencyLayers,
 };
@@ -333,7 +333,7 @@ impl<'a> Scene<'a> {
     ) {
         let (x0, y0) = (column * TILE_WIDTH, row * TILE_HEIGHT);
         let pixels = &self.frustum.pixels;
-        tile.start(Rect {
+        tile.start(PixelRect {
             x0: x0 as i32,
             y0: y0 as i32,
             x1: (x0 + TILE_WIDTH).min(pixels.width) as i32,
@@ -366,7 +366,7 @@ impl<'a> Scene<'a> {
             }
         }
     }
-    /// TileStrips of the image, in the order in which they are best drawn.
+    /// Strips of the image, in the order in which they are best drawn.
     pub(crate) fn strips(&self) -> &[u32] {
         &self.layout().strips
     }

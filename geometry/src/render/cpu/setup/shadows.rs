@@ -56,8 +56,7 @@ impl Shadows {
 
     /// True if the way from a point of a surface, whose unit normal points to the side that is
     /// seen, is free in a direction of unit length up to a distance; everything in the camera frame
-    /// (m). `visuals` gives those of a
-    /// number.
+    /// (m). `visuals` gives the visual and the pose of a number.
     pub(crate) fn is_lit<'a>(
         &self,
         visuals: &impl Fn(usize) -> (&'a Visual, Option<&'a PoseInCamera>),

@@ -2,7 +2,7 @@
 
 use super::chunk::DrawItem;
 use super::shadows::Shadows;
-use crate::render::cpu::pixels::Rect;
+use crate::render::cpu::pixels::PixelRect;
 use crate::render::cpu::raster::{TILE_HEIGHT, TILE_WIDTH};
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(crate) struct TileLists {
     next: Vec<u32>,
     /// While sorting: items in an order of numbers.
     keys: Vec<u64>,
-    /// TileStrips of the image, by their number, those with most to draw first.
+    /// Strips of the image, by their number, those with most to draw first.
     pub(crate) strips: Vec<u32>,
     /// What colour images show with everything behind it.
     pub(crate) translucent: Vec<DrawItem>,
@@ -24,7 +24,7 @@ pub(crate) struct TileLists {
 }
 
 /// Tiles of a rectangle: columns and rows.
-fn tiles(rect: &Rect) -> (Range<usize>, Range<usize>) {
+fn tiles(rect: &PixelRect) -> (Range<usize>, Range<usize>) {
     let range =
         |low: i32, high: i32, size: usize| low as usize / size..(high as usize).div_ceil(size);
     (
@@ -33,13 +33,13 @@ fn tiles(rect: &Rect) -> (Range<usize>, Range<usize>) {
     )
 }
 
-/// TileStrips that an image has at most, as long as it has no more rows of tiles: what needs no memory
+/// Strips that an image has at most, as long as it has no more rows of tiles: what needs no memory
 /// of its own.
 pub(crate) const MAX_STRIPS: usize = 64;
 /// Tiles beside each other that are drawn by one thread, at least: fewer share too little.
 const MIN_TILES: usize = 5;
 
-/// TileStrips of an image: tiles beside each other in one row.
+/// Strips of an image: tiles beside each other in one row.
 #[derive(Clone, Copy)]
 pub(crate) struct TileStrips {
     columns: usize,
@@ -54,7 +54,7 @@ impl TileStrips {
         let tiles = columns.div_ceil(per_row).max(MIN_TILES);
         Self { columns, tiles }
     }
-    /// TileStrips beside each other.
+    /// Strips beside each other.
     pub(crate) fn per_row(self) -> usize {
         self.columns.div_ceil(self.tiles)
     }

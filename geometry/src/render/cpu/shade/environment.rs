@@ -4,7 +4,7 @@ use super::split_sum::SplitSum;
 use crate::error::Result;
 use crate::render::cpu::gamma::GAMMA;
 use crate::render::cpu::simd::Vector3x8;
-use crate::render::cpu::texture::Picture;
+use crate::render::cpu::texture::DecodedImage;
 use crate::render::{EnvironmentMap, EnvironmentTexture};
 use nalgebra::Vector3;
 use std::f32::consts::{PI, TAU};
@@ -33,14 +33,14 @@ impl Environment {
     pub(crate) fn read(map: Option<&EnvironmentMap>) -> Result<Option<Self>> {
         match map.map(|map| &map.texture) {
             Some(EnvironmentTexture::Equirectangular(map)) => {
-                let picture = Picture::read(&map.path);
+                let picture = DecodedImage::read(&map.path);
                 let picture = picture.map_err(|e| e.at("RenderEngineCpu: environment_map"))?;
                 Ok(Some(Self::new(&picture)))
             }
             Some(EnvironmentTexture::Null(_)) | None => Ok(None),
         }
     }
-    pub(crate) fn new(picture: &Picture) -> Self {
+    pub(crate) fn new(picture: &DecodedImage) -> Self {
         let linear = |c: f32| if picture.linear { c } else { c.powf(GAMMA) };
         let pixels = picture
             .pixels
@@ -210,7 +210,7 @@ mod tests {
             let [r, g, b] = color(i % width, i / width);
             [r, g, b, 1.0]
         };
-        Environment::new(&Picture {
+        Environment::new(&DecodedImage {
             width,
             height,
             pixels: (0..width * height).map(pixel).collect(),

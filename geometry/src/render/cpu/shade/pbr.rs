@@ -23,7 +23,7 @@ pub(crate) struct Reflector {
     /// Unit vectors towards the camera.
     v: Vector3x8,
     nv: f32x8,
-    /// BlockDepths least 1e-4.
+    /// At least 1e-4.
     nv_lit: f32x8,
     roughness: f32x8,
     /// Of the light that is not reflected, the part that comes out again.

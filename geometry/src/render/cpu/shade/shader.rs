@@ -201,7 +201,7 @@ impl<'a> Shader<'a> {
         }
         std::array::from_fn(|k| light[k] * points.color[k])
     }
-    /// PlacedLight by [`super::pbr`], as on the screen.
+    /// Light by [`super::pbr`], as on the screen.
     fn reflected(
         &self,
         points: &ShadingPoints,

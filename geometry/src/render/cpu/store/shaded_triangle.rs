@@ -14,11 +14,11 @@ pub(crate) struct ShadedTriangle {
     /// Weights of the other corners per metre from the first: `v = (x - p) . to_weights[0]`.
     pub(crate) to_weights: [Vector3<f32>; 2],
     normals: PackedNormals,
-    /// Index into [`ClusteredMesh::materials`].
+    /// Index into `ClusteredMesh::materials`.
     pub(crate) material: u32,
 }
 
-/// PackedNormals of a triangle, all times some number.
+/// Normals of a triangle, all times some number.
 #[derive(Clone, Debug)]
 struct PackedNormals {
     /// At the first corner.
@@ -48,7 +48,7 @@ impl PackedNormals {
     }
 }
 
-/// SampledTexture coordinates at the first corner, and what the others add for their weights.
+/// Texture coordinates at the first corner, and what the others add for their weights.
 pub(crate) type Uvs = [[f32; 2]; 3];
 
 /// From those of the corners.
@@ -168,7 +168,7 @@ impl ShadedTriangle {
         let n = n.try_normalize(0.0).unwrap_or(-d);
         if n.dot(d) > 0.0 { -n } else { n }
     }
-    /// SampledTexture coordinates per metre, on average over directions.
+    /// Texture coordinates per metre, on average over directions.
     pub(crate) fn uv_per_metre(&self, [_, a, b]: &Uvs) -> f32 {
         let [gv, gw] = &self.to_weights;
         // The gradients span the reciprocal of the triangle's area.
@@ -176,7 +176,7 @@ impl ShadedTriangle {
     }
 }
 
-/// SampledTexture coordinates for the weights of the second and third corner.
+/// Texture coordinates for the weights of the second and third corner.
 pub(crate) fn uv_at([a, b, c]: &Uvs, [v, w]: [f32; 2]) -> [f32; 2] {
     std::array::from_fn(|k| a[k] + b[k] * v + c[k] * w)
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tarragon_framework::warnings::warn;
 
-/// How a surface reflects; see [`crate::render::cpu::shade::pbr`].
+/// How a surface reflects; see `shade::pbr`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReflectionModel {
     pub(crate) metallic: f32,

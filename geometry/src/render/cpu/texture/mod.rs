@@ -4,5 +4,5 @@ mod picture;
 mod radiance_hdr;
 mod sampled_texture;
 
-pub(super) use picture::Picture;
+pub(super) use picture::DecodedImage;
 pub(super) use sampled_texture::SampledTexture;

@@ -11,7 +11,7 @@ use zune_jpeg::zune_core::options::DecoderOptions;
 
 /// A colour image, rows from the top.
 #[derive(Debug)]
-pub(crate) struct Picture {
+pub(crate) struct DecodedImage {
     pub(crate) width: usize,
     pub(crate) height: usize,
     /// Red, green, blue and opacity; in `[0, 1]` unless `linear`.
@@ -20,7 +20,7 @@ pub(crate) struct Picture {
     pub(crate) linear: bool,
 }
 
-impl Picture {
+impl DecodedImage {
     /// Reads a file.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ fn check_size(width: usize, height: usize) -> Result<(), String> {
     }
 }
 
-fn png(bytes: &[u8]) -> Result<Picture, String> {
+fn png(bytes: &[u8]) -> Result<DecodedImage, String> {
     let wrong = |e: png::DecodingError| e.to_string();
     let mut decoder = png::Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::normalize_to_color8());
@@ -94,7 +94,7 @@ fn png(bytes: &[u8]) -> Result<Picture, String> {
         let (g, b) = if grey { (p[0], p[0]) } else { (p[1], p[2]) };
         [p[0], g, b, alpha].map(unit)
     });
-    Ok(Picture {
+    Ok(DecodedImage {
         width: info.width as usize,
         height: info.height as usize,
         pixels: pixels.collect(),
@@ -105,7 +105,7 @@ fn png(bytes: &[u8]) -> Result<Picture, String> {
 /// The decoder's arithmetic overflows beyond this (columns or rows).
 const JPEG_MAX_SIDE: usize = 65_528;
 
-fn jpeg(bytes: &[u8]) -> Result<Picture, String> {
+fn jpeg(bytes: &[u8]) -> Result<DecodedImage, String> {
     let options = DecoderOptions::default()
         .jpeg_set_out_colorspace(ColorSpace::RGB)
         .set_max_width(JPEG_MAX_SIDE)
@@ -125,7 +125,7 @@ fn jpeg(bytes: &[u8]) -> Result<Picture, String> {
             pixels.len()
         ));
     }
-    Ok(Picture {
+    Ok(DecodedImage {
         width,
         height,
         pixels,
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn hostile_files_are_refused_before_memory_is_taken() {
-        let error = |bytes: &[u8]| Picture::decode("sky", bytes).unwrap_err().to_string();
+        let error = |bytes: &[u8]| DecodedImage::decode("sky", bytes).unwrap_err().to_string();
         let huge = error(&start_of_png(60_000, 60_000, None));
         assert!(
             huge.contains("sky") && huge.contains("60000 x 60000"),
@@ -169,15 +169,15 @@ mod tests {
         // A JPEG header that claims 65535 x 65535.
         let jpeg = b"\xff\xd8\xff\xc0\x00\x0b\x08\xff\xff\xff\xff\x01\x01\x11\x00\xff\xd9";
         assert!(error(jpeg).contains("sky"));
-        assert!(Picture::decode("dots", &start_of_png(4, 4, None)).is_ok());
+        assert!(DecodedImage::decode("dots", &start_of_png(4, 4, None)).is_ok());
     }
 
     #[test]
     fn only_radiance_files_hold_light_itself() {
         let sky = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\n\x80\x40\x00\x81";
-        let sky = Picture::decode("sky", sky).unwrap();
+        let sky = DecodedImage::decode("sky", sky).unwrap();
         assert_eq!((sky.width, sky.height, sky.linear), (1, 1, true));
-        let dots = Picture::decode("dots", &start_of_png(4, 4, None)).unwrap();
+        let dots = DecodedImage::decode("dots", &start_of_png(4, 4, None)).unwrap();
         assert!(!dots.linear);
     }
 }

@@ -1,6 +1,6 @@
 //! Textures.
 
-use super::picture::Picture;
+use super::picture::DecodedImage;
 use crate::error::Result;
 use crate::mesh::{self, TextureImage, Wrap};
 use std::path::Path;
@@ -29,8 +29,10 @@ impl SampledTexture {
     /// If it can not be read.
     pub(crate) fn of(material: &str, texture: &mesh::Texture) -> Result<Self> {
         let picture = match &texture.image {
-            TextureImage::File(path) => Picture::read(path)?,
-            TextureImage::Content(bytes) => Picture::decode(&format!("of '{material}'"), bytes)?,
+            TextureImage::File(path) => DecodedImage::read(path)?,
+            TextureImage::Content(bytes) => {
+                DecodedImage::decode(&format!("of '{material}'"), bytes)?
+            }
         };
         Ok(Self::new(picture, texture.wrap))
     }
@@ -39,9 +41,9 @@ impl SampledTexture {
     /// # Errors
     /// If it can not be read.
     pub(crate) fn read(path: &Path) -> Result<Self> {
-        Ok(Self::new(Picture::read(path)?, [Wrap::Repeat; 2]))
+        Ok(Self::new(DecodedImage::read(path)?, [Wrap::Repeat; 2]))
     }
-    fn new(picture: Picture, wrap: [Wrap; 2]) -> Self {
+    fn new(picture: DecodedImage, wrap: [Wrap; 2]) -> Self {
         let translucent = picture.pixels.iter().any(|p| p[3] < 1.0);
         let mut levels = vec![MipLevel {
             width: picture.width,
@@ -144,7 +146,7 @@ mod tests {
         let grey = |x: f32| [x, x, x, 1.0];
         let texture = |wrap| {
             let pixels = [0.0, 0.25, 0.5, 1.0].map(grey).to_vec();
-            let picture = Picture {
+            let picture = DecodedImage {
                 width: 4,
                 height: 1,
                 pixels,
@@ -160,7 +162,7 @@ mod tests {
         assert_eq!(at(1.0), [0.5, 1.0, 1.0]);
         assert_eq!(at(f32::NAN), at(0.0));
         assert!(!all[0].translucent);
-        let half = Picture {
+        let half = DecodedImage {
             width: 1,
             height: 1,
             pixels: vec![[1.0, 1.0, 1.0, 0.5]],

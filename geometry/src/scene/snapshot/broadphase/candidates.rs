@@ -23,7 +23,7 @@ pub(super) fn push(state: &GeometryState, a: u32, b: u32, pairs: &mut Vec<u64>) 
     }
 }
 
-/// CandidateStorage of which those that a query asks for are candidates.
+/// Pairs of which those that a query asks for are candidates.
 pub(crate) struct Candidates<'a> {
     pairs: CandidateStorage,
     /// The boxes that have to be near each other, and how near.

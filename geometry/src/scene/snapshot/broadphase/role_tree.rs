@@ -29,7 +29,7 @@ impl RoleBounds {
                 }),
                 shape => LocalBound::of(shape),
             };
-            let bound = bound.map_err(|e| e.at(&format!("geometry '{}'", g.name)))?;
+            let bound = bound.map_err(|e| e.at(format!("geometry '{}'", g.name)))?;
             Ok((number as u32, bound))
         });
         Ok(Self(bounds.collect::<Result<_>>()?))

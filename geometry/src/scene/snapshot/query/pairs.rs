@@ -3,7 +3,7 @@
 use super::{PenetrationAsPointPair, QueryObject, SignedDistancePair};
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
-use crate::proximity::{self, Answer, PairDistance, WitnessPair};
+use crate::proximity::{self, PairAnswer, PairDistance, WitnessPair};
 use crate::scene::snapshot::broadphase::{Candidates, unpack};
 use tarragon_framework::Scalar;
 
@@ -44,7 +44,11 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     #[inline]
-    fn pair<A: Answer<T>>(&self, (a, b): (usize, usize), max_distance: f64) -> Result<Option<A>> {
+    fn pair<A: PairAnswer<T>>(
+        &self,
+        (a, b): (usize, usize),
+        max_distance: f64,
+    ) -> Result<Option<A>> {
         let (ga, gb) = (&self.state.geometries[a], &self.state.geometries[b]);
         let (xa, xb) = (self.kinematics.x_wg(a), self.kinematics.x_wg(b));
         let pair = || {
@@ -58,7 +62,7 @@ impl<T: Scalar> QueryObject<T> {
             }
             proximity::closest(a, xa, b, xb, limit)
         };
-        pair().map_err(|e| e.at(&format!("geometries '{}' and '{}'", ga.name, gb.name)))
+        pair().map_err(|e| e.at(format!("geometries '{}' and '{}'", ga.name, gb.name)))
     }
 
     fn signed_distance_pair(

@@ -56,7 +56,7 @@ impl<T: Scalar> QueryObject<T> {
             let geometry = &self.state.geometries[number];
             let x_wg = self.kinematics.x_wg(number);
             let found = proximity::distance_to_point(&geometry.shape, x_wg, p_wq)
-                .map_err(|e| e.at(&format!("geometry '{}'", geometry.name)))?;
+                .map_err(|e| e.at(format!("geometry '{}'", geometry.name)))?;
             if found.distance.re() <= threshold {
                 results.push(SignedDistanceToPoint {
                     id_g: geometry.id,

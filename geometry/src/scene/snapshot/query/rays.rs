@@ -179,7 +179,7 @@ impl<'a, T: Scalar> NearestHit<'a, T> {
             }
             Ok(None) => limit,
             Err(e) => {
-                self.error = Some(e.at(&format!("geometry '{}'", geometry.name)));
+                self.error = Some(e.at(format!("geometry '{}'", geometry.name)));
                 limit
             }
         }

@@ -1,0 +1,14 @@
+//! The file that messages are about.
+
+use crate::error::Error;
+use crate::mesh::import::origin::FileOrigin;
+
+/// A glTF file and where its buffers and images are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GltfOrigin<'a>(pub(super) FileOrigin<'a>);
+
+impl GltfOrigin<'_> {
+    pub(super) fn error(self, message: impl std::fmt::Display) -> Error {
+        Error::invalid(format!("{}: {message}", self.0.path.display()))
+    }
+}
