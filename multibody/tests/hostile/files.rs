@@ -2,7 +2,7 @@
 
 use super::*;
 use std::fs;
-use tarragon_multibody::parsing::{ModelDirectives, flatten_model_directives};
+use tarragon_multibody::directives::{ModelDirectives, flatten_model_directives};
 
 /// Something that refers to a file.
 fn reference(format: &str, file: &str) -> String {
