@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn free_names_have_the_least_number() {
         let mut names = InstanceNames::default();
-        let mut add = |names: &mut InstanceNames| {
+        let add = |names: &mut InstanceNames| {
             let name = names.free_name("r".into());
             names.insert(&name, ModelInstanceIndex::DEFAULT);
             name
