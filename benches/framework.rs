@@ -1,4 +1,4 @@
-//! Systems framework: next to `a_framework.py`.
+//! Benches of the systems framework, the counterpart of `a_framework.py`.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
@@ -16,7 +16,7 @@ use tarragon::prelude::*;
 /// Period of discrete systems (s).
 const PERIOD: f64 = 0.01;
 
-/// Change the head of a chain of gains and evaluate its tail.
+/// Changes the head of a chain of gains and evaluates its tail.
 fn gain_chain(c: &mut Criterion) {
     for n in [1_usize, 10, 100, 1000] {
         let mut b = DiagramBuilder::new();
@@ -40,7 +40,7 @@ fn gain_chain(c: &mut Criterion) {
     }
 }
 
-/// An adder of many inputs from one cached source, one input changing.
+/// Evaluates an adder of many inputs from one cached source, one input changing.
 fn cached_eval(c: &mut Criterion) {
     for n in [2_usize, 1000, 10_000] {
         let mut b = DiagramBuilder::new();
@@ -64,7 +64,7 @@ fn cached_eval(c: &mut Criterion) {
     }
 }
 
-/// Adds system number `i` of a chain and returns its ports.
+/// Function that adds system number `i` of a chain and returns its ports.
 type Link = fn(&mut DiagramBuilder, usize) -> (InputPort<Vec<f64>>, OutputPort<Vec<f64>>);
 
 fn hold(b: &mut DiagramBuilder, i: usize) -> (InputPort<Vec<f64>>, OutputPort<Vec<f64>>) {
@@ -118,7 +118,7 @@ fn hold_or_gain(b: &mut DiagramBuilder, i: usize) -> (InputPort<Vec<f64>>, Outpu
     (gain.u, gain.y)
 }
 
-/// A source and `n` systems, each with the output of the one before as input.
+/// A source and `n` systems, each taking the previous one's output as input.
 fn chain(link: Link, n: usize) -> Diagram<f64> {
     let mut b = DiagramBuilder::new();
     let mut last = b.add("source", ConstantVectorSource::new([1.0])).y;
@@ -130,7 +130,7 @@ fn chain(link: Link, n: usize) -> Diagram<f64> {
     b.build().unwrap()
 }
 
-/// One step of `period` (s) per iteration. As in the script, one call advances many steps.
+/// Times one step of `period` (s) per iteration. As in the script, one call advances many steps.
 fn steps(bencher: &mut criterion::Bencher<'_>, sim: &mut Simulator<f64>, period: f64) {
     sim.initialize().unwrap();
     let (start_time, mut done) = (sim.context().time(), 0_u64);
@@ -163,7 +163,7 @@ fn discrete_step(c: &mut Criterion) {
     }
 }
 
-/// A log of one hold, and holds of ten different periods.
+/// A hold with a log, and holds with ten different periods.
 fn log_and_many_periods(c: &mut Criterion) {
     let mut b = DiagramBuilder::new();
     let source = b.add("source", ConstantVectorSource::new([1.0]));
@@ -206,7 +206,7 @@ impl LeafSystem<f64> for VanDerPol {
 
 /// Ten states, nearly undamped.
 fn linear10() -> Diagram<f64> {
-    // Any matrix of this kind does; the script draws its own.
+    // Any matrix of this kind serves the purpose; the script draws its own.
     let random = DMatrix::from_fn(10, 10, |i, j| ((7 * i + 13 * j) % 11) as f64 / 5.0 - 1.0);
     let a = &random - random.transpose() - 0.05 * DMatrix::identity(10, 10);
     let (b_matrix, c, d) = (
@@ -244,7 +244,7 @@ fn fixed_steps(c: &mut Criterion) {
     }
 }
 
-/// Building a chain of zero-order holds, and what a context of it costs.
+/// Building a chain of zero-order holds, and the costs of its context.
 fn build_and_contexts(c: &mut Criterion) {
     for n in [1_usize, 10, 100, 1000] {
         let mut group = c.benchmark_group("A3.Diagram_build_py(DiagramBuilder loop)");

@@ -1,6 +1,6 @@
-//! Image files and videos: next to `e_render.py vtk 1core` with `PARTS=io`.
+//! Benches of image files and videos, the counterpart of `e_render.py vtk 1core` with `PARTS=io`.
 //!
-//! With `TARRAGON_BENCH_IMAGES=DIR` the three images are also left in that directory as files, so
+//! With `TARRAGON_BENCH_IMAGES=DIR`, the three images are also left in that directory as files, so
 //! that another writer can be timed on them.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
@@ -28,7 +28,7 @@ struct Images {
     label: ImageLabel16I,
 }
 
-/// What the script's camera sees of its scene of 100 objects.
+/// The images that the script's camera takes of its scene of 100 objects.
 fn images() -> Option<Images> {
     let json = scene("render_100")?;
     let mut graph = SceneGraph::new();

@@ -1,4 +1,4 @@
-//! Kinematics and dynamics of chains of links: next to `d_autodiff.py`.
+//! Benches of kinematics and dynamics of chains of links, the counterpart of `d_autodiff.py`.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
@@ -12,7 +12,8 @@ use tarragon::prelude::*;
 
 const Q: [f64; 7] = [0.3, -0.4, 0.5, 0.2, -0.1, 0.6, -0.7];
 
-/// The script's chain of `n` revolute joints, about z and y in turn; its first link is the world.
+/// The script's chain of `n` revolute joints, alternately about z and y; its first link is the
+/// world.
 fn chain(n: usize) -> MultibodyPlant {
     let mut urdf = String::from("<robot name='chain'><link name='world'/>");
     for i in 1..=n {
@@ -53,7 +54,7 @@ fn forward_kinematics(c: &mut Criterion) {
         });
     });
 
-    // The script carries 14 derivatives; ours carry eight, so one iteration is two passes.
+    // The script carries 14 derivatives; ours carry eight, so one iteration takes two passes.
     let diagram = diagram.to_scalar::<AutoDiff>().unwrap();
     let ports = diagram.ports(&plant).unwrap();
     let position = ports.position.unwrap();
@@ -75,10 +76,10 @@ fn forward_kinematics(c: &mut Criterion) {
     });
 }
 
-/// As many derivatives as the script's: of q and of v.
+/// A dual number with as many derivatives as the script's: those of q and v.
 type Wide = Dual<14>;
 
-/// All of it from new positions, as in the script.
+/// Computes all quantities from new positions, as in the script.
 fn dynamics<T: Scalar>(c: &mut Criterion, n: usize, scalar: &str, lift: impl Fn(usize, f64) -> T) {
     let plant = chain(n);
     let value = |i: usize| 0.3 - 0.1 * (i % 7) as f64;

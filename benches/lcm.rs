@@ -1,4 +1,4 @@
-//! Images and poses over LCM: next to `drake/i_lcm.py`.
+//! Benches of images and poses over LCM, the counterpart of `drake/i_lcm.py`.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
@@ -17,18 +17,18 @@ use tarragon::visualization::DrakeVisualizer;
 
 const SIZE: (usize, usize) = (640, 480);
 const PIXELS: usize = SIZE.0 * SIZE.1;
-/// Spheres that move.
+/// Number of moving spheres.
 const LINKS: usize = 1000;
 
-/// Whether data are packed, and whether there is noise.
+/// Kinds of images: name, whether the data is compressed, whether there is noise.
 const KINDS: [(&str, bool, bool); 3] = [
     ("", false, true),
     ("_zlib", true, true),
     ("_zlib.smooth", true, false),
 ];
 
-/// A sky, a shaded ball and a floor of tiles, with noise of one bit in every colour or without; the
-/// script has the same.
+/// A sky, a shaded ball and a tiled floor, with or without one bit of noise in every channel; the
+/// script has the same image.
 fn picture(noisy: bool) -> ImageRgba8U {
     let (width, height) = SIZE;
     let mut image = ImageRgba8U::new(width, height);
@@ -58,7 +58,7 @@ fn picture(noisy: bool) -> ImageRgba8U {
     image
 }
 
-/// What the messages of one round of measuring go through.
+/// Buses for the messages of one round of measurements.
 fn buses() -> [(&'static str, Lcm); 2] {
     let port = 20_000 + std::process::id() % 20_000;
     let udpm = format!("udpm://239.255.76.67:{port}?ttl=0");
@@ -107,14 +107,14 @@ fn publishing(
     (ctx, input, images.image_array_t)
 }
 
-/// The bytes of a message with an image.
+/// The encoded message with an image.
 fn encoded(image: &ImageRgba8U, do_compress: bool) -> Vec<u8> {
     let (mut ctx, input, output) = publishing(&Lcm::with_url("memq://").unwrap(), do_compress);
     ctx.fix(input, image.clone()).unwrap();
     ctx.eval(output).unwrap().encode().unwrap()
 }
 
-/// A diagram with the image of the last message.
+/// A diagram that outputs the image of the latest message.
 fn receiving(lcm: &Lcm) -> (Diagram<f64>, OutputPort<ImageRgba8U>) {
     let mut b = DiagramBuilder::new();
     let subscriber = LcmSubscriberSystem::<LcmtImageArray>::new("IMAGE", lcm).unwrap();
@@ -124,7 +124,7 @@ fn receiving(lcm: &Lcm) -> (Diagram<f64>, OutputPort<ImageRgba8U>) {
     (b.build().unwrap(), images.color_image)
 }
 
-/// A new image at the input port, then a forced publish.
+/// Sets a new image at the input port, then forces a publish.
 fn encode_publish(c: &mut Criterion) {
     for (bus, lcm) in buses() {
         for (packed, do_compress, noisy) in KINDS {
@@ -132,7 +132,7 @@ fn encode_publish(c: &mut Criterion) {
             let bytes = encoded(&image, do_compress).len();
             eprintln!("image_rgba{packed}: {bytes} bytes");
             let (ctx, input, _) = publishing(&lcm, do_compress);
-            // Somebody listens where that makes a difference.
+            // A subscriber, on transports where it makes a difference.
             let heard = bus
                 .is_empty()
                 .then(|| Subscriber::<LcmtImageArray>::new(&lcm, "IMAGE").unwrap());
@@ -149,8 +149,8 @@ fn encode_publish(c: &mut Criterion) {
     }
 }
 
-/// New poses at the input port, then a forced publish of the visualizer, which computes the poses
-/// of the world.
+/// Sets new poses at the input port, then forces a publish of the visualizer, which computes the
+/// poses in the world.
 fn encode_publish_draw(c: &mut Criterion) {
     let mut scene = SceneGraph::new();
     let source = scene.register_source("source").unwrap();
@@ -203,14 +203,14 @@ fn encode_publish_draw(c: &mut Criterion) {
     }
 }
 
-/// A message is handled and gets into the context, then the colour image is asked for.
+/// Handles a message, copies it into the context, and evaluates the colour image.
 fn decode(c: &mut Criterion) {
     for (packed, do_compress, noisy) in KINDS {
         let image = picture(noisy);
         let bytes = encoded(&image, do_compress);
         decode_image(c, &format!("image_rgba{packed}"), &bytes, &image);
     }
-    // Drake's own bytes, where the script has left them.
+    // Drake's own bytes, if the script has left them.
     let Some(path) = std::env::var_os("TARRAGON_BENCH_DRAKE_IMAGE") else {
         eprintln!("SKIPPED: TARRAGON_BENCH_DRAKE_IMAGE does not name the script's message");
         return;
@@ -262,7 +262,7 @@ fn both_ways(c: &mut Criterion) {
     }
 }
 
-/// A message with the poses of a thousand links is handled and gets into the context.
+/// Handles a message with the poses of a thousand links, and copies it into the context.
 fn decode_draw(c: &mut Criterion) {
     let n = LINKS;
     let message = LcmtViewerDraw {

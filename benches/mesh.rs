@@ -1,4 +1,4 @@
-//! The true surfaces of meshes: next to the last part of `b_proximity.py`.
+//! Benches of meshes by their true surfaces, the counterpart of the last part of `b_proximity.py`.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
@@ -11,7 +11,7 @@ use tarragon::geometry::proximity::{add_true_surface, signed_distance_true_surfa
 use tarragon::geometry::{BoxShape, Convex, InMemoryMesh, MemoryFile, Mesh, MeshSource, Shape};
 use tarragon::prelude::*;
 
-/// A sphere with bumps, as the script writes it, and how many triangles it has.
+/// A bumpy sphere, as written by the script, and its number of triangles.
 fn bumpy(rings: usize, around: usize) -> (MeshSource, usize) {
     let (pi, r) = (std::f64::consts::PI, 0.5);
     let mut obj = format!("v 0 0 {r}\n");
@@ -48,7 +48,7 @@ fn bumpy(rings: usize, around: usize) -> (MeshSource, usize) {
     (InMemoryMesh::new(file).into(), triangles)
 }
 
-/// Numbers in [-1, 1).
+/// Generator of numbers in [-1, 1).
 fn uniform() -> impl FnMut() -> f64 {
     let mut state = 1_u64;
     move || {
@@ -98,7 +98,7 @@ fn point(c: &mut Criterion) {
             });
             group.finish();
         }
-        // From the file to the first answer.
+        // From reading the file to the first answer.
         let mut group = c.benchmark_group("B.register_geometry_proximity.Mesh");
         group.sample_size(10);
         group.bench_function(BenchmarkId::from_parameter(triangles), |b| {
@@ -117,7 +117,7 @@ fn point(c: &mut Criterion) {
     }
 }
 
-/// A box around a mesh: apart by centimetres, and in it by a millimetre. Drake has hulls only.
+/// A box near a mesh: centimetres apart, and penetrating by a millimetre. Drake has hulls only.
 fn pair(c: &mut Criterion) {
     for (rings, around) in [(16, 32), (160, 320)] {
         let (source, triangles) = bumpy(rings, around);

@@ -1,4 +1,4 @@
-//! Meshcat without a page that looks: next to `g_meshcat.py`.
+//! Benches of Meshcat without a connected page, the counterpart of `g_meshcat.py`.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
@@ -35,7 +35,7 @@ fn start(c: &mut Criterion) {
     });
 }
 
-/// The script's diagram: free bodies of the scene `mixed_n` on straight ways.
+/// The script's diagram: free bodies of the scene `mixed_n` moving along straight lines.
 struct Stage {
     diagram: Diagram<f64>,
     scene: Block<SceneGraph>,
@@ -219,7 +219,7 @@ fn set_transform(c: &mut Criterion) {
     group.bench_function("1000", |bencher| {
         let mut pose = Isometry3::identity();
         bencher.iter(|| {
-            // An equal pose would be no change.
+            // An equal pose would not count as a change.
             pose.translation.x += 0.001;
             for path in &paths {
                 meshcat.set_transform(path, &pose);

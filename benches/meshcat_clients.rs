@@ -1,9 +1,11 @@
-//! Many pages that follow a moving scene: `taskset -c 1 cargo bench --bench meshcat_clients`.
+//! Benches many pages that follow a moving scene: `taskset -c 1 cargo bench --bench
+//! meshcat_clients`.
 //!
-//! A process that may be pinned to one core sets 1000 poses 60 times a second; another one has the
-//! pages, which read everything that they are sent. Each frame carries the time at which it was
-//! set, so that the pages know what they missed and how late it came. Drake has no counterpart: its
-//! server sends every message to every page from one thread, too, without a limit to what waits.
+//! A process that may be pinned to one core sets 1000 poses 60 times per second; another one runs
+//! the pages, which read everything that they are sent. Each frame carries the time at which it was
+//! set, so that the pages know which frames they missed and how late the others came. Drake has no
+//! counterpart: its server also sends every message to every page from one thread, but does not
+//! limit the backlog.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -42,7 +44,7 @@ fn serve(name: &str, path: &str) {
     .expect("a free port");
     let program = std::env::current_exe().expect("this program");
     let mut pages = Command::new("taskset");
-    // The pages have the other cores.
+    // The pages run on the other cores.
     pages.args(["-c", "0,2,3"]).arg(program);
     let pages = pages
         .arg("--pages")
@@ -81,7 +83,7 @@ fn serve(name: &str, path: &str) {
     );
 }
 
-/// The processor time of this process so far.
+/// Processor time of this process so far (s).
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = stat
@@ -128,7 +130,7 @@ fn pages(port: u16, path: &str) {
     );
 }
 
-/// Reads until the end; returns how late each frame was, and the bytes read.
+/// Reads until the end; returns the delay of each frame (s), and the number of bytes read.
 fn page(port: u16, path: &str) -> (Vec<f64>, usize) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("the server listens");
     let request = format!(
@@ -157,7 +159,7 @@ fn page(port: u16, path: &str) -> (Vec<f64>, usize) {
         }
         while let Some((header, length)) = frame(&buffer[start..end]) {
             let payload = &buffer[start + header..start + header + length];
-            // The time of a frame: set_property with a number at the end.
+            // The time of a frame: a `set_property` message that ends with a number.
             if payload.get(1..18) == Some(b"\xa4type\xacset_property".get(..17).expect("17 bytes"))
             {
                 let (_, number) = payload.split_at(length - 8);
@@ -172,7 +174,7 @@ fn page(port: u16, path: &str) -> (Vec<f64>, usize) {
     }
 }
 
-/// The lengths of a frame's header and payload, if all of it is there.
+/// Lengths of a frame's header and payload, if the frame is complete.
 fn frame(bytes: &[u8]) -> Option<(usize, usize)> {
     let (header, length) = match *bytes.get(1)? {
         126 => (

@@ -1,10 +1,10 @@
-//! Reading model files: next to `f_parsing.py`.
+//! Benches of reading model files, the counterpart of `f_parsing.py`.
 //!
 //! The files are Drake's own, below `TARRAGON_BENCH_MODELS` (the folder `share/drake` of Drake's
-//! package for Python) or those of the reference set.
+//! Python package), or those of the reference set.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
-#![allow(clippy::print_stdout, reason = "what is skipped is said")]
+#![allow(clippy::print_stdout, reason = "skipped parts are printed")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use tarragon::multibody::{MultibodyPlant, Parser};
 use tarragon::prelude::*;
 
-/// Files of the script that are read without other packages.
+/// The script's files that can be read without other packages.
 const FILES: [&str; 9] = [
     "examples/acrobot/Acrobot.urdf",
     "examples/acrobot/Acrobot_no_collision.urdf",

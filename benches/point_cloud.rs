@@ -1,4 +1,4 @@
-//! Point clouds from 640x480 depth images, and what is done with them.
+//! Benches of point clouds made from 640x480 depth images, and of operations on them.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
@@ -8,7 +8,7 @@ use nalgebra::Isometry3;
 use std::hint::black_box;
 use tarragon::sensors::*;
 
-/// A wave, with a hole in every seventeenth pixel.
+/// A wave in which every seventeenth pixel is a hole.
 fn wave() -> (CameraInfo, ImageDepth32F) {
     let depth = |i: usize| {
         let x = (i % 640) as f32 * 0.01;

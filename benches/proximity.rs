@@ -1,4 +1,4 @@
-//! SceneGraph proximity queries: next to `b_proximity.py` and `d_autodiff.py`.
+//! Benches of proximity queries, the counterpart of `b_proximity.py` and `d_autodiff.py`.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
@@ -20,7 +20,7 @@ use tarragon::geometry::{
 };
 use tarragon::prelude::*;
 
-/// Shapes on one frame each, and poses for them that come in turn.
+/// Shapes on one frame each, with sets of poses that are used in turn.
 struct Scene<T: Scalar> {
     diagram: Diagram<T>,
     ctx: Context<T>,
@@ -90,7 +90,7 @@ impl<T: DiagramScalar> Scene<T> {
             size,
         }
     }
-    /// Untimed in the script too: new poses on the input port.
+    /// Sets new poses on the input port; untimed in the script, too.
     fn pose(&mut self) {
         self.next = (self.next + 1) % self.pose_sets.len();
         let poses = &self.pose_sets[self.next];
@@ -99,7 +99,7 @@ impl<T: DiagramScalar> Scene<T> {
     fn query(&self) -> &QueryObject<T> {
         self.ctx.eval(self.query).unwrap()
     }
-    /// A new context that has seen some updates, and new poses.
+    /// Creates a context with `updates` earlier updates, and sets new poses.
     fn renew(&mut self, updates: usize) {
         self.ctx = self.diagram.default_context();
         for _ in 0..updates {
@@ -110,7 +110,7 @@ impl<T: DiagramScalar> Scene<T> {
     }
 }
 
-/// Times `f` at new poses; `update`: with the time that the poses take.
+/// Times `f` at new poses; with `update`, the time of the pose update is included.
 fn bench<T: DiagramScalar>(
     c: &mut Criterion,
     id: String,
@@ -205,9 +205,9 @@ fn queries(c: &mut Criterion) {
     }
 }
 
-/// The penetrations of a context that has seen few updates. As in the script, a figure is the
-/// median of three queries of one context, each after another update that is not timed; the first
-/// query of a context, with its update, is a figure of its own.
+/// Penetrations of a context with few earlier updates. As in the script, a figure is the median of
+/// three queries of one context, each after another, untimed update; the first query of a context,
+/// with its update, is a separate figure.
 fn transient(c: &mut Criterion) {
     for (kind, n) in [
         ("sphere", 1000),
@@ -254,11 +254,11 @@ fn transient(c: &mut Criterion) {
     }
 }
 
-/// `d_autodiff.py`: a dense scene whose poses depend on six variables in every number.
+/// The case of `d_autodiff.py`: a dense scene in which every pose depends on six variables.
 fn autodiff(c: &mut Criterion) {
     const DIRECTIONS: usize = 6;
     for (kind, n) in [("sphere", 10), ("sphere", 100), ("spherebox", 100)] {
-        // The script's numbers come from NumPy's generator; these are as dense.
+        // The script's numbers come from NumPy's generator; these give the same density.
         let size = (n as f64 * 0.0335).cbrt();
         let mut random = Lcg(7);
         let shape = |i: usize| -> Shape {
@@ -332,7 +332,7 @@ impl Lcg {
 fn narrow(c: &mut Criterion) {
     const PAIRS: usize = 200;
     let ball = |n: usize, r: f64| {
-        // Points of a sunflower spiral, as the script has them.
+        // Points on a sunflower spiral, as in the script.
         let golden = std::f64::consts::PI * (1.0 + 5.0_f64.sqrt());
         let mut obj = String::new();
         for i in 0..n {
@@ -368,7 +368,7 @@ fn narrow(c: &mut Criterion) {
                 for _ in 0..PAIRS {
                     let (x, y) = (vector(), vector());
                     let far = low + (high - low) * 0.5 * (vector().x + 1.0);
-                    // The surface of a half space is what has the distance, not its frame.
+                    // The distance applies to the surface of a half space, not to its frame.
                     let p = if *name_b == "half_space" {
                         Vector3::z() * (0.1 - far)
                     } else {
@@ -407,7 +407,7 @@ fn narrow(c: &mut Criterion) {
     }
 }
 
-/// Rays from the middle of the scene in all directions, and along a plane scan; per ray.
+/// Rays from the middle of the scene in all directions, and along a scan plane; time per ray.
 fn rays(c: &mut Criterion) {
     for (kind, n) in [("sphere", 1000), ("mixed", 1000), ("mixed", 5000)] {
         let Some(mut scene) = Scene::load(kind, n) else {
@@ -431,7 +431,7 @@ fn rays(c: &mut Criterion) {
     }
 }
 
-/// One thread and all of rayon's pool, at 5000 geometries.
+/// One thread against all of rayon's pool, with 5000 geometries.
 fn parallel(c: &mut Criterion) {
     let Some(scene) = Scene::load("mixed", 5000) else {
         return;

@@ -1,5 +1,5 @@
-//! The CPU render engine, and cameras that write files: next to `e_render.py vtk 1core` and
-//! `4core`.
+//! Benches of the CPU render engine and of cameras that write files, the counterpart of
+//! `e_render.py vtk 1core` and `4core`.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
@@ -22,7 +22,7 @@ use tarragon::sensors::{
     ImageDepth32F, ImageLabel16I, ImageRgba8U, Label16I, RenderCameraCore, Rgba8U,
 };
 
-/// A camera that looks at the origin from `distance`, 0.8 rad above the ground.
+/// Pose of a camera that looks at the origin from `distance`, 0.8 rad above the ground.
 fn camera_pose(distance: f64, azimuth: f64) -> Isometry3<f64> {
     let (s, c) = azimuth.sin_cos();
     let p = Vector3::new(c * 0.8_f64.cos(), s * 0.8_f64.cos(), 0.8_f64.sin()) * distance;
@@ -38,9 +38,9 @@ fn properties(object: &serde_json::Value) -> PerceptionProperties {
     PerceptionProperties::with_color_and_label(Rgba::new(c[0], c[1], c[2], c[3]).unwrap(), label)
 }
 
-/// A scene of the script, and from where it is looked at.
+/// A scene of the script, and the viewing distance.
 struct Stage {
-    /// The tag of the scene in the ids, and the number behind them.
+    /// Tag of the scene in bench ids, and the number after it.
     name: &'static str,
     n: usize,
     json: Option<serde_json::Value>,
@@ -60,7 +60,7 @@ impl Stage {
         })
     }
 
-    /// The mesh of 101,760 triangles, which the script keeps beside its scenes.
+    /// The mesh of 101,760 triangles, which the script keeps next to its scenes.
     fn mesh(name: &'static str, extension: &str) -> Option<Self> {
         let path = scenes().join(format!("../meshes/bumpyn.{extension}"));
         if !path.exists() {
@@ -76,7 +76,7 @@ impl Stage {
         })
     }
 
-    /// The objects of the script: shape, pose and properties.
+    /// The script's objects: shape, pose and properties.
     fn objects(&self) -> Vec<(Shape, Isometry3<f64>, PerceptionProperties)> {
         let shape = |object: &serde_json::Value| -> Shape {
             let d = numbers(&object["dims"]);
@@ -108,7 +108,7 @@ impl Stage {
         objects
     }
 
-    /// Everything, anchored, with a renderer "r".
+    /// A scene graph with all objects anchored, and a renderer "r".
     fn graph(&self, threads: Option<usize>) -> SceneGraph {
         let mut graph = SceneGraph::new();
         add_renderer(&mut graph, threads);
@@ -141,7 +141,7 @@ fn cameras(width: usize, height: usize) -> (ColorRenderCamera, DepthRenderCamera
     (ColorRenderCamera::new(core), depth)
 }
 
-/// A snapshot of a scene.
+/// A query object with a snapshot of the scene.
 fn snapshot(graph: SceneGraph) -> QueryObject<f64> {
     let mut b = DiagramBuilder::new();
     let graph = b.add("scene", graph);
@@ -149,7 +149,7 @@ fn snapshot(graph: SceneGraph) -> QueryObject<f64> {
     ctx.eval(graph.query).unwrap().clone()
 }
 
-/// One frame per iteration, from one of 16 places.
+/// One frame per iteration, from 16 viewpoints in turn.
 fn frames(c: &mut Criterion) {
     let stages = [10, 100, 1000].map(Stage::primitives);
     let meshes = ["obj", "gltf"].map(|extension| {
@@ -203,8 +203,8 @@ fn frames(c: &mut Criterion) {
     }
 }
 
-/// Sixteen cameras on one scene: colour images of 320x240, one after the other with all threads in
-/// each, and all at once.
+/// Sixteen cameras on one scene: colour images of 320x240, drawn one after the other with all
+/// threads each, or all at once.
 fn sixteen_cameras(c: &mut Criterion) {
     let Some(stage) = Stage::primitives(100) else {
         return;
@@ -239,7 +239,7 @@ fn sixteen_cameras(c: &mut Criterion) {
     }
 }
 
-/// All objects rise by 0.2 m in 2 s.
+/// A system in which all objects rise by 0.2 m in 2 s.
 struct Rising {
     frames: Vec<(FrameId, Isometry3<f64>)>,
 }
@@ -257,7 +257,7 @@ impl LeafSystem<f64> for Rising {
     }
 }
 
-/// A camera at 30 Hz and its images on disk, 2 s per iteration.
+/// A camera at 30 Hz that writes its images to disk, 2 s per iteration.
 fn sensor_and_writer(c: &mut Criterion) {
     let folder = tempfile::tempdir().unwrap();
     for stage in [10, 100].into_iter().filter_map(Stage::primitives) {

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     b.connect(sum.y, log.u);
     let diagram = b.build()?;
 
-    // A context holds the values; ports are evaluated when asked, and cached.
+    // A context holds the values; ports are evaluated on demand and cached.
     let mut ctx = diagram.default_context();
     ctx.set_time(0.25);
     println!("3 sin(2 t) at t = 0.25: {:?}", ctx.eval(gain.y)?);
@@ -35,7 +35,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
     }
 
-    // The same diagram over dual numbers: the derivative of the end value by the gain.
+    // The same diagram over dual numbers: the derivative of the final value with respect to the
+    // gain.
     let dual = diagram.to_scalar::<AutoDiff>()?;
     let (gain, sum) = (dual.ports(&gain)?, dual.ports(&sum)?);
     let mut ctx = dual.default_context();

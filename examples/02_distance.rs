@@ -9,7 +9,7 @@ use tarragon::geometry::{BoxShape, Capsule};
 use tarragon::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // A capsule that moves above a box that stands on the floor.
+    // A capsule moving above a box that stands on the floor.
     let mut scene = SceneGraph::new();
     let source = scene.register_source("toys")?;
     let frame = scene.register_frame(source, GeometryFrame::new("capsule"))?;
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
 
-    // How does the distance to the box change with tilt and height?
+    // Derivatives of the distance to the box with respect to tilt and height.
     let dual = diagram.to_scalar::<AutoDiff>()?;
     let dual_scene = dual.ports(&scene)?;
     let mut ctx = dual.default_context();

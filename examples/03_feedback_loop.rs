@@ -73,8 +73,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (overshoot, end) = (angle.max() - target, angle[last]);
     println!("overshoot: {:.1} degrees", overshoot.to_degrees());
     println!("at the end: {:.2} degrees", end.to_degrees());
-    // The integral term leaves no error, so the motor carries exactly the weight.
-    assert!((end - target).abs() < 0.01, "not at the goal");
+    // The integral term removes the steady-state error, so the motor torque balances the weight
+    // exactly.
+    assert!((end - target).abs() < 0.01, "the goal was missed");
     let error = torque.data()[last] - GRAVITY * target.sin();
     assert!(error.abs() < 0.1, "{error} Nm more than the weight");
 

@@ -1,9 +1,8 @@
-//! Hybrid events: a ball that bounces on a table. Between impacts it follows a differential
-//! equation; an impact is an event that the ball itself finds, at its exact time, with a witness
-//! function.
+//! Hybrid events: a ball bounces on a table. Between impacts it follows a differential equation; an
+//! impact is an event that the ball itself locates at its exact time, with a witness function.
 //!
-//! Each flight is shorter than the one before by the same factor, so the impacts come to an end in
-//! finite time: the ball then asks the simulator to stop.
+//! Each flight is shorter than the previous one by the same factor, so the impacts end in finite
+//! time; the ball then asks the simulator to stop.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
@@ -13,9 +12,9 @@ use tarragon::prelude::*;
 
 const GRAVITY: f64 = 9.81; // m/s^2
 const HEIGHT: f64 = 1.0; // m
-/// Speed after an impact, as a part of the speed before it.
+/// Ratio of the speeds after and before an impact.
 const RESTITUTION: f64 = 0.8;
-/// The ball lies still below this speed after an impact (m/s).
+/// Speed after an impact below which the ball comes to rest (m/s).
 const AT_REST: f64 = 0.05;
 
 /// A point mass over a table at height 0.
@@ -31,18 +30,18 @@ impl LeafSystem<f64> for BouncingBall {
     type Ports = BallPorts;
 
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
-        // Continuous state: height q and speed v. Discrete state: how often it has bounced, and
-        // when last.
+        // Continuous state: height q and speed v. Discrete state: number of impacts, and time of
+        // the last one.
         let impacts = d.discrete_state(&[0.0, 0.0]);
         d.continuous_state((1, 1, 0), &[HEIGHT, 0.0], &[Dep::V], |_, ctx, rates| {
             (rates[0], rates[1]) = (ctx.v()[0], -GRAVITY);
             Ok(())
         });
 
-        // The simulator ends a step just behind the time at which the height changes its sign ...
+        // The simulator ends a step just after the time at which the height changes its sign ...
         let touch = d.witness_function("touch", PositiveThenNonPositive, |_, ctx| Ok(ctx.q()[0]));
-        // ... and calls this. Updates write a copy of the state, which counts if all of them
-        // succeed.
+        // ... and calls this. Updates write to a copy of the state, which is applied only if all of
+        // them succeed.
         d.unrestricted_update_on(Trigger::Witness(touch), move |_, ctx, next| {
             let speed = -RESTITUTION * ctx.v()[0];
             next.xc_mut().copy_from_slice(&[0.0, speed]);
@@ -71,17 +70,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let diagram = b.build()?;
 
     let mut sim = Simulator::new(&diagram, diagram.default_context())?;
-    sim.set_error_control(1e-8)?; // of the steps; impacts are found to a part of it
+    sim.set_error_control(1e-8)?; // per step; impacts are located more closely
     let status = sim.advance_to(60.0)?;
     let SimulatorStatus::ReachedTermination { reason } = status else {
         return Err("the ball bounces forever".into());
     };
     let [impacts, end] = *sim.context().xd(ball.impacts)? else {
-        return Err("two numbers are expected".into());
+        return Err("the state must have two numbers".into());
     };
     println!("{reason} after {impacts} impacts and {end:.6} s");
 
-    // The first fall takes sqrt(2 h / g), flight n then 2 e^n times as long: a geometric series.
+    // The first fall takes sqrt(2 h / g), and flight n takes 2 e^n times as long: a geometric
+    // series.
     let fall = (2.0 * HEIGHT / GRAVITY).sqrt();
     let flights: f64 = (1..impacts as i32).map(|n| 2.0 * RESTITUTION.powi(n)).sum();
     let exact = fall * (1.0 + flights);
@@ -93,7 +93,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     draw(&log, &sim)
 }
 
-/// Draws height over time with characters.
+/// Draws the height over time as text.
 fn draw(
     log: &VectorLogSinkPorts<f64>,
     sim: &Simulator<f64>,

@@ -1,6 +1,6 @@
-//! Diagrams within diagrams: a servo is written once and used twice, one following the other.
+//! Nested diagrams: a servo is written once and used twice, one following the other.
 //!
-//! A picture of the whole in Graphviz's language is written to
+//! A picture of the whole diagram in Graphviz's language is written to
 //! `target/05_nested_diagrams/robot.dot`; `dot -Tsvg robot.dot -o robot.svg` draws it.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
@@ -11,16 +11,16 @@ use tarragon::framework::Result;
 use tarragon::framework::primitives::*;
 use tarragon::prelude::*;
 
-/// What a servo shows to the outside. The rest of it is private to the function below.
+/// Ports of a servo. Its other parts are private to the function below.
 struct Servo {
-    /// Wanted position (rad) and velocity (rad/s).
+    /// Desired position (rad) and velocity (rad/s).
     command: InputPort<Vec<f64>>,
     /// Position (rad) and velocity (rad/s).
     state: OutputPort<Vec<f64>>,
 }
 
-/// A sub-diagram is a function: it adds systems below a name and returns ports. This one is an
-/// inertia of 1 kg m^2 with a controller that is critically damped at `frequency` (rad/s).
+/// Adds a sub-diagram below a name and returns its ports. This one is an inertia of 1 kg m^2 with a
+/// controller that is critically damped at `frequency` (rad/s).
 fn servo(b: &mut DiagramBuilder, name: &str, frequency: f64) -> Result<Servo> {
     b.subdiagram(name, |b| {
         let gains = ([frequency.powi(2)], [0.0], [2.0 * frequency]);
@@ -51,8 +51,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Ok::<_, tarragon::framework::Error>((leader, follower))
     })?;
     b.connect(step.y, leader.command);
-    // Wiring that comes from a file goes by names; `connect(leader.state, follower.command)` would
-    // be the same, checked by the compiler.
+    // Wiring that comes from a file uses names; `connect(leader.state, follower.command)` would do
+    // the same, checked by the compiler.
     b.connect_named(
         ("robot::leader::state", "y0"),
         ("robot::follower::pid", "desired_state"),
@@ -81,16 +81,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let leader = sim.context().eval(leader.state)?[0];
         let follower = sim.context().eval(follower.state)?[0];
         println!("{t:4.1} {leader:8.4} {follower:8.4}");
-        // The step response of critical damping in closed form. The default accuracy is 1e-4.
+        // The step response of critical damping has a closed form. The default accuracy is 1e-4.
         let exact = 1.0 - (1.0 + frequency * t) * (-frequency * t).exp();
         assert!(
             (leader - exact).abs() < 1e-3,
             "the leader is at {leader}, not at {exact}"
         );
-        assert!((follower - leader).abs() < 0.05, "the follower is off");
+        assert!(
+            (follower - leader).abs() < 0.05,
+            "the follower lags too far"
+        );
     }
     let end = sim.context().eval(follower.state)?[0];
-    assert!((end - 1.0).abs() < 1e-2, "the follower does not arrive");
+    assert!((end - 1.0).abs() < 1e-2, "the follower misses the goal");
 
     let folder = Path::new("target/05_nested_diagrams");
     create_dir_all(folder)?;

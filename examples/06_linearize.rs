@@ -12,7 +12,7 @@ const POLE: f64 = 0.2; // kg, all of it at the tip
 const LENGTH: f64 = 0.6; // m
 const GRAVITY: f64 = 9.81; // m/s^2
 
-/// A pole on a cart that a force pushes along x. The pole stands at angle 0.
+/// A pole on a cart that a force pushes along x. At angle 0 the pole is upright.
 struct CartPole;
 #[derive(Clone, Copy)]
 struct CartPolePorts<T> {
@@ -50,7 +50,7 @@ impl<T: Scalar> LeafSystem<T> for CartPole {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Upright and without force nothing moves; linearize would say what does.
+    // Upright and without force nothing moves; otherwise `linearize` would report what does.
     let mut b = DiagramBuilder::new();
     let plant = b.add("cart_pole", CartPole);
     let diagram = b.build()?;
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let line = linearize(&diagram, &ctx, Some(plant.force), Some(plant.state), 1e-9)?;
     println!("A = {:.3}B = {:.3}", line.a, line.b);
 
-    // The same by hand. Derivatives by dual numbers are exact, only rounding differs.
+    // The same matrices by hand. Derivatives by dual numbers are exact up to rounding.
     let (b1, b2) = (1.0 / CART, 1.0 / (CART * LENGTH));
     let (tilt, fall) = (-b1 * POLE * GRAVITY, b2 * (CART + POLE) * GRAVITY);
     let a = matrix![
@@ -69,12 +69,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         0.0, fall, 0.0, 0.0
     ];
     let b_column = Vector4::new(0.0, 0.0, b1, -b2);
-    assert!((&line.a - a).norm() < 1e-13, "A is not as by hand");
-    assert!((&line.b - b_column).norm() < 1e-13, "B is not as by hand");
+    assert!(
+        (&line.a - a).norm() < 1e-13,
+        "A differs from the one by hand"
+    );
+    assert!(
+        (&line.b - b_column).norm() < 1e-13,
+        "B differs from the one by hand"
+    );
 
     // Feedback u = -K x such that the characteristic polynomial of A - B K, s^4 + (b1 k3 - b2 k4)
-    // s^3 + (b1 k1 - b2 k2 - fall) s^2 - p k3 s - p k1, p = g / (CART LENGTH), is the product of (s +
-    // 2), (s + 2.5), (s + 3) and (s + 3.5): coefficients c3 to c0.
+    // s^3 + (b1 k1 - b2 k2 - fall) s^2 - p k3 s - p k1, p = g / (CART LENGTH), is the product of
+    // (s + 2), (s + 2.5), (s + 3) and (s + 3.5), with the coefficients c3 to c0.
     let [c3, c2, c1, c0] = [11.0, 44.75, 79.75, 52.5];
     let p = GRAVITY / (CART * LENGTH);
     let (k1, k3) = (-c0 / p, -c1 / p);
@@ -82,11 +88,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let found = (a - b_column * k).complex_eigenvalues();
     for pole in [-2.0, -2.5, -3.0, -3.5] {
         let distance = found.map(|e| (e.re - pole).hypot(e.im)).min();
-        assert!(distance < 1e-9, "{pole} is no eigenvalue");
+        assert!(distance < 1e-9, "{pole} is not an eigenvalue");
     }
     println!("K ={k:.2}");
 
-    // Now with the nonlinear plant, from 17 degrees off.
+    // Now with the nonlinear plant, starting 17 degrees off.
     let mut b = DiagramBuilder::new();
     let plant = b.add("cart_pole", CartPole);
     let minus_k = DMatrix::from_row_slice(1, 4, (-k).as_slice());
@@ -104,6 +110,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{t:4.1} {:9.4} {:9.4}", x[0], x[1]);
     }
     let end = sim.context().eval(plant.state)?;
-    assert!(end.iter().all(|x| x.abs() < 1e-3), "it fell: {end:?}");
+    assert!(end.iter().all(|x| x.abs() < 1e-3), "the pole fell: {end:?}");
     Ok(())
 }

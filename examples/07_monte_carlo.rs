@@ -10,13 +10,13 @@ use tarragon::framework::primitives::{MatrixGain, Saturation, VectorSystem};
 use tarragon::framework::random::{RandomDistribution, RandomGenerator};
 use tarragon::prelude::*;
 
-const GRAVITY: f64 = 9.81; // N: 1 kg at 1 m, so also the moment when level, in Nm
-const MOTOR: f64 = 5.0; // Nm, the most that the motor can do
+const GRAVITY: f64 = 9.81; // N: 1 kg at 1 m, so also its moment when horizontal, in Nm
+const MOTOR: f64 = 5.0; // Nm, maximum torque
 const WIDEST: f64 = 60.0; // degrees
 const SAMPLES: usize = 2000;
 
 fn main() -> Result<()> {
-    // Closures make a system quickly, where f64 is all that is needed. The pendulum stands at angle 0.
+    // Closures define a system quickly if f64 suffices. At angle 0 the pendulum is upright.
     let pendulum = VectorSystem::new(1, 2, |_, x, _, y| {
         y.copy_from_slice(x);
         Ok(())
@@ -35,7 +35,8 @@ fn main() -> Result<()> {
     b.connect(motor.y, pendulum.u);
     let diagram = b.build()?;
 
-    // Each sample starts at rest with a tilt of its own. A diagram is shared, a context is not.
+    // Each sample starts at rest with its own tilt. Samples share the diagram and own their
+    // contexts.
     let make_simulator = |random: &mut RandomGenerator| {
         let tilt = WIDEST * (2.0 * random.sample(RandomDistribution::Uniform) - 1.0);
         let mut ctx = diagram.default_context();
@@ -44,7 +45,7 @@ fn main() -> Result<()> {
         }
         Simulator::new(&diagram, ctx)
     };
-    // Caught is what stands 4 s later.
+    // A pendulum is caught if it stands 4 s later.
     let is_caught = |ctx: &Context<f64>| {
         let x = ctx.eval(pendulum.y)?;
         Ok(x[0].abs() < 0.1 && x[1].abs() < 0.1)
@@ -59,7 +60,7 @@ fn main() -> Result<()> {
     println!("{SAMPLES} simulations: {time:.0?} on all cores, {time_alone:.0?} on one thread");
     assert_eq!(results, alone, "the number of threads must not matter");
 
-    // The motor wins where it carries more than the weight: MOTOR > GRAVITY sin(tilt).
+    // The motor wins if it outweighs gravity: MOTOR > GRAVITY sin(tilt).
     let fraction = results.iter().filter(|r| r.output).count() as f64 / SAMPLES as f64;
     let expected = (MOTOR / GRAVITY).asin().to_degrees() / WIDEST;
     println!(
@@ -67,18 +68,18 @@ fn main() -> Result<()> {
         100.0 * fraction,
         100.0 * expected
     );
-    // Four standard deviations of a count; 1 of 16,000 seeds is further off.
+    // Four standard deviations of a count; 1 of 16,000 seeds deviates further.
     let bound = 4.0 * (expected * (1.0 - expected) / SAMPLES as f64).sqrt();
     assert!((fraction - expected).abs() < bound, "more than {bound} off");
 
-    // What went wrong in the first bad sample? It can be run again, alone.
+    // The first sample that falls can be run again by itself.
     if let Some(i) = results.iter().position(|r| !r.output) {
         let mut sim = make_simulator(&mut results[i].generator_snapshot.clone())?;
         let tilt = sim.context().eval(pendulum.y)?[0].to_degrees();
         sim.advance_to(1.0)?;
         let later = sim.context().eval(pendulum.y)?[0].to_degrees();
         println!("sample {i} falls: {tilt:.1} degrees at first, {later:.1} degrees 1 s later");
-        assert!(later.abs() > tilt.abs(), "it was said to fall");
+        assert!(later.abs() > tilt.abs(), "the sample does not fall");
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (-DAMPING * t).exp() * (phase.cos() + DAMPING / FREQUENCY * phase.sin())
     };
 
-    // One port feeds any number of logs.
+    // One port can feed any number of logs.
     let mut b = DiagramBuilder::new();
     let spring = b.add("spring", spring);
     let mut log = |name, sink| log_vector_output(&mut b, name, spring.y, sink);
@@ -51,8 +51,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ctx.fix(spring.u, vec![0.0])?; // no force
     let mut sim = Simulator::new(&diagram, ctx)?;
 
-    // A forced publish records when the program says so: here at every turning point. `per_step`
-    // and `periodic` record it too, the others only what they list.
+    // A forced publish records at a time that the program chooses: here at every turning point.
+    // `per_step` and `periodic` logs record it too, the others only on the triggers that they list.
     let half_period = std::f64::consts::PI / FREQUENCY;
     for i in 0..=4 {
         sim.advance_to(f64::from(i) * half_period)?;
@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for (t, x) in log.samples() {
             // The integrator's default accuracy is 1e-4 for each of its steps.
             let error = x[0] - exact(t);
-            assert!(error.abs() < 2e-3, "{name} at {t} s: {error} m off");
+            assert!(error.abs() < 2e-3, "{name} at {t} s: off by {error} m");
         }
         let mut file = BufWriter::new(File::create(folder.join(format!("{name}.csv")))?);
         log.write_csv("position", &mut file)?;
@@ -79,11 +79,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let marks = marks.find_log(sim.context())?;
     for pair in marks.as_slice().windows(2) {
-        // From turning point to turning point the amplitude shrinks by the same factor.
+        // The amplitude shrinks by the same factor between any two turning points.
         let error = -pair[1] / pair[0] - (-DAMPING * half_period).exp();
-        assert!(error.abs() < 2e-3, "the factor is {error} off");
+        assert!(error.abs() < 2e-3, "the factor is off by {error}");
     }
-    lines.remove(0); // the steps look as the timed samples do
+    lines.remove(0); // the steps look like the timed samples
     let axes = ["time (s)", "position (m)"];
     let file = folder.join("spring.svg");
     plot(
@@ -93,7 +93,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         &lines,
     )?;
 
-    // A cleared log starts anew, so that a transient can be left out.
+    // A cleared log starts anew, which leaves out a transient.
     timed.clear_log(sim.context_mut())?;
     sim.advance_to(6.0)?;
     let rest = timed.find_log(sim.context())?;

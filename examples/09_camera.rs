@@ -1,4 +1,4 @@
-//! An RGB-D camera, described in YAML as for Drake, looks at a table; its images become files.
+//! An RGB-D camera, described in YAML as in Drake, looks at a table; its images become files.
 //!
 //! Colour and labels (PNG) and depth (TIFF, m) are written to `target/09_camera/`.
 
@@ -32,7 +32,7 @@ label: true
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = CameraConfig::from_yaml(CAMERA)?;
 
-    // Render engines belong to the scene, before it becomes a system.
+    // Render engines are added to the scene before it becomes a system.
     let mut scene = SceneGraph::new();
     let (source, frame) = add_table(&mut scene)?;
     add_camera_renderers([&config], &mut scene)?;
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     b.connect(*orbit.ports(), scene.source_pose_port(source)?);
     let camera = apply_camera_config(&config, &mut b, Default::default())?.ok_or("switched off")?;
 
-    // A writer has one port per kind of image; it asks for images when it is time to write them.
+    // A writer has one port per image kind, and evaluates an image when it is due to be written.
     let folder = Path::new("target/09_camera");
     std::fs::create_dir_all(folder)?;
     let file = folder.join("{image_type}_{count}");

@@ -1,7 +1,7 @@
-//! From a depth camera to a coloured point cloud with normals, thinned out and cropped, as a PLY
+//! From a depth camera to a coloured point cloud with normals, downsampled and cropped, as a PLY
 //! file.
 //!
-//! `target/10_point_cloud/table.ply` can be looked at with MeshLab, Blender, Open3D, ...
+//! MeshLab, Blender, Open3D and others display `target/10_point_cloud/table.ply`.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let ctx = b.build()?.default_context();
     let cloud = ctx.eval(to_cloud.point_cloud)?;
 
-    // What stands on the table, a point per 5 mm, with normals towards the camera.
+    // The objects on the table, one point per 5 mm, with normals towards the camera.
     let (low, high) = (
         Vector3::new(-0.6, -0.4, TOP as f32 + 0.002),
         Vector3::new(0.6, 0.4, 2.0),
@@ -69,6 +69,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all("target/10_point_cloud")?;
     let path = "target/10_point_cloud/table.ply";
     save_point_cloud(&things, path, PointCloudEncoding::Binary)?;
-    println!("{path} is written");
+    println!("wrote {path}");
     Ok(())
 }

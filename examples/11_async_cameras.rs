@@ -1,5 +1,5 @@
-//! Three cameras whose images are drawn on other threads while the simulation goes on, each a third
-//! of a period after the one before: capture, draw, and put out 50 ms later.
+//! Three cameras whose images are drawn on other threads while the simulation continues, a third of
+//! a period apart: each captures, draws, and outputs its image 50 ms later.
 //!
 //! Images are written to `target/11_async_cameras/`.
 
@@ -18,7 +18,7 @@ use tarragon::sensors::{
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Around the table. An output delay makes a camera asynchronous.
+    // Cameras around the table. An output delay makes a camera asynchronous.
     let fps = 5.0;
     let camera = |k: u32| {
         let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / 3.0).sin_cos();
@@ -65,8 +65,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
     }
 
-    // The time of the images that each camera shows; they do not depend on how fast they were
-    // drawn.
+    // Capture times of the images that each camera outputs; they do not depend on how fast the
+    // images were drawn.
     let diagram = b.build()?;
     let mut sim = Simulator::new(&diagram, diagram.default_context())?;
     println!("   time   camera0   camera1   camera2");

@@ -1,15 +1,15 @@
-//! A render engine of one's own: it paints where surfaces look to, a "normal map" of the scene.
+//! A user-defined render engine: it paints the direction of surfaces, a "normal map" of the scene.
 //!
-//! Whatever implements `RenderEngine` can be given to a SceneGraph and serves its cameras. This one
-//! casts a ray per pixel, draws every shape that rays can hit, and leaves depth and labels to the
-//! engine that comes with the library.
+//! Any implementation of `RenderEngine` can be added to a SceneGraph and serves its cameras. This
+//! one casts a ray per pixel, draws every shape that rays can hit, and leaves depth and labels to
+//! the library's engine.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
 use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeMap;
 use std::path::Path;
-use tarragon::geometry::ray::cast_ray;
+use tarragon::geometry::cast_ray;
 use tarragon::geometry::render::{
     RenderEngine, RenderEngineCpu, RenderEngineCpuParams, RenderView, check_image_size, look_at,
 };
@@ -29,8 +29,8 @@ struct NormalMap {
 }
 
 impl NormalMap {
-    /// The colour of what a ray (in the camera frame, z = 1) hits first between the clipping
-    /// planes.
+    /// The colour of the first surface that a ray (in the camera frame, z = 1) hits between the
+    /// clipping planes.
     fn color(
         &self,
         view: &RenderView<'_>,
@@ -42,7 +42,7 @@ impl NormalMap {
         let mut color = [0, 0, 0, 255];
         let start = view.x_wc * nalgebra::Point3::from(ray * clipping.near());
         let ray = Ray::new(start.coords, view.x_wc.rotation * ray);
-        // Engines hold no poses: what the view has none for is not part of its scene.
+        // Engines hold no poses: a geometry without a pose in the view is not part of its scene.
         for (id, shape) in &self.shapes {
             let Some(x_wg) = view.x_wg(*id) else { continue };
             let Some(hit) = cast_ray(shape, &x_wg, &ray, nearest)? else {
@@ -50,7 +50,7 @@ impl NormalMap {
             };
             nearest = hit.distance;
             let n = view.x_wc.rotation.inverse() * hit.nhat_w;
-            // Z is into the image: what faces the camera becomes blue.
+            // z points into the image: surfaces that face the camera become blue.
             let byte = |x: f64| (127.5 + 127.5 * x).round() as u8;
             color = [byte(n.x), byte(n.y), byte(-n.z), 255];
         }
@@ -65,7 +65,7 @@ impl RenderEngine for NormalMap {
         shape: &Shape,
         properties: &PerceptionProperties,
     ) -> Result<bool, Error> {
-        // `false` declines: rays can not hit what is for visualizers only.
+        // `false` declines: visuals for visualizers only must not be hit by rays.
         if !self.other.register_visual(id, shape, properties)? {
             return Ok(false);
         }

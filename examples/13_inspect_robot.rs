@@ -1,10 +1,10 @@
-//! What a robot is made of and what its joints have to carry, from a model file of any format.
+//! Prints a robot's structure and the loads on its joints, from a model file of any format.
 //!
 //! ```text
 //! cargo run --example 13_inspect_robot [-- MODEL [NAME=PACKAGE_DIR]...]
 //! ```
 //!
-//! MODEL is URDF, SDFormat, MJCF, model directives or OBJ; without it, it is the arm of
+//! MODEL is URDF, SDFormat, MJCF, model directives or OBJ; the default is the arm of
 //! examples/models as MJCF. `tarragon inspect` prints much more.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
@@ -24,14 +24,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut plant = MultibodyPlant::new(0.0)?;
     let mut parser = Parser::new(&mut plant);
     for package in arguments {
-        let (name, folder) = package.split_once('=').ok_or("NAME=DIR is expected")?;
+        let (name, folder) = package
+            .split_once('=')
+            .ok_or("packages must be given as NAME=DIR")?;
         parser.package_map_mut().add(name, folder)?;
     }
     parser.add_models(model)?;
     for diagnostic in parser.diagnostics() {
         println!("{diagnostic}");
     }
-    // Models that nothing attaches to the world get floating joints here.
+    // Models that are not attached to the world get floating joints here.
     plant.finalize()?;
 
     println!(
@@ -41,7 +43,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         plant.num_positions(),
         plant.actuators().len()
     );
-    // Bodies with the joint they hang from. A stack instead of recursion: chains may be long.
+    // Bodies, each with the joint that carries it. A stack instead of recursion: chains may be
+    // long.
     let mut stack = vec![(BodyIndex::WORLD, 0)];
     while let Some((index, depth)) = stack.pop() {
         let body = plant.body(index)?;
@@ -70,8 +73,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         stack.extend(children.into_iter().rev().map(|child| (child, depth + 1)));
     }
 
-    // Everything below is computed from positions: joints at 65 % of their range, where they have
-    // one.
+    // Everything below is computed from positions: joints with a range are at 65 % of it.
     let mut q = plant.default_positions();
     let (lower, upper) = (plant.position_lower_limits(), plant.position_upper_limits());
     for (k, q) in q.iter_mut().enumerate() {
@@ -82,7 +84,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let positions = plant.calc_position_kinematics(&q)?;
     let mass_matrix = plant.calc_mass_matrix(&positions)?;
     let gravity = plant.calc_gravity_generalized_forces(&positions)?;
-    let (tip, _) = plant.bodies().last().ok_or("there is the world at least")?;
+    let (tip, _) = plant.bodies().last().ok_or("the world is always there")?;
     let jacobian = plant.calc_jacobian_spatial_velocity(
         &positions,
         JacobianWrt::V,

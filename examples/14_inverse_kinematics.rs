@@ -1,7 +1,8 @@
-//! Joint angles that bring the hand of an arm to given poses, by damped Gauss-Newton steps.
+//! Inverse kinematics: joint angles that bring an arm's hand to given poses, by damped Gauss-Newton
+//! steps.
 //!
-//! The residual is written once, for any scalar: over dual numbers it is its own Jacobian. It is
-//! checked against the plant's Jacobian of velocities.
+//! The residual is written once, for any scalar: over dual numbers it gives its own Jacobian, which
+//! is checked against the plant's velocity Jacobian.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
@@ -12,7 +13,7 @@ use tarragon::multibody::{FrameIndex, JacobianWrt, MultibodyPlant, Parser};
 
 type AnyResult<V> = Result<V, Box<dyn std::error::Error>>;
 
-/// A pose for a frame of a plant whose joints stay within their limits.
+/// Finds joint positions within their limits that bring a frame to a pose.
 struct InverseKinematics {
     plant: MultibodyPlant,
     frame: FrameIndex,
@@ -22,14 +23,13 @@ struct InverseKinematics {
 
 struct Solution {
     q: Vec<f64>,
-    /// Length of the residual: rad and m.
+    /// Norm of the residual (rad and m).
     residual: f64,
     iterations: usize,
 }
 
 impl InverseKinematics {
-    /// Where the frame is off its goal: a rotation vector in the goal's frame (rad) and a position
-    /// (m).
+    /// Error of the frame's pose: a rotation vector in the goal's frame (rad) and a position (m).
     fn residual<T: Scalar>(&self, q: &[T], goal: &Isometry3<f64>) -> AnyResult<Vec<T>> {
         let positions = self.plant.calc_position_kinematics(q)?;
         let x_wf = self.plant.calc_frame_pose(&positions, self.frame)?;
@@ -51,7 +51,7 @@ impl InverseKinematics {
                     iterations,
                 });
             }
-            // More damping, shorter steps, until one of them makes it better.
+            // Increases the damping, which shortens the step, until a step improves the residual.
             let better = loop {
                 let next = self.step(&q, &r, &j, damping)?;
                 let after = DVector::from(self.residual(&next, goal)?).norm();
@@ -66,7 +66,7 @@ impl InverseKinematics {
             };
             match better {
                 Some(next) => q = next,
-                // The nearest that the limits allow, as far as one can see from here.
+                // A local optimum within the limits.
                 None => {
                     return Ok(Solution {
                         q,
@@ -79,7 +79,7 @@ impl InverseKinematics {
         }
     }
 
-    /// The damped step from q, without the joints that it would push beyond a limit.
+    /// The damped step from q, excluding joints that it would push beyond a limit.
     fn step(
         &self,
         q: &[f64],
@@ -102,14 +102,14 @@ impl InverseKinematics {
                 let to = |k: usize| (q[k] + step[k]).clamp(self.lower[k], self.upper[k]);
                 return Ok((0..q.len()).map(to).collect());
             }
-            // A joint whose column is zero stays where it is, as its step is zero.
+            // A joint whose column is zero gets a zero step and stays where it is.
             stuck.iter().for_each(|k| j.column_mut(*k).fill(0.0));
         }
     }
 
     /// Largest difference between the Jacobian of the residual and that of the frame's velocity.
-    /// They agree where the residual is zero, up to the frame that angular velocities are expressed
-    /// in.
+    /// They agree where the residual is zero, up to the frame in which angular velocities are
+    /// expressed.
     fn compare_jacobians(&self, q: &[f64], goal: &Isometry3<f64>) -> AnyResult<f64> {
         let (_, by_duals) = try_jacobian(|q| self.residual(q, goal), q)?;
         let positions = self.plant.calc_position_kinematics(q)?;
@@ -137,7 +137,8 @@ fn main() -> AnyResult<()> {
         plant,
     };
 
-    // Hands that point down, forward and aside; the last one is farther away than the arm is long.
+    // The hand points down, forward and sideways; the last goal is farther away than the arm is
+    // long.
     let pose = |xyz: [f64; 3], rpy: [f64; 3]| math::pose_xyz_rpy(xyz.into(), rpy.into());
     let goals = [
         ("down on the box", pose([0.55, 0.0, 0.25], [3.1, 0.0, 0.4])),

@@ -1,10 +1,10 @@
-//! A scene of several models, put together by model directives, photographed and measured.
+//! A scene of several models, assembled by model directives, photographed and measured.
 //!
 //! ```text
 //! cargo run --release --example 15_scene_from_directives [-- FOLDER]
 //! ```
 //!
-//! The pictures go to FOLDER, or to `target/15_scene_from_directives/`.
+//! The images go to FOLDER, by default `target/15_scene_from_directives/`.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     std::fs::create_dir_all(&folder)?;
 
-    // Directives name their files by package; every folder of examples/models is one.
+    // Directives name files by package; every folder of examples/models is a package.
     let models = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/models");
     let mut plant = MultibodyPlant::new(0.001)?;
     plant.set_position_source(PositionSource::InputPort);
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         names.collect::<Result<Vec<_>, _>>()?.join(" ")
     );
 
-    // A camera at each of the frames that the directives add for one.
+    // A camera at each of the camera frames that the directives add.
     let mut b = DiagramBuilder::new();
     let info = CameraInfo::from_fov_y(640, 480, 0.7)?;
     let core = RenderCameraCore::new(
@@ -89,7 +89,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("written: {}", file.display());
     }
 
-    // What the robot is near to. Filter groups leave out what stands on the table and touches it.
+    // The bodies nearest to the robot. Filter groups exclude objects that stand on the table and
+    // touch it.
     let query = ctx.eval(scene.query)?;
     let mut pairs = query.compute_signed_distance_pairwise_closest_points(f64::INFINITY)?;
     pairs.sort_by(|a, b| a.distance.total_cmp(&b.distance));
@@ -97,14 +98,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut seen = vec![];
     for pair in &pairs {
         let (a, b) = (body_of(query, pair.id_a)?, body_of(query, pair.id_b)?);
-        // A body may have several shapes: the first pair of two bodies is the nearest.
+        // Bodies may have several shapes: the first pair of two bodies is their nearest.
         if is_robot(a) != is_robot(b) && !seen.contains(&(a, b)) && seen.len() < 5 {
             println!("{:8.2} mm  {a} - {b}", 1e3 * pair.distance);
             seen.push((a, b));
         }
     }
 
-    // The arm leans forward until it is in something.
+    // The arm leans forward until it collides.
     while !ctx.eval(scene.query)?.has_collisions()? {
         q[shoulder] += 0.02;
         ctx.fix(position, q.clone())?;
@@ -122,7 +123,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The body of a geometry, `model::body`, which is the name of its frame.
+/// The body of a geometry as `model::body`, which is the name of its frame.
 fn body_of(query: &QueryObject<f64>, geometry: GeometryId) -> Result<&str, Error> {
     let inspector = query.inspector();
     inspector.frame_name(inspector.frame_id(geometry)?)

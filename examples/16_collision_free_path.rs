@@ -1,8 +1,9 @@
-//! Is a path of joint angles free of collisions? Not only at samples: between them as well.
+//! Continuous collision checking: is a path of joint angles free of collisions, not only at samples
+//! but also between them?
 //!
 //! While a joint turns by an angle, no point of a body moves farther than that angle times its
-//! largest possible distance from the joint. Where two bodies are apart by more than what both can
-//! move, nothing can happen; so the check advances by as much as the distances allow (conservative
+//! largest possible distance from the joint. If two bodies are farther apart than both can move,
+//! they cannot collide; so the check advances by as much as the distances allow (conservative
 //! advancement; see B. Mirtich, Impulse-based dynamic simulation of rigid body systems, 1996).
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
@@ -17,37 +18,36 @@ use tarragon::multibody::{
 };
 use tarragon::prelude::*;
 
-/// What keeps at least this distance (m) is free.
+/// A path is free if it keeps at least this distance (m).
 const CLEARANCE: f64 = 0.005;
-/// How exactly the smallest distance along a path is found (m).
+/// Accuracy of the smallest distance along a path (m).
 const TOLERANCE: f64 = 0.001;
-/// Pairs that are farther apart than this (m) are not measured, and not reported from a little
-/// below.
+/// Pairs farther apart than this (m) are not measured, and are reported only up to slightly less.
 const NEAR: f64 = 0.25;
 const REPORTED: f64 = 0.2;
 
 type AnyResult<V> = Result<V, Box<dyn std::error::Error + Send + Sync>>;
 type Pair = (GeometryId, GeometryId);
 
-/// Positions that move a geometry or a pair, each with the farthest that a point can move for 1 rad
-/// or 1 m.
+/// Positions that move a geometry or a pair, each with the farthest distance that a point can move
+/// per rad or m.
 type Reach = Vec<(usize, f64)>;
 
-/// Bounds of what joints can do, for all pairs of geometry that may collide.
+/// Bounds on the motion of all pairs of geometries that may collide.
 struct EdgeChecker {
     position: InputPort<Vec<f64>>,
     query: OutputPort<QueryObject<f64>>,
     reach: BTreeMap<Pair, Reach>,
 }
 
-/// The smallest distance along a path, or the first that is below the clearance.
+/// The smallest distance along a path, or the first one below the clearance.
 #[derive(Clone, Debug, PartialEq)]
 struct Verdict {
-    /// As measured at one query; anywhere between queries it is at most the tolerance less.
+    /// Measured at a query; between queries the distance is smaller by at most the tolerance.
     distance: f64,
-    /// Of which pair; none if all are far apart.
+    /// The closest pair; None if all pairs are far apart.
     pair: Option<Pair>,
-    /// Where: the number of the edge and the fraction of it.
+    /// Place on the path: index of the edge and fraction of it.
     at: (usize, f64),
     queries: usize,
 }
@@ -58,15 +58,15 @@ impl Verdict {
     }
 }
 
-/// Walks from a geometry's body to the world and adds up what may be between a joint and the
-/// geometry.
+/// Walks from a geometry's body to the world, and sums the lengths that may lie between a joint and
+/// the geometry.
 fn reach(
     plant: &MultibodyPlant,
     inspector: SceneGraphInspector<'_>,
     id: GeometryId,
 ) -> AnyResult<Reach> {
     let mut body = plant.body_from_frame_id(inspector.frame_id(id)?);
-    // What is fixed to the world moves nothing, half spaces included.
+    // Geometries fixed to the world cannot move, half spaces included.
     let mut radius = match calc_obb(inspector.shape(id)?)? {
         Some(obb) => {
             let center = (inspector.pose_in_frame(id)? * obb.pose())
@@ -80,12 +80,13 @@ fn reach(
     while let Some((at, index)) = body.and_then(|b| Some((b, plant.inboard_joint(b)?))) {
         let joint = plant.joint(index)?;
         let (on_child, on_parent) = (joint.pose_on_child(), joint.pose_on_parent());
-        // The joint's parent is the inner body as a rule, but not by necessity.
+        // The joint's parent is usually the inner body, but need not be.
         let (here, there, inner) = match joint.child_body() == at {
             true => (on_child, on_parent, joint.parent_body()),
             false => (on_parent, on_child, joint.child_body()),
         };
-        // To the joint's frame on this body, across the joint, and to the origin of the next body.
+        // Adds the ways to the joint's frame on this body, across the joint, and to the next body's
+        // origin.
         radius += here.translation.vector.norm();
         let start = plant.position_start(index)?;
         match joint.kind() {
@@ -96,7 +97,7 @@ fn reach(
                 let lower = joint.position_lower_limits()[0].abs();
                 radius += lower.max(joint.position_upper_limits()[0].abs());
             }
-            // Has no bound here, which matters only if a path moves it.
+            // Other joints have no bound here, which matters only if a path moves them.
             _ => {
                 let positions = start..start + joint.num_positions();
                 reach.extend(positions.map(|k| (k, f64::INFINITY)));
@@ -109,7 +110,7 @@ fn reach(
     Ok(reach)
 }
 
-/// The joints that move one geometry and not the other: what moves both changes no distance.
+/// The joints that move exactly one of two geometries: moving both changes no distance.
 fn between(a: &Reach, b: &Reach) -> Reach {
     let alone = |a: &Reach, b: &Reach| -> Reach {
         let shared = |k: usize| b.iter().any(|(other, _)| *other == k);
@@ -139,7 +140,7 @@ impl EdgeChecker {
         })
     }
 
-    /// Follows the straight lines between the waypoints (positions of the whole plant).
+    /// Follows straight lines between the waypoints, which are positions of the whole plant.
     fn check(&self, path: &[Vec<f64>], ctx: &mut Context<f64>) -> AnyResult<Verdict> {
         let mut verdict = Verdict {
             distance: REPORTED,
@@ -149,7 +150,7 @@ impl EdgeChecker {
         };
         for (edge, ends) in path.windows(2).enumerate() {
             let step: Vec<f64> = ends[0].iter().zip(&ends[1]).map(|(a, b)| b - a).collect();
-            // How much closer a pair can come on the whole edge.
+            // Bound on how much closer a pair can come along the whole edge.
             let moved = |reach: &Reach| -> f64 {
                 let by = reach.iter().filter(|(k, _)| step[*k] != 0.0);
                 by.map(|(k, radius)| radius * step[*k].abs()).sum()
@@ -180,7 +181,7 @@ impl EdgeChecker {
                 if s == 1.0 || !verdict.is_free() {
                     break;
                 }
-                // On the way to the next query nothing comes nearer than this.
+                // Until the next query, no distance falls below this one.
                 let floor = verdict.distance - TOLERANCE;
                 let far = (NEAR - floor) / fastest;
                 let rate = |pair: &SignedDistancePair<f64>| rates[&(pair.id_a, pair.id_b)];
@@ -206,7 +207,7 @@ fn main() -> AnyResult<()> {
     parser.add_models(models.join("scenes/table_top.dmd.yaml"))?;
     plant.finalize_with(&mut scene)?;
 
-    // Paths are for the arm; everything else stays at its default.
+    // Paths move the arm; everything else stays at its default.
     let q0 = plant.default_positions();
     let first = plant.position_start(plant.joint_by_name("arm7::joint1")?)?;
     let whole = |arm: &[f64]| {
@@ -217,7 +218,7 @@ fn main() -> AnyResult<()> {
     let motion: serde_json::Value =
         serde_json::from_slice(&std::fs::read(models.join("arm7/motion.json"))?)?;
     let over: Vec<Vec<f64>> = serde_json::from_value(motion["q"].clone())?;
-    // The hand sweeps over the table, low; the turn of the base is all that changes.
+    // The hand sweeps low over the table; only the base joint turns.
     let sweep = |base: f64| {
         let mut q = whole(&over[3]);
         q[first] = base;
@@ -240,7 +241,7 @@ fn main() -> AnyResult<()> {
     ctx.fix(plant.position.ok_or("positions come from a port")?, q0)?;
     let checker = EdgeChecker::new(&plant, &scene, &ctx)?;
 
-    // A context belongs to one thread; each path gets a clone.
+    // A context belongs to one thread, so each path gets a clone.
     let work: Vec<_> = paths.iter().map(|(_, path)| (path, ctx.clone())).collect();
     let verdicts: Vec<Verdict> = work
         .into_par_iter()
@@ -265,7 +266,7 @@ fn main() -> AnyResult<()> {
         );
     }
 
-    // The same without threads, and a dense search that must find nothing nearer.
+    // Repeats the check on one thread, and searches dense samples, which must find nothing nearer.
     for ((_, path), verdict) in paths.iter().zip(&verdicts) {
         if checker.check(path, &mut ctx)? != *verdict {
             return Err("threads changed a verdict".into());

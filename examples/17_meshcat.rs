@@ -1,11 +1,11 @@
-//! The arm in a browser, moved by sliders.
+//! An arm in a browser, moved by sliders.
 //!
 //! ```text
 //! cargo run --release --example 17_meshcat [-- SECONDS]
 //! ```
 //!
-//! Prints where to look, simulates SECONDS of simulated time (2 without) at real time, and writes
-//! what is seen then to `target/17_meshcat/arm.html`, which shows it without a server.
+//! Prints the page's URL, simulates SECONDS of simulated time (default 2) in real time, and writes
+//! the final view to `target/17_meshcat/arm.html`, which shows it without a server.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 

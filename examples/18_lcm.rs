@@ -1,12 +1,12 @@
-//! Two diagrams that talk over LCM.
+//! Two diagrams that communicate over LCM.
 //!
 //! ```text
 //! cargo run --release --example 18_lcm [-- --url udpm://239.255.76.67:7667?ttl=0]
 //! ```
 //!
-//! One publishes a wave 100 times per second and, less often, for scopes; the other one hears both.
-//! Without a URL, messages stay in memory; with the one above, every program of this machine that
-//! speaks LCM hears them too, and so do those of the network with `ttl=1`.
+//! One publishes a wave 100 times per second, and less often for scopes; the other one receives
+//! both. Without a URL, messages stay in memory. With the URL above, every LCM program on this
+//! machine receives them too, and with `ttl=1` so do programs in the local network.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
@@ -18,7 +18,7 @@ use tarragon::lcm::{
 };
 use tarragon::prelude::*;
 
-/// Puts a vector into a message.
+/// Converts a vector to a message.
 struct ToSignal;
 
 impl<T: Scalar> LeafSystem<T> for ToSignal {
@@ -40,9 +40,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = match &std::env::args().skip(1).collect::<Vec<_>>()[..] {
         [] => "memq://".to_string(),
         [option, url] if option == "--url" => url.clone(),
-        _ => return Err("expected no arguments, or --url URL".into()),
+        _ => return Err("usage: 18_lcm [--url URL]".into()),
     };
-    // What is published in memory is heard on the same bus only; other buses could be two as well.
+    // Messages published in memory reach only the same bus; on other transports, each diagram could
+    // have its own bus.
     let lcm = Lcm::with_url(&url)?;
 
     let mut b = DiagramBuilder::new();
@@ -67,7 +68,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for k in 1..=10 {
         let time = 0.1 * f64::from(k);
         sender.advance_to(time)?;
-        // A network may take a moment, or lose messages.
+        // Over a network, messages may take a moment or get lost.
         let second = Duration::from_secs(1);
         signal.system().wait_for_message(10 * k as u64, second)?;
         receiver.advance_to(time)?;
@@ -77,7 +78,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             ctx.eval(signal.lcm_message)?,
         );
         let at = last.timestamp as f64 * 1e-6;
-        println!("message {count} is of {at:.2} s: {:.4}", last.val[0]);
+        println!("message {count} is from {at:.2} s: {:.4}", last.val[0]);
     }
     let (count, last) = (
         receiver.context().eval(scope.message_count)?,

@@ -1,4 +1,4 @@
-//! The main job: a robot description becomes pictures and gradients.
+//! From a robot description to images and gradients.
 //!
 //! Loads our seven-joint arm in a table-top scene, or any URDF named on the command line, moves it
 //! along a joint trajectory, writes 2 s of colour, depth and label images at 10 Hz, and prints the
@@ -34,8 +34,8 @@ use tarragon::sensors::{
     Rgba8U,
 };
 
-/// Central differences of a smooth distance with this step are good to about 1e-9; a feature change
-/// within the step is what the tolerance leaves room for.
+/// Step of central differences (m or rad), which are accurate to about 1e-9 for a smooth distance;
+/// the tolerance leaves room for a feature change within the step.
 const STEP: f64 = 1e-6;
 const TOLERANCE: f64 = 1e-6;
 
@@ -46,12 +46,12 @@ type AnyResult<V> = Result<V, Box<dyn Error>>;
 
 #[derive(clap::Parser)]
 struct Args {
-    /// Robot description; the arm of examples/models without it.
+    /// Robot description; by default the arm of examples/models.
     model: Option<PathBuf>,
     /// Directory of the images.
     #[arg(long, default_value = "target/rgbd_robot")]
     out: PathBuf,
-    /// Where packages are that the model refers to: NAME=DIR, or a directory to search; may be
+    /// Package that the model refers to, as NAME=DIR, or a directory to search for packages; may be
     /// repeated.
     #[arg(long)]
     package: Vec<String>,
@@ -60,7 +60,7 @@ struct Args {
     duration: f64,
 }
 
-/// Everything that makes up the world, ready to be put into a diagram.
+/// The parts of the world, before they become a diagram.
 struct World {
     plant: MultibodyPlant,
     scene_graph: SceneGraph,
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> AnyResult<()> {
     if !(args.duration >= 0.0 && args.duration.is_finite()) {
         let found = args.duration;
-        return Err(format!("--duration is {found}, a time of at least 0 s is expected").into());
+        return Err(format!("--duration must be finite and at least 0 s, got {found:?} s").into());
     }
     let world = match &args.model {
         Some(model) => any_robot(model, &args.package)?,
@@ -90,7 +90,7 @@ fn run(args: &Args) -> AnyResult<()> {
     let mut out = std::io::stdout().lock();
     take_pictures(&world, args, &mut out)?;
     differentiate(&world, args.duration, &mut out)?;
-    writeln!(out, "the pictures are in {}", args.out.display())?;
+    writeln!(out, "the images are in {}", args.out.display())?;
     Ok(())
 }
 
@@ -98,7 +98,7 @@ fn camera_info() -> AnyResult<CameraInfo> {
     Ok(CameraInfo::from_fov_y(640, 480, 0.6)?)
 }
 
-/// A renderer with a bright studio light: one lamp from the upper left, two that fill in.
+/// A renderer with bright studio lighting: a main lamp from the upper left, and two fill lights.
 fn renderer() -> AnyResult<RenderEngineCpu> {
     let lamp = |x, y, z, intensity| LightParameter {
         frame: LightFrame::World,
@@ -117,7 +117,7 @@ fn renderer() -> AnyResult<RenderEngineCpu> {
     })?)
 }
 
-/// Our arm on a table with things to reach for; see examples/models.
+/// Our arm on a table with objects to reach for; see examples/models.
 fn arm_on_table() -> AnyResult<World> {
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/models");
     let json = |file: &str| -> AnyResult<serde_json::Value> {
@@ -135,13 +135,15 @@ fn arm_on_table() -> AnyResult<World> {
     )?;
     for object in json("table_top/scene.json")?["objects"]
         .as_array()
-        .ok_or("objects are expected")?
+        .ok_or("scene.json must have objects")?
     {
         let vector = |key: &str| -> AnyResult<Vector3<f64>> {
             let v: [f64; 3] = serde_json::from_value(object[key].clone())?;
             Ok(v.into())
         };
-        let file = object["model"].as_str().ok_or("a model file is expected")?;
+        let file = object["model"]
+            .as_str()
+            .ok_or("every object of scene.json must name its model file")?;
         let x_wo = math::pose_xyz_rpy(vector("xyz")?, vector("rpy")?);
         load(
             &mut plant,
@@ -166,7 +168,7 @@ fn arm_on_table() -> AnyResult<World> {
     })
 }
 
-/// Any robot, standing on a floor, each joint swinging a little.
+/// Any robot, standing on a floor, with each joint swinging a little.
 fn any_robot(model: &Path, packages: &[String]) -> AnyResult<World> {
     let mut plant = MultibodyPlant::new(0.001)?;
     let mut scene_graph = SceneGraph::new();
@@ -213,7 +215,7 @@ fn any_robot(model: &Path, packages: &[String]) -> AnyResult<World> {
     })
 }
 
-/// Loads a model, says what was left out, and welds what is not attached to the world.
+/// Loads a model, prints its warnings, and welds bodies that are not attached to the world.
 fn load(
     plant: &mut MultibodyPlant,
     scene_graph: &mut SceneGraph,
@@ -254,7 +256,7 @@ fn add_package(map: &mut PackageMap, argument: &str) -> AnyResult<()> {
     Ok(())
 }
 
-/// Box around a robot in its default position.
+/// Bounding box of a robot in its default position.
 fn bounds(plant: &MultibodyPlant, scene_graph: &SceneGraph) -> AnyResult<Aabb> {
     let mut builder = DiagramBuilder::new();
     let (_, scene_graph) =
@@ -263,10 +265,10 @@ fn bounds(plant: &MultibodyPlant, scene_graph: &SceneGraph) -> AnyResult<Aabb> {
     let bounds = ctx
         .eval(scene_graph.query)?
         .compute_scene_aabb(Role::Perception)?;
-    Ok(bounds.ok_or("the model has nothing to see: no visual geometry of a supported kind")?)
+    Ok(bounds.ok_or("the model has nothing to draw: no visual geometry of a supported kind")?)
 }
 
-/// Every joint goes to one side, to the other and back, within its limits.
+/// Moves every joint to one side, to the other and back, within its limits.
 fn swing(plant: &MultibodyPlant) -> AnyResult<PiecewisePolynomial> {
     let times = [0.0, 0.5, 1.0, 1.5, 2.0];
     let shape = [0.0, 1.0, 0.0, -1.0, 0.0];
@@ -295,10 +297,10 @@ fn swing(plant: &MultibodyPlant) -> AnyResult<PiecewisePolynomial> {
     Ok(PiecewisePolynomial::cubic_spline_at_rest(&times, &samples)?)
 }
 
-/// Simulates, looks, and writes images.
+/// Simulates, and writes the camera's images.
 fn take_pictures(world: &World, args: &Args, out: &mut impl Write) -> AnyResult<()> {
     std::fs::create_dir_all(&args.out)
-        .map_err(|e| format!("can not create the directory '{}': {e}", args.out.display()))?;
+        .map_err(|e| format!("cannot create the directory '{}': {e}", args.out.display()))?;
     let mut plant = world.plant.clone();
     plant.set_position_source(PositionSource::InputPort);
     let mut builder = DiagramBuilder::new();
@@ -361,7 +363,7 @@ fn take_pictures(world: &World, args: &Args, out: &mut impl Write) -> AnyResult<
     Ok(())
 }
 
-/// Prints the nearest pair over time, with gradients from dual numbers and central differences.
+/// Prints the nearest pair over time, with gradients by dual numbers and by central differences.
 fn differentiate(world: &World, duration: f64, out: &mut impl Write) -> AnyResult<()> {
     let mut plant = world.plant.clone();
     plant.set_position_source(PositionSource::InputPort);
@@ -373,8 +375,8 @@ fn differentiate(world: &World, duration: f64, out: &mut impl Write) -> AnyResul
     let (position, query) = (plant.position.ok_or("no position port")?, scene_graph.query);
 
     let inspector = scene_graph.system().model_inspector();
-    // Frames are named model::body. What a robot may hit matters more than its own wrist, so pairs
-    // within one model count only where there are no others.
+    // Frames are named model::body. Obstacles matter more than the robot's own wrist, so pairs
+    // within one model count only if there are no others.
     let model = |id: GeometryId| -> AnyResult<&str> {
         let frame = inspector.frame_name(inspector.frame_id(id)?)?;
         Ok(frame.split("::").next().unwrap_or(frame))
@@ -395,7 +397,7 @@ fn differentiate(world: &World, duration: f64, out: &mut impl Write) -> AnyResul
     if left_out > 0 {
         writeln!(
             out,
-            "{left_out} pairs are left out: two half spaces have no distance"
+            "left out {left_out} pairs: two half spaces have no distance"
         )?;
     }
     if pairs.is_empty() {

@@ -1,10 +1,11 @@
 //! Robot simulation as dataflow diagrams.
 //!
 //! Systems are wired into a [`Diagram`](framework::Diagram); a context holds the values and a
-//! simulator advances them. A [`SceneGraph`](geometry::SceneGraph) knows where things are and
-//! answers distance and contact queries; a [`MultibodyPlant`](multibody::MultibodyPlant) loaded
-//! from a robot description moves them; simulated cameras look at them. Everything but pixels is
-//! generic over the scalar and can be differentiated with [`AutoDiff`](framework::AutoDiff).
+//! simulator advances them. A [`SceneGraph`](geometry::SceneGraph) holds geometries with their
+//! poses and answers distance and contact queries. A [`MultibodyPlant`](multibody::MultibodyPlant)
+//! loaded from a robot description moves the geometries, and simulated cameras observe them.
+//! Everything but pixels is generic over the scalar and can be differentiated with
+//! [`AutoDiff`](framework::AutoDiff).
 //!
 //! This crate re-exports the workspace's crates:
 //!
@@ -15,6 +16,8 @@
 //! | [`multibody`] | plants and robot description parsers |
 //! | [`sensors`] | cameras and image files |
 //! | [`visualization`] | the Meshcat server, its page, and the systems that feed it |
+//!
+//! Drake's names are translated in [`from_drake`].
 //!
 //! ```
 //! use tarragon::prelude::*;
@@ -29,6 +32,8 @@
 //! # Ok::<(), tarragon::framework::Error>(())
 //! ```
 
+pub mod from_drake;
+
 pub use tarragon_framework as framework;
 pub use tarragon_geometry as geometry;
 pub use tarragon_lcm as lcm;
@@ -36,7 +41,9 @@ pub use tarragon_multibody as multibody;
 pub use tarragon_sensors as sensors;
 pub use tarragon_visualization as visualization;
 
-/// What most programs need.
+pub use tarragon_framework::{Error, ErrorKind, FileLocation, Result};
+
+/// Imports that most programs need.
 pub mod prelude {
     pub use tarragon_framework::prelude::*;
     pub use tarragon_geometry::{
@@ -46,7 +53,7 @@ pub mod prelude {
     pub use tarragon_sensors::{ImageWriter, RgbdSensor};
 }
 
-/// The code of the README compiles and runs as a test.
+/// Compiles and runs the code of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

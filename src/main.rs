@@ -22,19 +22,19 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// What a parser makes of a model file: bodies, joints, masses, geometries and what it
-    /// complains about.
+    /// Reports what a parser reads from a model file: bodies, joints, masses, geometries and
+    /// diagnostics.
     Inspect(inspect::Args),
-    /// Distances and contacts of scenes: reads one scene per line (JSON) and writes one answer per
+    /// Computes distances and contacts: reads one scene per line (JSON) and writes one answer per
     /// line.
     Query(query::Args),
-    /// Makes pictures of a model, colour, depth and labels, and a video of it turning.
+    /// Draws a model: colour, depth and label images, and a video of it turning.
     Render(render::Args),
-    /// Moves the joints of a model through their ranges and records where its bodies are. Ctrl-C
-    /// ends it early; what was recorded is written all the same.
+    /// Moves the joints of a model through their ranges and records the positions of its bodies.
+    /// Ctrl-C ends it early and keeps what was recorded.
     Sweep(sweep::Args),
-    /// Shows models in a browser, with sliders for their joints and the least distance between
-    /// their parts, and reads them again when their files change. Ctrl-C ends it.
+    /// Shows models in a browser, with sliders for their joints and the distance between their
+    /// closest parts, and reloads them when their files change. Ctrl-C ends it.
     View(view::Args),
 }
 

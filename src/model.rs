@@ -1,4 +1,4 @@
-//! Loading the model that a command is given.
+//! Loading the models that a command is given.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tarragon::multibody::{Diagnostic, MultibodyPlant, PackageMap, Parser, Severity};
 use tarragon::prelude::*;
 
-/// Which model, and where its parts are.
+/// A model file and the options for reading it.
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
@@ -16,28 +16,28 @@ pub(crate) struct Args {
     options: Options,
 }
 
-/// How models are read.
+/// Options for reading models.
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct Options {
-    /// Where packages are that the model refers to: NAME=DIR, or a directory to search; may be
+    /// Package that the model refers to, as NAME=DIR, or a directory to search for packages; may be
     /// repeated.
     #[arg(long)]
     package: Vec<String>,
-    /// Where packages are: a JSON object of names and directories, which are relative to the file.
+    /// Packages as a JSON object from names to directories, which are relative to the file.
     #[arg(long, value_name = "FILE")]
     packages: Option<PathBuf>,
-    /// Warnings are errors, also those of what is missing from a picture.
+    /// Treats warnings as errors, including those about things missing from a picture.
     #[arg(long)]
     strict: bool,
 }
 
 impl Args {
-    /// As [`Options::configure`].
+    /// Same as [`Options::configure`].
     pub(crate) fn configure(&self, parser: &mut Parser<'_>) -> Result<(), Box<dyn Error>> {
         self.options.configure(parser)
     }
-    /// As [`Options::load`].
+    /// Same as [`Options::load`].
     pub(crate) fn load(
         &self,
         plant: &mut MultibodyPlant,
@@ -49,7 +49,7 @@ impl Args {
 }
 
 impl Options {
-    /// Makes the packages known and the parser as strict as asked for.
+    /// Adds the packages to the parser, and makes it strict if requested.
     pub(crate) fn configure(&self, parser: &mut Parser<'_>) -> Result<(), Box<dyn Error>> {
         let packages = parser.package_map_mut();
         if let Some(file) = &self.packages {
@@ -61,7 +61,7 @@ impl Options {
                 None if Path::new(package).is_dir() => packages.populate_from_folder(package)?,
                 None => {
                     return Err(format!(
-                        "--package {package}: there is no such directory; give one to search for \
+                        "--package {package}: there is no such directory; give a directory to search for \
                          package.xml files, or NAME=DIR"
                     )
                     .into());
@@ -74,7 +74,7 @@ impl Options {
         Ok(())
     }
 
-    /// Prints warnings, each once; with `--strict` they are an error.
+    /// Prints each distinct warning once; with `--strict`, any warning is an error.
     pub(crate) fn report(&self, warnings: &[String]) -> Result<(), Box<dyn Error>> {
         let warnings: BTreeSet<&String> = warnings.iter().collect();
         let severity = if self.strict { "error" } else { "warning" };
@@ -85,7 +85,7 @@ impl Options {
         Ok(())
     }
 
-    /// Adds models and finalizes the plant; warnings and errors go to standard error, all of them.
+    /// Adds the models and finalizes the plant. All warnings and errors go to standard error.
     pub(crate) fn load(
         &self,
         models: &[PathBuf],
@@ -103,7 +103,7 @@ impl Options {
         }
         if let Err((model, error)) = added {
             let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
-            // Without diagnostics the error tells everything, such as a file that is not there.
+            // Without diagnostics, the error itself is complete, for example about a missing file.
             return Err(match parser.diagnostics().iter().filter(is_error).count() {
                 0 => error.into(),
                 n => format!("{model}: {}, nothing was loaded", count(n, "error")).into(),
@@ -118,7 +118,7 @@ impl Options {
     }
 }
 
-/// "1 error", "2 errors".
+/// Counts in words: "1 error", "2 errors".
 fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
@@ -128,7 +128,7 @@ fn add_packages(packages: &mut PackageMap, file: &Path) -> Result<(), Box<dyn Er
     let text = std::fs::read(file).map_err(|e| place(&e))?;
     let map: BTreeMap<String, PathBuf> = serde_json::from_slice(&text).map_err(|e| {
         format!(
-            "{}; a JSON object of names and directories is expected",
+            "{}; the file must hold a JSON object from names to directories",
             place(&e)
         )
     })?;

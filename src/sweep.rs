@@ -1,4 +1,4 @@
-//! `tarragon sweep`: the joints of a model move through their ranges, in real time.
+//! `tarragon sweep`: moves the joints of a model through their ranges, in real time.
 
 use crate::model;
 use crate::stop::INTERRUPTED;
@@ -23,17 +23,16 @@ pub(crate) struct Args {
     /// Simulated time (s).
     #[arg(long, default_value_t = 4.0, value_parser = positive, allow_negative_numbers = true)]
     duration: f64,
-    /// Time of one movement through all the range and back (s).
+    /// Time of one movement through the whole range and back (s).
     #[arg(long, default_value_t = 4.0, value_parser = positive, allow_negative_numbers = true)]
     period: f64,
-    /// Seconds simulated per second; 0 for as fast as possible.
+    /// Simulated seconds per second of real time; 0 runs as fast as possible.
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     realtime_rate: f64,
     /// Records per simulated second.
     #[arg(long, default_value_t = 100.0, value_parser = positive, allow_negative_numbers = true)]
     rate: f64,
-    /// File for the positions of the joints, and of the origins of the bodies in the world (m), as
-    /// CSV.
+    /// CSV file for the joint positions, and for the body origins in the world (m).
     #[arg(long)]
     log: PathBuf,
 }
@@ -45,7 +44,7 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Puts out what is to be recorded: positions of joints, then origins of bodies.
+/// System that outputs one record: joint positions, then body origins.
 struct Recorded {
     positions: usize,
     bodies: usize,
@@ -74,10 +73,10 @@ impl LeafSystem<f64> for Recorded {
     }
 }
 
-/// The most records that a sweep keeps: some gigabytes of a small arm.
+/// Maximum number of records of a sweep; for a small arm, these take some gigabytes.
 const MOST_RECORDS: f64 = 1e7;
 
-/// Simulates until the end or Ctrl-C, then writes what was recorded.
+/// Simulates until the end or Ctrl-C, then writes the records.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let records = args.duration * args.rate;
     if records > MOST_RECORDS {
@@ -124,9 +123,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let stop = sim.interrupt_handle();
     ctrlc::set_handler(move || stop.interrupt())?;
 
-    // Before simulating: a file that can not be written shall not cost the user the time. It gets
-    // its name when it is complete.
-    let problem = |e: std::io::Error| format!("can not write '{}': {e}", args.log.display());
+    // Created before simulating, so that an unwritable file does not cost the user the simulation.
+    // It gets its final name when it is complete.
+    let problem = |e: std::io::Error| format!("cannot write '{}': {e}", args.log.display());
     let mut file = BufWriter::new(temporary_beside(&args.log).map_err(problem)?);
 
     let status = sim.advance_to(args.duration)?;
@@ -157,7 +156,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     })
 }
 
-/// A file in the same directory, removed unless it is renamed.
+/// Creates a temporary file in the same directory, removed unless it is renamed.
 pub(crate) fn temporary_beside(path: &Path) -> std::io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
@@ -168,8 +167,8 @@ pub(crate) fn temporary_beside(path: &Path) -> std::io::Result<NamedTempFile> {
     builder.tempfile_in(folder.unwrap_or(Path::new(".")))
 }
 
-/// Joints of one position swing through their ranges; the others stay at their defaults. A function
-/// of time (s) and of the positions to set.
+/// Makes joints with one position swing through their ranges; the others stay at their defaults.
+/// Returns a function of the time (s) and of the positions to set.
 pub(crate) fn swing(
     plant: &MultibodyPlant,
     period: f64,
@@ -184,7 +183,7 @@ pub(crate) fn swing(
         } else {
             half[i] = match joint.kind() {
                 JointKind::Prismatic { .. } => 0.5,
-                // Once around a closed path.
+                // One period goes once around a closed path.
                 JointKind::Curvilinear { path } => path.length() / 2.0,
                 _ => FRAC_PI_2,
             };
@@ -211,7 +210,7 @@ mod tests {
     use tarragon_multibody::Parser;
 
     #[test]
-    fn joints_without_limits_swing_through_what_their_kind_is_measured_in() {
+    fn joints_without_limits_swing_through_a_range_of_their_kind() {
         let joint = |name: &str, kind: &str, rest: &str| {
             format!(
                 "<link name='{name}'/><drake:joint name='{name}' type='{kind}'><parent link='base'/>\

@@ -1,4 +1,4 @@
-//! Warnings of the libraries, as lines on standard error.
+//! Prints warnings of the libraries on standard error.
 
 use std::fmt;
 use tracing::{Event, Level, Subscriber};
@@ -6,7 +6,7 @@ use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
 use tracing_subscriber::fmt::{FmtContext, SubscriberBuilder};
 use tracing_subscriber::registry::LookupSpan;
 
-/// `warning: ` or `error: ` and the message.
+/// Formats an event as `warning: ` or `error: ` and the message.
 struct Line;
 
 impl<S, N> FormatEvent<S, N> for Line
@@ -30,13 +30,13 @@ where
     }
 }
 
-/// Prints what the libraries warn of from now on, on any thread.
+/// Prints all further warnings of the libraries, from any thread.
 pub(crate) fn print() {
     let subscriber = SubscriberBuilder::default()
         .event_format(Line)
         .with_max_level(Level::WARN)
         .with_writer(std::io::stderr)
         .finish();
-    // There is no other one in this program.
+    // Cannot fail: this program installs no other subscriber.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }

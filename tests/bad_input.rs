@@ -1,4 +1,4 @@
-//! Bad models: each a clear error that names the place; no panic, nothing half done.
+//! Bad models: each gives a clear error with its place, without panics or partial results.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,6 +7,7 @@ use std::process::Command;
 use tarragon::geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
 use tarragon::multibody::{MultibodyPlant, Parser};
 use tarragon::prelude::*;
+use tarragon::{Error, ErrorKind};
 
 fn models() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/models")
@@ -38,7 +39,7 @@ fn load(path: &Path) -> Result<String, String> {
 
 #[test]
 fn every_broken_model_is_explained() {
-    // File, and words that its message must have.
+    // File names, and words that the message must contain.
     let cases: [(&str, &[&str]); 15] = [
         ("malformed_xml.urdf", &["malformed_xml.urdf:"]),
         (
@@ -74,7 +75,7 @@ fn every_broken_model_is_explained() {
             );
         }
     }
-    // What Drake only warns about is a warning here too, with its place.
+    // Models that Drake only warns about give a warning here too, with its place.
     for file in ["negative_mass.urdf", "bad_inertia.urdf"] {
         match load(&models().join("bad").join(file)) {
             Ok(said) | Err(said) => assert!(said.contains(&format!("{file}:")), "{file}: {said}"),
@@ -83,7 +84,7 @@ fn every_broken_model_is_explained() {
 }
 
 #[test]
-fn our_own_models_load_without_a_word() {
+fn our_own_models_load_without_diagnostics() {
     for file in [
         "arm7/arm7.urdf",
         "gripper/gripper.urdf",
@@ -101,7 +102,7 @@ fn our_own_models_load_without_a_word() {
 }
 
 #[test]
-fn the_command_renders_and_explains() {
+fn the_render_command_draws_and_explains_errors() {
     let scratch = tempfile::tempdir().unwrap();
     let out = scratch.path().join("pictures");
     let render = |model: &str, out: &Path| {
@@ -164,10 +165,9 @@ fn the_command_renders_and_explains() {
     assert!(!nothing.exists(), "nothing is written for a broken model");
 }
 
-/// `?` takes the errors of every crate through systems and Monte Carlo samples, which add the
-/// place.
+/// `?` converts errors of every crate in systems and Monte Carlo samples, which add the place.
 #[test]
-fn errors_of_every_crate_become_those_of_the_framework() {
+fn errors_of_every_crate_convert_to_the_framework_error() {
     use tarragon::framework::analysis::{MonteCarloConfig, monte_carlo};
     use tarragon::framework::{Error, Result, primitives::VectorSystem};
     fn geometry() -> Result<()> {
@@ -217,7 +217,27 @@ fn errors_of_every_crate_become_those_of_the_framework() {
             "{message}"
         );
     }
-    // An error of the framework goes back as it was, once.
-    let loops = tarragon::visualization::Error::from(Error::custom("once"));
-    assert_eq!(Error::from(loops).to_string(), "once");
+}
+
+#[test]
+fn a_cause_is_shown_once_and_kept_for_downcasting() {
+    let error = tarragon::sensors::ImageIo::new()
+        .load("no/such/image.png")
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+    let cause = error
+        .cause()
+        .and_then(|cause| cause.downcast_ref::<std::io::Error>())
+        .unwrap();
+    assert_eq!(cause.kind(), std::io::ErrorKind::NotFound);
+    assert_eq!(
+        error.to_string().matches(&cause.to_string()).count(),
+        1,
+        "{error}"
+    );
+    // Reporters print the chain of sources after the message.
+    assert!(std::error::Error::source(&error).is_none());
+    // Wrapped as a user's error, it stays what it is.
+    assert_eq!(Error::custom(error.clone()).to_string(), error.to_string());
+    assert_eq!(Error::custom(error).kind(), ErrorKind::Io);
 }

@@ -1,4 +1,4 @@
-//! The numbered examples end well and write what they say.
+//! The numbered examples succeed, and their output is checked.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use std::process::Command;
 use tarragon::sensors::{Depth32F, ImageRgba8U, Label16I, Rgba8U, load_image, load_point_cloud};
 use tempfile::TempDir;
 
-/// The binary of an example, which `cargo test` builds beside the tests.
+/// Path of an example's binary, which `cargo test` builds next to the tests.
 fn binary(name: &str) -> PathBuf {
     let mut folder = std::env::current_exe().unwrap();
     folder.pop(); // deps
@@ -16,7 +16,7 @@ fn binary(name: &str) -> PathBuf {
     folder.join("examples").join(file)
 }
 
-/// Runs an example in a scratch directory; its output and the directory that it wrote to.
+/// Runs an example in a scratch directory; returns its output and that directory.
 fn run(name: &str) -> (String, TempDir) {
     run_with(name, &[])
 }
@@ -38,7 +38,7 @@ fn run_with(name: &str, arguments: &[&str]) -> (String, TempDir) {
     (text(&output.stdout), scratch)
 }
 
-/// The files of an example, by name.
+/// Files that an example wrote, by name.
 fn files(scratch: &TempDir, example: &str) -> Vec<String> {
     let folder = scratch.path().join("target").join(example);
     let entries = std::fs::read_dir(folder).unwrap();
@@ -53,7 +53,7 @@ fn read(scratch: &TempDir, path: &str) -> String {
     std::fs::read_to_string(scratch.path().join("target").join(path)).unwrap()
 }
 
-/// Header and rows of a table of numbers.
+/// Header and rows of a numeric table.
 fn csv(text: &str) -> (Vec<&str>, Vec<Vec<f64>>) {
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap().split(',').collect();
@@ -68,7 +68,7 @@ fn csv(text: &str) -> (Vec<&str>, Vec<Vec<f64>>) {
     (header, rows)
 }
 
-/// A picture with at least this many lines, and these texts.
+/// Checks that a picture has at least this many lines, and these texts.
 fn check_svg(text: &str, lines: usize, texts: &[&str]) {
     let picture = roxmltree::Document::parse(text).unwrap();
     let named = |name: &'static str| {
@@ -88,7 +88,7 @@ fn check_svg(text: &str, lines: usize, texts: &[&str]) {
 }
 
 #[test]
-fn feedback_loop() {
+fn feedback_loop_reaches_its_goal() {
     let (_, scratch) = run("03_feedback_loop");
     assert_eq!(
         files(&scratch, "03_feedback_loop"),
@@ -109,7 +109,7 @@ fn feedback_loop() {
 }
 
 #[test]
-fn hybrid_events() {
+fn hybrid_events_end_with_the_ball_at_rest() {
     let (printed, _) = run("04_hybrid_events");
     assert!(
         printed.starts_with("the ball is at rest after 21 impacts and 4.022067 s"),
@@ -118,7 +118,7 @@ fn hybrid_events() {
 }
 
 #[test]
-fn nested_diagrams() {
+fn nested_diagrams_are_drawn_completely() {
     let (printed, scratch) = run("05_nested_diagrams");
     assert!(printed.contains("robot::follower::pid"), "{printed}");
     let text = read(&scratch, "05_nested_diagrams/robot.dot");
@@ -131,10 +131,13 @@ fn nested_diagrams() {
 }
 
 #[test]
-fn linearize() {
+fn linearize_writes_nothing() {
     let (printed, scratch) = run("06_linearize");
     assert!(printed.contains("19.620"), "{printed}");
-    assert!(!scratch.path().join("target").exists(), "it writes nothing");
+    assert!(
+        !scratch.path().join("target").exists(),
+        "the example writes no files"
+    );
 }
 
 #[test]
@@ -205,7 +208,7 @@ fn camera() {
         printed.starts_with(&format!("board: {board} pixels\n")),
         "{printed}"
     );
-    // Both cameras coincide: what has a label has a depth.
+    // Both cameras coincide: a pixel has a depth exactly if it has a label.
     let agree = |(d, l): (&f32, &i16)| d.is_finite() == (*l < 6);
     assert!(depth.data().iter().zip(label.data()).all(agree));
 }
@@ -217,7 +220,7 @@ fn point_cloud() {
     let cloud = load_point_cloud(scratch.path().join("target/10_point_cloud/table.ply")).unwrap();
     assert!(cloud.size() > 1000 && cloud.has_rgbs() && cloud.has_normals());
     assert!(cloud.xyzs().iter().all(|p| p.z > 0.7 && p.z < 1.0));
-    // The ball at (0.25, 0, 0.85): points on it have normals along their radius.
+    // The ball is at (0.25, 0, 0.85): points on it have radial normals.
     let center = nalgebra::Vector3::new(0.25, 0.0, 0.85);
     let radii = cloud.xyzs().iter().map(|p| p - center).zip(cloud.normals());
     let on_ball: Vec<f32> = radii
@@ -225,7 +228,7 @@ fn point_cloud() {
         .map(|(r, normal)| r.normalize().dot(normal))
         .collect();
     let aligned = on_ball.iter().filter(|cos| **cos > 0.9).count();
-    // At the silhouette the neighbours are all on one side.
+    // At the silhouette, all neighbours are on one side.
     assert!(
         on_ball.len() > 100 && aligned * 10 > on_ball.len() * 8,
         "{aligned} of {}",
@@ -272,14 +275,14 @@ fn proximity_soak() {
 }
 
 #[test]
-fn a_render_engine_of_ones_own_draws_normals() {
+fn a_user_defined_render_engine_draws_normals() {
     let (_, scratch) = run("12_render_engine");
     assert_eq!(files(&scratch, "12_render_engine"), ["normals.png"]);
     let path = scratch.path().join("target/12_render_engine/normals.png");
     let image: ImageRgba8U = load_image(&path).unwrap();
-    // The middle of the ball looks to the camera, so that blue is most.
+    // The middle of the ball faces the camera, so it is mostly blue.
     let facing = image.data().chunks(4).filter(|p| p[2] > 250).count();
-    assert!(facing > 50, "{facing} pixels look to the camera");
+    assert!(facing > 50, "{facing} pixels face the camera");
     let background = image.data().chunks(4).filter(|p| p[..3] == [0; 3]).count();
     assert!((40_000..70_000).contains(&background), "{background}");
 }
@@ -291,9 +294,9 @@ fn inspect_robot() {
     has("bodies: 12, 20.160 kg in all; positions: 7; motors: 7\n");
     has("\n          link4 2.100 kg, revolute 'joint4' -2.4 to 2.4\n");
     has("\njoint1   |");
-    // The first joint turns about the vertical, so gravity does nothing there.
+    // The first joint turns about the vertical, so gravity exerts no torque on it.
     has(" |    0.000 |   0.0000   0.0000   1.0000 ");
-    // A free body: six velocities, mass and weight, and the identity as its Jacobian.
+    // A free body has six velocities, mass and weight, and the identity as its Jacobian.
     let models = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/models");
     let block = format!("{models}/table_top/block.urdf");
     let (printed, _) = run_with("13_inspect_robot", &[&block]);
@@ -305,12 +308,12 @@ fn inspect_robot() {
         .filter_map(|cell| cell.parse().ok())
         .collect();
     assert_eq!(cells, [0.09, -0.883, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
-    // Its packages may be named; a model that is not there is an error.
+    // Packages may be named; a missing model is an error.
     let package = format!("table_top={models}/table_top");
     run_with("13_inspect_robot", &[&block, &package]);
 }
 
-/// Rows of a printed table, without its header; cells are separated by bars.
+/// Rows of a printed table without its header; cells are separated by bars.
 fn rows(printed: &str) -> Vec<Vec<&str>> {
     let rows = printed.lines().skip(1);
     rows.map(|row| row.split('|').map(str::trim).collect())
@@ -334,11 +337,10 @@ fn inverse_kinematics() {
     for row in &rows[..4] {
         assert!(number(row[1]) <= 20.0, "quadratic convergence: {row:?}");
         assert!(number(row[2]) < 1e-10, "{row:?}");
-        // The residual's own curvature remains, times the residual.
+        // The remaining difference is the residual's own curvature times the residual.
         assert!(number(row[3]) < 1e-9, "{row:?}");
     }
-    // The goal is 1.27 m from the shoulder, the hand 0.92 m: straight there the way is 0.35 m at
-    // least.
+    // The goal is 1.27 m from the shoulder and the hand 0.92 m, so at least 0.35 m is missing.
     let out_of_reach = number(rows[4][2]);
     assert!((0.34..0.6).contains(&out_of_reach), "{printed}");
 }
@@ -348,8 +350,8 @@ fn scene_from_directives() {
     let (printed, scratch) = run_with("15_scene_from_directives", &["pictures"]);
     let has = |text: &str| assert!(printed.contains(text), "'{text}' is not in {printed}");
     has("models: table arm7 gripper mug box can bottle ball block\n");
-    // The first link starts at the first joint, 0.16 m above the table; the bottle, of radius 35 mm
-    // and 0.4 m aside, is beside the foot, which is 180 mm wide.
+    // The first link starts at the first joint, 0.16 m above the table. The bottle has a radius of
+    // 35 mm and stands 0.4 m to the side of the foot, which is 180 mm wide.
     has("  160.00 mm  table::table - arm7::link1\n");
     has("  275.00 mm  arm7::base_link - bottle::bottle\n");
     has(" mm deep  table::table - gripper::left_finger\n");
@@ -361,7 +363,7 @@ fn scene_from_directives() {
     let count = |image: &ImageRgba8U, is: fn(&[u8]) -> bool| {
         image.data().chunks(4).filter(|pixel| is(pixel)).count()
     };
-    // The red block, small in the whole view; the blue mug, below the open fingers.
+    // The red block is small in the overview; the blue mug is below the open fingers.
     let red = count(&overview, |p| p[0] > 120 && p[1] < 60 && p[2] < 60);
     assert!((200..5000).contains(&red), "{red}");
     let blue = count(&image("wrist_camera.png"), |p| p[2] > 30 && p[2] / 2 > p[0]);
@@ -394,7 +396,7 @@ fn meshcat() {
         "{printed}"
     );
     assert_eq!(lines[1], "7 sliders");
-    // Without the viewer page it says how to get one.
+    // Without the viewer page, the example explains how to get one.
     assert!(
         lines[2].contains("17_meshcat/arm.html") || lines[2].contains("Node.js"),
         "{printed}"
@@ -411,7 +413,7 @@ fn lcm() {
         let (count, wave) = (10 * k + 1, (2.0 * time).sin());
         assert_eq!(
             *line,
-            format!("message {count} is of {time:.2} s: {wave:.4}")
+            format!("message {count} is from {time:.2} s: {wave:.4}")
         );
     }
     let last = lines[10].strip_prefix("11 messages for scopes, the last one with [");

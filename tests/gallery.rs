@@ -1,8 +1,8 @@
-//! Twelve pictures that show what the CPU engine can draw, next to those in `tests/images`.
+//! Twelve images that cover the features of the CPU engine, compared with those in `tests/images`.
 //!
-//! `TARRAGON_UPDATE_GALLERY=1 cargo test --test gallery` writes them anew: look at each of them
-//! before it is checked in. Where a picture differs, the one that was drawn and ten times the
-//! difference are written to `target/gallery/NAME-actual.png` and `NAME-difference.png`.
+//! `TARRAGON_UPDATE_GALLERY=1 cargo test --test gallery` rewrites them: look at each one before
+//! committing it. If an image differs, the drawn image and ten times the difference are written to
+//! `target/gallery/NAME-actual.png` and `NAME-difference.png`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,12 +25,12 @@ use tarragon::geometry::{
 };
 use tarragon::sensors::{ImageRgba8U, load_image, save_image};
 
-/// Pictures on one machine are the same to the bit. Elsewhere sines, powers and fused operations
-/// round differently, which turns a channel by one step in a few pixels: on average by less than
-/// this.
+/// Largest mean difference of channels. Images on one machine are identical to the bit. On other
+/// machines, sines, powers and fused operations round differently, which changes a channel by one
+/// step in a few pixels.
 const MEAN: f64 = 0.1;
-/// All but this part of the pixels differ by two steps at most; the others are edges, where
-/// rounding decides which of two surfaces is seen.
+/// Largest part of the pixels that may differ by more than two steps: at edges, rounding decides
+/// which of two surfaces is visible.
 const EDGES: f64 = 0.002;
 
 fn at(x: f64, y: f64, z: f64) -> Isometry3<f64> {
@@ -98,7 +98,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/images")
 }
 
-/// Compares with the picture of that name, or writes it.
+/// Compares a scene with the image of that name, or writes it.
 fn check(name: &str, scene: &Scene) {
     let drawn = scene.draw();
     let reference = folder().join(format!("{name}.png"));

@@ -1,5 +1,4 @@
-//! `tarragon inspect`, as a user runs it. What it prints of real robots is compared in the
-//! conformance tests.
+//! `tarragon inspect`, run as by a user. The conformance tests compare its output for real robots.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,7 +24,7 @@ fn model(name: &str) -> String {
 }
 
 #[test]
-fn a_robot_as_a_tree() {
+fn a_robot_is_printed_as_a_tree() {
     let output = run(&[&model("arm7/arm7.urdf")]);
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
@@ -37,14 +36,14 @@ fn a_robot_as_a_tree() {
         7,
         "{text}"
     );
-    // Every joint is farther in than the one before.
+    // Every joint is indented further than the previous one.
     let depth = |l: &&str| l.find('`').or(l.find('|')).unwrap_or(0);
     let depths: Vec<usize> = lines[3..11].iter().map(depth).collect();
     assert!(depths.is_sorted(), "{text}");
 }
 
 #[test]
-fn everything_as_json_with_samples() {
+fn json_contains_everything_with_samples() {
     let folder = tempfile::tempdir().unwrap();
     let q = folder.path().join("q.json");
     std::fs::write(
@@ -98,14 +97,14 @@ fn everything_as_json_with_samples() {
     let trace: f64 = diagonal.iter().map(|x| x.as_f64().unwrap()).sum();
     assert!((trace - samples[0]["mass_matrix_trace"].as_f64().unwrap()).abs() < 1e-12);
     assert_ne!(samples[0]["com_W"], samples[1]["com_W"]);
-    // Distances are between geometries by index, and not beyond 5 cm.
+    // Distances refer to geometries by index, and are at most 5 cm.
     for pair in samples[0]["signed_distance"].as_array().unwrap() {
         assert!(pair[0].as_u64() < pair[1].as_u64() && pair[2].as_f64().unwrap() <= 0.05);
     }
 }
 
 #[test]
-fn what_can_not_be_parsed_is_explained() {
+fn parse_errors_are_explained() {
     let bad = model("bad/zero_axis.urdf");
     let output = run(&[&bad, "--json"]);
     assert_eq!(output.status.code(), Some(1));
@@ -129,7 +128,7 @@ fn what_can_not_be_parsed_is_explained() {
 }
 
 #[test]
-fn warnings_are_errors_if_one_wants() {
+fn warnings_are_errors_with_strict() {
     let file = model("bad/bad_inertia.urdf");
     let lax = json_of(&run(&[&file, "--json"]));
     assert_eq!(
@@ -162,7 +161,7 @@ fn packages_come_from_options_and_files() {
     let output = run(&[file, "--packages", map]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains("a JSON object of names and directories is expected"),
+        said.contains("the file must hold a JSON object from names to directories"),
         "{said}"
     );
 }
@@ -176,8 +175,8 @@ fn samples_must_fit_the_model() {
             "[{\"arm7::joint9\": [0]}]",
             "sample 0: there is no joint named",
         ),
-        ("[{\"joint1\": [0, 1]}]", "has 1 positions, 2 are given"),
-        ("{}", "a JSON array of objects"),
+        ("[{\"joint1\": [0, 1]}]", "must have 1 positions, got 2"),
+        ("{}", "the file must hold a JSON array of objects"),
     ] {
         std::fs::write(&q, text).unwrap();
         let output = run(&[&model("arm7/arm7.urdf"), "--q", q.to_str().unwrap()]);

@@ -1,4 +1,4 @@
-//! The table of ports in the documentation of every system is what the system declares.
+//! The port tables in the documentation of systems match the declared ports.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -43,7 +43,7 @@ fn documented(source: &str, kind: &str) -> BTreeSet<String> {
     names
 }
 
-/// What one system declares.
+/// The ports that a system declares.
 fn declared<S: LeafSystem<f64>>(system: S) -> SystemInfo {
     let mut b = DiagramBuilder::new();
     b.add_f64("system", system);
@@ -96,7 +96,7 @@ impl VectorFunctions for Identity {
 }
 
 #[test]
-fn primitives() {
+fn ports_of_primitives() {
     let line = PiecewisePolynomial::first_order_hold(&[0.0, 1.0], &[vec![0.0], vec![1.0]]).unwrap();
     primitive!("adder.rs", Adder::new(2, 1));
     primitive!(
@@ -116,7 +116,7 @@ fn primitives() {
 }
 
 #[test]
-fn state_space_and_control_primitives() {
+fn ports_of_state_space_and_control_primitives() {
     let one = || nalgebra::dmatrix![1.0];
     let linear = LinearSystem::new(one(), one(), one(), one(), 0.0).unwrap();
     primitive!("affine_system.rs", linear.as_affine().clone());
@@ -145,7 +145,7 @@ fn state_space_and_control_primitives() {
 }
 
 #[test]
-fn routing_primitives() {
+fn ports_of_routing_primitives() {
     primitive!("demultiplexer.rs", Demultiplexer::new([1, 1]));
     primitive!("multiplexer.rs", Multiplexer::new([1, 1]));
     primitive!("pass_through.rs", PassThrough::new(1));
@@ -160,15 +160,15 @@ fn routing_primitives() {
 }
 
 #[test]
-fn scene_graph() {
+fn ports_of_scene_graph() {
     let mut scene = SceneGraph::new();
     scene.register_source("{source}").unwrap();
-    let source = include_str!("../geometry/src/scene_graph/mod.rs");
+    let source = include_str!("../geometry/src/scene/scene_graph.rs");
     check(source, &[declared(scene)]);
 }
 
 #[test]
-fn multibody_plant() {
+fn ports_of_multibody_plant() {
     let mut scene = SceneGraph::new();
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     plant
@@ -184,7 +184,7 @@ fn multibody_plant() {
 }
 
 #[test]
-fn sensors() {
+fn ports_of_sensors() {
     let info = CameraInfo::from_fov_y(4, 3, 1.0).unwrap();
     let core = RenderCameraCore::new(
         "cpu",
@@ -201,11 +201,11 @@ fn sensors() {
     discrete.add_to(&mut b, "camera").unwrap();
     let exported: Vec<SystemInfo> = b.build().unwrap().exports().collect();
     check(
-        include_str!("../sensors/src/rgbd_sensor_discrete.rs"),
+        include_str!("../sensors/src/cameras/rgbd_sensor_discrete.rs"),
         &exported,
     );
     check(
-        include_str!("../sensors/src/rgbd_sensor.rs"),
+        include_str!("../sensors/src/cameras/rgbd_sensor.rs"),
         &[declared(camera)],
     );
     let config = RgbdSensorAsyncConfig {
@@ -216,12 +216,12 @@ fn sensors() {
     };
     let camera = RgbdSensorAsync::new(world, Isometry3::identity(), config).unwrap();
     // Its second table is a time line.
-    let source = include_str!("../sensors/src/rgbd_sensor_async.rs");
+    let source = include_str!("../sensors/src/cameras/rgbd_sensor_async.rs");
     check(source, &[declared(camera)]);
     let fields = BaseField::XYZS | BaseField::RGBS;
     let to_cloud = DepthImageToPointCloud::<Depth32F>::new(info, fields).unwrap();
     check(
-        include_str!("../sensors/src/depth_image_to_point_cloud.rs"),
+        include_str!("../sensors/src/point_cloud/from_depth_image.rs"),
         &[declared(to_cloud)],
     );
     let encoders = RotaryEncoders::with_ticks([4]).unwrap();
@@ -239,20 +239,20 @@ fn sensors() {
         .unwrap();
     assert_eq!(declared(writer).input_ports, ["mine"]);
 
-    // So are those of the system that makes messages.
+    // So are the ports of the system that makes image messages.
     let mut messages = ImageToLcmImageArrayT::new(false);
     check(
-        include_str!("../sensors/src/lcm_image/image_to_lcm.rs"),
+        include_str!("../sensors/src/lcm/image/image_to_lcm.rs"),
         &[declared(ImageToLcmImageArrayT::new(false))],
     );
     messages.declare_image_input_port::<Rgba8U>("mine").unwrap();
     assert_eq!(declared(messages).input_ports, ["mine"]);
     check(
-        include_str!("../sensors/src/lcm_image/lcm_to_image.rs"),
+        include_str!("../sensors/src/lcm/image/lcm_to_image.rs"),
         &[declared(LcmImageArrayToImages::new())],
     );
     check(
-        include_str!("../sensors/src/point_cloud/lcm.rs"),
+        include_str!("../sensors/src/lcm/point_cloud.rs"),
         &[
             declared(PointCloudToLcm::new("frame")),
             declared(LcmToPointCloud::new()),
@@ -261,7 +261,7 @@ fn sensors() {
 }
 
 #[test]
-fn visualization_by_lcm() {
+fn ports_of_visualization_by_lcm() {
     let lcm = Some(Lcm::with_url("memq://").unwrap());
     let visualizer = DrakeVisualizer::new(lcm, Default::default()).unwrap();
     check(
@@ -275,7 +275,7 @@ fn visualization_by_lcm() {
 }
 
 #[test]
-fn visualization() {
+fn ports_of_visualization() {
     let port = Some(0);
     let params = MeshcatParams {
         port,
@@ -312,7 +312,7 @@ fn visualization() {
 }
 
 #[test]
-fn lcm() {
+fn ports_of_lcm() {
     let lcm = Lcm::with_url("memq://").unwrap();
     let publisher = LcmPublisherSystem::<LcmtPoint>::new("A", lcm.clone(), 0.0, 0.0).unwrap();
     check(

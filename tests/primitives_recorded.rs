@@ -1,4 +1,4 @@
-//! Simulations of primitive systems against those recorded from Drake 1.51.1 (`sim`).
+//! Simulations of primitive systems compared with recordings of Drake 1.51.1 (`sim`).
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,8 @@ use tarragon::framework::integrator::RungeKutta3;
 use tarragon::framework::primitives::*;
 use tarragon::prelude::*;
 
-/// The recorded cases whose names begin so; none, visibly, without the reference set.
+/// The recorded cases whose names begin with `prefix`; none, with a printed line, without the
+/// reference set.
 fn cases(prefix: &str) -> Vec<Value> {
     let Some(mut file) = support::load("sim/sim.json.gz") else {
         return vec![];
@@ -43,7 +44,7 @@ fn matrix(v: &Value) -> DMatrix<f64> {
     DMatrix::from_fn(rows.len(), rows[0].len(), |i, j| rows[i][j])
 }
 
-/// The same times, the same values to `tolerance`.
+/// Checks equal times, and equal values up to `tolerance`.
 fn compare(what: &str, log: &VectorLog<f64>, recorded: &Value, tolerance: f64) {
     let late = support::difference(log.sample_times(), &vector(&recorded["t"]));
     assert!(late == 0.0, "a time of {what} is off by {late:e} s");
@@ -61,7 +62,7 @@ fn simulate(diagram: &Diagram<f64>, end: f64) -> Context<f64> {
 }
 
 #[test]
-fn discrete_linear_systems() {
+fn discrete_linear_systems_match_drake() {
     for case in cases("discrete_linear") {
         let [a, b, c, d] = ["A", "B", "C", "D"].map(|m| matrix(&case[m]));
         let period = support::number(&case["dt"]);
@@ -94,7 +95,7 @@ fn discrete_linear_systems() {
 }
 
 #[test]
-fn a_controlled_plant() {
+fn a_controlled_plant_matches_drake() {
     for case in cases("pid_linear_plant") {
         let gain = |name: &str| [support::number(&case[name])];
         let sine = vector(&case["sine"]);

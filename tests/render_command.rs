@@ -1,13 +1,13 @@
-//! `tarragon render` as users call it.
+//! `tarragon render`, run as by a user.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use tarragon::geometry::render::RenderLabel;
+use tarragon::geometry::RenderLabel;
 use tarragon::sensors::{Depth32F, ImageIo, Label16I, Rgba8U, color_map::label_color};
 
-/// Runs the command on our arm, with pictures in `out`.
+/// Runs the command on our arm, writing images to `out`.
 fn render(out: &Path, more: &[&str]) -> Output {
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/models/arm7/arm7.urdf");
     Command::new(env!("CARGO_BIN_EXE_tarragon"))
@@ -43,7 +43,7 @@ fn fails(output: &Output, expected: &[&str]) {
 }
 
 #[test]
-fn all_pictures_show_the_same_model() {
+fn all_images_show_the_same_model() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("new/pictures");
     let written = succeeds(&render(&out, &["--width", "160", "--height", "120"]));
@@ -66,12 +66,12 @@ fn all_pictures_show_the_same_model() {
             seen += usize::from(!empty);
         }
     }
-    // Upright and fitted: nine tenths of the height, about a tenth as wide.
+    // The arm is upright and fitted: nine tenths of the height, about a tenth as wide.
     assert!((500..5000).contains(&seen), "{seen}");
 }
 
 #[test]
-fn a_camera_file_decides() {
+fn a_camera_file_sets_the_camera() {
     let folder = tempfile::tempdir().unwrap();
     let camera = folder.path().join("camera.yaml");
     let yaml = "{name: front, width: 64, height: 48, focal: !FovDegrees {y: 60}, z_near: 0.2, z_far: 8,\n\
@@ -93,7 +93,7 @@ fn a_camera_file_decides() {
     let depth = ImageIo::new()
         .load_as::<Depth32F>(out.join("depth.tiff"))
         .unwrap();
-    // The arm stands at the origin, 3 m before the camera, and is thinner than 0.3 m.
+    // The arm stands at the origin, 3 m in front of the camera, and is thinner than 0.3 m.
     let middle = depth.at(32, 30)[0];
     assert!((2.8..3.0).contains(&middle), "{middle}");
     let wide = ["--camera", camera, "--images", "color", "--width", "100"];
@@ -140,7 +140,7 @@ fn the_turntable_goes_around_once() {
         let bytes = std::fs::read(&path).unwrap();
         let count = |tag: &[u8]| bytes.windows(tag.len()).filter(|w| *w == tag).count();
         if file.ends_with("avi") {
-            // Every JPEG picture starts with these bytes.
+            // Every JPEG image starts with these bytes.
             assert_eq!((&bytes[..4], count(&[0xff, 0xd8, 0xff])), (&b"RIFF"[..], 8));
         } else {
             assert_eq!(count(b"fcTL"), 8);
@@ -156,7 +156,7 @@ fn the_turntable_goes_around_once() {
 }
 
 #[test]
-fn arguments_are_explained() {
+fn invalid_arguments_are_explained() {
     let folder = tempfile::tempdir().unwrap();
     for (more, expected) in [
         (["--engine", "quantum"], ["quantum", "cpu"]),
@@ -180,7 +180,7 @@ fn render_model(model: &Path, out: &Path, more: &[&str]) -> Output {
     command.args(more).output().unwrap()
 }
 
-/// A robot with one link that shows `visual`.
+/// A robot with one link that has the given visual.
 fn robot(folder: &Path, visual: &str) -> PathBuf {
     let model = folder.join("robot.urdf");
     let link = format!("<link name='a'>{visual}</link>");
@@ -192,7 +192,7 @@ fn mesh(file: &str) -> String {
     format!("<visual><geometry><mesh filename='{file}'/></geometry></visual>")
 }
 
-/// A triangle as glTF whose texture is in a file that is not there.
+/// Writes a triangle as glTF whose texture file is missing.
 fn write_gltf_without_its_texture(folder: &Path) {
     let numbers = [
         0.0_f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0,
@@ -217,7 +217,7 @@ fn write_gltf_without_its_texture(folder: &Path) {
 }
 
 #[test]
-fn what_is_missing_from_a_picture_is_told_with_its_place_and_refused_if_strict() {
+fn missing_parts_give_warnings_with_places_and_errors_if_strict() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     write_gltf_without_its_texture(folder.path());
@@ -249,7 +249,7 @@ fn every_error_of_a_model_is_printed() {
 }
 
 #[test]
-fn a_model_too_far_away_and_an_empty_mesh_are_explained_in_short() {
+fn a_distant_model_and_an_empty_mesh_are_explained_briefly() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let far = "<visual><origin xyz='1e300 0 0'/><geometry><sphere radius='1'/></geometry></visual>";
@@ -268,7 +268,7 @@ fn a_model_too_far_away_and_an_empty_mesh_are_explained_in_short() {
 }
 
 #[test]
-fn pictures_are_chosen_as_the_help_prints_them() {
+fn image_names_of_the_help_are_accepted() {
     let folder = tempfile::tempdir().unwrap();
     for images in [
         &["--images", "color", "label-color"][..],

@@ -1,6 +1,6 @@
-//! The main job: the images of the example are what they should be.
+//! Checks the images and messages of the `rgbd_robot` example.
 //!
-//! Runs the example in a scratch directory, or looks at the images of an earlier run in the
+//! Runs the example in a scratch directory, or reads the images of an earlier run from the
 //! directory named by `TARRAGON_SMOKE_IMAGES`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tarragon::sensors::{Depth32F, Label16I, Rgba8U, load_image};
 
-/// The example's binary, which `cargo test` builds beside the tests.
+/// Path of the example's binary, which `cargo test` builds next to the tests.
 fn example() -> PathBuf {
     let mut folder = std::env::current_exe().unwrap();
     folder.pop(); // deps
@@ -34,7 +34,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Checks `count` images of each kind in a directory, and that there is nothing else.
+/// Checks that a directory holds `count` images of each kind and nothing else.
 fn check_images(folder: &Path, count: usize) {
     let names: BTreeSet<String> = std::fs::read_dir(folder)
         .unwrap()
@@ -55,7 +55,7 @@ fn check_images(folder: &Path, count: usize) {
         let label = load_image::<Label16I>(&folder.join(format!("label_{i:04}.png"))).unwrap();
         assert_eq!((color.width(), color.height()), (640, 480));
         pictures.insert(color.data().to_vec());
-        // What has a label has a depth within the scene, what has none is infinitely far.
+        // Labelled pixels have a depth within the scene, all others are infinitely far.
         let mut labels = BTreeSet::new();
         let (mut seen, mut far) = (0, 0);
         for (label, depth) in label.data().iter().zip(depth.data()) {
@@ -81,7 +81,7 @@ fn check_images(folder: &Path, count: usize) {
 }
 
 #[test]
-fn images_of_the_example() {
+fn images_of_the_example_are_consistent() {
     if let Some(folder) = std::env::var_os("TARRAGON_SMOKE_IMAGES") {
         check_images(Path::new(&folder), 21);
         return;
@@ -96,7 +96,7 @@ fn images_of_the_example() {
         printed.contains("all gradients agree with central differences"),
         "{printed}"
     );
-    let said = format!("the pictures are in {}", folder.display());
+    let said = format!("the images are in {}", folder.display());
     assert!(printed.contains(&said), "{printed}");
 }
 
@@ -132,8 +132,5 @@ fn mistakes_end_with_one_clear_line() {
     std::fs::write(&file, "").unwrap();
     let inside = file.join("images");
     let message = fails(&["--out", inside.to_str().unwrap()]);
-    assert!(
-        message.contains("can not create the directory"),
-        "{message}"
-    );
+    assert!(message.contains("cannot create the directory"), "{message}");
 }

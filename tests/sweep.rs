@@ -1,4 +1,4 @@
-//! `tarragon sweep`, run as users run it.
+//! `tarragon sweep`, run as by a user.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,7 +25,7 @@ fn message(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Header and rows.
+/// Header and rows of a log.
 fn read(log: &Path) -> (Vec<String>, Vec<Vec<f64>>) {
     let text = std::fs::read_to_string(log).unwrap();
     let mut lines = text.lines();
@@ -37,7 +37,7 @@ fn read(log: &Path) -> (Vec<String>, Vec<Vec<f64>>) {
 }
 
 #[test]
-fn joints_go_through_their_ranges() {
+fn joints_move_through_their_ranges() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("arm.csv");
     let options = ["--realtime-rate", "0", "--duration", "4", "--period", "4"];
@@ -69,7 +69,10 @@ fn bad_arguments_are_explained() {
     let log = folder.path().join("arm.csv");
     for (options, expected) in [
         (["--duration", "-1"], "must be a positive finite number"),
-        (["--realtime-rate", "-2"], "target realtime rate is -2"),
+        (
+            ["--realtime-rate", "-2"],
+            "target realtime rate must be positive",
+        ),
         (["--rate", "NaN"], "must be a positive finite number"),
         (["--rate", "-1"], "must be a positive finite number"),
         (
@@ -91,26 +94,26 @@ fn bad_arguments_are_explained() {
     let output = sweep(&nowhere, &["--realtime-rate", "0"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        message(&output).contains("can not write"),
+        message(&output).contains("cannot write"),
         "{}",
         message(&output)
     );
 }
 
-/// Ctrl-C is the signal SIGINT.
+/// Ctrl-C sends SIGINT.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_sweep_and_keeps_what_was_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("arm.csv");
     let child = sweep(&log, &["--duration", "1000"]).spawn().unwrap();
-    // It creates a temporary file once it listens to Ctrl-C.
+    // A temporary file appears once the program listens for Ctrl-C.
     let started = (0..1000).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
         std::fs::read_dir(&folder).unwrap().next().is_some()
     });
     assert!(started, "it started within 10 s");
-    // A moment in which something is recorded.
+    // Leaves some time for recording.
     std::thread::sleep(Duration::from_millis(300));
     let id = child.id().to_string();
     let kill = Command::new("kill").args(["-INT", &id]).status().unwrap();
@@ -123,19 +126,19 @@ fn ctrl_c_ends_a_sweep_and_keeps_what_was_recorded() {
         said.starts_with("interrupted at ") && said.trim_end().ends_with(&records),
         "{said}{records}"
     );
-    // 1000 s have many thousand.
+    // 1000 s would give many thousand records.
     assert!((1..1000).contains(&rows.len()), "{records}");
 }
 
-/// Signals that ask a program to end leave the log, and nothing beside it.
+/// Signals that ask a program to end leave the log, and no other file.
 #[cfg(unix)]
 #[test]
-fn a_sweep_that_is_asked_to_end_writes_what_it_has() {
+fn a_terminated_sweep_writes_its_records() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("arm.csv");
     let mut child = sweep(&log, &["--duration", "1000"]).spawn().unwrap();
     let files = || std::fs::read_dir(&folder).unwrap().count();
-    // Its temporary file appears once it listens to signals.
+    // A temporary file appears once the program listens for signals.
     let begin = std::time::Instant::now();
     while files() == 0 {
         assert!(begin.elapsed() < Duration::from_secs(60), "it never begins");

@@ -1,5 +1,4 @@
-//! `tarragon view`, as a user runs it. What the page shows is tested in a browser by
-//! `tarragon-visualization`.
+//! `tarragon view`, run as by a user. `tarragon-visualization` tests the page in a browser.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a viewer is waited for, on however busy a machine.
+/// Longest wait for a viewer, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn model(name: &str) -> PathBuf {
@@ -28,11 +27,11 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Whether this program was built with the viewer page; says so where it was not.
+/// Whether this program was built with the viewer page; prints a line if not.
 fn has_viewer(output: &Output) -> bool {
     let missing = text(&output.stderr).contains("a static page needs the viewer");
     if missing {
-        // Shown although the test passes.
+        // Shown even though the test passes.
         let _ = writeln!(
             std::io::stderr(),
             "SKIPPED: no viewer page (install Node.js and build again)"
@@ -41,7 +40,7 @@ fn has_viewer(output: &Output) -> bool {
     !missing
 }
 
-/// A running viewer; it ends with this value.
+/// A running viewer process; it ends when this is dropped.
 struct View {
     process: Child,
     port: u16,
@@ -69,7 +68,7 @@ impl View {
             errors,
         }
     }
-    /// Waits until it has written a line to its standard error that says `what`.
+    /// Waits until the viewer has written a line containing `what` to its standard error.
     fn error_until(&mut self, what: &str) {
         let mut line = String::new();
         while !line.contains(what) {
@@ -78,7 +77,7 @@ impl View {
             assert!(n > 0, "the viewer ended without '{what}'");
         }
     }
-    /// What a page is sent until it has been sent all of `what`, in any order.
+    /// Collects messages to a page until all of `what` have been sent, in any order.
     fn messages_until(&self, what: &[&str]) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -99,7 +98,7 @@ impl View {
             if missing.is_empty() {
                 return text.into_owned();
             }
-            // It goes on to send what changes.
+            // The viewer keeps sending changes.
             assert!(start.elapsed() < PATIENCE, "{missing:?} were not sent");
         }
     }
@@ -130,13 +129,13 @@ fn a_static_page_is_written() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let page = std::fs::read_to_string(&file).unwrap();
     assert!(page.contains("id=\"tarragon-static\"") && page.len() > 300_000);
-    // Nothing is left of a page that can not be written.
+    // A page that cannot be written leaves no file.
     let nowhere = folder.path().join("no/such/arm.html");
     let output = command().arg(&nowhere).output().unwrap();
     assert!(!output.status.success());
     let error = text(&output.stderr);
     assert!(
-        error.contains("can not write") && error.contains("no/such/arm.html"),
+        error.contains("cannot write") && error.contains("no/such/arm.html"),
         "{error}"
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -189,7 +188,7 @@ fn joints_have_sliders_and_parts_distances() {
 }
 
 #[test]
-fn models_are_read_again_when_they_change() {
+fn models_are_reloaded_when_they_change() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("m.urdf");
     let robot = |link: &str| {
@@ -205,7 +204,7 @@ fn models_are_read_again_when_they_change() {
         view.messages_until(&["show_realtime_rate"])
             .contains("before")
     );
-    // A file that is wrong for a while changes nothing.
+    // A file that is invalid for a while changes nothing.
     std::fs::write(&file, "<robot").unwrap();
     view.error_until("m.urdf");
     assert!(
@@ -213,7 +212,7 @@ fn models_are_read_again_when_they_change() {
             .contains("before")
     );
     std::fs::write(&file, robot("afterwards")).unwrap();
-    view.error_until("read the models again");
+    view.error_until("reloaded the models");
     let seen = view.messages_until(&["show_realtime_rate"]);
     assert!(
         seen.contains("afterwards") && !seen.contains("/before"),
@@ -233,13 +232,14 @@ fn errors_come_before_the_server() {
         .unwrap();
     let error = text(&output.stderr);
     assert!(
-        !output.status.success() && error.contains("port is 80"),
+        !output.status.success()
+            && error.contains("port must be 0 (any free port) or at least 1024, got 80"),
         "{error}"
     );
 }
 
 #[test]
-fn what_is_missing_from_the_page_is_told_and_refused_if_strict() {
+fn missing_parts_give_warnings_and_errors_if_strict() {
     let folder = tempfile::tempdir().unwrap();
     let obj = "mtllib none.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
     std::fs::write(folder.path().join("a.obj"), obj).unwrap();

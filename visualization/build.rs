@@ -1,18 +1,19 @@
-//! Builds the viewer page in `viewer/` with Node.js, or says in its place how to get it.
+//! Builds the viewer page in `viewer/` with Node.js, or a substitute page that says how to get it.
 //!
 //! `OUT_DIR/dist` always holds `page.html`, `viewer.js`, `viewer.js.gz`, `boot.js`, `LICENSES.txt`
-//! and `built` ("yes" or "no"). Nothing is written outside of `OUT_DIR`; packages come by `npm ci`,
-//! with the versions and checksums of `package-lock.json` and without running any of their scripts.
+//! and `built` ("yes" or "no"). Nothing is written outside `OUT_DIR`. Packages are installed by
+//! `npm ci`, with the versions and checksums of `package-lock.json` and without running their
+//! scripts.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// "off" skips the viewer. Any other change of it makes cargo try again, which does not notice a
-/// new Node.js.
+/// Environment variable; "off" skips the viewer. Any other change of its value makes cargo try
+/// again, which it would not do after an installation of Node.js.
 const SWITCH: &str = "TARRAGON_VIEWER_BUILD";
 
-/// What is in `viewer/` besides what the page is made of.
+/// Entries of `viewer/` that are not sources of the page.
 const NOT_SOURCES: [&str; 6] = [
     ".gitignore",
     "README.md",
@@ -22,7 +23,7 @@ const NOT_SOURCES: [&str; 6] = [
     "tests",
 ];
 
-/// The lock file that an installation was made from, beside it.
+/// Copy of the lock file that the packages were installed from, kept next to it.
 const INSTALLED: &str = "installed-lock.json";
 
 fn main() {
@@ -39,14 +40,14 @@ fn main() {
              TARRAGON_VIEWER to the directory of a built viewer when running them"
         );
         if let Err(error) = write_substitute(&dist, &reason) {
-            // Without the files the crate does not compile, and says so less clearly.
+            // Without these files the crate would fail to compile with a less helpful message.
             println!("cargo:warning={}: {error}", dist.display());
             std::process::exit(1);
         }
     }
 }
 
-/// Builds the page of `source` in `work` and writes it to `dist`; an error is the reason, on one
+/// Builds the page of `source` in `work` and writes it to `dist`. The error is the reason, on one
 /// line.
 fn build(source: &Path, work: &Path, dist: &Path) -> Result<(), String> {
     watch(source).map_err(|e| format!("{}: {e}", source.display()))?;
@@ -56,7 +57,7 @@ fn build(source: &Path, work: &Path, dist: &Path) -> Result<(), String> {
     check_node()?;
     copy(source, work).map_err(|e| format!("{}: {e}", work.display()))?;
     install(work)?;
-    // What an interrupted or older build has left is not to be taken for a result.
+    // Leftovers of an interrupted or older build must not pass for its result.
     remove(dist).map_err(|e| format!("{}: {e}", dist.display()))?;
     run(
         Command::new("node")
@@ -68,17 +69,16 @@ fn build(source: &Path, work: &Path, dist: &Path) -> Result<(), String> {
     fs::write(dist.join("built"), "yes").map_err(|e| format!("{}: {e}", dist.display()))
 }
 
-/// Asks cargo to build again when a file of the page changes, or comes or goes in a directory of
-/// it.
+/// Makes cargo build again when a source of the page changes, appears or disappears.
 fn watch(directory: &Path) -> io::Result<()> {
-    // Of the directory itself cargo would look at everything, installed packages included.
+    // Watching the whole directory would include the installed packages.
     for (path, _) in entries(directory)? {
         println!("cargo:rerun-if-changed={}", path.display());
     }
     Ok(())
 }
 
-/// The sources in a directory, and which of them are directories.
+/// Returns the sources in a directory, each with whether it is a directory.
 fn entries(directory: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
     let mut out = Vec::new();
     for entry in fs::read_dir(directory)? {
@@ -90,7 +90,7 @@ fn entries(directory: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
     Ok(out)
 }
 
-/// Makes the sources in `to` what they are in `from`; what npm has installed there stays.
+/// Makes the sources in `to` equal to those in `from`, and leaves what npm installed there.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for (old, is_directory) in entries(to)? {
@@ -133,13 +133,13 @@ fn check_node() -> Result<(), String> {
     match major {
         Some(20..) => Ok(()),
         _ => Err(format!(
-            "Node.js 20 or newer is needed, found {}",
+            "Node.js must be version 20 or newer, got {}",
             found.trim()
         )),
     }
 }
 
-/// Installs the packages of the lock file, unless they are there.
+/// Installs the packages of the lock file, unless they are installed already.
 fn install(work: &Path) -> Result<(), String> {
     let name = |e: io::Error| format!("{}: {e}", work.display());
     let lock = fs::read(work.join("package-lock.json")).map_err(name)?;
@@ -161,11 +161,11 @@ fn install(work: &Path) -> Result<(), String> {
         Command::new(npm).args(arguments).current_dir(work),
         "npm ci",
     )?;
-    // Last, so that an installation that was interrupted is made again.
+    // Written last, so that an interrupted installation is repeated.
     fs::write(&mark, lock).map_err(name)
 }
 
-/// Runs a program and gives back what it wrote.
+/// Runs a program and returns its standard output.
 fn run(command: &mut Command, what: &str) -> Result<String, String> {
     let output = command.output().map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => format!("{what}: the program is not installed"),
@@ -184,7 +184,7 @@ fn run(command: &mut Command, what: &str) -> Result<String, String> {
     Err(format!("{what}: {}: {}", output.status, lines.join("; ")))
 }
 
-/// A page in place of the viewer.
+/// Writes a page that takes the place of the viewer.
 fn write_substitute(dist: &Path, reason: &str) -> io::Result<()> {
     remove(dist)?;
     fs::create_dir_all(dist)?;
@@ -215,10 +215,10 @@ small { opacity: .7 }
 </head>
 <body>
 <h1>The viewer was not built</h1>
-<p>The server runs, and programs can talk to it. The page that shows the scene is missing from this build of tarragon. To get it, do one of these:</p>
+<p>The server runs, and programs can talk to it. The page that shows the scene is missing from this build of tarragon. To get it, do one of the following:</p>
 <ol>
-<li>Install <a href="https://nodejs.org">Node.js</a> 20 or newer, with npm, and build the program again with the environment variable <code>TARRAGON_VIEWER_BUILD=on</code>, so that cargo looks for it. The first build fetches the page's packages.</li>
-<li>Set the environment variable <code>TARRAGON_VIEWER</code> to a directory with a built viewer (<code>node build.mjs DIRECTORY</code> in <code>visualization/viewer</code> makes one), and start the program again.</li>
+<li>Install <a href="https://nodejs.org">Node.js</a> 20 or newer, with npm, and build the program again with the environment variable <code>TARRAGON_VIEWER_BUILD=on</code>, so that cargo looks for Node.js. The first build fetches the page's packages.</li>
+<li>Set the environment variable <code>TARRAGON_VIEWER</code> to a directory with a built viewer (made by <code>node build.mjs DIRECTORY</code> in <code>visualization/viewer</code>), and start the program again.</li>
 </ol>
 <p><small>Reason: REASON</small></p>
 <!--TARRAGON_STATIC-->

@@ -1,8 +1,8 @@
-//! Scenes and settings that the benches share.
+//! Scenes and settings shared by the benches.
 //!
 //! The scenes are those of the reference scripts, read from the directory named by
-//! `TARRAGON_BENCH_SCENES`, else `../shared/bench/scenes`. Without them the benches that need them
-//! say so and are left out.
+//! `TARRAGON_BENCH_SCENES`, or else from `../shared/bench/scenes`. Benches whose scene is missing
+//! print a line and are skipped.
 
 #![allow(dead_code, reason = "every bench uses another part")]
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tarragon::framework::math;
 
-/// Where the scenes are.
+/// Directory of the scenes.
 pub(crate) fn scenes() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     std::env::var_os("TARRAGON_BENCH_SCENES")

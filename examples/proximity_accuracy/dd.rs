@@ -1,4 +1,4 @@
-//! Numbers of twice the precision of a double, about 31 digits.
+//! Double-double numbers: twice the precision of a double, about 31 digits.
 
 use crate::truth::Real;
 use std::cmp::Ordering;
@@ -66,7 +66,7 @@ impl Mul for DoubleDouble {
 impl Div for DoubleDouble {
     type Output = Self;
     fn div(self, other: Self) -> Self {
-        // Long division, two digits and a correction.
+        // Long division with two digits and a correction.
         let first = self.high / other.high;
         let rest = self - other * Self::of(first);
         let second = rest.high / other.high;
@@ -95,7 +95,7 @@ impl Real for DoubleDouble {
         if self.high <= 0.0 {
             return Self::of(0.0);
         }
-        // One step of Newton's method from the root of the double.
+        // One step of Newton's method from the root in double precision.
         let root = Self::of(self.high.sqrt());
         root + (self - root * root) / Self::of(2.0 * root.high)
     }

@@ -2,10 +2,11 @@
 //! tables of `docs/proximity_accuracy.md`: `cargo run --release --example proximity_accuracy
 //! [COUNT] [FILE]`.
 //!
-//! Bodies are placed so that points of them face each other along a direction with a known gap.
-//! Apart, this gap is the distance, for the direction separates them by as much as the points are
-//! apart. In overlap it is the depth if no other direction is shallower; where another one is,
-//! which its margin proves, the configuration is left out. Margins are computed with 31 digits.
+//! Bodies are placed so that a point of each faces the other along a direction, with a known gap.
+//! If the bodies are apart, this gap is the distance, because the direction separates them by as
+//! much as the points are apart. In overlap, the gap is the depth unless another direction is
+//! shallower; the configuration is left out if the margin of another direction proves that. Margins
+//! are computed with 31 digits.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
@@ -29,19 +30,20 @@ type AnyError = Box<dyn std::error::Error>;
 /// A kind of configuration.
 pub(crate) struct Setting {
     pub(crate) name: &'static str,
-    /// Extents (m).
+    /// Extent of the bodies (m).
     size: f64,
-    /// Extents down to 1e-4 of that.
+    /// Whether some extents are smaller by 1e-4.
     thin: bool,
-    /// Signed distance from a random number in (0, 1) and the smaller extent.
+    /// Signed distance as a function of a random number in (0, 1) and the smaller extent.
     gap: fn(f64, f64) -> f64,
-    /// What errors are divided by.
+    /// Unit of the errors.
     unit: Unit,
-    /// The normal of the placement is that of the bodies where they ended up, to 1e-10 or better.
+    /// Whether derivatives are measured, which needs a normal of the placement that is correct to
+    /// 1e-10 after rounding the poses.
     pub(crate) derivatives: bool,
 }
 
-/// What errors are compared with.
+/// Unit by which errors are divided.
 #[derive(Clone, Copy)]
 enum Unit {
     Metre,
@@ -60,7 +62,7 @@ const fn setting(name: &'static str, size: f64, gap: fn(f64, f64) -> f64) -> Set
     }
 }
 
-/// The first two are Drake's.
+/// Settings of the tables; the first two are Drake's.
 pub(crate) const SETTINGS: [Setting; 10] = [
     setting("2 mm deep", 0.2, |_, _| -2e-3),
     setting("2 mm apart", 0.2, |_, _| 2e-3),
@@ -99,15 +101,16 @@ pub(crate) const SETTINGS: [Setting; 10] = [
 /// Worst errors of one pair of types in one setting.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Worst {
-    /// Of the distance in `f64` (m).
+    /// Error of the distance in `f64` (m).
     pub(crate) value: f64,
-    /// Of the value in `AutoDiff` (m).
+    /// Error of the value in `AutoDiff` (m).
     pub(crate) dual: f64,
-    /// Of the derivatives by the position of A.
+    /// Error of the derivatives by the position of A.
     pub(crate) derivative: f64,
-    /// Between the margin of the normal, the distance and how far apart the witnesses are (m).
+    /// Largest difference between the normal's margin, the distance and the separation of the
+    /// witnesses (m).
     pub(crate) certificate: f64,
-    /// Configurations.
+    /// Number of configurations.
     pub(crate) count: usize,
 }
 
@@ -126,7 +129,7 @@ impl Worst {
     }
 }
 
-/// Configurations that break the promise that are printed, as lines for `tarragon query`.
+/// Number of printed configurations that violate the promise, as lines for `tarragon query`.
 const SHOWN: usize = 20;
 
 fn main() -> Result<ExitCode, AnyError> {
@@ -162,7 +165,7 @@ fn main() -> Result<ExitCode, AnyError> {
     })
 }
 
-/// Of so many tries for each configuration that is wanted some are left out.
+/// Tries per required configuration, some of which are left out.
 const TRIES: usize = 20;
 
 fn measure(
@@ -216,7 +219,7 @@ fn measure(
     Ok(worst)
 }
 
-/// The errors of one configuration; none if its distance is not the gap that it was placed with.
+/// The errors of one configuration; None if its distance is not the gap with which it was placed.
 fn errors(r: &mut Random, placed: &Placed) -> Result<Option<Worst>, AnyError> {
     let Placed {
         a, b, x_wa, x_wb, ..
@@ -230,7 +233,8 @@ fn errors(r: &mut Random, placed: &Placed) -> Result<Option<Worst>, AnyError> {
         if (own - truth).value() > 1e-13 * extent {
             return Ok(None);
         }
-        // The query may have missed a shallower direction; a climb ends some 1e-9 below the top.
+        // The query may have missed a shallower direction; a climb ends about 1e-9 below the
+        // maximum.
         let other = placed.searched(r);
         if other > truth.value() + 1e-9 * extent {
             truth = Real::of(other);
@@ -242,7 +246,7 @@ fn errors(r: &mut Random, placed: &Placed) -> Result<Option<Worst>, AnyError> {
     }
     let dual = signed_distance(&a.solid.shape, &x_dual, &b.solid.shape, &x_wb.cast())?;
     let error = |value: f64| (truth - Real::of(value)).value().abs();
-    // Where two directions are equally deep, either is right.
+    // If two directions are equally deep, either is right.
     let placed_n = -Vector3::from(placed.n.map(Real::value));
     let is_other = (found.nhat_ba_w - placed_n).norm() > 1e-6;
     let as_good = (truth - own).value() < 1e-15 * extent;

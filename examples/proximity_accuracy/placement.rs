@@ -1,4 +1,4 @@
-//! Pairs that are a known distance apart, by construction.
+//! Pairs of bodies at a known distance, by construction.
 
 use crate::dd::DoubleDouble as Dd;
 use crate::truth::{Random, Real, Solid, cross, dot, margin, scaled, turned, unit, vector};
@@ -11,7 +11,7 @@ use tarragon::geometry::{BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, Shap
 
 type Vec3 = [Dd; 3];
 
-/// The types, in the order of the tables.
+/// Names of the types, in the order of the tables.
 pub(crate) const TYPES: [&str; 7] = [
     "Box",
     "Capsule",
@@ -22,10 +22,10 @@ pub(crate) const TYPES: [&str; 7] = [
     "Sphere",
 ];
 
-/// A solid with directions that it has features in.
+/// A solid and the directions of its features.
 pub(crate) struct Body {
     pub(crate) solid: Solid,
-    /// Outward normals of flat and ruled parts, in the frame of the body.
+    /// Outward normals of flat and ruled surfaces, in the body's frame.
     normals: Vec<Vec3>,
     /// Directions of edges and axes.
     edges: Vec<Vec3>,
@@ -40,14 +40,15 @@ fn axis(i: usize, sign: f64) -> Vec3 {
 }
 
 impl Body {
-    /// A body of a type, about `size` (m) large; with `thin` some of its extents are 1e-4 of that.
+    /// A random body of a type, about `size` (m) large; if `thin`, some of its extents are 1e-4 of
+    /// that.
     pub(crate) fn random(
         r: &mut Random,
         kind: &str,
         size: f64,
         thin: bool,
     ) -> tarragon::geometry::Result<Self> {
-        // Which of three extents are small: one or two of them.
+        // One or two of the three extents are small.
         let (first, two) = (r.below(3), r.once_in(2));
         let small = |i: usize| thin && (i == first || two && i == (first + 1) % 3);
         let mut length = |i: usize| r.range(0.5, 1.0) * if small(i) { 1e-4 * size } else { size };
@@ -100,12 +101,12 @@ impl Body {
         })
     }
 
-    /// A point of the solid that is farthest in the direction `d`, in its frame; any of them, of a
-    /// half space one within `span` (m).
+    /// A point of the solid that is farthest in the direction `d`, in its frame: any of several,
+    /// and for a half space one within `span` (m).
     fn farthest(&self, r: &mut Random, d: &Vec3, span: f64) -> Vec3 {
         let zero = Dd::of(0.0);
         let tiny = |x: Dd| x.magnitude() < Dd::of(1e-25);
-        // One end, or anywhere between both.
+        // One end, or anywhere between both ends.
         let mut end = |half: f64, d: Dd| {
             let at = if tiny(d) {
                 r.range(-1.0, 1.0)
@@ -163,8 +164,8 @@ impl Body {
     }
 }
 
-/// Outward unit normals of all planes through three points that have all others on one side, and
-/// the directions between points of such planes.
+/// Outward unit normals of all planes through three points that have all other points on one side,
+/// and the directions between points in such planes.
 fn facets(points: &[Vector3<f64>]) -> (Vec<Vec3>, Vec<Vec3>) {
     let at = |i: usize| -> Vec3 { vector(&points[i]) };
     let between = |i: usize, j: usize| -> Vec3 {
@@ -199,7 +200,7 @@ fn facets(points: &[Vector3<f64>]) -> (Vec<Vec3>, Vec<Vec3>) {
     (normals, edges)
 }
 
-/// Two bodies and how far apart they are.
+/// Two placed bodies and their distance.
 pub(crate) struct Placed {
     pub(crate) a: Body,
     pub(crate) b: Body,
@@ -207,13 +208,13 @@ pub(crate) struct Placed {
     pub(crate) x_wb: Isometry3<f64>,
     /// Unit normal from A to B.
     pub(crate) n: Vec3,
-    /// The margin along it: the signed distance if positive, else a lower bound of it.
+    /// The margin along `n`: the signed distance if positive, else a lower bound of it.
     pub(crate) gap: Dd,
 }
 
 impl Placed {
-    /// Places B so that it faces A along some direction with `gap` (m) between them, to rounding;
-    /// the gap that is left after rounding is known.
+    /// Places B so that it faces A along some direction with a gap of `gap` (m) up to rounding; the
+    /// actual gap after rounding is known.
     pub(crate) fn random(r: &mut Random, a: Body, b: Body, gap: f64) -> Self {
         let mut turn =
             || math::quaternion_wxyz(r.quaternion()).expect("Gaussian numbers are not zero");
@@ -244,7 +245,7 @@ impl Placed {
         }
     }
 
-    /// A line for `tarragon query`, with files of its own by number.
+    /// A line for `tarragon query`; mesh files are named by `number`.
     pub(crate) fn line(&self, number: usize) -> std::io::Result<String> {
         let folder = Path::new("target/proximity_accuracy");
         create_dir_all(folder)?;
@@ -261,7 +262,7 @@ impl Placed {
         Ok(json!({ "geometries": geometries }).to_string())
     }
 
-    /// The margin of a normal that was found; that of a half space is its exact one.
+    /// The margin of a computed normal; for a half space, that of its exact normal.
     pub(crate) fn margin_of(&self, nhat_ba_w: &Vector3<f64>) -> Dd {
         let is_plane = |body: &Body| matches!(body.solid.shape, Shape::HalfSpace(_));
         let n = if is_plane(&self.a) || is_plane(&self.b) {
@@ -272,7 +273,7 @@ impl Placed {
         margin((&self.a.solid, &self.x_wa), (&self.b.solid, &self.x_wb), &n)
     }
 
-    /// The largest margin of many directions, in doubles: features, and a climb from random ones.
+    /// The largest margin among many directions, in doubles: features, and climbs from random ones.
     pub(crate) fn searched(&self, r: &mut Random) -> f64 {
         let pair = ((&self.a, &self.x_wa), (&self.b, &self.x_wb));
         let value = |n: &Vector3<f64>| {
@@ -304,7 +305,7 @@ impl Placed {
     }
 }
 
-/// A direction from A to B: a normal of one of them, one across edges of both, or any.
+/// A direction from A to B: a normal of one body, a normal to edges of both, or any.
 fn direction(
     r: &mut Random,
     (a, x_wa): (&Body, &Isometry3<f64>),

@@ -1,14 +1,14 @@
-//! The tables.
+//! Writes the tables.
 
 use crate::{SETTINGS, Worst};
 use std::fmt::Write;
 
-/// What is promised: for values (m, or per extent) and for derivatives.
+/// Promised accuracy of values (m, or per extent) and of derivatives.
 pub(crate) const VALUE: f64 = 1e-12;
 pub(crate) const DERIVATIVE: f64 = 1e-8;
 
-/// The worst errors that Drake's documentation publishes (`QueryObject`, version 1.51), for every
-/// pair: penetration and distance in double, penetration and distance in AutoDiffXd; empty where it
+/// Worst errors published in Drake's documentation (`QueryObject`, version 1.51) for every pair:
+/// penetration and distance in double, penetration and distance in AutoDiffXd; empty where it
 /// throws.
 const DRAKE: [([&str; 2], [&str; 4]); 27] = [
     (["Box", "Box"], ["2e-15", "4e-15", "", ""]),
@@ -43,10 +43,10 @@ const DRAKE: [([&str; 2], [&str; 4]); 27] = [
     (["Sphere", "Sphere"], ["5e-15", "6e-15", "5e-15", "5e-15"]),
 ];
 
-/// One pair of types and its worst errors per setting.
+/// A pair of types and its worst errors in each setting.
 type Row = ([&'static str; 2], [Worst; SETTINGS.len()]);
 
-/// The text of the document, and whether everything is as promised.
+/// The text of the document, and whether all promises are kept.
 pub(crate) fn tables(rows: &[Row], count: usize) -> (String, bool) {
     let mut kept = true;
     let mut cell = |error: f64, promised: f64| {
@@ -59,15 +59,17 @@ pub(crate) fn tables(rows: &[Row], count: usize) -> (String, bool) {
     };
     let mut text = format!(
         "# Accuracy of the proximity queries\n\n\
-         Written by `cargo run --release --example proximity_accuracy {count}`; how it measures is described in\n\
-         [the program](../examples/proximity_accuracy/main.rs). Every number is the worst error of {count} configurations\n\
-         whose signed distance is known to 1e-16 of the extents or better, of shapes of 0.2 m unless said otherwise. Mesh\n\
-         is as Convex. The distance of two half spaces is not defined.\n\n\
-         The promise is {VALUE:e} m for values, {VALUE:e} of the larger extent or of the distance where these are other\n\
-         than 0.2 m, and {DERIVATIVE:e} for derivatives. Numbers above it are **bold**.\n\n\
+         Written by `cargo run --release --example proximity_accuracy {count}`; [the\n\
+         program](../examples/proximity_accuracy/main.rs) describes the method. Every number is the worst\n\
+         error over {count} configurations whose signed distance is known to 1e-16 of the extents or better.\n\
+         Shapes measure 0.2 m unless stated otherwise. A Mesh behaves like its Convex. The distance between\n\
+         two half spaces is undefined.\n\n\
+         The promise is {VALUE:e} m for values ({VALUE:e} of the larger extent, or of the distance, where these are\n\
+         not 0.2 m) and {DERIVATIVE:e} for derivatives. Larger errors are **bold**.\n\n\
          ## 2 mm deep and 2 mm apart\n\n\
-         Errors in metres, of the derivatives by the position without unit. Drake's are those that its documentation of\n\
-         `QueryObject` publishes for version 1.51; its configurations are its own, so orders of magnitude compare.\n\n\
+         Errors of values are in metres; those of the derivatives with respect to position have no unit.\n\
+         Drake's figures are the ones that the documentation of its `QueryObject` publishes for version 1.51.\n\
+         They come from other configurations, so only orders of magnitude are comparable.\n\n\
          | pair | Drake, deep | deep | Drake, apart | apart | Drake AutoDiffXd, deep / apart | AutoDiff | derivatives |\n\
          |---|---|---|---|---|---|---|---|\n"
     );
@@ -77,7 +79,7 @@ pub(crate) fn tables(rows: &[Row], count: usize) -> (String, bool) {
         let published = published.map_or(["?"; 4], |(_, errors)| *errors);
         let [deep, apart, dual_deep, dual_apart] = published.map(throws);
         let of_both = |f: fn(&Worst) -> f64| f(&worst[0]).max(f(&worst[1]));
-        // Writing to a string can not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "| {a}-{b} | {deep} | {} | {apart} | {} | {dual_deep} / {dual_apart} | {} | {} |",
@@ -88,11 +90,12 @@ pub(crate) fn tables(rows: &[Row], count: usize) -> (String, bool) {
         );
     }
     text += "\n## Other distances and sizes\n\n\
-             Of values, `f64` and AutoDiff: in metres for shapes of 0.2 m, at 1 km divided by the distance, for other sizes\n\
-             by the larger extent. Shapes of 1:10^4 have one or two extents of 1e-4 of the others (spheres and half spaces\n\
-             do not). \"Certificate\" is the most that the margin of the normal, the distance and how far apart the witnesses\n\
-             are differ from each other, in any of the settings, in the same units. \"Derivatives\" is the worst of all settings\n\
-             but those of 1:10^4 and 1e-9 m apart, where rounding the poses turns the true normal by more than the promise.\n\n| pair |";
+             Errors of values, `f64` and AutoDiff: in metres for shapes of 0.2 m, divided by the distance at 1\n\
+             km, and divided by the larger extent for other sizes. Shapes of 1:10^4 have one or two extents that\n\
+             are 1e-4 of the others (spheres and half spaces do not). \"Certificate\" is the largest difference\n\
+             between the margin of the normal, the distance, and the distance between the witness points, over\n\
+             all settings and in the same units. \"Derivatives\" is the worst over all settings except 1:10^4 and\n\
+             1e-9 m apart, where rounding the poses turns the true normal by more than the promise.\n\n| pair |";
     for setting in &SETTINGS[2..] {
         let _ = write!(text, " {} |", setting.name);
     }

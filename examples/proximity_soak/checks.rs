@@ -1,4 +1,4 @@
-//! What has to hold of every answer.
+//! Properties that every answer must have.
 
 use crate::scenes::Scene;
 use crate::truth::{margin, turned, vector};
@@ -10,16 +10,16 @@ use tarragon::geometry::{
 };
 use tarragon::prelude::*;
 
-/// A promise that was not kept.
+/// A violated promise.
 pub(crate) struct Finding {
     pub(crate) kind: String,
     pub(crate) what: String,
 }
 
-/// Fails unless `holds`.
+/// Returns a finding unless the condition holds.
 macro_rules! promise {
     ($holds:expr, $kind:expr, $($what:tt)+) => {
-        // Comparisons with NaN do not hold.
+        // Comparisons with NaN are false, so NaN fails.
         if $holds {
         } else {
             return Err(Finding { kind: $kind.into(), what: format!($($what)+) });
@@ -27,13 +27,15 @@ macro_rules! promise {
     };
 }
 
-/// Of the extents and the distance from the origin: what normals, witnesses and margins may be off.
+/// Tolerance of normals, witnesses and margins, relative to the extents and the distance from the
+/// origin.
 const TOLERANCE: f64 = 1e-12;
-/// How many times as much a margin may be short, and more where cores nearly touch: the direction
-/// of the short difference of their points is rounded then, and over the length of a core that is
-/// much of a margin. The distance, the length of that difference, is exact.
+/// Factor on the tolerance for the amount by which the margin of a computed normal may fall short
+/// of the distance. More is allowed if the cores nearly touch: the direction of the short
+/// difference between their points is then rounded, which over the length of a core makes a large
+/// error in the margin. The distance, which is the length of that difference, stays exact.
 const LEANING: f64 = 1e4;
-/// As above, what values in `AutoDiff` may differ from those in `f64`.
+/// Allowed difference between values in `AutoDiff` and in `f64`, in the same units.
 const SAME: f64 = 1e-14;
 
 impl<E: std::error::Error> From<E> for Finding {
@@ -45,7 +47,7 @@ impl<E: std::error::Error> From<E> for Finding {
     }
 }
 
-/// The answers of one scalar.
+/// The answers in one scalar type.
 struct Answers<T: Scalar> {
     distances: Vec<SignedDistancePair<T>>,
     penetrations: Vec<PenetrationAsPointPair<T>>,
@@ -53,7 +55,7 @@ struct Answers<T: Scalar> {
     query: QueryObject<T>,
 }
 
-/// Asks everything; the number of pairs and what is wrong.
+/// Runs all queries; returns the number of pairs and the findings.
 pub(crate) fn check(scene: &Scene) -> Result<(usize, Vec<Finding>), Finding> {
     let mut graph = SceneGraph::new();
     let source = graph.register_source("soak")?;
@@ -78,7 +80,7 @@ pub(crate) fn check(scene: &Scene) -> Result<(usize, Vec<Finding>), Finding> {
 
     let fixed = |_: usize, x: &Isometry3<f64>| *x;
     let plain = answers(scene, &diagram, &block, source, &frames, fixed)?;
-    // The first that moves carries derivatives.
+    // The first moving geometry carries the derivatives.
     let moving = |i: usize, x: &Isometry3<f64>| {
         if i != frames[0].1 {
             return x.cast::<AutoDiff>();
@@ -138,7 +140,7 @@ fn answers<T: Scalar>(
     })
 }
 
-/// The length that errors of a geometry are compared with: its extent and how far out it is.
+/// The length scale of a geometry's errors: its extent and its distance from the origin.
 fn size(scene: &Scene, i: usize) -> f64 {
     let (item, origin) = (&scene.items[i], [0.0; 3]);
     let mut size = item.x_wg().translation.vector.amax();
@@ -155,7 +157,7 @@ fn is_finite(numbers: &[&Vector3<f64>]) -> bool {
     numbers.iter().all(|v| v.iter().all(|x| x.is_finite()))
 }
 
-/// Unit normals, witnesses where they belong, distances proven by their normals.
+/// Checks unit normals, witnesses on their surfaces, and distances certified by their normals.
 fn check_pairs(scene: &Scene, ids: &[GeometryId], found: &Answers<f64>) -> Result<(), Finding> {
     let number = |id: GeometryId| ids.partition_point(|other| *other < id);
     for d in &found.distances {
@@ -187,7 +189,8 @@ fn check_pairs(scene: &Scene, ids: &[GeometryId], found: &Answers<f64>) -> Resul
             of("witnesses"),
             "off by {off:e} m: {case}"
         );
-        // Bounded in the direction of its normal only, which is what the normal has to be.
+        // A half space is bounded only along its normal, which the found normal must therefore
+        // equal.
         let mut n: [f64; 3] = vector(&-d.nhat_ba_w);
         for (item, x, sign) in [(a, &x_a, 1.0), (b, &x_b, -1.0)] {
             if matches!(item.solid.shape, Shape::HalfSpace(_)) {
@@ -208,7 +211,7 @@ fn check_pairs(scene: &Scene, ids: &[GeometryId], found: &Answers<f64>) -> Resul
             Shape::Sphere(s) => s.radius(),
             _ => 0.0,
         };
-        // How far what is swept by the radii is apart.
+        // Separation of the cores, without the radii swept around them.
         let cores = d.distance + radius(&a.solid.shape) + radius(&b.solid.shape);
         let size = tolerance / TOLERANCE;
         let leaning = LEANING * tolerance
@@ -228,7 +231,7 @@ fn check_pairs(scene: &Scene, ids: &[GeometryId], found: &Answers<f64>) -> Resul
     Ok(())
 }
 
-/// The length that rounding is compared with.
+/// The length scale of rounding errors.
 fn rounding(scene: &Scene) -> f64 {
     SAME * (0..scene.items.len()).map(|i| size(scene, i)).sum::<f64>()
 }
@@ -236,14 +239,14 @@ fn rounding(scene: &Scene) -> f64 {
 /// Two geometries and a distance.
 type Near = (GeometryId, GeometryId, f64);
 
-/// True if `some` are those of `all` that are below `limit`, but for rounding at the limit.
+/// Whether `some` are those of `all` below `limit`, up to rounding at the limit.
 fn are_within(some: &[Near], all: &[Near], limit: f64, rounding: f64) -> bool {
     let missing = all.iter().filter(|d| !some.contains(d));
     some.iter().all(|d| all.contains(d) && d.2 <= limit)
         && missing.into_iter().all(|d| d.2 >= limit - rounding)
 }
 
-/// The queries agree with each other to the last bit, but for what only just touches.
+/// Checks that the queries agree with each other bit for bit, except for pairs that merely touch.
 fn check_consistency(scene: &Scene, found: &Answers<f64>) -> Result<(), Finding> {
     let query = &found.query;
     let all = found.distances.iter();
@@ -264,14 +267,14 @@ fn check_consistency(scene: &Scene, found: &Answers<f64>) -> Result<(), Finding>
     Ok(())
 }
 
-/// What is within a distance does not depend on what is asked for.
+/// Checks that the pairs found within a distance do not depend on the limit.
 fn check_limits(scene: &Scene, found: &Answers<f64>) -> Result<(), Finding> {
     let all = found.distances.iter();
     let all: Vec<Near> = all.map(|d| (d.id_a, d.id_b, d.distance)).collect();
     let mut sorted: Vec<f64> = all.iter().map(|d| d.2).collect();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
-    // At zero, exactly at a distance, and between two.
+    // Limits at zero, exactly at a distance, and between two distances.
     let between = sorted.windows(2).nth(middle).map(|w| 0.5 * (w[0] + w[1]));
     for limit in [Some(0.0), sorted.get(middle).copied(), between] {
         let Some(limit) = limit.filter(|limit| *limit >= 0.0) else {
@@ -321,7 +324,7 @@ fn check_points(scene: &Scene, found: &Answers<f64>) -> Result<(), Finding> {
     Ok(())
 }
 
-/// Rays from the point of the scene at every geometry, and one along an axis.
+/// Rays from the scene's point towards every geometry, and one along an axis.
 fn rays<T: Scalar>(scene: &Scene) -> Vec<Ray<T>> {
     let origin = scene.point;
     let targets = scene
@@ -334,7 +337,7 @@ fn rays<T: Scalar>(scene: &Scene) -> Vec<Ray<T>> {
         .collect()
 }
 
-/// What rays hit is on the surface, along the ray, and the same in both scalars.
+/// Checks that hits are on the surface, along the ray, and equal in both scalars.
 fn check_rays(
     scene: &Scene,
     ids: &[GeometryId],
@@ -375,7 +378,7 @@ fn check_rays(
             "off by {off:e} m: {}",
             case()
         );
-        // The triangles of these meshes cross each other, so there is no inside.
+        // The triangles of these meshes intersect each other, so there is no inside.
         if !matches!(item.solid.shape, Shape::Mesh(_)) {
             let on = distance_to_point(&item.solid.shape, &item.x_wg(), &hit.p_wc)?.distance;
             promise!(
@@ -391,8 +394,8 @@ fn check_rays(
     Ok(())
 }
 
-/// Values are those of `f64`, derivatives are finite. Of equally deep directions each scalar may
-/// choose its own, so vectors are checked for what they promise.
+/// Checks that values equal those in `f64` and derivatives are finite. Among equally deep
+/// directions each scalar may choose its own, so vectors are checked by their properties.
 fn check_dual(
     scene: &Scene,
     ids: &[GeometryId],

@@ -1,9 +1,9 @@
-//! Random and adversarial scenes through all proximity queries; anything wrong is reported so that
-//! it can be replayed: `cargo run --release --example proximity_soak [COUNT] [SEED] [FIRST]`.
+//! Runs random and adversarial scenes through all proximity queries, and reports failures so that
+//! they can be replayed: `cargo run --release --example proximity_soak [COUNT] [SEED] [FIRST]`.
 //!
-//! Scene number N of a seed is the same whatever else is run. Scenes that fail are appended as
-//! lines for `tarragon query` to `target/proximity_soak/findings.jsonl`, their meshes are beside
-//! it.
+//! Scene number N of a seed is always the same, whichever scenes are run. Failing scenes are
+//! appended as lines for `tarragon query` to `target/proximity_soak/findings.jsonl`, with their
+//! meshes next to it.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
@@ -22,21 +22,22 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Findings of one kind that are shown and written.
+/// Number of findings of one kind that are shown and written.
 const SHOWN: usize = 5;
 
 fn main() -> Result<ExitCode, AnyError> {
     let number = |text: String| {
         let usage = "proximity_soak [COUNT] [SEED] [FIRST]";
-        text.parse::<u64>()
-            .map_err(|e| format!("'{text}': {e}; whole numbers are expected: {usage}"))
+        text.parse::<u64>().map_err(|e| {
+            format!("arguments must be whole numbers, got '{text}': {e}; usage: {usage}")
+        })
     };
     let mut args = std::env::args().skip(1).map(number);
     let mut next = |default: u64| args.next().unwrap_or(Ok(default));
     let (count, seed, first) = (next(100_000)?, next(1)?, next(0)?);
     let folder = Path::new("target/proximity_soak");
     create_dir_all(folder)?;
-    // Absolute, so that lines can be replayed from anywhere.
+    // An absolute path, so that lines can be replayed from any directory.
     let folder = folder.canonicalize()?;
     let mut findings: BTreeMap<String, usize> = BTreeMap::new();
     let mut file: Option<File> = None;

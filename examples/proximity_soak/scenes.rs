@@ -1,4 +1,4 @@
-//! Random scenes that are hard on purpose.
+//! Random scenes that are deliberately difficult.
 
 use crate::truth::{Random, Solid, vector};
 use nalgebra::{Isometry3, Vector3};
@@ -10,13 +10,13 @@ use tarragon::geometry::{BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, Shap
 
 pub(crate) type AnyError = Box<dyn std::error::Error>;
 
-/// Smallest and largest size (m), and the largest aspect ratio, that results are promised for.
+/// Smallest and largest size (m) for which results are promised, and the largest aspect ratio.
 const SIZES: [f64; 2] = [1e-3, 100.0];
 const ASPECT: f64 = 1e4;
 
 pub(crate) struct Item {
     pub(crate) solid: Solid,
-    /// qw, qx, qy, qz, x, y, z as written; the quaternion is normalized when it is used.
+    /// qw, qx, qy, qz, x, y, z as written; the quaternion is normalized on use.
     pose: [f64; 7],
     pub(crate) anchored: bool,
 }
@@ -35,11 +35,11 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// The scene of this number.
+    /// Generates the scene with this number.
     pub(crate) fn random(seed: u64, number: u64) -> Result<Self, AnyError> {
         let r = &mut Random(RandomGenerator::stream(seed, number));
         let size = r.magnitude(SIZES[0], SIZES[1]);
-        // One size, or sizes of their own.
+        // Bodies share a size, or have different sizes.
         let own_sizes = r.once_in(4);
         let (arrangement, count) = (r.below(7), 2 + r.below(7));
         let mut items: Vec<Item> = vec![];
@@ -74,7 +74,7 @@ impl Scene {
         Ok(Self { items, point })
     }
 
-    /// The scene as a line for `tarragon query`; meshes are written into `folder`.
+    /// The scene as a line for `tarragon query`; writes its meshes into `folder`.
     pub(crate) fn line(&self, folder: &Path, name: &str) -> Result<String, AnyError> {
         let mut geometries = vec![];
         for (i, item) in self.items.iter().enumerate() {
@@ -89,9 +89,9 @@ impl Scene {
     }
 }
 
-/// A shape about as large as `size`.
+/// A random shape about as large as `size`.
 fn solid(r: &mut Random, size: f64, may_be_half_space: bool) -> Result<Solid, AnyError> {
-    // Mostly ordinary proportions, sometimes as extreme as promised.
+    // Mostly ordinary proportions, sometimes the most extreme ones that are promised.
     let mut part = || match r.below(6) {
         0 => size,
         1 => size / ASPECT,
@@ -110,8 +110,8 @@ fn solid(r: &mut Random, size: f64, may_be_half_space: bool) -> Result<Solid, An
     })
 }
 
-/// Vertices of hulls: clouds, prisms, lattices, flat ones, with vertices twice and in the middle of
-/// faces and edges.
+/// Vertices of hulls: clouds, prisms, lattices and flat sets, with duplicate vertices and vertices
+/// in the middle of faces and edges.
 fn points(r: &mut Random, size: f64) -> Vec<Vector3<f64>> {
     let count = 4 + r.below(20);
     let mut points: Vec<Vector3<f64>> = match r.below(6) {
@@ -157,7 +157,8 @@ fn points(r: &mut Random, size: f64) -> Vec<Vector3<f64>> {
     points.into_iter().map(place).collect()
 }
 
-/// Orientations: any, along the axes, by right angles, by 45 degrees, nearly along the axes.
+/// A random orientation: any, along the axes, by right angles, by 45 degrees, or nearly along the
+/// axes.
 fn quaternion(r: &mut Random, arrangement: usize) -> [f64; 4] {
     let kind = match arrangement {
         1 => r.below(2),
@@ -181,8 +182,8 @@ fn quaternion(r: &mut Random, arrangement: usize) -> [f64; 4] {
     if q == [0.0; 4] { identity } else { q }
 }
 
-/// Where the next body is: in a cloud, on a lattice, on one axis, all in one place, beside the last
-/// one, far away, or in the same place but for rounding.
+/// The next body's position: in a cloud, on a lattice, on one axis, all in one place, next to the
+/// last one, far away, or in the same place up to rounding.
 fn position(r: &mut Random, arrangement: usize, i: usize, size: f64) -> Vector3<f64> {
     match arrangement {
         1 => r.cube().map(|c| (2.0 * c).round() * 0.5) * size,
@@ -194,7 +195,7 @@ fn position(r: &mut Random, arrangement: usize, i: usize, size: f64) -> Vector3<
     }
 }
 
-/// Moves a body to where it touches another one along some direction, but for a small gap.
+/// Moves a body so that it touches another one along some direction, up to a small gap.
 fn touch(r: &mut Random, item: &mut Item, last: &Item) {
     let axes = [Vector3::x(), Vector3::y(), Vector3::z()];
     let n = match r.below(6) {
@@ -209,7 +210,7 @@ fn touch(r: &mut Random, item: &mut Item, last: &Item) {
     let reach = last.solid.support(&x_last, &vector::<f64>(&n))
         + gap
         + item.solid.support(&x, &vector::<f64>(&-n));
-    // Support points face each other only by chance; what matters is the small gap.
+    // Support points face each other only by chance; the small gap is what matters.
     let p = x.translation.vector + n * reach;
     item.pose[4..].copy_from_slice(p.as_slice());
 }

@@ -4,7 +4,7 @@ use plotters::prelude::*;
 use std::error::Error;
 use std::path::Path;
 
-/// Colours that people with any kind of colour vision tell apart (Okabe and Ito's palette).
+/// Colours that are distinguishable with any kind of colour vision (Okabe and Ito's palette).
 const COLORS: [RGBColor; 4] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -12,16 +12,17 @@ const COLORS: [RGBColor; 4] = [
     RGBColor(204, 121, 167),
 ];
 const INK: RGBColor = RGBColor(60, 60, 60);
-/// Width and height in the browser.
+/// Width and height in the browser (pixels).
 const SIZE: (u32, u32) = (800, 450);
-/// The backend rounds to whole units, so it draws larger and the picture is scaled down.
+/// Magnification of the drawing: the backend rounds to whole units, so the picture is drawn larger
+/// and scaled down.
 const SCALE: u32 = 8;
 
 /// One line of a plot: its name in the legend and its points.
 pub(crate) struct Line<'a> {
     pub(crate) name: &'a str,
     pub(crate) points: Vec<(f64, f64)>,
-    /// Dots, for samples that are far from each other, instead of a line.
+    /// Draws dots instead of a line, for sparse samples.
     pub(crate) dots: bool,
 }
 
@@ -35,7 +36,7 @@ pub(crate) fn plot(
     let points = || lines.iter().flat_map(|line| &line.points);
     let x = span(points().map(|p| p.0), 0.0);
     let y = span(points().map(|p| p.1), 0.08);
-    // The legend stands in the corner with the fewest points.
+    // The legend goes into the corner with the fewest points.
     let corner = |right: bool, upper: bool| {
         let covered = |p: &&(f64, f64)| {
             let [across, up] =
@@ -111,7 +112,7 @@ pub(crate) fn plot(
     Ok(std::fs::write(file, svg.replacen(&drawn, &shown, 1))?)
 }
 
-/// From the smallest to the largest value, and some room; constant values need some height too.
+/// The range of values with a margin; constant values need some height, too.
 fn span(values: impl Iterator<Item = f64>, room: f64) -> std::ops::Range<f64> {
     let start = (f64::INFINITY, f64::NEG_INFINITY);
     let (low, high) = values.fold(start, |(low, high), v| (low.min(v), high.max(v)));
@@ -119,8 +120,8 @@ fn span(values: impl Iterator<Item = f64>, room: f64) -> std::ops::Range<f64> {
     low - room..high + room
 }
 
-/// A number beside a grid line, which rounding puts a little off.
+/// A number next to a grid line, without the rounding error of its position.
 fn number(x: f64) -> String {
-    // Adding zero turns a negative zero into a positive one.
+    // Adding zero turns negative zero into positive zero.
     format!("{}", (x * 1e6).round() / 1e6 + 0.0)
 }

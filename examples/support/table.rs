@@ -1,5 +1,4 @@
-//! The scene of the camera examples: a table with a few things on it, and a ball that circles above
-//! it.
+//! The scene of the camera examples: a table with a few objects, and a ball that circles above it.
 
 use nalgebra::Isometry3;
 use tarragon::geometry::{BoxShape, Cylinder, Ellipsoid, FrameId, RenderLabel, SourceId, Sphere};
@@ -8,7 +7,7 @@ use tarragon::prelude::*;
 /// Height of the table (m).
 pub(crate) const TOP: f64 = 0.7;
 
-/// Registers everything; the source and the frame of the ball. Labels count from 1.
+/// Registers the scene; returns the source and the ball's frame. Labels count from 1.
 pub(crate) fn add_table(
     scene: &mut SceneGraph,
 ) -> Result<(SourceId, FrameId), Box<dyn std::error::Error>> {
@@ -61,7 +60,7 @@ pub(crate) fn add_table(
     Ok((source, frame))
 }
 
-/// Moves the ball: once around in 2 s, 0.15 m above the table.
+/// System that moves the ball: one turn in 2 s, 0.15 m above the table.
 pub(crate) struct Orbit {
     /// The frame of the ball.
     pub(crate) frame: FrameId,

@@ -8,7 +8,7 @@ use std::path::Path;
 use tarragon::framework::random::{RandomDistribution, RandomGenerator};
 use tarragon::geometry::{Convex, InMemoryMesh, MemoryFile, Mesh, Shape};
 
-/// Arithmetic that support functions are computed in.
+/// Arithmetic in which support functions are computed.
 pub(crate) trait Real:
     Copy
     + PartialOrd
@@ -18,11 +18,11 @@ pub(crate) trait Real:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// Exactly `x`.
+    /// Converts `x` exactly.
     fn of(x: f64) -> Self;
     /// The nearest double.
     fn value(self) -> f64;
-    /// Square root of what is not negative.
+    /// Square root; the number must not be negative.
     fn root(self) -> Self;
     /// The absolute value.
     fn magnitude(self) -> Self {
@@ -64,8 +64,8 @@ pub(crate) fn cross<R: Real>(a: &[R; 3], b: &[R; 3]) -> [R; 3] {
     [minor(1, 2), minor(2, 0), minor(0, 1)]
 }
 
-/// `v` turned by the rotation of a pose; its quaternion need not be of unit length to the last
-/// digit.
+/// Rotates `v` by a pose's rotation, whose quaternion need not have unit length to the last digit;
+/// `back` inverts the rotation.
 pub(crate) fn turned<R: Real>(x: &Isometry3<f64>, v: &[R; 3], back: bool) -> [R; 3] {
     let q = x.rotation.coords;
     let u = [q.x, q.y, q.z].map(|c| R::of(if back { -c } else { c }));
@@ -76,7 +76,7 @@ pub(crate) fn turned<R: Real>(x: &Isometry3<f64>, v: &[R; 3], back: bool) -> [R;
     std::array::from_fn(|i| v[i] + twice * (w * uv[i] + uuv[i]))
 }
 
-/// A shape, and the vertices of the hull if it is a polytope.
+/// A shape, and the hull's vertices if it is a polytope.
 #[derive(Clone)]
 pub(crate) struct Solid {
     pub(crate) shape: Shape,
@@ -89,7 +89,7 @@ impl Solid {
         Self { shape, points }
     }
 
-    /// The hull of points, or a mesh that has them as vertices.
+    /// The hull of points, or a mesh with these vertices.
     pub(crate) fn hull(points: Vec<Vector3<f64>>, mesh: bool) -> Self {
         let file = InMemoryMesh::new(MemoryFile::new(obj(&points), ".obj", "points"));
         let shape = if mesh {
@@ -100,7 +100,7 @@ impl Solid {
         Self { shape, points }
     }
 
-    /// The shape as scenes of `tarragon query` have it; a mesh is written into a folder under a
+    /// The shape as JSON for scenes of `tarragon query`; a mesh is written into a folder under a
     /// name.
     pub(crate) fn json(&self, (folder, name): (&Path, &str)) -> std::io::Result<Value> {
         let kind = self.shape.type_name();
@@ -119,8 +119,8 @@ impl Solid {
         })
     }
 
-    /// Largest value of `d.p` over the points of the solid in its own frame; of a half space, for
-    /// the direction of its normal only.
+    /// Largest value of `d.p` over the points of the solid in its own frame; for a half space, `d`
+    /// must be its normal.
     pub(crate) fn local_support<R: Real>(&self, d: &[R; 3]) -> R {
         let around = |x: R, y: R| (x * x + y * y).root();
         let half = R::of(0.5);
@@ -157,7 +157,7 @@ impl Solid {
 }
 
 /// The separating margin of the unit vector `n` from A to B: never above the signed distance, and
-/// equal to it at the true normal. If one is a half space, `n` must be its normal.
+/// equal to it at the true normal. If one of them is a half space, `n` must be its normal.
 pub(crate) fn margin<R: Real>(
     (a, x_wa): (&Solid, &Isometry3<f64>),
     (b, x_wb): (&Solid, &Isometry3<f64>),
@@ -166,11 +166,11 @@ pub(crate) fn margin<R: Real>(
     -b.support(x_wb, &n.map(Neg::neg)) - a.support(x_wa, n)
 }
 
-/// An OBJ file of points; its faces only see to it that all of them are used.
+/// An OBJ file of points; its faces merely make sure that all points are used.
 fn obj(points: &[Vector3<f64>]) -> String {
     let mut text = String::new();
     for p in points {
-        // Shortest texts that read back to the same bits. Writing to a string can not fail.
+        // The shortest texts that read back to the same bits. Writing to a string cannot fail.
         let _ = writeln!(text, "v {:?} {:?} {:?}", p.x, p.y, p.z);
     }
     for i in 2..points.len() {
@@ -179,7 +179,7 @@ fn obj(points: &[Vector3<f64>]) -> String {
     text
 }
 
-/// Random numbers of a seed.
+/// Seeded random numbers.
 pub(crate) struct Random(pub(crate) RandomGenerator);
 
 impl Random {
@@ -187,23 +187,23 @@ impl Random {
     pub(crate) fn range(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.0.sample(RandomDistribution::Uniform)
     }
-    /// Uniform in the logarithm.
+    /// Log-uniform from `low` to `high`.
     pub(crate) fn magnitude(&mut self, low: f64, high: f64) -> f64 {
         10_f64.powf(self.range(low.log10(), high.log10()))
     }
-    /// 0 to n - 1.
+    /// A number from 0 to n - 1.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.range(0.0, n as f64) as usize).min(n - 1)
     }
-    /// True once in `n` times.
+    /// True with probability 1/n.
     pub(crate) fn once_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
-    /// Every component uniform in (-1, 1).
+    /// A vector with components uniform in (-1, 1).
     pub(crate) fn cube(&mut self) -> Vector3<f64> {
         Vector3::from_fn(|_, _| self.range(-1.0, 1.0))
     }
-    /// A direction, all of them equally likely.
+    /// A uniformly distributed direction.
     pub(crate) fn direction(&mut self) -> Vector3<f64> {
         loop {
             let v = self.cube();
@@ -213,7 +213,7 @@ impl Random {
             }
         }
     }
-    /// A quaternion w, x, y, z, all rotations equally likely.
+    /// A quaternion w, x, y, z of a uniformly distributed rotation.
     pub(crate) fn quaternion(&mut self) -> [f64; 4] {
         std::array::from_fn(|_| self.0.sample(RandomDistribution::Gaussian))
     }

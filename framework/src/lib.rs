@@ -5,7 +5,7 @@
 //! Everything is generic over the [`Scalar`], so the same diagram runs in `f64` and in dual numbers
 //! ([`AutoDiff`]). This crate does no I/O and knows no geometry.
 //!
-//! A value that was read can not outlive a change of the context:
+//! A value that was read cannot outlive a change of the context:
 //!
 //! ```compile_fail,E0502
 //! # use tarragon_framework::{prelude::*, primitives::Gain};
@@ -36,7 +36,7 @@
 
 pub mod analysis;
 pub mod autodiff;
-pub mod error;
+mod error;
 pub mod math;
 pub mod primitives;
 pub mod random;
@@ -48,7 +48,7 @@ pub mod trajectories;
 pub mod warnings;
 
 pub use autodiff::AutoDiff;
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, FileLocation, Result};
 pub use scalar::Scalar;
 pub use scratch::Scratch;
 pub use simulation::config::SimulatorConfig;
@@ -57,25 +57,23 @@ pub use simulation::pace::InterruptHandle;
 pub use simulation::simulator::{
     InitializeOptions, Simulator, SimulatorStatistics, SimulatorStatus,
 };
-pub use systems::cache::{CacheMode, CacheStatistics};
 pub use systems::context::Context;
-pub use systems::declare::Declare;
+pub use systems::declare::{Block, Declare, DiagramScalar, LeafSystem};
 pub use systems::dependency::Dep;
-pub use systems::diagram::{Diagram, DiagramBuilder};
+pub use systems::diagram::{Diagram, DiagramBuilder, SystemInfo};
 pub use systems::elements::VectorHandle;
 pub use systems::event::{
     DiscreteUpdate, EventStatus, ParameterUpdate, StateUpdate, TimedEvent, Trigger,
     WitnessDirection, WitnessFunction,
 };
-pub use systems::exports::SystemInfo;
 pub use systems::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param,
 };
-pub use systems::leaf::{Block, DiagramScalar, LeafSystem};
-pub use systems::leaf_context::LeafContext;
+pub use systems::plan::LeafContext;
+pub use systems::storage::{CacheMode, CacheStatistics};
 pub use systems::value::Value;
 
-/// What a file that writes or wires systems needs.
+/// Common imports for code that writes or wires systems.
 pub mod prelude {
     pub use crate::{
         AbstractState, AutoDiff, Block, CacheEntry, Context, ContinuousState, Declare, Dep,
@@ -84,9 +82,9 @@ pub mod prelude {
     };
 }
 
-/// What must not compile, beside what the documentation of the crate shows.
+/// Code that must not compile, in addition to the examples in the documentation of the crate.
 ///
-/// An input is not fixed to a value of another type:
+/// An input cannot be fixed to a value of another type:
 ///
 /// ```compile_fail,E0308
 /// # use tarragon_framework::{prelude::*, primitives::Gain};
@@ -115,7 +113,7 @@ pub mod prelude {
 /// b.connect(g.u, h.y);
 /// ```
 ///
-/// What a computation reads does not outlive it:
+/// A value that a computation reads does not outlive it:
 ///
 /// ```compile_fail,E0521
 /// # use tarragon_framework::prelude::*;
@@ -123,7 +121,7 @@ pub mod prelude {
 /// let calc = |ctx: &LeafContext<'_, f64>| kept.push(ctx.xc());
 /// ```
 ///
-/// A context does not change while somebody looks at it:
+/// A context does not change while its values are borrowed:
 ///
 /// ```compile_fail,E0502
 /// # use tarragon_framework::{prelude::*, primitives::Gain};
@@ -135,7 +133,7 @@ pub mod prelude {
 /// leaf.param(g.k);
 /// ```
 ///
-/// Nor while a value is borrowed to be changed:
+/// Nor while a value is borrowed mutably:
 ///
 /// ```compile_fail,E0502
 /// # use tarragon_framework::{prelude::*, primitives::Gain};
@@ -184,14 +182,14 @@ pub mod prelude {
 /// }
 /// ```
 ///
-/// What a computation sees stays on its thread:
+/// The context of a computation stays on its thread:
 ///
 /// ```compile_fail,E0277
 /// fn send<X: Send>() {}
 /// send::<tarragon_framework::LeafContext<'static, f64>>();
 /// ```
 ///
-/// A system of `f64` alone is added with `add_f64`:
+/// A system of `f64` alone must be added with `add_f64`:
 ///
 /// ```compile_fail,E0277
 /// # use tarragon_framework::prelude::*;
@@ -203,7 +201,7 @@ pub mod prelude {
 /// DiagramBuilder::new().add("camera", Camera);
 /// ```
 ///
-/// A simulator and its context have one scalar:
+/// A simulator and its context must have the same scalar:
 ///
 /// ```compile_fail,E0308
 /// # use tarragon_framework::prelude::*;

@@ -1,11 +1,11 @@
-//! Random numbers that a seed determines.
+//! Random numbers determined by a seed.
 
 use rand_core::{Infallible, SeedableRng, TryRng};
 use rand_distr::{Distribution, Exp1, StandardNormal, StandardUniform};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-/// How a random number is distributed (Drake's `RandomDistribution`).
+/// Distribution of a random number (Drake's `RandomDistribution`).
 ///
 /// ```
 /// use tarragon_framework::random::{RandomDistribution, RandomGenerator};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum RandomDistribution {
-    /// Uniform from 0 on and below 1.
+    /// Uniform in `[0, 1)`.
     Uniform,
     /// Gaussian with mean 0 and standard deviation 1.
     Gaussian,
@@ -24,32 +24,32 @@ pub enum RandomDistribution {
     Exponential,
 }
 
-/// A random number generator: PCG64 (O'Neill: PCG: A Family of Simple Fast Space-Efficient
+/// Random number generator: PCG64 (O'Neill: PCG: A Family of Simple Fast Space-Efficient
 /// Statistically Good Algorithms for Random Number Generation, 2014), of period 2^128.
 ///
 /// The same seed gives the same numbers on every machine. They differ from Drake's, which depend on
-/// the C++ library. It is a generator of the `rand` crates, so all their distributions work with
-/// it.
+/// the C++ library. It implements the generator trait of the `rand` crates, so all their
+/// distributions work with it.
 ///
 /// ```
 /// use tarragon_framework::random::{RandomDistribution, RandomGenerator};
 /// let mut a = RandomGenerator::new(7);
 /// let mut b = a.clone();
 /// assert_eq!(a.sample(RandomDistribution::Gaussian), b.sample(RandomDistribution::Gaussian));
-/// // One generator per task, whatever the order or the thread that they run in.
+/// // One generator per task, independent of the order and the threads in which they run.
 /// assert_ne!(RandomGenerator::stream(7, 0), RandomGenerator::stream(7, 1));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RandomGenerator(Pcg64);
 
 impl RandomGenerator {
-    /// A generator that starts with `seed`.
+    /// Creates a generator that starts with `seed`.
     pub fn new(seed: u64) -> Self {
         Self(Pcg64::seed_from_u64(seed))
     }
 
-    /// The generator number `index` of a family: as many different sequences as there are tasks,
-    /// from one seed.
+    /// Creates generator number `index` of a family: a different sequence for each task, all from
+    /// one seed.
     pub fn stream(seed: u64, index: u64) -> Self {
         Self::new(Self::new(seed).next().wrapping_add(index))
     }
@@ -59,7 +59,7 @@ impl RandomGenerator {
         x
     }
 
-    /// The next sample of a distribution.
+    /// Returns the next sample of a distribution.
     pub fn sample(&mut self, distribution: RandomDistribution) -> f64 {
         match distribution {
             RandomDistribution::Uniform => StandardUniform.sample(self),

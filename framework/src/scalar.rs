@@ -3,7 +3,7 @@
 use nalgebra::RealField;
 use num_dual::DualNum;
 
-/// A real number type: `f64`, [`crate::AutoDiff`], or any dual number of the `num-dual` crate.
+/// Real number type: `f64`, [`crate::AutoDiff`], or any dual number of the `num-dual` crate.
 ///
 /// Implemented for everything that satisfies its bounds. `T::from(2.0)` makes a constant and
 /// [`num_dual::DualStruct::re`] (`x.re()`) reads the value without derivatives.

@@ -1,4 +1,4 @@
-//! Work space that outlives a computation.
+//! Reusable work space.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError};
 /// Work space that is lent to one user at a time and kept for the next one, such as the buffers of
 /// an encoder.
 ///
-/// No lock is held while it is in use: simultaneous users, other threads or a task that rayon runs
-/// meanwhile on a waiting one, get spaces of their own. As many are kept as were in use at once.
-/// After a panic of its user a space is dropped.
+/// No lock is held while a space is in use. Simultaneous users get separate spaces, be they other
+/// threads or a task that rayon runs on a waiting thread. The pool keeps as many spaces as were in
+/// use at once. A space is dropped if its user panics.
 ///
 /// ```
 /// use tarragon_framework::Scratch;
@@ -35,11 +35,11 @@ impl<V> fmt::Debug for Scratch<V> {
 }
 
 impl<V: Default> Scratch<V> {
-    /// Calls `f` with a space that nobody else uses; a new one, if all are in use, is the default
-    /// of its type.
+    /// Calls `f` with a space that nobody else uses. If all are in use, `f` gets a new default
+    /// value.
     pub fn lend<R>(&self, f: impl FnOnce(&mut V) -> R) -> R {
         let spaces = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The lock ends with each statement.
+        // The lock is released at the end of each statement.
         let space = spaces().pop();
         let mut space = space.unwrap_or_default();
         let result = f(&mut space);
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn simultaneous_users_have_spaces_of_their_own_and_the_next_one_gets_the_last() {
+    fn simultaneous_users_have_separate_spaces_and_the_next_user_gets_the_last() {
         let scratch = Scratch::<Vec<u8>>::default();
         let (first, second) = scratch.lend(|a| {
             a.reserve(10);
@@ -64,10 +64,6 @@ mod tests {
             (a.as_ptr(), second)
         });
         assert_ne!(first, second);
-        assert_eq!(
-            scratch.lend(|a| a.as_ptr()),
-            first,
-            "the one given back last"
-        );
+        assert_eq!(scratch.lend(|a| a.as_ptr()), first, "the one returned last");
     }
 }

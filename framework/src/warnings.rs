@@ -1,9 +1,9 @@
-//! Warnings: something works, but not quite as its user meant it.
+//! Warnings: something works, but not quite as the user intended.
 //!
-//! A texture that is missing, a property without effect: whoever finds it calls [`warn`], without
-//! knowing who asked. Whoever can tell the user collects the warnings of its own thread with
-//! [`collect`], as parsers do, which add the place in the model file. Without a collector they go
-//! to `tracing`.
+//! Examples are a missing texture or a property without effect. The code that detects such a
+//! problem calls [`warn`] without knowing its caller. Code that can inform the user, such as a
+//! parser, collects the warnings of its own thread with [`collect`] and adds the place in the model
+//! file. Without a collector, warnings go to `tracing`.
 
 use std::cell::RefCell;
 
@@ -12,7 +12,7 @@ thread_local! {
     static COLLECTORS: RefCell<Vec<Vec<String>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Reports what was left out or changed, with its place: to the innermost [`collect`] of this
+/// Reports what was omitted or changed, with its place, to the innermost [`collect`] of this
 /// thread, or to `tracing` if there is none.
 ///
 /// ```
@@ -37,12 +37,12 @@ pub fn warn(message: impl Into<String>) {
     }
 }
 
-/// Runs `work` and returns what it [warned](warn) of on this thread, in order.
+/// Runs `work` and returns its result and the [warnings](warn) on this thread, in order.
 ///
-/// Warnings of other threads are not collected; those of other tasks that rayon runs on this thread
-/// while `work` waits for its own are.
+/// Warnings of other threads are not collected. Those of other tasks that rayon runs on this thread
+/// while `work` waits for its own tasks are.
 pub fn collect<R>(work: impl FnOnce() -> R) -> (R, Vec<String>) {
-    /// Takes the collector away, also where `work` panics.
+    /// Guard that removes the collector, even if `work` panics.
     struct Collecting;
     impl Collecting {
         fn end() -> Vec<String> {

@@ -1,6 +1,6 @@
-//! Steps do not allocate memory once they have taken what they need.
+//! Steps do not allocate memory once all work space exists.
 //!
-//! Allocations are counted inside of `Integrator::step` and of whole calls of
+//! Allocations are counted inside of `IntegrationScheme::step` and of whole calls of
 //! `Simulator::advance_to`, per thread.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -12,8 +12,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_framework::integrator::{
-    BogackiShampine3, ErrorControl, ExplicitEuler, ImplicitEuler, Integrator, Ode, Radau1, Radau3,
-    RungeKutta2, RungeKutta3, RungeKutta5, SemiExplicitEuler, VelocityImplicitEuler,
+    BogackiShampine3, ErrorControl, ExplicitEuler, ImplicitEuler, IntegrationScheme, Ode, Radau1,
+    Radau3, RungeKutta2, RungeKutta3, RungeKutta5, SemiExplicitEuler, VelocityImplicitEuler,
 };
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::{
@@ -26,12 +26,12 @@ fn allocations() -> u64 {
     ALLOCATIONS.with(Cell::get)
 }
 
-/// An integrator whose allocations are counted.
+/// Integrator whose allocations are counted.
 struct Watched<I> {
     integrator: I,
     allocations: Arc<AtomicU64>,
 }
-impl<I: Integrator<f64>> Integrator<f64> for Watched<I> {
+impl<I: IntegrationScheme<f64>> IntegrationScheme<f64> for Watched<I> {
     fn name(&self) -> &'static str {
         self.integrator.name()
     }
@@ -77,7 +77,7 @@ impl<T: Scalar> LeafSystem<T> for Spring {
 }
 
 /// A wave plus the integral of the position, fed back to a spring: seven systems, with position,
-/// velocity and further state.
+/// velocity and miscellaneous state.
 fn simulator() -> Simulator<f64> {
     let mut b = DiagramBuilder::new();
     let wave = b.add("wave", Sine::new(0.3, 2.0, 0.0, 1));
@@ -95,8 +95,9 @@ fn simulator() -> Simulator<f64> {
     Simulator::new(&d, d.default_context()).unwrap()
 }
 
-/// Allocations of an integrator, and of the simulator around it per step, after a warm-up.
-fn measure(integrator: impl Integrator<f64> + 'static, accuracy: Option<f64>) -> (u64, f64) {
+/// Returns the allocations of an integrator, and those of the simulator around it per step, after a
+/// warm-up.
+fn measure(integrator: impl IntegrationScheme<f64> + 'static, accuracy: Option<f64>) -> (u64, f64) {
     let mut sim = simulator();
     let count = Arc::new(AtomicU64::new(0));
     let watched = Watched {
@@ -108,7 +109,10 @@ fn measure(integrator: impl Integrator<f64> + 'static, accuracy: Option<f64>) ->
         sim.set_error_control(accuracy).unwrap();
     }
     sim.advance_to(1.0).unwrap();
-    assert!(count.swap(0, Ordering::Relaxed) > 0, "work space is made");
+    assert!(
+        count.swap(0, Ordering::Relaxed) > 0,
+        "work space is allocated once"
+    );
     let (start, steps) = (allocations(), sim.statistics().steps);
     sim.advance_to(9.0).unwrap();
     let all = allocations() - start;
@@ -118,7 +122,7 @@ fn measure(integrator: impl Integrator<f64> + 'static, accuracy: Option<f64>) ->
     (inside, (all - inside) as f64 / steps as f64)
 }
 
-/// No allocation by the integrator, the choice of steps or the simulator.
+/// Asserts that the integrator, the choice of steps and the simulator do not allocate.
 fn assert_free(name: &str, (inside, around): (u64, f64)) {
     assert_eq!(inside, 0, "{name}");
     assert_eq!(around, 0.0, "{name}");
@@ -150,7 +154,7 @@ fn error_controlled_steps_allocate_nothing() {
 
 #[test]
 fn implicit_steps_allocate_nothing_unless_they_need_a_jacobian() {
-    // The diagram is linear, so the first Jacobian serves for all steps.
+    // The diagram is linear, so the first Jacobian serves all steps.
     assert_free("implicit_euler", measure(ImplicitEuler::new(), None));
     assert_free(
         "velocity_implicit_euler",
@@ -158,7 +162,7 @@ fn implicit_steps_allocate_nothing_unless_they_need_a_jacobian() {
     );
     assert_free("radau1", measure(Radau1::new(), None));
     assert_free("radau3", measure(Radau3::new(), None));
-    // New factorizations, for steps of other sizes, are made in the storage of the last one.
+    // Factorizations for other step sizes reuse the storage of the last one.
     let accuracy = Some(1e-6);
     assert_free("implicit_euler", measure(ImplicitEuler::new(), accuracy));
     assert_free("radau3", measure(Radau3::new(), accuracy));
@@ -176,11 +180,11 @@ fn integrators_chosen_by_name_do_not_allocate_either() {
     let (start, steps) = (allocations(), sim.statistics().steps);
     sim.advance_to(2.0).unwrap();
     let (all, steps) = (allocations() - start, sim.statistics().steps - steps);
-    // The same list of events.
+    // Both simulators append to the same list of events.
     assert!(all <= steps + 1, "{all} in {steps} steps");
 }
 
-/// Discrete and unrestricted updates at several periods, a chain deeper than recursion goes, a
+/// Discrete and unrestricted updates at several periods, a chain deeper than the recursion limit, a
 /// witness function and publishes.
 #[test]
 fn events_allocate_nothing() {

@@ -8,7 +8,7 @@ use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::{Integrator, Sine, ZeroOrderHold};
 use tarragon_framework::trajectories::PiecewisePolynomial;
 
-/// `q'' = -q`, which breaks when q falls below a limit.
+/// System `q'' = -q` that fails when q falls below a limit.
 struct Oscillator {
     breaks_at: f64,
 }
@@ -33,7 +33,7 @@ fn oscillator(breaks_at: f64) -> (Simulator<f64>, ContinuousState<Vec<f64>>) {
     (Simulator::new(&d, d.default_context()).unwrap(), x)
 }
 
-/// Largest difference to a function of time, between and at the breaks.
+/// Returns the largest deviation from a function of time, between and at the breaks.
 fn error(found: &PiecewisePolynomial, exact: impl Fn(f64) -> Vec<f64>) -> f64 {
     let (start, end) = (found.start_time(), found.end_time());
     let at = |i: u32| start + (end - start) * f64::from(i) / 1000.0;
@@ -64,13 +64,13 @@ fn the_interpolation_is_of_fourth_order() {
     assert!((errors[1] / (0.1_f64.powi(4) / 384.0) - 1.0).abs() < 0.05);
     for pair in errors.windows(2) {
         let order = (pair[0] / pair[1]).log2();
-        // Breaks do not lie alike in both runs.
+        // The breaks lie differently in the two runs.
         assert!((order - 4.0).abs() < 0.1, "{order}");
     }
 }
 
 #[test]
-fn every_state_of_a_step_is_met() {
+fn dense_output_passes_through_every_step() {
     let (mut sim, x) = oscillator(-2.0);
     sim.start_dense_output().unwrap();
     let steps = std::sync::Arc::new(std::sync::Mutex::new(vec![]));
@@ -90,7 +90,7 @@ fn every_state_of_a_step_is_met() {
 }
 
 #[test]
-fn evaluations_are_not_counted_and_steps_are_the_same() {
+fn dense_output_changes_neither_steps_nor_statistics() {
     let run = |dense: bool| {
         let (mut sim, x) = oscillator(-2.0);
         if dense {
@@ -103,7 +103,7 @@ fn evaluations_are_not_counted_and_steps_are_the_same() {
     assert_eq!(run(true), run(false));
 }
 
-/// `x' = -x`, to which an unrestricted update adds 1 at every half second from 0.5 s on.
+/// System `x' = -x`; an unrestricted update adds 1 at every half second from 0.5 s on.
 struct Kicked;
 impl LeafSystem<f64> for Kicked {
     type Ports = ();
@@ -152,8 +152,8 @@ fn jumps_are_at_the_time_of_their_event() {
 }
 
 #[test]
-fn kinks_are_kept() {
-    // The integral of a held wave: straight lines.
+fn kinks_are_preserved() {
+    // The integral of a held wave consists of straight lines.
     let mut b = DiagramBuilder::new();
     let wave = b.add("wave", Sine::new(1.0, 3.0, 0.4, 1));
     let hold = b.add("hold", ZeroOrderHold::new(0.25, 0.0, 1));
@@ -175,7 +175,7 @@ fn kinks_are_kept() {
         vec![pieces.sum()]
     };
     let worst = error(&found, exact);
-    // Rounding of sums of a dozen terms; an interpolation across a kink would miss by 1e-2.
+    // Rounding of sums of a dozen terms; interpolation across a kink would be off by 1e-2.
     assert!(worst < 1e-14, "{worst:e}");
 }
 
@@ -187,13 +187,13 @@ fn tiny_steps_between_jumps_leave_increasing_breaks() {
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
     sim.start_dense_output().unwrap();
     sim.advance_to(0.5).unwrap();
-    // The update that waits at 0.5 s happens at the begin of this call.
+    // The update pending at 0.5 s happens at the beginning of this call.
     sim.advance_to(0.5_f64.next_up()).unwrap();
     sim.advance_to(0.75).unwrap();
     let found = sim.stop_dense_output().unwrap().unwrap();
     assert_eq!(found.end_time(), 0.75);
     let exact = (-0.75_f64).exp() + (-0.25_f64).exp();
-    // The accuracy of the integrator is 1e-4.
+    // The integrator's accuracy is 1e-4.
     assert!((found.value(0.75)[0] - exact).abs() < 1e-3);
 }
 

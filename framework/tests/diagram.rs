@@ -1,4 +1,4 @@
-//! Behaviour of diagrams and contexts, one promise per test.
+//! Behaviour of diagrams and contexts, one guarantee per test.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -34,7 +34,7 @@ fn computes_once_per_change() {
     assert_eq!(
         ctx.serial(g[0].y).unwrap(),
         2,
-        "upstream of the change was kept"
+        "the value upstream of the change was kept"
     );
     assert_eq!(ctx.serial(g[2].y).unwrap(), serial + 1);
     ctx.set_time(1.0);
@@ -47,7 +47,7 @@ fn computes_once_per_change() {
 }
 
 #[test]
-fn unconnected_and_frozen_are_errors_that_name_the_place() {
+fn unconnected_inputs_and_frozen_values_are_errors_that_name_the_place() {
     let (d, g) = chain(2);
     let mut ctx = d.default_context();
     let message = ctx.eval(g[1].y).unwrap_err().to_string();
@@ -82,7 +82,7 @@ fn clones_are_independent() {
 }
 
 #[test]
-fn handles_of_another_diagram_are_refused_by_name() {
+fn using_handles_of_another_diagram_names_both_diagrams() {
     let (d, g) = chain(1);
     let (other, h) = chain(1);
     let mut ctx = d.default_context();
@@ -138,7 +138,7 @@ fn wiring_mistakes_are_explained() {
             .err()
             .unwrap()
             .to_string()
-            .contains("'a' is there already")
+            .contains("'a' exists already")
     );
 
     let mut b = DiagramBuilder::new();
@@ -153,7 +153,10 @@ fn wiring_mistakes_are_explained() {
     assert!(d.output_port::<Vec<f64>>("a", "y").is_ok());
     let mut ctx = d.default_context();
     let error = ctx.fix(a.u, vec![1.0, 2.0]).unwrap_err().to_string();
-    assert_eq!(error, "input port 'a.u': 1 elements are expected, found 2");
+    assert_eq!(
+        error,
+        "input port 'a.u': the value must have 1 elements, got 2"
+    );
     assert!(ctx.fixed_mut(a.u).is_err());
 }
 
@@ -290,7 +293,7 @@ impl LeafSystem<f64> for Camera {
 }
 
 #[test]
-fn a_system_of_one_scalar_refuses_conversion_by_path() {
+fn converting_an_f64_only_system_names_its_path() {
     let mut b = DiagramBuilder::new();
     b.subdiagram("robot", |b| Ok::<_, Error>(b.add_f64("camera", Camera)))
         .unwrap();
@@ -326,7 +329,7 @@ fn undeclared_dependencies_are_errors_in_debug_builds() {
     let mut ctx = b.build().unwrap().default_context();
     for _ in 0..2 {
         let error = ctx.eval(*liar).unwrap_err().to_string();
-        let start = "computing 'liar.y': it reads the time and does not declare it as a dependency";
+        let start = "computing 'liar.y': it reads the time without declaring it as a dependency";
         assert!(error.starts_with(start), "{error}");
         ctx.set_cache_mode(CacheMode::Off);
     }
@@ -334,8 +337,8 @@ fn undeclared_dependencies_are_errors_in_debug_builds() {
 
 #[test]
 #[cfg(debug_assertions)]
-fn what_is_read_and_not_declared_is_named() {
-    /// Reads one of its things, by number, and declares none.
+fn undeclared_reads_are_named() {
+    /// Reads one of its values, selected by number, and declares no dependency.
     struct Reader(usize);
     impl LeafSystem<f64> for Reader {
         type Ports = OutputPort<Vec<f64>>;
@@ -376,7 +379,7 @@ fn what_is_read_and_not_declared_is_named() {
             .eval(*reader)
             .unwrap_err()
             .to_string();
-        let start = format!("computing 'reader.y': it reads {what} and");
+        let start = format!("computing 'reader.y': it reads {what} without");
         assert!(error.starts_with(&start), "{error}");
     }
 }
@@ -432,7 +435,7 @@ fn deep_chains_evaluate_and_fail_without_overflowing_the_stack() {
     assert_eq!(ctx.serial(g[n - 1].y).unwrap(), 2, "computed once");
 }
 
-/// Reads its second input only when the first is positive; counts computations.
+/// Reads its second input only if the first is positive; counts computations.
 struct Switch {
     calls: AtomicUsize,
 }
@@ -461,7 +464,7 @@ impl LeafSystem<f64> for Switch {
 }
 
 #[test]
-fn an_input_that_is_not_read_may_fail_even_below_a_deep_chain() {
+fn an_unread_input_may_fail_even_below_a_deep_chain() {
     let mut b = DiagramBuilder::new();
     let failing = b.add_f64("failing", Failing);
     let select = b.add("select", ConstantVectorSource::new([0.0]));
@@ -489,7 +492,7 @@ fn an_input_that_is_not_read_may_fail_even_below_a_deep_chain() {
 }
 
 proptest! {
-    /// Cached results equal results of a fresh context after random mutations.
+    /// Cached results equal those of a fresh context after random mutations.
     #[test]
     fn cached_equals_uncached(changes in prop::collection::vec((0..20_usize, -2.0..2.0_f64, any::<bool>()), 1..40)) {
         let (d, g) = chain(20);

@@ -1,4 +1,4 @@
-//! Timed, witness and forced events; how a simulation starts, waits and stops.
+//! Timed, witness and forced events; start, pacing and interruption of simulations.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@ use tarragon_framework::{Error, InitializeOptions, SimulatorConfig, WitnessFunct
 
 type Times = Arc<Mutex<Vec<f64>>>;
 
-/// A ball under gravity that loses a part of its speed at each impact.
+/// Ball under gravity that loses a fraction of its speed at each impact.
 struct BouncingBall {
     restitution: f64,
     impacts: Times,
@@ -60,8 +60,8 @@ fn a_ball_bounces_at_the_times_of_the_closed_form() {
     let found = impacts.lock().unwrap();
     assert_eq!(found.len(), 3, "{found:?}");
     for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-        // Windows of a hundredth of the accuracy times the largest step, 0.1 s; each impact starts
-        // the next flight that much late, and integration of a parabola is exact.
+        // The isolation window is a hundredth of the accuracy times the largest step of 0.1 s. Each
+        // impact starts the next flight late by that much; integration of a parabola is exact.
         let late = found - expected;
         let limit = 0.01 * accuracy * 0.1 * (i + 1) as f64 + 1e-13;
         assert!(late.abs() <= limit, "impact {i} is {late:e} s late");
@@ -72,7 +72,7 @@ fn a_ball_bounces_at_the_times_of_the_closed_form() {
     assert!((height - (v * t - 0.5 * GRAVITY * t * t)).abs() < 1e-8);
 }
 
-/// sin of time, watched in one direction; without any state.
+/// Witness sin(t) in one direction; the system has no state.
 struct Watch {
     direction: WitnessDirection,
     times: Times,
@@ -90,7 +90,7 @@ impl LeafSystem<f64> for Watch {
     }
 }
 
-/// Event times of `Watch` until 10 s.
+/// Returns the event times of `Watch` until 10 s.
 fn watch(direction: WitnessDirection, change: impl FnOnce(&mut Simulator<f64>)) -> Vec<f64> {
     let times = Times::default();
     let mut b = DiagramBuilder::new();
@@ -119,7 +119,7 @@ fn witnesses_have_four_directions() {
         let found = of(direction);
         assert_eq!(found.len(), expected.len(), "{direction:?}: {found:?}");
         for (found, expected) in found.iter().zip(expected) {
-            // Just behind the crossing: a window of 0.01 * 1e-9 * 0.1 s, and rounding.
+            // Just after the crossing: within a window of 0.01 * 1e-9 * 0.1 s, plus rounding.
             let late = found - expected;
             assert!((0.0..1.1e-12).contains(&(late + 1e-15)), "{late:e}");
         }
@@ -127,7 +127,7 @@ fn witnesses_have_four_directions() {
 }
 
 #[test]
-fn fixed_steps_without_an_accuracy_are_not_isolated() {
+fn witnesses_are_not_isolated_without_an_accuracy() {
     let fixed = |sim: &mut Simulator<f64>| sim.set_integrator(RungeKutta3::new(), 0.1).unwrap();
     assert_eq!(
         watch(PositiveThenNonPositive, fixed),
@@ -137,7 +137,7 @@ fn fixed_steps_without_an_accuracy_are_not_isolated() {
 }
 
 #[test]
-fn a_failing_witness_leaves_the_state() {
+fn a_failing_witness_preserves_the_state() {
     struct Bad;
     impl LeafSystem<f64> for Bad {
         type Ports = ContinuousState<Vec<f64>>;
@@ -169,10 +169,10 @@ fn a_failing_witness_leaves_the_state() {
     assert!(t <= 0.5 && (x[0] - t).abs() < 1e-12, "{t} {x:?}");
 }
 
-/// Doubles the wait before each of its events.
+/// System that doubles the wait before each of its events.
 struct Backoff {
     times: Times,
-    /// What the next time is before all events (s).
+    /// Next event time before any event has happened (s).
     first: f64,
 }
 impl LeafSystem<f64> for Backoff {
@@ -209,8 +209,8 @@ fn systems_compute_event_times() {
     let (times, d) = backoff(0.25);
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
     sim.advance_to(2.0).unwrap();
-    // The publish comes at the end of the step, the update at the begin of the next; that of 2 s
-    // waits.
+    // The publish comes at the end of the step, the update at the beginning of the next one; the
+    // update at 2 s is still pending.
     let expected = [-0.25, 0.25, -0.5, 0.5, -1.0, 1.0, -2.0];
     assert_eq!(*times.lock().unwrap(), expected);
     sim.advance_pending_events().unwrap();
@@ -220,11 +220,14 @@ fn systems_compute_event_times() {
 
 #[test]
 fn event_times_in_the_past_are_errors() {
-    for (first, found) in [(-1.0, "-1"), (f64::NAN, "NaN")] {
+    for (first, found) in [(-1.0, "-1.0"), (f64::NAN, "NaN")] {
         let (_, d) = backoff(first);
         let mut sim = Simulator::new(&d, d.default_context()).unwrap();
         let error = sim.advance_to(1.0).unwrap_err().to_string();
-        let expected = format!("next event time of 'backoff': it is {found} s and the time is 0 s");
+        let expected = format!(
+            "next event time of 'backoff': the time must be at least the current time, 0.0 s, or \
+             infinity for none, got {found} s"
+        );
         assert!(error.starts_with(&expected), "{error}");
         assert_eq!(sim.context().time(), 0.0);
     }
@@ -242,7 +245,7 @@ fn a_timed_event_at_the_start_time_is_due() {
     assert_eq!(*times.lock().unwrap(), [-3.0, 3.0]);
 }
 
-/// Counts, by discrete state and by unrestricted update, whenever it is asked to.
+/// Counts forced events, in discrete state and by unrestricted update.
 struct Counter;
 #[derive(Clone)]
 struct CounterPorts {
@@ -294,7 +297,7 @@ fn events_can_be_forced() {
     assert_eq!(ctx.force_publish().unwrap(), stop);
     let error = ctx.force_unrestricted_update().unwrap_err().to_string();
     assert_eq!(error, "unrestricted update of 'counter': overflow");
-    assert_eq!(ctx.xa(counter.label).unwrap(), "x", "left as it was");
+    assert_eq!(ctx.xa(counter.label).unwrap(), "x", "unchanged");
 
     let empty = DiagramBuilder::new().build().unwrap();
     let nothing = empty.default_context().force_discrete_update().unwrap();
@@ -302,7 +305,7 @@ fn events_can_be_forced() {
 }
 
 #[test]
-fn initialization_events_can_be_left_out() {
+fn initialization_events_can_be_suppressed() {
     let mut b = DiagramBuilder::new();
     let counter = b.add_f64("counter", Counter);
     let d = b.build().unwrap();
@@ -317,7 +320,7 @@ fn initialization_events_can_be_left_out() {
 }
 
 #[test]
-fn forced_publishes_can_come_every_step() {
+fn forced_publishes_can_run_every_step() {
     let mut b = DiagramBuilder::new();
     let counter = b.add_f64("counter", Counter);
     let d = b.build().unwrap();
@@ -336,7 +339,7 @@ fn forced_publishes_can_come_every_step() {
 }
 
 #[test]
-fn real_time_is_kept_and_can_be_interrupted() {
+fn realtime_pacing_waits_and_can_be_interrupted() {
     let (_, d) = backoff(0.25);
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
     assert!(sim.actual_realtime_rate().is_nan());
@@ -352,7 +355,7 @@ fn real_time_is_kept_and_can_be_interrupted() {
     assert!(took >= Duration::from_millis(100), "{took:?}");
     assert!(sim.actual_realtime_rate() <= 10.0);
 
-    // Without an interruption this would take years.
+    // Without the interruption this would take years.
     sim.set_target_realtime_rate(1e-9).unwrap();
     let stop = sim.interrupt_handle();
     let waker = std::thread::spawn(move || {
@@ -390,7 +393,7 @@ fn a_trigger_of_another_system_does_not_build() {
 }
 
 #[test]
-fn a_failed_update_is_tried_again() {
+fn a_failed_update_is_retried() {
     /// Fails the first time.
     struct Flaky(Times);
     impl LeafSystem<f64> for Flaky {

@@ -1,4 +1,4 @@
-//! Ports that sub-diagrams export, and ports that are one input of a diagram.
+//! Ports that sub-diagrams export, and ports that form one input of a diagram.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,12 +8,13 @@
 use tarragon_framework::primitives::{Adder, ConstantVectorSource, Gain, ZeroOrderHold};
 use tarragon_framework::{Error, prelude::*};
 
-/// `y = k u`, with `k` alone to tell which one it is.
+/// Adds `y = k u`; the value of `k` identifies the system.
 fn gain(b: &mut DiagramBuilder, name: &str, k: f64) -> Block<Gain> {
     b.add(name, Gain::new(k, 1))
 }
 
-/// Two gains 2 and 3 that share the exported input `u`; outputs are exported as `two` and `three`.
+/// Adds gains 2 and 3 that share the exported input `u`; their outputs are exported as `two` and
+/// `three`.
 fn twins(b: &mut DiagramBuilder) -> Result<[Block<Gain>; 2], Error> {
     let both = [gain(b, "two", 2.0), gain(b, "three", 3.0)];
     b.export_input("u", both[0].u);
@@ -31,7 +32,7 @@ fn mistake(b: DiagramBuilder) -> String {
     b.build().err().unwrap().to_string()
 }
 
-/// Has one input of each way to declare it and an output that reads none of them.
+/// System with one input per way to declare it, and an output that reads none of them.
 struct Inputs;
 #[derive(Clone, Copy)]
 struct InputsPorts<T> {
@@ -81,8 +82,8 @@ fn an_exported_input_is_connected_from_outside_by_handle_and_by_name() {
 
 #[test]
 fn exports_of_exports_are_one_input() {
-    // Inner input (two, three) is exported further together with `four`, in both orders and by each
-    // of the inner handles; all must end up as one input, whichever port is fixed.
+    // The inner input (two, three) is exported again together with `four`, in both orders and by
+    // each of the inner handles. All must end up as one input, whichever port is fixed.
     for (inner_first, handle) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
         for fixed in 0..3 {
             let mut b = DiagramBuilder::new();
@@ -204,8 +205,8 @@ fn ports_that_differ_are_not_exported_under_one_name() {
 }
 
 #[test]
-fn a_port_of_any_size_takes_on_the_size_of_those_that_it_is_joined_with() {
-    // Joining: 1 and 3 elements, both with a port that takes any number.
+fn a_port_of_any_size_adopts_the_size_of_joined_ports() {
+    // Joining ports of 1 and 3 elements, each with a port that takes any number.
     let mut b = DiagramBuilder::new();
     let (one, inputs) = (gain(&mut b, "one", 1.0), b.add("inputs", Inputs));
     for u in [inputs.any_size, one.u, inputs.three] {
@@ -226,7 +227,7 @@ fn a_port_of_any_size_takes_on_the_size_of_those_that_it_is_joined_with() {
     let error = ctx.fix(inputs.any_size, vec![1.0, 2.0]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "input port 'inputs.any_size': 1 elements are expected, found 2"
+        "input port 'inputs.any_size': the value must have 1 elements, got 2"
     );
 
     let mut b = DiagramBuilder::new();
@@ -250,7 +251,7 @@ fn an_input_is_not_both_shared_and_connected() {
     assert_eq!(
         mistake(b),
         "cannot export inputs 'twins::two.u' and 'twins::three.u' under one name: the second one is \
-         connected already; connect the first"
+         connected already; connect the first instead"
     );
 }
 
@@ -269,7 +270,7 @@ fn an_exported_input_has_one_source() {
 }
 
 #[test]
-fn a_connected_export_can_not_be_fixed() {
+fn a_connected_export_cannot_be_fixed() {
     let mut b = DiagramBuilder::new();
     let both = b.subdiagram("twins", twins).unwrap();
     let five = b.add("five", ConstantVectorSource::new([5.0]));
@@ -278,7 +279,7 @@ fn a_connected_export_can_not_be_fixed() {
     for (block, name) in both.iter().zip(["two", "three"]) {
         let error = ctx.fix(block.u, vec![1.0]).unwrap_err().to_string();
         let expected = format!(
-            "input port 'twins::{name}.u': it is connected to 'five.y0' and can not be fixed"
+            "input port 'twins::{name}.u': it is connected to 'five.y0' and cannot be fixed"
         );
         assert_eq!(error, expected);
     }
@@ -310,12 +311,12 @@ fn names_of_subdiagrams_are_checked() {
         let mut b = DiagramBuilder::new();
         b.subdiagram(name, twins).unwrap();
         let message = mistake(b);
-        let expected = format!("sub-diagram '{name}': a name that is not empty");
+        let expected = format!("sub-diagram '{name}': the name must not be empty");
         assert!(message.starts_with(&expected), "{message}");
     }
 }
 
-/// The twins, and a hold between `three` and the output `late`.
+/// Adds the twins, and a hold between `three` and the output `late`.
 fn held(b: &mut DiagramBuilder) -> Result<[Block<Gain>; 2], Error> {
     let both = twins(b)?;
     let hold = b.add("hold", ZeroOrderHold::new(0.1, 0.0, 1));
@@ -325,7 +326,7 @@ fn held(b: &mut DiagramBuilder) -> Result<[Block<Gain>; 2], Error> {
 }
 
 #[test]
-fn feedthrough_of_a_subdiagram_is_that_of_all_ports_that_share_its_inputs() {
+fn feedthrough_of_a_subdiagram_covers_all_ports_that_share_its_inputs() {
     for connected in [false, true] {
         let mut b = DiagramBuilder::new();
         let [two, three] = b.subdiagram("held", held).unwrap();

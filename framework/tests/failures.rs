@@ -1,4 +1,4 @@
-//! Going on after a failure of a simulation.
+//! Continuing after a failure of a simulation.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,10 +11,11 @@ use tarragon_framework::Error;
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::ZeroOrderHold;
 
-/// Rises at 1 per second unless it is stuck; every 0.1 s it adds the time to a sum.
+/// State that rises at 1 per second, with an integration that fails while stuck; every 0.1 s an
+/// update adds the time to a sum.
 struct Plant {
     stuck: Arc<AtomicBool>,
-    /// An unrestricted update is due together with a discrete one that fails while it is stuck.
+    /// True if an unrestricted update is due together with a discrete one that fails while stuck.
     fails_in_update: bool,
 }
 #[derive(Clone, Copy)]
@@ -48,7 +49,7 @@ impl LeafSystem<f64> for Plant {
     }
 }
 
-/// Times of the updates until 0.35 s, after a failure that was mended.
+/// Returns the times of the updates until 0.35 s, after a failure that was repaired.
 fn updates(fails_in_update: bool) -> Vec<f64> {
     let stuck = Arc::new(AtomicBool::new(true));
     let mut b = DiagramBuilder::new();
@@ -66,12 +67,12 @@ fn updates(fails_in_update: bool) -> Vec<f64> {
 }
 
 #[test]
-fn updates_wait_for_their_time_also_after_a_failed_integration() {
+fn updates_stay_on_time_after_a_failed_integration() {
     assert_eq!(updates(false), [0.0, 0.1, 0.2, 3.0 * 0.1]);
 }
 
 #[test]
-fn an_update_that_succeeded_is_not_repeated_with_the_one_that_failed() {
+fn a_successful_update_is_not_repeated_with_a_failed_one() {
     assert_eq!(updates(true), [0.0, 0.1, 0.2, 3.0 * 0.1]);
 }
 
@@ -89,7 +90,7 @@ fn a_failed_discrete_update_undoes_the_unrestricted_ones() {
     let error = sim.advance_to(0.35).unwrap_err().to_string();
     assert_eq!(error, "discrete update of 'plant': stuck");
     let times = sim.context().xa(plant.times).unwrap();
-    assert_eq!(*times, [0.0, 0.1], "that of 0.2 s is undone");
+    assert_eq!(*times, [0.0, 0.1], "the update at 0.2 s is undone");
 }
 
 #[test]
@@ -114,5 +115,5 @@ fn a_period_that_rounding_swallows_is_an_error() {
     context.set_time(1e9);
     let mut sim = Simulator::new(&d, context).unwrap();
     let error = sim.advance_to(2e9).unwrap_err().to_string();
-    assert!(error.contains("a period of 0.000000001 s"), "{error}");
+    assert!(error.contains("a period of 1e-9 s"), "{error}");
 }

@@ -9,8 +9,8 @@ use tarragon_framework::integrator::{
 use tarragon_framework::prelude::*;
 use tarragon_framework::{Error, Result, SimulatorConfig};
 
-/// `q' = v`, `v' = mu (1 - q^2) v - q + push(t)`, and the integral z of q. Fails when q passes
-/// `breaks_at`.
+/// Van der Pol oscillator `q' = v`, `v' = mu (1 - q^2) v - q + push(t)`, with the integral z of q.
+/// Fails when q passes `breaks_at`.
 struct VanDerPol {
     mu: f64,
     breaks_at: f64,
@@ -53,7 +53,7 @@ fn config(scheme: &str, step: f64) -> SimulatorConfig {
     }
 }
 
-/// State of the oscillator at `end` (s).
+/// Returns the state of the oscillator at `end` (s), and the integrator's statistics.
 fn solve(mu: f64, end: f64, config: &SimulatorConfig) -> Result<(Vec<f64>, IntegratorStatistics)> {
     let mut b = DiagramBuilder::new();
     let breaks_at = f64::NEG_INFINITY;
@@ -67,7 +67,7 @@ fn solve(mu: f64, end: f64, config: &SimulatorConfig) -> Result<(Vec<f64>, Integ
     Ok((state, sim.integrator_statistics()))
 }
 
-/// The solution, to rounding.
+/// Returns the solution, exact to rounding.
 fn exact(mu: f64, end: f64) -> Vec<f64> {
     solve(mu, end, &config("runge_kutta5", 1e-3)).unwrap().0
 }
@@ -116,7 +116,7 @@ fn error_control_keeps_the_accuracy() {
             };
             let (found, s) = solve(1.0, 5.0, &controlled).unwrap();
             let error = distance(&found, &solution);
-            // Errors of all steps add up and grow: with first-order methods to something of order
+            // The errors of all steps accumulate; with first-order methods the result is of order
             // h.
             let allowed = if first_order {
                 accuracy.sqrt() * 10.0
@@ -211,7 +211,7 @@ fn derivatives_pass_through_explicit_integrators() {
     }
 }
 
-/// A simulator of an oscillator that fails at some point of its first second.
+/// Returns a simulator of an oscillator that fails at some point of its first second.
 fn breaking() -> (Simulator<f64>, ContinuousState<Vec<f64>>) {
     let mut b = DiagramBuilder::new();
     let (mu, breaks_at) = (1.0, 1.9);
@@ -247,7 +247,7 @@ fn a_failed_step_restores_time_and_state() {
     }
 }
 
-/// `x' = 1` up to 1, beyond which the rate is no number.
+/// System `x' = 1` up to x = 1, beyond which the rate is NaN.
 struct Undefined;
 impl<T: Scalar> LeafSystem<T> for Undefined {
     type Ports = ();
@@ -264,7 +264,7 @@ impl<T: Scalar> LeafSystem<T> for Undefined {
 }
 
 #[test]
-fn implicit_iterations_do_not_converge_to_what_is_no_number() {
+fn implicit_iterations_do_not_converge_to_nan() {
     let mut b = DiagramBuilder::new();
     b.add("undefined", Undefined);
     let d = b.build().unwrap();
@@ -331,7 +331,7 @@ fn the_first_step_can_be_chosen() {
 }
 
 #[test]
-fn the_largest_step_holds_up_continuous_state_only() {
+fn the_largest_step_limits_only_continuous_state() {
     let still = DiagramBuilder::new().build().unwrap();
     let mut sim = Simulator::new(&still, still.default_context()).unwrap();
     sim.advance_to(1e3).unwrap();
@@ -351,18 +351,24 @@ fn bad_settings_are_explained() {
             accuracy: wrong,
             ..good()
         });
-        assert!(accuracy.contains(&format!("the accuracy is {wrong}, a positive number")));
+        assert!(accuracy.contains(&format!(
+            "the accuracy must be positive and finite, got {wrong:?}"
+        )));
         let step = message(SimulatorConfig {
             max_step_size: wrong,
             ..good()
         });
-        assert!(step.contains(&format!("the largest step is {wrong}, a positive time")));
+        assert!(step.contains(&format!(
+            "the largest step must be positive and finite (s), got {wrong:?}"
+        )));
         let first = message(SimulatorConfig {
             initial_step_size: Some(wrong),
             ..good()
         });
         assert!(
-            first.contains(&format!("the first step is {wrong}")),
+            first.contains(&format!(
+                "the first step must be positive and from 0.0 to 0.1 s, got {wrong:?}"
+            )),
             "{first}"
         );
     }
@@ -371,13 +377,13 @@ fn bad_settings_are_explained() {
         ..good()
     });
     assert!(
-        smallest.contains("the smallest step is 0.2, a time from 0 to the largest step, 0.1 s")
+        smallest.contains("the smallest step must be from 0 to the largest step, 0.1 s, got 0.2")
     );
     let unknown = message(SimulatorConfig {
         integration_scheme: "rk4".into(),
         ..good()
     });
-    assert!(unknown.contains("no integration scheme 'rk4'; known are explicit_euler, semi"));
+    assert!(unknown.contains("no integration scheme 'rk4'; the schemes are explicit_euler, semi"));
 
     let (mut sim, _) = breaking();
     sim.set_integrator(ExplicitEuler::new(), 0.1).unwrap();
@@ -397,7 +403,7 @@ fn bad_settings_are_explained() {
 }
 
 #[test]
-fn the_config_reads_and_writes() {
+fn the_config_can_be_read_and_written() {
     let text = r#"{"integration_scheme": "runge_kutta5", "accuracy": 1e-8}"#;
     let config: SimulatorConfig = serde_json::from_str(text).unwrap();
     let expected = SimulatorConfig {

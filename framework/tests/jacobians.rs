@@ -4,7 +4,9 @@
 
 use nalgebra::DMatrix;
 use std::sync::{Arc, Mutex};
-use tarragon_framework::integrator::{Integrator, IntegratorStatistics, JacobianScheme, Ode};
+use tarragon_framework::integrator::{
+    IntegrationScheme, IntegratorStatistics, JacobianScheme, Ode,
+};
 use tarragon_framework::prelude::*;
 use tarragon_framework::{Result, SimulatorConfig};
 
@@ -14,8 +16,8 @@ const SCHEMES: [JacobianScheme; 3] = [
     JacobianScheme::CentralDifference,
 ];
 
-/// A ring of n elements, `x[i]' = gain * sin(x[i + 1]) - x[i]^2 + u + t`, whose gain is a parameter
-/// that doubles as discrete state.
+/// Ring of n elements, `x[i]' = gain * sin(x[i + 1]) - x[i]^2 + u + t`. The gain is a parameter and
+/// also discrete state.
 struct Ring {
     n: usize,
 }
@@ -50,12 +52,12 @@ impl<T: Scalar> LeafSystem<T> for Ring {
     }
 }
 
-/// What a step of `Probe` saw: the Jacobian and the state that it belongs to.
+/// Observations of `Probe` in its steps: the Jacobian and the state at which it was computed.
 type Seen = Arc<Mutex<Vec<(DMatrix<f64>, Vec<f64>)>>>;
 
-/// Explicit Euler that asks for the Jacobian in every step.
+/// Explicit Euler that computes the Jacobian in every step.
 struct Probe(Seen);
-impl Integrator<f64> for Probe {
+impl IntegrationScheme<f64> for Probe {
     fn name(&self) -> &'static str {
         "probe"
     }
@@ -76,8 +78,8 @@ impl Integrator<f64> for Probe {
 }
 
 #[test]
-fn jacobians_are_those_of_the_whole_diagram_and_of_current_values() {
-    // Two rings, of 11 and 2 elements: more than one chunk of directions, blocks, no coupling.
+fn jacobians_cover_the_whole_diagram_at_current_values() {
+    // Two rings, of 11 and 2 elements: more than one chunk of directions, and uncoupled blocks.
     for scheme in SCHEMES {
         let mut b = DiagramBuilder::new();
         let [first, second] = [11, 2].map(|n| b.add(&format!("ring{n}"), Ring { n }));
@@ -101,9 +103,9 @@ fn jacobians_are_those_of_the_whole_diagram_and_of_current_values() {
         assert_eq!(sim.jacobian_scheme_in_use(), scheme);
         let tolerance = match scheme {
             JacobianScheme::AutoDiff => 1e-15,
-            // Rounding of 1e-16 over steps of 1e-8, and second derivatives of some units.
+            // Rounding of 1e-16 over steps of 1e-8, and second derivatives of a few units.
             JacobianScheme::ForwardDifference => 1e-7,
-            // Rounding of 1e-16 over steps of 3e-7, and third derivatives of some units.
+            // Rounding of 1e-16 over steps of 3e-7, and third derivatives of a few units.
             JacobianScheme::CentralDifference => 1e-9,
         };
         for ((jacobian, x), (gain, scale)) in seen.lock().unwrap().iter().zip(settings) {
@@ -131,7 +133,7 @@ fn jacobians_are_those_of_the_whole_diagram_and_of_current_values() {
     }
 }
 
-/// `x' = -1000 (x - cos t)`, without dual numbers.
+/// System `x' = -1000 (x - cos t)`, without dual numbers.
 struct Stiff;
 impl LeafSystem<f64> for Stiff {
     type Ports = ContinuousState<Vec<f64>>;
@@ -144,7 +146,7 @@ impl LeafSystem<f64> for Stiff {
     }
 }
 
-/// A parameter of a type that dual numbers know nothing of, over each scalar another.
+/// System with a parameter whose type differs between scalars and cannot be converted.
 struct Opaque;
 #[derive(Clone)]
 struct Wrapped<T>(T);
@@ -193,7 +195,7 @@ fn diagrams_without_dual_numbers_fall_back_to_central_differences() {
     }
 }
 
-/// The statistics of a stiff simulation and its end.
+/// Returns the statistics and the final state of a stiff simulation.
 fn stiff_ring(scheme: &str, jacobian_scheme: JacobianScheme) -> (IntegratorStatistics, Vec<f64>) {
     let mut b = DiagramBuilder::new();
     let ring = b.add("ring", Ring { n: 3 });
@@ -223,7 +225,7 @@ fn all_schemes_lead_to_the_same_solution() {
     ] {
         let [(dual, x), others @ ..] = SCHEMES.map(|scheme| stiff_ring(integrator, scheme));
         for (s, other) in others {
-            // Jacobians differ by 1e-8, so do iterations; both meet the accuracy of 1e-6.
+            // Jacobians differ by 1e-8 and so do the iterations; both meet the accuracy of 1e-6.
             for (a, b) in x.iter().zip(&other) {
                 assert!((a - b).abs() < 1e-6, "{integrator}: {a} {b}");
             }

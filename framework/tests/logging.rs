@@ -1,4 +1,4 @@
-//! Logs: what is recorded when, and how it is written.
+//! Logs: recording times and file formats.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use std::io;
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::{Sine, VectorLog, VectorLogSink, log_vector_output};
 
-/// A sine recorded on each list of triggers.
+/// Builds a sine recorded on each list of triggers.
 fn record(triggers: &[&[Trigger]]) -> (Simulator<f64>, Vec<Block<VectorLogSink>>) {
     let mut b = DiagramBuilder::new();
     let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 2));
@@ -56,7 +56,7 @@ fn every_trigger_records_at_its_times() {
     );
     sim.context().force_publish().unwrap();
     assert_eq!(of(&sim)[3], [1.0]);
-    assert_eq!(of(&sim)[0], found[0], "this one was not to record them");
+    assert_eq!(of(&sim)[0], found[0], "this sink has no such trigger");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_cleared_log_starts_again() {
     let before = sinks[0].find_log(sim.context()).unwrap();
     sinks[0].clear_log(sim.context_mut()).unwrap();
     assert_eq!(times(&sim, &sinks[0]), [0.0; 0]);
-    assert_eq!(before.num_samples(), 3, "a copy stays");
+    assert_eq!(before.num_samples(), 3, "a copy keeps its samples");
     sim.advance_to(2.0).unwrap();
     assert_eq!(times(&sim, &sinks[0]), [1.5, 2.0]);
     let (mut other, _) = record(&[&[Trigger::PerStep]]);
@@ -101,12 +101,12 @@ fn mistakes_are_named() {
     );
     let mut log = VectorLog::new(2);
     let message = log.add_data(0.5, &[1.0]).unwrap_err().to_string();
-    assert!(message.contains("1 elements, 2 are expected"), "{message}");
+    assert!(message.contains("must have 2 elements"), "{message}");
     assert_eq!(log, VectorLog::new(2), "a failure changes nothing");
 }
 
 #[test]
-fn data_are_one_column_per_sample() {
+fn data_has_one_column_per_sample() {
     let mut log = VectorLog::new(3);
     assert_eq!(log.data().shape(), (3, 0));
     log.add_data(0.0, &[1.0, 2.0, 3.0]).unwrap();
@@ -156,7 +156,7 @@ fn csv_names_are_quoted_where_needed() {
     assert_eq!(dual.to_csv("x"), "time,x[0]\n1.0,2.0\n");
 }
 
-/// Takes a number of bytes, then fails.
+/// Writer that accepts a number of bytes, then fails.
 struct Full(Vec<u8>, usize);
 
 impl io::Write for Full {

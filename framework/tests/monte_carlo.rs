@@ -1,4 +1,5 @@
-//! Monte Carlo simulations: equal on any number of threads, and distributed as they should be.
+//! Monte Carlo simulations: equal on any number of threads, with the distribution of the closed
+//! form.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,7 +21,7 @@ const STEP: f64 = 0.1;
 const DECAY: f64 = 0.9;
 const NOISE: f64 = 0.5;
 
-/// An Ornstein-Uhlenbeck process at multiples of its step: x+ = DECAY x + NOISE w, w Gaussian.
+/// Ornstein-Uhlenbeck process at multiples of its step: x+ = DECAY x + NOISE w, with w Gaussian.
 struct Process {
     diagram: Diagram<f64>,
     noise: RandomSourcePorts<f64>,
@@ -43,7 +44,7 @@ impl Process {
         }
     }
 
-    /// The noise of the simulation continues the given generator.
+    /// Returns a simulator whose noise continues from the given generator.
     fn simulator(&self, random: &mut RandomGenerator) -> Result<Simulator<f64>> {
         let mut ctx = self.diagram.default_context();
         ctx.xd_mut(self.noise.samples)?[0] = random.sample(RandomDistribution::Gaussian);
@@ -81,7 +82,7 @@ fn results_do_not_depend_on_the_threads() {
 }
 
 #[test]
-fn one_sample_can_be_had_alone() {
+fn one_sample_can_be_reproduced_alone() {
     let process = Process::new();
     let results = process.run(2.0, 20, 4);
     let output = |ctx: &Context<f64>| Ok(ctx.eval(process.filter.y)?[0]);
@@ -104,8 +105,9 @@ fn one_sample_can_be_had_alone() {
 #[test]
 fn a_random_walk_has_the_mean_and_the_variance_of_its_closed_form() {
     // After n steps from zero: mean 0, variance NOISE^2 (1 - DECAY^2n) / (1 - DECAY^2), Gaussian.
-    // The estimates of N samples have the standard deviations sqrt(variance / N) and variance
-    // sqrt(2 / N), to the leading order; four of them hold for all but 1 of 16,000 seeds each.
+    // To leading order, the estimates from N samples have the standard deviations sqrt(variance /
+    // N) and variance sqrt(2 / N). Each estimate stays within four of them for all but 1 of 16,000
+    // seeds.
     const SAMPLES: usize = 10_000;
     let process = Process::new();
     for steps in [1, 10, 30] {
@@ -188,7 +190,7 @@ fn errors_of_each_part_are_passed_on() {
     let run = |end| monte_carlo_simulation(make, output, end, 3, 0, &config);
     let message = run(-1.0).unwrap_err().to_string();
     assert!(
-        message.contains("sample 0 of 3") && message.contains("-1 s"),
+        message.contains("sample 0 of 3") && message.contains("-1.0 s"),
         "{message}"
     );
     let bad_output = |_: &Context<f64>| Err::<f64, _>(Error::custom("no output"));
@@ -233,7 +235,7 @@ fn outputs_of_any_type_and_random_structures() {
 
 #[test]
 fn declared_random_state_is_drawn_and_the_rest_is_kept() {
-    /// Starts at random if it says so, and stays there.
+    /// Starts at random if its flag is set, and stays there.
     struct Start(bool);
     impl<T: Scalar> LeafSystem<T> for Start {
         type Ports = DiscreteState<Vec<T>>;

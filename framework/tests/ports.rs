@@ -1,4 +1,4 @@
-//! Ports: feedthrough, names, loops, and what is said about wiring mistakes.
+//! Ports: feedthrough, names, loops, and messages about wiring mistakes.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,7 +8,7 @@
 use tarragon_framework::primitives::Gain;
 use tarragon_framework::{AutoDiff, Error, prelude::*};
 
-/// `y = k u`, with `k` alone to tell which one it is.
+/// Adds `y = k u`; the value of `k` identifies the system.
 fn gain(b: &mut DiagramBuilder, name: &str, k: f64) -> Block<Gain> {
     b.add(name, Gain::new(k, 1))
 }
@@ -17,7 +17,7 @@ fn mistake(b: DiagramBuilder) -> String {
     b.build().err().unwrap().to_string()
 }
 
-/// Outputs that feed through in the ways that there are.
+/// System with outputs that feed through in every possible way.
 struct Ways;
 #[derive(Clone, Copy)]
 struct WaysPorts<T> {
@@ -81,7 +81,7 @@ fn feedthrough_of_a_system_is_what_its_outputs_declare() {
     assert_eq!(found, expected.map(|(u, y)| (u.to_owned(), y.to_owned())));
 }
 
-/// Names its elements, two of them, with as many names as it is told.
+/// System that gives its two elements the listed names.
 struct Named(Vec<&'static str>);
 #[derive(Clone, Copy)]
 struct NamedPorts<T> {
@@ -131,12 +131,12 @@ fn a_wrong_number_of_names_does_not_build() {
     b.add("named", Named(vec!["left"]));
     assert_eq!(
         mistake(b),
-        "system 'named': 2 elements have 1 names: [\"left\"]"
+        "system 'named': 2 elements were given 1 names: [\"left\"]"
     );
 }
 
 #[test]
-fn names_are_not_given_to_elements_of_others() {
+fn elements_of_other_systems_cannot_be_named() {
     struct Thief(InputPort<Vec<f64>>);
     impl LeafSystem<f64> for Thief {
         type Ports = ();
@@ -149,7 +149,7 @@ fn names_are_not_given_to_elements_of_others() {
     b.add_f64("thief", Thief(victim.u));
     assert_eq!(
         mistake(b),
-        "system 'thief': elements of another system are named; name your own"
+        "system 'thief': the elements to name belong to another system; name your own"
     );
     let mut b = DiagramBuilder::new();
     gain(&mut b, "one", 1.0);
@@ -158,7 +158,7 @@ fn names_are_not_given_to_elements_of_others() {
 }
 
 #[test]
-fn a_loop_is_told_port_by_port_with_the_reason_of_each() {
+fn a_loop_is_reported_port_by_port_with_reasons() {
     for (output, steps) in [
         (
             "declared",
@@ -286,14 +286,15 @@ fn bad_timings_do_not_build() {
         b.add_f64("ticker", Ticker(period, offset));
         let message = mistake(b);
         let expected = format!(
-            "system 'ticker': periodic event has period {period} s and offset {offset} s; a positive"
+            "system 'ticker': periodic event: the period must be positive and the offset at least 0, \
+             both finite, got period {period:?} s and offset {offset:?} s"
         );
         assert!(message.starts_with(&expected), "{message}");
     }
 }
 
 #[test]
-fn time_only_advances_to_times_from_now_on() {
+fn advancing_to_the_past_is_an_error() {
     let mut b = DiagramBuilder::new();
     gain(&mut b, "one", 1.0);
     let d = b.build().unwrap();
@@ -301,15 +302,16 @@ fn time_only_advances_to_times_from_now_on() {
     sim.advance_to(1.0).unwrap();
     for boundary in [f64::NAN, 0.5, f64::NEG_INFINITY] {
         let message = sim.advance_to(boundary).unwrap_err().to_string();
-        let expected =
-            format!("Simulator: can not advance to {boundary} s, the time is 1 s already");
+        let expected = format!(
+            "Simulator: the boundary must be at least the current time, 1.0 s, got {boundary:?} s"
+        );
         assert_eq!(message, expected);
     }
     assert_eq!(sim.context().time(), 1.0);
 }
 
 #[test]
-fn handles_and_contexts_of_other_diagrams_are_refused_naming_both() {
+fn handles_and_contexts_of_other_diagrams_are_errors_that_name_both() {
     let mut b = DiagramBuilder::new();
     let stranger = gain(&mut b, "stranger", 1.0);
     let foreign = b.build().unwrap();
@@ -342,7 +344,7 @@ fn handles_and_contexts_of_other_diagrams_are_refused_naming_both() {
     }
 }
 
-/// Things of every kind whose type depends on the scalar.
+/// System with items of every kind whose type depends on the scalar.
 struct Typed;
 #[derive(Clone, Copy)]
 struct TypedPorts<T> {
@@ -376,7 +378,7 @@ fn handles_of_another_scalar_are_errors() {
     let mut ctx = d.default_context();
     let error = ctx.fix(typed.u, vec![1.0]).unwrap_err().to_string();
     assert!(
-        error.starts_with("input port 'typed.u': it takes "),
+        error.starts_with("input port 'typed.u': the value must be of type "),
         "{error}"
     );
     ctx.fix(ports.u, vec![AutoDiff::constant(1.0)]).unwrap();
@@ -461,7 +463,7 @@ fn paths_of_systems_and_sub_diagrams_are_unique() {
     }
 }
 
-/// A signal may be NaN or infinite: it is up to the system that reads it.
+/// A signal may be NaN or infinite; the reading system decides whether to accept it.
 #[test]
 fn fixed_values_may_be_nan() {
     let mut b = DiagramBuilder::new();
@@ -474,14 +476,14 @@ fn fixed_values_may_be_nan() {
 }
 
 #[test]
-fn inputs_are_read_from_outside_connected_or_fixed() {
+fn connected_and_fixed_inputs_can_be_read_from_outside() {
     let mut b = DiagramBuilder::new();
     let (first, second) = (gain(&mut b, "first", 2.0), gain(&mut b, "second", 3.0));
     b.connect(first.y, second.u);
     let diagram = b.build().unwrap();
     let mut ctx = diagram.default_context();
     assert_eq!(ctx.eval_optional_input(first.u).unwrap(), None);
-    // Nobody feeds the system upstream, which is an error of its computation.
+    // The system upstream has no input, which is an error of its computation.
     assert!(ctx.eval_optional_input(second.u).is_err());
     ctx.fix(first.u, vec![5.0]).unwrap();
     assert_eq!(ctx.eval_optional_input(first.u).unwrap(), Some(&vec![5.0]));

@@ -13,24 +13,25 @@ use tarragon_framework::trajectories::{
 };
 use tarragon_framework::{DiagramScalar, Result, autodiff, math};
 
-/// Step of the differences, a power of two so that arguments take it almost without rounding.
+/// Step of the differences: a power of two, so that adding it to arguments causes almost no
+/// rounding.
 const H: f64 = 1.0 / 131_072.0;
 
-/// Period of what is sampled (s), longer than the one second that is simulated: one update, at time 0.
+/// Sampling period (s), longer than the simulated second: there is one update, at time 0.
 const PERIOD: f64 = 2.0;
 
-/// What a system depends on and what it computes, over one scalar.
+/// Arguments and results of a system, over one scalar.
 struct Handles<T: Scalar> {
-    /// With their numbers of elements.
+    /// Inputs with their numbers of elements.
     inputs: Vec<(InputPort<Vec<T>>, usize)>,
-    /// An input for an index, fixed to 1.
+    /// Input for an index, fixed to 1.
     selector: Option<InputPort<usize>>,
     numbers: Vec<Param<T>>,
     vectors: Vec<Param<Vec<T>>>,
     continuous: Option<ContinuousState<Vec<T>>>,
     discrete: Vec<DiscreteState<Vec<T>>>,
     outputs: Vec<OutputPort<Vec<T>>>,
-    /// Added to all arguments, to keep them away from kinks.
+    /// Offset added to all arguments to keep them away from kinks.
     offset: f64,
 }
 
@@ -49,7 +50,7 @@ impl<T: Scalar> Default for Handles<T> {
     }
 }
 
-/// Number of arguments: the time, and the elements of inputs, parameters and state.
+/// Returns the number of arguments: the time, and the elements of inputs, parameters and state.
 fn count<T: Scalar>(ctx: &Context<T>, h: &Handles<T>) -> usize {
     let inputs = h.inputs.iter().map(|(_, size)| size);
     let vectors = h.vectors.iter().map(|p| ctx.param(*p).unwrap().len());
@@ -62,8 +63,8 @@ fn count<T: Scalar>(ctx: &Context<T>, h: &Handles<T>) -> usize {
         + discrete.sum::<usize>()
 }
 
-/// The outputs; then the state after an update at time 0 and a step of one second by Euler's
-/// method, which is the state before and the time derivatives, or the next discrete state.
+/// Computes the outputs, then the state after an update at time 0 and one Euler step of one second:
+/// the state before plus the time derivatives, or the next discrete state.
 fn results<T: DiagramScalar>(diagram: &Diagram<T>, h: &Handles<T>, arguments: &[T]) -> Vec<T> {
     let mut ctx = diagram.default_context();
     let mut rest = arguments;
@@ -126,7 +127,7 @@ fn check(
     let exact = results(diagram, h, &point);
     assert!(!exact.is_empty(), "{name}: nothing is computed");
     for (i, (value, exact)) in values.iter().zip(&exact).enumerate() {
-        // Duals compute the values by the same operations.
+        // Dual numbers compute the values by the same operations.
         assert!(
             (value - exact).abs() <= 1e-15 * exact.abs(),
             "{name}: result {i} is {exact}, over duals {value}"
@@ -142,7 +143,7 @@ fn check(
         for (i, derivative) in column.iter().enumerate() {
             let difference = (high[i] - low[i]) / (2.0 * H);
             // Truncation: third derivatives here are below 30 times the value. Rounding: a few
-            // units of the last place of the value and the argument, over the step.
+            // units in the last place of the value and the argument, divided by the step.
             let size = 1.0 + exact[i].abs() + derivative.abs();
             let tolerance = (5.0 * H * H + 4.0 * f64::EPSILON / H) * size;
             assert!(
@@ -153,7 +154,7 @@ fn check(
     }
 }
 
-/// Checks a system and notes its type; the fields of [`Handles`] follow from its ports.
+/// Checks a system and records its type; the given fields of [`Handles`] come from its ports.
 macro_rules! check {
     ($seen:ident, $type:ident, $system:expr, |$p:ident| $($field:ident: $value:expr),*) => {{
         let mut b = DiagramBuilder::new();
@@ -173,7 +174,7 @@ macro_rules! check {
     }};
 }
 
-/// A Van der Pol oscillator that is driven by the input and by the square of time.
+/// Van der Pol oscillator driven by the input and by the square of time.
 struct Oscillator;
 
 impl VectorFunctions for Oscillator {
@@ -242,7 +243,7 @@ fn memoryless(seen: &mut BTreeSet<&'static str>) {
     let wrap = WrapToSystem::new(3).with_interval(0, -0.3, 0.4).unwrap();
     let wrap = wrap.with_interval(1, 0.0, 4.0).unwrap();
     check!(seen, WrapToSystem, wrap, |p| inputs: vec![(p.u, 3)], outputs: vec![p.y]);
-    // Inputs are -0.22, -0.88, 1.4: within, below and above.
+    // Inputs are -0.22, -0.88, 1.4: within, below and above the limits.
     let limit = Saturation::new([-1.0, -0.5, -1.0], [1.0, 0.5, 1.0]).unwrap();
     check!(seen, Saturation, limit, |p| inputs: vec![(p.u, 3)], outputs: vec![p.y]);
     let high = Saturation::with_limit_ports(1);
@@ -314,15 +315,15 @@ fn sampled(seen: &mut BTreeSet<&'static str>) {
 }
 
 #[test]
-fn derivatives_of_every_primitive_are_those_of_differences() {
+fn derivatives_of_every_primitive_equal_central_differences() {
     let mut seen = BTreeSet::new();
     sources(&mut seen);
     memoryless(&mut seen);
     continuous(&mut seen);
     sampled(&mut seen);
 
-    // Nothing of these can be differentiated: values of any type, samples that depend on nothing,
-    // and a log that is no output.
+    // These have nothing to differentiate: values of any type, samples that depend on nothing, and
+    // a log that is not an output.
     seen.extend([
         "ConstantValueSource",
         "ValueDiscreteTimeDelay",
@@ -332,7 +333,7 @@ fn derivatives_of_every_primitive_are_those_of_differences() {
         "RandomSource",
         "VectorLogSink",
     ]);
-    // Exported next to the systems.
+    // Items exported next to the systems.
     let parts = [
         "InputHistory",
         "VectorClosures",

@@ -1,4 +1,4 @@
-//! Primitive systems against closed forms, and their bad arguments.
+//! Primitive systems against closed forms, and their rejection of bad arguments.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,10 +10,10 @@ use tarragon_framework::random::{RandomDistribution, RandomGenerator};
 use tarragon_framework::{Result, autodiff};
 
 fn message<V>(result: Result<V>) -> String {
-    result.err().expect("an error is expected").to_string()
+    result.err().expect("the result is an error").to_string()
 }
 
-/// Simulates a diagram of one block whose inputs are fixed by `prepare`.
+/// Simulates a diagram until `end` (s) and returns its context.
 fn simulate(diagram: &Diagram<f64>, ctx: Context<f64>, end: f64) -> Context<f64> {
     let mut sim = Simulator::new(diagram, ctx).unwrap();
     sim.set_integrator(RungeKutta3::new(), 1e-3).unwrap();
@@ -74,20 +74,20 @@ fn a_system_without_inputs_needs_none() {
 fn bad_matrices_are_named() {
     let one = || dmatrix![1.0];
     let bad = LinearSystem::new(one(), dmatrix![1.0; 2.0], one(), one(), 0.0);
-    assert_eq!(message(bad), "LinearSystem: B is 2 x 1, 1 x 1 is expected");
+    assert_eq!(message(bad), "LinearSystem: B must be 1 x 1, got 2 x 1");
     let bad = LinearSystem::new(one(), one(), one(), one(), f64::NAN);
     assert_eq!(
         message(bad),
-        "LinearSystem: the period is NaN s, a positive time is expected"
+        "LinearSystem: the period must be positive and finite, got NaN s"
     );
     let bad = MatrixGain::new(dmatrix![f64::NAN]);
-    assert!(message(bad).starts_with("MatrixGain: D has an element NaN"));
+    assert!(message(bad).starts_with("MatrixGain: the elements of D must be finite, got NaN"));
     let system = LinearSystem::new(one(), one(), one(), one(), 0.0).unwrap();
-    assert!(message(system.with_initial_state([])).contains("x0 has 0 elements, 1 are"));
+    assert!(message(system.with_initial_state([])).contains("x0 must have 1 elements, got 0"));
 }
 
 #[test]
-fn what_is_split_and_stacked_is_unchanged() {
+fn splitting_and_stacking_preserves_vectors() {
     let mut b = DiagramBuilder::new();
     let split = b.add("split", Demultiplexer::new([2, 0, 1]));
     let stack = b.add("stack", Multiplexer::new([2, 0, 1]));
@@ -111,12 +111,13 @@ fn limits_from_ports_are_optional_but_not_both() {
     ctx.fix(s.min.unwrap(), vec![2.5]).unwrap();
     let error = message(ctx.eval(s.y));
     assert!(
-        error.contains("element 0 has the limits 2.5 and 2,"),
+        error
+            .contains("element 0: the smallest value must not be above the largest, got 2.5 and 2"),
         "{error}"
     );
     assert!(message(Saturation::new([1.0], [0.0])).starts_with("Saturation: element 0"));
     assert!(message(Saturation::new([f64::NAN], [0.0])).starts_with("Saturation: element 0"));
-    assert!(message(Saturation::new([1.0], [])).contains("has 0 elements, 1 are expected"));
+    assert!(message(Saturation::new([1.0], [])).contains("must have 1 elements, got 0"));
 }
 
 #[test]
@@ -132,11 +133,11 @@ fn a_delay_of_no_steps_samples_and_holds() {
         let taken = (4 - steps) as f64 * 0.1;
         assert_eq!(ctx.eval(delay.y).unwrap(), &[(taken + 0.3).sin()]);
     }
-    assert!(message(DiscreteTimeDelay::new(0.0, 1, 1)).contains("the period is 0 s"));
+    assert!(message(DiscreteTimeDelay::new(0.0, 1, 1)).contains("the period must be positive"));
 }
 
 #[test]
-fn the_first_quotient_is_suppressed_unless_asked_for() {
+fn the_initial_transient_is_suppressed_by_default() {
     let derivative = DiscreteDerivative::new(1, 0.1).unwrap();
     let mut b = DiagramBuilder::new();
     let quiet = b.add("quiet", derivative.clone());
@@ -156,7 +157,10 @@ fn the_first_quotient_is_suppressed_unless_asked_for() {
     assert_eq!(ctx.eval(loud.dudt).unwrap(), &[0.0]);
     quiet.history.set(&mut ctx, &[1.0], &[0.5]).unwrap();
     assert_eq!(ctx.eval(quiet.dudt).unwrap(), &[5.0]);
-    assert!(message(quiet.history.set(&mut ctx, &[], &[0.5])).contains("latest has 0 elements"));
+    assert!(
+        message(quiet.history.set(&mut ctx, &[], &[0.5]))
+            .contains("latest must have 1 elements, got 0")
+    );
 }
 
 #[test]
@@ -176,8 +180,11 @@ fn sums_and_filters() {
         assert!((y - (1.0 - (-1.1_f64 / tau).exp())).abs() < 1e-9);
     }
     let bad = FirstOrderLowPassFilter::new([1.0, -1.0]);
-    assert!(message(bad).contains("the time constant is -1 s"));
-    assert!(message(DiscreteTimeIntegrator::new(1, -0.5)).contains("the period is -0.5 s"));
+    assert!(message(bad).contains("the time constant must be positive and finite, got -1.0 s"));
+    assert!(
+        message(DiscreteTimeIntegrator::new(1, -0.5))
+            .contains("the period must be positive and finite, got -0.5 s")
+    );
 }
 
 #[test]
@@ -201,11 +208,11 @@ fn projections_select_and_distribute() {
     let bad = PidController::new([1.0], [1.0, 2.0], [1.0]);
     assert_eq!(
         message(bad),
-        "PidController: ki has 2 elements, 1 are expected"
+        "PidController: ki must have 1 elements, got 2"
     );
     let pid = PidController::new([1.0], [0.0], [1.0]).unwrap();
     let bad = pid.with_state_projection(DMatrix::zeros(1, 2));
-    assert!(message(bad).contains("the state projection is 1 x 2, 2 x 2 is expected"));
+    assert!(message(bad).contains("the state projection must be 2 x 2, got 1 x 2"));
 }
 
 /// Gradient of the sum of the outputs of a diagram of primitives, by duals.
@@ -235,20 +242,23 @@ fn derivatives_pass_through_every_primitive() {
         },
         &[1.0, 2.0],
     );
-    // control = 4 min(2 x0, 9) + min(3 x1, 1); the second limit is reached.
+    // control = 4 min(2 x0, 9) + min(3 x1, 1); the second limit is active.
     assert_eq!((value, gradient.as_slice()), (9.0, [8.0, 0.0].as_slice()));
 }
 
 #[test]
 fn elements_are_selected_by_checked_indices() {
     let bad = Selector::new([1], [vec![(1, 0)]]);
-    assert_eq!(message(bad), "Selector: y0[0] selects input 1 of 1 inputs");
+    assert_eq!(
+        message(bad),
+        "Selector: y0[0] selects input 1, but there are 1 inputs"
+    );
     let bad = Selector::new([1], [vec![], vec![(0, 0), (0, 1)]]);
     assert!(message(bad).contains("y1[1] selects element 1 of u0, which has 1 elements"));
 }
 
 #[test]
-fn a_switch_reads_only_what_is_selected() {
+fn a_switch_reads_only_the_selected_input() {
     let mut b = DiagramBuilder::new();
     let source = b.add("source", ConstantValueSource::new(0_usize));
     let switch = b.add("switch", PortSwitch::new(2, 1));
@@ -261,7 +271,7 @@ fn a_switch_reads_only_what_is_selected() {
     *ctx.param_mut(source.value).unwrap() = 2;
     let error = message(ctx.eval(switch.value));
     assert!(
-        error.contains("'port_selector' is 2, a number below 2"),
+        error.contains("'port_selector' must be below 2, got 2"),
         "{error}"
     );
 }
@@ -289,8 +299,8 @@ fn wrapped_values_lie_in_their_interval() {
         let turns = (u - y) / (high - low);
         assert!((turns - turns.round()).abs() < 1e-14, "{u} gives {y}");
     }
-    assert!(message(WrapToSystem::new(1).with_interval(1, 0.0, 1.0)).contains("element 1"));
-    assert!(message(WrapToSystem::new(1).with_interval(0, 1.0, 1.0)).contains("1 to 1"));
+    assert!(message(WrapToSystem::new(1).with_interval(1, 0.0, 1.0)).contains("below 1, got 1"));
+    assert!(message(WrapToSystem::new(1).with_interval(0, 1.0, 1.0)).contains("1.0 and 1.0"));
 }
 
 #[test]
@@ -339,7 +349,7 @@ fn the_seed_and_the_context_determine_the_samples() {
     assert_eq!(run(7), run(7));
     assert_ne!(run(7), run(8));
     let bad = RandomSource::new(RandomDistribution::Uniform, 1, f64::INFINITY, 0);
-    assert!(message(bad).contains("the period is inf s"));
+    assert!(message(bad).contains("the period must be positive and finite, got inf s"));
 }
 
 #[test]
@@ -391,7 +401,7 @@ impl VectorFunctions for Count {
     }
 }
 
-/// Has no dynamics.
+/// Functions without dynamics.
 struct Still;
 
 impl VectorFunctions for Still {
@@ -417,7 +427,7 @@ fn functions_make_systems_of_every_scalar() {
     assert_eq!((y.re, y.eps[0]), (10.0 + 3.0 * 3.0 + 0.25, 3.0));
 
     let bad = VectorSystem::from_functions(1, 1, Still).with_initial_discrete_state(0.0, []);
-    assert!(message(bad).contains("the period is 0 s"));
+    assert!(message(bad).contains("the period must be positive and finite, got 0.0 s"));
     let still = VectorSystem::from_functions(1, 1, Still).with_initial_continuous_state([1.0]);
     let mut b = DiagramBuilder::new();
     let still = b.add("still", still);
@@ -426,7 +436,7 @@ fn functions_make_systems_of_every_scalar() {
     ctx.fix(still.u, vec![2.0]).unwrap();
     assert_eq!(ctx.eval(still.y).unwrap(), &[2.0]);
     let error = Simulator::new(&diagram, ctx).and_then(|mut sim| sim.advance_to(1.0));
-    assert!(message(error).contains("no `VectorFunctions::dynamics`; write it"));
+    assert!(message(error).contains("no `VectorFunctions::dynamics`; implement it"));
 }
 
 #[test]
@@ -467,12 +477,16 @@ fn values_of_any_type_are_sampled_delayed_and_switched() {
     assert_eq!(ctx.eval(switch.value).unwrap(), "a");
     assert_eq!(ctx.xa(delays[2].x).unwrap(), &names);
     ctx.fix(switch.selector, 3).unwrap();
-    assert!(message(ctx.eval(switch.value)).contains("'port_selector' is 3"));
+    assert!(message(ctx.eval(switch.value)).contains("'port_selector' must be below 3, got 3"));
     let dual = diagram.to_scalar::<AutoDiff>().unwrap();
     let ports = dual.ports(&hold).unwrap();
     assert_eq!(dual.default_context().eval(ports.y).unwrap(), "none");
     let bad = ValueDiscreteTimeDelay::new(f64::NAN, 1, 0_u8);
-    assert!(message(bad).starts_with("ValueDiscreteTimeDelay: the period is NaN s"));
+    assert!(
+        message(bad).starts_with(
+            "ValueDiscreteTimeDelay: the period must be positive and finite, got NaN s"
+        )
+    );
 }
 
 #[test]
@@ -493,8 +507,7 @@ fn every_element_of_a_sine_has_its_own_amplitude_frequency_and_phase() {
                 let angle = w[i] * x[i] + p[i];
                 let expected =
                     a[i] * [angle.sin(), w[i] * angle.cos(), -w[i] * w[i] * angle.sin()][k];
-                // The derivatives are sines of a shifted angle: a few roundings of numbers up to
-                // 20.
+                // The derivatives are sines of a shifted angle: rounding of numbers up to 20.
                 assert!((found[i] - expected).abs() < 1e-14, "{k} {i}");
             }
         }

@@ -1,4 +1,4 @@
-//! Random state and parameters, and maps between velocities and rates of positions.
+//! Random state and parameters, and maps between velocities and position rates.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,7 +9,7 @@ use tarragon_framework::primitives::{Gain, VectorLogSink};
 use tarragon_framework::random::{RandomDistribution, RandomGenerator};
 use tarragon_framework::{Error, Result, prelude::*};
 
-/// State and parameters of every kind, some of which are drawn.
+/// State and parameters of every kind, some of them random.
 struct Dice {
     fail_state: bool,
     fail_parameters: bool,
@@ -91,7 +91,7 @@ fn table(fail_state: bool, fail_parameters: bool) -> Table {
 }
 
 impl Table {
-    /// A context in which nothing has its default, and one sample is logged.
+    /// Returns a context in which nothing has its default and one sample is logged.
     fn changed(&self) -> Context<f64> {
         let mut ctx = self.diagram.default_context();
         ctx.xc_mut(self.dice.xc).unwrap().fill(-1.0);
@@ -105,7 +105,7 @@ impl Table {
         ctx
     }
 
-    /// State, then parameters, then the samples of the log.
+    /// Returns state, then parameters, then the samples of the log.
     fn values(&self, ctx: &Context<f64>) -> (Vec<f64>, String, Vec<f64>, String, Vec<f64>) {
         let mut x = ctx.xc(self.dice.xc).unwrap().to_vec();
         x.extend_from_slice(ctx.xd(self.dice.drawn).unwrap());
@@ -135,12 +135,12 @@ fn a_seed_determines_what_is_drawn() {
 }
 
 #[test]
-fn what_is_not_drawn_gets_its_default_and_draws_start_from_it() {
+fn undrawn_values_get_their_defaults_and_draws_start_from_them() {
     let t = table(false, false);
     let mut ctx = t.changed();
     ctx.set_random(&mut RandomGenerator::new(3)).unwrap();
     let (x, word, p, name, log) = t.values(&ctx);
-    // The same numbers, in the order of parameters first.
+    // The same numbers, with the parameters first.
     let mut generator = RandomGenerator::new(3);
     let low = 15.0 + generator.sample(RandomDistribution::Uniform);
     let z = 2.0 + generator.sample(RandomDistribution::Gaussian);
@@ -168,11 +168,11 @@ fn only_parameters_or_only_state_can_be_drawn() {
     ctx.set_random_state(&mut RandomGenerator::new(3)).unwrap();
     let after = t.values(&ctx);
     assert_eq!((&after.2, &after.3), (&before.2, &before.3));
-    assert_eq!(after.0[2], 2.0, "the default and the parameter as it was");
+    assert_eq!(after.0[2], 2.0, "the default and the unchanged parameter");
 }
 
 #[test]
-fn outputs_follow_what_is_drawn() {
+fn outputs_follow_drawn_values() {
     let t = table(false, false);
     let mut ctx = t.changed();
     let sum = |ctx: &Context<f64>| {
@@ -245,7 +245,7 @@ fn random_declarations_are_made_once() {
     }
 }
 
-/// A rotation in the plane: positions (cos, sin), one velocity; `qdot = omega (-sin, cos)`.
+/// Rotation in the plane: positions (cos, sin), one velocity; `qdot = omega (-sin, cos)`.
 struct Wheel;
 impl<T: Scalar> LeafSystem<T> for Wheel {
     type Ports = ContinuousState<Vec<T>>;
@@ -267,7 +267,7 @@ impl<T: Scalar> LeafSystem<T> for Wheel {
     }
 }
 
-/// Two positions, and velocities as many as it is told; no map.
+/// Two positions, the given number of velocities, and no map.
 struct Plain(usize);
 impl<T: Scalar> LeafSystem<T> for Plain {
     type Ports = ContinuousState<Vec<T>>;
@@ -288,7 +288,7 @@ fn rates_are_mapped_system_by_system() {
     let v = [1.0, 2.0, 3.0, 4.0, 5.0];
     let mut qdot = [f64::NAN; 6];
     ctx.map_v_to_qdot(&v, &mut qdot).unwrap();
-    // Without a map qdot = v; the wheel stands at (0.6, 0.8).
+    // Without a map qdot = v; the wheel is at (0.6, 0.8).
     assert_eq!(qdot, [1.0, 2.0, -0.8 * 3.0, 0.6 * 3.0, 4.0, 5.0]);
     let mut back = [f64::NAN; 5];
     ctx.map_qdot_to_v(&qdot, &mut back).unwrap();
@@ -317,11 +317,11 @@ fn rates_of_wrong_lengths_are_errors() {
     let message = |r: Result<()>| r.unwrap_err().to_string();
     assert_eq!(
         message(ctx.map_v_to_qdot(&[1.0], &mut [0.0; 3])),
-        "map_v_to_qdot: 1 and 2 elements are expected, found 1 and 3"
+        "map_v_to_qdot: the vectors must have 1 and 2 elements, got 1 and 3"
     );
     assert_eq!(
         message(ctx.map_qdot_to_v(&[1.0], &mut [0.0])),
-        "map_qdot_to_v: 2 and 1 elements are expected, found 1 and 1"
+        "map_qdot_to_v: the vectors must have 2 and 1 elements, got 1 and 1"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Costs grow with the number of systems, not faster, and need no deep stack.
+//! Costs grow at most linearly with the number of systems, and need no deep stack.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,14 +12,14 @@ use tarragon_framework::{Error, prelude::*};
 const SMALL: usize = 10_000;
 const LARGE: usize = 100_000;
 
-/// Runs on a thread with a stack of 512 KiB, a sixteenth of what a main thread has.
+/// Runs on a thread with a stack of 512 KiB, a sixteenth of that of a main thread.
 fn on_a_small_stack<X: Send + 'static>(f: impl FnOnce() -> X + Send + 'static) -> X {
     let thread = std::thread::Builder::new().stack_size(512 << 10);
     thread.spawn(f).unwrap().join().unwrap()
 }
 
-/// Time per item at `LARGE` relative to that at `SMALL`. The shortest of three runs of each counts,
-/// as other work on the machine can only make runs longer.
+/// Returns the time per item at `LARGE` relative to that at `SMALL`. The shortest of three runs of
+/// each counts, because other work on the machine can only make runs longer.
 fn growth(run: impl Fn(usize) + Send + 'static) -> f64 {
     on_a_small_stack(move || {
         let shortest = |n| -> Duration {
@@ -36,11 +36,11 @@ fn growth(run: impl Fn(usize) + Send + 'static) -> f64 {
     })
 }
 
-/// What is quadratic grows by 10. Linear work grows by up to 2 when data no longer fit the caches
-/// of a processor; the rest is left for a loaded machine.
+/// Largest accepted growth. Quadratic work grows by 10. Linear work grows by up to 2 when data no
+/// longer fit a processor's caches; the rest is a margin for a loaded machine.
 const MOST: f64 = 4.0;
 
-/// `hold -> g0 -> ... -> sum -> hold`.
+/// Chain `hold -> g0 -> ... -> sum -> hold`.
 struct Chain {
     diagram: Diagram<f64>,
     hold: Block<ZeroOrderHold>,
@@ -88,8 +88,8 @@ fn a_long_chain_is_built_computed_changed_simulated_cloned_and_converted() {
         for gain in &gains {
             *ctx.param_mut(gain.k).unwrap() = 1.0;
         }
-        // The first change reaches all, the others their own stale value. The rest of the chain,
-        // back to front, would be reached by nobody.
+        // The first change reaches all values, the others only their own, stale one. Back to front,
+        // no change would reach the rest of the chain.
         let reached = ctx.cache_statistics().notifications;
         assert!(reached <= 2 * n as u64 + 2, "{reached}");
         ctx.eval(last).unwrap();
@@ -171,7 +171,7 @@ fn costs_of_exports_are_linear() {
     assert!(found < MOST, "{found}");
 }
 
-/// Rings once, at a time of its own.
+/// Rings once, at its own time (s).
 struct Alarm(f64);
 impl LeafSystem<f64> for Alarm {
     type Ports = OutputPort<Vec<f64>>;

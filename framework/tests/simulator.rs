@@ -13,7 +13,7 @@ use tarragon_framework::{Error, Result};
 
 type Record = Arc<Mutex<Vec<(&'static str, f64, f64)>>>;
 
-/// Counts in discrete state and records (what, time, count seen) of each of its events.
+/// Counts in discrete state and records (event, time, count seen) for each of its events.
 struct Recorder {
     record: Record,
     stop_at: f64,
@@ -149,14 +149,14 @@ fn termination_and_bad_boundaries() {
         sim.advance_to(0.1)
             .unwrap_err()
             .to_string()
-            .contains("0.2 s already")
+            .contains("the current time, 0.2 s, got 0.1 s")
     );
     assert!(sim.advance_to(f64::NAN).is_err());
     assert!(sim.set_integrator(RungeKutta3::new(), 0.0).is_err());
 }
 
 #[test]
-fn a_failed_update_leaves_the_state_as_it_was() {
+fn a_failed_update_preserves_the_state() {
     let (mut sim, ports, _) = recorder(f64::INFINITY, 0.1);
     let message = sim.advance_to(1.0).unwrap_err().to_string();
     assert_eq!(message, "discrete update of 'recorder': broken");
@@ -243,7 +243,7 @@ impl LeafSystem<f64> for Speller {
             Ok(EventStatus::Succeeded)
         });
         d.discrete_update_on(Trigger::every(0.1), move |_, ctx, next| {
-            // Sees what the unrestricted update of the same step has written.
+            // Sees the values written by the unrestricted update of the same step.
             next.get_mut(count)[0] = ctx.xd(count)[0] + 1.0;
             Ok(EventStatus::Succeeded)
         });
@@ -293,7 +293,7 @@ fn unrestricted_updates_come_first_and_change_every_kind_of_state() {
     }
 }
 
-/// Error of integrating sin(t) from 0 to 1.
+/// Returns the error of integrating sin(t) from 0 to 1.
 fn error(euler: bool, step: f64) -> f64 {
     let mut b = DiagramBuilder::new();
     let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
@@ -314,7 +314,7 @@ fn error(euler: bool, step: f64) -> f64 {
 fn integrators_have_their_order() {
     let ratio = error(true, 0.02) / error(true, 0.01);
     assert!((ratio - 2.0).abs() < 0.05, "first order: {ratio}");
-    // For a function of time alone Kutta's third-order weights are Simpson's rule, order four.
+    // For a function of time alone, Kutta's third-order weights are Simpson's rule, of order four.
     let ratio = error(false, 0.1) / error(false, 0.05);
     assert!((ratio - 16.0).abs() < 0.5, "{ratio}");
 }
@@ -364,7 +364,7 @@ fn logs_and_trajectories() {
                 .zip(&samples[i])
                 .all(|(a, b)| (a - b).abs() < 1e-15)
         );
-        // The second derivative is continuous at the inner break, the first is zero at the ends.
+        // The second derivative is continuous at the inner break; the first is zero at the ends.
         let derivative = |time: f64, order| {
             let mut y = [0.0; 2];
             spline.evaluate_derivative(time, order, &mut y);
@@ -387,9 +387,12 @@ fn logs_and_trajectories() {
 fn bad_trajectories_are_explained() {
     let make = PiecewisePolynomial::first_order_hold;
     let message = |r: Result<PiecewisePolynomial>| r.unwrap_err().to_string();
-    assert!(message(make(&[0.0], &[vec![]])).contains("1 breaks"));
-    assert!(message(make(&[0.0, 0.0], &[vec![], vec![]])).contains("break 1 at 0 s"));
-    assert!(message(make(&[0.0, 1.0], &[vec![]])).contains("1 samples"));
-    assert!(message(make(&[0.0, 1.0], &[vec![0.0], vec![]])).contains("samples[1] has 0"));
+    assert!(message(make(&[0.0], &[vec![]])).contains("breaks, got 1"));
+    assert!(message(make(&[0.0, 0.0], &[vec![], vec![]])).contains("break 1 at 0.0 s"));
+    assert!(message(make(&[0.0, 1.0], &[vec![]])).contains("there must be 2 samples, got 1"));
+    assert!(
+        message(make(&[0.0, 1.0], &[vec![0.0], vec![]]))
+            .contains("samples[1] must have 1 elements, got 0")
+    );
     assert!(message(make(&[0.0, 1.0], &[vec![0.0], vec![f64::NAN]])).contains("NaN"));
 }

@@ -1,4 +1,4 @@
-//! Piecewise polynomials against closed forms and by their promises.
+//! Piecewise polynomials against closed forms and their documented properties.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,10 +11,10 @@ fn column(values: &[f64]) -> Vec<Vec<f64>> {
 }
 
 fn message<V>(result: Result<V>) -> String {
-    result.err().expect("an error is expected").to_string()
+    result.err().expect("the result is an error").to_string()
 }
 
-/// The derivative of an order, of a trajectory of one row.
+/// Returns the derivative with this order, of a trajectory of one row.
 fn derivative(p: &impl Trajectory, time: f64, order: usize) -> f64 {
     let mut out = [0.0];
     p.evaluate_derivative(time, order, &mut out);
@@ -56,7 +56,7 @@ fn shape_is_preserved() {
 
 #[test]
 fn slopes_are_weighted_harmonic_means() {
-    // Slopes 1 and 3 of lengths 1 and 2: 3 * 3 / (5 / 1 + 4 / 3); ends by the parabola.
+    // Slopes 1 and 3 over lengths 1 and 2: 3 * 3 / (5 / 1 + 4 / 3); the ends follow the parabola.
     let p = PiecewisePolynomial::cubic_shape_preserving(
         &[0.0, 1.0, 3.0],
         &column(&[0.0, 1.0, 7.0]),
@@ -74,15 +74,13 @@ fn two_samples_have_no_parabola() {
         |zero| PiecewisePolynomial::cubic_shape_preserving(&[0.0, 1.0], &column(&[0.0, 1.0]), zero);
     assert_eq!(make(true).unwrap().value(0.5), [0.5]);
     let error = message(make(false));
-    assert!(
-        error.contains("2 breaks, at least 3 are expected"),
-        "{error}"
-    );
+    assert!(error.contains("there must be at least 3 breaks"), "{error}");
 }
 
 #[test]
 fn a_natural_start_and_the_closed_form_of_one_segment() {
-    // One segment with slopes is the Hermite cubic: 2 t^3 - 3 t^2 + t from 0 to 0 with slopes 1 and 1.
+    // One segment with end slopes is the Hermite cubic 2 t^3 - 3 t^2 + t, from 0 to 0 with slopes 1
+    // and 1.
     let ends = SplineEnds::Slopes {
         start: vec![1.0],
         end: vec![1.0],
@@ -92,7 +90,7 @@ fn a_natural_start_and_the_closed_form_of_one_segment() {
         let expected = 2.0 * t.powi(3) - 3.0 * t * t + t;
         assert!((p.value(t)[0] - expected).abs() < 1e-15);
     }
-    // Three samples of a parabola, not a knot: the parabola.
+    // A not-a-knot spline through three samples of a parabola is that parabola.
     let p = spline(&[0.0, 1.0, 3.0], &[1.0, 0.0, 4.0], &SplineEnds::NotAKnot);
     for t in [0.5_f64, 2.0, 2.9] {
         assert!((p.value(t)[0] - (t - 1.0) * (t - 1.0)).abs() < 1e-14);
@@ -108,7 +106,7 @@ fn a_break_belongs_to_the_segment_that_it_begins() {
     let line = PiecewisePolynomial::first_order_hold(&[0.0, 1.0], &column(&[3.0, 4.0])).unwrap();
     assert!(
         steps.value(f64::NAN)[0].is_nan() && derivative(&line, f64::NAN, 1).is_nan(),
-        "no time gives no value and no panic"
+        "a NaN time gives NaN without a panic"
     );
 }
 
@@ -136,24 +134,27 @@ fn bad_arguments_are_explained() {
     let wide = make(&[1.0, 2.0], &[vec![0.0; 2], vec![0.0; 2]]).unwrap();
     let error = message(p.concatenate_in_time(&wide));
     assert!(
-        error.contains("2 rows of the other, 1 are expected"),
+        error.contains("there must be 1 rows in the other trajectory, got 2"),
         "{error}"
     );
     let error = message(p.concatenate_in_time(&before));
-    assert!(error.contains("starts at 0 s, 1 s, the end"), "{error}");
-    let error = message(p.append_first_order_segment(1.0, &[0.0]));
     assert!(
-        error.contains("a time after the last break at 1 s"),
+        error.contains("the end of this one, 1.0 s, got 0.0 s"),
         "{error}"
     );
+    let error = message(p.append_first_order_segment(1.0, &[0.0]));
+    assert!(error.contains("after the last break at 1.0 s"), "{error}");
     let error = message(p.append_cubic_hermite_segment(2.0, &[0.0], &[]));
-    assert!(error.contains("sample_dot has 0 elements"), "{error}");
-    assert!(message(p.shift_right(1e300)).contains("does not come after"));
-    assert!(message(p.shift_right(f64::NAN)).contains("does not come after"));
-    assert!(message(p.scale_time(-1.0)).contains("a positive number is expected"));
+    assert!(
+        error.contains("sample_dot must have 1 elements, got 0"),
+        "{error}"
+    );
+    assert!(message(p.shift_right(1e300)).contains("finite and increasing"));
+    assert!(message(p.shift_right(f64::NAN)).contains("finite and increasing"));
+    assert!(message(p.scale_time(-1.0)).contains("must be positive and finite"));
     assert!(message(p.scale_time(1e-320)).contains("PiecewisePolynomial"));
-    assert!(message(p.integral(&[])).contains("value_at_start_time has 0 elements"));
-    assert_eq!(p, before, "what fails changes nothing");
+    assert!(message(p.integral(&[])).contains("value_at_start_time must have 1 elements"));
+    assert_eq!(p, before, "failures change nothing");
 
     let cubic = PiecewisePolynomial::cubic_with_continuous_second_derivatives;
     let two = column(&[0.0, 1.0]);
@@ -164,12 +165,18 @@ fn bad_arguments_are_explained() {
         start: vec![0.0],
         end: vec![],
     };
-    assert!(message(cubic(&[0.0, 1.0], &two, &ends)).contains("the end slope has 0 elements"));
-    assert!(message(cubic(&[0.0, 1.0], &[], &ends)).contains("0 samples, 2 are expected"));
+    assert!(
+        message(cubic(&[0.0, 1.0], &two, &ends))
+            .contains("the end slope must have 1 elements, got 0")
+    );
+    assert!(message(cubic(&[0.0, 1.0], &[], &ends)).contains("there must be 2 samples, got 0"));
     let hermite = PiecewisePolynomial::cubic_hermite(&[0.0, 1.0], &two, &[vec![], vec![]]);
-    assert!(message(hermite).contains("samples_dot[0] has 0 elements, 1 are expected"));
-    assert!(message(make(&[0.0, 1e-320], &two)).contains("a coefficient is not finite"));
-    assert!(message(Polynomial::new(&[vec![], vec![f64::NAN]])).contains("row 1 is [NaN]"));
+    assert!(message(hermite).contains("samples_dot[0] must have 1 elements, got 0"));
+    assert!(message(make(&[0.0, 1e-320], &two)).contains("the coefficients must be finite"));
+    assert!(
+        message(Polynomial::new(&[vec![], vec![f64::NAN]]))
+            .contains("row 1 must be finite, got [NaN]")
+    );
     let segments = vec![
         Polynomial::new(&[]).unwrap(),
         Polynomial::new(&[vec![]]).unwrap(),
@@ -179,18 +186,18 @@ fn bad_arguments_are_explained() {
         segments,
     ));
     assert!(
-        error.contains("segment 1 has 1 rows, 0 are expected"),
+        error.contains("segment 1 must have 0 rows, got 1"),
         "{error}"
     );
     let none = PiecewisePolynomial::from_segments(&[0.0, 1.0], vec![]);
-    assert!(message(none).contains("0 segments, 1 are expected"));
+    assert!(message(none).contains("there must be 1 segments, got 0"));
     let lagrange = PiecewisePolynomial::lagrange_interpolant(&[0.0], &column(&[1.0]));
-    assert!(message(lagrange).contains("1 breaks"));
+    assert!(message(lagrange).contains("breaks, got 1"));
 }
 
 proptest! {
-    /// Samples of a cubic have one spline that is not a knot: the cubic. Rounding of the samples,
-    /// 1e-16 of them, is magnified up to 1e4 by steps from 0.1 to 2, and by 10 per derivative.
+    /// The not-a-knot spline through samples of a cubic is that cubic. Rounding of the samples,
+    /// 1e-16 relative, is magnified up to 1e4 by steps from 0.1 to 2, and by 10 per derivative.
     #[test]
     fn not_a_knot_reproduces_cubics(
         times in breaks(3..8),
@@ -209,10 +216,10 @@ proptest! {
         }
     }
 
-    /// All three kinds of ends pass through the samples and are smooth up to the second derivative;
-    /// each keeps what it promises of its ends.
+    /// Splines with any end conditions pass through the samples, are smooth up to the second
+    /// derivative, and satisfy their end conditions.
     #[test]
-    fn splines_are_smooth_and_end_as_told(
+    fn splines_are_smooth_and_satisfy_their_end_conditions(
         times in breaks(2..8),
         values in prop::collection::vec(-1.0..1.0, 9),
         slopes in prop::array::uniform2(-1.0..1.0),
@@ -225,8 +232,8 @@ proptest! {
             for (t, y) in times.iter().zip(&values) {
                 prop_assert!((p.value(*t)[0] - y).abs() < 1e-12);
             }
-            // Values swing up to some 1e2 between samples at distances from 0.1 to 2, and each
-            // derivative is up to 10 times as large; rounding is 1e-16 of that, a few times.
+            // Values swing up to about 1e2 between samples at distances from 0.1 to 2, and each
+            // derivative is up to 10 times as large; rounding is a few times 1e-16 of that.
             for (a, b) in p.segments().iter().zip(&p.segments()[1..]).zip(times.windows(2)).map(
                 |((a, b), t)| ((a, t[1] - t[0]), b)
             ) {
@@ -262,7 +269,7 @@ proptest! {
         let exact = Polynomial::new(&[c[..times.len().min(5)].to_vec()]).unwrap();
         let samples: Vec<f64> = times.iter().map(|t| exact.value(*t)[0]).collect();
         let p = PiecewisePolynomial::lagrange_interpolant(&times, &column(&samples)).unwrap();
-        // Divided differences over steps of 0.1 magnify rounding by 1e4 at most.
+        // Divided differences over steps of 0.1 magnify rounding by at most 1e4.
         let size = samples.iter().fold(1.0_f64, |a, b| a.max(b.abs()));
         for k in 0..=10 {
             let t = times[0] + (times[times.len() - 1] - times[0]) * f64::from(k) / 10.0;
@@ -295,10 +302,10 @@ proptest! {
         prop_assert!((back.value(middle)[0] - p.value(middle)[0]).abs() < 1e-12);
     }
 
-    /// Times that are shifted, scaled and reversed give the values of the times before. Rounding of
-    /// the time is at most some 1e-15 s, at slopes of some 1e2 per second.
+    /// Shifted, scaled and reversed times give the original values. Rounding of the time is at most
+    /// about 1e-15 s, at slopes of about 1e2 per second.
     #[test]
-    fn times_are_mapped(
+    fn shifting_scaling_and_reversing_map_times(
         times in breaks(2..6),
         values in prop::collection::vec(-1.0..1.0, 9),
         shift in -5.0..5.0,
@@ -319,7 +326,7 @@ proptest! {
         }
     }
 
-    /// What is appended begins where the trajectory ended and leaves what was before.
+    /// Appended segments start where the trajectory ended and leave the existing ones unchanged.
     #[test]
     fn appended_segments_join(
         times in breaks(3..6),
@@ -340,7 +347,7 @@ proptest! {
         let middle = 0.5 * (end + times[n - 1]);
         let mean = 0.5 * (values[n - 2] + values[n - 1]);
         prop_assert!((q.value(middle)[0] - mean).abs() < 1e-12);
-        // A trajectory cut in two and joined again is as it was.
+        // A trajectory cut in two and joined again is unchanged.
         let cut = |range: std::ops::Range<usize>| PiecewisePolynomial::from_segments(
             &times[range.start..=range.end],
             whole.segments()[range].to_vec(),

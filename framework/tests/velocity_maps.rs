@@ -1,4 +1,4 @@
-//! Integrators of systems whose positions do not change at the rate of their velocities.
+//! Integrators for systems whose position rates differ from their velocities.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,12 +8,12 @@ use tarragon_framework::prelude::*;
 
 /// Principal moments of inertia over the mass (m^2).
 const INERTIA: [f64; 3] = [0.3, 0.5, 0.9];
-/// Of the spring that holds the body (1/s^2), and the gravity (m/s^2).
+/// Stiffness over mass of the spring that holds the body (1/s^2), and gravity (m/s^2).
 const STIFFNESS: f64 = 4.0;
 const GRAVITY: f64 = 9.81;
 
-/// A free rigid body on a spring to the origin: q is the orientation as a quaternion (w, x, y, z)
-/// and the position, v the angular velocity in the frame of the body and the velocity.
+/// Free rigid body on a spring to the origin: q is the orientation as a quaternion (w, x, y, z) and
+/// the position, v the angular velocity in the frame of the body and the translational velocity.
 struct FreeBody;
 impl<T: Scalar> LeafSystem<T> for FreeBody {
     type Ports = ContinuousState<Vec<T>>;
@@ -53,7 +53,8 @@ impl<T: Scalar> LeafSystem<T> for FreeBody {
     }
 }
 
-/// `qdot = N(q) v`: half the quaternion times the angular velocity, and the velocity.
+/// Computes `qdot = N(q) v`: half the quaternion times the angular velocity, then the translational
+/// velocity.
 fn rates_of_positions<T: Scalar>(q: &[T], v: &[T], qdot: &mut [T]) {
     let half = T::from(0.5);
     qdot[0] = half * (-q[1] * v[0] - q[2] * v[1] - q[3] * v[2]);
@@ -76,7 +77,7 @@ fn solve(
         integration_scheme: scheme.into(),
         max_step_size: step,
         use_error_control: false,
-        // Of the iterations: below the error of a step.
+        // Accuracy of the iterations, below the error of a step.
         accuracy: 1e-9,
         jacobian_scheme,
         ..SimulatorConfig::default()
@@ -93,7 +94,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[test]
-fn the_map_is_what_the_derivatives_are() {
+fn the_velocity_map_matches_the_derivatives() {
     let mut b = DiagramBuilder::new();
     let body = b.add("body", FreeBody);
     let d = b.build().unwrap();
@@ -104,7 +105,7 @@ fn the_map_is_what_the_derivatives_are() {
     let (mut qdot, mut back) = ([0.0; 7], [0.0; 6]);
     ctx.map_v_to_qdot(&v, &mut qdot).unwrap();
     ctx.map_qdot_to_v(&qdot, &mut back).unwrap();
-    // Rounding of some products.
+    // Rounding of a few products.
     assert!(distance(&v, &back) < 1e-15);
     let h = 1e-6;
     let mut sim = Simulator::new(&d, ctx).unwrap();
@@ -120,8 +121,7 @@ fn the_map_is_what_the_derivatives_are() {
 #[test]
 fn integrators_that_use_the_map_have_their_order() {
     let exact = solve("runge_kutta5", JacobianScheme::AutoDiff, 1e-3).0;
-    // The position against its closed form: a vibration about the point where the spring holds the
-    // body.
+    // Closed form of the position: a vibration about the point where the spring balances gravity.
     let w = STIFFNESS.sqrt();
     let sag = -GRAVITY / STIFFNESS;
     let z = sag + (0.0 - sag) * w.cos() + 0.2 / w * w.sin();
@@ -131,7 +131,7 @@ fn integrators_that_use_the_map_have_their_order() {
         let (coarse, fine) = (error(2e-3), error(1e-3));
         let order = (coarse / fine).log2();
         println!("{scheme}: errors {coarse:e}, {fine:e}, order {order:.3}");
-        // Of first order, up to the second-order part of these steps.
+        // First order, up to the second-order part of these steps.
         assert!((order - 1.0).abs() < 0.05, "{scheme}: {order}");
     }
 }
@@ -155,7 +155,7 @@ fn jacobians_through_the_map_agree() {
         JacobianScheme::CentralDifference,
     ] {
         let (other, differences) = solve(scheme, jacobians, 0.05);
-        // Iterations end within a part of 1e-9, twenty times.
+        // Iterations end within a fraction of 1e-9, twenty times.
         assert!(distance(&dual, &other) < 1e-9);
         assert_eq!(s.steps, differences.steps);
     }

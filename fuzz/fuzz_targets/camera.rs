@@ -1,4 +1,4 @@
-//! Any text is a camera, which is written and read again as the same, or an error.
+//! Parses arbitrary text as a camera configuration. A valid one survives writing and reading.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,10 +9,10 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     if let Ok(camera) = CameraConfig::from_yaml(text) {
-        // What is switched off may hold anything, NaN among it.
+        // A camera that is switched off is not checked, and may even have NaN.
         if camera.is_enabled() {
-            let text = camera.to_yaml().expect("it was valid");
-            let again = CameraConfig::from_yaml(&text).expect("it was written here");
+            let text = camera.to_yaml().expect("a valid camera can be written");
+            let again = CameraConfig::from_yaml(&text).expect("written YAML can be read");
             assert_eq!(again.name, camera.name, "{text}");
             assert_eq!(again.x_pb, camera.x_pb, "{text}");
         }

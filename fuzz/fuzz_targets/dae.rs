@@ -1,4 +1,4 @@
-//! Any bytes are a mesh whose indices are in range and whose numbers are finite, or an error.
+//! Parses arbitrary bytes as a COLLADA file. A mesh has indices in range and finite numbers.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Any datagrams of any senders are messages, or are refused and counted, in bounded memory.
+//! Receives arbitrary datagrams of several senders. They become messages, or are refused and
+//! counted, in bounded memory.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

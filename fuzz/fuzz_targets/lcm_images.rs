@@ -1,5 +1,5 @@
-//! Any bytes as messages of images and of points: images and clouds of sizes that the messages can
-//! hold, or errors.
+//! Decodes arbitrary bytes as messages of images and of point clouds. Images and clouds are no
+//! larger than the messages can hold.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,8 +10,8 @@ use tarragon_sensors::{
     decode_image, decode_point_cloud,
 };
 
-/// Deflate makes at most 1040 bytes of one; a byte becomes four channels of a byte, or two of it a
-/// float.
+/// Checks the size of a decoded image. Deflate makes at most 1040 bytes of one byte; one byte
+/// becomes at most four channels of a byte, two bytes at most one float.
 fn check<P: LcmImagePixel>(message: &LcmtImage) {
     let mut image = Image::<P>::default();
     let pixels = match decode_image(message, &mut image) {
@@ -32,7 +32,7 @@ fn check_all(message: &LcmtImage) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    // Messages as they are, ...
+    // Arbitrary messages.
     let mut whole = LcmtImageArray::fingerprint().to_be_bytes().to_vec();
     whole.extend_from_slice(bytes);
     if let Ok(message) = LcmtImageArray::decode(&whole) {
@@ -47,7 +47,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         assert!(cloud.size() <= message.data.len());
     }
-    // ... and data behind a header whose parts agree often.
+    // Messages with a header whose fields often agree with the data.
     let Some((header, data)) = bytes.split_first_chunk::<8>() else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Any file is read as an LCM log: events, and what is skipped between them.
+//! Reads arbitrary bytes as an LCM log, skipping damaged parts between events.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

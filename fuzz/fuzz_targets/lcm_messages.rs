@@ -1,4 +1,4 @@
-//! Any bytes are a message that is written as it was read, or an error.
+//! Decodes arbitrary bytes as messages. A valid message survives encoding and decoding.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,7 +7,7 @@ use tarragon_lcm::types::*;
 use tarragon_lcm::{Lcm, LcmMessage, Subscriber, lcm_types};
 
 lcm_types! {
-    /// What the types of robots do not have: arrays in arrays, and itself.
+    /// A type with nested arrays and recursion, which Drake's types do not have.
     struct fuzzed_tree {
         int8_t rows;
         int16_t columns;
@@ -27,13 +27,13 @@ fn check<M: LcmMessage>(body: &[u8]) {
         decoded.as_ref().map(|_| &()).map_err(error)
     );
     let message = decoded.ok();
-    let encode = |message: &M| message.encode().expect("lengths are equal after reading");
+    let encode = |message: &M| message.encode().expect("decoded arrays have consistent lengths");
     let written = message.as_ref().map(encode);
     if let Some(written) = &written {
-        let again = M::decode(written).expect("what was written can be read");
+        let again = M::decode(written).expect("encoded messages can be decoded");
         assert_eq!(encode(&again), *written);
     }
-    // Likewise where arrays are shared with the bytes that came, or with the message that was sent.
+    // The same holds if arrays share the memory of the received bytes or of the sent message.
     let lcm = Lcm::with_url("memq://").expect("a queue");
     let heard = Subscriber::<M>::new(&lcm, "A").expect("a queue");
     let hear = || {

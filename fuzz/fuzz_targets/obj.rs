@@ -1,4 +1,4 @@
-//! Any bytes are a mesh with valid indices or an error.
+//! Parses arbitrary bytes as an OBJ file. A mesh has valid indices.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

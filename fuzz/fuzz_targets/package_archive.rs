@@ -1,5 +1,5 @@
-//! Any bytes are a package that keeps to its folder and its limits, or an error that leaves
-//! nothing.
+//! Unpacks arbitrary bytes as a package archive. A package stays within its folder and the limits;
+//! an error leaves no files.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -20,7 +20,8 @@ const KINDS: [ArchiveType; 5] = [
     ArchiveType::Xztar,
 ];
 
-/// Bytes of the files, and how many files, folders and links there are; all must be below `root`.
+/// Returns the total size of the files (bytes), and the number of files, folders and links; checks
+/// that all are below `root`.
 fn measure(root: &Path, folder: &Path) -> (u64, u64) {
     let (mut bytes, mut count) = (0, 0);
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
@@ -34,7 +35,7 @@ fn measure(root: &Path, folder: &Path) -> (u64, u64) {
             let target = path.canonicalize().expect("no dangling links");
             assert!(target.starts_with(root), "{path:?} leads to {target:?}");
         } else {
-            assert!(kind.is_file(), "{path:?} is no file");
+            assert!(kind.is_file(), "{path:?} is not a file");
             bytes += entry.metadata().expect("metadata").len();
         }
     }
@@ -66,7 +67,7 @@ fuzz_target!(|input: (u8, bool, &[u8])| {
         archive_type: Some(KINDS[usize::from(kind) % KINDS.len()]),
         strip_prefix: strip.then(|| "a".into()),
     };
-    map.add_remote("p", params).expect("good parameters");
+    map.add_remote("p", params).expect("valid parameters");
     if let Ok(folder) = map.path("p") {
         let root = folder.canonicalize().expect("a path");
         let (bytes, count) = measure(&root, &root);
@@ -81,7 +82,7 @@ fuzz_target!(|input: (u8, bool, &[u8])| {
         let name = entry.file_name();
         assert!(
             name.to_string_lossy().ends_with(".lock"),
-            "{name:?} is left"
+            "{name:?} was not removed"
         );
         fs::remove_file(entry.path()).expect("a file");
     }

@@ -1,4 +1,4 @@
-//! Any bytes are the manifest of a package, or an error that changes nothing.
+//! Parses arbitrary bytes as a package manifest. An error changes nothing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
     match map.add_package_xml(&file) {
         Ok(name) => {
             assert!(!name.trim().is_empty());
-            assert_eq!(map.path(&name).expect("it was added"), place.path());
+            assert_eq!(map.path(&name).expect("the package was added"), place.path());
             assert!(found.is_ok());
             assert_eq!(map, crawled);
         }

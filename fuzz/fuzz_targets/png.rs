@@ -1,4 +1,4 @@
-//! Any bytes are a PNG image of the size that its metadata say, or an error.
+//! Parses arbitrary bytes as a PNG file. An image has the size that its metadata give.
 #![no_main]
 
 #[path = "support/image.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes are a cloud of finite size or an error, as PLY and as PCD.
+//! Parses arbitrary bytes as PLY and as PCD. A cloud has no more points than the file has bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

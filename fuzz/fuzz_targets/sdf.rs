@@ -1,4 +1,5 @@
-//! Any bytes are a model that can be computed with, or an error that leaves plant and scene alone.
+//! Parses arbitrary bytes as SDFormat. An error leaves plant and scene unchanged; a model has
+//! kinematics and dynamics.
 #![no_main]
 
 #[path = "support/model.rs"]

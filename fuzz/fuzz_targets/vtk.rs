@@ -1,4 +1,5 @@
-//! Any bytes are a mesh with valid indices or an error, and a mesh has a surface or none.
+//! Parses arbitrary bytes as a VTK file. A mesh has valid indices and a convex hull; its surface is
+//! bounded in size.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

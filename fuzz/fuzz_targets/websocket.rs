@@ -1,4 +1,4 @@
-//! Any bytes of a page end in messages that are understood or refused, with little memory.
+//! Receives arbitrary bytes from a page. They become messages or are refused, in bounded memory.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -103,3 +103,16 @@ impl From<Error> for tarragon_framework::Error {
         }
     }
 }
+
+/// A word that fits into a message, whatever the file contains.
+pub(crate) fn short(word: &str) -> String {
+    let mut s: String = word
+        .chars()
+        .take(40)
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect();
+    if word.chars().nth(40).is_some() {
+        s.push_str("...");
+    }
+    s
+}

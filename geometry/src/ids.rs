@@ -69,7 +69,7 @@ ids!(
     /// ```
     GeometryId,
     /// A transient declaration of collision filters; see
-    /// [`CollisionFilterManager`](crate::CollisionFilterManager).
+    /// [`CollisionFilterManager`](super::CollisionFilterManager).
     ///
     /// ```
     /// use tarragon_geometry::{CollisionFilterDeclaration, FilterId, SceneGraph};

@@ -1,42 +1,37 @@
 //! Shapes, meshes, SceneGraph, proximity queries and render engines.
 
-pub mod aabb;
-mod bvh;
-pub mod error;
-pub mod ids;
-pub mod mass_properties;
+mod accel;
+mod error;
+mod ids;
 pub mod mesh;
-pub mod obb;
-pub mod properties;
+mod properties;
 pub mod proximity;
-pub mod ray;
+mod ray;
 pub mod render;
-pub mod rgba;
-pub mod scene_graph;
-pub mod shapes;
+mod rgba;
+mod scene;
+mod shape;
+mod values;
 
-pub use aabb::Aabb;
-pub use error::{Error, Result};
-pub use ids::{FilterId, FrameId, GeometryId, SourceId};
-pub use mass_properties::{MassProperties, calc_mass_properties, calc_volume};
-pub use obb::{Obb, calc_obb};
-pub use properties::{
+pub use self::error::{Error, Result};
+pub use self::ids::{FilterId, FrameId, GeometryId, SourceId};
+pub use self::mesh::source::{FileSource, InMemoryMesh, MemoryFile, MeshSource};
+pub use self::properties::{
     CoulombFriction, GeometryProperties, HydroelasticType, IllustrationProperties,
-    PerceptionProperties, PropertyValue, ProximityProperties, Role, RoleAssign,
+    PerceptionProperties, PropertyValue, ProximityProperties, RenderLabel, Role, RoleAssign,
     add_compliant_hydroelastic_properties, add_compliant_hydroelastic_properties_for_half_space,
     add_contact_material, add_rigid_hydroelastic_properties, make_phong_illustration_properties,
 };
-pub use ray::Ray;
-pub use render::RenderLabel;
-pub use rgba::Rgba;
-pub use scene_graph::{
+pub use self::ray::{Ray, SurfaceHit, cast_ray};
+pub use self::rgba::Rgba;
+pub use self::scene::{
     CollisionFilterDeclaration, CollisionFilterManager, DefaultProximityProperties,
     FramePoseVector, GeometryFrame, GeometryInstance, GeometrySet, GeometryState, GeometryVersion,
     PenetrationAsPointPair, QueryObject, RayHit, RayOptions, RegistrationMark, RoleProperties,
     SceneGraph, SceneGraphConfig, SceneGraphInspector, SceneGraphPorts, SignedDistancePair,
     SignedDistanceToPoint,
 };
-pub use shapes::{
-    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, FileSource, HalfSpace, InMemoryMesh,
-    MemoryFile, Mesh, MeshSource, MeshcatCone, Shape, Sphere,
+pub use self::shape::{
+    Aabb, BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, MassProperties, Mesh,
+    MeshcatCone, Obb, Shape, Sphere, calc_mass_properties, calc_obb, calc_volume,
 };

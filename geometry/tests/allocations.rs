@@ -1,5 +1,5 @@
-//! Moving a scene and asking it allocates nothing but the answer, drawing it nothing at all, once
-//! it has taken what it needs.
+//! After a warm-up, moving and querying a scene allocates only the result, and drawing it allocates
+//! nothing.
 //!
 //! Allocations are counted per thread.
 
@@ -27,7 +27,7 @@ fn allocations_of<R>(f: impl FnOnce() -> R) -> u64 {
 }
 
 #[test]
-fn moving_and_asking_allocates_nothing_but_the_answer() {
+fn moving_and_querying_allocates_only_the_result() {
     let mut graph = SceneGraph::new();
     let source = graph.register_source("toys").unwrap();
     let role = ProximityProperties::new;
@@ -55,7 +55,7 @@ fn moving_and_asking_allocates_nothing_but_the_answer() {
     let mut b = DiagramBuilder::new();
     let scene = b.add("scene", graph);
     let mut ctx = b.build().unwrap().default_context();
-    // A swarm: everybody moves on a small circle, some jump.
+    // A swarm: every shape moves on a small circle, and some jump.
     let poses = |step: usize| {
         let pose = |i: usize| {
             let place = Vector3::new((i % 20) as f64, (i / 20) as f64, 1.0) * 0.25;
@@ -85,7 +85,7 @@ fn moving_and_asking_allocates_nothing_but_the_answer() {
                 .unwrap()
         });
         answers += query.compute_point_pair_penetration().unwrap().len();
-        // Everything has been built twice by then.
+        // By then, everything has been built twice.
         if step >= 200 {
             assert_eq!((update, collide), (0, 0), "step {step}");
             assert!(
@@ -97,7 +97,7 @@ fn moving_and_asking_allocates_nothing_but_the_answer() {
     assert!(answers > 1000, "{answers}");
 }
 
-/// A wave of 5000 triangles.
+/// A wavy surface of 5000 triangles.
 fn wave() -> Mesh {
     let mut obj = String::new();
     let n = 50;
@@ -160,7 +160,7 @@ fn drawing_allocates_nothing() {
     let mut color = ImageRgba8U::new(160, 120);
     let mut depth = ImageDepth32F::new(160, 120);
     let mut label = ImageLabel16I::new(160, 120);
-    // The only thread of a pool draws everything itself.
+    // This thread is alone in its pool, so it draws everything itself and its count is complete.
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(1)
         .use_current_thread();

@@ -1,4 +1,4 @@
-//! Collision filters of a scene: rules, errors and size.
+//! Collision filters of a scene: rules, errors and scale.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -24,7 +24,7 @@ fn ball(name: &str) -> GeometryInstance {
         .with_proximity(ProximityProperties::new())
 }
 
-/// Balls on frames of their own, and two anchored ones.
+/// A scene of balls, each on its own frame, and two anchored balls.
 fn scene(balls: usize) -> Scene {
     let mut graph = SceneGraph::new();
     let source = graph.register_source("toys").unwrap();
@@ -66,7 +66,7 @@ fn declare() -> CollisionFilterDeclaration {
 }
 
 #[test]
-fn what_is_never_tested_can_not_be_allowed() {
+fn pairs_that_are_never_tested_cannot_be_allowed() {
     let mut s = scene(2);
     let twin = s
         .graph
@@ -78,15 +78,19 @@ fn what_is_never_tested_can_not_be_allowed() {
         .allow_between(all.clone(), all);
     s.graph.apply_collision_filter(&allow).unwrap();
     assert!(s.is_filtered(s.fixed[0], s.fixed[1]), "both are anchored");
-    assert!(s.is_filtered(s.balls[0], twin), "both are on one frame");
-    assert!(s.is_filtered(twin, twin), "one geometry");
-    // 3 moving balls less the pair on one frame, and each with each of the 2 fixed ones.
+    assert!(
+        s.is_filtered(s.balls[0], twin),
+        "both are on the same frame"
+    );
+    assert!(s.is_filtered(twin, twin), "a geometry with itself");
+    // The pairs of 3 moving balls, except the pair on one frame, and each of the 3 with each of
+    // the 2 anchored balls.
     assert_eq!(s.candidates().len(), 2 + 6);
 }
 
 #[test]
-fn the_table_of_the_reference_holds() {
-    // The example of Drake's documentation: pairs 1, 2, .. are candidates; the last is 6.
+fn transient_declarations_match_the_table_in_drakes_documentation() {
+    // The example in Drake's documentation, with candidate pairs numbered from 1 to 6.
     let mut s = scene(4);
     s.graph.remove_geometry(s.source, s.fixed[0]).unwrap();
     s.graph.remove_geometry(s.source, s.fixed[1]).unwrap();
@@ -121,7 +125,7 @@ fn the_table_of_the_reference_holds() {
 }
 
 #[test]
-fn nothing_is_changed_for_good_while_there_is_a_history() {
+fn permanent_declarations_are_refused_while_transient_ones_exist() {
     let mut s = scene(3);
     let mut filters = s.graph.collision_filter_manager();
     let empty = filters.apply_transient(&declare()).unwrap();
@@ -172,7 +176,7 @@ fn sets_are_resolved_when_a_declaration_is_applied() {
     let exclude = declare().exclude_within(s.frames.clone());
     s.graph.apply_collision_filter(&exclude).unwrap();
     assert!(s.is_filtered(s.balls[0], s.balls[1]));
-    // Geometry that comes or gets its role later is not part of it.
+    // Geometry that is registered or gets its role later is not affected.
     let late = s
         .graph
         .register_geometry(s.source, s.frames[1], ball("late"))
@@ -181,7 +185,7 @@ fn sets_are_resolved_when_a_declaration_is_applied() {
         .assign_role(s.source, silent, ProximityProperties::new())
         .unwrap();
     assert!(!s.is_filtered(s.balls[0], late) && !s.is_filtered(s.balls[0], silent));
-    // What loses its role leaves; what changes its shape or its properties stays.
+    // Losing the role ends the exclusion; changing the shape or the properties keeps it.
     s.graph
         .change_shape(
             s.source,
@@ -207,7 +211,7 @@ fn sets_are_resolved_when_a_declaration_is_applied() {
 }
 
 #[test]
-fn filters_follow_geometry_whose_number_changes() {
+fn filters_follow_renumbered_geometry() {
     let mut s = scene(6);
     let pairs = [(4, 5), (1, 4), (0, 5)];
     for (a, b) in pairs {
@@ -222,8 +226,8 @@ fn filters_follow_geometry_whose_number_changes() {
     assert!(!s.is_filtered(left[0], left[2]) && !s.is_filtered(left[2], s.fixed[0]));
 }
 
-/// 1000 robots of 40 links, each with neighbours excluded, excluded within itself and against a
-/// shelf; all of it in the time and memory that a scene of that size may take.
+/// 1000 robots of 40 links with filters between neighbouring links, within each robot and against a
+/// shelf, within the limits of time and memory for a scene of that size.
 #[test]
 fn forty_thousand_geometries_load_and_filter_fast() {
     const ROBOTS: usize = 1000;
@@ -263,8 +267,8 @@ fn forty_thousand_geometries_load_and_filter_fast() {
         robots.push(links);
     }
     let loaded = start.elapsed();
-    // Two seconds are promised for an optimized build of an otherwise idle machine; tests run
-    // beside others on a slower build.
+    // The limit for an optimized build on an otherwise idle machine is 2 s; tests run alongside
+    // others in a slower build.
     assert!(loaded.as_secs_f64() < 10.0, "loading took {loaded:?}");
     println!("{} geometries in {loaded:?}", ROBOTS * LINKS + 50);
 
@@ -281,19 +285,19 @@ fn forty_thousand_geometries_load_and_filter_fast() {
             }
         }
     }
-    println!("{:?} per question", start.elapsed() / asked as u32);
+    println!("{:?} per query", start.elapsed() / asked as u32);
     assert_eq!(
         filtered,
         asked * 2 / 3,
-        "all but those with the other robot"
+        "all pairs but those with the other robot"
     );
 
-    // A context of its own, with default properties filled in, and a grasp in it.
+    // A context, with default properties filled in, and a transient filter for a grasp in it.
     let start = Instant::now();
     let mut b = DiagramBuilder::new();
     let scene = b.add("scene", graph);
     let mut ctx = b.build().unwrap().default_context();
-    println!("a context in {:?}", start.elapsed());
+    println!("a context is created in {:?}", start.elapsed());
     let grasp = declare().exclude_within([robots[0][39], robots[1][39]]);
     let snapshot = ctx.param(scene.geometry).unwrap().clone();
     let start = Instant::now();
@@ -301,18 +305,18 @@ fn forty_thousand_geometries_load_and_filter_fast() {
     let mut filters = state.collision_filter_manager();
     let id = filters.apply_transient(&grasp).unwrap();
     println!(
-        "a grasp, with a copy of the filters, in {:?}",
+        "a grasp is filtered, with a copy of the filters, in {:?}",
         start.elapsed()
     );
     assert!(filters.remove_declaration(id));
     drop(snapshot);
     if let Some(peak) = peak_memory() {
-        println!("at most {peak} KiB of memory");
+        println!("peak memory: {peak} KiB");
         assert!(peak < 1 << 20, "{peak} KiB");
     }
 }
 
-/// Largest memory of this process so far, in KiB, where the system tells.
+/// Peak resident memory of this process so far, in KiB, if the system reports it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! Shapes that come from meshes, and cones, in a scene.
+//! Mesh shapes and cones in a scene.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,9 +18,9 @@ fn instance(shape: impl Into<Shape>, name: &str) -> GeometryInstance {
         .with_proximity(ProximityProperties::new())
 }
 
-/// As Drake documents it; its engine refuses the role when contexts are made.
+/// Drake documents this behaviour, but its engine refuses the role when a context is created.
 #[test]
-fn proximity_queries_pass_over_cones() {
+fn proximity_queries_ignore_cones() {
     let mut scene = SceneGraph::new();
     let source = scene.register_source("toys").unwrap();
     let shape = MeshcatCone::new(2.0, 1.0, 0.5).unwrap();
@@ -74,9 +74,9 @@ fn proximity_queries_pass_over_cones() {
     assert_eq!(aabb.lower(), Vector3::new(-1.0, -0.5, 0.0));
 }
 
-/// A geometry takes part in queries for as long as its shape is no cone.
+/// A geometry takes part in proximity queries only while its shape is not a cone.
 #[test]
-fn a_shape_may_become_a_cone_and_back() {
+fn a_shape_can_become_a_cone_and_change_back() {
     let mut scene = SceneGraph::new();
     let source = scene.register_source("toys").unwrap();
     let ball = Sphere::new(0.5).unwrap();
@@ -96,7 +96,7 @@ fn a_shape_may_become_a_cone_and_back() {
 }
 
 #[test]
-fn meshes_in_memory_are_registered() {
+fn meshes_in_memory_can_be_registered() {
     let mut scene = SceneGraph::new();
     let source = scene.register_source("toys").unwrap();
     let memory = |text: &str| InMemoryMesh::new(MemoryFile::new(text, ".obj", "corner"));
@@ -120,7 +120,7 @@ fn meshes_in_memory_are_registered() {
         .unwrap()
         .clone();
     let Shape::Convex(shape) = shape else {
-        panic!("a convex shape");
+        panic!("the shape must be convex");
     };
     let (center, size) = shape.convex_hull().unwrap().calc_bounding_box();
     assert_eq!((center, size), (scale / 2.0, scale.abs()));

@@ -1,4 +1,4 @@
-//! Queries while everything moves: what was asked before never changes an answer.
+//! Queries while everything moves: earlier queries never change an answer.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use tarragon_geometry::{
     BoxShape, Capsule, CollisionFilterDeclaration, Cylinder, Ellipsoid, FrameId, FramePoseVector,
     GeometryFrame, GeometryId, GeometryInstance, GeometryState, HalfSpace, IllustrationProperties,
     ProximityProperties, QueryObject, Ray, RayOptions, Role, SceneGraph, SceneGraphPorts, Shape,
-    SourceId, Sphere, proximity, ray::cast_ray,
+    SourceId, Sphere, cast_ray, proximity,
 };
 
 struct Scene {
@@ -35,7 +35,8 @@ fn place(r: [f64; 3], p: [f64; 3]) -> Isometry3<f64> {
     math::pose(math::rotation_exp(&Vector3::from(r)), Vector3::from(p))
 }
 
-/// Moving shapes, some off the origin of their frame, anchored ones, a floor and a moving wall.
+/// A scene of moving shapes (some off the origin of their frame), anchored shapes, a floor and a
+/// moving wall.
 fn scene(n: usize) -> Scene {
     let mut graph = SceneGraph::new();
     let source = graph.register_source("toys").unwrap();
@@ -82,7 +83,7 @@ fn scene(n: usize) -> Scene {
         .with_proximity(ProximityProperties::new());
     let wall = graph.register_geometry(source, frame, wall).unwrap();
     frames.push(frame);
-    // Two half spaces have no distance.
+    // The distance of two half spaces is undefined, so this pair is filtered.
     let planes = vec![wall, ids[ids.len() - 1]];
     ids.push(wall);
     let filter = CollisionFilterDeclaration::new().exclude_within(planes);
@@ -107,7 +108,7 @@ impl Scene {
     }
 }
 
-/// Everything a snapshot answers, as text that shows every bit.
+/// The results of all queries on a snapshot, as text that shows every bit.
 fn answers(query: &QueryObject<f64>, rays: &[Ray]) -> Vec<String> {
     let inspector = query.inspector();
     let mut all = vec![
@@ -151,7 +152,7 @@ fn answers(query: &QueryObject<f64>, rays: &[Ray]) -> Vec<String> {
     all
 }
 
-/// The answers against the narrow phase of all pairs, points and rays.
+/// Checks the answers against the narrow phase of all pairs, points and rays.
 fn check_against_all(scene: &Scene, query: &QueryObject<f64>, rays: &[Ray]) {
     let inspector = query.inspector();
     let get = |id| {
@@ -245,10 +246,10 @@ fn rays() -> impl Strategy<Value = Vec<Ray>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A context that has moved in small steps and jumps answers like a new one, and like testing
-    /// everything; kept snapshots answer as before; so do all threads.
+    /// A context that has moved in small steps and jumps gives the same answers as a new context,
+    /// as brute force and as parallel queries. A kept snapshot repeats its answers.
     #[test]
-    fn answers_depend_on_the_moment_alone(
+    fn answers_depend_only_on_current_poses(
         start in poses(15), jumps in proptest::collection::vec((0..15_usize, poses(1)), 6),
         rays in rays(), keep in 0..6_usize,
     ) {
@@ -264,7 +265,7 @@ proptest! {
             now[i] = jump[0];
             scene.pose(&mut ctx, &now);
             let query = ctx.eval(scene.ports.query).unwrap();
-            // A new context knows nothing from before.
+            // A new context has no history.
             let mut fresh = scene.diagram.default_context();
             scene.pose(&mut fresh, &now);
             let expected = answers(fresh.eval(scene.ports.query).unwrap(), &rays);
@@ -281,9 +282,9 @@ proptest! {
     }
 }
 
-/// Filters, roles and geometries that come and go while poses stay.
+/// Filters and geometries change while the poses stay.
 #[test]
-fn a_changed_scene_is_seen_at_once() {
+fn scene_changes_take_effect_at_once() {
     let scene = scene(8);
     let mut ctx = scene.diagram.default_context();
     let at = |i: usize| place([0.0; 3], [0.3 * i as f64, 0.0, 0.0]);
@@ -313,14 +314,14 @@ fn a_changed_scene_is_seen_at_once() {
         .eval(scene.ports.query)
         .unwrap()
         .find_collision_candidates();
-    // Everything but what shares its frame.
+    // The ball is paired with every geometry except the one on its own frame.
     assert_eq!(found.len(), scene.ids.len() - 1);
     assert!(found.iter().all(|(_, b)| *b == ball));
     assert_eq!(before.find_collision_candidates().len(), num_before);
 }
 
 #[test]
-fn poses_in_the_parent_are_those_given() {
+fn poses_in_the_parent_equal_the_input_poses() {
     let mut graph = SceneGraph::new();
     let source = graph.register_source("toys").unwrap();
     let hand = graph
@@ -360,7 +361,7 @@ fn poses_in_the_parent_are_those_given() {
 }
 
 #[test]
-fn bad_questions_are_named() {
+fn errors_name_the_invalid_argument() {
     let scene = scene(3);
     let mut ctx = scene.diagram.default_context();
     scene.pose(&mut ctx, &[Isometry3::identity(); 4]);

@@ -1,4 +1,4 @@
-//! Properties of geometry, helpers for them, and defaults of a scene.
+//! Geometry properties, the helpers that add them, and the defaults of a scene.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -53,13 +53,13 @@ fn properties_are_found_by_group_and_name() {
     let copy = p.clone();
     assert!(p.remove("g", "count") && !p.remove("g", "count") && p.remove("g", "new"));
     assert!(p.has_group("g"), "a group outlives its properties");
-    assert!(copy.has("g", "count"), "a copy is its own");
+    assert!(copy.has("g", "count"), "a copy is independent");
     let other = IllustrationProperties::from((*copy).clone());
     assert!(other.has("g", "new"));
 }
 
 #[test]
-fn colours_are_vectors_too() {
+fn colours_can_be_read_and_written_as_vectors() {
     let mut p = make_phong_illustration_properties(Rgba::new(1.0, 0.5, 0.25, 0.75).unwrap());
     let vector = Vector4::new(1.0, 0.5, 0.25, 0.75);
     assert_eq!(p.get::<Vector4<f64>>("phong", "diffuse").unwrap(), &vector);
@@ -69,7 +69,7 @@ fn colours_are_vectors_too() {
         Vector4::from(*p.get::<Rgba>("phong", "diffuse").unwrap()),
         other
     );
-    // What is no colour stays a vector.
+    // A vector that is not a valid colour stays a vector.
     let large = Vector4::new(5.0, 0.0, 0.0, 0.0);
     p.set("g", "v", large);
     assert_eq!(p.get::<Vector4<f64>>("g", "v").unwrap(), &large);
@@ -118,7 +118,7 @@ fn helpers_add_all_or_nothing() {
     add_rigid_hydroelastic_properties(None, &mut rigid).unwrap();
     assert_eq!(kind(&rigid), HydroelasticType::Rigid);
     assert!(!rigid.has("hydroelastic", "resolution_hint"));
-    // A geometry is of one kind.
+    // A geometry is either rigid or compliant.
     assert!(add_compliant_hydroelastic_properties(0.1, 1e5, &mut rigid).is_err());
     assert!(!rigid.has("hydroelastic", "hydroelastic_modulus"));
     let mut soft = ProximityProperties::new();
@@ -144,7 +144,7 @@ fn helpers_add_all_or_nothing() {
     assert!(e.contains("'undefined', 'rigid' and 'compliant'"), "{e}");
 }
 
-/// One geometry with a proximity role, and where contexts keep it.
+/// A scene and its only geometry, which has a proximity role.
 struct World {
     scene: SceneGraph,
     source: SourceId,
@@ -169,7 +169,7 @@ impl World {
     }
 }
 
-/// All property names with their numbers, as recorded from Drake 1.51.1.
+/// Names and values of all numeric properties. The expected values are recorded from Drake 1.51.1.
 fn numbers(p: &GeometryProperties) -> Vec<(String, f64)> {
     let groups = ["hydroelastic", "material"];
     let all = groups
@@ -181,7 +181,7 @@ fn numbers(p: &GeometryProperties) -> Vec<(String, f64)> {
 }
 
 #[test]
-fn contexts_get_defaults_where_nothing_is_declared() {
+fn contexts_get_defaults_for_undeclared_properties() {
     let w = world(
         Sphere::new(1.0).unwrap(),
         ProximityProperties::new(),
@@ -215,7 +215,7 @@ fn contexts_get_defaults_where_nothing_is_declared() {
         );
     };
     check(&ctx, w.id);
-    // The same for what comes later, and for what is replaced.
+    // Geometry that is added later and properties that are replaced get the defaults as well.
     let late = GeometryInstance::new(Isometry3::identity(), HalfSpace, "late").unwrap();
     let state = ports.geometry_mut(&mut ctx).unwrap();
     let late = late.with_proximity(ProximityProperties::new());
@@ -229,7 +229,7 @@ fn contexts_get_defaults_where_nothing_is_declared() {
 }
 
 #[test]
-fn what_is_declared_stays() {
+fn declared_properties_override_defaults() {
     let mut p = ProximityProperties::new();
     add_contact_material(
         Some(3.0),
@@ -271,7 +271,7 @@ fn what_is_declared_stays() {
 }
 
 #[test]
-fn contexts_of_all_scalars_have_one_version() {
+fn contexts_of_all_scalars_share_one_version() {
     let w = world(
         Sphere::new(1.0).unwrap(),
         ProximityProperties::new(),
@@ -385,7 +385,7 @@ fn hydroelastic_properties_must_be_complete() {
     assert_eq!(
         add(&mut scene, cube.into(), compliant(bad)),
         "",
-        "boxes do not need it"
+        "boxes do not need the hint"
     );
     let mut undefined = compliant(bad);
     undefined.set(
@@ -393,8 +393,13 @@ fn hydroelastic_properties_must_be_complete() {
         "compliance_type",
         HydroelasticType::Undefined,
     );
-    assert_eq!(add(&mut scene, ball(), undefined), "", "nobody looks at it");
-    // A default that makes a registered half space compliant is refused as a whole.
+    assert_eq!(
+        add(&mut scene, ball(), undefined),
+        "",
+        "the hint is ignored"
+    );
+    // Defaults that would make a registered half space compliant but incomplete are refused as a
+    // whole.
     assert_eq!(
         add(&mut scene, HalfSpace.into(), ProximityProperties::new()),
         ""

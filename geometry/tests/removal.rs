@@ -1,4 +1,4 @@
-//! Removing geometry and taking back what was registered.
+//! Removal of geometry, and rollback of registrations.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,7 +16,8 @@ fn ball(name: &str) -> GeometryInstance {
     plain(name).with_proximity(ProximityProperties::new())
 }
 
-/// Names, frames and candidates by name: what has to be the same however a scene came about.
+/// Names, roles, shapes, frames and collision candidates, all by name. Equal scenes have equal
+/// descriptions, however they were built.
 fn description(state: &GeometryState) -> Vec<String> {
     let i = state.inspector();
     let name = |id: GeometryId| {
@@ -47,10 +48,9 @@ fn description(state: &GeometryState) -> Vec<String> {
 }
 
 proptest! {
-    /// Geometry that came and went leaves a scene as if it had never been there, by removal one by
-    /// one as well as by taking back.
+    /// After geometry is removed, one by one or by rollback, a scene equals one that never had it.
     #[test]
-    fn removal_leaves_the_scene_of_what_is_left(
+    fn removal_and_rollback_leave_no_trace(
         geometries in prop::collection::vec((0..4_usize, any::<[bool; 3]>(), any::<bool>()), 1..20),
         pairs in prop::collection::vec((0..20_usize, 0..20_usize), 0..20),
         kept in 0..20_usize,

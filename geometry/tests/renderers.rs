@@ -1,4 +1,4 @@
-//! Render engines are shared, what is seen is not.
+//! Contexts share render engines, but each shows its own visuals.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ use tarragon_geometry::{
 };
 use warnings::warnings_of;
 
-/// A visual that an engine or a copy of it holds; counted while it lives.
+/// A visual held by an engine and its copies; counted until it is dropped.
 struct Held(Arc<AtomicUsize>);
 
 impl Held {
@@ -37,7 +37,7 @@ impl Drop for Held {
     }
 }
 
-/// An engine that only keeps account of its visuals, which its copies share.
+/// Render engine that only records its visuals, which its copies share.
 #[derive(Clone, Default)]
 struct Ledger {
     visuals: BTreeMap<GeometryId, Arc<Held>>,
@@ -45,7 +45,7 @@ struct Ledger {
 }
 
 impl Ledger {
-    /// Number of visuals that this engine or a copy of it holds.
+    /// Number of visuals held by this engine or a copy of it.
     fn len(&self) -> usize {
         self.held.load(Ordering::SeqCst)
     }
@@ -62,7 +62,7 @@ impl RenderEngine for Ledger {
             tarragon_geometry::mesh::read_source(mesh.source())?;
         }
         let is_new = self.visuals.insert(id, Held::new(&self.held)).is_none();
-        assert!(is_new, "every visual has an id of its own");
+        assert!(is_new, "visual ids must be unique");
         Ok(true)
     }
     fn remove_visual(&mut self, id: GeometryId) -> bool {
@@ -142,7 +142,7 @@ impl World {
     fn geometry<'c>(&self, ctx: &'c mut Context<f64>) -> &'c mut GeometryState {
         self.ports.geometry_mut(ctx).unwrap()
     }
-    /// The labels that are seen, and the pixels that are not empty.
+    /// Labels in the image, and the number of pixels that are not empty.
     fn labels(&self, ctx: &Context<f64>) -> (BTreeSet<i16>, usize) {
         let info = CameraInfo::from_fov_y(32, 24, 1.0).unwrap();
         let clipping = ClippingRange::new(0.1, 10.0).unwrap();
@@ -166,7 +166,7 @@ impl World {
 }
 
 #[test]
-fn a_change_in_one_context_is_seen_there_only() {
+fn a_change_in_one_context_is_visible_only_there() {
     let w = world();
     let one = |label: i16| BTreeSet::from([label]);
     let untouched = w.diagram.default_context();
@@ -215,7 +215,7 @@ fn a_change_in_one_context_is_seen_there_only() {
     assert_eq!(w.labels(&untouched), first);
     assert_eq!(w.labels(&w.diagram.default_context()), first);
 
-    // Shown again, and changed again, by the contexts that had hidden or changed it.
+    // The contexts that hid or changed the ball can show it again or change it again.
     w.geometry(&mut hidden)
         .assign_role(w.source, w.id, label(4))
         .unwrap();
@@ -230,7 +230,7 @@ fn a_change_in_one_context_is_seen_there_only() {
 }
 
 #[test]
-fn engines_hold_what_some_context_shows() {
+fn engines_hold_only_visuals_that_some_scene_shows() {
     let ledger = Ledger::default();
     let mut scene = SceneGraph::new();
     let source = scene.register_source("toys").unwrap();
@@ -242,9 +242,9 @@ fn engines_hold_what_some_context_shows() {
     other
         .assign_role_with(source, id, label(2), RoleAssign::Replace)
         .unwrap();
-    assert_eq!(ledger.len(), 2, "both looks");
+    assert_eq!(ledger.len(), 2, "both appearances");
     scene.remove_geometry(source, id).unwrap();
-    assert_eq!(ledger.len(), 1, "nobody shows the first one");
+    assert_eq!(ledger.len(), 1, "no scene shows the first appearance");
     other.remove_role(source, id, Role::Perception).unwrap();
     assert_eq!(ledger.len(), 0);
     other.assign_role(source, id, label(3)).unwrap();
@@ -253,14 +253,14 @@ fn engines_hold_what_some_context_shows() {
 }
 
 #[test]
-fn what_fails_leaves_no_visual_behind() {
+fn failures_leave_no_visual_behind() {
     let (first, second) = (Ledger::default(), Ledger::default());
     let mut scene = SceneGraph::new();
     let source = scene.register_source("toys").unwrap();
     scene.add_renderer("first", first.clone()).unwrap();
     let id = scene.register_anchored_geometry(source, ball("ball").with_perception(label(1)));
     let id = id.unwrap();
-    // The second engine refuses the label that the first one does not look at.
+    // The strict engine refuses the label, which the first engine ignores.
     let strict = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
     scene.add_renderer("strict", strict).unwrap();
     scene.add_renderer("last", second.clone()).unwrap();
@@ -293,7 +293,7 @@ fn what_fails_leaves_no_visual_behind() {
             .unwrap()
     );
     assert_eq!(inspector.shape(id).unwrap().type_name(), "Sphere");
-    // An engine that can not take what is there is not added.
+    // An engine that refuses an existing visual is not added.
     scene.remove_renderer("strict").unwrap();
     scene
         .assign_role_with(source, id, bad, RoleAssign::Replace)
@@ -304,7 +304,7 @@ fn what_fails_leaves_no_visual_behind() {
 }
 
 #[test]
-fn the_registry_knows_names_and_types() {
+fn the_registry_reports_names_and_types() {
     let mut scene = SceneGraph::new();
     add_cpu(&mut scene);
     let e = scene.add_renderer("cpu", Ledger::default()).unwrap_err();
@@ -345,7 +345,7 @@ fn renderers_can_be_chosen_per_geometry() {
     };
     let only_b = ball("only b").with_perception(choose(&["b"]));
     let only_b = scene.register_anchored_geometry(source, only_b).unwrap();
-    assert!(!changed(&scene), "nobody shows it yet");
+    assert!(!changed(&scene), "no engine shows it yet");
     let all = ball("all").with_perception(choose(&[]));
     scene.register_anchored_geometry(source, all).unwrap();
     assert!(changed(&scene));
@@ -356,7 +356,7 @@ fn renderers_can_be_chosen_per_geometry() {
     scene
         .assign_role_with(source, only_b, choose(&["c"]), RoleAssign::Replace)
         .unwrap();
-    assert!(changed(&scene), "it is shown no more");
+    assert!(changed(&scene), "it is no longer shown");
     assert_eq!((a.len(), b.len()), (1, 1));
     scene.remove_geometry(source, only_b).unwrap();
     assert!(!changed(&scene));
@@ -365,7 +365,7 @@ fn renderers_can_be_chosen_per_geometry() {
 }
 
 #[test]
-fn a_snapshot_shows_its_engines() {
+fn a_snapshot_finds_its_engines_by_name() {
     let mut scene = SceneGraph::new();
     scene.add_renderer("a", Ledger::default()).unwrap();
     let mut b = DiagramBuilder::new();
@@ -378,7 +378,7 @@ fn a_snapshot_shows_its_engines() {
 }
 
 #[test]
-fn a_window_that_nobody_opens_is_warned_of_once() {
+fn show_window_is_warned_about_once() {
     let info = CameraInfo::from_fov_y(4, 3, 1.0).unwrap();
     let clipping = ClippingRange::new(0.1, 10.0).unwrap();
     let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
@@ -405,7 +405,7 @@ fn a_window_that_nobody_opens_is_warned_of_once() {
 }
 
 #[test]
-fn a_spot_light_without_a_cone_is_warned_of() {
+fn a_spot_light_without_a_cone_angle_is_warned_about() {
     let engine = |light_type, cone_angle| {
         let light = LightParameter {
             light_type,
@@ -430,7 +430,7 @@ fn a_spot_light_without_a_cone_is_warned_of() {
 }
 
 #[test]
-fn gltf_extensions_that_are_not_read_are_warned_of_unless_told_otherwise() {
+fn unread_gltf_extensions_are_warned_about_unless_quieted() {
     let json = r#"{"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}],
         "nodes": [{"mesh": 0}], "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
         "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
@@ -448,7 +448,7 @@ fn gltf_extensions_that_are_not_read_are_warned_of_unless_told_otherwise() {
         assert!(registered.unwrap());
         warnings
     };
-    // As in Drake, the default says nothing about textures of KTX2.
+    // As in Drake, there is no warning about KTX2 textures by default.
     assert_eq!(
         warnings(RenderEngineCpuParams::default()),
         ["sheen.gltf: the glTF extensions KHR_materials_sheen, EXT_other are not read"]

@@ -41,7 +41,7 @@ fn scene() -> Scene {
 }
 
 fn text<V>(result: Result<V, Error>) -> String {
-    result.err().expect("an error").to_string()
+    result.err().expect("the call must fail").to_string()
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn names_are_canonical() {
         .register_geometry(s.source, s.frame, ball(" \t my ball\t "))
         .unwrap();
     assert_eq!(s.graph.model_inspector().name(id).unwrap(), "my ball");
-    // As in SDFormat, only spaces and tabs are dropped.
+    // As in SDFormat, only spaces and tabs are trimmed.
     assert_eq!(plain("\n a").name(), "\n a");
     let mut instance = plain("a");
     instance.set_name(" b ").unwrap();
@@ -97,7 +97,7 @@ fn names_are_unique_per_frame_and_role() {
         .unwrap();
     assert!(text(s.graph.rename_geometry(third, "a")).contains("same name"));
     s.graph.rename_geometry(third, "b").unwrap();
-    // A name is free again after renaming, removing the role, removing the geometry.
+    // A name is free again after the geometry is renamed, loses the role or is removed.
     s.graph.rename_geometry(first, "c").unwrap();
     s.graph.rename_geometry(third, "a").unwrap();
     s.graph
@@ -128,7 +128,7 @@ fn names_are_unique_per_frame_and_role() {
 }
 
 #[test]
-fn frames_have_rules_of_their_own() {
+fn frame_names_groups_and_sources_are_checked() {
     let mut s = scene();
     let frame = GeometryFrame::new("coach").with_frame_group(3).unwrap();
     let id = s.graph.register_frame(s.source, frame.clone()).unwrap();
@@ -155,7 +155,7 @@ fn frames_have_rules_of_their_own() {
 }
 
 #[test]
-fn roles_are_new_or_replaced() {
+fn roles_are_assigned_once_or_replaced_explicitly() {
     let mut s = scene();
     let id = s
         .graph
@@ -219,7 +219,7 @@ fn roles_are_new_or_replaced() {
 }
 
 #[test]
-fn roles_are_taken_from_whole_frames() {
+fn roles_can_be_removed_from_whole_frames() {
     let mut s = scene();
     for name in ["a", "b"] {
         s.graph
@@ -247,13 +247,13 @@ fn roles_are_taken_from_whole_frames() {
     assert_eq!(
         taken(s.source, world).unwrap(),
         2,
-        "not that of the other source"
+        "the geometry of the other source keeps its role"
     );
     assert_eq!(taken(s.other, world).unwrap(), 1);
 }
 
 #[test]
-fn versions_change_with_the_role_that_changes() {
+fn only_the_version_of_a_changed_role_changes() {
     let mut s = scene();
     let all = [Role::Proximity, Role::Illustration, Role::Perception];
     let mut last = s.graph.model_inspector().geometry_version().clone();
@@ -280,7 +280,7 @@ fn versions_change_with_the_role_that_changes() {
     s.graph
         .assign_role(s.source, id, PerceptionProperties::new())
         .unwrap();
-    check(&s.graph, &[], "perception that nobody shows");
+    check(&s.graph, &[], "perception without a render engine");
     let illustration = IllustrationProperties::new();
     s.graph
         .assign_role_with(s.source, id, illustration, RoleAssign::Replace)
@@ -326,7 +326,7 @@ fn versions_change_with_the_role_that_changes() {
 }
 
 #[test]
-fn a_context_is_changed_alone() {
+fn a_change_in_one_context_leaves_others_alone() {
     let mut s = scene();
     let id = s
         .graph
@@ -372,7 +372,7 @@ fn a_context_is_changed_alone() {
 }
 
 #[test]
-fn inspectors_answer_every_question() {
+fn inspectors_answer_every_query() {
     let mut s = scene();
     let pose = Isometry3::translation(1.0, 0.0, 0.0);
     let mut instance = ball("a").with_illustration(IllustrationProperties::new());
@@ -466,7 +466,7 @@ fn inspectors_answer_every_question() {
 }
 
 #[test]
-fn what_is_not_finite_or_not_complete_is_refused() {
+fn non_finite_poses_and_unknown_sources_are_refused() {
     let mut s = scene();
     let nowhere = Isometry3::translation(f64::NAN, 0.0, 0.0);
     let mut instance = ball("a");

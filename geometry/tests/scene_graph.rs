@@ -1,4 +1,4 @@
-//! Behaviour of the SceneGraph, one promise per test.
+//! Behaviour of `SceneGraph`, one property per test.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -31,7 +31,7 @@ struct Scene {
     ids: Vec<GeometryId>,
 }
 
-/// One moving frame per shape, and a floor.
+/// A scene with one moving frame per shape, and a floor.
 fn scene(shapes: impl IntoIterator<Item = Shape>) -> Scene {
     let mut graph = SceneGraph::new();
     let source = graph.register_source("toys").unwrap();
@@ -86,7 +86,7 @@ impl Scene {
 }
 
 #[test]
-fn an_unconnected_pose_port_is_named() {
+fn errors_name_the_unconnected_pose_port() {
     let (diagram, ports) = spheres(1).diagram();
     let ctx = diagram.default_context();
     let message = ctx.eval(ports.query).err().unwrap().to_string();
@@ -97,7 +97,7 @@ fn an_unconnected_pose_port_is_named() {
 }
 
 #[test]
-fn bad_poses_are_named() {
+fn errors_name_the_frame_of_an_invalid_pose() {
     let scene = spheres(2);
     let (diagram, ports) = scene.diagram();
     let mut ctx = diagram.default_context();
@@ -116,7 +116,7 @@ fn bad_poses_are_named() {
 }
 
 #[test]
-fn penetrations_and_distances_come_sorted_with_the_smaller_id_first() {
+fn results_are_sorted_with_the_smaller_id_first() {
     let scene = spheres(3);
     let query = scene.query(&[at(0.0, 0.0, 5.0), at(0.75, 0.0, 5.0), at(0.0, 0.0, 0.25)]);
     let pairs = query.compute_point_pair_penetration().unwrap();
@@ -138,7 +138,7 @@ fn penetrations_and_distances_come_sorted_with_the_smaller_id_first() {
         .unwrap();
     assert_eq!(all.len(), 6);
     assert_eq!(all[2].distance, 4.5, "the first sphere and the floor");
-    // Both overlap by 0.25 m; a negative limit asks for what is as deep.
+    // Both pairs overlap by 0.25 m; a negative limit selects pairs at least that deep.
     for (limit, expected) in [(-0.25, 2), (-0.26, 0), (f64::NEG_INFINITY, 0)] {
         let deep = query.compute_signed_distance_pairwise_closest_points(limit);
         assert_eq!(deep.unwrap().len(), expected, "{limit}");
@@ -169,7 +169,7 @@ fn filters_exclude_and_allow() {
     assert_eq!(all(&scene), 6);
     let exclude = CollisionFilterDeclaration::new().exclude_within(scene.frames.clone());
     scene.graph.apply_collision_filter(&exclude).unwrap();
-    assert_eq!(all(&scene), 3, "only the floor is left");
+    assert_eq!(all(&scene), 3, "only pairs with the floor are left");
     let between = CollisionFilterDeclaration::new()
         .exclude_between(vec![scene.ids[0]], vec![scene.ids[3]])
         .allow_between(vec![scene.ids[0]], vec![scene.ids[1]]);
@@ -208,7 +208,7 @@ fn filters_exclude_and_allow() {
 }
 
 #[test]
-fn snapshots_stay_as_they_were() {
+fn snapshots_are_immutable() {
     let scene = spheres(1);
     let (diagram, ports) = scene.diagram();
     let mut ctx = diagram.default_context();
@@ -225,10 +225,10 @@ fn snapshots_stay_as_they_were() {
     assert_eq!(distance, 0.5);
 }
 
-/// Few geometries, moving and fixed, with others between them that have no proximity role: every
-/// pair is found, whatever the numbers of the geometries are.
+/// Few moving and fixed geometries, interleaved with others that have no proximity role: every pair
+/// is found, whatever numbers the geometries have.
 #[test]
-fn scenes_of_every_small_size_find_all_pairs() {
+fn all_pairs_are_found_in_small_scenes() {
     for (moving, fixed) in (0..5).flat_map(|m| (0..4).map(move |f| (m, f))) {
         let mut graph = SceneGraph::new();
         let source = graph.register_source("toys").unwrap();
@@ -277,7 +277,7 @@ fn scenes_of_every_small_size_find_all_pairs() {
 }
 
 #[test]
-fn boxes_hold_their_geometry() {
+fn aabbs_enclose_their_geometry() {
     let scene = scene([
         Capsule::new(0.1, 0.6).unwrap().into(),
         BoxShape::new(0.2, 0.4, 0.6).unwrap().into(),
@@ -291,14 +291,14 @@ fn boxes_hold_their_geometry() {
     let capsule = aabb(0).unwrap();
     assert!((capsule.half_width() - Vector3::new(0.4, 0.1, 0.1)).norm() < 1e-15);
     assert!((aabb(1).unwrap().lower() - Vector3::new(-0.1, 1.8, 0.0)).norm() < 1e-15);
-    assert_eq!(aabb(2), None, "a half space has no box");
+    assert_eq!(aabb(2), None, "a half space has no bounding box");
     let all = query.compute_scene_aabb(Role::Proximity).unwrap().unwrap();
     assert!((all.upper() - Vector3::new(1.4, 2.2, 0.6)).norm() < 1e-15);
     assert_eq!(query.compute_scene_aabb(Role::Perception).unwrap(), None);
 }
 
 #[test]
-fn frames_may_hang_on_frames() {
+fn frames_can_be_children_of_frames() {
     let mut scene = spheres(1);
     let parent = scene.frames[0];
     let mut state = (*scene_state(&scene)).clone();
@@ -346,12 +346,12 @@ fn scene_state(scene: &Scene) -> std::sync::Arc<tarragon_geometry::GeometryState
 }
 
 #[test]
-fn mistakes_in_registration_are_named_and_change_nothing() {
+fn invalid_registrations_are_reported_and_change_nothing() {
     let mut scene = spheres(1);
     let (source, frame) = (scene.source, scene.frames[0]);
     let graph = &mut scene.graph;
     let message = |r: Result<_, tarragon_geometry::Error>| match r {
-        Ok(()) => panic!("accepted"),
+        Ok(()) => panic!("the registration must fail"),
         Err(e) => tarragon_geometry::Error::to_string(&e),
     };
     assert!(
@@ -399,7 +399,7 @@ fn mistakes_in_registration_are_named_and_change_nothing() {
 }
 
 #[test]
-fn inspector_tells_what_was_registered() {
+fn the_inspector_reports_registrations() {
     let mut scene = spheres(2);
     let (source, id) = (scene.source, scene.ids[1]);
     scene
@@ -453,7 +453,7 @@ fn bodies_without_visuals_can_show_their_collision_geometry() {
         .unwrap();
     assert_eq!(
         shown, 2,
-        "the first ball and the floor; the second ball is seen already"
+        "the first ball and the floor; the second ball is visible already"
     );
     let seen: Vec<_> = scene
         .graph
@@ -470,7 +470,7 @@ fn bodies_without_visuals_can_show_their_collision_geometry() {
 }
 
 #[test]
-fn distances_differentiate_through_poses() {
+fn distances_are_differentiable_in_poses() {
     let scene = scene([
         BoxShape::new(0.2, 0.3, 0.4).unwrap().into(),
         Capsule::new(0.1, 0.5).unwrap().into(),
@@ -518,8 +518,8 @@ fn distances_differentiate_through_poses() {
 }
 
 proptest! {
-    /// The trees lose no pair: the same results as testing every candidate, also when storage of an
-    /// earlier snapshot is reused.
+    /// The bounding-volume trees miss no pair: results equal those of brute force over all
+    /// candidates, also when the storage of an earlier snapshot is reused.
     #[test]
     fn broadphase_equals_brute_force(
         first in prop::collection::vec([-1.5..1.5_f64, -1.5..1.5_f64, -0.5..2.0_f64, -3.0..3.0_f64], 24),
@@ -557,9 +557,9 @@ proptest! {
     }
 }
 
-/// A mesh takes part with its hull, or with its surface where its properties say so.
+/// A mesh collides by its convex hull, or by its true surface if its properties request that.
 #[test]
-fn a_mesh_may_take_part_with_its_true_surface() {
+fn a_mesh_can_collide_by_its_true_surface() {
     // Two walls that face each other.
     let obj = "v -1 -1 0\nv -1 1 0\nv -1 1 2\nv -1 -1 2\nv 1 -1 0\nv 1 1 0\nv 1 1 2\nv 1 -1 2\n\
                f 1 2 3 4\nf 8 7 6 5\n";

@@ -1,6 +1,5 @@
-//! A bus: where messages are published and subscribed to.
+//! A bus: publishing messages and subscribing to them.
 
-use crate::error::{Error, Result};
 use crate::inbox::{Handler, Inbox, Matcher, Message, Subscription};
 use crate::message::LcmMessage;
 use crate::message::encoded::{Encoded, Parts, Scratch};
@@ -8,10 +7,11 @@ use crate::statistics::{Count, Counters, LcmStatistics};
 use crate::transport::datagram::check_channel;
 use crate::transport::url::LcmUrl;
 use crate::transport::{Play, Transport};
+use crate::{Error, Result};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How an [`Lcm`] is set up, as Drake's `DrakeLcmParams`.
+/// Parameters of an [`Lcm`] bus (Drake's `DrakeLcmParams`).
 ///
 /// ```
 /// use tarragon_lcm::{Lcm, LcmParams};
@@ -27,42 +27,47 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LcmParams {
-    /// The transport, as for [`Lcm::with_url`]. Empty for the default one: `LCM_DEFAULT_URL` of the
-    /// environment, or else `udpm://239.255.76.67:7667?ttl=0`.
+    /// URL of the transport, see [`Lcm`]. If empty, the environment variable `LCM_DEFAULT_URL`, or
+    /// else `udpm://239.255.76.67:7667?ttl=0`.
     pub lcm_url: String,
-    /// Follows every channel on the wire: with `_ALT`, publishing on `A` sends on `A_ALT`, and
-    /// subscriptions only get what ends in it, under names without it.
+    /// Suffix of every channel on the wire. With `_ALT`, publishing on `A` sends on `A_ALT`;
+    /// subscriptions receive only channels that end in the suffix, and see their names without it.
     pub channel_suffix: String,
-    /// Kept for Drake's files: nothing is received, by no thread, before the first subscription
-    /// anyway.
+    /// Accepted for compatibility with Drake's configuration files. It has no effect: no bus
+    /// receives anything before its first subscription.
     pub defer_initialization: bool,
 }
 
-/// A bus of messages by channel (Drake's `DrakeLcm`). Clones are the same bus, from any thread.
+/// A message bus with named channels (Drake's `DrakeLcm`). Clones share one bus, and any thread may
+/// use them.
 ///
-/// | URL | transport |
-/// |---|---|
-/// | `udpm://239.255.76.67:7667?ttl=0` | UDP multicast; `ttl` 0 stays on this machine, 1 in its network; `recv_buf_size` in bytes; `interface=192.168.1.5` chooses the network by this machine's address in it |
-/// | `memq://` | a queue in memory: what is published here is only heard here |
-/// | `memq://null` | publishes to nobody |
-/// | `file:///tmp/a.lcm` | plays a log; `speed=2` twice as fast, `speed=0` as fast as possible; `start_timestamp` in µs |
-/// | `file:///tmp/a.lcm?mode=w` | writes a log, `mode=a` appends to one |
+/// The URL chooses the transport:
 ///
-/// A thread receives, from the first subscription on, and puts messages into the queue of each
-/// subscription; [`handle_subscriptions`](Self::handle_subscriptions) calls their handlers, on the
-/// thread that calls it. A queue that is full loses its oldest message, so publishers and the
-/// receiving thread never wait for handlers. What was dropped, here or on the way, is
-/// [counted](Self::statistics); the first of a kind is logged.
+/// * `udpm://239.255.76.67:7667?ttl=0`: UDP multicast. `ttl` 0 stays on this machine, 1 in its
+///   network; `recv_buf_size` is in bytes; `interface=192.168.1.5` chooses the network by this
+///   machine's address in it.
+/// * `memq://`: a queue in memory; messages are delivered to subscriptions of this bus only.
+/// * `memq://null`: discards everything that is published.
+/// * `file:///tmp/a.lcm`: plays a log. `speed=2` is twice as fast, `speed=0` as fast as possible;
+///   `start_timestamp` is in µs.
+/// * `file:///tmp/a.lcm?mode=w`: writes a log; `mode=a` appends to one.
 ///
-/// The variable `DRAKE_ALLOW_NETWORK` of the environment, where it does not name `lcm`, forbids
-/// `udpm://`.
+/// From the first subscription on, a receiving thread puts messages into the queue of each
+/// subscription. [`handle_subscriptions`](Self::handle_subscriptions) calls the handlers on its
+/// caller's thread. A full queue drops its oldest message, so neither publishers nor the receiving
+/// thread wait for handlers. Messages dropped here or on the way are [counted](Self::statistics);
+/// the first of each kind is logged.
+///
+/// If the environment variable `DRAKE_ALLOW_NETWORK` is set and does not name `lcm`, `udpm://` is
+/// forbidden.
 ///
 /// ```
 /// use std::{sync::mpsc, time::Duration};
 /// use tarragon_lcm::{Lcm, types::LcmtPoint};
 /// let lcm = Lcm::with_url("memq://")?;
 /// let (sender, points) = mpsc::channel();
-/// let subscription = lcm.subscribe("POINT", move |point: &LcmtPoint| sender.send(point.x).unwrap())?;
+/// let handler = move |point: &LcmtPoint| sender.send(point.x).unwrap();
+/// let subscription = lcm.subscribe("POINT", handler)?;
 /// lcm.publish("POINT", &LcmtPoint { x: 1.0, y: 2.0, z: 3.0 })?;
 /// assert_eq!(lcm.handle_subscriptions(Duration::ZERO)?, 1);
 /// assert_eq!(points.try_recv(), Ok(1.0));
@@ -81,15 +86,15 @@ struct Bus {
     transport: Transport,
     inbox: Inbox,
     counters: Arc<Counters>,
-    /// A message that is being sent; kept for its memory.
+    /// Buffer for encoding messages, kept to reuse its memory.
     scratch: Mutex<Scratch>,
 }
 
 impl Lcm {
-    /// A bus.
+    /// Opens a bus.
     ///
     /// # Errors
-    /// If the URL is wrong, or its socket or file can not be opened.
+    /// Returns an error if the URL is invalid, or its socket or file cannot be opened.
     pub fn new(params: LcmParams) -> Result<Self> {
         let url = match &*params.lcm_url {
             "" => LcmUrl::default_url(),
@@ -112,42 +117,42 @@ impl Lcm {
         };
         Ok(Self { bus: Arc::new(bus) })
     }
-    /// A bus with the transport of a URL; the default one if it is empty.
+    /// Opens a bus with the transport of a URL, or with the default transport if `url` is empty.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Same as [`new`](Self::new).
     pub fn with_url(url: &str) -> Result<Self> {
         Self::new(LcmParams {
             lcm_url: url.into(),
             ..LcmParams::default()
         })
     }
-    /// The transport.
+    /// The URL of the transport.
     pub fn url(&self) -> &str {
         &self.bus.url
     }
-    /// What was sent, received and dropped so far.
+    /// Counts of messages sent, received and dropped so far.
     pub fn statistics(&self) -> LcmStatistics {
         self.bus.counters.read()
     }
-    /// Whether two handles are the same bus.
+    /// Whether both handles refer to the same bus.
     pub fn is_same_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.bus, &other.bus)
     }
 
-    /// Publishes a message. A transport that can not take it, because a buffer is full or there is
-    /// no network, drops it: that is counted and logged once, not an error.
+    /// Publishes a message. If the transport cannot accept it, because a buffer is full or there is
+    /// no network, the message is dropped, which is counted and logged once and is not an error.
     ///
     /// # Errors
-    /// If the message can not be encoded, the name of the channel is empty or longer than 63 bytes,
-    /// or the message is too long for the transport.
+    /// Returns an error if the message cannot be encoded, if the channel name is empty or longer
+    /// than 63 bytes, or if the message is too long for the transport.
     pub fn publish<M: LcmMessage>(&self, channel: &str, message: &M) -> Result<()> {
         self.publish_encoded(channel, message, None)
     }
-    /// [`publish`](Self::publish) at a simulated time (s), which logs are written with.
+    /// Publishes a message at a simulated time (s), which becomes its timestamp in a log.
     ///
     /// # Errors
-    /// As that.
+    /// Same as [`publish`](Self::publish).
     pub fn publish_at<M: LcmMessage>(&self, channel: &str, message: &M, time: f64) -> Result<()> {
         self.publish_encoded(channel, message, Some(time))
     }
@@ -174,11 +179,10 @@ impl Lcm {
         let scratch = shared.as_deref_mut().unwrap_or(&mut own);
         scratch.encode(message, |parts| self.publish_parts(channel, parts, time))
     }
-    /// Publishes the bytes of a message that is encoded already, at a simulated time (s) if there
-    /// is one.
+    /// Publishes an already encoded message, optionally at a simulated time (s).
     ///
     /// # Errors
-    /// As [`publish`](Self::publish).
+    /// Same as [`publish`](Self::publish).
     pub fn publish_bytes(&self, channel: &str, data: &[u8], time: Option<f64>) -> Result<()> {
         self.publish_parts(channel, data.into(), time)
     }
@@ -202,19 +206,19 @@ impl Lcm {
                 Err(error) => counters.trouble(Count::Unsent, 1, || {
                     let bytes = data.len();
                     format!(
-                        "'{url}' did not take a message of {bytes} bytes on '{channel}': {error}"
+                        "'{url}' did not accept a message of {bytes} bytes on '{channel}': {error}"
                     )
                 }),
             }
             Ok(())
         })
     }
-    /// Takes a message as if it had come in.
+    /// Delivers a message as if it had been received.
     pub(crate) fn deliver(&self, channel: &str, data: Encoded) {
         self.bus.counters.add(Count::Received, 1);
         self.bus.inbox.deliver(channel, data);
     }
-    /// Calls `with` the name of a channel on the wire.
+    /// Calls `with` with the channel's name on the wire.
     fn with_channel<V>(&self, channel: &str, with: impl FnOnce(&str) -> Result<V>) -> Result<V> {
         let wrong = |what| Error::invalid(format!("LCM: {what}"));
         let suffix = &self.bus.suffix;
@@ -227,14 +231,14 @@ impl Lcm {
         with(&full)
     }
 
-    /// Calls `handler` with every message on `channel`, from
-    /// [`handle_subscriptions`](Self::handle_subscriptions). What is no message of this type is
-    /// dropped: that is counted and logged once.
+    /// Subscribes `handler` to `channel`; [`handle_subscriptions`](Self::handle_subscriptions)
+    /// calls it with every message. A message of another type is dropped, which is counted and
+    /// logged once.
     ///
-    /// The subscription ends when what is returned is dropped; see [`Subscription::detach`].
+    /// The subscription ends when the returned value is dropped; see [`Subscription::detach`].
     ///
     /// # Errors
-    /// If the name of the channel is wrong, or the socket can not be set up to receive.
+    /// Returns an error if the channel name is invalid, or the socket cannot be set up to receive.
     pub fn subscribe<M: LcmMessage>(
         &self,
         channel: &str,
@@ -242,8 +246,8 @@ impl Lcm {
     ) -> Result<Subscription> {
         self.subscribe_mut(channel, move |message: &mut M| handler(message))
     }
-    /// [`subscribe`](Self::subscribe) with a handler that may keep the message and leave another
-    /// for its memory.
+    /// [`subscribe`](Self::subscribe) with a handler that may take the message and leave another in
+    /// its place, so that its memory is reused.
     pub(crate) fn subscribe_mut<M: LcmMessage>(
         &self,
         channel: &str,
@@ -257,10 +261,10 @@ impl Lcm {
             }
         })
     }
-    /// Calls `handler` with the bytes of every message on `channel`.
+    /// Subscribes `handler` to the encoded messages on `channel`.
     ///
     /// # Errors
-    /// As [`subscribe`](Self::subscribe).
+    /// Same as [`subscribe`](Self::subscribe).
     pub fn subscribe_bytes(
         &self,
         channel: &str,
@@ -278,20 +282,21 @@ impl Lcm {
         let matcher = Matcher::exact(channel, &self.bus.suffix);
         self.subscribe_matching(matcher, Box::new(handler))
     }
-    /// Counts a message that is not of the type that somebody expects.
+    /// Returns a function that counts messages which cannot be decoded as the subscribed type.
     pub(crate) fn undecodable(&self) -> impl Fn(&str, &Error) + Send + 'static {
         let counters = self.bus.counters.clone();
         move |channel, error| {
             counters.trouble(Count::Undecodable, 1, || {
-                format!("a message on '{channel}' is dropped: {error}")
+                format!("dropped a message on '{channel}': {error}")
             });
         }
     }
-    /// Calls `handler` with channel and bytes of every message on a channel whose whole name
-    /// matches a regular expression.
+    /// Subscribes `handler` to all channels whose whole name matches a regular expression; it
+    /// receives the channel and the encoded message.
     ///
     /// # Errors
-    /// If the expression is wrong; as [`subscribe`](Self::subscribe).
+    /// Returns an error if the expression is invalid, and for the reasons of
+    /// [`subscribe`](Self::subscribe).
     pub fn subscribe_multichannel(
         &self,
         regex: &str,
@@ -301,10 +306,10 @@ impl Lcm {
         let handler = move |m: &Arc<Message>| handler(&m.channel, m.data.as_slice());
         self.subscribe_matching(matcher, Box::new(handler))
     }
-    /// Calls `handler` with channel and bytes of every message.
+    /// Subscribes `handler` to all channels; it receives the channel and the encoded message.
     ///
     /// # Errors
-    /// As [`subscribe`](Self::subscribe).
+    /// Same as [`subscribe`](Self::subscribe).
     pub fn subscribe_all_channels(
         &self,
         handler: impl FnMut(&str, &[u8]) + Send + 'static,
@@ -320,18 +325,18 @@ impl Lcm {
         Ok(subscription)
     }
 
-    /// Calls the handlers of all messages that have come, in the order in which they came. Where
-    /// there is none, waits up to `timeout` for one.
+    /// Calls the handlers of all received messages, in order of arrival. If there are none, waits
+    /// up to `timeout` for one.
     ///
-    /// Returns the number of messages that handlers were called with, 0 after the timeout. Handlers
-    /// may publish and subscribe; a handler that is being called, by another thread or because it
-    /// handles messages itself, is not called a second time: its messages stay in the queue.
+    /// Returns the number of messages handled, 0 after a timeout. Handlers may publish and
+    /// subscribe. A handler is never re-entered: while it runs, on another thread or because it
+    /// calls this function itself, its further messages stay in the queue.
     ///
-    /// A log is played while this is called: all messages that are due are handled, or, as fast as
-    /// possible, the next one. At its end this returns 0 at once.
+    /// A log is played during this call: all messages that are due are handled or, if the log is
+    /// played as fast as possible, the next one. At the end of the log this returns 0 at once.
     ///
     /// # Errors
-    /// If an event of a log can not be read; the next call goes on after it.
+    /// Returns an error if an event of a log cannot be read; the next call continues after it.
     pub fn handle_subscriptions(&self, timeout: Duration) -> Result<usize> {
         let Bus {
             transport,
@@ -339,7 +344,7 @@ impl Lcm {
             counters,
             ..
         } = &*self.bus;
-        // Without a date where the timeout is endless.
+        // A timeout too long for the clock means no deadline.
         let until = Instant::now().checked_add(timeout);
         let mut handled = 0;
         loop {
@@ -363,11 +368,11 @@ impl Lcm {
             inbox.wait(wait);
         }
     }
-    /// Writes to the disk what a bus that writes a log has collected; it is written when the last
-    /// clone of the bus is dropped, too.
+    /// Writes events that a log-writing bus has buffered to the file. Dropping the last clone of
+    /// the bus does the same.
     ///
     /// # Errors
-    /// If it can not be written.
+    /// Returns an error if they cannot be written.
     pub fn flush(&self) -> Result<()> {
         self.bus.transport.flush()
     }

@@ -1,24 +1,24 @@
-//! Messages that wait for their handlers.
+//! Queues of received messages, and calls of their handlers.
 
-use crate::error::{Error, Result};
 use crate::message::encoded::Encoded;
 use crate::statistics::{Count, Counters};
+use crate::{Error, Result};
 use regex_lite::Regex;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// Messages that a subscription keeps, as in liblcm.
+/// Default number of messages that a subscription's queue holds, as in liblcm.
 const QUEUE_CAPACITY: usize = 30;
-/// Bytes that all subscriptions of a bus keep.
+/// Most bytes that all queues of a bus hold together.
 const MOST_BYTES: usize = 1 << 28;
 
-/// Which channels.
+/// The channels that a subscription wants.
 #[derive(Debug)]
 pub(crate) struct Matcher {
     names: Names,
-    /// On the wire, behind the names of channels.
+    /// Suffix of channel names on the wire.
     suffix: String,
 }
 
@@ -36,16 +36,17 @@ impl Matcher {
     pub(crate) fn pattern(regex: &str, suffix: &str) -> Result<Self> {
         let wrong = |e| {
             Error::invalid(format!(
-                "LCM: '{regex}' is no regular expression of channels: {e}"
+                "LCM: channel pattern must be a regular expression, got '{regex}': {e}"
             ))
         };
-        // By itself first: brackets that do not match must not match those put around it.
+        // Checks the pattern alone first, so that unbalanced brackets cannot pair up with those
+        // added around it.
         Regex::new(regex).map_err(wrong)?;
         let whole = Regex::new(&format!("^(?:{regex})$")).map_err(wrong)?;
         let (names, suffix) = (Names::Pattern(whole), suffix.into());
         Ok(Self { names, suffix })
     }
-    /// The name of the channel for the handler, if it is one of these.
+    /// The channel's name for the handler, if the channel is one of these.
     fn matches<'a>(&self, channel: &'a str) -> Option<&'a str> {
         let name = channel.strip_suffix(&*self.suffix)?;
         let matches = match &self.names {
@@ -58,24 +59,24 @@ impl Matcher {
 
 pub(crate) type Handler = Box<dyn FnMut(&Arc<Message>) + Send>;
 
-/// A message that came in.
+/// A received message.
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Without the suffix of the bus.
+    /// Channel name without the suffix of the bus.
     pub(crate) channel: String,
     pub(crate) data: Encoded,
 }
 
-/// One subscription, as the inbox holds it.
+/// Queue of one subscription.
 struct Queue {
     id: u64,
     matcher: Matcher,
-    /// Locked by whoever has set `busy`, so never waited for.
+    /// Locked only by the thread that has set `busy`, so never contended.
     handler: Arc<Mutex<Handler>>,
-    /// Whether messages taken from here are being handled: later ones wait for these.
+    /// Whether messages taken from here are being handled; later ones stay until that is done.
     busy: bool,
     capacity: usize,
-    /// With the numbers of arrivals.
+    /// Waiting messages with their arrival numbers.
     waiting: VecDeque<(u64, Arc<Message>)>,
 }
 
@@ -106,7 +107,7 @@ impl State {
     }
 }
 
-/// The subscriptions of a bus. Clones are the same.
+/// The subscriptions of a bus. Clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct Inbox {
     shared: Arc<Shared>,
@@ -119,7 +120,7 @@ struct Shared {
     counters: Arc<Counters>,
 }
 
-/// What is guarded stays whole where its user panics.
+/// Locks even after a panic: the guarded data is consistent wherever its user may panic.
 fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -153,7 +154,7 @@ impl Inbox {
         Subscription { inbox, id }
     }
 
-    /// Puts a message into the queues of those who want it. Never waits for a handler.
+    /// Puts a message into the queues of matching subscriptions. Never waits for a handler.
     pub(crate) fn deliver(&self, channel: &str, data: Encoded) {
         let Shared {
             state,
@@ -203,18 +204,18 @@ impl Inbox {
             arrival.notify_all();
         }
         drop(state);
-        // Without the lock: who collects logs may use this bus.
+        // Reports without holding the lock, because the log subscriber may use this bus.
         for (dropped, capacity) in overflows {
             counters.trouble(Count::Overflowed, dropped, || {
                 format!(
-                    "the queue of a subscription to '{channel}' is full, its oldest message is dropped; \
-                     handle messages more often than every {capacity}, or set a larger queue capacity"
+                    "the queue of a subscription to '{channel}' is full and dropped its oldest message; \
+                     handle messages at least every {capacity} messages, or set a larger queue capacity"
                 )
             });
         }
     }
 
-    /// Waits for an arrival, for a time at most. May return early.
+    /// Waits for a message, at most for `most`. May return early.
     pub(crate) fn wait(&self, most: Option<Duration>) {
         let Shared { state, arrival, .. } = &*self.shared;
         let guard = lock(state);
@@ -225,9 +226,9 @@ impl Inbox {
         }
     }
 
-    /// Calls the handlers of all messages that wait, and returns their number.
+    /// Calls the handlers of all waiting messages, and returns the number of calls.
     pub(crate) fn handle(&self) -> usize {
-        // Those that come meanwhile wait for the next call, which makes this one end.
+        // Messages that arrive meanwhile wait for the next call, so that this one ends.
         let (mut queues, mut ready): (Vec<u64>, Vec<Call>) = (vec![], vec![]);
         {
             let mut state = lock(&self.shared.state);
@@ -254,7 +255,7 @@ impl Inbox {
         };
         let mut handled = 0;
         while let Some(call) = taken.calls.pop_front() {
-            // A handler may have ended this subscription.
+            // An earlier handler may have ended this subscription.
             if lock(&self.shared.state).find(call.id).is_some() {
                 lock(&call.handler)(&call.message);
                 handled += 1;
@@ -264,7 +265,7 @@ impl Inbox {
     }
 }
 
-/// A handler and a message for it.
+/// A pending call: a handler and its message.
 struct Call {
     arrived: u64,
     id: u64,
@@ -272,8 +273,8 @@ struct Call {
     message: Arc<Message>,
 }
 
-/// Queues whose messages are being handled. Where a handler panics, the calls that are left go
-/// back.
+/// Queues whose messages are being handled. If a handler panics, the remaining messages go back to
+/// their queues.
 struct Taken<'a> {
     shared: &'a Shared,
     queues: Vec<u64>,
@@ -302,7 +303,7 @@ impl Drop for Taken<'_> {
     }
 }
 
-/// Messages on some channels are handled until this is dropped.
+/// A subscription to one or more channels, which ends when this is dropped.
 ///
 /// ```
 /// use tarragon_lcm::Lcm;
@@ -323,8 +324,9 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Keeps up to `capacity` messages, at least one, until they are handled; 30 at first. All
-    /// queues of a bus together keep at most 256 MiB, but at least one message each.
+    /// Sets the number of messages, at least one, that the queue holds until they are handled. The
+    /// default is 30. All queues of a bus together hold at most 256 MiB, but at least one message
+    /// each.
     pub fn set_queue_capacity(&mut self, capacity: usize) {
         if let Some(shared) = self.inbox.upgrade() {
             let mut state = lock(&shared.state);
@@ -333,7 +335,7 @@ impl Subscription {
             }
         }
     }
-    /// Lets the subscription last as long as the bus.
+    /// Keeps the subscription for as long as the bus lives.
     pub fn detach(mut self) {
         self.inbox = Weak::new();
     }
@@ -352,7 +354,7 @@ impl Drop for Subscription {
             state.bytes -= size;
         }
         drop(state);
-        // The handler may drop a subscription in its turn.
+        // Dropped after unlocking, because the handler may own another subscription.
         drop(ended);
     }
 }

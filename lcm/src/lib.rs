@@ -1,11 +1,10 @@
 //! LCM (Lightweight Communications and Marshalling): messages between the processes of a lab, in
 //! pure Rust.
 
-// `lcm_types!` names this crate as others do.
+// The expansion of `lcm_types!` refers to this crate by name.
 extern crate self as tarragon_lcm;
 
 pub mod bus;
-pub mod error;
 mod inbox;
 pub mod log;
 pub mod log_bus;
@@ -18,7 +17,6 @@ pub mod types;
 
 pub use bus::{Lcm, LcmParams};
 pub use bytes::Bytes;
-pub use error::{Error, Result};
 pub use inbox::Subscription;
 pub use log::{LogEvent, LogReader, LogWriter};
 pub use log_bus::LcmLog;
@@ -31,15 +29,16 @@ pub use systems::playback::LcmLogPlaybackSystem;
 pub use systems::publisher::{LcmPublisherSystem, LcmPublisherSystemPorts};
 pub use systems::scope::{LcmScopeSystem, LcmScopeSystemPorts};
 pub use systems::subscriber::{LcmSubscriberSystem, LcmSubscriberSystemPorts};
+pub use tarragon_framework::{Error, ErrorKind, Result};
 
-/// What fuzzing calls: not part of the API.
-#[doc(hidden)]
+/// Entry points for fuzzing; not part of the API.
+#[cfg(fuzzing)]
 pub mod fuzzing {
-    /// Takes bytes for datagrams of a few senders.
+    /// Feeds bytes to reassembly as datagrams of a few senders.
     pub fn datagrams(bytes: &[u8]) {
         crate::transport::reassembly::fuzz(bytes);
     }
-    /// Takes bytes for a log file.
+    /// Reads bytes as a log file.
     pub fn log(bytes: &[u8]) {
         crate::log::fuzz(bytes);
     }

@@ -1,23 +1,23 @@
-//! Logs as buses whose clock is that of a simulation.
+//! Logs as buses that follow simulated time.
 
 use crate::bus::Lcm;
-use crate::error::{Error, Result};
 use crate::log::{LogEvent, LogReader};
+use crate::{Error, Result};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A log whose messages come when they are asked for, by their times (Drake's `DrakeLcmLog`, for
-/// reading).
+/// A log whose messages are dispatched on request, in the order of their times (Drake's
+/// `DrakeLcmLog`, for reading).
 ///
-/// What subscribes on [`lcm`](Self::lcm) hears them;
-/// [`LcmLogPlaybackSystem`](crate::LcmLogPlaybackSystem) asks during a simulation. Clones are the
-/// same log at the same place.
+/// Subscriptions on [`lcm`](Self::lcm) receive them; in a simulation,
+/// [`LcmLogPlaybackSystem`](crate::LcmLogPlaybackSystem) requests them. Clones share the log and
+/// the position in it.
 ///
-/// Times are those in the log. A log that was written while a clock on the wall was asked begins at
-/// seconds since 1970; [`with_first_message_at`](Self::with_first_message_at) shifts it. What a
-/// simulation publishes is written with its simulated times by a bus like
-/// `Lcm::with_url("file:///tmp/a.lcm?mode=w")`. What comes over another bus is recorded so:
+/// Times are the timestamps of the log. A log recorded with a wall clock counts seconds since 1970;
+/// [`with_first_message_at`](Self::with_first_message_at) shifts it. A bus such as
+/// `Lcm::with_url("file:///tmp/a.lcm?mode=w")` writes what a simulation publishes, with simulated
+/// times. Messages of another bus are recorded as follows:
 ///
 /// ```
 /// use std::{sync::Mutex, time::Duration};
@@ -53,15 +53,15 @@ pub struct LcmLog {
     place: Arc<Mutex<Place>>,
 }
 
-/// Where reading goes on.
+/// Position in a log.
 #[derive(Debug)]
 struct Place {
     log: LogReader,
-    /// What comes next, if it was looked at.
+    /// The next event, if it was read already.
     next: Option<LogEvent>,
     /// Timestamp of the first event in the file (µs).
     first: Option<i64>,
-    /// What is added to timestamps (µs).
+    /// Offset added to timestamps (µs).
     shift: i64,
 }
 
@@ -72,7 +72,7 @@ impl Place {
         }
         Ok(self.next.as_ref())
     }
-    /// When the next event happens (s).
+    /// Time of the next event (s).
     fn next_time(&mut self) -> Result<f64> {
         let shift = self.shift;
         let seconds = |e: &LogEvent| e.timestamp.saturating_add(shift) as f64 / 1e6;
@@ -84,7 +84,7 @@ impl LcmLog {
     /// Opens a log.
     ///
     /// # Errors
-    /// As [`LogReader::open`].
+    /// Same as [`LogReader::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let mut place = Place {
             log: LogReader::open(path)?,
@@ -98,14 +98,14 @@ impl LcmLog {
             place: Arc::new(Mutex::new(place)),
         })
     }
-    /// Shifts all times such that the first message of the file is at `time` (s).
+    /// Shifts all times so that the first message of the file is at `time` (s).
     ///
     /// # Errors
-    /// If the time is not finite.
+    /// Returns an error if the time is not finite.
     pub fn with_first_message_at(self, time: f64) -> Result<Self> {
         if !time.is_finite() {
             return Err(Error::invalid(format!(
-                "LcmLog: the first message is to be at {time} s, expected a finite time"
+                "LcmLog: the time of the first message must be finite, got {time:?} s"
             )));
         }
         let mut place = self.lock();
@@ -114,30 +114,30 @@ impl LcmLog {
         drop(place);
         Ok(self)
     }
-    /// Where its messages come. What is published on it is heard there too, and not written to the
-    /// file.
+    /// The bus that delivers the log's messages. What is published on it is delivered there too,
+    /// but not written to the file.
     pub fn lcm(&self) -> &Lcm {
         &self.lcm
     }
     /// The time of the next message (s); infinity at the end of the log.
     ///
     /// # Errors
-    /// If it can not be read; the next call goes on after it.
+    /// Returns an error if the message cannot be read; the next call continues after it.
     pub fn next_message_time(&self) -> Result<f64> {
         self.lock().next_time()
     }
-    /// Calls the handlers of the next message and goes on to the one after it, if its time is
-    /// `time` (s) or earlier. Returns whether that is so.
+    /// If the next message's time is `time` (s) or earlier, calls its handlers and advances to the
+    /// message after it. Returns whether it did.
     ///
     /// # Errors
-    /// If the message can not be read; the next call goes on after it.
+    /// Returns an error if the message cannot be read; the next call continues after it.
     pub fn dispatch_message_and_advance_log(&self, time: f64) -> Result<bool> {
         let event = {
             let mut place = self.lock();
             let is_due = place.next_time()? <= time;
             place.next.take_if(|_| is_due)
         };
-        // Handlers may ask the log.
+        // Dispatched without the lock, because handlers may use the log.
         let Some(event) = event else {
             return Ok(false);
         };
@@ -145,11 +145,11 @@ impl LcmLog {
         self.lcm.handle_subscriptions(Duration::ZERO)?;
         Ok(true)
     }
-    /// Goes to the first message at `time` (s) or later, forwards or backwards. Timestamps should
+    /// Moves to the first message at `time` (s) or later, forwards or backwards. Timestamps should
     /// not decrease along the log, see [`LogReader::seek_to_timestamp`].
     ///
     /// # Errors
-    /// If the file can not be read.
+    /// Returns an error if the file cannot be read.
     pub fn seek(&self, time: f64) -> Result<()> {
         let mut place = self.lock();
         let timestamp = to_microseconds(time).saturating_sub(place.shift);
@@ -159,13 +159,13 @@ impl LcmLog {
             .log
             .seek_to_timestamp(if is_start { i64::MIN } else { timestamp })
     }
-    /// What is looked at stays what comes next where a user panics.
+    /// Locks even after a panic: the position is consistent wherever its user may panic.
     fn lock(&self) -> MutexGuard<'_, Place> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// To the nearest; what is out of range is the nearest that there is.
+/// Rounds to the nearest microsecond, and saturates.
 fn to_microseconds(time: f64) -> i64 {
     (time * 1e6).round() as i64
 }

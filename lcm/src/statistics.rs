@@ -1,10 +1,10 @@
-//! What a bus has sent, received and dropped.
+//! Counts of what a bus has sent, received and dropped.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counts {
     ($($(#[$doc:meta])* $count:ident $field:ident,)*) => {
-        /// What an [`Lcm`](crate::Lcm) has counted since it was made, for its clones together.
+        /// Counts of an [`Lcm`](crate::Lcm) since it was opened, shared by its clones.
         ///
         /// ```
         /// use tarragon_lcm::Lcm;
@@ -20,13 +20,13 @@ macro_rules! counts {
             $($(#[$doc])* pub $field: u64,)*
         }
 
-        /// One of the numbers of [`LcmStatistics`].
+        /// One of the counts of [`LcmStatistics`].
         #[derive(Clone, Copy, Debug)]
         pub(crate) enum Count {
             $($count,)*
         }
 
-        /// Counts from any thread.
+        /// Counters that any thread may increment.
         #[derive(Debug, Default)]
         pub(crate) struct Counters {
             $($field: AtomicU64,)*
@@ -48,22 +48,22 @@ macro_rules! counts {
 }
 
 counts! {
-    /// Messages handed over to the transport.
+    /// Messages that the transport accepted.
     Published published,
-    /// Messages that the transport did not take: no route, a full buffer, a full disk.
+    /// Messages that the transport did not accept: no route, a full buffer, a full disk.
     Unsent unsent,
-    /// Whole messages that came in, on any channel.
+    /// Complete messages received, on any channel.
     Received received,
-    /// Messages that a sender has numbered and that did not arrive whole, by the gaps in the
-    /// numbers of each sender. A socket buffer that was full shows here.
+    /// Messages that did not arrive complete, from the gaps in each sender's sequence numbers. A
+    /// full socket buffer shows here.
     Lost lost,
-    /// Datagrams that are no LCM, or whose fields contradict each other or those before them.
+    /// Datagrams that are not LCM, or whose fields contradict each other or earlier ones.
     Malformed malformed,
-    /// Messages of several datagrams that were given up before all had come.
+    /// Fragmented messages that were abandoned before all fragments had arrived.
     Incomplete incomplete,
-    /// Messages that a subscription did not get because its queue was full.
+    /// Messages that a subscription lost because its queue was full.
     Overflowed overflowed,
-    /// Messages that are not of the type that a subscription expects.
+    /// Messages that are not of the type that a subscription decodes.
     Undecodable undecodable,
 }
 
@@ -71,11 +71,11 @@ impl Counters {
     pub(crate) fn add(&self, count: Count, more: u64) {
         self.of(count).fetch_add(more, Ordering::Relaxed);
     }
-    /// Takes back what was counted too early.
+    /// Subtracts what was counted too early.
     pub(crate) fn take_back(&self, count: Count, less: u64) {
         self.of(count).fetch_sub(less, Ordering::Relaxed);
     }
-    /// Counts what should not have happened; the first of a kind is logged as a warning.
+    /// Counts a failure, and logs the first of its kind as a warning.
     pub(crate) fn trouble(&self, count: Count, more: u64, what: impl FnOnce() -> String) {
         if self.of(count).fetch_add(more, Ordering::Relaxed) == 0 {
             tracing::warn!("LCM: {}; more of this kind is counted, not logged", what());

@@ -1,14 +1,14 @@
-//! The last message of a channel.
+//! The latest message of a channel.
 
+use crate::Result;
 use crate::bus::Lcm;
-use crate::error::Result;
 use crate::inbox::Subscription;
 use crate::message::LcmMessage;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Keeps the last message of a channel, and counts them (Drake's `Subscriber`).
+/// Keeps the latest message of a channel, and counts messages (Drake's `Subscriber`).
 ///
-/// It changes while [`Lcm::handle_subscriptions`] is called.
+/// Both are updated by [`Lcm::handle_subscriptions`].
 ///
 /// ```
 /// use std::time::Duration;
@@ -31,12 +31,12 @@ pub struct Subscriber<M> {
 
 #[derive(Debug)]
 struct Last<M> {
-    /// Counted, so that it is read without the lock.
+    /// Reference-counted, so that it is read without holding the lock.
     message: Option<Arc<M>>,
     count: u64,
 }
 
-/// A message that is replaced is valid at all times.
+/// Locks even after a panic: the message is valid at all times.
 fn lock<M>(last: &Mutex<Last<M>>) -> MutexGuard<'_, Last<M>> {
     last.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -45,7 +45,7 @@ impl<M: LcmMessage> Subscriber<M> {
     /// Subscribes to a channel.
     ///
     /// # Errors
-    /// As [`Lcm::subscribe`].
+    /// Same as [`Lcm::subscribe`].
     pub fn new(lcm: &Lcm, channel: &str) -> Result<Self> {
         let last = Arc::new(Mutex::new(Last::<M> {
             message: None,
@@ -57,8 +57,7 @@ impl<M: LcmMessage> Subscriber<M> {
                 let mut last = lock(&last);
                 last.count += 1;
                 let message = last.message.get_or_insert_default();
-                // The old one goes back into the memory of the next, unless somebody still reads
-                // it.
+                // Reuses the old message's memory for the next one, unless a reader still holds it.
                 match Arc::get_mut(message) {
                     Some(message) => std::mem::swap(message, new),
                     None => *message = Arc::new(std::mem::take(new)),
@@ -67,11 +66,12 @@ impl<M: LcmMessage> Subscriber<M> {
         })?;
         Ok(Self { last, subscription })
     }
-    /// The last message, if there was one since [`clear`](Self::clear).
+    /// A copy of the latest message, if any came since [`clear`](Self::clear).
     pub fn message(&self) -> Option<M> {
         self.with_message(|message| message.cloned())
     }
-    /// Calls `read` with the last message, without a copy of it. Messages may come in meanwhile.
+    /// Calls `read` with the latest message, without copying it. Further messages may come in
+    /// meanwhile.
     pub fn with_message<V>(&self, read: impl FnOnce(Option<&M>) -> V) -> V {
         let message = lock(&self.last).message.clone();
         read(message.as_deref())
@@ -80,12 +80,12 @@ impl<M: LcmMessage> Subscriber<M> {
     pub fn count(&self) -> u64 {
         lock(&self.last).count
     }
-    /// Forgets the message and counts from zero.
+    /// Forgets the message and resets the count.
     pub fn clear(&self) {
         let mut last = lock(&self.last);
         (last.message, last.count) = (None, 0);
     }
-    /// The subscription, for its queue.
+    /// The subscription, for setting its queue capacity.
     pub fn subscription_mut(&mut self) -> &mut Subscription {
         &mut self.subscription
     }

@@ -1,4 +1,4 @@
-//! What a bus promises: which messages reach which handlers, in what order, and what happens to the
+//! Delivery on a bus: which messages reach which handlers, in what order, and what happens to the
 //! others.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -19,7 +19,7 @@ fn bus(suffix: &str) -> Lcm {
     Lcm::new(params).unwrap()
 }
 
-/// A handler that counts.
+/// A handler that counts its calls.
 fn counting(count: &Arc<AtomicU64>) -> impl FnMut(&[u8]) + Send + 'static {
     let count = count.clone();
     move |_| {
@@ -31,10 +31,10 @@ fn handle(lcm: &Lcm) -> usize {
     lcm.handle_subscriptions(Duration::ZERO).unwrap()
 }
 
-/// Channels and messages that were heard, as text.
+/// Received channels and messages, as text.
 type Heard = Arc<Mutex<Vec<String>>>;
 
-/// Subscribes with a regular expression to what is text.
+/// Subscribes with a regular expression and records messages as text.
 fn listen(lcm: &Lcm, regex: &str, heard: &Heard) -> Subscription {
     let heard = heard.clone();
     let handler = move |channel: &str, bytes: &[u8]| {
@@ -79,7 +79,7 @@ fn patterns_match_whole_names() {
         assert_eq!(names.join(" "), expected, "{regex}");
         drop(subscription);
     }
-    // A name that is subscribed to by itself is no pattern.
+    // A channel subscribed to by name is not a pattern.
     let _s = lcm
         .subscribe_bytes("A.*", |_| panic!("'A.*' is a name"))
         .unwrap();
@@ -88,18 +88,18 @@ fn patterns_match_whole_names() {
 }
 
 #[test]
-fn wrong_patterns_and_names_are_errors() {
+fn invalid_patterns_and_names_are_refused() {
     let lcm = bus("");
     for regex in ["(", "A)|(B", "*", "[", "a{2000000}"] {
         let error = lcm.subscribe_multichannel(regex, |_, _| ()).unwrap_err();
-        let start = format!("LCM: '{regex}' is no regular expression of channels: ");
+        let start = format!("LCM: channel pattern must be a regular expression, got '{regex}': ");
         assert!(error.to_string().starts_with(&start), "{error}");
     }
     let long = "x".repeat(64);
     for (channel, expected) in [
-        ("", "the channel is empty, expected 1 to 63 bytes"),
-        (&*long, "has 64 bytes, expected 1 to 63"),
-        ("a\0b", "the channel 'a\\0b' has a zero"),
+        ("", "must have 1 to 63 bytes without a zero, got ''"),
+        (&*long, "(64 bytes)"),
+        ("a\0b", "without a zero, got 'a\\0b'"),
     ] {
         let published = lcm.publish(channel, &LcmtPoint::default()).unwrap_err();
         let bytes = lcm.publish_bytes(channel, &[], None).unwrap_err();
@@ -110,9 +110,9 @@ fn wrong_patterns_and_names_are_errors() {
     }
     say(&lcm, &long[1..], "63 bytes");
     assert_eq!(lcm.statistics().published, 1);
-    // With a suffix, it is the name on the wire that counts.
+    // The length limit applies to the name with its suffix.
     let error = bus("_ALT").publish(&long[1..], &LcmtPoint::default());
-    assert!(error.unwrap_err().to_string().contains("has 67 bytes"));
+    assert!(error.unwrap_err().to_string().contains("(67 bytes)"));
     let params = LcmParams {
         lcm_url: "memq://".into(),
         channel_suffix: long,
@@ -122,7 +122,7 @@ fn wrong_patterns_and_names_are_errors() {
     assert!(error.starts_with("LCM: channel suffix 'xxx"), "{error}");
 }
 
-/// Handlers get names without the suffix, whoever subscribed first.
+/// Handlers get names without the suffix, whichever subscribed first.
 #[test]
 fn suffixes_stay_on_the_wire() {
     for exact_first in [true, false] {
@@ -146,7 +146,7 @@ fn suffixes_stay_on_the_wire() {
 }
 
 #[test]
-fn order_of_arrival_across_channels() {
+fn messages_are_handled_in_order_of_arrival_across_channels() {
     let (lcm, heard) = (bus(""), Heard::default());
     let _b = listen(&lcm, "B", &heard);
     let _a = listen(&lcm, "A", &heard);
@@ -165,7 +165,7 @@ fn order_of_arrival_across_channels() {
 }
 
 #[test]
-fn queues_drop_their_oldest() {
+fn full_queues_drop_their_oldest_messages() {
     let (lcm, heard) = (bus(""), Heard::default());
     let mut subscription = listen(&lcm, "A", &heard);
     for k in 0..35 {
@@ -180,7 +180,7 @@ fn queues_drop_their_oldest() {
     for k in 0..4 {
         say(&lcm, "A", &k.to_string());
     }
-    // At least one is kept.
+    // At least one message is kept.
     subscription.set_queue_capacity(0);
     say(&lcm, "A", "4");
     assert_eq!(handle(&lcm), 1);
@@ -195,7 +195,8 @@ fn queues_drop_their_oldest() {
     assert_eq!(lcm.statistics().overflowed, 9);
 }
 
-/// 20 queues share messages of 4 MiB; each counts its own, so 256 MiB are reached with the fourth.
+/// 20 queues hold messages of 4 MiB; each queue counts its own, so the fourth message reaches 256
+/// MiB.
 #[test]
 fn queues_hold_a_bounded_number_of_bytes() {
     let lcm = bus("");
@@ -212,7 +213,7 @@ fn queues_hold_a_bounded_number_of_bytes() {
     assert!((20..=64).contains(&handled), "{handled}");
     assert_eq!(lcm.statistics().overflowed, 200 - handled as u64);
     assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) >= 1));
-    // What was handled, and what was unsubscribed, makes room.
+    // Handled messages and ended subscriptions free their share.
     for _ in 0..2 {
         lcm.publish_bytes("A", &data, None).unwrap();
     }
@@ -258,10 +259,9 @@ fn handlers_publish_subscribe_and_unsubscribe() {
     assert_eq!((handle(&lcm), taken(&heard).len()), (0, 0));
 }
 
-/// The second message of a handler that ends its own subscription with the first one is not handed
-/// over.
+/// The handler ends its own subscription with the first message, so the second is not delivered.
 #[test]
-fn a_handler_ends_its_own_subscription() {
+fn a_handler_may_end_its_own_subscription() {
     let lcm = bus("");
     let own = Arc::<Mutex<Option<Subscription>>>::default();
     let count = Arc::new(AtomicU64::new(0));
@@ -279,7 +279,7 @@ fn a_handler_ends_its_own_subscription() {
     assert_eq!(count.load(Ordering::Relaxed), 1);
 }
 
-/// Messages behind the one whose handler panicked are handled by the next call.
+/// The next call handles the messages after the one whose handler panicked.
 #[test]
 fn a_panic_in_a_handler_costs_one_message() {
     let (lcm, heard) = (bus(""), Heard::default());
@@ -291,15 +291,15 @@ fn a_panic_in_a_handler_costs_one_message() {
     say(&lcm, "B", "4");
     assert!(catch_unwind(AssertUnwindSafe(|| handle(&lcm))).is_err());
     say(&lcm, "A", "5");
-    // Of the log 3, 4, 5, of the other handler 3 and 5.
+    // The log handler gets 3, 4, 5, the other handler 3 and 5.
     assert_eq!(handle(&lcm), 5);
     assert_eq!(taken(&heard), ["A 1", "A 2", "A 3", "B 4", "A 5"]);
     assert_eq!(handle(&lcm), 0);
 }
 
-/// A handler that handles messages itself is not called a second time.
+/// A handler that handles messages itself is not re-entered.
 #[test]
-fn handlers_that_handle_messages() {
+fn a_handler_that_handles_messages_is_not_reentered() {
     let lcm = bus("");
     let inner = Arc::new(AtomicU64::new(0));
     let handler = {
@@ -315,11 +315,12 @@ fn handlers_that_handle_messages() {
     say(&lcm, "A", "start");
     assert_eq!(handle(&lcm), 1);
     assert_eq!(inner.load(Ordering::Relaxed), 1, "'B' only");
-    assert_eq!(handle(&lcm), 1, "what waits on 'A'");
+    assert_eq!(handle(&lcm), 1, "the message waiting on 'A'");
     drop(a);
 }
 
-/// The handler ends only when all is published: a publisher that waited for it would wait for ever.
+/// The handler ends only after everything is published: a publisher that waited for it would never
+/// return.
 #[test]
 fn publishers_do_not_wait_for_handlers() {
     let lcm = bus("");
@@ -354,7 +355,7 @@ fn publishers_do_not_wait_for_handlers() {
 }
 
 #[test]
-fn what_is_no_message_of_the_type_is_counted() {
+fn messages_of_another_type_are_counted() {
     let lcm = bus("");
     let points = Subscriber::<LcmtPoint>::new(&lcm, "P").unwrap();
     let good = LcmtPoint {
@@ -378,7 +379,7 @@ fn what_is_no_message_of_the_type_is_counted() {
 }
 
 #[test]
-fn messages_that_can_not_be_encoded_are_not_published() {
+fn messages_that_cannot_be_encoded_are_not_published() {
     let lcm = bus("");
     let _s = lcm.subscribe_bytes("S", |_| panic!("nothing is published"));
     let wrong = LcmtRobotState {
@@ -405,7 +406,7 @@ fn clones_are_one_bus_and_subscriptions_outlive_handles() {
     drop(lcm);
     assert_eq!(handle(&clone), 1);
     assert_eq!(taken(&heard), ["A 1"]);
-    // A subscription does not keep its bus.
+    // A subscription does not keep its bus alive.
     let subscription = listen(&clone, "A", &heard);
     drop(clone);
     assert_eq!(Arc::strong_count(&heard), 1, "handlers end with their bus");
@@ -413,7 +414,7 @@ fn clones_are_one_bus_and_subscriptions_outlive_handles() {
 }
 
 #[test]
-fn waiting_for_messages() {
+fn handling_waits_for_messages() {
     let lcm = bus("");
     let _s = lcm.subscribe_bytes("A", |_| ()).unwrap();
     let start = Instant::now();
@@ -431,7 +432,7 @@ fn waiting_for_messages() {
 }
 
 #[test]
-fn nobody_hears_a_bus_to_nobody() {
+fn a_null_bus_discards_messages() {
     let lcm = Lcm::with_url("memq://null").unwrap();
     let points = Subscriber::<LcmtPoint>::new(&lcm, "P").unwrap();
     lcm.publish("P", &LcmtPoint::default()).unwrap();
@@ -439,9 +440,9 @@ fn nobody_hears_a_bus_to_nobody() {
     assert_eq!(lcm.statistics().published, 1);
 }
 
-/// No lock of the subscriber is held while its user reads.
+/// No lock of the subscriber is held while a reader uses the message.
 #[test]
-fn messages_may_come_in_while_the_last_one_is_read() {
+fn messages_may_arrive_while_the_latest_is_read() {
     let lcm = bus("");
     let points = Subscriber::<LcmtPoint>::new(&lcm, "P").unwrap();
     let say = |x: f64| lcm.publish("P", &LcmtPoint { x, y: 0.0, z: 0.0 }).unwrap();

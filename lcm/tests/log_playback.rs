@@ -1,4 +1,4 @@
-//! Logs that simulations write and play.
+//! Logs that simulations write and play back.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ use tarragon_lcm::{
 };
 use tempfile::TempDir;
 
-/// A log of messages with these timestamps (µs), which they hold too.
+/// Writes a log of messages that contain their own timestamps (µs).
 fn log_of(timestamps: &[i64]) -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("test.lcm");
@@ -29,8 +29,8 @@ fn log_of(timestamps: &[i64]) -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// Simulates `log` from `start` (s) to 1 s: timestamps (µs) of what was heard, and times (s) with
-/// the output at the ends of steps that changed it.
+/// Simulates `log` from `start` (s) to 1 s. Returns the timestamps (µs) of the received messages,
+/// and the output after each step that changed it, with its time (s).
 fn play(log: &LcmLog, start: f64) -> (Vec<i64>, Vec<(f64, i64)>) {
     let mut b = DiagramBuilder::new();
     let heard = LcmSubscriberSystem::<LcmtDrakeSignal>::new("S", log.lcm()).unwrap();
@@ -61,7 +61,7 @@ fn play(log: &LcmLog, start: f64) -> (Vec<i64>, Vec<(f64, i64)>) {
     (handed.clone(), outputs.clone())
 }
 
-/// Asks for the output at given times.
+/// Reads the output at given times.
 fn outputs_at(log: &LcmLog, times: &[f64]) -> Vec<(i64, u64)> {
     let mut b = DiagramBuilder::new();
     b.add("log", LcmLogPlaybackSystem::new(log.clone()));
@@ -78,7 +78,7 @@ fn outputs_at(log: &LcmLog, times: &[f64]) -> Vec<(i64, u64)> {
 }
 
 #[test]
-fn messages_come_at_their_times() {
+fn messages_are_dispatched_at_their_times() {
     let (_dir, path) = log_of(&[0, 100_001, 250_000, 250_000, 700_000]);
     let log = LcmLog::open(&path).unwrap();
     let times = [0.05, 0.1, 0.101, 0.2499, 0.2501, 0.6999999, 0.71, 2.0];
@@ -94,7 +94,7 @@ fn messages_come_at_their_times() {
     ];
     assert_eq!(outputs_at(&log, &times), expected);
     assert_eq!(log.next_message_time().unwrap(), f64::INFINITY);
-    // The next simulation plays it anew, and outputs of steps end at the time of the next message.
+    // The next simulation plays the log anew, and its outputs change at the times of the messages.
     let (_, outputs) = play(&log, 0.0);
     let stamps: Vec<i64> = outputs.iter().map(|(_, stamp)| *stamp).collect();
     assert_eq!(stamps, [0, 100_001, 250_000, 700_000]);
@@ -103,7 +103,7 @@ fn messages_come_at_their_times() {
 }
 
 #[test]
-fn a_simulation_that_starts_later_begins_there() {
+fn playback_begins_at_the_start_time() {
     let (_dir, path) = log_of(&[0, 100_000, 500_000, 900_000]);
     let log = LcmLog::open(&path).unwrap();
     let stamps = |start| play(&log, start).0;
@@ -113,9 +113,9 @@ fn a_simulation_that_starts_later_begins_there() {
     assert_eq!(stamps(0.95), [0; 0]);
 }
 
-/// Each message is dispatched by its own event, so a queue never overflows.
+/// Each message is dispatched by its own event, so no queue overflows.
 #[test]
-fn many_messages_at_one_time_and_clocks_that_were_set_back() {
+fn simultaneous_and_decreasing_timestamps_lose_no_message() {
     let (_dir, path) = log_of(&[500_000; 1000]);
     let log = LcmLog::open(&path).unwrap();
     assert_eq!(outputs_at(&log, &[0.4, 0.6]), [(0, 0), (500_000, 1000)]);
@@ -128,7 +128,7 @@ fn many_messages_at_one_time_and_clocks_that_were_set_back() {
 }
 
 #[test]
-fn times_of_clocks_on_the_wall_are_shifted() {
+fn wall_clock_times_can_be_shifted() {
     let epoch = 1_790_000_000_000_000;
     let (_dir, path) = log_of(&[epoch, epoch + 250_000, epoch + 500_001]);
     let log = LcmLog::open(&path).unwrap();
@@ -143,11 +143,13 @@ fn times_of_clocks_on_the_wall_are_shifted() {
     for time in [f64::NAN, f64::INFINITY] {
         let error = log.clone().with_first_message_at(time).unwrap_err();
         assert!(
-            error.to_string().contains("expected a finite time"),
+            error
+                .to_string()
+                .contains("the time of the first message must be finite"),
             "{error}"
         );
     }
-    // Whatever a file says, times are numbers.
+    // Extreme timestamps still give finite times.
     let (_dir, path) = log_of(&[i64::MIN, 0, i64::MAX]);
     let log = LcmLog::open(&path)
         .unwrap()
@@ -157,7 +159,7 @@ fn times_of_clocks_on_the_wall_are_shifted() {
 }
 
 #[test]
-fn dispatching_by_hand() {
+fn messages_can_be_dispatched_by_hand() {
     let (_dir, path) = log_of(&[100_000, 200_000]);
     let log = LcmLog::open(&path).unwrap();
     let heard = Subscriber::<LcmtDrakeSignal>::new(log.lcm(), "S").unwrap();
@@ -168,7 +170,7 @@ fn dispatching_by_hand() {
     assert!(dispatch(0.1));
     assert_eq!((heard.count(), log.next_message_time().unwrap()), (1, 0.2));
     assert!(dispatch(7.0) && !dispatch(7.0));
-    // A handler may go back, which plays the log once more.
+    // A handler may seek backwards, which plays the log once more.
     log.seek(-1.0).unwrap();
     assert_eq!(log.next_message_time().unwrap(), 0.1);
     let clone = log.clone();
@@ -210,9 +212,9 @@ fn url(path: &Path) -> String {
     format!("file://{}?mode=w", path.display())
 }
 
-/// A simulation writes a log; another one plays it and writes what it hears, at the same times.
+/// A simulation writes a log; another one plays it and writes what it receives, at the same times.
 #[test]
-fn what_one_simulation_writes_another_one_hears() {
+fn a_simulation_receives_what_another_one_wrote() {
     let dir = tempfile::tempdir().unwrap();
     let (first, second) = (dir.path().join("first.lcm"), dir.path().join("second.lcm"));
     {
@@ -244,7 +246,7 @@ fn what_one_simulation_writes_another_one_hears() {
         let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
         sim.advance_to(2.0).unwrap();
     }
-    // Sampled in the middle between messages, the second log has the messages of the first one, 5
+    // The second log is sampled midway between messages, so it has the messages of the first one 5
     // or 10 ms later.
     let events = |path, delays: [i64; 2]| -> Vec<(String, i64, Vec<u8>)> {
         let events = LogReader::open(path).unwrap().map(Result::unwrap);
@@ -259,7 +261,7 @@ fn what_one_simulation_writes_another_one_hears() {
     };
     let mut written = events(&first, [0, 0]);
     assert_eq!(written.len(), 201 + 7);
-    // What comes at the end is not sampled any more.
+    // The last message comes after the last sample.
     written.retain(|(_, time, _)| *time < 2_000_000);
     assert_eq!(events(&second, [5_000, 10_000]), written);
     for (_, time, data) in written {
@@ -268,10 +270,10 @@ fn what_one_simulation_writes_another_one_hears() {
     }
 }
 
-/// The log that Drake 1.51.1 wrote of `Sine(1, 1, 0)` and a scope at 0.1 s, by the URL
-/// `file://...?mode=w`; its timestamps are those of a clock on the wall.
+/// A log that Drake 1.51.1 wrote with the URL `file://...?mode=w`, of `Sine(1, 1, 0)` and a scope
+/// at 0.1 s; its timestamps are those of a wall clock.
 #[test]
-fn a_log_of_drake() {
+fn a_log_of_drake_is_read_and_reproduced() {
     let hex = include_str!("captures/drake_scope_log.hex").trim();
     let byte = |i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap();
     let bytes: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
@@ -290,7 +292,7 @@ fn a_log_of_drake() {
         assert_eq!(scope.value, [(0.1 * k as f64).sin()]);
     }
 
-    // The same diagram writes the same channels and bytes, with the times of the simulation.
+    // The same diagram writes the same channels and bytes, with simulated times.
     let lcm = Lcm::with_url(&url(&ours)).unwrap();
     let mut b = DiagramBuilder::new();
     let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
@@ -306,9 +308,9 @@ fn a_log_of_drake() {
     assert!(content(&ours).eq(content(&theirs)));
 }
 
-/// A simulation stops at an event that can not be read, and goes on behind it.
+/// A simulation stops with an error at an unreadable event, and can continue after it.
 #[test]
-fn events_that_can_not_be_read() {
+fn unreadable_events_stop_a_simulation_once() {
     let (_dir, path) = log_of(&[100_000, 200_000, 300_000]);
     let mut bytes = std::fs::read(&path).unwrap();
     let event = bytes.len() / 3;

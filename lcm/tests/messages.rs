@@ -1,4 +1,4 @@
-//! Types of `lcm_types!` against those of lcm-gen, random messages, and bytes that are none.
+//! Types of `lcm_types!` compared with those of lcm-gen, random messages, and invalid bytes.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,7 +15,7 @@ mod lab {
 }
 use lab::*;
 
-/// Bytes that Python types of lcm-gen 1.5.3 have made of the message.
+/// Checks against the bytes that Python types of lcm-gen 1.5.3 produce for the message.
 fn same_bytes<M: LcmMessage + PartialEq + Debug>(message: &M, hex: &str) {
     let byte = |i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap();
     let bytes: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
@@ -23,7 +23,7 @@ fn same_bytes<M: LcmMessage + PartialEq + Debug>(message: &M, hex: &str) {
     assert_eq!(&M::decode(&bytes).unwrap(), message);
 }
 
-/// One of each type; `k` makes another one.
+/// A message with one member of each type; its values vary with `k`.
 fn all(k: i8) -> LabAllT {
     LabAllT {
         b: k % 2 != 0,
@@ -49,7 +49,7 @@ fn node(name: &str, children: Vec<LabNodeT>, r#type: i64) -> LabNodeT {
 }
 
 #[test]
-fn primitive_types_are_those_of_lcm_gen() {
+fn primitive_types_match_lcm_gen() {
     same_bytes(
         &all(1),
         "52bb94385571158901c99b8acf88ca6bff831993af1d7bffff40200000c00a0000000000007e37e43c8800759c000000\
@@ -60,7 +60,7 @@ fn primitive_types_are_those_of_lcm_gen() {
 }
 
 #[test]
-fn bytes_may_be_in_arrays() {
+fn bytes_may_be_elements_of_arrays() {
     tarragon_lcm::lcm_types! {
         struct lab_bytes_t {
             int8_t n;
@@ -84,8 +84,11 @@ fn bytes_may_be_in_arrays() {
     assert_eq!(LabBytesT::decode(&encoded).unwrap(), message);
     message.pair[1].clear();
     let error = message.encode().unwrap_err().to_string();
-    assert!(error.contains("member 'pair' has length 0"), "{error}");
-    // Rows without bytes take none: their number is bounded all the same.
+    assert!(
+        error.contains("member 'pair' must have the same length"),
+        "{error}"
+    );
+    // Rows without bytes have no size, yet their number is bounded.
     let mut empty = LabBytesT::fingerprint().to_be_bytes().to_vec();
     empty.extend([120, 0]);
     empty.extend([0; 2 * 120 + 3]);
@@ -94,7 +97,7 @@ fn bytes_may_be_in_arrays() {
 }
 
 #[test]
-fn arrays_are_those_of_lcm_gen() {
+fn arrays_match_lcm_gen() {
     let number = |i: usize, j: usize| std::array::from_fn(|k| (100 * i + 10 * j + k) as f64);
     let row = |i: usize| (0..3).map(|j| i as f32 + 0.5 * j as f32).collect();
     let matrix = LabMatrixT {
@@ -120,7 +123,7 @@ fn arrays_are_those_of_lcm_gen() {
 }
 
 #[test]
-fn types_that_hold_themselves_are_those_of_lcm_gen() {
+fn recursive_types_match_lcm_gen() {
     same_bytes(
         &node("x", vec![node("y", vec![], 0)], 5),
         "0c7e81dca2890595000000027800000000010000000279000000000000000000000000000000000000000005",
@@ -145,7 +148,8 @@ fn types_that_hold_themselves_are_those_of_lcm_gen() {
 
 fn any_all() -> impl Strategy<Value = LabAllT> {
     let numbers = any::<(bool, u8, i8, i16, i32, i64)>();
-    // Neither NaN, which is not equal to itself, nor text with a zero: see the tests of `String`.
+    // Excludes NaN, which is not equal to itself, and text with a zero, which the tests of `String`
+    // cover.
     let reals = (any::<f32>(), any::<f64>(), any::<f64>());
     (numbers, reals, "[^\0]{0,12}").prop_map(|((b, y, i8, i16, i32, i64), (f, d, e), s)| LabAllT {
         b,
@@ -191,7 +195,7 @@ fn any_node() -> impl Strategy<Value = LabNodeT> {
     })
 }
 
-/// A copy takes the memory of what it replaces.
+/// Cloning into a message reuses its memory.
 #[test]
 fn copies_into_messages_do_not_allocate() {
     let tree = |name: &str| node(name, vec![node("leaf", vec![], 1); 3], 2);
@@ -206,7 +210,8 @@ fn copies_into_messages_do_not_allocate() {
     assert_eq!(counting_allocator::ALLOCATIONS.get(), before);
 }
 
-/// Encodes, decodes into nothing and into what is there, and cuts.
+/// Encodes a message, decodes it into an empty and into an existing one, and decodes truncated
+/// bytes.
 fn round_trip<M: LcmMessage + PartialEq + Debug>(message: &M, mut old: M) {
     let bytes = message.encode().unwrap();
     assert_eq!(&M::decode(&bytes).unwrap(), message);
@@ -221,7 +226,7 @@ fn round_trip<M: LcmMessage + PartialEq + Debug>(message: &M, mut old: M) {
     }
 }
 
-/// Calls `with` and returns what it asked of the allocator at most, at one time (bytes).
+/// Calls `with`, and returns the largest single request to the allocator (bytes).
 fn peak<V>(with: impl FnOnce() -> V) -> (V, usize) {
     use counting_allocator::{LIVE, PEAK};
     let before = LIVE.get();
@@ -230,11 +235,11 @@ fn peak<V>(with: impl FnOnce() -> V) -> (V, usize) {
     (value, (PEAK.get() - before).max(0) as usize)
 }
 
-/// Decodes bytes that may be no message: the answer is the message that has these bytes or an
-/// error, and the memory is in proportion to the bytes.
+/// Decodes bytes that may not be a message. The result is an error, or the message with exactly
+/// these bytes, and the memory used is proportional to the bytes.
 fn decode_anything<M: LcmMessage>(bytes: &[u8], per_byte: usize) {
     let (decoded, memory) = peak(|| M::decode(bytes));
-    // Messages of errors are long, whatever the bytes are.
+    // Error messages take memory however few the bytes are.
     assert!(
         memory <= per_byte * bytes.len() + 2000,
         "{memory} bytes of memory for {} bytes of a {}",
@@ -277,7 +282,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_survived(bytes in vec(any::<u8>(), 0..400)) {
+    fn arbitrary_bytes_do_not_break_decoding(bytes in vec(any::<u8>(), 0..400)) {
         let with = |fingerprint: u64| [&fingerprint.to_be_bytes()[..], &bytes].concat();
         decode_anything::<LabAllT>(&with(LabAllT::fingerprint()), 10);
         decode_anything::<LabMatrixT>(&with(LabMatrixT::fingerprint()), 10);
@@ -285,9 +290,9 @@ proptest! {
         decode_anything::<LabTreeT>(&with(LabTreeT::fingerprint()), 10);
     }
 
-    /// Messages in which some bytes are wrong get further than random ones.
+    /// Messages with a few corrupted bytes get further than random bytes.
     #[test]
-    fn wrong_bytes_are_survived(
+    fn corrupted_messages_do_not_break_decoding(
         matrix in any_matrix(),
         tree in any_node(),
         wrong in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
@@ -304,9 +309,9 @@ proptest! {
     }
 }
 
-/// Lengths of 2^31 - 1 with nothing behind them.
+/// Lengths of 2^31 - 1 without any data.
 #[test]
-fn lengths_that_lie_take_no_memory() {
+fn forged_lengths_take_no_memory() {
     let with = |fingerprint: u64, rest: &[u8]| [&fingerprint.to_be_bytes()[..], rest].concat();
     let most = i32::MAX.to_be_bytes();
     let name = [0, 0, 0, 1, 0];
@@ -323,14 +328,14 @@ fn lengths_that_lie_take_no_memory() {
     let negative = with(LabTreeT::fingerprint(), &(-1_i32).to_be_bytes());
     let error = LabTreeT::decode(&negative).unwrap_err().to_string();
     assert!(
-        error.contains("member 'n' is -1, expected a length of at least 0"),
+        error.contains("member 'n' is a length and must be at least 0, got -1"),
         "{error}"
     );
 }
 
-/// A message that is deeper than the stack is an error; one that is as deep as allowed is none.
+/// Nesting beyond the limit is an error; nesting up to the limit is not.
 #[test]
-fn depth_is_limited() {
+fn nesting_depth_is_limited() {
     let deep = |depth: usize| {
         let mut tree = LabNodeT::default();
         for _ in 1..depth {
@@ -343,7 +348,7 @@ fn depth_is_limited() {
     assert!(
         error
             .to_string()
-            .contains("lab_node_t is 64 structs deep, expected less"),
+            .contains("lab_node_t must be nested in fewer than 64 structs"),
         "{error}"
     );
 }
@@ -353,9 +358,9 @@ tarragon_lcm::lcm_types! {
     struct many_t { int32_t n; empty_t nothing[n]; int32_t m; empty_t table[n][m]; }
 }
 
-/// Elements without bytes are not bounded by the bytes of the message.
+/// The length of a message does not bound the number of zero-size elements.
 #[test]
-fn arrays_of_nothing_are_limited() {
+fn zero_size_elements_are_limited() {
     let empty = || EmptyT::default();
     let message = ManyT {
         nothing: vec![empty(); 3],
@@ -375,7 +380,7 @@ fn arrays_of_nothing_are_limited() {
     ];
     for (n, m) in sizes {
         let (decoded, memory) = peak(|| ManyT::decode(&bytes(n, m)));
-        // What has no rows has no elements.
+        // An array without rows has no elements.
         let Err(error) = decoded else {
             assert_eq!(n, 0);
             continue;
@@ -383,7 +388,7 @@ fn arrays_of_nothing_are_limited() {
         assert!(
             error
                 .to_string()
-                .contains("expected at most 65536 in a message"),
+                .contains("must have at most 65536 zero-size elements"),
             "{error}"
         );
         assert!(memory < 4 << 20, "{n} x {m}: {memory} bytes");

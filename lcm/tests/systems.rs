@@ -1,4 +1,4 @@
-//! Systems that publish, subscribe and handle messages, against what pydrake 1.51.1 does.
+//! Systems that publish, subscribe and handle messages, compared with pydrake 1.51.1.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,7 +15,7 @@ use tarragon_lcm::{
     LcmSubscriberSystem, LcmSubscriberSystemPorts, Subscriber, apply_lcm_bus_config,
 };
 
-/// Puts out the time (µs) as a message.
+/// Outputs the time (µs) as a message.
 struct Clock;
 
 impl<T: Scalar> LeafSystem<T> for Clock {
@@ -36,7 +36,7 @@ fn stamped(timestamp: i64) -> LcmtDrakeSignal {
 }
 
 type Signal = LcmtDrakeSignal;
-/// Simulated time (µs) and timestamp of the last message.
+/// Simulated time (µs) and timestamp of the latest message.
 type Row = (i64, i64);
 
 struct Setup {
@@ -45,7 +45,7 @@ struct Setup {
     signal: LcmSubscriberSystemPorts<Signal>,
 }
 
-/// A publisher of the time, a subscriber and an interface on one bus, added in an order.
+/// A publisher of the time, a subscriber and an interface on one bus, added in the given order.
 fn setup(order: &[&str], period: f64, offset: f64, wait: Duration) -> Setup {
     let lcm = Lcm::with_url("memq://").unwrap();
     let mut b = DiagramBuilder::new();
@@ -76,7 +76,7 @@ fn setup(order: &[&str], period: f64, offset: f64, wait: Duration) -> Setup {
     }
 }
 
-/// What a monitor sees, at initialization and at the end of each step.
+/// Rows that a monitor sees, at initialization and at the end of each step.
 fn watch(sim: &mut Simulator<f64>, port: OutputPort<Signal>) -> Arc<Mutex<Vec<Row>>> {
     let rows = Arc::<Mutex<Vec<Row>>>::default();
     let seen = rows.clone();
@@ -88,7 +88,7 @@ fn watch(sim: &mut Simulator<f64>, port: OutputPort<Signal>) -> Arc<Mutex<Vec<Ro
     rows
 }
 
-/// `pre` messages wait with the stamps -1, -2, ...; then the simulation runs to 0.3 s.
+/// Publishes `pre` messages with the stamps -1, -2, ..., then simulates to 0.3 s.
 fn rows(setup: &Setup, pre: i64) -> Vec<Row> {
     let mut sim = Simulator::new(&setup.diagram, setup.diagram.default_context()).unwrap();
     let rows = watch(&mut sim, setup.signal.lcm_message);
@@ -101,10 +101,10 @@ fn rows(setup: &Setup, pre: i64) -> Vec<Row> {
     rows.clone()
 }
 
-/// Every step with its time, as a monitor of pydrake's simulator saw it: `sub-if-pub` has one step
-/// more per message, because the subscriber is asked before the interface hands the message over.
+/// Every step with its time, as a monitor of pydrake's simulator saw it. `sub-if-pub` has one more
+/// step per message, because the subscriber is asked before the interface passes the message on.
 #[test]
-fn a_diagram_hears_itself_as_in_drake() {
+fn a_diagram_receives_its_own_messages_as_in_drake() {
     let run = |order: &[&str], offset| rows(&setup(order, 0.1, offset, Duration::ZERO), 0);
     let (a, b, c) = (100_000, 200_000, 300_000);
     let late = [
@@ -142,17 +142,17 @@ fn a_diagram_hears_itself_as_in_drake() {
 }
 
 #[test]
-fn messages_from_before_the_start_are_heard_as_in_drake() {
+fn messages_from_before_the_start_arrive_as_in_drake() {
     let pair = |wait| setup(&["sub", "if"], 0.0, 0.0, Duration::from_millis(wait));
     assert_eq!(rows(&pair(0), 2), [(0, 0), (0, 0), (300_000, -2)]);
-    // Initialization handles messages itself if it is to wait.
+    // Initialization handles messages itself if it has to wait.
     assert_eq!(rows(&pair(200), 2), [(0, -2), (300_000, -2)]);
     let alone = setup(&["sub"], 0.0, 0.0, Duration::ZERO);
     assert_eq!(rows(&alone, 2), [(0, 0), (300_000, 0)]);
 }
 
 #[test]
-fn initialization_copies_what_was_handed_over() {
+fn initialization_copies_the_message_received_before() {
     let s = setup(&["sub"], 0.0, 0.0, Duration::ZERO);
     s.lcm.publish("S", &stamped(7)).unwrap();
     s.lcm.handle_subscriptions(Duration::ZERO).unwrap();
@@ -167,17 +167,17 @@ fn initialization_copies_what_was_handed_over() {
 }
 
 #[test]
-fn initialization_that_waits_in_vain_is_an_error() {
+fn initialization_fails_if_no_message_arrives_in_time() {
     let s = setup(&["sub", "if"], 0.0, 0.0, Duration::from_millis(30));
     let mut sim = Simulator::new(&s.diagram, s.diagram.default_context()).unwrap();
     let start = Instant::now();
     let error = sim.initialize().unwrap_err().to_string();
     assert!(start.elapsed() >= Duration::from_millis(30));
     assert!(
-        error.contains("no message came on 'S' of 'memq://' within 30ms"),
+        error.contains("no message arrived on 'S' of 'memq://' within 30ms"),
         "{error}"
     );
-    // The next try finds one.
+    // The next attempt finds a message.
     s.lcm.publish("S", &stamped(1)).unwrap();
     sim.initialize().unwrap();
     assert_eq!(
@@ -187,7 +187,7 @@ fn initialization_that_waits_in_vain_is_an_error() {
 }
 
 #[test]
-fn an_endless_wait_ends_with_the_first_message_of_another_thread() {
+fn an_endless_wait_ends_with_the_first_message() {
     let s = setup(&["if", "sub"], 0.0, 0.0, Duration::MAX);
     let lcm = s.lcm.clone();
     let sender = std::thread::spawn(move || {
@@ -203,9 +203,9 @@ fn an_endless_wait_ends_with_the_first_message_of_another_thread() {
     sender.join().unwrap();
 }
 
-/// A wait sees what another thread handles.
+/// A waiting system notices messages that another thread handles.
 #[test]
-fn waiting_beside_a_thread_that_handles_messages() {
+fn waiting_sees_messages_handled_by_another_thread() {
     let lcm = Lcm::with_url("memq://").unwrap();
     let system = LcmSubscriberSystem::<Signal>::new("S", &lcm).unwrap();
     assert!(system.received_message().is_none());
@@ -249,7 +249,7 @@ fn each_context_has_its_own_message() {
     assert_eq!(eval(&first), (3, 3));
     assert_eq!(eval(&clone), (1, 1));
     assert_eq!(eval(&s.diagram.default_context()), (0, 0));
-    // Each simulation hears it, also those that begin later.
+    // Every simulation receives it, including those that begin later.
     for _ in 0..2 {
         let mut sim = Simulator::new(&s.diagram, s.diagram.default_context()).unwrap();
         sim.advance_to(0.1).unwrap();
@@ -270,7 +270,7 @@ fn a_subscription_ends_with_its_system() {
 }
 
 #[test]
-fn systems_of_other_scalars_hear_too() {
+fn systems_of_other_scalars_receive_messages() {
     let s = setup(&["sub", "if"], 0.0, 0.0, Duration::ZERO);
     let diagram = s.diagram.to_scalar::<AutoDiff>().unwrap();
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
@@ -282,17 +282,17 @@ fn systems_of_other_scalars_hear_too() {
     );
 }
 
-/// In Drake, the first and the second simulation never get past their first time.
+/// In Drake, the first and the second simulation never advance beyond their first time.
 #[test]
-fn time_goes_on_whatever_comes() {
-    // Every step publishes what asks for another step.
+fn time_advances_whatever_arrives() {
+    // Every step publishes a message that requests another step.
     let s = setup(&["pub", "sub", "if"], 0.0, 0.0, Duration::ZERO);
     let seen = rows(&s, 0);
     assert!(seen.len() < 100, "{} steps", seen.len());
     let (time, stamp) = *seen.last().unwrap();
     assert_eq!((time, stamp), (300_000, 0));
 
-    // Two systems that answer each other at once.
+    // Two systems that answer each other immediately.
     let lcm = Lcm::with_url("memq://").unwrap();
     let mut b = DiagramBuilder::new();
     LcmInterfaceSystem::add_to_builder(&mut b, "if", lcm.clone());
@@ -309,7 +309,7 @@ fn time_goes_on_whatever_comes() {
         SimulatorStatus::ReachedBoundaryTime
     );
 
-    // A flood.
+    // More messages than a simulation can handle.
     let s = setup(&["sub", "if"], 0.0, 0.0, Duration::ZERO);
     let (stop, lcm) = (Arc::new(AtomicBool::new(false)), s.lcm.clone());
     let stopped = stop.clone();
@@ -328,9 +328,9 @@ fn time_goes_on_whatever_comes() {
     assert!(sim.statistics().steps <= 21 * 40, "{:?}", sim.statistics());
 }
 
-/// What comes from elsewhere during a step is there at the end of the next one.
+/// A message that arrives during a step is available at the end of the next one.
 #[test]
-fn messages_during_a_simulation() {
+fn messages_may_arrive_during_a_simulation() {
     for order in [["sub", "if"], ["if", "sub"]] {
         let s = setup(&order, 0.0, 0.0, Duration::ZERO);
         let mut sim = Simulator::new(&s.diagram, s.diagram.default_context()).unwrap();
@@ -347,9 +347,9 @@ fn messages_during_a_simulation() {
     }
 }
 
-/// A system that answers what it hears, within the same simulated time.
+/// A system that answers its messages within the same simulated time.
 #[test]
-fn a_chain_of_systems_is_through_at_one_time() {
+fn a_chain_of_systems_settles_at_one_time() {
     let lcm = Lcm::with_url("memq://").unwrap();
     let mut b = DiagramBuilder::new();
     let end = LcmSubscriberSystem::<Signal>::new("C", &lcm).unwrap();
@@ -368,14 +368,14 @@ fn a_chain_of_systems_is_through_at_one_time() {
     sim.advance_to(1.2).unwrap();
     sim.clear_monitor();
     let rows = rows.lock().unwrap();
-    // The state of a step is seen at its end.
+    // The state of a step is visible at its end.
     let first = |stamp| rows.iter().find(|(_, s)| *s == stamp).unwrap().0;
     assert_eq!((first(500_000), first(1_000_000)), (1_000_000, 1_200_000));
     drop(relay);
 }
 
 #[test]
-fn publishers_at_their_times() {
+fn publishers_publish_at_their_times() {
     let times = |period, offset, end: f64| {
         let lcm = Lcm::with_url("memq://").unwrap();
         let heard = Arc::<Mutex<Vec<i64>>>::default();
@@ -395,22 +395,46 @@ fn publishers_at_their_times() {
         let heard = heard.lock().unwrap();
         heard.clone()
     };
-    // At the start and the end too, and the last one is forced.
+    // Both the start and the end publish, and the last message is forced.
     assert_eq!(times(0.25, 0.0, 0.5), [0, 250_000, 500_000, 500_000]);
     assert_eq!(times(0.25, 0.1, 0.5), [100_000, 350_000, 500_000]);
     assert_eq!(times(0.0, 0.0, 0.5), [0, 500_000, 500_000], "per step");
 }
 
 #[test]
-fn publishers_refuse_wrong_times() {
+fn publishers_refuse_invalid_times() {
     let lcm = Lcm::with_url("memq://").unwrap();
     for (period, offset, expected) in [
-        (-1.0, 0.0, "the period is -1 s"),
-        (f64::NAN, 0.0, "the period is NaN s"),
-        (f64::INFINITY, 0.0, "the period is inf s"),
-        (1.0, -0.5, "the offset is -0.5 s"),
-        (1.0, f64::INFINITY, "the offset is inf s"),
-        (0.0, 0.5, "the offset is 0.5 s and the period is 0"),
+        (
+            -1.0,
+            0.0,
+            "the period must be positive and finite, or 0 for every step, got -1.0 s",
+        ),
+        (
+            f64::NAN,
+            0.0,
+            "the period must be positive and finite, or 0 for every step, got NaN s",
+        ),
+        (
+            f64::INFINITY,
+            0.0,
+            "the period must be positive and finite, or 0 for every step, got inf s",
+        ),
+        (
+            1.0,
+            -0.5,
+            "the offset must be finite and at least 0, got -0.5 s",
+        ),
+        (
+            1.0,
+            f64::INFINITY,
+            "the offset must be finite and at least 0, got inf s",
+        ),
+        (
+            0.0,
+            0.5,
+            "the offset must be 0 if the period is 0, got 0.5 s",
+        ),
     ] {
         let made = LcmPublisherSystem::<Signal>::new("S", lcm.clone(), period, offset);
         let error = made.unwrap_err().to_string();
@@ -419,16 +443,16 @@ fn publishers_refuse_wrong_times() {
     }
 }
 
-/// The times of pydrake's scope: µs towards zero.
+/// The times of pydrake's scope: µs, rounded towards zero.
 #[test]
-fn scopes_as_in_drake() {
+fn scopes_match_drake() {
     let lcm = Lcm::with_url("memq://").unwrap();
     let mut b = DiagramBuilder::new();
     let source = b.add("source", ConstantVectorSource::new([1.0, 2.0]));
     let (scope, publisher) =
         LcmScopeSystem::add_to_builder(&mut b, &lcm, source.y, "SC", 0.1).unwrap();
     assert_eq!(publisher.system().channel(), "SC");
-    // A second one on the channel gets names of its own.
+    // A second scope on the channel gets different names.
     let second = Lcm::with_url("memq://").unwrap();
     LcmScopeSystem::add_to_builder(&mut b, &second, source.y, "SC", 0.1).unwrap();
     let mut ctx = b.build().unwrap().default_context();
@@ -452,14 +476,14 @@ fn scopes_as_in_drake() {
     let source = b.add("source", Sine::new(1.0, 1.0, 0.0, 2));
     let wrong = LcmScopeSystem::add_to_builder(&mut b, &lcm, source.y, "SC", -0.1);
     assert!(wrong.is_err());
-    // A scope made by hand knows its size.
+    // A scope made by hand has a fixed size.
     let scope = b.add("scope", LcmScopeSystem::new(3));
     b.connect(source.y, scope.input);
     assert!(b.build().err().unwrap().to_string().contains('3'));
 }
 
 #[test]
-fn buses_by_configuration() {
+fn buses_are_made_by_configuration() {
     let text = "\
 driver_traffic:
   lcm_url: memq://
@@ -496,7 +520,7 @@ none:
 }
 
 #[test]
-fn a_wrong_configuration_adds_nothing() {
+fn an_invalid_configuration_adds_nothing() {
     let config = |text: &str| serde_saphyr::from_str::<BTreeMap<String, Option<LcmParams>>>(text);
     assert!(config("a: { lcm_url: memq://, colour: red }").is_err());
     let config = config("a: { lcm_url: memq:// }\nb: { lcm_url: smoke:// }").unwrap();

@@ -16,11 +16,11 @@ lcm_types! {
 }
 
 const MESSAGES: i64 = 100_000;
-/// More messages than this are not on the way at one time, where there is an answer.
+/// Most messages in flight when the other process answers.
 const WINDOW: i64 = 256;
-/// Names the role of a process that a test started, and its port.
+/// Environment variable with the role and port of a child process.
 const ROLE: &str = "TARRAGON_LCM_TEST_ROLE";
-/// A machine that is that slow fails the test.
+/// Longest wait before a test fails, even on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn bus(port: u16, parameters: &str) -> Lcm {
@@ -28,7 +28,7 @@ fn bus(port: u16, parameters: &str) -> Lcm {
     Lcm::with_url(&url).unwrap()
 }
 
-/// This test as another process.
+/// Starts this test as another process.
 fn other_process(test: &str, port: u16) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--nocapture"])
@@ -42,12 +42,12 @@ fn role() -> Option<u16> {
     Some(std::env::var(ROLE).ok()?.parse().unwrap())
 }
 
-/// Two ports of this process and test: one each way, so that each bus has one sender.
+/// Two ports of this process and test, one for each direction, so that each bus has one sender.
 fn own_port(test: u16) -> u16 {
     20_000 + 6 * (std::process::id() % 7_000) as u16 + 2 * test
 }
 
-/// Numbers that come in order from 0; later ones where some were lost.
+/// Receives numbers in increasing order from 0, with gaps where messages were lost.
 struct Numbers {
     arrived: mpsc::Receiver<i64>,
     next: i64,
@@ -80,7 +80,7 @@ impl Numbers {
     }
 }
 
-/// Waits for a child that must end well.
+/// Waits for a child process, which must succeed.
 fn join(mut child: Child) {
     let until = Instant::now() + PATIENCE;
     while child.try_wait().unwrap().is_none() {
@@ -93,13 +93,13 @@ fn join(mut child: Child) {
     assert!(child.wait().unwrap().success());
 }
 
-/// A number that says something else.
+/// A number that signals readiness.
 const READY: i64 = -1;
 const DONE: i64 = -2;
 
-/// Sends numbers to another process, which sends each of them back; at most a window is on the way.
+/// Sends numbers to another process, which sends each of them back; at most a window is in flight.
 #[test]
-fn exchange_100_000_messages() {
+fn two_processes_exchange_100_000_messages() {
     let number = |number, size: usize| LcmtNumbered {
         number,
         data: vec![number as u8; size].into(),
@@ -135,7 +135,7 @@ fn exchange_100_000_messages() {
     let (forth, back) = (bus(port, ""), bus(port + 1, ""));
     let mut numbers = Numbers::subscribe(&back);
     let ready = Subscriber::<LcmtNumbered>::new(&back, "READY").unwrap();
-    let child = other_process("exchange_100_000_messages", port);
+    let child = other_process("two_processes_exchange_100_000_messages", port);
     let until = Instant::now() + PATIENCE;
     while ready.count() == 0 {
         assert!(Instant::now() < until, "the other process does not answer");
@@ -144,7 +144,7 @@ fn exchange_100_000_messages() {
     }
     let (start, mut sent) = (Instant::now(), 0);
     let mut last = Instant::now();
-    // What does not come for so long, on however busy a machine, was lost.
+    // Even on a busy machine, a message missing for this long was lost.
     while numbers.next < MESSAGES && last.elapsed() < Duration::from_secs(10) {
         while sent < MESSAGES && sent < numbers.next + WINDOW {
             forth
@@ -166,12 +166,12 @@ fn exchange_100_000_messages() {
     join(child);
     let statistics = back.statistics();
     println!(
-        "{} of {MESSAGES} messages went there and back in {seconds:.2} s, {:.0} per second; lost on the way back {}",
+        "{} of {MESSAGES} messages made the round trip in {seconds:.2} s, {:.0} per second; lost on the way back: {}",
         numbers.received,
         numbers.received as f64 / seconds,
         statistics.lost
     );
-    // With a window that fits in any socket buffer, nothing is lost.
+    // The window fits into any socket buffer, so nothing is lost.
     assert_eq!(numbers.received, MESSAGES);
     assert_eq!(
         (statistics.lost, statistics.malformed, statistics.overflowed),
@@ -179,8 +179,8 @@ fn exchange_100_000_messages() {
     );
 }
 
-/// Sends `MESSAGES` of `size` bytes as fast as it can from another process: what is not received is
-/// lost, and counted as such. Returns the number that was lost.
+/// Lets another process send `MESSAGES` messages of `size` bytes as fast as it can: every message
+/// is received or counted as lost. Returns the number lost.
 fn flood(test: &str, port: u16, size: usize, parameters: &str) -> i64 {
     if let Some(port) = role() {
         let (forth, back) = (bus(port, ""), bus(port + 1, ""));
@@ -196,7 +196,7 @@ fn flood(test: &str, port: u16, size: usize, parameters: &str) -> i64 {
             message.number = number;
             forth.publish("NUMBERS", &message).unwrap();
         }
-        // Others make a gap at the end visible; one of them comes through.
+        // Further messages make a gap at the end visible; at least one of them arrives.
         message.data.clear();
         for _ in 0..50 {
             std::thread::sleep(Duration::from_millis(10));
@@ -232,14 +232,14 @@ fn flood(test: &str, port: u16, size: usize, parameters: &str) -> i64 {
 
 #[test]
 fn a_flood_of_100_000_messages() {
-    // How many are lost depends on the machine; the sum does not.
+    // The number lost depends on the machine; the sum of received and lost does not.
     let lost = flood("a_flood_of_100_000_messages", own_port(1), 1000, "");
     println!("{lost} of {MESSAGES} messages of 1000 bytes were lost");
 }
 
 #[test]
 fn a_flood_into_a_socket_buffer_that_is_full() {
-    // It holds two messages at most.
+    // The buffer holds at most two messages.
     let name = "a_flood_into_a_socket_buffer_that_is_full";
     let lost = flood(name, own_port(2), 4000, "&recv_buf_size=8000");
     println!("{lost} of {MESSAGES} messages of 4000 bytes were lost");

@@ -1,4 +1,4 @@
-//! Model directives. The expectations are what Drake 1.51.1 does with the same text.
+//! Model directives. The expected results are those of Drake 1.51.1 for the same text.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ const SUB: &str = "directives:
 - add_collision_filter_group: {name: g, members: [s::ball], ignored_collision_filter_groups: [g]}
 ";
 
-/// A package `p` with models and directives.
+/// The folder of a package `p` with models and directives.
 fn package() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     for (name, text) in [
@@ -71,7 +71,7 @@ fn error_of(text: &str) -> String {
 }
 
 #[test]
-fn models_frames_and_welds() {
+fn directives_add_models_frames_and_welds() {
     let (plant, added) = load(&format!(
         "{A}- add_frame: {{name: f1, X_PF: {{base_frame: A::tip, translation: [1, 0, 0]}}}}
 - add_frame: {{name: 'A::f2', X_PF: {{base_frame: world}}}}
@@ -114,7 +114,7 @@ fn models_frames_and_welds() {
 }
 
 #[test]
-fn default_positions_and_poses() {
+fn add_model_sets_default_positions_and_poses() {
     let (plant, _) = load(
         "directives:
 - add_model:
@@ -133,7 +133,7 @@ fn default_positions_and_poses() {
         q.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-15),
         "{q:?}"
     );
-    // Posed in another model's frame, a body gets a joint with that frame.
+    // A body posed in a frame of another model gets a joint to that frame.
     let (plant, _) = load(&format!(
         "{A}- add_model: {{name: B, file: package://p/ball.urdf, \
          default_free_body_pose: {{ball: {{base_frame: 'A::fr', translation: [1, 2, 3]}}}}}}\n"
@@ -152,7 +152,7 @@ fn default_positions_and_poses() {
 }
 
 #[test]
-fn files_of_directives_in_a_namespace() {
+fn included_directives_are_put_in_a_namespace() {
     let (plant, added) = load(
         "directives:
 - add_model_instance: {name: ns}
@@ -181,7 +181,7 @@ fn files_of_directives_in_a_namespace() {
 }
 
 #[test]
-fn a_prefix_is_a_scope() {
+fn the_model_name_prefix_is_a_scope() {
     let text = format!("{A}- add_weld: {{parent: world, child: 'A::base'}}\n");
     let (plant, _) = load_with(&text, "left").unwrap();
     assert_eq!(plant.model_instance_names()[2], "left::A");
@@ -189,7 +189,7 @@ fn a_prefix_is_a_scope() {
 }
 
 #[test]
-fn mistakes_are_named_and_leave_nothing() {
+fn mistakes_are_reported_and_leave_nothing_behind() {
     for (directive, message) in [
         (
             "add_frame: {name: f, X_PF: {translation: [1, 0, 0]}}",
@@ -263,12 +263,12 @@ fn mistakes_are_named_and_leave_nothing() {
             .add_models_from_string(&text, "dmd.yaml")
             .unwrap_err()
             .to_string();
-        // Groups are looked up when all of them are there.
+        // Groups are looked up after all of them are read, so the error has no line and column.
         let place = match message.contains("filter group") {
             true => "<literal>.dmd.yaml: error: collision filter group 'g'",
             false => "<literal>.dmd.yaml:3:3: error: add_",
         };
-        // The file that makes a name twice is the model's.
+        // A duplicate name is reported at its place in the model file.
         let in_model = message.contains("exists already") && e.contains("arm.urdf:1:1: error: ");
         assert!(in_model || e.starts_with(place), "{e}");
         assert!(e.contains(message), "{e}");
@@ -298,7 +298,7 @@ fn mistakes_are_named_and_leave_nothing() {
 }
 
 #[test]
-fn flattening_keeps_the_meaning() {
+fn flattening_preserves_the_meaning() {
     let dir = package();
     let text = "directives:
 - add_model_instance: {name: ns}
@@ -314,7 +314,7 @@ fn flattening_keeps_the_meaning() {
     assert_eq!(read, flat);
     let (a, _) = load(text).unwrap();
     let (b, _) = load(&flat.to_yaml().unwrap()).unwrap();
-    // Paths of packages differ from load to load; nothing of them is in the plant.
+    // Package paths differ from load to load, but the plant contains none of them.
     assert_eq!(format!("{a:?}"), format!("{b:?}"));
     let endless = ModelDirectives::load(dir.path().join("self.dmd.yaml")).unwrap();
     let e = flatten_model_directives(&endless, &packages(&dir)).unwrap_err();
@@ -322,7 +322,7 @@ fn flattening_keeps_the_meaning() {
 }
 
 #[test]
-fn files_are_relative_to_the_file_of_directives() {
+fn file_names_are_relative_to_the_directives_file() {
     let dir = package();
     let file = dir.path().join("scene.dmd.yaml");
     fs::write(
@@ -337,7 +337,8 @@ fn files_are_relative_to_the_file_of_directives() {
     assert!(e.to_string().starts_with("nowhere.dmd.yaml: "), "{e}");
 }
 
-/// A unit cube whose corner is at the origin, its faces seen from outside.
+/// OBJ text that starts with `head`: a unit cube with a corner at the origin, its faces wound for
+/// outward normals.
 fn cube(head: &str) -> String {
     let mut text = head.to_string();
     for corner in 0..8 {
@@ -347,7 +348,7 @@ fn cube(head: &str) -> String {
 }
 
 #[test]
-fn an_obj_file_is_a_body_of_water() {
+fn an_obj_file_becomes_a_body_with_the_density_of_water() {
     let dir = tempfile::tempdir().unwrap();
     for (file, head, name) in [
         ("cube.obj", "o box1\n", "box1"),
@@ -394,7 +395,7 @@ fn an_obj_file_is_a_body_of_water() {
 }
 
 #[test]
-fn directives_need_no_parser() {
+fn directives_can_be_processed_without_a_parser() {
     let dir = package();
     let file = dir.path().join("arm.urdf").display().to_string();
     let text = format!("directives:\n- add_model: {{name: A, file: 'file://{file}'}}\n");

@@ -1,5 +1,5 @@
-//! The seven-joint arm of `examples/models` is one robot, written as URDF, SDFormat and MJCF; and
-//! the scene of directives that it stands in.
+//! The seven-joint arm of `examples/models` is the same robot in URDF, SDFormat and MJCF. The last
+//! test loads the scene of model directives that contains it.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -22,7 +22,7 @@ struct Arm {
     scene: SceneGraph,
 }
 
-/// In the order URDF, SDFormat, MJCF; all stand on the world.
+/// The arm from URDF, SDFormat and MJCF, in this order; all are fixed to the world.
 static ARMS: LazyLock<[Arm; 3]> = LazyLock::new(|| {
     ["urdf", "sdf", "xml"].map(|format| {
         let mut plant = MultibodyPlant::new(0.0).unwrap();
@@ -45,12 +45,12 @@ static ARMS: LazyLock<[Arm; 3]> = LazyLock::new(|| {
     })
 });
 
-/// Names of everything in the order of the plant, without the world.
+/// Names of the bodies in the order of the plant, without the world.
 fn bodies(plant: &MultibodyPlant) -> Vec<&str> {
     plant.bodies().skip(1).map(|(_, b)| b.name()).collect()
 }
 
-/// Joints that move, in the order of q.
+/// Joints with positions, in the order of `q`.
 fn moving(plant: &MultibodyPlant) -> Vec<(JointIndex, &Joint)> {
     let joints = plant.joints().filter(|(_, j)| j.num_positions() > 0);
     let mut joints: Vec<(JointIndex, &Joint)> = joints.collect();
@@ -58,14 +58,14 @@ fn moving(plant: &MultibodyPlant) -> Vec<(JointIndex, &Joint)> {
     joints
 }
 
-/// How far apart poses are, in metres and radians.
+/// Largest component of the difference of two poses: translation (m) or rotation vector (rad).
 fn difference(a: &Isometry3<f64>, b: &Isometry3<f64>) -> f64 {
     let p = (a.translation.vector - b.translation.vector).amax();
     p.max(rotation_log(&(a.rotation.inverse() * b.rotation)).amax())
 }
 
 #[test]
-fn limits_and_motors_are_equal() {
+fn joints_limits_and_motors_are_equal() {
     let [urdf, others @ ..] = &*ARMS;
     let names: Vec<&str> = moving(&urdf.plant).iter().map(|(_, j)| j.name()).collect();
     let joints = [
@@ -89,7 +89,7 @@ fn limits_and_motors_are_equal() {
             assert_eq!(a.damping(), b.damping(), "{format}");
             assert_eq!(a.position_lower_limits(), b.position_lower_limits());
             assert_eq!(a.position_upper_limits(), b.position_upper_limits());
-            // MJCF has no limits of velocities.
+            // MJCF has no velocity limits.
             let unlimited = [f64::INFINITY];
             let velocity = match *format {
                 "xml" => &unlimited,
@@ -105,7 +105,8 @@ fn limits_and_motors_are_equal() {
 
 #[test]
 fn shapes_are_equal() {
-    /// Shapes of a role per body, each with its pose; names of meshes without their folder.
+    /// Shapes with a role, body by body: body name, shape and pose in the body frame. File names of
+    /// meshes omit the folder.
     fn shapes(arm: &Arm, role: Role) -> Vec<(String, String, Isometry3<f64>)> {
         let inspector = arm.scene.model_inspector();
         let describe = |id: GeometryId| match inspector.shape(id).unwrap() {
@@ -138,7 +139,7 @@ fn shapes_are_equal() {
             assert_eq!(found.len(), count, "{}", arm.format);
             for (a, b) in found.iter().zip(&expected) {
                 assert_eq!((&a.0, &a.1), (&b.0, &b.1), "{}", arm.format);
-                // Rounding of sines of the angles.
+                // Room for the rounding of the sines of the angles.
                 assert!(difference(&a.2, &b.2) < 1e-15, "{} {}", arm.format, a.0);
             }
         }
@@ -146,7 +147,7 @@ fn shapes_are_equal() {
 }
 
 #[test]
-fn the_same_pairs_may_collide() {
+fn collision_candidates_are_equal() {
     let names = |arm: &Arm| -> Vec<(String, String)> {
         let inspector = arm.scene.model_inspector();
         let body = |id| {
@@ -188,7 +189,7 @@ proptest! {
         for Arm { format, plant, .. } in others {
             let (m, g, b, x) = of(plant);
             prop_assert!((m - &mass).amax() < 1e-12, "mass matrix of {}", format);
-            // Newton metres, up to 120 of them.
+            // Torques of up to 120 N m.
             prop_assert!((g - &gravity).amax() < 1e-12, "gravity of {}", format);
             prop_assert!((b - &bias).amax() < 1e-12, "bias of {}", format);
             for (x, expected) in x.body_poses().iter().zip(positions.body_poses()) {
@@ -199,7 +200,7 @@ proptest! {
 }
 
 #[test]
-fn the_scene_stands_as_it_was_written() {
+fn bodies_of_the_scene_are_where_its_list_of_objects_says() {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
@@ -222,11 +223,11 @@ fn the_scene_stands_as_it_was_written() {
         let vector = |key: &str| serde_json::from_value::<[f64; 3]>(object[key].clone()).unwrap();
         let name = object["name"].as_str().unwrap();
         let expected = pose_xyz_rpy(vector("xyz").into(), vector("rpy").into());
-        // Nine digits of a degree.
+        // The directives give angles in degrees with nine digits.
         let error = difference(&x_wb(&format!("{name}::{name}")), &expected);
         assert!(error < 1e-8, "{name}: {error}");
     }
-    // Drake 1.51.1, of the same file.
+    // Recorded from Drake 1.51.1 for the same file.
     let finger = x_wb("gripper::left_finger") * Point3::origin();
     let expected = Point3::new(0.43353107, -0.12022425, 0.41196468);
     assert!((finger - expected).amax() < 1e-8, "{finger}");
@@ -255,7 +256,7 @@ fn the_scene_stands_as_it_was_written() {
         .map(|pair| (pair.distance, body(pair.id_a), body(pair.id_b)))
         .collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // As Drake reports them, whose general solver is good to 1e-6.
+    // Drake's values; its general solver is accurate to 1e-6 m.
     assert_eq!(near.len(), 3, "{near:?}");
     assert_eq!((near[0].1, near[0].2), ("arm7::link5", "arm7::link7"));
     assert!((near[0].0 - 0.028210847).abs() < 1e-6, "{near:?}");

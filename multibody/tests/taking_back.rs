@@ -1,4 +1,4 @@
-//! A model that can not be loaded leaves plant, scene and render engines as they were.
+//! A model that fails to load leaves plant, scene and render engines unchanged.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,8 @@ use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
 use tarragon_geometry::{ProximityProperties, Role, SceneGraph, Sphere};
 use tarragon_multibody::*;
 
-/// A robot whose last link has a mesh, good or bad, and that leaves something everywhere.
+/// A robot whose last link has the given mesh, good or bad. Its other elements change the plant and
+/// the scene in many places.
 fn robot(mesh: &str) -> String {
     let mesh = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../examples/models")
@@ -57,7 +58,7 @@ fn load(plant: &mut MultibodyPlant, scene: &mut SceneGraph, text: &str) -> Resul
 }
 
 #[test]
-fn an_empty_plant_stays_empty() {
+fn a_failed_load_leaves_an_empty_plant_empty() {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let before = description(&plant, &scene);
@@ -69,13 +70,13 @@ fn an_empty_plant_stays_empty() {
 }
 
 #[test]
-fn what_was_there_stays() {
+fn a_failed_load_keeps_existing_models() {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
     scene.add_renderer("cpu", engine).unwrap();
     load(&mut plant, &mut scene, &robot(GOOD)).unwrap();
-    // One body has a frame in the scene, the one before it has none yet.
+    // Body 'with' has a frame in the scene; body 'without', added before it, has none yet.
     let default = ModelInstanceIndex::DEFAULT;
     for name in ["without", "with"] {
         plant
@@ -94,7 +95,7 @@ fn what_was_there_stays() {
         load(&mut plant, &mut scene, &bad).unwrap_err();
         assert_eq!(description(&plant, &scene), before);
     }
-    // The name on the world frame is taken.
+    // The geometry name 'post' is already taken on the world frame.
     load(&mut plant, &mut scene, &robot(GOOD)).unwrap_err();
     assert_eq!(description(&plant, &scene), before);
     let seen = scene
@@ -116,7 +117,7 @@ fn what_was_there_stays() {
 }
 
 #[test]
-fn hydroelastic_properties_that_can_not_be_are_errors_of_the_file() {
+fn invalid_hydroelastic_properties_are_errors_with_a_position() {
     let text = robot(GOOD).replace(
         "<link name='a'>",
         "<link name='a'><collision name='pad'><geometry><sphere radius='1'/></geometry>

@@ -1,9 +1,9 @@
-//! Angles as encoders measure them.
+//! Rotary encoders.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use tarragon_framework::prelude::*;
 
-/// Rotary encoders: chosen angles, shifted by calibration offsets and rounded down to whole ticks
+/// Rotary encoders: selected angles, shifted by calibration offsets and rounded down to whole ticks
 /// (Drake's `RotaryEncoders`).
 ///
 /// | port | name | type |
@@ -11,10 +11,10 @@ use tarragon_framework::prelude::*;
 /// | input | `u0` | vector of angles (rad) |
 /// | output | `y0` | vector of measured angles (rad), one per encoder; direct feedthrough |
 ///
-/// An encoder of n ticks per revolution that measures the angle u with the calibration offset c
-/// gives `floor((u - c) / d) d` with `d = 2 pi / n`; without ticks `u - c`. The offsets are a
-/// parameter, zero at first. Between ticks the measurement is constant, and so is its derivative
-/// zero.
+/// An encoder with n ticks per revolution that measures the angle u with the calibration offset c
+/// outputs `floor((u - c) / d) d` with `d = 2 pi / n`; an encoder without ticks outputs `u - c`.
+/// The offsets are a parameter of the context, zero by default. Between ticks the measurement is
+/// constant, so its derivative is zero.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -33,35 +33,36 @@ use tarragon_framework::prelude::*;
 #[derive(Clone, Debug)]
 pub struct RotaryEncoders {
     input_size: usize,
-    /// Elements of the input, one per encoder.
+    /// Index of the input element of each encoder.
     indices: Vec<usize>,
-    /// One per encoder, or none.
+    /// One number per encoder, or empty for encoders without ticks.
     ticks_per_revolution: Vec<u32>,
 }
 
 impl RotaryEncoders {
-    /// One encoder per element of the input.
+    /// Creates one encoder per element of the input.
     ///
     /// # Errors
-    /// If an encoder has no ticks.
+    /// Returns an error if an encoder has 0 ticks.
     pub fn with_ticks(ticks_per_revolution: impl Into<Vec<u32>>) -> Result<Self> {
         let ticks = ticks_per_revolution.into();
         Self::checked(ticks.len(), (0..ticks.len()).collect(), ticks)
     }
-    /// Encoders without rounding for the elements `input_vector_indices` of the input.
+    /// Creates encoders without rounding for the elements `input_vector_indices` of the input.
     ///
     /// # Errors
-    /// If the input has no such element.
+    /// Returns an error if an index is not less than the input size.
     pub fn with_indices(
         input_size: usize,
         input_vector_indices: impl Into<Vec<usize>>,
     ) -> Result<Self> {
         Self::checked(input_size, input_vector_indices.into(), vec![])
     }
-    /// Encoders for the elements `input_vector_indices` of the input.
+    /// Creates encoders for the elements `input_vector_indices` of the input.
     ///
     /// # Errors
-    /// If the input has no such element, an encoder has no ticks, or the lists differ in length.
+    /// Returns an error if an index is not less than the input size, an encoder has 0 ticks, or the
+    /// lists differ in length.
     pub fn new(
         input_size: usize,
         input_vector_indices: impl Into<Vec<usize>>,
@@ -70,7 +71,7 @@ impl RotaryEncoders {
         let (indices, ticks) = (input_vector_indices.into(), ticks_per_revolution.into());
         if indices.len() != ticks.len() {
             return Err(Error::invalid(format!(
-                "RotaryEncoders: there are {} indices and {} numbers of ticks, as many are expected",
+                "RotaryEncoders: the numbers of indices and of ticks must be equal, got {} and {}",
                 indices.len(),
                 ticks.len()
             )));
@@ -81,12 +82,12 @@ impl RotaryEncoders {
     fn checked(input_size: usize, indices: Vec<usize>, ticks: Vec<u32>) -> Result<Self> {
         if let Some(index) = indices.iter().find(|i| **i >= input_size) {
             return Err(Error::invalid(format!(
-                "RotaryEncoders: an encoder measures element {index} of an input of {input_size} elements"
+                "RotaryEncoders: indices must be less than the input size {input_size}, got {index}"
             )));
         }
         if let Some(encoder) = ticks.iter().position(|n| *n == 0) {
             return Err(Error::invalid(format!(
-                "RotaryEncoders: encoder {encoder} has 0 ticks per revolution, a positive number is expected"
+                "RotaryEncoders: ticks per revolution must be positive, got 0 for encoder {encoder}"
             )));
         }
         Ok(Self {
@@ -104,7 +105,7 @@ pub struct RotaryEncodersPorts<T> {
     pub u: InputPort<Vec<T>>,
     /// Measured angles (rad).
     pub y: OutputPort<Vec<T>>,
-    /// What is subtracted from each measured angle (rad).
+    /// Calibration offset of each encoder (rad), subtracted from its angle.
     pub calibration_offsets: Param<Vec<T>>,
 }
 
@@ -119,8 +120,8 @@ impl<T: Scalar> LeafSystem<T> for RotaryEncoders {
         let y = d.vector_output("y0", size, &deps, move |encoders, ctx, y| {
             let (u, offsets) = (ctx.eval(u)?, ctx.param(calibration_offsets));
             if offsets.len() != y.len() {
-                return Err(tarragon_framework::Error::custom(format!(
-                    "there are {} calibration offsets, one for each of the {} encoders is expected",
+                return Err(Error::custom(format!(
+                    "there must be one calibration offset per encoder, got {} for {} encoders",
                     offsets.len(),
                     y.len()
                 )));

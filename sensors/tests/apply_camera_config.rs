@@ -1,4 +1,4 @@
-//! What becomes of cameras in a scene and a diagram.
+//! Camera configurations applied to a scene and a diagram.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,7 +25,7 @@ fn named(name: &str, yaml: &str) -> CameraConfig {
     }
 }
 
-/// Each pair as pydrake 1.51.1 judges it, the glTF client aside.
+/// The expected results are those of pydrake 1.51.1, except for the glTF client.
 #[test]
 fn cameras_share_renderers_or_conflict() {
     let vtk = "renderer_class: RenderEngineVtk";
@@ -41,9 +41,7 @@ fn cameras_share_renderers_or_conflict() {
         (
             vtk,
             gl,
-            Some(
-                "is a RenderEngineVtk since camera 'a', this one has renderer_class RenderEngineGl",
-            ),
+            Some("must be a RenderEngineVtk as for camera 'a', got renderer_class RenderEngineGl"),
         ),
         ("{}", gl, Some("renderer_class RenderEngineGl")),
         (vtk, params, None),
@@ -51,8 +49,16 @@ fn cameras_share_renderers_or_conflict() {
         (params, params, None),
         (black, black, None),
         (black, vtk, None),
-        (black, params, Some("has other parameters since camera 'a'")),
-        (vtk, black, Some("has other parameters since camera 'a'")),
+        (
+            black,
+            params,
+            Some("must have the same parameters as for camera 'a'"),
+        ),
+        (
+            vtk,
+            black,
+            Some("must have the same parameters as for camera 'a'"),
+        ),
         (black, "{renderer_class: RenderEngineGl, rgb: false}", None),
         (
             vtk,
@@ -72,14 +78,14 @@ fn cameras_share_renderers_or_conflict() {
                 let message = done.unwrap_err().to_string();
                 assert!(message.starts_with("camera 'b': "), "{message}");
                 assert!(message.contains(expected), "{first} {second}: {message}");
-                assert_eq!(scene.renderer_count(), 0, "nothing has changed");
+                assert_eq!(scene.renderer_count(), 0, "the scene is unchanged");
             }
         }
     }
 }
 
 #[test]
-fn renderers_that_are_there_are_used() {
+fn existing_renderers_are_used() {
     let mut scene = SceneGraph::new();
     let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
     scene.add_renderer("default", engine).unwrap();
@@ -90,12 +96,12 @@ fn renderers_that_are_there_are_used() {
     assert_eq!(add("renderer_class: RenderEngineCpu"), Ok(()));
     let message = add("renderer_class: RenderEngineGltfClient").unwrap_err();
     assert!(
-        message.contains("does not draw for RenderEngineGltfClient"),
+        message.contains("cannot replace RenderEngineGltfClient"),
         "{message}"
     );
     let message = add("renderer_class: !RenderEngineCpuParams {}").unwrap_err();
     assert!(
-        message.contains("its parameters can not be chosen"),
+        message.contains("renderer_class must have no parameters"),
         "{message}"
     );
     assert_eq!(
@@ -111,7 +117,7 @@ fn renderers_that_are_there_are_used() {
     assert!(message.contains("samples_per_side is 99"), "{message}");
 }
 
-/// A plant with a body `hand` in the model `arm`, with a frame `tip` on it.
+/// A plant with a body `hand` in the model `arm`; the frame `tip` is fixed to the body.
 fn plant() -> MultibodyPlant {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     let arm = plant.add_model_instance("arm").unwrap();
@@ -131,7 +137,7 @@ fn plant() -> MultibodyPlant {
     plant
 }
 
-/// What becomes of a camera in a scene with the plant.
+/// Applies a camera to a diagram with the plant and a scene.
 fn apply(config: &CameraConfig) -> Result<(Diagram<f64>, Option<AppliedCamera>)> {
     let (mut b, mut scene) = (DiagramBuilder::new(), SceneGraph::new());
     add_camera_renderers([config], &mut scene)?;
@@ -179,7 +185,7 @@ fn cameras_are_fixed_in_frames_of_the_plant() {
     assert!(message.contains("arm::elbow"), "{message}");
 }
 
-/// Kinds and ports of sensors as pydrake 1.51.1 makes them.
+/// The sensors and their ports are those of pydrake 1.51.1.
 #[test]
 fn a_delay_makes_a_camera_asynchronous() {
     let ports = |yaml: &str| {
@@ -222,14 +228,14 @@ fn a_delay_makes_a_camera_asynchronous() {
     );
     assert!(
         camera.unwrap().color_image.is_none(),
-        "it was not asked for"
+        "colour images are not requested"
     );
     let (found, camera) = ports("rgb: false");
     assert!(found.is_none() && camera.is_none());
 }
 
 #[test]
-fn forgotten_steps_are_explained() {
+fn missing_renderers_and_plants_are_explained() {
     let mut b = DiagramBuilder::new();
     b.add("scene_graph", SceneGraph::new());
     let mut message = |yaml: &str| {
@@ -252,7 +258,7 @@ fn forgotten_steps_are_explained() {
         .err()
         .unwrap()
         .to_string();
-    assert!(found.contains("'hand' and there is no plant"), "{found}");
+    assert!(found.contains("'hand' needs a plant"), "{found}");
 }
 
 fn apply_on_bus(yaml: &str, bus: &str) -> Result<(Diagram<f64>, Lcm)> {
@@ -276,7 +282,7 @@ fn apply_on_bus(yaml: &str, bus: &str) -> Result<(Diagram<f64>, Lcm)> {
     Ok((b.build().unwrap(), lcm))
 }
 
-/// Systems, times and images as pydrake 1.51.1 has them.
+/// Systems, times and images are those of pydrake 1.51.1.
 #[test]
 fn images_are_published_as_drake_publishes_them() {
     let color = ("rgb", 128, 3, 1);
@@ -354,14 +360,14 @@ fn images_are_published_as_drake_publishes_them() {
 }
 
 #[test]
-fn buses_that_are_not_there_are_named() {
+fn missing_buses_and_long_channels_are_errors() {
     let message = |yaml: &str, bus: &str| apply_on_bus(yaml, bus).err().unwrap().to_string();
     assert_eq!(
         message("lcm_bus: driver", "default"),
-        "camera 'cam': there is no LCM bus 'driver'; those there are: 'default'"
+        "camera 'cam': there is no LCM bus 'driver'; the buses are: 'default'"
     );
     apply_on_bus("lcm_bus: driver", "driver").unwrap();
-    // Without buses nothing is published, and nothing is looked up.
+    // Without buses nothing is published, and the name of the bus is not looked up.
     let (_, camera) = apply(&read("lcm_bus: driver")).unwrap();
     assert!(camera.unwrap().publisher.is_none());
 
@@ -382,7 +388,10 @@ fn buses_that_are_not_there_are_named() {
     };
     let applied = apply_camera_config(&config, &mut b, on);
     let message = applied.err().unwrap().to_string();
-    assert!(message.contains("has 64 bytes, at most 63"), "{message}");
+    assert!(
+        message.contains("at most 63 bytes and no zero byte, got 64 bytes"),
+        "{message}"
+    );
     assert_eq!(b.build().unwrap().systems().count(), 1, "nothing was added");
 }
 
@@ -401,10 +410,7 @@ fn plant_and_scene_are_found_by_their_names() {
     let scene_only = b.add("scene_graph", scene.clone());
     let applied = apply_camera_config(&config, &mut b, Default::default());
     let message = applied.err().unwrap().to_string();
-    assert!(
-        message.contains("'arm::tip' and there is no plant"),
-        "{message}"
-    );
+    assert!(message.contains("'arm::tip' needs a plant"), "{message}");
     drop(scene_only);
 
     let mut b = DiagramBuilder::new();
@@ -417,14 +423,14 @@ fn plant_and_scene_are_found_by_their_names() {
 }
 
 #[test]
-fn another_system_by_the_name_of_the_plant_is_no_plant() {
+fn a_system_named_plant_must_be_a_plant() {
     let config = read("{}");
     let mut scene = SceneGraph::new();
     add_camera_renderers([&config], &mut scene).unwrap();
     let mut b = DiagramBuilder::new();
     b.add("scene_graph", scene);
     b.add("plant", tarragon_framework::primitives::Gain::new(1.0, 1));
-    // In the world it takes none.
+    // A camera in the world frame needs no plant.
     assert!(apply_camera_config(&config, &mut b, Default::default()).is_ok());
     let on_hand = named("b", "X_PB: {base_frame: hand}");
     let applied = apply_camera_config(&on_hand, &mut b, Default::default());
@@ -436,7 +442,7 @@ fn another_system_by_the_name_of_the_plant_is_no_plant() {
 }
 
 #[test]
-fn a_bus_given_by_itself_comes_before_those_by_name() {
+fn a_bus_overrides_buses_by_name() {
     let config = CameraConfig {
         width: 32,
         height: 24,
@@ -472,5 +478,5 @@ fn a_bus_given_by_itself_comes_before_those_by_name() {
         ..Default::default()
     };
     let camera = apply_camera_config(&config, &mut b, on).unwrap().unwrap();
-    assert!(camera.publisher.is_none(), "nobody hears it");
+    assert!(camera.publisher.is_none(), "the null bus gets no publisher");
 }

@@ -1,12 +1,11 @@
-//! Cameras as data: YAML as Drake 1.51.1 writes it, and what is wrong with it.
+//! Camera configurations: YAML of Drake 1.51.1, round trips and errors.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use nalgebra::Vector3;
+use tarragon_geometry::RenderLabel;
 use tarragon_geometry::Rgba;
-use tarragon_geometry::render::{
-    LightFrame, LightParameter, LightType, RenderEngineCpuParams, RenderLabel,
-};
+use tarragon_geometry::render::{LightFrame, LightParameter, LightType, RenderEngineCpuParams};
 use tarragon_sensors::*;
 
 #[path = "../../geometry/tests/warnings/mod.rs"]
@@ -47,7 +46,7 @@ do_compress: true
 lcm_bus: default
 ";
 
-/// Written by pydrake 1.51.1, all fields of the VTK engine among them.
+/// Written by pydrake 1.51.1, with all fields of the VTK engine.
 const DRAKE_FULL: &str = "focal:
   x: 300.0
 center_x: 3.0
@@ -105,7 +104,7 @@ fn defaults_are_those_of_drake() {
 }
 
 #[test]
-fn all_that_drake_writes_is_read() {
+fn every_field_that_drake_writes_is_read() {
     let config = read(DRAKE_FULL);
     assert_eq!(
         config.focal,
@@ -145,7 +144,7 @@ fn all_that_drake_writes_is_read() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn yaml_round_trips() {
     let spot = LightParameter {
         light_type: LightType::Spot,
         frame: LightFrame::World,
@@ -207,13 +206,13 @@ fn what_is_written_is_read_again() {
         assert_eq!(read(&text), config, "{text}");
         assert!(
             text.contains("name: \"no\""),
-            "false for a reader of YAML 1.1: {text}"
+            "unquoted, YAML 1.1 reads false: {text}"
         );
     }
 }
 
 #[test]
-fn focal_lengths_follow_from_what_is_given() {
+fn focal_lengths_follow_from_lengths_and_fields_of_view() {
     let focal = |text: &str| {
         let config = read(text);
         [config.focal_x().unwrap(), config.focal_y().unwrap()]
@@ -234,16 +233,16 @@ fn focal_lengths_follow_from_what_is_given() {
 }
 
 #[test]
-fn mistakes_in_yaml_have_a_place() {
+fn errors_in_yaml_have_line_and_column() {
     for (text, expected) in [
         ("name: a\nbogus: 1", ["2", "bogus"]),
         ("width: 3.5", ["1", "8"]),
-        ("width: -3", ["1", "a size is -3 pixels"]),
+        ("width: -3", ["1", "got -3 pixels"]),
         ("focal: !Bogus {x: 3}", ["1", "!FocalLength or !FovDegrees"]),
         ("renderer_class: Foo", ["1", "unknown variant `Foo`"]),
         (
             "name: a\nrenderer_class: !RenderEngineFooParams {}",
-            ["2", "!RenderEngineFooParams, one of !RenderEngineVtkParams"],
+            ["2", "must be one of !RenderEngineVtkParams"],
         ),
         (
             "renderer_class: !RenderEngineVtkParams\n  bogus: 1",
@@ -291,12 +290,12 @@ fn mistakes_in_yaml_have_a_place() {
 }
 
 #[test]
-fn mistakes_in_cameras_are_named() {
+fn errors_in_cameras_name_the_field() {
     for (text, expected) in [
         ("width: 0", "width is 0"),
         ("center_x: 700", "center_x is 700"),
         ("center_y: -1", "center_y is -1"),
-        ("focal: !FovDegrees {}", "neither x nor y"),
+        ("focal: !FovDegrees {}", "must have x or y, got neither"),
         ("focal: !FovDegrees {y: 200}", "focal_y is -42.3"),
         ("focal: {x: -1}", "focal_x is -1"),
         ("clipping_near: 0", "got 0.0 m and 500.0 m"),
@@ -305,15 +304,24 @@ fn mistakes_in_cameras_are_named() {
         ("z_near: 0.001", "a part of the clipping range"),
         ("z_near: 6", "got 6.0 m and 5.0 m"),
         ("z_far: 600", "0.1 to 600 m"),
-        ("fps: 0", "fps is 0"),
-        ("fps: .nan", "fps is NaN"),
-        ("capture_offset: -1", "capture_offset is -1 s"),
+        ("fps: 0", "fps must be positive and finite, got 0.0"),
+        ("fps: .nan", "fps must be positive and finite, got NaN"),
+        (
+            "capture_offset: -1",
+            "capture_offset must be finite and at least 0, got -1.0 s",
+        ),
         ("output_delay: 0.1", "less than 1 / fps = 0.1 s"),
-        ("output_delay: -1", "output_delay is -1 s"),
-        ("name: ''", "name is empty"),
-        ("renderer_name: ''", "renderer_name is empty"),
-        ("X_BC: {base_frame: a}", "X_BC has the base frame 'a'"),
-        ("X_BD: {base_frame: a}", "X_BD has the base frame 'a'"),
+        ("output_delay: -1", "less than 1 / fps = 0.1 s, got -1.0 s"),
+        ("name: ''", "name must not be empty"),
+        ("renderer_name: ''", "renderer_name must not be empty"),
+        (
+            "X_BC: {base_frame: a}",
+            "X_BC is a pose in the camera body and must have no base frame, got 'a'",
+        ),
+        (
+            "X_BD: {base_frame: a}",
+            "X_BD is a pose in the camera body and must have no base frame, got 'a'",
+        ),
         ("X_PB: {translation: [.nan, 0, 0]}", "X_PB: the translation"),
         (
             "X_BD: {rotation: !AngleAxis {axis: [0, 0, 0]}}",
@@ -321,14 +329,14 @@ fn mistakes_in_cameras_are_named() {
         ),
         (
             "{fps: -1, name: ''}",
-            "name is empty, a name is expected; fps is -1",
+            "name must not be empty; fps must be positive and finite, got -1.0",
         ),
     ] {
         let message = error(text);
         assert!(message.starts_with("camera '"), "{text}: {message}");
         assert!(message.contains(expected), "{text}: {message}");
     }
-    // Nothing of a camera that is switched off can be wrong.
+    // A camera that is switched off is always valid.
     assert!(CameraConfig::from_yaml("{rgb: false, fps: 0, name: ''}").is_ok());
     let broken = CameraConfig {
         fps: 0.0,
@@ -373,7 +381,7 @@ fn poses_become_transforms_and_back() {
     }
 }
 
-/// The values that Drake 1.51.1 takes; those that name a window system are taken with a warning.
+/// Drake 1.51.1 accepts the same values; those that name a window system cause a warning here.
 #[test]
 fn backends_are_those_of_drake() {
     let engine = |backend: &str| {
@@ -423,7 +431,7 @@ fn the_gl_engine_has_at_most_five_lights() {
 }
 
 #[test]
-fn engines_are_made_from_the_parameters_of_drake() {
+fn engines_take_the_parameters_of_drake() {
     let black = Rgba::opaque(0.0, 0.0, 0.0).unwrap();
     let vtk = RenderEngineVtkParams {
         default_clear_color: black,
@@ -446,7 +454,7 @@ fn engines_are_made_from_the_parameters_of_drake() {
     assert_eq!(default.params(), &RenderEngineCpuParams::default());
 }
 
-/// Drake's default warns of extensions that the map does not silence.
+/// As in Drake, extensions that the map does not silence cause a warning.
 #[test]
 fn gltf_extensions_silence_warnings() {
     let quiet = |yaml: &str| {
@@ -473,11 +481,15 @@ fn gltf_extensions_silence_warnings() {
 }
 
 #[test]
-fn a_light_of_yaml_has_the_defaults_of_the_code() {
+fn a_light_in_yaml_has_the_defaults_of_the_code() {
     let yaml = "renderer_class: !RenderEngineGlParams {lights: [{}]}";
     let RendererClass::RenderEngineGlParams(gl) = read(yaml).renderer_class else {
-        panic!("the class of the tag");
+        panic!("the tag selects RenderEngineGlParams");
     };
     assert_eq!(gl.lights, [LightParameter::default()]);
-    assert_eq!(LightParameter::default().cone_angle, 0.0, "Drake's");
+    assert_eq!(
+        LightParameter::default().cone_angle,
+        0.0,
+        "the default of Drake"
+    );
 }

@@ -1,4 +1,4 @@
-//! Images that are drawn while the simulation goes on.
+//! Images that are rendered while the simulation continues.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,21 +15,21 @@ use tarragon_geometry::SceneGraph;
 use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
 use tarragon_sensors::*;
 
-/// Waits until something happens on other threads.
+/// Waits until other threads make `what` true.
 fn until(what: impl Fn() -> bool) {
     let begin = Instant::now();
     while !what() {
         assert!(
             begin.elapsed() < Duration::from_secs(20),
-            "it never happens"
+            "the condition stays false"
         );
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// The images of a slow engine on other threads are those of a camera that draws at once.
+/// Images of a slow engine on other threads equal those of a camera that renders on demand.
 #[test]
-fn asynchronous_images_are_the_same_bits() {
+fn asynchronous_images_are_bitwise_equal() {
     let mut world = world(Behaviour {
         delay: Duration::from_millis(3),
         ..Behaviour::default()
@@ -74,7 +74,7 @@ fn asynchronous_images_are_the_same_bits() {
 }
 
 #[test]
-fn the_simulation_goes_on_while_images_are_drawn() {
+fn the_simulation_continues_while_images_are_rendered() {
     let delay = Duration::from_millis(40);
     let (mut sim, sensor, behaviour) = world(Behaviour {
         delay,
@@ -84,15 +84,15 @@ fn the_simulation_goes_on_while_images_are_drawn() {
     sim.advance_to(0.04).unwrap();
     assert!(
         behaviour.done() < 3,
-        "it did not wait for three images of 40 ms"
+        "the step did not wait for three images of 40 ms"
     );
     sim.advance_to(0.06).unwrap();
-    assert_eq!(behaviour.done(), 3, "now it did");
+    assert_eq!(behaviour.done(), 3, "the step waited for all images");
     assert_eq!(image_time(sim.context(), &sensor), 0.0);
 }
 
 #[test]
-fn changes_after_the_capture_do_not_show() {
+fn changes_after_the_capture_do_not_affect_its_images() {
     let delay = Duration::from_millis(5);
     let (mut sim, sensor, _) = world(Behaviour {
         delay,
@@ -125,7 +125,7 @@ fn changes_after_the_capture_do_not_show() {
     assert_eq!(
         ctx.eval(sensor.color_image.unwrap()).unwrap().width(),
         8,
-        "the next ones are small"
+        "the next capture uses the small camera"
     );
     assert_eq!(
         ctx.eval(sensor.body_pose_in_world).unwrap().translation.y,
@@ -138,7 +138,7 @@ fn changes_after_the_capture_do_not_show() {
 }
 
 #[test]
-fn clones_in_mid_flight_share_the_images_to_come() {
+fn clones_between_capture_and_output_share_the_images() {
     let delay = Duration::from_millis(5);
     let mut world = world(Behaviour {
         delay,
@@ -155,7 +155,7 @@ fn clones_in_mid_flight_share_the_images_to_come() {
     fork.advance_to(0.1).unwrap();
     let fork = fork.into_context();
     sim.advance_to(0.1).unwrap();
-    assert_eq!(behaviour.begun(), 3, "drawn once for both");
+    assert_eq!(behaviour.begun(), 3, "rendered once for both");
     let color = sensor.color_image.unwrap();
     assert_eq!(image_time(&fork, &sensor), 0.0);
     let (a, b) = (
@@ -166,7 +166,7 @@ fn clones_in_mid_flight_share_the_images_to_come() {
 }
 
 #[test]
-fn errors_of_the_engine_are_errors_of_the_step() {
+fn engine_errors_fail_the_step() {
     for (behaviour, expected) in [
         (
             Behaviour {
@@ -193,13 +193,13 @@ fn errors_of_the_engine_are_errors_of_the_step() {
         assert_eq!(
             image_time(sim.context(), &sensor),
             0.0,
-            "the state is as it was"
+            "the state is unchanged"
         );
     }
 }
 
 #[test]
-fn threads_end_with_their_contexts() {
+fn rendering_stops_when_its_contexts_are_dropped() {
     let delay = Duration::from_millis(30);
     let (mut sim, _, behaviour) = world(Behaviour {
         delay,
@@ -215,15 +215,16 @@ fn threads_end_with_their_contexts() {
     assert_eq!(
         behaviour.begun(),
         1,
-        "the other two images were not even begun"
+        "the other two images were never started"
     );
 }
 
-/// More simulations than threads, each waiting for images that need threads of the same pool.
+/// There are more simulations than threads, and each waits for images that need threads of the same
+/// pool.
 #[test]
 fn many_simulations_on_few_threads_do_not_block_each_other() {
-    // The threads that draw are none of rayon's, so they use the global pool, as the simulations
-    // do.
+    // The rendering threads do not belong to a rayon pool, so they use the global pool, as the
+    // simulations do.
     const N: usize = 40;
     let times: Vec<f64> = {
         let runs = (0..N).into_par_iter().map(|_| {
@@ -231,7 +232,7 @@ fn many_simulations_on_few_threads_do_not_block_each_other() {
             let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
             scene.add_renderer("mine", engine).unwrap();
             let parent = scene.world_frame_id();
-            // Large enough to be drawn in parallel.
+            // Large enough to be rendered in parallel.
             let info = CameraInfo::from_fov_y(256, 192, 1.0).unwrap();
             let clipping = ClippingRange::new(0.1, 10.0).unwrap();
             let core = RenderCameraCore::new("mine", info, clipping, Isometry3::identity());

@@ -1,4 +1,4 @@
-//! When discrete and asynchronous cameras show what.
+//! Times at which discrete and asynchronous cameras output their images.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,8 +10,8 @@ use support::{Behaviour, WIDTH, image_time, world};
 use tarragon_framework::prelude::*;
 use tarragon_sensors::*;
 
-/// fps, capture offset, output delay; then boundaries of `AdvanceTo` and the image times after
-/// them.
+/// fps, capture offset and output delay; then the boundaries of `AdvanceTo`, each with the image
+/// time after it.
 type Schedule = ((f64, f64, f64), &'static [(f64, f64)]);
 
 const NAN: f64 = f64::NAN;
@@ -78,7 +78,7 @@ const SCHEDULES: [Schedule; 4] = [
 ];
 
 #[test]
-fn asynchronous_images_come_when_drakes_do() {
+fn asynchronous_images_appear_when_those_of_drake_do() {
     for ((fps, offset, delay), table) in SCHEDULES {
         let mut world = world(Behaviour::default());
         let config = world.config(fps, offset, delay);
@@ -115,8 +115,8 @@ fn asynchronous_images_come_when_drakes_do() {
     }
 }
 
-/// As documented, and as RgbdSensorDiscrete of pydrake 1.51.1 shows images: none after
-/// initialization, that of 0 s after the first step.
+/// RgbdSensorDiscrete of pydrake 1.51.1 shows the same: no image after initialization, the image of
+/// 0 s after the first step.
 #[test]
 fn discrete_images_are_held() {
     let mut world = world(Behaviour::default());
@@ -139,7 +139,7 @@ fn discrete_images_are_held() {
     let color = ctx.eval(sensor.color_image).unwrap();
     assert_eq!((color.width(), color.at(0, 0)), (WIDTH, &[0; 4][..]));
     assert_eq!(ctx.eval(sensor.image_time).unwrap(), &[0.0]);
-    // k * 0.1 is counted, so the third sample is at 0.30000000000000004.
+    // Sample times are k * 0.1, so sample 3 is at 0.30000000000000004.
     for (boundary, expected) in [
         (0.01, 0.0),
         (0.1, 0.0),
@@ -175,9 +175,9 @@ fn discrete_images_are_held() {
     assert_eq!(
         world.behaviour.begun(),
         4 * 3,
-        "three images per sample, and none besides"
+        "three images per sample and no others"
     );
-    // Exported under the names of Drake.
+    // The exported ports have the names of Drake.
     let exported = diagram.exports().find(|e| e.path == "camera").unwrap();
     assert_eq!(exported.input_ports, ["geometry_query"]);
     let names =
@@ -186,7 +186,7 @@ fn discrete_images_are_held() {
 }
 
 #[test]
-fn discrete_cameras_need_a_period_and_may_leave_out_labels() {
+fn discrete_cameras_need_a_period_and_labels_are_optional() {
     let mut world = world(Behaviour::default());
     let sensor = RgbdSensor::new(
         world.cart,
@@ -210,11 +210,11 @@ fn discrete_cameras_need_a_period_and_may_leave_out_labels() {
     let diagram = world.builder.build().unwrap();
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
     sim.advance_to(0.01).unwrap();
-    assert_eq!(world.behaviour.begun(), 2, "no label was drawn");
+    assert_eq!(world.behaviour.begun(), 2, "no label image was rendered");
 }
 
 #[test]
-fn a_reset_in_mid_flight_starts_again() {
+fn a_reset_discards_pending_images() {
     let delay = Duration::from_millis(5);
     let (mut sim, sensor, _) = world(Behaviour {
         delay,
@@ -234,8 +234,8 @@ fn a_reset_in_mid_flight_starts_again() {
             "{boundary}: {found}"
         );
     }
-    // A time between capture and output, and nothing was captured: nothing comes before the next
-    // one.
+    // At a time between capture and output with nothing captured, the first image is that of the
+    // next capture.
     sim.context_mut().set_time(1.01);
     sim.initialize().unwrap();
     sim.advance_to(1.1).unwrap();
@@ -245,17 +245,29 @@ fn a_reset_in_mid_flight_starts_again() {
 }
 
 #[test]
-fn impossible_schedules_are_explained() {
+fn invalid_configurations_are_explained() {
     let world = world(Behaviour::default());
     let message = |config: RgbdSensorAsyncConfig| {
         let sensor = RgbdSensorAsync::new(world.cart, Isometry3::identity(), config);
         sensor.unwrap_err().to_string()
     };
     for (config, expected) in [
-        (world.config(0.0, 0.0, 0.1), "fps is 0"),
-        (world.config(NAN, 0.0, 0.1), "fps is NaN"),
-        (world.config(5.0, -1.0, 0.1), "capture_offset is -1 s"),
-        (world.config(5.0, 0.0, 0.0), "output_delay is 0 s"),
+        (
+            world.config(0.0, 0.0, 0.1),
+            "fps must be positive and finite, got 0.0",
+        ),
+        (
+            world.config(NAN, 0.0, 0.1),
+            "fps must be positive and finite, got NaN",
+        ),
+        (
+            world.config(5.0, -1.0, 0.1),
+            "capture_offset must be finite and at least 0, got -1.0 s",
+        ),
+        (
+            world.config(5.0, 0.0, 0.0),
+            "less than 1 / fps = 0.2 s, got 0.0 s",
+        ),
         (world.config(5.0, 0.0, 0.2), "less than 1 / fps = 0.2 s"),
         (
             RgbdSensorAsyncConfig {
@@ -263,14 +275,14 @@ fn impossible_schedules_are_explained() {
                 depth_camera: None,
                 ..world.config(5.0, 0.0, 0.1)
             },
-            "neither a colour nor a depth camera",
+            "a colour or a depth camera, got neither",
         ),
         (
             RgbdSensorAsyncConfig {
                 color_camera: None,
                 ..world.config(5.0, 0.0, 0.1)
             },
-            "label images are drawn by the colour camera",
+            "label images need a colour camera",
         ),
     ] {
         let found = message(config);
@@ -282,7 +294,7 @@ fn impossible_schedules_are_explained() {
 }
 
 #[test]
-fn defaults_of_sensors_can_be_changed() {
+fn defaults_of_new_contexts_can_be_changed() {
     let world = world(Behaviour::default());
     let config = RgbdSensorAsyncConfig {
         depth_camera: None,

@@ -1,4 +1,4 @@
-//! Sensors in a diagram, and what lands on disk.
+//! Sensors in a diagram, and the files that are written.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -100,7 +100,8 @@ fn every_port_of_the_camera_shows_the_scene() {
     let mut ctx = diagram.default_context();
     ctx.set_time(1.5);
     Fixture::fix_pose(&mut ctx, &ids, Isometry3::identity());
-    // Seen from z = 0.25 the front of the ball is 2 - 0.5 - 0.25 away at the image centre.
+    // Seen from z = 0.25 m, the front of the ball at the image centre is at a depth of 2 - 0.5 -
+    // 0.25 m.
     let depth = ctx.eval(camera.depth_image_32f).unwrap();
     assert!((depth.at(32, 24)[0] - 1.25).abs() < 1e-6);
     assert_eq!(depth.at(0, 0)[0], f32::INFINITY);
@@ -113,7 +114,7 @@ fn every_port_of_the_camera_shows_the_scene() {
     assert_eq!(color.at(0, 0)[..3], [204, 229, 255]);
     assert_ne!(color.at(32, 24)[..3], [204, 229, 255]);
     assert_eq!(ctx.eval(camera.image_time).unwrap(), &[1.5]);
-    // The sensor moves with its frame: turned around, it sees nothing.
+    // The sensor moves with its frame: turned round, it sees nothing.
     let turned = math::pose(math::rotation_y(std::f64::consts::PI), Vector3::zeros());
     Fixture::fix_pose(&mut ctx, &ids, turned);
     assert!(
@@ -142,7 +143,7 @@ fn every_port_of_the_camera_shows_the_scene() {
 }
 
 #[test]
-fn ports_are_documented_and_named_as_in_drake() {
+fn ports_have_the_names_of_drake() {
     let diagram = fixture().builder.build().unwrap();
     let expected = SystemInfo {
         path: "camera".into(),
@@ -162,7 +163,7 @@ fn ports_are_documented_and_named_as_in_drake() {
 }
 
 #[test]
-fn writes_at_its_periods_and_on_request() {
+fn images_are_written_periodically_and_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let format = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let mut f = fixture();
@@ -225,7 +226,7 @@ fn writes_at_its_periods_and_on_request() {
 }
 
 #[test]
-fn mistakes_in_ports_are_explained() {
+fn errors_in_ports_are_explained() {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().to_str().unwrap().to_owned();
     let mut writer = ImageWriter::new();
@@ -235,15 +236,21 @@ fn mistakes_in_ports_are_explained() {
     };
     assert_eq!(message("a", &format!("{base}/{{count}}"), 0.1, 0.0), "");
     assert!(
-        message("a", &format!("{base}/x"), 0.1, 0.0).contains("'a': a port of that name exists")
+        message("a", &format!("{base}/x"), 0.1, 0.0).contains("'a': a port of this name exists")
     );
-    assert!(message("b", &format!("{base}/x"), 0.0, 0.0).contains("period is 0 s"));
-    assert!(message("b", &format!("{base}/x"), 0.1, -1.0).contains("start time is -1 s"));
+    assert!(
+        message("b", &format!("{base}/x"), 0.0, 0.0)
+            .contains("period must be positive and finite, got 0.0 s")
+    );
+    assert!(
+        message("b", &format!("{base}/x"), 0.1, -1.0)
+            .contains("start time must be finite and at least 0, got -1.0 s")
+    );
     assert!(message("b", &format!("{base}/{{what}}"), 0.1, 0.0).contains("no field 'what'"));
     assert!(message("b", &format!("{base}/{{count}}/x"), 0.1, 0.0).contains("depends on {count}"));
     let missing = message("b", &format!("{base}/no/such/x"), 0.1, 0.0);
     assert!(
-        missing.contains("no/such' can not be used") && missing.contains("create it first"),
+        missing.contains("no/such' cannot be used") && missing.contains("create it first"),
         "{missing}"
     );
     std::fs::write(folder.path().join("file"), "").unwrap();
@@ -284,20 +291,20 @@ fn files_and_pixels_must_fit() {
     let path = |name: &str| folder.path().join(name);
     let depth = ImageDepth32F::new(2, 2);
     let error = |r: Result<()>| r.unwrap_err().to_string();
-    assert!(error(save_image(&depth, &path("a.png"))).contains("PNG can not hold Depth32F"));
+    assert!(error(save_image(&depth, &path("a.png"))).contains("PNG cannot hold Depth32F"));
     assert!(error(save_image(&depth, &path("a.bmp"))).contains(".tiff or .tif"));
     assert!(error(save_image(&ImageRgba8U::default(), &path("a.png"))).contains("without pixels"));
     assert_eq!(
         std::fs::read_dir(folder.path()).unwrap().count(),
         0,
-        "nothing half written"
+        "no partial file is left"
     );
     save_image(&ImageGrey8U::new(2, 2), &path("grey.png")).unwrap();
     let wrong = load_image::<Rgba8U>(&path("grey.png"))
         .unwrap_err()
         .to_string();
     assert!(
-        wrong.contains("grey.png") && wrong.contains("Rgba8U is expected"),
+        wrong.contains("grey.png") && wrong.contains("must hold Rgba8U, got Grey8U"),
         "{wrong}"
     );
     assert!(load_image::<Rgba8U>(Path::new("no.png")).is_err());
@@ -329,7 +336,7 @@ proptest! {
         round_trip::<Depth32F>(reals, "a.tif");
     }
 
-    /// Damaged files are errors, never panics.
+    /// Damaged files cause errors, never panics.
     #[test]
     fn damaged_files_are_errors(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 8..60_usize) {
         let folder = tempfile::tempdir().unwrap();

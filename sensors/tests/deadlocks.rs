@@ -1,5 +1,5 @@
-//! Simulations that draw and simulations that change what is drawn never wait for each other,
-//! whatever rayon lets a waiting thread do meanwhile.
+//! Simulations that render and simulations that change the scene never deadlock, whichever tasks
+//! rayon runs on a waiting thread.
 //!
 //! Each scenario runs for `TARRAGON_SOAK_SECONDS` (2 s by default; CI: 10 s, optimised).
 
@@ -23,7 +23,7 @@ use tarragon_geometry::{
 };
 use tarragon_sensors::*;
 
-/// Large enough to be drawn in many pieces.
+/// Large enough to be rendered in many pieces.
 const WIDTH: usize = 192;
 const HEIGHT: usize = 144;
 const BALLS: usize = 40;
@@ -35,7 +35,7 @@ struct Scene {
     source: SourceId,
     balls: Vec<GeometryId>,
     camera: ColorRenderCamera,
-    /// The picture before any change.
+    /// The image before any change.
     original: ImageRgba8U,
 }
 
@@ -47,7 +47,7 @@ fn cpu(threads: Option<usize>) -> RenderEngineCpu {
     RenderEngineCpu::new(params).unwrap()
 }
 
-/// A user's engine whose registration runs in parallel as well.
+/// A user-defined engine whose registration also runs in parallel.
 #[derive(Clone)]
 struct Parallel(Engine);
 
@@ -108,7 +108,7 @@ fn core() -> RenderCameraCore {
     RenderCameraCore::new("engine", info, clipping, Isometry3::identity())
 }
 
-/// A scene with 40 balls.
+/// Returns a scene with 40 balls.
 fn balls(engine: impl RenderEngine + 'static) -> (SceneGraph, SourceId, Vec<GeometryId>) {
     let mut scene = SceneGraph::new();
     scene.add_renderer("engine", engine).unwrap();
@@ -151,7 +151,7 @@ impl Scene {
         image
     }
 
-    /// Changes of every kind in a context, then back to what it was. `k` chooses the ball.
+    /// Makes every kind of change in a context, and undoes it. `k` selects the ball.
     fn change(&self, ctx: &mut Context<f64>, k: usize) {
         let (source, ball) = (self.source, self.balls[k % BALLS]);
         let state = self.ports.geometry_mut(ctx).unwrap();
@@ -174,7 +174,7 @@ impl Scene {
         assigned.unwrap();
     }
 
-    /// A context of its own that changes and draws, and is dropped.
+    /// Changes and renders a new context, which is then dropped.
     fn simulate(&self, k: usize) {
         let mut ctx = self.diagram.default_context();
         self.change(&mut ctx, k);
@@ -192,8 +192,8 @@ fn pool(threads: usize) -> rayon::ThreadPool {
     pool.build().unwrap()
 }
 
-/// Runs a scenario, which counts what it has done and ends when told to, and fails if nothing gets
-/// done for 30 s: a step takes milliseconds.
+/// Runs a scenario, which counts its steps and returns once the flag is set. Fails if there is no
+/// progress for 30 s; a step takes milliseconds.
 fn watched(scenario: impl FnOnce(&AtomicUsize, &AtomicBool) + Send + 'static) {
     let seconds = std::env::var("TARRAGON_SOAK_SECONDS").ok();
     let seconds = seconds.and_then(|s| s.parse().ok()).unwrap_or(2.0);
@@ -206,7 +206,7 @@ fn watched(scenario: impl FnOnce(&AtomicUsize, &AtomicBool) + Send + 'static) {
         let (done, stop) = (done.clone(), stop.clone());
         std::thread::spawn(move || {
             scenario(&done, &stop);
-            // Without a receiver the test has failed already.
+            // If the receiver is gone, the test has failed already.
             let _ = ended.send(());
         });
     }
@@ -227,11 +227,11 @@ fn watched(scenario: impl FnOnce(&AtomicUsize, &AtomicBool) + Send + 'static) {
             stop.store(true, Ordering::Relaxed);
         }
     }
-    assert!(done.load(Ordering::Relaxed) > 0, "nothing was done");
+    assert!(done.load(Ordering::Relaxed) > 0, "no step was made");
 }
 
-/// Calls `step` with each of some items and the number of the step, in parallel, until it is time
-/// to stop: tasks that a worker may run while it waits for parts of an image.
+/// Calls `step` with each item and the number of the step, in parallel, until `stop` is set. The
+/// calls are tasks that a worker may run while it waits for parts of an image.
 fn in_tasks<V: Send>(
     threads: usize,
     items: &mut [V],
@@ -247,7 +247,7 @@ fn in_tasks<V: Send>(
     }
 }
 
-/// Calls `step` with the number of the step until it is time to stop.
+/// Calls `step` with the number of the step until `stop` is set.
 fn repeat(done: &AtomicUsize, stop: &AtomicBool, mut step: impl FnMut(usize)) {
     while !stop.load(Ordering::Relaxed) {
         step(done.fetch_add(1, Ordering::Relaxed));
@@ -255,7 +255,7 @@ fn repeat(done: &AtomicUsize, stop: &AtomicBool, mut step: impl FnMut(usize)) {
 }
 
 #[test]
-fn simulations_in_one_pool_draw_and_change_shapes() {
+fn simulations_in_one_pool_render_and_change_shapes() {
     watched(|done, stop| {
         let scene = Scene::new(cpu(None));
         in_tasks(4, &mut [(); 64], (done, stop), |(), k| scene.simulate(k));
@@ -263,7 +263,7 @@ fn simulations_in_one_pool_draw_and_change_shapes() {
 }
 
 #[test]
-fn an_engine_with_threads_of_its_own_serves_a_pool_of_simulations() {
+fn an_engine_with_its_own_threads_serves_a_pool_of_simulations() {
     watched(|done, stop| {
         let scene = Scene::new(cpu(Some(2)));
         pool(3).install(|| {
@@ -275,7 +275,7 @@ fn an_engine_with_threads_of_its_own_serves_a_pool_of_simulations() {
 }
 
 #[test]
-fn a_thread_draws_while_every_worker_changes_shapes() {
+fn a_thread_renders_while_every_worker_changes_shapes() {
     watched(|done, stop| {
         let scene = Scene::new(cpu(None));
         let ctx = scene.diagram.default_context();
@@ -294,7 +294,7 @@ fn a_thread_draws_while_every_worker_changes_shapes() {
 }
 
 #[test]
-fn monte_carlo_samples_draw_and_change_shapes() {
+fn monte_carlo_samples_render_and_change_shapes() {
     watched(|done, stop| {
         let scene = Scene::new(cpu(None));
         let config = MonteCarloConfig { num_threads: 4 };
@@ -309,7 +309,7 @@ fn monte_carlo_samples_draw_and_change_shapes() {
 }
 
 #[test]
-fn engines_of_users_may_run_in_parallel() {
+fn user_defined_engines_may_run_in_parallel() {
     watched(|done, stop| {
         let behaviour = Arc::new(Behaviour::default());
         let engine = Parallel(Engine::new(cpu(None), behaviour));
@@ -318,9 +318,9 @@ fn engines_of_users_may_run_in_parallel() {
     });
 }
 
-/// Asynchronous cameras draw on threads of their own with the engines of the pool's simulations.
+/// Asynchronous cameras render on their own threads with the engines of the pool's simulations.
 #[test]
-fn asynchronous_cameras_draw_while_shapes_change() {
+fn asynchronous_cameras_render_while_shapes_change() {
     watched(|done, stop| {
         let (scene, source, balls) = balls(cpu(None));
         let parent = scene.world_frame_id();
@@ -352,9 +352,10 @@ fn asynchronous_cameras_draw_while_shapes_change() {
     });
 }
 
-/// Clones of a context share the buffers of their encoders; both draw and pack in parallel.
+/// Clones of a context share the buffers of their encoders; all of them render and compress in
+/// parallel.
 #[test]
-fn clones_of_a_context_pack_their_images_at_once() {
+fn clones_of_a_context_compress_images_concurrently() {
     watched(|done, stop| {
         let (scene, source, balls) = balls(cpu(None));
         let parent = scene.world_frame_id();

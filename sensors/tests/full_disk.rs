@@ -1,4 +1,4 @@
-//! A disk that fills up: the old file stays, the new one leaves nothing, the message says so.
+//! Full disks: the old file stays, no partial file is left, and the message names the cause.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(target_os = "linux")]
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use tarragon_sensors::*;
 
-/// A disk of 64 KiB, where this user may mount one.
+/// A disk of 64 KiB; mounting it needs the rights of an administrator.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
@@ -50,7 +50,7 @@ fn noise() -> ImageRgba8U {
 
 fn check(message: &str, path: &Path) {
     let expected = format!(
-        "{}: can not be written: No space left on device",
+        "{}: cannot be written: No space left on device",
         path.display()
     );
     assert!(
@@ -93,6 +93,6 @@ fn videos_are_written_whole_or_not_at_all() {
         let text = video.write_frame(&image).unwrap_err().to_string();
         assert!(text.contains("the video has ended"), "{text}");
         drop(video);
-        assert_eq!(disk.files(), 0, "nothing is left of {extension}");
+        assert_eq!(disk.files(), 0, "no {extension} file is left");
     }
 }

@@ -1,4 +1,4 @@
-//! What `ImageWriter` leaves on disk.
+//! The files that `ImageWriter` writes.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ fn names(folder: &Path) -> BTreeSet<String> {
     entries.map(name).collect()
 }
 
-/// The name of the file of one forced publish.
+/// Returns the name of the file that one forced publish writes.
 fn name_of<P: ImageFilePixel>(port: &str, format: &str, time: f64) -> String {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = ImageWriter::new();
@@ -31,7 +31,7 @@ fn name_of<P: ImageFilePixel>(port: &str, format: &str, time: f64) -> String {
         .unwrap();
     ctx.force_publish().unwrap();
     let mut names = names(folder.path());
-    assert_eq!(names.len(), 1, "and no temporary file");
+    assert_eq!(names.len(), 1, "one file, and no temporary file");
     names.pop_first().unwrap()
 }
 
@@ -57,7 +57,7 @@ fn fields_and_formats_are_those_of_drake() {
     ] {
         assert_eq!(name_of::<Rgba8U>("cam", format, t), expected, "{format}");
     }
-    // A time that is no exact binary fraction is rounded.
+    // A time that is not an exact binary fraction is rounded.
     assert_eq!(
         name_of::<Rgba8U>("cam", "{time_usec}_{time_msec}", 0.3),
         "300000_300.png"
@@ -65,7 +65,7 @@ fn fields_and_formats_are_those_of_drake() {
 }
 
 #[test]
-fn extensions_that_can_not_hold_the_pixels_are_not_taken_for_ones() {
+fn unsuitable_extensions_get_a_default_extension_appended() {
     assert_eq!(name_of::<Depth32F>("d", "{image_type}", 0.0), "depth.tiff");
     assert_eq!(name_of::<Depth32F>("d", "a.png", 0.0), "a.png.tiff");
     assert_eq!(name_of::<Depth16U>("d", "a.jpg", 0.0), "a.jpg.png");
@@ -78,7 +78,7 @@ fn extensions_that_can_not_hold_the_pixels_are_not_taken_for_ones() {
 }
 
 #[test]
-fn every_port_counts_for_itself_and_counts_can_be_reset() {
+fn ports_count_separately_and_counts_can_be_reset() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(folder.path().join("left/color")).unwrap();
     let at = |format: &str| format!("{}/{format}", folder.path().display());
@@ -130,7 +130,7 @@ fn every_port_counts_for_itself_and_counts_can_be_reset() {
         "{:?} is blue",
         read.data()
     );
-    // A new context counts anew, a clone goes on.
+    // A new context counts from zero; a clone shares the count.
     let other = diagram.default_context();
     assert_eq!(counts(&other), (0, 0));
     let clone = sim.context().clone();
@@ -142,12 +142,12 @@ fn every_port_counts_for_itself_and_counts_can_be_reset() {
     assert_eq!(
         names(&folder.path().join("left/color")).len(),
         11,
-        "0.jpg was written again"
+        "0.jpg was overwritten"
     );
 }
 
 #[test]
-fn a_file_that_fails_is_not_counted() {
+fn failed_files_are_not_counted() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = ImageWriter::new();
     let format = format!("{}/{{count}}.png", folder.path().display());
@@ -173,16 +173,19 @@ fn a_file_that_fails_is_not_counted() {
 }
 
 #[test]
-fn formats_that_name_no_file_are_refused() {
+fn invalid_file_name_formats_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let message = |format: &str| {
         let format = format.replace("DIR", &folder.path().display().to_string());
         let port = ImageWriter::new().declare_image_input_port::<Rgba8U>("cam", &format, 1.0, 0.0);
         port.unwrap_err().to_string()
     };
-    assert!(message("DIR/").contains("ends without the name of a file"));
-    assert!(message("").contains("ends without the name of a file"));
-    assert!(message("DIR/{time_double:d}").contains("'d' is no format of a real number"));
+    assert!(message("DIR/").contains("must end with the name of a file"));
+    assert!(message("").contains("must end with the name of a file"));
+    assert!(
+        message("DIR/{time_double:d}")
+            .contains("the type of a real number must be one of f, F, e, E, g, G, got 'd'")
+    );
     assert!(message("DIR/{port_name:05}").contains("for numbers"));
     assert!(message("DIR/{time_msec}/{count}").contains("depends on {time_msec}"));
     assert!(
@@ -192,6 +195,6 @@ fn formats_that_name_no_file_are_refused() {
     assert_eq!(
         names(folder.path()).len(),
         0,
-        "the probe of the directory is gone"
+        "the probe file has been removed"
     );
 }

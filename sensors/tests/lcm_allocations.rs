@@ -1,4 +1,4 @@
-//! Messages of images reuse the memory of those before them.
+//! Messages of images reuse the memory of earlier messages.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use tarragon_framework::prelude::*;
 use tarragon_lcm::types::LcmtImageArray;
 use tarragon_sensors::*;
 
-/// Allocations of this thread while `work` runs.
+/// Returns the number of allocations of this thread while `work` runs.
 fn allocations(work: impl FnOnce()) -> u64 {
     let before = ALLOCATIONS.with(|n| n.get());
     work();
@@ -18,7 +18,7 @@ fn allocations(work: impl FnOnce()) -> u64 {
 }
 
 #[test]
-fn later_messages_allocate_nothing() {
+fn later_messages_reuse_memory() {
     for do_compress in [false, true] {
         let mut b = DiagramBuilder::new();
         let to = ImageToLcmImageArrayT::with_color_depth_label("c", "d", "l", do_compress);
@@ -55,8 +55,8 @@ fn later_messages_allocate_nothing() {
             match k {
                 0 => first = ctx.eval(to.image_array_t).unwrap().clone(),
                 1 => {}
-                // Memory of packed data is longer than they are, which `Bytes` remember by a few
-                // allocated ones.
+                // The memory of compressed data is larger than the data, and `Bytes` allocates a
+                // few bytes to remember its size.
                 _ => {
                     let most = if do_compress { 3 } else { 0 };
                     assert!(encoding <= most && decoding == 0, "{encoding}, {decoding}");
@@ -65,7 +65,7 @@ fn later_messages_allocate_nothing() {
         }
         let last = ctx.eval(to.image_array_t).unwrap();
         for (a, b) in first.images.iter().zip(&last.images) {
-            assert!(a.data == b.data, "and the bytes are the same");
+            assert!(a.data == b.data, "the bytes do not change");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Images in LCM messages: bytes of Drake's, conversions, and what strangers may send.
+//! Images in LCM messages: Drake's bytes, conversions, and invalid messages.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,7 +18,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 const RAW: &str = include_str!("../../lcm/tests/captures/IMG_raw.hex");
 const ZLIB: &str = include_str!("../../lcm/tests/captures/IMG_zlib.hex");
 
-/// The images that Drake's messages were recorded of.
+/// Returns the images from which Drake's messages were recorded.
 fn recorded() -> (ImageRgba8U, ImageDepth32F, ImageLabel16I) {
     let depths = vec![0.5, 1.0, 2.0, 3.0, f32::INFINITY, 0.0];
     (
@@ -28,7 +28,7 @@ fn recorded() -> (ImageRgba8U, ImageDepth32F, ImageLabel16I) {
     )
 }
 
-/// The message that our system makes of those.
+/// Returns the message that our system makes of these images.
 fn made(do_compress: bool) -> LcmtImageArray {
     let mut b = DiagramBuilder::new();
     let system =
@@ -43,7 +43,7 @@ fn made(do_compress: bool) -> LcmtImageArray {
     ctx.eval(system.image_array_t).unwrap().clone()
 }
 
-/// What comes out of the other system, with the number of images that it dropped.
+/// Returns the images that our system extracts, and the number of images that it drops.
 fn taken(message: LcmtImageArray) -> (ImageRgba8U, ImageDepth32F, ImageLabel16I, u64) {
     let mut b = DiagramBuilder::new();
     let system = b.add_f64("images", LcmImageArrayToImages::new());
@@ -56,9 +56,9 @@ fn taken(message: LcmtImageArray) -> (ImageRgba8U, ImageDepth32F, ImageLabel16I,
 }
 
 #[test]
-fn messages_are_those_of_drake() {
+fn messages_agree_with_drake() {
     assert_eq!(made(false).encode().unwrap(), bytes(RAW));
-    // Packers differ in their bits, not in what comes out: everything else is the same.
+    // Compressed data may differ but decompress to the same images; everything else is equal.
     let (mut ours, mut drakes) = (made(true), LcmtImageArray::decode(&bytes(ZLIB)).unwrap());
     for message in [&mut ours, &mut drakes] {
         let (color, depth, label, dropped) = taken(message.clone());
@@ -70,16 +70,16 @@ fn messages_are_those_of_drake() {
     assert_eq!(ours, drakes);
 }
 
-/// pydrake 1.51.1 says 1234567 and 1000 at these times.
+/// pydrake 1.51.1 sends 1234567 and 1000 at the first two times.
 #[test]
-fn times_are_cut_off_as_in_drake() {
+fn times_are_truncated_as_in_drake() {
     let mut b = DiagramBuilder::new();
     let mut system = ImageToLcmImageArrayT::new(false);
     let port = system.declare_image_input_port::<Grey8U>("grey").unwrap();
     let other = system.declare_image_input_port::<Grey8U>("grey");
     let message = other.unwrap_err().to_string();
     assert!(
-        message.contains("port 'grey': a port of that name"),
+        message.contains("port 'grey': a port of this name"),
         "{message}"
     );
     let system = b.add_f64("images", system);
@@ -103,7 +103,7 @@ fn times_are_cut_off_as_in_drake() {
 }
 
 #[test]
-fn ports_have_to_be_connected() {
+fn unconnected_ports_are_errors() {
     let mut b = DiagramBuilder::new();
     let system = ImageToLcmImageArrayT::with_color_depth_label("c", "d", "l", false).unwrap();
     let system = b.add_f64("images", system);
@@ -115,7 +115,7 @@ fn ports_have_to_be_connected() {
     );
 }
 
-/// A message of 3 x 2 pixels.
+/// Returns a message of 3 x 2 pixels.
 fn image(format: i8, channel: i8, row_stride: i32, data: &[u8]) -> LcmtImage {
     LcmtImage {
         width: 3,
@@ -138,7 +138,7 @@ fn array(images: &[LcmtImage]) -> LcmtImageArray {
 const U8: i8 = LcmtImage::CHANNEL_TYPE_UINT8;
 
 #[test]
-fn every_pixel_type_comes_back() {
+fn every_pixel_type_round_trips() {
     fn check<P: LcmImagePixel>(width: usize, height: usize, value: impl Fn(usize) -> P::Channel)
     where
         for<'a> ImageRef<'a>: From<&'a Image<P>>,
@@ -185,7 +185,7 @@ fn every_pixel_type_comes_back() {
 }
 
 #[test]
-fn colors_of_any_order_become_rgba() {
+fn colors_in_any_channel_order_become_rgba() {
     let n: Vec<u8> = (0..24).collect();
     let rgba = |pixel: fn(u8) -> [u8; 4]| (0..6).flat_map(pixel).collect::<Vec<u8>>();
     for (format, pixel) in [
@@ -216,9 +216,9 @@ fn flate2_zlib(data: &[u8]) -> Vec<u8> {
     out.finish().unwrap()
 }
 
-/// The second case as pydrake 1.51.1 reads it; it ignores the byte order.
+/// pydrake 1.51.1 reads the little-endian case the same way; it ignores the byte order.
 #[test]
-fn depths_and_labels_of_any_kind() {
+fn depths_and_labels_of_any_type_are_converted() {
     let words = [0_u16, 1000, 2000, 3000, 65535, 1];
     let little: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     let big: Vec<u8> = words.iter().flat_map(|w| w.to_be_bytes()).collect();
@@ -246,7 +246,7 @@ fn depths_and_labels_of_any_kind() {
 }
 
 #[test]
-fn rows_may_have_room_behind_them() {
+fn rows_may_be_padded() {
     let rows: Vec<u8> = (0..32).collect();
     let expected: Vec<u8> = (0..12).chain(16..28).collect();
     for (data, compressed) in [
@@ -261,7 +261,7 @@ fn rows_may_have_room_behind_them() {
         let (color, .., dropped) = taken(array(&[message]));
         assert_eq!((color.data(), dropped), (&expected[..], 0));
     }
-    // Big-endian words too.
+    // Big-endian words may be padded as well.
     let mut message = image(5, 3, 8, &[0, 1, 0, 2, 0, 3, 9, 9, 0, 4, 0, 5, 0, 6]);
     message.bigendian = true;
     let mut depth = ImageDepth16U::default();
@@ -270,7 +270,7 @@ fn rows_may_have_room_behind_them() {
 }
 
 #[test]
-fn the_first_image_of_a_kind_counts() {
+fn the_first_image_of_each_kind_is_used() {
     let color = |value: u8| image(3, U8, 12, &[value; 24]);
     let grey = image(0, U8, 3, &[7; 6]);
     let mask = image(7, U8, 3, &[7; 6]);
@@ -285,14 +285,14 @@ fn the_first_image_of_a_kind_counts() {
     ]);
     let (found, depth, label, dropped) = taken(message);
     assert_eq!((found.at(0, 0)[0], depth.at(0, 0)[0]), (1, 2.0));
-    assert_eq!((label.width(), dropped), (0, 0), "there is none");
-    // Brightness where there is no colour; masks are nothing that has a port.
+    assert_eq!((label.width(), dropped), (0, 0), "there is no label image");
+    // Brightness is used if there is no colour; masks have no port.
     let (found, .., dropped) = taken(array(&[mask, grey]));
     assert_eq!((found.at(2, 1), dropped), (&[7, 7, 7, 255][..], 0));
 }
 
 #[test]
-fn files_in_messages() {
+fn messages_may_hold_image_files() {
     let io = ImageIo::new();
     let colors = ImageRgb8U::from_data(3, 2, (0..18).collect()).unwrap();
     let png = io.save_to_buffer(&colors, ImageFileFormat::Png).unwrap();
@@ -304,7 +304,7 @@ fn files_in_messages() {
     let expected: Vec<u8> = (0..6)
         .flat_map(|i| [3 * i, 3 * i + 1, 3 * i + 2, 255])
         .collect();
-    // The file knows the order of its colours.
+    // The channel order of a file is in the file.
     for format in [1, 2, 3, 4] {
         let (found, .., dropped) = taken(array(&[file(format, U8, 3, &png)]));
         assert_eq!((found.data(), dropped), (&expected[..], 0));
@@ -315,10 +315,7 @@ fn files_in_messages() {
             .zip(&expected)
             .map(|(a, b)| a.abs_diff(*b))
             .max();
-        assert!(
-            worst <= Some(6) && dropped == 0,
-            "{worst:?}: JPEG loses a little"
-        );
+        assert!(worst <= Some(6) && dropped == 0, "{worst:?}: JPEG is lossy");
     }
     let depth = ImageDepth16U::from_data(3, 2, vec![0, 1000, 2000, 3000, 65535, 1]).unwrap();
     let words = io.save_to_buffer(&depth, ImageFileFormat::Png).unwrap();
@@ -328,26 +325,26 @@ fn files_in_messages() {
     assert_eq!(found.data(), [0, 1000, 2000, 3000, -1, 1]);
 
     for (message, expected) in [
-        (file(3, U8, 2, &png), "PNG, JPEG is expected"),
-        (file(3, U8, 3, &png[..30]), "can not be read"),
+        (file(3, U8, 2, &png), "must be JPEG, got PNG"),
+        (file(3, U8, 3, &png[..30]), "cannot read the PNG image"),
         (
             file(5, 6, 3, &words),
-            "says Depth of F32, its PNG file has Depth16U",
+            "says Depth of F32, but its PNG file has Depth16U",
         ),
         (
             file(5, 3, 3, &png),
-            "says Depth of U16, its PNG file has Rgb8U",
+            "says Depth of U16, but its PNG file has Rgb8U",
         ),
         (
             file(1, U8, 3, &words),
-            "says Rgb of U8, its PNG file has Depth16U",
+            "says Rgb of U8, but its PNG file has Depth16U",
         ),
         (
             LcmtImage {
                 width: 4,
                 ..file(3, U8, 3, &png)
             },
-            "says 4 x 2 pixels, its PNG file has 3 x 2",
+            "says 4 x 2 pixels, but its PNG file has 3 x 2",
         ),
     ] {
         let error = match message.pixel_format {
@@ -362,7 +359,7 @@ fn files_in_messages() {
 }
 
 #[test]
-fn lies_are_dropped_and_counted() {
+fn invalid_images_are_dropped_and_counted() {
     let good = image(3, U8, 12, &[1; 24]);
     let packed = |n: usize| LcmtImage {
         data: flate2_zlib(&vec![1; n]).into(),
@@ -470,24 +467,24 @@ fn lies_are_dropped_and_counted() {
     assert_eq!(text.lines().count(), 21, "each error is one line: {text}");
     assert!(text.lines().all(|line| line.len() < 220), "{text}");
     for expected in [
-        "3 x 2 pixels are 24 bytes, the message has 23",
-        "the size is -3 x 2 pixels",
-        "row_stride is 11, a row of 3 pixels has 12 bytes",
-        "channel_type is 3 with pixel_format 3 (Rgba), expected unsigned 8 bits (1)",
-        "compression_method is -1",
+        "3 x 2 pixels are 24 bytes, but the message has 23",
+        "both zero or both positive, got -3 x 2 pixels",
+        "row_stride must be 0 or at least 12 bytes for 3 pixels, got 11",
+        "channel_type must be unsigned 8 bits (1) with pixel_format 3 (Rgba), got 3",
+        "compression_method must be none (0), zlib (1), JPEG (2) or PNG (3), got -1",
         "the zlib data are damaged: incorrect header check",
-        "2 rows of 12 bytes are 24 bytes, the zlib data hold 23",
+        "2 rows of 12 bytes are 24 bytes, but the zlib data hold 23",
         "the zlib data hold more than the 24 bytes",
         "the zlib data are damaged: incorrect data check",
         "the zlib data are damaged: they end too early",
         "bytes of memory, 536870912 are allowed",
-        "can not be packed in",
+        "bytes of zlib data cannot hold",
     ] {
         assert!(text.contains(expected), "'{expected}' is not in: {text}");
     }
 }
 
-/// A header with a name.
+/// A header with the given frame name.
 struct LcmtHeaderOf<'a>(&'a str);
 impl From<LcmtHeaderOf<'_>> for tarragon_lcm::types::LcmtHeader {
     fn from(of: LcmtHeaderOf<'_>) -> Self {

@@ -1,10 +1,10 @@
-//! pydrake reads what we send, and we read what pydrake sends.
+//! Exchange of images and point clouds with pydrake in both directions.
 //!
-//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51; without it these tests
-//! say so and pass.
+//! `TARRAGON_PYDRAKE` names a Python interpreter that can import pydrake 1.51; without it these
+//! tests print that they are skipped, and pass.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stderr, reason = "what is skipped is said")]
+#![allow(clippy::print_stderr, reason = "skipped tests are reported")]
 
 use nalgebra::Vector3;
 use std::io::{BufRead, BufReader, Write};
@@ -17,13 +17,14 @@ use tarragon_lcm::types::{LcmtImageArray, LcmtPointCloud};
 use tarragon_lcm::{Lcm, LcmMessage, LcmPublisherSystem, Subscriber};
 use tarragon_sensors::*;
 
-/// A Python program that answers a line by a line; see `lcm_peer.py`.
+/// A Python program that answers each line with a line; see `lcm_peer.py`.
 struct Drake {
     process: Child,
     answers: BufReader<ChildStdout>,
 }
 
-/// Not by a macro of printing, whose text is not shown for tests that pass.
+/// Reports a skipped test. It avoids the printing macros, whose output is captured for tests that
+/// pass.
 fn skip(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
@@ -31,7 +32,7 @@ fn skip(why: &str) {
 impl Drake {
     fn start() -> Option<Self> {
         let Some(python) = std::env::var_os("TARRAGON_PYDRAKE") else {
-            skip("no pydrake (TARRAGON_PYDRAKE names a Python that has it)");
+            skip("no pydrake (set TARRAGON_PYDRAKE to a Python interpreter that has it)");
             return None;
         };
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lcm_peer.py");
@@ -53,7 +54,7 @@ impl Drake {
         let mut line = String::new();
         assert!(
             self.answers.read_line(&mut line).unwrap() > 0,
-            "Drake ended"
+            "Drake's process has ended"
         );
         line.trim().into()
     }
@@ -79,7 +80,7 @@ fn bytes(hex: &str) -> Vec<u8> {
     hex.as_bytes().chunks(2).map(byte).collect()
 }
 
-/// The images that `make` of the Python program makes, too.
+/// Returns the images that `make` of the Python program also makes.
 fn test_images(width: usize, height: usize) -> (ImageRgba8U, ImageDepth32F, ImageLabel16I) {
     let n = width * height;
     let color = (0..4 * n).map(|i| (i * i / 7) as u8).collect();
@@ -92,10 +93,10 @@ fn test_images(width: usize, height: usize) -> (ImageRgba8U, ImageDepth32F, Imag
     )
 }
 
-/// What the Python program shows of images that came in a message.
+/// Returns the text that the Python program prints for images received in a message.
 ///
-/// Of raw data Drake 1.51.1 copies as many bytes as there are channels, also where a channel has
-/// several bytes, and of its own messages too; the rest of such an image is zero.
+/// From raw data, Drake 1.51.1 copies only as many bytes as there are channels, even if a channel
+/// has several bytes, and even from its own messages; the rest of such an image is zero.
 fn shown(
     (color, depth, label): &(ImageRgba8U, ImageDepth32F, ImageLabel16I),
     compressed: bool,
@@ -112,7 +113,7 @@ fn shown(
         .join(", ")
 }
 
-/// A diagram that publishes images, with those images.
+/// Returns the context of a diagram that publishes the images, and the port of the message.
 fn sender(
     lcm: &Lcm,
     images: &(ImageRgba8U, ImageDepth32F, ImageLabel16I),
@@ -154,7 +155,7 @@ fn received(message: &[u8]) -> (ImageRgba8U, ImageDepth32F, ImageLabel16I) {
 const SIZES: [(usize, usize); 6] = [(0, 0), (1, 1), (3, 2), (17, 5), (5, 333), (641, 479)];
 
 #[test]
-fn images_both_ways() {
+fn images_agree_with_drake_in_both_directions() {
     let Some(mut drake) = Drake::start() else {
         return;
     };
@@ -168,13 +169,13 @@ fn images_both_ways() {
             let expected = shown(&images, compress);
             assert!(
                 found == expected.trim(),
-                "{width} x {height} {compress}: Drake sees {found:.300}, expected {expected:.300}"
+                "{width} x {height} {compress}: Drake must see {expected:.300}, got {found:.300}"
             );
 
             let drakes = bytes(&drake.ask(&format!("make {compress} {width} {height}")));
             assert!(
                 received(&drakes) == images,
-                "{width} x {height} {compress}: we see something else"
+                "{width} x {height} {compress}: we decode other images"
             );
             if !compress {
                 assert!(drakes == ours, "{width} x {height}: bytes differ");
@@ -184,7 +185,7 @@ fn images_both_ways() {
 }
 
 #[test]
-fn point_clouds_both_ways() {
+fn point_clouds_agree_with_drake_in_both_directions() {
     let Some(mut drake) = Drake::start() else {
         return;
     };
@@ -224,7 +225,7 @@ fn point_clouds_both_ways() {
             let ours = ours.encode().unwrap();
             let drakes = drake.ask(&format!("make_cloud {names} {size}"));
             assert_eq!(hex(&ours), drakes, "{names} {size}");
-            // Python's types read it and write the same again.
+            // Python's types decode the message and encode it to the same bytes.
             let found = drake.ask(&format!("cloud {drakes}"));
             assert!(found.ends_with(&drakes), "{found}");
 
@@ -241,29 +242,29 @@ fn point_clouds_both_ways() {
     }
 }
 
-/// A bus of this test's own.
+/// Returns the URL of a bus that only this test uses.
 fn private_url(offset: u32) -> String {
     let port = 20_000 + (std::process::id() * 2 + offset) % 20_000;
-    // A loaded machine is late; where the system does not grant so much, images still fit into what
-    // it has.
+    // The large buffer allows for delays on a loaded machine. If the system grants less, the images
+    // still fit.
     format!("udpm://239.255.76.67:{port}?ttl=0&recv_buf_size=2000000")
 }
 
 #[test]
-fn images_over_the_network() {
-    // What liblcm asks for, by the same call; connecting sends nothing.
+fn images_are_exchanged_over_the_network() {
+    // liblcm needs this route, and checks it by the same call; connecting sends nothing.
     let route = UdpSocket::bind("0.0.0.0:0").and_then(|s| s.connect("239.255.76.67:7667"));
     if let Err(error) = route {
         skip(&format!(
-            "no route for multicast, without which Drake hears nothing: {error}"
+            "no route for multicast, which Drake needs: {error}"
         ));
         return;
     }
     let Some(mut drake) = Drake::start() else {
         return;
     };
-    // From us. Several datagrams each; as many as Drake's socket buffer holds, in case its thread
-    // is late.
+    // From us to Drake. Each image needs several datagrams, but not more than Drake's socket buffer
+    // holds in case its thread is late.
     for (k, compress, width, height) in [(0, false, 100, 80), (1, true, 200, 150)] {
         let images = test_images(width, height);
         let url = private_url(k);
@@ -285,7 +286,7 @@ fn images_over_the_network() {
             &answer[..answer.len().min(80)]
         );
 
-        // From Drake.
+        // From Drake to us.
         let heard = Subscriber::<LcmtImageArray>::new(&lcm, "BACK").unwrap();
         let message = drake.ask(&format!("make {compress} {width} {height}"));
         let end = Instant::now() + Duration::from_secs(60);

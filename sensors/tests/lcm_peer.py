@@ -1,11 +1,12 @@
 """Drake's side of the LCM tests: answers one line of hex per line of input.
 
-images HEX              what LcmImageArrayToImages makes of a message: per port width, height and bytes
+images HEX              the images that LcmImageArrayToImages extracts from a message, as width,
+                        height and bytes per port
 make COMPRESS W H       the message that ImageToLcmImageArrayT makes of test images
 cloud HEX               a point cloud message, decoded and encoded again
 make_cloud FIELDS N     the message that PointCloudToLcm makes of a test cloud
 publish URL CHANNEL HEX publishes bytes
-hear URL CHANNEL        waits for a message, then as images
+hear URL CHANNEL        waits for a message, then answers like images
 """
 
 import sys
@@ -44,7 +45,7 @@ def images(data):
 
 
 def publish_once(system, values, message_type, seconds):
-    """The bytes that a publisher sends of what a system makes of values."""
+    """Returns the bytes that a publisher sends when a system converts the values."""
     builder, lcm, heard = DiagramBuilder(), DrakeLcm("memq://"), []
     builder.AddSystem(system)
     lcm.Subscribe("TEST", heard.append)
@@ -120,7 +121,7 @@ def hear(url, channel):
         if lcm.HandleSubscriptions(100):
             simulator.AdvanceTo(simulator.get_context().get_time() + 0.01)
             return show(receiver, receiver.GetMyContextFromRoot(simulator.get_context()))
-    return "nothing came"
+    return "no message received"
 
 
 COMMANDS = {f.__name__: f for f in (images, make, cloud, make_cloud, publish, hear)}

@@ -8,7 +8,7 @@ use tarragon_lcm::LcmMessage;
 use tarragon_lcm::types::{LcmtPointCloud, LcmtPointCloudField};
 use tarragon_sensors::*;
 
-/// What pydrake 1.51.1's `PointCloudToLcm("frame A")` sends at 1.5 s of the two points below.
+/// Messages of `PointCloudToLcm("frame A")` of pydrake 1.51.1 at 1.5 s, for the two points below.
 const XYZ: &str = "17f2c128b5d25a95000000000016e360000000086672616d65204100000000000000000200000000000000010000\
     0003000000027800000000000700000001000000027900000000040700000001000000027a00000000080700000001000000000000\
     00020000000c00000000000000180005000000000000000000000000180000003f0000c03f00002040000060400000904000\
@@ -46,7 +46,7 @@ fn two_points(fields: BaseField) -> PointCloud {
 }
 
 #[test]
-fn bytes_are_those_of_drake() {
+fn messages_agree_with_drake() {
     for (fields, expected) in [
         (BaseField::XYZS, XYZ),
         (BaseField::RGBS, RGB),
@@ -76,9 +76,9 @@ fn field(name: &str, byte_offset: i32, datatype: i8) -> LcmtPointCloudField {
 }
 
 #[test]
-fn layouts_of_others() {
-    // Two rows of two points: z as i16, x as f64, something else, y as f32, packed colours; gaps
-    // everywhere.
+fn layouts_of_other_programs_are_read() {
+    // Two rows of two points: z as i16, x as f64, unknown bytes, y as f32, packed colours; with
+    // gaps.
     let point = |i: u8, big: bool| {
         let (x, y, z) = (f64::from(i), f32::from(i) + 0.25, i16::from(i) - 2);
         let packed = u32::from_le_bytes([i, i + 1, i + 2, 0]);
@@ -152,7 +152,7 @@ fn layouts_of_others() {
 }
 
 #[test]
-fn lies_make_empty_clouds() {
+fn invalid_messages_make_empty_clouds() {
     let mut good = LcmtPointCloud::default();
     encode_point_cloud(&two_points(BaseField::XYZS), "f", &mut good);
     let with = |change: fn(&mut LcmtPointCloud)| {
@@ -163,23 +163,29 @@ fn lies_make_empty_clouds() {
     for (message, expected) in [
         (
             with(|m| m.width = 3),
-            "row_step is 24, 3 points of 12 bytes are more",
+            "row_step must be at least 3 points of 12 bytes, got 24",
         ),
-        (with(|m| m.width = -1), "width is -1"),
+        (with(|m| m.width = -1), "width must be at least 0, got -1"),
         (
             with(|m| m.height = 2),
-            "2 x 2 points of 12 bytes are 48 bytes, the message has 24",
+            "2 x 2 points of 12 bytes are 48 bytes, but the message has 24",
         ),
-        (with(|m| m.height = i64::MAX), "the message has 24"),
+        (with(|m| m.height = i64::MAX), "but the message has 24"),
         (
             with(|m| (m.width, m.height, m.row_step) = (i64::MAX, i64::MAX, 0)),
-            "row_step is 0",
+            "points of 12 bytes, got 0",
         ),
-        (with(|m| m.row_step = -1), "row_step is -1"),
-        (with(|m| m.point_step = -12), "point_step is -12"),
+        (
+            with(|m| m.row_step = -1),
+            "row_step must be at least 0, got -1",
+        ),
+        (
+            with(|m| m.point_step = -12),
+            "point_step must be at least 0, got -12",
+        ),
         (
             with(|m| m.point_step = 11),
-            "'z' is 1 times 4 bytes at byte 8, points have 11 bytes",
+            "'z' must lie within a point of 11 bytes, got 1 x 4 bytes at byte 8",
         ),
         (
             with(|m| (m.point_step, m.row_step, m.width) = (0, 0, 1 << 40)),
@@ -191,7 +197,7 @@ fn lies_make_empty_clouds() {
         ),
         (
             with(|m| m.fields[1].byte_offset = -4),
-            "'y' is 1 times 4 bytes at byte -4",
+            "'y' must lie within a point of 12 bytes, got 1 x 4 bytes at byte -4",
         ),
         (
             with(|m| m.fields[1].byte_offset = i32::MAX),
@@ -199,19 +205,22 @@ fn lies_make_empty_clouds() {
         ),
         (
             with(|m| m.fields[1].datatype = 9),
-            "the datatype of 'y' is 9",
+            "the datatype of 'y' must be from 1 to 8, got 9",
         ),
-        (with(|m| m.fields[1].count = 0), "'y' is 0 times"),
+        (
+            with(|m| m.fields[1].count = 0),
+            "'y' must lie within a point of 12 bytes, got 0 x 4 bytes",
+        ),
         (
             with(|m| m.fields[1].name = "w".into()),
-            "none of its 3 fields is known",
+            "none of the 3 fields is known",
         ),
-        (with(|m| m.fields.clear()), "none of its 0 fields is known"),
+        (with(|m| m.fields.clear()), "none of the 0 fields is known"),
         (
             with(|m| m.fields[0] = field("rgb", 0, 3)),
-            "the field with colours is I16",
+            "the field with colours must have a type of 32 bits, got I16",
         ),
-        (with(|m| m.data.truncate(23)), "the message has 23"),
+        (with(|m| m.data.truncate(23)), "but the message has 23"),
     ] {
         let mut cloud = PointCloud::new(7, BaseField::XYZS);
         let error = decode_point_cloud(&message, &mut cloud)
@@ -226,4 +235,21 @@ fn lies_make_empty_clouds() {
     let mut cloud = PointCloud::new(7, BaseField::XYZS);
     decode_point_cloud(&with(|m| (m.width, m.row_step) = (0, 0)), &mut cloud).unwrap();
     assert_eq!(cloud.size(), 0);
+}
+
+#[test]
+fn messages_with_normals_that_are_not_finite_do_not_claim_to_be_strictly_finite() {
+    let mut cloud = PointCloud::new(2, BaseField::XYZS | BaseField::NORMALS);
+    for i in 0..2 {
+        cloud.xyzs_mut()[i] = [1.0, 2.0, 3.0].into();
+        cloud.normals_mut()[i] = [0.0, 0.0, 1.0].into();
+    }
+    let flags = |cloud: &PointCloud| {
+        let mut message = LcmtPointCloud::default();
+        encode_point_cloud(cloud, "", &mut message);
+        message.flags
+    };
+    assert_eq!(flags(&cloud), LcmtPointCloud::IS_STRICTLY_FINITE);
+    cloud.normals_mut()[1].x = f32::NAN;
+    assert_eq!(flags(&cloud), 0);
 }

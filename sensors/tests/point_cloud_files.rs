@@ -1,4 +1,4 @@
-//! Clouds in files, and what is wrong with files.
+//! Point cloud files: round trips and errors.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn files_hold_every_bit(
+    fn files_preserve_every_bit(
         xyz in prop::collection::vec(any::<[f32; 3]>(), 0..20),
         rgb in any::<[u8; 3]>(),
         normals in any::<bool>(),
@@ -40,7 +40,7 @@ proptest! {
         }
     }
 
-    /// Damaged files are errors or other clouds, never panics.
+    /// Damaged files cause errors or give other clouds, never panics.
     #[test]
     fn damaged_files_do_not_panic(at in 0..400_usize, byte in any::<u8>(), cut in 0..400_usize, binary in any::<bool>()) {
         let mut cloud = PointCloud::new(5, BaseField::XYZS | BaseField::RGBS | BaseField::NORMALS);
@@ -61,8 +61,8 @@ proptest! {
 }
 
 #[test]
-fn files_of_others_are_read() {
-    // Doubles before the position, a comment, faces behind, big-endian.
+fn files_of_other_programs_are_read() {
+    // A big-endian file with doubles before the position, a comment, and faces after the vertices.
     let mut bytes = b"ply\nformat binary_big_endian 1.0\ncomment made by hand\nelement vertex 1\nproperty double w\n\
         property float x\nproperty short y\nproperty uchar z\nelement face 1\nproperty list uchar int vertex_indices\n\
         end_header\n"
@@ -77,7 +77,8 @@ fn files_of_others_are_read() {
     // PCL writes colours as the bits of a float.
     let rgb = f32::from_bits(0x00_ff_80_01);
     let text = format!(
-        "# comment\nVERSION .7\nFIELDS x y z _ rgb\nSIZE 4 4 4 1 4\nTYPE F F F U F\nCOUNT 1 1 1 2 1\nWIDTH 1\nHEIGHT 1\n\
+        "# comment\nVERSION .7\nFIELDS x y z _ rgb\nSIZE 4 4 4 1 4\nTYPE F F F U F\nCOUNT 1 1 1 2 \
+         1\nWIDTH 1\nHEIGHT 1\n\
          POINTS 1\nDATA ascii\n1 2 nan 8 8 {rgb:e}\n"
     );
     let cloud = parse_point_cloud(text.as_bytes(), PointCloudFileFormat::Pcd).unwrap();
@@ -86,7 +87,7 @@ fn files_of_others_are_read() {
 }
 
 #[test]
-fn mistakes_in_files_are_explained() {
+fn errors_in_files_are_explained() {
     let ply = |text: &str| {
         parse_point_cloud(text.as_bytes(), PointCloudFileFormat::Ply)
             .unwrap_err()
@@ -96,24 +97,27 @@ fn mistakes_in_files_are_explained() {
     let xyz = "property float x\nproperty float y\nproperty float z\nend_header\n";
     for (text, expected) in [
         ("".into(), "the header does not end"),
-        ("plx\n".into(), "line 1 is 'plx', 'ply' is expected"),
+        ("plx\n".into(), "line 1 must be 'ply', got 'plx'"),
         (
             format!("{head}property quad x\n"),
-            "line 4 is 'property quad x'",
+            "or uchar, got 'property quad x'",
         ),
         (
             format!("{head}property list uchar int x\n"),
-            "no lists of vertices",
+            "without lists of vertices",
         ),
         (
             format!("{head}property float x\nend_header\n1 2"),
-            "the points have [x]",
+            "the points must have x, y and z, got [x]",
         ),
         (
             format!("{head}{xyz}1 2 3 4"),
             "the file ends at point 1 of 2",
         ),
-        (format!("{head}{xyz}1 2 3 4 x 6"), "point 1 has 'x'"),
+        (
+            format!("{head}{xyz}1 2 3 4 x 6"),
+            "point 1 must consist of numbers, got 'x'",
+        ),
         (
             format!("ply\nformat ascii 1.0\nelement vertex 99999999999\n{xyz}1 2 3"),
             "promises 99999999999 points",
@@ -131,15 +135,21 @@ fn mistakes_in_files_are_explained() {
     for (text, expected) in [
         (
             "FIELDS x y z\nSIZE 4 4\nTYPE F F F\nPOINTS 0\nDATA ascii\n",
-            "3 FIELDS, 2 SIZE",
+            "must have equally many values, got 3, 2, 3 and 3",
         ),
         (
             "FIELDS x y z\nSIZE 4 4 3\nTYPE F F F\nPOINTS 0\nDATA ascii\n",
-            "field 'z' has TYPE F, SIZE 3",
+            "got TYPE F, SIZE 3",
         ),
         ("FIELDS x\nSIZE 4\nTYPE F\nDATA ascii\n", "no line 'POINTS'"),
-        ("DATA binary_compressed\n", "compressed files are not read"),
-        ("HELLO\n", "line 1 is 'HELLO'"),
+        (
+            "DATA binary_compressed\n",
+            "compressed files are not supported",
+        ),
+        (
+            "HELLO\n",
+            "line 1 must be a line of a PCD header, got 'HELLO'",
+        ),
     ] {
         let message = pcd(text);
         assert!(message.contains(expected), "{text:?}: {message}");
@@ -151,20 +161,22 @@ fn mistakes_in_files_are_explained() {
             .unwrap_err()
             .to_string()
     };
-    assert!(
-        save(&PointCloud::default(), "a.ply")
-            .contains("a.ply: PointCloud::save: the cloud has no fields")
-    );
+    assert!(save(&PointCloud::default(), "a.ply").contains(
+        "a.ply: PointCloud::save: the cloud must have positions (BaseField::XYZS), got no fields"
+    ));
     assert!(save(&PointCloud::new(0, BaseField::XYZS), "a.xyz").contains(".ply or .pcd"));
     assert!(save(&PointCloud::new(0, BaseField::XYZS), "no/such/a.ply").contains("no/such/a.ply"));
     assert_eq!(
         std::fs::read_dir(folder.path()).unwrap().count(),
         0,
-        "nothing half written"
+        "no partial file is left"
     );
     std::fs::write(folder.path().join("b.ply"), "x\n").unwrap();
     let message = load_point_cloud(folder.path().join("b.ply"))
         .unwrap_err()
         .to_string();
-    assert!(message.contains("b.ply: line 1 is 'x'"), "{message}");
+    assert!(
+        message.contains("b.ply: line 1 must be 'ply', got 'x'"),
+        "{message}"
+    );
 }

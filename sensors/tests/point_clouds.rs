@@ -1,4 +1,4 @@
-//! Clouds from images, their neighbourhoods, and files; encoders.
+//! Point clouds: fields, neighbourhoods, down-sampling, and clouds from images.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -26,11 +26,11 @@ fn points(cloud: &PointCloud) -> Vec<[f32; 3]> {
     cloud.xyzs().iter().map(|p| [p.x, p.y, p.z]).collect()
 }
 
-/// Reproducible numbers from 0 to 1.
+/// Returns a generator of reproducible numbers from 0 to 1.
 fn numbers(seed: u64) -> impl FnMut() -> f32 {
     let mut state = seed;
     move || {
-        // Knuth's MMIX generator; the upper bits are the good ones.
+        // Knuth's MMIX generator; only the upper bits are random enough.
         state = state
             .wrapping_mul(6364136223846793005)
             .wrapping_add(1442695040888963407);
@@ -39,7 +39,7 @@ fn numbers(seed: u64) -> impl FnMut() -> f32 {
 }
 
 #[test]
-fn new_values_are_unknown_and_old_ones_stay() {
+fn new_values_are_unknown_and_old_ones_are_kept() {
     let mut cloud = cloud_of(&[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
     let mut fields = cloud.fields();
     fields.base_fields = fields.base_fields | BaseField::RGBS | BaseField::NORMALS;
@@ -69,14 +69,14 @@ fn new_values_are_unknown_and_old_ones_stay() {
             .to_string(),
     ] {
         assert!(
-            message.contains("the cloud has rgbs, positions"),
+            message.contains("the cloud must have positions (BaseField::XYZS), got rgbs"),
             "{message}"
         );
     }
 }
 
 #[test]
-fn fields_are_copied_one_by_one() {
+fn fields_can_be_copied_separately() {
     let mut from = PointCloud::new(3, BaseField::XYZS | BaseField::RGBS);
     from.rgbs_mut()[2] = [1, 2, 3];
     let mut to = cloud_of(&[[1.0, 2.0, 3.0]]);
@@ -85,7 +85,7 @@ fn fields_are_copied_one_by_one() {
         .unwrap_err()
         .to_string();
     assert!(
-        message.contains("rgbs were asked for, this cloud has xyzs"),
+        message.contains("this cloud must have rgbs, got xyzs"),
         "{message}"
     );
     assert_eq!(to, cloud_of(&[[1.0, 2.0, 3.0]]));
@@ -100,9 +100,9 @@ fn fields_are_copied_one_by_one() {
     assert!(to.xyzs()[0].x.is_nan());
 }
 
-/// Recorded from pydrake 1.51.1, whose order of cells is arbitrary.
+/// Recorded from pydrake 1.51.1, where the order of the cells is arbitrary.
 #[test]
-fn cells_of_the_grid_are_drakes() {
+fn grid_cells_agree_with_drake() {
     let x = [0.1, 0.2, 0.9, -0.1, f32::NAN];
     let mut cloud = cloud_of(&x.map(|x| [x, 0.0, 0.0]));
     cloud.set_fields(BaseField::XYZS | BaseField::RGBS);
@@ -128,7 +128,7 @@ fn cells_of_the_grid_are_drakes() {
 }
 
 #[test]
-fn means_are_of_all_fields() {
+fn down_sampling_averages_all_fields() {
     let mut cloud = PointCloud::new(
         4,
         Fields {
@@ -145,13 +145,13 @@ fn means_are_of_all_fields() {
     assert_eq!(
         mean.descriptors(),
         [4.0, 10.0],
-        "what is not finite is left out"
+        "values that are not finite are left out"
     );
 }
 
-/// As pydrake 1.51.1 judges the same cloud: of five points on a line, three are neighbours.
+/// The same as in pydrake 1.51.1: of five points on a line, three are neighbours.
 #[test]
-fn lonely_points_have_no_normals() {
+fn isolated_points_have_no_normals() {
     let x = [0.1, 0.2, 0.9, -0.1, f32::NAN];
     let mut cloud = cloud_of(&x.map(|x| [x, 0.0, 0.0]));
     assert!(!cloud.estimate_normals(0.5, 3).unwrap());
@@ -190,14 +190,14 @@ fn normals_of_a_sphere_point_outwards_after_flipping() {
     assert!(cloud.estimate_normals(0.3, 20).unwrap());
     cloud.flip_normals_toward_point(center).unwrap();
     for (normal, direction) in cloud.normals().iter().zip(&directions) {
-        // Twenty of 4000 points lie within 0.15 rad; half of it bounds the tilt of their plane
-        // generously.
+        // Twenty of 4000 points lie within 0.15 rad; half of that is a generous bound for the tilt
+        // of their plane.
         assert!(
             normal.dot(direction) < -(0.075_f32.cos()),
             "{normal} {direction}"
         );
     }
-    // The same bits on any number of threads.
+    // The result is the same to the bit for any number of threads.
     let again = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -213,7 +213,8 @@ fn normals_of_a_sphere_point_outwards_after_flipping() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Against all pairs: normals come from the nearest points, and cells from their definition.
+    /// Compares with brute force: normals come from the nearest points, and cells follow their
+    /// definition.
     #[test]
     fn neighbours_and_cells_follow_their_definitions(seed in any::<u64>(), n in 3..60_usize, radius in 0.1..0.8_f32, count in 3..12_usize) {
         let mut next = numbers(seed);
@@ -235,7 +236,8 @@ proptest! {
             let q: Vec<Vector3<f64>> = near.iter().map(|(_, k)| cloud.xyzs()[*k].cast()).collect();
             let mean = q.iter().sum::<Vector3<f64>>() / q.len() as f64;
             let spread = |v: &Vector3<f64>| q.iter().map(|q| (q - mean).dot(v).powi(2)).sum::<f64>();
-            // No direction has less spread; the margin is that of normals in f32 on a unit cube.
+            // No direction has a smaller spread; the margin covers the rounding of normals to f32
+            // in a unit cube.
             let least = spread(&normal);
             for _ in 0..20 {
                 let v = Vector3::new(next(), next(), next()).cast::<f64>() - Vector3::repeat(0.5);
@@ -260,9 +262,9 @@ proptest! {
 
 }
 
-/// Points of a drawn ball lie on the ball.
+/// Points from a depth image of a ball lie on the ball.
 #[test]
-fn points_lie_on_what_was_drawn() {
+fn points_lie_on_the_rendered_surface() {
     let center = Vector3::new(0.2, -0.1, 2.0);
     let mut scene = SceneGraph::new();
     let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
@@ -321,14 +323,15 @@ fn points_lie_on_what_was_drawn() {
         ctx.eval(metres.point_cloud).unwrap(),
         ctx.eval(millimetres.point_cloud).unwrap(),
     ];
-    // f32 at 2 m, and whole millimetres along rays that are at most 30 degrees oblique.
+    // Tolerances: rounding of f32 at 2 m, and of whole millimetres along rays that are at most 30
+    // degrees oblique.
     for (cloud, tolerance) in clouds.into_iter().zip([1e-6, 1.2e-3]) {
         assert_eq!(cloud.size(), 65 * 49);
         let seen = cloud.finite_points().unwrap();
         assert!(seen.size() == labels && labels > 300, "{labels}");
         for p in seen.xyzs() {
-            // The rounding goes along the ray, the error across the surface is the larger the
-            // flatter.
+            // Depths are rounded along the ray, and the error grows the more obliquely the ray
+            // meets the surface.
             let p = p.cast::<f64>();
             let ray = (p - x_wb.translation.vector).normalize();
             let oblique = (p - center).normalize().dot(&ray).abs().max(0.02);
@@ -342,7 +345,7 @@ fn points_lie_on_what_was_drawn() {
 }
 
 #[test]
-fn clouds_from_images_check_what_they_get() {
+fn conversion_checks_fields_scales_and_sizes() {
     let info = CameraInfo::from_fov_y(4, 3, 1.0).unwrap();
     let make = |fields| DepthImageToPointCloud::<Depth16U>::new(info, fields);
     assert!(make(BaseField::RGBS).is_err() && make(BaseField::XYZS | BaseField::NORMALS).is_err());
@@ -370,7 +373,7 @@ fn clouds_from_images_check_what_they_get() {
 }
 
 #[test]
-fn clouds_are_joined_in_order() {
+fn clouds_are_concatenated_in_order() {
     let mut fields = Fields::from(BaseField::XYZS | BaseField::NORMALS | BaseField::RGBS);
     fields.descriptor = Some(DescriptorType::new(2, "pair"));
     let cloud = |size: usize, seed: u64| {

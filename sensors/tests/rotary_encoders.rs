@@ -1,4 +1,4 @@
-//! Encoders against those of Drake.
+//! Rotary encoders, compared with Drake.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,7 +9,7 @@ use tarragon_sensors::RotaryEncoders;
 /// Recorded from RotaryEncoders([4, 4, 7, 100]) of pydrake 1.51.1 with the offsets 0, 0.3, -0.2,
 /// 0.1.
 #[test]
-fn encoders_count_as_drakes() {
+fn measurements_agree_with_drake() {
     let recorded = [
         (1.0, [0.0, 0.0, 0.8975979010256551, 0.8796459430051421]),
         (
@@ -70,7 +70,7 @@ fn encoders_count_as_drakes() {
     *ctx.param_mut(encoders.calibration_offsets).unwrap() = vec![0.0];
     let message = ctx.eval(encoders.y).unwrap_err().to_string();
     assert!(
-        message.contains("1 calibration offsets, one for each of the 4"),
+        message.contains("one calibration offset per encoder, got 1 for 4"),
         "{message}"
     );
 }

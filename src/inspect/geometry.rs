@@ -19,7 +19,7 @@ impl Inspected {
         for id in inspector.geometry_ids() {
             let frame = inspector.frame_id(id)?;
             let body = self.plant.body_from_frame_id(frame);
-            let body = body.ok_or("a geometry is on a frame that is no body's")?;
+            let body = body.ok_or("a geometry is on a frame that does not belong to a body")?;
             let mut found = json!({
                 "name": inspector.name(id)?,
                 "body": self.body_name(body)?,
@@ -51,16 +51,21 @@ impl Inspected {
             .map(|role| inspector.num_geometries_with_role(role))
     }
 
-    /// Place of every geometry among all.
+    /// Index of every geometry in order of registration.
     pub(super) fn places(&self) -> BTreeMap<GeometryId, usize> {
         let ids = self.scene.model_inspector().geometry_ids();
         ids.enumerate().map(|(i, id)| (id, i)).collect()
     }
 
-    /// Pairs of geometries that may collide, sorted.
+    /// Pairs of geometries that may collide, as sorted indices.
     pub(super) fn collision_candidates(&self) -> Result<Vec<[usize; 2]>, Box<dyn Error>> {
         let places = self.places();
-        let place = |id| places.get(&id).copied().ok_or("a candidate is no geometry");
+        let place = |id| {
+            places
+                .get(&id)
+                .copied()
+                .ok_or("a collision candidate is not a geometry")
+        };
         let mut pairs = vec![];
         for (a, b) in self.scene.model_inspector().collision_candidates() {
             let (a, b) = (place(a)?, place(b)?);
@@ -71,7 +76,7 @@ impl Inspected {
     }
 }
 
-/// A perception role that only repeats the illustration role says so.
+/// Marks a perception role that only repeats the illustration role.
 fn share(geometry: &mut Value) {
     let Some(perception) = geometry["perception"].as_object() else {
         return;

@@ -1,4 +1,4 @@
-//! `tarragon inspect`: what a parser makes of a model file.
+//! `tarragon inspect`: prints what a parser reads from a model file.
 
 mod geometry;
 mod report;
@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use tarragon::multibody::{Diagnostic, MultibodyPlant, Parser, Severity};
 use tarragon::prelude::*;
 
-/// Time step of the plant (s), which matters for nothing that is printed.
+/// Time step of the plant (s); it affects nothing that is printed.
 const TIME_STEP: f64 = 0.001;
 
 /// Arguments of `tarragon inspect`.
@@ -24,19 +24,18 @@ const TIME_STEP: f64 = 0.001;
 pub(crate) struct Args {
     #[command(flatten)]
     model: model::Args,
-    /// Positions to look at: a JSON array of objects from `model::joint` to its positions; joints
-    /// that are not named are at their defaults. For each, poses, masses, gravity and contacts are
-    /// printed.
+    /// Positions as a JSON array of objects from `model::joint` to its positions; omitted joints
+    /// stay at their defaults. Prints poses, masses, gravity and contacts for each element.
     #[arg(long, value_name = "FILE")]
     q: Option<PathBuf>,
-    /// Everything as one JSON object instead of a tree.
+    /// Prints everything as one JSON object instead of a tree.
     #[arg(long)]
     json: bool,
 }
 
-/// Why there is nothing to inspect.
+/// The reason why a model cannot be inspected.
 struct Failure {
-    /// What was being done: `parse` or `finalize`.
+    /// The stage that failed: `parse` or `finalize`.
     stage: &'static str,
     error: String,
     diagnostics: Vec<Diagnostic>,
@@ -62,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a line; who has seen enough may close the pipe.
+/// Writes a line. A closed pipe is not an error: the reader has seen enough.
 fn print(text: &str) -> Result<(), Box<dyn Error>> {
     match writeln!(std::io::stdout().lock(), "{text}") {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),

@@ -9,7 +9,7 @@ use tarragon::multibody::{
 };
 use tarragon::prelude::*;
 
-/// A model that was parsed, with everything that is known about it.
+/// A parsed model with everything derived from it.
 pub(super) struct Inspected {
     pub(super) plant: MultibodyPlant,
     pub(super) scene: SceneGraph,
@@ -17,7 +17,7 @@ pub(super) struct Inspected {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// A number; what JSON has no numbers for is text: `inf`, `-inf`, `nan`.
+/// A number as JSON. Numbers that JSON lacks become text: `inf`, `-inf`, `nan`.
 pub(super) fn number(x: f64) -> Value {
     if x.is_nan() {
         "nan".into()
@@ -55,7 +55,7 @@ impl Inspected {
         ))
     }
 
-    /// Everything but the samples.
+    /// The report without its samples.
     pub(super) fn report(&self) -> Result<Map<String, Value>, Box<dyn Error>> {
         let plant = &self.plant;
         let texts: Vec<String> = self.diagnostics.iter().map(|d| d.to_string()).collect();
@@ -121,7 +121,7 @@ impl Inspected {
         });
         match report {
             Value::Object(fields) => Ok(fields),
-            _ => unreachable!("an object was made"),
+            _ => unreachable!("`json!` made an object"),
         }
     }
 

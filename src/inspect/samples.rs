@@ -9,10 +9,10 @@ use tarragon::geometry::{FramePoseVector, GeometryId, QueryObject};
 use tarragon::multibody::{BodyIndex, PositionKinematics};
 use tarragon::prelude::*;
 
-/// Signed distances are printed up to here (m).
+/// Largest signed distance that is printed (m).
 const MAX_DISTANCE: f64 = 0.05;
 
-/// Positions per `model::joint`.
+/// Positions by `model::joint`.
 pub(super) type Positions = BTreeMap<String, Vec<f64>>;
 
 /// Reads a file of positions.
@@ -21,14 +21,14 @@ pub(super) fn read(file: &Path) -> Result<Vec<Positions>, Box<dyn Error>> {
     let text = std::fs::read(file).map_err(|e| place(&e))?;
     let samples = serde_json::from_slice(&text).map_err(|e| {
         let expected =
-            "a JSON array of objects from `model::joint` to a list of positions is expected";
+            "the file must hold a JSON array of objects from `model::joint` to a list of positions";
         format!("{}; {expected}", place(&e))
     });
     Ok(samples?)
 }
 
 impl Inspected {
-    /// One object per set of positions.
+    /// One JSON object per set of positions.
     pub(super) fn samples(&self, positions: &[Positions]) -> Result<Vec<Value>, Box<dyn Error>> {
         let mut builder = DiagramBuilder::new();
         let ports = builder.add("scene_graph", self.scene.clone());
@@ -55,7 +55,7 @@ impl Inspected {
         Ok(samples)
     }
 
-    /// Default positions, with those that are given in their place.
+    /// The default positions, overridden by the given ones.
     fn positions(&self, given: &Positions) -> Result<Vec<f64>, Box<dyn Error>> {
         let mut q = self.plant.default_positions();
         for (name, positions) in given {
@@ -63,7 +63,7 @@ impl Inspected {
             let joint = self.plant.joint(index)?;
             if joint.num_positions() != positions.len() {
                 return Err(format!(
-                    "joint '{name}' has {} positions, {} are given",
+                    "joint '{name}' must have {} positions, got {}",
                     joint.num_positions(),
                     positions.len()
                 )
@@ -76,7 +76,7 @@ impl Inspected {
     }
 
     fn joint(&self, name: &str) -> Result<tarragon::multibody::JointIndex, Box<dyn Error>> {
-        // Names of joints may contain `::` themselves.
+        // Joint names may contain `::` themselves.
         let scoped = self.plant.joints().find(|(_, joint)| {
             let model = self.model_name(joint.model_instance());
             name.strip_prefix(&model).and_then(|n| n.strip_prefix("::")) == Some(joint.name())
@@ -117,12 +117,12 @@ impl Inspected {
         });
         match fields {
             Value::Object(fields) => Ok(fields),
-            _ => unreachable!("an object was made"),
+            _ => unreachable!("`json!` made an object"),
         }
     }
 }
 
-/// Adds penetrations and distances of geometries, by index.
+/// Adds penetrations and signed distances between geometries, given by index.
 fn contacts(
     query: &QueryObject<f64>,
     places: &BTreeMap<GeometryId, usize>,
@@ -132,7 +132,7 @@ fn contacts(
         places
             .get(&id)
             .copied()
-            .ok_or("a contact is with no geometry")
+            .ok_or("a contact refers to an unknown geometry")
     };
     match query.compute_point_pair_penetration() {
         Ok(found) => {

@@ -1,4 +1,4 @@
-//! A model as a tree to read.
+//! Draws a model as a tree of text.
 
 use super::report::Inspected;
 use std::error::Error;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 use tarragon::geometry::GeometryId;
 use tarragon::multibody::{BodyIndex, Joint, JointIndex};
 
-/// Numbers of a joint's range, short.
+/// A joint's range, as short text.
 fn range(joint: &Joint) -> String {
     let limits = joint
         .position_lower_limits()
@@ -20,7 +20,7 @@ fn range(joint: &Joint) -> String {
     ranges.join(" ")
 }
 
-/// Models, then bodies by the joints that carry them, with their masses and geometries.
+/// Draws models, their bodies below the joints that carry them, with masses and geometries.
 pub(super) fn draw(inspected: &Inspected) -> Result<String, Box<dyn Error>> {
     let plant = &inspected.plant;
     let mut text = String::new();
@@ -52,7 +52,7 @@ pub(super) fn draw(inspected: &Inspected) -> Result<String, Box<dyn Error>> {
         }
     }
     writeln!(text, "world{}", geometries(inspected, BodyIndex::WORLD)?)?;
-    // Body, and the lines to its left.
+    // Bodies to draw, each with the lines to its left.
     let mut stack: Vec<(JointIndex, BodyIndex, String, bool)> = vec![];
     push(&mut stack, &children[0], "");
     while let Some((index, body, left, last)) = stack.pop() {
@@ -110,7 +110,7 @@ fn motors(inspected: &Inspected, joint: JointIndex) -> String {
     names.join(", ")
 }
 
-/// How many geometries a body has in each role.
+/// Number of a body's geometries in each role.
 fn geometries(inspected: &Inspected, body: BodyIndex) -> Result<String, Box<dyn Error>> {
     let plant = &inspected.plant;
     let (visuals, collisions) = (

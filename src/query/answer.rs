@@ -1,4 +1,4 @@
-//! Asking the scene graph, and what a line of the output says.
+//! Queries of a scene, and the lines of the output.
 
 use super::Answered;
 use super::scene::Scene;
@@ -12,10 +12,10 @@ use tarragon::geometry::{
 };
 use tarragon::prelude::*;
 
-/// Derivatives by the position and the orientation of the first geometry.
+/// Number of derivatives: by the position and the orientation of the first geometry.
 const DIRECTIONS: usize = 6;
 
-/// A double as JSON: finite ones so that they read back to the same bits, the others as strings.
+/// A double as JSON: a finite one reads back to the same bits, others are strings.
 #[derive(Clone, Copy)]
 struct Double(f64);
 
@@ -37,7 +37,7 @@ struct WithDerivatives {
     d: [Double; DIRECTIONS],
 }
 
-/// A scalar that can be written.
+/// A scalar that can be written as JSON.
 trait Number: Scalar {
     type Json: Serialize;
     fn json(self) -> Self::Json;
@@ -109,7 +109,7 @@ impl<N: Serialize> AnswerJson<'_, N> {
     }
 }
 
-/// The answer to a line that could not be understood.
+/// The answer to a line that could not be parsed.
 pub(super) fn failed(error: &str) -> Answered {
     let answer = AnswerJson::<Double> {
         penetration: vec![],
@@ -120,19 +120,20 @@ pub(super) fn failed(error: &str) -> Answered {
     answer.written()
 }
 
-/// The scene as a diagram.
+/// A scene built as a diagram.
 struct Built {
     diagram: Diagram<f64>,
     scene_graph: Block<SceneGraph>,
     source: SourceId,
-    /// Ids in the order of the scene.
+    /// Geometry ids in the order of the scene.
     ids: Vec<GeometryId>,
-    /// Frames of the geometries that are not anchored in the diagram.
+    /// Frames of the geometries; None for those anchored in the diagram.
     frames: Vec<Option<FrameId>>,
 }
 
-/// Registers every geometry, those that can move on frames of their own. Poses of anchored
-/// geometries are constants, so with `AutoDiff` the first one gets a frame even if it is anchored.
+/// Builds a diagram with every geometry, each movable one on its own frame. Poses of anchored
+/// geometries are constants, so with `AutoDiff` the first geometry gets a frame even if it is
+/// anchored.
 fn build(scene: &Scene) -> Result<Built, Box<dyn std::error::Error>> {
     let mut graph = SceneGraph::new();
     let source = graph.register_source("scene")?;
@@ -166,8 +167,8 @@ fn build(scene: &Scene) -> Result<Built, Box<dyn std::error::Error>> {
     })
 }
 
-/// A pose that moves: derivatives by the position, then by a rotation about the axes of the world
-/// at the origin of the frame.
+/// A pose with derivatives by the position, then by a rotation about the world's axes at the
+/// frame's origin.
 fn moving(x: &Isometry3<f64>) -> Isometry3<AutoDiff> {
     let variable = |value: f64, i: usize| AutoDiff::variable(value, i);
     let turn = Vector3::from_fn(|i, _| variable(0.0, 3 + i));
@@ -175,7 +176,7 @@ fn moving(x: &Isometry3<f64>) -> Isometry3<AutoDiff> {
     math::pose(math::rotation_exp(&turn) * x.rotation.cast(), position)
 }
 
-/// Answers a scene that was understood; what can not be answered is said in `error`.
+/// Answers a parsed scene; queries that fail are reported in `error`.
 pub(super) fn answer(scene: &Scene, line: usize) -> Result<Answered, String> {
     let solve = || -> Result<Answered, Box<dyn std::error::Error>> {
         let built = build(scene)?;
@@ -189,7 +190,7 @@ pub(super) fn answer(scene: &Scene, line: usize) -> Result<Answered, String> {
     solve().map_err(|e| e.to_string())
 }
 
-/// Gives every frame its pose, asks, and writes down.
+/// Sets the frame poses, evaluates the queries and writes the answer.
 fn evaluate<T: Number>(
     scene: &Scene,
     built: &Built,
@@ -209,7 +210,7 @@ fn evaluate<T: Number>(
         errors: vec![],
     };
     let name = |id: GeometryId| {
-        // Ids follow the order of registration.
+        // Ids increase in the order of registration.
         let number = built.ids.partition_point(|other| *other < id);
         scene.geometries[number].name.as_str()
     };
@@ -261,19 +262,19 @@ fn evaluate<T: Number>(
     Ok(answer.written())
 }
 
-/// The queries. The scene graph answers all pairs or none; where it can not, every pair is asked
-/// for by itself.
+/// Evaluation of the queries. The scene graph answers all pairs or none; if it fails, each pair is
+/// queried by itself.
 struct Asked<'a, T: Scalar> {
     query: &'a QueryObject<T>,
     ids: &'a [GeometryId],
-    /// What could not be answered, each once.
+    /// Distinct errors of failed queries.
     errors: Vec<String>,
 }
 
 type Found<V> = Result<Vec<V>, tarragon::geometry::Error>;
 
 impl<T: Scalar> Asked<'_, T> {
-    /// The answers of those that have one; notes the errors of the others.
+    /// Collects the answers of keys that succeed, and records the errors of the others.
     fn each<K, V>(
         &mut self,
         asked: Vec<K>,
@@ -290,7 +291,7 @@ impl<T: Scalar> Asked<'_, T> {
         found
     }
 
-    /// All pairs that are to be tested, in order.
+    /// All pairs to test, in order.
     fn pairs(&self) -> Result<Vec<(GeometryId, GeometryId)>, tarragon::geometry::Error> {
         let (inspector, mut pairs) = (self.query.inspector(), vec![]);
         for (i, &a) in self.ids.iter().enumerate() {
@@ -369,7 +370,7 @@ impl<T: Scalar> Asked<'_, T> {
     }
 }
 
-/// An error with the geometries that it is about, as the scene graph words it.
+/// Names the geometries that an error is about, in the scene graph's words.
 fn in_place<T: Scalar>(
     query: &QueryObject<T>,
     ids: &[GeometryId],

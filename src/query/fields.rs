@@ -1,18 +1,18 @@
-//! Reading JSON so that every message names the place.
+//! Reading JSON with errors that name the place.
 
 use serde_json::{Map, Value};
 
-/// A JSON object that is read field by field; a field that nobody has asked for is an error.
+/// A JSON object that is read field by field; a field that is never requested is an error.
 pub(super) struct Fields {
-    /// What stands before the name of a field in messages.
+    /// Prefix of field names in messages.
     place: String,
     fields: Map<String, Value>,
     known: Vec<&'static str>,
 }
 
 impl Fields {
-    /// The fields of `value`, which is called `what`; the names of fields follow `place` in
-    /// messages.
+    /// Starts reading the fields of `value`. Messages call it `what`, and prefix field names with
+    /// `place`.
     pub(super) fn new(value: Value, what: &str, place: impl Into<String>) -> Result<Self, String> {
         match value {
             Value::Object(fields) => Ok(Self {
@@ -20,27 +20,27 @@ impl Fields {
                 fields,
                 known: vec![],
             }),
-            other => Err(wrong(what, "an object is", &other)),
+            other => Err(wrong(what, "an object", &other)),
         }
     }
-    /// Changes what stands before the names of fields.
+    /// Changes the prefix of field names in messages.
     pub(super) fn set_place(&mut self, place: String) {
         self.place = place;
     }
-    /// The name of a field with its place.
+    /// The name of a field with its prefix.
     pub(super) fn path(&self, key: &str) -> String {
         format!("{}{key}", self.place)
     }
-    /// A field that may be absent or null.
+    /// Takes a field that may be absent or null.
     pub(super) fn optional(&mut self, key: &'static str) -> Option<Value> {
         self.known.push(key);
         self.fields.remove(key).filter(|value| !value.is_null())
     }
-    /// A field that must be there.
+    /// Takes a required field.
     pub(super) fn required(&mut self, key: &'static str) -> Result<Value, String> {
         self.known.push(key);
         self.fields.remove(key).ok_or_else(|| {
-            // A misspelt name is among those that nobody has asked for yet.
+            // The fields not yet requested may include a misspelt name.
             let rest: Vec<&str> = self.fields.keys().map(String::as_str).collect();
             let rest = match rest.as_slice() {
                 [] => String::new(),
@@ -49,19 +49,19 @@ impl Fields {
             format!("{}: this field is missing{rest}", self.path(key))
         })
     }
-    /// A text that must be there.
+    /// Takes a required string.
     pub(super) fn text(&mut self, key: &'static str) -> Result<String, String> {
         match self.required(key)? {
             Value::String(text) => Ok(text),
-            other => Err(wrong(&self.path(key), "a string is", &other)),
+            other => Err(wrong(&self.path(key), "a string", &other)),
         }
     }
-    /// A number that must be there.
+    /// Takes a required number.
     pub(super) fn number(&mut self, key: &'static str) -> Result<f64, String> {
         let value = self.required(key)?;
         number(&value, &self.path(key))
     }
-    /// Numbers that must be there.
+    /// Takes a required array of numbers.
     pub(super) fn numbers<const N: usize>(
         &mut self,
         key: &'static str,
@@ -69,12 +69,12 @@ impl Fields {
         let value = self.required(key)?;
         numbers(&value, &self.path(key))
     }
-    /// Everything has been asked for.
+    /// Checks that all fields were requested.
     pub(super) fn finish(self) -> Result<(), String> {
         match self.fields.keys().next() {
             None => Ok(()),
             Some(key) => Err(format!(
-                "{}: unknown field, expected are {}",
+                "{}: unknown field; known fields are {}",
                 self.path(key),
                 self.known.join(", ")
             )),
@@ -82,26 +82,24 @@ impl Fields {
     }
 }
 
-/// What is wrong with a value, and how it begins.
+/// Error message for a value that is not what it must be; a long value is abbreviated.
 pub(super) fn wrong(path: &str, expected: &str, found: &Value) -> String {
     let text = found.to_string();
     let mut shown: String = text.chars().take(60).collect();
     if shown.len() < text.len() {
         shown += "...";
     }
-    format!("{path}: {expected} expected, found {shown}")
+    format!("{path} must be {expected}, got {shown}")
 }
 
-/// A number, which in JSON is finite.
+/// Reads a number, which is always finite in JSON.
 pub(super) fn number(value: &Value, path: &str) -> Result<f64, String> {
-    value
-        .as_f64()
-        .ok_or_else(|| wrong(path, "a number is", value))
+    value.as_f64().ok_or_else(|| wrong(path, "a number", value))
 }
 
-/// An array of `N` numbers.
+/// Reads an array of `N` numbers.
 pub(super) fn numbers<const N: usize>(value: &Value, path: &str) -> Result<[f64; N], String> {
-    let expected = format!("an array of {N} numbers is");
+    let expected = format!("an array of {N} numbers");
     let items = value
         .as_array()
         .filter(|items| items.len() == N)
@@ -113,10 +111,10 @@ pub(super) fn numbers<const N: usize>(value: &Value, path: &str) -> Result<[f64;
     Ok(numbers)
 }
 
-/// An array of anything.
+/// Reads an array of any values.
 pub(super) fn array(value: Value, path: &str) -> Result<Vec<Value>, String> {
     match value {
         Value::Array(items) => Ok(items),
-        other => Err(wrong(path, "an array is", &other)),
+        other => Err(wrong(path, "an array", &other)),
     }
 }

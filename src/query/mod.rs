@@ -1,4 +1,4 @@
-//! `tarragon query`: distances and contacts of scenes, one scene per line.
+//! `tarragon query`: computes distances and contacts of scenes, one scene per line.
 
 mod answer;
 mod fields;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// What a scene is, for `--help`.
+/// Description of the formats, for `--help`.
 const FORMAT: &str = r#"One scene, on one line of the input:
   {"geometries": [
      {"name": "ball",  "shape": {"type": "Sphere", "radius": 0.125}, "pose": [1,0,0,0, 0,0,0.375]},
@@ -25,12 +25,12 @@ One answer, on one line of the output:
     "nhat_ba_w": [0.0,0.0,1.0], "p_aca": [0.0,0.0,-0.125], "p_bcb": [0.0,0.0,0.0]}], "point": [], "error": null}
 
 Scene:
-  geometries    each has a name of its own, a shape, a pose in the world [qw,qx,qy,qz,x,y,z] (m; the quaternion
+  geometries    each has a unique name, a shape, a pose in the world [qw,qx,qy,qz,x,y,z] (m; the quaternion
                 is normalized), and may be anchored (default false). Pairs of anchored geometries are not tested.
   queries       any of "penetration", "signed_distance", "point"; by default the first two, and the third if
                 there is a point
-  max_distance  pairs farther apart (m), or below 0 those that overlap less, are left out of signed_distance;
-                default null: none
+  max_distance  pairs farther apart (m), or overlapping less if negative, are left out of signed_distance;
+                default null: no limit
   point         [x,y,z] in the world (m), for the query "point"
   scalar        "f64" (default) or "autodiff"
 Shapes (m):
@@ -38,35 +38,35 @@ Shapes (m):
   {"type": "Ellipsoid", "abc": [a,b,c]}           {"type": "HalfSpace"}: all of z <= 0
   {"type": "Cylinder", "radius": r, "length": l}  {"type": "Capsule", "radius": r, "length": l}
   {"type": "Convex", "file": path, "scale3": s}   {"type": "Mesh", "file": path, "scale3": s}
-  s is a factor or three, default 1. A relative path is looked for in the current directory, then in that of the
+  s is one factor or three, default 1. A relative path is searched in the current directory, then in that of the
   input file. Every file is read once.
 Answer:
   penetration      a, b, depth, nhat_ba_w (unit normal out of B into A), p_wca, p_wcb (in the world)
   signed_distance  a, b, distance, nhat_ba_w, p_aca (in the frame of A), p_bcb (in that of B)
   point            g, distance, grad_w, p_gn (in the frame of the geometry)
-  error            null, or "line N: ..." and where in the scene; the lists then have what could be answered
-Pairs and geometries are in the order of "geometries". Numbers have as many digits as it takes to read the same
-double back (at most 17); infinities are "inf" and "-inf". With autodiff every number is {"v": value, "d": [...]}, d
-being the six derivatives by the position in the world (3), then by a rotation vector about the axes of the world at
-the origin of the frame (3), of the first of the geometries, be it anchored or not.
-Blank lines are passed over. Every other line has one answer, in the order of the input, as soon as it is there."#;
+  error            null, or "line N: ..." with the place in the scene; the lists then hold what could be answered
+Pairs and geometries are in the order of "geometries". Numbers have enough digits to read back the same
+double (at most 17); infinities are "inf" and "-inf". With autodiff every number is {"v": value, "d": [...]}, d
+being the six derivatives by the position in the world (3), then by a rotation vector about the world's axes at
+the frame's origin (3), of the first geometry, anchored or not.
+Blank lines are skipped. Every other line gets one answer, in the order of the input, as soon as it is known."#;
 
-/// A longer line than this is an error, so that memory is bounded.
+/// Maximum length of a line (bytes), so that memory is bounded.
 const LONGEST_LINE: u64 = 64 << 20;
-/// Lines that are read ahead, per thread.
+/// Number of lines that are read ahead, per thread.
 const READ_AHEAD: usize = 8;
 
 /// Arguments of `tarragon query`.
 #[derive(clap::Args)]
 #[command(after_long_help = FORMAT)]
 pub(crate) struct Args {
-    /// File of scenes, JSON Lines; `-` or nothing for standard input.
+    /// File of scenes, JSON Lines; `-` or none reads standard input.
     input: Option<PathBuf>,
-    /// File for the answers, written as they come; standard output without it.
+    /// File for the answers, written as they are computed; standard output by default.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Exit status 1 if a line could not be answered; by default only if input can not be read or
-    /// output not be written.
+    /// Exits with status 1 if any line could not be answered; by default only if the input cannot
+    /// be read or the output cannot be written.
     #[arg(long)]
     strict: bool,
     /// Number of threads [default: all cores]. The answers do not depend on it.
@@ -80,13 +80,13 @@ struct Line {
     text: Vec<u8>,
 }
 
-/// Answers line by line until the input ends or nobody reads the output any more.
+/// Answers lines until the input ends or the reader of the output goes away.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let file = args.input.as_deref().filter(|path| *path != Path::new("-"));
     let name = file.map_or("standard input".into(), |path| {
         format!("'{}'", path.display())
     });
-    let unreadable = |e: io::Error| format!("can not read {name}: {e}");
+    let unreadable = |e: io::Error| format!("cannot read {name}: {e}");
     let input: Box<dyn BufRead + Send> = match file {
         None => Box::new(BufReader::new(io::stdin())),
         Some(path) => {
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
         .build()?;
     let ahead = READ_AHEAD * pool.current_num_threads();
     let (sender, lines) = sync_channel(ahead);
-    // It is not waited for: it may be waiting for a line when nobody wants answers any more.
+    // Never joined: it may still be waiting for input when nobody reads answers.
     std::thread::spawn(move || read_lines(input, &sender));
 
     let mut failed = false;
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
         failed |= answers.iter().any(|answered| answered.failed);
         match write(&answers, &mut output) {
             Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
-            written => written.map_err(|e| format!("can not write {to}: {e}"))?,
+            written => written.map_err(|e| format!("cannot write {to}: {e}"))?,
         }
         if let Some(e) = batch.into_iter().find_map(Result::err) {
             return Err(unreadable(e).into());
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     })
 }
 
-/// Writes lines so that whoever waits for them gets them now.
+/// Writes lines and flushes them, so that waiting readers get them immediately.
 fn write(answers: &[Answered], output: &mut dyn Write) -> io::Result<()> {
     for answered in answers {
         writeln!(output, "{}", answered.json)?;
@@ -142,19 +142,19 @@ fn write(answers: &[Answered], output: &mut dyn Write) -> io::Result<()> {
     output.flush()
 }
 
-/// Standard output or a file, which must not be the input.
+/// Opens the output, a file or standard output. A file must not be the input.
 fn open_output(path: Option<&Path>, input: Option<&Path>) -> Result<Box<dyn Write>, String> {
     let Some(path) = path else {
         return Ok(Box::new(BufWriter::new(io::stdout().lock())));
     };
-    let problem = |e| format!("can not write '{}': {e}", path.display());
+    let problem = |e| format!("cannot write '{}': {e}", path.display());
     let same = |input: &Path| match (path.canonicalize(), input.canonicalize()) {
         (Ok(a), Ok(b)) => a == b && b.is_file(),
         _ => false,
     };
     if input.is_some_and(same) {
         return Err(format!(
-            "can not write '{}': it is the input; give another file to --output",
+            "cannot write '{}': it is the input; choose another file for --output",
             path.display()
         ));
     }
@@ -163,7 +163,7 @@ fn open_output(path: Option<&Path>, input: Option<&Path>) -> Result<Box<dyn Writ
     )))
 }
 
-/// Sends the lines that are not blank until the input ends, fails, or nobody wants more.
+/// Sends non-blank lines until the input ends or fails, or the receiver goes away.
 fn read_lines(mut input: impl BufRead, lines: &SyncSender<io::Result<Line>>) {
     for number in 1.. {
         let mut text = Vec::new();
@@ -189,7 +189,7 @@ fn read_lines(mut input: impl BufRead, lines: &SyncSender<io::Result<Line>>) {
     }
 }
 
-/// Waits for a line and takes the others that are there; none at the end of the input.
+/// Waits for a line, and takes further lines that are ready; None at the end of the input.
 fn next_batch(lines: &Receiver<io::Result<Line>>, most: usize) -> Option<Vec<io::Result<Line>>> {
     let mut batch = vec![lines.recv().ok()?];
     batch.extend(lines.try_iter().take(most - 1));
@@ -202,15 +202,15 @@ struct Answered {
     failed: bool,
 }
 
-/// Answers one line, whatever is on it.
+/// Answers one line, whatever it contains.
 fn answer(line: &Line, meshes: &MeshFiles) -> Answered {
     let solve = || {
         if line.text.len() as u64 > LONGEST_LINE {
-            return Err(format!("longer than {LONGEST_LINE} bytes"));
+            return Err(format!("the line must have at most {LONGEST_LINE} bytes"));
         }
         Scene::parse(&line.text, meshes).and_then(|scene| answer::answer(&scene, line.number))
     };
-    // Nothing is known to panic; should something, the other lines are answered all the same.
+    // No panic is known; should one occur, the other lines are still answered.
     let solved = std::panic::catch_unwind(std::panic::AssertUnwindSafe(solve));
     let solved = solved.unwrap_or_else(|_| {
         Err("internal error, described on standard error; please report it with this line".into())

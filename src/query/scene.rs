@@ -1,4 +1,4 @@
-//! What a line of the input says.
+//! Parsing a line of the input.
 
 use super::fields::{Fields, array, number, numbers, wrong};
 use nalgebra::{Isometry3, Vector3};
@@ -20,25 +20,26 @@ pub(super) struct Geometry {
     pub(super) anchored: bool,
 }
 
-/// A scene and what is asked about it.
+/// A scene and the queries about it.
 pub(super) struct Scene {
     pub(super) geometries: Vec<Geometry>,
     pub(super) penetration: bool,
     pub(super) signed_distance: bool,
-    /// Where distances to a point are asked for.
+    /// The point for distance queries.
     pub(super) point: Option<Vector3<f64>>,
     pub(super) max_distance: f64,
     pub(super) autodiff: bool,
 }
 
 impl Scene {
-    /// Reads a scene; an error names the place.
+    /// Parses a scene; errors name the place.
     pub(super) fn parse(text: &[u8], meshes: &MeshFiles) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(text).map_err(|e| {
-            // The line of the message would be that within the text.
+            // The line number in serde's message counts within the text of this line, so it is
+            // removed.
             let (message, column) = (e.to_string(), e.column());
             let message = message.rsplit_once(" at line ").map_or(&*message, |m| m.0);
-            format!("column {column}: this is not JSON: {message}")
+            format!("column {column}: invalid JSON: {message}")
         })?;
         let mut scene = Fields::new(value, "scene", "")?;
         let items = array(scene.required("geometries")?, "geometries")?;
@@ -52,7 +53,7 @@ impl Scene {
             Some(value) => match value.as_str() {
                 Some("f64") => false,
                 Some("autodiff") => true,
-                _ => return Err(wrong("scalar", "\"f64\" or \"autodiff\" is", &value)),
+                _ => return Err(wrong("scalar", "\"f64\" or \"autodiff\"", &value)),
             },
         };
         scene.finish()?;
@@ -66,14 +67,14 @@ impl Scene {
                     Some("point") => to_point = true,
                     _ => {
                         let path = format!("queries[{i}]");
-                        let known = "\"penetration\", \"signed_distance\" or \"point\" is";
+                        let known = "\"penetration\", \"signed_distance\" or \"point\"";
                         return Err(wrong(&path, known, &query));
                     }
                 }
             }
         }
         if to_point && point.is_none() {
-            return Err("point: this field is missing, the query \"point\" needs it".into());
+            return Err("point: this field is missing; the query \"point\" needs it".into());
         }
         Ok(Self {
             geometries: geometries(items, meshes)?,
@@ -92,9 +93,9 @@ fn max_distance(value: Option<Value>) -> Result<f64, String> {
     };
     match value.as_f64() {
         Some(distance) => Ok(distance),
-        // As the output spells it.
+        // The spelling of the output is accepted.
         None if value == "inf" => Ok(f64::INFINITY),
-        _ => Err(wrong("max_distance", "a number (m) or null is", &value)),
+        _ => Err(wrong("max_distance", "a number (m) or null", &value)),
     }
 }
 
@@ -103,13 +104,13 @@ fn geometries(items: Vec<Value>, meshes: &MeshFiles) -> Result<Vec<Geometry>, St
     let mut geometries = Vec::with_capacity(items.len());
     for (i, item) in items.into_iter().enumerate() {
         let geometry = geometry(item, i, meshes)?;
-        // As the scene graph compares names.
+        // The scene graph compares names in the same way.
         match numbers.entry(geometry.name.trim_matches([' ', '\t']).to_owned()) {
             Entry::Vacant(entry) => entry.insert(i),
             Entry::Occupied(entry) => {
                 return Err(format!(
-                    "geometries[{i}].name: '{}' is the name of geometries[{}] already, every \
-                     geometry needs a name of its own",
+                    "geometries[{i}].name must be unique, got '{}', which is already the name of \
+                     geometries[{}]",
                     geometry.name,
                     entry.get()
                 ));
@@ -128,13 +129,13 @@ fn geometry(item: Value, i: usize, meshes: &MeshFiles) -> Result<Geometry, Strin
     )?;
     let name = fields.text("name")?;
     if name.trim_matches([' ', '\t']).is_empty() {
-        return Err(format!("geometries[{i}].name: it must not be empty"));
+        return Err(format!("geometries[{i}].name must not be empty"));
     }
     fields.set_place(format!("geometry '{name}': "));
     let shape = shape(fields.required("shape")?, &name, meshes)?;
     let x_wg = pose(fields.numbers("pose")?).ok_or_else(|| {
         format!(
-            "{}: the first four numbers are the quaternion w, x, y, z; it has no direction",
+            "{}: the first four numbers are the quaternion w, x, y, z, which must not be zero",
             fields.path("pose")
         )
     })?;
@@ -143,7 +144,7 @@ fn geometry(item: Value, i: usize, meshes: &MeshFiles) -> Result<Geometry, Strin
         Some(Value::Bool(anchored)) => anchored,
         Some(other) => {
             let path = fields.path("anchored");
-            return Err(wrong(&path, "true or false is", &other));
+            return Err(wrong(&path, "true or false", &other));
         }
     };
     fields.finish()?;
@@ -155,10 +156,10 @@ fn geometry(item: Value, i: usize, meshes: &MeshFiles) -> Result<Geometry, Strin
     })
 }
 
-/// The pose of a normalized quaternion and a position, if the quaternion has a direction.
+/// The pose of a quaternion, which is normalized, and a position. None for a zero quaternion.
 fn pose([w, x, y, z, px, py, pz]: [f64; 7]) -> Option<Isometry3<f64>> {
     let rotation = math::quaternion_wxyz([w, x, y, z]).or_else(|| {
-        // Its square is beyond the range of numbers, its direction is not.
+        // The square of a large quaternion overflows, so it is scaled first.
         let largest = [w, x, y, z]
             .into_iter()
             .fold(0.0, |m: f64, c| m.max(c.abs()));
@@ -199,8 +200,8 @@ fn shape(value: Value, name: &str, meshes: &MeshFiles) -> Result<Shape, String> 
         }
         other => {
             return Err(format!(
-                "{what}.type: '{other}' is none of Box, Capsule, Convex, Cylinder, Ellipsoid, \
-                 HalfSpace, Mesh, Sphere"
+                "{what}.type must be one of Box, Capsule, Convex, Cylinder, Ellipsoid, \
+                 HalfSpace, Mesh, Sphere, got '{other}'"
             ));
         }
     };
@@ -212,16 +213,16 @@ fn shape(value: Value, name: &str, meshes: &MeshFiles) -> Result<Shape, String> 
 /// Kind, file and scale of a mesh.
 type MeshKey = (String, PathBuf, [u64; 3]);
 
-/// The meshes that lines have named. Shapes share what they have read, so a file is not read again
-/// for every line.
+/// Cache of the meshes that lines have named. Shapes share their data, so that a file is not read
+/// again for every line.
 pub(super) struct MeshFiles {
-    /// The directory of the input, if it is a file.
+    /// Directory of the input, if it is a file.
     folder: Option<PathBuf>,
     shapes: Mutex<HashMap<MeshKey, Shape>>,
 }
 
 impl MeshFiles {
-    /// Beyond this number they are forgotten, so that memory is bounded.
+    /// Number of cached meshes beyond which the cache is cleared, so that memory is bounded.
     const MOST: usize = 256;
 
     pub(super) fn new(folder: Option<PathBuf>) -> Self {
@@ -231,7 +232,7 @@ impl MeshFiles {
         }
     }
 
-    /// The file, which must be there, as the current directory or that of the input has it.
+    /// Finds a file in the current directory or in that of the input.
     fn find(&self, file: &str, place: &str) -> Result<PathBuf, String> {
         let here = Path::new(file);
         if here.exists() {

@@ -1,4 +1,4 @@
-//! `tarragon render`: pictures of a model, and a video of it turning.
+//! `tarragon render`: draws images of a model, and a video of it turning.
 
 mod pictures;
 mod view;
@@ -20,88 +20,90 @@ use view::View;
 pub(crate) struct Args {
     #[command(flatten)]
     model: model::Args,
-    /// Directory of the pictures; created if need be.
+    /// Directory for the images; created if needed.
     #[arg(long)]
     out: PathBuf,
-    /// Camera as Drake's `CameraConfig` in YAML. Without it, a camera that sees the whole model.
+    /// Camera as a YAML file in the format of Drake's `CameraConfig`; by default, a camera that
+    /// sees the whole model.
     #[arg(long, value_name = "FILE")]
     camera: Option<PathBuf>,
-    /// Render engine, where no camera file chooses one.
+    /// Render engine, unless a camera file chooses one.
     #[arg(long, value_enum, default_value_t = Engine::Cpu)]
     engine: Engine,
-    /// Width of the pictures (pixels): 1280, or that of the camera file.
+    /// Image width (pixels) [default: that of the camera file, or 1280].
     #[arg(long, value_parser = pixels)]
     width: Option<usize>,
-    /// Height of the pictures (pixels): 720, or that of the camera file.
+    /// Image height (pixels) [default: that of the camera file, or 720].
     #[arg(long, value_parser = pixels)]
     height: Option<usize>,
-    /// Direction that the camera looks in, x,y,z in the world.
+    /// Direction in which the camera looks, x,y,z in the world.
     #[arg(long, value_parser = direction, default_value = "-1,0.8,-0.5", allow_hyphen_values = true)]
     direction: Vector3<f64>,
-    /// Which pictures: `color.png`, `depth.tiff` (m), `label.png` (16 bit), and depth and labels in
-    /// colours to look at, `depth_color.png` and `label_color.png`.
+    /// Images to write: `color.png`, `depth.tiff` (m), `label.png` (16 bit), and depth and labels
+    /// in false colours, `depth_color.png` and `label_color.png`.
     #[arg(long, value_enum, num_args = 1.., value_delimiter = ',', default_values_t = Picture::all())]
     images: Vec<Picture>,
     /// Video of one turn around the model, .avi (Motion-JPEG) or .png (animated).
     #[arg(long, value_name = "FILE")]
     turntable: Option<PathBuf>,
-    /// What the video shows.
+    /// Content of the video.
     #[arg(long, value_enum, default_value_t = Picture::Color)]
     turntable_image: Picture,
-    /// Frames of one turn.
+    /// Number of frames of one turn.
     #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     frames: u32,
     /// Frames per second of the video.
     #[arg(long, default_value_t = 30.0, value_parser = rate, allow_negative_numbers = true)]
     fps: f64,
-    /// No progress bar.
+    /// Hides the progress bar.
     #[arg(long)]
     quiet: bool,
 }
 
-/// The render engines that there are.
+/// The available render engines.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Engine {
-    /// The software renderer, also for Drake's VTK and GL engines.
+    /// The software renderer, also used for Drake's VTK and GL engines.
     #[value(aliases = ["RenderEngineCpu", "RenderEngineVtk", "RenderEngineGl", "vtk", "gl"])]
     Cpu,
 }
 
-/// The side of a picture: more than this does not fit into memory with what is drawn on it.
+/// Parses an image side; larger images would not fit into memory together with the renderer's
+/// buffers.
 fn pixels(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(side @ 1..=16_384) => Ok(side),
-        _ => Err("a number of pixels from 1 to 16384 is expected".into()),
+        _ => Err("must be a number of pixels from 1 to 16384".into()),
     }
 }
 
 fn rate(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(rate) if rate > 0.0 && rate <= 1000.0 => Ok(rate),
-        _ => Err("frames per second above 0 and up to 1000 are expected".into()),
+        _ => Err("must be above 0 and at most 1000 frames per second".into()),
     }
 }
 
-/// Three numbers with commas between them.
+/// Parses three numbers separated by commas.
 fn direction(text: &str) -> Result<Vector3<f64>, String> {
     let numbers: Result<Vec<f64>, _> = text.split(',').map(|x| x.trim().parse()).collect();
     match numbers.as_deref() {
         Ok([x, y, z]) if x.hypot(*y).hypot(*z).is_normal() => Ok(Vector3::new(*x, *y, *z)),
-        _ => Err("three numbers x,y,z that are not all zero are expected".into()),
+        _ => Err("must be three numbers x,y,z that are not all zero".into()),
     }
 }
 
-/// Loads, looks, writes.
+/// Loads the model, draws the images and writes them.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let stop = Stop::listen()?;
     let view = View::new(args)?;
     std::fs::create_dir_all(&args.out)
-        .map_err(|e| format!("can not create the directory '{}': {e}", args.out.display()))?;
+        .map_err(|e| format!("cannot create the directory '{}': {e}", args.out.display()))?;
     let frames = args.turntable.as_ref().map_or(0, |_| args.frames);
     let bar = if args.quiet {
         ProgressBar::hidden()
     } else {
-        // Nothing is drawn where standard error is not a terminal.
+        // Nothing is drawn if standard error is not a terminal.
         ProgressBar::new(args.images.len() as u64 + u64::from(frames))
     };
     let style = "{msg:14} [{bar:40}] {pos}/{len}  {eta}";

@@ -1,4 +1,4 @@
-//! Drawing and writing pictures.
+//! Drawing and writing images.
 
 use super::view::View;
 use clap::ValueEnum;
@@ -10,18 +10,18 @@ use tarragon::sensors::{
     DepthRange, ImageDepth32F, ImageIo, ImageLabel16I, ImageRgba8U, VideoFile,
 };
 
-/// What a picture shows.
+/// Content of an image.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Picture {
     /// Colours.
     Color,
-    /// Depth (m), 0 too close, infinity too far.
+    /// Depth (m); 0 is too close, infinity too far.
     Depth,
     /// Labels.
     Label,
-    /// Depth in colours: yellow near, violet far, white nothing.
+    /// Depth in false colours: yellow is near, violet is far, white is nothing.
     DepthColor,
-    /// Labels in colours: black nothing.
+    /// Labels in false colours: black is nothing.
     LabelColor,
 }
 
@@ -42,10 +42,10 @@ impl Picture {
     }
 }
 
-/// Draws what a camera sees into images that are used again.
+/// Draws the camera's view into reused images.
 pub(super) struct Pictures<'a> {
     view: &'a View,
-    /// The depths that the colours of depth pictures are spread over.
+    /// Range of depths that the colours cover.
     range: DepthRange,
     color: ImageRgba8U,
     depth: ImageDepth32F,
@@ -66,7 +66,7 @@ impl<'a> Pictures<'a> {
         })
     }
 
-    /// Draws one picture as seen from where the camera is, and saves it.
+    /// Draws one image from the camera's initial pose, and saves it.
     pub(super) fn save(&mut self, picture: Picture, path: &Path) -> Result<(), Box<dyn Error>> {
         let io = ImageIo::new();
         let x_wb = self.view.x_wb;
@@ -96,7 +96,7 @@ impl<'a> Pictures<'a> {
         Ok(&self.label)
     }
 
-    /// Draws something that can be looked at; depth and labels with colours.
+    /// Draws an image for display; depth and labels in false colours.
     pub(super) fn draw_in_colors(
         &mut self,
         picture: Picture,
@@ -128,8 +128,8 @@ impl<'a> Pictures<'a> {
     }
 }
 
-/// Writes a video of one turn around the model; `goes_on` is asked after every frame. False if it
-/// ended early; the file then has the frames so far.
+/// Writes a video of one turn around the model; `goes_on` is called after every frame. Returns
+/// false if it ended early; the file then has the frames so far.
 pub(super) fn write_turntable(
     pictures: &mut Pictures<'_>,
     picture: Picture,

@@ -1,4 +1,4 @@
-//! The scene, and the camera that looks at it.
+//! The scene and the camera.
 
 use super::{Args, Engine};
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -16,14 +16,14 @@ use tarragon::sensors::{
     RenderCameraCore, add_camera_renderers, apply_camera_config,
 };
 
-/// A moment of the scene and a camera in it.
+/// A scene at one time, with a camera.
 pub(super) struct View {
     pub(super) query: QueryObject<f64>,
     pub(super) color: ColorRenderCamera,
     pub(super) depth: DepthRenderCamera,
-    /// `X_WB` of the camera's body.
+    /// Pose `X_WB` of the camera's body.
     pub(super) x_wb: Isometry3<f64>,
-    /// Around everything that can be seen.
+    /// Bounding box of everything visible.
     bounds: Aabb,
 }
 
@@ -57,7 +57,7 @@ impl View {
         let query = ctx.eval(scene_graph.query)?.clone();
         let bounds = query.compute_scene_aabb(Role::Perception)?.ok_or_else(|| {
             format!(
-                "{}: the model has nothing to see: no visual geometry of a supported kind",
+                "{}: the model has nothing to draw: no visual geometry of a supported kind",
                 args.model.model.display()
             )
         })?;
@@ -77,8 +77,8 @@ impl View {
         })
     }
 
-    /// `X_WB` after the camera has gone around the middle of the model by an angle (rad) about the
-    /// world's z.
+    /// `X_WB` after the camera has moved around the model's centre by an angle (rad) about the
+    /// world's z axis.
     pub(super) fn around(&self, angle: f64) -> Isometry3<f64> {
         let center = Point3::from(*self.bounds.center());
         let turn = math::rotation_z(angle);
@@ -86,7 +86,8 @@ impl View {
         about * self.x_wb
     }
 
-    /// Depths (m) between which the model is, as seen by the depth camera at the start.
+    /// Range of depths (m) that the model covers, as seen by the depth camera from its initial
+    /// pose.
     pub(super) fn depth_of_model(&self) -> [f64; 2] {
         let x_cw = (self.x_wb * self.depth.core().x_bs()).inverse();
         let center = x_cw * Point3::from(*self.bounds.center());
@@ -102,7 +103,7 @@ impl View {
     }
 }
 
-/// A camera file, with the sides that were asked for.
+/// Reads a camera file, and applies the requested image size.
 fn read_camera(file: &Path, args: &Args) -> Result<CameraConfig, Box<dyn Error>> {
     let mut config = CameraConfig::from_yaml_file(file)?;
     if let Some(width) = args.width {
@@ -111,7 +112,7 @@ fn read_camera(file: &Path, args: &Args) -> Result<CameraConfig, Box<dyn Error>>
     if let Some(height) = args.height {
         config.height = height;
     }
-    // All pictures are made here, at one moment.
+    // All images are drawn here, at one time.
     (config.rgb, config.depth, config.label) = (true, true, true);
     config.output_delay = 0.0;
     config
@@ -120,7 +121,7 @@ fn read_camera(file: &Path, args: &Args) -> Result<CameraConfig, Box<dyn Error>>
     Ok(config)
 }
 
-/// A renderer with a bright studio light: one lamp from the upper left, two that fill in.
+/// A renderer with bright studio lighting: a main lamp from the upper left, and two fill lights.
 fn studio() -> Result<RenderEngineCpu, Box<dyn Error>> {
     let lamp = |x, y, z, intensity| LightParameter {
         frame: LightFrame::World,
@@ -139,10 +140,10 @@ fn studio() -> Result<RenderEngineCpu, Box<dyn Error>> {
     })?)
 }
 
-/// Distance from which a fitted camera looks at most (m).
+/// Largest distance of a fitted camera (m).
 const LARGEST: f64 = 1e15;
 
-/// A camera that sees all of the model.
+/// A camera that sees the whole model.
 fn fitted(
     args: &Args,
     bounds: &Aabb,
@@ -151,7 +152,7 @@ fn fitted(
     let info = CameraInfo::from_fov_y(width, height, 0.6)?;
     let x_wc = look_at_box(bounds, &args.direction, &info);
     let distance = (x_wc.translation.vector - bounds.center()).norm();
-    // Pictures are made in single precision.
+    // Images are drawn in single precision.
     let reach = (bounds.center().abs() + bounds.half_width()).max();
     if reach.max(distance) > LARGEST {
         return Err(format!(

@@ -1,19 +1,19 @@
-//! The least distance between parts of the models, drawn and written.
+//! Shows the least distance between parts of the models.
 
 use nalgebra::{Isometry3, Point3};
 use std::error::Error;
 use tarragon::prelude::*;
 use tarragon::visualization::Meshcat;
 
-/// Where it is drawn.
+/// Meshcat path of the line.
 pub(super) const PATH: &str = "distance";
 /// Width of the line (pixels).
 const WIDTH: f64 = 2.0;
 
-/// What is shown of distances.
+/// Display of the least distance.
 pub(super) struct Distance {
     meshcat: Meshcat,
-    /// How far apart parts may be that are looked at (m).
+    /// Largest distance between parts that is considered (m).
     limit: f64,
     text: String,
 }
@@ -28,12 +28,13 @@ impl Distance {
             text,
         }
     }
-    /// What was found last.
+    /// Text of the last result.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Draws a line between the closest points of the two closest parts, and writes their distance.
+    /// Draws a line between the closest points of the two closest parts, and stores the text of
+    /// their distance.
     pub(super) fn show(&mut self, query: &QueryObject<f64>) -> Result<(), Box<dyn Error>> {
         if self.limit == 0.0 {
             return Ok(());

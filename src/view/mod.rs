@@ -1,4 +1,4 @@
-//! `tarragon view`: models in a browser.
+//! `tarragon view`: shows models in a browser.
 
 mod distance;
 mod session;
@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 use tarragon::visualization::{Meshcat, MeshcatParams};
 use watch::Watch;
 
-/// The time between two looks at the sliders (s): exact in binary, as a rate of recordings.
+/// Time between two reads of the sliders (s): exact in binary, as a frame rate of recordings.
 const PERIOD: f64 = 1.0 / 32.0;
-/// The name of the button that shows what collides.
+/// Name of the button that shows collision geometry.
 const COLLISION: &str = "show collision geometry";
-/// The name of the button that shows what is seen.
+/// Name of the button that shows visual geometry.
 const VISUAL: &str = "show visual geometry";
 
 /// Arguments of `tarragon view`.
@@ -32,28 +32,29 @@ pub(crate) struct Args {
     models: Vec<PathBuf>,
     #[command(flatten)]
     options: model::Options,
-    /// Host to listen on; `*` lets others on the network look, and move the sliders.
+    /// Host to listen on; with `*`, others on the network can watch and move the sliders.
     #[arg(long, default_value = "localhost")]
     host: String,
-    /// Port to listen on; 0 for any free one. Without it, the first free one from 7000 to 7999.
+    /// Port to listen on; 0 chooses any free port. By default, the first free port from 7000 to
+    /// 7999.
     #[arg(long)]
     port: Option<u16>,
-    /// Writes a page with the models that needs no server, and ends.
+    /// Writes a page with the models that needs no server, and exits.
     #[arg(long = "static", value_name = "FILE", conflicts_with_all = ["record", "duration"])]
     static_page: Option<PathBuf>,
-    /// Writes a page at the end that plays what the models did.
+    /// On exit, writes a page that plays back the motion of the models.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Moves the joints through their ranges and back, in this time (s).
+    /// Moves the joints through their ranges and back within this time (s).
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "4", value_parser = sweep::positive, allow_negative_numbers = true)]
     sweep: Option<f64>,
-    /// Ends after this time (s).
+    /// Exits after this time (s).
     #[arg(long, value_name = "SECONDS", value_parser = sweep::positive, allow_negative_numbers = true)]
     duration: Option<f64>,
-    /// Shows the two closest parts that are at most this far from each other (m); 0 shows none.
+    /// Shows the two closest parts if they are at most this far apart (m); 0 shows none.
     #[arg(long, value_name = "METRES", default_value_t = 0.5, value_parser = not_negative, allow_negative_numbers = true)]
     distance: f64,
-    /// Does not read the models again when their files change.
+    /// Does not reload the models when their files change.
     #[arg(long)]
     no_reload: bool,
 }
@@ -68,7 +69,7 @@ fn not_negative(text: &str) -> Result<f64, String> {
 /// Shows the models until Ctrl-C.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let watch = Watch::new(&args.models);
-    // What is wrong with the models is said before a server is started for them.
+    // Errors in the models are reported before a server is started.
     let loaded = session::load(args)?;
     let meshcat = Meshcat::new(MeshcatParams {
         host: args.host.clone(),
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     })?;
     let output = args.static_page.as_ref().or(args.record.as_ref());
     if output.is_some() {
-        // A page that can not be made shall not cost the user the time.
+        // Fails early if the page cannot be made.
         meshcat.static_html()?;
     }
     let mut session = Session::start(loaded, &meshcat, args, &BTreeMap::new())?;
@@ -98,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let interrupted = follow(session, watch, &meshcat, args, &stop)?;
     if let Some(file) = &args.record {
         meshcat.stop_recording();
-        // Lines and labels can not be recorded; those of the end would be wrong everywhere else.
+        // Lines and labels cannot be recorded; their final state would be wrong at all other times.
         meshcat.delete(distance::PATH);
         meshcat.publish_recording();
         save(&meshcat, file)?;
@@ -110,7 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     })
 }
 
-/// Follows sliders, buttons and files until the end; returns whether Ctrl-C was it.
+/// Follows sliders, buttons and files until the end; returns whether Ctrl-C ended it.
 fn follow(
     mut session: Session,
     mut watch: Watch,
@@ -122,9 +123,9 @@ fn follow(
     status.set_style(ProgressStyle::with_template("{msg}")?);
     watch.follow(session.files());
     let start = Instant::now();
-    // What the buttons said last: pages draw again whenever they are told anything.
+    // Last state of the buttons: pages redraw whenever they are sent anything.
     let mut seen = None;
-    // A recording of any length has numbered frames.
+    // Frames are counted by integers, so that recordings of any length keep their rate.
     let mut frame = 0_u32;
     loop {
         let time = f64::from(frame) * PERIOD;
@@ -138,9 +139,9 @@ fn follow(
                     drop(session);
                     session = Session::start(loaded, meshcat, args, &positions)?;
                     seen = None;
-                    status.suspend(|| eprintln!("read the models again"));
+                    status.suspend(|| eprintln!("reloaded the models"));
                 }
-                // A file that is being edited may be wrong for a while.
+                // A file may be invalid for a while during editing.
                 Err(error) => status.suspend(|| eprintln!("error: {error}")),
             }
             watch.follow(session.files());
@@ -162,10 +163,10 @@ fn follow(
     }
 }
 
-/// Writes the page as it is now; a file that can not be written completely is not there.
+/// Writes the page as it is now; a file that cannot be written completely is removed.
 fn save(meshcat: &Meshcat, file: &Path) -> Result<(), Box<dyn Error>> {
     let page = meshcat.static_html()?;
-    let problem = |e: std::io::Error| format!("can not write '{}': {e}", file.display());
+    let problem = |e: std::io::Error| format!("cannot write '{}': {e}", file.display());
     let mut temporary = sweep::temporary_beside(file).map_err(problem)?;
     temporary.write_all(page.as_bytes()).map_err(problem)?;
     temporary.persist(file).map_err(|e| problem(e.error))?;

@@ -1,4 +1,4 @@
-//! Models that are shown, and the sliders that move them.
+//! The models on the page, and the sliders that move them.
 
 use super::Args;
 use super::distance::Distance;
@@ -16,16 +16,16 @@ use tarragon::visualization::{
     VisualizationConnections, apply_visualization_config,
 };
 
-/// Where the camera looks from, seen from the models: as `tarragon render` does.
+/// Direction from the models to the camera, as in `tarragon render`.
 const DIRECTION: [f64; 3] = [1.0, -0.8, 0.5];
 
-/// Models that were read.
+/// Loaded models.
 pub(super) struct Loaded {
     plant: MultibodyPlant,
     scene_graph: SceneGraph,
 }
 
-/// Reads the models.
+/// Loads the models.
 pub(super) fn load(args: &Args) -> Result<Loaded, Box<dyn Error>> {
     let mut plant = MultibodyPlant::new(0.0)?;
     let mut scene_graph = SceneGraph::new();
@@ -35,13 +35,13 @@ pub(super) fn load(args: &Args) -> Result<Loaded, Box<dyn Error>> {
     Ok(Loaded { plant, scene_graph })
 }
 
-/// Sets positions for a time (s).
+/// Sets the positions for a time (s).
 type Swing = Box<dyn Fn(f64, &mut [f64])>;
 
-/// Models on the page.
+/// Models shown on the page.
 pub(super) struct Session {
     meshcat: Meshcat,
-    /// The sliders go with it.
+    /// Owns the sliders.
     _diagram: Diagram<f64>,
     ctx: Context<f64>,
     query: OutputPort<QueryObject<f64>>,
@@ -50,13 +50,13 @@ pub(super) struct Session {
     defaults: Vec<f64>,
     distance: Distance,
     files: BTreeSet<PathBuf>,
-    /// What was shown last: the positions of the sliders.
+    /// Slider positions shown last.
     shown: Option<Vec<f64>>,
     is_recorded: bool,
 }
 
 impl Session {
-    /// Puts models on the page, at `positions` where their sliders have the same names.
+    /// Shows models on the page, keeping `positions` of sliders with the same names.
     pub(super) fn start(
         loaded: Loaded,
         meshcat: &Meshcat,
@@ -86,7 +86,7 @@ impl Session {
         b.connect(sliders.positions, port);
         let config = VisualizationConfig {
             publish_period: super::PERIOD,
-            // Pages keep their objects while the models are read again.
+            // Pages keep their objects while the models are reloaded.
             delete_on_initialization_event: false,
             ..Default::default()
         };
@@ -115,19 +115,19 @@ impl Session {
         })
     }
 
-    /// The positions of the sliders by their names.
+    /// Slider positions by name.
     pub(super) fn positions(&self) -> BTreeMap<String, f64> {
         let names = self.sliders.system().slider_names();
         names
             .filter_map(|name| Some((name.to_owned(), self.meshcat.slider_value(name).ok()?)))
             .collect()
     }
-    /// The files that the models are made of, as far as they are known.
+    /// Known files of the models.
     pub(super) fn files(&self) -> &BTreeSet<PathBuf> {
         &self.files
     }
 
-    /// Looks at all of the models.
+    /// Moves the camera so that it sees all models.
     pub(super) fn fit_camera(&mut self) -> Result<(), Box<dyn Error>> {
         let query = self.ctx.eval(self.query)?;
         let mut bounds = None;
@@ -136,7 +136,7 @@ impl Session {
                 bounds = query.compute_scene_aabb(role)?;
             }
         }
-        // Without anything to see, the page's own view is as good as any.
+        // With nothing to see, the page's default view is as good as any.
         if let Some(bounds) = bounds {
             let size = bounds.half_width().norm().max(0.05);
             let target = bounds.center();
@@ -147,8 +147,8 @@ impl Session {
         Ok(())
     }
 
-    /// Shows the models where the sliders are, at a time since the start (s). Returns what is to be
-    /// said about them.
+    /// Shows the models at the slider positions, at a time since the start (s). Returns the text to
+    /// display about them.
     pub(super) fn show(&mut self, time: f64, args: &Args) -> Result<String, Box<dyn Error>> {
         if let Some(swing) = &self.swing {
             let mut q = self.defaults.clone();

@@ -1,18 +1,18 @@
-//! Whether files have changed.
+//! Detects changes of files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 use tarragon::geometry::{MeshSource, SceneGraph, Shape};
 
-/// The time between two looks.
+/// Time between two checks.
 const PERIOD: Duration = Duration::from_millis(300);
-/// Looks, 50 ms apart, at files that go on to change.
+/// Number of checks, 50 ms apart, while files keep changing.
 const MAX_WAITS: usize = 20;
-/// Files beside a model that are looked at.
+/// Maximum number of watched files in the model directories.
 const MAX_FILES: usize = 2000;
 
-/// The models, their meshes, and the model files beside them, which they may include.
+/// The models, their meshes, and the model files in the same directories, which they may include.
 pub(super) fn files_of(models: &[PathBuf], scene_graph: &SceneGraph) -> BTreeSet<PathBuf> {
     let inspector = scene_graph.model_inspector();
     let ids = inspector.geometry_ids();
@@ -50,16 +50,16 @@ fn with_models_beside(mut files: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     files
 }
 
-/// Files, as they were before they were read: what is written while they are being read is seen,
-/// too.
+/// Watched files with their states from before they were read, so that changes during reading are
+/// noticed, too.
 pub(super) struct Watch {
     files: BTreeMap<PathBuf, Option<State>>,
     last: Instant,
-    /// Since when they have been read.
+    /// Time when reading began.
     begin: SystemTime,
 }
 
-/// What changes when a file is written.
+/// Modification time and size, which change when a file is written.
 type State = (SystemTime, u64);
 
 fn state(path: &Path) -> Option<State> {
@@ -68,7 +68,7 @@ fn state(path: &Path) -> Option<State> {
 }
 
 impl Watch {
-    /// Of models that are read after this.
+    /// Starts watching models that are about to be read.
     pub(super) fn new(models: &[PathBuf]) -> Self {
         let files = with_models_beside(models.iter().cloned().collect());
         let mut watch = Self {
@@ -79,20 +79,20 @@ impl Watch {
         watch.follow(&files);
         watch
     }
-    /// Looks at these files from now on, of which those that were not known have just been read.
+    /// Watches exactly these files from now on; those that are new have just been read.
     pub(super) fn follow(&mut self, files: &BTreeSet<PathBuf>) {
         self.files.retain(|path, _| files.contains(path));
         let read = self.begin..=SystemTime::now();
         for path in files {
             if !self.files.contains_key(path) {
-                // One that was written meanwhile may have been read before.
+                // A file modified since reading began may have been read before the change.
                 let sure = state(path).filter(|(written, _)| !read.contains(written));
                 self.files.insert(path.clone(), sure);
             }
         }
     }
-    /// Whether one of them has changed since the last such answer, and all of them have stayed as
-    /// they are for a moment since.
+    /// Whether a file has changed since the last report, and no file has changed for a moment
+    /// since.
     pub(super) fn has_changed(&mut self) -> bool {
         if self.last.elapsed() < PERIOD {
             return false;
@@ -101,8 +101,8 @@ impl Watch {
         if !self.look() {
             return false;
         }
-        // Whoever writes several files, or a long one, may not be done yet; one that never is, is
-        // not waited for.
+        // A program may be writing several files, or a long one; the wait is bounded in case it
+        // never ends.
         for _ in 0..MAX_WAITS {
             std::thread::sleep(Duration::from_millis(50));
             if !self.look() {
@@ -112,7 +112,7 @@ impl Watch {
         self.begin = SystemTime::now();
         true
     }
-    /// Whether one of them is not as it was at the last look.
+    /// Whether a file differs from its state at the last check.
     fn look(&mut self) -> bool {
         let mut changed = false;
         for (path, old) in &mut self.files {
@@ -131,15 +131,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_while_files_are_read_is_a_change() {
+    fn files_written_during_reading_count_as_changed() {
         let folder = tempfile::tempdir().unwrap();
         let [model, part, mesh] = ["m.urdf", "part.sdf", "m.obj"].map(|f| folder.path().join(f));
         for file in [&model, &part, &mesh] {
             std::fs::write(file, "1").unwrap();
         }
         let mut watch = Watch::new(std::slice::from_ref(&model));
-        // The model is being read; the meshes are known only afterwards. Times of files may be a
-        // little behind.
+        // The model is being read; its meshes become known only afterwards. File times may lag a
+        // little.
         std::thread::sleep(Duration::from_millis(50));
         std::fs::write(&part, "12").unwrap();
         let files = BTreeSet::from([model.clone(), part.clone(), mesh.clone()]);
@@ -149,7 +149,7 @@ mod tests {
         std::fs::write(&late, "1").unwrap();
         let files = &files | &BTreeSet::from([late]);
         watch.follow(&files);
-        assert!(watch.look(), "it may have been read before it was written");
+        assert!(watch.look(), "it may have been read before the change");
         watch.follow(&files);
         assert!(!watch.look());
         std::fs::write(&mesh, "12").unwrap();
@@ -158,6 +158,6 @@ mod tests {
         assert!(watch.look() && !watch.look());
         watch.follow(&BTreeSet::from([part]));
         std::fs::write(&mesh, "123").unwrap();
-        assert!(!watch.look(), "it is not followed any more");
+        assert!(!watch.look(), "it is no longer watched");
     }
 }

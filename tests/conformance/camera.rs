@@ -1,4 +1,4 @@
-//! Cameras and images against Drake's CameraInfo, RenderCameraCore and RenderEngineVtk.
+//! Cameras and images compared with Drake's CameraInfo, RenderCameraCore and RenderEngineVtk.
 
 use crate::npz::{self, Array};
 use crate::support::{Family, difference, find, load, number, numbers};
@@ -44,7 +44,7 @@ fn core(v: &Value) -> RenderCameraCore {
 }
 
 #[test]
-fn projections() {
+fn projections_match_drake() {
     let Some(all) = recorded() else { return };
     let mut family = Family::new("camera projection");
     for case in items(&all["projection"]) {
@@ -82,7 +82,7 @@ fn projections() {
 }
 
 #[test]
-fn errors() {
+fn invalid_cameras_are_refused_as_in_drake() {
     let Some(all) = recorded() else { return };
     let pi = std::f64::consts::PI;
     let clip = |near, far| ClippingRange::new(near, far).map(|_| ());
@@ -102,7 +102,7 @@ fn errors() {
         let name = case[0].as_str().expect("a name");
         let ours = match name {
             "zero width" => CameraInfo::from_fov_y(0, 10, 1.0).map(|_| ()),
-            // Sizes are unsigned here: a negative one cannot be written.
+            // Sizes are unsigned here, so a negative one cannot be written.
             "neg height" => CameraInfo::from_fov_y(10, 0, 1.0).map(|_| ()),
             "fov 0" => CameraInfo::from_fov_y(10, 10, 0.0).map(|_| ()),
             "fov pi" => CameraInfo::from_fov_y(10, 10, pi).map(|_| ()),
@@ -122,7 +122,7 @@ fn errors() {
 }
 
 #[test]
-fn depth_conversion() {
+fn depth_conversion_matches_drake() {
     let Some(all) = recorded() else { return };
     let pair = &all["depth32_to_16"];
     let metres: Vec<f32> = items(&pair[0]).iter().map(|v| number(v) as f32).collect();
@@ -162,7 +162,7 @@ fn shape(o: &Value) -> Shape {
     }
 }
 
-/// A recorded scene in our engine.
+/// A recorded scene, set up in our engine.
 struct Scene {
     engine: RenderEngineCpu,
     poses: BTreeMap<GeometryId, Isometry3<f64>>,
@@ -224,7 +224,7 @@ impl Scene {
     }
 }
 
-/// Depth as a camera of this range reports it.
+/// Depth as reported by a camera with this range.
 fn in_range(z: f64, range: &DepthRange) -> f64 {
     if z < range.min_depth() {
         0.0
@@ -240,7 +240,7 @@ fn relative(a: f64, b: f64) -> f64 {
 }
 
 #[test]
-fn analytic_depths() {
+fn depths_match_analytic_depths() {
     let Some(all) = recorded() else { return };
     let mut family = Family::new("camera analytic depth");
     for (k, v) in items(&all["scenes"]).iter().enumerate() {
@@ -267,7 +267,7 @@ fn analytic_depths() {
                 ],
             );
         }
-        // And every other pixel, except where rounding decides what is hit.
+        // And every other pixel, except where rounding decides which surface is hit.
         let exact = scene.array("analytic_depth");
         let analytic_label = scene.array("analytic_label");
         let inner = away_from_edges(&analytic_label, depth.width());
@@ -283,7 +283,7 @@ fn analytic_depths() {
     family.finish();
 }
 
-/// Pixels whose eight neighbours all show the same as themselves.
+/// Marks pixels whose eight neighbours all have the same label.
 pub(crate) fn away_from_edges(labels: &[f64], width: usize) -> Vec<bool> {
     let height = labels.len() / width;
     let inner = |i: usize| {
@@ -302,7 +302,7 @@ fn fraction(n: usize, of: usize) -> f64 {
 }
 
 #[test]
-fn vtk_images() {
+fn images_agree_with_vtk() {
     let Some(all) = recorded() else { return };
     let mut family = Family::new("camera images of RenderEngineVtk");
     for (k, v) in items(&all["scenes"]).iter().enumerate() {
@@ -339,7 +339,7 @@ fn vtk_images() {
                 ("labels that differ", fraction(other, n), 0.001),
                 // VTK draws curved shapes as polyhedra.
                 ("depths off by 1e-3", fraction(far_off, inner_count), 0.001),
-                // VTK smooths edges and shades polyhedra; of 255.
+                // VTK smooths edges and shades polyhedra; in steps of 255.
                 ("colours", mean, 0.6),
                 ("colours away from edges", inner_mean, 0.4),
             ],

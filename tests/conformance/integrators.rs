@@ -1,4 +1,4 @@
-//! Integrators against recorded runs.
+//! Integrators compared with recorded runs.
 
 use crate::sim::{cases, list, log, log_errors, miscounts, name, rows};
 use crate::support::{Family, difference, number};
@@ -115,8 +115,9 @@ impl<T: Scalar> LeafSystem<T> for Flow {
     }
 }
 
-/// One recorded run of an integrator, made with forward differences where it needed Jacobians,
-/// against ours with Jacobians by `jacobians`. `reference`: the solution at the recorded times.
+/// Compares one recorded run of an integrator, which took Jacobians by forward differences if it
+/// needed them, with ours, which takes them by `jacobians`. `reference`: the solution at the
+/// recorded times.
 fn judge(
     family: &mut Family,
     case: &Value,
@@ -153,13 +154,13 @@ fn judge(
     let mut errors = vec![("times", t, 0.0)];
     let s = sim.integrator_statistics();
     let counted = &case["integrator"];
-    // Implicit Euler of Drake evaluates once more for each step that it tries, and does not use it.
+    // Drake's implicit Euler does one more evaluation for each attempted step, and does not use it.
     let unused = if scheme == "implicit_euler" {
         s.steps + s.shrinkages_from_error_control + s.shrinkages_from_substep_failures
     } else {
         0
     };
-    // What forward differences would have taken: one evaluation per unknown, and one more.
+    // The count with forward differences: one evaluation per unknown, and one more.
     let unknowns = if scheme == "velocity_implicit_euler" {
         1
     } else {
@@ -184,10 +185,10 @@ fn judge(
         assert_eq!(evaluations, s.derivative_evaluations, "{name}");
     }
     let [t_step, x_step] = log_errors(&sim, &(per_step, &case["log_per_step"]));
-    // Drake's error estimates lose digits to cancellation, and chosen steps with them.
+    // Drake's error estimates lose digits to cancellation, and so do the chosen steps.
     let (rounding, of_steps) = accuracy.map_or((0.0, 1e-13), |_| (1e-8, 1e-8));
-    // Where the Jacobian differs by 1e-8 so does the rest of an iteration, which is of the order of
-    // the accuracy, 1e-4: 1e-12 a step, and there are hundreds of steps.
+    // If the Jacobian differs by 1e-8, so does the remainder of an iteration, which is of the order
+    // of the accuracy, 1e-4: this gives 1e-12 per step, over hundreds of steps.
     errors.push(("values", x, if same_jacobian { 1e-11 } else { 1e-9 }));
     errors.push(("times of steps", t_step, rounding));
     errors.push(("values at steps", x_step, of_steps));
@@ -201,7 +202,7 @@ fn judge(
 }
 
 #[test]
-fn integrators() {
+fn integrators_match_recorded_runs() {
     let Some(cases) = cases("") else {
         return;
     };
@@ -217,7 +218,9 @@ fn integrators() {
         let scheme = case["scheme"].as_str().unwrap_or("runge_kutta3");
         let known = tarragon_framework::integrator::SCHEMES.contains(&scheme);
         let Some(equation) = Equation::of(case) else {
-            println!("SKIPPED sim {case_name}: the record lacks delay and gains of its blocks");
+            println!(
+                "SKIPPED sim {case_name}: the recording lacks the delay and gains of its blocks"
+            );
             continue;
         };
         if !known {
@@ -238,8 +241,8 @@ fn integrators() {
         ]
         .contains(&scheme)
         {
-            // Jacobians that agree to 1e-8 take the iterations through the same states to 1e-8 of
-            // their updates, so steps and iterations are the same, but for ties.
+            // With Jacobians that agree to 1e-8, iterations pass through the same states to 1e-8 of
+            // their updates, so the numbers of steps and iterations are the same, except for ties.
             judge(JacobianScheme::AutoDiff);
         }
     }

@@ -1,4 +1,4 @@
-//! Robot models of the reference set in a plant, and the derivatives of their poses.
+//! Robot models of the reference set as plants, and the derivatives of their poses.
 
 use crate::support::{find, read_json};
 use nalgebra::Vector3;
@@ -8,7 +8,7 @@ use tarragon_framework::math;
 use tarragon_geometry::SceneGraph;
 use tarragon_multibody::{MultibodyPlant, Parser};
 
-/// A model of the reference set, read by us.
+/// A model of the reference set, read by our parser.
 pub(crate) struct Ours {
     pub(crate) plant: MultibodyPlant,
     pub(crate) scene: SceneGraph,
@@ -40,10 +40,10 @@ pub(crate) fn items(v: &Value) -> &[Value] {
     v.as_array().map_or(&[], |a| a)
 }
 
-/// The derivatives of body poses with respect to the positions, by dual numbers and by central
-/// differences, on a real robot.
+/// Derivatives of body poses with respect to the positions on a real robot, by dual numbers and by
+/// central differences.
 #[test]
-fn pose_derivatives_of_a_real_robot() {
+fn pose_derivatives_match_differences() {
     const ROBOT: &str = "models/drake_models/jaco_description/urdf/j2n6s300.urdf";
     let Some(file) = find(ROBOT) else {
         return;

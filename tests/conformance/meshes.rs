@@ -1,4 +1,4 @@
-//! Mesh files against what Drake says about their surfaces, hulls and masses.
+//! Mesh files compared with Drake's surfaces, hulls and masses.
 
 use crate::support::{Family, difference, find, load, number, numbers};
 use nalgebra::Vector3;
@@ -9,7 +9,7 @@ use tarragon::geometry::{
     Convex, MassProperties, Mesh, Shape, calc_mass_properties, calc_obb, calc_volume,
 };
 
-/// The recorded meshes and the folder that they are in.
+/// The recorded meshes and their folder.
 fn truth() -> Option<(Vec<Value>, PathBuf)> {
     let (file, truth) = (find("mesh_truth.json.gz")?, load("mesh_truth.json.gz")?);
     let Value::Array(cases) = truth else {
@@ -18,7 +18,7 @@ fn truth() -> Option<(Vec<Value>, PathBuf)> {
     Some((cases, file.parent().expect("a file is in a folder").into()))
 }
 
-/// 1 where they differ: for counts, which have no tolerance.
+/// Error of a count, which has no tolerance: 1 if the counts differ, else 0.
 fn unequal(ours: usize, recorded: &Value) -> f64 {
     f64::from(u8::from(Some(ours as u64) != recorded.as_u64()))
 }
@@ -29,7 +29,7 @@ fn box_of(mesh: &PolygonSurfaceMesh) -> Vec<f64> {
     corners.iter().flat_map(|c| c.as_slice().to_vec()).collect()
 }
 
-/// A hull against its record; errors are relative to the size of the mesh.
+/// Compares a hull with its recording; errors are relative to the size of the mesh.
 fn compare(family: &mut Family, name: &str, hull: &PolygonSurfaceMesh, recorded: &Value) {
     let size = hull.calc_bounding_box().1.norm();
     let mut errors = vec![
@@ -58,7 +58,7 @@ fn compare(family: &mut Family, name: &str, hull: &PolygonSurfaceMesh, recorded:
 }
 
 #[test]
-fn hulls_are_those_of_drake() {
+fn hulls_match_drake() {
     let Some((cases, root)) = truth() else {
         return;
     };
@@ -70,7 +70,7 @@ fn hulls_are_those_of_drake() {
         let scale3 = Vector3::new(1.5, 0.5, 2.0);
         let convex = Convex::new(&path).convex_hull();
         let mesh = Mesh::with_scale(&path, scale3).and_then(|m| m.convex_hull());
-        // Drake has no hulls of binary glTF files; we do.
+        // Unlike ours, Drake's hulls do not support binary glTF files.
         let lenient = name.ends_with(".glb");
         for (family, ours, key) in [
             (&mut family, convex, "hull"),
@@ -94,8 +94,8 @@ fn hulls_are_those_of_drake() {
     assert!(results.iter().all(Result::is_ok), "see above");
 }
 
-/// Mass, centre of mass and inertia about the origin against their record, relative to mass and
-/// size.
+/// Compares mass, centre of mass and inertia about the origin with the recording, relative to mass
+/// and size.
 fn compare_mass(
     family: &mut Family,
     name: &str,
@@ -134,7 +134,7 @@ fn compare_mass(
 }
 
 #[test]
-fn masses_are_those_of_drake() {
+fn masses_match_drake() {
     let Some((cases, root)) = truth() else {
         return;
     };
@@ -148,7 +148,7 @@ fn masses_are_those_of_drake() {
             let (center, size) = s.calc_bounding_box();
             center.amax() + size.norm()
         });
-        // Drake takes no solids from glTF, and no hulls from binary glTF; we do.
+        // Unlike ours, Drake's masses do not support glTF solids, nor hulls of binary glTF.
         let (gltf, glb) = (name.contains(".gl"), name.ends_with(".glb"));
         for (family, shape, key, lenient) in [
             (&mut of_meshes, Shape::from(mesh), "inertia_mesh_1000", gltf),
@@ -182,10 +182,10 @@ fn masses_are_those_of_drake() {
     assert!(results.iter().all(Result::is_ok), "see above");
 }
 
-/// By how much a box with these edges is larger than another: as volumes, or as areas or lengths
-/// where the other one is flat or straight, whose volume is 0.
+/// Relative excess of a box's size over another's: in volume, or in area or length if the other box
+/// is flat or straight and has no volume.
 fn excess(edges: [f64; 3], other: [f64; 3]) -> f64 {
-    // Boxes have room for rounding.
+    // Boxes include room for rounding.
     const ROUNDING: f64 = 1e-13;
     let sorted = |mut edges: [f64; 3]| {
         edges.sort_by(f64::total_cmp);
@@ -200,7 +200,7 @@ fn excess(edges: [f64; 3], other: [f64; 3]) -> f64 {
 }
 
 #[test]
-fn flat_boxes_compare_by_area() {
+fn flat_boxes_are_compared_by_area() {
     assert_eq!(excess([3.0, 1.0, 2.0], [2.0, 2.0, 2.0]), 0.0);
     assert_eq!(excess([3.0, 2.0, 2.0], [2.0, 2.0, 2.0]), 0.5);
     assert_eq!(excess([3.0, 1e-15, 2.0], [2.0, 2.0, 0.0]), 0.5);
@@ -208,9 +208,9 @@ fn flat_boxes_compare_by_area() {
     assert!(excess([1.0, 1e-9, 2.0], [2.0, 2.0, 0.0]) > 1e-10);
 }
 
-/// Oriented boxes hold their meshes and are no larger than boxes along the axes.
+/// Oriented boxes contain their meshes and are no larger than axis-aligned boxes.
 #[test]
-fn oriented_boxes_hold_their_meshes() {
+fn oriented_boxes_contain_their_meshes() {
     let Some((cases, root)) = truth() else {
         return;
     };
@@ -235,11 +235,11 @@ fn oriented_boxes_hold_their_meshes() {
         ratios.extend(Some(obb.volume() / aligned.product()).filter(|r| r.is_finite()));
     }
     let mean = ratios.iter().sum::<f64>() / ratios.len().max(1) as f64;
-    println!("on average {mean:.3} of the volume of the box along the axes");
+    println!("on average {mean:.3} of the volume of the axis-aligned box");
     family.finish();
 }
 
-/// `.glb` twins of `.gltf` files, which Drake has no hulls of.
+/// `.glb` twins of `.gltf` files, whose hulls Drake does not support.
 #[test]
 fn binary_gltf_equals_text() {
     let mut family = Family::new("glb like gltf");

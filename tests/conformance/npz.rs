@@ -1,11 +1,11 @@
-//! Arrays of numpy `.npz` files: a ZIP archive of `.npy` files.
+//! Reads arrays from NumPy's `.npz` files: a ZIP archive of `.npy` files.
 
 use flate2::read::DeflateDecoder;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
-/// One array: its type as numpy writes it (`<f4`), its shape, its bytes.
+/// One array: its type in NumPy's notation (`<f4`), its shape and its bytes.
 pub(crate) struct Array {
     kind: String,
     pub(crate) shape: Vec<usize>,
@@ -43,12 +43,12 @@ fn u32_at(bytes: &[u8], at: usize) -> usize {
     u16_at(bytes, at) | u16_at(bytes, at + 2) << 16
 }
 
-/// All arrays of a file by name. Broken files panic: they are part of the test.
+/// All arrays of a file by name. A broken file panics: it is part of the test.
 pub(crate) fn read(path: &Path) -> BTreeMap<String, Array> {
     let zip = std::fs::read(path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
     // The end record points to the central directory (PKWARE APPNOTE 4.3).
     let end = zip.windows(4).rposition(|w| w == b"PK\x05\x06");
-    let end = end.unwrap_or_else(|| panic!("{path:?} is no ZIP file"));
+    let end = end.unwrap_or_else(|| panic!("{path:?} is not a ZIP file"));
     let mut at = u32_at(&zip, end + 16);
     let mut arrays = BTreeMap::new();
     for _ in 0..u16_at(&zip, end + 10) {
@@ -77,7 +77,7 @@ pub(crate) fn read(path: &Path) -> BTreeMap<String, Array> {
     arrays
 }
 
-/// Version 1 of the npy format.
+/// Reads version 1 of the npy format.
 fn array(npy: &[u8]) -> Array {
     let end = 10 + u16_at(npy, 8);
     let header = String::from_utf8_lossy(&npy[10..end]);

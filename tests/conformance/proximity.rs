@@ -1,4 +1,4 @@
-//! Signed distance of pairs and distance to a point.
+//! Signed distances of pairs, and distances to a point.
 
 use crate::support::{Family, difference, load, number, numbers};
 use nalgebra::{Isometry3, Vector3};
@@ -22,7 +22,7 @@ const TYPES: [&str; 8] = [
     "Sphere",
 ];
 
-/// A shape of the recorded numbers.
+/// Builds a recorded shape.
 fn shape(spec: &Value) -> Shape {
     let length = |key: &str| number(&spec[key]);
     match spec["type"].as_str() {
@@ -41,7 +41,7 @@ fn shape(spec: &Value) -> Shape {
             let file = crate::support::find(&format!("proximity/meshes/{name}"));
             let file = file.expect("the numbers were read from there");
             let scale3 = Vector3::from(numbers::<3>(&spec["scale3"]));
-            // Mesh means its convex hull, but for the distance to a point.
+            // A mesh stands for its convex hull, except for the distance to a point.
             if kind == "Mesh" {
                 Mesh::with_scale(file, scale3).unwrap().into()
             } else {
@@ -78,7 +78,7 @@ impl Config {
         signed_distance(&self.a, &self.x_wa, &self.b, &self.x_wb).unwrap()
     }
 
-    /// With derivatives with respect to the position of A.
+    /// The distance with derivatives with respect to the position of A.
     fn solve_dual(&self) -> (PairDistance<AutoDiff>, Isometry3<AutoDiff>) {
         let (mut x_wa, x_wb) = (self.x_wa.cast::<AutoDiff>(), self.x_wb.cast());
         for i in 0..3 {
@@ -88,8 +88,8 @@ impl Config {
         (d, x_wa)
     }
 
-    /// How far the witnesses are from the surfaces and from being apart by the distance along the
-    /// normal.
+    /// The largest violation of two properties: witnesses lie on their surfaces, and differ by the
+    /// distance along the normal.
     fn inconsistency(&self, d: &PairDistance<f64>) -> f64 {
         let on = |s, x, p| {
             let hull = hull_of(s);
@@ -105,13 +105,13 @@ impl Config {
             .max((d.nhat_ba_w.norm() - 1.0).abs())
     }
 
-    /// The separating margin of a normal from B to A: a lower bound of the signed distance.
+    /// The separating margin of a normal from B to A, a lower bound of the signed distance.
     fn margin(&self, nhat_ba_w: &Vector3<f64>) -> f64 {
         margin((&self.a, &self.x_wa), (&self.b, &self.x_wb), nhat_ba_w)
     }
 }
 
-/// The separating margin of a normal from B to A, of shapes at poses.
+/// The separating margin of a normal from B to A, for shapes at poses.
 pub(crate) fn margin(
     a: (&Shape, &Isometry3<f64>),
     b: (&Shape, &Isometry3<f64>),
@@ -121,7 +121,7 @@ pub(crate) fn margin(
     -support(b.0, b.1, &-n) - support(a.0, a.1, &n)
 }
 
-/// Pairs see the hull of a mesh, points its surface.
+/// The shape in pair queries: they use the hull of a mesh, point queries its surface.
 fn hull_of(shape: &Shape) -> Shape {
     match shape {
         Shape::Mesh(m) => Convex::with_scale(m.source().clone(), m.scale3())
@@ -131,7 +131,7 @@ fn hull_of(shape: &Shape) -> Shape {
     }
 }
 
-/// Largest value of `d.p` over a shape.
+/// Support function: the largest value of `d.p` over a shape.
 fn support(shape: &Shape, x: &Isometry3<f64>, d: &Vector3<f64>) -> f64 {
     let d_g = x.rotation.inverse() * d;
     let local = match shape {
@@ -144,7 +144,7 @@ fn support(shape: &Shape, x: &Isometry3<f64>, d: &Vector3<f64>) -> f64 {
             let hull = match shape {
                 Shape::Convex(c) => c.convex_hull(),
                 Shape::Mesh(m) => m.convex_hull(),
-                _ => unreachable!("one of the two"),
+                _ => unreachable!("either Convex or Mesh"),
             };
             let heights = hull
                 .unwrap()
@@ -154,7 +154,7 @@ fn support(shape: &Shape, x: &Isometry3<f64>, d: &Vector3<f64>) -> f64 {
                 .collect::<Vec<_>>();
             heights.into_iter().fold(f64::NEG_INFINITY, f64::max)
         }
-        // Bounded along its normal only; rounding of the normal is not held against it.
+        // A half space is bounded along its normal only; rounding of the normal is tolerated.
         _ if d_g.z > 0.0 && d_g.xy().norm() < 1e-12 => 0.0,
         _ => f64::INFINITY,
     };
@@ -194,14 +194,14 @@ fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
         .filter(|pair| *pair != ("HalfSpace", "HalfSpace"))
 }
 
-/// Value, normal and witnesses against high precision references. The normal may differ from the
-/// recorded one only if it is optimal as well.
+/// Compares value, normal and witnesses with high-precision references. The normal may differ from
+/// the recorded one only if it is optimal as well.
 #[test]
-fn reference() {
+fn distances_match_high_precision_references() {
     let mut family = Family::new("proximity.reference");
     for (a, b) in pairs() {
         let path = format!("proximity/reference/ref_{a}_{b}.json.gz");
-        // Each pair is recorded in one order.
+        // Each pair is recorded in one order only.
         let reversed = format!("proximity/reference/ref_{b}_{a}.json.gz");
         let Some(file) = crate::support::first(&[&path, &reversed]) else {
             continue;
@@ -245,7 +245,7 @@ fn reference() {
     family.finish();
 }
 
-/// The pairs for which Drake itself is exact (measured against the references).
+/// Whether Drake itself is exact for a pair (measured against the references).
 fn drake_is_exact(a: &str, b: &str) -> bool {
     let closed_form = |t: &str| ["Box", "Capsule", "Cylinder", "HalfSpace", "Sphere"].contains(&t);
     (a == "Sphere" && closed_form(b))
@@ -253,9 +253,10 @@ fn drake_is_exact(a: &str, b: &str) -> bool {
         || (a, b) == ("Box", "Box")
 }
 
-/// Every recorded pose: consistent and certified; equal to Drake where Drake is exact.
+/// Checks every recorded pose for consistency and a certificate, and for equality with Drake where
+/// Drake is exact.
 #[test]
-fn drake() {
+fn distances_match_drake() {
     let mut family = Family::new("proximity.drake");
     for (a, b) in pairs() {
         for c in configs(a, b) {
@@ -273,7 +274,7 @@ fn drake() {
             let sd = &c.recorded["sd"];
             if sd.is_array() && drake_is_exact(a, b) {
                 errors.push(("distance", (d.distance - number(&sd[0])).abs(), 1e-12));
-                // Drake's box-box normals and witnesses may be others of equal merit.
+                // Drake's box-box normals and witnesses may be other, equally good ones.
                 if (a, b) != ("Box", "Box") {
                     let n = Vector3::from(numbers::<3>(&sd[1]));
                     let p_ac = c.x_wa.inverse() * nalgebra::Point3::from(d.p_wca);
@@ -303,8 +304,8 @@ fn drake() {
     family.finish();
 }
 
-/// Value, normal and witnesses as the recorded differences have them: of the signed distance with
-/// witnesses in the bodies, or of the depth with witnesses in the world.
+/// Value, normal and witnesses in the layout of the recorded differences: the signed distance with
+/// witnesses in the bodies, or the depth with witnesses in the world.
 fn reported<T: Scalar>(
     d: &PairDistance<T>,
     x_wa: &Isometry3<T>,
@@ -322,12 +323,12 @@ fn reported<T: Scalar>(
     [value, n.x, n.y, n.z, p.x, p.y, p.z, q.x, q.y, q.z]
 }
 
-/// Derivatives with respect to the position of A: Drake's AutoDiffXd where it has it, central
-/// differences of Drake's distances, normals and witnesses with a step of 1e-5 m. Where a sphere's
-/// centre is a few millimetres from an edge the step itself errs by more than the tolerance; the
-/// same differences of our values measure that error and are allowed for.
+/// Derivatives with respect to the position of A: compared with Drake's AutoDiffXd where available,
+/// and with central differences of Drake's distances, normals and witnesses with a step of 1e-5 m.
+/// If a sphere's centre is a few millimetres from an edge, the step itself causes an error beyond
+/// the tolerance; the same differences of our values measure and allow for that error.
 #[test]
-fn autodiff() {
+fn derivatives_match_drake() {
     let mut family = Family::new("proximity.autodiff");
     for (a, b) in pairs() {
         for c in configs(a, b) {
@@ -373,7 +374,7 @@ fn autodiff() {
 
 /// Distance to a point, its gradient and nearest point, and AutoDiff in the position of A.
 #[test]
-fn point() {
+fn point_distances_match_drake() {
     let mut family = Family::new("proximity.distance_to_point");
     for (a, b) in pairs().chain([("HalfSpace", "HalfSpace")]) {
         for c in configs(a, b) {
@@ -381,7 +382,8 @@ fn point() {
             for (g, shape, x_wg) in [(0, &c.a, &c.x_wa), (1, &c.b, &c.x_wb)] {
                 let (pt, ad) = (&c.recorded["pt"][g], &c.recorded["ad_pt"][g]);
                 let d = distance_to_point(shape, x_wg, &q).unwrap();
-                // Drake iterates for ellipsoids; we must be consistent instead.
+                // Drake iterates for ellipsoids, so our answers are checked for consistency
+                // instead.
                 let exact = !matches!(shape, Shape::Ellipsoid(_));
                 let off =
                     (x_wg * nalgebra::Point3::from(d.p_gn) + d.grad_w * d.distance).coords - q;

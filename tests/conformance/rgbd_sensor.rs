@@ -1,4 +1,4 @@
-//! All ports of an `RgbdSensor` against those of Drake's.
+//! All ports of an `RgbdSensor` compared with those of Drake's.
 
 use crate::camera::away_from_edges;
 use crate::npz;
@@ -12,7 +12,7 @@ use tarragon::sensors::{
 };
 
 #[test]
-fn images_and_pose() {
+fn images_and_pose_match_drake() {
     let Some(all) = load("camera/camera.json.gz") else {
         return;
     };
@@ -60,7 +60,7 @@ fn images_and_pose() {
     let millimetres: Vec<f64> = millimetres.iter().map(|x| f64::from(*x)).collect();
     let color = doubles(ctx.eval(sensor.color_image).unwrap().data());
 
-    // VTK draws spheres as polyhedra and smooths silhouettes: values are compared away from them.
+    // VTK draws spheres as polyhedra and smooths silhouettes: values are compared away from these.
     let depths = recorded["d32"].values();
     let seen: Vec<f64> = depths.iter().map(|z| f64::from(z.is_finite())).collect();
     let inside = |labels: &[f64]| away_from_edges(labels, info.width());
@@ -95,7 +95,7 @@ fn images_and_pose() {
                 fraction(&label, "label", &everywhere, |_| 0.0),
                 0.002,
             ),
-            // The polyhedron is a few millimetres inside of the sphere.
+            // The polyhedron is a few millimetres inside the sphere.
             (
                 "depths off by 1 %",
                 fraction(&metres, "d32", &depth_inside, |z| 0.01 * z),
@@ -106,8 +106,8 @@ fn images_and_pose() {
                 fraction(&millimetres, "d16", &depth_inside, |z| 0.01 * z),
                 0.0,
             ),
-            // Its normals are interpolated; near the silhouette, colours change by 100 levels per
-            // pixel.
+            // The polyhedron's normals are interpolated; near the silhouette, colours change by 100
+            // levels per pixel.
             (
                 "colours off by 16 of 255",
                 fraction(&color, "color", &label_inside, |_| 16.0),

@@ -8,11 +8,10 @@ use serde_json::Value;
 use tarragon_geometry::proximity::signed_distance;
 use tarragon_geometry::{GeometryId, Shape};
 
-/// How far Drake's signed distance of a pair may be off, which is only a check that the same thing
-/// was asked: what proves our distance are its witnesses and its margin. Spheres are exact; what
-/// Drake iterates is good to 1e-5 in overlap and 2e-4 m when separated as measured against
-/// references, to 2e-3 for ellipsoids beside cylinders, and boxes in parallel poses are off by up
-/// to 1e-2.
+/// Tolerance for Drake's signed distance of a pair. It only checks that both sides ask the same
+/// question: witnesses and margin prove our distance. Drake's spheres are exact. Its iterative
+/// solutions, measured against references, are good to 1e-5 in overlap and 2e-4 m when separated,
+/// to 2e-3 for ellipsoids next to cylinders, and boxes in parallel poses are off by up to 1e-2.
 fn tolerance(a: &Shape, b: &Shape, distance: f64) -> f64 {
     let closed = |s: &Shape| matches!(s, Shape::Box(_) | Shape::Capsule(_) | Shape::Cylinder(_));
     let sphere = |s: &Shape| matches!(s, Shape::Sphere(_));
@@ -33,7 +32,7 @@ fn tolerance(a: &Shape, b: &Shape, distance: f64) -> f64 {
 }
 
 #[test]
-fn robots() {
+fn distances_on_robots_match_drake() {
     let Some(manifest) = find("manifest.json") else {
         return;
     };
@@ -73,8 +72,8 @@ fn robots() {
                 let d = signed_distance(sa, &pose(a), sb, &pose(b)).unwrap();
                 let drake = number(&pair[2]);
                 let off = (d.distance - drake).abs();
-                // The margin of our normal proves that the distance is not less, the witnesses that
-                // it is not more.
+                // The margin of our normal proves that the distance is not smaller, the witnesses
+                // that it is not larger.
                 let margin = margin((sa, &pose(a)), (sb, &pose(b)), &d.nhat_ba_w);
                 let apart = (d.p_wca - d.p_wcb - d.nhat_ba_w * d.distance).norm();
                 family.case(

@@ -8,7 +8,7 @@ use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::{Sine, VectorLogSink, ZeroOrderHold};
 use tarragon_framework::{Block, SimulatorConfig};
 
-/// `x+ = A x + B u`, `y = C x + D u`, where u is a wave of time.
+/// System `x+ = A x + B u`, `y = C x + D u`, where u is a wave in time.
 struct DiscreteLinear {
     case: Value,
 }
@@ -38,7 +38,7 @@ impl LeafSystem<f64> for DiscreteLinear {
     }
 }
 
-/// `out = A x + B u`.
+/// Computes `out = A x + B u`.
 fn affine(a: &[Vec<f64>], x: &[f64], b: &[Vec<f64>], u: &[f64], out: &mut [f64]) {
     let dot = |row: &[f64], x: &[f64]| row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
     for (out, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
@@ -53,7 +53,7 @@ pub(crate) fn rows(v: &Value) -> Vec<Vec<f64>> {
     v.as_array().unwrap().iter().map(list).collect()
 }
 
-/// The recorded cases whose names begin like this.
+/// The recorded cases whose names begin with `prefix`.
 pub(crate) fn cases(prefix: &str) -> Option<Vec<Value>> {
     let all = load("sim/sim.json.gz")?;
     let found: Vec<Value> = all["cases"].as_array().unwrap().clone();
@@ -69,10 +69,10 @@ pub(crate) fn name(case: &Value) -> String {
     case["name"].as_str().unwrap().to_owned()
 }
 
-/// A log sink of ours and the recorded log that it should equal.
+/// A log sink of ours and the recorded log that it must equal.
 pub(crate) type Log<'a> = (Block<VectorLogSink>, &'a Value);
 
-/// Difference of times, which are to be equal, and of values.
+/// Errors of times, which must be equal, and of values.
 pub(crate) fn log_errors(sim: &Simulator<f64>, (sink, recorded): &Log<'_>) -> [f64; 2] {
     let log = sink.find_log(sim.context()).unwrap();
     if recorded.is_null() {
@@ -105,7 +105,7 @@ pub(crate) fn log(
     sink
 }
 
-/// How many of our counts differ from the recorded ones.
+/// Number of counts that differ from the recorded ones.
 pub(crate) fn miscounts(pairs: &[(u64, &Value)]) -> f64 {
     let wrong = pairs.iter().filter(|(n, v)| v.as_f64() != Some(*n as f64));
     wrong.count() as f64
@@ -125,7 +125,7 @@ fn simulator_miscounts(sim: &Simulator<f64>, recorded: &Value) -> f64 {
 }
 
 #[test]
-fn discrete_systems() {
+fn discrete_systems_match_drake() {
     let Some(cases) = cases("discrete_linear") else {
         return;
     };
@@ -156,7 +156,7 @@ fn discrete_systems() {
 }
 
 #[test]
-fn holds() {
+fn zero_order_holds_match_drake() {
     let Some(cases) = cases("zoh_chain") else {
         return;
     };
@@ -195,7 +195,7 @@ fn holds() {
             || name(case),
             &[
                 ("times", worst[0], 0.0),
-                // The sine of the C library, not necessarily that of the recording.
+                // Our sine comes from the C library, not necessarily that of the recording.
                 ("values", worst[1], 1e-15),
                 ("counts", counts, 0.0),
             ],
@@ -204,11 +204,11 @@ fn holds() {
     family.finish();
 }
 
-/// What happened: system, event, time, discrete state that the event saw.
+/// An event that happened: system, event, time, discrete state that the event saw.
 type Happened = (String, String, f64, f64);
 
-/// A system with recorded events: discrete updates set one more than the state before all of them,
-/// unrestricted ones add 100 to what others of the same time have left.
+/// A system with recorded events: discrete updates set one more than the state before all of them;
+/// unrestricted updates add 100 to the result of earlier ones at the same time.
 struct Eventful {
     name: String,
     events: Vec<(String, Trigger)>,
@@ -241,7 +241,7 @@ impl LeafSystem<f64> for Eventful {
     }
 }
 
-/// An event as it is recorded: (kind, timing or null) to its tag and trigger.
+/// The tag and trigger of a recorded event, given as (kind, timing or null).
 fn event(recorded: &Value) -> (String, Trigger) {
     let kind = recorded[0].as_str().unwrap();
     let trigger = match kind.split('_').next() {
@@ -254,7 +254,7 @@ fn event(recorded: &Value) -> (String, Trigger) {
     };
     let tag = match trigger {
         Trigger::Periodic { period, offset } => {
-            // Six digits, as printf's %g.
+            // Six digits, like printf's %g.
             format!("{kind}_{}_{offset}", (period * 1e6).round() / 1e6)
         }
         _ => kind.to_owned(),
@@ -263,7 +263,7 @@ fn event(recorded: &Value) -> (String, Trigger) {
 }
 
 #[test]
-fn events() {
+fn events_happen_as_in_drake() {
     let Some(cases) = cases("events_") else {
         return;
     };

@@ -1,15 +1,15 @@
-//! Finding recorded numbers, counting cases, reporting.
+//! Finding recordings, counting cases, reporting.
 
 use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// The directories with recorded numbers, best first.
+/// Directories with recordings, best first.
 fn roots() -> Vec<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     match std::env::var_os("TARRAGON_REFERENCE") {
-        // Whoever names a directory wants that one judged and nothing else.
+        // A named directory is the only one that is checked.
         Some(named) => vec![here.join(named)],
         None => vec![
             here.join("../shared/reference"),
@@ -18,7 +18,7 @@ fn roots() -> Vec<PathBuf> {
     }
 }
 
-/// The file of this relative path in the first directory that has it; says so when there is none.
+/// The file of this relative path in the first directory that has it; prints a line if none has it.
 pub(crate) fn find(relative: &str) -> Option<PathBuf> {
     let found = roots()
         .into_iter()
@@ -30,7 +30,7 @@ pub(crate) fn find(relative: &str) -> Option<PathBuf> {
     found
 }
 
-/// A JSON file, gzip-compressed if its name ends in `.gz`.
+/// Reads a JSON file, gzip-compressed if its name ends in `.gz`.
 pub(crate) fn read_json(path: &Path) -> Value {
     let file = BufReader::new(File::open(path).unwrap_or_else(|e| panic!("{path:?}: {e}")));
     let plain: Box<dyn Read> = if path.extension().is_some_and(|e| e == "gz") {
@@ -41,12 +41,12 @@ pub(crate) fn read_json(path: &Path) -> Value {
     serde_json::from_reader(BufReader::new(plain)).unwrap_or_else(|e| panic!("{path:?}: {e}"))
 }
 
-/// [`find`] and [`read_json`].
+/// [`find`] and [`read_json`] in one.
 pub(crate) fn load(relative: &str) -> Option<Value> {
     find(relative).map(|path| read_json(&path))
 }
 
-/// The content of the first of these files that exists, where one of several will do.
+/// The content of the first of several interchangeable files that exists.
 pub(crate) fn first(relative: &[&str]) -> Option<Value> {
     let files = relative
         .iter()
@@ -62,7 +62,7 @@ pub(crate) fn first(relative: &[&str]) -> Option<Value> {
     found.map(|path| read_json(&path))
 }
 
-/// A number; infinities and NaN are strings, and so are numbers with more digits than a double.
+/// Reads a number; infinities, NaN, and numbers with more digits than a double are strings.
 pub(crate) fn number(v: &Value) -> f64 {
     match v {
         Value::String(s) => s.parse().unwrap_or_else(|e| panic!("{s:?}: {e}")),
@@ -70,7 +70,7 @@ pub(crate) fn number(v: &Value) -> f64 {
     }
 }
 
-/// The numbers of an array of this length.
+/// Reads an array of `N` numbers.
 pub(crate) fn numbers<const N: usize>(v: &Value) -> [f64; N] {
     let items: Vec<f64> = v
         .as_array()
@@ -81,7 +81,7 @@ pub(crate) fn numbers<const N: usize>(v: &Value) -> [f64; N] {
         .unwrap_or_else(|_| panic!("{v} is not an array of {N} numbers"))
 }
 
-/// The largest absolute difference; NaN if there is a NaN anywhere.
+/// The largest absolute difference; NaN if any number is NaN.
 pub(crate) fn difference(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len());
     a.iter()
@@ -95,7 +95,7 @@ pub(crate) fn difference(a: &[f64], b: &[f64]) -> f64 {
         )
 }
 
-/// The comparisons of one family of cases.
+/// Comparisons in one family of cases.
 ///
 /// A case passes when all of its errors are within their tolerances.
 pub(crate) struct Family {
@@ -115,12 +115,12 @@ impl Family {
         }
     }
 
-    /// One case: its name and its errors as (what, error, tolerance). NaN never passes.
+    /// Adds a case: its name and its errors as (what, error, tolerance). NaN never passes.
     pub(crate) fn case(&mut self, name: impl Fn() -> String, errors: &[(&str, f64, f64)]) {
         self.cases += 1;
         let mut failed = String::new();
         for (what, error, tolerance) in errors {
-            // How much of the tolerance is used, so that errors of different kinds compare.
+            // The used fraction of the tolerance, so that errors of different kinds are comparable.
             let used = error / tolerance;
             if used > self.worst.0 {
                 self.worst = (
@@ -137,7 +137,7 @@ impl Family {
         }
     }
 
-    /// Reports, and fails the test if a case failed.
+    /// Reports the family, and fails the test if a case failed.
     pub(crate) fn finish(self) {
         let failed = self.failures.len();
         println!(
@@ -156,8 +156,8 @@ impl Family {
         );
     }
 
-    /// Replaces this family's entry in the report. Families run in threads or in processes of their
-    /// own, so the file is read, merged and replaced under a lock.
+    /// Replaces this family's entry in the report. Families may run in separate threads or
+    /// processes, so the file is read, merged and replaced under a lock.
     fn report(&self, path: &Path) {
         let path = &Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
         let beside = |ending: &str| {
@@ -180,7 +180,7 @@ impl Family {
         });
         all.insert(self.name.to_owned(), entry);
         let text = serde_json::to_vec_pretty(&all).expect("a map of numbers and strings");
-        // Never a half written report, even if the test run is killed.
+        // Written to a new file first, so that a killed test run never leaves half a report.
         std::fs::write(beside(".new"), text).expect("the report can be written");
         std::fs::rename(beside(".new"), path).expect("the report can be replaced");
     }

@@ -1,4 +1,4 @@
-//! A scene and a camera.
+//! A scene with a camera.
 
 use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeMap;

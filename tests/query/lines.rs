@@ -1,4 +1,4 @@
-//! Lines in, lines out: bad ones, pipes, files, threads.
+//! Lines in, lines out: bad lines, pipes, files, threads.
 
 use crate::{AT_ORIGIN, answers, ask, ball_above_floor, command, geometry, message, output};
 use serde_json::{Value, json};
@@ -16,19 +16,13 @@ fn a_bad_line_is_explained_and_does_not_stop_the_rest() {
         with(&move |scene: &mut Value| scene["geometries"][0][key] = value.clone())
     };
     let bad = [
-        (
-            "nonsense".into(),
-            "column 2: this is not JSON: expected ident",
-        ),
-        (
-            good.replace("0.125", "NaN"),
-            "this is not JSON: expected value",
-        ),
-        ("[1, 2]".into(), "scene: an object is expected, found [1,2]"),
+        ("nonsense".into(), "column 2: invalid JSON: expected ident"),
+        (good.replace("0.125", "NaN"), "invalid JSON: expected value"),
+        ("[1, 2]".into(), "scene must be an object, got [1,2]"),
         ("{}".into(), "geometries: this field is missing"),
         (
             with(&|s| s["gravity"] = json!(1)),
-            "gravity: unknown field, expected are geometries",
+            "gravity: unknown field; known fields are geometries",
         ),
         (
             with(&|s| s["queries"] = json!(["distance"])),
@@ -40,27 +34,27 @@ fn a_bad_line_is_explained_and_does_not_stop_the_rest() {
         ),
         (
             with(&|s| s["point"] = json!([0, 1])),
-            "point: an array of 3 numbers is expected",
+            "point must be an array of 3 numbers",
         ),
         (
             with(&|s| s["max_distance"] = json!("near")),
-            "max_distance: a number (m) or null",
+            "max_distance must be a number (m) or null",
         ),
         (
             with(&|s| s["scalar"] = json!("f32")),
-            "scalar: \"f64\" or \"autodiff\" is expected",
+            "scalar must be \"f64\" or \"autodiff\"",
         ),
         (
             with(&|s| s["geometries"][1]["name"] = json!("ball ")),
-            "geometries[1].name: 'ball ' is the name of",
+            "geometries[1].name must be unique, got 'ball '",
         ),
         (
             ball("name", json!("")),
-            "geometries[0].name: it must not be empty",
+            "geometries[0].name must not be empty",
         ),
         (
             ball("colour", json!("red")),
-            "geometry 'ball': colour: unknown field, expected are name, shape",
+            "geometry 'ball': colour: unknown field; known fields are name, shape",
         ),
         (
             ball("pose", json!([0, 0, 0, 0, 1, 2, 3])),
@@ -68,15 +62,15 @@ fn a_bad_line_is_explained_and_does_not_stop_the_rest() {
         ),
         (
             ball("pose", json!([1, 0, 0, 0, "x", 2, 3])),
-            "geometry 'ball': pose[4]: a number is expected, found \"x\"",
+            "geometry 'ball': pose[4] must be a number, got \"x\"",
         ),
         (
             ball("anchored", json!("yes")),
-            "geometry 'ball': anchored: true or false is expected",
+            "geometry 'ball': anchored must be true or false",
         ),
         (
             ball("shape", json!({"type": "Torus"})),
-            "geometry 'ball': shape.type: 'Torus' is none of Box",
+            "geometry 'ball': shape.type must be one of Box",
         ),
         (
             ball("shape", json!({"type": "Sphere"})),
@@ -99,7 +93,7 @@ fn a_bad_line_is_explained_and_does_not_stop_the_rest() {
     for (line, _) in &bad {
         input += &format!("{good}\n{line}\n");
     }
-    // The last line needs no end, and blank ones count but are not answered.
+    // The last line needs no newline; blank lines count but are not answered.
     input += &format!("\n  \t\r\n{good}");
     let output = output(&[], &input);
     assert!(
@@ -126,7 +120,7 @@ fn a_bad_line_is_explained_and_does_not_stop_the_rest() {
 }
 
 #[test]
-fn what_can_be_answered_of_a_scene_is() {
+fn answerable_queries_of_a_failing_scene_are_answered() {
     for scalar in ["f64", "autodiff"] {
         let mut scene = ball_above_floor(0.0625);
         let wall = geometry("wall", &json!({"type": "HalfSpace"}), &AT_ORIGIN);
@@ -151,7 +145,7 @@ fn what_can_be_answered_of_a_scene_is() {
 }
 
 #[test]
-fn files_and_standard_input_and_any_number_of_threads_give_the_same_bytes() {
+fn input_source_and_number_of_threads_do_not_change_the_answers() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let heights = (0..300).map(|i| ball_above_floor(0.01 * f64::from(i)));
@@ -168,7 +162,7 @@ fn files_and_standard_input_and_any_number_of_threads_give_the_same_bytes() {
 }
 
 #[test]
-fn answers_come_while_the_input_is_open() {
+fn answers_are_written_while_the_input_is_open() {
     let mut child = command(&[]).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -193,7 +187,7 @@ fn a_reader_that_leaves_early_is_not_an_error() {
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let writer = std::thread::spawn(move || {
         let line = format!("{}\n", ball_above_floor(1.0));
-        // Until nobody reads any more.
+        // Runs until the reader has gone away.
         let mut lines = 0;
         while stdin.write_all(line.as_bytes()).is_ok() {
             lines += 1;
@@ -214,7 +208,7 @@ fn a_reader_that_leaves_early_is_not_an_error() {
 }
 
 #[test]
-fn exit_status_and_files_that_can_not_be_used() {
+fn unusable_files_set_the_exit_status() {
     let bad = "nonsense\n";
     assert!(output(&[], bad).status.success());
     assert_eq!(output(&["--strict"], bad).status.code(), Some(1));
@@ -228,15 +222,15 @@ fn exit_status_and_files_that_can_not_be_used() {
     std::fs::write(&input, &good).unwrap();
     let directory = folder.path().to_str().unwrap();
     for (arguments, expected) in [
-        (vec![path("none.jsonl")], "can not read"),
-        (vec![directory.into()], "can not read"),
+        (vec![path("none.jsonl")], "cannot read"),
+        (vec![directory.into()], "cannot read"),
         (
             vec![input.clone(), "--output".into(), input.clone()],
             "it is the input",
         ),
         (
             vec![input.clone(), "--output".into(), path("no/such/file")],
-            "can not write",
+            "cannot write",
         ),
         (vec!["--threads".into(), "0".into()], "--threads"),
     ] {
@@ -248,11 +242,11 @@ fn exit_status_and_files_that_can_not_be_used() {
     assert_eq!(
         std::fs::read_to_string(&input).unwrap(),
         good,
-        "the input is left alone"
+        "the input is unchanged"
     );
 }
 
-/// Squares of such distances overflow: the pair is not left out, and not answered wrongly.
+/// The squares of such distances overflow: the pair must neither be left out nor answered wrongly.
 #[test]
 fn distances_that_overflow_are_errors_with_the_pair() {
     let shapes = [

@@ -1,4 +1,4 @@
-//! `tarragon query`, run as users run it.
+//! `tarragon query`, run as by a user.
 
 #![allow(
     clippy::unwrap_used,
@@ -32,15 +32,15 @@ fn output(arguments: &[&str], input: &str) -> Output {
     let mut child = command(arguments).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_owned();
-    // Of a thread of its own, or both would wait for each other when the pipes are full.
+    // Writes on another thread: with full pipes, both sides would wait for each other.
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
     let output = child.wait_with_output().unwrap();
-    // It may have ended without reading everything, which is not what is tested here.
+    // The command may end without reading everything, which is not tested here.
     let _ = writer.join().unwrap();
     output
 }
 
-/// The answers to scenes, one per line.
+/// Answers scenes, one per line.
 fn ask(scenes: &[Value]) -> Vec<Value> {
     let lines: String = scenes.iter().map(|scene| format!("{scene}\n")).collect();
     let output = output(&[], &lines);
@@ -67,7 +67,7 @@ fn geometry(name: &str, shape: &Value, pose: &[f64]) -> Value {
 
 const AT_ORIGIN: [f64; 7] = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 
-/// A ball of radius 0.125 m that is `height` above the floor.
+/// A ball of radius 0.125 m at `height` above the floor.
 fn ball_above_floor(height: f64) -> Value {
     let pose = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, height];
     json!({"geometries": [

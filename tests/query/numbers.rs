@@ -1,4 +1,4 @@
-//! What answers say.
+//! Numbers in the answers.
 
 use crate::support::{self, number, numbers};
 use crate::{AT_ORIGIN, answers, ask, ball_above_floor, geometry, output};
@@ -10,7 +10,7 @@ use tarragon::geometry::{
     BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, Mesh, Shape, Sphere,
 };
 
-/// A shape of a scene.
+/// Builds a shape from its JSON.
 fn shape(spec: &Value) -> Shape {
     let length = |key: &str| number(&spec[key]);
     let file = || spec["file"].as_str().unwrap();
@@ -43,7 +43,7 @@ fn pose(p: &[f64; 7]) -> Isometry3<f64> {
 }
 
 #[test]
-fn the_example_of_the_help_is_true() {
+fn the_example_in_the_help_is_correct() {
     let output = output(&["--help"], "");
     let help = String::from_utf8(output.stdout).unwrap();
     let between = |start: &str, end: &str| {
@@ -56,7 +56,7 @@ fn the_example_of_the_help_is_true() {
 }
 
 #[test]
-fn contacts_and_distances_in_closed_form() {
+fn contacts_and_distances_match_closed_forms() {
     let mut scene = ball_above_floor(0.0625);
     scene["point"] = json!([0.0, 0.0, 1.0]);
     let far = ball_above_floor(1.125);
@@ -88,10 +88,10 @@ fn contacts_and_distances_in_closed_form() {
     assert!(answers.iter().all(|answer| answer["error"].is_null()));
 }
 
-/// Scenes of all recorded pairs that are there: the same as the library to the last bit, and as the
-/// references to 1e-12 m.
+/// All recorded pairs in the repository: the command gives the same bits as the library, and agrees
+/// with the references to 1e-12 m.
 #[test]
-fn recorded_pairs() {
+fn recorded_pairs_match_the_library_and_the_references() {
     const TYPES: [&str; 8] = [
         "Box",
         "Capsule",
@@ -109,7 +109,7 @@ fn recorded_pairs() {
             continue;
         };
         let file = support::load(&format!("proximity/drake/prox_{a}_{b}.json.gz")).unwrap();
-        // Some of every pair.
+        // A quarter of every pair.
         for r in references["refs"].as_array().unwrap().iter().step_by(4) {
             let config = &file["configs"][r["k"].as_u64().unwrap() as usize];
             let mut shapes = file["shapes"][config["s"].as_u64().unwrap() as usize].clone();
@@ -153,7 +153,7 @@ fn recorded_pairs() {
             <[f64; 3]>::from(d.nhat_ba_w)
         );
         let p_aca = x_wa.inverse_transform_point(&Point3::from(d.p_wca));
-        // The query does not go by way of the world, which rounds with the distance from its
+        // Computed without the world frame, whose rounding errors grow with the distance from its
         // origin.
         let off = (Vector3::from(numbers::<3>(&found["p_aca"])) - p_aca.coords).norm();
         let rounding = 1e-15 * (d.p_wca.norm() + x_wa.translation.vector.norm() + 1.0);
@@ -177,7 +177,7 @@ fn recorded_pairs() {
     }
 }
 
-/// All numbers of an answer by themselves: values, and derivatives if there are any.
+/// Collects all numbers of an answer: values, and derivatives if there are any.
 fn flat(value: &Value, values: &mut Vec<f64>, derivatives: &mut Vec<[f64; 6]>) {
     match value {
         Value::Number(n) => values.push(n.as_f64().unwrap()),
@@ -191,11 +191,11 @@ fn flat(value: &Value, values: &mut Vec<f64>, derivatives: &mut Vec<[f64; 6]>) {
     }
 }
 
-/// Every derivative against differences of the answers for moved poses, of fourth order: some third
-/// derivatives are 1e5. With steps of 1e-5 m or rad, rounding of witnesses on curved surfaces
-/// (1e-14 m) makes errors of 1e-9.
+/// Compares every derivative with fourth-order differences of the answers for moved poses: some
+/// third derivatives are 1e5. With steps of 1e-5 m or rad, rounding of witness points on curved
+/// surfaces (1e-14 m) causes errors of 1e-9.
 #[test]
-fn derivatives_are_those_of_moved_poses() {
+fn derivatives_match_differences_of_moved_poses() {
     const STEP: f64 = 1e-5;
     let first = [0.9, 0.1, -0.3, 0.2, 0.05, -0.02, 0.1];
     let shapes = [
@@ -212,7 +212,7 @@ fn derivatives_are_those_of_moved_poses() {
                 a["anchored"] = json!(anchored);
                 let mut geometries = vec![
                     a,
-                    // Overlapping, apart, and a plane that the first one reaches into.
+                    // Overlapping, apart, and a plane that the first geometry penetrates.
                     geometry(
                         "b",
                         &shapes[(k + 2) % 5],
@@ -268,7 +268,7 @@ fn derivatives_are_those_of_moved_poses() {
                     largest = largest.max(expected.abs());
                 }
             }
-            assert!(largest > 0.9, "something depends on the pose");
+            assert!(largest > 0.9, "some value depends on the pose");
         }
     }
 }
@@ -294,7 +294,7 @@ fn anchored_geometries_are_not_tested_with_each_other() {
 }
 
 #[test]
-fn meshes_are_found_beside_the_input() {
+fn meshes_are_found_next_to_the_input() {
     let folder = tempfile::tempdir().unwrap();
     let tetrahedron = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
     std::fs::create_dir(folder.path().join("meshes")).unwrap();
@@ -319,7 +319,7 @@ fn meshes_are_found_beside_the_input() {
     let distances = distances
         .iter()
         .map(|a| number(&a["signed_distance"][0]["distance"]));
-    // To the tip on the z axis, which is as high as the scale says.
+    // Distance to the tip on the z axis, whose height is the scale.
     let expected = [5.0_f64.sqrt(), 2.0_f64.sqrt(), 1.0];
     for (found, expected) in distances.zip(expected) {
         assert!((found - expected).abs() < 1e-15, "{found} {expected}");

@@ -1,7 +1,7 @@
-//! Contacts as messages.
+//! Contacts as LCM messages.
 
 use crate::contact_visualizer::{ContactVisualizerParams, force_of, last_name, real};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::collections::BTreeMap;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{
@@ -11,26 +11,26 @@ use tarragon_lcm::types::{LcmtContactResultsForViz, LcmtPointPairContactInfoForV
 use tarragon_lcm::{Lcm, LcmPublisherSystem};
 use tarragon_multibody::MultibodyPlant;
 
-/// The channel that viewers listen to.
+/// Channel on which viewers listen for contacts.
 const CHANNEL: &str = "CONTACT_RESULTS";
-/// Drake's period (s).
+/// Default publish period (s), as in Drake.
 const PUBLISH_PERIOD: f64 = 1.0 / 64.0;
 
-/// Turns contacts into the message that viewers show (Drake's `ContactResultsToLcmSystem`).
+/// Converts contacts to the LCM message that viewers show (Drake's `ContactResultsToLcmSystem`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `query_object` | [`QueryObject`] |
 /// | output | `lcm_message` | [`LcmtContactResultsForViz`] |
 ///
-/// The plant has no contact forces yet. Until it has, contacts are the penetrations of the geometry
-/// with the proximity role, as for the [`ContactVisualizer`](crate::ContactVisualizer): in the
-/// middle between the two witness points, with a force on the second body of the stiffness times
-/// the depth, against the normal, which points from the second body to the first. There are no
-/// hydroelastic contacts.
+/// The plant does not compute contact forces yet. Until it does, contacts are the penetrations of
+/// geometry with the proximity role, as in the [`ContactVisualizer`](crate::ContactVisualizer). The
+/// contact point is midway between the two witness points. The force on the second body is the
+/// stiffness times the depth, against the normal, which points from the second body to the first.
+/// There are no hydroelastic contacts.
 ///
-/// Bodies are called as in Drake, by name and number of the model instance: `finger(3)`. Those that
-/// are not of the plant have the last part of the name of their frame, and its group.
+/// Bodies are named as in Drake, by name and index of the model instance: `finger(3)`. Bodies
+/// outside the plant have the last part of the name of their frame, and the frame group.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -66,7 +66,7 @@ pub struct ContactResultsToLcmSystem {
 }
 
 impl ContactResultsToLcmSystem {
-    /// A system; with a plant, for its names.
+    /// Creates the system. With a plant, its bodies are reported by their names.
     pub fn new(plant: Option<&MultibodyPlant>) -> Self {
         let mut bodies = BTreeMap::new();
         for (index, body) in plant.into_iter().flat_map(MultibodyPlant::bodies) {
@@ -80,14 +80,14 @@ impl ContactResultsToLcmSystem {
             penetration_stiffness: ContactVisualizerParams::default().penetration_stiffness,
         }
     }
-    /// Chooses another force per depth of a penetration (N/m) than 1000 N/m.
+    /// Sets the force per penetration depth (N/m); the default is 1000 N/m.
     ///
     /// # Errors
-    /// If it is not positive and finite.
+    /// Returns an error if the stiffness is not positive and finite.
     pub fn with_penetration_stiffness(mut self, stiffness: f64) -> Result<Self> {
         if !(stiffness > 0.0 && stiffness.is_finite()) {
             return Err(Error::invalid(format!(
-                "ContactResultsToLcmSystem: penetration_stiffness is {stiffness}, expected a positive finite number"
+                "ContactResultsToLcmSystem: penetration_stiffness must be positive and finite, got {stiffness:?} N/m"
             )));
         }
         self.penetration_stiffness = stiffness;
@@ -186,12 +186,13 @@ impl<T: Scalar> LeafSystem<T> for ContactResultsToLcmSystem {
 }
 
 /// Publishes contacts for viewers on the channel `CONTACT_RESULTS` (Drake's
-/// `ConnectContactResultsToDrakeVisualizer`): adds a [`ContactResultsToLcmSystem`] with the names
-/// of the plant, as `contact_to_lcm`, and a publisher, as `contact_results_publisher`, which is
-/// returned; with numbers behind the names [if they are taken](DiagramBuilder::unused_name).
+/// `ConnectContactResultsToDrakeVisualizer`). Adds a [`ContactResultsToLcmSystem`] named
+/// `contact_to_lcm`, with the body names of the plant, and a publisher named
+/// `contact_results_publisher`, which it returns. Names that are taken [get a numeric
+/// suffix](DiagramBuilder::unused_name).
 ///
-/// Without a bus it is one of the default URL; without a period (s), contacts are published every
-/// 1/64 s. A period of zero publishes at every step.
+/// Without a bus, a bus with the default URL is opened. Without a period (s), contacts are
+/// published every 1/64 s. A period of zero publishes at every step.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -211,7 +212,7 @@ impl<T: Scalar> LeafSystem<T> for ContactResultsToLcmSystem {
 /// ```
 ///
 /// # Errors
-/// If the period is negative or not finite, or the bus can not be opened.
+/// Returns an error if the period is negative or not finite, or the bus cannot be opened.
 pub fn connect_contact_results_to_drake_visualizer(
     builder: &mut DiagramBuilder,
     plant: &Block<MultibodyPlant>,
@@ -228,7 +229,7 @@ pub fn connect_contact_results_to_drake_visualizer(
     add_publisher(builder, scene_graph.query, system, lcm, period)
 }
 
-/// Adds the system and its publisher.
+/// Adds the system and its publisher, and returns the publisher.
 pub(crate) fn add_publisher(
     builder: &mut DiagramBuilder,
     query_object: OutputPort<QueryObject<f64>>,
@@ -236,7 +237,7 @@ pub(crate) fn add_publisher(
     lcm: Lcm,
     period: f64,
 ) -> Result<Block<LcmPublisherSystem<LcmtContactResultsForViz>>> {
-    // First, so that an error adds nothing.
+    // Created first, so that an error adds nothing.
     let publisher = LcmPublisherSystem::new(CHANNEL, lcm, period, 0.0)?;
     let contacts = builder.add(&builder.unused_name("contact_to_lcm"), system);
     let publisher = builder.add(&builder.unused_name("contact_results_publisher"), publisher);

@@ -1,22 +1,23 @@
-//! What most simulations show, in one call.
+//! The usual visualizers of a simulation, added by one call.
 
 use crate::contact_results_to_lcm::{ContactResultsToLcmSystem, add_publisher};
 use crate::contact_visualizer::{ContactVisualizer, ContactVisualizerParams};
 use crate::drake_visualizer::{DrakeVisualizer, DrakeVisualizerParams};
-use crate::error::{Error, Result};
 use crate::meshcat::{Meshcat, start_meshcat};
 use crate::meshcat_visualizer::{
     MeshcatVisualizer, MeshcatVisualizerParams, check_period, light_grey,
 };
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{Rgba, Role, SceneGraph};
 use tarragon_lcm::types::LcmtContactResultsForViz;
 use tarragon_lcm::{Lcm, LcmBuses, LcmPublisherSystem};
 
-/// What to show (Drake's `VisualizationConfig`; the same names in YAML, the same defaults).
+/// Configuration of the visualizers (Drake's `VisualizationConfig`, with the same YAML names and
+/// defaults).
 ///
-/// `publish_inertia` is kept for what does not exist yet, the ellipsoids of inertia.
+/// `publish_inertia` has no effect yet; it is reserved for inertia ellipsoids.
 ///
 /// ```
 /// use tarragon_visualization::VisualizationConfig;
@@ -32,32 +33,31 @@ use tarragon_lcm::{Lcm, LcmBuses, LcmPublisherSystem};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VisualizationConfig {
-    /// The name of the bus on which LCM messages are sent, where there are buses.
+    /// Name of the bus on which LCM messages are published, if buses are given.
     pub lcm_bus: String,
     /// Simulated time between publishes (s).
     pub publish_period: f64,
     /// Whether geometry with the illustration role is shown, below `illustration`.
     pub publish_illustration: bool,
-    /// The colour of illustrations that have none.
+    /// Colour of illustration geometry without a colour of its own.
     #[serde(with = "rgba")]
     pub default_illustration_color: Rgba,
-    /// Whether geometry with the proximity role is there to be shown, below `proximity`. It is
-    /// hidden at first.
+    /// Whether geometry with the proximity role is sent, below `proximity`. It is hidden at first.
     pub publish_proximity: bool,
-    /// The colour of proximity geometry.
+    /// Colour of proximity geometry without a colour of its own.
     #[serde(with = "rgba")]
     pub default_proximity_color: Rgba,
-    /// Where the alpha slider of proximity geometry is at the start, 0 to 1.
+    /// Initial value of the alpha slider of proximity geometry, from 0 to 1.
     pub initial_proximity_alpha: f64,
     /// Whether contacts are shown, below `contact_forces`.
     pub publish_contacts: bool,
-    /// Whether inertias are shown.
+    /// Whether inertias are shown. Has no effect yet.
     pub publish_inertia: bool,
-    /// Whether a server is started where none is given.
+    /// Whether a server is started if none is given.
     pub enable_meshcat_creation: bool,
-    /// Whether the pages are cleared when a simulation is initialized.
+    /// Whether the scene is cleared when a simulation is initialized.
     pub delete_on_initialization_event: bool,
-    /// Whether illustration and proximity have sliders that make them transparent.
+    /// Whether illustration and proximity geometry each have a slider for their opacity.
     pub enable_alpha_sliders: bool,
 }
 
@@ -69,8 +69,7 @@ impl Default for VisualizationConfig {
             publish_illustration: true,
             default_illustration_color: light_grey(),
             publish_proximity: true,
-            default_proximity_color: Rgba::new(0.8, 0.0, 0.0, 1.0)
-                .expect("the channels are from 0 to 1"),
+            default_proximity_color: Rgba::new(0.8, 0.0, 0.0, 1.0).expect("channels lie in [0, 1]"),
             initial_proximity_alpha: 0.5,
             publish_contacts: true,
             publish_inertia: true,
@@ -82,11 +81,11 @@ impl Default for VisualizationConfig {
 }
 
 impl VisualizationConfig {
-    /// From YAML.
+    /// Reads a configuration from YAML.
     ///
     /// # Errors
-    /// If it is no YAML, has an unknown field or a value of the wrong type (with line and column),
-    /// or a value is wrong.
+    /// Returns an error if the text is not YAML, or has an unknown field, a value of the wrong type
+    /// (with line and column), or a value out of range.
     pub fn from_yaml(text: &str) -> Result<Self> {
         let options = serde_saphyr::options! { with_snippet: false };
         let config: Self = serde_saphyr::from_str_with_options(text, options)
@@ -94,15 +93,15 @@ impl VisualizationConfig {
         config.check()?;
         Ok(config)
     }
-    /// As YAML that Drake reads too.
+    /// Writes the configuration as YAML that Drake can read too.
     ///
     /// # Errors
-    /// If a value is wrong.
+    /// Returns an error if a value is out of range.
     pub fn to_yaml(&self) -> Result<String> {
         self.check()?;
         let options = serde_saphyr::ser_options! { compact_list_indent: true, yaml_12: false };
         serde_saphyr::to_string_with_options(self, options)
-            .map_err(|e| Error::invalid(format!("VisualizationConfig: it can not be written: {e}")))
+            .map_err(|e| Error::invalid(format!("VisualizationConfig: cannot be written: {e}")))
     }
 
     fn check(&self) -> Result<()> {
@@ -111,13 +110,13 @@ impl VisualizationConfig {
         let alpha = self.initial_proximity_alpha;
         if !(0.0..=1.0).contains(&alpha) {
             return wrong(format!(
-                "initial_proximity_alpha is {alpha}, expected 0 to 1"
+                "initial_proximity_alpha must be from 0 to 1, got {alpha:?}"
             ));
         }
         Ok(())
     }
 
-    /// Parameters of the visualizer of illustrations.
+    /// Returns the parameters of the visualizer of illustration geometry.
     fn illustration(&self) -> MeshcatVisualizerParams {
         MeshcatVisualizerParams {
             publish_period: self.publish_period,
@@ -129,7 +128,7 @@ impl VisualizationConfig {
             ..MeshcatVisualizerParams::default()
         }
     }
-    /// Parameters of the visualizer of proximity geometry.
+    /// Returns the parameters of the visualizer of proximity geometry.
     fn proximity(&self) -> MeshcatVisualizerParams {
         MeshcatVisualizerParams {
             role: Role::Proximity,
@@ -141,8 +140,8 @@ impl VisualizationConfig {
             ..self.illustration()
         }
     }
-    /// Parameters of what tells viewers by LCM; only proximity has channels of its own, as in
-    /// Drake.
+    /// Returns the parameters of the LCM visualizer. As in Drake, only the proximity role has
+    /// channels of its own.
     fn drake(&self, role: Role, default_color: Rgba) -> DrakeVisualizerParams {
         DrakeVisualizerParams {
             publish_period: self.publish_period,
@@ -161,7 +160,7 @@ impl VisualizationConfig {
     }
 }
 
-/// A colour as Drake's YAML has it: `{rgba: [r, g, b, a]}`.
+/// A colour in Drake's YAML form: `{rgba: [r, g, b, a]}`.
 mod rgba {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
     use serde_saphyr::FlowSeq;
@@ -185,7 +184,7 @@ mod rgba {
 }
 
 /// Connections of visualizers (the optional arguments of Drake's `ApplyVisualizationConfig`). The
-/// default is the scene that the builder has by the name of Drake, a server of its own, and no LCM.
+/// default is the builder's system with Drake's name for the scene, a new server, and no LCM.
 ///
 /// ```
 /// use tarragon_visualization::VisualizationConnections;
@@ -193,19 +192,18 @@ mod rgba {
 /// ```
 #[derive(Clone, Default)]
 pub struct VisualizationConnections<'a> {
-    /// The scene; `None` for the system `scene_graph` of the builder.
+    /// The scene; `None` means the builder's system `scene_graph`.
     pub scene_graph: Option<&'a Block<SceneGraph>>,
-    /// The server; without one, one is started on the first free port, if the configuration allows
-    /// it.
+    /// The server; `None` starts one on the first free port, if the configuration allows it.
     pub meshcat: Option<Meshcat>,
-    /// The buses among which `lcm_bus` of the configuration names one.
+    /// The buses among which the configuration selects one by `lcm_bus`.
     pub lcm_buses: Option<&'a LcmBuses>,
-    /// The bus itself, whatever `lcm_bus` says.
+    /// The bus itself; takes precedence over `lcm_bus`.
     pub lcm: Option<&'a Lcm>,
 }
 
-/// What [`apply_visualization_config`] has added; what the configuration does not ask for is
-/// `None`.
+/// The visualizers that [`apply_visualization_config`] has added; `None` for those that the
+/// configuration does not request.
 #[derive(Clone)]
 pub struct AppliedVisualization {
     /// The server.
@@ -224,20 +222,22 @@ pub struct AppliedVisualization {
     pub contact_results: Option<Block<LcmPublisherSystem<LcmtContactResultsForViz>>>,
 }
 
-/// Adds the visualizers that a configuration asks for, connected to the scene (Drake's
+/// Adds the visualizers that a configuration requests, connected to the scene (Drake's
 /// `ApplyVisualizationConfig`).
 ///
-/// In Meshcat, `meshcat_visualizer(illustration)`, `meshcat_visualizer(proximity)` and
-/// `meshcat_contact_visualizer`. Without a server one is started on the first free port, if the
-/// configuration allows it; else there is nothing in Meshcat. Names that are taken get
-/// [numbers](DiagramBuilder::unused_name).
+/// For Meshcat, it adds `meshcat_visualizer(illustration)`, `meshcat_visualizer(proximity)` and
+/// `meshcat_contact_visualizer`. If no server is given, one is started on the first free port, if
+/// the configuration allows it; otherwise nothing is added for Meshcat. Names that are taken get [a
+/// numeric suffix](DiagramBuilder::unused_name).
 ///
-/// By LCM, on the [connected](VisualizationConnections) bus, `drake_visualizer(illustration)` on
-/// channels without a suffix, `drake_visualizer(proximity)` on those with the suffix of the role,
-/// and contacts, see
-/// [`connect_contact_results_to_drake_visualizer`](crate::connect_contact_results_to_drake_visualizer).
-/// That happens where a bus is given: other than Drake, this never opens a socket that nobody asked
-/// for. Nothing is added for a bus that publishes to [nobody](LcmBuses::MEMQ_NULL).
+/// For LCM, it adds `drake_visualizer(illustration)` on channels without a suffix,
+/// `drake_visualizer(proximity)` on channels with the suffix of the role, and contacts as by
+/// [`connect_contact_results_to_drake_visualizer`][connect], all on the
+/// [connected](VisualizationConnections) bus. Nothing is added without a bus: unlike Drake, this
+/// function never opens a socket unasked. Nothing is added either for a bus that
+/// [discards](LcmBuses::MEMQ_NULL) its messages.
+///
+/// [connect]: crate::connect_contact_results_to_drake_visualizer
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -260,8 +260,8 @@ pub struct AppliedVisualization {
 /// ```
 ///
 /// # Errors
-/// If a value of the configuration is wrong, there is no scene, it names a bus that is not there,
-/// or the server cannot be started.
+/// Returns an error if a value of the configuration is out of range, there is no scene, `lcm_bus`
+/// names no known bus, or the server cannot be started.
 pub fn apply_visualization_config(
     config: &VisualizationConfig,
     builder: &mut DiagramBuilder,
@@ -273,7 +273,7 @@ pub fn apply_visualization_config(
         Some(scene_graph) => scene_graph.clone(),
         None => builder.system_named("scene_graph").map_err(|e| {
             Error::invalid(format!(
-                "VisualizationConfig: {e}; add it before, or hand it over in VisualizationConnections"
+                "VisualizationConfig: {e}; add the scene first, or pass it in VisualizationConnections"
             ))
         })?,
     };
@@ -298,7 +298,7 @@ pub fn apply_visualization_config(
     Ok(applied)
 }
 
-/// The bus to publish on, if there is to be one.
+/// Returns the bus to publish on, or `None` if nothing is to be published.
 fn bus(config: &VisualizationConfig, given: &VisualizationConnections<'_>) -> Result<Option<Lcm>> {
     let name = &config.lcm_bus;
     let lcm = match (given.lcm, given.lcm_buses) {
@@ -307,8 +307,8 @@ fn bus(config: &VisualizationConfig, given: &VisualizationConnections<'_>) -> Re
         (None, None) if name == "default" => return Ok(None),
         (None, None) => {
             return Err(Error::invalid(format!(
-                "VisualizationConfig: lcm_bus must be 'default' (no publishing) where no buses are given, got \
-                 '{name}'; hand over buses in VisualizationConnections"
+                "VisualizationConfig: lcm_bus must be 'default' (no publishing) if no buses are given, got \
+                 '{name}'; pass the buses in VisualizationConnections"
             )));
         }
     };
@@ -368,8 +368,9 @@ fn apply_meshcat(
     Ok(())
 }
 
-/// Adds the usual visualizers of the scene `scene_graph`, with a server of its own if none is given
-/// (Drake's `AddDefaultVisualization`), and without LCM; see [`apply_visualization_config`].
+/// Adds the usual visualizers of the scene `scene_graph`, without LCM (Drake's
+/// `AddDefaultVisualization`). Starts a server if none is given. See
+/// [`apply_visualization_config`].
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -383,7 +384,7 @@ fn apply_meshcat(
 /// ```
 ///
 /// # Errors
-/// If there is no scene, or the server cannot be started.
+/// Returns an error if there is no scene, or the server cannot be started.
 pub fn add_default_visualization(
     builder: &mut DiagramBuilder,
     meshcat: Option<Meshcat>,

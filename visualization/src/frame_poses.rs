@@ -1,12 +1,13 @@
-//! Poses of many frames.
+//! Poses of several frames.
 
-use crate::error::Result;
+use crate::Result;
 use nalgebra::Isometry3;
 use tarragon_framework::Scalar;
 use tarragon_geometry::{FrameId, QueryObject};
 
-/// Calls `with` the pose `X_WF` of each frame. It is one walk over the scene where the frames are
-/// in the order in which the scene lists them; the list may start again.
+/// Calls `with` with the pose `X_WF` of each frame. Walks the scene once as long as the frames
+/// come in the order in which the scene lists them; from the first frame out of order on, each is
+/// looked up.
 pub(crate) fn for_each_frame_pose<'a, T: Scalar, M>(
     query: &'a QueryObject<T>,
     moving: impl IntoIterator<Item = M>,

@@ -1,24 +1,24 @@
-//! The surfaces that stand for shapes in hydroelastic contact.
+//! Surfaces that represent shapes in hydroelastic contact.
 //!
-//! Numbers of vertices and their places are those that Drake 1.51 sends: rigid and compliant shapes
-//! have the same surface there, that of the volume mesh.
+//! Numbers and positions of vertices equal those that Drake 1.51 sends. In Drake, rigid and
+//! compliant shapes have the same surface, that of the volume mesh.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::Vector3;
 use std::f64::consts::{FRAC_PI_2, TAU};
 use tarragon_framework::warnings::warn;
 use tarragon_geometry::mesh::TriangleSurfaceMesh;
 use tarragon_geometry::{GeometryProperties, HydroelasticType, Shape};
 
-/// A finer mesh than this shows nothing more, and would be hundreds of megabytes long.
+/// Maximum number of triangles. A finer mesh would look the same and take hundreds of megabytes.
 const MOST_TRIANGLES: f64 = (1 << 20) as f64;
-/// A cylinder is as high as it is wide, within this (m).
+/// Tolerance (m) within which a cylinder counts as exactly as high as it is wide.
 const MEDIUM: f64 = 1e-14;
-/// Subdivisions of an octahedron, at most.
+/// Maximum number of subdivisions of an octahedron.
 const MOST_SUBDIVISIONS: f64 = 8.0;
 
-/// [`surface`], where one can be made; otherwise the shape is still a good picture. `place` begins
-/// the warning.
+/// Returns the [`surface`] of a shape. If it cannot be built, warns and returns `None`: the shape
+/// itself is still a good picture. `place` begins the warning.
 pub(crate) fn surface_to_show(
     place: &dyn std::fmt::Display,
     shape: &Shape,
@@ -32,8 +32,8 @@ pub(crate) fn surface_to_show(
     })
 }
 
-/// The surface of a shape with these proximity properties; none for shapes that take part as they
-/// are, such as half spaces, and those that do not take part.
+/// Returns the surface of a shape with these proximity properties. Returns `None` for shapes
+/// without a mesh, such as half spaces, and for shapes without a compliance type.
 fn surface(shape: &Shape, properties: &GeometryProperties) -> Result<Option<TriangleSurfaceMesh>> {
     let group = "hydroelastic";
     let kind = properties.get_or(group, "compliance_type", HydroelasticType::Undefined)?;
@@ -48,7 +48,7 @@ fn surface(shape: &Shape, properties: &GeometryProperties) -> Result<Option<Tria
         Shape::Cylinder(c) => cylinder(c.radius(), c.length(), hint)?,
         Shape::Capsule(c) => capsule(c.radius(), c.length(), hint)?,
         Shape::Convex(c) => c.convex_hull()?.to_triangles(),
-        // The volume of a mesh that is no volume mesh is that of its hull.
+        // The volume of a surface mesh is that of its hull.
         Shape::Mesh(m) if kind == HydroelasticType::Compliant && m.extension() != ".vtk" => {
             m.convex_hull()?.to_triangles()
         }
@@ -57,7 +57,7 @@ fn surface(shape: &Shape, properties: &GeometryProperties) -> Result<Option<Tria
     }))
 }
 
-/// Four triangles per face, around its centre.
+/// Returns a box with four triangles per face, around the centre of the face.
 fn cuboid(half: Vector3<f64>) -> Result<TriangleSurfaceMesh> {
     let mut surface = Surface::default();
     for axis in 0..3 {
@@ -80,8 +80,8 @@ fn cuboid(half: Vector3<f64>) -> Result<TriangleSurfaceMesh> {
     surface.finish()
 }
 
-/// An octahedron whose faces are divided into four until the edges at its corners, of a sphere with
-/// the largest semi-axis, are no longer than the hint.
+/// Returns an octahedron whose faces are subdivided into four until the edges at its corners, on a
+/// sphere with the largest semi-axis, are no longer than the hint.
 fn ellipsoid(semi_axes: Vector3<f64>, hint: f64) -> Result<TriangleSurfaceMesh> {
     let half_chord = hint / (2.0 * semi_axes.max());
     // The edges of a chain from corner to corner span equal angles.
@@ -104,12 +104,12 @@ fn ellipsoid(semi_axes: Vector3<f64>, hint: f64) -> Result<TriangleSurfaceMesh> 
     surface.finish()
 }
 
-/// Vertices around a circle whose arcs are no longer than the hint, before they are a whole number.
+/// Returns how many arcs of the length of the hint fit around a circle, before rounding.
 fn around(radius: f64, hint: f64) -> f64 {
     TAU * radius / hint
 }
 
-/// `n` points around a circle about z, the first at y = 0.
+/// Returns `n` points around a circle about z, the first at y = 0.
 fn circle(n: usize, radius: f64, z: f64) -> impl Iterator<Item = Vector3<f64>> {
     let step = TAU / n as f64;
     (0..n).map(move |i| {
@@ -118,14 +118,15 @@ fn circle(n: usize, radius: f64, z: f64) -> impl Iterator<Item = Vector3<f64>> {
     })
 }
 
-/// Two circles around centres.
+/// Returns a cylinder: two circles, closed by fans around their centres.
 fn cylinder(radius: f64, length: f64, hint: f64) -> Result<TriangleSurfaceMesh> {
     let around = around(radius, hint).ceil().max(3.0);
     check(4.0 * around, hint)?;
     let n = around as usize;
     let mut surface = Surface::default();
     let [bottom, top] = [-0.5, 0.5].map(|half| surface.add(circle(n, radius, half * length)));
-    // Volume meshes around a segment or a disk cut it one way, those around a point the other way.
+    // Drake's volume mesh around a segment or a disk splits the squares one way, around a point the
+    // other way.
     let is_medium = (0.5 * length - radius).abs() <= MEDIUM;
     let cut = if is_medium { Cut::Falling } else { Cut::Rising };
     surface.band(&bottom, &top, cut);
@@ -133,7 +134,8 @@ fn cylinder(radius: f64, length: f64, hint: f64) -> Result<TriangleSurfaceMesh> 
     surface.finish()
 }
 
-/// Circles of latitude on the caps, half as far apart as the vertices of the widest.
+/// Returns a capsule. Circles of latitude on the caps are half as far apart as the vertices of the
+/// widest circle.
 fn capsule(radius: f64, length: f64, hint: f64) -> Result<TriangleSurfaceMesh> {
     let around = around(radius, hint).floor().max(3.0);
     let circles = (around / 2.0).floor();
@@ -170,19 +172,19 @@ fn check(triangles: f64, hint: f64) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "the resolution hint {hint} m asks for {triangles:.0} triangles, expected at most {MOST_TRIANGLES}; choose a \
-         larger hint"
+        "the resolution hint must give at most {MOST_TRIANGLES} triangles, got {triangles:?} from {hint:?} m; \
+         choose a larger hint"
     )))
 }
 
-/// Which way the diagonal of a square goes, seen from outside and counter-clockwise.
+/// Direction of the diagonal of a square, seen from outside and counter-clockwise.
 #[derive(Clone, Copy)]
 enum Cut {
     Rising,
     Falling,
 }
 
-/// A surface in the making.
+/// A surface under construction.
 #[derive(Default)]
 struct Surface {
     vertices: Vec<Vector3<f64>>,
@@ -195,14 +197,14 @@ impl Surface {
         self.vertices.extend(vertices);
         (first..self.vertices.len() as u32).collect()
     }
-    /// Triangles from a ring to a point that sees it counter-clockwise.
+    /// Adds triangles from a ring to a point, counter-clockwise as seen from outside.
     fn fan(&mut self, ring: &[u32], point: Vector3<f64>) {
         let point = self.add([point])[0];
         let next = ring.iter().cycle().skip(1);
         let sides = ring.iter().zip(next);
         self.triangles.extend(sides.map(|(a, b)| [*a, *b, point]));
     }
-    /// Squares between a circle and one above it, each cut into two triangles.
+    /// Adds squares between a circle and the circle above it, each split into two triangles.
     fn band(&mut self, low: &[u32], high: &[u32], cut: Cut) {
         for i in 0..low.len() {
             let j = (i + 1) % low.len();
@@ -213,13 +215,13 @@ impl Surface {
             });
         }
     }
-    /// Ends at both poles.
+    /// Closes both ends with a fan around the pole at -z or z.
     fn ends(&mut self, mut bottom: Vec<u32>, top: Vec<u32>, z: f64) {
         bottom.reverse();
         self.fan(&bottom, Vector3::new(0.0, 0.0, -z));
         self.fan(&top, Vector3::new(0.0, 0.0, z));
     }
-    /// A triangle on the unit sphere, divided.
+    /// Adds a triangle on the unit sphere, subdivided `times` times.
     fn divide(&mut self, [a, b, c]: [Vector3<f64>; 3], times: u32) {
         if times == 0 {
             let corners = self.add([a, b, c]);
@@ -251,7 +253,7 @@ mod tests {
         surface(shape, &properties).unwrap().unwrap()
     }
 
-    /// How far outside a point is, relative to the size of the shape; 0 on its surface.
+    /// Returns how far outside a point is, relative to the size of the shape; 0 on its surface.
     fn outside(shape: &Shape, p: &Vector3<f64>) -> f64 {
         let beyond = |z: f64, half: f64| (z.abs() - half).max(0.0);
         match shape {
@@ -283,8 +285,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
-        /// Vertices are on the shape, triangles face outwards, nothing is missing, and finer meshes
-        /// fill more of it.
+        /// Vertices lie on the shape, triangles face outwards, the surface is closed, and finer
+        /// meshes fill more of the volume.
         #[test]
         fn surfaces_inscribe_their_shapes(shape in shapes(), fineness in 0.05..1.0) {
             let exact = calc_volume(&shape).unwrap();
@@ -295,7 +297,7 @@ mod tests {
                     prop_assert!(outside(&shape, vertex).abs() < 1e-12, "{vertex}");
                 }
                 let areas = (0..mesh.num_triangles()).map(|t| mesh.face_normal(t) * mesh.area(t));
-                // A closed surface has as much area to every side as to the opposite one.
+                // The area vectors of a closed surface sum to zero.
                 prop_assert!(areas.sum::<Vector3<f64>>().norm() < 1e-12 * mesh.total_area());
                 let volume = mesh.calc_enclosed_volume();
                 prop_assert!(volume > 0.0 && volume <= exact * (1.0 + 1e-12));

@@ -1,11 +1,10 @@
-//! Simulations in a browser: the [`Meshcat`] server with its own page, and the systems that feed
-//! it; and systems that tell other viewers by LCM.
+//! Simulations in a browser: the [`Meshcat`] server with its page, and the systems that feed it.
+//! Other systems publish scenes to viewers by LCM.
 
 mod contact_results_to_lcm;
 mod contact_visualizer;
 mod default_visualization;
 mod drake_visualizer;
-pub mod error;
 mod frame_poses;
 mod hydroelastic;
 pub mod meshcat;
@@ -26,7 +25,6 @@ pub use drake_visualizer::{
     DrakeVisualizer, DrakeVisualizerParams, DrakeVisualizerPorts, connect_drake_visualizer,
     dispatch_load_message,
 };
-pub use error::{Error, Result};
 pub use meshcat::{
     Gamepad, LoopMode, Meshcat, MeshcatAnimation, MeshcatParams, OrthographicCamera, PageCamera,
     PerspectiveCamera, PropertyTuple, PropertyValue, SideOfFaceToRender, SurfaceStyle,
@@ -40,11 +38,12 @@ pub use sliders::{
     JointSliders, JointSlidersParams, JointSlidersPorts, MeshcatPoseSliders,
     MeshcatPoseSlidersParams, MeshcatPoseSlidersPorts, RunOptions, SliderValues,
 };
+pub use tarragon_framework::{Error, ErrorKind, Result};
 
-/// What fuzzing calls: not part of the API.
-#[doc(hidden)]
+/// Entry points for fuzzing; not part of the API.
+#[cfg(fuzzing)]
 pub mod fuzzing {
-    /// Reads bytes as if a page had sent them: frames, and the messages in them.
+    /// Reads bytes as if a page had sent them: frames and the messages they contain.
     pub fn receive(bytes: &[u8]) {
         crate::meshcat::receive(bytes);
     }

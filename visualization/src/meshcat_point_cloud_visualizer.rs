@@ -1,8 +1,8 @@
-//! The system that shows a point cloud.
+//! System that shows a point cloud.
 
-use crate::error::{Error, Result};
 use crate::meshcat::{Meshcat, full_path};
 use crate::meshcat_visualizer::{light_grey, real_pose};
+use crate::{Error, Result};
 use nalgebra::Isometry3;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::Rgba;
@@ -13,10 +13,12 @@ use tarragon_sensors::PointCloud;
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `cloud` | [`PointCloud`] with positions (m), possibly with colours |
-/// | input | `X_ParentCloud` | `Isometry3<T>`, the cloud's frame in that of the path above; the identity if it is not connected |
+/// | input | `X_ParentCloud` | `Isometry3<T>`, pose of the cloud in the frame of the parent path |
 ///
-/// It publishes every [period](Self::with_publish_period) and when forced to. Points that are not
-/// finite are left out.
+/// If `X_ParentCloud` is not connected, it is the identity.
+///
+/// It publishes every [period](Self::with_publish_period) and at every forced publish. Points that
+/// are not finite are left out.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -45,16 +47,17 @@ pub struct MeshcatPointCloudVisualizer {
 }
 
 impl MeshcatPointCloudVisualizer {
-    /// Shows a cloud at `path` every 1/32 s of simulated time, with points of 1 mm, light grey
-    /// where the cloud has no colours.
+    /// Shows a cloud at `path` every 1/32 s of simulated time, with points of 1 mm that are light
+    /// grey if the cloud has no colours.
     ///
     /// # Errors
-    /// If the path is empty, which is the place of everything else.
+    /// Returns an error if the path is empty or `/`, because the cloud would replace everything
+    /// else.
     pub fn new(meshcat: Meshcat, path: &str) -> Result<Self> {
         let full = full_path(path);
         if full == full_path("") || full == "/" {
             return Err(Error::invalid(format!(
-                "MeshcatPointCloudVisualizer: the path is '{path}', expected one of its own, such as \
+                "MeshcatPointCloudVisualizer: the path must not be the root, got '{path}'; choose one such as \
                  'cloud'"
             )));
         }
@@ -66,15 +69,15 @@ impl MeshcatPointCloudVisualizer {
             default_rgba: light_grey(),
         })
     }
-    /// The same with another publish period (s). With 0 the cloud is shown once, when a simulation
-    /// is initialized, and whenever a publish is forced.
+    /// Sets the publish period (s). With 0, the cloud is shown once, when a simulation is
+    /// initialized, and at every forced publish.
     ///
     /// # Errors
-    /// If it is negative or not finite.
+    /// Returns an error if the period is negative or not finite.
     pub fn with_publish_period(mut self, period: f64) -> Result<Self> {
         if !(period >= 0.0 && period.is_finite()) {
             let what =
-                format!("the publish period must be finite and not negative, got {period} s");
+                format!("the publish period must be finite and not negative, got {period:?} s");
             return Err(self.wrong(&what));
         }
         self.publish_period = period;
@@ -83,16 +86,16 @@ impl MeshcatPointCloudVisualizer {
     /// Sets the size of the points (m).
     ///
     /// # Errors
-    /// If it is not positive and finite.
+    /// Returns an error if the size is not positive and finite.
     pub fn set_point_size(&mut self, size: f64) -> Result<()> {
         if !(size > 0.0 && size.is_finite()) {
-            let what = format!("the size of points is {size} m, expected a positive finite length");
+            let what = format!("the point size must be positive and finite, got {size:?} m");
             return Err(self.wrong(&what));
         }
         self.point_size = size;
         Ok(())
     }
-    /// Sets the colour of clouds without colours.
+    /// Sets the colour for clouds without colours.
     pub fn set_default_rgba(&mut self, rgba: Rgba) {
         self.default_rgba = rgba;
     }
@@ -119,9 +122,9 @@ impl MeshcatPointCloudVisualizer {
 /// Ports of [`MeshcatPointCloudVisualizer`].
 #[derive(Clone, Copy, Debug)]
 pub struct MeshcatPointCloudVisualizerPorts<T> {
-    /// The cloud (m).
+    /// The cloud, with positions in metres.
     pub cloud: InputPort<PointCloud>,
-    /// The cloud's frame in that of the path above.
+    /// Pose of the cloud in the frame of the parent path.
     pub x_parent_cloud: InputPort<Isometry3<T>>,
 }
 

@@ -55,8 +55,8 @@ fn publishing_poses_allocates_nothing() {
         let before = ALLOCATIONS.with(Cell::get);
         ctx.force_publish().unwrap();
         let allocated = ALLOCATIONS.with(Cell::get) - before;
-        // The dispatcher of a forced publish has working memory of its own, however many poses
-        // there are.
+        // The dispatcher of a forced publish allocates a little itself, however many poses there
+        // are.
         assert!(
             k == 0 || allocated <= 4,
             "publish {k} allocated {allocated} times"

@@ -1,5 +1,5 @@
-//! The bytes that Drake 1.51.1 sends for the same calls, recorded in `captures/messages_hex.txt`
-//! (number, call, message). Objects are compared beside their code.
+//! Comparison with the bytes that Drake 1.51.1 sends for the same calls, recorded in
+//! `captures/messages_hex.txt` (number, call, message). Objects are compared next to their code.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use tarragon_visualization::{
     LoopMode, Meshcat, MeshcatAnimation, OrthographicCamera, PerspectiveCamera,
 };
 
-/// The recorded messages with the numbers of a range.
+/// Returns the recorded messages whose numbers lie in a range.
 fn recorded(range: std::ops::RangeInclusive<usize>) -> Vec<(String, String)> {
     let lines = include_str!("captures/messages_hex.txt").lines();
     let fields = lines.map(|line| {
@@ -30,7 +30,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// Compares what calls send, one after the other, with the recorded messages of a range.
+/// Compares the messages sent by calls, one after the other, with the recorded messages of a range.
 fn compare(
     meshcat: &Meshcat,
     page: &mut Page,
@@ -61,7 +61,7 @@ fn page() -> (Meshcat, Page) {
 }
 
 #[test]
-fn transforms_properties_and_deletions() {
+fn transforms_properties_and_deletions_equal_drakes_messages() {
     let (meshcat, mut page) = page();
     let twice = Matrix4::from_diagonal(&nalgebra::Vector4::new(2.0, 2.0, 2.0, 1.0));
     compare(
@@ -83,7 +83,7 @@ fn transforms_properties_and_deletions() {
 }
 
 #[test]
-fn cameras() {
+fn camera_messages_equal_drakes() {
     let (meshcat, mut page) = page();
     let perspective = PerspectiveCamera {
         fov: 60.0,
@@ -120,7 +120,7 @@ fn cameras() {
 }
 
 #[test]
-fn controls() {
+fn control_messages_equal_drakes() {
     let (meshcat, mut page) = page();
     compare(
         &meshcat,
@@ -148,7 +148,7 @@ fn controls() {
 }
 
 #[test]
-fn recordings() {
+fn recording_messages_equal_drakes() {
     let (meshcat, mut page) = page();
     meshcat.start_recording(32.0, true).unwrap();
     let x = Isometry3::translation(1.0, 2.0, 3.0);
@@ -185,7 +185,7 @@ fn recordings() {
 }
 
 #[test]
-fn animations() {
+fn animation_messages_equal_drakes() {
     let (meshcat, mut page) = page();
     let mut animation = MeshcatAnimation::new(16.0).unwrap();
     animation.set_autoplay(false);
@@ -208,7 +208,7 @@ fn animations() {
     animation
         .set_property(4, "s/ell/<object>", "scale", [1.0, 1.0, 2.0])
         .unwrap();
-    // What was set with one type keeps it, and nothing is half changed.
+    // A property keeps its type, and a failed call changes nothing.
     let before = animation.clone();
     let error = animation
         .set_property(1, "s/ell", "position", 1.0)
@@ -216,7 +216,7 @@ fn animations() {
     assert!(
         error
             .to_string()
-            .contains("as a number, but it was set as a vector3"),
+            .contains("as a number, it was set as a vector3"),
         "{error}"
     );
     assert_eq!(animation, before);

@@ -1,5 +1,5 @@
-//! Whatever is set and deleted, and however pages come, read and go: each ends up with the scene as
-//! a new page finds it.
+//! Whatever is set and deleted, and whenever pages connect, read and disconnect: each page ends up
+//! with the scene that a new page receives.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
@@ -17,21 +17,21 @@ use tarragon_visualization::Meshcat;
 #[derive(Debug, Default, PartialEq)]
 struct Node {
     object: Option<Value>,
-    /// The matrix, or seven numbers of a pose.
+    /// The matrix, or the seven numbers of a pose.
     transform: Option<Value>,
     properties: BTreeMap<String, Value>,
 }
 
-/// What a page shows, by the rules of the protocol.
+/// The scene that a page shows, by the rules of the protocol.
 #[derive(Debug, Default, PartialEq)]
 struct Model {
     nodes: BTreeMap<String, Node>,
-    /// The message that added each, with the value that it has now.
+    /// The message that added each control, with its current value.
     controls: BTreeMap<String, (Value, Option<Value>)>,
     target: Option<Value>,
 }
 
-/// A model, and the numbers of paths.
+/// A model, and the numbers assigned to paths.
 #[derive(Debug, Default)]
 struct Reader {
     model: Model,
@@ -39,7 +39,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Applies a message; what it does not know, it must not be sent.
+    /// Applies a message. Fails for messages that the page must not be sent.
     fn apply(&mut self, message: &Value) {
         let get = |key: &str| field(message, key).unwrap_or_else(|| panic!("no {key}: {message}"));
         let text = |key: &str| get(key).as_str().unwrap().to_owned();
@@ -105,7 +105,7 @@ impl Reader {
     }
 }
 
-/// Objects have numbers of their own each time.
+/// Removes the identifiers of objects, which differ each time.
 fn forget_uuids(value: &mut Value) {
     match value {
         Value::Map(fields) => {
@@ -121,10 +121,10 @@ fn forget_uuids(value: &mut Value) {
 enum Operation {
     Object(usize, f64),
     Pose(usize, f64),
-    /// Many poses, as a simulation sets them.
+    /// Many poses, as set by a simulation.
     Poses(f64),
     Matrix(usize, f64),
-    /// Of a length (bytes).
+    /// Sets a property of a length (bytes).
     Property(usize, usize),
     Delete(usize),
     Slider(usize, f64),
@@ -133,11 +133,11 @@ enum Operation {
     Target(f64),
     Rate(f64),
     Pause,
-    /// A page moves the slider that only it moves.
+    /// A page moves the slider that no one else moves.
     Move(f64),
 }
 
-/// A few paths, some below others.
+/// Returns one of a few paths, some of which are below others.
 fn path(i: usize) -> String {
     ["a", "a/b", "a/b/c", "a-b", "b", "b/a", "/x/y", "c/d/e"][i % 8].into()
 }
@@ -217,8 +217,8 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// A page that connects before an operation, reads a message in some time (µs), and may leave
-/// after some messages.
+/// A page that connects before an operation, takes some time to read a message (µs), and may
+/// disconnect after some messages.
 #[derive(Clone, Debug)]
 struct Visit {
     from: usize,
@@ -244,12 +244,12 @@ fn connect(meshcat: &Meshcat, is_batched: bool) -> Page {
     Page::connect_to(meshcat, if is_batched { "/?batch=1" } else { "/" })
 }
 
-/// The last thing that is set.
+/// Returns whether a message is the mark, which is set last.
 fn is_mark(message: &Value) -> bool {
     field(message, "path") == Some("/mark".into())
 }
 
-/// Reads up to the mark; slowly until the operations are over.
+/// Reads up to the mark, slowly until the operations are over.
 fn read(mut page: Page, visit: &Visit, is_over: &AtomicBool) -> Option<Model> {
     let mut reader = Reader::default();
     for count in 0.. {
@@ -273,7 +273,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, max_shrink_iters: 50, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_page_ends_up_with_the_scene(
+    fn every_page_converges_to_the_scene(
         operations in prop::collection::vec(operation(), 300),
         visits in prop::collection::vec(visit(), 8),
     ) {
@@ -295,9 +295,9 @@ proptest! {
                     moves = *value;
                 }
             }
-            // What the page did was understood.
+            // The messages of the page were handled.
             mover.send(&[("type", "button".into()), ("name", "done".into())]);
-            wait_for("the page is heard", || meshcat.button_clicks("done").unwrap() == 1);
+            wait_for("the click arrives", || meshcat.button_clicks("done").unwrap() == 1);
             let moved = meshcat.slider_value("moved").unwrap();
             assert!((moved - moves).abs() <= 0.05 + 1e-9, "{moved} {moves}");
             is_over.store(true, Ordering::Relaxed);
@@ -308,7 +308,7 @@ proptest! {
                 let replay = page.replay();
                 (page, replay)
             });
-            // They may have been sent what another page was being sent, and the rest after it.
+            // New pages may have been sent an earlier encoded scene, and the changes after it.
             meshcat.flush();
             meshcat.set_property("/mark", "visible", true);
             let expected = new.map(|(mut page, mut messages)| {

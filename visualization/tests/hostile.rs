@@ -1,5 +1,4 @@
-//! Peers that break the rules, or are unlucky: the server, its other pages and the simulation go
-//! on.
+//! Peers that break the rules or fail: the server, its other pages and the simulation continue.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
@@ -14,15 +13,15 @@ use support::{Page, field, is, server, wait_for};
 use tarragon_sensors::ImageRgba8U;
 use tarragon_visualization::{Meshcat, MeshcatParams};
 
-/// Everything that comes until the server closes.
+/// Returns everything received until the server closes the connection.
 fn rest(stream: &mut TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // A reset is an end, too.
+    // A reset is also an end.
     let _ = stream.read_to_end(&mut bytes);
     bytes
 }
 
-/// That a server still serves.
+/// Checks that a server still serves.
 fn check_alive(meshcat: &Meshcat) {
     let mut page = Page::connect(meshcat);
     page.replay();
@@ -30,7 +29,7 @@ fn check_alive(meshcat: &Meshcat) {
     page.until(|m| field(m, "path") == Some("/alive".into()));
 }
 
-/// Codes of RFC 6455, section 7.4.1.
+/// Close codes of RFC 6455, section 7.4.1.
 #[test]
 fn broken_frames_end_the_connection_with_a_reason() {
     const PROTOCOL: u16 = 1002;
@@ -52,9 +51,13 @@ fn broken_frames_end_the_connection_with_a_reason() {
         ("reserved control opcode", masked(0x8b, b"x"), PROTOCOL),
         ("a ping in fragments", masked(0x09, b"x"), PROTOCOL),
         ("a ping of 126 bytes", masked(0x89, &[0; 126]), PROTOCOL),
-        ("a continuation of nothing", masked(0x80, b"x"), PROTOCOL),
-        ("no UTF-8", masked(0x81, &[0xff, 0xfe]), NOT_UTF8),
-        ("a length that lies", lying, TOO_LARGE),
+        (
+            "a continuation without a start",
+            masked(0x80, b"x"),
+            PROTOCOL,
+        ),
+        ("invalid UTF-8", masked(0x81, &[0xff, 0xfe]), NOT_UTF8),
+        ("a false length", lying, TOO_LARGE),
         ("the largest length", negative, TOO_LARGE),
         (
             "a large message",
@@ -69,8 +72,8 @@ fn broken_frames_end_the_connection_with_a_reason() {
         let _ = stream.shutdown(Shutdown::Write);
         let answer = rest(&mut stream);
         let close = [&[0x88, 2][..], &code.to_be_bytes()].concat();
-        // What is left unread of a large message makes the system reset the connection, which may
-        // overtake the answer.
+        // If a large message is not read to its end, the system resets the connection, and the
+        // reset may overtake the answer.
         let is_reset = bytes.len() > 16 << 10 && !answer.ends_with(&close);
         assert!(is_reset || answer.ends_with(&close), "{what}: {answer:?}");
     }
@@ -78,9 +81,9 @@ fn broken_frames_end_the_connection_with_a_reason() {
     check_alive(&meshcat);
 }
 
-/// The limit of pages holds for handshakes that come at one time, too.
+/// The limit of pages also holds for simultaneous handshakes.
 #[test]
-fn pages_that_come_together_are_counted() {
+fn simultaneous_handshakes_respect_the_limit_of_pages() {
     let meshcat = Meshcat::new(MeshcatParams {
         port: Some(0),
         max_connections: 20,
@@ -100,15 +103,15 @@ fn pages_that_come_together_are_counted() {
     let found: Vec<String> = pages.iter_mut().map(status).collect();
     let count = |status: &str| found.iter().filter(|s| *s == status).count();
     assert_eq!((count("101"), count("503")), (20, 180));
-    // A page that leaves makes room.
+    // A page that disconnects makes room.
     drop(pages);
     wait_for("all left", || meshcat.num_active_connections() == 0);
     check_alive(&meshcat);
 }
 
-/// Wherever a browser is cut off, nothing of it stays.
+/// Wherever a connection is cut, nothing of it remains.
 #[test]
-fn connections_may_end_anywhere() {
+fn connections_may_be_cut_anywhere() {
     let meshcat = server();
     let request = support::raw::request(&meshcat, "/");
     let message = masked(0x82, &[7; 300]);
@@ -125,11 +128,11 @@ fn connections_may_end_anywhere() {
 }
 
 #[test]
-fn http_that_is_none_is_refused() {
+fn malformed_http_is_rejected() {
     let meshcat = server();
     let status = |request: &[u8]| {
         let mut stream = open(&meshcat);
-        // The server may have answered and closed before all was written.
+        // The server may have answered and closed before everything was written.
         let _ = stream.write_all(request);
         let answer = rest(&mut stream);
         String::from_utf8_lossy(&answer)
@@ -148,7 +151,7 @@ fn http_that_is_none_is_refused() {
         "400"
     );
     assert_eq!(status(b"\0\0\0\0\0\0\0\0\r\n\r\n"), "400");
-    // Too large, in every way.
+    // Requests that are too large, in every way.
     let many: String = (0..200).map(|i| format!("x{i}: y\r\n")).collect();
     assert_eq!(status(&get(&many)), "431");
     assert_eq!(
@@ -160,21 +163,21 @@ fn http_that_is_none_is_refused() {
         status(format!("GET /{path} HTTP/1.1\r\n{host}\r\n").as_bytes()).as_str(),
         "414" | "431"
     ));
-    // Two lengths, or a length and parts: what proxies and servers read differently.
+    // Two lengths, or a length and chunks, which proxies and servers may interpret differently.
     assert_eq!(
         status(&get("Content-Length: 5\r\nContent-Length: 6\r\n")),
         "400"
     );
     let both = status(&get("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"));
     assert!(both == "400" || both == "200", "{both}");
-    // A body that never comes is not waited for.
+    // The server does not wait for a body that never arrives.
     let start = Instant::now();
     let post = format!(
         "POST / HTTP/1.1\r\n{host}Connection: close\r\nContent-Length: 99999999999\r\n\r\nabc"
     );
     assert_eq!(status(post.as_bytes()), "404");
     assert!(start.elapsed() < Duration::from_secs(5));
-    // Handshakes with a part missing.
+    // Handshakes with a missing part.
     let upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\n";
     for (headers, code) in [
         ("", "426"),
@@ -195,9 +198,9 @@ fn http_that_is_none_is_refused() {
     check_alive(&meshcat);
 }
 
-/// Clients that send a request byte by byte, or none, lose their connection.
+/// Clients that send a request byte by byte, or none, are disconnected.
 #[test]
-fn requests_have_to_come_in_time() {
+fn slow_requests_time_out() {
     let meshcat = server();
     let mut silent = open(&meshcat);
     let mut slow = open(&meshcat);
@@ -216,7 +219,7 @@ fn requests_have_to_come_in_time() {
         rest(stream);
     }
     let took = start.elapsed();
-    // 10 s are allowed; the rest is for a busy machine.
+    // 10 s are allowed; the rest is tolerance for a busy machine.
     assert!(
         took > Duration::from_secs(5) && took < Duration::from_secs(20),
         "{took:?}"
@@ -224,7 +227,8 @@ fn requests_have_to_come_in_time() {
     sender.join().unwrap();
 }
 
-/// While a page of a large scene is made, others are served, and the simulation goes on.
+/// While the static page of a large scene is built, other pages are served and the simulation
+/// continues.
 #[test]
 fn a_large_download_delays_nobody() {
     let viewer = tempfile::tempdir().unwrap();
@@ -279,8 +283,8 @@ fn a_large_download_delays_nobody() {
     });
     let took = start.elapsed();
     println!("{rounds} rounds in {took:?}, publish {slowest_publish:?}, page {slowest_page:?}");
-    // Making the page takes more than a second, of which nobody may notice much, also where the
-    // machine is so busy that it takes ten.
+    // Building the page takes more than a second. Nobody may notice much of it, even on a machine
+    // so busy that it takes ten.
     assert!(rounds > 10, "{rounds}");
     assert!(
         slowest_publish < Duration::from_millis(300).max(took / 4),
@@ -290,7 +294,7 @@ fn a_large_download_delays_nobody() {
         slowest_page < Duration::from_millis(800).max(took / 3),
         "{slowest_page:?} of {took:?}"
     );
-    // Nor does the end of the server wait for a page that is being made.
+    // The end of the server does not wait either for a page that is being built.
     let mut stream = open(&meshcat);
     stream.write_all(request.as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(100));
@@ -303,9 +307,9 @@ fn a_large_download_delays_nobody() {
     );
 }
 
-/// The last handle may go on any thread and at any time.
+/// The last handle may be dropped on any thread and at any time.
 #[test]
-fn the_end_comes_while_pages_connect() {
+fn a_server_may_end_while_pages_connect() {
     for round in 0..10 {
         let meshcat = server();
         let port = meshcat.port();
@@ -340,7 +344,7 @@ fn the_end_comes_while_pages_connect() {
     }
 }
 
-/// A flush is for what a page finds when it connects, too.
+/// A flush also covers the initial scene of a page.
 #[test]
 fn a_flush_waits_for_pages_that_connect() {
     let meshcat = server();
@@ -354,13 +358,13 @@ fn a_flush_waits_for_pages_that_connect() {
     let other = meshcat.clone();
     let flush = std::thread::spawn(move || other.flush());
     std::thread::sleep(Duration::from_millis(300));
-    // 36 MB are more than the system keeps for a connection.
+    // 36 MB are more than the system buffers for a connection.
     assert!(!flush.is_finished());
     page.replay();
     wait_for("the flush ends", || flush.is_finished());
 }
 
-/// Requests for pictures are answered each with its own.
+/// Each picture request receives its own answer.
 #[test]
 fn several_callers_get_their_own_pictures() {
     let meshcat = server();
@@ -374,7 +378,7 @@ fn several_callers_get_their_own_pictures() {
                 scope.spawn(move || (width, meshcat.capture_image(width, 2, second).unwrap()))
             })
             .collect();
-        // All ask before the first is answered.
+        // All requests are sent before the first is answered.
         let widths: Vec<i32> = (0..4)
             .map(|_| {
                 let request = page.until(is("capture_image")).pop().unwrap();
@@ -393,19 +397,19 @@ fn several_callers_get_their_own_pictures() {
             assert_eq!(image.width(), width);
         }
     });
-    // A page that leaves is not waited for.
+    // Requests to a page that disconnects end.
     let start = Instant::now();
     std::thread::scope(|scope| {
         let caller = scope.spawn(|| meshcat.capture_image(2, 2, Duration::from_secs(60)));
         page.until(is("capture_image"));
         drop(page);
         let error = caller.join().unwrap().unwrap_err().to_string();
-        assert!(error.contains("the page left"), "{error}");
+        assert!(error.contains("the page disconnected"), "{error}");
     });
     assert!(start.elapsed() < Duration::from_secs(20));
 }
 
-/// A page that takes 1 KB/s is shown the present, not what was long ago.
+/// A page that reads 1 KB/s is shown the current scene, not a long outdated one.
 #[test]
 fn a_slow_page_converges_to_the_newest_state() {
     let meshcat = server();
@@ -437,7 +441,7 @@ fn a_slow_page_converges_to_the_newest_state() {
     }
     let published = publisher.join().unwrap();
     meshcat.set_property("end", "marker", "the very end");
-    // Now it is fast.
+    // Now the page reads fast.
     let marker = b"the very end";
     let mut tail = Vec::new();
     let mut buffer = vec![0; 64 << 10];
@@ -450,13 +454,14 @@ fn a_slow_page_converges_to_the_newest_state() {
         read += n;
     }
     println!("{published} bytes published, {read} bytes read");
-    // The system keeps 0.5 MB for the server and 0.1 MB for the page (tcp_rmem), one batch of 0.2
-    // MB is on its way and one is the present. Left to itself, the system kept 4 MB.
+    // The system buffers 0.5 MB for the server and 0.1 MB for the page (tcp_rmem); one batch of 0.2
+    // MB is being sent, and another holds the current state. With its default settings, the system
+    // buffered 4 MB.
     assert!(read < 3 << 20, "{read} of {published}");
     assert_eq!(meshcat.num_active_connections(), 1);
 }
 
-/// What one page does to a slider reaches another that was stuck, after what it is sent late.
+/// A slider value set by one page reaches another page that was stuck, after the older values.
 #[test]
 fn a_stuck_page_gets_the_last_value_of_a_slider() {
     let meshcat = server();
@@ -485,7 +490,7 @@ fn a_stuck_page_gets_the_last_value_of_a_slider() {
         other.flush();
         other.set_property("end", "visible", true);
     });
-    // Now it reads.
+    // Now the page reads.
     let found = stuck.until(|m| field(m, "path") == Some("/drake/end".into()));
     flush.join().unwrap();
     let moves: Vec<_> = found

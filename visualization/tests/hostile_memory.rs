@@ -1,7 +1,7 @@
-//! Peers that would take memory without bound: how much they get.
+//! Peers that try to exhaust the memory, and how much they get.
 //!
-//! The tests measure the whole process, so each has it for itself. Bounds leave room for what an
-//! allocator keeps.
+//! The tests measure the whole process, so they run one at a time. The bounds leave room for what
+//! an allocator retains.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(target_os = "linux")]
 
@@ -24,17 +24,17 @@ fn alone() -> MutexGuard<'static, ()> {
     PROCESS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Memory of this process that is in use (bytes), in pages of 4 KiB (proc(5)).
+/// Returns the resident memory of this process (bytes). `statm` counts pages of 4 KiB (proc(5)).
 fn resident() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
-/// What was taken since; memory of before may be used again.
+/// Returns the growth of memory since `before`; memory freed earlier may be reused.
 fn growth(before: usize) -> usize {
     resident().saturating_sub(before)
 }
 
-/// How many connections a test may open, two file descriptors each.
+/// Returns how many connections a test may open, with two file descriptors each.
 fn connections(wanted: usize) -> usize {
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap();
     let line = limits.lines().find(|l| l.starts_with("Max open files"));
@@ -43,7 +43,7 @@ fn connections(wanted: usize) -> usize {
 }
 
 #[test]
-fn thousands_of_connections() {
+fn thousands_of_connections_take_bounded_memory() {
     let _alone = alone();
     let meshcat = server();
     for i in 0..100 {
@@ -57,7 +57,7 @@ fn thousands_of_connections() {
     let mut others: Vec<TcpStream> = Vec::new();
     for i in 0..wanted {
         if i % 3 == 2 {
-            // These only connect.
+            // These connections send no request.
             others.push(TcpStream::connect(("127.0.0.1", meshcat.port())).unwrap());
         } else if let Ok(page) = upgrade(&meshcat, if i % 2 == 0 { "/" } else { "/?batch=1" }) {
             pages.push(page);
@@ -68,7 +68,7 @@ fn thousands_of_connections() {
     wait_for("they are counted", || {
         meshcat.num_active_connections() == pages.len()
     });
-    // None of them reads.
+    // None of the pages reads.
     let mut slowest = Duration::ZERO;
     for frame in 0..100 {
         let start = Instant::now();
@@ -86,18 +86,18 @@ fn thousands_of_connections() {
         grown >> 10
     );
     assert!(slowest < Duration::from_secs(1), "{slowest:?}");
-    // 40 KB for each page: its task, its buffer to read into and the scene that it found.
+    // 40 KB for each page: its task, its read buffer and its initial scene.
     assert!(grown < 64 * MB + pages.len() * 64 * 1024, "{grown}");
     drop((pages, others));
     wait_for("all left", || meshcat.num_active_connections() == 0);
     let left = growth(before);
-    println!("{} KB are left", left >> 10);
+    println!("{} KB remain", left >> 10);
     assert!(left < 64 * MB, "{left}");
     let mut page = Page::connect(&meshcat);
     assert!(page.replay().len() > 100);
 }
 
-/// All the ways to fill what is kept for a page that does not read, beside another that does.
+/// All ways to fill the memory kept for a page that does not read, next to a page that reads.
 #[test]
 fn a_page_that_never_reads_takes_little() {
     let _alone = alone();
@@ -121,9 +121,9 @@ fn a_page_that_never_reads_takes_little() {
     meshcat.set_property("end", "visible", true);
     let grown = growth(before);
     println!("objects {} MB, deletions {} MB", objects / MB, grown / MB);
-    // The newest version, some that are on their way, and a few batches.
+    // The newest version, some versions being sent, and a few batches.
     assert!(objects < 64 * MB, "{objects}");
-    // 100 000 deletions of 200 bytes, twice encoded.
+    // 100 000 deletions of 200 bytes, encoded twice.
     assert!(grown < 200 * MB, "{grown}");
     drop(stuck);
 }
@@ -151,8 +151,8 @@ fn many_pages_share_a_large_object() {
     assert!(most < 64 * MB, "{most}");
 }
 
-/// Pages that come together are sent one scene, even one of many small parts that changes all the
-/// time.
+/// Pages that connect together share one encoded scene, even a scene of many small parts that
+/// changes all the time.
 #[test]
 fn pages_that_never_read_share_the_scene() {
     let _alone = alone();
@@ -175,14 +175,14 @@ fn pages_that_never_read_share_the_scene() {
     });
     let grown = growth(before);
     println!("{} MB", grown / MB);
-    // The scene has 4 MB of messages; 100 of it would be 400 MB. Some, for connecting may take
-    // seconds.
+    // The scene has 4 MB of messages; 100 copies would be 400 MB. There may be several, since
+    // connecting can take seconds.
     assert!(grown < 80 * MB, "{grown}");
 }
 
 /// Pages that send much and read nothing are disconnected.
 #[test]
-fn floods_are_ended() {
+fn flooding_pages_are_disconnected() {
     let _alone = alone();
     let meshcat = server();
     meshcat.add_slider("s", 0.0, 1e9, 1.0, 0.0).unwrap();
@@ -190,12 +190,12 @@ fn floods_are_ended() {
     let ping = masked(0x89, &[7; 125]).repeat(500);
     let mut flood = upgrade(&meshcat, "/").unwrap();
     let limit = Instant::now() + Duration::from_secs(20);
-    // The answers fill the buffers of the system, then the outbox; then the server closes.
+    // The answers fill the system buffers, then the outbox; then the server closes the connection.
     while flood.write_all(&ping).is_ok() {
-        assert!(Instant::now() < limit, "the flood goes on");
+        assert!(Instant::now() < limit, "the flood was not stopped");
     }
     wait_for("it left", || meshcat.num_active_connections() == 0);
-    // One that moves a slider, beside one that does not read.
+    // A page that moves a slider, next to a page that does not read.
     let stuck = upgrade(&meshcat, "/").unwrap();
     big_mesh(&meshcat, "big", 12 * MB, 0);
     let mut mover = Page::connect(&meshcat);
@@ -213,7 +213,7 @@ fn floods_are_ended() {
     });
     let grown = growth(before);
     println!("{} MB", grown / MB);
-    // Twice the object, of which one is in the scene.
+    // Twice the object, one of them in the scene.
     assert!(grown < 100 * MB, "{grown}");
     drop(stuck);
     check(&meshcat);

@@ -1,7 +1,7 @@
-//! Drake's meldis receives what we publish by UDP multicast, and shows the right things.
+//! Drake's meldis receives our messages by UDP multicast, and shows the right objects.
 //!
-//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51; without it, and without
-//! a route for multicast, these tests say so and pass.
+//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51. Without it, or without a
+//! multicast route, these tests report it and pass.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -24,10 +24,10 @@ use tarragon_visualization::{
     VisualizationConfig, VisualizationConnections, apply_visualization_config,
 };
 
-/// How long meldis may take to show something: it starts Python, and polls.
+/// Time limit for meldis to show something: it starts Python, and polls.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Meldis in a process of its own, and what its page is told.
+/// A meldis process, and the messages that its page receives.
 struct Meldis {
     process: Child,
     lcm: Lcm,
@@ -37,17 +37,18 @@ struct Meldis {
 }
 
 impl Meldis {
-    /// Starts meldis on a bus that only this test uses; none, visibly, without pydrake.
+    /// Starts meldis on a bus that only this test uses; reports and returns `None` without pydrake.
     fn start(test: u32) -> Option<Self> {
         let Some(python) = std::env::var_os("TARRAGON_PYDRAKE") else {
             support::skip("no pydrake (TARRAGON_PYDRAKE names a Python that has it)");
             return None;
         };
-        // What liblcm asks for, by the same call; connecting sends nothing.
+        // The route that liblcm needs, found by the same call; connecting a UDP socket sends
+        // nothing.
         let route = UdpSocket::bind("0.0.0.0:0").and_then(|s| s.connect("239.255.76.67:7667"));
         if let Err(error) = route {
             support::skip(&format!(
-                "no route for multicast, without which Drake hears nothing: {error}"
+                "no multicast route, which Drake needs to receive messages: {error}"
             ));
             return None;
         }
@@ -71,7 +72,7 @@ impl Meldis {
                 break port.parse::<u16>().unwrap();
             }
         };
-        // It must not wait for somebody who reads what it logs.
+        // Meldis must not block on a full log pipe.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         let stream = TcpStream::connect(("localhost", web_port)).unwrap();
         let (socket, _) =
@@ -85,13 +86,13 @@ impl Meldis {
             objects: BTreeMap::new(),
             poses: BTreeMap::new(),
         };
-        // It may not have subscribed yet.
+        // Meldis may not have subscribed yet.
         let lcm = meldis.lcm.clone();
         let mut radius = 0.0;
         meldis.wait(
             "meldis listens",
             || {
-                radius += 1.0; // or a load message would be one that meldis knows
+                radius += 1.0; // otherwise meldis would ignore the load message as unchanged
                 let mut scene = Scene::anchored();
                 scene.geometries[0].shape = Form::Sphere(radius);
                 scene.publish(&lcm);
@@ -101,8 +102,8 @@ impl Meldis {
         Some(meldis)
     }
 
-    /// Publishes until everything that is expected is there: meldis builds geometry at the first
-    /// draw message after a load message, and polls.
+    /// Publishes until `done`. Meldis builds geometry at the first draw message after a load
+    /// message, and polls.
     fn wait(&mut self, what: &str, mut publish: impl FnMut(), done: impl Fn(&Self) -> bool) {
         let start = Instant::now();
         loop {
@@ -122,13 +123,13 @@ impl Meldis {
         }
     }
 
-    /// One message to the page, if there is one.
+    /// Reads one message to the page, if there is one.
     fn read(&mut self) {
         use tungstenite::Message;
         let bytes = match self.page.0.read() {
             Ok(Message::Binary(bytes)) => bytes,
             Ok(_) => return,
-            Err(tungstenite::Error::Io(_)) => return, // no message within the time
+            Err(tungstenite::Error::Io(_)) => return, // no message before the timeout
             Err(error) => panic!("{error}"),
         };
         let message = rmpv::decode::read_value(&mut &bytes[..]).unwrap();
@@ -154,7 +155,7 @@ impl Meldis {
         }
     }
 
-    /// The number of objects that are not ours.
+    /// Returns the number of objects that are not ours.
     fn others(&self) -> usize {
         let others = self
             .objects
@@ -220,7 +221,7 @@ fn every_shape() -> Scene {
     }
 }
 
-/// What an object is: its type, its sizes, its colour, and the diagonal of its matrix.
+/// Appearance of an object: type, sizes, colour, and diagonal of its matrix.
 #[derive(Debug, PartialEq)]
 struct Looks {
     kind: String,
@@ -254,8 +255,8 @@ fn looks(object: &rmpv::Value) -> Looks {
 }
 
 fn assert_close(a: &Matrix4<f64>, b: &Matrix4<f64>) {
-    // Messages have f32.
-    assert!((a - b).amax() < 1e-6, "{a}, expected {b}");
+    // Messages use f32.
+    assert!((a - b).amax() < 1e-6, "{a} must equal {b}");
 }
 
 #[test]
@@ -269,7 +270,7 @@ fn meldis_shows_every_shape_where_it_is() {
     let on_body = (0..8).map(|i| format!("{body}/{i}"));
     let paths: Vec<String> = std::iter::once(world).chain(on_body).collect();
     meldis.wait(
-        "every shape is there",
+        "every shape is shown",
         || scene.publish(&lcm),
         |m| {
             let has_objects = paths.iter().all(|p| m.objects.contains_key(p));
@@ -282,7 +283,7 @@ fn meldis_shows_every_shape_where_it_is() {
         ("BoxGeometry", &[50.0, 50.0, 1.0], [1.0; 3]),
         ("BoxGeometry", &[1.0, 2.0, 3.0], [1.0; 3]),
         ("SphereGeometry", &[0.25], [1.0; 3]),
-        // The page's cylinders and capsules stand along y.
+        // Cylinders and capsules of the page have their axis along y.
         ("CylinderGeometry", &[0.4, 0.1], [1.0, 0.0, 0.0]),
         ("CapsuleGeometry", &[0.6, 0.2], [1.0, 0.0, 0.0]),
         ("SphereGeometry", &[1.0], [0.1, 0.2, 0.3]),
@@ -366,14 +367,14 @@ fn meldis_follows_poses_roles_contacts_and_new_geometry() {
         ctx.force_publish().unwrap();
     };
     meldis.wait(
-        "both roles and the contact are there",
+        "both roles and the contact are shown",
         || publish(&mut ctx),
         |m| {
             let has_balls = bodies
                 .iter()
                 .all(|b| m.objects.contains_key(&format!("{b}/1")));
             let has_arrow = m.objects.contains_key(&format!("{contact}/cylinder"));
-            // 5 cm deep: in the middle.
+            // 5 cm deep, with the contact point in the middle.
             has_balls && has_arrow && is_at(m, contact, [0.0, 0.0, -0.025])
         },
     );
@@ -384,7 +385,7 @@ fn meldis_follows_poses_roles_contacts_and_new_geometry() {
             ("SphereGeometry", &[0.25][..])
         );
     }
-    // The collision geometry has no colour of its own, and takes that of the illustration.
+    // The collision geometry has no colour of its own, and uses the illustration colour.
     let colors = bodies
         .each_ref()
         .map(|b| looks(&meldis.objects[&format!("{b}/0")]).color);

@@ -1,4 +1,4 @@
-//! The server as pages see it.
+//! The server from the point of view of pages.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,9 +16,10 @@ fn red() -> Rgba {
     Rgba::new(1.0, 0.0, 0.0, 1.0).unwrap()
 }
 
-/// Drake's order: the tree by paths, per node properties, object and transform, then the rest.
+/// Drake's order: the tree by paths, with properties, object and transform of each node, then the
+/// rest.
 #[test]
-fn later_pages_get_the_whole_scene() {
+fn new_pages_receive_the_whole_scene() {
     let meshcat = server();
     let ball = Sphere::new(0.1).unwrap().into();
     meshcat.set_transform("b/ball", &Isometry3::identity());
@@ -60,7 +61,7 @@ fn later_pages_get_the_whole_scene() {
     );
 }
 
-/// What is set while a page looks arrives in the order in which it was set.
+/// Values that are set while a page is connected arrive in the order in which they were set.
 #[test]
 fn changes_arrive_in_order() {
     let meshcat = server();
@@ -82,8 +83,8 @@ fn changes_arrive_in_order() {
     meshcat.flush();
     let found = page.until(|m| is("set_property")(m) && field(m, "path") == Some("/Grid".into()));
     let found = outline(&found);
-    // The first object and its like may have been replaced before anything was sent, what is left
-    // keeps its order.
+    // The first object and some other values may have been replaced before anything was sent; the
+    // rest keeps its order.
     let end = [
         "delete /drake/x",
         "set_object /drake/x",
@@ -98,9 +99,9 @@ fn changes_arrive_in_order() {
     assert_eq!(kept[kept.len() - end.len()..], end);
 }
 
-/// Between two states that a page sees, nothing else than the difference is sent.
+/// A page receives only the difference between two states that it sees.
 #[test]
-fn a_page_that_is_behind_gets_the_latest_values() {
+fn a_slow_page_receives_only_the_latest_values() {
     let meshcat = server();
     let mut page = Page::connect(&meshcat);
     page.replay();
@@ -122,7 +123,7 @@ fn a_page_that_is_behind_gets_the_latest_values() {
 }
 
 #[test]
-fn batched_pages_get_numbered_transforms() {
+fn batched_pages_receive_numbered_transforms() {
     let meshcat = server();
     for i in 0..3 {
         meshcat.set_transform(&format!("n{i}"), &Isometry3::identity());
@@ -151,7 +152,7 @@ fn batched_pages_get_numbered_transforms() {
         ids.iter().map(|c| u32::from_le_bytes(*c)).collect()
     };
     assert_eq!(ids(&replay[1]), [0, 1, 2]);
-    // A path that takes the place of a deleted one is named before it is used.
+    // A path that reuses the number of a deleted one is named before the number is used.
     meshcat.delete("n1");
     meshcat.set_transform("m", &Isometry3::translation(0.0, 0.0, 7.0));
     meshcat.flush();
@@ -193,7 +194,7 @@ fn controls_work_both_ways() {
         meshcat.button_clicks("b").unwrap() == 1
     });
     assert_eq!(meshcat.slider_value("s").unwrap(), 0.6000000000000001);
-    // The other page follows, and the one that moved the slider is left alone.
+    // The other page follows; the page that moved the slider receives nothing.
     let moved = two.next();
     assert_eq!(
         outline(std::slice::from_ref(&moved)),
@@ -207,20 +208,20 @@ fn controls_work_both_ways() {
     let error = |r: tarragon_visualization::Result<()>| r.unwrap_err().to_string();
     assert_eq!(
         error(meshcat.add_button("b", "KeyB")),
-        "Meshcat button 'b' has the key code 'KeyA', found 'KeyB'; delete the button before giving it \
+        "Meshcat button 'b': the key code must stay 'KeyA', got 'KeyB'; delete the button before giving it \
          another key"
     );
     assert_eq!(
         error(meshcat.add_button("s", "")),
-        "Meshcat has a slider named 's' already; delete it first or use another name"
+        "Meshcat already has a slider named 's'; delete it first or use another name"
     );
     assert_eq!(
         error(meshcat.slider_value("b").map(drop)),
-        "Meshcat has no slider named 'b', 'b' is a button; its sliders are: s"
+        "Meshcat has no slider named 'b': 'b' is a button; its sliders are: s"
     );
     assert!(meshcat.add_slider("t", 1.0, 0.0, 0.1, 0.5).is_err());
     assert!(meshcat.add_slider("t", 0.0, 1.0, 0.0, 0.5).is_err());
-    // Adding it again sets its clicks back.
+    // Adding the button again resets its clicks.
     meshcat.add_button("b", "KeyA").unwrap();
     assert_eq!(meshcat.button_clicks("b").unwrap(), 0);
     meshcat.delete_added_controls();
@@ -258,10 +259,10 @@ fn gamepads_and_cameras_are_reported() {
     });
     let gamepad = meshcat.gamepad();
     assert_eq!((gamepad.index, gamepad.axes), (Some(0), vec![0.5, -1.0]));
-    // Looking along the world's +y, three.js' -z, with z down the camera's -y.
+    // The camera looks along the world's +y, which is three.js's -z, with z along the camera's -y.
     let forward = meshcat.tracked_camera_pose().unwrap() * Vector3::z();
     assert!((forward - Vector3::y()).norm() < 1e-12);
-    // Nonsense is ignored and does not end the connection.
+    // Invalid messages are ignored and do not end the connection.
     page.0.send(tungstenite::Message::text("hello")).unwrap();
     page.0
         .send(tungstenite::Message::binary(vec![0xc1]))
@@ -280,7 +281,7 @@ fn gamepads_and_cameras_are_reported() {
 
 /// The messages that Drake sends for the same calls, byte by byte (recorded).
 #[test]
-fn camera_messages_are_drakes() {
+fn camera_messages_equal_drakes() {
     let meshcat = server();
     let mut page = Page::connect(&meshcat);
     page.replay();
@@ -320,7 +321,7 @@ fn camera_messages_are_drakes() {
 }
 
 #[test]
-fn http_answers_are_those_of_the_protocol() {
+fn http_answers_follow_the_protocol() {
     let meshcat = server();
     for path in ["/", "/index.html", "/meshcat.html", "/?controls=off"] {
         let (head, body) = get(&meshcat, path);
@@ -345,7 +346,7 @@ fn http_answers_are_those_of_the_protocol() {
             "{method}"
         );
     }
-    // Assets are there for as long as something refers to them.
+    // Assets exist for as long as they are referenced.
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), b"abc").unwrap();
     meshcat.set_environment_map(file.path()).unwrap();
@@ -398,7 +399,7 @@ fn pages_of_other_sites_are_refused() {
 }
 
 #[test]
-fn ports_follow_the_rules() {
+fn ports_are_chosen_as_documented() {
     let first = server();
     let port = Some(first.port());
     let taken = Meshcat::new(MeshcatParams {
@@ -421,7 +422,7 @@ fn ports_follow_the_rules() {
         default.ws_url(),
         format!("ws://localhost:{}", default.port())
     );
-    // A server that ends gives its port back.
+    // A server that ends releases its port.
     let params = MeshcatParams {
         port,
         web_url_pattern: "https://lab.example/{port}".into(),
@@ -443,7 +444,7 @@ fn ports_follow_the_rules() {
     assert_eq!(field(&replay[1], "show"), Some(false.into()));
 }
 
-/// A page that reads nothing delays neither the simulation nor other pages, and costs a bounded
+/// A page that reads nothing delays neither the simulation nor other pages, and needs a bounded
 /// amount of memory.
 #[test]
 fn a_page_that_does_not_read_is_not_waited_for() {
@@ -466,7 +467,7 @@ fn a_page_that_does_not_read_is_not_waited_for() {
     meshcat.set_property("end", "visible", true);
     let found = good.until(is("set_property"));
     assert!(found.len() > 2000, "{}", found.len());
-    // 1000 transforms take about 0.2 ms; a blocked socket would take for ever.
+    // 1000 transforms take about 0.2 ms; a blocked socket would take forever.
     assert!(slowest < Duration::from_millis(500), "{slowest:?}");
     assert!(start.elapsed() < Duration::from_secs(20));
     assert_eq!(meshcat.num_active_connections(), 2);
@@ -484,7 +485,7 @@ fn a_server_ends_with_its_last_handle() {
     let start = Instant::now();
     drop(meshcat);
     assert!(start.elapsed() < Duration::from_secs(2));
-    // The page hears a close.
+    // The page receives a close frame.
     assert!(matches!(
         page.0.read(),
         Ok(tungstenite::Message::Close(_)) | Err(_)
@@ -517,7 +518,7 @@ fn many_threads_share_a_server() {
         }
     });
     meshcat.set_property("end", "visible", true);
-    // The page ends up with the scene: applying what it got gives what a new page gets.
+    // The page ends up with the scene: applying its messages gives what a new page receives.
     let mut tree = std::collections::BTreeSet::new();
     for message in page.until(is("set_property")) {
         let path = field(&message, "path")
@@ -551,7 +552,7 @@ fn another_viewer_can_be_served() {
     let error = Meshcat::new(params()).unwrap_err().to_string();
     assert!(
         error.contains(&folder.path().display().to_string())
-            && error.contains("expected page.html, meshcat.html or index.html"),
+            && error.contains("must contain page.html, meshcat.html or index.html"),
         "{error}"
     );
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
@@ -573,7 +574,7 @@ fn another_viewer_can_be_served() {
     ] {
         assert!(get(&meshcat, path).0.starts_with("HTTP/1.1 404"), "{path}");
     }
-    // Changes of the file are served at once; one with marks is filled in.
+    // A changed file is served at once; placeholders are filled in.
     write(
         "page.html",
         "<html><!--TARRAGON_STATIC--><!--TARRAGON_SCRIPT--></html>",

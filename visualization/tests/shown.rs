@@ -1,4 +1,4 @@
-//! Contacts, point clouds, and what is shown by default.
+//! Contacts, point clouds, and the default visualization.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,7 +19,7 @@ use tarragon_visualization::{
     add_default_visualization, apply_visualization_config, start_meshcat,
 };
 
-/// What a page that connects is told of a kind: the values by path.
+/// Returns the messages of a kind that a new page receives: the values by path.
 fn told(meshcat: &Meshcat, kind: &str, key: &str) -> BTreeMap<String, rmpv::Value> {
     let replay = Page::connect(meshcat).replay();
     let found = replay.iter().filter(|m| is(kind)(m));
@@ -36,7 +36,7 @@ fn matrix(value: &rmpv::Value) -> Matrix4<f64> {
     Matrix4::from_iterator(elements.map(|x| x.as_f64().unwrap()))
 }
 
-/// Two balls of 0.1 m in two models, as in Drake's multibody.
+/// Returns two balls of 0.1 m radius in two models, as in Drake's multibody.
 fn balls() -> (SceneGraph, SourceId, [FrameId; 2]) {
     let mut scene = SceneGraph::new();
     let source = scene.register_source("toys").unwrap();
@@ -53,10 +53,10 @@ fn balls() -> (SceneGraph, SourceId, [FrameId; 2]) {
     (scene, source, frames)
 }
 
-/// Paths, poses and sizes as Drake 1.51.1 has them for a force of 1 N at the same contact: 1000 N/m
-/// times a depth of 1 mm.
+/// Paths, poses and sizes equal those of Drake 1.51.1 for a force of 1 N at the same contact: 1000
+/// N/m times a depth of 1 mm.
 #[test]
-fn arrows_are_drakes() {
+fn arrows_equal_drakes() {
     let meshcat = server();
     let (scene, source, [a, b]) = balls();
     let mut builder = DiagramBuilder::new();
@@ -77,7 +77,7 @@ fn arrows_are_drakes() {
     };
     publish(0.3);
     assert!(!meshcat.has_path("contact_forces"));
-    // Less than the threshold of 0.01 N.
+    // Below the threshold of 0.01 N.
     publish(0.2 - 0.9e-5);
     assert!(!meshcat.has_path("contact_forces"));
     publish(0.199);
@@ -87,7 +87,7 @@ fn arrows_are_drakes() {
     assert_eq!(objects.keys().cloned().collect::<Vec<_>>(), expected);
     let transforms = told(&meshcat, "set_transform", "matrix");
     let x = matrix(&transforms[path]);
-    // The middle between the witness points, the force on B upwards; rounded to a few 1e-17 m.
+    // Midway between the witness points, with the force on B upwards; rounded to a few 1e-17 m.
     assert!((x.column(2) - nalgebra::vector![0.0, 0.0, 1.0, 0.0]).norm() < 1e-12);
     assert!((x.column(3) - nalgebra::vector![0.0, 0.0, 0.0995, 1.0]).norm() < 1e-12);
     let properties = told(&meshcat, "set_property", "value");
@@ -116,7 +116,7 @@ fn arrows_are_drakes() {
 }
 
 #[test]
-fn recorded_arrows_are_hidden_until_they_touch() {
+fn recorded_arrows_are_hidden_until_contact() {
     let meshcat = server();
     let (scene, source, [a, b]) = balls();
     let mut builder = DiagramBuilder::new();
@@ -148,7 +148,7 @@ fn recorded_arrows_are_hidden_until_they_touch() {
 }
 
 #[test]
-fn wrong_parameters_are_explained() {
+fn errors_explain_invalid_parameters() {
     let meshcat = server();
     let default = ContactVisualizerParams::default;
     for (params, words) in [
@@ -157,21 +157,21 @@ fn wrong_parameters_are_explained() {
                 publish_period: f64::NAN,
                 ..default()
             },
-            "publish period is NaN s",
+            "publish period must be positive and finite, got NaN s",
         ),
         (
             ContactVisualizerParams {
                 radius: 0.0,
                 ..default()
             },
-            "radius is 0",
+            "radius must be positive and finite, got 0.0",
         ),
         (
             ContactVisualizerParams {
                 force_threshold: -1.0,
                 ..default()
             },
-            "force_threshold is -1 N",
+            "force_threshold must be 0 N or more, got -1.0 N",
         ),
     ] {
         let error = ContactVisualizer::new(meshcat.clone(), params).unwrap_err();
@@ -179,12 +179,17 @@ fn wrong_parameters_are_explained() {
     }
     let cloud = |path: &str| MeshcatPointCloudVisualizer::new(meshcat.clone(), path);
     let error = cloud("/drake").unwrap_err().to_string();
-    assert!(error.contains("the path is '/drake'"), "{error}");
+    assert!(
+        error.contains("the path must not be the root, got '/drake'"),
+        "{error}"
+    );
     let error = cloud("c").unwrap().with_publish_period(-1.0).unwrap_err();
-    assert!(error.to_string().contains("got -1 s"), "{error}");
+    assert!(error.to_string().contains("got -1.0 s"), "{error}");
     let error = cloud("c").unwrap().set_point_size(0.0).unwrap_err();
     assert!(
-        error.to_string().contains("size of points is 0 m"),
+        error
+            .to_string()
+            .contains("point size must be positive and finite, got 0.0 m"),
         "{error}"
     );
 }
@@ -202,7 +207,7 @@ fn point_clouds_are_shown_where_they_are() {
     let visualizer = b.add("cloud", visualizer);
     let diagram = b.build().unwrap();
     let mut ctx = diagram.default_context();
-    assert!(ctx.force_publish().is_err(), "there is no cloud");
+    assert!(ctx.force_publish().is_err(), "the cloud must be connected");
     let mut cloud = PointCloud::new(3, BaseField::XYZS);
     cloud.xyzs_mut()[1] = Vector3::new(0.0, 0.0, 1.0);
     ctx.fix(visualizer.cloud, cloud).unwrap();
@@ -225,7 +230,7 @@ fn point_clouds_are_shown_where_they_are() {
 
 /// The systems that Drake adds for Meshcat, and YAML as Drake writes it.
 #[test]
-fn the_default_is_drakes() {
+fn the_default_visualization_equals_drakes() {
     let meshcat = server();
     let (scene, source, [a, b]) = balls();
     let mut builder = DiagramBuilder::new();
@@ -276,7 +281,7 @@ enable_alpha_sliders: false
 }
 
 #[test]
-fn configurations_choose() {
+fn configurations_select_systems_and_parameters() {
     let mut builder = DiagramBuilder::new();
     builder.add("scene_graph", balls().0);
     let config = VisualizationConfig {
@@ -303,8 +308,14 @@ fn configurations_choose() {
 
     for (text, words) in [
         ("publish_perod: 1", "publish_perod"),
-        ("publish_period: 0", "the publish period is 0 s"),
-        ("initial_proximity_alpha: 2", "initial_proximity_alpha is 2"),
+        (
+            "publish_period: 0",
+            "the publish period must be positive and finite, got 0.0 s",
+        ),
+        (
+            "initial_proximity_alpha: 2",
+            "initial_proximity_alpha must be from 0 to 1, got 2.0",
+        ),
         (
             "default_proximity_color: {rgba: [1]}",
             "3 or 4 channels, got 1",
@@ -318,9 +329,9 @@ fn configurations_choose() {
     }
 }
 
-/// As Drake's, which then names the system by its address.
+/// Drake, for comparison, names the second system by its address.
 #[test]
-fn a_default_name_that_is_taken_gets_a_number() {
+fn a_taken_default_name_gets_a_numeric_suffix() {
     let meshcat = server();
     let mut b = DiagramBuilder::new();
     let scene = b.add("scene_graph", balls().0);
@@ -348,7 +359,7 @@ fn a_default_name_that_is_taken_gets_a_number() {
 }
 
 #[test]
-fn a_scene_is_found_by_its_name_or_handed_over() {
+fn the_scene_is_found_by_name_or_passed() {
     let config = VisualizationConfig {
         enable_meshcat_creation: false,
         ..Default::default()
@@ -393,7 +404,7 @@ fn a_cloud_without_a_period_is_shown_once() {
     assert!(meshcat.has_path("c"));
     visualizer.system().delete();
     sim.advance_to(1.0).unwrap();
-    assert!(!meshcat.has_path("c"), "it is not shown again");
+    assert!(!meshcat.has_path("c"), "the cloud is not shown again");
     sim.context().force_publish().unwrap();
     assert!(meshcat.has_path("c"));
     for wrong in [-1.0, f64::NAN, f64::INFINITY] {

@@ -1,4 +1,4 @@
-//! Sliders as inputs of simulations, next to what Drake 1.51.1 answers.
+//! Sliders as inputs of simulations, compared with Drake 1.51.1.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -43,7 +43,7 @@ fn finalized() -> MultibodyPlant {
     plant
 }
 
-/// `name min max step value keys` of all sliders as a page gets them.
+/// Returns `name min max step value keys` of all sliders as a page receives them.
 fn controls(meshcat: &Meshcat) -> Vec<String> {
     let replay = Page::connect(meshcat).replay();
     let controls = replay.iter().filter(|m| is("set_control")(m));
@@ -62,7 +62,7 @@ fn controls(meshcat: &Meshcat) -> Vec<String> {
 }
 
 #[test]
-fn sliders_of_joints_are_drakes() {
+fn joint_sliders_equal_drakes() {
     let meshcat = server();
     let sliders = JointSliders::new(meshcat.clone(), &finalized(), Default::default()).unwrap();
     let mut expected = vec![
@@ -77,7 +77,7 @@ fn sliders_of_joints_are_drakes() {
     expected.sort();
     assert_eq!(found, expected);
     assert_eq!(sliders.slider_names().count(), 9);
-    // As in Drake, they go with their system.
+    // As in Drake, the sliders are removed with their system.
     drop(sliders);
     assert_eq!(meshcat.slider_names(), Vec::<String>::new());
 }
@@ -109,7 +109,7 @@ fn positions_follow_the_sliders() {
     let diagram = b.build().unwrap();
     let mut ctx = diagram.default_context();
     let near = |q: &[f64], expected: [f64; 2]| {
-        // Steps of 0.1 are rounded once.
+        // Multiples of the step 0.1 are rounded once.
         let error = (q[0] - expected[0]).abs() + (q[1] - expected[1]).abs();
         assert!(error < 1e-15, "{q:?}");
     };
@@ -118,7 +118,7 @@ fn positions_follow_the_sliders() {
     near(ctx.eval(sliders.positions).unwrap(), [0.3, 0.0]);
     sliders.refresh(&mut ctx).unwrap();
     near(ctx.eval(sliders.positions).unwrap(), [0.3, 1.5]);
-    // Time passes, sliders are looked at.
+    // When time passes, the sliders are read again.
     meshcat.set_slider_value("elbow/arm", -2.0).unwrap();
     ctx.set_time(1.0);
     near(ctx.eval(sliders.positions).unwrap(), [0.3, -2.0]);
@@ -130,7 +130,7 @@ fn positions_follow_the_sliders() {
     assert_eq!(meshcat.slider_value("shoulder/arm").unwrap(), 2.0);
     let error = system.set_positions(&[0.0]).unwrap_err().to_string();
     assert!(
-        error.contains("[0.0], expected 9 finite numbers"),
+        error.contains("values must be 9 finite numbers, got [0.0]"),
         "{error}"
     );
     assert!(meshcat.delete_slider("elbow/arm", true).unwrap());
@@ -141,7 +141,7 @@ fn positions_follow_the_sliders() {
     near(ctx.eval(sliders.positions).unwrap(), [2.0, 0.5]);
     assert_eq!(meshcat.slider_names(), Vec::<String>::new());
 
-    // Dual numbers are constants.
+    // In dual numbers, the positions are constants.
     let diagram = diagram.to_scalar::<AutoDiff>().unwrap();
     let ports = diagram.ports(&sliders).unwrap();
     let ctx = diagram.default_context();
@@ -149,7 +149,7 @@ fn positions_follow_the_sliders() {
 }
 
 #[test]
-fn wrong_sliders_are_explained_and_leave_none() {
+fn invalid_sliders_are_explained_and_none_is_added() {
     let meshcat = server();
     let fail = |plant: &MultibodyPlant, params: JointSlidersParams, words: &str| {
         let error = JointSliders::new(meshcat.clone(), plant, params).unwrap_err();
@@ -158,22 +158,34 @@ fn wrong_sliders_are_explained_and_leave_none() {
     };
     let plant = finalized();
     let default = JointSlidersParams::default;
-    fail(&self::plant().0, default(), "not finalized");
+    fail(&self::plant().0, default(), "must be finalized");
     let params = JointSlidersParams {
         initial_value: Some(vec![0.0; 2]),
         ..default()
     };
-    fail(&plant, params, "initial_value has 2 elements, expected 9");
+    fail(
+        &plant,
+        params,
+        "initial_value must have 9 elements, one for each position, got 2",
+    );
     let params = JointSlidersParams {
         lower_limit: vec![0.0; 3].into(),
         ..default()
     };
-    fail(&plant, params, "lower_limit has 3 elements, expected 9");
+    fail(
+        &plant,
+        params,
+        "lower_limit must have 9 elements, one for each position, got 3",
+    );
     let params = JointSlidersParams {
         increment_keycodes: vec!["KeyA".into()],
         ..default()
     };
-    fail(&plant, params, "increment_keycodes has 1 elements");
+    fail(
+        &plant,
+        params,
+        "increment_keycodes must have 9 elements, one for each position, got 1",
+    );
     let params = JointSlidersParams {
         step: SliderValues::from_iter([("knee", 1.0)]),
         ..default()
@@ -181,24 +193,32 @@ fn wrong_sliders_are_explained_and_leave_none() {
     fail(
         &plant,
         params,
-        "'knee', which is no position; the sliders are shoulder/arm",
+        "'knee' is not a position; the sliders are shoulder/arm",
     );
     let params = JointSlidersParams {
         step: SliderValues::from_iter([("elbow", -1.0)]),
         ..default()
     };
-    fail(&plant, params, "slider 'elbow/arm': the step is -1");
+    fail(
+        &plant,
+        params,
+        "slider 'elbow/arm': the step must be positive and finite, got -1.0",
+    );
     let params = JointSlidersParams {
         lower_limit: 5.0.into(),
         ..default()
     };
-    fail(&plant, params, "slider 'shoulder/arm': the range is [5, 2]");
+    fail(
+        &plant,
+        params,
+        "slider 'shoulder/arm': the range must be two finite numbers in ascending order, got [5.0, 2.0]",
+    );
 
     meshcat.add_button("free_z/arm", "").unwrap();
     fail(&plant, default(), "free_z/arm");
 }
 
-/// A diagram of an arm that the visualizer shows.
+/// Returns a diagram of an arm that the visualizer shows.
 fn diagram(
     meshcat: &Meshcat,
     source: PositionSource,
@@ -226,7 +246,7 @@ fn run_publishes_until_it_is_stopped() {
         let button = "Stop JointSliders";
         std::thread::scope(|threads| {
             let run = threads.spawn(|| {
-                // Ends by itself if something fails here.
+                // Ends by itself if a check below fails.
                 let options = RunOptions {
                     timeout: Some(20.0),
                     ..Default::default()
@@ -266,13 +286,18 @@ fn run_publishes_until_it_is_stopped() {
             ..options
         };
         let error = JointSliders::run(&sliders, &plant, &diagram, &options).unwrap_err();
-        assert!(error.to_string().contains("timeout is -1 s"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("timeout must be 0 s or more, got -1.0 s"),
+            "{error}"
+        );
     }
 }
 
-/// Names, ranges and keys as Drake's page gets them.
+/// Names, ranges and keys as Drake's page receives them.
 #[test]
-fn sliders_of_poses_are_drakes() {
+fn pose_sliders_equal_drakes() {
     let meshcat = server();
     let sliders = MeshcatPoseSliders::new(meshcat.clone(), Default::default()).unwrap();
     let pi = "3.141592653589793";
@@ -297,7 +322,7 @@ fn sliders_of_poses_are_drakes() {
         0.0, 0.479425538604203, 0.8775825618903728
     ];
     let pose = sliders.pose();
-    // Nine elements, each some roundings of numbers up to 1.
+    // Nine elements, each with a few roundings of numbers up to 1.
     let found = pose.rotation.to_rotation_matrix().into_inner();
     assert!((found - r).norm() < 2e-15, "{found}");
     assert_eq!(pose.translation.vector, Vector3::new(0.33, 0.0, 0.0));
@@ -320,7 +345,7 @@ fn hidden_sliders_keep_their_values() {
     );
     let expected = math::pose(math::rpy(0.1, 0.2, 0.3), Vector3::new(0.4, 0.5, 1.0));
     let error = (sliders.pose().to_homogeneous() - expected.to_homogeneous()).norm();
-    // Roll and pitch go through a quaternion and back.
+    // Roll and pitch are converted to a quaternion and back.
     assert!(error < 1e-14, "{error}");
     sliders
         .set_pose(&Isometry3::translation(9.0, 9.0, 9.0))
@@ -333,13 +358,15 @@ fn hidden_sliders_keep_their_values() {
     };
     let error = MeshcatPoseSliders::new(meshcat, params).unwrap_err();
     assert!(
-        error.to_string().contains("'roll': the range is [NaN"),
+        error
+            .to_string()
+            .contains("'roll': the range must be two numbers in ascending order, got [NaN"),
         "{error}"
     );
 }
 
 #[test]
-fn the_input_pose_is_the_start() {
+fn sliders_start_at_the_input_pose() {
     let meshcat = server();
     let start = math::pose(math::rpy(0.1, 0.2, 0.3), Vector3::new(0.4, 0.5, 0.6));
     let mut b = DiagramBuilder::new();
@@ -349,12 +376,12 @@ fn the_input_pose_is_the_start() {
     b.connect(source.y, sliders.initial_pose);
     let diagram = b.build().unwrap();
     let ctx = diagram.default_context();
-    // Before, and cached.
+    // The output before the initialization, which is cached.
     assert_eq!(ctx.eval(sliders.pose).unwrap().translation.x, 0.0);
     let mut sim = Simulator::new(&diagram, ctx).unwrap();
     sim.initialize().unwrap();
     let pose = sim.context().eval(sliders.pose).unwrap();
-    // Steps of 0.01 are rounded.
+    // Multiples of the step 0.01 are rounded.
     assert!((pose.translation.vector - start.translation.vector).norm() < 1e-15);
     assert!((meshcat.slider_value("pitch").unwrap() - 0.2).abs() < 1e-15);
     let mut ctx = diagram.default_context();
@@ -366,9 +393,9 @@ fn the_input_pose_is_the_start() {
     assert_eq!(last.translation, pose.translation);
 }
 
-/// As Drake 1.51.1.
+/// As in Drake 1.51.1.
 #[test]
-fn deleting_says_whether_there_was_something_to_delete() {
+fn deletions_report_whether_the_control_existed() {
     let meshcat = server();
     meshcat.add_slider("s", 0.0, 1.0, 0.1, 0.5).unwrap();
     meshcat.add_button("b", "").unwrap();

@@ -1,4 +1,5 @@
-// Unpacks the viewer of a static page and runs it: the page is a third of the size, and a file needs no network.
+// Unpacks the viewer of a static page and runs it. Compression makes the page a third of the size,
+// and the file needs no network.
 (async () => {
   "use strict";
   const show = (text) => {
@@ -9,7 +10,7 @@
     document.body.append(note);
   };
   if (typeof DecompressionStream === "undefined") {
-    show("This page needs a newer browser (of 2023 or later).");
+    show("This page needs a browser from 2023 or later.");
     return;
   }
   try {

@@ -34,17 +34,19 @@ const viewer = await build({
 const style = await build({ entryPoints: [join(here, "src", "style.css")], bundle: true, minify: true, write: false });
 const boot = await build({ ...common, entryPoints: [join(here, "boot.js")], legalComments: "none" });
 
-/** Text of a script that may stand in a <script> element: nothing in it ends the element or begins another one. */
+/** Makes the text of a script safe inside a <script> element: nothing in it ends the element or
+ * begins another one. */
 function inlineSafe(script) {
-  // Within strings, where alone these can be, the backslash changes nothing. Comments are gone.
+  // These sequences occur only within strings, where the backslash changes nothing. Comments are
+  // removed.
   const safe = script.replace(/<(?=\/script|!--|script)/gi, "\\x3C");
-  if (/<\/script|<!--|<script/i.test(safe)) throw new Error("the bundle can not be inlined");
+  if (/<\/script|<!--|<script/i.test(safe)) throw new Error("the bundle cannot be inlined");
   return safe;
 }
 
 const ending = (name) => (file) => file.path.endsWith(name);
 const script = inlineSafe(viewer.outputFiles.find(ending("viewer.js")).text);
-// It must still be a program after that.
+// Checks that the result is still a program.
 new Script(script);
 const legal = viewer.outputFiles.find(ending(".LEGAL.txt"))?.text.trim() ?? "";
 
@@ -59,7 +61,7 @@ for (const marker of ["<!--TARRAGON_STATIC-->", "<!--TARRAGON_SCRIPT-->"]) {
 await mkdir(out, { recursive: true });
 const write = (name, content) => writeFile(join(out, name), content);
 const zipped = gzipSync(script, { level: 9 });
-// Byte 9 of the header names the system that packed it: the same bytes everywhere.
+// Byte 9 of the header names the operating system; a fixed value makes builds reproducible.
 zipped[9] = 255;
 await write("page.html", page);
 await write("viewer.js", script);

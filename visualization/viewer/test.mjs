@@ -1,4 +1,4 @@
-// Bundles the tests and runs them with node's own runner: `node test.mjs`.
+// Bundles the tests and runs them with node's test runner: `node test.mjs`.
 
 import { build } from "esbuild";
 import { spawnSync } from "node:child_process";

@@ -52,7 +52,7 @@ def knuckle(name, length, tube, ear, side, band, core):
     radius, width, _ = ear
     mesh = Mesh(name)
     gap, fillet = 0.001, 0.014
-    # The ear keeps clear of its neighbour up to its rim; only beyond it does the tube widen.
+    # The ear keeps clear of its neighbour up to its rim; the tube widens only beyond it.
     start, stop, end = 0.8 * radius, length - 0.022, length - 0.003
     heights = [start * k / 3.0 for k in range(3)]
     heights += [start + (stop - start) * k / 14.0 for k in range(15)] + [end]

@@ -7,7 +7,7 @@ from .mesh import Mesh, Section, disc, loft, mtl, rounded_box, smoothstep
 
 NAME = "gripper"
 BODY_MASS, FINGER_MASS = 0.72, 0.06
-HEIGHT = 0.072  # of the body along z
+HEIGHT = 0.072  # of the gripper's body along z
 STROKE = 0.04  # travel of one finger along its y
 ON_FLANGE = ((0, 0, 0.009), (0, 0, math.pi / 2))  # xyz and rpy of the gripper on the arm's flange
 
@@ -77,7 +77,7 @@ def links_and_joints(package, kind, opening):
     axis = None if kind == "fixed" else (0, 1, 0)
     inertia = (FINGER_MASS, *meshes[1].mass_properties(FINGER_MASS))
     joints = []
-    # The right finger is the left one turned half round, so both open along their own +y.
+    # The right finger is the left one rotated by 180 degrees, so both open along their own +y.
     for side, yaw in (("left", 0.0), ("right", math.pi)):
         visual = model.shape(model.mesh(uri + "finger.obj"))
         elements.append(model.link(f"{side}_finger", inertia, [visual], hull, friction=0.9))
@@ -90,7 +90,7 @@ def files(materials):
     meshes, elements = links_and_joints(NAME, "prismatic", 0.0)
     elements += [model.motor(f"{side}_finger_joint") for side in ("left", "right")]
     out = {f"meshes/{mesh.name}.obj": mesh.obj(f"{NAME}.mtl") for mesh in meshes}
-    # The same hull for readers of STL; the URDF names the OBJ, which is what Drake takes for hulls.
+    # The same hull as STL; the URDF refers to the OBJ, which is Drake's format for hulls.
     out["meshes/finger_hull.stl"] = meshes[2].stl_text()
     out[f"meshes/{NAME}.mtl"] = mtl(materials, materials)
     out[f"{NAME}.urdf"] = urdf.robot(NAME, elements, "A parallel gripper with two independent fingers.")

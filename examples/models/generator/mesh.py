@@ -87,7 +87,7 @@ class Mesh:
     def mass_properties(self, mass):
         """(centre of mass, inertia about it as ixx ixy ixz iyy iyz izz) at uniform density.
 
-        Where parts overlap the material counts twice; the sum is still that of a real body.
+        Where parts overlap, the material counts twice; the result is still that of a real body.
         """
         volume, first, second = 0.0, [0.0] * 3, [[0.0] * 3 for _ in range(3)]
         for triangle in self.triangles():

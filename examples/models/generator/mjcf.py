@@ -1,4 +1,4 @@
-"""Robots as MJCF, standing on the world: the format knows no free model without a floating joint."""
+"""Robots as MJCF, fixed to the world: free models would need an explicit floating joint."""
 
 from .model import Joint, Link, Motor, num, nums
 
@@ -6,7 +6,7 @@ JOINTS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide"}
 
 
 def half(x):
-    """Half of the number that the other formats write, to the last digit."""
+    """Exactly half of the number that the other formats write."""
     return num(float(num(x)) / 2.0, 7)
 
 
@@ -72,7 +72,7 @@ def robot(name, elements, comment):
                 meshes[mesh_name(s.geometry[1])] = None
     lines = [f"<!-- {comment} Made by make_models.py. -->", f'<mujoco model="{name}">']
     lines.append('  <compiler angle="radian" eulerseq="XYZ" meshdir="meshes"/>')
-    # Visual geoms touch nothing; collision geoms are in a group that is not shown.
+    # Visual geoms do not collide; collision geoms are in a hidden group.
     lines += ["  <default>", '    <default class="visual"><geom type="mesh" group="2" contype="0" conaffinity="0"/></default>']
     lines += ['    <default class="collision"><geom group="3"/></default>', "  </default>", "  <asset>"]
     lines += [f'    <mesh file="{m}.obj"/>' for m in meshes] + ["  </asset>", "  <worldbody>"]

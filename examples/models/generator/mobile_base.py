@@ -92,7 +92,7 @@ def files(materials):
         joints.append(model.joint(f"{end}_caster_joint", "fixed", "chassis", f"{end}_caster", (sign * CASTER_X, 0, CASTER_RADIUS)))
     joints += [model.motor(f"{side}_wheel_joint") for side in ("left", "right")]
     out = {f"meshes/{name}.obj": mesh.obj(f"{NAME}.mtl") for name, mesh in parts.items()}
-    # The same hull for readers of STL; the URDF names the OBJ, which is what Drake takes for hulls.
+    # The same hull as STL; the URDF refers to the OBJ, which is Drake's format for hulls.
     out["meshes/chassis_hull.stl"] = parts["chassis_hull"].stl_binary()
     out[f"meshes/{NAME}.mtl"] = mtl(materials, materials)
     out[f"{NAME}.urdf"] = urdf.robot(NAME, elements + joints, "A differential-drive platform; the frame lies on the floor, x ahead.")

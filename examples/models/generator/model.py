@@ -1,4 +1,4 @@
-"""What a robot is made of, whatever the format: links, shapes, joints and motors."""
+"""Robot models independent of the file format: links, shapes, joints and motors."""
 
 from __future__ import annotations
 

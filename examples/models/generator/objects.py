@@ -25,7 +25,7 @@ MATERIALS = {
     "cap": (0.93, 0.93, 0.92, 0.3),
 }
 
-# The top spans x in [-0.7, 0.7] and y in [-0.7, 0.7] about the link frame, which lies in its surface.
+# The top spans [-0.7, 0.7] in x and y about the link frame, which lies in its surface.
 TOP, THICK, HEIGHT = (1.4, 1.4), 0.036, 0.74
 
 

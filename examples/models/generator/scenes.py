@@ -15,7 +15,7 @@ def numbers(values, digits=6):
 
 
 def rotation(rpy):
-    # Nine digits of a degree keep what is written in radians.
+    # Nine digits of a degree preserve the values given in radians.
     return f"!Rpy {{deg: {numbers([math.degrees(v) for v in rpy], 9)}}}"
 
 
@@ -74,7 +74,7 @@ def table_top(scene, motion):
     lines += add_frame("grasp", "gripper::gripper", (0, 0, hand.HEIGHT + 0.05))
     lines += add_frame("wrist_camera", "gripper::gripper", (0.055, 0, 0.03), (0, math.radians(-15), 0))
     lines += add_frame("overview_camera", "world", EYE, look_at(EYE, TARGET))
-    # Things that stand on the table touch it; that is no collision worth a report.
+    # Objects that stand on the table touch it, which must not be reported as a collision.
     lines += ["- add_collision_filter_group:", "    name: things"]
     lines += ["    members:"] + [f"    - {name}::{name}" for name in things]
     lines += ["    ignored_collision_filter_groups: [table]"]

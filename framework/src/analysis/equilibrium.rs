@@ -1,15 +1,15 @@
-//! Whether anything moves.
+//! Equilibrium checks.
 
 use crate::systems::event_table::PER_STEP;
 use crate::{Context, Diagram, Error, Result, Scalar};
 use std::fmt;
 use std::ops::Range;
 
-/// True if no state changes faster than `tolerance`, the check of Drake's `Linearize`: every time
-/// derivative (unit of the state per s) and, for the discrete updates of each period and offset and
-/// of each step, every difference of next and current state (unit of the state) is at most
-/// `tolerance` in magnitude. Updates at times that systems compute, and those of witness functions,
-/// do not count.
+/// Returns true if no state changes faster than `tolerance`, as checked by Drake's `Linearize`.
+/// Every time derivative (unit of the state per s) must be at most `tolerance` in magnitude. So
+/// must every difference between next and current state (unit of the state), for the discrete
+/// updates of each period and offset and for those of each step. Updates at times that systems
+/// compute, and those of witness functions, do not count.
 ///
 /// Time, parameters and fixed inputs are those of `context`; input ports that the state depends on
 /// must be fixed.
@@ -30,8 +30,8 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// If the context belongs to another diagram, if a computation fails, or if a system has abstract
-/// state or unrestricted updates: whether those rest is not known here.
+/// Returns an error if the context belongs to another diagram, if a computation fails, or if a
+/// system has abstract state or unrestricted updates, which cannot be checked.
 pub fn is_equilibrium<T: Scalar>(
     diagram: &Diagram<T>,
     context: &Context<T>,
@@ -41,11 +41,11 @@ pub fn is_equilibrium<T: Scalar>(
     Ok(fastest.is_none_or(|change| change.is_within(tolerance)))
 }
 
-/// As [`is_equilibrium`], with an error that says what moves: the path of the system, the element
-/// of its state and its rate.
+/// Same as [`is_equilibrium`], with an error that names what moves: the path of the system, the
+/// element of its state and its rate.
 ///
 /// # Errors
-/// Also if the context is no equilibrium.
+/// Same as [`is_equilibrium`]. Also returns an error if the context is not an equilibrium.
 pub fn check_equilibrium<T: Scalar>(
     diagram: &Diagram<T>,
     context: &Context<T>,
@@ -53,24 +53,24 @@ pub fn check_equilibrium<T: Scalar>(
 ) -> Result<()> {
     match fastest_change(diagram, context)? {
         Some(change) if !change.is_within(tolerance) => Err(Error::invalid(format!(
-            "the context is no equilibrium: {change}, more than the tolerance {tolerance:e}; set state \
+            "the context is not an equilibrium: {change}, more than the tolerance {tolerance:e}; set state \
              and inputs to an equilibrium, or raise the tolerance"
         ))),
         _ => Ok(()),
     }
 }
 
-/// How one element of the state changes.
+/// Change of one element of the state.
 struct Change {
     system: String,
-    /// Group of discrete state; none for continuous state.
+    /// Group of discrete state; `None` for continuous state.
     group: Option<usize>,
     element: usize,
     amount: f64,
 }
 
 impl Change {
-    /// False for NaN.
+    /// Returns true if the change is within the tolerance; false for NaN.
     fn is_within(&self, tolerance: f64) -> bool {
         self.amount.abs() <= tolerance
     }
@@ -96,7 +96,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// The element of the state that changes most; none without state.
+/// Finds the element of the state that changes most; `None` without state.
 fn fastest_change<T: Scalar>(diagram: &Diagram<T>, context: &Context<T>) -> Result<Option<Change>> {
     diagram.owns(context)?;
     refuse_abstract(context)?;
@@ -122,7 +122,8 @@ fn fastest_change<T: Scalar>(diagram: &Diagram<T>, context: &Context<T>) -> Resu
     Ok(fastest)
 }
 
-/// Replaces the fastest change by a faster one of `amounts[range]`. Nothing is faster than NaN.
+/// Replaces the fastest change by a faster one of `amounts[range]`, if there is one. Nothing is
+/// faster than NaN.
 fn compare<T: Scalar>(
     fastest: &mut Option<Change>,
     path: &str,
@@ -146,7 +147,7 @@ fn compare<T: Scalar>(
     }
 }
 
-/// The event sets that update the state again and again, whatever it is.
+/// Returns the event sets that update the state repeatedly, whatever its value.
 fn updating_sets<T: Scalar>(context: &Context<T>) -> impl Iterator<Item = u32> {
     let periodic = context.plan.events.periodic.iter().map(|p| p.set);
     periodic.chain([PER_STEP])
@@ -161,8 +162,8 @@ fn refuse_abstract<T: Scalar>(context: &Context<T>) -> Result<()> {
     match state.map(|leaf| (leaf, "abstract state")).or(update) {
         None => Ok(()),
         Some((leaf, what)) => Err(Error::invalid(format!(
-            "equilibrium: system '{}' has {what}; whether it rests is not known, only continuous state \
-             and discrete updates are compared",
+            "equilibrium: system '{}' has {what}, which cannot be checked; only continuous state and \
+             discrete updates can",
             leaf.path
         ))),
     }

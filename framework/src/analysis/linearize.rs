@@ -1,20 +1,19 @@
 //! First-order approximation of a diagram around a context, by dual numbers.
 
 use super::equilibrium::check_equilibrium;
-use super::located;
 use crate::autodiff::try_jacobian;
 use crate::{AutoDiff, Context, Diagram, Error, InputPort, OutputPort, Result};
 use nalgebra::{DMatrix, DVector};
 
-/// The linear map that a diagram is, to first order, around an operating point (x0, u0):
+/// Linear approximation of a diagram, to first order, around an operating point (x0, u0):
 ///
 /// ```text
 /// dx/dt or x[n+1]  =  A (x - x0) + B (u - u0) + f0
 /// y                =  C (x - x0) + D (u - u0) + y0
 /// ```
 ///
-/// x is all continuous state of the diagram, or all its discrete state, in order of the systems; u
-/// and y are the ports asked for, without elements where there is none.
+/// x is all continuous state of the diagram, or all its discrete state, in the order of the
+/// systems. u and y are the given ports, without elements where there is none.
 ///
 /// ```
 /// use tarragon_framework::analysis::first_order_taylor_approximation;
@@ -34,13 +33,13 @@ use nalgebra::{DMatrix, DVector};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirstOrderApproximation {
-    /// State by state.
+    /// Derivatives with respect to the state: rows are states, columns are states.
     pub a: DMatrix<f64>,
-    /// State by input.
+    /// Rows are states, columns are inputs.
     pub b: DMatrix<f64>,
-    /// Output by state.
+    /// Rows are outputs, columns are states.
     pub c: DMatrix<f64>,
-    /// Output by input.
+    /// Rows are outputs, columns are inputs.
     pub d: DMatrix<f64>,
     /// Time derivative, or next state, at the operating point.
     pub f0: DVector<f64>,
@@ -54,18 +53,18 @@ pub struct FirstOrderApproximation {
     pub time_period: f64,
 }
 
-/// Which state the approximation is about.
+/// Kind of state that is approximated.
 enum Kind {
     Continuous,
-    /// Index of the only period with updates.
+    /// Discrete state; holds the index of the only period with updates.
     Discrete(usize),
 }
 
-/// The first-order Taylor approximation of a diagram around the time, state, parameters and fixed
-/// inputs of `context` (Drake's `FirstOrderTaylorApproximation`). Derivatives are exact.
+/// Computes the first-order Taylor approximation of a diagram around the time, state, parameters
+/// and fixed inputs of `context` (Drake's `FirstOrderTaylorApproximation`). Derivatives are exact.
 ///
-/// The diagram has continuous state, or discrete state whose updates share one period and offset,
-/// or no state. The input port, if any, must have a fixed value: the operating point.
+/// The diagram must have continuous state, or discrete state whose updates share one period and
+/// offset, or no state. The input port, if any, must have a fixed value: the operating point.
 ///
 /// ```
 /// use tarragon_framework::analysis::first_order_taylor_approximation;
@@ -84,8 +83,9 @@ enum Kind {
 /// ```
 ///
 /// # Errors
-/// If a system does not support dual numbers, the state is of both kinds or the updates of several,
-/// there is abstract state, the input has no fixed value, or a computation fails.
+/// Returns an error if a system does not support dual numbers, if there is state of both kinds or
+/// there are updates with different periods or offsets, if there is abstract state, if the input
+/// has no fixed value, or if a computation fails.
 pub fn first_order_taylor_approximation(
     diagram: &Diagram<f64>,
     context: &Context<f64>,
@@ -151,11 +151,12 @@ pub fn first_order_taylor_approximation(
     })
 }
 
-/// As [`first_order_taylor_approximation`], at an equilibrium (Drake's `Linearize`): the constant
-/// terms vanish up to `tolerance`, see [`is_equilibrium`](super::is_equilibrium).
+/// Same as [`first_order_taylor_approximation`], at an equilibrium (Drake's `Linearize`): the
+/// constant terms vanish up to `tolerance`, see [`is_equilibrium`](super::is_equilibrium).
 ///
 /// # Errors
-/// Also if the operating point is no equilibrium; the message names the element that moves most.
+/// Same as [`first_order_taylor_approximation`]. Also returns an error if the operating point is
+/// not an equilibrium; the message names the element that moves most.
 pub fn linearize(
     diagram: &Diagram<f64>,
     context: &Context<f64>,
@@ -164,7 +165,7 @@ pub fn linearize(
     tolerance: f64,
 ) -> Result<FirstOrderApproximation> {
     let found = first_order_taylor_approximation(diagram, context, input, output)?;
-    check_equilibrium(diagram, context, tolerance).map_err(|e| located("linearize".into(), e))?;
+    check_equilibrium(diagram, context, tolerance).map_err(|e| e.at("linearize"))?;
     Ok(found)
 }
 
@@ -188,7 +189,7 @@ fn kind(context: &Context<f64>) -> Result<Kind> {
     match updating[..] {
         [only] => Ok(Kind::Discrete(only)),
         _ => fail(format!(
-            "the discrete state is updated at {} different periods or offsets, one is expected",
+            "the updates of the discrete state must share one period and offset, got {} different ones",
             updating.len()
         )),
     }

@@ -10,12 +10,3 @@ pub use monte_carlo::{
     MonteCarloConfig, RandomSimulationResult, monte_carlo, monte_carlo_simulation,
     random_simulation,
 };
-
-use crate::Error;
-use crate::error::ErrorKind;
-
-/// An error with the place where it mattered, beside the one where it happened.
-fn located(place: String, error: Error) -> Error {
-    let source = Box::new(error);
-    ErrorKind::Located { place, source }.into()
-}

@@ -1,6 +1,5 @@
-//! Many simulations with random initial conditions, parameters or noise.
+//! Monte Carlo simulation with random initial conditions, parameters or noise.
 
-use super::located;
 use crate::random::RandomGenerator;
 use crate::{Context, Error, Result, Scalar, Simulator};
 use rayon::ThreadPoolBuilder;
@@ -9,7 +8,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How [`monte_carlo_simulation`] runs.
+/// Configuration of [`monte_carlo_simulation`].
 ///
 /// ```
 /// use tarragon_framework::analysis::MonteCarloConfig;
@@ -18,8 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MonteCarloConfig {
-    /// Simulations that run at the same time; 0 for as many as there are cores. Results do not
-    /// depend on it.
+    /// Number of simultaneous simulations; 0 for one per core. It does not affect the results.
     pub num_threads: usize,
 }
 
@@ -36,20 +34,21 @@ pub struct MonteCarloConfig {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RandomSimulationResult<V> {
-    /// What the output function returned.
+    /// Return value of the output function.
     pub output: V,
-    /// The generator as it was before the sample: a clone of it reproduces the sample with
+    /// The generator before the sample: a clone of it reproduces the sample with
     /// [`random_simulation`].
     pub generator_snapshot: RandomGenerator,
 }
 
-/// One simulation with random numbers (Drake's `RandomSimulation`): makes a simulator, advances it
-/// to `final_time` (s) and returns the output of its context.
+/// Runs one simulation with random numbers (Drake's `RandomSimulation`): makes a simulator,
+/// advances it to `final_time` (s) and returns the output of its context.
 ///
-/// What is random is drawn by `make_simulator` - inputs, the generators of noise, also state and
-/// parameters - and then, where systems declare so, by [`Declare::random_state`](crate::Declare)
-/// and [`Declare::random_parameters`](crate::Declare); nothing else may be random. A simulation
-/// that asks to stop earlier gives its output at that time.
+/// `make_simulator` draws the random quantities: inputs, noise generators, and possibly state and
+/// parameters. Then the systems that declare so draw theirs by
+/// [`Declare::random_state`](crate::Declare) and [`Declare::random_parameters`](crate::Declare).
+/// Nothing else may be random. A simulation that asks to stop earlier gives its output at that
+/// time.
 ///
 /// ```
 /// use tarragon_framework::analysis::random_simulation;
@@ -71,7 +70,7 @@ pub struct RandomSimulationResult<V> {
 /// ```
 ///
 /// # Errors
-/// Whatever `make_simulator`, the simulation or `output` returns.
+/// Returns any error of `make_simulator`, the simulation or `output`.
 pub fn random_simulation<T: Scalar, V>(
     make_simulator: impl FnOnce(&mut RandomGenerator) -> Result<Simulator<T>>,
     output: impl FnOnce(&Context<T>) -> Result<V>,
@@ -84,11 +83,11 @@ pub fn random_simulation<T: Scalar, V>(
     output(simulator.context())
 }
 
-/// Many simulations with random numbers, in parallel (Drake's `MonteCarloSimulation`).
+/// Runs many simulations with random numbers in parallel (Drake's `MonteCarloSimulation`).
 ///
-/// Sample i gets `RandomGenerator::stream(seed, i)`, so the results, in order of the samples, are
-/// the same bits on any number of threads. See [`random_simulation`] for the functions and the time
-/// (s), and [`monte_carlo`] where each sample builds a diagram of its own.
+/// Sample i gets `RandomGenerator::stream(seed, i)`, so the results, in the order of the samples,
+/// are the same bits on any number of threads. See [`random_simulation`] for the functions and the
+/// time (s), and [`monte_carlo`] for samples that each build a diagram of their own.
 ///
 /// ```
 /// use tarragon_framework::analysis::*;
@@ -114,8 +113,9 @@ pub fn random_simulation<T: Scalar, V>(
 /// ```
 ///
 /// # Errors
-/// Of all samples that fail or panic the first one, with its number and how to reproduce it; if
-/// threads can not be started, or the results of `num_samples` do not fit in memory.
+/// Returns the error of the first sample that fails or panics, with its number and how to reproduce
+/// it. Also returns an error if threads cannot be started, or if the results of `num_samples` do
+/// not fit in memory.
 pub fn monte_carlo_simulation<T: Scalar, V: Send>(
     make_simulator: impl Fn(&mut RandomGenerator) -> Result<Simulator<T>> + Sync,
     output: impl Fn(&Context<T>) -> Result<V> + Sync,
@@ -130,8 +130,8 @@ pub fn monte_carlo_simulation<T: Scalar, V: Send>(
     monte_carlo(sample, num_samples, seed, config)
 }
 
-/// Samples of any random function, as [`monte_carlo_simulation`] runs them: `sample` may build the
-/// diagram too, so that its structure is random.
+/// Runs samples of any random function in the same way as [`monte_carlo_simulation`]. `sample` may
+/// also build the diagram, so that its structure can be random.
 ///
 /// ```
 /// use tarragon_framework::analysis::{MonteCarloConfig, monte_carlo};
@@ -147,7 +147,7 @@ pub fn monte_carlo_simulation<T: Scalar, V: Send>(
 /// ```
 ///
 /// # Errors
-/// As [`monte_carlo_simulation`].
+/// Same as [`monte_carlo_simulation`].
 pub fn monte_carlo<V: Send>(
     sample: impl Fn(&mut RandomGenerator) -> Result<V> + Sync,
     num_samples: usize,
@@ -155,14 +155,14 @@ pub fn monte_carlo<V: Send>(
     config: &MonteCarloConfig,
 ) -> Result<Vec<RandomSimulationResult<V>>> {
     let first_failure = AtomicUsize::new(usize::MAX);
-    // None: not needed, because a sample before it has failed.
+    // `None`: not needed, because an earlier sample has failed.
     let run = |i: usize| -> Option<Result<RandomSimulationResult<V>>> {
         if i > first_failure.load(Ordering::Relaxed) {
             return None;
         }
         let generator_snapshot = RandomGenerator::stream(seed, i as u64);
         let mut random = generator_snapshot.clone();
-        // Nothing that a panic may leave half done is used again here.
+        // Nothing that a panic may leave in an inconsistent state is used again.
         let output = catch_unwind(AssertUnwindSafe(|| sample(&mut random)))
             .unwrap_or_else(|panic| Err(Error::custom(panic_message(&*panic))));
         if output.is_err() {
@@ -176,7 +176,7 @@ pub fn monte_carlo<V: Send>(
     let mut samples = vec![];
     samples.try_reserve_exact(num_samples).map_err(|e| {
         Error::invalid(format!(
-            "Monte Carlo: no memory for {num_samples} results, {e}; ask for fewer samples"
+            "Monte Carlo: no memory for {num_samples} results ({e}); use fewer samples"
         ))
     })?;
     let all = (0..num_samples).into_par_iter().map(run);
@@ -187,7 +187,7 @@ pub fn monte_carlo<V: Send>(
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|e| {
             Error::invalid(format!(
-                "Monte Carlo: {threads} threads can not be started, {e}; use fewer"
+                "Monte Carlo: {threads} threads cannot be started ({e}); use fewer"
             ))
         })?;
         pool.install(|| all.collect_into_vec(&mut samples));
@@ -200,7 +200,7 @@ pub fn monte_carlo<V: Send>(
                 "Monte Carlo: sample {i} of {num_samples} with seed {seed} \
                  (RandomGenerator::stream({seed}, {i}) reproduces it)"
             );
-            located(place, e)
+            e.at(place)
         })
     })
     .collect()

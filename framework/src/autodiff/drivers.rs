@@ -1,13 +1,13 @@
-//! Gradients and Jacobians of functions with any number of arguments, in chunks of the directions
-//! that one [`AutoDiff`] carries (the chunk mode of ForwardDiff.jl).
+//! Gradients and Jacobians of functions with any number of arguments, computed in chunks of as many
+//! directions as one [`AutoDiff`] carries (the chunk mode of ForwardDiff.jl).
 
 use super::{AutoDiff, DIRECTIONS};
 use nalgebra::{DMatrix, DVector, SMatrix};
 use num_dual::{Derivative, HyperDualSVec64};
 
-/// Value and gradient of `f: R^n -> R` at `x`.
+/// Computes value and gradient of `f: R^n -> R` at `x`.
 ///
-/// `f` is called `ceil(n / 8)` times, once at least.
+/// `f` is called `ceil(n / 8)` times, but at least once.
 ///
 /// ```
 /// use tarragon_framework::autodiff::gradient;
@@ -19,13 +19,13 @@ pub fn gradient(mut f: impl FnMut(&[AutoDiff]) -> AutoDiff, x: &[f64]) -> (f64, 
     (y[0], dy.row(0).transpose())
 }
 
-/// Value (m) and Jacobian (m x n) of `f: R^n -> R^m` at `x`.
+/// Computes value (m) and Jacobian (m x n) of `f: R^n -> R^m` at `x`.
 ///
-/// `f` is called `ceil(n / 8)` times, once at least, and must return the same number of values each
-/// time.
+/// `f` is called `ceil(n / 8)` times, but at least once, and must return the same number of values
+/// each time.
 ///
 /// # Panics
-/// If `f` returns different numbers of values.
+/// Panics if `f` returns different numbers of values.
 pub fn jacobian(
     mut f: impl FnMut(&[AutoDiff]) -> Vec<AutoDiff>,
     x: &[f64],
@@ -37,10 +37,10 @@ pub fn jacobian(
     }
 }
 
-/// As [`gradient`], for a function that can fail; the first error ends the computation.
+/// Same as [`gradient`], for a function that can fail; the first error ends the computation.
 ///
 /// # Errors
-/// Whatever `f` returns.
+/// Returns any error of `f`.
 pub fn try_gradient<E>(
     mut f: impl FnMut(&[AutoDiff]) -> Result<AutoDiff, E>,
     x: &[f64],
@@ -49,13 +49,13 @@ pub fn try_gradient<E>(
     Ok((y[0], dy.row(0).transpose()))
 }
 
-/// As [`jacobian`], for a function that can fail; the first error ends the computation.
+/// Same as [`jacobian`], for a function that can fail; the first error ends the computation.
 ///
 /// # Errors
-/// Whatever `f` returns.
+/// Returns any error of `f`.
 ///
 /// # Panics
-/// If `f` returns different numbers of values.
+/// Panics if `f` returns different numbers of values.
 pub fn try_jacobian<E>(
     mut f: impl FnMut(&[AutoDiff]) -> Result<Vec<AutoDiff>, E>,
     x: &[f64],
@@ -89,7 +89,8 @@ pub fn try_jacobian<E>(
     Ok(result.expect("the loop runs at least once"))
 }
 
-/// The scalar of [`hessian_vector`]: derivatives in eight directions, along one more, and both.
+/// Scalar of [`hessian_vector`]: derivatives in eight directions, along one more, and mixed second
+/// derivatives of both.
 ///
 /// ```
 /// use tarragon_framework::autodiff::{SecondOrder, hessian_vector};
@@ -99,11 +100,12 @@ pub fn try_jacobian<E>(
 /// ```
 pub type SecondOrder = HyperDualSVec64<DIRECTIONS, 1>;
 
-/// Value, gradient and product `H v` of the Hessian of `f: R^n -> R` at `x` with a vector.
+/// Computes value, gradient and the product `H v` of the Hessian of `f: R^n -> R` at `x` with a
+/// vector.
 ///
-/// `f` is called `ceil(n / 8)` times, once at least, with hyper-dual numbers (Fike, Alonso: The
-/// development of hyper-dual numbers for exact second-derivative calculations, 2011): write it for
-/// every [`Scalar`](crate::Scalar).
+/// `f` is called `ceil(n / 8)` times, but at least once, with hyper-dual numbers (Fike, Alonso: The
+/// development of hyper-dual numbers for exact second-derivative calculations, 2011), so it must be
+/// generic over the [`Scalar`](crate::Scalar).
 ///
 /// ```
 /// use tarragon_framework::Scalar;
@@ -117,7 +119,7 @@ pub type SecondOrder = HyperDualSVec64<DIRECTIONS, 1>;
 /// ```
 ///
 /// # Panics
-/// If `v` has another length than `x`.
+/// Panics if the lengths of `v` and `x` differ.
 pub fn hessian_vector(
     mut f: impl FnMut(&[SecondOrder]) -> SecondOrder,
     x: &[f64],

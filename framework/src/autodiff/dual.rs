@@ -10,7 +10,7 @@ use std::ops::{
     Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign,
 };
 
-/// A forward-mode dual number `re + eps . d` with `N` simultaneous directions.
+/// Forward-mode dual number `re + eps . d` with `N` simultaneous directions.
 ///
 /// * `re` is the value, `eps[i]` the derivative along direction `i`.
 /// * Heap-free and `Copy`; all `N` lanes are carried by every operation.
@@ -35,40 +35,40 @@ pub struct Dual<const N: usize> {
 }
 
 impl<const N: usize> Dual<N> {
-    /// A value whose derivatives are all zero.
+    /// Creates a value whose derivatives are all zero.
     #[inline]
     pub const fn constant(re: f64) -> Self {
         Self { re, eps: [0.0; N] }
     }
 
-    /// The constant 0 (Drake's default `AutoDiffXd`), without a trait in scope.
+    /// Returns the constant 0 (Drake's default `AutoDiffXd`), without a trait in scope.
     #[inline]
     pub const fn zero() -> Self {
         Self::constant(0.0)
     }
 
-    /// The constant 1, without a trait in scope.
+    /// Returns the constant 1, without a trait in scope.
     #[inline]
     pub const fn one() -> Self {
         Self::constant(1.0)
     }
 
-    /// The independent variable of direction `direction`: derivative one there, zero elsewhere.
+    /// Creates the independent variable of `direction`: derivative one there, zero elsewhere.
     ///
     /// # Panics
-    /// If `direction >= N`.
+    /// Panics if `direction >= N`.
     #[inline]
     pub fn variable(re: f64, direction: usize) -> Self {
         assert!(
             direction < N,
-            "Dual::variable: direction {direction} does not exist, this dual has {N} directions"
+            "Dual::variable: the direction must be below {N}, got {direction}"
         );
         let mut x = Self::constant(re);
         x.eps[direction] = 1.0;
         x
     }
 
-    /// Chain rule: a function with value `f0` and derivative `f1` at `self.re`.
+    /// Applies the chain rule for a function with value `f0` and derivative `f1` at `self.re`.
     #[inline]
     #[must_use]
     pub fn chain(self, f0: f64, f1: f64) -> Self {
@@ -78,15 +78,15 @@ impl<const N: usize> Dual<N> {
         }
     }
 
-    /// Chain rule for functions that stay defined where their slope is infinite (`sqrt` at 0,
-    /// `asin` at 1): the derivative there is zero by choice, so that it never turns into NaN.
+    /// Applies the chain rule for functions that stay defined where their slope is infinite (`sqrt`
+    /// at 0, `asin` at 1). The derivative there is zero by choice, so that it never turns into NaN.
     #[inline]
     pub(super) fn chain_or_flat(self, f0: f64, f1: f64) -> Self {
         let flat = f0.is_finite() && !f1.is_finite();
         self.chain(f0, if flat { 0.0 } else { f1 })
     }
 
-    /// `f0 + a * self.eps + b * other.eps`: the chain rule of a function of two variables.
+    /// Computes `f0 + a * self.eps + b * other.eps`, the chain rule of a function of two variables.
     #[inline]
     pub(super) fn chain2(self, other: Self, f0: f64, a: f64, b: f64) -> Self {
         Self {
@@ -116,7 +116,7 @@ impl<const N: usize> fmt::Debug for Dual<N> {
 }
 
 impl<const N: usize> fmt::Display for Dual<N> {
-    /// Shows the value; formatting options apply to it. Derivatives are shown by `{:?}`.
+    /// Formats the value with the given options. `{:?}` also shows the derivatives.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.re, f)
     }
@@ -130,7 +130,7 @@ impl<const N: usize> PartialOrd for Dual<N> {
 }
 
 impl<const N: usize> PartialEq<f64> for Dual<N> {
-    /// Equal to a constant: same value and no derivatives.
+    /// Compares with a constant: equal values and no derivatives.
     #[inline]
     fn eq(&self, other: &f64) -> bool {
         *self == Self::constant(*other)
@@ -194,7 +194,7 @@ impl<const N: usize> Div for Dual<N> {
 
 impl<const N: usize> Rem for Dual<N> {
     type Output = Self;
-    /// `a - b * trunc(a / b)`; piecewise smooth.
+    /// Computes `a - b * trunc(a / b)`, which is piecewise smooth.
     #[inline]
     fn rem(self, o: Self) -> Self {
         self.chain2(o, self.re % o.re, 1.0, -(self.re / o.re).trunc())
@@ -244,7 +244,7 @@ impl<const N: usize> Rem<f64> for Dual<N> {
     }
 }
 
-/// The operators that only forward: constants on the left, references on the right, assignment.
+/// Implements the forwarding operators: constants on the left, references on the right, assignment.
 macro_rules! forward_operators {
     ($($op:ident $method:ident $assign:ident $assign_method:ident),*) => {$(
         impl<const N: usize> $op<Dual<N>> for f64 {

@@ -1,6 +1,6 @@
 //! Elementary functions of a dual number, as inherent methods.
 //!
-//! Where the derivative does not exist while the function does, the choice is fixed here:
+//! Where a function is defined but its derivative is not, the choice is fixed here:
 //!
 //! | function | where | derivative |
 //! |---|---|---|
@@ -121,7 +121,7 @@ impl<const N: usize> Dual<N> {
         self.chain_or_flat(self.re.powf(p), slope)
     }
 
-    /// Power whose exponent has derivatives too.
+    /// Power with a variable exponent, whose derivatives count too.
     #[inline]
     #[must_use]
     pub fn powd(self, p: Self) -> Self {
@@ -165,7 +165,7 @@ impl<const N: usize> Dual<N> {
         y
     }
 
-    /// Magnitude of `self` with the sign of `sign`; as piecewise-linear function of `self`.
+    /// Magnitude of `self` with the sign of `sign`; a piecewise linear function of `self`.
     #[inline]
     #[must_use]
     pub fn copysign(self, sign: Self) -> Self {

@@ -1,6 +1,6 @@
 //! Forward-mode automatic differentiation.
 //!
-//! [`AutoDiff`] is the scalar that diagrams are converted to when derivatives are wanted; the
+//! [`AutoDiff`] is the scalar that diagrams are converted to when derivatives are needed. The
 //! drivers [`gradient`] and [`jacobian`] seed it and read the result, in chunks when there are more
 //! arguments than directions.
 //!
@@ -23,10 +23,10 @@ mod tests;
 pub use drivers::{SecondOrder, gradient, hessian_vector, jacobian, try_gradient, try_jacobian};
 pub use dual::Dual;
 
-/// Derivative directions carried by one [`AutoDiff`].
+/// Number of derivative directions carried by one [`AutoDiff`].
 pub const DIRECTIONS: usize = 8;
 
-/// The differentiating scalar of diagrams.
+/// Differentiating scalar of diagrams.
 ///
 /// ```
 /// use tarragon_framework::AutoDiff;

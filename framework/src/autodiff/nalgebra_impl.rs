@@ -7,7 +7,7 @@ use simba::scalar::SubsetOf;
 
 impl<const N: usize> Field for Dual<N> {}
 
-/// One lane: the derivatives are part of the number, not lanes of it.
+/// A single lane: the derivatives are part of the number, not lanes of it.
 impl<const N: usize> SimdValue for Dual<N> {
     const LANES: usize = 1;
     type Element = Self;
@@ -110,7 +110,7 @@ impl<const N: usize> UlpsEq for Dual<N> {
     }
 }
 
-/// Trait methods that are the inherent function of the same name.
+/// Trait methods that forward to the inherent function of the same name.
 macro_rules! same_as_inherent {
     ($($name:ident),*) => {$(
         #[inline]

@@ -9,7 +9,8 @@ impl<const N: usize> Zero for Dual<N> {
     fn zero() -> Self {
         Dual::zero()
     }
-    /// Looks at the value only, as pivoting and division checks need.
+    /// Returns true if the value is zero, whatever the derivatives, as pivoting and division checks
+    /// need.
     #[inline]
     fn is_zero(&self) -> bool {
         self.re == 0.0
@@ -94,7 +95,7 @@ impl<const N: usize> Mappable<Self> for Dual<N> {
     }
 }
 
-/// Trait methods that are the inherent function of the same name.
+/// Trait methods that forward to the inherent function of the same name.
 macro_rules! same_as_inherent {
     ($($name:ident),*) => {$(
         #[inline]
@@ -150,7 +151,7 @@ impl<const N: usize> DualNum for Dual<N> {
         Dual::mul_add(*self, a, b)
     }
 
-    // Spherical Bessel functions: near 0 by series, whose next term is below rounding at the
+    // Spherical Bessel functions. Near 0 they use series whose next term is below rounding at the
     // switch-over, so that value and slope stay accurate where the closed forms cancel.
     fn sph_j0(&self) -> Self {
         let x2 = *self * *self;

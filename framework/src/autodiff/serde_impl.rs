@@ -16,7 +16,7 @@ impl<'de, const N: usize> Deserialize<'de> for Dual<N> {
         let found = eps.len();
         let eps = eps.try_into().map_err(|_| {
             D::Error::custom(format!(
-                "a dual number with {N} derivatives was expected, found {found}"
+                "a dual number must have {N} derivatives, got {found}"
             ))
         })?;
         Ok(Self { re, eps })

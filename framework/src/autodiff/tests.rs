@@ -1,10 +1,11 @@
-//! Every function against central differences, on random arguments and at its special points.
+//! Every function against central differences, at random arguments and at its special points.
 
 use super::{AutoDiff, Dual, gradient, jacobian};
 use nalgebra::{ComplexField, Matrix3, RealField, Vector3};
 use proptest::prelude::*;
 
-/// Central difference with error about h^2 f''' / 6 + 1e-16 / h, near 1e-10 for the functions here.
+/// Central difference with an error of about h^2 f''' / 6 + 1e-16 / h, near 1e-10 for the functions
+/// here.
 fn slope(f: impl Fn(f64) -> f64, x: f64) -> f64 {
     let h = 1e-5 * x.abs().max(1.0);
     (f(x + h) - f(x - h)) / (2.0 * h)
@@ -69,7 +70,7 @@ fn derivatives_at_special_points_are_finite() {
 }
 
 #[test]
-fn order_looks_at_values_and_equality_at_everything() {
+fn order_compares_values_and_equality_also_derivatives() {
     let (a, b) = (AutoDiff::variable(1.0, 0), AutoDiff::constant(1.0));
     assert_ne!(a, b);
     assert_eq!(a.partial_cmp(&b), Some(std::cmp::Ordering::Equal));
@@ -170,7 +171,7 @@ proptest! {
         for (name, plain, dual) in functions {
             let y = dual(AutoDiff::variable(a, 0), AutoDiff::variable(b, 1));
             prop_assert!((y.re - plain(a, b)).abs() <= 1e-15 * plain(a, b).abs(), "{}", name);
-            // Third derivatives reach 1e3 here, so the difference is good to about 2e-8.
+            // Third derivatives reach 1e3 here, so the difference is accurate to about 2e-8.
             prop_assert!((y.eps[0] - slope(|a| plain(a, b), a)).abs() < 1e-6, "{} d/da", name);
             prop_assert!((y.eps[1] - slope(|b| plain(a, b), b)).abs() < 1e-6, "{} d/db", name);
         }
@@ -185,7 +186,7 @@ proptest! {
     }
 }
 
-/// Outside of this module nothing but the prelude is needed.
+/// Outside of this module only the prelude is needed.
 mod with_the_prelude_alone {
     use crate::prelude::*;
 

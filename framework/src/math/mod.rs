@@ -1,7 +1,7 @@
 //! Poses and rotations whose derivatives survive at angle zero.
 //!
 //! # Glossary
-//! Poses are `nalgebra::Isometry3<T>`. Code speaks Drake's monogram notation in snake case:
+//! Poses are `nalgebra::Isometry3<T>`. The code uses Drake's monogram notation in snake case:
 //!
 //! | code | text | meaning |
 //! |---|---|---|

@@ -3,11 +3,11 @@
 use crate::Scalar;
 use nalgebra::{Isometry3, Matrix3, Quaternion, Translation3, Unit, UnitQuaternion, Vector3};
 
-/// Below this squared half angle the series of `sin(x)/x` is exact to rounding with four terms
+/// Squared half angle below which the series of `sin(x)/x` is exact to rounding with four terms
 /// (the first neglected term is `x^8/9! < 1e-17`).
 const SERIES_BELOW: f64 = 1e-3;
 
-/// `sin(x) / x` as a function of `x^2`, smooth at 0.
+/// Computes `sin(x) / x` as a function of `x^2`, smooth at 0.
 fn sinc_of_square<T: Scalar>(x2: T) -> T {
     if x2.re() < SERIES_BELOW {
         let one = T::one();
@@ -18,7 +18,7 @@ fn sinc_of_square<T: Scalar>(x2: T) -> T {
     }
 }
 
-/// `cos(x)` as a function of `x^2`, smooth at 0.
+/// Computes `cos(x)` as a function of `x^2`, smooth at 0.
 fn cos_of_square<T: Scalar>(x2: T) -> T {
     if x2.re() < SERIES_BELOW {
         let one = T::one();
@@ -29,25 +29,25 @@ fn cos_of_square<T: Scalar>(x2: T) -> T {
     }
 }
 
-/// Rotation by `angle` (rad) about the x axis.
+/// Returns the rotation by `angle` (rad) about the x axis.
 #[inline]
 pub fn rotation_x<T: Scalar>(angle: T) -> UnitQuaternion<T> {
     axis_angle(&Vector3::x_axis(), angle)
 }
 
-/// Rotation by `angle` (rad) about the y axis.
+/// Returns the rotation by `angle` (rad) about the y axis.
 #[inline]
 pub fn rotation_y<T: Scalar>(angle: T) -> UnitQuaternion<T> {
     axis_angle(&Vector3::y_axis(), angle)
 }
 
-/// Rotation by `angle` (rad) about the z axis.
+/// Returns the rotation by `angle` (rad) about the z axis.
 #[inline]
 pub fn rotation_z<T: Scalar>(angle: T) -> UnitQuaternion<T> {
     axis_angle(&Vector3::z_axis(), angle)
 }
 
-/// Rotation by `angle` (rad) about a unit `axis`; right-handed.
+/// Returns the right-handed rotation by `angle` (rad) about a unit `axis`.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -62,7 +62,7 @@ pub fn axis_angle<T: Scalar>(axis: &Unit<Vector3<T>>, angle: T) -> UnitQuaternio
     UnitQuaternion::new_unchecked(Quaternion::new(c, axis.x * s, axis.y * s, axis.z * s))
 }
 
-/// Rotation by `|v|` radians about `v`: the exponential map. Smooth at zero.
+/// Returns the rotation by `|v|` radians about `v`: the exponential map. Smooth at zero.
 pub fn rotation_exp<T: Scalar>(v: &Vector3<T>) -> UnitQuaternion<T> {
     let half = v * T::from(0.5);
     let x2 = half.norm_squared();
@@ -70,8 +70,8 @@ pub fn rotation_exp<T: Scalar>(v: &Vector3<T>) -> UnitQuaternion<T> {
     UnitQuaternion::new_unchecked(Quaternion::from_parts(cos_of_square(x2), v))
 }
 
-/// The rotation vector of `r`, length in `[0, pi]`: the logarithm, inverse of
-/// [`rotation_exp`]. Smooth at the identity; at angle pi the axis sign is a choice.
+/// Returns the rotation vector of `r`, with a length in `[0, pi]`: the logarithm, inverse of
+/// [`rotation_exp`]. Smooth at the identity; at angle pi the sign of the axis is a choice.
 pub fn rotation_log<T: Scalar>(r: &UnitQuaternion<T>) -> Vector3<T> {
     let sign = if r.w.re() < 0.0 { -T::one() } else { T::one() };
     let (w, v) = (r.w * sign, r.imag() * sign);
@@ -90,15 +90,15 @@ pub fn rotation_log<T: Scalar>(r: &UnitQuaternion<T>) -> Vector3<T> {
     v * factor
 }
 
-/// Roll, pitch, yaw (rad) about the fixed x, y and z axes: `R = Rz(yaw) Ry(pitch) Rx(roll)`, the
-/// convention of URDF, SDFormat and Drake's `RollPitchYaw`.
+/// Returns the rotation by roll, pitch, yaw (rad) about the fixed x, y and z axes: `R = Rz(yaw)
+/// Ry(pitch) Rx(roll)`, the convention of URDF, SDFormat and Drake's `RollPitchYaw`.
 pub fn rpy<T: Scalar>(roll: T, pitch: T, yaw: T) -> UnitQuaternion<T> {
     rotation_z(yaw) * rotation_y(pitch) * rotation_x(roll)
 }
 
-/// Roll, pitch, yaw (rad) of a rotation, pitch in `[-pi/2, pi/2]`; inverse of [`rpy`].
+/// Returns roll, pitch, yaw (rad) of a rotation, with pitch in `[-pi/2, pi/2]`; inverse of [`rpy`].
 ///
-/// At pitch +-pi/2 only the sum or difference of roll and yaw is determined; yaw is then chosen 0.
+/// At pitch +-pi/2 only the sum or difference of roll and yaw is determined; yaw is then set to 0.
 pub fn rpy_of<T: Scalar>(r: &UnitQuaternion<T>) -> Vector3<T> {
     let m = r.to_rotation_matrix();
     let cos_pitch = safe_norm(&Vector3::new(m[(0, 0)], m[(1, 0)], T::zero()));
@@ -115,15 +115,16 @@ pub fn rpy_of<T: Scalar>(r: &UnitQuaternion<T>) -> Vector3<T> {
     }
 }
 
-/// Quaternion from `[w, x, y, z]`, normalized; `None` when its length is zero or not finite.
+/// Returns the normalized quaternion of `[w, x, y, z]`, or `None` if its length is zero or not
+/// finite.
 pub fn quaternion_wxyz<T: Scalar>(q: [T; 4]) -> Option<UnitQuaternion<T>> {
     let q = Quaternion::new(q[0], q[1], q[2], q[3]);
     let n = q.norm_squared().sqrt();
     (n.re() > 0.0 && n.re().is_finite()).then(|| UnitQuaternion::new_unchecked(q / n))
 }
 
-/// Quaternion of a rotation matrix, by the largest of the four components (Shepperd's method), so
-/// that neither value nor derivative loses digits.
+/// Returns the quaternion of a rotation matrix. Uses the largest of the four components (Shepperd's
+/// method), so that neither value nor derivative loses digits.
 pub fn rotation_from_matrix<T: Scalar>(m: &Matrix3<T>) -> UnitQuaternion<T> {
     let (xx, yy, zz) = (m[(0, 0)], m[(1, 1)], m[(2, 2)]);
     let one = T::one();
@@ -157,8 +158,8 @@ pub fn rotation_from_matrix<T: Scalar>(m: &Matrix3<T>) -> UnitQuaternion<T> {
     UnitQuaternion::new_unchecked(q / q.norm_squared().sqrt())
 }
 
-/// The smallest rotation that takes the unit vector `a` to the unit vector `b`. For opposite
-/// vectors the axis is a fixed choice perpendicular to `a`. Smooth at `a == b`.
+/// Returns the smallest rotation that takes the unit vector `a` to the unit vector `b`. For
+/// opposite vectors the axis is a fixed choice perpendicular to `a`. Smooth at `a == b`.
 pub fn rotation_between<T: Scalar>(
     a: &Unit<Vector3<T>>,
     b: &Unit<Vector3<T>>,
@@ -172,21 +173,22 @@ pub fn rotation_between<T: Scalar>(
     UnitQuaternion::new_unchecked(q / q.norm_squared().sqrt())
 }
 
-/// A unit vector perpendicular to `a`.
+/// Returns a unit vector perpendicular to `a`.
 fn any_perpendicular<T: Scalar>(a: &Vector3<T>) -> Vector3<T> {
     let least = a.map(|x| x.re().abs()).imin();
     let p = a.cross(&Vector3::ith(least, T::one()));
     p / p.norm_squared().sqrt()
 }
 
-/// Euclidean length whose derivative at the zero vector is zero instead of NaN.
+/// Returns the Euclidean length; its derivative at the zero vector is zero instead of NaN.
 #[inline]
 pub fn safe_norm<T: Scalar>(v: &Vector3<T>) -> T {
     let n2 = v.norm_squared();
     if n2.re() > 0.0 { n2.sqrt() } else { T::zero() }
 }
 
-/// `v / |v|` and `|v|`; below `minimum` (m) the direction is `otherwise`, without derivatives.
+/// Returns `v / |v|` and `|v|`; below the length `minimum` (m) the direction is `otherwise`,
+/// without derivatives.
 #[inline]
 pub fn normalize_or<T: Scalar>(
     v: &Vector3<T>,
@@ -201,13 +203,13 @@ pub fn normalize_or<T: Scalar>(
     }
 }
 
-/// Pose `X_AB` from the rotation `R_AB` and the position `p_AoBo_A` (m).
+/// Returns the pose `X_AB` with the rotation `R_AB` and the position `p_AoBo_A` (m).
 #[inline]
 pub fn pose<T: Scalar>(r_ab: UnitQuaternion<T>, p_aobo_a: Vector3<T>) -> Isometry3<T> {
     Isometry3::from_parts(Translation3::from(p_aobo_a), r_ab)
 }
 
-/// Pose from a position (m) and roll, pitch, yaw (rad), as in a URDF `<origin>`.
+/// Returns the pose with a position (m) and roll, pitch, yaw (rad), as in a URDF `<origin>`.
 pub fn pose_xyz_rpy<T: Scalar>(xyz: Vector3<T>, angles: Vector3<T>) -> Isometry3<T> {
     pose(rpy(angles.x, angles.y, angles.z), xyz)
 }

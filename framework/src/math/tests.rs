@@ -10,7 +10,7 @@ fn vector(range: std::ops::Range<f64>) -> impl Strategy<Value = Vector3<f64>> {
     [range.clone(), range.clone(), range].prop_map(Vector3::from)
 }
 
-/// Jacobian of `f` at `x` and its largest difference to central differences.
+/// Returns the Jacobian error of `f` at `x`: the largest deviation from central differences.
 fn worst_slope_error(f: impl Fn(&Vector3<AutoDiff>) -> Vector3<AutoDiff>, x: &Vector3<f64>) -> f64 {
     let eval = |x: &Vector3<f64>| f(&x.map(AutoDiff::constant)).map(|y| y.re);
     let (_, j) = jacobian(
@@ -80,7 +80,7 @@ fn rotation_between_handles_equal_and_opposite_vectors() {
 }
 
 #[test]
-fn gimbal_lock_is_a_rotation_all_the_same() {
+fn rpy_at_gimbal_lock_gives_the_same_rotation() {
     for pitch in [std::f64::consts::FRAC_PI_2, -std::f64::consts::FRAC_PI_2] {
         let r = rpy(0.4, pitch, -0.9);
         let angles = rpy_of(&r);
@@ -93,7 +93,7 @@ fn gimbal_lock_is_a_rotation_all_the_same() {
 }
 
 #[test]
-fn bad_quaternions_are_refused() {
+fn quaternions_without_direction_are_rejected() {
     assert!(quaternion_wxyz([0.0; 4]).is_none());
     assert!(quaternion_wxyz([f64::NAN, 0.0, 0.0, 1.0]).is_none());
     let q = quaternion_wxyz([0.0, 0.0, 0.0, -2.0]).unwrap();

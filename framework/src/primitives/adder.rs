@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-/// `y = u0 + u1 + ...` (Drake's `Adder`).
+/// Sum of its inputs, `y = u0 + u1 + ...` (Drake's `Adder`).
 ///
 /// | port | name | type |
 /// |---|---|---|
@@ -28,7 +28,7 @@ pub struct Adder {
 }
 
 impl Adder {
-    /// Adds `num_inputs` vectors of `size` elements.
+    /// Creates an adder of `num_inputs` vectors of `size` elements.
     pub fn new(num_inputs: usize, size: usize) -> Self {
         Self { num_inputs, size }
     }
@@ -57,8 +57,8 @@ impl<T: Scalar> LeafSystem<T> for Adder {
         let inputs = u.clone();
         let sum = d.vector_output("sum", self.size, &deps, move |_, ctx, sum| {
             sum.fill(T::zero());
-            // Several inputs at a time: a sum that waits in memory for each of them costs more than
-            // to evaluate them.
+            // Four inputs at a time: storing and reloading the sum for each input costs more than
+            // the additions.
             let (fours, rest) = inputs.as_chunks::<4>();
             for four in fours {
                 let mut u: [&[T]; 4] = [&[]; 4];

@@ -1,4 +1,4 @@
-//! Affine state space systems, and what linear systems and matrix gains share with them.
+//! Affine state-space systems, and code shared with linear systems and matrix gains.
 
 use super::check;
 use crate::Result;
@@ -6,15 +6,15 @@ use crate::prelude::*;
 use crate::systems::value::in_blocks_of_rows;
 use nalgebra::DMatrix;
 
-/// `xdot = A x + B u + f0` or, with a period, `x[n+1] = A x[n] + B u[n] + f0`; in both cases
-/// `y = C x + D u + y0` (Drake's `AffineSystem`).
+/// Affine system `xdot = A x + B u + f0` or, with a period, `x[n+1] = A x[n] + B u[n] + f0`; in
+/// both cases `y = C x + D u + y0` (Drake's `AffineSystem`).
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | input | `u0` | vector, as long as B has columns |
-/// | output | `y0` | vector, as long as C has rows; direct feedthrough if D is not zero |
+/// | input | `u0` | vector with one element per column of B |
+/// | output | `y0` | vector with one element per row of C; direct feedthrough if D is not zero |
 ///
-/// A system with no inputs reads nothing: its empty port may stay unconnected.
+/// A system without inputs reads nothing: its empty port may stay unconnected.
 ///
 /// ```
 /// use nalgebra::dmatrix;
@@ -22,7 +22,8 @@ use nalgebra::DMatrix;
 /// use tarragon_framework::primitives::AffineSystem;
 ///
 /// let one = dmatrix![1.0];
-/// let counter = AffineSystem::new(one.clone(), [2.0], one.clone(), one, [0.5], dmatrix![0.0], 0.1)?;
+/// let zero = dmatrix![0.0];
+/// let counter = AffineSystem::new(one.clone(), [2.0], one.clone(), one, [0.5], zero, 0.1)?;
 /// let mut b = DiagramBuilder::new();
 /// let counter = b.add("counter", counter);
 /// let diagram = b.build()?;
@@ -46,10 +47,12 @@ pub struct AffineSystem {
 }
 
 impl AffineSystem {
-    /// Takes the matrices and the `period` of the updates (s), 0 for a continuous system.
+    /// Creates a system from its matrices and the `period` of the updates (s), 0 for a continuous
+    /// system.
     ///
     /// # Errors
-    /// If sizes do not agree, if a number is not finite, or if the period is negative.
+    /// Returns an error if sizes do not agree, if a number is not finite, or if the period is
+    /// negative.
     pub fn new(
         a: DMatrix<f64>,
         f0: impl Into<Vec<f64>>,
@@ -63,7 +66,7 @@ impl AffineSystem {
         Self::named(name, [a, b, c, d], [f0.into(), y0.into()], period)
     }
 
-    /// As [`AffineSystem::new`], for systems of another `name`.
+    /// Same as [`AffineSystem::new`], for systems with another `name`.
     pub(super) fn named(
         name: &str,
         [a, b, c, d]: [DMatrix<f64>; 4],
@@ -94,10 +97,10 @@ impl AffineSystem {
         })
     }
 
-    /// Starts at `x0` instead of zero.
+    /// Sets the initial state, which is zero by default.
     ///
     /// # Errors
-    /// If it has not one finite element per state.
+    /// Returns an error if `x0` does not have one finite element per state.
     pub fn with_initial_state(mut self, x0: impl Into<Vec<f64>>) -> Result<Self> {
         let x0 = x0.into();
         check::length("AffineSystem", "x0", x0.len(), self.a.nrows())?;
@@ -106,36 +109,36 @@ impl AffineSystem {
         Ok(self)
     }
 
-    /// Matrix A.
+    /// Returns the matrix A.
     pub fn a(&self) -> &DMatrix<f64> {
         &self.a
     }
-    /// Matrix B.
+    /// Returns the matrix B.
     pub fn b(&self) -> &DMatrix<f64> {
         &self.b
     }
-    /// Matrix C.
+    /// Returns the matrix C.
     pub fn c(&self) -> &DMatrix<f64> {
         &self.c
     }
-    /// Matrix D.
+    /// Returns the matrix D.
     pub fn d(&self) -> &DMatrix<f64> {
         &self.d
     }
-    /// Offset of the derivative or of the next state.
+    /// Returns the offset f0 of the derivative or of the next state.
     pub fn f0(&self) -> &[f64] {
         &self.f0
     }
-    /// Offset of the output.
+    /// Returns the offset y0 of the output.
     pub fn y0(&self) -> &[f64] {
         &self.y0
     }
-    /// Time between updates (s), 0 for a continuous system.
+    /// Returns the time between updates (s), 0 for a continuous system.
     pub fn period(&self) -> f64 {
         self.period
     }
 
-    /// Derivative or next state.
+    /// Computes the derivative or the next state.
     fn advance<T: Scalar>(
         &self,
         ctx: &LeafContext<'_, T>,
@@ -225,8 +228,8 @@ impl<T: Scalar> LeafSystem<T> for AffineSystem {
     }
 }
 
-/// `y = offset + sum of m x`, some rows at a time, so that their sums stay in registers. An empty x
-/// leaves its product out.
+/// Computes `y = offset + sum of m x`, several rows at a time so that their sums stay in registers.
+/// Skips products with an empty x.
 pub(super) fn combine<T: Scalar, const P: usize>(
     y: &mut [T],
     offset: impl Fn(usize) -> T,
@@ -235,7 +238,7 @@ pub(super) fn combine<T: Scalar, const P: usize>(
     in_blocks_of_rows!(y.len(), combine_rows::<T, P>, y, &offset, &products);
 }
 
-/// The same for rows `row` to `row + N`; matrices lie in memory column by column.
+/// Same as [`combine`], for rows `row..row + N`; matrices are stored column by column.
 #[inline(always)]
 fn combine_rows<T: Scalar, const N: usize, const P: usize>(
     row: usize,

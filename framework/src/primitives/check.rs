@@ -3,23 +3,23 @@
 use crate::{Error, Result};
 use nalgebra::DMatrix;
 
-/// An error of the constructor of `system`.
+/// Returns an error from the constructor of `system`.
 pub(super) fn fail<V>(system: &str, message: impl std::fmt::Display) -> Result<V> {
     Err(Error::invalid(format!("{system}: {message}")))
 }
 
-/// `value` (s) is a positive, finite time.
+/// Checks that `value` (s) is a positive, finite time.
 pub(super) fn positive_time(system: &str, what: &str, value: f64) -> Result<()> {
     if value > 0.0 && value.is_finite() {
         return Ok(());
     }
     fail(
         system,
-        format!("the {what} is {value} s, a positive time is expected"),
+        format!("the {what} must be positive and finite, got {value:?} s"),
     )
 }
 
-/// All numbers are finite.
+/// Checks that all numbers are finite.
 pub(super) fn finite<'a>(
     system: &str,
     what: &str,
@@ -29,23 +29,23 @@ pub(super) fn finite<'a>(
         None => Ok(()),
         Some(x) => fail(
             system,
-            format!("{what} has an element {x}, finite numbers are expected"),
+            format!("the elements of {what} must be finite, got {x:?}"),
         ),
     }
 }
 
-/// `found` elements are as many as `expected`.
+/// Checks that `found` equals the `expected` number of elements.
 pub(super) fn length(system: &str, what: &str, found: usize, expected: usize) -> Result<()> {
     if found == expected {
         return Ok(());
     }
     fail(
         system,
-        format!("{what} has {found} elements, {expected} are expected"),
+        format!("{what} must have {expected} elements, got {found}"),
     )
 }
 
-/// The matrix is `rows` by `columns` and finite.
+/// Checks that the matrix is `rows` by `columns` and finite.
 pub(super) fn matrix(
     system: &str,
     what: &str,
@@ -56,7 +56,7 @@ pub(super) fn matrix(
         let (r, c) = m.shape();
         return fail(
             system,
-            format!("{what} is {r} x {c}, {rows} x {columns} is expected"),
+            format!("{what} must be {rows} x {columns}, got {r} x {c}"),
         );
     }
     finite(system, what, m.iter())

@@ -1,9 +1,9 @@
-//! A constant of any type.
+//! Constant of any type.
 
 use crate::prelude::*;
 use crate::systems::value::Value;
 
-/// Outputs a constant of any type (Drake's `ConstantValueSource`).
+/// Source of a constant value of any type (Drake's `ConstantValueSource`).
 ///
 /// | port | name | type |
 /// |---|---|---|
@@ -27,7 +27,7 @@ pub struct ConstantValueSource<V> {
 }
 
 impl<V: Value + Clone> ConstantValueSource<V> {
-    /// Outputs `value`.
+    /// Creates a source of `value`.
     pub fn new(value: V) -> Self {
         Self { value }
     }

@@ -1,13 +1,13 @@
-//! A constant.
+//! Constant vector.
 
 use crate::Error;
 use crate::prelude::*;
 
-/// Outputs a constant vector (Drake's `ConstantVectorSource`).
+/// Source of a constant vector (Drake's `ConstantVectorSource`).
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | output | `y0` | vector, as long as the value |
+/// | output | `y0` | vector of the value's length |
 ///
 /// The value is a parameter.
 ///
@@ -29,7 +29,7 @@ pub struct ConstantVectorSource {
 }
 
 impl ConstantVectorSource {
-    /// Outputs `value`.
+    /// Creates a source of `value`.
     pub fn new(value: impl Into<Vec<f64>>) -> Self {
         let value = value.into();
         Self { value }
@@ -56,7 +56,7 @@ impl<T: Scalar> LeafSystem<T> for ConstantVectorSource {
             let value = ctx.param(value);
             if value.len() != y.len() {
                 return Err(Error::custom(format!(
-                    "the value has {} elements, {} are expected",
+                    "the value must have {1} elements, got {0}",
                     value.len(),
                     y.len()
                 )));

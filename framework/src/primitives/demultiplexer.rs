@@ -2,11 +2,11 @@
 
 use crate::prelude::*;
 
-/// Splits its input into several vectors (Drake's `Demultiplexer`).
+/// Splitter of its input into several vectors (Drake's `Demultiplexer`).
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | input | `u0` | vector, as long as the outputs together |
+/// | input | `u0` | vector, the concatenation of the outputs |
 /// | output | `y0`, `y1`, ... | vectors of the given sizes; direct feedthrough |
 ///
 /// ```
@@ -26,7 +26,7 @@ pub struct Demultiplexer {
 }
 
 impl Demultiplexer {
-    /// One output of each of `sizes`.
+    /// Creates a splitter with one output for each of `sizes`.
     pub fn new(sizes: impl Into<Vec<usize>>) -> Self {
         let sizes = sizes.into();
         Self { sizes }
@@ -38,7 +38,7 @@ impl Demultiplexer {
 pub struct DemultiplexerPorts<T> {
     /// Input.
     pub u: InputPort<Vec<T>>,
-    /// Its parts.
+    /// Parts of the input.
     pub y: Vec<OutputPort<Vec<T>>>,
 }
 

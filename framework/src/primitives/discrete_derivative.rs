@@ -4,16 +4,17 @@ use super::check;
 use crate::prelude::*;
 use crate::{Error, Result};
 
-/// `dudt = (u[n] - u[n-1]) / h` of the last two samples, taken every h seconds (Drake's
-/// `DiscreteDerivative`).
+/// Numerical derivative `dudt = (u[n] - u[n-1]) / h` of the last two samples, taken every h seconds
+/// (Drake's `DiscreteDerivative`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `u` | vector of `size` |
 /// | output | `dudt` | vector of `size`, no feedthrough |
 ///
-/// The output is zero until there are two samples; [`DiscreteDerivative::with_initial_transient`]
-/// takes the samples before the first to be zero instead.
+/// The output is zero until there are two samples. With
+/// [`DiscreteDerivative::with_initial_transient`] the samples before the first count as zero
+/// instead.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -37,10 +38,10 @@ pub struct DiscreteDerivative {
 }
 
 impl DiscreteDerivative {
-    /// Differentiates vectors of `size` elements, sampled every `period` (s).
+    /// Creates a system for vectors of `size` elements, sampled every `period` (s).
     ///
     /// # Errors
-    /// If the period is not positive.
+    /// Returns an error if the period is not positive.
     pub fn new(size: usize, period: f64) -> Result<Self> {
         check::positive_time("DiscreteDerivative", "period", period)?;
         Ok(Self {
@@ -50,18 +51,18 @@ impl DiscreteDerivative {
         })
     }
 
-    /// The same, but the samples before the first one count as zero.
+    /// Lets the samples before the first one count as zero.
     pub fn with_initial_transient(mut self) -> Self {
         self.suppress_initial_transient = false;
         self
     }
 
-    /// Time between samples (s).
+    /// Returns the time between samples (s).
     pub fn period(&self) -> f64 {
         self.period
     }
 
-    /// Declares the state and the updates from the samples of `u`.
+    /// Declares the state and its updates from samples of `u`.
     pub(super) fn declare_history<S: LeafSystem<T>, T: Scalar>(
         &self,
         d: &mut Declare<S, T>,
@@ -106,7 +107,7 @@ impl DiscreteDerivative {
 pub struct InputHistory<T> {
     /// The last sample, u\[n\].
     pub latest: DiscreteState<Vec<T>>,
-    /// The sample before, u\[n-1\].
+    /// The previous sample, u\[n-1\].
     pub previous: DiscreteState<Vec<T>>,
     /// Number of samples taken, if the initial transient is suppressed.
     pub count: Option<DiscreteState<Vec<T>>>,
@@ -114,10 +115,11 @@ pub struct InputHistory<T> {
 }
 
 impl<T: Scalar> InputHistory<T> {
-    /// Acts as if the last two samples had been these.
+    /// Overwrites the last two samples.
     ///
     /// # Errors
-    /// If the lengths are not that of the input, or if the context belongs to another diagram.
+    /// Returns an error if the lengths differ from that of the input, or if the context belongs to
+    /// another diagram.
     pub fn set(&self, context: &mut Context<T>, latest: &[T], previous: &[T]) -> Result<()> {
         let size = context.xd(self.latest)?.len();
         for (what, found) in [("latest", latest.len()), ("previous", previous.len())] {
@@ -131,7 +133,7 @@ impl<T: Scalar> InputHistory<T> {
         Ok(())
     }
 
-    /// What a computation of the derivative depends on.
+    /// Returns the dependencies of a computation of the derivative.
     pub(super) fn deps(&self) -> Vec<Dep> {
         let count = self.count.map(Dep::from);
         [self.latest.into(), self.previous.into()]
@@ -159,7 +161,7 @@ impl<T: Scalar> InputHistory<T> {
 pub struct DiscreteDerivativePorts<T> {
     /// Input.
     pub u: InputPort<Vec<T>>,
-    /// Its derivative.
+    /// Derivative of the input.
     pub dudt: OutputPort<Vec<T>>,
     /// The samples.
     pub history: InputHistory<T>,

@@ -1,4 +1,4 @@
-//! Delay by whole periods.
+//! Delay by whole sampling periods.
 
 use super::check;
 use super::sampled_values::{SampledValuePorts, declare_samples};
@@ -6,13 +6,13 @@ use crate::Result;
 use crate::prelude::*;
 use crate::systems::value::Value;
 
-/// Samples its input every `period` and gives it out a number of periods later (Drake's
-/// `DiscreteTimeDelay`).
+/// Delay that samples its input every `period` and outputs each sample a number of periods later
+/// (Drake's `DiscreteTimeDelay`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `u` | vector of `size` |
-/// | output | `delayed_u` | vector of `size`, no feedthrough; zero before the first sample arrives |
+/// | output | `delayed_u` | vector of `size`, no feedthrough; zero until the first sample arrives |
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -38,10 +38,11 @@ pub struct DiscreteTimeDelay {
 }
 
 impl DiscreteTimeDelay {
-    /// Delays vectors of `size` elements, sampled every `period` (s), by `steps` periods.
+    /// Creates a delay of vectors of `size` elements, sampled every `period` (s), by `steps`
+    /// periods.
     ///
     /// # Errors
-    /// If the period is not positive.
+    /// Returns an error if the period is not positive.
     pub fn new(period: f64, steps: usize, size: usize) -> Result<Self> {
         check::positive_time("DiscreteTimeDelay", "period", period)?;
         Ok(Self {
@@ -52,8 +53,8 @@ impl DiscreteTimeDelay {
     }
 }
 
-/// As [`DiscreteTimeDelay`], for values of any type: `u` and `delayed_u` carry a `V`, a model value
-/// before the first sample arrives.
+/// Same as [`DiscreteTimeDelay`], for values of any type: `u` and `delayed_u` carry a `V`. The
+/// output is a model value before the first sample arrives.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -80,11 +81,11 @@ pub struct ValueDiscreteTimeDelay<V> {
 }
 
 impl<V: Value + Clone> ValueDiscreteTimeDelay<V> {
-    /// Delays values, sampled every `period` (s), by `steps` periods; before, the output is
-    /// `model`.
+    /// Creates a delay of values, sampled every `period` (s), by `steps` periods; the output starts
+    /// as `model`.
     ///
     /// # Errors
-    /// If the period is not positive.
+    /// Returns an error if the period is not positive.
     pub fn new(period: f64, steps: usize, model: V) -> Result<Self> {
         check::positive_time("ValueDiscreteTimeDelay", "period", period)?;
         Ok(Self {
@@ -111,7 +112,7 @@ pub struct DiscreteTimeDelayPorts<T> {
     pub u: InputPort<Vec<T>>,
     /// Output.
     pub y: OutputPort<Vec<T>>,
-    /// The samples on their way, `steps + 1` of them, the oldest first.
+    /// Samples in transit, `steps + 1` of them, oldest first.
     pub x: DiscreteState<Vec<T>>,
 }
 

@@ -1,10 +1,10 @@
-//! Integration by sums.
+//! Integration by summation.
 
 use super::check;
 use crate::Result;
 use crate::prelude::*;
 
-/// `y[n+1] = y[n] + h u[n]` (Drake's `DiscreteTimeIntegrator`).
+/// Discrete integrator `y[n+1] = y[n] + h u[n]` (Drake's `DiscreteTimeIntegrator`).
 ///
 /// | port | name | type |
 /// |---|---|---|
@@ -32,10 +32,11 @@ pub struct DiscreteTimeIntegrator {
 }
 
 impl DiscreteTimeIntegrator {
-    /// Integrates vectors of `size` elements, from zero, every `period` (s).
+    /// Creates an integrator of vectors of `size` elements, which starts at zero and updates every
+    /// `period` (s).
     ///
     /// # Errors
-    /// If the period is not positive.
+    /// Returns an error if the period is not positive.
     pub fn new(size: usize, period: f64) -> Result<Self> {
         check::positive_time("DiscreteTimeIntegrator", "period", period)?;
         Ok(Self { size, period })

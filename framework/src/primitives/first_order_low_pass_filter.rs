@@ -1,14 +1,14 @@
-//! Smoothing.
+//! Low-pass filtering.
 
 use super::check;
 use crate::Result;
 use crate::prelude::*;
 
-/// `tau dz/dt = u - z`, `y = z` (Drake's `FirstOrderLowPassFilter`).
+/// First-order low-pass filter `tau dz/dt = u - z`, `y = z` (Drake's `FirstOrderLowPassFilter`).
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | input | `u0` | vector, as long as there are time constants |
+/// | input | `u0` | vector with one element per time constant |
 /// | output | `y0` | vector of the same size, no feedthrough |
 ///
 /// ```
@@ -31,10 +31,10 @@ pub struct FirstOrderLowPassFilter {
 }
 
 impl FirstOrderLowPassFilter {
-    /// One time constant (s) per element; starts at zero.
+    /// Creates a filter with one time constant (s) per element; its state starts at zero.
     ///
     /// # Errors
-    /// If a time constant is not positive.
+    /// Returns an error if a time constant is not positive.
     pub fn new(time_constants: impl Into<Vec<f64>>) -> Result<Self> {
         let time_constants = time_constants.into();
         for tau in &time_constants {

@@ -2,15 +2,15 @@
 
 use crate::prelude::*;
 
-/// `y = k u`, element by element (Drake's `Gain`).
+/// Gain `y = k u`, element by element (Drake's `Gain`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `u` | vector of `size` |
 /// | output | `y` | vector of `size`, direct feedthrough |
 ///
-/// The gain k is a parameter. A gain per element is a [`MatrixGain`](super::MatrixGain) with a
-/// diagonal matrix.
+/// The gain k is a parameter. For one gain per element, use a [`MatrixGain`](super::MatrixGain)
+/// with a diagonal matrix.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -32,7 +32,7 @@ pub struct Gain {
 }
 
 impl Gain {
-    /// A gain of `k` on vectors of `size` elements.
+    /// Creates a gain of `k` for vectors of `size` elements.
     pub fn new(k: f64, size: usize) -> Self {
         Self { k, size }
     }

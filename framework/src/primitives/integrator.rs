@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::systems::value::copy;
 
-/// `dy/dt = u` (Drake's `Integrator`).
+/// Integrator `dy/dt = u` (Drake's `Integrator`).
 ///
 /// | port | name | type |
 /// |---|---|---|
@@ -31,7 +31,7 @@ pub struct Integrator {
 }
 
 impl Integrator {
-    /// Integrates vectors of `size` elements, from zero.
+    /// Creates an integrator of vectors of `size` elements, which starts at zero.
     pub fn new(size: usize) -> Self {
         Self { size }
     }

@@ -1,17 +1,17 @@
-//! Linear state space systems.
+//! Linear state-space systems.
 
 use super::affine_system::{AffineSystem, AffineSystemPorts};
 use crate::Result;
 use crate::prelude::*;
 use nalgebra::DMatrix;
 
-/// `xdot = A x + B u` or, with a period, `x[n+1] = A x[n] + B u[n]`; in both cases
-/// `y = C x + D u` (Drake's `LinearSystem`).
+/// Linear system `xdot = A x + B u` or, with a period, `x[n+1] = A x[n] + B u[n]`; in both cases `y
+/// = C x + D u` (Drake's `LinearSystem`).
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | input | `u0` | vector, as long as B has columns |
-/// | output | `y0` | vector, as long as C has rows; direct feedthrough if D is not zero |
+/// | input | `u0` | vector with one element per column of B |
+/// | output | `y0` | vector with one element per row of C; direct feedthrough if D is not zero |
 ///
 /// ```
 /// use nalgebra::dmatrix;
@@ -34,10 +34,12 @@ use nalgebra::DMatrix;
 pub struct LinearSystem(AffineSystem);
 
 impl LinearSystem {
-    /// Takes the matrices and the `period` of the updates (s), 0 for a continuous system.
+    /// Creates a system from its matrices and the `period` of the updates (s), 0 for a continuous
+    /// system.
     ///
     /// # Errors
-    /// If sizes do not agree, if a number is not finite, or if the period is negative.
+    /// Returns an error if sizes do not agree, if a number is not finite, or if the period is
+    /// negative.
     pub fn new(
         a: DMatrix<f64>,
         b: DMatrix<f64>,
@@ -49,15 +51,15 @@ impl LinearSystem {
         AffineSystem::named("LinearSystem", [a, b, c, d], offsets, period).map(Self)
     }
 
-    /// Starts at `x0` instead of zero.
+    /// Sets the initial state, which is zero by default.
     ///
     /// # Errors
-    /// If it has not one finite element per state.
+    /// Returns an error if `x0` does not have one finite element per state.
     pub fn with_initial_state(self, x0: impl Into<Vec<f64>>) -> Result<Self> {
         self.0.with_initial_state(x0).map(Self)
     }
 
-    /// The same system with its offsets, which are zero; gives access to the matrices.
+    /// Returns the same system as an affine one with zero offsets; gives access to the matrices.
     pub fn as_affine(&self) -> &AffineSystem {
         &self.0
     }

@@ -6,12 +6,12 @@ use crate::Result;
 use crate::prelude::*;
 use nalgebra::DMatrix;
 
-/// `y = D u` (Drake's `MatrixGain`).
+/// Matrix gain `y = D u` (Drake's `MatrixGain`).
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | input | `u0` | vector, as long as D has columns |
-/// | output | `y0` | vector, as long as D has rows; direct feedthrough |
+/// | input | `u0` | vector with one element per column of D |
+/// | output | `y0` | vector with one element per row of D; direct feedthrough |
 ///
 /// ```
 /// use nalgebra::dmatrix;
@@ -31,15 +31,15 @@ pub struct MatrixGain {
 }
 
 impl MatrixGain {
-    /// Multiplies by `d`.
+    /// Creates a system that multiplies by `d`.
     ///
     /// # Errors
-    /// If an element is not finite.
+    /// Returns an error if an element is not finite.
     pub fn new(d: DMatrix<f64>) -> Result<Self> {
         check::finite("MatrixGain", "D", d.iter())?;
         Ok(Self { d })
     }
-    /// The matrix.
+    /// Returns the matrix D.
     pub fn d(&self) -> &DMatrix<f64> {
         &self.d
     }

@@ -1,4 +1,5 @@
-//! Small systems that most diagrams need, one per file; also the reference for how to write one.
+//! Small systems that most diagrams need, one per file. They also serve as examples of how to write
+//! a system.
 
 mod adder;
 mod affine_system;

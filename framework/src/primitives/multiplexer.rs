@@ -1,13 +1,13 @@
-//! Stacking of vectors.
+//! Concatenation of vectors.
 
 use crate::prelude::*;
 
-/// Stacks its inputs into one vector (Drake's `Multiplexer`).
+/// Concatenation of its inputs into one vector (Drake's `Multiplexer`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `u0`, `u1`, ... | vectors of the given sizes |
-/// | output | `y0` | vector: the inputs, one after the other; direct feedthrough |
+/// | output | `y0` | vector of the inputs, one after the other; direct feedthrough |
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -27,7 +27,7 @@ pub struct Multiplexer {
 }
 
 impl Multiplexer {
-    /// One input of each of `sizes`.
+    /// Creates a system with one input for each of `sizes`.
     pub fn new(sizes: impl Into<Vec<usize>>) -> Self {
         let sizes = sizes.into();
         Self { sizes }

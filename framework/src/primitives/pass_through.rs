@@ -1,9 +1,9 @@
-//! The input as it is.
+//! Identity.
 
 use crate::prelude::*;
 use crate::systems::value::Value;
 
-/// `y = u` (Drake's `PassThrough`): gives a signal a port of its own.
+/// Identity `y = u` (Drake's `PassThrough`); gives a signal a port of its own.
 ///
 /// | port | name | type |
 /// |---|---|---|
@@ -27,13 +27,13 @@ pub struct PassThrough {
 }
 
 impl PassThrough {
-    /// Passes vectors of `size` elements.
+    /// Creates a pass-through of vectors of `size` elements.
     pub fn new(size: usize) -> Self {
         Self { size }
     }
 }
 
-/// As [`PassThrough`], for values of any type: `u` and `y` carry a `V`.
+/// Same as [`PassThrough`], for values of any type: `u` and `y` carry a `V`.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -52,7 +52,8 @@ pub struct ValuePassThrough<V> {
 }
 
 impl<V: Value + Clone> ValuePassThrough<V> {
-    /// Passes values like `model`, the storage of the output before its first evaluation.
+    /// Creates a pass-through of values like `model`, which is the storage of the output before its
+    /// first evaluation.
     pub fn new(model: V) -> Self {
         Self { model }
     }

@@ -6,14 +6,14 @@ use crate::Result;
 use crate::prelude::*;
 use nalgebra::DMatrix;
 
-/// `control = P (kp e + ki integral(e) + kd edot)` with `(e, edot) = desired_state - S
-/// estimated_state` (Drake's `PidController`); gains act element by element.
+/// PID controller `control = P (kp e + ki integral(e) + kd edot)` with `(e, edot) = desired_state -
+/// S estimated_state` (Drake's `PidController`). The gains act element by element.
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | input | `estimated_state` | vector, as long as S has columns: positions, then velocities |
+/// | input | `estimated_state` | one element per column of S: positions, then velocities |
 /// | input | `desired_state` | vector of twice the number of gains |
-/// | output | `control` | vector, as long as P has rows; direct feedthrough |
+/// | output | `control` | vector with one element per row of P; direct feedthrough |
 ///
 /// Both projections are the identity unless set.
 ///
@@ -34,7 +34,7 @@ pub struct PidController {
     kp: Vec<f64>,
     ki: Vec<f64>,
     kd: Vec<f64>,
-    /// S, negative.
+    /// Negative of S.
     minus_projection: DMatrix<f64>,
     output_projection: DMatrix<f64>,
 }
@@ -42,10 +42,11 @@ pub struct PidController {
 const NAME: &str = "PidController";
 
 impl PidController {
-    /// Proportional, integral and derivative gains, one of each per controlled position.
+    /// Creates a controller from proportional, integral and derivative gains, one of each per
+    /// controlled position.
     ///
     /// # Errors
-    /// If their numbers differ or one is not finite.
+    /// Returns an error if their numbers differ or one is not finite.
     pub fn new(
         kp: impl Into<Vec<f64>>,
         ki: impl Into<Vec<f64>>,
@@ -66,10 +67,12 @@ impl PidController {
         })
     }
 
-    /// Selects the controlled positions and velocities, in this order, of a longer state.
+    /// Sets the state projection S, which selects the controlled positions and velocities, in this
+    /// order, from a longer state.
     ///
     /// # Errors
-    /// If the matrix has not two rows per gain, or an element is not finite.
+    /// Returns an error if the matrix does not have two rows per gain, or if an element is not
+    /// finite.
     pub fn with_state_projection(mut self, s: DMatrix<f64>) -> Result<Self> {
         let shape = (2 * self.kp.len(), s.ncols());
         check::matrix(NAME, "the state projection", &s, shape)?;
@@ -77,10 +80,11 @@ impl PidController {
         Ok(self)
     }
 
-    /// Distributes the control of each gain to the outputs.
+    /// Sets the output projection P, which distributes the control of each gain to the outputs.
     ///
     /// # Errors
-    /// If the matrix has not one column per gain, or an element is not finite.
+    /// Returns an error if the matrix does not have one column per gain, or if an element is not
+    /// finite.
     pub fn with_output_projection(mut self, p: DMatrix<f64>) -> Result<Self> {
         let shape = (p.nrows(), self.kp.len());
         check::matrix(NAME, "the output projection", &p, shape)?;
@@ -94,7 +98,7 @@ impl PidController {
 pub struct PidControllerPorts<T> {
     /// Measured positions and velocities.
     pub estimated_state: InputPort<Vec<T>>,
-    /// Wanted positions and velocities.
+    /// Desired positions and velocities.
     pub desired_state: InputPort<Vec<T>>,
     /// Output.
     pub control: OutputPort<Vec<T>>,

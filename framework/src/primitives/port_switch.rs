@@ -1,10 +1,10 @@
-//! One of several inputs.
+//! Selection of one of several inputs.
 
 use crate::prelude::*;
 use crate::systems::value::Value;
 use crate::{Error, Result};
 
-/// Passes the input that another input names (Drake's `PortSwitch`).
+/// Switch that passes the input selected by another input (Drake's `PortSwitch`).
 ///
 /// | port | name | type |
 /// |---|---|---|
@@ -12,8 +12,8 @@ use crate::{Error, Result};
 /// | input | `u0`, `u1`, ... | vectors of `size` |
 /// | output | `value` | vector of `size`, direct feedthrough |
 ///
-/// Only the selected input is evaluated; the others may be unconnected. Indices count from the
-/// first of these inputs (in Drake, from the selector, which is its port 0).
+/// Only the selected input is evaluated; the others may be unconnected. Index 0 is `u0` (in Drake,
+/// port 0 is the selector itself).
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -34,13 +34,13 @@ pub struct PortSwitch {
 }
 
 impl PortSwitch {
-    /// Chooses among `num_inputs` vectors of `size` elements.
+    /// Creates a switch between `num_inputs` vectors of `size` elements.
     pub fn new(num_inputs: usize, size: usize) -> Self {
         Self { num_inputs, size }
     }
 }
 
-/// As [`PortSwitch`], for values of any type: the inputs and `value` carry a `V`.
+/// Same as [`PortSwitch`], for values of any type: the inputs and `value` carry a `V`.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -61,8 +61,8 @@ pub struct ValuePortSwitch<V> {
 }
 
 impl<V: Value + Clone> ValuePortSwitch<V> {
-    /// Chooses among `num_inputs` values like `model`, the storage of the output before its first
-    /// evaluation.
+    /// Creates a switch between `num_inputs` values like `model`, which is the storage of the
+    /// output before its first evaluation.
     pub fn new(num_inputs: usize, model: V) -> Self {
         Self { num_inputs, model }
     }
@@ -79,8 +79,8 @@ pub struct PortSwitchPorts<V> {
     pub value: OutputPort<V>,
 }
 
-/// Declares a switch whose inputs and output are declared by these; `output` gets what finds the
-/// selected value.
+/// Declares a switch. `input` and `output` declare its ports; `output` receives the selection that
+/// finds the selected value.
 fn declare_switch<S: LeafSystem<T>, T: Scalar, V: Value>(
     d: &mut Declare<S, T>,
     num_inputs: usize,
@@ -96,21 +96,19 @@ fn declare_switch<S: LeafSystem<T>, T: Scalar, V: Value>(
     PortSwitchPorts { selector, u, value }
 }
 
-/// What a switch chooses from.
+/// Selector and inputs of a switch.
 struct Selection<V> {
     selector: InputPort<usize>,
     inputs: Vec<InputPort<V>>,
 }
 
 impl<V: Value> Selection<V> {
-    /// The selected value; the other inputs are not evaluated.
+    /// Returns the selected value; the other inputs are not evaluated.
     fn eval<'a, T: Scalar>(&self, ctx: &LeafContext<'a, T>) -> Result<&'a V> {
         let index: usize = *ctx.eval(self.selector)?;
         let input = self.inputs.get(index).ok_or_else(|| {
             let n = self.inputs.len();
-            Error::custom(format!(
-                "'port_selector' is {index}, a number below {n} is expected"
-            ))
+            Error::custom(format!("'port_selector' must be below {n}, got {index}"))
         })?;
         ctx.eval(*input)
     }

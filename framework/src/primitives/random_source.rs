@@ -5,15 +5,15 @@ use crate::Result;
 use crate::prelude::*;
 use crate::random::{RandomDistribution, RandomGenerator};
 
-/// Outputs independent random numbers, new ones every period (Drake's `RandomSource`).
+/// Source of independent random numbers, drawn anew every period (Drake's `RandomSource`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | output | `output` | vector of `size` |
 ///
-/// The seed determines all samples; the generator is state, so a copy of a context continues with
-/// the same samples. They differ from Drake's, which depend on the C++ library. The samples carry
-/// no derivatives.
+/// The seed determines all samples. The generator is state, so a copy of a context continues with
+/// the same samples. They differ from Drake's, which depend on the C++ library, and carry no
+/// derivatives.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -36,10 +36,10 @@ pub struct RandomSource {
 }
 
 impl RandomSource {
-    /// `size` samples every `period` (s), from a generator that starts with `seed`.
+    /// Creates a source of `size` samples every `period` (s), from a generator seeded with `seed`.
     ///
     /// # Errors
-    /// If the period is not positive.
+    /// Returns an error if the period is not positive.
     pub fn new(
         distribution: RandomDistribution,
         size: usize,
@@ -61,9 +61,9 @@ impl RandomSource {
 pub struct RandomSourcePorts<T> {
     /// Output.
     pub y: OutputPort<Vec<T>>,
-    /// The samples that are put out.
+    /// The current output samples.
     pub samples: DiscreteState<Vec<T>>,
-    /// The generator of the next ones.
+    /// Generator of the following samples.
     pub generator: AbstractState<RandomGenerator>,
 }
 

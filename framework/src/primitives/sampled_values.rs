@@ -1,4 +1,4 @@
-//! Samples of values of any type on their way through a system.
+//! Sampled values of any type in transit through a system.
 
 use crate::prelude::*;
 use crate::systems::value::Value;
@@ -27,7 +27,7 @@ pub struct SampledValuePorts<V> {
     pub u: InputPort<V>,
     /// Output: the oldest sample.
     pub y: OutputPort<V>,
-    /// The samples on their way, the oldest first.
+    /// Samples in transit, oldest first.
     pub x: AbstractState<VecDeque<V>>,
 }
 
@@ -38,7 +38,7 @@ impl<V> Clone for SampledValuePorts<V> {
 }
 impl<V> Copy for SampledValuePorts<V> {}
 
-/// Declares an input, the last `count` samples of it, taken on `trigger`, and an output of the
+/// Declares an input, state for its last `count` samples (taken on `trigger`), and an output of the
 /// oldest.
 pub(super) fn declare_samples<S: LeafSystem<T>, T: Scalar, V: Value + Clone>(
     d: &mut Declare<S, T>,

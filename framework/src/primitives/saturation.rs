@@ -1,20 +1,21 @@
-//! Limits.
+//! Limits on signals.
 
 use super::check;
 use crate::prelude::*;
 use crate::{Error, Result};
 
-/// Limits every element of its input (Drake's `Saturation`), to fixed values or to those of ports.
+/// Limiter of every element of its input, by fixed limits or by limits from ports (Drake's
+/// `Saturation`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `u0` | vector of `size` |
-/// | input | `u1` | vector of `size`: largest values, only with limits from ports |
-/// | input | `u2` | vector of `size`: smallest values, only with limits from ports |
+/// | input | `u1` | vector of `size`: largest values; only with limits from ports |
+/// | input | `u2` | vector of `size`: smallest values; only with limits from ports |
 /// | output | `y0` | vector of `size`, direct feedthrough |
 ///
-/// One of the two ports for limits may stay unconnected. At a limit the derivative is that of the
-/// input; beyond it, that of the limit.
+/// One of the two limit ports may stay unconnected. At a limit the derivative is that of the input;
+/// beyond it, that of the limit.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -30,15 +31,15 @@ use crate::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct Saturation {
     size: usize,
-    /// Smallest and largest values; none when ports give them.
+    /// Smallest and largest values; `None` if they come from ports.
     limits: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 impl Saturation {
-    /// Limits to the values from `min` to `max`, element by element.
+    /// Creates a limiter to the range from `min` to `max`, element by element.
     ///
     /// # Errors
-    /// If the lengths differ or if a smallest value is not at most the largest.
+    /// Returns an error if the lengths differ, or if a smallest value is above the largest or NaN.
     pub fn new(min: impl Into<Vec<f64>>, max: impl Into<Vec<f64>>) -> Result<Self> {
         let (min, max) = (min.into(), max.into());
         check::length("Saturation", "the largest value", max.len(), min.len())?;
@@ -50,13 +51,13 @@ impl Saturation {
         Ok(Self { size, limits })
     }
 
-    /// Limits vectors of `size` elements to the values of two more input ports.
+    /// Creates a limiter of vectors of `size` elements whose limits come from two more input ports.
     pub fn with_limit_ports(size: usize) -> Self {
         Self { size, limits: None }
     }
 }
 
-/// `min <= max`, which NaN is not.
+/// Checks `min <= max`, which is false for NaN.
 fn check_order<T: PartialOrd + std::fmt::Display>(
     min: &T,
     max: &T,
@@ -66,7 +67,7 @@ fn check_order<T: PartialOrd + std::fmt::Display>(
         return Ok(());
     }
     Err(format!(
-        "element {i} has the limits {min} and {max}, the first must not be above the second"
+        "element {i}: the smallest value must not be above the largest, got {min} and {max}"
     ))
 }
 

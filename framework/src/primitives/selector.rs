@@ -1,15 +1,15 @@
-//! Any elements of any inputs.
+//! Selection of vector elements.
 
 use super::check;
 use crate::Result;
 use crate::prelude::*;
 
-/// Composes its outputs of single elements of its inputs (Drake's `Selector`).
+/// Composition of outputs from single elements of its inputs (Drake's `Selector`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `u0`, `u1`, ... | vectors of the given sizes |
-/// | output | `y0`, `y1`, ... | vectors, as long as their selections; direct feedthrough |
+/// | output | `y0`, `y1`, ... | vectors of the lengths of their selections; direct feedthrough |
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -31,11 +31,11 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// One input of each of `sizes` and one output per selection: a list of (index of the input,
-    /// index of the element in it).
+    /// Creates a selector with one input for each of `sizes` and one output per selection. A
+    /// selection is a list of (index of the input, index of the element in it).
     ///
     /// # Errors
-    /// If a selection names an input or an element that does not exist.
+    /// Returns an error if a selection names an input or an element that does not exist.
     pub fn new(
         sizes: impl Into<Vec<usize>>,
         selections: impl Into<Vec<Vec<(usize, usize)>>>,
@@ -45,7 +45,8 @@ impl Selector {
             for (i, (input, element)) in selection.iter().enumerate() {
                 let Some(size) = sizes.get(*input) else {
                     let n = sizes.len();
-                    let what = format!("y{output}[{i}] selects input {input} of {n} inputs");
+                    let what =
+                        format!("y{output}[{i}] selects input {input}, but there are {n} inputs");
                     return check::fail("Selector", what);
                 };
                 if element >= size {

@@ -1,15 +1,15 @@
-//! A sine wave.
+//! Sine waves.
 
 use super::check;
 use crate::Result;
 use crate::prelude::*;
 
-/// `y = a sin(w x + p)` with its first two derivatives by x (Drake's `Sine`), element by element; x
-/// is the time, or an input.
+/// Sine wave `y = a sin(w x + p)` and its first two derivatives with respect to x, element by
+/// element (Drake's `Sine`). The argument x is the time or an input.
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | input | `u0` | vector of `size`: x, only [`with_input`](Sine::with_input) |
+/// | input | `u0` | vector of `size`: x; only [`with_input`](Sine::with_input) |
 /// | output | `y0` | vector of `size`: the wave |
 /// | output | `y1` | vector of `size`: first derivative |
 /// | output | `y2` | vector of `size`: second derivative |
@@ -34,7 +34,7 @@ pub struct Sine {
     from_input: bool,
 }
 
-/// The wave of one element.
+/// Parameters of one element's wave.
 #[derive(Clone, Copy, Debug)]
 struct Wave {
     amplitude: f64,
@@ -43,7 +43,8 @@ struct Wave {
 }
 
 impl Sine {
-    /// A wave of `amplitude`, angular `frequency` (rad/s) and `phase` (rad) on every element.
+    /// Creates waves with the same `amplitude`, angular `frequency` (rad/s) and `phase` (rad) on
+    /// every element.
     pub fn new(amplitude: f64, frequency: f64, phase: f64, size: usize) -> Self {
         let wave = Wave {
             amplitude,
@@ -56,10 +57,11 @@ impl Sine {
         }
     }
 
-    /// A wave per element, by their amplitudes, angular frequencies (rad/s) and phases (rad).
+    /// Creates one wave per element from their amplitudes, angular frequencies (rad/s) and phases
+    /// (rad).
     ///
     /// # Errors
-    /// If the lengths differ.
+    /// Returns an error if the lengths differ.
     pub fn per_element(
         amplitudes: impl Into<Vec<f64>>,
         frequencies: impl Into<Vec<f64>>,
@@ -88,8 +90,8 @@ impl Sine {
         })
     }
 
-    /// The same waves of an input instead of the time (Drake's `is_time_based = false`);
-    /// frequencies are in radians per unit of the input.
+    /// Makes the input the argument of the waves instead of the time (Drake's `is_time_based =
+    /// false`); frequencies are then in radians per unit of the input.
     #[must_use]
     pub fn with_input(mut self) -> Self {
         self.from_input = true;
@@ -104,9 +106,9 @@ pub struct SinePorts<T> {
     pub u: Option<InputPort<Vec<T>>>,
     /// The wave.
     pub y: OutputPort<Vec<T>>,
-    /// First derivative by the time or the input.
+    /// First derivative with respect to the time or the input.
     pub ydot: OutputPort<Vec<T>>,
-    /// Second derivative by the time or the input.
+    /// Second derivative with respect to the time or the input.
     pub yddot: OutputPort<Vec<T>>,
 }
 

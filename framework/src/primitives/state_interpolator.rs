@@ -4,13 +4,13 @@ use super::discrete_derivative::{DiscreteDerivative, InputHistory};
 use crate::Result;
 use crate::prelude::*;
 
-/// Its input, followed by the discrete derivative of the input (Drake's
-/// `StateInterpolatorWithDiscreteDerivative`): makes states of commanded positions.
+/// Positions followed by their discrete derivative, a state computed from commanded positions
+/// (Drake's `StateInterpolatorWithDiscreteDerivative`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `position` | vector of `size` |
-/// | output | `state` | vector of 2 `size`: positions, direct feedthrough, and velocities |
+/// | output | `state` | vector of 2 `size`: positions (direct feedthrough), then velocities |
 ///
 /// The velocities are those of [`DiscreteDerivative`].
 ///
@@ -32,16 +32,16 @@ pub struct StateInterpolatorWithDiscreteDerivative {
 }
 
 impl StateInterpolatorWithDiscreteDerivative {
-    /// For `size` positions, sampled every `period` (s).
+    /// Creates a system for `size` positions, sampled every `period` (s).
     ///
     /// # Errors
-    /// If the period is not positive.
+    /// Returns an error if the period is not positive.
     pub fn new(size: usize, period: f64) -> Result<Self> {
         let derivative = DiscreteDerivative::new(size, period)?;
         Ok(Self { derivative })
     }
 
-    /// The same, but the samples before the first one count as zero.
+    /// Lets the samples before the first one count as zero.
     pub fn with_initial_transient(self) -> Self {
         Self {
             derivative: self.derivative.with_initial_transient(),

@@ -3,17 +3,17 @@
 use crate::prelude::*;
 use crate::trajectories::{PiecewisePolynomial, Trajectory};
 
-/// Outputs a trajectory at the current time, with derivatives if asked (Drake's
+/// Source of a trajectory's value at the current time, optionally with derivatives (Drake's
 /// `TrajectorySource`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | output | `y0` | vector: the value, then each derivative |
 ///
-/// Any [`Trajectory`] will do. The value has as many elements as the trajectory has rows, each
-/// derivative as many as it has rows of derivatives: a pose of 7 with its velocity of 6 is the
-/// state of a free body. Outside of the trajectory's time span the value is held and derivatives
-/// are zero.
+/// Accepts any [`Trajectory`]. The value has one element per row of the trajectory, and each
+/// derivative one per row of the trajectory's derivative: a pose of 7 elements with its velocity of
+/// 6 is the state of a free body. Outside of the trajectory's time span the value is held and
+/// derivatives are zero.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -38,7 +38,7 @@ pub struct TrajectorySource<P = PiecewisePolynomial> {
 }
 
 impl<P: Trajectory> TrajectorySource<P> {
-    /// Outputs `trajectory` and its first `derivatives` time derivatives, stacked.
+    /// Creates a source of `trajectory` and its first `derivatives` time derivatives, stacked.
     pub fn new(trajectory: P, derivatives: usize) -> Self {
         Self {
             trajectory,

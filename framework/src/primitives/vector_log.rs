@@ -5,10 +5,10 @@ use nalgebra::DMatrixView;
 use std::fmt::Write as _;
 use std::io;
 
-/// Text is handed to a writer in pieces of about this many bytes.
+/// Approximate size (bytes) of the pieces in which text is written.
 const PIECE: usize = 1 << 16;
 
-/// Times and one vector per time (Drake's `VectorLog`).
+/// Recorded samples: times and one vector per time (Drake's `VectorLog`).
 ///
 /// Samples lie one after the other in one array, so a sample costs no allocation of its own.
 ///
@@ -30,7 +30,7 @@ pub struct VectorLog<T> {
 }
 
 impl<T: Scalar> VectorLog<T> {
-    /// An empty log of vectors of `size` elements.
+    /// Creates an empty log of vectors of `size` elements.
     pub fn new(size: usize) -> Self {
         Self {
             size,
@@ -39,27 +39,27 @@ impl<T: Scalar> VectorLog<T> {
         }
     }
 
-    /// Elements of every sample (Drake's `get_input_size`).
+    /// Returns the number of elements of every sample (Drake's `get_input_size`).
     pub fn size(&self) -> usize {
         self.size
     }
-    /// How many samples there are.
+    /// Returns the number of samples.
     pub fn num_samples(&self) -> usize {
         self.times.len()
     }
-    /// Time of each sample (s).
+    /// Returns the time of each sample (s).
     pub fn sample_times(&self) -> &[T] {
         &self.times
     }
-    /// All samples: one row per element, one column per sample.
+    /// Returns all samples: one row per element, one column per sample.
     pub fn data(&self) -> DMatrixView<'_, T> {
         DMatrixView::from_slice(&self.data, self.size, self.num_samples())
     }
-    /// All samples, one after the other.
+    /// Returns all samples, one after the other.
     pub fn as_slice(&self) -> &[T] {
         &self.data
     }
-    /// Each sample with its time (s), in order of recording.
+    /// Returns each sample with its time (s), in order of recording.
     pub fn samples(&self) -> impl ExactSizeIterator<Item = (T, &[T])> + '_ {
         let row = |(i, t): (usize, &T)| (*t, &self.data[i * self.size..][..self.size]);
         self.times.iter().enumerate().map(row)
@@ -68,12 +68,13 @@ impl<T: Scalar> VectorLog<T> {
     /// Adds a sample.
     ///
     /// # Errors
-    /// If it has not [`VectorLog::size`] elements; nothing is added then.
+    /// Returns an error if it does not have [`VectorLog::size`] elements; in that case nothing is
+    /// added.
     pub fn add_data(&mut self, time: T, sample: &[T]) -> Result<()> {
         if sample.len() != self.size {
             return Err(Error::invalid(format!(
-                "VectorLog: the sample at {} s has {} elements, {} are expected as in \
-                 `VectorLog::new`",
+                "VectorLog: the sample at {0:?} s must have {2} elements, as given to `VectorLog::new`, \
+                 got {1}",
                 time.re(),
                 sample.len(),
                 self.size
@@ -84,15 +85,15 @@ impl<T: Scalar> VectorLog<T> {
         Ok(())
     }
 
-    /// Forgets all samples; the memory is kept for new ones.
+    /// Removes all samples; the memory is kept for new ones.
     pub fn clear(&mut self) {
         self.times.clear();
         self.data.clear();
     }
 
-    /// The log as comma-separated values: a header `time,<name>[0],<name>[1],...`, then one line
-    /// per sample. Numbers read back to the same bits, derivatives are left out. The name is quoted
-    /// as in RFC 4180 where it must be; lines end with a single line feed.
+    /// Formats the log as comma-separated values: a header `time,<name>[0],<name>[1],...`, then one
+    /// line per sample. Numbers read back to the same bits; derivatives are left out. The name is
+    /// quoted as in RFC 4180 where necessary; lines end with a single line feed.
     pub fn to_csv(&self, name: &str) -> String {
         let mut text = self.header(name);
         for sample in self.samples() {
@@ -101,10 +102,10 @@ impl<T: Scalar> VectorLog<T> {
         text
     }
 
-    /// Writes what [`VectorLog::to_csv`] returns, piece by piece.
+    /// Writes the text of [`VectorLog::to_csv`], piece by piece.
     ///
     /// # Errors
-    /// Whatever `out` returns.
+    /// Returns any error of `out`.
     pub fn write_csv(&self, name: &str, out: &mut impl io::Write) -> io::Result<()> {
         let mut text = self.header(name);
         for sample in self.samples() {
@@ -129,8 +130,8 @@ impl<T: Scalar> VectorLog<T> {
     }
 }
 
-/// `{:?}` of a number is the shortest text that reads back to the same bits, with an exponent where
-/// the number is very large or small.
+/// Appends one line. `{:?}` of a number is the shortest text that reads back to the same bits, with
+/// an exponent where the number is very large or small.
 fn add_line<T: Scalar>(text: &mut String, (time, sample): (T, &[T])) {
     let mut add = |separator: &str, x: f64| {
         write!(text, "{separator}{x:?}").expect("writing to a string does not fail");

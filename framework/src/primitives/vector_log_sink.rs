@@ -1,4 +1,4 @@
-//! Recording a signal.
+//! Recording of signals.
 
 use super::check;
 use super::vector_log::VectorLog;
@@ -6,14 +6,14 @@ use crate::Result;
 use crate::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Records its input at every publish (Drake's `VectorLogSink`).
+/// Recorder of its input at every publish (Drake's `VectorLogSink`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `data` | vector of `size` |
 ///
-/// The log belongs to the context: the `log` port's value is shared by the clones of a context, so
-/// fork a recording simulation before it starts.
+/// The log belongs to the context. Clones of a context share the value of the `log` parameter, so
+/// fork a simulation before it starts recording.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -38,19 +38,20 @@ pub struct VectorLogSink {
 }
 
 impl VectorLogSink {
-    /// Records vectors of `size` elements at every step and at forced publishes.
+    /// Creates a sink that records vectors of `size` elements at every step and at forced
+    /// publishes.
     pub fn per_step(size: usize) -> Self {
         let triggers = vec![Trigger::Forced, Trigger::PerStep];
         Self { size, triggers }
     }
-    /// Records vectors of `size` elements every `period` (s) from time zero on, and at forced
-    /// publishes. [`DiagramBuilder::build`] fails if the period is not positive.
+    /// Creates a sink that records vectors of `size` elements every `period` (s) from time zero on,
+    /// and at forced publishes. [`DiagramBuilder::build`] fails if the period is not positive.
     pub fn periodic(size: usize, period: f64) -> Self {
         let triggers = vec![Trigger::Forced, Trigger::every(period)];
         Self { size, triggers }
     }
-    /// Records vectors of `size` elements whenever one of `triggers` fires: several samples of one
-    /// time where several fire together, as in Drake.
+    /// Creates a sink that records vectors of `size` elements whenever one of `triggers` fires.
+    /// Where several fire together, it records several samples with the same time, as in Drake.
     ///
     /// ```
     /// use tarragon_framework::prelude::*;
@@ -61,22 +62,22 @@ impl VectorLogSink {
     /// ```
     ///
     /// # Errors
-    /// If there is no trigger: nothing would be recorded. A period or an offset out of range is an
-    /// error of [`DiagramBuilder::build`].
+    /// Returns an error if there is no trigger: nothing would be recorded. A period or an offset
+    /// out of range is an error of [`DiagramBuilder::build`].
     pub fn with_triggers(size: usize, triggers: impl IntoIterator<Item = Trigger>) -> Result<Self> {
         let triggers: Vec<Trigger> = triggers.into_iter().collect();
         if triggers.is_empty() {
             return check::fail(
                 "VectorLogSink",
-                "there is no trigger, at least one is expected",
+                "there must be at least one trigger, got none",
             );
         }
         Ok(Self { size, triggers })
     }
 }
 
-/// Adds a sink that records an output port, and connects it (Drake's `LogVectorOutput`). Mistakes
-/// are reported by [`DiagramBuilder::build`]; an example is at [`VectorLogSink`].
+/// Adds a sink that records an output port, and connects it (Drake's `LogVectorOutput`).
+/// [`DiagramBuilder::build`] reports mistakes. See [`VectorLogSink`] for an example.
 pub fn log_vector_output(
     builder: &mut DiagramBuilder,
     name: &str,
@@ -91,32 +92,32 @@ pub fn log_vector_output(
 /// Ports of [`VectorLogSink`].
 #[derive(Clone, Copy, Debug)]
 pub struct VectorLogSinkPorts<T> {
-    /// What is recorded.
+    /// Recorded signal.
     pub u: InputPort<Vec<T>>,
-    /// The record.
+    /// The log.
     pub log: Param<Arc<Mutex<VectorLog<T>>>>,
 }
 
 impl<T: Scalar> VectorLogSinkPorts<T> {
-    /// A copy of what was recorded in `context` so far.
+    /// Returns a copy of the log in `context`.
     ///
     /// # Errors
-    /// If the context belongs to another diagram.
+    /// Returns an error if the context belongs to another diagram.
     pub fn find_log(&self, context: &Context<T>) -> Result<VectorLog<T>> {
         Ok(lock(context.param(self.log)?).clone())
     }
 
-    /// Forgets what was recorded in `context`, and so in its clones.
+    /// Clears the log in `context`, which its clones share.
     ///
     /// # Errors
-    /// If the context belongs to another diagram.
+    /// Returns an error if the context belongs to another diagram.
     pub fn clear_log(&self, context: &mut Context<T>) -> Result<()> {
         lock(context.param_mut(self.log)?).clear();
         Ok(())
     }
 }
 
-/// A log stays whole where its user panics, so poison means nothing.
+/// Locks a log. Poison is ignored: a log stays intact even if its user panics.
 fn lock<T>(log: &Mutex<VectorLog<T>>) -> MutexGuard<'_, VectorLog<T>> {
     log.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,13 +1,13 @@
-//! Systems from functions.
+//! Systems made from functions.
 
 use super::check;
 use crate::prelude::*;
 use crate::{Error, Result};
 use std::sync::Arc;
 
-/// The functions of a [`VectorSystem`] for every scalar, which closures can not be.
+/// Functions of a [`VectorSystem`] that are generic over the scalar, unlike closures.
 ///
-/// They get the time (s), the state, empty if there is none, and the input.
+/// Their arguments are the time (s), the state (empty if there is none) and the input.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -43,17 +43,17 @@ pub trait VectorFunctions: Send + Sync + 'static {
     /// Writes the output. Without feedthrough the input is empty.
     ///
     /// # Errors
-    /// Whatever goes wrong; the framework adds the path of the system.
+    /// Returns any error of the implementation; the framework adds the path of the system.
     fn output<T: Scalar>(&self, time: T, x: &[T], u: &[T], y: &mut [T]) -> Result<()>;
 
     /// Writes the time derivatives (1/s) of continuous state, or the next value of discrete state.
-    /// It is called only where there is state.
+    /// Called only if there is state.
     ///
     /// # Errors
-    /// Whatever goes wrong; the framework adds the path of the system.
+    /// Returns any error of the implementation; the framework adds the path of the system.
     fn dynamics<T: Scalar>(&self, _time: T, _x: &[T], _u: &[T], _out: &mut [T]) -> Result<()> {
         Err(Error::custom(
-            "there is state but no `VectorFunctions::dynamics`; write it",
+            "there is state but no `VectorFunctions::dynamics`; implement it",
         ))
     }
 }
@@ -76,13 +76,13 @@ impl<T: Scalar, F: VectorFunctions> FunctionsOver<T> for F {
 /// `f(time, x, u, out)`, with time in seconds.
 type VectorFn = Arc<dyn Fn(f64, &[f64], &[f64], &mut [f64]) -> Result<()> + Send + Sync>;
 
-/// The closures of a [`VectorSystem`] that was made by [`VectorSystem::new`].
+/// Closures of a [`VectorSystem`] created by [`VectorSystem::new`].
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
 /// use tarragon_framework::primitives::{VectorClosures, VectorSystem};
 ///
-/// /// Named where a function returns such a system.
+/// /// Names the type that a function returns.
 /// fn square() -> VectorSystem<VectorClosures> {
 ///     VectorSystem::new(1, 1, |_, _, u, y| Ok(y[0] = u[0] * u[0]))
 /// }
@@ -111,13 +111,13 @@ impl FunctionsOver<f64> for VectorClosures {
 
 /// The state of a [`VectorSystem`].
 #[derive(Clone)]
-struct State {
-    /// Time between updates (s); none for continuous state.
+struct StateModel {
+    /// Time between updates (s); `None` for continuous state.
     period: Option<f64>,
     x0: Vec<f64>,
 }
 
-/// A system of one input, one output and one vector of state, made of functions (Drake's
+/// System with one input, one output and one vector of state, made from functions (Drake's
 /// `VectorSystem`).
 ///
 /// | port | name | type |
@@ -125,9 +125,9 @@ struct State {
 /// | input | `u0` | vector of `inputs` |
 /// | output | `y0` | vector of `outputs`; direct feedthrough unless excluded |
 ///
-/// Closures get the time (s), the state and the input, and compute in `f64`: add such a system with
-/// `add_f64`. One for every scalar has [`VectorFunctions`] instead. If `inputs` is 0, the empty
-/// port may stay unconnected.
+/// Closures receive the time (s), the state and the input, and compute in `f64`: add such a system
+/// with `add_f64`. A system for every scalar implements [`VectorFunctions`] instead. If `inputs` is
+/// 0, the empty port may stay unconnected.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -152,12 +152,13 @@ pub struct VectorSystem<F = VectorClosures> {
     inputs: usize,
     outputs: usize,
     functions: F,
-    state: Option<State>,
+    state: Option<StateModel>,
     feeds_through: bool,
 }
 
 impl VectorSystem {
-    /// `output` computes `outputs` elements from the time (s), the state and `inputs` elements.
+    /// Creates a system whose `output` computes `outputs` elements from the time (s), the state and
+    /// `inputs` elements.
     pub fn new(
         inputs: usize,
         outputs: usize,
@@ -170,7 +171,7 @@ impl VectorSystem {
         Self::of(inputs, outputs, closures)
     }
 
-    /// Continuous state that starts at `x0`, and its time derivatives. Replaces other state.
+    /// Adds continuous state that starts at `x0`, with its time derivatives. Replaces other state.
     pub fn with_continuous_state(
         mut self,
         x0: impl Into<Vec<f64>>,
@@ -180,11 +181,11 @@ impl VectorSystem {
         self.starting_at(None, x0.into())
     }
 
-    /// Discrete state that starts at `x0`, and its next value, every `period` (s). Replaces other
-    /// state.
+    /// Adds discrete state that starts at `x0`, with its next value, computed every `period` (s).
+    /// Replaces other state.
     ///
     /// # Errors
-    /// If the period is not positive.
+    /// Returns an error if the period is not positive.
     pub fn with_discrete_state(
         mut self,
         period: f64,
@@ -198,23 +199,23 @@ impl VectorSystem {
 }
 
 impl<F: VectorFunctions> VectorSystem<F> {
-    /// `functions` compute `outputs` elements from the time (s), the state and `inputs` elements,
-    /// over every scalar.
+    /// Creates a system whose `functions` compute `outputs` elements from the time (s), the state
+    /// and `inputs` elements, over every scalar.
     pub fn from_functions(inputs: usize, outputs: usize, functions: F) -> Self {
         Self::of(inputs, outputs, functions)
     }
 
-    /// Continuous state that starts at `x0`, with the time derivatives of
+    /// Adds continuous state that starts at `x0`, with the time derivatives of
     /// [`VectorFunctions::dynamics`]. Replaces other state.
     pub fn with_initial_continuous_state(self, x0: impl Into<Vec<f64>>) -> Self {
         self.starting_at(None, x0.into())
     }
 
-    /// Discrete state that starts at `x0` and is updated by [`VectorFunctions::dynamics`] every
-    /// `period` (s). Replaces other state.
+    /// Adds discrete state that starts at `x0` and is updated by [`VectorFunctions::dynamics`]
+    /// every `period` (s). Replaces other state.
     ///
     /// # Errors
-    /// If the period is not positive.
+    /// Returns an error if the period is not positive.
     pub fn with_initial_discrete_state(self, period: f64, x0: impl Into<Vec<f64>>) -> Result<Self> {
         check::positive_time("VectorSystem", "period", period)?;
         Ok(self.starting_at(Some(period), x0.into()))
@@ -233,17 +234,18 @@ impl<F> VectorSystem<F> {
     }
 
     fn starting_at(mut self, period: Option<f64>, x0: Vec<f64>) -> Self {
-        self.state = Some(State { period, x0 });
+        self.state = Some(StateModel { period, x0 });
         self
     }
 
-    /// The output does not depend on the input; the function for it gets an empty one.
+    /// Declares that the output does not depend on the input; the output function gets an empty
+    /// one.
     pub fn without_feedthrough(mut self) -> Self {
         self.feeds_through = false;
         self
     }
 
-    /// The input, which is not asked for where there is none.
+    /// Returns the input, without evaluating the port if there are no inputs.
     fn input<'a, T: Scalar>(
         &self,
         ctx: &LeafContext<'a, T>,
@@ -276,7 +278,7 @@ impl<T: Scalar, F: FunctionsOver<T>> LeafSystem<T> for VectorSystem<F> {
         let u = d.vector_input("u0", self.inputs);
         let (mut continuous, mut discrete) = (None, None);
         let mut deps = vec![Dep::Time];
-        if let Some(State { period, x0 }) = &self.state {
+        if let Some(StateModel { period, x0 }) = &self.state {
             let x0: Vec<T> = x0.iter().map(|x| T::from(*x)).collect();
             if let Some(period) = period {
                 let x = d.discrete_state(&x0);

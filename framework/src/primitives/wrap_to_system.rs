@@ -4,14 +4,14 @@ use super::check;
 use crate::Result;
 use crate::prelude::*;
 
-/// Wraps chosen elements of its input to intervals, as angles (Drake's `WrapToSystem`).
+/// Wrapping of selected input elements to intervals, as for angles (Drake's `WrapToSystem`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `u0` | vector of `size` |
 /// | output | `y0` | vector of `size`, direct feedthrough |
 ///
-/// The derivative is one everywhere, at the jumps too.
+/// The derivative is one everywhere, even at the jumps.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -30,28 +30,29 @@ pub struct WrapToSystem {
 }
 
 impl WrapToSystem {
-    /// Passes vectors of `size` elements as they are.
+    /// Creates a system that passes vectors of `size` elements unchanged.
     pub fn new(size: usize) -> Self {
         let intervals = vec![None; size];
         Self { intervals }
     }
 
-    /// Wraps the element `index` to the interval from `low` on and below `high`.
+    /// Wraps the element `index` to the half-open interval `low..high`.
     ///
     /// # Errors
-    /// If there is no such element, or if `low` is not below `high` and both finite.
+    /// Returns an error if there is no such element, or unless `low` is below `high` and both are
+    /// finite.
     pub fn with_interval(mut self, index: usize, low: f64, high: f64) -> Result<Self> {
         check::finite("WrapToSystem", "the interval", [&low, &high])?;
         if low >= high {
             let what =
-                format!("the interval is {low} to {high}, the first must be below the second");
+                format!("the lower end must be below the upper end, got {low:?} and {high:?}");
             return check::fail("WrapToSystem", what);
         }
         let size = self.intervals.len();
         match self.intervals.get_mut(index) {
             Some(interval) => *interval = Some((low, high)),
             None => {
-                let what = format!("element {index} is to be wrapped, there are {size} elements");
+                let what = format!("the index of an element must be below {size}, got {index}");
                 return check::fail("WrapToSystem", what);
             }
         }
@@ -59,12 +60,12 @@ impl WrapToSystem {
     }
 }
 
-/// `x` plus a multiple of the length of the interval, in it; the upper end belongs to the next
-/// turn.
+/// Adds a multiple of the interval's length to `x` so that it lies in the interval; the upper end
+/// is excluded.
 fn wrap<T: Scalar>(x: T, low: f64, high: f64) -> T {
     let turns = ((x.re() - low) / (high - low)).floor();
     let wrapped = x - T::from(turns * (high - low));
-    // A negative number of less than half a last bit of `high` rounds to it.
+    // A tiny negative offset from `high` can round to `high` itself.
     if wrapped.re() >= high {
         wrapped - T::from(high - low)
     } else {

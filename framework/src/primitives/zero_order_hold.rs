@@ -1,11 +1,11 @@
-//! Sampling and holding.
+//! Sample and hold.
 
 use super::sampled_values::{SampledValuePorts, declare_samples};
 use crate::prelude::*;
 use crate::systems::value::Value;
 use crate::systems::value::copy;
 
-/// Samples its input every `period` and holds the sample (Drake's `ZeroOrderHold`).
+/// Sampler that holds its input for every `period` (Drake's `ZeroOrderHold`).
 ///
 /// | port | name | type |
 /// |---|---|---|
@@ -34,7 +34,8 @@ pub struct ZeroOrderHold {
 }
 
 impl ZeroOrderHold {
-    /// Samples vectors of `size` elements every `period` (s), first at `offset` (s).
+    /// Creates a hold that samples vectors of `size` elements every `period` (s), first at `offset`
+    /// (s).
     pub fn new(period: f64, offset: f64, size: usize) -> Self {
         Self {
             period,
@@ -44,8 +45,8 @@ impl ZeroOrderHold {
     }
 }
 
-/// As [`ZeroOrderHold`], for values of any type: `u` and `y` carry a `V`, a model value before the
-/// first sample.
+/// Same as [`ZeroOrderHold`], for values of any type: `u` and `y` carry a `V`. The output is a
+/// model value before the first sample.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -70,7 +71,8 @@ pub struct ValueZeroOrderHold<V> {
 }
 
 impl<V: Value + Clone> ValueZeroOrderHold<V> {
-    /// Samples values every `period` (s), first at `offset` (s); before, the output is `model`.
+    /// Creates a hold that samples values every `period` (s), first at `offset` (s); the output
+    /// starts as `model`.
     pub fn new(period: f64, offset: f64, model: V) -> Self {
         Self {
             period,

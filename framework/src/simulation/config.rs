@@ -1,12 +1,12 @@
-//! Choosing integrator and steps by name and number.
+//! Configuration of integrator and step sizes by name and number.
 
 use super::integrator::JacobianScheme;
 use super::integrator::control::Limits;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// How a [`Simulator`](crate::Simulator) integrates; the names are those of Drake's
-/// `SimulatorConfig`, so its YAML reads.
+/// Configuration of a [`Simulator`](crate::Simulator). The field names are those of Drake's
+/// `SimulatorConfig`, so that its YAML can be read.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -25,30 +25,29 @@ use serde::{Deserialize, Serialize};
 pub struct SimulatorConfig {
     /// Name of the integrator, one of [`SCHEMES`](crate::integrator::SCHEMES).
     pub integration_scheme: String,
-    /// Largest step (s), positive; the only one without error control.
+    /// Largest step (s), positive. The only step size without error control.
     pub max_step_size: f64,
     /// Smallest step (s) that error control may take; 0 for the smallest that changes the time.
     pub min_step_size: f64,
-    /// First step (s) with error control; without it a part of the largest step that suits the
+    /// First step (s) with error control; by default a fraction of the largest step that suits the
     /// method.
     pub initial_step_size: Option<f64>,
-    /// Error that a step may have in any element of the continuous state, positive. A method has a
-    /// loosest accuracy up to which its estimate is worth something, and uses that if asked for
-    /// less.
+    /// Error that a step may have in any element of the continuous state, positive. Each method has
+    /// a loosest accuracy up to which its error estimate is meaningful, and uses that one instead
+    /// of a looser request.
     pub accuracy: f64,
-    /// Choose steps by their error. Methods without an error estimate take fixed steps all the
-    /// same.
+    /// Chooses steps by their error. Methods without an error estimate take fixed steps regardless.
     pub use_error_control: bool,
-    /// Seconds simulated per second; 0 for as fast as possible.
+    /// Target rate in seconds simulated per second of real time; 0 for as fast as possible.
     pub target_realtime_rate: f64,
-    /// Dispatch forced publish events at the end of every step.
+    /// Dispatches forced publish events at the end of every step.
     pub publish_every_time_step: bool,
-    /// Time (s) that a simulation starts at; without it that of its context.
+    /// Start time (s) of the simulation; by default the time of its context.
     pub start_time: Option<f64>,
-    /// Fail where the accuracy needs steps below the smallest; otherwise such steps are accepted
-    /// with the error that they have.
+    /// Fails where the accuracy requires steps below the smallest; otherwise such steps are
+    /// accepted with whatever error they have.
     pub throw_on_minimum_step_size_violation: bool,
-    /// How implicit integrators get Jacobians; Drake's configuration has no such key.
+    /// Source of the Jacobians of implicit integrators; Drake's configuration has no such key.
     pub jacobian_scheme: JacobianScheme,
 }
 
@@ -72,32 +71,32 @@ impl Default for SimulatorConfig {
 }
 
 impl SimulatorConfig {
-    /// The numbers, checked.
+    /// Returns the step size limits after checking them.
     pub(super) fn limits(&self) -> Result<Limits> {
         let wrong = |what: &str, found: f64, expected: &str| {
             Err(Error::invalid(format!(
-                "Simulator: the {what} is {found}, {expected} is expected"
+                "Simulator: the {what} must be {expected}, got {found:?}"
             )))
         };
         let positive = |x: f64| x > 0.0 && x.is_finite();
         let (largest, smallest) = (self.max_step_size, self.min_step_size);
         if !positive(largest) {
-            return wrong("largest step", largest, "a positive time in s");
+            return wrong("largest step", largest, "positive and finite (s)");
         }
         if !(0.0..=largest).contains(&smallest) {
-            let expected = format!("a time from 0 to the largest step, {largest} s,");
+            let expected = format!("from 0 to the largest step, {largest:?} s");
             return wrong("smallest step", smallest, &expected);
         }
         if let Some(time) = self.start_time.filter(|t| !t.is_finite()) {
-            return wrong("start time", time, "a time in s");
+            return wrong("start time", time, "finite (s)");
         }
         if !positive(self.accuracy) {
-            return wrong("accuracy", self.accuracy, "a positive number");
+            return wrong("accuracy", self.accuracy, "positive and finite");
         }
         if let Some(first) = self.initial_step_size
             && !(first >= smallest && first > 0.0 && first <= largest)
         {
-            let expected = format!("a positive time from {smallest} to {largest} s");
+            let expected = format!("positive and from {smallest:?} to {largest:?} s");
             return wrong("first step", first, &expected);
         }
         Ok(Limits {

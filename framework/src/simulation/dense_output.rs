@@ -1,15 +1,15 @@
-//! The whole trajectory of the continuous state, not only its steps.
+//! Dense output: the trajectory of the continuous state between steps.
 
 use crate::trajectories::PiecewisePolynomial;
 use crate::{Context, Error, Result, Scalar, Simulator};
 
 impl Simulator<f64> {
-    /// Records all continuous state between steps too, from now on, until
+    /// Starts recording all continuous state, also between steps, until
     /// [`Simulator::stop_dense_output`] (Drake's `StartDenseIntegration`).
     ///
-    /// Each step costs the time derivatives at its end, which most integrators then need not
-    /// compute again at the begin of the next one. They do not count in the statistics of the
-    /// integrator.
+    /// Each step additionally evaluates the time derivatives at its end, which most integrators
+    /// then need not evaluate again at the beginning of the next step. These evaluations do not
+    /// count in the statistics of the integrator.
     ///
     /// ```
     /// use tarragon_framework::prelude::*;
@@ -29,7 +29,7 @@ impl Simulator<f64> {
     /// ```
     ///
     /// # Errors
-    /// If there is no continuous state, or dense output has been started already.
+    /// Returns an error if there is no continuous state, or dense output has been started already.
     pub fn start_dense_output(&mut self) -> Result<()> {
         if self.context().data.xc.is_empty() {
             return Err(Error::invalid(
@@ -45,18 +45,18 @@ impl Simulator<f64> {
         Ok(())
     }
 
-    /// Ends the recording and returns it (Drake's `StopDenseIntegration`): a cubic Hermite
-    /// polynomial per step, with the state and its derivative at both ends, so with an error that
-    /// shrinks with the fourth power of the step. None if no step was taken since
-    /// [`Simulator::start_dense_output`], or it was not called.
+    /// Ends the recording and returns it (Drake's `StopDenseIntegration`). Each step becomes a
+    /// cubic Hermite polynomial through the state and its derivative at both ends, so the error
+    /// shrinks with the fourth power of the step. Returns `None` if no step was taken since
+    /// [`Simulator::start_dense_output`], or if that was not called.
     ///
-    /// Where an event, or [`Simulator::context_mut`], changed the state or its derivative between
-    /// two steps, the value at that time is the one after the change. The one before it is at the
-    /// end of a segment that ends a rounding error (2e-16 steps, or the next smaller number)
-    /// earlier; the jump is between these two.
+    /// Where an event or [`Simulator::context_mut`] changed the state or its derivative between two
+    /// steps, the value at that time is the one after the change. The value before it is at the end
+    /// of a segment that ends a rounding error (2e-16 steps, or the next smaller number) earlier;
+    /// the jump lies between these two times.
     ///
     /// # Errors
-    /// If the state or its derivative was not finite.
+    /// Returns an error if the state or its derivative was not finite.
     pub fn stop_dense_output(&mut self) -> Result<Option<PiecewisePolynomial>> {
         let Some(recorded) = self.driver.dense_output.take() else {
             return Ok(None);
@@ -70,24 +70,24 @@ impl Simulator<f64> {
         let trajectory = PiecewisePolynomial::cubic_hermite(&breaks, &x, &slopes);
         trajectory
             .map(Some)
-            .map_err(|e| e.at(|| "dense output".into()))
+            .map_err(|e| e.locate(|| "dense output".into()))
     }
 }
 
-/// Times (s), states and derivatives of the state at the ends of steps.
+/// Times (s), states and state derivatives at the ends of steps.
 #[derive(Default)]
 pub(super) struct DenseOutput {
     breaks: Vec<f64>,
     x: Vec<Vec<f64>>,
     slopes: Vec<Vec<f64>>,
-    /// At the begin of the step that is being taken.
+    /// Sample at the beginning of the step in progress.
     start: Option<Sample>,
 }
 
-/// A state of [`DenseOutput`].
+/// Saved position in a [`DenseOutput`].
 pub(super) struct Checkpoint {
     len: usize,
-    /// A jump may move or remove it.
+    /// Last sample, saved because a jump may move or remove it.
     last: Option<Sample>,
 }
 
@@ -112,10 +112,11 @@ impl Sample {
 }
 
 impl DenseOutput {
-    /// To be called before a step.
+    /// Records the beginning of a step; must be called before each one.
     ///
     /// # Errors
-    /// If the derivatives can not be computed, or somebody changed the time since the last step.
+    /// Returns an error if the derivatives cannot be computed, or if the time was changed since the
+    /// last step.
     pub(super) fn begin_step<T: Scalar>(&mut self, context: &Context<T>) -> Result<()> {
         let start = Sample::of(context)?;
         if let Some(end) = self.breaks.last()
@@ -130,10 +131,10 @@ impl DenseOutput {
         Ok(())
     }
 
-    /// To be called after a step that succeeded.
+    /// Records the end of a step; must be called after each one that succeeded.
     ///
     /// # Errors
-    /// If the derivatives can not be computed; nothing is recorded then.
+    /// Returns an error if the derivatives cannot be computed; in that case nothing is recorded.
     pub(super) fn end_step<T: Scalar>(&mut self, context: &Context<T>) -> Result<()> {
         let end = Sample::of(context)?;
         let Some(start) = self.start.take() else {
@@ -150,7 +151,7 @@ impl DenseOutput {
         Ok(())
     }
 
-    /// What there is now, to come back to.
+    /// Returns the current position, for a later roll-back.
     pub(super) fn checkpoint(&self) -> Checkpoint {
         let last = self.breaks.len().checked_sub(1);
         Checkpoint {
@@ -163,7 +164,7 @@ impl DenseOutput {
         }
     }
 
-    /// Forgets the steps since the checkpoint.
+    /// Discards the steps since the checkpoint.
     pub(super) fn roll_back(&mut self, to: &Checkpoint) {
         let unchanged = to.len.saturating_sub(1);
         self.breaks.truncate(unchanged);
@@ -180,8 +181,9 @@ impl DenseOutput {
         self.slopes.push(sample.slope);
     }
 
-    /// Makes room for another value at the last break: what was there moves to just before it, or
-    /// goes if there is no number between it and the break before it. `step`: the next one (s).
+    /// Makes room for another value at the last break. The existing sample moves to just before it,
+    /// or is removed if there is no number between it and the previous break. `step` is the next
+    /// step (s).
     fn jump(&mut self, step: f64) {
         let [.., before, last] = &mut self.breaks[..] else {
             return;

@@ -4,6 +4,4 @@ pub mod config;
 mod dense_output;
 pub mod integrator;
 pub mod pace;
-mod schedule;
 pub mod simulator;
-mod witness;

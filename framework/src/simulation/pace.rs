@@ -1,13 +1,14 @@
-//! The speed of a simulation, and stopping it from elsewhere.
+//! Pace of a simulation: real-time rate, and interruption from other threads.
 
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Stops a simulator between two steps from another thread, such as the one in which the `ctrlc`
-/// crate calls its handler (it takes a lock, so it is not for the handler of a signal itself): its
-/// `advance_to` returns [`SimulatorStatus::Interrupted`](crate::SimulatorStatus).
+/// Handle that stops a simulator between two steps from another thread, such as the one in which
+/// the `ctrlc` crate calls its handler. (It takes a lock, so it must not be used in a signal
+/// handler itself.) The simulator's `advance_to` returns
+/// [`SimulatorStatus::Interrupted`](crate::SimulatorStatus).
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -30,8 +31,8 @@ struct Shared {
 }
 
 impl InterruptHandle {
-    /// Asks the simulator to stop before its next step; it wakes up if it waits for real time. The
-    /// request holds until the simulator has followed it once.
+    /// Asks the simulator to stop before its next step; a simulator that waits for real time wakes
+    /// up. The request stays pending until the simulator has obeyed it once.
     pub fn interrupt(&self) {
         let _guard = self.0.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.0.requested.store(true, Ordering::Relaxed);
@@ -55,12 +56,12 @@ impl InterruptHandle {
     }
 }
 
-/// How fast simulated time goes.
+/// Rate of simulated time.
 #[derive(Clone, Default)]
 pub(super) struct Pace {
-    /// Seconds simulated per second, 0 for as fast as possible.
+    /// Target in seconds simulated per second; 0 for as fast as possible.
     target: f64,
-    /// When counting began, and the simulated time (s) then.
+    /// Start of measurement: real time, and simulated time (s).
     start: Option<(Instant, f64)>,
     interrupt: InterruptHandle,
 }
@@ -69,8 +70,8 @@ impl Pace {
     pub(super) fn with_target(&self, rate: f64) -> Result<Self> {
         if !(rate >= 0.0 && rate.is_finite()) {
             return Err(Error::invalid(format!(
-                "Simulator: the target realtime rate is {rate}, a positive number is expected, or 0 for \
-                 as fast as possible"
+                "Simulator: the target realtime rate must be positive, or 0 for as fast as possible, \
+                 got {rate:?}"
             )));
         }
         Ok(Self {
@@ -83,7 +84,7 @@ impl Pace {
         self.interrupt.clone()
     }
 
-    /// Counts from this simulated time (s) on.
+    /// Starts measuring at this simulated time (s).
     pub(super) fn start(&mut self, time: f64) {
         self.start = Some((Instant::now(), time));
     }
@@ -95,7 +96,7 @@ impl Pace {
         }
     }
 
-    /// Waits until real time has come as far as `time` (s). True if somebody asked to stop.
+    /// Waits until real time has caught up with `time` (s). Returns true if a stop was requested.
     #[inline]
     pub(super) fn wait(&self, time: f64) -> bool {
         if self.target > 0.0 {

@@ -1,4 +1,4 @@
-//! What a computation reads (Drake's dependency tickets).
+//! Prerequisites of computations (Drake's dependency tickets).
 
 use super::handles::{
     AbstractState, CacheEntry, DiscreteState, InputPort, OutputPort, Param, Place,
@@ -30,7 +30,7 @@ use super::handles::{
 /// let mut ctx = b.build()?.default_context();
 /// ctx.fix(u, 3.0)?;
 /// assert_eq!(*ctx.eval(y)?, 0.0);
-/// ctx.set_time(2.0); // makes what declared `Dep::Time` out of date
+/// ctx.set_time(2.0); // makes values that declared `Dep::Time` stale
 /// assert_eq!(*ctx.eval(y)?, 6.0);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
@@ -65,7 +65,7 @@ pub enum Dep {
     Configuration,
     /// Kinematics: configuration and v.
     Kinematics,
-    /// Everything but other computations; also what an empty list means.
+    /// Everything except other computations; also the meaning of an empty list.
     AllSources,
     #[doc(hidden)]
     DiscreteGroup(Place),
@@ -80,8 +80,8 @@ pub enum Dep {
 }
 
 impl Dep {
-    /// Where the handle points that this was made from.
-    pub(super) fn place(self) -> Option<Place> {
+    /// Returns the place that the original handle points to.
+    pub(crate) fn place(self) -> Option<Place> {
         match self {
             Self::DiscreteGroup(place)
             | Self::AbstractEntry(place)

@@ -1,13 +1,13 @@
-//! Running the handlers of events.
+//! Dispatch of events to their handlers.
 
-use super::context::{Context, Data, StateCopy};
-use super::event::{DiscreteUpdate, EventStatus, Handler, StateUpdate};
+use super::context::Context;
+use super::data::{Data, StateCopy};
+use super::event::{DiscreteUpdate, EventStatus, StateUpdate};
 use super::event_table::{EventSet, FORCED};
-use super::leaf_context::LeafContext;
-use super::plan::Plan;
+use super::plan::{Handler, LeafContext, Plan};
 use crate::{Error, Result, Scalar};
 
-/// What the events of one step came to: the first error, else the first request to stop.
+/// Outcome of the events of one step: the first error, else the first request to stop.
 #[derive(Default)]
 pub(crate) struct Outcome {
     error: Option<Error>,
@@ -23,16 +23,16 @@ impl Outcome {
     pub(crate) fn fail(&mut self, error: Error) {
         self.error.get_or_insert(error);
     }
-    /// The reason to stop, if there is one.
+    /// Returns the reason to stop, if there is one.
     pub(crate) fn finish(self) -> Result<Option<String>> {
         self.error.map_or(Ok(self.termination), Err)
     }
 }
 
-/// Work space for the handlers of events. `sets` are numbers of event sets; each function does
-/// nothing and returns false if they have no events of its kind.
+/// Work space for event handlers. `sets` are indices of event sets; each function does nothing and
+/// returns false if the sets have no events of its kind.
 pub(crate) struct Dispatcher<T: Scalar> {
-    /// State after unrestricted updates; once they are applied, that before them.
+    /// State after unrestricted updates; once they are applied, the state before them.
     next: StateCopy<T>,
     next_xd: Vec<T>,
     events: Vec<(u32, u32)>,
@@ -87,14 +87,14 @@ impl<T: Scalar> Dispatcher<T> {
                 owner: (plan.id, system),
             };
             let status = act(&LeafContext::of(plan, data, system as usize), &mut update)
-                .map_err(|e| e.at(|| format!("unrestricted update of '{}'", leaf.path)))?;
+                .map_err(|e| e.locate(|| format!("unrestricted update of '{}'", leaf.path)))?;
             outcome.add(status);
         }
         swap(plan, data, next, events);
         Ok(true)
     }
 
-    /// Undoes the last `unrestricted` of the same sets, which did something.
+    /// Undoes the last `unrestricted` call for the same sets, which must have returned true.
     pub(crate) fn undo_unrestricted(&mut self, context: &mut Context<T>, sets: &[u32]) {
         let (plan, data) = (&*context.plan, &mut context.data);
         let Self { next, events, .. } = self;
@@ -123,15 +123,15 @@ impl<T: Scalar> Dispatcher<T> {
         next_discrete_state(plan, data, sets, events, next_xd, outcome)?;
         for set in sets {
             let set = plan.events.set(*set);
-            for range in set.xd(plan) {
+            for range in plan.xd_of(set) {
                 data.xd[range.clone()].copy_from_slice(&next_xd[range.clone()]);
             }
-            data.cache.invalidate(set.mask(plan));
+            data.cache.invalidate(plan.mask_of(set));
         }
         Ok(true)
     }
 
-    /// Runs every publish, also after one that fails.
+    /// Runs every publish, even after one fails.
     pub(crate) fn publish(
         &mut self,
         context: &Context<T>,
@@ -150,14 +150,14 @@ impl<T: Scalar> Dispatcher<T> {
             };
             match act(&LeafContext::of(plan, data, system as usize)) {
                 Ok(status) => outcome.add(status),
-                Err(e) => outcome.fail(e.at(|| format!("publish of '{}'", leaf.path))),
+                Err(e) => outcome.fail(e.locate(|| format!("publish of '{}'", leaf.path))),
             }
         }
         !events.is_empty()
     }
 }
 
-/// Exchanges the state of the systems that have these events.
+/// Exchanges the state of the systems that have these events, in the context and in the copy.
 fn swap<T: Scalar>(
     plan: &Plan<T>,
     data: &mut Data<T>,
@@ -179,8 +179,8 @@ fn swap<T: Scalar>(
     }
 }
 
-/// Writes the discrete state after the updates `events` of `sets` to where it is in `next`; the
-/// rest of `next` is left as it was.
+/// Writes the discrete state after the updates `events` of `sets` to its place in `next`; the rest
+/// of `next` stays unchanged.
 fn next_discrete_state<T: Scalar>(
     plan: &Plan<T>,
     data: &Data<T>,
@@ -191,7 +191,7 @@ fn next_discrete_state<T: Scalar>(
 ) -> Result<()> {
     next.resize(data.xd.len(), T::zero());
     for set in sets {
-        for range in plan.events.set(*set).xd(plan) {
+        for range in plan.xd_of(plan.events.set(*set)) {
             next[range.clone()].copy_from_slice(&data.xd[range.clone()]);
         }
     }
@@ -206,13 +206,14 @@ fn next_discrete_state<T: Scalar>(
             owner: (plan.id, system),
         };
         let status = act(&LeafContext::of(plan, data, system as usize), &mut update)
-            .map_err(|e| e.at(|| format!("discrete update of '{}'", leaf.path)))?;
+            .map_err(|e| e.locate(|| format!("discrete update of '{}'", leaf.path)))?;
         outcome.add(status);
     }
     Ok(())
 }
 
-/// The events of these sets: system by system, and in each in the order of the sets.
+/// Returns the events of these sets ordered by system, and within a system in the order of the
+/// sets.
 #[inline]
 fn in_order<'a, T: Scalar>(
     space: &'a mut Vec<(u32, u32)>,
@@ -242,7 +243,8 @@ fn in_order<'a, T: Scalar>(
     space
 }
 
-/// Merges a list sorted by system into another; of one system, those that are there come first.
+/// Merges a list sorted by system into another one; for the same system, existing entries come
+/// first.
 fn merge(into: &mut Vec<(u32, u32)>, more: &[(u32, u32)]) {
     let (mut i, mut j) = (into.len(), more.len());
     into.extend_from_slice(more);
@@ -262,7 +264,7 @@ impl<T: Scalar> Context<T> {
     /// (Drake's `ForcedPublish`).
     ///
     /// # Errors
-    /// The first error; every event is dispatched all the same.
+    /// Returns the first error; every event is dispatched nevertheless.
     pub fn force_publish(&self) -> Result<EventStatus> {
         let mut outcome = Outcome::default();
         let some = Dispatcher::new().publish(self, &[FORCED], &mut outcome);
@@ -273,7 +275,7 @@ impl<T: Scalar> Context<T> {
     /// (Drake's `CalcForcedDiscreteVariableUpdate`).
     ///
     /// # Errors
-    /// The first error; nothing is changed then.
+    /// Returns the first error; in that case nothing changes.
     pub fn force_discrete_update(&mut self) -> Result<EventStatus> {
         let mut outcome = Outcome::default();
         let some = Dispatcher::new().discrete(self, &[FORCED], &mut outcome)?;
@@ -284,14 +286,14 @@ impl<T: Scalar> Context<T> {
     /// them (Drake's `CalcForcedUnrestrictedUpdate`).
     ///
     /// # Errors
-    /// The first error; nothing is changed then.
+    /// Returns the first error; in that case nothing changes.
     pub fn force_unrestricted_update(&mut self) -> Result<EventStatus> {
         let mut outcome = Outcome::default();
         let some = Dispatcher::new().unrestricted(self, &[FORCED], &mut outcome)?;
         status(some, outcome)
     }
 
-    /// The discrete state after the discrete updates of one event set.
+    /// Returns the discrete state after the discrete updates of one event set.
     pub(crate) fn next_discrete_state(&self, set: u32) -> Result<Vec<T>> {
         let mut next = self.data.xd.clone();
         let mut outcome = Outcome::default();

@@ -1,13 +1,11 @@
-//! Events: when something happens, what it does and how it ended.
+//! Events: triggers, outcomes, and the views that updates write to.
 
 use super::handles::{AbstractState, DiscreteState, Param, Place, PlanId};
-use super::leaf_context::LeafContext;
 use super::value::Stored;
-use crate::random::RandomGenerator;
-use crate::{Result, Scalar};
+use crate::Scalar;
 use std::ops::Range;
 
-/// When an event fires.
+/// Condition under which an event fires.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -39,13 +37,13 @@ pub enum Trigger {
         /// Time of the first event (s), not negative.
         offset: f64,
     },
-    /// Only when asked for, by [`Context::force_publish`](crate::Context::force_publish) and its
-    /// like.
+    /// Only on request, by [`Context::force_publish`](crate::Context::force_publish) and its
+    /// siblings.
     Forced,
     /// At times that the system computes, see
     /// [`Declare::timed_event`](crate::Declare::timed_event).
     Timed(TimedEvent),
-    /// When a function of the context changes its sign, see
+    /// When a witness function changes its sign, see
     /// [`Declare::witness_function`](crate::Declare::witness_function).
     Witness(WitnessFunction),
 }
@@ -87,7 +85,7 @@ pub struct TimedEvent {
 /// ```
 /// use tarragon_framework::{WitnessDirection, WitnessFunction, prelude::*};
 ///
-/// /// Ends the simulation when the input gets positive.
+/// /// Ends the simulation when the input becomes positive.
 /// struct Alarm;
 /// impl<T: Scalar> LeafSystem<T> for Alarm {
 ///     type Ports = InputPort<Vec<T>>;
@@ -104,13 +102,14 @@ pub struct TimedEvent {
 /// }
 /// # let mut b = DiagramBuilder::new();
 /// # let alarm = b.add("alarm", Alarm);
-/// # let source = b.add("source", tarragon_framework::primitives::ConstantVectorSource::new([1.0]));
-/// # let x = b.add("x", tarragon_framework::primitives::Integrator::new(1));
+/// # use tarragon_framework::primitives::{ConstantVectorSource, Integrator};
+/// # let source = b.add("source", ConstantVectorSource::new([1.0]));
+/// # let x = b.add("x", Integrator::new(1));
 /// # b.connect(source.y, x.u);
 /// # b.connect(x.y, *alarm.ports());
 /// # let diagram = b.build()?;
 /// # let mut sim = Simulator::new(&diagram, diagram.default_context())?;
-/// sim.context_mut().xc_mut(x.x)?[0] = -1.0; // what is watched is t - 1
+/// sim.context_mut().xc_mut(x.x)?[0] = -1.0; // the alarm watches t - 1
 /// sim.context_mut().set_accuracy(Some(1e-6));
 /// sim.advance_to(5.0)?;
 /// assert!((sim.context().time() - 1.0).abs() < 1e-3);
@@ -121,14 +120,16 @@ pub struct WitnessFunction {
     pub(crate) place: Place,
 }
 
-/// The change of sign that triggers a witness function (Drake's `WitnessFunctionDirection`).
+/// Direction of the sign change that triggers a witness function (Drake's
+/// `WitnessFunctionDirection`).
 ///
 /// ```
 /// use tarragon_framework::WitnessDirection;
 /// let triggers = |direction: WitnessDirection| direction.triggers(-1.0, 1.0);
 /// assert!(triggers(WitnessDirection::NegativeThenNonNegative));
 /// assert!(triggers(WitnessDirection::CrossesZero));
-/// assert!(!triggers(WitnessDirection::PositiveThenNonPositive) && !triggers(WitnessDirection::None));
+/// assert!(!triggers(WitnessDirection::PositiveThenNonPositive));
+/// assert!(!triggers(WitnessDirection::None));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WitnessDirection {
@@ -138,12 +139,12 @@ pub enum WitnessDirection {
     PositiveThenNonPositive,
     /// From negative to zero or positive.
     NegativeThenNonNegative,
-    /// Both.
+    /// Either of the two.
     CrossesZero,
 }
 
 impl WitnessDirection {
-    /// Whether a function that was `before` and is `after` has triggered.
+    /// Returns true if a witness function whose value went from `before` to `after` has triggered.
     ///
     /// ```
     /// use tarragon_framework::WitnessDirection::{CrossesZero, PositiveThenNonPositive};
@@ -164,7 +165,7 @@ impl WitnessDirection {
 }
 
 impl Trigger {
-    /// Periodic from time zero on.
+    /// Creates a periodic trigger that starts at time zero.
     pub fn every(period: f64) -> Self {
         Self::Periodic {
             period,
@@ -173,7 +174,7 @@ impl Trigger {
     }
 }
 
-/// How an event ended, by increasing severity. A failure is the `Err` of the handler.
+/// Outcome of an event, by increasing severity. A failure is the `Err` of the handler.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -196,46 +197,13 @@ pub enum EventStatus {
     Succeeded,
     /// The handler did its work and asks the simulator to stop after this step.
     ReachedTermination {
-        /// Why, for the user.
+        /// Reason, shown to the user.
         reason: String,
     },
 }
 
-pub(crate) type PublishFn<T> =
-    Box<dyn Fn(&LeafContext<'_, T>) -> Result<EventStatus> + Send + Sync>;
-pub(crate) type DiscreteFn<T> = Box<
-    dyn Fn(&LeafContext<'_, T>, &mut DiscreteUpdate<'_, T>) -> Result<EventStatus> + Send + Sync,
->;
-
-pub(crate) type UnrestrictedFn<T> =
-    Box<dyn Fn(&LeafContext<'_, T>, &mut StateUpdate<'_, T>) -> Result<EventStatus> + Send + Sync>;
-
-pub(crate) type TimeFn<T> = Box<dyn Fn(&LeafContext<'_, T>) -> Result<f64> + Send + Sync>;
-pub(crate) type WitnessFn<T> = Box<dyn Fn(&LeafContext<'_, T>) -> Result<T> + Send + Sync>;
-
-pub(crate) type RandomStateFn<T> = Box<
-    dyn Fn(&LeafContext<'_, T>, &mut RandomGenerator, &mut StateUpdate<'_, T>) -> Result<()>
-        + Send
-        + Sync,
->;
-pub(crate) type RandomParametersFn<T> =
-    Box<dyn Fn(&mut RandomGenerator, &mut ParameterUpdate<'_, T>) -> Result<()> + Send + Sync>;
-
-/// A declared witness function.
-pub(crate) struct Witness<T: Scalar> {
-    pub(crate) name: String,
-    pub(crate) direction: WitnessDirection,
-    pub(crate) value: WitnessFn<T>,
-}
-
-pub(crate) enum Handler<T: Scalar> {
-    Publish(PublishFn<T>),
-    Discrete(DiscreteFn<T>),
-    Unrestricted(UnrestrictedFn<T>),
-}
-
-/// The discrete state that an update writes: a copy of the current one, applied when all updates
-/// of the step have succeeded.
+/// Discrete state that an update writes: a copy of the current state, applied once all updates of
+/// the step have succeeded.
 ///
 /// ```
 /// use tarragon_framework::{DiscreteUpdate, prelude::*};
@@ -269,23 +237,23 @@ pub struct DiscreteUpdate<'a, T> {
 }
 
 impl<T: Scalar> DiscreteUpdate<'_, T> {
-    /// Next value of a group; holds the current value at first.
+    /// Returns the next value of a group, initially the current value.
     ///
     /// # Panics
-    /// If the handle belongs to another system.
+    /// Panics if the handle belongs to another system.
     pub fn get_mut(&mut self, group: DiscreteState<Vec<T>>) -> &mut [T] {
         let index = own(self.owner, "discrete state", group.place);
         &mut self.xd[self.groups[index].clone()]
     }
 }
 
-/// All state of a system, as an unrestricted update writes it: a copy of the current one, applied
-/// when all unrestricted updates of the step have succeeded.
+/// All state of a system, as written by an unrestricted update: a copy of the current state,
+/// applied once all unrestricted updates of the step have succeeded.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
 ///
-/// /// Remembers what it was told.
+/// /// Remembers the words it receives.
 /// struct Memory;
 /// impl<T: Scalar> LeafSystem<T> for Memory {
 ///     type Ports = (InputPort<String>, AbstractState<Vec<String>>);
@@ -317,29 +285,29 @@ pub struct StateUpdate<'a, T: Scalar> {
 }
 
 impl<T: Scalar> StateUpdate<'_, T> {
-    /// Next continuous state; holds the current one at first.
+    /// Returns the next continuous state, initially the current one.
     pub fn xc_mut(&mut self) -> &mut [T] {
         self.xc
     }
-    /// Next value of a discrete group; holds the current one at first.
+    /// Returns the next value of a discrete group, initially the current one.
     ///
     /// # Panics
-    /// If the handle belongs to another system.
+    /// Panics if the handle belongs to another system.
     pub fn xd_mut(&mut self, group: DiscreteState<Vec<T>>) -> &mut [T] {
         let index = own(self.owner, "discrete state", group.place);
         &mut self.xd[self.groups[index].clone()]
     }
-    /// Next abstract state; holds the current one at first.
+    /// Returns the next value of an abstract state, initially the current one.
     ///
     /// # Panics
-    /// If the handle belongs to another system.
+    /// Panics if the handle belongs to another system.
     pub fn xa_mut<V: 'static>(&mut self, state: AbstractState<V>) -> &mut V {
         let index = own(self.owner, "abstract state", state.place);
         self.xa[index].get_mut()
     }
 }
 
-/// All parameters of a system, to give them random values.
+/// All parameters of a system, to be given random values.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -374,17 +342,18 @@ pub struct ParameterUpdate<'a, T: Scalar> {
 }
 
 impl<T: Scalar> ParameterUpdate<'_, T> {
-    /// The value of a parameter; its default at first.
+    /// Returns the value of a parameter, initially its default.
     ///
     /// # Panics
-    /// If the handle belongs to another system.
+    /// Panics if the handle belongs to another system.
     pub fn get_mut<V: 'static>(&mut self, parameter: Param<V>) -> &mut V {
         let index = own(self.owner, "parameter", parameter.place);
         self.parameters[index].get_mut()
     }
 }
 
-/// Index of a handle of the system `owner`; a handle of another one is a mistake of its author.
+/// Returns the index of a handle of the system `owner`. Panics for a handle of another system,
+/// which is a programming error.
 fn own(owner: (PlanId, u32), what: &str, place: Place) -> usize {
     assert!(
         (place.plan, place.system) == owner,

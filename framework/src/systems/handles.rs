@@ -1,13 +1,13 @@
-//! Typed handles: how ports, state, parameters and cache entries are named in code.
+//! Typed handles that name ports, state, parameters and cache entries in code.
 //!
-//! A handle is `Copy`, carries the type of its value and the id of the diagram it was declared in.
-//! Using it with a context of another diagram is an error that names both, never a wrong read.
+//! A handle is `Copy` and carries the type of its value and the id of the diagram it was declared
+//! in. Using it with a context of another diagram is an error that names both, never a wrong read.
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Identity of a diagram's structure. A diagram converted to another scalar keeps it.
+/// Identity of a diagram's structure. Conversion to another scalar keeps it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct PlanId(u32);
 
@@ -24,7 +24,7 @@ impl fmt::Display for PlanId {
     }
 }
 
-/// Where a handle points: diagram, system, index among the system's things of that kind.
+/// Target of a handle: diagram, system, and index among the system's items of that kind.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
@@ -95,7 +95,7 @@ handles!(
     /// ```
     /// use tarragon_framework::prelude::*;
     ///
-    /// /// Something that takes long, computed once.
+    /// /// Expensive computation, done once.
     /// struct Table;
     /// impl<T: Scalar> LeafSystem<T> for Table {
     ///     type Ports = CacheEntry<Vec<usize>>;

@@ -1,29 +1,22 @@
 //! Systems, diagrams and contexts.
 //!
-//! Reading order: [`leaf`] and [`declare`] (what a system declares), [`diagram`] (how systems are
-//! wired and converted), `plan` (what a diagram is compiled to), [`context`] (values),
-//! [`leaf_context`] (evaluation), `cache`.
+//! Each module imports only those above it in this list: handles and values, `plan` (the compiled
+//! form of a diagram), `declare` (what a system declares), `compile` (declarations to a plan),
+//! `evaluate` (slots on demand), `context` (values), `dispatch` (events), `diagram` (wiring and
+//! conversion of systems).
 
-pub mod cache;
-pub mod context;
-mod convert;
-pub mod declare;
-pub mod dependency;
-pub mod diagram;
+pub(crate) mod compile;
+pub(crate) mod context;
+pub(crate) mod data;
+pub(crate) mod declare;
+pub(crate) mod dependency;
+pub(crate) mod diagram;
 pub(crate) mod dispatch;
-pub mod elements;
-pub mod event;
+pub(crate) mod elements;
+pub(crate) mod evaluate;
+pub(crate) mod event;
 pub(crate) mod event_table;
-pub mod exports;
-mod feeds;
-pub mod handles;
-mod introspection;
-pub mod leaf;
-pub mod leaf_context;
-mod lookup;
-mod loops;
-mod plan;
-mod random_context;
-mod slots;
-pub mod value;
-mod velocities;
+pub(crate) mod handles;
+pub(crate) mod plan;
+pub(crate) mod storage;
+pub(crate) mod value;

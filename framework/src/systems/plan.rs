@@ -1,28 +1,169 @@
-//! The flat plan that a diagram is compiled to.
+//! The flat plan that a diagram is compiled into, and the declarations of its leaves.
 //!
-//! Every computation of every leaf is a *slot*; everything a computation can read that is not a
-//! computation is a *source* (time, a group of state, a parameter, a free input). `Plan::new`
-//! expands composite dependencies once; each source then knows all slots downstream of it.
-//! Evaluation and invalidation are array look-ups: no trackers, no recursion over subsystems, no
-//! hashing.
+//! Every computation of every leaf is a *slot*. Everything else that a computation can read is a
+//! *source* (time, a group of state, a parameter, a free input). `compile` expands composite
+//! dependencies once; each source then knows all slots downstream of it. Evaluation and
+//! invalidation are array look-ups: no trackers, no recursion over subsystems, no hashing.
+//!
+//! These types refer to each other, so they share a module: a plan holds calc functions, a calc
+//! function takes a [`LeafContext`], and a leaf context refers to the plan. Their behaviour is
+//! elsewhere: `declare` and `compile` build them, `evaluate` runs them.
 
-use super::cache::{Cache, Lists, Mask};
-use super::context::StateCopy;
+use super::data::{Data, StateCopy};
 use super::dependency::Dep;
-use super::event_table::EventTable;
-use super::exports::Port;
-use super::feeds::Feeds;
-use super::handles::{Place, PlanId};
-use super::leaf::{CalcFn, ContinuousSizes, Entry, Leaf};
-use crate::{Error, Result, Scalar};
+use super::elements::Vectorial;
+use super::event::{
+    DiscreteUpdate, EventStatus, ParameterUpdate, StateUpdate, Trigger, WitnessDirection,
+};
+use super::event_table::{EventSet, EventTable};
+use super::handles::PlanId;
+use super::storage::{Cache, Lists, Mask};
+use super::value::Stored;
+use crate::random::RandomGenerator;
+use crate::{Result, Scalar};
+use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Source of the time.
+pub(crate) type PublishFn<T> =
+    Box<dyn Fn(&LeafContext<'_, T>) -> Result<EventStatus> + Send + Sync>;
+
+pub(crate) type DiscreteFn<T> = Box<
+    dyn Fn(&LeafContext<'_, T>, &mut DiscreteUpdate<'_, T>) -> Result<EventStatus> + Send + Sync,
+>;
+
+pub(crate) type UnrestrictedFn<T> =
+    Box<dyn Fn(&LeafContext<'_, T>, &mut StateUpdate<'_, T>) -> Result<EventStatus> + Send + Sync>;
+
+pub(crate) type TimeFn<T> = Box<dyn Fn(&LeafContext<'_, T>) -> Result<f64> + Send + Sync>;
+
+pub(crate) type WitnessFn<T> = Box<dyn Fn(&LeafContext<'_, T>) -> Result<T> + Send + Sync>;
+
+pub(crate) type RandomStateFn<T> = Box<
+    dyn Fn(&LeafContext<'_, T>, &mut RandomGenerator, &mut StateUpdate<'_, T>) -> Result<()>
+        + Send
+        + Sync,
+>;
+
+pub(crate) type RandomParametersFn<T> =
+    Box<dyn Fn(&mut RandomGenerator, &mut ParameterUpdate<'_, T>) -> Result<()> + Send + Sync>;
+
+/// A declared witness function.
+pub(crate) struct Witness<T: Scalar> {
+    pub(crate) name: String,
+    pub(crate) direction: WitnessDirection,
+    pub(crate) value: WitnessFn<T>,
+}
+
+pub(crate) enum Handler<T: Scalar> {
+    Publish(PublishFn<T>),
+    Discrete(DiscreteFn<T>),
+    Unrestricted(UnrestrictedFn<T>),
+}
+
+pub(crate) type CalcFn<T> =
+    Box<dyn Fn(&LeafContext<'_, T>, &mut Stored<T>) -> Result<()> + Send + Sync>;
+
+/// Factory of a default value.
+pub(crate) type Model<T> = Box<dyn Fn() -> Stored<T> + Send + Sync>;
+
+/// Map from velocities to position rates or back; the two lengths may differ.
+pub(crate) type MapFn<T> =
+    Box<dyn Fn(&LeafContext<'_, T>, &[T], &mut [T]) -> Result<()> + Send + Sync>;
+
+/// Maps between velocities v and position rates qdot, in both directions.
+pub(crate) struct VelocityMap<T: Scalar> {
+    pub(crate) v_to_qdot: MapFn<T>,
+    pub(crate) qdot_to_v: MapFn<T>,
+}
+
+/// A declared computation: an output port, a cache entry or the time derivatives.
+pub(crate) struct Entry<T: Scalar> {
+    pub(crate) name: String,
+    pub(crate) is_output: bool,
+    pub(crate) type_id: TypeId,
+    pub(crate) type_name: &'static str,
+    pub(crate) size: Option<usize>,
+    pub(crate) deps: Vec<Dep>,
+    pub(crate) model: Model<T>,
+}
+
+/// A declared input port.
+pub(crate) struct Input {
+    pub(crate) name: String,
+    pub(crate) type_id: TypeId,
+    pub(crate) type_name: &'static str,
+    pub(crate) size: Option<usize>,
+}
+
+/// A declared parameter.
+pub(crate) struct Parameter<T: Scalar> {
+    pub(crate) model: Model<T>,
+    /// True if the value belongs to its context (a log, a counter) and is not copied to others.
+    pub(crate) per_context: bool,
+}
+
+/// Continuous state, in this order: positions q, velocities v, miscellaneous z.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ContinuousSizes {
+    pub(crate) q: usize,
+    pub(crate) v: usize,
+    pub(crate) z: usize,
+}
+
+/// All declarations of a leaf, type-erased. Structure only.
+pub(crate) struct Leaf<T: Scalar> {
+    pub(crate) path: String,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) entries: Vec<Entry<T>>,
+    /// Calc functions of the entries; they move to the plan.
+    pub(crate) calcs: Vec<CalcFn<T>>,
+    pub(crate) continuous: ContinuousSizes,
+    pub(crate) xc0: Vec<T>,
+    pub(crate) derivatives: Option<u32>,
+    /// `None` if qdot = v.
+    pub(crate) velocity_map: Option<VelocityMap<T>>,
+    pub(crate) xd0: Vec<Vec<T>>,
+    pub(crate) xa0: Vec<Model<T>>,
+    pub(crate) parameters: Vec<Parameter<T>>,
+    pub(crate) events: Vec<(Trigger, Handler<T>)>,
+    pub(crate) element_names: Vec<(Vectorial, Vec<String>)>,
+    /// For each declared timed event, the function that returns its next time (s).
+    pub(crate) timed: Vec<TimeFn<T>>,
+    pub(crate) witnesses: Vec<Witness<T>>,
+    pub(crate) random_state: Option<RandomStateFn<T>>,
+    pub(crate) random_parameters: Option<RandomParametersFn<T>>,
+    /// First mistake in the declaration, reported by `build`.
+    pub(crate) mistake: Option<String>,
+}
+
+impl<T: Scalar> Leaf<T> {
+    /// Returns the number of elements, if the declaration fixes it.
+    pub(crate) fn size_of(&self, what: Vectorial) -> Option<usize> {
+        match what {
+            Vectorial::Input(i) => self.inputs[i as usize].size,
+            Vectorial::Output(i) => self.entries[i as usize].size,
+            Vectorial::Continuous => Some(self.xc0.len()),
+            Vectorial::Discrete(i) => Some(self.xd0[i as usize].len()),
+        }
+    }
+
+    /// Returns the names of the elements; empty if none were given.
+    pub(crate) fn names_of(&self, what: Vectorial) -> &[String] {
+        let mut named = self.element_names.iter();
+        named.find(|n| n.0 == what).map_or(&[], |n| &n.1)
+    }
+}
+
+/// Index of the source "time".
 pub(crate) const TIME: usize = 0;
-/// Source of the accuracy setting.
+
+/// Index of the source "accuracy setting".
 pub(crate) const ACCURACY: usize = 1;
+
+/// A port of a leaf: `(system, index of the port)`.
+pub(crate) type PortIndex = (u32, u32);
 
 /// A connection: (system, entry) to (system, input).
 #[derive(Clone, Copy)]
@@ -31,17 +172,17 @@ pub(crate) struct Wire {
     pub(crate) to: (u32, u32),
 }
 
-/// Where an input port gets its value.
+/// Source of an input port's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Feed {
-    /// From a fixed value, if there is one: that of this input port, counted over all leaves.
-    /// Another port than the one asked for if both are one input of the diagram.
+    /// A fixed value, if there is one: that of this input port, counted over all leaves. The number
+    /// of another port if both form one input of the diagram.
     Fixed(u32),
-    /// From a slot upstream.
+    /// A slot upstream.
     Slot(u32),
 }
 
-/// Offsets of one leaf in the flat arrays, and the numbers of its sources.
+/// Offsets of one leaf in the flat arrays, and the indices of its sources.
 pub(crate) struct Node {
     pub(crate) slot0: usize,
     pub(crate) input0: usize,
@@ -49,24 +190,25 @@ pub(crate) struct Node {
     pub(crate) parameter0: usize,
     pub(crate) xc: Range<usize>,
     pub(crate) continuous: ContinuousSizes,
-    /// Ranges in the discrete arena, one per group.
+    /// Ranges in the flat array of discrete state, one per group.
     pub(crate) xd: Vec<Range<usize>>,
-    source0: usize,
-    n_xd: usize,
-    n_xa: usize,
-    n_parameters: usize,
-    n_inputs: usize,
+    pub(crate) source0: usize,
+    pub(crate) n_xd: usize,
+    pub(crate) n_xa: usize,
+    pub(crate) n_parameters: usize,
+    pub(crate) n_inputs: usize,
 }
 
 impl Node {
-    /// All discrete state.
+    /// Returns the range of all discrete state.
     pub(crate) fn xd(&self) -> Range<usize> {
         match (self.xd.first(), self.xd.last()) {
             (Some(first), Some(last)) => first.start..last.end,
             _ => 0..0,
         }
     }
-    /// Sources in order: q, v, z, discrete groups, abstract entries, parameters, inputs.
+    /// Returns the sources of the continuous state. Order of all sources: q, v, z, discrete groups,
+    /// abstract entries, parameters, inputs.
     pub(crate) fn source_xc(&self) -> Range<usize> {
         self.source0..self.source0 + 3
     }
@@ -76,15 +218,15 @@ impl Node {
     pub(crate) fn source_xa(&self, i: usize) -> usize {
         self.source_xd(self.n_xd) + i
     }
-    /// All state: continuous, discrete, abstract.
+    /// Returns the sources of all state: continuous, discrete, abstract.
     pub(crate) fn source_state(&self) -> Range<usize> {
         self.source0..self.source_parameter(0)
     }
-    /// Numbers of the parameters in the context.
+    /// Returns the indices of the parameters in the context.
     pub(crate) fn parameters(&self) -> Range<usize> {
         self.parameter0..self.parameter0 + self.n_parameters
     }
-    /// Numbers of the abstract state in the context.
+    /// Returns the indices of the abstract state in the context.
     pub(crate) fn xa(&self) -> Range<usize> {
         self.xa0..self.xa0 + self.n_xa
     }
@@ -94,12 +236,12 @@ impl Node {
     pub(crate) fn source_input(&self, i: usize) -> usize {
         self.source_parameter(self.n_parameters) + i
     }
-    fn source_end(&self) -> usize {
+    pub(crate) fn source_end(&self) -> usize {
         self.source_input(self.n_inputs)
     }
 
-    /// Appends the sources that a dependency stands for; a dependency on an entry has none.
-    fn sources(&self, dep: Dep, out: &mut Vec<u32>) {
+    /// Appends the sources that a dependency expands to; a dependency on an entry has none.
+    pub(crate) fn sources(&self, dep: Dep, out: &mut Vec<u32>) {
         let mut add = |sources: Range<usize>| out.extend(sources.map(|s| s as u32));
         let one = |source: usize| source..source + 1;
         let [q, v, z] = [0, 1, 2].map(|part| one(self.source0 + part));
@@ -134,7 +276,7 @@ impl Node {
     }
 }
 
-/// What fills a slot.
+/// The computation that fills a slot.
 pub(crate) struct Computation<T: Scalar> {
     pub(crate) system: u32,
     pub(crate) calc: CalcFn<T>,
@@ -144,7 +286,7 @@ pub(crate) struct Computation<T: Scalar> {
 pub(crate) struct Continuous {
     /// The slot of its time derivatives.
     pub(crate) slot: usize,
-    /// Where its state is in that of the diagram, and positions and velocities of it.
+    /// Ranges of its state, positions and velocities in the diagram's continuous state.
     pub(crate) xc: Range<usize>,
     pub(crate) q: Range<usize>,
     pub(crate) v: Range<usize>,
@@ -155,124 +297,45 @@ pub(crate) struct Plan<T: Scalar> {
     pub(crate) id: PlanId,
     pub(crate) leaves: Vec<Leaf<T>>,
     pub(crate) nodes: Vec<Node>,
-    /// The systems with continuous state, in order.
+    /// Systems with continuous state, in order.
     pub(crate) continuous: Vec<Continuous>,
     /// Per input port, over all leaves.
     pub(crate) feeds: Vec<Feed>,
-    /// Likewise: the port that stands for all that are one input of the diagram.
-    pub(super) stand_ins: Vec<u32>,
-    /// Of stand-ins: how many elements they take.
-    input_sizes: Vec<Option<usize>>,
-    /// By slot.
+    /// Per input port: the representative of all ports that form one input of the diagram.
+    pub(crate) stand_ins: Vec<u32>,
+    /// Number of elements, valid at the index of a stand-in.
+    pub(crate) input_sizes: Vec<Option<usize>>,
+    /// Computations, indexed by slot.
     pub(crate) computations: Vec<Computation<T>>,
     pub(crate) events: EventTable,
-    /// Slot to the slots it reads.
+    /// Slots that each slot reads.
     pub(crate) prerequisites: Lists,
-    /// Slot to the slots that read it.
+    /// Slots that read each slot.
     pub(crate) slot_to_slots: Lists,
-    source_to_slots: Lists,
-    /// Downstream of time and of all continuous state: what the integrator changes in one go.
-    mask_time_xc: OnceLock<Mask>,
-    /// Slot to the sources it declared, in ascending order.
+    pub(crate) source_to_slots: Lists,
+    /// Everything downstream of time and of all continuous state: invalidated together by the
+    /// integrator.
+    pub(crate) mask_time_xc: OnceLock<Mask>,
+    /// Declared sources of each slot, in ascending order.
     pub(crate) declared: Lists,
 }
 
 impl<T: Scalar> Plan<T> {
-    pub(crate) fn new(
-        id: PlanId,
-        mut leaves: Vec<Leaf<T>>,
-        wires: &[Wire],
-        shared: &[(Port, Port)],
-    ) -> Result<Self> {
-        for leaf in &leaves {
-            if let Some(mistake) = &leaf.mistake {
-                return Err(Error::invalid(format!("system '{}': {mistake}", leaf.path)));
-            }
-        }
-        let (nodes, n_sources) = lay_out(&leaves);
-        let feeds = Feeds::new(&leaves, &nodes, wires, shared)?;
-        let mut computations = vec![];
-        for (system, leaf) in (0..).zip(&mut leaves) {
-            let calcs = leaf.calcs.drain(..);
-            computations.extend(calcs.map(|calc| Computation { system, calc }));
-        }
-        let mut plan = Self {
-            id,
-            feeds: feeds.feeds,
-            stand_ins: feeds.stand_ins,
-            input_sizes: feeds.sizes,
-            computations,
-            events: EventTable::new(&leaves),
-            prerequisites: Lists::default(),
-            slot_to_slots: Lists::default(),
-            source_to_slots: Lists::default(),
-            mask_time_xc: OnceLock::new(),
-            declared: Lists::default(),
-            continuous: continuous(&leaves, &nodes),
-            nodes,
-            leaves,
-        };
-        plan.link(n_sources);
-        plan.check_loops()?;
-        Ok(plan)
-    }
-
-    /// Expands the declared dependencies of every slot.
-    fn link(&mut self, n_sources: usize) {
-        let n_slots = self.computations.len();
-        // Pairs (slot, source), (slot, slot that it reads), (source, slot).
-        let (mut declared, mut reads, mut from_sources) = (vec![], vec![], vec![]);
-        let (mut sources, mut upstream) = (vec![], vec![]);
-        for (leaf, node) in self.leaves.iter().zip(&self.nodes) {
-            for (e, entry) in leaf.entries.iter().enumerate() {
-                let slot = (node.slot0 + e) as u32;
-                sources.clear();
-                upstream.clear();
-                for &dep in &entry.deps {
-                    if let Dep::Entry(Place { index: entry, .. }) = dep {
-                        upstream.push((node.slot0 + entry as usize) as u32);
-                    }
-                    node.sources(dep, &mut sources);
-                }
-                sources.sort_unstable();
-                sources.dedup();
-                for &source in &sources {
-                    declared.push((slot, source));
-                    match self.feed_of_source(node, source as usize) {
-                        Some(Feed::Slot(from)) => upstream.push(from),
-                        Some(Feed::Fixed(input)) => {
-                            from_sources.push((self.source_of_input(input as usize), slot));
-                        }
-                        None => from_sources.push((source, slot)),
-                    }
-                }
-                upstream.sort_unstable();
-                upstream.dedup();
-                reads.extend(upstream.iter().map(|from| (slot, *from)));
-            }
-        }
-        let reversed: Vec<_> = reads.iter().map(|(slot, from)| (*from, *slot)).collect();
-        self.slot_to_slots = Lists::new(n_slots, &reversed);
-        self.prerequisites = Lists::new(n_slots, &reads);
-        self.declared = Lists::new(n_slots, &declared);
-        self.source_to_slots = Lists::new(n_sources, &from_sources);
-    }
-
-    /// How many elements an input port takes, where it or one that is joined with it tells.
+    /// Returns the number of elements of an input port, if it or a port joined with it declares it.
     pub(crate) fn input_size(&self, system: usize, index: usize) -> Option<usize> {
         let port = self.nodes[system].input0 + index;
         self.input_sizes[self.stand_ins[port] as usize]
     }
 
-    /// The source of an input port, counted over all leaves.
+    /// Returns the source of an input port, counted over all leaves.
     pub(crate) fn source_of_input(&self, input: usize) -> u32 {
         let system = self.nodes.partition_point(|n| n.input0 <= input) - 1;
         let node = &self.nodes[system];
         node.source_input(input - node.input0) as u32
     }
 
-    /// The feed behind a source if the source is an input port of `node`.
-    fn feed_of_source(&self, node: &Node, source: usize) -> Option<Feed> {
+    /// Returns the feed behind a source, if the source is an input port of `node`.
+    pub(crate) fn feed_of_source(&self, node: &Node, source: usize) -> Option<Feed> {
         let inputs = node.source_input(0)..node.source_end();
         let input = source.checked_sub(inputs.start)?;
         inputs
@@ -280,13 +343,13 @@ impl<T: Scalar> Plan<T> {
             .then(|| self.feeds[node.input0 + input])
     }
 
-    /// The slots that read a source.
+    /// Returns the slots that read a source.
     #[inline]
     pub(crate) fn readers(&self, source: usize) -> &[u32] {
         self.source_to_slots.of(source)
     }
 
-    /// Everything downstream of time or of any continuous state.
+    /// Returns everything downstream of time or of any continuous state.
     pub(crate) fn mask_time_xc(&self) -> &Mask {
         self.mask_time_xc.get_or_init(|| {
             let xc = self.nodes.iter().filter(|n| !n.xc.is_empty());
@@ -294,9 +357,9 @@ impl<T: Scalar> Plan<T> {
         })
     }
 
-    /// Everything downstream of some sources.
+    /// Returns everything downstream of the given sources.
     pub(crate) fn downstream(&self, sources: impl Iterator<Item = usize>) -> Mask {
-        // The costs are those of what is downstream, however large the diagram is.
+        // The cost depends on what is downstream, not on the size of the diagram.
         let mut hit = BTreeSet::new();
         let mut todo = vec![];
         for source in sources {
@@ -310,7 +373,7 @@ impl<T: Scalar> Plan<T> {
         Mask::new(hit.into_iter())
     }
 
-    /// The declared initial values of all state.
+    /// Returns the declared initial values of all state.
     pub(crate) fn default_state(&self) -> StateCopy<T> {
         let leaves = || self.leaves.iter();
         StateCopy {
@@ -325,7 +388,7 @@ impl<T: Scalar> Plan<T> {
         Cache::new(entries.map(|entry| (entry.model)()))
     }
 
-    /// The system that a slot belongs to.
+    /// Returns the system that a slot belongs to.
     pub(crate) fn system_of(&self, slot: usize) -> usize {
         self.computations[slot].system as usize
     }
@@ -335,19 +398,19 @@ impl<T: Scalar> Plan<T> {
         &self.leaves[system].entries[slot - self.nodes[system].slot0]
     }
 
-    /// `path.name` of a computation.
+    /// Returns `path.name` of a computation.
     pub(crate) fn slot_name(&self, slot: usize) -> String {
         let path = &self.leaves[self.system_of(slot)].path;
         format!("{path}.{}", self.entry(slot).name)
     }
 
-    /// `path.name` of an input port.
+    /// Returns `path.name` of an input port.
     pub(crate) fn input_name(&self, system: usize, input: usize) -> String {
         let leaf = &self.leaves[system];
         format!("{}.{}", leaf.path, leaf.inputs[input].name)
     }
 
-    /// A source of a system, for messages.
+    /// Describes a source of a system, for messages.
     pub(crate) fn describe_source(&self, system: usize, source: usize) -> String {
         let node = &self.nodes[system];
         let parts = [
@@ -373,7 +436,8 @@ impl<T: Scalar> Plan<T> {
         }
     }
 
-    /// True if a computation declared the source, or reads the other computation.
+    /// Returns true if a computation declared the source, or declared to read the other
+    /// computation.
     pub(crate) fn is_declared(
         &self,
         slot: usize,
@@ -386,52 +450,79 @@ impl<T: Scalar> Plan<T> {
     }
 }
 
-/// Gives every leaf its place in the flat arrays; also counts the sources.
-fn lay_out<T: Scalar>(leaves: &[Leaf<T>]) -> (Vec<Node>, usize) {
-    let (mut slot0, mut input0, mut xa0, mut parameter0) = (0, 0, 0, 0);
-    let (mut xc0, mut xd0, mut source0) = (0, 0, ACCURACY + 1);
-    let mut nodes = Vec::with_capacity(leaves.len());
-    for leaf in leaves {
-        let mut groups = Vec::with_capacity(leaf.xd0.len());
-        for group in &leaf.xd0 {
-            groups.push(xd0..xd0 + group.len());
-            xd0 += group.len();
-        }
-        let node = Node {
-            slot0,
-            input0,
-            xa0,
-            parameter0,
-            xc: xc0..xc0 + leaf.xc0.len(),
-            continuous: leaf.continuous,
-            xd: groups,
-            source0,
-            n_xd: leaf.xd0.len(),
-            n_xa: leaf.xa0.len(),
-            n_parameters: leaf.parameters.len(),
-            n_inputs: leaf.inputs.len(),
-        };
-        slot0 += leaf.entries.len();
-        input0 += leaf.inputs.len();
-        xa0 += leaf.xa0.len();
-        parameter0 += leaf.parameters.len();
-        xc0 = node.xc.end;
-        source0 = node.source_end();
-        nodes.push(node);
-    }
-    (nodes, source0)
+/// Read-only view of a context for calc functions and event handlers of one leaf.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+///
+/// /// y = x + u, or x if u is not connected.
+/// struct Offset;
+/// impl<T: Scalar> LeafSystem<T> for Offset {
+///     type Ports = OutputPort<Vec<T>>;
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         let (u, x) = (d.vector_input("u", 1), d.discrete_state(&[T::from(3.0)]));
+///         d.vector_output("y", 1, &[u.into(), x.into()], move |_, ctx, y| {
+///             let u = ctx.eval_optional(u)?.map_or(T::zero(), |u| u[0]);
+///             Ok(y[0] = ctx.xd(x)[0] + u)
+///         })
+///     }
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// let offset = b.add("offset", Offset);
+/// let ctx = b.build()?.default_context();
+/// assert_eq!(ctx.eval(*offset.ports())?, &[3.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct LeafContext<'a, T: Scalar> {
+    pub(crate) plan: &'a Plan<T>,
+    pub(crate) data: &'a Data<T>,
+    pub(crate) node: &'a Node,
+    pub(crate) plan_id: PlanId,
+    pub(crate) system: u32,
+    /// The computation in progress, so that debug builds can check its declared dependencies.
+    pub(crate) slot: Option<u32>,
 }
 
-/// The systems with continuous state.
-fn continuous<T: Scalar>(leaves: &[Leaf<T>], nodes: &[Node]) -> Vec<Continuous> {
-    let part = |(leaf, node): (&Leaf<T>, &Node)| {
-        let q = node.xc.start..node.xc.start + leaf.continuous.q;
-        Some(Continuous {
-            slot: node.slot0 + leaf.derivatives? as usize,
-            xc: node.xc.clone(),
-            v: q.end..q.end + leaf.continuous.v,
-            q,
+impl<'a, T: Scalar> LeafContext<'a, T> {
+    #[inline]
+    pub(crate) fn of(plan: &'a Plan<T>, data: &'a Data<T>, system: usize) -> Self {
+        Self {
+            plan,
+            data,
+            node: &plan.nodes[system],
+            plan_id: plan.id,
+            system: system as u32,
+            slot: None,
+        }
+    }
+}
+
+impl<T: Scalar> Plan<T> {
+    /// Returns the ranges of the discrete state of the systems with discrete updates.
+    pub(crate) fn xd_of<'a>(&self, set: &'a EventSet) -> &'a [Range<usize>] {
+        set.xd.get_or_init(|| {
+            let mut ranges: Vec<Range<usize>> = vec![];
+            for &(system, _) in &set.discrete {
+                let groups = &self.nodes[system as usize].xd;
+                let (Some(first), Some(last)) = (groups.first(), groups.last()) else {
+                    continue;
+                };
+                match ranges.last_mut() {
+                    Some(r) if first.start <= r.end => r.end = r.end.max(last.end),
+                    _ => ranges.push(first.start..last.end),
+                }
+            }
+            ranges
         })
-    };
-    leaves.iter().zip(nodes).filter_map(part).collect()
+    }
+
+    /// Returns the mask of everything downstream of the updated discrete state.
+    pub(crate) fn mask_of<'a>(&self, set: &'a EventSet) -> &'a Mask {
+        set.mask.get_or_init(|| {
+            let nodes = set.discrete.iter().map(|e| &self.nodes[e.0 as usize]);
+            self.downstream(nodes.flat_map(|n| (0..n.xd.len()).map(|i| n.source_xd(i))))
+        })
+    }
 }

@@ -1,4 +1,4 @@
-//! Values of any type, those of numbers in place.
+//! Values of any type; numbers and vectors of numbers are stored without a box.
 
 use crate::Scalar;
 use std::any::{Any, TypeId};
@@ -40,8 +40,8 @@ impl<V: Any + Clone + Send + Sync> Value for V {
     }
 }
 
-/// Calls `$of_rows::<T, N>(row, ...)` for blocks of N rows that cover all `$n`: as many at once as
-/// registers hold sums of, because the additions of one sum wait for each other.
+/// Calls `$of_rows::<T, N>(row, ...)` for blocks of N rows that cover all `$n`. N is as large as
+/// the registers can hold sums, because the additions of one sum wait for each other.
 macro_rules! in_blocks_of_rows {
     ($n:expr, $of_rows:ident::<$t:ident $(, $more:ident)?>, $($arguments:expr),*) => {{
         let (n, mut row) = ($n, 0);
@@ -64,11 +64,11 @@ macro_rules! in_blocks_of_rows {
 }
 pub(crate) use in_blocks_of_rows;
 
-/// Copies as many elements. Most vectors are short, and a call of `memcpy` costs more than to copy
-/// a few numbers.
+/// Copies `from` to `to`, which must be equally long. Most vectors are short, and a call of
+/// `memcpy` costs more than copying a few numbers.
 ///
 /// # Panics
-/// If the lengths differ.
+/// Panics if the lengths differ.
 #[inline(always)]
 pub(crate) fn copy<T: Copy>(to: &mut [T], from: &[T]) {
     match (to, from) {
@@ -86,7 +86,7 @@ fn copy_rows<T: Copy, const N: usize>(row: usize, to: &mut [T], from: &[T]) {
     to[row..row + N].copy_from_slice(&from[row..row + N]);
 }
 
-/// A value of some type. Vectors and numbers are held without a box, because nearly all values are
+/// Value of some type. Vectors and numbers are stored without a box, because nearly all values are
 /// of these types: reading one costs no virtual call.
 pub(crate) enum Stored<T> {
     Number(T),
@@ -94,7 +94,8 @@ pub(crate) enum Stored<T> {
     Other(Box<dyn Value>),
 }
 
-/// Handles are typed and only ever join values of equal types, which `build` and `fix` check.
+/// Message for a type mismatch. Handles are typed and join only values of equal types, which
+/// `build` and `fix` check.
 const AGREE: &str = "handles are typed, so value and handle agree";
 
 impl<T: Scalar> Stored<T> {
@@ -110,16 +111,16 @@ impl<T: Scalar> Stored<T> {
         Self::Other(Box::new(value.expect("it is of another type")))
     }
 
-    /// Typed view.
+    /// Returns a typed reference.
     #[inline(always)]
     pub(crate) fn get<V: 'static>(&self) -> &V {
         self.try_get().expect(AGREE)
     }
 
-    /// Typed view, for handles that may be of another scalar.
+    /// Returns a typed reference, or `None` if the handle is over another scalar.
     #[inline(always)]
     pub(crate) fn try_get<V: 'static>(&self) -> Option<&V> {
-        // The comparisons of types are constants: one arm is left.
+        // The type comparisons are constants: only one arm remains.
         if TypeId::of::<V>() == TypeId::of::<Vec<T>>() {
             match self {
                 Self::Vector(v) => (v as &dyn Any).downcast_ref(),
@@ -138,7 +139,7 @@ impl<T: Scalar> Stored<T> {
         }
     }
 
-    /// Typed view, to change.
+    /// Returns a typed mutable reference.
     #[inline(always)]
     pub(crate) fn get_mut<V: 'static>(&mut self) -> &mut V {
         let found = if TypeId::of::<V>() == TypeId::of::<Vec<T>>() {
@@ -160,7 +161,7 @@ impl<T: Scalar> Stored<T> {
         found.expect(AGREE)
     }
 
-    /// The numbers, if the value is of numbers.
+    /// Returns the elements of a numeric value.
     pub(crate) fn numbers(&self) -> Option<&[T]> {
         match self {
             Self::Number(x) => Some(std::slice::from_ref(x)),
@@ -169,7 +170,7 @@ impl<T: Scalar> Stored<T> {
         }
     }
 
-    /// Length of a vector.
+    /// Returns the length of a vector.
     pub(crate) fn len(&self) -> Option<usize> {
         match self {
             Self::Vector(x) => Some(x.len()),
@@ -185,7 +186,7 @@ impl<T: Scalar> Stored<T> {
         }
     }
 
-    /// The same as a value of type `like` over another scalar; numbers lose their derivatives.
+    /// Converts to a value of type `like` over another scalar; numbers lose their derivatives.
     pub(crate) fn converted<U: Scalar>(&self, like: TypeId) -> Option<Stored<U>> {
         let number = |x: &T| U::from(x.re());
         if self.type_id() == like {
@@ -196,7 +197,7 @@ impl<T: Scalar> Stored<T> {
                 Self::Number(x) => Stored::new(*x),
                 Self::Vector(x) => Stored::new(x.clone()),
                 Self::Other(v) => {
-                    // What is of another type here may be a number there.
+                    // A value that is opaque over `T` may be numeric over `U`.
                     let any: &dyn Any = &**v;
                     if let Some(x) = any.downcast_ref::<U>() {
                         Stored::Number(*x)

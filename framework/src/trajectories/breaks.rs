@@ -1,19 +1,19 @@
-//! Times between which something differs, and checks of what is given with them.
+//! Breaks (times between segments), and checks of the arguments that accompany them.
 
 use crate::{Error, Result};
 
-/// An error of the trajectory called `who`.
+/// Returns an error of the trajectory called `who`.
 pub(super) fn fail<V>(who: &str, message: impl std::fmt::Display) -> Result<V> {
     Err(Error::invalid(format!("{who}: {message}")))
 }
 
-/// There are at least `minimum` breaks (s), finite and increasing.
+/// Checks that there are at least `minimum` breaks (s), finite and increasing.
 pub(super) fn check_breaks(who: &str, breaks: &[f64], minimum: usize) -> Result<()> {
     let n = breaks.len();
     if n < minimum {
         return fail(
             who,
-            format!("{n} breaks, at least {minimum} are expected here"),
+            format!("there must be at least {minimum} breaks, got {n}"),
         );
     }
     if let Some(i) = breaks
@@ -23,7 +23,7 @@ pub(super) fn check_breaks(who: &str, breaks: &[f64], minimum: usize) -> Result<
         return fail(
             who,
             format!(
-                "break {} at {} s does not come after break {i} at {} s; finite, increasing times are expected",
+                "the breaks must be finite and increasing, got break {i} at {2:?} s and break {0} at {1:?} s",
                 i + 1,
                 breaks[i + 1],
                 breaks[i]
@@ -33,33 +33,30 @@ pub(super) fn check_breaks(who: &str, breaks: &[f64], minimum: usize) -> Result<
     Ok(())
 }
 
-/// As many `found` things as `expected` ones.
+/// Checks that there are as many `found` items as `expected`.
 pub(super) fn check_count(who: &str, what: &str, found: usize, expected: usize) -> Result<()> {
     if found == expected {
         return Ok(());
     }
-    fail(who, format!("{found} {what}, {expected} are expected"))
+    fail(who, format!("there must be {expected} {what}, got {found}"))
 }
 
-/// `rows` finite numbers.
+/// Checks that a vector consists of `rows` finite numbers.
 pub(super) fn check_vector(who: &str, what: &str, vector: &[f64], rows: usize) -> Result<()> {
     if vector.len() != rows {
         let found = vector.len();
         return fail(
             who,
-            format!("{what} has {found} elements, {rows} are expected"),
+            format!("{what} must have {rows} elements, got {found}"),
         );
     }
     if vector.iter().any(|x| !x.is_finite()) {
-        return fail(
-            who,
-            format!("{what} is {vector:?}, finite numbers are expected"),
-        );
+        return fail(who, format!("{what} must be finite, got {vector:?}"));
     }
     Ok(())
 }
 
-/// One vector per break, all of them of the length of the first and finite.
+/// Checks that there are `count` vectors, all finite and as long as the first.
 pub(super) fn check_samples(
     who: &str,
     what: &str,
@@ -74,8 +71,8 @@ pub(super) fn check_samples(
     Ok(())
 }
 
-/// Index of the segment that `time` (s) lies in; a break belongs to the segment that it begins, the
-/// last break to the last segment.
+/// Returns the index of the segment that contains `time` (s). A break belongs to the segment that
+/// starts there, the last break to the last segment.
 pub(super) fn segment_at(breaks: &[f64], time: f64) -> usize {
     breaks[1..breaks.len() - 1].partition_point(|b| *b <= time)
 }

@@ -1,13 +1,13 @@
-//! Bases of B-splines.
+//! B-spline bases.
 
 use super::breaks::fail;
 use super::trajectory::clamp;
 use crate::{Result, Scalar};
 
-/// Name in messages.
+/// Name of the type in messages.
 const WHO: &str = "BsplineBasis";
 
-/// How knots are placed (Drake's `KnotVectorType`).
+/// Placement of knots (Drake's `KnotVectorType`).
 ///
 /// ```
 /// use tarragon_framework::trajectories::{BsplineBasis, KnotVectorType};
@@ -19,14 +19,14 @@ const WHO: &str = "BsplineBasis";
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnotVectorType {
-    /// Equal distances; the curve does not touch its first and last control point.
+    /// Equally spaced; the curve does not touch its first and last control point.
     Uniform,
-    /// Equal distances, with the first and last knot repeated `order` times, so that the curve
-    /// begins at its first control point and ends at its last one.
+    /// Equally spaced, with the first and last knot repeated `order` times, so that the curve
+    /// starts at its first control point and ends at its last one.
     ClampedUniform,
 }
 
-/// The basis functions of a spline: piecewise polynomials of degree `order - 1` over a sequence of
+/// Basis functions of a spline: piecewise polynomials of degree `order - 1` over a sequence of
 /// knots (Drake's `BsplineBasis`), evaluated by de Boor's algorithm.
 ///
 /// ```
@@ -44,36 +44,34 @@ pub struct BsplineBasis {
 }
 
 impl BsplineBasis {
-    /// Splines of degree `order - 1` over the given knots, `order` of them more than basis
-    /// functions.
+    /// Creates a basis of splines of degree `order - 1` over the given knots, of which there are
+    /// `order` more than basis functions.
     ///
     /// # Errors
-    /// If the order is 0, if there are fewer than `2 order` knots, if they are not finite or
-    /// decrease, or if the span from knot `order - 1` to the one `order` before the end is empty.
+    /// Returns an error if the order is 0, if there are fewer than `2 order` knots, if they are not
+    /// finite or decrease, or if the span from knot `order - 1` to the one `order` before the end
+    /// is empty.
     pub fn new(order: usize, knots: impl Into<Vec<f64>>) -> Result<Self> {
         let knots = knots.into();
         if order == 0 {
-            return fail(WHO, "the order is 0, a positive order is expected");
+            return fail(WHO, "the order must be positive, got 0");
         }
         if knots.len() / 2 < order {
             let n = knots.len();
             return fail(
                 WHO,
-                format!("{n} knots, at least twice the order {order} are expected"),
+                format!("the number of knots must be at least twice the order {order}, got {n}"),
             );
         }
         if let Some(knot) = knots.iter().find(|k| !k.is_finite()) {
-            return fail(
-                WHO,
-                format!("a knot is {knot}, finite numbers are expected"),
-            );
+            return fail(WHO, format!("the knots must be finite, got {knot:?}"));
         }
         if let Some(i) = knots.windows(2).position(|w| w[1] < w[0]) {
             let (a, b) = (knots[i], knots[i + 1]);
             return fail(
                 WHO,
                 format!(
-                    "knot {} at {b} is below knot {i} at {a}; sort the knots",
+                    "knot {} at {b:?} is below knot {i} at {a:?}; sort the knots",
                     i + 1
                 ),
             );
@@ -85,16 +83,16 @@ impl BsplineBasis {
         }
         fail(
             WHO,
-            format!("the spline would go from {start} to {end}; different knots are expected"),
+            format!("the span must not be empty, got {start:?} to {end:?}; use different knots"),
         )
     }
 
-    /// `num_basis_functions` splines of degree `order - 1` over `span`, the initial and the final
-    /// parameter value (0 and 1 in Drake, unless given).
+    /// Creates `num_basis_functions` splines of degree `order - 1` over `span`, the initial and the
+    /// final parameter value (in Drake, 0 and 1 by default).
     ///
     /// # Errors
-    /// If the order is 0 or above the number of basis functions, or if the span is empty or not
-    /// finite.
+    /// Returns an error if the order is 0 or above the number of basis functions, or if the span is
+    /// empty or not finite.
     pub fn uniform(
         order: usize,
         num_basis_functions: usize,
@@ -105,8 +103,8 @@ impl BsplineBasis {
             return fail(
                 WHO,
                 format!(
-                    "{num_basis_functions} basis functions of order {order}; a positive order and at least \
-                     as many functions are expected"
+                    "the order must be positive and at most the number of basis functions, got order \
+                     {order} and {num_basis_functions} basis functions"
                 ),
             );
         }
@@ -117,7 +115,7 @@ impl BsplineBasis {
                 KnotVectorType::Uniform => i as f64 - (order as f64 - 1.0),
                 KnotVectorType::ClampedUniform => i.saturating_sub(order - 1).min(intervals) as f64,
             };
-            // The end itself, not what rounding makes of it.
+            // The end itself, free of rounding.
             if place == intervals as f64 {
                 span.1
             } else {
@@ -128,27 +126,27 @@ impl BsplineBasis {
         Self::new(order, knots)
     }
 
-    /// Number of control points that a point of the curve depends on: the degree + 1.
+    /// Returns the number of control points that a point of the curve depends on: the degree + 1.
     pub fn order(&self) -> usize {
         self.order
     }
-    /// Degree of the polynomials.
+    /// Returns the degree of the polynomials.
     pub fn degree(&self) -> usize {
         self.order - 1
     }
-    /// Number of basis functions, and of control points of a curve.
+    /// Returns the number of basis functions, which is also that of a curve's control points.
     pub fn num_basis_functions(&self) -> usize {
         self.knots.len() - self.order
     }
-    /// The knots.
+    /// Returns the knots.
     pub fn knots(&self) -> &[f64] {
         &self.knots
     }
-    /// Where curves begin: knot `order - 1`.
+    /// Returns the parameter value where curves start: knot `order - 1`.
     pub fn initial_parameter_value(&self) -> f64 {
         self.span().0
     }
-    /// Where curves end: knot `num_basis_functions`.
+    /// Returns the parameter value where curves end: knot `num_basis_functions`.
     pub fn final_parameter_value(&self) -> f64 {
         self.span().1
     }
@@ -158,8 +156,9 @@ impl BsplineBasis {
         (self.knots[self.order - 1], self.knots[last])
     }
 
-    /// Index of the last knot that is not above the parameter value and is below the final one; the
-    /// interval to the next knot contains the value. Values outside of the span count as its ends.
+    /// Returns the index of the last knot that is not above the parameter value and is below the
+    /// final one. The interval from it to the next knot contains the value. Values outside of the
+    /// span are clamped to it.
     pub fn find_containing_interval(&self, parameter_value: f64) -> usize {
         let end = self.final_parameter_value();
         let within = &self.knots[self.order..self.num_basis_functions()];
@@ -167,17 +166,18 @@ impl BsplineBasis {
         self.order - 1 + above
     }
 
-    /// The basis functions that may differ from zero at a parameter value (Drake's
-    /// `ComputeActiveBasisFunctionIndices`).
+    /// Returns the indices of the basis functions that may be non-zero at a parameter value
+    /// (Drake's `ComputeActiveBasisFunctionIndices`).
     pub fn active_basis_functions(&self, parameter_value: f64) -> std::ops::Range<usize> {
         let interval = self.find_containing_interval(parameter_value);
         interval + 1 - self.order..interval + 1
     }
 
-    /// The basis function of an index; parameter values outside of the span count as its ends.
+    /// Evaluates the basis function with an index; parameter values outside of the span are clamped
+    /// to it.
     ///
     /// # Errors
-    /// If there is no such basis function.
+    /// Returns an error if there is no such basis function.
     pub fn evaluate_basis_function<T: Scalar>(
         &self,
         index: usize,
@@ -187,7 +187,7 @@ impl BsplineBasis {
         if index >= n {
             return fail(
                 WHO,
-                format!("basis function {index} is asked for, an index below {n} is expected"),
+                format!("the index of a basis function must be below {n}, got {index}"),
             );
         }
         let (start, end) = self.span();
@@ -203,7 +203,7 @@ impl BsplineBasis {
         Ok(self.evaluate(interval, parameter, 0, &mut points))
     }
 
-    /// The basis of derivatives of curves of a degree above 0.
+    /// Returns the basis for the derivatives of curves of a degree above 0.
     pub(super) fn of_derivatives(&self) -> Self {
         Self {
             order: self.order - 1,
@@ -211,7 +211,7 @@ impl BsplineBasis {
         }
     }
 
-    /// The basis of constants over the same span.
+    /// Returns the basis of constants over the same span.
     pub(super) fn of_constants(&self) -> Self {
         let (start, end) = self.span();
         Self {
@@ -220,7 +220,7 @@ impl BsplineBasis {
         }
     }
 
-    /// The same with one more knot, behind that of index `interval`, which it follows in value.
+    /// Returns the basis with one more knot, inserted right after the knot with index `interval`.
     pub(super) fn with_knot(&self, interval: usize, knot: f64) -> Self {
         let mut knots = self.knots.clone();
         knots.insert(interval + 1, knot);
@@ -230,9 +230,9 @@ impl BsplineBasis {
         }
     }
 
-    /// The derivative of an order not above the degree, of the curve whose control points, those
-    /// active in the interval that contains the parameter value, are in `points`, which is
-    /// overwritten (de Boor: A practical guide to splines, X).
+    /// Evaluates a derivative of the curve, of an order not above the degree. `points` holds the
+    /// control points active in the interval that contains the parameter value, and is overwritten
+    /// (de Boor: A practical guide to splines, X).
     pub(super) fn evaluate<T: Scalar>(
         &self,
         interval: usize,

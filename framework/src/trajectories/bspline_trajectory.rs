@@ -1,17 +1,18 @@
-//! Curves by control points.
+//! B-spline curves.
 
 use super::breaks::{check_samples, fail};
 use super::trajectory::hold;
 use super::{BsplineBasis, Trajectory};
 use crate::{Result, Scalar};
 
-/// Name in messages.
+/// Name of the type in messages.
 const WHO: &str = "BsplineTrajectory";
 
-/// A B-spline: control points weighted by the functions of a basis (Drake's `BsplineTrajectory`).
+/// B-spline curve: control points weighted by the functions of a basis (Drake's
+/// `BsplineTrajectory`).
 ///
 /// It lies in the convex hull of its control points. Outside of the span of the basis the value is
-/// held as in Drake, and derivatives are zero (in Drake, those of the ends).
+/// held, as in Drake, and derivatives are zero (in Drake, they are those at the ends).
 ///
 /// ```
 /// use tarragon_framework::trajectories::{
@@ -30,16 +31,16 @@ const WHO: &str = "BsplineTrajectory";
 #[derive(Clone, Debug, PartialEq)]
 pub struct BsplineTrajectory {
     basis: BsplineBasis,
-    /// One per basis function, all of the same length.
+    /// One control point per basis function, all of the same length.
     control_points: Vec<Vec<f64>>,
 }
 
 impl BsplineTrajectory {
-    /// The curve of `control_points`, one per function of `basis`.
+    /// Creates the curve of `control_points`, one per function of `basis`.
     ///
     /// # Errors
-    /// If there is another number of control points, if they have different lengths, or if they are
-    /// not finite.
+    /// Returns an error if the number of control points differs, if they have different lengths, or
+    /// if they are not finite.
     pub fn new(basis: BsplineBasis, control_points: &[Vec<f64>]) -> Result<Self> {
         let n = basis.num_basis_functions();
         check_samples(WHO, "control_points", control_points, n)?;
@@ -49,22 +50,23 @@ impl BsplineTrajectory {
         })
     }
 
-    /// The basis.
+    /// Returns the basis.
     pub fn basis(&self) -> &BsplineBasis {
         &self.basis
     }
-    /// Number of control points.
+    /// Returns the number of control points.
     pub fn num_control_points(&self) -> usize {
         self.control_points.len()
     }
-    /// The control points.
+    /// Returns the control points.
     pub fn control_points(&self) -> &[Vec<f64>] {
         &self.control_points
     }
 
-    /// The `order`-th derivative within the span, a spline of as much lower order; above the degree
-    /// a zero. Outside, the value of the returned trajectory is held as ever, where
-    /// [`Trajectory::evaluate_derivative`] gives zero.
+    /// Returns the `order`-th derivative within the span: a spline whose degree is lower by
+    /// `order`, or zero if `order` is above the degree. Outside of the span, the returned
+    /// trajectory holds its value like any other, whereas [`Trajectory::evaluate_derivative`] gives
+    /// zero.
     pub fn make_derivative(&self, order: usize) -> Self {
         if order > self.basis.degree() {
             return Self {
@@ -84,7 +86,7 @@ impl BsplineTrajectory {
         let point = |(i, points): (usize, &[Vec<f64>])| {
             let length = t[i + p + 1] - t[i + 1];
             let change = points[0].iter().zip(&points[1]).map(|(a, b)| b - a);
-            // Where knots coincide the basis function is zero, whatever its control point.
+            // Where knots coincide, the basis function is zero, whatever its control point.
             let factor = if length > 0.0 { p as f64 / length } else { 0.0 };
             change.map(|change| factor * change).collect()
         };
@@ -99,18 +101,16 @@ impl BsplineTrajectory {
         }
     }
 
-    /// Adds knots without a change of the curve, and as many control points (Boehm's algorithm).
+    /// Inserts knots, and as many control points, without changing the curve (Boehm's algorithm).
     ///
     /// # Errors
-    /// If a knot lies outside of the span. This is left as it was then.
+    /// Returns an error if a knot lies outside of the span. In that case the curve stays unchanged.
     pub fn insert_knots(&mut self, knots: &[f64]) -> Result<()> {
         let (start, end) = (self.start_time(), self.end_time());
         if let Some(knot) = knots.iter().find(|k| !(start..=end).contains(*k)) {
             return fail(
                 WHO,
-                format!(
-                    "the new knot is at {knot} s, a time from {start} s to {end} s is expected"
-                ),
+                format!("a new knot must be from {start:?} s to {end:?} s, got {knot:?} s"),
             );
         }
         for knot in knots {
@@ -134,16 +134,19 @@ impl BsplineTrajectory {
         self.control_points = points;
     }
 
-    /// The trajectory of `rows` elements of this one, from `start_row` on (Drake's `CopyBlock`).
+    /// Returns the trajectory of `rows` elements of this one, starting at `start_row` (Drake's
+    /// `CopyBlock`).
     ///
     /// # Errors
-    /// If this has not so many rows.
+    /// Returns an error if the trajectory does not have that many rows.
     pub fn copy_block(&self, start_row: usize, rows: usize) -> Result<Self> {
         let n = self.rows();
         let Some(end) = start_row.checked_add(rows).filter(|end| *end <= n) else {
             return fail(
                 WHO,
-                format!("{rows} rows from row {start_row} on are asked for, there are {n}"),
+                format!(
+                    "the block must lie within {n} rows, got {rows} rows from row {start_row} on"
+                ),
             );
         };
         let block = |point: &Vec<f64>| point[start_row..end].to_vec();

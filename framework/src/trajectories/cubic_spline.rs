@@ -4,7 +4,7 @@ use super::breaks::{check_breaks, check_samples, check_vector};
 use super::piecewise_polynomial::{PiecewisePolynomial, WHO};
 use crate::Result;
 
-/// What determines a cubic spline at its ends.
+/// End conditions of a cubic spline.
 ///
 /// ```
 /// use tarragon_framework::trajectories::{PiecewisePolynomial, SplineEnds};
@@ -18,38 +18,39 @@ use crate::Result;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum SplineEnds {
-    /// These slopes (1/s) at the start and the end, one number per row.
+    /// Given slopes (1/s) at the start and the end, one number per row.
     Slopes {
-        /// At the first break.
+        /// Slopes at the first break.
         start: Vec<f64>,
-        /// At the last break.
+        /// Slopes at the last break.
         end: Vec<f64>,
     },
-    /// Continuous third derivatives at the second break and the last but one: samples of a cubic
-    /// give the cubic, three samples a parabola. Three breaks are needed.
+    /// Continuous third derivatives at the second and the second-to-last break: samples of a cubic
+    /// yield that cubic, three samples a parabola. Requires three breaks.
     NotAKnot,
-    /// The first and second derivatives at the end are those at the start. Three breaks are needed.
+    /// The first and second derivatives at the end equal those at the start. Requires three breaks.
     /// The samples at the ends may differ.
     Periodic,
 }
 
-/// An equation `e[0] d[i-1] + e[1] d[i] + e[2] d[i+1] = e[3]` of the slopes d.
+/// Equation `e[0] d[i-1] + e[1] d[i] + e[2] d[i+1] = e[3]` for the slopes d.
 type Equation = [f64; 4];
 
 impl PiecewisePolynomial {
-    /// The cubic spline through `samples` with continuous second derivatives (Drake's
+    /// Creates the cubic spline through `samples` with continuous second derivatives (Drake's
     /// `CubicWithContinuousSecondDerivatives`).
     ///
     /// # Errors
-    /// See [`PiecewisePolynomial::first_order_hold`]; and if the ends ask for more breaks or for
-    /// slopes of another length.
+    /// See [`PiecewisePolynomial::first_order_hold`]. Also returns an error if the end conditions
+    /// require more breaks, or if their slopes have a different length.
     ///
     /// ```
     /// use tarragon_framework::trajectories::{PiecewisePolynomial, SplineEnds};
     /// let breaks = [0.0, 1.0, 3.0, 4.0];
     /// let cubes = breaks.map(|t: f64| vec![t.powi(3)]);
     /// let ends = SplineEnds::NotAKnot;
-    /// let p = PiecewisePolynomial::cubic_with_continuous_second_derivatives(&breaks, &cubes, &ends)?;
+    /// let spline = PiecewisePolynomial::cubic_with_continuous_second_derivatives;
+    /// let p = spline(&breaks, &cubes, &ends)?;
     /// assert!((p.value(2.0_f64)[0] - 8.0).abs() < 1e-14);
     /// # Ok::<(), tarragon_framework::Error>(())
     /// ```
@@ -106,8 +107,8 @@ impl PiecewisePolynomial {
         Self::cubic_hermite(breaks, samples, &slopes)
     }
 
-    /// The cubic spline through `samples` with continuous second derivatives that starts and ends
-    /// at rest (Drake's `CubicWithContinuousSecondDerivatives` with zero end slopes).
+    /// Creates the cubic spline through `samples` with continuous second derivatives that starts
+    /// and ends at rest (Drake's `CubicWithContinuousSecondDerivatives` with zero end slopes).
     ///
     /// # Errors
     /// See [`PiecewisePolynomial::first_order_hold`].
@@ -121,28 +122,31 @@ impl PiecewisePolynomial {
     }
 }
 
-/// Continuity of the second derivative between two segments of (length, slope).
+/// Returns the equation for a continuous second derivative between two segments given as (length,
+/// slope).
 fn smooth((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> Equation {
     let (lower, upper) = (1.0 / h0, 1.0 / h1);
     let right = 3.0 * (s0 * lower + s1 * upper);
     [lower, 2.0 * (lower + upper), upper, right]
 }
 
-/// Slope at the outer end of the first of two segments of (length, slope), by the parabola through
-/// their three samples.
+/// Returns the slope at the outer end of the first of two segments given as (length, slope), by the
+/// parabola through their three samples.
 pub(super) fn parabola((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
     ((2.0 * h0 + h1) * s0 - h0 * s1) / (h0 + h1)
 }
 
-/// Continuity of the third derivative between the first segment of (length, slope), whose outer end
-/// is the own unknown, and the second, with the slope between them eliminated behind: factor of the
-/// own slope, of the next one, and the right side (de Boor: A practical guide to splines, IV).
+/// Not-a-knot condition: continuity of the third derivative between the end segment and its
+/// neighbour, both given as (length, slope), after eliminating the slope at the neighbour's far
+/// end. Returns the factor of the end slope, the factor of the next slope, and the right-hand side
+/// (de Boor: A practical guide to splines, IV).
 fn not_a_knot((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> [f64; 3] {
     let h = h0 + h1;
     [h1, h, ((h0 + 2.0 * h) * h1 * s0 + h0 * h0 * s1) / h]
 }
 
-/// The slope at both ends with which they close smoothly. The slopes between depend on it affinely.
+/// Returns the common slope at both ends with which they join smoothly. The inner slopes are affine
+/// functions of it.
 fn periodic_end(equations: &[Equation], closing: Equation) -> f64 {
     let last = equations.len() - 1;
     let fixed = solve(equations);
@@ -157,8 +161,9 @@ fn periodic_end(equations: &[Equation], closing: Equation) -> f64 {
         / (own + lower * change[last - 1] + upper * change[1])
 }
 
-/// Thomas's algorithm. All the systems here stay regular without a choice of pivots: the inner
-/// equations are diagonally dominant, and so are those beside the ends once these are eliminated.
+/// Solves the equations by Thomas's algorithm. All systems here stay regular without pivoting: the
+/// inner equations are diagonally dominant, and so are those next to the ends once the end
+/// equations are eliminated.
 fn solve(equations: &[Equation]) -> Vec<f64> {
     let n = equations.len();
     let (mut upper, mut x) = (vec![0.0; n], vec![0.0; n]);

@@ -1,4 +1,4 @@
-//! Piecewise polynomials made of others: later, slower, backwards, longer.
+//! Editing of piecewise polynomials: concatenation, shift, reversal and scaling of time.
 
 use super::Polynomial;
 use super::breaks::{check_breaks, check_count, check_vector, fail};
@@ -17,21 +17,26 @@ use crate::Result;
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
 impl PiecewisePolynomial {
-    /// Appends `other`, which begins where this ends (Drake's `ConcatenateInTime`). The values need
-    /// not agree there.
+    /// Appends `other`, which must start where this one ends (Drake's `ConcatenateInTime`). The
+    /// values may differ there.
     ///
     /// # Errors
-    /// If the rows differ, or if `other` begins at another time than this ends; up to rounding of
-    /// the time it is moved. This is left as it was then.
+    /// Returns an error if the rows differ, or if `other` starts at another time than this one ends
+    /// (`other` is shifted by differences within rounding). In that case this one stays unchanged.
     pub fn concatenate_in_time(&mut self, other: &Self) -> Result<()> {
-        check_count(WHO, "rows of the other", other.rows(), self.rows())?;
+        check_count(
+            WHO,
+            "rows in the other trajectory",
+            other.rows(),
+            self.rows(),
+        )?;
         let (end, start) = (self.end_time(), other.start_time());
         let offset = start - end;
         if offset.abs() > end.abs().max(1.0) * f64::EPSILON {
             return fail(
                 WHO,
                 format!(
-                    "the other starts at {start} s, {end} s, the end of this one, is expected; use `shift_right`"
+                    "the other trajectory must start at the end of this one, {end:?} s, got {start:?} s; use `shift_right`"
                 ),
             );
         }
@@ -46,19 +51,19 @@ impl PiecewisePolynomial {
     /// Appends a straight line to `sample` at `time` (s) (Drake's `AppendFirstOrderSegment`).
     ///
     /// # Errors
-    /// If the time does not come after the last break, or if there is not one finite number per
-    /// row.
+    /// Returns an error unless the time comes after the last break and there is one finite number
+    /// per row.
     pub fn append_first_order_segment(&mut self, time: f64, sample: &[f64]) -> Result<()> {
         self.append(time, sample, |i, h, value, _| {
             [value[i], (sample[i] - value[i]) / h]
         })
     }
 
-    /// Appends a cubic that begins with the value and slope this ends with, and ends at `time` (s)
-    /// with `sample` and the slope `sample_dot` (1/s) (Drake's `AppendCubicHermiteSegment`).
+    /// Appends a cubic that starts with the value and slope at the current end, and ends at `time`
+    /// (s) with `sample` and the slope `sample_dot` (1/s) (Drake's `AppendCubicHermiteSegment`).
     ///
     /// # Errors
-    /// As [`PiecewisePolynomial::append_first_order_segment`].
+    /// Same as [`PiecewisePolynomial::append_first_order_segment`].
     pub fn append_cubic_hermite_segment(
         &mut self,
         time: f64,
@@ -71,8 +76,8 @@ impl PiecewisePolynomial {
         })
     }
 
-    /// Appends a segment; `coefficients` gets the row, the length (s), and the value and slope at
-    /// the end of this.
+    /// Appends a segment. `coefficients` receives the row, the length (s), and the value and slope
+    /// at the current end.
     fn append<const N: usize>(
         &mut self,
         time: f64,
@@ -84,9 +89,7 @@ impl PiecewisePolynomial {
         if !(time > end && time.is_finite()) {
             return fail(
                 WHO,
-                format!(
-                    "the sample is at {time} s, a time after the last break at {end} s is expected"
-                ),
+                format!("the sample must come after the last break at {end:?} s, got {time:?} s"),
             );
         }
         let (mut value, mut slope) = (vec![0.0; rows], vec![0.0; rows]);
@@ -101,10 +104,11 @@ impl PiecewisePolynomial {
         Ok(())
     }
 
-    /// Delays all by `offset` (s), which may be negative (Drake's `shiftRight`).
+    /// Shifts all times by `offset` (s), which may be negative (Drake's `shiftRight`).
     ///
     /// # Errors
-    /// If the offset is not finite or so large that breaks coincide. This is left as it was then.
+    /// Returns an error if the offset is not finite, or so large that breaks coincide. In that case
+    /// nothing changes.
     pub fn shift_right(&mut self, offset: f64) -> Result<()> {
         let breaks: Vec<f64> = self.breaks.iter().map(|b| b + offset).collect();
         check_breaks(WHO, &breaks, 2)?;
@@ -112,7 +116,8 @@ impl PiecewisePolynomial {
         Ok(())
     }
 
-    /// Makes `p(t)` into `p(-t)` (Drake's `ReverseTime`): from minus the end to minus the start.
+    /// Replaces `p(t)` by `p(-t)` (Drake's `ReverseTime`), defined from minus the end to minus the
+    /// start.
     pub fn reverse_time(&mut self) {
         for (segment, t) in self.segments.iter_mut().zip(self.breaks.windows(2)) {
             *segment = segment.of_affine_time(t[1] - t[0], -1.0);
@@ -124,17 +129,17 @@ impl PiecewisePolynomial {
         }
     }
 
-    /// Makes `p(t)` into `p(t / scale)` (Drake's `ScaleTime`): a scale of 2 takes twice as long.
+    /// Replaces `p(t)` by `p(t / scale)` (Drake's `ScaleTime`): a scale of 2 takes twice as long.
     ///
     /// # Errors
-    /// If the scale is not positive and finite, or so small or large that breaks or coefficients
-    /// are no numbers any more. This is left as it was then.
+    /// Returns an error if the scale is not positive and finite, or so small or large that breaks
+    /// or coefficients overflow. In that case nothing changes.
     pub fn scale_time(&mut self, scale: f64) -> Result<()> {
         if !(scale > 0.0 && scale.is_finite()) {
             return fail(
                 WHO,
                 format!(
-                    "the scale of time is {scale}, a positive number is expected; see `reverse_time`"
+                    "the scale of time must be positive and finite, got {scale:?}; to reverse it, use `reverse_time`"
                 ),
             );
         }

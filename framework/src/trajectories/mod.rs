@@ -1,16 +1,16 @@
 //! Vector-valued functions of time (Drake's `trajectories`).
 //!
-//! | kind | what |
+//! | type | function |
 //! |---|---|
 //! | [`Polynomial`] | one polynomial for all time |
-//! | [`PiecewisePolynomial`] | polynomials between breaks: holds, lines, cubic splines, interpolants |
+//! | [`PiecewisePolynomial`] | polynomials between breaks: holds, lines, splines, interpolants |
 //! | [`BsplineTrajectory`] | control points over a [`BsplineBasis`] |
-//! | [`PiecewiseQuaternionSlerp`] | orientations, the shortest way from one to the next |
+//! | [`PiecewiseQuaternionSlerp`] | orientations, each turning to the next the shortest way |
 //! | [`PiecewisePose`] | a position and an orientation |
 //! | [`PiecewiseConstantCurvatureTrajectory`] | arcs and lines in a plane, by arclength |
 //!
-//! All are [`Trajectory`], and so is what a program writes itself; a
-//! [`TrajectorySource`](crate::primitives::TrajectorySource) makes a signal of any of them.
+//! All implement [`Trajectory`], as can any type of a user's program; a
+//! [`TrajectorySource`](crate::primitives::TrajectorySource) turns any of them into a signal.
 
 mod breaks;
 mod bspline_basis;

@@ -1,4 +1,4 @@
-//! Cubic segments that do not overshoot.
+//! Shape-preserving cubic interpolation.
 
 use super::breaks::{check_breaks, check_samples, fail};
 use super::cubic_spline::parabola;
@@ -6,20 +6,21 @@ use super::piecewise_polynomial::{PiecewisePolynomial, WHO};
 use crate::Result;
 
 impl PiecewisePolynomial {
-    /// Cubic segments through `samples` that rise and fall where the samples do (Drake's
-    /// `CubicShapePreserving`, Matlab's `pchip`): the slope at a break is the weighted harmonic
-    /// mean of the slopes beside it (Fritsch, Butland: A method for constructing local monotone
-    /// piecewise cubic interpolants, 1984), zero at an extremum. At the ends it follows from three
-    /// samples, or is zero if `zero_end_slopes`.
+    /// Creates cubic segments through `samples` that rise and fall only where the samples do
+    /// (Drake's `CubicShapePreserving`, Matlab's `pchip`). The slope at a break is the weighted
+    /// harmonic mean of the slopes on either side (Fritsch, Butland: A method for constructing
+    /// local monotone piecewise cubic interpolants, 1984), zero at an extremum. At the ends it
+    /// follows from three samples, or is zero if `zero_end_slopes` is true.
     ///
     /// # Errors
-    /// See [`PiecewisePolynomial::first_order_hold`]; without `zero_end_slopes` three breaks are
-    /// needed.
+    /// See [`PiecewisePolynomial::first_order_hold`]. Without `zero_end_slopes`, at least three
+    /// breaks are required.
     ///
     /// ```
     /// use tarragon_framework::trajectories::PiecewisePolynomial;
     /// let samples = [vec![0.0], vec![0.0], vec![1.0], vec![1.0]];
-    /// let step = PiecewisePolynomial::cubic_shape_preserving(&[0.0, 1.0, 2.0, 3.0], &samples, false)?;
+    /// let breaks = [0.0, 1.0, 2.0, 3.0];
+    /// let step = PiecewisePolynomial::cubic_shape_preserving(&breaks, &samples, false)?;
     /// assert_eq!(step.value(0.5), [0.0]);
     /// assert_eq!(step.value(1.5), [0.5]);
     /// assert_eq!(step.value(2.5), [1.0]); // no overshoot
@@ -36,12 +37,14 @@ impl PiecewisePolynomial {
         if n < 3 && !zero_end_slopes {
             return fail(
                 WHO,
-                format!("{n} breaks, at least 3 are expected for end slopes that are not zero"),
+                format!(
+                    "there must be at least 3 breaks for end slopes that are not zero, got {n}"
+                ),
             );
         }
         let rows = samples[0].len();
         let mut slopes = vec![vec![0.0; rows]; n];
-        // Length and slope of a segment of a row.
+        // Length (s) and slope of a segment of a row.
         let segment = |row: usize, i: usize| {
             let h = breaks[i + 1] - breaks[i];
             (h, (samples[i + 1][row] - samples[i][row]) / h)
@@ -61,7 +64,7 @@ impl PiecewisePolynomial {
     }
 }
 
-/// Slope between two segments of (length, slope).
+/// Returns the slope at the break between two segments given as (length, slope).
 fn inner_slope((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
     if s0 == 0.0 || s1 == 0.0 || (s0 > 0.0) != (s1 > 0.0) {
         return 0.0;
@@ -70,8 +73,8 @@ fn inner_slope((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
     3.0 * h / ((h + h1) / s0 + (h + h0) / s1)
 }
 
-/// Slope at the end of the first of two segments: that of the parabola through three samples,
-/// limited so that the shape is kept.
+/// Returns the slope at the outer end of the first of two segments: that of the parabola through
+/// three samples, limited so that the shape is preserved.
 fn end_slope((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
     let slope = parabola((h0, s0), (h1, s1));
     if slope * s0 <= 0.0 {

@@ -6,23 +6,23 @@ use super::trajectory::hold;
 use crate::{Result, Scalar, math};
 use nalgebra::{Isometry3, Matrix3, Quaternion, UnitQuaternion, Vector3, Vector6};
 
-/// Name in messages.
+/// Name of the type in messages.
 const WHO: &str = "PiecewiseConstantCurvatureTrajectory";
 
-/// Directions whose cosine is larger are not perpendicular.
+/// Largest cosine between directions that count as perpendicular.
 const PERPENDICULAR: f64 = 128.0 * f64::EPSILON;
 
-/// A path in a plane that consists of arcs of circles and straight lines, as a function of
-/// arclength s (m) (Drake's `PiecewiseConstantCurvatureTrajectory`).
+/// Planar path of circular arcs and straight lines, as a function of arclength s (m) (Drake's
+/// `PiecewiseConstantCurvatureTrajectory`).
 ///
-/// A frame M moves along the path in the frame A: Mx is the tangent, Mz the normal of the plane, My
-/// = Mz x Mx. Each segment has a constant turning rate (1/m), the angle about Mz per arclength: its
-/// amount is the curvature, and it is positive where the path turns about Mz by the right-hand
-/// rule. The tangent does not jump at breaks; the turning rate there is that of the segment that
-/// begins.
+/// A frame M moves along the path in the frame A: Mx is the tangent, Mz the normal of the plane,
+/// and My = Mz x Mx. Each segment has a constant turning rate (1/m), the angle about Mz per
+/// arclength. Its magnitude is the curvature; it is positive where the path turns about Mz by the
+/// right-hand rule. The tangent is continuous at breaks; the turning rate there is that of the
+/// segment that starts.
 ///
-/// A periodic path starts again after its length, whether or not its ends meet. Any other path goes
-/// on beyond its ends with the turning rate that it has there.
+/// A periodic path repeats after its length, whether or not its ends meet. Any other path continues
+/// beyond its ends with the turning rate that it has there.
 ///
 /// As a [`Trajectory`], time is arclength, the value is the position `p_AoMo_A` (m), and the path
 /// is defined for all arclengths.
@@ -31,7 +31,7 @@ const PERPENDICULAR: f64 = 128.0 * f64::EPSILON;
 /// use nalgebra::Vector3;
 /// use std::f64::consts::FRAC_PI_2;
 /// use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
-/// // One metre ahead, then a quarter of a circle to the left.
+/// // One metre ahead, then a quarter circle to the left.
 /// let path = PiecewiseConstantCurvatureTrajectory::new(
 ///     &[0.0, 1.0, 1.0 + FRAC_PI_2],
 ///     &[0.0, 1.0],
@@ -47,24 +47,24 @@ const PERPENDICULAR: f64 = 128.0 * f64::EPSILON;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct PiecewiseConstantCurvatureTrajectory {
-    /// Arclengths (m), from 0.
+    /// Arclengths (m), starting at 0.
     breaks: Vec<f64>,
-    /// One per segment (1/m).
+    /// Turning rates (1/m), one per segment.
     turning_rates: Vec<f64>,
-    /// `X_AM` at the breaks.
+    /// Poses `X_AM` at the breaks.
     break_poses: Vec<Isometry3<f64>>,
     is_periodic: bool,
 }
 
 impl PiecewiseConstantCurvatureTrajectory {
-    /// A path with one turning rate (1/m) from each break (m) to the next; the first break is 0.
-    /// The tangent at the start and the normal of the plane are expressed in A, and their lengths
-    /// do not matter; the path starts at `initial_position`, `p_AoMo_A` (m).
+    /// Creates a path with one turning rate (1/m) from each break (m) to the next; the first break
+    /// is 0. The tangent at the start and the normal of the plane are expressed in A; their lengths
+    /// do not matter. The path starts at `initial_position`, `p_AoMo_A` (m).
     ///
     /// # Errors
-    /// If the first break is not 0, if there are fewer than two breaks or they do not increase, if
-    /// the number of turning rates is not one less, if the tangent and the normal have no direction
-    /// or are not perpendicular, or if a number is not finite.
+    /// Returns an error if the first break is not 0, if there are fewer than two breaks or they do
+    /// not increase, if the number of turning rates is not one less, if the tangent and the normal
+    /// have no direction or are not perpendicular, or if a number is not finite.
     pub fn new(
         breaks: &[f64],
         turning_rates: &[f64],
@@ -110,7 +110,7 @@ impl PiecewiseConstantCurvatureTrajectory {
                 return fail(
                     WHO,
                     format!(
-                        "the path must end at finite positions, got a turning rate of {rate} 1/m"
+                        "the path must end at finite positions, got a turning rate of {rate:?} 1/m"
                     ),
                 );
             }
@@ -124,24 +124,24 @@ impl PiecewiseConstantCurvatureTrajectory {
         })
     }
 
-    /// Arclength of the whole path (m).
+    /// Returns the arclength of the whole path (m).
     pub fn length(&self) -> f64 {
         self.breaks[self.breaks.len() - 1]
     }
-    /// Whether the path starts again after its length.
+    /// Returns true if the path repeats after its length.
     pub fn is_periodic(&self) -> bool {
         self.is_periodic
     }
-    /// Arclengths (m) between which the turning rate is constant.
+    /// Returns the arclengths (m) between which the turning rate is constant.
     pub fn breaks(&self) -> &[f64] {
         &self.breaks
     }
-    /// Turning rates (1/m), one per segment.
+    /// Returns the turning rates (1/m), one per segment.
     pub fn turning_rates(&self) -> &[f64] {
         &self.turning_rates
     }
-    /// Whether the poses at both ends differ by no more than `tolerance` in any element of position
-    /// (m) and rotation matrix (Drake's `EndpointsAreNearlyEqual`).
+    /// Returns true if the poses at both ends differ by at most `tolerance` in any element of
+    /// position (m) and rotation matrix (Drake's `EndpointsAreNearlyEqual`).
     pub fn endpoints_are_nearly_equal(&self, tolerance: f64) -> bool {
         let (start, end) = (
             &self.break_poses[0],
@@ -152,7 +152,7 @@ impl PiecewiseConstantCurvatureTrajectory {
         apart.max((start.translation.vector - end.translation.vector).amax()) <= tolerance
     }
 
-    /// The segment of an arclength (m), and the arclength from its start.
+    /// Returns the segment at an arclength (m), and the arclength from its start.
     fn segment<T: Scalar>(&self, s: T) -> (usize, T) {
         let mut s = s;
         if self.is_periodic {
@@ -163,12 +163,12 @@ impl PiecewiseConstantCurvatureTrajectory {
         (segment, s - T::from(self.breaks[segment]))
     }
 
-    /// The turning rate (1/m) at an arclength (m) (Drake's `curvature`).
+    /// Returns the turning rate (1/m) at an arclength (m) (Drake's `curvature`).
     pub fn turning_rate<T: Scalar>(&self, s: T) -> f64 {
         self.turning_rates[self.segment(s).0]
     }
 
-    /// The pose `X_AM` at an arclength (m) (Drake's `CalcPose`).
+    /// Returns the pose `X_AM` at an arclength (m) (Drake's `CalcPose`).
     pub fn pose<T: Scalar>(&self, s: T) -> Isometry3<T> {
         let (segment, ds) = self.segment(s);
         let x_as = &self.break_poses[segment];
@@ -178,8 +178,8 @@ impl PiecewiseConstantCurvatureTrajectory {
         x_as * along_segment(self.turning_rates[segment], ds)
     }
 
-    /// The spatial velocity `V_AM_A` at an arclength (m) whose rate is `s_dot` (m/s): angular
-    /// (rad/s), then translational (m/s) (Drake's `CalcSpatialVelocity`).
+    /// Returns the spatial velocity `V_AM_A` at an arclength (m) that changes at the rate `s_dot`
+    /// (m/s): angular (rad/s), then translational (m/s) (Drake's `CalcSpatialVelocity`).
     pub fn velocity<T: Scalar>(&self, s: T, s_dot: T) -> Vector6<T> {
         let rate = T::from(self.turning_rate(s));
         let r_am = self.pose(s).rotation;
@@ -187,9 +187,9 @@ impl PiecewiseConstantCurvatureTrajectory {
         joined(&w, &(r_am * Vector3::new(s_dot, T::zero(), T::zero())))
     }
 
-    /// The spatial acceleration `A_AM_A` at an arclength (m) with the rates `s_dot` (m/s) and
-    /// `s_ddot` (m/s^2): angular (rad/s^2), then translational (m/s^2) (Drake's
-    /// `CalcSpatialAcceleration`). At a break it is that of the segment that begins.
+    /// Returns the spatial acceleration `A_AM_A` at an arclength (m) with the rates `s_dot` (m/s)
+    /// and `s_ddot` (m/s^2): angular (rad/s^2), then translational (m/s^2) (Drake's
+    /// `CalcSpatialAcceleration`). At a break it is that of the segment that starts.
     pub fn acceleration<T: Scalar>(&self, s: T, s_dot: T, s_ddot: T) -> Vector6<T> {
         let rate = T::from(self.turning_rate(s));
         let r_am = self.pose(s).rotation;
@@ -207,7 +207,7 @@ fn joined<T: Scalar>(rotational: &Vector3<T>, translational: &Vector3<T>) -> Vec
 }
 
 fn direction(what: &str, v: &Vector3<f64>) -> Result<Vector3<f64>> {
-    // Squares of large and small components neither overflow nor vanish.
+    // Scaling prevents overflow and underflow of the squares of large and small components.
     let scaled = v / v.amax();
     match scaled.iter().all(|x| x.is_finite()) {
         true => Ok(scaled.normalize()),
@@ -218,14 +218,14 @@ fn direction(what: &str, v: &Vector3<f64>) -> Result<Vector3<f64>> {
     }
 }
 
-/// The pose after an arclength on an arc or a line, in the frame at its start.
+/// Returns the pose after an arclength (m) on an arc or a line, in the frame at its start.
 fn along_segment<T: Scalar>(turning_rate: f64, ds: T) -> Isometry3<T> {
     let theta = ds * turning_rate;
     let rotation = math::rotation_z(theta);
     let position = match turning_rate == 0.0 {
         true => Vector3::new(ds, T::zero(), T::zero()),
         false => {
-            // 1 - cos(theta) would cancel.
+            // Avoids the cancellation in 1 - cos(theta).
             let (s, c) = (theta * 0.5).sin_cos();
             let diameter = T::from(2.0) / T::from(turning_rate);
             Vector3::new(diameter * s * c, diameter * s * s, T::zero())
@@ -238,11 +238,12 @@ impl Trajectory for PiecewiseConstantCurvatureTrajectory {
     fn rows(&self) -> usize {
         3
     }
-    /// The path is defined for all arclengths; its own start is at 0.
+    /// Returns minus infinity: the path is defined for all arclengths; its own start is at 0.
     fn start_time(&self) -> f64 {
         f64::NEG_INFINITY
     }
-    /// The path is defined for all arclengths; its own end is at [`Self::length`].
+    /// Returns infinity: the path is defined for all arclengths; its own end is at
+    /// [`Self::length`].
     fn end_time(&self) -> f64 {
         f64::INFINITY
     }
@@ -255,7 +256,8 @@ impl Trajectory for PiecewiseConstantCurvatureTrajectory {
             out.copy_from_slice(pose.translation.vector.as_slice());
             return;
         }
-        // Each derivative of the tangent turns it by a quarter and scales it by the turning rate.
+        // Each differentiation rotates the tangent by a quarter turn and scales it by the turning
+        // rate.
         let turns = i32::try_from(order - 1).unwrap_or(i32::MAX);
         let scale = T::from(self.turning_rate(s).powi(turns));
         let (x, y) = match turns % 4 {

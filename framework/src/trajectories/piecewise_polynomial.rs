@@ -1,19 +1,19 @@
-//! Polynomials, one per segment of time.
+//! Piecewise polynomials of time.
 
 use super::breaks::{check_breaks, check_count, check_samples, check_vector, fail, segment_at};
 use super::trajectory::hold;
 use super::{Polynomial, Trajectory};
 use crate::{Result, Scalar};
 
-/// Name in messages.
+/// Name of the type in messages.
 pub(super) const WHO: &str = "PiecewisePolynomial";
 
-/// A vector of polynomials in time, one polynomial per segment and row (Drake's
+/// Vector of piecewise polynomials in time, one polynomial per segment and row (Drake's
 /// `PiecewisePolynomial`).
 ///
 /// Before the first and after the last break the value is held and derivatives are zero (in Drake,
-/// derivatives are held too, but `TrajectorySource` gives zero unless told otherwise). A break
-/// belongs to the segment that it begins.
+/// derivatives are held too, but `TrajectorySource` gives zero by default). A break belongs to the
+/// segment that starts there.
 ///
 /// ```
 /// use tarragon_framework::trajectories::PiecewisePolynomial;
@@ -26,16 +26,17 @@ pub(super) const WHO: &str = "PiecewisePolynomial";
 #[derive(Clone, Debug, PartialEq)]
 pub struct PiecewisePolynomial {
     pub(super) breaks: Vec<f64>,
-    /// One per segment, all of the same rows, in the time since the segment's begin.
+    /// One per segment, all with the same rows, in the time since the start of the segment.
     pub(super) segments: Vec<Polynomial>,
 }
 
 impl PiecewisePolynomial {
-    /// From one polynomial per segment, in the time since the segment's begin.
+    /// Creates a trajectory from one polynomial per segment, in the time since the start of the
+    /// segment.
     ///
     /// # Errors
-    /// If there are fewer than two breaks (s), if they do not increase, if there is not one
-    /// polynomial between each two, or if the polynomials have different rows.
+    /// Returns an error if there are fewer than two breaks (s), if they do not increase, if there
+    /// is not one polynomial between each pair, or if the polynomials have different rows.
     ///
     /// ```
     /// use tarragon_framework::trajectories::{PiecewisePolynomial, Polynomial};
@@ -53,7 +54,7 @@ impl PiecewisePolynomial {
             let found = segments[i].rows();
             return fail(
                 WHO,
-                format!("segment {i} has {found} rows, {rows} are expected"),
+                format!("segment {i} must have {rows} rows, got {found}"),
             );
         }
         for segment in &segments {
@@ -65,8 +66,8 @@ impl PiecewisePolynomial {
         })
     }
 
-    /// Holds `samples[i]` from `breaks[i]` to `breaks[i + 1]` (s). As in Drake the last sample
-    /// serves no segment: up to the last break, and from there on, the sample before it is held.
+    /// Holds `samples[i]` from `breaks[i]` to `breaks[i + 1]` (s). As in Drake, the last sample
+    /// belongs to no segment: from the second-to-last break on, the second-to-last sample is held.
     ///
     /// # Errors
     /// See [`PiecewisePolynomial::first_order_hold`].
@@ -74,11 +75,11 @@ impl PiecewisePolynomial {
         Self::through(breaks, samples, |i, row, _| [samples[i][row]])
     }
 
-    /// Joins the samples by straight lines.
+    /// Connects the samples by straight lines.
     ///
     /// # Errors
-    /// If there are fewer than two breaks (s), if they do not increase, if a sample is missing or
-    /// not finite, or if the samples have different lengths.
+    /// Returns an error if there are fewer than two breaks (s), if they do not increase, if a
+    /// sample is missing or not finite, or if the samples have different lengths.
     pub fn first_order_hold(breaks: &[f64], samples: &[Vec<f64>]) -> Result<Self> {
         Self::through(breaks, samples, |i, row, h| {
             let (a, b) = (samples[i][row], samples[i + 1][row]);
@@ -86,10 +87,10 @@ impl PiecewisePolynomial {
         })
     }
 
-    /// Cubic Hermite segments through `samples` with the given slopes `samples_dot` (1/s).
+    /// Creates cubic Hermite segments through `samples` with the given slopes `samples_dot` (1/s).
     ///
     /// # Errors
-    /// See [`PiecewisePolynomial::first_order_hold`]; the slopes follow the same rules.
+    /// See [`PiecewisePolynomial::first_order_hold`]; the same rules hold for the slopes.
     pub fn cubic_hermite(
         breaks: &[f64],
         samples: &[Vec<f64>],
@@ -108,9 +109,9 @@ impl PiecewisePolynomial {
         })
     }
 
-    /// The polynomial of least degree through all samples, as one segment (Drake's
-    /// `LagrangeInterpolatingPolynomial`). It swings far out between more than a few equally spaced
-    /// samples (Runge's phenomenon); splines do not.
+    /// Creates the polynomial of lowest degree through all samples, as one segment (Drake's
+    /// `LagrangeInterpolatingPolynomial`). With more than a few equally spaced samples it
+    /// oscillates strongly between them (Runge's phenomenon); splines do not.
     ///
     /// # Errors
     /// See [`PiecewisePolynomial::first_order_hold`].
@@ -149,7 +150,8 @@ impl PiecewisePolynomial {
         Self::from_segments(&[breaks[0], breaks[n - 1]], vec![polynomial])
     }
 
-    /// One segment per two samples; `segment` gets the index, the row and the length (s).
+    /// Creates one segment per pair of samples; `segment` receives the index, the row and the
+    /// length (s).
     fn through<const N: usize>(
         breaks: &[f64],
         samples: &[Vec<f64>],
@@ -167,29 +169,29 @@ impl PiecewisePolynomial {
         Self::from_segments(breaks, segments)
     }
 
-    /// Number of elements of the value.
+    /// Returns the number of elements of the value.
     pub fn rows(&self) -> usize {
         self.segments[0].rows()
     }
-    /// Time of the first break (s).
+    /// Returns the time of the first break (s).
     pub fn start_time(&self) -> f64 {
         self.breaks[0]
     }
-    /// Time of the last break (s).
+    /// Returns the time of the last break (s).
     pub fn end_time(&self) -> f64 {
         self.breaks[self.breaks.len() - 1]
     }
-    /// Times (s) at which segments begin, and that at which the last one ends (Drake's
-    /// `get_segment_times`).
+    /// Returns the times (s) at which segments start, and the time at which the last one ends
+    /// (Drake's `get_segment_times`).
     pub fn breaks(&self) -> &[f64] {
         &self.breaks
     }
-    /// The polynomials of the segments, in the time since the segment's begin.
+    /// Returns the polynomials of the segments, in the time since the start of the segment.
     pub fn segments(&self) -> &[Polynomial] {
         &self.segments
     }
 
-    /// The value at `time` (s).
+    /// Returns the value at `time` (s).
     pub fn value<T: Scalar>(&self, time: T) -> Vec<T> {
         Trajectory::value(self, time)
     }
@@ -197,7 +199,7 @@ impl PiecewisePolynomial {
     /// Writes the `order`-th time derivative at `time` (s), order 0 being the value.
     ///
     /// # Panics
-    /// If `out` has not [`PiecewisePolynomial::rows`] elements.
+    /// Panics if `out` does not have [`PiecewisePolynomial::rows`] elements.
     pub fn evaluate_derivative<T: Scalar>(&self, time: T, order: usize, out: &mut [T]) {
         if let Some(time) = hold(self, time, order, out) {
             let segment = segment_at(&self.breaks, time.re());
@@ -206,8 +208,8 @@ impl PiecewisePolynomial {
         }
     }
 
-    /// The `order`-th derivative within the breaks (Drake's `derivative`); what becomes of jumps
-    /// and kinks is left out. Outside, the value of the returned trajectory is held as ever, where
+    /// Returns the `order`-th derivative within the breaks (Drake's `derivative`), ignoring jumps
+    /// and kinks. Outside, the returned trajectory holds its value like any other, whereas
     /// [`PiecewisePolynomial::evaluate_derivative`] gives zero.
     pub fn make_derivative(&self, order: usize) -> Self {
         Self {
@@ -220,10 +222,11 @@ impl PiecewisePolynomial {
         }
     }
 
-    /// The continuous integral over time whose value at the first break is `value_at_start_time`.
+    /// Returns the continuous integral over time whose value at the first break is
+    /// `value_at_start_time`.
     ///
     /// # Errors
-    /// If there is not one finite number per row.
+    /// Returns an error if there is not one finite number per row.
     pub fn integral(&self, value_at_start_time: &[f64]) -> Result<Self> {
         check_vector(WHO, "value_at_start_time", value_at_start_time, self.rows())?;
         let mut value = value_at_start_time.to_vec();
@@ -237,7 +240,8 @@ impl PiecewisePolynomial {
     }
 }
 
-/// Coefficients of the cubic over `h` seconds from (value, slope) `begin` to `end`.
+/// Returns the coefficients of the cubic over `h` seconds between the (value, slope) pairs `begin`
+/// and `end`.
 pub(super) fn cubic(h: f64, begin: (f64, f64), end: (f64, f64)) -> [f64; 4] {
     let slope = (end.0 - begin.0) / h;
     let c2 = (3.0 * slope - 2.0 * begin.1 - end.1) / h;

@@ -1,4 +1,4 @@
-//! Poses between given ones.
+//! Interpolation of poses.
 
 use super::breaks::fail;
 use super::trajectory::{derivative, hold};
@@ -6,20 +6,21 @@ use super::{PiecewisePolynomial, PiecewiseQuaternionSlerp, SplineEnds, Trajector
 use crate::{Result, Scalar, math};
 use nalgebra::{Isometry3, UnitQuaternion, Vector3, Vector6};
 
-/// A trajectory of poses `X_AB`: a piecewise polynomial for the position and a slerp for the
+/// Trajectory of poses `X_AB`: a piecewise polynomial for the position and a slerp for the
 /// orientation (Drake's `PiecewisePose`).
 ///
 /// Velocities and accelerations are those of the frame B in A, expressed in A: angular (rad/s),
 /// then translational (m/s) of B's origin.
 ///
-/// As a [`Trajectory`] the value has the seven elements `(w, x, y, z, p_x, p_y, p_z)`, the
-/// positions of a free body, and derivatives have six, its velocities. Outside of its own breaks
-/// each part is held and has zero derivatives.
+/// As a [`Trajectory`], the value has the seven elements `(w, x, y, z, p_x, p_y, p_z)`, the
+/// positions of a free body; derivatives have six, like its velocities. Outside of its own breaks
+/// each part is held and its derivatives are zero.
 ///
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_framework::{math, trajectories::PiecewisePose};
-/// let poses = [0.0, 1.0].map(|k| math::pose(math::rotation_z(k), Vector3::new(2.0 * k, 0.0, 0.0)));
+/// let pose = |k| math::pose(math::rotation_z(k), Vector3::new(2.0 * k, 0.0, 0.0));
+/// let poses = [0.0, 1.0].map(pose);
 /// let screw = PiecewisePose::make_linear(&[0.0, 2.0], &poses)?;
 /// assert_eq!(screw.pose(1.0).translation.vector, Vector3::new(1.0, 0.0, 0.0));
 /// assert!((screw.velocity(1.0_f64)[2] - 0.5).abs() < 1e-15);
@@ -33,10 +34,11 @@ pub struct PiecewisePose {
 }
 
 impl PiecewisePose {
-    /// From the position `p_AoBo_A` (m), of three rows, and the orientation `R_AB`.
+    /// Creates a trajectory from the position `p_AoBo_A` (m), of three rows, and the orientation
+    /// `R_AB`.
     ///
     /// # Errors
-    /// If the position has not three rows.
+    /// Returns an error if the position does not have three rows.
     pub fn new(
         position: PiecewisePolynomial,
         orientation: PiecewiseQuaternionSlerp,
@@ -48,28 +50,28 @@ impl PiecewisePose {
             }),
             rows => fail(
                 "PiecewisePose",
-                format!("the position has {rows} rows, 3 are expected"),
+                format!("the position must have 3 rows, got {rows}"),
             ),
         }
     }
 
-    /// Straight lines and turns at constant rates between `poses`, one per time (s) (Drake's
-    /// `MakeLinear`).
+    /// Interpolates `poses`, one per time (s), by straight lines and turns at constant rates
+    /// (Drake's `MakeLinear`).
     ///
     /// # Errors
-    /// If there are fewer than two times, if they do not increase, or if a pose is missing or not
-    /// finite.
+    /// Returns an error if there are fewer than two times, if they do not increase, or if a pose is
+    /// missing or not finite.
     pub fn make_linear(times: &[f64], poses: &[Isometry3<f64>]) -> Result<Self> {
         let position = PiecewisePolynomial::first_order_hold(times, &positions(poses))?;
         Self::new(position, orientations(times, poses)?)
     }
 
-    /// As [`PiecewisePose::make_linear`], but positions follow the cubic spline of continuous
-    /// acceleration whose velocities at the ends are given (m/s, expressed in A) (Drake's
+    /// Same as [`PiecewisePose::make_linear`], but positions follow the cubic spline of continuous
+    /// acceleration with the given velocities at the ends (m/s, expressed in A) (Drake's
     /// `MakeCubicLinearWithEndLinearVelocity`).
     ///
     /// # Errors
-    /// As [`PiecewisePose::make_linear`], and if a velocity is not finite.
+    /// Same as [`PiecewisePose::make_linear`]. Also returns an error if a velocity is not finite.
     pub fn make_cubic_linear_with_end_linear_velocity(
         times: &[f64],
         poses: &[Isometry3<f64>],
@@ -88,27 +90,28 @@ impl PiecewisePose {
         Self::new(position, orientations(times, poses)?)
     }
 
-    /// The trajectory of the position.
+    /// Returns the trajectory of the position.
     pub fn position_trajectory(&self) -> &PiecewisePolynomial {
         &self.position
     }
-    /// The trajectory of the orientation.
+    /// Returns the trajectory of the orientation.
     pub fn orientation_trajectory(&self) -> &PiecewiseQuaternionSlerp {
         &self.orientation
     }
 
-    /// The pose `X_AB` at `time` (s).
+    /// Returns the pose `X_AB` at `time` (s).
     pub fn pose<T: Scalar>(&self, time: T) -> Isometry3<T> {
         let position: Vector3<T> = derivative(&self.position, time, 0);
         math::pose(self.orientation.orientation(time), position)
     }
 
-    /// The spatial velocity at `time` (s): angular (rad/s), then translational (m/s).
+    /// Returns the spatial velocity at `time` (s): angular (rad/s), then translational (m/s).
     pub fn velocity<T: Scalar>(&self, time: T) -> Vector6<T> {
         derivative(self, time, 1)
     }
 
-    /// The spatial acceleration at `time` (s): angular (rad/s^2), then translational (m/s^2).
+    /// Returns the spatial acceleration at `time` (s): angular (rad/s^2), then translational
+    /// (m/s^2).
     pub fn acceleration<T: Scalar>(&self, time: T) -> Vector6<T> {
         derivative(self, time, 2)
     }
@@ -131,13 +134,13 @@ impl Trajectory for PiecewisePose {
     fn derivative_rows(&self) -> usize {
         6
     }
-    /// Time (s) of the first break of either part.
+    /// Returns the time (s) of the first break of either part.
     fn start_time(&self) -> f64 {
         self.position
             .start_time()
             .min(self.orientation.start_time())
     }
-    /// Time (s) of the last break of either part.
+    /// Returns the time (s) of the last break of either part.
     fn end_time(&self) -> f64 {
         self.position.end_time().max(self.orientation.end_time())
     }

@@ -1,4 +1,4 @@
-//! Orientations between given ones.
+//! Interpolation of orientations.
 
 use super::breaks::{check_breaks, check_count, fail, segment_at};
 use super::trajectory::{clamp, derivative, hold};
@@ -6,20 +6,20 @@ use super::{PiecewisePolynomial, Polynomial, Trajectory};
 use crate::{Result, Scalar, math};
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
-/// Name in messages.
+/// Name of the type in messages.
 const WHO: &str = "PiecewiseQuaternionSlerp";
 
 /// Orientations that turn from each to the next at a constant rate, the shortest way (Drake's
 /// `PiecewiseQuaternionSlerp`; Shoemake: Animating rotation with quaternion curves, 1985).
 ///
-/// With the orientations `R_AB` of a frame B in A, angular velocities and accelerations are those
-/// of B in A, expressed in A. Where two orientations are half a turn apart, either way is the
+/// The orientations are `R_AB` of a frame B in A; angular velocities and accelerations are those of
+/// B in A, expressed in A. Where two orientations are half a turn apart, either direction is the
 /// shortest.
 ///
-/// As a [`Trajectory`] the value is the quaternion `(w, x, y, z)`, which does not jump between its
-/// two signs, and a derivative has three elements: of order 1 the angular velocity (rad/s), of
-/// order 2 the angular acceleration, which is zero, as are the others. Outside of the span the
-/// orientation is held and derivatives are zero (in Drake, the angular velocity is held).
+/// As a [`Trajectory`], the value is the quaternion `(w, x, y, z)`, whose sign does not jump. A
+/// derivative has three elements: order 1 is the angular velocity (rad/s), order 2 the angular
+/// acceleration, which is zero like all higher orders. Outside of the span the orientation is held
+/// and derivatives are zero (in Drake, the angular velocity is held).
 ///
 /// ```
 /// use tarragon_framework::{math, trajectories::PiecewiseQuaternionSlerp};
@@ -33,18 +33,18 @@ const WHO: &str = "PiecewiseQuaternionSlerp";
 #[derive(Clone, Debug, PartialEq)]
 pub struct PiecewiseQuaternionSlerp {
     breaks: Vec<f64>,
-    /// One per break, each with the sign that is nearer to the one before.
+    /// One per break, each with the sign that is closer to its predecessor.
     orientations: Vec<UnitQuaternion<f64>>,
-    /// One per segment (rad/s).
+    /// Angular velocities (rad/s), one per segment.
     angular_velocities: Vec<Vector3<f64>>,
 }
 
 impl PiecewiseQuaternionSlerp {
-    /// Turns through `orientations`, one per break (s).
+    /// Creates a trajectory through `orientations`, one per break (s).
     ///
     /// # Errors
-    /// If there are fewer than two breaks, if they do not increase, if an orientation is missing,
-    /// or if a quaternion has no direction.
+    /// Returns an error if there are fewer than two breaks, if they do not increase, if an
+    /// orientation is missing, or if a quaternion has no direction.
     pub fn new(breaks: &[f64], orientations: &[UnitQuaternion<f64>]) -> Result<Self> {
         check_breaks(WHO, breaks, 2)?;
         check_count(WHO, "orientations", orientations.len(), breaks.len())?;
@@ -59,10 +59,11 @@ impl PiecewiseQuaternionSlerp {
         Ok(slerp)
     }
 
-    /// Turns on to `orientation`, which is reached at `time` (s).
+    /// Appends a turn to `orientation`, which is reached at `time` (s).
     ///
     /// # Errors
-    /// If the time does not come after the last break, or if the quaternion has no direction.
+    /// Returns an error if the time does not come after the last break, or if the quaternion has no
+    /// direction.
     pub fn append(&mut self, time: f64, orientation: &UnitQuaternion<f64>) -> Result<()> {
         let last = self.breaks.len() - 1;
         let (end, before) = (self.breaks[last], self.orientations[last]);
@@ -70,7 +71,7 @@ impl PiecewiseQuaternionSlerp {
             return fail(
                 WHO,
                 format!(
-                    "the orientation is at {time} s, a time after the last break at {end} s is expected"
+                    "the orientation must come after the last break at {end:?} s, got {time:?} s"
                 ),
             );
         }
@@ -84,7 +85,9 @@ impl PiecewiseQuaternionSlerp {
         if velocity.iter().any(|w| !w.is_finite()) {
             return fail(
                 WHO,
-                format!("from {end} s to {time} s is too short for a turn; move the breaks apart"),
+                format!(
+                    "from {end:?} s to {time:?} s is too short for a turn; move the breaks apart"
+                ),
             );
         }
         self.breaks.push(time);
@@ -93,17 +96,17 @@ impl PiecewiseQuaternionSlerp {
         Ok(())
     }
 
-    /// Times (s) of the given orientations.
+    /// Returns the times (s) of the given orientations.
     pub fn breaks(&self) -> &[f64] {
         &self.breaks
     }
-    /// The given orientations, with signs such that no quaternion is nearer to the opposite of the
-    /// one before.
+    /// Returns the given orientations, with signs chosen such that each quaternion is closer to its
+    /// predecessor than its negative is.
     pub fn orientations(&self) -> &[UnitQuaternion<f64>] {
         &self.orientations
     }
 
-    /// The orientation at `time` (s).
+    /// Returns the orientation at `time` (s).
     pub fn orientation<T: Scalar>(&self, time: T) -> UnitQuaternion<T> {
         let time = clamp(time, self.start_time(), self.end_time());
         let segment = segment_at(&self.breaks, time.re());
@@ -113,18 +116,19 @@ impl PiecewiseQuaternionSlerp {
         math::rotation_exp(&turn) * UnitQuaternion::new_unchecked(Quaternion::from_vector(begin))
     }
 
-    /// The angular velocity at `time` (s), in rad/s.
+    /// Returns the angular velocity at `time` (s), in rad/s.
     pub fn angular_velocity<T: Scalar>(&self, time: T) -> Vector3<T> {
         derivative(self, time, 1)
     }
 
-    /// The angular acceleration at `time` (s), in rad/s^2: zero, whatever the jumps at breaks.
+    /// Returns the angular acceleration at `time` (s), in rad/s^2: zero, even at breaks, where the
+    /// velocity jumps.
     pub fn angular_acceleration<T: Scalar>(&self, time: T) -> Vector3<T> {
         derivative(self, time, 2)
     }
 
-    /// The angular velocity (rad/s) within the breaks as a trajectory of three rows (Drake's
-    /// `MakeDerivative`).
+    /// Returns the angular velocity (rad/s) within the breaks as a trajectory of three rows
+    /// (Drake's `MakeDerivative`).
     pub fn make_angular_velocity(&self) -> PiecewisePolynomial {
         let velocities = self.angular_velocities.iter();
         let constant = |w: &Vector3<f64>| Polynomial::from_fn(3, 1, |row, _| w[row]);
@@ -135,16 +139,14 @@ impl PiecewiseQuaternionSlerp {
     }
 }
 
-/// The orientation of index `i`, of length 1.
+/// Normalizes the orientation with index `i`.
 fn unit(orientation: &UnitQuaternion<f64>, i: usize) -> Result<UnitQuaternion<f64>> {
     let q = orientation.as_ref();
     math::quaternion_wxyz([q.w, q.i, q.j, q.k]).map_or_else(
         || {
             fail(
                 WHO,
-                format!(
-                    "orientation {i} is {q:?}, a quaternion of a finite length above 0 is expected"
-                ),
+                format!("orientation {i} must be a quaternion of finite length above 0, got {q:?}"),
             )
         },
         Ok,

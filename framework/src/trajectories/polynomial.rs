@@ -5,13 +5,13 @@ use super::breaks::{check_vector, fail};
 use super::trajectory::hold;
 use crate::{Result, Scalar};
 
-/// Name in messages.
+/// Name of the type in messages.
 const WHO: &str = "Polynomial";
 
-/// A vector of polynomials in time (a column of Drake's `Polynomial`).
+/// Vector of polynomials in time (a column of Drake's `Polynomial`).
 ///
-/// As a [`Trajectory`] it is defined for all time. A [`super::PiecewisePolynomial`] has one of them
-/// per segment, in the time since the segment's begin.
+/// As a [`Trajectory`], it is defined for all time. A [`super::PiecewisePolynomial`] has one per
+/// segment, in the time since the start of the segment.
 ///
 /// ```
 /// use tarragon_framework::trajectories::{Polynomial, Trajectory};
@@ -24,17 +24,18 @@ const WHO: &str = "Polynomial";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Polynomial {
     rows: usize,
-    /// Coefficients per row, at least one.
+    /// Number of coefficients per row, at least one.
     terms: usize,
-    /// Row by row, coefficients of rising powers.
+    /// Coefficients row by row, in ascending powers.
     coefficients: Vec<f64>,
 }
 
 impl Polynomial {
-    /// Per row the coefficients of rising powers of the time (s); a row without any is zero.
+    /// Creates polynomials from the coefficients of each row, in ascending powers of the time (s);
+    /// an empty row is zero.
     ///
     /// # Errors
-    /// If a coefficient is not finite.
+    /// Returns an error if a coefficient is not finite.
     pub fn new(coefficients: &[Vec<f64>]) -> Result<Self> {
         let terms = coefficients.iter().map(Vec::len).max().unwrap_or(0);
         for (i, row) in coefficients.iter().enumerate() {
@@ -45,13 +46,13 @@ impl Polynomial {
         Ok(Self::from_fn(coefficients.len(), terms, coefficient))
     }
 
-    /// From the coefficient of each row and power.
+    /// Creates polynomials from a function that gives the coefficient of each row and power.
     pub(super) fn from_fn(
         rows: usize,
         terms: usize,
         coefficient: impl Fn(usize, usize) -> f64,
     ) -> Self {
-        // A polynomial without a term is written with a zero, so that each row has a slice.
+        // A polynomial without terms is stored as a zero coefficient, so that each row has a slice.
         let some = terms.max(1);
         let entry = |i: usize| match terms {
             0 => 0.0,
@@ -64,12 +65,12 @@ impl Polynomial {
         }
     }
 
-    /// The highest power that is written, be its coefficient zero or not.
+    /// Returns the highest stored power, even if its coefficient is zero.
     pub fn degree(&self) -> usize {
         self.terms - 1
     }
 
-    /// Per row the coefficients of rising powers.
+    /// Returns the coefficients of each row, in ascending powers.
     pub fn coefficients(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         self.coefficients.chunks_exact(self.terms)
     }
@@ -78,7 +79,7 @@ impl Polynomial {
         self.coefficients[row * self.terms + power]
     }
 
-    /// The `order`-th derivative.
+    /// Returns the `order`-th derivative.
     pub fn make_derivative(&self, order: usize) -> Self {
         let terms = self.terms.saturating_sub(order);
         Self::from_fn(self.rows, terms, |row, power| {
@@ -86,16 +87,16 @@ impl Polynomial {
         })
     }
 
-    /// The integral over time whose value at time 0 is `constant`.
+    /// Returns the integral over time whose value at time 0 is `constant`.
     ///
     /// # Errors
-    /// If `constant` has not one finite number per row.
+    /// Returns an error if `constant` does not have one finite number per row.
     pub fn integral(&self, constant: &[f64]) -> Result<Self> {
         check_vector(WHO, "the constant of integration", constant, self.rows)?;
         Ok(self.integral_from(constant))
     }
 
-    /// As [`Polynomial::integral`], of as many constants as rows.
+    /// Same as [`Polynomial::integral`], without the checks; there must be one constant per row.
     pub(super) fn integral_from(&self, constant: &[f64]) -> Self {
         Self::from_fn(self.rows, self.terms + 1, |row, power| match power {
             0 => constant[row],
@@ -103,11 +104,11 @@ impl Polynomial {
         })
     }
 
-    /// `q(t) = p(offset + factor t)`.
+    /// Returns `q(t) = p(offset + factor t)`.
     pub(super) fn of_affine_time(&self, offset: f64, factor: f64) -> Self {
         let mut shifted = self.clone();
         for row in shifted.coefficients.chunks_exact_mut(self.terms) {
-            // Horner's division by (t - offset), repeated, leaves the coefficients about it.
+            // Repeated Horner division by (t - offset) leaves the coefficients of its powers.
             for first in 0..row.len() {
                 for k in (first..row.len() - 1).rev() {
                     row[k] += offset * row[k + 1];
@@ -122,21 +123,21 @@ impl Polynomial {
         shifted
     }
 
-    /// All coefficients are finite; they may have overflowed.
+    /// Checks that all coefficients are finite; they may have overflowed.
     pub(super) fn check_finite(&self, who: &str) -> Result<()> {
         if self.coefficients.iter().all(|c| c.is_finite()) {
             return Ok(());
         }
         fail(
             who,
-            "a coefficient is not finite; samples or times of less different magnitudes are expected",
+            "the coefficients must be finite, but some overflowed; use samples and times of more similar magnitudes",
         )
     }
 
-    /// Writes the `order`-th derivative at `time`, into one element per row.
+    /// Writes the `order`-th derivative at `time` (s), one element per row.
     #[inline]
     pub(super) fn write<T: Scalar>(&self, time: T, order: usize, out: &mut [T]) {
-        // The usual orders by loops without products: half the time.
+        // The usual orders use loops without products, which take half the time.
         match order {
             0 => self.horner(time, 0, |_| 1.0, out),
             1 => self.horner(time, 1, |power| power as f64, out),
@@ -144,7 +145,7 @@ impl Polynomial {
         }
     }
 
-    /// As [`Polynomial::write`], given the factor that the derivative gives each power.
+    /// Same as [`Polynomial::write`], given the factor that the derivative gives each power.
     #[inline]
     fn horner<T: Scalar>(
         &self,
@@ -163,7 +164,7 @@ impl Polynomial {
     }
 }
 
-/// `power (power - 1) ...`, `order` factors of it.
+/// Returns `power (power - 1) ...`, a product of `order` factors.
 #[inline]
 fn falling_factorial(power: usize, order: usize) -> f64 {
     (power + 1 - order..=power).map(|k| k as f64).product()

@@ -1,15 +1,16 @@
-//! What every function of time offers.
+//! The interface of all trajectories.
 
 use crate::Scalar;
 use nalgebra::SVector;
 
-/// A vector-valued function of time (Drake's `Trajectory`).
+/// Vector-valued function of time (Drake's `Trajectory`).
 ///
-/// Time may be a dual number: the result then carries the derivatives with respect to whatever time
-/// depends on. Before the start and after the end the value is held and derivatives are zero, those
-/// by order and those by dual numbers alike. At the start and the end derivatives are one-sided.
+/// Time may be a dual number; the result then carries the derivatives with respect to whatever time
+/// depends on. Before the start and after the end the value is held and derivatives are zero,
+/// whether computed by order or by dual numbers. At the start and the end derivatives are
+/// one-sided.
 ///
-/// A trajectory of one's own works wherever one of this crate does:
+/// A user-defined trajectory works wherever one of this crate does:
 ///
 /// ```
 /// use tarragon_framework::{AutoDiff, Scalar, trajectories::Trajectory};
@@ -38,29 +39,29 @@ use nalgebra::SVector;
 /// assert!((dual.eps[0] - slope[0]).abs() < 1e-15);
 /// ```
 pub trait Trajectory: Send + Sync + 'static {
-    /// Number of elements of the value.
+    /// Returns the number of elements of the value.
     fn rows(&self) -> usize;
 
-    /// Number of elements of a derivative. It differs from [`Trajectory::rows`] where the value is
-    /// an orientation, whose derivative is an angular velocity.
+    /// Returns the number of elements of a derivative. It differs from [`Trajectory::rows`] where
+    /// the value is an orientation, whose derivative is an angular velocity.
     fn derivative_rows(&self) -> usize {
         self.rows()
     }
 
-    /// Time (s) from which on the trajectory is defined.
+    /// Returns the time (s) from which on the trajectory is defined.
     fn start_time(&self) -> f64;
 
-    /// Time (s) up to which the trajectory is defined.
+    /// Returns the time (s) up to which the trajectory is defined.
     fn end_time(&self) -> f64;
 
     /// Writes the `order`-th time derivative (1/s^order) at `time` (s), order 0 being the value.
     ///
     /// # Panics
-    /// If `out` has not [`Trajectory::rows`] elements, or [`Trajectory::derivative_rows`] for an
-    /// order above 0.
+    /// Panics if `out` does not have [`Trajectory::rows`] elements, or
+    /// [`Trajectory::derivative_rows`] for an order above 0.
     fn evaluate_derivative<T: Scalar>(&self, time: T, order: usize, out: &mut [T]);
 
-    /// The value at `time` (s).
+    /// Returns the value at `time` (s).
     fn value<T: Scalar>(&self, time: T) -> Vec<T> {
         let mut value = vec![T::zero(); self.rows()];
         self.evaluate_derivative(time, 0, &mut value);
@@ -68,11 +69,11 @@ pub trait Trajectory: Send + Sync + 'static {
     }
 }
 
-/// The time at which to evaluate: `time`, or the end at which the value is held. None if the
-/// derivative is zero, which is then written.
+/// Returns the time at which to evaluate: `time`, or the end at which the value is held. If the
+/// derivative is zero, writes it and returns `None`.
 ///
 /// # Panics
-/// If `out` has the wrong length for the order.
+/// Panics if `out` has the wrong length for the order.
 pub(super) fn hold<T: Scalar>(
     trajectory: &impl Trajectory,
     time: T,
@@ -83,9 +84,9 @@ pub(super) fn hold<T: Scalar>(
         0 => trajectory.rows(),
         _ => trajectory.derivative_rows(),
     };
-    assert_eq!(out.len(), rows, "one element per row is expected");
+    assert_eq!(out.len(), rows, "`out` must have one element per row");
     let held = clamp(time, trajectory.start_time(), trajectory.end_time());
-    // A time that is no number is not outside; what is computed from it is no number either.
+    // A NaN time is not outside; the results computed from it are NaN too.
     let outside = held.re() < time.re() || held.re() > time.re();
     if order > 0 && outside {
         out.fill(T::zero());
@@ -94,7 +95,7 @@ pub(super) fn hold<T: Scalar>(
     Some(held)
 }
 
-/// A derivative of a trajectory of `N` rows, or of `N` rows of derivatives.
+/// Returns a derivative of a trajectory with `N` rows, or `N` derivative rows for an order above 0.
 pub(super) fn derivative<T: Scalar, const N: usize>(
     trajectory: &impl Trajectory,
     time: T,
@@ -105,7 +106,7 @@ pub(super) fn derivative<T: Scalar, const N: usize>(
     derivative
 }
 
-/// `time` within `first` and `last`; outside it is one of them, without derivatives.
+/// Clamps `time` to the range from `first` to `last`; a clamped time carries no derivatives.
 pub(super) fn clamp<T: Scalar>(time: T, first: f64, last: f64) -> T {
     if time.re() < first {
         T::from(first)

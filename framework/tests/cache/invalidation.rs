@@ -1,4 +1,4 @@
-//! What is computed again after a change, and what is not.
+//! Recomputation after changes: stale values are recomputed, others are kept.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn a_value_behind_a_stale_one_that_it_did_not_read_is_kept() {
 }
 
 #[test]
-fn a_stale_value_in_the_middle_does_not_hide_changes_from_those_who_read_it_later() {
+fn a_stale_value_in_a_chain_does_not_hide_changes_from_later_readers() {
     let mut b = DiagramBuilder::new();
     let a = source(&mut b, "a");
     let (m, n) = (plus(&mut b, "m"), plus(&mut b, "n"));
@@ -39,7 +39,7 @@ fn a_stale_value_in_the_middle_does_not_hide_changes_from_those_who_read_it_late
 }
 
 #[test]
-fn a_reader_that_swallowed_a_failure_follows_the_change_that_mends_it() {
+fn a_reader_that_swallowed_a_failure_sees_the_change_that_repairs_it() {
     let mut b = DiagramBuilder::new();
     let (a, r) = (source(&mut b, "a"), root(&mut b, "r"));
     let (s, last) = (swallow(&mut b, "s"), plus(&mut b, "last"));
@@ -55,16 +55,16 @@ fn a_reader_that_swallowed_a_failure_follows_the_change_that_mends_it() {
         set(&mut ctx, &a, a_is);
         assert_eq!(value(&ctx, &last), expected);
         assert_eq!(ctx.eval(r.y).is_err(), a_is < 0.0);
-        assert_eq!(value(&ctx, &last), expected, "after another try of `r`");
+        assert_eq!(value(&ctx, &last), expected, "after `r` was computed again");
     }
 }
 
 #[test]
-fn a_swallowed_failure_at_the_end_of_a_chain_of_failures_is_mended() {
+fn a_swallowed_failure_at_the_end_of_a_chain_of_failures_is_repaired() {
     let mut b = DiagramBuilder::new();
     let (a, r) = (source(&mut b, "a"), root(&mut b, "r"));
     wire(&mut b, &[&a, &r]);
-    // Long enough to be computed in order, with the failure passed on by each.
+    // Long enough to be computed in order, each system passing the failure on.
     let chain: Vec<_> = (0..50).map(|i| plus(&mut b, &format!("c{i}"))).collect();
     let s = swallow(&mut b, "s");
     let tail: Vec<_> = (0..50).map(|i| plus(&mut b, &format!("t{i}"))).collect();
@@ -84,7 +84,7 @@ fn a_swallowed_failure_at_the_end_of_a_chain_of_failures_is_mended() {
 }
 
 #[test]
-fn a_swallowed_missing_input_is_noticed_when_it_comes() {
+fn a_reader_that_swallowed_a_missing_input_notices_its_value() {
     let mut b = DiagramBuilder::new();
     let (a, s) = (plus(&mut b, "a"), swallow(&mut b, "s"));
     wire(&mut b, &[&a, &s]);
@@ -95,7 +95,7 @@ fn a_swallowed_missing_input_is_noticed_when_it_comes() {
 }
 
 #[test]
-fn a_failure_after_half_a_result_leaves_no_trace() {
+fn a_failure_after_a_partial_result_leaves_no_trace() {
     let mut b = DiagramBuilder::new();
     let (a, r) = (source(&mut b, "a"), root(&mut b, "r"));
     wire(&mut b, &[&a, &r]);
@@ -109,7 +109,7 @@ fn a_failure_after_half_a_result_leaves_no_trace() {
 }
 
 #[test]
-fn everything_can_be_made_out_of_date() {
+fn invalidate_all_makes_everything_stale() {
     let (d, g) = gains(3);
     let mut ctx = d.default_context();
     ctx.fix(g[0].u, vec![1.0]).unwrap();

@@ -1,5 +1,5 @@
-//! Promises of the cache, one per test: systems that count their computations, and the tests in
-//! files.
+//! Guarantees of the cache, one per test. This file holds systems that count their computations;
+//! the tests are in the other files.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ use tarragon_framework::{CacheMode, CacheStatistics, Error, Result, prelude::*};
 type Inputs = [InputPort<Vec<f64>>; 2];
 type Calc = Box<dyn Fn(&LeafContext<'_, f64>, Inputs, f64) -> Result<f64> + Send + Sync>;
 
-/// An output that may read two inputs and a parameter, which it gets; counts its computations.
+/// System whose output may read two inputs and a parameter; counts its computations.
 struct System {
     calc: Calc,
     calls: AtomicU64,
@@ -61,19 +61,19 @@ fn plus(b: &mut DiagramBuilder, name: &str) -> Block<System> {
     add(b, name, |ctx, u, p| Ok(ctx.eval(u[0])?[0] + p))
 }
 
-/// The parameter.
+/// Outputs the parameter.
 fn source(b: &mut DiagramBuilder, name: &str) -> Block<System> {
     add(b, name, |_, _, p| Ok(p))
 }
 
-/// Reads u0 where its parameter is positive, else gives -1.
+/// Outputs u0 where its parameter is positive, else -1.
 fn switch(b: &mut DiagramBuilder, name: &str) -> Block<System> {
     add(b, name, |ctx, u, p| {
         Ok(if p > 0.0 { ctx.eval(u[0])?[0] } else { -1.0 })
     })
 }
 
-/// As its input, and fails where that is negative.
+/// Outputs its input, and fails where that is negative.
 fn root(b: &mut DiagramBuilder, name: &str) -> Block<System> {
     add(b, name, |ctx, u, _| match ctx.eval(u[0])?[0] {
         x if x < 0.0 => Err(Error::custom("negative")),
@@ -81,7 +81,7 @@ fn root(b: &mut DiagramBuilder, name: &str) -> Block<System> {
     })
 }
 
-/// As its input, and -1 where that fails.
+/// Outputs its input, or -1 where that fails.
 fn swallow(b: &mut DiagramBuilder, name: &str) -> Block<System> {
     add(b, name, |ctx, u, _| {
         Ok(ctx.eval(u[0]).map_or(-1.0, |u| u[0]))

@@ -1,8 +1,8 @@
-//! Caches that are off, verified or frozen, entries that are not kept, and statistics.
+//! Caches that are off, verified or frozen, entries whose values are not kept, and statistics.
 
 use super::*;
 
-/// `a -> d -> e -> s`, the middle ones not kept.
+/// Builds `a -> d -> e -> s` with caching disabled for the middle ones.
 fn disabled() -> (Context<f64>, [Block<System>; 4]) {
     let mut b = DiagramBuilder::new();
     let (a, d) = (source(&mut b, "a"), plus(&mut b, "d"));
@@ -57,7 +57,7 @@ fn changes_pass_through_failures_that_are_not_kept() {
 }
 
 #[test]
-fn changes_with_a_value_that_is_not_kept_cost_no_more_than_what_they_undo() {
+fn changes_with_an_uncached_value_cost_only_what_they_invalidate() {
     let n = 2000;
     let (d, g) = gains(n);
     let mut ctx = d.default_context();
@@ -67,14 +67,15 @@ fn changes_with_a_value_that_is_not_kept_cost_no_more_than_what_they_undo() {
     for g in &g {
         *ctx.param_mut(g.k).unwrap() = 1.0;
     }
-    // Each change reaches its own value and the next; the first one, and that in the middle, all.
+    // Each change reaches its own value and the next one; the first change and the one in the
+    // middle reach all values.
     let found = ctx.cache_statistics().notifications;
     assert!(found < 5 * n as u64, "{found}");
     assert_eq!(ctx.eval(g[n - 1].y).unwrap()[0], 1.0);
 }
 
 #[test]
-fn verification_says_what_was_kept_and_what_it_is_now() {
+fn verification_reports_the_cached_and_the_recomputed_value() {
     let outside = Arc::new(AtomicU64::new(3));
     let number = outside.clone();
     let mut b = DiagramBuilder::new();
@@ -87,15 +88,15 @@ fn verification_says_what_was_kept_and_what_it_is_now() {
     outside.store(4, Ordering::Relaxed);
     assert_eq!(
         ctx.eval(a.y).unwrap_err().to_string(),
-        "'a.y' is kept as [3.0] but computes to [4.0] now: it reads something that it does not declare, \
-         or that is not in the context"
+        "'a.y' is cached as [3.0] but now computes to [4.0]: it reads something that it does not \
+         declare, or that is not in the context"
     );
     outside.store(3, Ordering::Relaxed);
-    assert_eq!(value(&ctx, &a), 3.0, "what was kept is still there");
+    assert_eq!(value(&ctx, &a), 3.0, "the cached value is still there");
 }
 
 #[test]
-fn verification_tells_zeros_apart_and_takes_nan_for_nan() {
+fn verification_distinguishes_zeros_and_accepts_equal_nans() {
     let outside = Arc::new(AtomicBool::new(false));
     let flag = outside.clone();
     let mut b = DiagramBuilder::new();
@@ -116,7 +117,7 @@ fn verification_tells_zeros_apart_and_takes_nan_for_nan() {
     outside.store(true, Ordering::Relaxed);
     let message = ctx.eval(zero.y).unwrap_err().to_string();
     assert!(
-        message.contains("kept as [0.0] but computes to [-0.0]"),
+        message.contains("cached as [0.0] but now computes to [-0.0]"),
         "{message}"
     );
 }
@@ -153,7 +154,7 @@ fn verification_refuses_chains_that_are_too_deep() {
 }
 
 #[test]
-fn a_refusal_of_a_deep_chain_is_not_taken_for_a_failure_that_can_be_swallowed() {
+fn a_refused_deep_chain_cannot_be_swallowed_as_a_failure() {
     let mut b = DiagramBuilder::new();
     let a = source(&mut b, "a");
     let chain: Vec<_> = (0..600).map(|i| plus(&mut b, &format!("c{i}"))).collect();
@@ -187,7 +188,7 @@ fn a_refusal_of_a_deep_chain_is_not_taken_for_a_failure_that_can_be_swallowed() 
 }
 
 #[test]
-fn a_frozen_cache_gives_what_it_has() {
+fn a_frozen_cache_returns_only_cached_values() {
     let mut b = DiagramBuilder::new();
     let (a, r, s) = (source(&mut b, "a"), root(&mut b, "r"), swallow(&mut b, "s"));
     wire(&mut b, &[&a, &r, &s]);
@@ -210,7 +211,7 @@ fn a_frozen_cache_gives_what_it_has() {
 }
 
 #[test]
-fn a_frozen_cache_has_no_values_that_are_not_kept() {
+fn a_frozen_cache_refuses_uncached_entries() {
     let (mut ctx, [_, d, _, s]) = disabled();
     assert_eq!(value(&ctx, &s), 0.0);
     ctx.freeze_cache(true);
@@ -219,7 +220,7 @@ fn a_frozen_cache_has_no_values_that_are_not_kept() {
 }
 
 #[test]
-fn statistics_count_changes_what_they_reach_and_computations() {
+fn statistics_count_changes_notifications_and_computations() {
     let of = |ctx: &Context<f64>| {
         let CacheStatistics {
             changes,
@@ -244,17 +245,17 @@ fn statistics_count_changes_what_they_reach_and_computations() {
     *ctx.param_mut(g[1].k).unwrap() = 2.0;
     assert_eq!(of(&ctx), [2, 3, 3], "`g1` and `g2` are out of date");
     *ctx.param_mut(g[1].k).unwrap() = 3.0;
-    assert_eq!(of(&ctx), [3, 4, 3], "`g1` is, and ends the search");
+    assert_eq!(of(&ctx), [3, 4, 3], "`g1` is stale and ends the search");
     ctx.set_time(1.0);
     assert_eq!(of(&ctx), [4, 4, 3], "nobody reads the time");
     ctx.set_time(1.0);
-    assert_eq!(of(&ctx), [4, 4, 3], "it was that before");
+    assert_eq!(of(&ctx), [4, 4, 3], "setting the same time changes nothing");
     ctx.eval(g[2].y).unwrap();
     assert_eq!(of(&ctx), [4, 4, 5]);
 }
 
 #[test]
-fn statistics_of_a_clone_start_anew() {
+fn statistics_of_a_clone_start_at_zero() {
     let (d, g) = gains(3);
     let mut ctx = d.default_context();
     ctx.fix(g[0].u, vec![1.0]).unwrap();
@@ -282,7 +283,7 @@ fn references_stay_valid_while_more_is_computed() {
 }
 
 #[test]
-fn a_deep_chain_with_values_that_are_not_kept_does_not_overflow_the_stack() {
+fn a_deep_chain_with_uncached_values_does_not_overflow_the_stack() {
     let n = 20_000;
     let (d, g) = gains(n);
     let mut ctx = d.default_context();

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// `bomb -> c0 -> ... -> c29`; the bomb swallows the failure of its input, then panics while armed.
+/// Builds `bomb -> c0 -> ... -> c29`. The bomb swallows the failure of its input, then panics while
+/// armed.
 fn bomb() -> (
     Context<f64>,
     Arc<AtomicBool>,
@@ -56,7 +57,7 @@ fn a_panic_leaves_a_usable_context() {
 }
 
 thread_local! {
-    /// A context that computations and clones can reach behind its back.
+    /// Context that its own computations and clones can access.
     static SHARED: RefCell<Option<Shared>> = const { RefCell::new(None) };
 }
 type Shared = (Rc<Context<f64>>, OutputPort<Vec<f64>>);
@@ -66,7 +67,7 @@ fn shared() -> Shared {
 }
 
 #[test]
-fn a_computation_that_asks_for_its_own_result_is_an_error() {
+fn a_computation_that_reads_its_own_result_is_an_error() {
     let mut b = DiagramBuilder::new();
     let a = add(&mut b, "a", |_, _, _| {
         let (ctx, own) = shared();
@@ -79,7 +80,7 @@ fn a_computation_that_asks_for_its_own_result_is_an_error() {
     let message = ctx.eval(a.y).unwrap_err().to_string();
     assert_eq!(
         message,
-        "computing 'a.y': the computation asks for its own result; declare what it reads"
+        "computing 'a.y': the computation reads its own result; declare what it reads"
     );
     assert_eq!(value(&ctx, &s), -1.0, "the context is usable");
 }
@@ -96,14 +97,11 @@ fn a_context_is_not_cloned_by_its_own_computations() {
     SHARED.set(Some((ctx.clone(), a.y)));
     let result = catch_unwind(AssertUnwindSafe(|| ctx.eval(a.y).is_ok()));
     let message = *result.unwrap_err().downcast::<String>().unwrap();
-    assert!(
-        message.contains("can not be cloned by its own"),
-        "{message}"
-    );
+    assert!(message.contains("cannot be cloned by its own"), "{message}");
 }
 
 #[test]
-fn a_clone_keeps_values_and_goes_its_own_way() {
+fn a_clone_keeps_values_and_is_independent() {
     let (d, g) = gains(3);
     let mut ctx = d.default_context();
     ctx.fix(g[0].u, vec![1.0]).unwrap();
@@ -113,7 +111,7 @@ fn a_clone_keeps_values_and_goes_its_own_way() {
     assert_eq!(
         fork.cache_statistics().computations,
         0,
-        "values were taken over"
+        "values were copied"
     );
     *fork.param_mut(g[0].k).unwrap() = 5.0;
     *ctx.param_mut(g[2].k).unwrap() = 7.0;

@@ -1,21 +1,22 @@
-//! The system's allocator, counting; shared by the tests of all crates that promise not to
-//! allocate.
+//! Counting wrapper around the system allocator, shared by the tests of all crates that guarantee
+//! not to allocate.
 
 #![allow(
     unsafe_code,
-    reason = "an allocator can not be written without; this one forwards to that of the system"
+    reason = "an allocator cannot be written without it; this one forwards to the system allocator"
 )]
-#![allow(dead_code, reason = "each test reads the counts that it is about")]
+#![allow(dead_code, reason = "each test reads only the counts it needs")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// Allocations of this thread so far.
+    /// Number of this thread's allocations so far.
     pub(crate) static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    /// Bytes that this thread has allocated and not freed; negative if it freed those of others.
+    /// Bytes that this thread has allocated and not freed; negative if it freed those of other
+    /// threads.
     pub(crate) static LIVE: Cell<i64> = const { Cell::new(0) };
-    /// The most of `LIVE` since it was set.
+    /// Largest value of `LIVE` since `PEAK` was last set.
     pub(crate) static PEAK: Cell<i64> = const { Cell::new(0) };
 }
 
@@ -27,13 +28,13 @@ fn count(more: usize, less: usize) {
 
 struct Counting;
 
-// SAFETY: everything is done by the allocator of the system; counting does not allocate, because
-// the thread-local counter is initialized by a constant and has no destructor.
+// SAFETY: the system allocator does all the work; counting does not allocate, because the
+// thread-local counter is initialized by a constant and has no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|n| n.set(n.get() + 1));
         count(layout.size(), 0);
-        // SAFETY: the caller promises what `System` asks for.
+        // SAFETY: the caller upholds the contract of `System`.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
@@ -43,7 +44,7 @@ unsafe impl GlobalAlloc for Counting {
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.with(|n| n.set(n.get() + 1));
-        // Old and new exist together where it is moved.
+        // Old and new memory may exist at once while the block is moved.
         count(size, 0);
         count(0, layout.size());
         // SAFETY: as above.

@@ -4,12 +4,12 @@ use super::*;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source {
-    /// The output of this system, modulo what may feed it.
+    /// Output of this system, reduced modulo the number of candidates.
     Output(usize),
     Fixed([f64; 2]),
     /// Neither connected nor fixed.
     Left,
-    /// The exported input of this number.
+    /// Exported input with this number.
     Shared(usize),
 }
 
@@ -45,19 +45,20 @@ pub(super) fn spec() -> impl Strategy<Value = Spec> {
     )
 }
 
-/// A diagram, and what the test knows about it by itself.
+/// Diagram with the test's own record of its structure.
 pub(super) struct Built {
     pub(super) diagram: Diagram<f64>,
     pub(super) blocks: Vec<Block<System>>,
-    /// Per system and input, the system that it is connected to.
+    /// Per system and input, the system that the input is connected to.
     pub(super) wires: Vec<[Option<usize>; 2]>,
-    /// Per exported input, the ports (system, input) that share it. The last one is connected.
+    /// Per exported input, the ports (system, input) that share it. The last exported input is
+    /// connected.
     pub(super) shared: [Vec<(usize, usize)>; 2],
     pub(super) fixed: Vec<(usize, usize, [f64; 2])>,
 }
 
-/// Without caching an output is computed along every path that leads to it; there are at most so
-/// many.
+/// Maximum number of paths to an output. Without caching, an output is computed once along every
+/// path that leads to it.
 pub(super) const MOST_PATHS: u64 = 60;
 
 pub(super) fn build(specs: &[Spec]) -> Built {
@@ -85,7 +86,7 @@ pub(super) fn build(specs: &[Spec]) -> Built {
         for (k, source) in spec.sources.iter().enumerate() {
             match *source {
                 Source::Output(j) => {
-                    // Feedthrough goes from front to back, the rest anywhere.
+                    // Feedthrough goes from front to back; other connections go anywhere.
                     let from: Vec<usize> =
                         (0..specs.len()).filter(|j| *j < i || delayed(j)).collect();
                     let Some(&j) = from.get(j % from.len().max(1)) else {
@@ -126,7 +127,7 @@ pub(super) fn build(specs: &[Spec]) -> Built {
     }
 }
 
-/// The value of a port bit by bit, or its error.
+/// Value of a port bit by bit, or its error.
 pub(super) type Found = Result<Vec<u64>, String>;
 
 impl Built {
@@ -149,7 +150,7 @@ impl Built {
         (0..n).map(|i| self.output(ctx, i)).collect()
     }
 
-    /// A new context with the same values.
+    /// Returns a new context with the same values.
     pub(super) fn copy(&self, ctx: &Context<f64>) -> Context<f64> {
         let mut copy = self.diagram.default_context();
         copy.set_time_state_and_parameters_from(ctx).unwrap();
@@ -157,7 +158,7 @@ impl Built {
         copy
     }
 
-    /// All that lies downstream of these outputs, by the declarations.
+    /// Returns flags for everything downstream of these outputs, according to the declarations.
     pub(super) fn downstream(&self, mut todo: Vec<usize>) -> Vec<bool> {
         let mut hit = vec![false; self.blocks.len()];
         while let Some(i) = todo.pop() {
@@ -174,7 +175,7 @@ impl Built {
         hit
     }
 
-    /// Systems whose outputs read this input.
+    /// Returns the systems whose outputs read this input.
     pub(super) fn readers(&self, i: usize, k: usize) -> Vec<usize> {
         let groups = self.shared.iter().find(|ports| ports.contains(&(i, k)));
         let ports = groups.cloned().unwrap_or_else(|| vec![(i, k)]);
@@ -220,7 +221,8 @@ pub(super) fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Makes a change; tells the systems whose outputs read what was changed, if the test knows.
+/// Makes a change. Returns the systems whose outputs read the changed value, if the test knows
+/// them.
 pub(super) fn apply(built: &Built, ctx: &mut Context<f64>, change: Change) -> Option<Vec<usize>> {
     let n = built.blocks.len();
     let kind = |i: usize| built.blocks[i].system().kind;
@@ -294,7 +296,7 @@ pub(super) fn apply(built: &Built, ctx: &mut Context<f64>, change: Change) -> Op
     None
 }
 
-/// Everything that a simulation of one second leaves, as one number.
+/// Returns a hash of everything that a simulation of one second leaves.
 pub(super) fn simulate(built: &Built, mode: CacheMode) -> u64 {
     let mut ctx = built.context();
     ctx.set_cache_mode(mode);

@@ -1,5 +1,5 @@
-//! What every diagram promises, on random diagrams under random changes: the systems they are made
-//! of.
+//! Guarantees of every diagram, checked on random diagrams under random changes. This file holds
+//! the systems that they consist of.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,30 +16,30 @@ use std::sync::{Arc, Mutex};
 use tarragon_framework::primitives::{ConstantVectorSource, Gain};
 use tarragon_framework::{CacheMode, Error, Result, WitnessDirection, prelude::*};
 
-/// What happened in a simulation: numbers, bit by bit.
+/// Record of a simulation: numbers, bit by bit.
 type Log = Arc<Mutex<Vec<u64>>>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     /// Reads both inputs.
     Map,
-    /// Reads the one input that its parameter tells.
+    /// Reads the one input that its parameter selects.
     Switch,
     /// Fails where its parameter is above one half.
     Fallible,
     /// Swallows the failure of its first input.
     Fallback,
-    /// Works with cache entries, and with time.
+    /// Uses cache entries, and reads the time.
     Cached,
     /// Reads its first input if there is one.
     Optional,
-    /// Has no input that it reads.
+    /// Reads none of its inputs.
     Clock,
     /// Discrete state, updated periodically.
     Hold,
-    /// Continuous state of positions and velocities; the output sees positions only.
+    /// Continuous state of positions and velocities; the output depends only on positions.
     Spring,
-    /// Abstract state, updated without restrictions.
+    /// Abstract state, changed by unrestricted updates.
     Letters,
     /// Continuous state that a witness function resets.
     Ramp,
@@ -63,7 +63,7 @@ const KINDS: [Kind; 12] = [
 const TIMINGS: [(f64, f64); 4] = [(0.1, 0.0), (0.1, 0.05), (0.25, 0.0), (0.07, 0.2)];
 
 impl Kind {
-    /// Which inputs the output is declared to read.
+    /// Returns for each input whether the output is declared to read it.
     fn feedthrough(self) -> [bool; 2] {
         match self {
             Self::Map | Self::Switch | Self::Cached => [true, true],
@@ -76,7 +76,8 @@ impl Kind {
     }
 }
 
-/// Two inputs, a parameter and an output, all of two elements; state according to its kind.
+/// System with two inputs, a parameter and an output, all of two elements, and state according to
+/// its kind.
 struct System {
     kind: Kind,
     timing: (f64, f64),
@@ -94,7 +95,7 @@ struct Ports<T> {
     xa: Option<AbstractState<Vec<T>>>,
 }
 
-/// Keeps values small, smoothly.
+/// Keeps values small, by a smooth function.
 fn squash<T: Scalar>(x: T) -> T {
     x / (T::from(1.0) + x * x)
 }
@@ -103,7 +104,7 @@ fn set<T>(y: &mut [T], f: impl Fn(usize) -> T) {
     y.iter_mut().enumerate().for_each(|(i, y)| *y = f(i));
 }
 
-/// An input, or something instead of its failure.
+/// Returns an input, or a substitute if it fails.
 fn soft<T: Scalar>(ctx: &LeafContext<'_, T>, u: InputPort<Vec<T>>) -> [T; 2] {
     match ctx.eval(u) {
         Ok(u) => [u[0], u[1]],
@@ -145,7 +146,7 @@ impl<T: Scalar> LeafSystem<T> for System {
             }
             Kind::Fallible => {
                 d.vector_output("y", 2, &[p.into(), u[0].into()], move |_, ctx, y| {
-                    // Half a result is written before the failure.
+                    // Half of the result is written before the failure.
                     y[0] = T::from(7.0);
                     if *ctx.param(p) > T::from(0.5) {
                         return Err(Error::custom("too much"));

@@ -1,9 +1,9 @@
-//! The promises.
+//! The guarantees as property tests.
 
 use super::diagrams::*;
 use super::*;
 
-/// Reads a number that is not in any context, and does not tell.
+/// Reads a number that is not in any context, without declaring it.
 struct Liar(Arc<AtomicU64>);
 impl LeafSystem<f64> for Liar {
     type Ports = OutputPort<Vec<f64>>;
@@ -28,7 +28,7 @@ proptest! {
         for change in changes {
             apply(&built, &mut ctx, change);
         }
-        // Before the context itself has to compute anything.
+        // Cloned before the context itself has computed anything.
         let mut uncached = ctx.clone();
         uncached.set_cache_mode(CacheMode::Off);
         let (fresh, cold) = (built.copy(&ctx), ctx.clone());
@@ -55,14 +55,14 @@ proptest! {
         for change in changes {
             apply(&built, &mut ctx, change);
             for found in built.outputs(&ctx) {
-                let complaint = found.is_err_and(|e| e.contains("is kept as"));
+                let complaint = found.is_err_and(|e| e.contains("is cached as"));
                 prop_assert!(!complaint);
             }
         }
     }
 
     #[test]
-    fn verification_finds_what_is_not_in_the_context(
+    fn verification_finds_reads_outside_of_the_context(
         specs in prop::collection::vec(spec(), 1..10),
         behind in 0..30_usize,
         disabled in 0..30_usize,
@@ -89,7 +89,7 @@ proptest! {
         prop_assert_eq!(ctx.eval(last).unwrap()[0], 1.0, "nothing has changed");
         number.store(2, Ordering::Relaxed);
         let message = ctx.eval(last).unwrap_err().to_string();
-        let expected = "'liar.y' is kept as [1.0] but computes to [2.0] now";
+        let expected = "'liar.y' is cached as [1.0] but now computes to [2.0]";
         prop_assert!(message.contains(expected), "{}", message);
     }
 
@@ -117,7 +117,7 @@ proptest! {
     }
 
     #[test]
-    fn derivatives_are_those_of_differences(
+    fn derivatives_equal_differences(
         specs in prop::collection::vec(spec(), 1..40),
         which in 0..1000_usize,
     ) {
@@ -157,7 +157,7 @@ proptest! {
     }
 
     #[test]
-    fn only_what_is_downstream_of_a_change_is_computed_again(
+    fn only_values_downstream_of_a_change_are_recomputed(
         specs in prop::collection::vec(spec(), 1..40),
         changes in prop::collection::vec(change(), 0..40),
     ) {

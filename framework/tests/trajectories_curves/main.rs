@@ -19,7 +19,7 @@ use tarragon_framework::{Result, math};
 const H: f64 = 1e-5;
 
 fn message<V>(result: Result<V>) -> String {
-    result.err().expect("an error is expected").to_string()
+    result.err().expect("the result is an error").to_string()
 }
 
 fn derivative<T: Scalar>(p: &impl Trajectory, time: T, order: usize) -> Vec<T> {
@@ -32,16 +32,17 @@ fn derivative<T: Scalar>(p: &impl Trajectory, time: T, order: usize) -> Vec<T> {
     out
 }
 
-/// From order `lowest` on, every derivative up to `highest` is the difference of the one below, and
-/// what a dual number makes of it; outside of the span derivatives are zero and the value is held.
+/// Checks every derivative from order `lowest` to `highest` against differences of the one below
+/// and against dual numbers. Also checks that outside of the span derivatives are zero and the
+/// value is held.
 fn check_derivatives(p: &impl Trajectory, times: &[f64], (lowest, highest): (usize, usize)) {
     let largest = |order: usize| {
         let all = times.iter().flat_map(|t| derivative(p, *t, order));
         all.fold(0.0_f64, |a, b| a.max(b.abs()))
     };
     for order in lowest + 1..=highest {
-        // Truncation by Taylor, doubled as the third derivative is known at `times` only; rounding
-        // of the value and of the time; duals differ by rounding only.
+        // Truncation by Taylor, doubled because the third derivative is known only at `times`;
+        // rounding of the value and of the time. Dual numbers differ only by rounding.
         let rounding = 1e-14 * (1.0 + largest(order - 1) + largest(order));
         let tolerance = H * H / 3.0 * largest(order + 2) + rounding / H;
         for t in times {
@@ -79,7 +80,7 @@ fn check_derivatives(p: &impl Trajectory, times: &[f64], (lowest, highest): (usi
     }
 }
 
-/// Five control points of two rows.
+/// Returns seven control points of two rows.
 fn points() -> Vec<Vec<f64>> {
     let y = [1.0, -2.0, 0.5, 3.0, -1.0, 0.25, 2.0];
     y.iter().map(|y| vec![*y, y * y]).collect()
@@ -95,7 +96,7 @@ fn clamped(order: usize, span: (f64, f64)) -> BsplineTrajectory {
 fn derivatives_of_every_kind_agree() {
     let breaks = [0.0, 0.7, 1.5, 2.5, 3.0];
     let samples = &points()[..5];
-    // Away from the breaks, where differences would reach over kinks.
+    // Away from the breaks, where differences would reach across kinks.
     let times = [0.1, 0.55, 0.8, 1.3, 2.1, 2.7, 2.9];
     let make = PiecewisePolynomial::cubic_with_continuous_second_derivatives;
     let spline = make(&breaks, samples, &SplineEnds::NotAKnot).unwrap();
@@ -113,7 +114,7 @@ fn derivatives_of_every_kind_agree() {
         let curve = clamped(order, (0.0, 3.0));
         check_derivatives(&curve, &times, (0, order + 1));
         for k in 0..=order + 1 {
-            // The derivative as a curve is the derivative at a time.
+            // The derivative as a curve equals the derivative at a time.
             let lower = curve.make_derivative(k);
             for t in times {
                 let (a, b) = (lower.value(t), derivative(&curve, t, k));
@@ -126,7 +127,7 @@ fn derivatives_of_every_kind_agree() {
             }
         }
     }
-    // The value of these is not what the derivatives integrate to, so from order 1 on.
+    // The derivatives do not integrate to the value, so start from order 1.
     let poses = poses();
     let pose = PiecewisePose::make_cubic_linear_with_end_linear_velocity(
         &breaks,
@@ -177,37 +178,37 @@ fn clamped_splines_touch_their_end_points_and_slopes() {
         curve.value(1.0)[1..]
     );
     assert!(message(curve.copy_block(1, 2)).contains("2 rows from row 1 on"));
-    assert!(message(curve.copy_block(1, usize::MAX)).contains("there are 2"));
+    assert!(message(curve.copy_block(1, usize::MAX)).contains("within 2 rows"));
 }
 
 #[test]
 fn bad_splines_are_explained() {
     let make = |order, knots: &[f64]| message(BsplineBasis::new(order, knots));
-    assert!(make(0, &[0.0, 1.0]).contains("the order is 0"));
-    assert!(make(2, &[0.0, 1.0, 2.0]).contains("3 knots, at least twice the order 2"));
-    assert!(make(usize::MAX, &[0.0, 1.0]).contains("2 knots"));
-    assert!(make(1, &[0.0, f64::NAN]).contains("a knot is NaN"));
-    assert!(make(1, &[1.0, 0.0]).contains("knot 1 at 0 is below knot 0 at 1"));
-    assert!(make(1, &[1.0, 1.0]).contains("from 1 to 1; different knots"));
+    assert!(make(0, &[0.0, 1.0]).contains("the order must be positive, got 0"));
+    assert!(make(2, &[0.0, 1.0, 2.0]).contains("at least twice the order 2, got 3"));
+    assert!(make(usize::MAX, &[0.0, 1.0]).contains("got 2"));
+    assert!(make(1, &[0.0, f64::NAN]).contains("the knots must be finite, got NaN"));
+    assert!(make(1, &[1.0, 0.0]).contains("knot 1 at 0.0 is below knot 0 at 1.0"));
+    assert!(make(1, &[1.0, 1.0]).contains("got 1.0 to 1.0; use different knots"));
     let kind = KnotVectorType::Uniform;
     let uniform = |order, n, span| message(BsplineBasis::uniform(order, n, kind, span));
-    assert!(uniform(3, 2, (0.0, 1.0)).contains("2 basis functions of order 3"));
+    assert!(uniform(3, 2, (0.0, 1.0)).contains("got order 3 and 2 basis functions"));
     assert!(uniform(2, 2, (1.0, 0.0)).contains("below"));
     let mut curve = clamped(3, (0.0, 1.0));
     let basis = curve.basis().clone();
-    assert!(message(basis.evaluate_basis_function(7, 0.5)).contains("an index below 7"));
+    assert!(message(basis.evaluate_basis_function(7, 0.5)).contains("must be below 7"));
     let few = BsplineTrajectory::new(basis, &points()[..3]);
-    assert!(message(few).contains("3 control_points, 7 are expected"));
+    assert!(message(few).contains("there must be 7 control_points, got 3"));
     let before = curve.clone();
     for outside in [1.1, f64::NAN] {
-        assert!(message(curve.insert_knots(&[0.5, outside])).contains("from 0 s to 1 s"));
+        assert!(message(curve.insert_knots(&[0.5, outside])).contains("from 0.0 s to 1.0 s"));
     }
-    assert_eq!(curve, before, "what fails changes nothing");
+    assert_eq!(curve, before, "failures change nothing");
 }
 
 proptest! {
-    /// Basis functions are positive, sum to one, and vanish where they are not active, over any
-    /// knots.
+    /// Basis functions over any knots are positive, sum to one, and vanish where they are not
+    /// active.
     #[test]
     fn basis_functions_are_a_partition_of_unity(
         order in 1_usize..6,
@@ -230,7 +231,7 @@ proptest! {
         prop_assert!((sum - 1.0).abs() < 1e-14);
     }
 
-    /// New knots, repeated ones too, leave the curve as it was.
+    /// New knots, even repeated ones, leave the curve unchanged.
     #[test]
     fn knots_are_inserted_without_change(
         order in 1_usize..6,
@@ -305,7 +306,7 @@ fn angular_velocities_turn_orientations() {
     for path in [linear, cubic.clone()] {
         for (time, pose) in breaks.iter().zip(poses()) {
             let found = path.pose(*time);
-            // Some roundings of the angle, below pi, and of positions up to 16.
+            // A few roundings of the angle, below pi, and of positions up to 16.
             assert!(found.rotation.angle_to(&pose.rotation) < 1e-7);
             assert!((found.rotation.coords.dot(&pose.rotation.coords).abs() - 1.0).abs() < 1e-14);
             assert!((found.translation.vector - pose.translation.vector).norm() < 1e-13);
@@ -315,14 +316,14 @@ fn angular_velocities_turn_orientations() {
             let velocity = path.velocity(time);
             let turn =
                 math::rotation_log(&(after.rotation * before.rotation.inverse())) / (2.0 * H);
-            // Rounding, 1e-15 over the step; the truncation H^2 / 6 of third derivatives of some
-            // 1e2.
+            // Rounding of 1e-15 divided by the step; truncation H^2 / 6 times third derivatives of
+            // about 1e2.
             assert!((turn - velocity.fixed_rows::<3>(0)).norm() < 2e-9);
             let moved = (after.translation.vector - before.translation.vector) / (2.0 * H);
             assert!((moved - velocity.fixed_rows::<3>(3)).norm() < 5e-9);
             let faster = (path.velocity(time + H) - path.velocity(time - H)) / (2.0 * H);
             assert!((faster - path.acceleration(time)).norm() < 5e-9);
-            // The quaternion's rate by duals is half the product with the velocity.
+            // The quaternion's rate by dual numbers is half the product with the angular velocity.
             let dual = path.pose(AutoDiff::variable(time, 0)).rotation;
             let w = Quaternion::from_imag(velocity.fixed_rows::<3>(0).into_owned());
             let rate = (w * path.pose(time).rotation.into_inner()).coords * 0.5;
@@ -351,7 +352,7 @@ fn orientations_go_the_shortest_way() {
     }
     path.append(5.0, &math::rotation_z(4.5 * PI)).unwrap();
     assert!((path.angular_velocity(4.5) + Vector3::z() * 0.5 * PI).norm() < 1e-14);
-    // The vector of four does not jump.
+    // The four elements of the quaternion do not jump.
     for k in 0..1000 {
         let t = f64::from(k) * 0.005;
         let step: f64 = path
@@ -363,23 +364,25 @@ fn orientations_go_the_shortest_way() {
         assert!(step < 0.02, "{step} at {t}");
     }
     let before = path.clone();
-    assert!(message(path.append(5.0, &around[0])).contains("after the last break at 5 s"));
+    assert!(message(path.append(5.0, &around[0])).contains("after the last break at 5.0 s"));
     let zero = UnitQuaternion::new_unchecked(Quaternion::new(0.0, 0.0, 0.0, 0.0));
     assert!(message(path.append(6.0, &zero)).contains("orientation 6"));
-    assert_eq!(path, before, "what fails changes nothing");
+    assert_eq!(path, before, "failures change nothing");
     let make = PiecewiseQuaternionSlerp::new;
-    assert!(message(make(&[0.0, 1.0], &around[..1])).contains("1 orientations, 2 are expected"));
-    assert!(message(make(&[0.0], &around[..1])).contains("1 breaks"));
-    assert!(message(make(&[0.0, 0.0], &around[..2])).contains("does not come after"));
+    assert!(
+        message(make(&[0.0, 1.0], &around[..1])).contains("there must be 2 orientations, got 1")
+    );
+    assert!(message(make(&[0.0], &around[..1])).contains("breaks, got 1"));
+    assert!(message(make(&[0.0, 0.0], &around[..2])).contains("finite and increasing"));
     let plane = PiecewisePolynomial::zero_order_hold(&[0.0, 1.0], &[vec![0.0; 2], vec![0.0; 2]]);
     let error = message(PiecewisePose::new(plane.unwrap(), path));
     assert!(
-        error.contains("the position has 2 rows, 3 are expected"),
+        error.contains("the position must have 3 rows, got 2"),
         "{error}"
     );
 }
 
-/// `exp(-t)` from 0 on, of a program's own.
+/// A user-defined trajectory: `exp(-t)` from 0 on.
 struct Decay;
 
 impl Trajectory for Decay {
@@ -422,7 +425,7 @@ fn sources_play_every_kind_over_every_scalar() {
     assert_eq!([y[0].eps[0], y[3].eps[0]], [-e, e]);
     let y = ctx.eval(dual.ports(&curve).unwrap().y).unwrap();
     for row in 0..2 {
-        // The derivative by duals is the one put out; they differ by rounding.
+        // The derivative by dual numbers is the output derivative; they differ by rounding.
         assert!((y[row].eps[0] - y[row + 2].re).abs() < 1e-13);
     }
 }

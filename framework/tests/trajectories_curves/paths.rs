@@ -8,7 +8,7 @@ use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 
-/// A line of 1 m, an arc of radius 2 m to the left, one of radius 1 m to the right.
+/// Path with a line of 1 m, an arc of radius 2 m to the left, and one of radius 1 m to the right.
 fn path(is_periodic: bool) -> PiecewiseConstantCurvatureTrajectory {
     PiecewiseConstantCurvatureTrajectory::new(
         &[0.0, 1.0, 1.0 + PI, 1.7 + PI],
@@ -21,9 +21,9 @@ fn path(is_periodic: bool) -> PiecewiseConstantCurvatureTrajectory {
     .unwrap()
 }
 
-/// The numbers are pydrake 1.51.1's for a joint along the same path, at 2 m/s and 0.5 m/s^2.
+/// The numbers come from pydrake 1.51.1, for a joint along the same path at 2 m/s and 0.5 m/s^2.
 #[test]
-fn paths_of_constant_curvature_are_those_of_drake() {
+fn paths_of_constant_curvature_match_drake() {
     let (once, again) = (path(false), path(true));
     for (path, s, [x, y, yaw], [vx, vy, wz], [ax, ay, alpha]) in [
         (
@@ -77,7 +77,7 @@ fn paths_of_constant_curvature_are_those_of_drake() {
         ),
     ] {
         let pose = path.pose(s);
-        // As the numbers were printed.
+        // Accurate to the printed digits.
         let near =
             |a: f64, b: f64, tolerance: f64| assert!((a - b).abs() < tolerance, "{s}: {a} {b}");
         near(pose.translation.x, x, 1e-8);
@@ -99,8 +99,7 @@ fn paths_of_constant_curvature_are_those_of_drake() {
 }
 
 proptest! {
-    /// Dual numbers, derivatives by order and velocities say the same; position and tangent do not
-    /// jump.
+    /// Dual numbers, derivatives by order and velocities agree; position and tangent do not jump.
     #[test]
     fn paths_of_constant_curvature_have_consistent_derivatives(
         lengths in prop::collection::vec(0.1..2.0_f64, 1..5),
@@ -119,7 +118,7 @@ proptest! {
         for order in 1..4 {
             let (below, this) = (derivative(&path, AutoDiff::variable(s, 0), order - 1), derivative(&path, s, order));
             for i in 0..3 {
-                // Roundings of derivatives up to 3^3.
+                // Rounding of derivatives up to 3^3.
                 prop_assert!((below[i].eps[0] - this[i]).abs() < 1e-12);
                 if order == 1 {
                     prop_assert!((velocity[i + 3] - this[i]).abs() < 1e-14);
@@ -141,7 +140,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_no_path_of_constant_curvature_is_an_error() {
+fn invalid_paths_of_constant_curvature_are_errors() {
     let new = |breaks: &[f64], rates: &[f64], x: [f64; 3], z: [f64; 3]| {
         message(PiecewiseConstantCurvatureTrajectory::new(
             breaks,
@@ -154,16 +153,16 @@ fn what_is_no_path_of_constant_curvature_is_an_error() {
     };
     let (x, z) = ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]);
     for (error, expected) in [
-        (new(&[0.0], &[], x, z), "1 breaks"),
+        (new(&[0.0], &[], x, z), "breaks, got 1"),
         (
             new(&[1.0, 2.0], &[0.0], x, z),
             "first break must be at 0 m, got 1 m",
         ),
-        (new(&[0.0, 1.0, 1.0], &[0.0; 2], x, z), "break 2 at 1 s"),
-        (new(&[0.0, 1.0], &[0.0; 2], x, z), "2 turning rates"),
+        (new(&[0.0, 1.0, 1.0], &[0.0; 2], x, z), "break 2 at 1.0 s"),
+        (new(&[0.0, 1.0], &[0.0; 2], x, z), "1 turning rates, got 2"),
         (
             new(&[0.0, 1.0], &[f64::NAN], x, z),
-            "turning rates is [NaN]",
+            "turning rates must be finite, got [NaN]",
         ),
         (
             new(&[0.0, 1.0], &[0.0], [0.0; 3], z),

@@ -1,8 +1,8 @@
-//! What holds for the readers of all image formats.
+//! Checks of the readers of all image formats.
 
 use tarragon_sensors::{ImageAny, ImageFileFormat, ImageIo, Label16I};
 
-/// Small, so that images that ask for more are refused before they cost time.
+/// Small, so that larger images are refused before they cost time.
 const MEMORY_LIMIT: usize = 1 << 22;
 
 pub fn check(bytes: &[u8], format: ImageFileFormat) {
@@ -11,32 +11,32 @@ pub fn check(bytes: &[u8], format: ImageFileFormat) {
         .with_format(format);
     let metadata = io.load_metadata_from_buffer(bytes);
     if let Ok(image) = io.load_from_buffer(bytes) {
-        let metadata = metadata.expect("what can be read has metadata");
+        let metadata = metadata.expect("a readable image has metadata");
         assert_eq!(
             (image.width(), image.height()),
             (metadata.width, metadata.height)
         );
         assert_eq!((metadata.format, metadata.depth), (format, 1));
-        // Formats without loss give the image back.
+        // Lossless formats preserve the image.
         if format != ImageFileFormat::Jpeg {
             let again = io
                 .save_to_buffer(&image, format)
-                .expect("an image of this format");
+                .expect("the format can hold the image");
             let io = ImageIo::new().with_format(format);
-            // Labels are written as unsigned numbers.
+            // Labels are written as unsigned numbers, so their type must be requested.
             let again = match image {
                 ImageAny::Label16I(_) => io
                     .load_from_buffer_as::<Label16I>(&again)
                     .map(ImageAny::from),
                 _ => io.load_from_buffer(&again),
             }
-            .expect("a file of our own");
-            assert!(same(&image, &again), "another image came back");
+            .expect("a written file can be read");
+            assert!(same(&image, &again), "the written image differs");
         }
     }
 }
 
-/// Equal to the bit: NaN is NaN.
+/// Returns true if the images are equal to the bit; NaN equals NaN.
 fn same(a: &ImageAny, b: &ImageAny) -> bool {
     use ImageAny::Depth32F;
     match (a, b) {

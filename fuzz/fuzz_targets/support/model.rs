@@ -1,4 +1,4 @@
-//! What holds for the parsers of all model formats.
+//! Checks of the parsers of all model formats.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use tarragon_multibody::{
     ModelInstanceIndex, MultibodyPlant, PackageMap, Parser, SpatialInertia,
 };
 
-/// What models may refer to, by `package://p/` or by relative names.
+/// Files that models may refer to, by `package://p/` or by relative names.
 const FILES: [(&str, &str); 8] = [
     (
         "box.obj",
@@ -47,8 +47,8 @@ const FILES: [(&str, &str); 8] = [
     ("package.xml", "<package><name>p</name></package>"),
 ];
 
-/// The folder with these files. The model that is parsed is written beside them, so that it can
-/// refer to itself.
+/// Returns the folder with these files. The parsed model is written to the same folder, so that it
+/// can refer to itself.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
@@ -63,12 +63,13 @@ fn folder() -> &'static Path {
     folder.path()
 }
 
-/// Whether a text may name files outside of the folder; what is read then differs between machines.
+/// Returns true if a text may name files outside the folder, which differ between machines.
 fn reaches_out(bytes: &[u8]) -> bool {
     let mut before = b' ';
     for (i, byte) in bytes.iter().enumerate() {
         let rest = &bytes[i..];
-        // Absolute names, parents, URLs of files, and characters that a reference may hide.
+        // Finds absolute paths, parent folders, file URLs, and character references, which may hide
+        // any of these.
         if *byte == b'/' && !before.is_ascii_alphanumeric() && !matches!(before, b'<' | b':' | b'/')
         {
             let closes_element = rest.get(1) == Some(&b'>');
@@ -88,7 +89,7 @@ fn reaches_out(bytes: &[u8]) -> bool {
     false
 }
 
-/// Everything that a failed parse must leave alone.
+/// Describes everything that a failed parse must leave unchanged.
 fn description(plant: &MultibodyPlant, scene: &SceneGraph) -> String {
     let scene = scene.model_inspector();
     let geometries: Vec<_> = scene.geometry_ids().map(|g| scene.name(g).ok()).collect();
@@ -102,7 +103,7 @@ fn description(plant: &MultibodyPlant, scene: &SceneGraph) -> String {
     )
 }
 
-/// Reads a model in a file of this name into a plant that is not empty.
+/// Parses a model from a file of this name into a plant that is not empty.
 pub fn check(bytes: &[u8], name: &str) {
     if reaches_out(bytes) {
         return;
@@ -137,11 +138,11 @@ pub fn check(bytes: &[u8], name: &str) {
         assert_eq!(description(&plant, &scene), before);
         return;
     }
-    // Loops of joints are found here.
+    // Finalizing detects loops of joints.
     if plant.finalize_with(&mut scene).is_err() {
         return;
     }
-    // Large models take long and tell nothing new.
+    // Large models take long without exercising more code.
     if plant.num_velocities() > 300 {
         return;
     }

@@ -1,196 +1,362 @@
-use super::*;
-use crate::shapes::{InMemoryMesh, MemoryFile};
+//! Surfaces, volumes and fields, in all scalars.
+
+use super::MeshFieldLinear;
+use super::PolygonSurfaceMesh;
+use super::TriangleSurfaceMesh;
+use super::VolumeMesh;
+use super::convert_volume_to_surface_mesh;
+use crate::error::Error;
+use nalgebra::Point3;
+use nalgebra::{Isometry3, Vector3, Vector4};
 use proptest::prelude::*;
+use std::sync::Arc;
+use tarragon_framework::{AutoDiff, Scalar, math};
 
-const CUBE_TOP: &str = "v 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n";
+type V = Vector3<f64>;
 
-fn obj(text: &str) -> Result<RenderMesh> {
-    parse_obj(Path::new("x.obj"), text.as_bytes())
+/// An L of six corners and the vertices of an oblique tetrahedron.
+fn tetrahedron() -> Vec<V> {
+    vec![
+        V::new(0.1, -0.2, 0.3),
+        V::new(1.2, 0.1, -0.1),
+        V::new(0.2, 1.4, 0.2),
+        V::new(-0.1, 0.3, 1.1),
+        V::new(1.5, 1.1, 0.9),
+    ]
 }
-fn message(text: &str) -> String {
-    obj(text).unwrap_err().to_string()
+fn pose() -> Isometry3<f64> {
+    math::pose(math::rpy(0.3, -1.1, 2.0), V::new(0.5, -7.0, 2.0))
+}
+fn moved(p: &V) -> V {
+    (pose() * Point3::from(*p)).coords
+}
+fn volume<T: Scalar>(vertices: &[Vector3<T>]) -> VolumeMesh<T> {
+    VolumeMesh::new([[0, 1, 2, 3], [1, 2, 3, 4]], vertices.to_vec()).unwrap()
+}
+fn triangles<T: Scalar>(vertices: &[Vector3<T>]) -> TriangleSurfaceMesh<T> {
+    TriangleSurfaceMesh::new([[0, 1, 2], [2, 1, 4]], vertices.to_vec()).unwrap()
+}
+fn polygons<T: Scalar>(vertices: &[Vector3<T>]) -> PolygonSurfaceMesh<T> {
+    // The fourth corner of a parallelogram, so that the face is planar.
+    let mut vertices = vertices.to_vec();
+    vertices.push(vertices[0] + vertices[2] - vertices[1]);
+    PolygonSurfaceMesh::new(vec![4, 0, 1, 2, 5, 3, 1, 4, 2], vertices).unwrap()
 }
 
 #[test]
-fn indices_count_from_one_or_backwards() {
-    let a = obj(&format!("{CUBE_TOP}f 1 2 3")).unwrap();
-    let b = obj(&format!("{CUBE_TOP}f -4 -3 -2")).unwrap();
-    assert_eq!(a, b);
-    assert_eq!(a.triangles, [[0, 1, 2]]);
-    assert_eq!(a.normals, [Vector3::z(); 3]);
-    assert!(a.triangle_uvs.is_empty());
+fn known_measures() {
+    let square = [[0., 0.], [2., 0.], [2., 1.], [0., 1.]].map(|[x, y]| V::new(x, y, 5.0));
+    let mesh = TriangleSurfaceMesh::new([[0, 1, 2], [0, 2, 3]], square.to_vec()).unwrap();
+    assert_eq!((mesh.area(0), mesh.total_area()), (1.0, 2.0));
+    assert_eq!(mesh.centroid(), V::new(1.0, 0.5, 5.0));
+    assert_eq!(mesh.face_normal(1), V::z());
+    let (center, size) = mesh.calc_bounding_box();
+    assert_eq!(
+        (center, size),
+        (V::new(1.0, 0.5, 5.0), V::new(2.0, 1.0, 0.0))
+    );
+    let mut reversed = mesh.clone();
+    reversed.reverse_face_winding();
+    assert_eq!(reversed.face_normal(1), -V::z());
+    assert!(!reversed.equal(&mesh));
+    reversed.reverse_face_winding();
+    assert!(reversed.equal(&mesh));
+
+    let mesh = PolygonSurfaceMesh::new(vec![4, 0, 1, 2, 3], square.to_vec()).unwrap();
+    assert_eq!(
+        (mesh.area(0), mesh.element_centroid(0)),
+        (2.0, V::new(1.0, 0.5, 5.0))
+    );
+    let mut reversed = mesh.clone();
+    reversed.reverse_face_winding();
+    assert_eq!(reversed.face_data(), [4, 0, 3, 2, 1]);
+    assert_eq!(
+        PolygonSurfaceMesh::new(reversed.face_data().to_vec(), square.to_vec())
+            .unwrap()
+            .face_normal(0),
+        -V::z()
+    );
+    assert_eq!(reversed.face_normal(0), -V::z());
+    assert_eq!(mesh.to_triangles().total_area(), 2.0);
 }
 
 #[test]
-fn normals_and_texture_coordinates_are_read() {
-    let m = obj(&format!(
-        "{CUBE_TOP}vn 0 0 -2\nvt 0.5 0.25\nf 1/1/1 2/1/1 3//1 \\\n4/1/1 # end"
-    ))
-    .unwrap();
-    assert_eq!(m.triangles, [[0, 1, 3], [1, 2, 3]]);
-    assert_eq!(m.triangle_normals, [[0; 3]; 2]);
-    assert_eq!(m.normals, [-Vector3::z()]);
-    assert_eq!(m.triangle_uvs, [[0, 0, 0], [0, RenderMesh::NO_UV, 0]]);
+fn degenerate_faces_have_numbers() {
+    let line = vec![V::zeros(), V::x(), V::x() * 2.0];
+    let mesh = TriangleSurfaceMesh::new([[0, 1, 2]], line.clone()).unwrap();
+    assert_eq!((mesh.area(0), mesh.face_normal(0)), (0.0, V::zeros()));
+    assert_eq!(
+        (mesh.centroid(), mesh.element_centroid(0)),
+        (V::zeros(), V::x())
+    );
+    assert_eq!(mesh.calc_barycentric(&V::x(), 0), V::repeat(1.0 / 3.0));
+    let field = MeshFieldLinear::new(vec![0.0, 1.0, 2.0], mesh.into()).unwrap();
+    assert!(field.is_degenerate(0));
+    let e = field.evaluate_gradient(0).unwrap_err().to_string();
+    assert!(
+        e.contains("no gradient on triangle 0, which is degenerate"),
+        "{e}"
+    );
+    assert!(field.evaluate_cartesian(0, &V::x()).is_err());
+    assert_eq!(field.evaluate(0, &V::new(0.0, 0.5, 0.5)), 1.5);
+    // With derivatives, too.
+    let line = line
+        .iter()
+        .map(|p| p.map(|x| AutoDiff::variable(x, 0)))
+        .collect();
+    let mesh = TriangleSurfaceMesh::new([[0, 1, 2]], line).unwrap();
+    let parts = [
+        mesh.area(0),
+        mesh.total_area(),
+        mesh.face_normal(0).x,
+        mesh.centroid().x,
+    ];
+    assert!(parts.iter().all(|d| d.eps.iter().all(|x| x.is_finite())));
 }
 
 #[test]
-fn obj_errors_name_the_line() {
-    for (text, expected) in [
-        ("v 0 0", "x.obj:1: z of the vertex is missing"),
+fn bad_meshes_are_refused() {
+    let v = tetrahedron();
+    let text = |e: Result<(), Error>| e.unwrap_err().to_string();
+    let e = text(TriangleSurfaceMesh::new([[0, 1, 5]], v.clone()).map(|_| ()));
+    assert_eq!(
+        e,
+        "TriangleSurfaceMesh: triangle 0 has the vertex 5, but there are 5 vertices"
+    );
+    let e = text(VolumeMesh::new([[0; 4]; 0], v.clone()).map(|_| ()));
+    assert!(
+        e.contains("VolumeMesh: there are no elements, at least one tetrahedron"),
+        "{e}"
+    );
+    for (data, expected) in [
+        (vec![], "PolygonSurfaceMesh: there are no elements"),
+        (vec![2, 0, 1], "face 0 has 2 vertices, at least 3"),
         (
-            "\nv 0 inf 0",
-            "x.obj:2: y of the vertex is 'inf', a finite number is expected",
+            vec![3, 0, 1, 2, 3, 0, 1],
+            "face 1 has 3 vertices, at least 3 are expected and at most the 2",
         ),
-        (
-            "v 0 0 0\nf 1 2 3",
-            "x.obj:2: the index of a vertex is 2, but there are 1 so far",
-        ),
-        ("v 0 0 0\nf 0 1 1", "x.obj:2: the index of a vertex is 0"),
-        (
-            "v 0 0 0\nf 1 1",
-            "x.obj:2: the face has 2 corners, at least three are expected",
-        ),
-        (
-            "v 0 0 0\nf 1//2 1 1",
-            "the index of a normal is 2, but there are 0",
-        ),
-        ("v 0 0 0\nf 1/2/3/4 1 1", "but there are 0"),
-        ("v 0 0 0\nf a 1 1", "is 'a', a whole number is expected"),
-        ("v 0 0 0\nf / 1 1", "the corner is '/'"),
-        ("v 0 0 0\ns x", "x.obj:2: the smoothing group is 'x'"),
-        ("", "x.obj:1: the mesh has no faces"),
+        (vec![3, 0, 1, 9], "face 0 has the vertex 9"),
+        (vec![u32::MAX], "face 0 has 4294967295 vertices"),
     ] {
-        let found = message(text);
-        assert!(found.contains(expected), "{text:?}: {found}");
+        let e = text(PolygonSurfaceMesh::new(data, v.clone()).map(|_| ()));
+        assert!(e.contains(expected), "{e}");
     }
+    let mesh = Arc::new(triangles(&v));
+    let e = text(MeshFieldLinear::new(vec![0.0; 4], mesh.clone()).map(|_| ()));
+    assert!(
+        e.contains("there are 4 values, 5 are expected, as many as the mesh has vertices"),
+        "{e}"
+    );
+    let e = text(MeshFieldLinear::with_gradients(vec![0.0; 5], vec![], mesh).map(|_| ()));
+    assert!(e.contains("there are 0 gradients, 2 are expected"), "{e}");
 }
 
 #[test]
-fn unknown_suffixes_are_refused() {
-    for name in ["a.3ds", "a.ply", "a"] {
-        let text = read(Path::new(name)).unwrap_err().to_string();
+fn equality_is_deep() {
+    let (mut v, a) = (tetrahedron(), volume(&tetrahedron()));
+    v[3].x += 1e-6;
+    let b = volume(&v);
+    assert!(a.equal(&a.clone(), 0.0) && !a.equal(&b, 0.0));
+    assert!(a.equal(&b, 2e-6) && !a.equal(&b, 0.5e-6));
+    v[3].x = f64::NAN;
+    let c = volume(&v);
+    assert!(!c.equal(&c.clone(), 0.0) && !c.equal(&c.clone(), 1.0) && c != c.clone());
+    let d = VolumeMesh::new([[0, 1, 2, 3]], tetrahedron()).unwrap();
+    assert!(!a.equal(&d, 1.0));
+    // Derivatives count.
+    let flat = a.cast::<AutoDiff>();
+    let mut with = flat.vertices().to_vec();
+    with[0].x = AutoDiff::variable(with[0].x.re, 0);
+    assert!(!flat.equal(&volume(&with), 0.0));
+    assert!(flat.equal(&volume(&with), 1e-12));
+}
+
+#[test]
+fn everything_moves_together() {
+    let v = tetrahedron();
+    let field = |p: &V| 0.3 + p.dot(&V::new(2.0, -1.0, 0.5));
+    macro_rules! check {
+        ($mesh:expr, $e:expr) => {{
+            let mesh = Arc::new($mesh);
+            let values: Vec<f64> = mesh.vertices().iter().map(field).collect();
+            let original = MeshFieldLinear::new(values, mesh.clone()).unwrap();
+            let mut there = original.clone();
+            there.transform(&pose());
+            let q = mesh.vertices()[1] * 0.2 + mesh.vertices()[2] * 0.8;
+            let (at_q, at_moved) = (
+                original.evaluate_cartesian($e, &q).unwrap(),
+                there.evaluate_cartesian($e, &moved(&q)).unwrap(),
+            );
+            assert!((at_q - at_moved).abs() < 1e-14);
+            assert!((at_q - field(&q)).abs() < 1e-14);
+            let turned = pose() * original.evaluate_gradient($e).unwrap();
+            assert!((turned - there.evaluate_gradient($e).unwrap()).norm() < 1e-14);
+            assert!(!original.equal(&there) && original.equal(&original.clone()));
+            (mesh, there.mesh().clone())
+        }};
+    }
+    let (before, after) = check!(triangles(&v), 1);
+    let fresh = TriangleSurfaceMesh::new(after.triangles().to_vec(), after.vertices().to_vec());
+    let fresh = fresh.unwrap();
+    for f in 0..2 {
+        assert!((after.area(f) - before.area(f)).abs() < 1e-15);
+        assert!((after.face_normal(f) - fresh.face_normal(f)).norm() < 1e-15);
+        assert!((after.element_centroid(f) - fresh.element_centroid(f)).norm() < 1e-14);
+    }
+    assert!((after.centroid() - fresh.centroid()).norm() < 1e-14);
+    let (_, after) = check!(polygons(&v), 0);
+    let fresh = PolygonSurfaceMesh::new(after.face_data().to_vec(), after.vertices().to_vec());
+    assert!((after.centroid() - fresh.unwrap().centroid()).norm() < 1e-14);
+    let (before, after) = check!(volume(&v), 1);
+    assert!((before.calc_volume() - after.calc_volume()).abs() < 1e-14);
+}
+
+#[test]
+fn volumes_have_their_surface() {
+    let v = tetrahedron();
+    let mesh = volume(&v);
+    let surface = convert_volume_to_surface_mesh(&mesh).unwrap();
+    assert_eq!((surface.num_triangles(), surface.num_vertices()), (6, 5));
+    // The second tetrahedron has its vertices the wrong way round: its volume is negative.
+    let all: f64 = (0..2).map(|e| mesh.calc_tetrahedron_volume(e).abs()).sum();
+    assert!((surface.calc_enclosed_volume() - all).abs() < 1e-15);
+    // A vertex inside disappears.
+    let center = (v[0] + v[1] + v[2] + v[3]) / 4.0;
+    let inside = vec![center, v[0], v[1], v[2], v[3]];
+    let four = [[1, 2, 3, 0], [1, 4, 2, 0], [1, 3, 4, 0], [2, 4, 3, 0]];
+    let surface = convert_volume_to_surface_mesh(&VolumeMesh::new(four, inside).unwrap()).unwrap();
+    assert_eq!(surface.vertices(), &v[..4]);
+    let twice = VolumeMesh::new([[0, 1, 2, 3], [1, 0, 2, 3]], v).unwrap();
+    assert!(
+        convert_volume_to_surface_mesh(&twice)
+            .unwrap_err()
+            .to_string()
+            .contains("no boundary")
+    );
+}
+
+#[test]
+fn tetrahedra_have_inward_normals_and_edges() {
+    let v = tetrahedron();
+    let mesh = volume(&v);
+    for f in 0..4 {
+        let n = mesh.inward_normal(0, f);
+        let on_face = [1, 2, 3].map(|k| v[(f + k) % 4]);
+        assert!((n.norm() - 1.0).abs() < 1e-15);
         assert!(
-            text.contains("not supported here, .obj, .stl, .gltf, .glb, .dae or .vtk is"),
-            "{text}"
+            n.dot(&(v[f] - on_face[0])) > 0.0,
+            "towards the opposite vertex"
+        );
+        assert!(
+            on_face
+                .iter()
+                .all(|p| n.dot(&(p - on_face[0])).abs() < 1e-15)
         );
     }
-    let text = read(Path::new("/no/such/file.STL"))
-        .unwrap_err()
-        .to_string();
-    assert!(text.starts_with("/no/such/file.STL: "), "{text}");
+    assert_eq!(mesh.edge_vector(1, 0, 3), v[4] - v[1]);
 }
 
-#[test]
-fn mirrored_scales_keep_outside_outside() {
-    let m = obj(&format!("{CUBE_TOP}f 1 2 3 4"))
-        .unwrap()
-        .scaled(&Vector3::new(-1.0, 2.0, -3.0));
-    for (t, n) in m.triangles.iter().zip(&m.triangle_normals) {
-        let [a, b, c] = t.map(|i| m.positions[i as usize]);
-        let face = (b - a).cross(&(c - a)).normalize();
-        assert!((face - m.normals[n[0] as usize]).norm() < 1e-15);
-        assert_eq!(face, -Vector3::z());
+/// All numbers that a mesh gives, as functions of coordinates and field values.
+fn numbers<T: Scalar>(x: &[T]) -> Vec<T> {
+    let vertices: Vec<_> = x[..15].chunks(3).map(Vector3::from_column_slice).collect();
+    let q = Vector3::new(x[15], x[16], x[17]);
+    let mut out = vec![];
+    let mut push = |v: &Vector3<T>| out.extend(v.iter().copied());
+    let t = triangles(&vertices);
+    let p = polygons(&vertices);
+    let v = volume(&vertices);
+    for vector in [
+        t.face_normal(0),
+        t.centroid(),
+        t.calc_barycentric(&q, 0),
+        t.calc_cartesian_from_barycentric(1, &q),
+        p.face_normal(0),
+        p.element_centroid(0),
+        p.centroid(),
+        v.inward_normal(0, 1),
+        v.edge_vector(0, 1, 2),
+        v.calc_bounding_box().1,
+    ] {
+        push(&vector);
     }
-    let m = obj(&format!("{CUBE_TOP}f 1 2 3 4"))
-        .unwrap()
-        .scaled(&Vector3::new(-1.0, 2.0, 3.0));
-    let [a, b, c] = m.triangles[0].map(|i| m.positions[i as usize]);
-    assert!((b - a).cross(&(c - a)).z > 0.0);
+    let b = v.calc_barycentric(&q, 1);
+    push(&v.calc_cartesian_from_barycentric(0, &b));
+    out.extend(b.iter());
+    out.extend([
+        t.area(1),
+        t.total_area(),
+        p.total_area(),
+        v.calc_volume(),
+        t.calc_enclosed_volume(),
+    ]);
+    let values = |n: usize| (0..n).map(|i| x[i] * x[i + 3]).collect::<Vec<T>>();
+    let field = MeshFieldLinear::new(values(5), v.into()).unwrap();
+    out.extend([
+        field.evaluate(1, &b),
+        field.evaluate_cartesian(0, &q).unwrap(),
+    ]);
+    out.extend(field.evaluate_gradient(1).unwrap().iter());
+    let field = MeshFieldLinear::new(values(5), t.into()).unwrap();
+    out.push(field.evaluate_cartesian(1, &q).unwrap());
+    let field = MeshFieldLinear::new(values(6), p.into()).unwrap();
+    out.extend(field.evaluate_gradient(1).unwrap().iter());
+    out
 }
 
-/// A glTF document of one triangle whose positions and image are in other files.
-const GLTF: &str = r#"{"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
-    "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "material": 0}]}],
-    "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
-                   "min": [0, 0, 0], "max": [1, 1, 0]}],
-    "bufferViews": [{"buffer": 0, "byteLength": 36}],
-    "buffers": [{"byteLength": 36, "uri": "the%20points.bin"}],
-    "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
-    "textures": [{"source": 0}], "images": [{"uri": "wood.png"}]}"#;
-
 #[test]
-fn supporting_files_from_memory_and_disk() {
-    let corners = [0f32, 0., 0., 1., 0., 0., 0., 1., 0.];
-    let points: Vec<u8> = corners.iter().flat_map(|x| x.to_le_bytes()).collect();
-    let png = MemoryFile::new(*b"\x89PNG\r\n\x1a\nwood", ".png", "");
-    let mut gltf = InMemoryMesh::new(MemoryFile::new(GLTF, ".gltf", "one triangle"));
-    let read = |mesh: &InMemoryMesh| read_source(&mesh.clone().into());
-    let e = read(&gltf).unwrap_err().to_string();
-    assert!(
-        e.contains("one triangle: buffers[0]: 'the%20points.bin' is not among"),
-        "{e}"
-    );
-    // The names are those that stand in the file.
-    let points = MemoryFile::new(points, ".bin", "");
-    gltf.supporting_files
-        .insert("the%20points.bin".into(), points.clone().into());
-    let mesh = read(&gltf).unwrap();
-    assert_eq!((mesh.positions.len(), mesh.triangles.len()), (3, 1));
-    assert_eq!(mesh.materials[0].diffuse_map, None);
-    let content = || Some(TextureImage::Content(png.contents().clone()).into());
-    gltf.supporting_files
-        .insert("wood.png".into(), png.clone().into());
-    let mesh = read(&gltf).unwrap();
-    assert_eq!(mesh.materials[0].diffuse_map, content());
-    gltf.supporting_files
-        .insert("wood.png".into(), "/tex/wood.png".into());
-    let mesh = read(&gltf).unwrap();
-    assert_eq!(
-        mesh.materials[0].diffuse_map,
-        Some(Texture::file("/tex/wood.png"))
-    );
-    gltf.supporting_files
-        .insert("the%20points.bin".into(), "/no/such.bin".into());
-    let e = read(&gltf).unwrap_err().to_string();
-    assert!(
-        e.contains("buffers[0]") && e.contains("/no/such.bin"),
-        "{e}"
-    );
-
-    let text = "mtllib my.mtl\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
-    let mut obj = InMemoryMesh::new(MemoryFile::new(text, ".obj", "leaf"));
-    // Materials that are missing are no error.
-    assert_eq!(read(&obj).unwrap().groups[0].material, None);
-    let mtl = MemoryFile::new("newmtl a\nKd 0 1 0\nmap_Kd dir\\w.png\n", ".mtl", "");
-    obj.supporting_files.insert("my.mtl".into(), mtl.into());
-    assert_eq!(read(&obj).unwrap().materials[0].diffuse_map, None);
-    obj.supporting_files
-        .insert("dir\\w.png".into(), png.clone().into());
-    let mesh = read(&obj).unwrap();
-    assert_eq!(mesh.groups[0].material, Some(0));
-    assert_eq!(mesh.materials[0].diffuse_map, content());
-    let bad = MemoryFile::new("newmtl a\nKd x", ".mtl", "");
-    obj.supporting_files.insert("my.mtl".into(), bad.into());
-    let e = read(&obj).unwrap_err().to_string();
-    assert!(e.starts_with("my.mtl:2: red of Kd is 'x'"), "{e}");
+fn derivatives_are_those_of_central_differences() {
+    let mut x: Vec<f64> = tetrahedron().iter().flat_map(|p| [p.x, p.y, p.z]).collect();
+    x.extend([0.4, 0.3, 0.2]);
+    let plain = numbers(&x);
+    for k in 0..x.len() {
+        let dual: Vec<_> = x
+            .iter()
+            .enumerate()
+            .map(|(i, &v)| {
+                if i == k {
+                    AutoDiff::variable(v, 0)
+                } else {
+                    AutoDiff::from(v)
+                }
+            })
+            .collect();
+        let dual = numbers(&dual);
+        let h = 1e-5;
+        let shifted = |h: f64| {
+            let mut x = x.clone();
+            x[k] += h;
+            numbers(&x)
+        };
+        let (low, high) = (shifted(-h), shifted(h));
+        for (i, d) in dual.iter().enumerate() {
+            let difference = (high[i] - low[i]) / (2.0 * h);
+            // Truncation is of order h^2, rounding of 1e-16 / h.
+            assert!(
+                (d.eps[0] - difference).abs() < 2e-8,
+                "number {i} by {k}: {} {difference}",
+                d.eps[0]
+            );
+            assert!(
+                (d.re - plain[i]).abs() < 1e-15 * (1.0 + plain[i].abs()),
+                "value {i}"
+            );
+        }
+    }
 }
 
 proptest! {
-    /// Reading never panics, whatever the bytes.
     #[test]
-    fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-        let _ = parse_obj(Path::new("x.obj"), &bytes);
-        let _ = parse_stl(Path::new("x.stl"), &bytes);
-        let _ = mtl::parse(Origin::on_disk(Path::new("x.mtl")), &bytes);
-        let mut solid = b"solid ".to_vec();
-        solid.extend(&bytes);
-        let _ = parse_stl(Path::new("x.stl"), &solid);
-    }
-
-    /// Nor whatever the words.
-    #[test]
-    fn any_words(words in proptest::collection::vec(
-        prop_oneof![
-            Just("v 1 2 3\n".to_owned()), Just("vt 0 1\n".into()), Just("vn 0 0 0\n".into()), Just("f ".into()),
-            Just("s 1\n".into()), Just("usemtl a\n".into()), Just("\n".into()), Just("\\\n".into()), Just("newmtl ".into()),
-            Just("Kd ".into()), Just("d ".into()), Just("vertex ".into()), Just("endloop\n".into()), Just("map_Kd ".into()),
-            Just("v 1e308 -1e308 1e308\n".into()), Just("v 1e-320 0 0\n".into()),
-            "-?[0-9]{1,3}(/-?[0-9]{0,20}){0,3} ", "[ -~]{0,6}",
-        ], 0..60)
-    ) {
-        let text = words.concat();
-        let _ = parse_obj(Path::new("x.obj"), text.as_bytes());
-        let _ = mtl::parse(Origin::on_disk(Path::new("x.mtl")), text.as_bytes());
-        let _ = parse_stl(Path::new("x.stl"), format!("solid\n{text}").as_bytes());
+    fn barycentric_coordinates_and_back(w in proptest::array::uniform4(-2.0..2.0f64)) {
+        let v = tetrahedron();
+        let mut b = Vector4::from(w);
+        b[0] = 1.0 - b[1] - b[2] - b[3];
+        let mesh = volume(&v);
+        let p = mesh.calc_cartesian_from_barycentric(0, &b);
+        prop_assert!((mesh.calc_barycentric(&p, 0) - b).norm() < 1e-13);
+        let mesh = triangles(&v);
+        let b = V::new(1.0 - w[1] - w[2], w[1], w[2]);
+        // What is off the plane is projected.
+        let p = mesh.calc_cartesian_from_barycentric(1, &b) + mesh.face_normal(1) * w[3];
+        prop_assert!((mesh.calc_barycentric(&p, 1) - b).norm() < 1e-13);
     }
 }

@@ -1,6 +1,6 @@
 //! Answers to a query of a pair, with the witnesses in the frames that the caller wants.
 
-use super::features::CoreDistance;
+use super::core_distance::CoreDistance;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 

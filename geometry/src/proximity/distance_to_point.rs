@@ -1,11 +1,15 @@
 //! Signed distance from a shape to a point.
 
-use super::convex::{self, Core, Placed};
-use super::{
-    NEVER, check_distance, point_cylinder, point_ellipsoid, sphere_box, sphere_capsule, value_of,
+use super::convex::{
+    Core, Placed, convex_features, point_cylinder_features, point_ellipsoid_features,
 };
+use super::dispatch::NEVER;
+use super::pairs::{sphere_box_features, sphere_capsule_features};
+use super::rounding::check_distance;
+use super::shape_core::core;
 use crate::error::Result;
-use crate::shapes::Shape;
+use crate::shape::Shape;
+use crate::values::value_of;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use tarragon_framework::Scalar;
 
@@ -67,13 +71,13 @@ pub fn distance_to_point<T: Scalar>(
     let p = value_of(&p_gq);
     check_distance(p)?;
     let (features, radius) = match shape {
-        Shape::Box(g) => (sphere_box::features(&g.half_size(), &p, f64::INFINITY), 0.0),
+        Shape::Box(g) => (sphere_box_features(&g.half_size(), &p, f64::INFINITY), 0.0),
         Shape::Capsule(g) => (
-            sphere_capsule::features(0.5 * g.length(), &p, f64::INFINITY),
+            sphere_capsule_features(0.5 * g.length(), &p, f64::INFINITY),
             g.radius(),
         ),
         // A point is a sphere on a segment without length.
-        Shape::Sphere(g) => (sphere_capsule::features(0.0, &p, f64::INFINITY), g.radius()),
+        Shape::Sphere(g) => (sphere_capsule_features(0.0, &p, f64::INFINITY), g.radius()),
         Shape::HalfSpace(_) => {
             return Ok(PointDistance {
                 distance: p_gq.z,
@@ -82,22 +86,22 @@ pub fn distance_to_point<T: Scalar>(
             });
         }
         Shape::Mesh(g) => {
-            let core = g.proximity_surface()?.nearest_feature(&p).evaluate(&p_gq);
+            let nearest = g.indexed_surface()?.nearest_feature(&p).evaluate(&p_gq);
             return Ok(PointDistance {
-                distance: core.distance,
-                grad_w: x_wg.rotation * core.n_ab,
-                p_gn: core.p_a,
+                distance: nearest.distance,
+                grad_w: x_wg.rotation * nearest.n_ab,
+                p_gn: nearest.p_a,
             });
         }
         other => {
-            let active = match super::core(other)? {
+            let active = match core(other)? {
                 Core::Cylinder { radius, half } => {
-                    point_cylinder::features(radius, half, &p, f64::INFINITY)
+                    point_cylinder_features(radius, half, &p, f64::INFINITY)
                 }
-                Core::Ellipsoid(a) => point_ellipsoid::features(&a, &p, f64::INFINITY),
+                Core::Ellipsoid(a) => point_ellipsoid_features(&a, &p, f64::INFINITY),
                 core => {
                     let x = Isometry3::from_parts(p.into(), UnitQuaternion::identity());
-                    convex::features(&core, &Core::Point, &x, f64::INFINITY)
+                    convex_features(&core, &Core::Point, &x, f64::INFINITY)
                 }
             };
             let x_gq = Isometry3::from_parts(Translation3::from(p_gq), UnitQuaternion::identity());

@@ -4,7 +4,8 @@
 //! are closest or least deep. From then on value, normal and witnesses are closed forms of the
 //! pose, evaluated here once, in `T`: derivatives are exact and no search is ever differentiated.
 
-use super::{lift, rotate, value_of};
+use super::core_distance::CoreDistance;
+use crate::values::{lift, rotate, value_of};
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::{Scalar, math};
 
@@ -58,19 +59,6 @@ pub(super) enum Features {
         half_b: f64,
         sign: f64,
     },
-}
-
-/// Distance, normal and witnesses of two cores, in A.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CoreDistance<T: Scalar> {
-    /// Signed distance (m).
-    pub(crate) distance: T,
-    /// Unit normal from A to B.
-    pub(crate) n_ab: Vector3<T>,
-    /// Witness on A (m).
-    pub(crate) p_a: Vector3<T>,
-    /// Witness on B (m); `p_b - p_a = distance * n_ab`.
-    pub(crate) p_b: Vector3<T>,
 }
 
 impl Features {

@@ -1,7 +1,7 @@
 //! Rays through convex hulls.
 
-use super::{Crossing, Passage, Surface};
-use crate::proximity::polytope::Polytope;
+use super::crossing::{CrossedSurface, Crossing, Passage};
+use crate::accel::Polytope;
 use nalgebra::Vector3;
 
 /// Through the planes of all faces; see `solids` for the arguments. Hulls without area are not hit.
@@ -28,7 +28,7 @@ pub(super) fn polytope(polytope: &Polytope, o: &Vector3<f64>, d: &Vector3<f64>) 
             return None;
         }
     }
-    let crossing = |(t, face)| Crossing::new(t, Surface::Flat(*polytope.plane(face).0));
+    let crossing = |(t, face)| Crossing::new(t, CrossedSurface::Flat(*polytope.plane(face).0));
     Some((crossing(enters), crossing(leaves)))
 }
 
@@ -46,7 +46,7 @@ fn flat(polytope: &Polytope, o: &Vector3<f64>, d: &Vector3<f64>) -> Option<Passa
         let (a, b) = (corners[i], corners[(i + 1) % corners.len()]);
         n.dot(&(b - a).cross(&(q - a))) >= 0.0
     };
-    let side = |n: Vector3<f64>| Crossing::new(t, Surface::Flat(n));
+    let side = |n: Vector3<f64>| Crossing::new(t, CrossedSurface::Flat(n));
     let n = *n * speed.signum();
     (0..corners.len()).all(inside).then(|| (side(-n), side(n)))
 }

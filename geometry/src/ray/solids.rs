@@ -1,7 +1,7 @@
 //! Rays through solids with closed forms. `o` is the origin and `d` the direction, of length one,
 //! in the frame of the solid.
 
-use super::{Crossing, Passage, Surface};
+use super::crossing::{CrossedSurface, Crossing, Passage};
 use nalgebra::{Vector2, Vector3};
 
 /// Where a line is within `radius` of the origin, as the middle and half the length of that
@@ -29,7 +29,7 @@ pub(super) fn sphere(
         return None;
     }
     let (middle, half) = chord(&(o - center), d, radius)?;
-    let crossing = |t| Crossing::new(t, Surface::Round(*center));
+    let crossing = |t| Crossing::new(t, CrossedSurface::Round(*center));
     Some((crossing(middle - half), crossing(middle + half)))
 }
 
@@ -37,7 +37,7 @@ pub(super) fn half_space(o: &Vector3<f64>, d: &Vector3<f64>) -> Option<Passage> 
     if d.z == 0.0 {
         return None;
     }
-    let surface = Surface::Flat(Vector3::z());
+    let surface = CrossedSurface::Flat(Vector3::z());
     let (at, never) = (
         Crossing::new(-o.z / d.z, surface),
         Crossing::new(f64::INFINITY, surface),
@@ -59,7 +59,7 @@ fn slab(axis: usize, half: f64, o: &Vector3<f64>, d: &Vector3<f64>) -> Option<Pa
     } else {
         ((-half.copysign(d) - o) / d, (half.copysign(d) - o) / d)
     };
-    let crossing = |t, n| Crossing::new(t, Surface::Flat(n));
+    let crossing = |t, n| Crossing::new(t, CrossedSurface::Flat(n));
     Some((crossing(enters, -n), crossing(leaves, n)))
 }
 
@@ -87,7 +87,7 @@ pub(super) fn cuboid(half: &Vector3<f64>, o: &Vector3<f64>, d: &Vector3<f64>) ->
 fn tube(radius: f64, o: &Vector3<f64>, d: &Vector3<f64>) -> Option<Passage> {
     let (o, d) = (Vector2::new(o.x, o.y), Vector2::new(d.x, d.y));
     let speed = d.norm();
-    let crossing = |t| Crossing::new(t, Surface::Side);
+    let crossing = |t| Crossing::new(t, CrossedSurface::Side);
     if speed < f64::MIN_POSITIVE {
         let always = (crossing(f64::NEG_INFINITY), crossing(f64::INFINITY));
         return (o.norm() <= radius).then_some(always);
@@ -140,7 +140,7 @@ pub(super) fn ellipsoid(
     let (o, d) = (o.component_div(axes), d.component_div(axes));
     let speed = d.norm();
     let (middle, half) = chord(&o, &(d / speed), 1.0)?;
-    let surface = Surface::Ellipsoid(axes.component_mul(axes));
+    let surface = CrossedSurface::Ellipsoid(axes.component_mul(axes));
     let at = |s: f64| Crossing::new(s / speed, surface);
     Some((at(middle - half), at(middle + half)))
 }

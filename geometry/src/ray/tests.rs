@@ -1,13 +1,17 @@
 //! Closed forms, agreement with the distance to a point, derivatives.
 
 use super::*;
+use crate::mesh::source::{InMemoryMesh, MemoryFile};
 use crate::proximity::distance_to_point;
-use crate::shapes::{
-    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, InMemoryMesh, MemoryFile, Mesh,
-    MeshcatCone, Sphere,
+use crate::shape::Shape;
+use crate::shape::{
+    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, Mesh, MeshcatCone, Sphere,
 };
+use nalgebra::Isometry3;
 use nalgebra::Translation3;
+use nalgebra::Vector3;
 use proptest::prelude::*;
+use tarragon_framework::Scalar;
 use tarragon_framework::{AutoDiff, math};
 
 const CUBE: &str = "v -1 -1 -1\nv 1 -1 -1\nv -1 1 -1\nv 1 1 -1\nv -1 -1 1\nv 1 -1 1\nv -1 1 1\nv 1 1 1\n\

@@ -3,11 +3,11 @@
 use super::camera::{ColorRenderCamera, DepthRenderCamera};
 use super::camera_info::CameraInfo;
 use super::image::{Image, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelType};
-use super::label::RenderLabel;
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
 use crate::properties::PerceptionProperties;
-use crate::shapes::Shape;
+use crate::properties::RenderLabel;
+use crate::shape::Shape;
 use dyn_clone::DynClone;
 use nalgebra::Isometry3;
 use std::collections::BTreeSet;

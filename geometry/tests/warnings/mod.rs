@@ -1,4 +1,4 @@
-//! Warnings that a piece of a test logs.
+//! Capture of the warnings that a part of a test logs.
 
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
@@ -6,10 +6,10 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Keeps the messages of warnings.
+/// Subscriber that keeps the messages of warnings.
 struct Warnings(Arc<Mutex<Vec<String>>>);
 
-/// The message of an event.
+/// Message text of an event.
 struct Message(String);
 
 impl Visit for Message {
@@ -38,7 +38,7 @@ impl Subscriber for Warnings {
     fn exit(&self, _: &Id) {}
 }
 
-/// Runs something; returns its value and the warnings that it logs on this thread.
+/// Runs a closure and returns its value and the warnings that it logged on this thread.
 pub(crate) fn warnings_of<V>(run: impl FnOnce() -> V) -> (V, Vec<String>) {
     let found = Arc::default();
     let value = tracing::subscriber::with_default(Warnings(Arc::clone(&found)), run);

@@ -1,12 +1,13 @@
-//! Reading LCM type definitions, as tokens of Rust: the grammar of
-//! <https://lcm-proj.github.io/lcm/content/lcm-type-ref.html>. Comments are gone by then, doc comments are attributes.
+//! Parsing LCM type definitions from Rust tokens; the grammar is that of
+//! <https://lcm-proj.github.io/lcm/content/lcm-type-ref.html>. Comments are gone by then, and doc
+//! comments have become attributes.
 
 use crate::file;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree, token_stream};
 use quote::{quote, quote_spanned};
 use std::iter::Peekable;
 
-/// A mistake, and where it is.
+/// A mistake in a definition, and its position.
 pub(crate) struct Mistake {
     at: Span,
     pub(crate) what: String,
@@ -17,7 +18,7 @@ impl Mistake {
         let what = what.into();
         Self { at, what }
     }
-    /// With the place in front.
+    /// Prefixes the message with a place.
     fn within(self, place: impl std::fmt::Display) -> Self {
         Self::new(self.at, format!("{place}: {}", self.what))
     }
@@ -29,11 +30,11 @@ impl Mistake {
 
 type Result<V> = std::result::Result<V, Mistake>;
 
-/// Everything between the braces of `lcm_types!`.
+/// The content of `lcm_types!`.
 pub(crate) struct File {
-    /// The path of tarragon-lcm where the macro is used.
+    /// Path of the crate tarragon-lcm at the macro's call site.
     pub(crate) root: TokenStream,
-    /// Of the file that was read, if it is one.
+    /// Path of the file that was read, if any.
     pub(crate) path: Option<String>,
     pub(crate) structs: Vec<Struct>,
 }
@@ -61,15 +62,15 @@ pub(crate) struct Constant {
 
 pub(crate) enum Kind {
     Primitive(Primitive),
-    /// A type of this name, without its package.
+    /// A struct of this name, without its package.
     Struct(Ident),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Primitive {
-    /// In LCM.
+    /// Name in LCM.
     pub(crate) name: &'static str,
-    /// In Rust.
+    /// Name in Rust.
     pub(crate) rust: &'static str,
 }
 
@@ -100,7 +101,7 @@ pub(crate) enum Dimension {
         text: String,
         size: usize,
     },
-    /// The member with this index, of the same struct.
+    /// The earlier member of the same struct with this index.
     Variable {
         text: String,
         member: usize,
@@ -117,7 +118,7 @@ impl Dimension {
 
 struct Tokens {
     tokens: Peekable<token_stream::IntoIter>,
-    /// Where the last token was.
+    /// Position of the last token.
     at: Span,
     /// The last token.
     last: Option<TokenTree>,
@@ -136,7 +137,7 @@ impl Tokens {
         }
         token
     }
-    /// Something is missing before the next token.
+    /// Reports something missing after the last token.
     fn expected_after<V>(&self, what: &str) -> Result<V> {
         let place = match &self.last {
             Some(TokenTree::Group(_)) | None => "here".into(),
@@ -144,7 +145,7 @@ impl Tokens {
         };
         Err(Mistake::new(self.at, format!("expected {what} {place}")))
     }
-    /// Something else is there.
+    /// Reports an unexpected token.
     fn expected<V>(&mut self, what: &str) -> Result<V> {
         let found = match self.tokens.peek() {
             Some(TokenTree::Group(group)) => match group.delimiter() {
@@ -170,7 +171,7 @@ impl Tokens {
     fn is_punct(&mut self, punct: char) -> bool {
         matches!(self.tokens.peek(), Some(TokenTree::Punct(p)) if p.as_char() == punct)
     }
-    /// Takes a punctuation mark, if it is next.
+    /// Consumes a punctuation mark if it is next.
     fn punct(&mut self, punct: char) -> bool {
         let is = self.is_punct(punct);
         if is {
@@ -191,7 +192,7 @@ impl Tokens {
     fn is_group(&mut self, delimiter: Delimiter) -> bool {
         matches!(self.tokens.peek(), Some(TokenTree::Group(group)) if group.delimiter() == delimiter)
     }
-    /// Attributes, which is what doc comments are.
+    /// Reads attributes; doc comments are attributes here.
     fn attributes(&mut self) -> Result<TokenStream> {
         let mut attributes = TokenStream::new();
         while self.punct('#') {
@@ -202,7 +203,7 @@ impl Tokens {
     }
 }
 
-/// Reads `PATH; [package a.b;] struct ...`, or `PATH; file "..."`.
+/// Parses `PATH; [package a.b;] struct ...`, or `PATH; file "..."`.
 pub(crate) fn parse(input: TokenStream) -> Result<File> {
     let mut tokens = Tokens::new(input, Span::call_site());
     let mut root = TokenStream::new();
@@ -235,7 +236,7 @@ pub(crate) fn parse(input: TokenStream) -> Result<File> {
         return Err(Mistake::new(more.span(), what));
     }
     let (definitions, full) = file::read(path).map_err(|what| Mistake::new(at, what))?;
-    // Spans in a file are lost: mistakes are at its name.
+    // Tokens of a file have no spans of their own: mistakes are reported at its name.
     let structs = parse_structs(&mut Tokens::new(definitions, at));
     let structs = structs.map_err(|mistake| Mistake::new(at, mistake.what).within(&full))?;
     let path = Some(full);
@@ -246,7 +247,7 @@ pub(crate) fn parse(input: TokenStream) -> Result<File> {
     })
 }
 
-/// Reads `[package a.b;] struct ...`.
+/// Parses `[package a.b;] struct ...`.
 fn parse_structs(tokens: &mut Tokens) -> Result<Vec<Struct>> {
     let mut structs = vec![];
     loop {
@@ -273,7 +274,7 @@ fn parse_structs(tokens: &mut Tokens) -> Result<Vec<Struct>> {
             "enum" => {
                 return Err(Mistake::new(
                     keyword.span(),
-                    "enums are not supported, nor by lcm-gen any more; use constants in a struct",
+                    "enums are not supported, as in current lcm-gen; use constants in a struct",
                 ));
             }
             other => {
@@ -304,7 +305,7 @@ fn parse_struct(attributes: TokenStream, name: Ident, body: &Group) -> Result<St
             Some(primitive) => Kind::Primitive(*primitive),
             None => Kind::Struct(kind),
         };
-        // `double x, y, z;` is three members.
+        // `double x, y, z;` declares three members.
         loop {
             let member = parse_member(attributes.clone(), &kind, &mut tokens, &members)?;
             members.push(member);
@@ -361,7 +362,7 @@ fn parse_dimension(group: &Group, before: &[Member]) -> Result<Dimension> {
     if let Some(more) = tokens.next() {
         return Err(Mistake::new(
             more.span(),
-            "a size is one number or one member",
+            "a size must be one number or one member",
         ));
     }
     match token {
@@ -371,7 +372,7 @@ fn parse_dimension(group: &Group, before: &[Member]) -> Result<Dimension> {
                 Ok(size) if size > 0 => Ok(Dimension::Constant { text, size }),
                 _ => Err(Mistake::new(
                     at,
-                    format!("`{text}` is no size: expected a positive integer"),
+                    format!("a size must be a positive integer, got `{text}`"),
                 )),
             }
         }
@@ -390,7 +391,7 @@ fn parse_dimension(group: &Group, before: &[Member]) -> Result<Dimension> {
                 )),
                 None => Err(Mistake::new(
                     at,
-                    format!("the size `{text}` must be a member that comes before"),
+                    format!("the size `{text}` must be a member declared before the array"),
                 )),
             }
         }
@@ -398,7 +399,7 @@ fn parse_dimension(group: &Group, before: &[Member]) -> Result<Dimension> {
     }
 }
 
-/// `const int32_t A = 1, B = 2;` after the `const`.
+/// Parses `const int32_t A = 1, B = 2;`, after the `const`.
 fn parse_constants(
     attributes: TokenStream,
     tokens: &mut Tokens,
@@ -409,7 +410,7 @@ fn parse_constants(
     let Some(kind) = PRIMITIVES.iter().filter(allowed).find(|p| kind == p.name) else {
         return Err(Mistake::new(
             kind.span(),
-            "constants are integers, `float` or `double`",
+            "constants must be integers, `float` or `double`",
         ));
     };
     loop {

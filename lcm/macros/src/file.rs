@@ -1,10 +1,10 @@
-//! Definitions in a file.
+//! Definitions in files.
 
 use proc_macro2::TokenStream;
 use std::path::PathBuf;
 
-/// The tokens of a file, and its path for the compiler. `path` is relative to the manifest of the
-/// crate.
+/// Reads a file; returns its tokens, and its path for the compiler. `path` is relative to the
+/// crate's manifest.
 pub(crate) fn read(path: &str) -> Result<(TokenStream, String), String> {
     let folder = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let full = PathBuf::from(folder).join(path);
@@ -18,7 +18,7 @@ pub(crate) fn read(path: &str) -> Result<(TokenStream, String), String> {
     Ok((tokens, shown.to_string()))
 }
 
-/// Comments of C become spaces: some of them would be documentation to Rust, in places where it
+/// Replaces C comments by spaces: Rust would read some of them as doc comments, in places where it
 /// allows none.
 fn without_comments(text: &str) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
@@ -33,11 +33,11 @@ fn without_comments(text: &str) -> Result<String, String> {
             out.push(' ');
             match inside.split_once("*/") {
                 Some((_, after)) => after,
-                None => return Err(format!("the comment of line {} has no end", line())),
+                None => return Err(format!("the comment in line {} is not closed", line())),
             }
         } else if let Some(inside) = from.strip_prefix('"') {
             let Some(end) = inside.find('"') else {
-                return Err(format!("the text of line {} has no end", line()));
+                return Err(format!("the text in line {} is not closed", line()));
             };
             let (quoted, after) = from.split_at(end + 2);
             out.push_str(quoted);
@@ -56,7 +56,7 @@ mod tests {
     use super::without_comments;
 
     #[test]
-    fn comments_of_c() {
+    fn c_comments_become_spaces() {
         for (text, expected) in [
             ("a // b\nc", "a \nc"),
             ("a /* b\n// */c // d", "a  c "),
@@ -69,8 +69,8 @@ mod tests {
             assert_eq!(without_comments(text).as_deref(), Ok(expected), "{text}");
         }
         let error = without_comments("a\n\n/* b").unwrap_err();
-        assert_eq!(error, "the comment of line 3 has no end");
+        assert_eq!(error, "the comment in line 3 is not closed");
         let error = without_comments("a\n\"b").unwrap_err();
-        assert_eq!(error, "the text of line 2 has no end");
+        assert_eq!(error, "the text in line 2 is not closed");
     }
 }

@@ -1,9 +1,9 @@
-//! The hash of a struct without that of the structs in it, as lcm-gen computes it.
+//! The hash of a struct as lcm-gen computes it, without the hashes of nested structs.
 
 use crate::definition::{Dimension, Kind, Struct};
 
 /// The base of the fingerprint: names of members, their primitive types and dimensions, in order.
-/// Names of structs and constants do not count.
+/// Names of structs and constants are not hashed.
 pub(crate) fn base(of: &Struct) -> u64 {
     let mut hash = Hash(0x1234_5678);
     for member in &of.members {
@@ -25,7 +25,7 @@ struct Hash(i64);
 impl Hash {
     fn byte(&mut self, byte: u8) {
         let Self(v) = *self;
-        // Characters are signed there.
+        // lcm-gen hashes signed characters.
         self.0 = ((v << 8) ^ (v >> 55)).wrapping_add((byte as i8).into());
     }
     fn text(&mut self, text: &str) {

@@ -1,4 +1,4 @@
-//! From definitions to Rust.
+//! Generating Rust types from definitions.
 
 use crate::definition::{Constant, Dimension, File, Kind, Member, Struct};
 use crate::fingerprint;
@@ -7,7 +7,7 @@ use quote::{format_ident, quote};
 
 pub(crate) fn types(file: &File) -> TokenStream {
     let structs = file.structs.iter().map(|s| one(&file.root, s));
-    // The compiler looks whether the file has changed.
+    // Including the file makes the compiler rebuild when it changes.
     let path = file.path.iter();
     quote! {
         #(const _: &[::core::primitive::u8] = ::core::include_bytes!(#path);)*
@@ -28,7 +28,7 @@ fn type_name(name: &Ident) -> Ident {
     Ident::new(&camel, name.span())
 }
 
-/// A name that may be a keyword in Rust; it was none in LCM.
+/// The name of a member, raw if it is a Rust keyword.
 fn member_name(name: &Ident) -> Ident {
     let text = name.to_string();
     const KEYWORDS: [&str; 30] = [
@@ -79,7 +79,7 @@ fn member_type(root: &TokenStream, member: &Member) -> TokenStream {
     dimensions.iter().rev().fold(element, wrap)
 }
 
-/// A member as it stands in the definition.
+/// The member as written in the definition.
 fn definition(member: &Member) -> String {
     let kind = match &member.kind {
         Kind::Primitive(p) => p.name.to_string(),
@@ -89,7 +89,7 @@ fn definition(member: &Member) -> String {
     format!("{kind} {}{}", member.name, dimensions.collect::<String>())
 }
 
-/// Where a member is a dimension: members and which of their `Vec`s, from outside.
+/// The members that use a size, each with the depth of the `Vec` that it sizes.
 fn uses(of: &Struct, index: usize) -> Vec<(&Member, usize)> {
     let is_variable = |d: &&Dimension| matches!(d, Dimension::Variable { .. });
     let mut found = vec![];
@@ -162,7 +162,7 @@ fn one(root: &TokenStream, of: &Struct) -> TokenStream {
         #[derive(Debug, PartialEq)]
         pub struct #name { #(#fields)* }
 
-        // Not derived: that would not reuse the memory of what is replaced.
+        // Not derived, because a derived `clone_from` does not reuse memory.
         impl ::core::clone::Clone for #name {
             fn clone(&self) -> Self {
                 Self { #(#names: ::core::clone::Clone::clone(&self.#names),)* }
@@ -227,7 +227,7 @@ fn one(root: &TokenStream, of: &Struct) -> TokenStream {
 
 fn constant(of: &Constant) -> TokenStream {
     let (attributes, name, value, kind) = (&of.attributes, &of.name, &of.value, rust(of.kind.rust));
-    // Integers are allowed where a `double` is meant.
+    // Integer literals are allowed for a `double`.
     let value = if of.kind.is_integer() {
         quote!(#value)
     } else {

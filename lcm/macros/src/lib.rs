@@ -9,8 +9,8 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Rust types from LCM type definitions; use `tarragon_lcm::lcm_types`, which names the crate for
-/// it.
+/// Generates Rust types from LCM type definitions. Use `tarragon_lcm::lcm_types`, which passes the
+/// path of its crate.
 #[doc(hidden)]
 #[proc_macro]
 pub fn lcm_types_in(input: TokenStream) -> TokenStream {

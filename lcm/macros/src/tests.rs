@@ -1,4 +1,4 @@
-//! What is said about definitions that are wrong.
+//! Tests of the messages for invalid definitions.
 
 use crate::definition;
 
@@ -11,7 +11,7 @@ fn mistake(definitions: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_named() {
+fn mistakes_are_reported() {
     for (definitions, expected) in [
         (
             "struct a_t { double x[2]; } struct b_t {}",
@@ -19,7 +19,7 @@ fn mistakes_are_named() {
         ),
         (
             "struct a_t { double x[n]; int32_t n; }",
-            "struct a_t: the size `n` must be a member that comes before",
+            "struct a_t: the size `n` must be a member declared before the array",
         ),
         (
             "struct a_t { double n; double x[n]; }",
@@ -31,11 +31,11 @@ fn mistakes_are_named() {
         ),
         (
             "struct a_t { double x[0]; }",
-            "struct a_t: `0` is no size: expected a positive integer",
+            "struct a_t: a size must be a positive integer, got `0`",
         ),
         (
             "struct a_t { double x[2 3]; }",
-            "struct a_t: a size is one number or one member",
+            "struct a_t: a size must be one number or one member",
         ),
         (
             "struct a_t { double x[]; }",
@@ -67,7 +67,7 @@ fn mistakes_are_named() {
         ),
         (
             "struct a_t { const string S = 1; }",
-            "struct a_t: constants are integers, `float` or `double`",
+            "struct a_t: constants must be integers, `float` or `double`",
         ),
         (
             "struct a_t { const int8_t A 1; }",
@@ -92,7 +92,7 @@ fn mistakes_are_named() {
         ("package lab", "expected a semicolon after `lab`"),
         (
             "enum e { A }",
-            "enums are not supported, nor by lcm-gen any more; use constants in a struct",
+            "enums are not supported, as in current lcm-gen; use constants in a struct",
         ),
         (
             "union u_t { double x; }",
@@ -116,7 +116,7 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn files_are_named_too() {
+fn mistakes_in_files_name_the_file() {
     assert_eq!(
         mistake("file \"../tests/definitions/lab.lcm\""),
         "5 structs, no mistake"

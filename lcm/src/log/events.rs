@@ -1,25 +1,25 @@
-//! Events in a stream of bytes that may have anything between them.
+//! Events in a byte stream that may hold anything between them.
 
 use super::{HEADER, Header, LogEvent, MAX_CHANNEL, MAX_MESSAGE, SYNC};
 use std::io::{self, BufRead, ErrorKind, Seek, SeekFrom};
 
-/// Reads events from where it is.
+/// Reader of events from the current position on.
 #[derive(Debug)]
 pub(super) struct Events<R> {
     stream: R,
     /// Bytes before the current position.
     position: u64,
-    /// Bytes of the stream when it was opened: more may be written meanwhile.
+    /// Length of the stream (bytes) when it was opened; more may be appended meanwhile.
     len: u64,
     pub(super) skipped: u64,
-    /// Where an event starts that goes beyond the end, once that was reached.
+    /// Start of an event that extends beyond the end, known once the end was reached.
     pub(super) cut: Option<u64>,
 }
 
-/// What is wrong with one event, or with the stream.
+/// A defect of one event, or of the stream.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// The event can not be taken; the next one may.
+    /// This event is unreadable; reading continues with the next.
     Event(String),
     Io(io::Error),
 }
@@ -30,13 +30,13 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// What is at a position.
+/// Kind of bytes at a position.
 enum Found {
     Event(Header),
-    /// The start of an event that goes beyond the end.
+    /// The start of an event that extends beyond the end.
     Cut,
     Garbage,
-    /// What could be an event, but none follows it.
+    /// A possible event that is not followed by another one.
     Doubtful,
 }
 
@@ -58,12 +58,12 @@ impl<R: BufRead + Seek> Events<R> {
     pub(super) fn len(&self) -> u64 {
         self.len
     }
-    /// The header of the next event, which is not passed: the position is its start. None at the
-    /// end.
+    /// The header of the next event, without passing it: the position becomes its start. None at
+    /// the end.
     pub(super) fn peek(&mut self) -> io::Result<Option<Header>> {
         self.peek_before(self.len, false)
     }
-    /// Passes the event that was peeked.
+    /// Passes the event returned by `peek`.
     pub(super) fn pass(&mut self, header: &Header) -> io::Result<()> {
         self.advance_to(self.position + header.event_len())
     }
@@ -76,7 +76,7 @@ impl<R: BufRead + Seek> Events<R> {
         if header.data > MAX_MESSAGE {
             self.pass(&header)?;
             return Err(Trouble::Event(format!(
-                "the event at byte {start} has {} bytes, expected at most {MAX_MESSAGE}; it is left out",
+                "the event at byte {start} must have at most {MAX_MESSAGE} bytes, got {}; it is left out",
                 header.data
             )));
         }
@@ -99,9 +99,9 @@ impl<R: BufRead + Seek> Events<R> {
             data,
         }))
     }
-    /// Goes to the first event that starts at `from` or later and before `end`, whose channel is
-    /// text, and that is followed by another one or by the end of the stream: in the middle of a
-    /// log, a few bytes of data may look like an event.
+    /// Finds the first event that starts within `from..end`, whose channel is text, and that is
+    /// followed by another event or by the end of the stream: in the middle of a log, a few bytes
+    /// of data may look like an event.
     pub(super) fn find(&mut self, from: u64, end: u64) -> io::Result<Option<Header>> {
         self.advance_to(from)?;
         let told = (self.skipped, self.cut);
@@ -113,7 +113,7 @@ impl<R: BufRead + Seek> Events<R> {
         let far = || {
             io::Error::new(
                 ErrorKind::InvalidData,
-                "a position beyond what files can have",
+                "the position is beyond the largest file offset",
             )
         };
         match i64::try_from(position.abs_diff(self.position)) {
@@ -126,10 +126,10 @@ impl<R: BufRead + Seek> Events<R> {
     }
     fn peek_before(&mut self, end: u64, strict: bool) -> io::Result<Option<Header>> {
         let start = self.position;
-        // Where the first event is that could be one if the stream went on.
+        // Start of the first event that the end of the stream may have cut off.
         let mut cut = None;
-        // Following every claim of where the next event is takes too long in a file that is made
-        // for it.
+        // The number of checks for a following event is limited: a crafted file could make them
+        // take too long.
         let mut doubts = 1000;
         while self.position < end {
             match self.look(strict && doubts > 0)? {
@@ -143,13 +143,13 @@ impl<R: BufRead + Seek> Events<R> {
             }
             self.skip_to_sync(end)?;
         }
-        // Bytes after an event that was cut are its own.
+        // Bytes after the start of a cut event belong to it, and are not garbage.
         let garbage_end = cut.unwrap_or(self.len).max(start);
         self.skipped += garbage_end - start;
         self.cut = self.cut.or(cut);
         Ok(None)
     }
-    /// What is at the position, which stays.
+    /// Classifies what is at the position, without moving it.
     fn look(&mut self, strict: bool) -> io::Result<Found> {
         let mut bytes = [0; HEADER];
         let rest = self.len - self.position;
@@ -186,14 +186,14 @@ impl<R: BufRead + Seek> Events<R> {
         let mut sync = [0; 4];
         let read = self.fill(&mut sync)?;
         self.advance_to(start)?;
-        // At the end, the next one may be cut.
+        // The event after it may be cut off by the end of the stream.
         let good = SYNC.to_be_bytes().starts_with(&sync[..read]);
         Ok(match good {
             true => Found::Event(header),
             false => Found::Doubtful,
         })
     }
-    /// Reads as much as there is, and goes back.
+    /// Reads as many bytes as there are, up to the length of `bytes`, and goes back.
     fn fill(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let mut read = 0;
         while read < bytes.len() {
@@ -207,8 +207,8 @@ impl<R: BufRead + Seek> Events<R> {
         self.stream.seek_relative(-(read as i64))?;
         Ok(read)
     }
-    /// Goes to the next place, at least a byte ahead, where the sync word is, or its start at the
-    /// end of the stream; not much further than `end`.
+    /// Advances by at least one byte to the next sync word, or to its beginning at the end of the
+    /// stream; not much further than `end`.
     fn skip_to_sync(&mut self, end: u64) -> io::Result<()> {
         let sync = SYNC.to_be_bytes();
         self.stream.seek_relative(1)?;
@@ -234,39 +234,5 @@ impl<R: BufRead + Seek> Events<R> {
             }
         }
         Ok(())
-    }
-}
-
-/// Reads any bytes as a log, in every way there is.
-pub(crate) fn fuzz(bytes: &[u8]) {
-    let events = || Events::new(io::BufReader::with_capacity(16, io::Cursor::new(bytes)));
-    let Ok(mut log) = events() else {
-        return;
-    };
-    let (mut read, mut left_out) = (0_u64, false);
-    let mut timestamps = Vec::new();
-    loop {
-        match log.next() {
-            Ok(None) => break,
-            Ok(Some(event)) => {
-                read += (HEADER + event.channel.len() + event.data.len()) as u64;
-                timestamps.push(event.timestamp);
-            }
-            Err(Trouble::Event(_)) => left_out = true,
-            Err(Trouble::Io(error)) => panic!("memory does not fail: {error}"),
-        }
-    }
-    let told = read + log.skipped;
-    assert!(told <= log.len, "{told} of {} bytes", log.len);
-    assert!(left_out || log.cut.is_some() || told == log.len);
-    let target = timestamps.get(timestamps.len() / 2).copied().unwrap_or(0);
-    let Ok(mut log) = events() else {
-        return;
-    };
-    if let Err(error) = super::reader::seek(&mut log, target) {
-        panic!("memory does not fail: {error}");
-    }
-    if let Ok(Some(header)) = log.peek() {
-        assert!(header.timestamp >= target);
     }
 }

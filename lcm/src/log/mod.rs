@@ -1,4 +1,4 @@
-//! Log files: what came over a bus, with the time at which it came.
+//! Log files: recorded messages with their times of arrival.
 //!
 //! A log is a sequence of events, all numbers big-endian: `u32 0xEDA1DA01, i64 number, i64
 //! timestamp (µs), i32 length of the channel, i32 length of the data, channel, data`. Source: "LCM
@@ -6,61 +6,65 @@
 //! <https://lcm-proj.github.io/lcm/content/log-file-format.html>.
 
 mod events;
+#[cfg(any(test, fuzzing))]
+mod fuzz;
 mod reader;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use events::fuzz;
+#[cfg(any(test, fuzzing))]
+pub(crate) use fuzz::fuzz;
 pub use reader::LogReader;
 pub use writer::LogWriter;
 
-use crate::error::{Error, Result};
-use crate::transport::MAX_MESSAGE;
+use crate::message::MAX_MESSAGE;
+use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// What every event starts with.
+/// The sync word at the start of every event.
 const SYNC: u32 = 0xEDA1_DA01;
-/// Bytes of an event before its channel.
+/// Length of an event's header, which precedes its channel (bytes).
 const HEADER: usize = 28;
-/// The longest channel that is read, as by liblcm (bytes).
+/// Longest channel name that is read, as in liblcm (bytes).
 const MAX_CHANNEL: usize = 999;
 
 /// A message in a log.
 ///
 /// ```
 /// use tarragon_lcm::LogEvent;
-/// let event = LogEvent { number: 0, timestamp: 1_500_000, channel: "POSE".into(), data: vec![1, 2] };
+/// let (channel, data) = ("POSE".into(), vec![1, 2]);
+/// let event = LogEvent { number: 0, timestamp: 1_500_000, channel, data };
 /// assert_eq!(event.timestamp as f64 * 1e-6, 1.5);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEvent {
-    /// Events are numbered from 0.
+    /// Number of the event, from 0.
     pub number: i64,
-    /// When the message came (µs), since 1970 if a clock on the wall was asked.
+    /// Time of arrival (µs), since 1970 if it was recorded with a wall clock.
     pub timestamp: i64,
-    /// The channel that it came on.
+    /// The message's channel.
     pub channel: String,
-    /// Its bytes.
+    /// The encoded message.
     pub data: Vec<u8>,
 }
 
-/// An event without what it holds.
+/// An event's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Header {
     number: i64,
     timestamp: i64,
-    /// At most `MAX_CHANNEL`.
+    /// Length of the channel name (bytes), at most `MAX_CHANNEL`.
     channel: usize,
-    /// At most `i32::MAX`.
+    /// Length of the data (bytes), at most `i32::MAX`.
     data: usize,
 }
 
 impl Header {
-    /// Bytes of the whole event.
+    /// Length of the whole event (bytes).
     fn event_len(&self) -> u64 {
         (HEADER + self.channel + self.data) as u64
     }
@@ -74,7 +78,7 @@ impl Header {
         bytes[24..].copy_from_slice(&(self.data as i32).to_be_bytes());
         bytes
     }
-    /// None if this is no header of an event.
+    /// Reads a header; None if the bytes are not one.
     fn from_bytes(bytes: &[u8; HEADER]) -> Option<Self> {
         let (sync, rest) = bytes.split_first_chunk()?;
         let (number, rest) = rest.split_first_chunk()?;
@@ -92,13 +96,13 @@ impl Header {
     }
 }
 
-/// Opens a regular file: pipes and devices would block, or never end.
+/// Opens a regular file. Other files are refused: pipes and devices would block, or never end.
 fn open_regular(path: &Path, options: &OpenOptions) -> Result<File> {
     let irregular = || {
-        let what = "it is no regular file, expected a log file (pipes and devices can not be one)";
+        let what = "a log must be a regular file, got a directory, pipe or device";
         Error::io(path, io::Error::new(io::ErrorKind::InvalidInput, what))
     };
-    // Before it is opened, because opening a pipe waits for its other end.
+    // Checked before opening, because opening a pipe waits for its other end.
     match path.metadata() {
         Ok(metadata) if !metadata.is_file() => return Err(irregular()),
         Ok(_) => {}

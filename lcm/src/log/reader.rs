@@ -2,18 +2,18 @@
 
 use super::events::{Events, Trouble};
 use super::{LogEvent, open_regular};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek};
 use std::path::{Path, PathBuf};
 
-/// Below this many bytes, events are passed one by one.
+/// Range (bytes) below which a search walks from event to event instead of bisecting.
 const WALK: u64 = 1 << 16;
 
-/// The events of a log file, in the order in which they are there.
+/// Iterator over the events of a log file, in file order.
 ///
-/// What is no event is skipped and counted. An event that can not be taken (it claims more than 256
-/// MiB, or its channel is not UTF-8) is an error; reading goes on after it.
+/// Bytes that do not belong to an event are skipped and counted. An unreadable event (it claims
+/// more than 256 MiB, or its channel is not UTF-8) is an error; reading continues after it.
 ///
 /// ```
 /// use tarragon_lcm::{LogReader, LogWriter};
@@ -27,7 +27,7 @@ const WALK: u64 = 1 << 16;
 ///
 /// let mut log = LogReader::open(&path)?;
 /// log.seek_to_timestamp(2500)?;
-/// let event = log.next().expect("there are two more")?;
+/// let event = log.next().expect("two more events")?;
 /// assert_eq!((event.number, event.timestamp, event.channel.as_str()), (3, 3000, "POSE"));
 /// assert_eq!(log.count(), 1);
 /// # Ok::<(), tarragon_lcm::Error>(())
@@ -40,10 +40,11 @@ pub struct LogReader {
 }
 
 impl LogReader {
-    /// Opens a log. What is written to it later is not read.
+    /// Opens a log. Events appended later are not read.
     ///
     /// # Errors
-    /// If the file can not be read, is no regular file, or has something in it and no event.
+    /// Returns an error if the file cannot be read, is not a regular file, or is not empty but
+    /// holds no event.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let file = open_regular(path, OpenOptions::new().read(true))?;
@@ -55,7 +56,7 @@ impl LogReader {
         let (events, none) = first(file).map_err(|error| Error::io(path, error))?;
         if none && events.len() > 0 && events.cut != Some(0) {
             return Err(Error::invalid(format!(
-                "{}: no event is found in {} bytes, expected an LCM log",
+                "{}: the file must be an LCM log, got {} bytes without an event",
                 path.display(),
                 events.len()
             )));
@@ -66,14 +67,14 @@ impl LogReader {
             ended: false,
         })
     }
-    /// Goes to the first event at a time (µs) or later, forwards or backwards, in a few reads
-    /// however long the log is; to the end if all are earlier.
+    /// Moves to the first event at `timestamp` (µs) or later, forwards or backwards; to the end if
+    /// all are earlier. This takes a few reads, however long the log is.
     ///
-    /// Timestamps must not decrease along the log, as they do not unless the clock was set;
-    /// messages that hold whole logs may mislead it.
+    /// Timestamps must not decrease along the log, which holds unless the clock was set back during
+    /// recording. Messages that contain whole logs may mislead the search.
     ///
     /// # Errors
-    /// If the file can not be read.
+    /// Returns an error if the file cannot be read.
     pub fn seek_to_timestamp(&mut self, timestamp: i64) -> Result<()> {
         self.ended = false;
         seek(&mut self.events, timestamp).map_err(|error| {
@@ -81,12 +82,12 @@ impl LogReader {
             Error::io(&self.path, error)
         })
     }
-    /// Bytes that were skipped until now because they are no events.
+    /// Number of bytes skipped so far because they do not belong to an event.
     pub fn skipped_bytes(&self) -> u64 {
         self.events.skipped
     }
-    /// Whether the end was reached and the last event is not all there, as when a program that
-    /// wrote it was killed. That event is not returned.
+    /// Whether the last event is incomplete, for example because the recording program was killed.
+    /// Known once the end was reached; that event is not returned.
     pub fn is_truncated(&self) -> bool {
         self.events.cut.is_some()
     }
@@ -119,11 +120,11 @@ impl Iterator for LogReader {
 
 impl std::iter::FusedIterator for LogReader {}
 
-/// Goes to the first event that is not before `timestamp`.
+/// Moves to the first event at `timestamp` or later.
 pub(super) fn seek<R: BufRead + Seek>(events: &mut Events<R>, timestamp: i64) -> io::Result<()> {
     let skipped = events.skipped;
-    // Events that start before `low` are too early; the first one that starts at `high` or later is
-    // not.
+    // Invariant: events that start before `low` are too early; the first event that starts at
+    // `high` or later is not.
     let (mut low, mut high) = (0, events.len());
     while high.saturating_sub(low) > WALK {
         let middle = low + (high - low) / 2;

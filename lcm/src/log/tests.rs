@@ -27,7 +27,7 @@ fn bytes(number: i64, timestamp: i64, channel: &str, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What a file with these bytes is read as: timestamps, skipped bytes, whether it is truncated.
+/// Reads a file with these bytes: timestamps, number of skipped bytes, whether it is truncated.
 fn read(bytes: &[u8]) -> (Vec<i64>, u64, bool) {
     let dir = dir();
     fs::write(&dir.path, bytes).unwrap();
@@ -91,7 +91,7 @@ fn garbage_is_skipped_and_counted() {
     ]
     .concat();
     assert_eq!(read(&all), (vec![10, 20, 30], 7 + 4 + 4 + 9 + 3, false));
-    // Lengths that no event has.
+    // Lengths that no event may have.
     let mut wrong = b.clone();
     for (at, with) in [
         (20, [0xff; 4]),
@@ -111,16 +111,16 @@ fn garbage_is_skipped_and_counted() {
 }
 
 #[test]
-fn lengths_that_go_beyond_the_file_are_not_believed() {
+fn lengths_beyond_the_end_of_the_file_are_garbage() {
     let [a, b, c] = [10, 20, 30].map(|t| bytes(0, t, "CH", b"data"));
     let mut wrong = b.clone();
     wrong[24..28].copy_from_slice(&i32::MAX.to_be_bytes());
     let all = [&a, &wrong, &c].map(Vec::as_slice).concat();
     assert_eq!(read(&all), (vec![10, 30], b.len() as u64, false));
-    // At the end, it is an event that was cut.
+    // As the last event, it counts as truncated.
     let all = [&a, &c, &wrong].map(Vec::as_slice).concat();
     assert_eq!(read(&all), (vec![10, 30], 0, true));
-    // One that the file does have, as a hole.
+    // The file is long enough for this one, as a sparse file.
     let dir = dir();
     let mut large = bytes(1, 20, "CH", b"");
     large[24..28].copy_from_slice(&(300_i32 << 20).to_be_bytes());
@@ -134,7 +134,7 @@ fn lengths_that_go_beyond_the_file_are_not_believed() {
     let start = a.len();
     assert!(
         error.contains(&format!(
-            "log.lcm: the event at byte {start} has 314572800 bytes, expected at most"
+            "log.lcm: the event at byte {start} must have at most 268435456 bytes, got 314572800"
         )),
         "{error}"
     );
@@ -142,7 +142,7 @@ fn lengths_that_go_beyond_the_file_are_not_believed() {
 }
 
 #[test]
-fn every_cut_is_seen() {
+fn every_truncation_is_detected() {
     let [a, b] = [10, 20].map(|t| bytes(0, t, "CH", b"data"));
     let all = [a.clone(), b].concat();
     for len in 1..all.len() {
@@ -166,7 +166,7 @@ fn a_channel_must_be_text() {
 }
 
 #[test]
-fn files_that_are_no_logs_are_errors() {
+fn files_that_are_not_logs_are_refused() {
     let dir = dir();
     let opened = || {
         LogReader::open(&dir.path)
@@ -188,29 +188,26 @@ fn files_that_are_no_logs_are_errors() {
     .unwrap();
     let before = fs::read(&dir.path).unwrap();
     assert!(
-        opened().ends_with("no event is found in 53 bytes, expected an LCM log"),
+        opened().ends_with("the file must be an LCM log, got 53 bytes without an event"),
         "{}",
         opened()
     );
     assert!(
-        appended().contains("what follows byte 0 is no event, expected an LCM log to append to")
+        appended().contains("the file must be an LCM log to append to, got no event at byte 0")
     );
     fs::write(&dir.path, [0xED]).unwrap();
-    assert!(appended().contains("what follows byte 0 is no event"));
+    assert!(appended().contains("got no event at byte 0"));
     fs::write(
         &dir.path,
         [bytes(0, 1, "X", b"1"), b"text".to_vec()].concat(),
     )
     .unwrap();
-    assert!(appended().contains("what follows byte 30 is no event"));
+    assert!(appended().contains("got no event at byte 30"));
     assert_eq!(fs::metadata(&dir.path).unwrap().len(), 34);
     assert_eq!(before.len(), 53);
     let directory = dir.path.parent().unwrap();
     let error = LogReader::open(directory).unwrap_err().to_string();
-    assert!(
-        error.contains("it is no regular file, expected a log file"),
-        "{error}"
-    );
+    assert!(error.contains("a log must be a regular file"), "{error}");
 }
 
 #[cfg(unix)]
@@ -221,7 +218,7 @@ fn devices_and_pipes_are_refused() {
     let mut paths = vec![PathBuf::from("/dev/zero"), "/dev/null".into()];
     match made {
         Ok(status) if status.success() => paths.push(dir.path.clone()),
-        // Shown for tests that pass, too.
+        // Unlike captured output, this is shown for passing tests, too.
         _ => drop(writeln!(io::stderr(), "SKIPPED: pipes, there is no mkfifo")),
     }
     for path in paths {
@@ -231,26 +228,25 @@ fn devices_and_pipes_are_refused() {
             LogWriter::append(&path).map(|_| ()),
         ] {
             let error = result.unwrap_err().to_string();
-            assert!(error.contains("it is no regular file"), "{error}");
+            assert!(error.contains("a log must be a regular file"), "{error}");
         }
     }
 }
 
 #[test]
-fn what_can_not_be_written_is_refused() {
+fn invalid_channels_and_oversized_messages_are_refused() {
     let dir = dir();
     let mut log = LogWriter::create(&dir.path).unwrap();
     let refused = |result: Result<()>| result.unwrap_err().to_string();
-    assert!(
-        refused(log.write(0, "", b""))
-            .contains("log.lcm: the channel '' has 0 bytes, expected 1 to 999")
-    );
-    assert!(refused(log.write(0, "a\0b", b"")).contains("the channel 'a\\0b' has 3 bytes"));
-    assert!(refused(log.write(0, &"x".repeat(1000), b"")).contains("has 1000 bytes"));
+    assert!(refused(log.write(0, "", b"")).contains(
+        "log.lcm: the channel must have 1 to 999 bytes without a zero, got '' (0 bytes)"
+    ));
+    assert!(refused(log.write(0, "a\0b", b"")).contains("got 'a\\0b' (3 bytes)"));
+    assert!(refused(log.write(0, &"x".repeat(1000), b"")).contains("(1000 bytes)"));
     let large = vec![0; (256 << 20) + 1];
     assert!(
         refused(log.write(0, "X", &large))
-            .contains("has 268435457 bytes, expected at most 268435456")
+            .contains("must have at most 268435456 bytes, got 268435457")
     );
     log.write(3, &"x".repeat(999), b"").unwrap();
     drop(log);
@@ -262,7 +258,7 @@ fn what_can_not_be_written_is_refused() {
 }
 
 #[test]
-fn appending_goes_on_from_the_last_whole_event() {
+fn appending_continues_after_the_last_whole_event() {
     let dir = dir();
     LogWriter::append(&dir.path)
         .unwrap()
@@ -277,7 +273,7 @@ fn appending_goes_on_from_the_last_whole_event() {
         whole,
         [bytes(0, 1, "A", b"1"), bytes(1, 2, "B", b"2")].concat()
     );
-    // Whatever is left of the second event goes.
+    // Appending removes any part of a second event.
     for len in 31..60 {
         fs::write(&dir.path, &whole[..len]).unwrap();
         LogWriter::append(&dir.path)
@@ -291,7 +287,7 @@ fn appending_goes_on_from_the_last_whole_event() {
             "{len}"
         );
     }
-    // Numbers go on from what the last event says.
+    // Numbering continues from the last event's number.
     fs::write(&dir.path, bytes(41, 1, "A", b"1")).unwrap();
     LogWriter::append(&dir.path)
         .unwrap()
@@ -302,7 +298,7 @@ fn appending_goes_on_from_the_last_whole_event() {
 }
 
 #[test]
-fn seeking_finds_the_first_event_that_is_not_before() {
+fn seeking_finds_the_first_event_at_or_after_a_time() {
     let dir = dir();
     let mut log = LogWriter::create(&dir.path).unwrap();
     // Times 0, 0, 30, 30, 60, 60, ...; data between 0 and 200 kB, full of sync words.
@@ -321,7 +317,7 @@ fn seeking_finds_the_first_event_that_is_not_before() {
         assert_eq!(found, expected, "{target}");
     }
     assert_eq!((log.skipped_bytes(), log.is_truncated()), (0, false));
-    // To the end and back, and all can be read again.
+    // Moves to the end and back; then all events can be read again.
     log.seek_to_timestamp(i64::MAX).unwrap();
     assert!(log.next().is_none() && log.next().is_none());
     log.seek_to_timestamp(0).unwrap();
@@ -344,7 +340,7 @@ proptest! {
         let mut times: Vec<i64> = parts.iter().map(|part| part.1 / 2).collect();
         times.sort_unstable();
         for (k, (between, _, channel, data)) in parts.iter().enumerate() {
-            // An empty log is one; a file without events is none.
+            // An empty file is a valid log; a file with bytes but no event is not.
             all.extend(between);
             garbage += between.len() as u64;
             all.extend(bytes(k as i64, times[k], channel, data));
@@ -363,7 +359,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_survived(
+    fn arbitrary_bytes_do_not_break_the_reader(
         parts in prop::collection::vec(
             (0_u8..4, prop::collection::vec(any::<u8>(), 0..40), 0_usize..64),
             0..12,

@@ -2,20 +2,20 @@
 
 use super::events::Events;
 use super::{HEADER, Header, MAX_CHANNEL, MAX_MESSAGE, SYNC, open_regular};
-use crate::error::{Error, Result};
 use crate::message::encoded::Parts;
+use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes of events that are collected before they are written.
+/// Size of the buffer in which events are collected before they are written (bytes).
 const BUFFER: usize = 1 << 16;
 
-/// Writes messages to a log file.
+/// Writer of a log file.
 ///
-/// Events are collected and written some 64 KiB at a time, by [`LogWriter::flush`] and when the
-/// writer is dropped. The file always consists of whole events, also after an error: what of an
-/// event could not be written is taken back.
+/// Events are buffered and written in blocks of about 64 KiB, by [`LogWriter::flush`] and when the
+/// writer is dropped. The file always consists of whole events, also after an error: a partly
+/// written event is removed.
 ///
 /// ```
 /// use tarragon_lcm::{LogReader, LogWriter};
@@ -31,18 +31,18 @@ const BUFFER: usize = 1 << 16;
 pub struct LogWriter {
     path: PathBuf,
     file: File,
-    /// Bytes of the file, all of them whole events.
+    /// Length of the file, which holds whole events only (bytes).
     end: u64,
-    /// Whole events that come next.
+    /// Whole events that are not written yet.
     buffer: Vec<u8>,
     number: i64,
 }
 
 impl LogWriter {
-    /// Starts a log, in place of what the file had.
+    /// Starts a log, replacing the content of the file.
     ///
     /// # Errors
-    /// If the file can not be written or is no regular file.
+    /// Returns an error if the file cannot be written or is not a regular file.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let options = OpenOptions::new()
@@ -58,13 +58,13 @@ impl LogWriter {
             number: 0,
         })
     }
-    /// Goes on with a log, or starts it where there is no file. Numbers go on from the last event.
-    /// An event at the end that is not all there is removed, with a warning: readers would take
-    /// what follows for its data.
+    /// Continues a log, or starts one if there is no file. Numbering continues from the last event.
+    /// An incomplete event at the end is removed with a warning: readers would take what follows
+    /// for its data.
     ///
     /// # Errors
-    /// If the file can not be read and written, is no regular file, or ends with something else
-    /// than an event.
+    /// Returns an error if the file cannot be read and written, is not a regular file, or ends with
+    /// something other than an event.
     pub fn append(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let options = OpenOptions::new()
@@ -76,18 +76,18 @@ impl LogWriter {
         let file = open_regular(path, &options)?;
         let io = |error| Error::io(path, error);
         let tail = Tail::of(&file).map_err(io)?;
-        // A few bytes of the sync word alone do not make a log of a file.
+        // A few bytes of the sync word alone do not make the file a log.
         let is_log = tail.end > 0 || tail.cut && tail.len >= SYNC.to_be_bytes().len() as u64;
         if tail.len > tail.end {
             if !(tail.cut && is_log) {
                 return Err(Error::invalid(format!(
-                    "{}: what follows byte {} is no event, expected an LCM log to append to, or no such file",
+                    "{}: the file must be an LCM log to append to, got no event at byte {}; choose another file",
                     path.display(),
                     tail.end
                 )));
             }
             tracing::warn!(
-                "{}: the last event is not all there; {} bytes are removed",
+                "{}: the last event is incomplete; its {} bytes are removed",
                 path.display(),
                 tail.len - tail.end
             );
@@ -102,16 +102,17 @@ impl LogWriter {
             number: tail.number,
         })
     }
-    /// Adds a message that came at a time (µs).
+    /// Appends a message received at `timestamp` (µs).
     ///
     /// # Errors
-    /// If the channel is empty, longer than 999 bytes or has a zero, if there are more than 256 MiB
-    /// of data, or if events can not be written, as on a full disk. The event is not in the log
-    /// then; those before it stay, and those that are not written yet are tried again.
+    /// Returns an error if the channel is empty, longer than 999 bytes or contains a zero, if the
+    /// data exceeds 256 MiB, or if events cannot be written, for example because the disk is full.
+    /// The event is then not in the log. Earlier events stay, and those not written yet are
+    /// retried.
     pub fn write(&mut self, timestamp: i64, channel: &str, data: &[u8]) -> Result<()> {
         self.write_parts(timestamp, channel, data.into())
     }
-    /// [`write`](Self::write) of a message in pieces.
+    /// [`write`](Self::write) for a message in pieces.
     pub(crate) fn write_parts(
         &mut self,
         timestamp: i64,
@@ -135,8 +136,7 @@ impl LogWriter {
         if len <= BUFFER {
             data.pieces().for_each(|piece| self.buffer.extend(piece));
         } else {
-            // The buffer was flushed: it has this event's header only, and large data is not
-            // copied.
+            // The flushed buffer holds only this event's header, so that large data is not copied.
             let written = self.write_through(data);
             self.buffer.truncate(start);
             written?;
@@ -144,10 +144,11 @@ impl LogWriter {
         self.number = self.number.wrapping_add(1);
         Ok(())
     }
-    /// Writes what is collected.
+    /// Writes the buffered events.
     ///
     /// # Errors
-    /// If it can not be written. It is kept, and tried again by the next call.
+    /// Returns an error if they cannot be written. They stay buffered, and the next call tries
+    /// again.
     pub fn flush(&mut self) -> Result<()> {
         if !self.buffer.is_empty() {
             self.write_through(Parts::from(&[]))?;
@@ -159,20 +160,20 @@ impl LogWriter {
         let wrong = |what: String| Err(Error::invalid(format!("{}: {what}", self.path.display())));
         if channel.is_empty() || channel.len() > MAX_CHANNEL || channel.contains('\0') {
             return wrong(format!(
-                "the channel '{}' has {} bytes, expected 1 to {MAX_CHANNEL} without a zero among them",
+                "the channel must have 1 to {MAX_CHANNEL} bytes without a zero, got '{}' ({} bytes)",
                 channel.escape_debug(),
                 channel.len()
             ));
         }
         if data.len() > MAX_MESSAGE {
             return wrong(format!(
-                "the message on channel '{channel}' has {} bytes, expected at most {MAX_MESSAGE}",
+                "the message on channel '{channel}' must have at most {MAX_MESSAGE} bytes, got {}",
                 data.len()
             ));
         }
         Ok(())
     }
-    /// Writes the buffer and what follows it, or nothing.
+    /// Writes the buffer and then `rest`, or nothing.
     fn write_through(&mut self, rest: Parts<'_>) -> Result<()> {
         let mut write = || {
             self.file.write_all(&self.buffer)?;
@@ -185,7 +186,7 @@ impl LogWriter {
                 Ok(())
             }
             Err(error) => {
-                // If this fails as well, the error is the same: the file can not be written.
+                // Failures here have the same cause: the file cannot be written.
                 let _ = self.file.set_len(self.end);
                 let _ = self.file.seek(SeekFrom::Start(self.end));
                 Err(Error::io(&self.path, error))
@@ -197,24 +198,25 @@ impl LogWriter {
 impl Drop for LogWriter {
     fn drop(&mut self) {
         if let Err(error) = self.flush() {
-            tracing::warn!("the end of a log is lost: {error}");
+            tracing::warn!("the last events of a log are lost: {error}");
         }
     }
 }
 
-/// How a log ends.
+/// The end of a log.
 struct Tail {
     len: u64,
-    /// Where the last whole event ends.
+    /// End of the last whole event (bytes).
     end: u64,
-    /// Whether a part of an event follows it at once.
+    /// Whether part of an event follows immediately.
     cut: bool,
-    /// What the next event's number is.
+    /// Number of the next event.
     number: i64,
 }
 
 impl Tail {
-    /// Walks along the headers: no look from the end is safe from data that looks like events.
+    /// Walks along all headers: a search from the end could be misled by data that looks like
+    /// events.
     fn of(file: &File) -> io::Result<Self> {
         let mut events = Events::new(BufReader::with_capacity(BUFFER, file))?;
         let (mut end, mut number) = (0, 0);
@@ -238,12 +240,13 @@ mod tests {
     use crate::log::LogReader;
 
     #[test]
-    fn what_can_not_be_written_is_tried_again() {
+    fn events_that_cannot_be_written_are_retried() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log.lcm");
         let mut log = LogWriter::create(&path).unwrap();
         let writable = std::mem::replace(&mut log.file, File::open(&path).unwrap());
-        // As if the disk were full: collected, then refused again and again, in the same memory.
+        // Imitates a full disk: the event is buffered, then refused again and again, in the same
+        // memory.
         log.write(0, "SMALL", b"x").unwrap();
         let collected = log.buffer.clone();
         for data in [vec![1; BUFFER], vec![2; 10 * BUFFER]] {
@@ -258,7 +261,7 @@ mod tests {
         log.file = writable;
         log.write(2, "LARGE", &[3; 2 * BUFFER]).unwrap();
         log.file = File::open(&path).unwrap();
-        // What is written through is refused, too.
+        // Large data that bypasses the buffer is refused, too.
         assert!(log.write(3, "LARGE", &[4; 2 * BUFFER]).is_err());
         assert!(log.buffer.is_empty());
         drop(log);

@@ -1,18 +1,17 @@
-//! Reading the bytes of messages.
+//! Decoding messages.
 
-use super::encoded::LEAST_SHARED;
 use super::refill;
-use super::wire::Wire;
-use crate::error::{Error, Result};
+use super::shared_arrays::LEAST_SHARED;
+use crate::{Error, Result};
 use bytes::Bytes;
 
-/// How deep messages may be in messages: those of a type that holds itself could exhaust the stack.
+/// Maximum nesting depth of structs: a type that contains itself could exhaust the stack.
 const MOST_DEPTH: usize = 64;
-/// How many elements of no bytes the arrays of a message may have together: nothing else bounds
-/// them.
+/// Maximum number of zero-size elements in a message's arrays together; the length of the message
+/// does not bound it.
 const MOST_OF_NOTHING: usize = 1 << 16;
 
-/// Where a message is read from.
+/// Cursor over an encoded message.
 ///
 /// ```
 /// use tarragon_lcm::message::wire::{Decoder, Wire};
@@ -25,24 +24,24 @@ const MOST_OF_NOTHING: usize = 1 << 16;
 /// ```
 #[derive(Debug)]
 pub struct Decoder<'a> {
-    /// What comes next, up to the next shared array.
+    /// Unread bytes up to the next shared array.
     run: &'a [u8],
     bytes: &'a [u8],
-    /// Where the run ends in `bytes`.
+    /// End of `run` in `bytes`.
     end: usize,
-    /// What `bytes` are, where arrays may share them.
+    /// Owner of `bytes`, if arrays may share its memory.
     owner: Option<&'a Bytes>,
-    /// Arrays that are not among the bytes, from the next one on, and how many bytes they have
-    /// together.
+    /// Unread arrays that are stored separately, each with its position in `bytes`; and their total
+    /// length (bytes).
     shared: &'a [(usize, Bytes)],
     shared_bytes: usize,
     depth: usize,
-    /// Elements without bytes so far.
+    /// Number of zero-size elements so far.
     nothing: usize,
 }
 
 impl<'a> Decoder<'a> {
-    /// Reads `bytes` from their start.
+    /// Creates a decoder at the start of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self {
             run: bytes,
@@ -55,7 +54,8 @@ impl<'a> Decoder<'a> {
             nothing: 0,
         }
     }
-    /// Reads `bytes` with `shared` among them; arrays that are read share their memory.
+    /// Creates a decoder for `bytes` with the `shared` arrays among them; decoded arrays share
+    /// their memory.
     pub(super) fn sharing(bytes: &'a Bytes, shared: &'a [(usize, Bytes)]) -> Self {
         let end = shared.first().map_or(bytes.len(), |(at, _)| *at);
         Self {
@@ -71,7 +71,7 @@ impl<'a> Decoder<'a> {
     pub(super) fn wrong(&self, what: impl Into<String>) -> Error {
         Error::invalid(what)
     }
-    /// Bytes that are left, all of them.
+    /// Number of unread bytes, shared arrays included.
     fn left(&self) -> usize {
         self.run.len() + (self.bytes.len() - self.end) + self.shared_bytes
     }
@@ -82,25 +82,25 @@ impl<'a> Decoder<'a> {
             "needs {count} bytes at byte {position}, {left} are left"
         ))
     }
-    /// That there are this many bytes.
+    /// Checks that `count` bytes are left.
     pub(super) fn check(&self, count: usize) -> Result<()> {
         match count <= self.left() {
             true => Ok(()),
             false => Err(self.missing(count)),
         }
     }
-    /// That there may be so many more elements of no bytes.
+    /// Charges `count` zero-size elements against the message limit.
     pub(super) fn nothing(&mut self, count: usize) -> Result<()> {
         self.nothing = self.nothing.saturating_add(count);
         if self.nothing <= MOST_OF_NOTHING {
             return Ok(());
         }
         Err(self.wrong(format!(
-            "makes {} elements without a byte, expected at most {MOST_OF_NOTHING} in a message",
+            "must have at most {MOST_OF_NOTHING} zero-size elements with those before it, got {}",
             self.nothing
         )))
     }
-    /// The next bytes, if so many come before the next shared array.
+    /// Takes `count` bytes, which must come before the next shared array.
     #[inline]
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8]> {
         let (bytes, rest) = self
@@ -110,7 +110,7 @@ impl<'a> Decoder<'a> {
         self.run = rest;
         Ok(bytes)
     }
-    /// The array that comes next, if it is one of so many bytes that is not among the others.
+    /// Takes the next array if it has `count` bytes and is stored separately.
     fn take_shared(&mut self, count: usize) -> Option<&'a Bytes> {
         let ((_, array), rest) = self.shared.split_first()?;
         if !self.run.is_empty() || array.len() != count {
@@ -123,7 +123,7 @@ impl<'a> Decoder<'a> {
         self.shared_bytes -= count;
         Some(array)
     }
-    /// Replaces `array` by so many bytes, without a copy where they can be shared.
+    /// Replaces `array` by the next `count` bytes, sharing memory where possible.
     pub(super) fn byte_array(&mut self, count: usize, array: &mut Bytes) -> Result<()> {
         if let Some(shared) = self.take_shared(count) {
             array.clone_from(shared);
@@ -136,14 +136,14 @@ impl<'a> Decoder<'a> {
         }
         Ok(())
     }
-    /// Leaves an array of so many bytes out.
+    /// Skips an array of `count` bytes.
     pub(super) fn pass_byte_array(&mut self, count: usize) -> Result<()> {
         match self.take_shared(count) {
             Some(_) => Ok(()),
             None => self.pass(count, 1),
         }
     }
-    /// Leaves `count` elements of `size` bytes out.
+    /// Skips `count` elements of `size` bytes.
     pub(super) fn pass(&mut self, count: usize, size: usize) -> Result<()> {
         self.take(count.saturating_mul(size)).map(drop)
     }
@@ -164,67 +164,32 @@ impl<'a> Decoder<'a> {
             return Ok(());
         }
         Err(self.wrong(format!(
-            "the fingerprint is {found:016x}, expected {expected:016x}; the sender has another type, or another \
+            "the fingerprint must be {expected:016x}, got {found:016x}; the sender uses another type, or another \
              version of it"
         )))
     }
     pub(super) fn finish(&self) -> Result<()> {
         match self.left() {
             0 => Ok(()),
-            left => Err(self.wrong(format!(
-                "{left} bytes are left over after the last member, expected none"
-            ))),
+            left => Err(self.wrong(format!("{left} bytes are left over after the last member"))),
         }
     }
 
-    /// A struct begins.
+    /// Enters a struct.
     ///
     /// # Errors
-    /// If there are too many in each other.
+    /// Returns an error if structs are nested too deeply.
     pub fn enter(&mut self, name: &str) -> Result<()> {
         if self.depth == MOST_DEPTH {
             return Err(self.wrong(format!(
-                "{name} is {MOST_DEPTH} structs deep, expected less"
+                "{name} must be nested in fewer than {MOST_DEPTH} structs"
             )));
         }
         self.depth += 1;
         Ok(())
     }
-    /// A struct ends.
+    /// Leaves a struct.
     pub fn leave(&mut self) {
         self.depth = self.depth.saturating_sub(1);
-    }
-    /// The member `name`.
-    ///
-    /// # Errors
-    /// If the bytes are not such a value.
-    pub fn member<V: Wire>(&mut self, name: &str, value: &mut V, sizes: &[usize]) -> Result<()> {
-        let read = value.read(self, sizes);
-        read.map_err(|e| Error::invalid(format!("member '{name}' {e}")))
-    }
-    /// The member `name` of type `V`, checked but not kept.
-    ///
-    /// # Errors
-    /// If the bytes are not such a value.
-    pub fn skip<V: Wire>(&mut self, name: &str, sizes: &[usize]) -> Result<()> {
-        let skipped = V::skip(1, self, sizes);
-        skipped.map_err(|e| Error::invalid(format!("member '{name}' {e}")))
-    }
-    /// The member `name`, which is the size of others.
-    ///
-    /// # Errors
-    /// If it is negative, or bytes are missing.
-    pub fn size<I>(&mut self, name: &str) -> Result<usize>
-    where
-        I: Wire + Copy + Into<i64>,
-    {
-        let mut size = I::zero();
-        self.member(name, &mut size, &[])?;
-        let size: i64 = size.into();
-        usize::try_from(size).map_err(|_| {
-            self.wrong(format!(
-                "member '{name}' is {size}, expected a length of at least 0"
-            ))
-        })
     }
 }

@@ -1,27 +1,20 @@
-//! Bytes of messages, of which long arrays stay where they are.
+//! Encoded messages, whose long arrays are stored separately and shared.
 
+use super::shared_arrays::SharedArrays;
 use super::wire::{Decoder, Encoder};
 use super::{LcmMessage, whole};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use bytes::Bytes;
 use std::sync::OnceLock;
 
-/// Arrays of fewer bytes are copied: that costs less than another part of a datagram, and than a
-/// long message that is kept for a short array in it.
-pub(super) const LEAST_SHARED: usize = 4096;
-
-/// Arrays that are not among the other bytes: each with the number of those that come before it, in
-/// order.
-pub(super) type SharedArrays = Vec<(usize, Bytes)>;
-
-/// Writes a message: its fingerprint, then its members.
+/// Encodes a message: its fingerprint, then its members.
 pub(super) fn write<M: LcmMessage>(message: &M, mut out: Encoder<'_>) -> Result<()> {
     out.bytes(&M::fingerprint().to_be_bytes());
     let written = message.write(&mut out, &[]);
     written.map_err(|e| Error::invalid(format!("LCM message of type {}: {e}", M::NAME)))
 }
 
-/// The memory that a message is encoded into; used again and again.
+/// Reusable memory for encoding messages.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     bytes: Vec<u8>,
@@ -29,10 +22,10 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Encodes a message, and gives its parts to `with`.
+    /// Encodes a message, and passes its parts to `with`.
     ///
     /// # Errors
-    /// As [`LcmMessage::encode`], or of `with`.
+    /// Same as [`LcmMessage::encode`]; also returns errors of `with`.
     pub(crate) fn encode<M: LcmMessage>(
         &mut self,
         message: &M,
@@ -42,18 +35,18 @@ impl Scratch {
         bytes.clear();
         let done = write(message, Encoder::sharing(bytes, shared))
             .and_then(|()| with(Parts { bytes, shared }));
-        // Arrays belong to the message, which may be gone before this is used again.
+        // The arrays belong to the message, and must not outlive this call.
         shared.clear();
         done
     }
 }
 
-/// The bytes of a message that waits for those who want it.
+/// An encoded message in the queues of its subscribers.
 #[derive(Debug, Default)]
 pub(crate) struct Encoded {
     bytes: Bytes,
     shared: SharedArrays,
-    /// All bytes in a row, once somebody has asked for them.
+    /// All bytes in one slice, made on first use.
     whole: OnceLock<Vec<u8>>,
 }
 
@@ -68,7 +61,7 @@ impl From<Vec<u8>> for Encoded {
 
 impl Encoded {
     /// # Errors
-    /// As [`LcmMessage::encode`].
+    /// Same as [`LcmMessage::encode`].
     pub(crate) fn new<M: LcmMessage>(message: &M) -> Result<Self> {
         let (mut bytes, mut shared) = (vec![], vec![]);
         write(message, Encoder::sharing(&mut bytes, &mut shared))?;
@@ -87,7 +80,7 @@ impl Encoded {
             shared: &self.shared,
         }
     }
-    /// All bytes in a row.
+    /// All bytes in one slice.
     pub(crate) fn as_slice(&self) -> &[u8] {
         if self.shared.is_empty() {
             return &self.bytes;
@@ -98,7 +91,7 @@ impl Encoded {
     pub(crate) fn check<M: LcmMessage>(&self) -> Result<()> {
         self.read::<M>(|from| M::skip(1, from, &[]))
     }
-    /// [`LcmMessage::decode_from`], without a copy of long arrays of bytes.
+    /// [`LcmMessage::decode_from`], without copying long byte arrays.
     pub(crate) fn decode_into<M: LcmMessage>(&self, message: &mut M) -> Result<()> {
         self.read::<M>(|from| message.read(from, &[]))
     }
@@ -110,13 +103,13 @@ impl Encoded {
         if done.is_ok() || self.shared.is_empty() {
             return done;
         }
-        // Another type than the one that was encoded: what it finds wrong is to be said of all
-        // bytes.
+        // The message may be of another type than it was encoded from. The error must then refer to
+        // positions among all bytes.
         whole::<M>(Decoder::new(self.as_slice()), read)
     }
 }
 
-/// The bytes of a message, in pieces.
+/// An encoded message in pieces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parts<'a> {
     bytes: &'a [u8],
@@ -151,18 +144,18 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The bytes of a message in order, in pieces of which none is empty.
+/// Iterator over the non-empty pieces of an encoded message, in order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pieces<'a> {
-    /// What comes after `position` and `array`.
+    /// Bytes after `position` and `array`.
     left: Parts<'a>,
     position: usize,
-    /// What is left of an array.
+    /// Unread rest of an array.
     array: &'a [u8],
 }
 
 impl<'a> Pieces<'a> {
-    /// The next bytes that are together, up to so many.
+    /// The next contiguous bytes, at most `most`.
     pub(crate) fn up_to(&mut self, most: usize) -> Option<&'a [u8]> {
         if most == 0 {
             return None;
@@ -196,6 +189,7 @@ impl<'a> Iterator for Pieces<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shared_arrays::LEAST_SHARED;
     use super::*;
     use crate::transport::datagram::{Datagrams, tests::bytes};
     use crate::types::{LcmtImage, LcmtImageArray, LcmtPoint};
@@ -251,12 +245,12 @@ mod tests {
         }
 
         #[test]
-        fn what_is_read_shares_memory(sizes in sizes()) {
+        fn decoded_arrays_share_memory(sizes in sizes()) {
             let message = array(&sizes);
             let together = Encoded::from(message.encode().unwrap());
             for encoded in [Encoded::new(&message).unwrap(), together] {
                 encoded.check::<LcmtImageArray>().unwrap();
-                // Into other images, and into the same ones.
+                // Decodes into other images, and into the same ones.
                 let mut read = array(&[9, 5000]);
                 for _ in 0..2 {
                     encoded.decode_into(&mut read).unwrap();
@@ -277,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_said_of_all_bytes() {
+    fn errors_refer_to_positions_among_all_bytes() {
         let message = array(&[5000, 6000]);
         let encoded = Encoded::new(&message).unwrap();
         let whole = message.encode().unwrap();
@@ -286,7 +280,8 @@ mod tests {
             encoded.check::<LcmtPoint>().unwrap_err().to_string(),
             of_another
         );
-        // Cut elsewhere than between members, and not at all: the same bytes are the same message.
+        // Other split points than those between members, and none: the same bytes are the same
+        // message.
         for at in [0, 3, 8, 200] {
             for len in [0, 1, 100, 8000] {
                 let end = at + len;
@@ -303,7 +298,7 @@ mod tests {
                 cut.check::<LcmtImageArray>().unwrap();
             }
         }
-        // Too short and too long.
+        // One byte too short, and one too long.
         for (size, what) in [(5999, "are left"), (6001, "1 bytes are left over")] {
             let mut changed = Encoded::new(&message).unwrap();
             changed.shared[1].1 = vec![0; size].into();
@@ -346,7 +341,7 @@ mod tests {
         assert_eq!(events.len(), 4);
         assert!(events[0].data == whole && events[2].data == whole);
         assert!(events[3].data == array(&[4096]).encode().unwrap());
-        // Buses that are there still keep nothing of what was sent and handled.
+        // Even while the buses live, they retain nothing of messages that were sent and handled.
         assert!(message.images.iter().all(|image| image.data.is_unique()));
         drop((lcm, log));
     }

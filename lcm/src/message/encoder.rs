@@ -1,11 +1,9 @@
-//! Writing the bytes of messages.
+//! Encoding messages.
 
-use super::encoded::{LEAST_SHARED, SharedArrays};
-use super::wire::Wire;
-use crate::error::{Error, Result};
+use super::shared_arrays::{LEAST_SHARED, SharedArrays};
 use bytes::Bytes;
 
-/// Where a message is written.
+/// Appends an encoded message to a byte vector.
 ///
 /// ```
 /// use tarragon_lcm::message::wire::{Encoder, Wire};
@@ -19,19 +17,19 @@ use bytes::Bytes;
 #[derive(Debug)]
 pub struct Encoder<'a> {
     bytes: &'a mut Vec<u8>,
-    /// Where long arrays go, instead of among the bytes.
+    /// Destination of long arrays, if they are not copied among the bytes.
     shared: Option<&'a mut SharedArrays>,
 }
 
 impl<'a> Encoder<'a> {
-    /// Appends to `bytes`.
+    /// Creates an encoder that appends to `bytes`.
     pub fn new(bytes: &'a mut Vec<u8>) -> Self {
         Self {
             bytes,
             shared: None,
         }
     }
-    /// Appends to `bytes`, but long arrays of bytes to `shared`.
+    /// Creates an encoder that appends to `bytes`, except long byte arrays, which go to `shared`.
     pub(super) fn sharing(bytes: &'a mut Vec<u8>, shared: &'a mut SharedArrays) -> Self {
         let shared = Some(shared);
         Self { bytes, shared }
@@ -47,31 +45,10 @@ impl<'a> Encoder<'a> {
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
-    /// `count` more bytes, to be filled.
+    /// Appends `count` bytes for the caller to fill.
     pub(super) fn room(&mut self, count: usize) -> &mut [u8] {
         let start = self.bytes.len();
         self.bytes.resize(start + count, 0);
         &mut self.bytes[start..]
-    }
-    /// The member `name`.
-    ///
-    /// # Errors
-    /// If a length in it is not that of `sizes`.
-    pub fn member<V: Wire>(&mut self, name: &str, value: &V, sizes: &[usize]) -> Result<()> {
-        let written = value.write(self, sizes);
-        written.map_err(|e| Error::invalid(format!("member '{name}' {e}")))
-    }
-    /// The member `name`, which is the size of others, as an integer `I`.
-    ///
-    /// # Errors
-    /// If the integer can not hold it.
-    pub fn size<I: Wire + TryFrom<usize>>(&mut self, name: &str, size: usize) -> Result<()> {
-        let Ok(integer) = I::try_from(size) else {
-            return Err(Error::invalid(format!(
-                "member '{name}' is the length {size}, which is more than {} bits hold",
-                8 * I::MIN
-            )));
-        };
-        integer.write(self, &[])
     }
 }

@@ -1,17 +1,23 @@
-//! Messages: Rust types and their bytes.
+//! Messages: Rust types and their encodings.
 
 mod decoder;
 pub(crate) mod encoded;
 mod encoder;
+mod shared_arrays;
 pub mod wire;
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use bytes::{Bytes, BytesMut};
 use wire::{Decoder, Encoder, Parents, Wire};
 
-/// A type of [`lcm_types!`](crate::lcm_types): it has a fingerprint and travels as bytes.
+/// Longest message that is accepted from a network or a file (bytes), so that a forged length
+/// cannot exhaust memory.
+pub(crate) const MAX_MESSAGE: usize = 256 << 20;
+
+/// A message type defined by [`lcm_types!`](crate::lcm_types).
 ///
-/// The bytes are those of lcm-gen's types: eight of the fingerprint, then the members, big-endian.
+/// The encoding is that of lcm-gen's types: the fingerprint (eight bytes), then the members,
+/// big-endian.
 ///
 /// ```
 /// use tarragon_lcm::{LcmMessage, types::LcmtPoint};
@@ -22,35 +28,39 @@ use wire::{Decoder, Encoder, Parents, Wire};
 /// assert_eq!(LcmtPoint::decode(&bytes)?, point);
 ///
 /// let error = LcmtPoint::decode(&bytes[..20]).unwrap_err().to_string();
-/// assert_eq!(error, "LCM message of type lcmt_point: member 'y' needs 8 bytes at byte 16, 4 are left");
+/// let place = "LCM message of type lcmt_point: member 'y'";
+/// assert_eq!(error, format!("{place} needs 8 bytes at byte 16, 4 are left"));
 /// # Ok::<(), tarragon_lcm::Error>(())
 /// ```
 pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
-    /// Name of the type in LCM, without its package.
+    /// Name of the LCM type, without its package.
     const NAME: &'static str;
 
-    /// What tells types apart on the wire: a hash of the members, their types and sizes.
+    /// Fingerprint that tells types apart on the wire: a hash of the members, their types and
+    /// sizes.
     fn fingerprint() -> u64;
 
-    /// The fingerprint, with types that hold themselves counted once.
+    /// Hash that [`fingerprint`](Self::fingerprint) is made of; types that contain themselves count
+    /// once.
     #[doc(hidden)]
     fn hash(parents: Parents<'_>) -> u64;
 
-    /// The bytes of the message.
+    /// Encodes the message.
     ///
     /// # Errors
-    /// If members that share a size have different lengths, or one is too long for the type of its
-    /// size.
+    /// Returns an error if members that share a size have different lengths, or if a length does
+    /// not fit into the type of its size member.
     fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes = vec![];
         self.encode_to(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// Replaces `bytes` by those of the message; nothing is allocated where they fit.
+    /// Encodes the message into `bytes`, replacing its content; does not allocate if the capacity
+    /// suffices.
     ///
     /// # Errors
-    /// As [`encode`](Self::encode); then `bytes` are empty.
+    /// Same as [`encode`](Self::encode); `bytes` is then empty.
     fn encode_to(&self, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
         let written = encoded::write(self, Encoder::new(bytes));
@@ -60,35 +70,35 @@ pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {
         written
     }
 
-    /// A message from its bytes.
+    /// Decodes a message.
     ///
     /// # Errors
-    /// If the fingerprint is that of another type, bytes are missing or left over, a size is
-    /// negative or larger than what follows, or a string is not UTF-8.
+    /// Returns an error if the fingerprint is that of another type, if bytes are missing or left
+    /// over, if a size is negative or larger than what follows, or if a string is not UTF-8.
     fn decode(bytes: &[u8]) -> Result<Self> {
         let mut message = Self::default();
         message.decode_from(bytes)?;
         Ok(message)
     }
 
-    /// Reads bytes into this message, into the memory that it has where they fit.
+    /// Decodes `bytes` into this message, reusing its memory.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode); then the message is valid, but partly old and partly new.
+    /// Same as [`decode`](Self::decode); the message is then valid, but partly old and partly new.
     fn decode_from(&mut self, bytes: &[u8]) -> Result<()> {
         whole::<Self>(Decoder::new(bytes), |from| self.read(from, &[]))
     }
 
-    /// Whether bytes are such a message: [`decode`](Self::decode) without the message.
+    /// Checks that bytes encode such a message, without building it.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode).
+    /// Same as [`decode`](Self::decode).
     fn check(bytes: &[u8]) -> Result<()> {
         whole::<Self>(Decoder::new(bytes), |from| Self::skip(1, from, &[]))
     }
 }
 
-/// Fingerprint, members by `read`, and nothing else.
+/// Checks the fingerprint, reads the members by `read`, and checks that nothing is left over.
 fn whole<M: LcmMessage>(
     mut from: Decoder<'_>,
     read: impl FnOnce(&mut Decoder<'_>) -> Result<()>,
@@ -100,9 +110,8 @@ fn whole<M: LcmMessage>(
         .map_err(|e| Error::invalid(format!("LCM message of type {}: {e}", M::NAME)))
 }
 
-/// Replaces the bytes of a member `byte data[n]` by what `fill` appends to an empty array. Its
-/// memory is used again where nobody else has it, neither a message that waits in a queue nor a
-/// clone of this one.
+/// Replaces the bytes of a member `byte data[n]` by what `fill` appends to an empty array. The
+/// memory is reused unless it is shared with a queued message or a clone of this one.
 ///
 /// ```
 /// use tarragon_lcm::{Bytes, message::refill, types::LcmtImage};
@@ -118,7 +127,7 @@ pub fn refill<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
     let mut memory = std::mem::take(bytes)
         .try_into_mut()
         .unwrap_or_else(|_| BytesMut::new());
-    // Before it becomes a `Vec`, which would move them.
+    // Cleared first, because the conversion to `Vec` would otherwise move the bytes.
     memory.clear();
     let mut memory = Vec::from(memory);
     let done = fill(&mut memory);
@@ -126,28 +135,31 @@ pub fn refill<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
     done
 }
 
-/// Defines Rust types by LCM type definitions, as they stand in `.lcm` files.
+/// Defines Rust types from LCM type definitions, written as in `.lcm` files.
 ///
 /// | LCM | Rust |
 /// |---|---|
-/// | `struct lcmt_my_state` | `pub struct LcmtMyState` with `Clone`, `Debug`, `Default` and `PartialEq` |
-/// | `int8_t` ... `int64_t`, `float`, `double`, `boolean`, `byte`, `string` | `i8` ... `i64`, `f32`, `f64`, `bool`, `u8`, `String` |
-/// | `lcmt_header`, `drake.lcmt_header` | `LcmtHeader`, which has to be in scope |
+/// | `struct lcmt_my_state` | `pub struct LcmtMyState` |
+/// | `int8_t` ... `int64_t`, `float`, `double` | `i8` ... `i64`, `f32`, `f64` |
+/// | `boolean`, `byte`, `string` | `bool`, `u8`, `String` |
+/// | `lcmt_header`, `drake.lcmt_header` | `LcmtHeader`, which must be in scope |
 /// | `double x[3]` | `[f64; 3]` |
-/// | `int32_t n; byte x[n]` | [`Bytes`](crate::Bytes), which messages and their receivers share; see [`refill`](crate::message::refill) |
-/// | `int32_t n; double x[n][3]` | `x: Vec<[f64; 3]>`; there is no member `n`, it is the length of `x` |
+/// | `int32_t n; byte x[n]` | [`Bytes`](crate::Bytes), which messages and their receivers share |
+/// | `int32_t n; double x[n][3]` | `x: Vec<[f64; 3]>`; `n` is its length and not a member |
 /// | `const int32_t LEFT = 1;` | an associated constant |
 ///
-/// Members are public, and called as in LCM (`r#type` where that is a word of Rust). Doc comments
-/// and attributes are kept. Several members of one size (`a[n]; b[n]`) must have one length when a
-/// message is encoded. [Fingerprints](LcmMessage::fingerprint) are those of lcm-gen, so that
-/// programs in other languages understand each other.
+/// Types implement `Clone`, `Debug`, `Default` and `PartialEq`. Members are public and keep their
+/// LCM names (`r#type` where the name is a Rust keyword). Doc comments and attributes are kept. The
+/// memory of [`Bytes`](crate::Bytes) can be reused, see [`refill`](crate::message::refill). Several
+/// members of one size (`a[n]; b[n]`) must have the same length when a message is encoded.
+/// [Fingerprints](LcmMessage::fingerprint) match those of lcm-gen, so programs in other languages
+/// understand the messages.
 ///
 /// ```
 /// use tarragon_lcm::{LcmMessage, lcm_types, types::LcmtHeader};
 /// lcm_types! {
 ///     package lab;
-///     /// What the gripper does.
+///     /// State of the gripper.
 ///     struct lcmt_gripper_state {
 ///         drake.lcmt_header header;
 ///         const int8_t OPEN = 0, CLOSED = 1;
@@ -168,8 +180,8 @@ pub fn refill<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
 /// # Ok::<(), tarragon_lcm::Error>(())
 /// ```
 ///
-/// A file with definitions is named by its path from the folder of the crate's `Cargo.toml`. The
-/// crate is built anew when it changes; its comments are not taken over.
+/// A file of definitions is named by its path relative to the crate's `Cargo.toml`. The crate is
+/// rebuilt when the file changes. Comments in the file are dropped.
 ///
 /// ```
 /// mod lab {
@@ -180,7 +192,8 @@ pub fn refill<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
 /// assert_eq!(tree.children.len(), 2);
 /// ```
 ///
-/// What is no definition does not compile. A size comes before the arrays of it, and is an integer:
+/// Invalid definitions do not compile. A size must be declared before the arrays that use it, and
+/// must be an integer:
 ///
 /// ```compile_fail
 /// tarragon_lcm::lcm_types! {
@@ -193,7 +206,7 @@ pub fn refill<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
 /// }
 /// ```
 ///
-/// Other types are in scope, and members have different names:
+/// Other types must be in scope, and member names must differ:
 ///
 /// ```compile_fail
 /// tarragon_lcm::lcm_types! {
@@ -206,7 +219,7 @@ pub fn refill<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
 /// }
 /// ```
 ///
-/// There are no enums, and no text among constants:
+/// Enums and string constants are not supported:
 ///
 /// ```compile_fail
 /// tarragon_lcm::lcm_types! {
@@ -219,7 +232,7 @@ pub fn refill<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
 /// }
 /// ```
 ///
-/// A file has to be there:
+/// A file must exist:
 ///
 /// ```compile_fail
 /// tarragon_lcm::lcm_types!(file "tests/definitions/lost.lcm");

@@ -1,5 +1,5 @@
-//! What the types of [`lcm_types!`](crate::lcm_types) are made of; for its expansion, not for use
-//! by hand.
+//! Encodings of the types that [`lcm_types!`](crate::lcm_types) supports. Used by its expansion,
+//! not meant for use by hand.
 
 pub use super::decoder::Decoder;
 pub use super::encoder::Encoder;
@@ -10,12 +10,11 @@ pub use std::vec::Vec;
 #[doc(hidden)]
 pub use tarragon_lcm_macros::lcm_types_in;
 
-use crate::LcmMessage;
-use crate::error::{Error, Result};
+use crate::{Error, LcmMessage, Result};
 use std::any::TypeId;
 
-/// Something that can be part of a message. `sizes` are the lengths of the `Vec`s and `Bytes` in
-/// it, from outside in.
+/// A value that can be part of a message. `sizes` are the lengths of the nested `Vec`s and `Bytes`,
+/// from the outside in.
 ///
 /// ```
 /// use tarragon_lcm::message::wire::Wire;
@@ -23,53 +22,53 @@ use std::any::TypeId;
 /// assert_eq!(vec![[0.0_f32; 3]; 5].size(0), Some(5));
 /// ```
 pub trait Wire: Sized {
-    /// The fewest bytes that it takes.
+    /// Minimum length of the encoding (bytes).
     const MIN: usize;
-    /// What a member is before it is set.
+    /// Default value of a member.
     fn zero() -> Self;
-    /// Appends its bytes.
+    /// Appends the value's encoding.
     ///
     /// # Errors
-    /// If a length is not that of `sizes`.
+    /// Returns an error if the length of an array differs from `sizes`.
     fn write(&self, out: &mut Encoder<'_>, sizes: &[usize]) -> Result<()>;
-    /// Takes its value from bytes.
+    /// Decodes the next value.
     ///
     /// # Errors
-    /// If they are not such a value.
+    /// Returns an error if the bytes do not encode such a value.
     fn read(&mut self, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()>;
-    /// Passes `count` of them, checked but not kept.
+    /// Skips `count` values, checking their bytes.
     ///
     /// # Errors
-    /// As [`Wire::read`].
+    /// Same as [`Wire::read`].
     fn skip(count: usize, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()>;
 
-    /// The fewest bytes that it takes with these sizes.
+    /// Minimum length of the encoding (bytes) for these sizes.
     fn least(_sizes: &[usize]) -> usize {
         Self::MIN
     }
-    /// The length of the `Vec` or `Bytes` that is `depth` `Vec`s deep; of the first one where there
-    /// are several.
+    /// Length of the `Vec` or `Bytes` at nesting depth `depth`; of the first one if there are
+    /// several.
     fn size(&self, _depth: usize) -> Option<usize> {
         None
     }
-    /// [`Wire::write`] of many.
+    /// [`Wire::write`] for a slice.
     ///
     /// # Errors
-    /// As that.
+    /// Same as [`Wire::write`].
     fn write_all(all: &[Self], out: &mut Encoder<'_>, sizes: &[usize]) -> Result<()> {
         all.iter().try_for_each(|one| one.write(out, sizes))
     }
-    /// [`Wire::read`] of many.
+    /// [`Wire::read`] for a slice.
     ///
     /// # Errors
-    /// As that.
+    /// Same as [`Wire::read`].
     fn read_all(all: &mut [Self], from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
         all.iter_mut().try_for_each(|one| one.read(from, sizes))
     }
-    /// Replaces `all` by `size` of them; there are bytes enough.
+    /// Replaces `all` by `size` decoded values; the caller has checked that enough bytes are left.
     ///
     /// # Errors
-    /// As [`Wire::read`].
+    /// Same as [`Wire::read`].
     fn read_vec(
         all: &mut Vec<Self>,
         size: usize,
@@ -81,7 +80,67 @@ pub trait Wire: Sized {
     }
 }
 
-/// Numbers, as they are or in the order of the wire.
+impl Encoder<'_> {
+    /// Writes the member `name`.
+    ///
+    /// # Errors
+    /// Returns an error if the length of an array differs from `sizes`.
+    pub fn member<V: Wire>(&mut self, name: &str, value: &V, sizes: &[usize]) -> Result<()> {
+        let written = value.write(self, sizes);
+        written.map_err(|e| e.at(format!("member '{name}'")))
+    }
+    /// Writes the member `name`, which is the size of other members, as an integer `I`.
+    ///
+    /// # Errors
+    /// Returns an error if `I` cannot hold the size.
+    pub fn size<I: Wire + TryFrom<usize>>(&mut self, name: &str, size: usize) -> Result<()> {
+        let Ok(integer) = I::try_from(size) else {
+            return Err(Error::invalid(format!(
+                "member '{name}' is the length {size}, which does not fit into {} bits",
+                8 * I::MIN
+            )));
+        };
+        integer.write(self, &[])
+    }
+}
+
+impl Decoder<'_> {
+    /// Reads the member `name` into `value`.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes do not encode such a value.
+    pub fn member<V: Wire>(&mut self, name: &str, value: &mut V, sizes: &[usize]) -> Result<()> {
+        let read = value.read(self, sizes);
+        read.map_err(|e| e.at(format!("member '{name}'")))
+    }
+    /// Skips the member `name` of type `V`, checking its bytes.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes do not encode such a value.
+    pub fn skip<V: Wire>(&mut self, name: &str, sizes: &[usize]) -> Result<()> {
+        let skipped = V::skip(1, self, sizes);
+        skipped.map_err(|e| e.at(format!("member '{name}'")))
+    }
+    /// Reads the member `name`, which is the size of other members.
+    ///
+    /// # Errors
+    /// Returns an error if it is negative, or bytes are missing.
+    pub fn size<I>(&mut self, name: &str) -> Result<usize>
+    where
+        I: Wire + Copy + Into<i64>,
+    {
+        let mut size = I::zero();
+        self.member(name, &mut size, &[])?;
+        let size: i64 = size.into();
+        usize::try_from(size).map_err(|_| {
+            self.wrong(format!(
+                "member '{name}' is a length and must be at least 0, got {size}"
+            ))
+        })
+    }
+}
+
+/// Numbers whose encoding is big-endian.
 macro_rules! numbers {
     ($($number:ty)*) => {$(
         impl Wire for $number {
@@ -174,7 +233,7 @@ impl Wire for bool {
     }
 }
 
-/// A length with the NUL, the bytes, the NUL.
+/// A string: its length with the terminating NUL, its bytes, and the NUL.
 impl Wire for String {
     const MIN: usize = 5;
     fn zero() -> Self {
@@ -182,7 +241,7 @@ impl Wire for String {
     }
     fn write(&self, out: &mut Encoder<'_>, _: &[usize]) -> Result<()> {
         let length = u32::try_from(self.len() + 1)
-            .map_err(|_| Error::invalid("a string is longer than 4 GiB, which LCM can not hold"))?;
+            .map_err(|_| Error::invalid("must hold strings shorter than 4 GiB"))?;
         out.bytes(&length.to_be_bytes());
         out.bytes(self.as_bytes());
         out.bytes(&[0]);
@@ -190,7 +249,7 @@ impl Wire for String {
     }
     fn read(&mut self, from: &mut Decoder<'_>, _: &[usize]) -> Result<()> {
         let text = bytes_of_string(from)?;
-        // Names stay the same from message to message.
+        // Names usually stay the same from message to message, so equal text is not copied.
         if self.as_bytes() != text {
             self.clear();
             self.push_str(utf8(text, from)?);
@@ -208,17 +267,17 @@ impl Wire for String {
     }
 }
 
-/// The bytes of a string, without the zero at its end.
+/// Reads a string's bytes, without the NUL at its end.
 fn bytes_of_string<'a>(from: &mut Decoder<'a>) -> Result<&'a [u8]> {
     let length = u32::from_be_bytes(from.array()?);
     match from.take(length as usize)?.split_last() {
         Some((0, text)) => Ok(text),
-        _ => Err(from.wrong("a string does not end in a zero byte")),
+        _ => Err(from.wrong("has a string that does not end in a zero byte")),
     }
 }
 
 fn utf8<'a>(text: &'a [u8], from: &Decoder<'_>) -> Result<&'a str> {
-    str::from_utf8(text).map_err(|e| from.wrong(format!("a string: {e}")))
+    str::from_utf8(text).map_err(|e| from.wrong(format!("has a string that is not UTF-8: {e}")))
 }
 
 impl<V: Wire, const N: usize> Wire for [V; N] {
@@ -261,7 +320,7 @@ impl<V: Wire> Wire for Vec<V> {
     }
     fn read(&mut self, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
         let (size, sizes) = split(sizes);
-        // Before memory is taken for them.
+        // Checked before memory is allocated.
         check_room::<V>(size, from, sizes)?;
         V::read_vec(self, size, from, sizes)
     }
@@ -285,7 +344,7 @@ impl<V: Wire> Wire for Vec<V> {
     }
 }
 
-/// Bytes as they are; what is decoded may share the memory of the message.
+/// Raw bytes; decoded bytes may share the memory of the message.
 impl Wire for Bytes {
     const MIN: usize = 0;
     fn zero() -> Self {
@@ -301,7 +360,7 @@ impl Wire for Bytes {
     }
     fn skip(count: usize, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
         let (size, _) = split(sizes);
-        // Nothing but a count says how many there are of no bytes.
+        // For zero-size elements, only their count tells how many there are.
         if size == 0 {
             return Ok(());
         }
@@ -315,17 +374,18 @@ impl Wire for Bytes {
     }
 }
 
-/// That members of one size agree about it.
+/// Checks that members with a common size have the same length.
 fn check_length(found: usize, size: usize) -> Result<()> {
     if found == size {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "has length {found}, and a member before it of the same size has {size}; expected equal lengths"
+        "must have the same length as an earlier member of the same size, {size}, got {found}"
     )))
 }
 
-/// That there are bytes enough for `size` elements, or few enough where they have none.
+/// Checks that enough bytes are left for `size` elements, or that zero-size elements stay within
+/// their limit.
 fn check_room<V: Wire>(size: usize, from: &mut Decoder<'_>, sizes: &[usize]) -> Result<()> {
     let least = V::least(sizes);
     from.check(size.saturating_mul(least))?;
@@ -335,19 +395,20 @@ fn check_room<V: Wire>(size: usize, from: &mut Decoder<'_>, sizes: &[usize]) -> 
     }
 }
 
-/// The size of a `Vec`, and those of what is in it. The macro gives as many as there are `Vec`s.
+/// Splits off the size of a `Vec` from the sizes of its elements. The macro passes one size per
+/// nested `Vec`.
 fn split(sizes: &[usize]) -> (usize, &[usize]) {
     sizes
         .split_first()
         .map_or((0, sizes), |(size, sizes)| (*size, sizes))
 }
 
-/// The first size that is known: an array that is empty does not know the sizes in it.
+/// The first known size: an empty array does not know the sizes of its elements.
 pub fn first_size(sizes: &[Option<usize>]) -> usize {
     sizes.iter().flatten().next().copied().unwrap_or(0)
 }
 
-/// The types that a type is hashed in.
+/// The chain of types being hashed, from the outermost to the current one.
 ///
 /// ```
 /// use tarragon_lcm::{LcmMessage, message::wire::Parents, types::LcmtPoint};
@@ -357,11 +418,11 @@ pub fn first_size(sizes: &[Option<usize>]) -> usize {
 pub struct Parents<'a>(Option<&'a (TypeId, Parents<'a>)>);
 
 impl Parents<'_> {
-    /// No type.
+    /// The empty chain.
     pub const fn none() -> Self {
         Self(None)
     }
-    /// The hash of `M`, by its members in it; zero if it is one of the parents.
+    /// Hashes `M` from its members inside the chain; zero if `M` is already in it.
     pub fn enter<M: LcmMessage>(self, hash: impl FnOnce(Parents<'_>) -> u64) -> u64 {
         let id = TypeId::of::<M>();
         let mut above = self;

@@ -1,7 +1,7 @@
 //! Buses by name.
 
 use crate::bus::Lcm;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::collections::BTreeMap;
 
 /// The buses of a simulation by name (Drake's `LcmBuses`); clones hold the same buses.
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// buses.add("default", Lcm::with_url("memq://")?)?;
 /// buses.find("camera 'top'", "default")?;
 /// let error = buses.find("camera 'top'", "driver").unwrap_err().to_string();
-/// assert_eq!(error, "camera 'top': there is no LCM bus 'driver'; those there are: 'default'");
+/// assert_eq!(error, "camera 'top': there is no LCM bus 'driver'; the buses are: 'default'");
 /// # Ok::<(), tarragon_lcm::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -21,30 +21,30 @@ pub struct LcmBuses {
 }
 
 impl LcmBuses {
-    /// The URL of a bus that publishes to nobody (Drake's `kLcmUrlMemqNull`).
+    /// The URL of a bus that discards everything (Drake's `kLcmUrlMemqNull`).
     pub const MEMQ_NULL: &str = "memq://null";
 
-    /// No bus.
+    /// Creates an empty collection.
     pub fn new() -> Self {
         Self::default()
     }
     /// Adds a bus.
     ///
     /// # Errors
-    /// If there is one of that name.
+    /// Returns an error if the name is already in use.
     pub fn add(&mut self, name: &str, lcm: Lcm) -> Result<()> {
         if self.buses.contains_key(name) {
             return Err(Error::invalid(format!(
-                "LcmBuses: there is a bus '{name}' already; choose another name"
+                "LcmBuses: there already is a bus '{name}'; choose another name"
             )));
         }
         self.buses.insert(name.into(), lcm);
         Ok(())
     }
-    /// The bus of a name; `caller` begins the message where there is none.
+    /// Finds a bus by name. `caller` is the place named in the error.
     ///
     /// # Errors
-    /// If there is none.
+    /// Returns an error if there is no bus of this name.
     pub fn find(&self, caller: &str, name: &str) -> Result<&Lcm> {
         self.buses.get(name).ok_or_else(|| {
             let names: Vec<String> = self.names().map(|name| format!("'{name}'")).collect();
@@ -53,15 +53,15 @@ impl LcmBuses {
                 _ => names.join(", "),
             };
             Error::invalid(format!(
-                "{caller}: there is no LCM bus '{name}'; those there are: {those}"
+                "{caller}: there is no LCM bus '{name}'; the buses are: {those}"
             ))
         })
     }
-    /// All names, sorted.
+    /// Names of all buses, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.buses.keys().map(String::as_str)
     }
-    /// All buses with their names, sorted by these.
+    /// All buses with their names, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Lcm)> {
         self.buses.iter().map(|(name, lcm)| (name.as_str(), lcm))
     }

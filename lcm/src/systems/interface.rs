@@ -1,27 +1,27 @@
-//! The system that handles messages while a simulation runs, and several of them by name.
+//! The system that handles messages during a simulation, and the setup of several by name.
 
 use super::buses::LcmBuses;
 use crate::bus::{Lcm, LcmParams};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tarragon_framework::prelude::*;
 
-/// How often messages are handled at one simulated time. Systems that answer each other have to
-/// come to an end by then, and peers that send faster than the simulation computes can not stop its
-/// time.
+/// Most rounds of handling at one simulated time. Systems that answer each other must settle within
+/// them, and peers that send faster than the simulation computes cannot stop simulated time.
 const MOST_AT_ONCE: u32 = 16;
 
-/// Handles the messages of a bus while its diagram is simulated (Drake's `LcmInterfaceSystem`).
+/// Handles a bus's messages while its diagram is simulated (Drake's `LcmInterfaceSystem`).
 ///
-/// Without it, [`LcmSubscriberSystem`](crate::LcmSubscriberSystem)s and other subscriptions hear
-/// nothing during a simulation. It looks at every step of the simulator and before the first one.
-/// Where messages wait, it calls their handlers and asks for a step without duration, such that
-/// subscriber systems are updated before simulated time goes on, whichever system was added first.
+/// Without it, [`LcmSubscriberSystem`](crate::LcmSubscriberSystem)s and other subscriptions receive
+/// nothing during a simulation. It checks for messages at every step of the simulator and before
+/// the first one. If messages are waiting, it calls their handlers and requests a step of zero
+/// duration, so that subscriber systems are updated before simulated time advances, whichever
+/// system was added first.
 ///
-/// What its own diagram publishes on the bus is heard in the same way, at the time when it was
-/// published. One simulated time has at most 16 such steps: then time goes on, and what waits is
-/// handled with the next step.
+/// Messages that its own diagram publishes on the bus are handled in the same way, at the simulated
+/// time of publishing. There are at most 16 such steps at one simulated time; then time advances,
+/// and waiting messages are handled at the next step.
 ///
 /// It has no ports.
 ///
@@ -44,11 +44,11 @@ pub struct LcmInterfaceSystem {
 }
 
 impl LcmInterfaceSystem {
-    /// Handles the messages of `lcm`.
+    /// Creates a system that handles the messages of `lcm`.
     pub fn new(lcm: Lcm) -> Self {
         Self { lcm }
     }
-    /// Adds such a system, and returns the bus.
+    /// Adds such a system to a diagram, and returns the bus.
     pub fn add_to_builder(builder: &mut DiagramBuilder, name: &str, lcm: Lcm) -> Lcm {
         builder.add(name, Self::new(lcm.clone()));
         lcm
@@ -59,7 +59,7 @@ impl LcmInterfaceSystem {
     }
 }
 
-/// When messages were handled last.
+/// The simulated time at which messages were handled last, and how often.
 #[derive(Clone, Copy, Debug)]
 struct Handled {
     time: f64,
@@ -67,7 +67,7 @@ struct Handled {
 }
 
 impl Handled {
-    /// How often that was at a time.
+    /// Number of rounds of handling at `time`.
     fn times_at(self, time: f64) -> u32 {
         if self.time == time { self.times } else { 0 }
     }
@@ -103,11 +103,11 @@ impl<T: Scalar> LeafSystem<T> for LcmInterfaceSystem {
     }
 }
 
-/// Makes buses, and adds an [`LcmInterfaceSystem`] of the same name to a diagram for each of them
+/// Opens buses, and adds an [`LcmInterfaceSystem`] of the same name to a diagram for each of them
 /// (Drake's `ApplyLcmBusConfig`).
 ///
-/// Buses without parameters, or whose URL is [`LcmBuses::MEMQ_NULL`], publish to nobody and get no
-/// system.
+/// Buses without parameters, or with the URL [`LcmBuses::MEMQ_NULL`], discard what is published and
+/// get no system.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -117,7 +117,7 @@ impl<T: Scalar> LeafSystem<T> for LcmInterfaceSystem {
 /// driver:
 ///   lcm_url: memq://
 ///   channel_suffix: _SIM
-/// viewer:            # nothing: publishes to nobody
+/// viewer:            # no parameters: discards what is published
 /// ";
 /// let config: BTreeMap<String, Option<LcmParams>> = serde_saphyr::from_str(text)?;
 /// let mut b = DiagramBuilder::new();
@@ -130,7 +130,7 @@ impl<T: Scalar> LeafSystem<T> for LcmInterfaceSystem {
 /// ```
 ///
 /// # Errors
-/// If a bus can not be opened, with its name; then nothing is added.
+/// Returns an error, with the bus's name, if a bus cannot be opened; nothing is added then.
 pub fn apply_lcm_bus_config(
     config: &BTreeMap<String, Option<LcmParams>>,
     builder: &mut DiagramBuilder,

@@ -1,4 +1,4 @@
-//! Systems that publish and subscribe.
+//! Systems that publish, subscribe and play logs.
 
 pub mod buses;
 pub mod interface;

@@ -3,20 +3,21 @@
 use crate::log_bus::LcmLog;
 use tarragon_framework::prelude::*;
 
-/// Plays a log while its diagram is simulated (Drake's `LcmLogPlaybackSystem`): messages come at
-/// exactly the simulated times that the log has for them.
+/// Plays a log while its diagram is simulated (Drake's `LcmLogPlaybackSystem`): messages are
+/// dispatched at exactly the simulated times of the log.
 ///
-/// What subscribes on [`LcmLog::lcm`], like [`LcmSubscriberSystem`](crate::LcmSubscriberSystem)s,
-/// hears them without an [`LcmInterfaceSystem`](crate::LcmInterfaceSystem). Initialization of the
-/// simulator goes to the first message that is not before the start time, forwards or backwards, so
-/// every simulation plays the log anew. A message whose time is over when it comes, after others of
-/// a clock that was set back, is dispatched at once.
+/// Subscribers of [`LcmLog::lcm`], such as [`LcmSubscriberSystem`](crate::LcmSubscriberSystem)s,
+/// receive them without an [`LcmInterfaceSystem`](crate::LcmInterfaceSystem). Initializing the
+/// simulator moves to the first message at or after the start time, forwards or backwards, so every
+/// simulation plays the log anew. A message whose time has already passed, because the recording
+/// clock was set back, is dispatched at once.
 ///
 /// It has no ports.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
-/// use tarragon_lcm::{LcmLog, LcmLogPlaybackSystem, LcmMessage, LcmSubscriberSystem, LogWriter, types::LcmtPoint};
+/// use tarragon_lcm::{LcmLog, LcmLogPlaybackSystem, LcmMessage, LcmSubscriberSystem, LogWriter};
+/// use tarragon_lcm::types::LcmtPoint;
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("points.lcm");
 /// let mut log = LogWriter::create(&path)?;
@@ -42,7 +43,7 @@ pub struct LcmLogPlaybackSystem {
 }
 
 impl LcmLogPlaybackSystem {
-    /// Plays `log`.
+    /// Creates a system that plays `log`.
     pub fn new(log: LcmLog) -> Self {
         Self { log }
     }

@@ -1,8 +1,8 @@
 //! The system that publishes.
 
 use crate::bus::Lcm;
-use crate::error::{Error, Result};
 use crate::message::LcmMessage;
+use crate::{Error, Result};
 use std::marker::PhantomData;
 use tarragon_framework::prelude::*;
 
@@ -12,8 +12,7 @@ use tarragon_framework::prelude::*;
 /// |---|---|---|
 /// | input | `lcm_message` | `M` |
 ///
-/// It publishes at `offset + k * period`, or at every step where the period is zero, and when
-/// forced to.
+/// It publishes at `offset + k * period`, or at every step if the period is zero, and when forced.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -41,12 +40,12 @@ pub struct LcmPublisherSystem<M> {
 }
 
 impl<M: LcmMessage> LcmPublisherSystem<M> {
-    /// A publisher on `channel`. Times are in s; a period of zero publishes at every step, then the
-    /// offset has to be zero.
+    /// Creates a publisher on `channel`. Times are in s. A period of zero publishes at every step
+    /// and requires an offset of zero.
     ///
     /// # Errors
-    /// If the period or the offset is negative or not finite, or there is an offset without a
-    /// period.
+    /// Returns an error if the period or the offset is negative or not finite, or if the offset is
+    /// nonzero without a period.
     pub fn new(channel: &str, lcm: Lcm, period: f64, offset: f64) -> Result<Self> {
         let wrong = |what: String| {
             Err(Error::invalid(format!(
@@ -55,17 +54,17 @@ impl<M: LcmMessage> LcmPublisherSystem<M> {
         };
         if !(period >= 0.0 && period.is_finite()) {
             return wrong(format!(
-                "the period is {period} s, expected a positive finite time, or 0 for every step"
+                "the period must be positive and finite, or 0 for every step, got {period:?} s"
             ));
         }
         if !(offset >= 0.0 && offset.is_finite()) {
             return wrong(format!(
-                "the offset is {offset} s, expected a finite time of at least 0"
+                "the offset must be finite and at least 0, got {offset:?} s"
             ));
         }
         if period == 0.0 && offset > 0.0 {
             return wrong(format!(
-                "the offset is {offset} s and the period is 0; choose a period, or no offset"
+                "the offset must be 0 if the period is 0, got {offset:?} s; choose a period, or no offset"
             ));
         }
         Ok(Self {
@@ -99,11 +98,11 @@ impl<M: LcmMessage> LcmPublisherSystem<M> {
 /// ```
 #[derive(Debug)]
 pub struct LcmPublisherSystemPorts<M> {
-    /// What is published.
+    /// The message to publish.
     pub lcm_message: InputPort<M>,
 }
 
-// By hand: handles are copied whether messages can be or not.
+// Written by hand, because handles are copied even if messages cannot be.
 impl<M> Clone for LcmPublisherSystemPorts<M> {
     fn clone(&self) -> Self {
         *self

@@ -1,8 +1,8 @@
 //! Signals for scopes.
 
 use super::publisher::LcmPublisherSystem;
+use crate::Result;
 use crate::bus::Lcm;
-use crate::error::Result;
 use crate::types::LcmtScope;
 use tarragon_framework::prelude::*;
 
@@ -11,7 +11,7 @@ use tarragon_framework::prelude::*;
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `input` | vector |
-/// | output | `output` | [`LcmtScope`] with the time (µs, rounded down, as in Drake) and the vector |
+/// | output | `output` | [`LcmtScope`] with the time (µs, truncated as in Drake) and the vector |
 ///
 /// ```
 /// use tarragon_framework::{prelude::*, primitives::Sine};
@@ -31,22 +31,22 @@ use tarragon_framework::prelude::*;
 /// ```
 #[derive(Clone, Debug)]
 pub struct LcmScopeSystem {
-    /// None for any.
+    /// Size of the vector; None accepts any.
     size: Option<usize>,
 }
 
 impl LcmScopeSystem {
-    /// For vectors of `size` elements. By itself it publishes nothing.
+    /// Creates a system for vectors of `size` elements. By itself it publishes nothing.
     pub fn new(size: usize) -> Self {
         Self { size: Some(size) }
     }
-    /// Publishes `signal` on `channel` every `publish_period` (s), or at every step where that is
-    /// zero. Adds systems of the names `LcmScopeSystem(<channel>)` and
-    /// `LcmPublisherSystem(<channel>)`, with numbers behind them [if they are
-    /// taken](DiagramBuilder::unused_name), which are returned.
+    /// Publishes `signal` on `channel` every `publish_period` (s), or at every step if that is
+    /// zero. Adds and returns systems named `LcmScopeSystem(<channel>)` and
+    /// `LcmPublisherSystem(<channel>)`, with numbers appended [if these names are
+    /// taken](DiagramBuilder::unused_name).
     ///
     /// # Errors
-    /// If the period is negative or not finite.
+    /// Returns an error if the period is negative or not finite.
     pub fn add_to_builder(
         builder: &mut DiagramBuilder,
         lcm: &Lcm,
@@ -96,7 +96,7 @@ impl<T: Scalar> LeafSystem<T> for LcmScopeSystem {
         };
         let deps = [input.into(), Dep::Time];
         let output = d.output("output", LcmtScope::default(), &deps, move |_, ctx, out| {
-            // Towards zero, as Drake converts it.
+            // Truncated, as Drake converts it.
             out.utime = (ctx.time().re() * 1e6) as i64;
             out.value.clear();
             out.value.extend(ctx.eval(input)?.iter().map(|u| u.re()));

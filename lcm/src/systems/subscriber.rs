@@ -1,29 +1,29 @@
 //! The system that subscribes.
 
 use crate::bus::Lcm;
-use crate::error::{Error, Result};
 use crate::inbox::{Message, Subscription};
 use crate::message::LcmMessage;
+use crate::{Error, Result};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tarragon_framework::prelude::*;
 
-/// How long messages are waited for before a look at what another thread has handled meanwhile.
+/// Longest wait for messages before checking whether another thread has handled some.
 const SLICE: Duration = Duration::from_millis(10);
 
-/// Puts out the last message of a channel (Drake's `LcmSubscriberSystem`).
+/// Outputs the latest message of a channel (Drake's `LcmSubscriberSystem`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | output | `lcm_message` | `M`; its default value before the first message |
-/// | output | `message_count` | `u64`, messages so far, those that later ones have replaced included |
+/// | output | `message_count` | `u64`, number of messages so far, replaced ones included |
 ///
-/// It changes nothing by itself: [`Lcm::handle_subscriptions`] hands a message over, which an
-/// [`LcmInterfaceSystem`](crate::LcmInterfaceSystem) calls during a simulation. A message that was
-/// handed over gets into the context by an update at the next time that the simulator looks,
-/// without simulated time passing; each context has what came in when it was updated. A forced
-/// update copies too.
+/// The system does not handle messages itself: [`Lcm::handle_subscriptions`] passes them to it,
+/// which an [`LcmInterfaceSystem`](crate::LcmInterfaceSystem) calls during a simulation. An update
+/// event copies a received message into the context at the simulator's next step, without advancing
+/// simulated time. Each context holds what had been received when it was updated. A forced update
+/// copies the message, too.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -47,30 +47,30 @@ pub struct LcmSubscriberSystem<M> {
     channel: String,
     lcm: Lcm,
     wait: Duration,
-    last: Arc<Mutex<Received>>,
+    last: Arc<Mutex<LatestMessage>>,
     subscription: Subscription,
     marker: PhantomData<fn() -> M>,
 }
 
-/// The last message, as checked bytes, and how many there were. Clones share the bytes.
+/// The latest message, as checked bytes, and the number of messages. Clones share the bytes.
 #[derive(Clone, Debug, Default)]
-struct Received {
+struct LatestMessage {
     message: Option<Arc<Message>>,
     count: u64,
 }
 
-/// A message that is replaced is valid at all times.
-fn lock(last: &Mutex<Received>) -> MutexGuard<'_, Received> {
+/// Locks even after a panic: the message is valid at all times.
+fn lock(last: &Mutex<LatestMessage>) -> MutexGuard<'_, LatestMessage> {
     last.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<M: LcmMessage> LcmSubscriberSystem<M> {
-    /// Subscribes to a channel for as long as the system lives.
+    /// Creates a system that stays subscribed to `channel` as long as it lives.
     ///
     /// # Errors
-    /// As [`Lcm::subscribe`].
+    /// Same as [`Lcm::subscribe`].
     pub fn new(channel: &str, lcm: &Lcm) -> Result<Self> {
-        let last = Arc::<Mutex<Received>>::default();
+        let last = Arc::<Mutex<LatestMessage>>::default();
         let subscription = lcm.subscribe_shared(channel, {
             let (last, undecodable) = (last.clone(), lcm.undecodable());
             move |new| match new.data.check::<M>() {
@@ -91,9 +91,9 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
             marker: PhantomData,
         })
     }
-    /// Lets initialization wait up to `timeout` of real time, [`Duration::MAX`] for ever, for a
-    /// message that the context does not have yet; it fails where none comes. Zero, as at first,
-    /// does not wait: then initialization copies what was handed over before.
+    /// Makes initialization wait up to `timeout` of real time ([`Duration::MAX`] for ever) for a
+    /// message that the context does not have yet, and fail if none comes. The default, zero, does
+    /// not wait: initialization copies the latest message received before.
     #[must_use]
     pub fn with_wait_for_message_on_initialization(mut self, timeout: Duration) -> Self {
         self.wait = timeout;
@@ -107,25 +107,25 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
     pub fn lcm(&self) -> &Lcm {
         &self.lcm
     }
-    /// The subscription, for its queue.
+    /// The subscription, for setting its queue capacity.
     pub fn subscription_mut(&mut self) -> &mut Subscription {
         &mut self.subscription
     }
-    /// The number of messages that were handed over, of which a context may not know yet.
+    /// Number of messages received, some of which a context may not have yet.
     pub fn received_count(&self) -> u64 {
         lock(&self.last).count
     }
-    /// The last message that was handed over, if there was one.
+    /// The latest message received, if any.
     pub fn received_message(&self) -> Option<M> {
         let last = lock(&self.last).clone();
         let mut message = M::default();
         last.message?.data.decode_into(&mut message).ok()?;
         Some(message)
     }
-    /// Handles the messages of the bus until [`received_count`](Self::received_count) is more than
-    /// `old_count`, for `timeout` of real time at most ([`Duration::MAX`] for ever).
+    /// Handles messages of the bus until [`received_count`](Self::received_count) exceeds
+    /// `old_count`, for at most `timeout` of real time ([`Duration::MAX`] for ever).
     ///
-    /// Returns the count, which is not more than `old_count` after a timeout.
+    /// Returns the count, which does not exceed `old_count` after a timeout.
     ///
     /// ```
     /// use std::time::Duration;
@@ -139,9 +139,9 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`Lcm::handle_subscriptions`].
+    /// Same as [`Lcm::handle_subscriptions`].
     pub fn wait_for_message(&self, old_count: u64, timeout: Duration) -> Result<u64> {
-        // Without a date where the timeout is endless.
+        // A timeout too long for the clock means no deadline.
         let until = Instant::now().checked_add(timeout);
         loop {
             let count = self.received_count();
@@ -156,7 +156,7 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
         }
     }
 
-    /// Waits for what the context does not have yet.
+    /// Waits for a message that the context does not have yet.
     fn wait_on_initialization(&self, known: u64) -> Result<()> {
         if self.wait.is_zero() {
             return Ok(());
@@ -166,7 +166,7 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
             return Ok(());
         }
         Err(Error::invalid(format!(
-            "LcmSubscriberSystem: no message came on '{}' of '{}' within {:?}; start the sender before, or wait \
+            "LcmSubscriberSystem: no message arrived on '{}' of '{}' within {:?}; start the sender first, or wait \
              longer",
             self.channel,
             self.lcm.url(),
@@ -189,13 +189,13 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
 /// ```
 #[derive(Debug)]
 pub struct LcmSubscriberSystemPorts<M> {
-    /// The last message.
+    /// The latest message.
     pub lcm_message: OutputPort<M>,
     /// The number of messages.
     pub message_count: OutputPort<u64>,
 }
 
-// By hand: handles are copied whether messages can be or not.
+// Written by hand, because handles are copied even if messages cannot be.
 impl<M> Clone for LcmSubscriberSystemPorts<M> {
     fn clone(&self) -> Self {
         *self
@@ -208,23 +208,23 @@ impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmSubscriberSystem<M> {
     type Ports = LcmSubscriberSystemPorts<M>;
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-        let state = d.abstract_state(Received::default());
+        let state = d.abstract_state(LatestMessage::default());
         let deps = [state.into()];
         let lcm_message = d.output("lcm_message", M::default(), &deps, move |_, ctx, out| {
-            // Into the message before, which may have the same names and sizes.
-            match &ctx.xa::<Received>(state).message {
+            // Decodes into the previous message, which may have the same names and sizes.
+            match &ctx.xa::<LatestMessage>(state).message {
                 Some(message) => message.data.decode_into(out)?,
                 None => *out = M::default(),
             }
             Ok(())
         });
         let message_count = d.output("message_count", 0, &deps, move |_, ctx, out| {
-            *out = ctx.xa::<Received>(state).count;
+            *out = ctx.xa::<LatestMessage>(state).count;
             Ok(())
         });
         let new_message = d.timed_event(move |this, ctx| {
-            // Another count, not a larger one: the state may have been set by hand.
-            let is_new = lock(&this.last).count != ctx.xa::<Received>(state).count;
+            // Any other count is new, not only a larger one: the state may have been set by hand.
+            let is_new = lock(&this.last).count != ctx.xa::<LatestMessage>(state).count;
             Ok(if is_new {
                 ctx.time().re()
             } else {
@@ -238,7 +238,7 @@ impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmSubscriberSystem<M> {
         ] {
             d.unrestricted_update_on(trigger, move |this, ctx, next| {
                 if trigger == Trigger::Initialization {
-                    let known = ctx.xa::<Received>(state).count;
+                    let known = ctx.xa::<LatestMessage>(state).count;
                     this.wait_on_initialization(known)?;
                 }
                 *next.xa_mut(state) = lock(&this.last).clone();

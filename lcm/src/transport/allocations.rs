@@ -1,4 +1,4 @@
-//! What sending and receiving allocate: the message, and nothing for each datagram.
+//! Tests of allocations: receiving allocates the message and nothing per datagram, sending nothing.
 
 use super::datagram::{Datagrams, tests::bytes};
 use super::reassembly::{Limits, Reassembly};
@@ -13,7 +13,7 @@ use std::time::Instant;
 #[path = "../../../framework/tests/counting_allocator/mod.rs"]
 mod counting_allocator;
 
-/// Allocations of this thread meanwhile.
+/// Counts the allocations of this thread during `work`.
 fn allocations(work: impl FnOnce()) -> u64 {
     let before = ALLOCATIONS.with(Cell::get);
     work();
@@ -21,7 +21,7 @@ fn allocations(work: impl FnOnce()) -> u64 {
 }
 
 #[test]
-fn receiving_allocates_the_message() {
+fn receiving_allocates_only_the_message() {
     let mut reassembly = Reassembly::new(Limits::default(), Arc::default());
     let from = SocketAddr::from(([127, 0, 0, 1], 1));
     let data: Vec<u8> = (0..1_228_800).map(|k| k as u8).collect();
@@ -40,8 +40,8 @@ fn receiving_allocates_the_message() {
             }
         });
         assert!(received == data[..len]);
-        // A long one: its channel, and its data, which grows from 65 kB to four times that and so
-        // on. The first datagram of a sender is remembered.
+        // A long message allocates its channel and its data, which grows from 65 kB by factors of
+        // four. The first datagram of a sender also allocates the sender's record.
         let expected = if len == 100 { 1 } else { 4 };
         assert!(sequence == 0 || allocated == expected, "{allocated}");
     }

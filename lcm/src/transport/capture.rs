@@ -1,4 +1,4 @@
-//! Datagrams of Drake's that were recorded.
+//! Recorded datagrams of Drake.
 
 use serde::Deserialize;
 
@@ -18,7 +18,7 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// The datagram, or the start of it.
+    /// Bytes of the datagram, or of its start.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let hex = self.hex.as_ref().or(self.hexhead.as_ref()).unwrap();
         (0..hex.len() / 2)

@@ -1,5 +1,4 @@
-//! How messages get from one process to another: URLs, datagrams, sockets, logs that are played
-//! back.
+//! Transport of messages between processes: URLs, datagrams, sockets, playback of logs.
 
 pub(crate) mod datagram;
 mod numbering;
@@ -8,11 +7,12 @@ pub(crate) mod reassembly;
 pub(crate) mod udpm;
 pub(crate) mod url;
 
-use crate::error::{Error, Result};
 use crate::inbox::Inbox;
 use crate::log::LogWriter;
+use crate::message::MAX_MESSAGE;
 use crate::message::encoded::Parts;
 use crate::statistics::{Count, Counters};
+use crate::{Error, Result};
 use datagram::Datagrams;
 use playback::Playback;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,11 +20,7 @@ use std::time::Duration;
 use udpm::Udpm;
 use url::{FileMode, FileUrl, LcmUrl};
 
-/// The longest message that is taken from a network or a file (bytes): what somebody else claims
-/// must not decide how much memory is used.
-pub(crate) const MAX_MESSAGE: usize = 256 << 20;
-
-/// What carries the messages of a bus.
+/// Transport of a bus.
 #[derive(Debug)]
 pub(crate) enum Transport {
     Memory,
@@ -34,7 +30,7 @@ pub(crate) enum Transport {
     Recorder(Mutex<LogWriter>),
 }
 
-/// A log stays whole where its user panics.
+/// Locks even after a panic: a log is consistent wherever its user may panic.
 fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -55,27 +51,27 @@ impl Transport {
             FileMode::Append => Self::Recorder(Mutex::new(LogWriter::append(&url.path)?)),
         })
     }
-    /// Whether what is published is delivered by the caller.
+    /// Whether the caller delivers published messages itself.
     pub(crate) fn is_memory(&self) -> bool {
         matches!(self, Self::Memory)
     }
-    /// Whether the transport can carry a message at all; its channel is a good one.
+    /// Checks that the transport can carry a message on a valid channel.
     pub(crate) fn check(&self, url: &str, channel: &str, data: Parts<'_>) -> Result<()> {
         let wrong = |what: String| Err(Error::invalid(format!("LCM URL '{url}': {what}")));
         match self {
             Self::Udpm(_) => Datagrams::new(0, channel, data).map(drop).or_else(wrong),
             Self::Recorder(_) if data.len() > MAX_MESSAGE => wrong(format!(
-                "a message on '{channel}' has {} bytes, expected at most {MAX_MESSAGE}",
+                "a message on '{channel}' must have at most {MAX_MESSAGE} bytes, got {}",
                 data.len()
             )),
             Self::Player(_) => wrong(format!(
-                "'{channel}' can not be published on, because the file is read; add '?mode=w' to write it, or \
+                "cannot publish on '{channel}', because the log is being played; add '?mode=w' to write it, or \
                  publish on another bus"
             )),
             Self::Memory | Self::Nobody | Self::Recorder(_) => Ok(()),
         }
     }
-    /// Sends a message, with its time (µs).
+    /// Sends a message with its time (µs).
     pub(crate) fn publish(
         &self,
         channel: &str,
@@ -88,7 +84,7 @@ impl Transport {
             Self::Memory | Self::Nobody | Self::Player(_) => Ok(()),
         }
     }
-    /// Lets messages come in from now on.
+    /// Starts receiving messages.
     pub(crate) fn start_receiving(&self, inbox: &Inbox) -> Result<()> {
         let Self::Udpm(udpm) = self else {
             return Ok(());
@@ -116,7 +112,7 @@ impl Transport {
             false => Play::DeliveredAtOnce,
         })
     }
-    /// Writes what is kept back.
+    /// Writes buffered events.
     pub(crate) fn flush(&self) -> Result<()> {
         match self {
             Self::Recorder(log) => lock(log).flush(),
@@ -125,16 +121,16 @@ impl Transport {
     }
 }
 
-/// What a log has done.
+/// Outcome of playing a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Play {
-    /// Nothing: this is no log.
+    /// Not a log.
     Live,
-    /// The next event was due.
+    /// The next event was due and was delivered.
     Delivered,
-    /// All events are due, always.
+    /// An event was delivered, and all others are due immediately.
     DeliveredAtOnce,
-    /// It is so long until the next event.
+    /// Time until the next event is due.
     Later(Duration),
     Ended,
 }

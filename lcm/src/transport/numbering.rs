@@ -1,45 +1,45 @@
-//! The numbers that one sender gives to its messages, and what they tell about those that did not
-//! arrive.
+//! Sequence numbers of one sender, and the losses that they reveal.
 
-/// How many numbers before the newest are remembered. Networks do not reorder further than a few.
+/// Number of remembered sequence numbers before the newest. Networks reorder by a few at most.
 const WINDOW: u32 = 128;
 
-/// The numbers of one sender that have been seen.
+/// The sequence numbers seen from one sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbering {
     newest: u32,
-    /// Bit k: the number `newest - k` was seen. Numbers before the first one count as seen.
+    /// Bit k: the number `newest - k` was seen. Numbers before the first one received count as
+    /// seen.
     seen: u128,
 }
 
-/// What a number is among those of its sender.
+/// Classification of a received sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// Newer than all before; so many between were left out.
+    /// Newer than all before, with `skipped` numbers missing in between.
     Newer { skipped: u32 },
     /// The same as the newest.
     Newest,
-    /// Older than the newest, and missed until now.
+    /// Older than the newest, and not seen before.
     Late,
     /// Older than the newest, and seen before.
     Again,
-    /// The sender counts from the start again.
+    /// The sender has restarted its numbering.
     Restart,
 }
 
 impl Numbering {
-    /// The first number that is heard of a sender: what came before was sent to nobody.
+    /// Starts with the first number received: earlier messages do not count as lost.
     pub(super) fn start(number: u32) -> Self {
         Self {
             newest: number,
             seen: u128::MAX,
         }
     }
-    /// Notes a number. Numbers wrap around. `after_silence`: nothing was heard for so long that the
-    /// network does not hold older datagrams any more.
+    /// Records a sequence number. Numbers wrap around. `after_silence`: nothing was received for so
+    /// long that the network no longer holds older datagrams.
     ///
-    /// An old number means a restart if it is too old to be late, if it comes after silence, or if
-    /// it is a zero that was seen long enough ago: every sender starts there.
+    /// An old number means a restart if it is too old to be merely late, if it comes after silence,
+    /// or if it is a zero that was seen long ago: every sender starts at zero.
     pub(super) fn note(&mut self, number: u32, after_silence: bool) -> Arrival {
         let ahead = number.wrapping_sub(self.newest);
         if ahead == 0 {
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_seen_and_filled_once() {
+    fn gaps_are_counted_and_filled_once() {
         use Arrival::{Again, Late, Newest};
         assert_eq!(
             notes(5, [6, 9, 8, 8, 7, 9, 10, 3]),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restart_is_no_loss() {
+    fn a_restart_is_not_a_loss() {
         use Arrival::Restart;
         assert_eq!(
             notes(0, [1, 2, 0, 1]),

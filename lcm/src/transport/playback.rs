@@ -1,25 +1,25 @@
-//! Logs that are received as if they happened now.
+//! Playback of logs in real time.
 
 use super::url::FileUrl;
-use crate::error::Result;
+use crate::Result;
 use crate::log::{LogEvent, LogReader};
 use std::time::{Duration, Instant};
 
-/// The events of a log at their times.
+/// Events of a log, paced by their timestamps.
 #[derive(Debug)]
 pub(crate) struct Playback {
     log: LogReader,
     speed: f64,
     next: Option<LogEvent>,
-    /// When the first event was asked for, and its timestamp (µs).
+    /// Real time of the first request, and the timestamp (µs) of the first event.
     start: Option<(Instant, i64)>,
 }
 
 impl Playback {
-    /// Opens a log and goes to its start timestamp.
+    /// Opens a log and moves to its start timestamp.
     ///
     /// # Errors
-    /// Those of [`LogReader::open`].
+    /// Same as [`LogReader::open`].
     pub(crate) fn open(url: &FileUrl) -> Result<Self> {
         let mut log = LogReader::open(&url.path)?;
         if let Some(timestamp) = url.start_timestamp {
@@ -32,15 +32,15 @@ impl Playback {
             start: None,
         })
     }
-    /// Whether events have times at which they are due.
+    /// Whether events are paced, that is, not played as fast as possible.
     pub(crate) fn is_paced(&self) -> bool {
         self.speed != 0.0
     }
-    /// How long it is until the next event; zero if it is due. None at the end of the log. Time
-    /// runs from the first call.
+    /// Time until the next event is due, zero if it is; None at the end of the log. Playback starts
+    /// with the first call.
     ///
     /// # Errors
-    /// If the event can not be read; the next call goes on after it.
+    /// Returns an error if the event cannot be read; the next call continues after it.
     pub(crate) fn next_due(&mut self) -> Result<Option<Duration>> {
         self.next_due_at(Instant::now())
     }
@@ -55,7 +55,7 @@ impl Playback {
         if self.speed == 0.0 {
             return Ok(Some(Duration::ZERO));
         }
-        // Clocks that were set back make events that are due at once.
+        // Events recorded after the clock was set back are due at once.
         let micros = i128::from(event.timestamp) - i128::from(first);
         let after = micros.max(0) as f64 * 1e-6 / self.speed;
         let after = Duration::try_from_secs_f64(after).unwrap_or(Duration::MAX);
@@ -63,10 +63,10 @@ impl Playback {
             after.saturating_sub(now.saturating_duration_since(start)),
         ))
     }
-    /// The next event, whether it is due or not. None at the end of the log.
+    /// Takes the next event, whether it is due or not. None at the end of the log.
     ///
     /// # Errors
-    /// If the event can not be read; the next call goes on after it.
+    /// Returns an error if the event cannot be read; the next call continues after it.
     pub(crate) fn take(&mut self) -> Result<Option<LogEvent>> {
         match self.next.take() {
             Some(event) => Ok(Some(event)),
@@ -97,7 +97,7 @@ mod tests {
         };
         Playback::open(&url).unwrap()
     }
-    /// What is waited for in front of every event if each is taken at once.
+    /// Waiting times before each event, if every event is taken at once.
     fn waits(mut playback: Playback) -> Vec<f64> {
         let now = Instant::now();
         let mut waits = Vec::new();
@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn playing_may_start_later() {
+    fn playback_starts_at_the_start_timestamp() {
         let times = [1_000_000, 2_000_000, 4_000_000];
         assert_eq!(waits(playback(&times, 1.0, Some(1_000_001))), [0.0, 2.0]);
         assert_eq!(waits(playback(&times, 1.0, Some(9_000_000))), [0.0; 0]);
     }
 
     #[test]
-    fn what_is_late_is_due() {
+    fn late_events_are_due_at_once() {
         let mut playback = playback(&[0, 1_000_000, 3_000_000], 2.0, None);
         let now = Instant::now();
         assert_eq!(playback.next_due_at(now).unwrap(), Some(Duration::ZERO));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn times_at_the_ends_of_their_type_are_no_trouble() {
+    fn extreme_timestamps_do_not_overflow() {
         let waits = waits(playback(&[i64::MIN, i64::MAX], 1e-9, None));
         assert_eq!((waits.len(), waits[0]), (2, 0.0));
         assert!(waits[1] > 1e18);

@@ -1,22 +1,22 @@
 //! LCM URLs: `provider://network?parameter=value&...`.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
-/// Names the URL of a bus that is not told one.
+/// Environment variable with the URL of buses that are created without one.
 pub(crate) const URL_VARIABLE: &str = "LCM_DEFAULT_URL";
 const DEFAULT_GROUP: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(239, 255, 76, 67), 7667);
 const DEFAULT_URL: &str = "udpm://239.255.76.67:7667?ttl=0";
 
-/// What an LCM URL says.
+/// A parsed LCM URL.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LcmUrl {
     /// UDP multicast.
     Udpm(UdpmUrl),
     /// A queue in this process.
     Memq,
-    /// Nobody at all.
+    /// Discards everything.
     MemqNull,
     /// A log file.
     File(FileUrl),
@@ -27,22 +27,23 @@ pub(crate) enum LcmUrl {
 pub(crate) struct UdpmUrl {
     /// The multicast group and its port.
     pub(crate) group: SocketAddrV4,
-    /// How many networks messages may cross: 0 keeps them on this machine.
+    /// Number of networks that messages may cross; 0 keeps them on this machine.
     pub(crate) ttl: u8,
-    /// Bytes that the system keeps until they are read.
+    /// Size of the socket's receive buffer (bytes).
     pub(crate) recv_buf_size: Option<usize>,
-    /// The address of the interface to send and listen on; None asks the routes. Not in liblcm.
+    /// Address of the interface to send and receive on; None leaves the choice to the routing
+    /// table. Not in liblcm.
     pub(crate) interface: Option<Ipv4Addr>,
 }
 
-/// What is done with a log file.
+/// Access mode of a log file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileMode {
-    /// Its events are received.
+    /// Plays its events.
     Read,
-    /// What is published replaces it.
+    /// Replaces its content by what is published.
     Write,
-    /// What is published is added to it.
+    /// Appends what is published.
     Append,
 }
 
@@ -51,14 +52,14 @@ pub(crate) enum FileMode {
 pub(crate) struct FileUrl {
     pub(crate) path: PathBuf,
     pub(crate) mode: FileMode,
-    /// 1 is real time, 2 twice as fast; 0 does not wait.
+    /// Playback speed: 1 is real time, 2 twice as fast; 0 does not wait.
     pub(crate) speed: f64,
-    /// Events before it are left out (µs).
+    /// Events before this timestamp (µs) are skipped.
     pub(crate) start_timestamp: Option<i64>,
 }
 
 impl LcmUrl {
-    /// The URL that `LCM_DEFAULT_URL` names, else Drake's: multicast that does not leave this
+    /// The URL in `LCM_DEFAULT_URL`, or else Drake's default: multicast that does not leave this
     /// machine.
     pub(crate) fn default_url() -> String {
         Self::default_url_from(std::env::var(URL_VARIABLE).ok())
@@ -68,15 +69,15 @@ impl LcmUrl {
             .filter(|url| !url.is_empty())
             .unwrap_or_else(|| DEFAULT_URL.into())
     }
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// If the scheme, the address, a parameter or its value is not what is expected.
+    /// Returns an error if the scheme, the address, a parameter or its value is invalid.
     pub(crate) fn parse(url: &str) -> Result<Self> {
         let wrong = |what: String| Error::invalid(format!("LCM URL '{url}': {what}"));
         let Some((scheme, rest)) = url.split_once("://") else {
             return Err(wrong(
-                "no scheme is found, expected one like 'udpm://239.255.76.67:7667?ttl=0', 'memq://' or \
+                "the URL must have a scheme, as in 'udpm://239.255.76.67:7667?ttl=0', 'memq://' or \
                  'file:///path'"
                     .into(),
             ));
@@ -91,7 +92,7 @@ impl LcmUrl {
             "memq" => memq(network, &parameters),
             "file" => file(network, &parameters).map(Self::File),
             other => Err(format!(
-                "unknown scheme '{other}', expected 'udpm', 'memq' or 'file'"
+                "the scheme must be 'udpm', 'memq' or 'file', got '{other}'"
             )),
         }
         .map_err(wrong)
@@ -108,13 +109,11 @@ fn parameters(query: Option<&str>) -> Result<Vec<Parameter<'_>>, String> {
         }
         let Some((name, value)) = part.split_once('=') else {
             return Err(format!(
-                "parameter '{part}' has no value, expected '{part}=value'"
+                "parameter '{part}' must have a value; write '{part}=value'"
             ));
         };
         if found.iter().any(|(other, _)| *other == name) {
-            return Err(format!(
-                "parameter '{name}' is there twice, expected it once"
-            ));
+            return Err(format!("parameter '{name}' must not be repeated"));
         }
         found.push((name, value));
     }
@@ -122,14 +121,14 @@ fn parameters(query: Option<&str>) -> Result<Vec<Parameter<'_>>, String> {
 }
 
 fn unknown(name: &str, expected: &str) -> String {
-    format!("unknown parameter '{name}', expected {expected}")
+    format!("the parameter must be {expected}, got '{name}'")
 }
 
 fn value<V: std::str::FromStr>(parameter: Parameter<'_>, expected: &str) -> Result<V, String> {
     let (name, value) = parameter;
     value
         .parse()
-        .map_err(|_| format!("parameter '{name}' is '{value}', expected {expected}"))
+        .map_err(|_| format!("parameter '{name}' must be {expected}, got '{value}'"))
 }
 
 fn udpm(network: &str, parameters: &[Parameter<'_>]) -> Result<UdpmUrl, String> {
@@ -144,7 +143,7 @@ fn udpm(network: &str, parameters: &[Parameter<'_>]) -> Result<UdpmUrl, String> 
             "ttl" => {
                 url.ttl = value(
                     parameter,
-                    "0 (this machine only), 1 (this network), or a number up to 255",
+                    "0 (this machine only), 1 (this network) or a number up to 255",
                 )?;
             }
             "recv_buf_size" => {
@@ -153,7 +152,7 @@ fn udpm(network: &str, parameters: &[Parameter<'_>]) -> Result<UdpmUrl, String> 
                 let size = usize::try_from(size).ok().filter(|size| *size > 0);
                 url.recv_buf_size = Some(size.ok_or_else(|| {
                     format!(
-                        "parameter 'recv_buf_size' is '{}', expected {expected}",
+                        "parameter 'recv_buf_size' must be {expected}, got '{}'",
                         parameter.1
                     )
                 })?);
@@ -161,7 +160,7 @@ fn udpm(network: &str, parameters: &[Parameter<'_>]) -> Result<UdpmUrl, String> 
             "interface" => {
                 url.interface = Some(value(
                     parameter,
-                    "the IPv4 address of an interface of this machine, as 127.0.0.1",
+                    "the IPv4 address of an interface of this machine, such as 127.0.0.1",
                 )?);
             }
             name => {
@@ -181,18 +180,20 @@ fn group(network: &str) -> Result<SocketAddrV4, String> {
         None => (network, None),
     };
     let group: Ipv4Addr = address.parse().map_err(|_| {
-        format!("the address is '{address}', expected an IPv4 multicast address as 239.255.76.67")
+        format!(
+            "the address must be an IPv4 multicast address such as 239.255.76.67, got '{address}'"
+        )
     })?;
     if !group.is_multicast() {
         return Err(format!(
-            "the address {group} is no multicast address, expected one from 224.0.0.0 to 239.255.255.255"
+            "the address must be a multicast address from 224.0.0.0 to 239.255.255.255, got {group}"
         ));
     }
     let port =
         match port {
             None => DEFAULT_GROUP.port(),
             Some(port) => port.parse().ok().filter(|port| *port > 0).ok_or_else(|| {
-                format!("the port is '{port}', expected a number from 1 to 65535")
+                format!("the port must be a number from 1 to 65535, got '{port}'")
             })?,
         };
     Ok(SocketAddrV4::new(group, port))
@@ -200,9 +201,10 @@ fn group(network: &str) -> Result<SocketAddrV4, String> {
 
 fn memq(network: &str, parameters: &[Parameter<'_>]) -> Result<LcmUrl, String> {
     if let Some((name, _)) = parameters.first() {
-        return Err(unknown(name, "none after 'memq://'"));
+        return Err(unknown(name, "left out after 'memq://'"));
     }
-    // As in Drake and liblcm, other names mean nothing: two queues of one name are two queues.
+    // As in Drake and liblcm, names have no meaning: two queues of the same name are separate
+    // queues.
     Ok(match network {
         "null" => LcmUrl::MemqNull,
         _ => LcmUrl::Memq,
@@ -211,7 +213,7 @@ fn memq(network: &str, parameters: &[Parameter<'_>]) -> Result<LcmUrl, String> {
 
 fn file(network: &str, parameters: &[Parameter<'_>]) -> Result<FileUrl, String> {
     if network.is_empty() {
-        return Err("no path is found, expected one as in 'file:///home/me/robot.lcm'".into());
+        return Err("the URL must have a path, as in 'file:///home/me/robot.lcm'".into());
     }
     let mut url = FileUrl {
         path: network.into(),
@@ -226,7 +228,7 @@ fn file(network: &str, parameters: &[Parameter<'_>]) -> Result<FileUrl, String> 
             ("mode", "a") => url.mode = FileMode::Append,
             ("mode", other) => {
                 return Err(format!(
-                    "parameter 'mode' is '{other}', expected 'r' (play back), 'w' (write) or 'a' (append)"
+                    "parameter 'mode' must be 'r' (play back), 'w' (write) or 'a' (append), got '{other}'"
                 ));
             }
             ("speed", text) => {
@@ -234,7 +236,7 @@ fn file(network: &str, parameters: &[Parameter<'_>]) -> Result<FileUrl, String> 
                 url.speed = value(parameter, expected)?;
                 if !(url.speed >= 0.0 && url.speed.is_finite()) {
                     return Err(format!(
-                        "parameter 'speed' is '{text}', expected {expected}"
+                        "parameter 'speed' must be {expected}, got '{text}'"
                     ));
                 }
             }
@@ -251,7 +253,7 @@ fn file(network: &str, parameters: &[Parameter<'_>]) -> Result<FileUrl, String> 
         .filter(|_| url.mode != FileMode::Read);
     match of_reading {
         Some((name, _)) => Err(format!(
-            "parameter '{name}' is about playing back, expected 'mode=r' or no '{name}'"
+            "parameter '{name}' applies to playback only; use 'mode=r' or leave out '{name}'"
         )),
         None => Ok(url),
     }
@@ -269,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_has_defaults() {
+    fn omitted_parts_have_defaults() {
         let url = udpm_url("udpm://");
         assert_eq!(url, udpm_url(DEFAULT_URL));
         assert_eq!(url, udpm_url("udpm://239.255.76.67?"));
@@ -285,7 +287,7 @@ mod tests {
         assert_eq!(LcmUrl::parse("memq://driver").unwrap(), LcmUrl::Memq);
         assert_eq!(LcmUrl::parse("memq://null").unwrap(), LcmUrl::MemqNull);
         let LcmUrl::File(url) = LcmUrl::parse("file:///a/b.lcm").unwrap() else {
-            panic!("no file");
+            panic!("not a file");
         };
         assert_eq!(url.path, PathBuf::from("/a/b.lcm"));
         assert_eq!(
@@ -294,7 +296,7 @@ mod tests {
         );
         let url = LcmUrl::parse("file://x?speed=0.5&start_timestamp=-7&mode=r").unwrap();
         let LcmUrl::File(url) = url else {
-            panic!("no file");
+            panic!("not a file");
         };
         assert_eq!((url.speed, url.start_timestamp), (0.5, Some(-7)));
         assert!(matches!(
@@ -307,82 +309,88 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_names_the_default() {
+    fn the_environment_sets_the_default() {
         assert_eq!(LcmUrl::default_url_from(None), DEFAULT_URL);
         assert_eq!(LcmUrl::default_url_from(Some(String::new())), DEFAULT_URL);
         assert_eq!(LcmUrl::default_url_from(Some("memq://".into())), "memq://");
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_invalid_part() {
         for (url, what) in [
-            ("", "no scheme is found, expected one like 'udpm://"),
-            ("239.255.76.67:7667", "no scheme is found"),
+            ("", "the URL must have a scheme, as in 'udpm://"),
+            ("239.255.76.67:7667", "the URL must have a scheme"),
             (
                 "http://here",
-                "unknown scheme 'http', expected 'udpm', 'memq' or 'file'",
+                "the scheme must be 'udpm', 'memq' or 'file', got 'http'",
             ),
-            ("udpm://here:1", "the address is 'here', expected an IPv4"),
-            ("udpm://:7667", "the address is '', expected"),
+            ("udpm://here:1", "such as 239.255.76.67, got 'here'"),
+            ("udpm://:7667", "such as 239.255.76.67, got ''"),
             (
                 "udpm://10.0.0.1:7667",
-                "the address 10.0.0.1 is no multicast address, expected one from 224.0.0.0 to 239.255.255.255",
+                "the address must be a multicast address from 224.0.0.0 to 239.255.255.255, got 10.0.0.1",
             ),
             (
                 "udpm://239.0.0.1:0",
-                "the port is '0', expected a number from 1 to 65535",
+                "the port must be a number from 1 to 65535, got '0'",
             ),
-            ("udpm://239.0.0.1:70000", "the port is '70000', expected"),
-            ("udpm://239.0.0.1:1:2", "the port is '1:2', expected"),
+            ("udpm://239.0.0.1:70000", "from 1 to 65535, got '70000'"),
+            ("udpm://239.0.0.1:1:2", "from 1 to 65535, got '1:2'"),
             (
                 "udpm://?ttl=300",
-                "parameter 'ttl' is '300', expected 0 (this machine only)",
+                "parameter 'ttl' must be 0 (this machine only), 1 (this network) or a number up to 255, got '300'",
             ),
-            ("udpm://?ttl=-1", "parameter 'ttl' is '-1'"),
+            ("udpm://?ttl=-1", "a number up to 255, got '-1'"),
             (
                 "udpm://?ttl",
-                "parameter 'ttl' has no value, expected 'ttl=value'",
+                "parameter 'ttl' must have a value; write 'ttl=value'",
             ),
-            ("udpm://?ttl=0&ttl=1", "parameter 'ttl' is there twice"),
+            (
+                "udpm://?ttl=0&ttl=1",
+                "parameter 'ttl' must not be repeated",
+            ),
             (
                 "udpm://?foo=1",
-                "unknown parameter 'foo', expected 'ttl', 'recv_buf_size' or 'interface'",
+                "the parameter must be 'ttl', 'recv_buf_size' or 'interface', got 'foo'",
             ),
             (
                 "udpm://?recv_buf_size=0",
-                "parameter 'recv_buf_size' is '0', expected a number of bytes",
+                "parameter 'recv_buf_size' must be a number of bytes from 1 to 2147483647, got '0'",
             ),
             (
                 "udpm://?recv_buf_size=3000000000",
-                "expected a number of bytes from 1 to 2147483647",
+                "must be a number of bytes from 1 to 2147483647",
             ),
             (
                 "udpm://?interface=lo",
-                "parameter 'interface' is 'lo', expected the IPv4 address",
+                "parameter 'interface' must be the IPv4 address of an interface of this machine, such as 127.0.0.1, got 'lo'",
             ),
-            ("memq://?ttl=0", "unknown parameter 'ttl', expected none"),
-            ("file://", "no path is found, expected one"),
-            ("file://?mode=w", "no path is found"),
+            (
+                "memq://?ttl=0",
+                "the parameter must be left out after 'memq://', got 'ttl'",
+            ),
+            ("file://", "the URL must have a path, as in"),
+            ("file://?mode=w", "the URL must have a path"),
             (
                 "file:///x?mode=rw",
-                "parameter 'mode' is 'rw', expected 'r' (play back)",
+                "parameter 'mode' must be 'r' (play back), 'w' (write) or 'a' (append), got 'rw'",
             ),
             (
                 "file:///x?speed=-1",
-                "parameter 'speed' is '-1', expected 0 (do not wait)",
+                "parameter 'speed' must be 0 (do not wait) or a positive factor, 1 for real time, got '-1'",
             ),
-            ("file:///x?speed=nan", "parameter 'speed' is 'nan'"),
+            ("file:///x?speed=nan", "1 for real time, got 'nan'"),
             (
                 "file:///x?start_timestamp=1.5",
-                "expected a whole number of microseconds",
+                "must be a whole number of microseconds",
             ),
             (
                 "file:///x?mode=w&speed=2",
-                "parameter 'speed' is about playing back, expected 'mode=r'",
+                "parameter 'speed' applies to playback only; use 'mode=r'",
             ),
             (
                 "file:///x?loop=1",
-                "unknown parameter 'loop', expected 'mode', 'speed'",
+                "the parameter must be 'mode', 'speed' or 'start_timestamp', got 'loop'",
             ),
         ] {
             let error = LcmUrl::parse(url).unwrap_err().to_string();

@@ -1,27 +1,27 @@
-//! Contacts.
+//! Messages about contacts.
 
 use super::LcmtPoint;
 
 crate::lcm_types! {
     package drake;
 
-    /// A contact at a point.
+    /// A point contact.
     struct lcmt_point_pair_contact_info_for_viz {
         /// Time (µs).
         int64_t timestamp;
         string body1_name;
         string body2_name;
-        /// In the world (m).
+        /// Contact point in the world (m).
         double contact_point[3];
-        /// On the second body, in the world (N).
+        /// Force on the second body, in the world (N).
         double contact_force[3];
-        /// From the second body to the first, in the world.
+        /// Normal from the second body to the first, in the world.
         double normal[3];
     }
 
-    /// A point of integration of a contact surface, in the world.
+    /// A quadrature point of a contact surface, in the world.
     struct lcmt_hydroelastic_quadrature_per_point_data_for_viz {
-        /// Where it is (m).
+        /// Position (m).
         double p_WQ[3];
         /// Slip velocity (m/s).
         double vt_BqAq_W[3];
@@ -29,14 +29,14 @@ crate::lcm_types! {
         double traction_Aq_W[3];
     }
 
-    /// A contact over a surface, in the world.
+    /// A surface contact, in the world.
     struct lcmt_hydroelastic_contact_surface_for_viz {
         string geometry1_name;
         string body1_name;
         string model1_name;
-        /// Whether no other model has a body of that name.
+        /// Whether the body's name is unique among all models.
         boolean body1_unique;
-        /// Collision geometries of the body.
+        /// Number of the body's collision geometries.
         int32_t collision_count1;
         string geometry2_name;
         string body2_name;
@@ -54,14 +54,14 @@ crate::lcm_types! {
         int32_t num_vertices;
         /// Vertices of the surface (m).
         lcmt_point p_WV[num_vertices];
-        /// Pressures at them (Pa).
+        /// Pressures at the vertices (Pa).
         double pressure[num_vertices];
         int32_t poly_data_int_count;
-        /// Polygons: the number of vertices and their indices, one polygon after the other.
+        /// Polygons one after the other, each as its number of vertices and their indices.
         int32_t poly_data[poly_data_int_count];
     }
 
-    /// All contacts of one time.
+    /// All contacts at one time.
     struct lcmt_contact_results_for_viz {
         /// Time (µs).
         int64_t timestamp;

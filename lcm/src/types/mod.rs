@@ -1,4 +1,4 @@
-//! The message types of Drake, by [`lcm_types!`](crate::lcm_types).
+//! The message types of Drake, defined with [`lcm_types!`](crate::lcm_types).
 //!
 //! Names, members and constants are those of Drake's `.lcm` files, so peers in any language
 //! understand them.

@@ -1,4 +1,4 @@
-//! Points.
+//! Messages with points and clouds.
 
 crate::lcm_types! {
     package drake;
@@ -18,44 +18,44 @@ crate::lcm_types! {
         double z;
     }
 
-    /// One field of the points of a cloud.
+    /// A field of a cloud's points.
     struct lcmt_point_cloud_field {
-        /// `x`, `rgb`, ...
+        /// Name of the field, such as `x` or `rgb`.
         string name;
-        /// Where it is in a point.
+        /// Offset of the field within a point (bytes).
         int32_t byte_offset;
 
         const int8_t INT8 = 1, UINT8 = 2, INT16 = 3, UINT16 = 4, INT32 = 5, UINT32 = 6, FLOAT32 = 7,
             FLOAT64 = 8;
-        /// One of the types.
+        /// Type of the elements, one of the constants.
         int8_t datatype;
-        /// How many there are of it.
+        /// Number of elements.
         int32_t count;
     }
 
-    /// Points with fields of any types, as they lie in memory.
+    /// Points with fields of any type, in memory layout.
     struct lcmt_point_cloud {
         /// Time (µs).
         int64_t utime;
-        /// The frame that positions are in.
+        /// Name of the frame that positions refer to.
         string frame_name;
-        /// Points of a row.
+        /// Number of points in a row.
         int64_t width;
-        /// Rows; 1 where the cloud has no order.
+        /// Number of rows; 1 if the cloud is unordered.
         int64_t height;
         int32_t num_fields;
-        /// What a point holds.
+        /// Fields of a point.
         lcmt_point_cloud_field fields[num_fields];
 
         const int64_t IS_BIGENDIAN = 1, IS_STRICTLY_FINITE = 2;
-        /// A sum of the constants.
+        /// Sum of flag constants.
         int64_t flags;
-        /// Bytes from one point to the next.
+        /// Distance between points (bytes).
         int32_t point_step;
-        /// Bytes from one row to the next.
+        /// Distance between rows (bytes).
         int64_t row_step;
         int16_t filler_size;
-        /// So many bytes that what follows is aligned in the sender's memory.
+        /// Padding that aligns `data` in the sender's memory.
         byte filler[filler_size];
         int64_t data_size;
         /// The points.

@@ -1,9 +1,9 @@
-//! States of robots, commands to them, signals.
+//! Messages with states of robots, commands to robots, and signals.
 
 crate::lcm_types! {
     package drake;
 
-    /// A vector with names of its elements.
+    /// A vector with named elements.
     struct lcmt_drake_signal {
         int32_t dim;
         double val[dim];
@@ -12,7 +12,7 @@ crate::lcm_types! {
         int64_t timestamp;
     }
 
-    /// A vector at a time: what `LcmScopeSystem` sends.
+    /// A vector at a time, as sent by `LcmScopeSystem`.
     struct lcmt_scope {
         /// Time (µs).
         int64_t utime;
@@ -20,7 +20,7 @@ crate::lcm_types! {
         double value[size];
     }
 
-    /// Positions of joints.
+    /// Joint positions.
     struct lcmt_robot_state {
         /// Time (µs).
         int64_t utime;
@@ -29,7 +29,7 @@ crate::lcm_types! {
         float joint_position[num_joints];
     }
 
-    /// States one after the other.
+    /// A sequence of states.
     struct lcmt_robot_plan {
         /// Time (µs).
         int64_t utime;
@@ -49,7 +49,7 @@ crate::lcm_types! {
         double tz;
     }
 
-    /// What a KUKA iiwa is to do: angles (rad), torques (Nm).
+    /// Command to a KUKA iiwa: angles (rad), torques (Nm).
     struct lcmt_iiwa_command {
         /// Time (µs).
         int64_t utime;
@@ -59,7 +59,7 @@ crate::lcm_types! {
         double joint_torque[num_torques];
     }
 
-    /// What a KUKA iiwa measures and was told: angles (rad), rates (rad/s), torques (Nm).
+    /// Status of a KUKA iiwa, measured and commanded: angles (rad), rates (rad/s), torques (Nm).
     struct lcmt_iiwa_status {
         /// Time (µs).
         int64_t utime;
@@ -80,7 +80,7 @@ crate::lcm_types! {
         int64_t estimated_dt_host_minus_iiwa;
     }
 
-    /// What a Schunk WSG gripper is to do: distance of the fingers (mm), force (N).
+    /// Command to a Schunk WSG gripper: distance of the fingers (mm), force (N).
     struct lcmt_schunk_wsg_command {
         /// Time (µs).
         int64_t utime;
@@ -88,7 +88,7 @@ crate::lcm_types! {
         double force;
     }
 
-    /// What a Schunk WSG gripper measures: distance (mm), force (N), speed (mm/s).
+    /// Status of a Schunk WSG gripper: distance of the fingers (mm), force (N), speed (mm/s).
     struct lcmt_schunk_wsg_status {
         /// Time (µs).
         int64_t utime;
@@ -97,7 +97,7 @@ crate::lcm_types! {
         double actual_speed_mm_per_s;
     }
 
-    /// What a Franka Panda is to do: angles (rad), rates (rad/s), torques (Nm).
+    /// Command to a Franka Panda: angles (rad), rates (rad/s), torques (Nm).
     struct lcmt_panda_command {
         /// Time (µs).
         int64_t utime;
@@ -110,7 +110,7 @@ crate::lcm_types! {
         int8_t control_mode_expected;
     }
 
-    /// What a Franka Panda measures and was told: angles (rad), rates (rad/s), torques (Nm).
+    /// Status of a Franka Panda, measured and commanded: angles (rad), rates (rad/s), torques (Nm).
     struct lcmt_panda_status {
         /// Time (µs).
         int64_t utime;
@@ -132,7 +132,7 @@ crate::lcm_types! {
         int8_t control_mode;
     }
 
-    /// What a Kinova Jaco is to do: angles (rad), rates (rad/s).
+    /// Command to a Kinova Jaco: angles (rad), rates (rad/s).
     struct lcmt_jaco_command {
         /// Time (µs).
         int64_t utime;
@@ -144,7 +144,7 @@ crate::lcm_types! {
         double finger_velocity[num_fingers];
     }
 
-    /// What a Kinova Jaco measures: angles (rad), rates (rad/s), torques (Nm), currents (A).
+    /// Status of a Kinova Jaco: angles (rad), rates (rad/s), torques (Nm), currents (A).
     struct lcmt_jaco_status {
         /// Time (µs).
         int64_t utime;
@@ -162,7 +162,7 @@ crate::lcm_types! {
         double finger_current[num_fingers];
     }
 
-    /// What an Allegro hand is to do: angles (rad), torques (Nm).
+    /// Command to an Allegro hand: angles (rad), torques (Nm).
     struct lcmt_allegro_command {
         /// Time (µs).
         int64_t utime;
@@ -172,7 +172,8 @@ crate::lcm_types! {
         double joint_torque[num_torques];
     }
 
-    /// What an Allegro hand measures and was told: angles (rad), rates (rad/s), torques (Nm).
+    /// Status of an Allegro hand, measured and commanded: angles (rad), rates (rad/s), torques
+    /// (Nm).
     struct lcmt_allegro_status {
         /// Time (µs).
         int64_t utime;

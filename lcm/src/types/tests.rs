@@ -1,15 +1,15 @@
-//! Fingerprints, and bytes against those that Drake 1.51.1 sent.
+//! Tests of fingerprints, and of encodings against bytes that Drake 1.51.1 sent.
 
 use super::*;
 use crate::LcmMessage;
 
-/// That of lcm-gen's Python type in pydrake 1.51.1.
+/// Compares with the fingerprint of lcm-gen's Python type in pydrake 1.51.1.
 fn fingerprint<M: LcmMessage>(expected: u64) {
     assert_eq!(M::fingerprint(), expected, "{}", M::NAME);
 }
 
 #[test]
-fn fingerprints_are_those_of_lcm_gen() {
+fn fingerprints_match_lcm_gen() {
     fingerprint::<LcmtAllegroCommand>(0xddc7c7738c815334);
     fingerprint::<LcmtAllegroStatus>(0x1a46b4a9658f67a3);
     fingerprint::<LcmtCallPython>(0x4aa7d3383cdd25cb);
@@ -46,7 +46,7 @@ fn fingerprints_are_those_of_lcm_gen() {
     fingerprint::<LcmtViewerLoadRobot>(0x8987209b10aa2d39);
 }
 
-/// Decodes bytes that Drake sent, and compares them with what the message encodes to.
+/// Decodes bytes that Drake sent, and compares them with the message encoded again.
 fn round_trip<M: LcmMessage>(hex: &str) -> M {
     let digits = hex.trim();
     let byte = |i| u8::from_str_radix(&digits[i..i + 2], 16).unwrap();
@@ -54,7 +54,7 @@ fn round_trip<M: LcmMessage>(hex: &str) -> M {
     let message = M::decode(&bytes).unwrap();
     assert_eq!(message.encode().unwrap(), bytes);
     M::check(&bytes).unwrap();
-    // No byte of a message can go missing, and none can be added.
+    // No byte of a message may be missing or added.
     for length in 0..bytes.len() {
         assert!(M::decode(&bytes[..length]).is_err(), "{length} bytes");
     }
@@ -63,7 +63,7 @@ fn round_trip<M: LcmMessage>(hex: &str) -> M {
 }
 
 #[test]
-fn load_and_draw_messages_of_drake() {
+fn load_and_draw_messages_of_drake_round_trip() {
     let load: LcmtViewerLoadRobot = round_trip(include_str!(
         "../../tests/captures/DRAKE_VIEWER_LOAD_ROBOT.hex"
     ));
@@ -93,7 +93,7 @@ fn load_and_draw_messages_of_drake() {
 }
 
 #[test]
-fn image_arrays_of_drake() {
+fn image_arrays_of_drake_round_trip() {
     for (hex, method) in [
         (include_str!("../../tests/captures/IMG_raw.hex"), 0),
         (include_str!("../../tests/captures/IMG_zlib.hex"), 1),

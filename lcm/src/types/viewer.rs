@@ -1,4 +1,4 @@
-//! What viewers are told.
+//! Messages for viewers.
 
 crate::lcm_types! {
     package drake;
@@ -7,20 +7,20 @@ crate::lcm_types! {
     struct lcmt_viewer_geometry_data {
         const int8_t BOX = 1, SPHERE = 2, CYLINDER = 3, MESH = 4, CAPSULE = 5, ELLIPSOID = 6;
 
-        /// One of the constants.
+        /// Shape of the geometry, one of the constants.
         int8_t type;
-        /// In the frame of the link (m).
+        /// Position in the link's frame (m).
         float position[3];
-        /// In the frame of the link: w, x, y, z.
+        /// Orientation in the link's frame: w, x, y, z.
         float quaternion[4];
-        /// Red, green, blue, alpha from 0 to 1.
+        /// Red, green, blue, alpha, from 0 to 1.
         float color[4];
-        /// A mesh: the name of its file, a JSON object that holds it, or empty.
+        /// For a mesh, its file name, a JSON object that contains it, or empty.
         string string_data;
         int32_t num_float_data;
-        /// Sizes of the shape (m): of a box along x, y, z; radius; radius and length; semi-axes; of
-        /// a mesh in a file its scale along x, y, z; of another mesh the numbers of vertices and
-        /// triangles, positions, and three indices per triangle.
+        /// Dimensions of the shape (m). Box: sizes along x, y, z. Others: radius; radius and
+        /// length; or semi-axes. Mesh in a file: scale along x, y, z. Other mesh: numbers of
+        /// vertices and triangles, positions, and three indices per triangle.
         float float_data[num_float_data];
     }
 
@@ -28,28 +28,28 @@ crate::lcm_types! {
     struct lcmt_viewer_link_data {
         /// Unique within its `robot_num`.
         string name;
-        /// The group of its frame.
+        /// Group of the link's frame.
         int32_t robot_num;
         int32_t num_geom;
-        /// What moves with it.
+        /// Geometries that move with the link.
         lcmt_viewer_geometry_data geom[num_geom];
     }
 
-    /// Everything that a viewer shows, replacing what it showed before.
+    /// The whole scene of a viewer, replacing the previous one.
     struct lcmt_viewer_load_robot {
         int32_t num_links;
         /// All links.
         lcmt_viewer_link_data link[num_links];
     }
 
-    /// Where links are.
+    /// Poses of links.
     struct lcmt_viewer_draw {
-        /// Time of the simulation (ms).
+        /// Simulated time (ms).
         int64_t timestamp;
         int32_t num_links;
         /// Names of links.
         string link_name[num_links];
-        /// Their groups.
+        /// Groups of the links.
         int32_t robot_num[num_links];
         /// Positions in the world (m).
         float position[num_links][3];
@@ -57,17 +57,17 @@ crate::lcm_types! {
         float quaternion[num_links][4];
     }
 
-    /// Something that a viewer is to do.
+    /// A command to a viewer.
     struct lcmt_viewer_command {
         const int8_t STATUS = 0, LOAD_MODEL = 1, LOAD_RENDERER = 2, SHUTDOWN = 3, START_RECORDING = 4,
             STOP_RECORDING = 5, LOAD_TERRAIN = 6, SET_TERRAIN_TRANSFORM = 7;
-        /// One of the constants.
+        /// Type of the command, one of the constants.
         int8_t command_type;
-        /// About what.
+        /// Argument of the command.
         string command_data;
     }
 
-    /// An array for a function of a Python program.
+    /// An array argument for a function in a Python program.
     struct lcmt_call_python_data {
         const int8_t REMOTE_VARIABLE_REFERENCE = 0, DOUBLE = 1, CHAR = 2, LOGICAL = 3, INT = 4;
         /// Type of the elements.
@@ -80,18 +80,18 @@ crate::lcm_types! {
         /// Number of columns.
         int32_t cols;
         int32_t num_bytes;
-        /// The elements in the order of the sender's memory, column by column.
+        /// Elements in column-major order, in the sender's byte order.
         byte data[num_bytes];
     }
 
-    /// A call of a function of a Python program.
+    /// A call of a function in a Python program.
     struct lcmt_call_python {
-        /// Which function.
+        /// Name of the function.
         string function_name;
-        /// Where the result goes.
+        /// Identifier of the result.
         int64_t lhs;
         int32_t num_rhs;
-        /// Its arguments.
+        /// Arguments of the call.
         lcmt_call_python_data rhs[num_rhs];
     }
 }

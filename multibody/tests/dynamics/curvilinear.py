@@ -1,6 +1,6 @@
-"""Records curvilinear.json: kinematics and dynamics of carriages on curved paths, by Drake 1.51.1.
+"""Records curvilinear.json, the kinematics and dynamics of carriages on curved paths.
 
-Run with a Python that has `drake==1.51.1`.
+The values are those of Drake 1.51.1: run with a Python that has `drake==1.51.1`.
 """
 
 import json

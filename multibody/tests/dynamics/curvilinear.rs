@@ -1,4 +1,4 @@
-//! Bodies on curved paths.
+//! Curvilinear joints: bodies that move on curved paths.
 
 use super::{check_quantities, close, inertia, numbers, pose, spatial};
 use nalgebra::Vector3;
@@ -101,7 +101,7 @@ fn path(is_periodic: bool) -> Path {
     .unwrap()
 }
 
-/// A chain of two carriages behind a hinge; the second one carries the path that it moves along.
+/// A chain of a hinge and two carriages. The path between the carriages is fixed to the outer one.
 fn chain() -> MultibodyPlant {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     let model = ModelInstanceIndex::DEFAULT;
@@ -129,16 +129,16 @@ fn chain() -> MultibodyPlant {
 }
 
 proptest! {
-    /// As for other joints, also where the path is on the outboard body, which Drake has no
-    /// kinematics for.
+    /// The same checks as for other joints, also with the path on the outboard body, for which
+    /// Drake has no kinematics.
     #[test]
-    fn quantities_agree_on_paths(q in numbers(3, 3.0), v in numbers(3, 2.0), vdot in numbers(3, 2.0)) {
+    fn kinematics_and_dynamics_agree_on_paths(q in numbers(3, 3.0), v in numbers(3, 2.0), vdot in numbers(3, 2.0)) {
         check_quantities(&chain(), "b2", &q, &v, &vdot)?;
     }
 }
 
 #[test]
-fn the_child_moves_along_the_path_whichever_body_is_nearer_to_the_world() {
+fn the_child_moves_along_the_path_whichever_body_is_inboard() {
     let plant = chain();
     let (q, path) = ([0.3, 0.8, 3.1], path(true));
     let p = plant.calc_position_kinematics(&q).unwrap();
@@ -148,7 +148,8 @@ fn the_child_moves_along_the_path_whichever_body_is_nearer_to_the_world() {
     let expected = path.pose(q[2]);
     assert!((x_fm.translation.vector - expected.translation.vector).norm() < 1e-14);
     assert!(x_fm.rotation.angle_to(&expected.rotation) < 1e-7);
-    // The rate of the arclength is the speed of the child.
+    // The joint velocity is the speed along the path, so the angular speed is the turning rate
+    // times that speed.
     let k: VelocityKinematics<f64> = plant
         .calc_velocity_kinematics(&p, &[0.0, 0.0, -1.5])
         .unwrap();
@@ -158,7 +159,7 @@ fn the_child_moves_along_the_path_whichever_body_is_nearer_to_the_world() {
 }
 
 #[test]
-fn limits_of_paths_are_their_ends_unless_they_are_given() {
+fn position_limits_default_to_the_ends_of_the_path() {
     let joint = |is_periodic| {
         Joint::curvilinear("j", BodyIndex::WORLD, BodyIndex::WORLD, path(is_periodic))
     };
@@ -169,7 +170,7 @@ fn limits_of_paths_are_their_ends_unless_they_are_given() {
         .unwrap();
     assert_eq!(narrow.position_upper_limits(), [PI]);
     let JointKind::Curvilinear { path } = joint(false).kind().clone() else {
-        panic!("a joint along a path");
+        panic!("the joint must be curvilinear");
     };
     assert!((path.pose(0.0).rotation * Vector3::z() - Vector3::new(0.6, 0.8, 0.0)).norm() < 1e-15);
     assert!(path.pose(0.0).rotation.angle_to(&math::rotation_z(0.0)) > 1.0);

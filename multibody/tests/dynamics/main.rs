@@ -1,4 +1,5 @@
-//! Dynamics against numbers of Drake 1.51.1, and against each other through derivatives.
+//! Kinematics and dynamics, compared with values recorded from Drake 1.51.1 and with each other by
+//! time derivatives.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +13,8 @@ use tarragon_framework::math;
 use tarragon_framework::prelude::DiagramBuilder;
 use tarragon_multibody::*;
 
-/// Values are of size 1 to 100, computed by some hundred operations on each side.
+/// Tolerance relative to the largest value, or to 1 if that is larger. Values have magnitudes from
+/// 1 to 100 and take some hundred operations on each side.
 const TOLERANCE: f64 = 1e-12;
 
 fn inertia(k: usize) -> SpatialInertia {
@@ -152,24 +154,24 @@ fn every_kind_of_joint_moves_as_in_drake() {
         frame("ball"),
         frame("ball_F0"),
     );
-    // Ours is stored by columns, the record by rows.
+    // Our matrix is column-major, the recorded one row-major.
     let jacobian = jacobian.unwrap().transpose();
     close("jacobian", jacobian.as_slice(), &rows("jacobian_qdot"));
 }
 
-/// Lists of numbers in some range.
+/// Lists of `n` numbers from `-size` to `size`.
 fn numbers(n: usize, size: f64) -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec(-size..size, n)
 }
 
-/// A list with derivatives along another one.
+/// Dual numbers with the values `x` and the derivatives `dx`.
 fn along(x: &[f64], dx: &[f64]) -> Vec<Dual<1>> {
     let dual = |(x, dx): (&f64, &f64)| Dual { re: *x, eps: [*dx] };
     x.iter().zip(dx).map(dual).collect()
 }
 
-/// Time derivatives by dual numbers are what the formulas say; all quantities agree with the mass
-/// matrix.
+/// Checks that velocities, accelerations and power equal time derivatives by dual numbers, and that
+/// energies, forces and Jacobians agree with the mass matrix and the velocities.
 fn check_quantities(
     plant: &MultibodyPlant,
     body: &str,
@@ -205,13 +207,14 @@ fn check_quantities(
     let tau = plant.calc_inverse_dynamics(&p, &k, vdot).unwrap();
     let sum = &m * vector(vdot) + vector(&plant.calc_bias_term(&p, &k).unwrap());
     prop_assert!((sum - vector(&tau)).amax() < 1e-10);
-    // Power of gravity is the loss of potential energy, power of forces the gain of kinetic energy.
+    // The power of gravity is the loss of potential energy; the power of all generalized forces is
+    // the gain of kinetic energy.
     let gravity = vector(&plant.calc_gravity_generalized_forces(&p).unwrap());
     let potential = plant.calc_potential_energy(&dp).unwrap();
     prop_assert!((gravity.dot(&vector(v)) + potential.eps[0]).abs() < 10.0 * scale * size(v));
     let gain = plant.calc_kinetic_energy(&dp, &dk).unwrap().eps[0];
     prop_assert!((gain - vector(&tau).dot(&vector(v))).abs() < 1e-9 * (1.0 + gain.abs()));
-    // Columns of Jacobians.
+    // Jacobians map rates to velocities.
     let com = plant
         .calc_jacobian_center_of_mass_translational_velocity(&p)
         .unwrap();
@@ -238,15 +241,15 @@ fn check_quantities(
 
 proptest! {
     #[test]
-    fn quantities_agree(q in numbers(24, 1.2), v in numbers(23, 2.0), vdot in numbers(23, 2.0)) {
+    fn kinematics_and_dynamics_agree(q in numbers(24, 1.2), v in numbers(23, 2.0), vdot in numbers(23, 2.0)) {
         prop_assume!(q[17..21].iter().map(|x| x * x).sum::<f64>() > 0.01);
         check_quantities(&mechanism(), "prismatic", &q, &v, &vdot)?;
     }
 }
 
-/// In a diagram: velocities from the state, and from an input beside the positions.
+/// In a diagram, velocities come from the state or from an input port next to the one of positions.
 #[test]
-fn velocities_come_out_of_the_system() {
+fn the_system_outputs_body_velocities() {
     let direct = mechanism();
     let (q, v) = (
         direct.default_positions(),
@@ -265,7 +268,7 @@ fn velocities_come_out_of_the_system() {
             (None, Some(position), Some(velocity)) => {
                 ctx.fix(position, q.clone()).unwrap();
                 assert!(ctx.eval(ports.body_spatial_velocities).is_err());
-                // Whether the port or the plant finds it, a wrong length is an error.
+                // A wrong length is an error, whether the port or the plant detects it.
                 let short = ctx.fix(position, vec![0.0]).is_err();
                 assert!(short || ctx.eval(ports.body_spatial_velocities).is_err());
                 ctx.fix(position, q.clone()).unwrap();
@@ -279,7 +282,7 @@ fn velocities_come_out_of_the_system() {
 }
 
 #[test]
-fn wrong_use_is_an_error() {
+fn invalid_arguments_are_errors() {
     let plant = mechanism();
     let open = MultibodyPlant::new(0.0).unwrap();
     assert!(open.calc_position_kinematics(&[0.0; 0]).is_err());

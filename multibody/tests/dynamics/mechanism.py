@@ -1,6 +1,6 @@
-"""Records mechanism.json: kinematics and dynamics of a chain with every kind of joint, by Drake 1.51.1.
+"""Records mechanism.json, the kinematics and dynamics of a chain with every kind of joint.
 
-Run with a Python that has `drake==1.51.1`.
+The values are those of Drake 1.51.1: run with a Python that has `drake==1.51.1`.
 """
 
 import json

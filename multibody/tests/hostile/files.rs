@@ -1,10 +1,10 @@
-//! Files that name other files.
+//! Files that refer to other files.
 
 use super::*;
 use std::fs;
 use tarragon_multibody::directives::{ModelDirectives, flatten_model_directives};
 
-/// Something that refers to a file.
+/// A model that refers to a file twice.
 fn reference(format: &str, file: &str) -> String {
     match format {
         "sdf" => format!(
@@ -20,7 +20,7 @@ fn reference(format: &str, file: &str) -> String {
     }
 }
 
-/// The formats that include.
+/// The formats that can include files.
 const INCLUDING: [&str; 3] = ["sdf", "xml", "dmd.yaml"];
 
 #[test]
@@ -40,7 +40,7 @@ fn cycles_are_errors() {
                 found.error
             );
         }
-        // The same file by other names.
+        // The same file by another path.
         let text = reference(
             format,
             &format!(
@@ -54,11 +54,11 @@ fn cycles_are_errors() {
 }
 
 #[test]
-fn files_that_double_are_bounded() {
+fn exponentially_growing_includes_are_bounded() {
     for format in INCLUDING {
         let dir = tempfile::tempdir().unwrap();
         let name = |i: usize| format!("m{i}.{format}");
-        // 2^30 files, or 2^60.
+        // 2^30 or 2^60 files.
         for n in [30, 60] {
             for i in 0..n {
                 fs::write(dir.path().join(name(i)), reference(format, &name(i + 1))).unwrap();
@@ -90,7 +90,7 @@ fn files_that_double_are_bounded() {
 }
 
 #[test]
-fn what_is_no_file_is_an_error() {
+fn references_to_anything_but_a_file_are_errors() {
     for format in INCLUDING {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(format!("m.{format}"));
@@ -121,7 +121,7 @@ fn what_is_no_file_is_an_error() {
     }
 }
 
-/// A device has a name without a suffix, so it is reached by a link.
+/// Names of devices have no suffix, so the device is reached through a link.
 #[cfg(unix)]
 #[test]
 fn devices_and_pipes_are_not_read() {
@@ -147,9 +147,9 @@ fn devices_and_pipes_are_not_read() {
     load_file(&path);
 }
 
-/// A file of the limit's length has holes, it takes no space.
+/// The file is one byte too long. It is sparse, so it takes no space.
 #[test]
-fn too_long_a_file_is_an_error() {
+fn a_file_that_is_too_long_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("long.urdf");
     fs::File::create(&path)
@@ -160,7 +160,7 @@ fn too_long_a_file_is_an_error() {
 }
 
 #[test]
-fn missing_meshes_are_told() {
+fn missing_meshes_are_reported() {
     for (format, text) in [
         (
             "urdf",

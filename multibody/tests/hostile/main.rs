@@ -1,6 +1,5 @@
-//! Files that nobody means well with, in every format: an error or a model that can be computed
-//! with, soon, and after an error nothing is left. What Drake makes of them is pydrake 1.51.1's
-//! answer.
+//! Hostile files in every format. Each quickly gives a model that can be computed with, or an error
+//! that leaves nothing behind. Statements about Drake are recorded from pydrake 1.51.1.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,14 +19,14 @@ use std::time::{Duration, Instant};
 use tarragon_geometry::SceneGraph;
 use tarragon_multibody::*;
 
-/// The formats that are XML.
+/// The XML formats.
 const XML: [&str; 3] = ["urdf", "sdf", "xml"];
 
-/// Nothing here takes longer, without optimization and beside other tests.
+/// Upper limit of the time of each load, without optimization and alongside other tests.
 const SOON: Duration = Duration::from_secs(10);
 
-/// For how long this thread has worked: on a busy machine it waits for longer. By the clock where
-/// the system does not say.
+/// CPU time of this thread, which does not include waiting on a busy machine. Falls back to elapsed
+/// time where the system does not report it.
 fn worked() -> Duration {
     static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
     let begin = *BEGIN;
@@ -37,10 +36,10 @@ fn worked() -> Duration {
         .map_or_else(|| begin.elapsed(), Duration::from_nanos)
 }
 
-/// What became of a model.
+/// Result of loading a model.
 struct Outcome {
     plant: MultibodyPlant,
-    /// The first error, in words; empty if there is none.
+    /// Message of the first error; empty if there is none.
     error: String,
     diagnostics: Vec<Diagnostic>,
 }
@@ -49,7 +48,7 @@ impl Outcome {
     fn is_ok(&self) -> bool {
         self.error.is_empty()
     }
-    /// Checks that the error says all of these.
+    /// Checks that the error contains all of these words.
     fn says(&self, words: &[&str]) {
         for word in words {
             assert!(
@@ -61,12 +60,12 @@ impl Outcome {
     }
 }
 
-/// The start of a text that may be long.
+/// First 300 characters of a text.
 fn start(text: &str) -> String {
     text.chars().take(300).collect()
 }
 
-/// Everything that a failed parse must leave alone.
+/// Everything that a failed parse must leave unchanged.
 fn description(plant: &MultibodyPlant, scene: &SceneGraph) -> String {
     let scene = scene.model_inspector();
     let geometries: Vec<_> = scene
@@ -83,7 +82,7 @@ fn description(plant: &MultibodyPlant, scene: &SceneGraph) -> String {
     )
 }
 
-/// Parses, and computes with what could be parsed.
+/// Parses a model and, if that succeeds, computes with it.
 fn load_with(parse: impl FnOnce(&mut Parser<'_>) -> Result<Vec<ModelInstanceIndex>>) -> Outcome {
     let begin = worked();
     let mut plant = MultibodyPlant::new(0.001).unwrap();
@@ -100,7 +99,7 @@ fn load_with(parse: impl FnOnce(&mut Parser<'_>) -> Result<Vec<ModelInstanceInde
             assert_eq!(
                 description(&plant, &scene),
                 before,
-                "an error leaves nothing"
+                "an error must leave nothing behind"
             );
             error.to_string()
         }
@@ -118,7 +117,8 @@ fn load_with(parse: impl FnOnce(&mut Parser<'_>) -> Result<Vec<ModelInstanceInde
     }
 }
 
-/// Loops of joints are errors of `finalize`; whatever it accepts can be computed with.
+/// Finalizes a plant and computes its dynamics. Loops of joints are errors of `finalize`; every
+/// plant that it accepts can be computed with.
 fn compute(plant: &mut MultibodyPlant, scene: &mut SceneGraph) {
     if plant.finalize_with(scene).is_err() || plant.num_velocities() > 300 {
         return;
@@ -143,7 +143,7 @@ fn load_file(path: &Path) -> Outcome {
     load_with(|p| p.add_models(path))
 }
 
-/// A model `r` of a format, with something in it.
+/// A model `r` in the given format, with the given content.
 fn model(format: &str, inner: &str) -> String {
     match format {
         "urdf" => format!("<robot name='r'>{inner}</robot>"),
@@ -152,7 +152,7 @@ fn model(format: &str, inner: &str) -> String {
     }
 }
 
-/// A body of a name.
+/// A body with the given name.
 fn body(format: &str, name: &str) -> String {
     match format {
         "xml" => format!("<body name='{name}'><geom size='1'/></body>"),

@@ -1,5 +1,5 @@
-//! Whatever the bytes, SDFormat and directives come back with a model that works or with an error.
-//! URDF and MJCF have the same in their own tests.
+//! SDFormat files and directives with any damage give a working model or an error. URDF and MJCF
+//! have the same tests in their own folders.
 
 use super::edits::{edited, edits};
 use super::*;
@@ -49,7 +49,7 @@ const DIRECTIVES: &str = r#"directives:
 - add_collision_filter_group: {name: "g", members: ["A::base", "A::tip"], ignored_collision_filter_groups: ["g"]}
 "#;
 
-/// What they refer to.
+/// The folder with the files that the samples refer to.
 fn folder() -> &'static TempDir {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -73,20 +73,20 @@ fn folder() -> &'static TempDir {
     })
 }
 
-/// [`load_with`] checks what must hold.
+/// Loads a file with the given bytes; [`load_with`] checks what must hold.
 fn try_bytes(bytes: &[u8], format: &str, test: &str) -> Outcome {
     let path = folder().path().join(format!("{test}.{format}"));
     fs::write(&path, bytes).unwrap();
     load_file(&path)
 }
 
-/// A format and the text that is spoiled.
+/// A format and the sample text to damage.
 fn sample() -> impl Strategy<Value = (&'static str, &'static str)> {
     prop::sample::select(vec![("sdf", SDF), ("dmd.yaml", DIRECTIVES)])
 }
 
 #[test]
-fn the_samples_are_good() {
+fn the_undamaged_samples_load() {
     let sdf = try_bytes(SDF.as_bytes(), "sdf", "good");
     assert_eq!((sdf.plant.num_bodies(), &*sdf.error), (9, ""));
     let directives = try_bytes(DIRECTIVES.as_bytes(), "dmd.yaml", "good");

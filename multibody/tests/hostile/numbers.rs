@@ -1,15 +1,15 @@
-//! Numbers that are huge, none, or of no body.
+//! Huge and non-finite numbers, and masses and inertias that no body has.
 
 use super::*;
 
-/// Which of the formats accept something, in the order of [`XML`].
+/// Acceptance by each format, in the order of [`XML`].
 type Accepted = [bool; 3];
 
 const ALL: Accepted = [true; 3];
 const NOTHING: [&str; 0] = [];
 const NONE: Accepted = [false; 3];
 
-/// What is not accepted as it should be.
+/// Loads a model in each format; returns the formats whose acceptance differs from `accepted`.
 fn check(what: &str, accepted: Accepted, inner: impl Fn(&str) -> String) -> Vec<String> {
     let mut wrong = vec![];
     for (format, accepted) in XML.into_iter().zip(accepted) {
@@ -22,10 +22,10 @@ fn check(what: &str, accepted: Accepted, inner: impl Fn(&str) -> String) -> Vec<
 }
 
 #[test]
-fn masses_and_inertias_are_as_drake_takes_them() {
+fn masses_and_inertias_are_accepted_as_in_drake() {
     let mut wrong = vec![];
-    // MuJoCo has no massless bodies; what URDF and SDFormat say and no body can be is repaired with
-    // a warning.
+    // MuJoCo has no massless bodies. Impossible values in URDF and SDFormat are repaired with a
+    // warning.
     const REPAIRED: Accepted = [true, true, false];
     for (mass, [x, y, z], accepted) in [
         ("1", ["1", "1", "1"], ALL),
@@ -39,9 +39,9 @@ fn masses_and_inertias_are_as_drake_takes_them() {
         ("nan", ["1", "1", "1"], [false, true, false]),
         ("inf", ["1", "1", "1"], [false, true, false]),
         ("1", ["nan", "1", "1"], [false, true, false]),
-        // Drake's repair of this one overflows.
+        // Drake's repair of these values overflows.
         ("1e308", ["1", "1", "1"], ALL),
-        // Drake knows infinity by its name only, and does not repair what is empty.
+        // Drake reads infinity only by its name, and does not repair an empty value.
         ("1e400", ["1", "1", "1"], [false, true, false]),
         ("x", ["1", "1", "1"], NONE),
         ("", ["1", "1", "1"], [false, true, false]),
@@ -68,7 +68,7 @@ fn masses_and_inertias_are_as_drake_takes_them() {
 }
 
 #[test]
-fn sizes_are_as_drake_takes_them() {
+fn sizes_are_accepted_as_in_drake() {
     let mut wrong = vec![];
     for (size, accepted) in [
         ("1", ALL),
@@ -77,7 +77,7 @@ fn sizes_are_as_drake_takes_them() {
         ("0", [false, true, false]),
         ("-1", [false, true, false]),
         ("1e400", NONE),
-        // Not positive, which SDFormat says of boxes that are left out; an error in Drake.
+        // Not positive: SDFormat leaves out the box and says so. An error in Drake.
         ("nan", [false, true, false]),
         ("inf", NONE),
         ("-inf", [false, true, false]),
@@ -97,7 +97,7 @@ fn sizes_are_as_drake_takes_them() {
 }
 
 #[test]
-fn poses_are_finite() {
+fn poses_must_be_finite() {
     let mut wrong = vec![];
     for (x, accepted) in [
         ("1", ALL),
@@ -107,8 +107,7 @@ fn poses_are_finite() {
         ("nan", NONE),
         ("inf", NONE),
         ("-inf", NONE),
-        // Poses of SDFormat are read word by word, and what is behind a number in a word is
-        // ignored.
+        // Poses in SDFormat are read word by word, and text after the number in a word is ignored.
         ("0x1p3", [false, true, false]),
         ("1,5", [false, true, false]),
     ] {
@@ -125,13 +124,13 @@ fn poses_are_finite() {
 }
 
 #[test]
-fn limits_are_as_drake_takes_them() {
+fn limits_are_accepted_as_in_drake() {
     let mut wrong = vec![];
     for (upper, accepted) in [
         ("1", ALL),
         ("1e308", ALL),
         ("-1", ALL),
-        // A joint without a limit; Drake reads this in SDFormat only.
+        // No limit; Drake reads this only in SDFormat.
         ("inf", ALL),
         ("-inf", NONE),
         ("nan", NONE),
@@ -153,9 +152,9 @@ fn limits_are_as_drake_takes_them() {
     assert_eq!(wrong, NOTHING);
 }
 
-/// Poses that are finite one by one, and not where they are put together.
+/// Each pose is finite, but their composition overflows.
 #[test]
-fn sums_that_are_not_finite_do_not_panic() {
+fn overflowing_sums_of_poses_do_not_panic() {
     const FAR: &str = "1.7e308";
     let geometry = "<collision name='c'><pose>1.7e308 0 0 0 0 0</pose><geometry><sphere><radius>1.7e308</radius>\
                     </sphere></geometry></collision>";
@@ -200,7 +199,7 @@ fn sums_that_are_not_finite_do_not_panic() {
 }
 
 #[test]
-fn numbers_of_directives_are_finite() {
+fn numbers_in_directives_must_be_finite() {
     for (x, accepted) in [
         ("1", true),
         ("1e308", true),

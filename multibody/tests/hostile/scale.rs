@@ -1,9 +1,9 @@
-//! Sizes beyond all robots: time grows with the length of the file.
+//! Files larger than those of any robot: the time grows in proportion to the length of the file.
 
 use super::*;
 use std::fmt::Write;
 
-/// Parses without a scene, as fast as it goes.
+/// Parses without a scene; returns the CPU time and the plant.
 fn time(text: &str, format: &str) -> (Duration, MultibodyPlant) {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     let begin = worked();
@@ -13,7 +13,7 @@ fn time(text: &str, format: &str) -> (Duration, MultibodyPlant) {
     (worked() - begin, plant)
 }
 
-/// `n` bodies, each free or on the one before.
+/// A model of `n` bodies, which are all free or joined in a chain.
 fn bodies(format: &str, n: usize, chain: bool) -> String {
     let mut inner = String::new();
     for i in 0..n {
@@ -34,7 +34,7 @@ fn bodies(format: &str, n: usize, chain: bool) -> String {
 }
 
 #[test]
-fn a_hundred_thousand_bodies_take_seconds() {
+fn a_hundred_thousand_bodies_load_in_seconds() {
     const N: usize = 100_000;
     for (format, chain) in [
         ("urdf", false),
@@ -46,7 +46,7 @@ fn a_hundred_thousand_bodies_take_seconds() {
         let text = bodies(format, N, chain);
         let (taken, mut plant) = time(&text, format);
         assert_eq!(plant.num_bodies(), N + 1);
-        // 2 s with optimization.
+        // It takes 2 s with optimization.
         assert!(taken < SOON, "{format} {chain} {taken:?}");
         let begin = worked();
         plant.finalize().unwrap();
@@ -56,7 +56,7 @@ fn a_hundred_thousand_bodies_take_seconds() {
 }
 
 #[test]
-fn thousands_of_mistakes_are_told_soon() {
+fn thousands_of_mistakes_are_reported_quickly() {
     const N: usize = 20_000;
     let mut urdf = String::new();
     let mut sdf = String::from("<link name='a'/>");
@@ -87,7 +87,7 @@ fn thousands_of_mistakes_are_told_soon() {
 }
 
 #[test]
-fn thousands_of_models_of_one_name_are_numbered_soon() {
+fn thousands_of_models_with_the_same_name_are_numbered_quickly() {
     const N: usize = 3000;
     let begin = worked();
     let mut plant = MultibodyPlant::new(0.001).unwrap();

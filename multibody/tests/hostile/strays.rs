@@ -1,5 +1,6 @@
-//! Numbers with something behind them, and XML declarations that are none: read where Drake reads
-//! them, and told with their place. The values are pydrake 1.51.1's for the same text.
+//! Numbers with trailing text and malformed XML declarations. They are accepted where Drake accepts
+//! them, with a warning at their position. The values are those of pydrake 1.51.1 for the same
+//! text.
 
 use super::*;
 use nalgebra::Vector3;
@@ -11,8 +12,8 @@ fn load_strictly(text: &str, format: &str) -> Outcome {
     })
 }
 
-/// Checks that a text is read with one warning, which contains `word` and has this place, and that
-/// strict parsing refuses it.
+/// Checks that a text loads with one warning, which contains `word` and has the given line and
+/// column, and that strict parsing refuses the text.
 fn told(text: &str, format: &str, word: &str, place: (u32, u32)) -> Outcome {
     let found = load(text, format);
     assert!(found.is_ok(), "{}", found.error);
@@ -26,7 +27,7 @@ fn told(text: &str, format: &str, word: &str, place: (u32, u32)) -> Outcome {
     found
 }
 
-/// A joint with an upper limit.
+/// A model whose joint `j` has the given upper position limit.
 fn limited(format: &str, upper: &str) -> String {
     model(
         format,
@@ -53,7 +54,7 @@ fn upper_limit(found: &Outcome) -> f64 {
 }
 
 #[test]
-fn what_is_behind_a_number_is_ignored_and_told() {
+fn text_after_a_number_is_ignored_with_a_warning() {
     for (text, ignored, value) in [
         ("0.5,", "','", 0.5),
         ("1u", "'u'", 1.0),
@@ -73,8 +74,9 @@ fn what_is_behind_a_number_is_ignored_and_told() {
 }
 
 #[test]
-fn what_follows_without_a_space_is_another_number_to_streams() {
-    // SDFormat reads single numbers otherwise.
+fn a_second_number_after_a_number_is_an_error_except_in_sdformat() {
+    // To the streams that read URDF and MJCF, the rest is another number. SDFormat ignores the rest
+    // of a single number.
     for format in ["urdf", "xml"] {
         load(&limited(format, "1.2.3"), format).says(&["'1.2.3'", "is not a number"]);
         load(&limited(format, "1-2"), format).says(&["'1-2'", "is not a number"]);
@@ -101,7 +103,7 @@ fn what_follows_without_a_space_is_another_number_to_streams() {
 }
 
 #[test]
-fn numbers_in_hexadecimal_are_those_of_drake() {
+fn hexadecimal_numbers_are_read_as_in_drake() {
     for (text, value) in [("0x10", 16.0), ("-0X1.8p3", -12.0), ("0x.1", 0.0625)] {
         let found = load(&limited("sdf", text), "sdf");
         assert_eq!((upper_limit(&found), found.diagnostics.len()), (value, 0));
@@ -114,7 +116,7 @@ fn numbers_in_hexadecimal_are_those_of_drake() {
     assert_eq!(upper_limit(&found), 0.0);
 }
 
-/// The translation of the only frame of a joint, or of a body.
+/// A model with a frame or body `f` at the given position.
 fn placed(format: &str, xyz: &str) -> String {
     model(
         format,
@@ -149,7 +151,7 @@ fn translation(found: &Outcome, format: &str) -> Vector3<f64> {
 }
 
 #[test]
-fn vectors_end_where_they_are_complete() {
+fn text_after_a_complete_vector_is_ignored_with_a_warning() {
     for format in ["urdf", "xml"] {
         for (text, ignored) in [("1 2 3,", "','"), ("1 2 3x", "'x'"), ("1 2 3 , 4", "', 4'")] {
             let found = told(&placed(format, text), format, ignored, (2, 1));
@@ -191,7 +193,7 @@ fn poses_and_colours_of_sdformat_are_read_word_by_word() {
 }
 
 #[test]
-fn numbers_of_elements_of_drake_are_read_alike() {
+fn numbers_in_drake_elements_follow_the_same_rules() {
     let gear = |ratio: &str| {
         let ratio = format!("\n<drake:gear_ratio>{ratio}</drake:gear_ratio></joint>");
         limited("sdf", "1").replace("</joint>", &ratio)
@@ -216,7 +218,7 @@ fn numbers_of_elements_of_drake_are_read_alike() {
 }
 
 #[test]
-fn an_attribute_that_is_read_twice_is_told_once() {
+fn an_attribute_that_is_read_twice_is_reported_once() {
     let text = limited("urdf", "1").replace("upper", "effort='5N' upper");
     let motors = ["m", "n"].map(|name| {
         format!(
@@ -237,7 +239,7 @@ fn an_attribute_that_is_read_twice_is_told_once() {
 }
 
 #[test]
-fn declarations_without_a_version_are_told() {
+fn malformed_xml_declarations_are_reported() {
     for format in XML {
         let good = model(format, &body(format, "a"));
         for declaration in [
@@ -249,7 +251,7 @@ fn declarations_without_a_version_are_told() {
             let text = format!("{declaration}\n{good}");
             told(&text, format, declaration, (1, 1));
             told(&format!(" \n {text}"), format, declaration, (2, 2));
-            // The places of what follows are those of the file.
+            // Positions after the declaration are those in the file.
             let broken = format!("{declaration}\n{}", good.replace("'a'", "'a"));
             load(&broken, format).says(&[":2:"]);
         }

@@ -24,7 +24,7 @@ fn entities_are_refused() {
         );
         load(&external, format).says(&["malformed XML"]);
     }
-    // Anchors of YAML are the same thing.
+    // YAML anchors can be expanded in the same way.
     let anchors: String = (1..30)
         .map(|i| {
             format!(
@@ -72,10 +72,10 @@ fn nesting_does_not_overflow_the_stack() {
 }
 
 #[test]
-fn names_are_as_drake_takes_them() {
-    // (name, format that refuses it)
+fn names_are_accepted_as_in_drake() {
+    // (name, formats that refuse it)
     for (name, refused) in [
-        // Drake refuses the empty name of MJCF, too; here it is none.
+        // Drake also refuses an empty name in MJCF; here it counts as no name.
         ("", &["urdf", "sdf"][..]),
         ("a::b", &["sdf"]),
         ("::", &["sdf"]),
@@ -98,7 +98,7 @@ fn names_are_as_drake_takes_them() {
     for format in XML {
         let found = load(&model(format, &body(format, &long)), format);
         assert!(found.plant.body_by_name(&long).is_ok());
-        // Twice the name is an error.
+        // A duplicate name is an error.
         let twice = body(format, &long).repeat(2);
         assert!(!load(&model(format, &twice), format).is_ok());
     }

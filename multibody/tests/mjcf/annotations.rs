@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn sites_are_kept_beside_the_frames() {
+fn sites_are_kept_apart_from_frames() {
     let m = world_and(
         "<site name='origin'/><body name='a' childclass='q'><freejoint/><geom size='1'/>
            <site name='tip' euler='90 0 0'/><site/><site name='rod' fromto='0 0 0 0 0 -2'/></body>",
@@ -25,7 +25,7 @@ fn sites_are_kept_beside_the_frames() {
 }
 
 #[test]
-fn cameras_look_where_mujoco_has_them_look() {
+fn cameras_are_oriented_as_in_mujoco() {
     let m = world(
         "<camera/><body name='a'><freejoint/><camera name='eye' pos='0 0 1' fovy='60' resolution='320 240' output='rgb depth'/><camera/></body>",
     );
@@ -39,7 +39,7 @@ fn cameras_look_where_mujoco_has_them_look() {
         (320, 240, true, true)
     );
     near([eye.fov_y], [60_f64.to_radians()]);
-    // Without a turn a camera of MuJoCo looks down, with y up in its images.
+    // An unrotated MuJoCo camera looks along -z, with y up in its images.
     near((eye.x_fc * Vector3::z()).iter().copied(), [0.0, 0.0, -1.0]);
     near((eye.x_fc * -Vector3::y()).iter().copied(), [0.0, 1.0, 0.0]);
     near(eye.x_fc.translation.vector.iter().copied(), [0.0, 0.0, 1.0]);
@@ -67,7 +67,7 @@ fn keyframes_are_named_positions() {
     m.plant.calc_body_poses(&q, &mut poses).unwrap();
     let pose = |body: &str| poses[m.plant.body_by_name(body).unwrap().index()];
     near(numbers(&pose("a")), [0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0]);
-    // The hinge turns from its reference; then the ball joint turns by 90 degrees about x.
+    // The hinge turns from its reference position; then the ball joint turns by 90 degrees about x.
     let hinge = pose("a").inv_mul(&pose("b")).rotation;
     near([hinge.angle()], [0.5 - 10_f64.to_radians()]);
     let s = 0.5_f64.sqrt();
@@ -78,7 +78,7 @@ fn keyframes_are_named_positions() {
 }
 
 #[test]
-fn keyframes_that_do_not_fit_are_told() {
+fn keyframes_that_do_not_fit_are_reported() {
     let key =
         |attributes: &str| world_and(KEYED, &format!("<keyframe><key {attributes}/></keyframe>"));
     key("name='x' qpos='1 2 3'").warns(&["'x' is left out", "3 numbers", "12 positions"]);

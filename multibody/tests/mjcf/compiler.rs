@@ -3,7 +3,7 @@
 use super::*;
 use tarragon_geometry::{Rgba, Shape};
 
-/// The orientation of a body without joints.
+/// Orientation of a body without joints, as a quaternion `[w, x, y, z]`.
 fn orientation(attributes: &str, compiler: &str) -> [f64; 4] {
     let body = format!("<body name='a' {attributes}><geom size='1'/></body>");
     let m = world_and(&body, &format!("<compiler {compiler}/>")).ok();
@@ -33,7 +33,7 @@ fn orientations_come_in_five_forms() {
 #[test]
 fn euler_angles_turn_about_moving_and_fixed_axes() {
     let near = |a: [f64; 4], b: [f64; 4]| {
-        // Drake prints twelve digits.
+        // Drake's values are printed with twelve digits.
         a.iter()
             .zip(b)
             .for_each(|(x, y)| assert!((x - y).abs() < 1e-11, "{a:?} {b:?}"));
@@ -71,7 +71,7 @@ fn euler_angles_turn_about_moving_and_fixed_axes() {
 }
 
 #[test]
-fn orientations_that_are_none_are_told() {
+fn invalid_orientations_are_reported() {
     for (attributes, word) in [
         ("quat='0 0 0 0'", "the quaternion is zero"),
         ("quat='1 0 0 0' euler='0 0 0'", "'quat' and 'euler'"),
@@ -94,7 +94,7 @@ fn orientations_that_are_none_are_told() {
 }
 
 #[test]
-fn the_compiler_is_read_before_what_it_is_about_and_the_last_word_counts() {
+fn compiler_settings_apply_to_preceding_elements_and_the_last_one_wins() {
     let body = "<body name='a' euler='90 0 0'/>";
     let m = world_and(body, "<compiler angle='radian'/><compiler angle='degree'/>").ok();
     near([m.pose("a").rotation.angle()], [FRAC_PI_2]);
@@ -131,7 +131,7 @@ fn inertia_comes_from_geoms_unless_the_file_says_otherwise() {
 }
 
 #[test]
-fn what_the_compiler_can_not_do_is_told() {
+fn unsupported_compiler_and_option_settings_are_reported() {
     let ignored = [
         "alignfree",
         "balanceinertia",
@@ -166,14 +166,14 @@ fn what_the_compiler_can_not_do_is_told() {
 }
 
 #[test]
-fn gravity_is_that_of_the_last_option() {
+fn the_last_gravity_wins() {
     let m = world_and("", "<option gravity='0 0 -1'/><option gravity='1 2 -3'/>").ok();
     assert_eq!(m.plant.gravity(), Vector3::new(1.0, 2.0, -3.0));
     assert!(world_and("", "<option gravity='0 0'/>").result.is_err());
 }
 
 #[test]
-fn what_is_not_for_a_plant_is_told_once_per_element() {
+fn unsupported_elements_are_reported_once_each() {
     for tag in [
         "deformable",
         "extension",
@@ -234,7 +234,7 @@ fn radius_and_colour(m: &Loaded, name: &str) -> (f64, [f64; 4]) {
 }
 
 #[test]
-fn classes_nest_and_bodies_hand_them_down() {
+fn classes_nest_and_are_inherited_by_child_bodies() {
     let m = world_and(
         "<body childclass='q'><joint name='j'/><geom name='a'/><geom class='r' name='b'/>
            <geom class='main' name='c'/><body><joint name='k'/><geom name='d' size='5'/>
@@ -253,13 +253,13 @@ fn classes_nest_and_bodies_hand_them_down() {
     let joint = |name: &str| (m.joint(name).kind().type_name(), m.joint(name).damping()[0]);
     assert_eq!(joint("j"), ("prismatic", 1.0));
     assert_eq!(joint("k"), ("prismatic", 1.0));
-    // Class r says nothing about joints: Drake gives them nothing then.
+    // Class r has no defaults for joints. As in Drake, its joints inherit none either.
     assert_eq!(joint("l"), ("revolute", 0.0));
     assert_eq!(joint("n"), ("revolute", 1.0));
 }
 
 #[test]
-fn an_orientation_takes_the_place_of_a_default_one() {
+fn an_explicit_orientation_replaces_a_default_one() {
     let m = world_and(
         "<body name='b'><joint/><geom euler='0 0 90' name='own' size='1'/><geom name='inherited' size='1'/>
          <geom class='q' name='class' size='1'/></body>",
@@ -279,7 +279,7 @@ fn an_orientation_takes_the_place_of_a_default_one() {
 }
 
 #[test]
-fn the_last_default_of_an_element_replaces_the_others() {
+fn the_last_defaults_of_an_element_replace_the_others() {
     let twice = "<default><geom size='2'/></default><default><geom size='3'/><joint damping='2'/></default>";
     let m = world_and("<body><joint name='j'/><geom name='a'/></body>", twice).ok();
     assert_eq!(radius_and_colour(&m, "a").0, 3.0);
@@ -287,7 +287,7 @@ fn the_last_default_of_an_element_replaces_the_others() {
 }
 
 #[test]
-fn classes_have_names_and_unknown_ones_are_told() {
+fn classes_must_have_names_and_unknown_ones_are_reported() {
     let m = world_and("", "<default><default><geom/></default></default>");
     assert!(m.error().contains("no attribute 'class'"), "{}", m.error());
     world("<geom class='nope' size='1'/>").warns(&["class 'nope' is not defined", ":1:"]);

@@ -15,7 +15,7 @@ fn driven(actuators: &str) -> Loaded {
 }
 
 #[test]
-fn motors_come_before_servos() {
+fn motors_are_added_before_servos() {
     let m = driven(
         "<position joint='j' kp='5' name='p'/><motor joint='j'/><position joint='k' kd='3'/><motor joint='k'/>",
     );
@@ -34,7 +34,7 @@ fn motors_come_before_servos() {
 }
 
 #[test]
-fn gears_and_armature_become_rotors() {
+fn gears_and_armature_become_rotor_parameters() {
     let rotor = |gear: &str| {
         let m = driven(&format!("<motor joint='j' gear='{gear}'/>"));
         let motor = &m.plant.actuators()[0];
@@ -48,7 +48,7 @@ fn gears_and_armature_become_rotors() {
 }
 
 #[test]
-fn ranges_limit_efforts() {
+fn control_and_force_ranges_limit_efforts() {
     let limit = |attributes: &str| {
         let m = driven(&format!("<position joint='j' {attributes}/>"));
         m.plant.actuators()[0].effort_limit()
@@ -70,7 +70,7 @@ fn ranges_limit_efforts() {
 }
 
 #[test]
-fn actuators_have_classes_of_their_own() {
+fn actuators_have_their_own_default_classes() {
     let m = arm(
         "<default><motor gear='7'/><general gear='9'/><default class='q'><motor ctrlrange='-4 4'/></default>
          </default><actuator><motor joint='j'/><motor joint='j' class='q'/><position joint='j'/></actuator>",
@@ -86,7 +86,7 @@ fn actuators_have_classes_of_their_own() {
 }
 
 #[test]
-fn what_drives_no_joint_is_told() {
+fn unsupported_and_invalid_actuators_are_reported() {
     for kind in [
         "velocity",
         "general",
@@ -124,7 +124,7 @@ fn candidates(m: &Loaded) -> usize {
 
 #[test]
 fn excluded_bodies_do_not_collide() {
-    // a-b, a-c; b and c are connected, d has no collision geometry.
+    // The candidates are a-b and a-c: a joint connects b and c, and d has no collision geometry.
     assert_eq!(candidates(&arm("").ok()), 2);
     let m = arm("<contact><exclude body1='c' body2='a'/></contact>").ok();
     assert_eq!(candidates(&m), 1);
@@ -136,7 +136,7 @@ fn excluded_bodies_do_not_collide() {
         "<contact><exclude body1='world' body2='c'/></contact>",
     )
     .ok();
-    // Joints to the world filter nothing: a and b meet the ground, c is excluded.
+    // Joints to the world filter nothing: a and b can touch the ground, c is excluded.
     assert_eq!(candidates(&m), 4);
     arm("<contact><exclude body1='a'/></contact>").warns(&["<exclude> without"]);
     let e = arm("<contact><exclude body1='a' body2='x'/></contact>").error();
@@ -144,7 +144,7 @@ fn excluded_bodies_do_not_collide() {
 }
 
 #[test]
-fn pairs_are_checked() {
+fn contact_pairs_are_checked() {
     let pair = |attributes: &str| arm(&format!("<contact><pair {attributes}/></contact>"));
     assert!(
         pair("geom1='ga' geom2='gb' margin='1' solref='1 1'")
@@ -159,7 +159,7 @@ fn pairs_are_checked() {
 }
 
 #[test]
-fn connected_points_are_a_constraint() {
+fn connect_becomes_a_ball_constraint() {
     let m = arm(
         "<equality><connect body1='a' body2='b' anchor='1 2 3'/><connect body1='c' anchor='0 0 1'/></equality>",
     );
@@ -199,7 +199,7 @@ fn connected_points_are_a_constraint() {
 }
 
 #[test]
-fn welds_and_coupled_joints_are_kept_without_acting() {
+fn welds_and_coupled_joints_are_kept_but_not_enforced() {
     let m = arm(
         "<equality><weld name='w' body1='a' body2='c' active='false'/>
            <weld body1='a' relpose='1 2 3 0 2 0 0'/>
@@ -216,7 +216,7 @@ fn welds_and_coupled_joints_are_kept_without_acting() {
         Some(Constraint::Weld(weld)) => numbers(&weld.x_ap),
         other => panic!("{other:?}"),
     };
-    // As the file puts the bodies.
+    // Without `relpose`, the relative pose is that of the bodies in the file.
     near(weld(w), [1.0, 0.0, 0.0, 0.0, 9.0, 0.0, 3.0]);
     near(weld(given), [0.0, 1.0, 0.0, 0.0, 1.0, 2.0, 3.0]);
     let Some(Constraint::Coupler(coupler)) = m.plant.equality_as_constraint(coupled) else {

@@ -24,7 +24,7 @@ fn load_files(files: &[(&str, &str)]) -> Loaded {
     load_file(&directory.path().join("main.xml"))
 }
 
-/// A model with one geom and these assets.
+/// A model with the given geom, assets and compiler settings.
 fn with_mesh(geom: &str, assets: &str, compiler: &str) -> Loaded {
     let main = format!(
         "<mujoco model='m'><compiler {compiler}/><asset>{assets}</asset><worldbody><body name='a'><joint/>
@@ -44,7 +44,7 @@ fn with_mesh(geom: &str, assets: &str, compiler: &str) -> Loaded {
 }
 
 #[test]
-fn includes_are_relative_to_the_main_file_and_else_to_their_own() {
+fn includes_are_relative_to_the_main_file_or_else_to_their_own() {
     let m = load_files(&[
         (
             "main.xml",
@@ -66,7 +66,7 @@ fn includes_are_relative_to_the_main_file_and_else_to_their_own() {
         .map(|g| inspector.name(g).unwrap())
         .collect();
     assert_eq!(names, ["g", "main", "m::g", "m::main"]);
-    // Messages are about the file that has the element.
+    // Messages name the file that contains the element.
     assert!(
         m.warnings()[0].contains("more.xml:1:43: warning"),
         "{:?}",
@@ -91,7 +91,7 @@ fn includes_are_relative_to_the_main_file_and_else_to_their_own() {
 }
 
 #[test]
-fn includes_that_do_not_work_are_told() {
+fn invalid_includes_are_reported() {
     for (include, word) in [
         ("<include/>", "no attribute 'file'"),
         ("<include file='nope.xml'/>", "does not exist"),
@@ -116,7 +116,7 @@ fn includes_that_do_not_work_are_told() {
 }
 
 #[test]
-fn an_avalanche_of_includes_stops() {
+fn exponentially_growing_includes_are_bounded() {
     let ten = |file: &str| format!("<x>{}</x>", format!("<include file='{file}'/>").repeat(10));
     let mut files: Vec<(String, String)> = (0..9)
         .map(|i| (format!("{i}.xml"), ten(&format!("{}.xml", i + 1))))
@@ -139,7 +139,7 @@ fn meshes_are_found_scaled_and_weighed() {
         let inertia = m.inertia("a");
         let inspector = m.scene.model_inspector();
         let ids: Vec<_> = inspector.geometry_ids().collect();
-        // Meshes collide as they are.
+        // Collision geometry is the mesh as well.
         assert!(
             ids.iter()
                 .all(|g| matches!(inspector.shape(*g).unwrap(), Shape::Mesh(_)))
@@ -173,7 +173,7 @@ fn meshes_are_found_scaled_and_weighed() {
         "",
     );
     near([m.inertia("a").mass()], [3.0]);
-    // 3 kg of 2 x 1 x 1 about the corner: 3 (1 + 1) / 3, 3 (4 + 1) / 3.
+    // A box of 3 kg and 2 m x 1 m x 1 m about its corner: 3 (1 + 1) / 3 and 3 (4 + 1) / 3 kg m^2.
     near(
         m.inertia("a")
             .rotational_inertia()
@@ -185,18 +185,18 @@ fn meshes_are_found_scaled_and_weighed() {
 }
 
 #[test]
-fn meshes_that_enclose_nothing_weigh_what_their_hull_does() {
+fn meshes_without_volume_have_the_mass_of_their_hull() {
     let m = with_mesh("type='mesh' mesh='flat'", "<mesh file='flat.obj'/>", "");
     m.warns(&["volume", "convex hull instead", "main.xml:2:"]);
     near([m.inertia("a").mass()], [2000.0]);
-    // Open, but with a volume about the origin: Drake takes it as it is.
+    // Open, but with a volume about the origin: as in Drake, the mesh is taken as it is.
     let m = with_mesh("type='mesh' mesh='open'", "<mesh file='open.obj'/>", "");
     assert!(m.warnings().is_empty(), "{:?}", m.warnings());
     assert!(m.inertia("a").mass() < 2000.0);
 }
 
 #[test]
-fn meshes_that_are_not_there_are_told() {
+fn missing_and_invalid_meshes_are_reported() {
     for (geom, assets, word) in [
         (
             "size='1'",
@@ -244,7 +244,7 @@ fn meshes_that_are_not_there_are_told() {
     }
 }
 
-/// Sizes of a shape that is fitted to the box, in order, and its pose.
+/// Sizes and pose of a shape fitted to the box. Sizes are radii and half lengths, as in MJCF.
 fn fitted(geom: &str, compiler: &str) -> (Vec<f64>, [f64; 7]) {
     let m = with_mesh(
         &format!("{geom} mesh='box' pos='1 1 1'"),
@@ -266,8 +266,8 @@ fn fitted(geom: &str, compiler: &str) -> (Vec<f64>, [f64; 7]) {
 }
 
 #[test]
-fn shapes_are_fitted_to_meshes() {
-    // What MuJoCo 4 makes of a box with the half sizes 1, 0.5, 0.5: z is the long axis.
+fn shapes_are_fitted_to_the_inertia_box_of_a_mesh() {
+    // MuJoCo 4's shapes for a box with half sizes of 1 m, 0.5 m and 0.5 m; z is the long axis.
     let inertia = [
         ("sphere", vec![2.0 / 3.0]),
         ("capsule", vec![0.5, 0.75]),
@@ -285,8 +285,8 @@ fn shapes_are_fitted_to_meshes() {
 }
 
 #[test]
-fn shapes_are_fitted_to_the_box_around_a_mesh() {
-    // A tetrahedron, for which the two boxes differ; the numbers are MuJoCo 4's.
+fn shapes_are_fitted_to_the_bounding_box_of_a_mesh() {
+    // The inertia box and the bounding box of this tetrahedron differ. The numbers are MuJoCo 4's.
     let tetrahedron = "v 0 0 0\nv 3 0 0\nv 0 2 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
     let center = [2.32452638, 1.45151589, 1.10490372];
     for (kind, size) in [
@@ -316,14 +316,14 @@ fn shapes_are_fitted_to_the_box_around_a_mesh() {
             .chain(&pose[4..])
             .zip(size.iter().chain(&center))
         {
-            // MuJoCo keeps vertices in single precision.
+            // MuJoCo stores vertices in single precision.
             assert!((x - y).abs() < 1e-6, "{kind}: {found:?} {pose:?}");
         }
     }
 }
 
 #[test]
-fn meshes_may_be_mujoco_files() {
+fn meshes_can_be_msh_files() {
     // A tetrahedron of 1/6 m^3.
     let mut bytes: Vec<u8> = [4_i32, 0, 0, 4]
         .iter()

@@ -4,7 +4,7 @@ use super::*;
 use std::f64::consts::PI;
 use tarragon_geometry::{CoulombFriction, GeometryId, Rgba, Role, SceneGraphInspector, Shape};
 
-/// A body with these geoms and, so that they need no mass, an inertia.
+/// A body with the given geoms, and with an inertia so that they need no mass.
 fn body(geoms: &str) -> Loaded {
     let inertial = "<inertial mass='1' diaginertia='1 1 1'/>";
     world(&format!("<body name='a'><joint/>{inertial}{geoms}</body>"))
@@ -53,7 +53,7 @@ fn sizes_are_half_sizes() {
 }
 
 #[test]
-fn long_shapes_may_go_from_point_to_point() {
+fn capsules_and_cylinders_can_be_given_by_end_points() {
     let m = body("<geom type='capsule' size='.1' fromto='0 0 0 0 2 0' pos='5 5 5'/>");
     let (inspector, ids) = geometries(&m);
     assert_eq!(dimensions(inspector.shape(ids[0]).unwrap()), [0.1, 2.0]);
@@ -78,7 +78,7 @@ fn long_shapes_may_go_from_point_to_point() {
 }
 
 #[test]
-fn geoms_are_seen_and_hit_unless_the_file_says_otherwise() {
+fn geoms_have_all_roles_unless_the_file_says_otherwise() {
     let roles = |geom: &str| {
         let m = body(&format!("<geom size='1' {geom}/>"));
         let count = |role| m.scene.model_inspector().num_geometries_with_role(role);
@@ -105,16 +105,16 @@ fn geoms_without_names_are_numbered_per_body() {
     m.warns(&["hfield", "left out"]);
     let (inspector, ids) = geometries(&m);
     let names: Vec<&str> = ids.iter().map(|g| inspector.name(*g).unwrap()).collect();
-    // What is left out is not counted, what is in no role is.
+    // A geom that is left out does not count; a geom without a role does.
     assert_eq!(names, ["m::geom0", "m::geom0", "m::geom2", "m::geom2"]);
     let m = world("<body><geom size='1'/></body><geom size='1'/>");
     let (inspector, ids) = geometries(&m);
-    // The world's are first, and are in no model.
+    // Geoms of the world come first, and their names have no model scope.
     assert_eq!(inspector.name(ids[0]).unwrap(), "geom0");
 }
 
 #[test]
-fn colours_and_friction() {
+fn colours_and_friction_are_read() {
     let m = world_and(
         "<geom name='a' size='1'/><geom name='b' size='1' material='red' friction='.5'/>
          <geom name='c' size='1' material='red' rgba='0 1 0 .5'/><geom name='d' size='1' material='plain'/>",
@@ -155,7 +155,7 @@ fn colours_and_friction() {
 }
 
 #[test]
-fn mass_is_given_or_that_of_water() {
+fn mass_is_given_or_computed_with_the_density_of_water() {
     let inertia = |geom: &str| world(&format!("<body name='a'><joint/>{geom}</body>")).inertia("a");
     let ball = inertia("<geom size='.1'/>");
     near([ball.mass()], [4.0 / 3.0 * PI]);
@@ -173,7 +173,7 @@ fn mass_is_given_or_that_of_water() {
         [ball.rotational_inertia()[(0, 0)]],
         [2.0 + 0.4 * 2.0 * 0.01],
     );
-    // Two balls of 1 kg at +-1 m on a turned axis: 2 kg m^2 across it.
+    // Two balls of 1 kg at x = 1 m and -1 m: 2 kg m^2 about y and z, besides their own inertia.
     let two = inertia(
         "<geom size='.1' mass='1' pos='1 0 0'/><geom size='.1' mass='1' pos='-1 0 0'/><geom type='plane' mass='9'/>",
     );

@@ -1,4 +1,4 @@
-//! Whatever the bytes, the parser comes back with a model that works or with an error.
+//! For any bytes, the parser returns a working model or an error.
 
 use super::edits::{edited, edits};
 use super::*;
@@ -42,7 +42,7 @@ fn survives(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn the_robot_is_a_good_one() {
+fn the_undamaged_robot_loads() {
     let m = load(ROBOT).ok();
     assert_eq!(
         (m.plant.num_positions(), m.plant.actuators().len()),
@@ -51,7 +51,7 @@ fn the_robot_is_a_good_one() {
 }
 
 #[test]
-fn deep_nesting_is_read_and_not_a_stack_overflow() {
+fn deep_nesting_does_not_overflow_the_stack() {
     let depth = 20_000;
     let bodies = "<body>".repeat(depth) + &"</body>".repeat(depth);
     let m = world(&bodies);
@@ -116,7 +116,7 @@ fn a_second_load_of_the_same_model_needs_another_name() {
 }
 
 #[test]
-fn strict_parsing_makes_errors_of_warnings() {
+fn strict_parsing_turns_warnings_into_errors() {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser.set_strict_parsing();

@@ -1,5 +1,5 @@
-//! Behaviour of the MJCF parser, one promise per test. Numbers without a closed form are what Drake
-//! 1.51 makes of the same text. The recorded models of the reference set are in the conformance
+//! Behaviour of the MJCF parser, one property per test. Numbers without a closed form are those of
+//! Drake 1.51 for the same text. The recorded models of the reference set are in the conformance
 //! tests of the root package.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -27,7 +27,7 @@ fn load(text: &str) -> Loaded {
 fn load_file(path: &Path) -> Loaded {
     load_with(|p| p.add_models(path))
 }
-/// A model with these elements in its world, and others after it.
+/// A model `m` with the elements `world` in its `<worldbody>`, and `others` after it.
 fn world_and(world: &str, others: &str) -> Loaded {
     load(&format!(
         "<mujoco model='m'><worldbody>{world}</worldbody>{others}</mujoco>"
@@ -38,7 +38,7 @@ fn world(world: &str) -> Loaded {
 }
 
 impl Loaded {
-    /// The plant of a model that loads, finalized.
+    /// Checks that the model loaded, and finalizes its plant.
     fn ok(mut self) -> Self {
         self.result.as_ref().unwrap();
         self.plant.finalize_with(&mut self.scene).unwrap();
@@ -66,18 +66,18 @@ impl Loaded {
         let warnings = warnings.filter(|d| d.severity == Severity::Warning);
         warnings.map(ToString::to_string).collect()
     }
-    /// There is one warning, and it speaks of these.
+    /// Checks that there is one warning, and that it contains all of these words.
     #[track_caller]
     fn warns(&self, words: &[&str]) {
         let warnings = self.warnings();
         let [warning] = &*warnings else {
-            panic!("one warning is expected: {warnings:#?}");
+            panic!("there must be one warning, got {warnings:#?}");
         };
         for word in words {
-            assert!(warning.contains(word), "'{word}' in {warning}");
+            assert!(warning.contains(word), "'{word}' is not in: {warning}");
         }
     }
-    /// Poses of all bodies in the default configuration.
+    /// Pose of a body in the world in the default configuration.
     fn pose(&self, body: &str) -> Isometry3<f64> {
         let mut poses = vec![];
         let q = self.plant.default_positions();
@@ -91,7 +91,7 @@ fn near(a: impl IntoIterator<Item = f64>, b: impl IntoIterator<Item = f64>) {
     let (a, b): (Vec<f64>, Vec<f64>) = (a.into_iter().collect(), b.into_iter().collect());
     assert_eq!(a.len(), b.len(), "{a:?} {b:?}");
     for (x, y) in a.iter().zip(&b) {
-        // Numbers of this size after a handful of operations.
+        // Room for the rounding of a handful of operations.
         assert!((x - y).abs() < 1e-12 * y.abs().max(1.0), "{a:?} {b:?}");
     }
 }
@@ -112,7 +112,7 @@ fn numbers(x: &Isometry3<f64>) -> [f64; 7] {
 }
 
 #[test]
-fn bodies_without_names_are_numbered_over_the_plant() {
+fn bodies_without_names_are_numbered_across_the_plant() {
     let m = world(
         "<body><joint/><joint/><geom size='1'/><body><geom size='1'/></body></body>
          <body><freejoint/><geom size='1'/></body>",
@@ -161,7 +161,7 @@ fn joints_add_frames_after_their_bodies() {
 }
 
 #[test]
-fn the_pose_of_a_body_enters_with_its_last_joint() {
+fn the_pose_of_a_body_belongs_to_its_last_joint() {
     let m = world(
         "<body name='a' pos='1 2 3'>
            <joint name='x' type='slide' axis='1 0 0' pos='5 5 5'/>
@@ -202,7 +202,7 @@ fn at_the_reference_position_bodies_are_where_the_file_puts_them() {
     .ok();
     let j = m.joint("j");
     near(j.default_positions().to_vec(), [10_f64.to_radians()]);
-    // Limits count from the same zero as positions.
+    // Limits have the same zero as positions.
     near(j.position_lower_limits().to_vec(), [-20_f64.to_radians()]);
     near(
         numbers(j.pose_on_child()),
@@ -239,7 +239,7 @@ fn free_bodies_start_where_the_file_puts_them_wherever_they_are_nested() {
 }
 
 #[test]
-fn a_free_joint_gives_way_to_others() {
+fn a_free_joint_is_ignored_next_to_other_joints() {
     let m = world("<body name='a'><freejoint/><joint name='j'/><geom size='1'/></body>").ok();
     m.warns(&["<literal>.xml:1:45", "free joint"]);
     assert_eq!((m.plant.num_joints(), m.joint("j").num_positions()), (1, 1));
@@ -290,7 +290,7 @@ fn limits_follow_limited_and_autolimits() {
 }
 
 #[test]
-fn what_joints_can_not_have_is_told() {
+fn unsupported_and_invalid_joint_attributes_are_reported() {
     let ignored = [
         "actuatorfrclimited",
         "actuatorfrcrange",
@@ -333,7 +333,7 @@ fn inertials_are_in_their_own_frame() {
     let s =
         body("<inertial mass='2' pos='0 0 1' euler='90 0 0' diaginertia='1 2 2.5'/>").inertia("a");
     assert_eq!((s.mass(), s.center_of_mass()), (2.0, Vector3::z()));
-    // y and z change places; 2 kg at a distance of 1 m from the axes x and y.
+    // y and z are swapped; 2 kg at a distance of 1 m from the axes x and y.
     near(
         s.rotational_inertia().diagonal().iter().copied(),
         [3.0, 4.5, 2.0],
@@ -364,7 +364,7 @@ fn inertials_are_in_their_own_frame() {
 }
 
 #[test]
-fn names_are_unique() {
+fn names_must_be_unique() {
     let m = world("<body name='a'/><body name='a'/>");
     assert!(m.error().contains("'m::a' exists already"), "{}", m.error());
     let m = world("<body><joint name='j'/></body><body><joint name='j'/></body>");
@@ -374,7 +374,7 @@ fn names_are_unique() {
 }
 
 #[test]
-fn a_model_has_a_name() {
+fn a_model_must_have_a_name() {
     for text in ["<mujoco/>", "<mujoco model=''/>"] {
         let e = load(text).error();
         assert!(
@@ -389,7 +389,7 @@ fn a_model_has_a_name() {
 }
 
 #[test]
-fn every_error_is_told_and_nothing_stays_behind() {
+fn all_errors_are_reported_and_nothing_stays_behind() {
     let m = world("<geom size='1'/><body pos='1'><joint type='x'/></body><body quat='0 0 0 0'/>");
     let errors = m
         .diagnostics

@@ -1,4 +1,4 @@
-//! Making archives.
+//! Creation of archives.
 
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Device,
 }
 
-/// Entries in order; `content` of links is their target.
+/// Kind, name and content of the entries, in order. The content of a link is its target.
 #[derive(Clone)]
 pub(crate) struct Archive(Vec<(Kind, String, Vec<u8>)>);
 
@@ -82,7 +82,7 @@ impl Archive {
                 Kind::HardLink => EntryType::Link,
                 Kind::Device => EntryType::Char,
             });
-            // Past the checks of the library that writes.
+            // Written directly, to bypass the checks of the library.
             let fields = header.as_gnu_mut().unwrap();
             fields.name[..name.len()].copy_from_slice(name.as_bytes());
             let data: &[u8] = match kind {

@@ -1,4 +1,4 @@
-//! Packages that come as they should, and those that do not.
+//! Fetching of packages, from servers and caches that work and from those that fail.
 
 use crate::archives::{ALL, Archive, sha256};
 use crate::server::{Answer, Server};
@@ -12,7 +12,7 @@ use tarragon_multibody::{ArchiveType, PackageMap, RemoteParams, RemoteSettings};
 const SUFFIXES: [&str; 5] = ["zip", "tar", "tar.gz", "tar.bz2", "tar.xz"];
 
 #[test]
-fn archives_of_all_types_are_unpacked_when_asked_for() {
+fn archives_of_all_types_are_unpacked_on_demand() {
     let place = Place::new();
     let manifest = "<package><name>robot</name></package>";
     for (kind, suffix) in ALL.into_iter().zip(SUFFIXES) {
@@ -38,11 +38,15 @@ fn archives_of_all_types_are_unpacked_when_asked_for() {
             assert!(error.contains(wrong), "{error}");
         }
     }
-    assert_eq!(place.cached().len(), 10, "nothing is left of what failed");
+    assert_eq!(
+        place.cached().len(),
+        10,
+        "failed packages must leave nothing behind"
+    );
 }
 
 #[test]
-fn what_is_in_the_cache_is_not_fetched_again() {
+fn cached_packages_are_not_fetched_again() {
     let place = Place::new();
     let params = place.archive("a.zip", &robot().pack(ArchiveType::Zip));
     let map = place.map(params.clone());
@@ -50,7 +54,7 @@ fn what_is_in_the_cache_is_not_fetched_again() {
     fs::remove_file(place.dir.path().join("a.zip")).unwrap();
     assert_eq!(map.path("p").unwrap(), folder);
     assert_eq!(place.map(params.clone()).path("p").unwrap(), folder);
-    // It is looked for every time, so that a cache may be emptied.
+    // The folder is looked up on every call, so that a cache may be emptied.
     fs::remove_dir_all(folder).unwrap();
     assert!(map.path("p").is_err());
 }
@@ -79,7 +83,7 @@ fn urls_are_tried_in_order() {
     assert_eq!(files(&folder).len(), 3);
 }
 
-/// A map whose package comes from one path of a server.
+/// A server with the given answers, and a map whose package `p` comes from its path `/a.zip`.
 fn served(place: &Place, answers: &[(&str, Answer)], bytes: &[u8]) -> (Server, PackageMap) {
     let server = Server::new(answers);
     let map = place.map(RemoteParams {
@@ -112,7 +116,7 @@ fn servers_may_redirect_and_send_chunks() {
 }
 
 #[test]
-fn servers_that_misbehave_are_told_of_and_leave_nothing() {
+fn failing_servers_are_reported_and_leave_nothing_behind() {
     let bytes = robot().pack(ArchiveType::Zip);
     let half = bytes.len() / 2;
     for (answer, what) in [
@@ -149,7 +153,7 @@ fn servers_that_misbehave_are_told_of_and_leave_nothing() {
         let start = Instant::now();
         let error = map.path("p").unwrap_err().to_string();
         assert!(error.contains(what), "'{what}' in: {error}");
-        // Generous: machines may be busy.
+        // The bound is generous, because machines may be busy.
         assert!(start.elapsed() < Duration::from_secs(20), "{what}");
         assert_eq!(place.cached(), [] as [&str; 0]);
     }
@@ -175,7 +179,7 @@ fn threads_fetch_once() {
     let bytes = robot().pack(ArchiveType::Zip);
     let answers = [("/a.zip", Answer::Drip(bytes.clone()))];
     let (server, map) = served(&place, &answers, &bytes);
-    // Clones share what is fetched, too; maps that do not know of each other meet in the cache.
+    // Clones share fetched packages; independent maps share the cache.
     let clone = map.clone();
     let stranger = place.map(RemoteParams {
         urls: vec![format!("{}/a.zip", server.url)],
@@ -193,7 +197,7 @@ fn threads_fetch_once() {
     assert_eq!(place.cached().len(), 1);
 }
 
-/// Where the other process of [`processes_fetch_once`] finds its task.
+/// Environment variable that holds the task of the other processes in [`processes_fetch_once`].
 const TASK: &str = "TARRAGON_TEST_FETCH";
 
 #[test]
@@ -207,7 +211,7 @@ fn processes_fetch_once() {
         sha256: sha256(&bytes),
         ..RemoteParams::default()
     };
-    // What a killed process leaves is cleared away.
+    // The remains of a killed process are cleared away.
     let key = format!("{}-", params.sha256);
     let cache = place.dir.path().join("cache");
     let nothing = sha256(b"");
@@ -243,7 +247,7 @@ fn process_that_fetches() {
 }
 
 #[test]
-fn a_cache_that_can_not_be_is_told_of() {
+fn a_cache_that_cannot_be_created_is_reported() {
     let mut place = Place::new();
     let params = place.archive("a.zip", &robot().pack(ArchiveType::Zip));
     let file = place.dir.path().join("file");

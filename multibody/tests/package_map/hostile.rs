@@ -1,4 +1,4 @@
-//! Archives that want more than to be unpacked.
+//! Malicious and damaged archives.
 
 use crate::archives::{ALL, Archive, Kind};
 use crate::{Place, files};
@@ -10,13 +10,14 @@ use tarragon_multibody::ArchiveType;
 
 const TAR_AND_ZIP: [ArchiveType; 2] = [ArchiveType::Tar, ArchiveType::Zip];
 
-/// Unpacking is refused with `what`, and nothing is left or changed outside of the cache.
+/// Checks that unpacking fails with an error that contains `what`, and that nothing is left in the
+/// cache or added outside of it.
 fn refused(place: &Place, kind: ArchiveType, archive: &Archive, what: &str) {
     let error = place.unpacked(kind, &archive.pack(kind)).unwrap_err();
     assert!(error.contains(what), "'{what}' in: {error}");
     assert_eq!(place.cached(), [] as [&str; 0]);
     let beside = fs::read_dir(place.dir.path()).unwrap().count();
-    assert_eq!(beside, 2, "the archive and the cache");
+    assert_eq!(beside, 2, "only the archive and the cache may exist");
 }
 
 #[test]
@@ -49,13 +50,13 @@ fn links_that_lead_out_are_refused() {
             refused(&place, kind, &archive, is_link);
         }
     }
-    // Each one for itself leads nowhere bad as text, together they do.
+    // As text, each link stays inside on its own; together they lead out.
     let archive = Archive::new()
         .file("p/q/file", "")
         .link("p/q/root", "../..")
         .link("out", "p/q/root/..");
     refused(&place, ArchiveType::Tar, &archive, is_link);
-    // Writing through a link.
+    // A file must not be written through a link.
     let through = Archive::new().link("a", ".").file("a/evil", "");
     refused(
         &place,
@@ -110,7 +111,7 @@ fn hard_links_are_copies() {
 }
 
 #[test]
-fn the_last_of_equal_paths_counts_and_case_matters() {
+fn the_last_of_equal_paths_wins_and_case_matters() {
     let place = Place::new();
     let archive = Archive::new()
         .file("a", "old")
@@ -156,7 +157,7 @@ fn devices_are_refused() {
 }
 
 #[test]
-fn bombs_are_refused() {
+fn archive_bombs_are_refused() {
     let mut place = Place::new();
     place.settings.max_unpacked_bytes = 1 << 20;
     let large = Archive::new().file("a", vec![0; (1 << 20) + 1]);
@@ -168,7 +169,7 @@ fn bombs_are_refused() {
             "has more than 1048576 bytes when unpacked",
         );
     }
-    // What is dropped is counted, too: it takes time, and memory where it is a link.
+    // Dropped entries count as well: they take time and, if they are links, memory.
     let bytes = Archive::new().file("x/y", "").file("a", vec![0; 2 << 20]);
     let mut params = place.archive("a.zip", &bytes.pack(ArchiveType::Zip));
     params.strip_prefix = Some("x".into());
@@ -182,7 +183,7 @@ fn bombs_are_refused() {
         refused(&place, kind, &many, "more than 10 entries");
     }
 
-    // 80 MiB of zeros in 80 kB.
+    // 80 MiB of zeros, compressed to 80 kB.
     let place = Place::new();
     let zeros = Archive::new().file("a", vec![0; 80 << 20]);
     refused(
@@ -232,7 +233,7 @@ fn long_names_do_not_take_memory() {
 }
 
 #[test]
-fn other_things_are_no_archives() {
+fn data_that_is_not_an_archive_is_refused() {
     let place = Place::new();
     for kind in ALL {
         for bytes in [&b""[..], b"hello", &[0xff; 2000]] {
@@ -251,7 +252,7 @@ fn other_things_are_no_archives() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// An archive with some bytes changed is unpacked below its folder, or refused.
+    /// An archive with some changed bytes is either unpacked below its folder or refused.
     #[test]
     fn damaged_archives_stay_in_their_folder(
         kind in 0usize..5,

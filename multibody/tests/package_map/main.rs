@@ -1,8 +1,8 @@
-//! Remote packages: archives of all types, servers that misbehave, archives that mean harm.
+//! Remote packages: archives of all types, failing servers, malicious archives.
 
 #![allow(
     clippy::unwrap_used,
-    reason = "helpers of tests, which clippy does not recognise outside of test functions"
+    reason = "clippy does not recognise the helpers of tests outside of test functions"
 )]
 
 mod archives;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use tarragon_multibody::{ArchiveType, PackageMap, RemoteParams, RemoteSettings};
 use tempfile::TempDir;
 
-/// A cache of its own and a folder for archives.
+/// A folder for archives, with its own package cache.
 struct Place {
     dir: TempDir,
     settings: RemoteSettings,
@@ -32,7 +32,7 @@ impl Place {
         Self { dir, settings }
     }
 
-    /// Puts an archive down; returns what a map has to know.
+    /// Writes an archive; returns the parameters of its package.
     fn archive(&self, name: &str, bytes: &[u8]) -> RemoteParams {
         let path = self.dir.path().join(name);
         fs::write(&path, bytes).unwrap();
@@ -51,14 +51,14 @@ impl Place {
         map
     }
 
-    /// What unpacking an archive gives.
+    /// Unpacks an archive as a package; returns the package's folder or the error message.
     fn unpacked(&self, kind: ArchiveType, bytes: &[u8]) -> Result<PathBuf, String> {
         let mut params = self.archive("unnamed", bytes);
         params.archive_type = Some(kind);
         self.map(params).path("p").map_err(|e| e.to_string())
     }
 
-    /// Names in the cache that are not locks.
+    /// Names of the entries of the cache, without locks.
     fn cached(&self) -> Vec<String> {
         let cache = self.dir.path().join("cache");
         let entries = fs::read_dir(cache).into_iter().flatten();
@@ -86,7 +86,7 @@ fn files(folder: &Path) -> Vec<(String, String)> {
     found
 }
 
-/// A small package in a folder `robot-1.0`, and something beside it.
+/// A small package in a folder `robot-1.0`, and a file next to that folder.
 fn robot() -> Archive {
     Archive::new()
         .folder("robot-1.0/")

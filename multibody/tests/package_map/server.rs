@@ -1,4 +1,4 @@
-//! A web server that does what a test wants.
+//! Web server with scripted answers.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// What the server does with a path.
+/// Answer of the server to requests for a path.
 #[derive(Clone)]
 pub(crate) enum Answer {
     Body(Vec<u8>),
-    /// A body of which only so many bytes are sent.
+    /// A body of which only the given number of bytes is sent.
     Truncated(Vec<u8>, usize),
-    /// A body with another length in the header.
+    /// A body with the given, wrong length in the header.
     WrongLength(Vec<u8>, usize),
     /// A body sent in chunks, without a length.
     Chunked(Vec<u8>),
@@ -21,7 +21,7 @@ pub(crate) enum Answer {
     Redirect(String),
     /// Half of the header, then nothing.
     Silence,
-    /// A byte every 5 ms.
+    /// A body sent at one byte every 5 ms.
     Drip(Vec<u8>),
     Garbage,
 }

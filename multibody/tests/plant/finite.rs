@@ -1,10 +1,10 @@
-//! Numbers that are not finite: refused by the plant, by the name of the coordinate.
+//! Numbers that are not finite: the plant refuses them and names the coordinate.
 
 use super::*;
 
 const BAD: [f64; 3] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 
-/// Positions of `mixed` at rest: hinge and slide behind the free base.
+/// Default positions of `mixed`: the free base, then hinge and slide.
 fn rest() -> Vec<f64> {
     mixed().default_positions()
 }
@@ -40,7 +40,7 @@ fn a_position_that_is_not_finite_is_an_error_that_names_it() {
 
 /// Sums of infinities of both signs, and numbers whose sum overflows, do not mislead the check.
 #[test]
-fn large_finite_positions_are_no_error() {
+fn large_finite_positions_are_accepted() {
     let p = mixed();
     let mut q = rest();
     for k in [4, 5, 6, 8] {
@@ -53,7 +53,7 @@ fn large_finite_positions_are_no_error() {
 }
 
 #[test]
-fn velocities_accelerations_and_rates_are_finite() {
+fn velocities_accelerations_and_rates_must_be_finite() {
     let p = mixed();
     let (n, m) = (p.num_velocities(), p.num_positions());
     let positions = p.calc_position_kinematics(&rest()).unwrap();
@@ -84,7 +84,7 @@ fn velocities_accelerations_and_rates_are_finite() {
     );
 }
 
-/// A value is kept until it is replaced: a refused update leaves the kinematics as they were.
+/// A refused update leaves the kinematics unchanged.
 #[test]
 fn a_refused_update_keeps_the_kinematics() {
     let p = mixed();
@@ -104,7 +104,7 @@ fn a_refused_update_keeps_the_kinematics() {
 }
 
 #[test]
-fn a_port_takes_nan_and_the_plant_refuses_it() {
+fn the_plant_refuses_nan_from_a_port() {
     let mut p = plant();
     let a = add_body(&mut p, "a");
     let slide = Joint::prismatic("slide", BodyIndex::WORLD, a, Vector3::x()).unwrap();
@@ -130,7 +130,7 @@ fn a_port_takes_nan_and_the_plant_refuses_it() {
 }
 
 #[test]
-fn a_default_pose_is_finite() {
+fn a_default_pose_must_be_finite() {
     let mut p = plant();
     let a = add_body(&mut p, "a");
     let x = Isometry3::translation(0.0, f64::NAN, 0.0);

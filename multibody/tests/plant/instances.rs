@@ -1,9 +1,10 @@
-//! Positions, velocities and elements of single model instances.
+//! Positions, velocities and elements of individual model instances.
 
 use super::*;
 
-/// Joints of three instances in an order of addition that is not that of the state, joints of one
-/// name in two instances, free bodies, and a joint that belongs to another instance than its child.
+/// Three model instances. The joints are added in another order than that of the state, joints in
+/// two instances have the same name, some bodies are free, and one joint belongs to another
+/// instance than its child.
 fn three_models() -> (MultibodyPlant, [ModelInstanceIndex; 3]) {
     three_models_at(0.001, PositionSource::State)
 }
@@ -43,7 +44,7 @@ fn all_instances(p: &MultibodyPlant) -> Vec<ModelInstanceIndex> {
     p.model_instance_names().iter().map(name).collect()
 }
 
-/// Orders and numbers of Drake 1.51.1: joints by index, positions as in the state.
+/// Orders and counts of Drake 1.51.1: joints by index, positions in the order of the state.
 #[test]
 fn elements_of_an_instance_are_in_the_order_of_drake() {
     let (p, [arm, tool, toys]) = three_models();
@@ -79,7 +80,7 @@ fn elements_of_an_instance_are_in_the_order_of_drake() {
         [(4, 4, 1), (4, 4, 1), (14, 12, 0)]
     );
     assert_eq!(numbers(ModelInstanceIndex::DEFAULT), (0, 0, 0));
-    // shoulder, elbow, wrist, elbow, base of the box, hinge, ball.
+    // The state: shoulder, elbow, wrist, the other elbow, base of the box, hinge, ball.
     let q: Vec<f64> = (0..22).map(f64::from).collect();
     assert_eq!(p.positions_from_array(arm, &q).unwrap(), q[..4]);
     let of_tool = [&q[4..7], &q[14..15]].concat();
@@ -109,7 +110,7 @@ fn elements_are_known_before_finalize_and_coordinates_after() {
     p.finalize().unwrap();
     assert_eq!(p.joint_indices_in(instance).unwrap().len(), 1);
     assert_eq!(p.num_positions_in(instance).unwrap(), 7);
-    // An index of a plant with more instances.
+    // An index from a plant with more instances.
     let (_, [.., foreign]) = three_models();
     assert!(p.num_positions_in(foreign).is_err());
     assert!(p.body_indices_in(foreign).is_err());
@@ -141,7 +142,7 @@ fn numbers(n: usize) -> impl Strategy<Value = Vec<f64>> {
 
 proptest! {
     #[test]
-    fn reading_gives_back_what_was_written(
+    fn reading_returns_the_written_values(
         old in numbers(22),
         new in numbers(22),
         old_v in numbers(20),
@@ -202,7 +203,7 @@ fn wrong_lengths_change_nothing() {
 }
 
 #[test]
-fn default_positions_of_an_instance_are_set_at_once() {
+fn default_positions_of_an_instance_are_set_together() {
     let (mut p, [arm, tool, toys]) = three_models();
     let mut expected = p.default_positions();
     p.set_default_positions_in(tool, &[1.0, 2.0, 3.0, 4.0])
@@ -212,7 +213,7 @@ fn default_positions_of_an_instance_are_set_at_once() {
     assert_eq!(p.default_positions(), expected);
     assert_eq!(p.default_positions_in(tool).unwrap(), [1.0, 2.0, 3.0, 4.0]);
     assert_eq!(p.default_positions_in(arm).unwrap(), [0.0; 4]);
-    // A free body's quaternion has to be one.
+    // The quaternion of a free body must not be zero.
     assert!(p.set_default_positions_in(toys, &[0.0; 14]).is_err());
     assert_eq!(p.default_positions(), expected);
 }
@@ -233,7 +234,7 @@ fn contexts_hold_positions_of_instances_in_state_and_ports() {
         let by_port = source == PositionSource::InputPort;
         assert_eq!(plant.positions(&p, &ctx).is_err(), by_port);
         assert_eq!(plant.velocities(&p, &ctx).is_err(), by_port);
-        // Positions that were not set yet have their defaults.
+        // Positions that were not set yet have their default values.
         let (q_tool, v_tool) = ([1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]);
         plant.set_positions_in(&p, &mut ctx, tool, &q_tool).unwrap();
         plant
@@ -277,7 +278,7 @@ fn contexts_hold_positions_of_instances_in_state_and_ports() {
 }
 
 #[test]
-fn a_connected_port_is_read_and_not_set() {
+fn a_connected_port_can_be_read_but_not_set() {
     use tarragon_framework::primitives::ConstantVectorSource;
     let (p, [arm, ..]) = three_models_at(0.001, PositionSource::InputPort);
     let q = vec![0.5; 22];
@@ -305,7 +306,7 @@ fn a_connected_port_is_read_and_not_set() {
 }
 
 #[test]
-fn ports_and_contexts_of_others_are_refused() {
+fn foreign_ports_and_contexts_are_refused() {
     let refuse = |source| -> [Result<()>; 3] {
         let (p, [arm, ..]) = three_models_at(0.001, source);
         let mut b = DiagramBuilder::new();

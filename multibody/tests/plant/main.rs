@@ -1,4 +1,4 @@
-//! Behaviour of plants: topology, kinematics, ports. One promise per test.
+//! Behaviour of plants: topology, kinematics, ports. One property per test.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,7 +25,7 @@ fn add_body(plant: &mut MultibodyPlant, name: &str) -> BodyIndex {
     plant.add_rigid_body(name, instance, inertia).unwrap()
 }
 
-/// Every kind of joint, with offsets on both sides.
+/// A free base, then a revolute, a prismatic and a weld joint with offsets on both sides.
 fn mixed() -> MultibodyPlant {
     let mut p = plant();
     let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| add_body(&mut p, name));
@@ -100,14 +100,14 @@ fn topology_errors_name_the_bodies() {
     assert!(e.starts_with("joint 'ca' closes a loop: "), "{e}");
     let way = ["c", "b", "a", "c"].map(name).join(" -> ");
     assert!(e.contains(&way), "{e}");
-    // Two parents are no loop.
+    // A body with two parents is not a loop.
     p.finalize().unwrap();
     assert_eq!((p.num_positions(), p.num_joints()), (7, 3));
 }
 
-/// Numbers of Drake 1.51.1.
+/// The expected names and numbers are recorded from Drake 1.51.1.
 #[test]
-fn joints_towards_the_world_are_turned_round() {
+fn joints_towards_the_world_are_reversed() {
     let mut p = plant();
     let [a, b] = ["b0", "b1"].map(|name| add_body(&mut p, name));
     for (name, parent, child) in [("j1", a, BodyIndex::WORLD), ("j2", b, a)] {
@@ -123,7 +123,7 @@ fn joints_towards_the_world_are_turned_round() {
     let yaw = |body: BodyIndex| -> f64 { math::rpy_of(&poses[body.index()].rotation).z };
     assert!((yaw(a) + 0.3).abs() < 1e-15 && (yaw(b) + 0.8).abs() < 1e-15);
     assert_eq!(p.inboard_joint(b), Some(p.joint_by_name("j2").unwrap()));
-    // Joints with more freedom are not.
+    // Joints with more degrees of freedom are not reversed.
     let mut p = plant();
     let a = add_body(&mut p, "a");
     p.add_joint(Joint::universal("u", a, BodyIndex::WORLD))
@@ -133,7 +133,7 @@ fn joints_towards_the_world_are_turned_round() {
 }
 
 #[test]
-fn names_are_found_plain_and_scoped() {
+fn names_are_found_with_and_without_a_scope() {
     let mut p = plant();
     let inertia = SpatialInertia::zero();
     for model in ["left", "right"] {
@@ -180,7 +180,7 @@ fn a_hinge_turns_about_its_axis_and_a_slide_moves_along_it() {
 }
 
 #[test]
-fn weld_frames_uses_the_frames() {
+fn weld_frames_respects_the_offsets_of_frames() {
     let mut p = plant();
     let a = add_body(&mut p, "a");
     let x_af = Isometry3::translation(0.0, 0.0, 0.25);
@@ -234,7 +234,7 @@ fn defaults_can_be_set_before_and_after_finalize() {
 }
 
 #[test]
-fn nothing_is_added_after_finalize() {
+fn nothing_can_be_added_after_finalize() {
     let mut p = plant();
     p.finalize().unwrap();
     let e = p.add_model_instance("late").unwrap_err().to_string();
@@ -246,7 +246,7 @@ fn nothing_is_added_after_finalize() {
 }
 
 #[test]
-fn the_state_feeds_poses_and_geometry() {
+fn poses_and_geometry_follow_the_state() {
     let (mut p, mut scene) = (plant(), SceneGraph::new());
     p.register_as_source_for_scene_graph(&mut scene).unwrap();
     let a = add_body(&mut p, "a");
@@ -321,7 +321,7 @@ fn a_continuous_plant_has_no_derivatives_yet_and_says_so() {
 }
 
 #[test]
-fn an_unfinalized_plant_says_so_in_a_diagram() {
+fn an_unfinalized_plant_is_an_error_in_a_diagram() {
     let mut p = plant();
     add_body(&mut p, "a");
     let mut b = DiagramBuilder::new();
@@ -332,7 +332,7 @@ fn an_unfinalized_plant_says_so_in_a_diagram() {
 }
 
 #[test]
-fn works_with_autodiff_in_a_diagram() {
+fn plants_work_with_autodiff_in_a_diagram() {
     let mut b = DiagramBuilder::new();
     let p = b.add("plant", mixed());
     let diagram = b.build().unwrap().to_scalar::<AutoDiff>().unwrap();
@@ -348,8 +348,8 @@ fn works_with_autodiff_in_a_diagram() {
     );
 }
 
-/// Central differences agree with dual numbers; also at the zero angle, where nalgebra's own
-/// constructors lose the derivative.
+/// Checks that dual numbers agree with central differences, also at angle zero, where nalgebra's
+/// own constructors lose the derivative.
 fn check_derivatives(q: &[f64]) -> std::result::Result<(), TestCaseError> {
     let p = mixed();
     let point = Point3::new(0.3, -0.4, 0.5);
@@ -380,14 +380,14 @@ fn check_derivatives(q: &[f64]) -> std::result::Result<(), TestCaseError> {
 }
 
 #[test]
-fn derivatives_at_zero_angles() {
+fn derivatives_are_correct_at_zero_angles() {
     check_derivatives(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]).unwrap();
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn derivatives_are_those_of_central_differences(
+    fn derivatives_agree_with_central_differences(
         r in [-3.0..3.0f64, -3.0..3.0, -3.0..3.0],
         rest in [-2.0..2.0f64, -2.0..2.0, -2.0..2.0, -7.0..7.0, -2.0..2.0],
     ) {
@@ -397,11 +397,11 @@ proptest! {
     }
 }
 
-/// Time of the forward kinematics of a 7-link chain on a free base (nq = 14), printed; the bound
-/// only catches disasters on a loaded machine. Drake 1.51.1 takes 1.3 us in double and 22 us in
-/// AutoDiff with 14 derivatives; ours carries 8 per pass.
+/// Prints the time of the forward kinematics of a 7-link chain on a free base (nq = 14). The bounds
+/// leave room for a loaded machine and catch only gross regressions. Drake 1.51.1 takes 1.3 us in
+/// double and 22 us in AutoDiff with 14 derivatives; our AutoDiff carries 8 per pass.
 #[test]
-fn chain_timing() {
+fn forward_kinematics_of_a_chain_is_fast() {
     let mut p = plant();
     let mut parent = add_body(&mut p, "base");
     for i in 0..7 {
@@ -426,7 +426,7 @@ fn chain_timing() {
 }
 
 #[test]
-fn the_table_of_ports_is_true() {
+fn ports_match_the_documented_table() {
     let ports = |time_step: f64, source, registered: bool| {
         let mut p = MultibodyPlant::new(time_step).unwrap();
         if registered {

@@ -1,4 +1,4 @@
-//! Messages name a joint once, and with its model instance where its name alone is not enough.
+//! Messages name a joint once, with its model instance where the name alone is ambiguous.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn a_second_joint_between_two_bodies_is_named_once() {
         e.starts_with("joint 'DefaultModelInstance::x' exists already"),
         "{e}"
     );
-    // Two instances may have joints of one name.
+    // Two instances may have joints with the same name.
     let other = p.add_model_instance("other").unwrap();
     assert_eq!(
         refused(&mut p, weld("x", b, a).with_model_instance(other)),
@@ -36,7 +36,7 @@ fn a_second_joint_between_two_bodies_is_named_once() {
 }
 
 #[test]
-fn a_joint_of_a_body_with_itself_says_the_cure() {
+fn the_error_of_a_joint_of_a_body_with_itself_names_the_cure() {
     let mut p = plant();
     let a = add_body(&mut p, "a");
     assert_eq!(
@@ -47,7 +47,7 @@ fn a_joint_of_a_body_with_itself_says_the_cure() {
 }
 
 #[test]
-fn joints_of_one_name_are_told_apart_in_every_message() {
+fn joints_with_the_same_name_are_distinguished_in_every_message() {
     let mut p = plant();
     let arms = ["left", "right"].map(|name| p.add_model_instance(name).unwrap());
     let joints = arms.map(|arm| {

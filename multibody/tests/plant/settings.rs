@@ -1,8 +1,8 @@
-//! Limits, damping and rotors that change after loading, before and after `finalize`.
+//! Changes of limits, damping and rotors after loading, both before and after `finalize`.
 
 use super::*;
 
-/// A universal joint and a driven slide behind it.
+/// A universal joint and, outboard of it, an actuated slide.
 fn crane() -> (MultibodyPlant, [JointIndex; 2], JointActuatorIndex) {
     let mut p = plant();
     let [arm, load] = ["arm", "load"].map(|name| add_body(&mut p, name));
@@ -46,7 +46,8 @@ fn limits_change_before_and_after_finalize() {
     }
 }
 
-/// The same checks and the same messages as when the joint is made; nothing changes.
+/// Setters make the same checks, with the same messages, as construction; a refused setting changes
+/// nothing.
 #[test]
 fn refused_settings_change_nothing() {
     let (mut p, [neck, slide], winch) = crane();
@@ -115,9 +116,9 @@ fn indices_of_another_plant_are_refused() {
     assert!(p.joint_actuator(winch).is_err());
 }
 
-/// The tree holds the inertia that a joint feels of its motors.
+/// The finalized tree stores the inertia of the motors as seen by each joint.
 #[test]
-fn a_rotor_set_after_finalize_counts() {
+fn a_rotor_set_after_finalize_affects_the_mass_matrix() {
     let masses = [false, true].map(|finalized| {
         let (mut p, _, winch) = crane();
         if finalized {

@@ -1,4 +1,4 @@
-//! Curvilinear joints. How they move is in the tests of dynamics.
+//! Parsing of curvilinear joints. The tests of dynamics check how they move.
 
 use super::{TWO, load, model, try_load};
 use nalgebra::Vector3;
@@ -25,7 +25,7 @@ fn paths_of_joints_are_read() {
     let plant = load(&joint(&curves, "")).plant;
     let (_, j) = plant.joints().next().unwrap();
     let tarragon_multibody::JointKind::Curvilinear { path } = j.kind() else {
-        panic!("a joint along a path");
+        panic!("the joint must be curvilinear");
     };
     assert_eq!(path.breaks(), [0.0, 1.5, 2.5, 3.0]);
     assert_eq!(path.turning_rates(), [0.0, 0.5, -2.0]);
@@ -40,7 +40,7 @@ fn paths_of_joints_are_read() {
     let plant = load(&joint(&curves, said)).plant;
     let (_, j) = plant.joints().next().unwrap();
     let tarragon_multibody::JointKind::Curvilinear { path } = j.kind() else {
-        panic!("a joint along a path");
+        panic!("the joint must be curvilinear");
     };
     assert_eq!(
         (j.damping(), j.position_upper_limits()),
@@ -51,7 +51,7 @@ fn paths_of_joints_are_read() {
 }
 
 #[test]
-fn what_is_no_path_of_a_joint_is_refused() {
+fn invalid_paths_of_joints_are_refused() {
     let with = |rest: &str| joint(LINE, rest);
     for (text, expected) in [
         (joint("", ""), "must have at least one <drake:line_segment>"),
@@ -72,7 +72,10 @@ fn what_is_no_path_of_a_joint_is_refused() {
             "the length of an arc must be positive, got 0 m",
         ),
         (joint(&arc("nan", "0"), ""), "not finite"),
-        (joint(&arc("1e-320", "1"), ""), "turning rates is [inf]"),
+        (
+            joint(&arc("1e-320", "1"), ""),
+            "turning rates must be finite, got [inf]",
+        ),
         (joint("<drake:line_segment/>", ""), "has no <drake:length>"),
         (
             joint(&format!("{LINE}<drake:spiral/>"), ""),

@@ -1,9 +1,9 @@
-//! Elements of Drake hold what Drake knows: other elements of Drake are errors, everything else is
-//! ignored.
+//! Contents of `drake:` elements: unknown `drake:` elements in them are errors, and all other
+//! unknown elements are ignored with a warning.
 
 use super::{TWO, load, model, try_load};
 
-/// `tag` with these children, `drake:` and the prefix before their names.
+/// Element `drake:tag` with the given children, whose names get the prefix `drake:` and `prefix`.
 fn element(tag: &str, prefix: &str, children: &[(&str, &str)], rest: &str) -> String {
     let children: String = children
         .iter()
@@ -64,7 +64,7 @@ fn with(kind: usize, rest: &str) -> String {
 }
 
 #[test]
-fn elements_of_drake_hold_what_drake_knows() {
+fn unknown_elements_in_drake_elements_are_errors_or_warnings() {
     for kind in 0..5 {
         let said = load(&with(kind, "")).said;
         assert!(said.is_empty(), "{said:#?}");

@@ -1,4 +1,4 @@
-//! Models of several files.
+//! Models that consist of several files.
 
 use std::fs;
 use std::path::Path;
@@ -85,7 +85,7 @@ fn models_are_included_by_all_kinds_of_uri() {
 }
 
 #[test]
-fn merged_models_share_the_names_of_their_model() {
+fn merged_models_share_the_scope_of_their_parent() {
     let folder = folder();
     let merge = include("merged.sdf", "<pose>5 0 0 0 0 0</pose>")
         .replace("<include>", "<include merge='true'>");
@@ -134,7 +134,7 @@ fn urdf_is_included_before_the_models_around_it() {
 }
 
 #[test]
-fn includes_that_can_not_be_are_refused() {
+fn invalid_includes_are_refused() {
     let folder = folder();
     for (content, expected) in [
         (include("cycle.sdf", ""), "includes itself"),
@@ -156,7 +156,7 @@ fn includes_that_can_not_be_are_refused() {
 }
 
 #[test]
-fn a_merged_model_moves_with_the_link_that_it_would_move_with_alone() {
+fn a_merged_model_frame_moves_with_its_canonical_link_or_the_outer_model() {
     let folder = folder();
     let inner = "<model name='n' canonical_link='c'><link name='b'/><link name='c'/></model>";
     let write = |name: &str, content: &str| {

@@ -16,7 +16,7 @@ fn groups(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn ignored_groups_do_not_exist() {
+fn ignored_groups_are_left_out() {
     assert_eq!(groups(&group("name='x'", OWN)), ["m::x"]);
     for truth in ["true", "True", "1", " true "] {
         let ignored = group(&format!("name='x' ignore='{truth}'"), "<drake:foo/>");
@@ -28,15 +28,15 @@ fn ignored_groups_do_not_exist() {
     }
     let to_ignored = group("name='y'", OWN) + &group("name='x' ignore='true'", OWN);
     let said = try_load(&model(&format!("{TWO}{to_ignored}"))).err();
-    let said = said.expect("a group refers to one that is ignored");
+    let said = said.expect("a reference to an ignored group must be refused");
     assert!(said[0].contains("'m::x'"), "{said:?}");
-    // In other elements the attribute means nothing.
+    // In other elements the attribute has no meaning.
     let members = OWN.replace("<drake:member>", "<drake:member ignore='true'>");
     assert_eq!(groups(&group("name='x'", &members)), ["m::x"]);
 }
 
 #[test]
-fn what_is_no_truth_value_ignores_nothing() {
+fn an_invalid_truth_value_keeps_the_group() {
     let loaded = load(&model(&format!(
         "{TWO}\n{}",
         group("name='x' ignore='yes'", OWN)

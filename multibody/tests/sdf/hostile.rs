@@ -1,11 +1,11 @@
-//! Files that nobody means well with: errors or warnings, never a panic or a hang.
+//! Hostile files give errors or warnings, never a panic or a hang.
 
 use super::{model, try_load};
 use proptest::prelude::*;
 use std::fmt::Write;
 
 #[test]
-fn nesting_and_chains_are_bounded() {
+fn deep_nesting_is_an_error_and_long_chains_load() {
     let deep = "<model name='m'>".repeat(5000) + &"</model>".repeat(5000);
     assert!(try_load(&model(&deep)).is_err());
     let mut chain = String::from("<link name='l0'/>");
@@ -28,7 +28,7 @@ fn nesting_and_chains_are_bounded() {
 }
 
 #[test]
-fn cycles_of_thousands_are_one_error() {
+fn a_cycle_of_thousands_of_frames_is_one_error() {
     let mut text = String::from("<link name='l'/>");
     for i in 0..3000 {
         let next = (i + 1) % 3000;
@@ -47,9 +47,9 @@ const SAMPLE: &str = "<pose>1 2 3 0 0.1 0</pose><link name='a'><inertial><mass>1
     <joint name='j' type='revolute'><parent>a</parent><child>n::b</child><axis><xyz>0 0 1</xyz></axis></joint>";
 
 proptest! {
-    /// Every way to spoil a model ends in a plant or an error.
+    /// A model with any damage gives a plant or an error.
     #[test]
-    fn spoiled_models_do_not_panic(
+    fn damaged_models_do_not_panic(
         at in 0..SAMPLE.len(),
         length in 0..40_usize,
         with in prop_oneof![

@@ -1,5 +1,5 @@
-//! SDFormat files: what they become, and what is said about those that are wrong. Numbers that are
-//! not explained are pydrake 1.51.1's for the same text.
+//! SDFormat files: the plants that they give, and the messages about invalid ones. Numbers without
+//! an explanation are those of pydrake 1.51.1 for the same text.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,7 +15,7 @@ use nalgebra::Vector3;
 use tarragon_geometry::{CoulombFriction, Rgba, Role, SceneGraph, Shape};
 use tarragon_multibody::{ForceElement, JointKind, MultibodyPlant, Parser};
 
-/// A plant with its scene, and what the parser said.
+/// A plant with its scene, and the diagnostics of the parser.
 struct Loaded {
     plant: MultibodyPlant,
     scene: SceneGraph,
@@ -35,7 +35,7 @@ fn try_load(text: &str) -> Result<Loaded, Vec<String>> {
     match result {
         Ok(_) => Ok(Loaded { plant, scene, said }),
         Err(_) => {
-            assert_eq!(plant.num_bodies(), 1, "a failed model is taken back");
+            assert_eq!(plant.num_bodies(), 1, "a failed model must be rolled back");
             Err(said)
         }
     }
@@ -62,7 +62,7 @@ fn joint(kind: &str, inner: &str) -> String {
 }
 
 #[test]
-fn things_are_added_in_the_order_of_drake() {
+fn elements_are_added_in_the_order_of_drake() {
     let text = "<frame name='f1'/>
         <joint name='j' type='fixed'><pose>1 0 0 0 0 0</pose><parent>a</parent><child>b</child></joint>
         <link name='b'/><model name='n'><link name='x'/></model><link name='a'/>
@@ -141,7 +141,7 @@ fn joints_have_their_limits_motors_and_springs() {
         let (ForceElement::RevoluteSpring { stiffness, .. }
         | ForceElement::PrismaticSpring { stiffness, .. }) = plant.force_elements()[0].clone()
         else {
-            panic!("a spring is expected");
+            panic!("the force element must be a spring");
         };
         assert_eq!(stiffness, 4.0);
     }
@@ -150,7 +150,7 @@ fn joints_have_their_limits_motors_and_springs() {
         let plant = load(&joint("screw", &format!("{inner}{axis}"))).plant;
         let (_, j) = plant.joints().next().unwrap();
         let JointKind::Screw { pitch, .. } = j.kind() else {
-            panic!("a screw is expected");
+            panic!("the joint must be a screw");
         };
         *pitch
     };
@@ -177,10 +177,10 @@ fn axes_can_be_expressed_in_other_frames() {
     let plant = load(&model(text)).plant;
     let (_, j) = plant.joints().next().unwrap();
     let JointKind::Revolute { axis } = j.kind() else {
-        panic!("a revolute joint is expected");
+        panic!("the joint must be revolute");
     };
     assert!((axis.into_inner() - Vector3::y()).norm() < 1e-15);
-    // Before SDFormat 1.5 that was how all axes were.
+    // Before SDFormat 1.5, all axes were expressed in the model frame.
     let old = model(text)
         .replace("1.9", "1.4")
         .replace(" expressed_in='__model__'", "");
@@ -194,7 +194,7 @@ fn axes_can_be_expressed_in_other_frames() {
 }
 
 #[test]
-fn universal_joints_have_their_axes_as_x_and_y() {
+fn axes_of_universal_joints_become_x_and_y() {
     let axes = "<axis><xyz>0 0 1</xyz><limit><effort>0</effort></limit></axis>
         <axis2><xyz>1 0 0</xyz><limit><effort>0</effort></limit></axis2>";
     let loaded = load(&joint("universal", axes));
@@ -206,7 +206,7 @@ fn universal_joints_have_their_axes_as_x_and_y() {
 }
 
 #[test]
-fn poses_are_placed_by_graphs_of_frames() {
+fn poses_are_resolved_by_the_graph_of_frames() {
     let text = "<link name='a'/><link name='b'/>
         <frame name='g' attached_to='b'><pose relative_to='a'>0 2 0 0 0 0</pose></frame>
         <frame name='f' attached_to='g'><pose>1 0 0 0 0 0</pose></frame>";
@@ -288,7 +288,7 @@ fn inertias_follow_the_rules_of_drake() {
 }
 
 #[test]
-fn geometry_has_shapes_looks_and_friction() {
+fn geometry_has_shapes_colours_and_friction() {
     let text = "<link name='a'><collision name='c'><geometry><plane><normal>0 0 1</normal></plane></geometry>
         <surface><friction><ode><mu>0.7</mu><mu2>0.4</mu2></ode></friction></surface></collision>
         <visual name='v'><geometry><box><size>1 2 3</size></box></geometry>
@@ -341,7 +341,7 @@ fn cameras_are_kept() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn mistakes_are_reported_with_their_position() {
     let link = |inner: &str| model(&format!("<link name='a'>{inner}</link>"));
     let cases = [
         (model(""), "no link"),
@@ -414,7 +414,7 @@ fn what_is_wrong_is_said_with_its_place() {
 }
 
 #[test]
-fn filters_constraints_and_followers_are_kept() {
+fn filters_constraints_and_mimic_joints_are_kept() {
     let axis = "<axis><xyz>0 0 1</xyz></axis>";
     let text = format!(
         "{TWO}<link name='c'/><joint name='j' type='revolute'><parent>a</parent><child>b</child>{axis}</joint>

@@ -1,4 +1,4 @@
-//! Names with `::` in them, as tools write them that make one model of several.
+//! Names that contain `::`, as written by tools that flatten several models into one.
 
 use super::{load, try_load};
 use tarragon_multibody::{JointKind, MultibodyPlant};
@@ -35,7 +35,7 @@ fn names(plant: &MultibodyPlant) -> Vec<String> {
 }
 
 #[test]
-fn models_of_old_worlds_are_made_several_again() {
+fn scoped_names_in_old_worlds_become_nested_models() {
     let content = "<link name='n::a'><pose>1 0 0 0 0 0</pose></link><link name='n::c'><pose>2 0 0 0 0 0</pose>\
         </link><link name='n::o::d'/><link name='b'/>"
         .to_string()
@@ -96,8 +96,8 @@ fn model_frames_become_the_poses_of_their_models() {
 }
 
 #[test]
-fn axes_of_very_old_files_stay_those_of_the_model() {
-    // Drake refuses them: it asks for the name of a model in front of `__model__`.
+fn axes_of_very_old_files_stay_in_the_model_frame() {
+    // Drake refuses these axes, because it requires the name of a model before `__model__`.
     let content =
         "<link name='n::a'/><link name='n::c'><pose>0 0 0 1.5707963267948966 0 0</pose></link>"
             .to_string()
@@ -105,13 +105,13 @@ fn axes_of_very_old_files_stay_those_of_the_model() {
     let plant = load(&in_world("1.4", &content)).plant;
     let (_, j) = plant.joints().next().unwrap();
     let JointKind::Revolute { axis } = j.kind() else {
-        panic!("a hinge is expected");
+        panic!("the joint must be revolute");
     };
     assert!((axis.y - 1.0).abs() < 1e-15);
     let moved = "<frame name='n::__model__' attached_to='n::a'/>".to_string() + &content;
     let said = try_load(&in_world("1.4", &moved))
         .err()
-        .expect("two model frames");
+        .expect("two model frames must be refused");
     assert!(
         said[0].contains("expressed_in") && said[0].contains("'n'"),
         "{said:?}"
@@ -119,7 +119,7 @@ fn axes_of_very_old_files_stay_those_of_the_model() {
 }
 
 #[test]
-fn names_in_models_alone_are_kept_as_they_are() {
+fn scoped_names_in_models_outside_of_worlds_are_kept() {
     let two = "<link name='a'/><link name='n::b'/>";
     let content = format!(
         "{two}{}<frame name='n::f' attached_to='n::b'><pose>0 0 1 0 0 0</pose></frame>\
@@ -147,7 +147,7 @@ fn names_in_models_alone_are_kept_as_they_are() {
 }
 
 #[test]
-fn what_cannot_be_made_several_is_said_with_its_place() {
+fn models_that_cannot_be_split_are_reported_with_their_position() {
     let two = "<link name='a'/><link name='n::b'/>\n";
     for (content, expected) in [
         (
@@ -202,7 +202,7 @@ fn what_cannot_be_made_several_is_said_with_its_place() {
 }
 
 #[test]
-fn since_version_1_8_names_have_no_colons() {
+fn names_must_not_contain_colons_since_version_1_8() {
     for text in [
         in_world("1.8", "<link name='n::a'/>"),
         alone("1.9", "<link name='a'/><frame name='n::f'/>"),
@@ -221,17 +221,19 @@ fn since_version_1_8_names_have_no_colons() {
                  </drake:collision_filter_group>";
     let said = try_load(&alone("1.7", group))
         .err()
-        .expect("no group has such a name");
+        .expect("a group name with colons must be refused");
     assert!(said[0].contains("'n::g' must not contain '::'"), "{said:?}");
 }
 
 #[test]
-fn names_may_have_many_parts() {
+fn names_with_many_parts_are_handled() {
     let text = in_world(
         "1.7",
         &format!("<link name='{}'/>", "a::".repeat(100_000) + "b"),
     );
-    let said = try_load(&text).err().expect("there are too many models");
+    let said = try_load(&text)
+        .err()
+        .expect("too many nested models must be refused");
     assert!(
         said[0].contains("nested deeper than"),
         "{}",

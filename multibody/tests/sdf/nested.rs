@@ -1,11 +1,11 @@
-//! Models in models: which of them need links, and what their frames are fixed on.
+//! Nested models: which of them need links, and to which bodies their frames are fixed.
 
 use super::{load, model, try_load};
 use tarragon_multibody::MultibodyPlant;
 
 const STATIC: &str = "<static>true</static>";
 
-/// All frames but the world's: model instance and name, body, and position in the world (m).
+/// All frames except the world frame: scoped name, body, and position in the world (m).
 fn frames(plant: &MultibodyPlant) -> Vec<(String, &str, [f64; 3])> {
     let q = plant.default_positions();
     let kinematics = plant.calc_position_kinematics(&q).unwrap();
@@ -16,7 +16,7 @@ fn frames(plant: &MultibodyPlant) -> Vec<(String, &str, [f64; 3])> {
         (
             format!("{instance}::{}", frame.name()),
             plant.body(frame.body()).unwrap().name(),
-            // As the expected numbers are written.
+            // Rounded like the expected numbers; `+ 0.0` turns -0 into 0.
             [p.x, p.y, p.z].map(|x| (x * 1e9).round() / 1e9 + 0.0),
         )
     });
@@ -47,7 +47,7 @@ fn static_models_need_no_links() {
             ("m::g", "world", [0.0, 1.0, 8.0]),
         ],
     );
-    // Beside a link that moves, what is static is fixed to the world.
+    // A static model next to a moving link is fixed to the world.
     check(
         &model(&format!(
             "<pose>0 0 5 0 0 0</pose><link name='a'><pose>0 0 1 0 0 0</pose></link>\
@@ -95,14 +95,16 @@ fn other_models_need_a_link_or_a_model() {
         "<static>true</static><model name='n'/>",
         "<link name='a'/><model name='n'><static>1</static><model name='o'/></model>",
     ] {
-        let said = try_load(&model(text)).err().expect("a model has no link");
+        let said = try_load(&model(text))
+            .err()
+            .expect("a model without links must be refused");
         assert!(said[0].contains("has no link"), "{said:?}");
     }
 }
 
 #[test]
-fn only_the_first_model_inside_gives_its_canonical_link() {
-    // Its first model has none, so the outer one is fixed to the world.
+fn only_the_first_nested_model_provides_a_canonical_link() {
+    // The first nested model has no canonical link, so the outer model is fixed to the world.
     check(
         &model(&format!(
             "<model name='n'>{STATIC}</model><model name='o'><link name='b'><pose>1 0 0 0 0 0</pose></link></model>\
@@ -118,7 +120,7 @@ fn only_the_first_model_inside_gives_its_canonical_link() {
     );
 }
 
-/// Links at different places in two models, the outer one turned.
+/// Two links at different positions in a nested model; the outer model is rotated.
 const TWO_MODELS: &str = "<pose>0 0 7 0.1 0 0</pose><model name='n'><pose>1 2 3 0 0 0.5</pose>\
     <link name='b'><pose>0 1 0 0 0 0</pose></link><link name='c'><pose>0 2 0 0 0 0</pose></link></model>";
 const B: [f64; 3] = [0.520574461, 2.563706385, 10.272291395];
@@ -127,7 +129,7 @@ const N: [f64; 3] = [1.0, 1.690508081, 10.184679329];
 const M: [f64; 3] = [0.0, 0.0, 7.0];
 
 #[test]
-fn a_model_moves_with_the_canonical_link_of_the_model_inside() {
+fn a_model_moves_with_the_canonical_link_of_its_nested_model() {
     let n_says = TWO_MODELS.replace("name='n'", "name='n' canonical_link='c'");
     check(
         &model(&format!("{n_says}<frame name='f'/>")),
@@ -139,7 +141,7 @@ fn a_model_moves_with_the_canonical_link_of_the_model_inside() {
             ("m::f", "c", M),
         ],
     );
-    // Statements about the outer model count for that one alone.
+    // The canonical link of the outer model affects only the outer model.
     let both_say = model(&n_says).replace("name='m'", "name='m' canonical_link='n::b'");
     check(
         &both_say,
@@ -150,7 +152,7 @@ fn a_model_moves_with_the_canonical_link_of_the_model_inside() {
             ("m::__model__", "b", M),
         ],
     );
-    // Joints follow the frames of models.
+    // A joint to a model connects the body of the model frame.
     let joint = "<link name='a'/><joint name='j' type='fixed'><parent>world</parent><child>n</child></joint>";
     let plant = load(&model(&format!("{n_says}{joint}"))).plant;
     let (_, weld) = plant.joints().next().unwrap();
@@ -158,7 +160,7 @@ fn a_model_moves_with_the_canonical_link_of_the_model_inside() {
 }
 
 #[test]
-fn a_canonical_link_that_is_none_leaves_the_model_frame_in_the_world() {
+fn a_canonical_link_that_is_not_a_link_fixes_the_model_frame_to_the_world() {
     let text = model(TWO_MODELS).replace("name='m'", "name='m' canonical_link='n'");
     let loaded = load(&text);
     let found = frames(&loaded.plant);
@@ -180,14 +182,16 @@ fn a_canonical_link_that_is_none_leaves_the_model_frame_in_the_world() {
             "name='m'",
             &format!("name='m' canonical_link='{canonical}'"),
         );
-        let said = try_load(&text).err().expect("there is no such link");
+        let said = try_load(&text)
+            .err()
+            .expect("an invalid canonical link must be refused");
         assert!(said.iter().any(|s| s.contains(expected)), "{said:?}");
     }
 }
 
 #[test]
-fn static_models_without_links_may_be_parents_of_joints() {
-    // Drake finds no body for them.
+fn static_models_without_links_can_be_parents_of_joints() {
+    // Drake finds no body for such models.
     let text = format!(
         "<link name='a'/><model name='n'>{STATIC}<pose>0 0 2 0 0 0</pose><frame name='f'/></model>"
     );
@@ -203,13 +207,13 @@ fn static_models_without_links_may_be_parents_of_joints() {
     assert_eq!(weld.pose_on_parent().translation.z, 0.0);
     let said = try_load(&joint("a", "n"))
         .err()
-        .expect("the child is fixed");
+        .expect("a fixed child must be refused");
     assert!(said[0].contains("swap parent and child"), "{said:?}");
 }
 
 #[test]
-fn frames_of_static_models_are_where_their_model_is() {
-    // The frame that it is attached to comes later, so the model's frame stands in.
+fn forward_references_in_static_models_use_the_model_frame() {
+    // Frame 'g' is attached to a frame that comes later, so it is placed in the model frame.
     let text = model(&format!(
         "<link name='a'/><model name='n'>{STATIC}<pose>0 0 2 0 0 0</pose><frame name='g' attached_to='f'>\
          <pose>1 0 0 0 0 0</pose></frame><frame name='f'><pose>0 3 0 0 0 0</pose></frame></model>"
@@ -236,8 +240,8 @@ fn static_links_are_welded_unless_they_are_welded_already() {
 }
 
 #[test]
-fn poses_in_models_that_are_turned_cancel_exactly() {
-    // A joint whose frame is that of its parent adds no frame there.
+fn poses_in_rotated_models_cancel_exactly() {
+    // A joint whose frame coincides with that of its parent adds no frame to the parent.
     let text = "<sdf version='1.9'><world name='w'><model name='q'><pose>1 3 -2 0.2 -0.3 0.4</pose>\
         <model name='o'><pose>3 -2 1 0.2 -0.3 0.4</pose><link name='s'/><link name='r'/>\
         <joint name='j' type='fixed'><parent>r</parent><child>s</child></joint></model></model></world></sdf>";

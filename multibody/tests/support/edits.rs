@@ -1,17 +1,17 @@
-//! Damage to model files.
+//! Random damage to model files.
 
 use proptest::prelude::*;
 
-/// Where, how many bytes, from where, a byte, and what is done.
+/// One edit: position, number of bytes, position of a source, byte value and kind of edit.
 type Edit = (usize, usize, usize, u8, u8);
 
-/// A few edits anywhere in files of up to `size` bytes.
+/// Strategy of a few edits anywhere in files of up to `size` bytes.
 pub(crate) fn edits(size: usize) -> impl Strategy<Value = Vec<Edit>> {
     let edit = (0..size, 0..40_usize, 0..size, any::<u8>(), 0..4_u8);
     prop::collection::vec(edit, 1..6)
 }
 
-/// What they make of a file.
+/// Applies edits to the bytes of a text.
 pub(crate) fn edited(text: &str, edits: Vec<Edit>) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     for (at, length, from, byte, kind) in edits {
@@ -21,7 +21,7 @@ pub(crate) fn edited(text: &str, edits: Vec<Edit>) -> Vec<u8> {
             0 => drop(bytes.drain(at..end)),
             1 => bytes.insert(at, byte),
             2 => bytes[at..end].fill(byte),
-            // A piece from elsewhere keeps more of the grammar intact.
+            // A piece copied from elsewhere keeps more of the grammar intact.
             _ => {
                 let from = from % (bytes.len() + 1);
                 let piece = bytes[from..(from + length).min(bytes.len())].to_vec();

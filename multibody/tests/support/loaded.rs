@@ -1,4 +1,4 @@
-//! A plant with its scene after a parser has been at them.
+//! A plant and its scene after parsing.
 
 use tarragon_geometry::SceneGraph;
 use tarragon_multibody::*;

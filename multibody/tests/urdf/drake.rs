@@ -1,4 +1,4 @@
-//! What Drake adds to URDF. The numbers are those of Drake 1.51.1 for the same text.
+//! Drake's extensions of URDF. The numbers are those of Drake 1.51.1 for the same text.
 
 use super::{error_of, load};
 use nalgebra::Vector3;
@@ -28,7 +28,7 @@ fn joint(tag: &str, kind: &str, inner: &str) -> String {
 }
 
 #[test]
-fn joint_types_of_drake() {
+fn joint_types_of_drake_are_read() {
     let limits = "<limit lower='-1' upper='1' velocity='2' effort='3'/><dynamics damping='0.5'/>\
                   <drake:screw_thread_pitch value='0.3'/>";
     for (kind, name, dofs) in [
@@ -73,7 +73,7 @@ fn a_planar_joint_moves_in_the_plane_normal_to_its_axis() {
 }
 
 #[test]
-fn two_parents_are_no_loop_and_the_world_may_be_a_child() {
+fn a_body_can_have_two_parents_and_the_world_can_be_a_child() {
     let second = "<joint name='k' type='revolute'><parent link='c'/><child link='b'/></joint>";
     let two = plant(&(joint("joint", "revolute", "") + second));
     assert_eq!(two.num_positions(), 9);
@@ -109,7 +109,7 @@ fn motors_have_rotors_and_controllers() {
 }
 
 #[test]
-fn constraints_springs_and_bushings() {
+fn constraints_springs_and_bushings_are_read() {
     let text = "<frame name='f1' link='a'/><frame name='f2' link='b'/>
       <joint name='j' type='revolute'><parent link='a'/><child link='b'/></joint>
       <drake:linear_bushing_rpy><drake:bushing_frameA name='f1'/><drake:bushing_frameC name='f2'/>
@@ -162,7 +162,7 @@ fn constraints_springs_and_bushings() {
 }
 
 #[test]
-fn what_mimics_must_move_as_the_other() {
+fn mimic_joints_must_have_equal_degrees_of_freedom() {
     let mimic = |kind: &str| {
         let first = joint(
             "joint",
@@ -182,7 +182,7 @@ fn what_mimics_must_move_as_the_other() {
 }
 
 #[test]
-fn joints_of_drake_mimic_too() {
+fn joints_of_drake_can_mimic() {
     let path = "<drake:curves><drake:line_segment length='1'/></drake:curves>";
     let mimic = |followed: &str| {
         let mimic = format!("{path}<mimic joint='{followed}' multiplier='2'/>");
@@ -197,7 +197,7 @@ fn joints_of_drake_mimic_too() {
 }
 
 #[test]
-fn ignored_collision_filter_groups_do_not_exist() {
+fn ignored_collision_filter_groups_are_left_out() {
     let group = |attributes: &str, inner: &str| {
         format!(
             "<drake:collision_filter_group {attributes}>{inner}</drake:collision_filter_group>\n"
@@ -211,7 +211,7 @@ fn ignored_collision_filter_groups_do_not_exist() {
     };
     assert_eq!(groups(&group("name='x'", own)), ["r::x"]);
     assert_eq!(groups(&group("name='x' ignore='false'", own)), ["r::x"]);
-    // An ignored group is not looked at, and its name is free.
+    // An ignored group is not checked, and its name is free.
     let broken = "<drake:member link='nobody'/>";
     for ignored in [
         group("name='x' ignore='true'", broken),
@@ -224,7 +224,7 @@ fn ignored_collision_filter_groups_do_not_exist() {
     let to_ignored = group("name='y'", own) + &group("name='x' ignore='true'", own);
     let e = error_of(&robot(&to_ignored));
     assert!(e.contains("no collision filter group named 'x'"), "{e}");
-    // The attribute means nothing elsewhere, and to Drake only 'true' is true.
+    // The attribute has no meaning in other elements, and Drake accepts only 'true' as true.
     let members = own.replace("/>", " ignore='true'/>");
     assert_eq!(groups(&group("name='x'", &members)), ["r::x"]);
     let mut loaded = load(&robot(&group("name='x' ignore='TRUE'", own)));
@@ -254,7 +254,7 @@ fn curvilinear_joints_have_a_path() {
         (j.kind().type_name(), j.damping()),
         ("curvilinear", &[0.1][..])
     );
-    // The ends of the path; the file's own limits do not count.
+    // The limits are the ends of the path; those in the file are ignored.
     assert_eq!(
         (j.position_lower_limits(), j.position_upper_limits()),
         (&[0.0][..], &[4.0][..])

@@ -1,5 +1,5 @@
-//! Behaviour of the URDF parser, one promise per test. The recorded models of the reference set are
-//! in the conformance tests of the root package.
+//! Behaviour of the URDF parser, one property per test. The recorded models of the reference set
+//! are in the conformance tests of the root package.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -63,7 +63,7 @@ fn load_file(path: &Path) -> Loaded {
 
 fn error_of(text: &str) -> String {
     let loaded = load(text);
-    assert_eq!(loaded.plant.num_bodies(), 1, "the plant is left alone");
+    assert_eq!(loaded.plant.num_bodies(), 1, "the plant must be unchanged");
     assert_eq!(loaded.scene.model_inspector().num_geometries(), 0);
     loaded.result.unwrap_err().to_string()
 }
@@ -78,7 +78,7 @@ fn models() -> PathBuf {
 }
 
 #[test]
-fn everything_of_a_robot_arrives() {
+fn all_elements_of_a_robot_are_loaded() {
     let mut r = load(ROBOT);
     let instance = r.result.unwrap()[0];
     assert_eq!(r.diagnostics, []);
@@ -123,7 +123,7 @@ fn everything_of_a_robot_arrives() {
         ["r::Box", "r::lid", "r::Capsule", "r::Sphere", "r::Sphere"]
     );
     let [visual, lid] = p.visual_geometries(base) else {
-        panic!("two visuals");
+        panic!("there must be two visuals");
     };
     let look = inspector.illustration_properties(*visual).unwrap().unwrap();
     let color: &Rgba = look.get("phong", "diffuse").unwrap();
@@ -133,7 +133,7 @@ fn everything_of_a_robot_arrives() {
         Shape::Ellipsoid(_)
     ));
     let [capsule] = p.collision_geometries(base) else {
-        panic!("one collision geometry");
+        panic!("there must be one collision geometry");
     };
     let contact: &ProximityProperties = inspector.proximity_properties(*capsule).unwrap().unwrap();
     let friction: &CoulombFriction = contact.get("material", "coulomb_friction").unwrap();
@@ -145,7 +145,7 @@ fn everything_of_a_robot_arrives() {
 }
 
 #[test]
-fn our_own_models_load_without_a_word() {
+fn our_own_models_load_without_diagnostics() {
     for (model, nq) in [
         ("arm7/arm7.urdf", 14),
         ("gripper/gripper.urdf", 9),
@@ -162,7 +162,7 @@ fn our_own_models_load_without_a_word() {
         }
         assert_eq!(r.diagnostics, [], "{model}");
         r.plant.finalize_with(&mut r.scene).unwrap();
-        // The arm may be mounted on the world by the model itself.
+        // The model itself may fix the arm to the world.
         assert!([nq, nq - 7].contains(&r.plant.num_positions()), "{model}");
         let inspector = r.scene.model_inspector();
         assert!(
@@ -177,7 +177,7 @@ fn our_own_models_load_without_a_word() {
 }
 
 #[test]
-fn bad_models_are_rejected_at_their_place() {
+fn bad_models_are_rejected_with_their_position() {
     for (model, place, message) in [
         ("bad_number.urdf", ":3:", "is not a number"),
         ("duplicate_joint.urdf", ":7:", "joint 'ab' is there twice"),
@@ -204,13 +204,17 @@ fn bad_models_are_rejected_at_their_place() {
         let file = models().join("bad").join(model);
         let r = load_file(&file);
         let Err(error) = &r.result else {
-            panic!("{model} is accepted");
+            panic!("{model} must be rejected");
         };
         let error = error.to_string();
         let place = format!("{}{place}", file.display());
         assert!(error.starts_with(&place), "{model}: {error}");
         assert!(error.contains(message), "{model}: {error}");
-        assert_eq!(r.plant.num_bodies(), 1, "{model}: the plant is left alone");
+        assert_eq!(
+            r.plant.num_bodies(),
+            1,
+            "{model}: the plant must be unchanged"
+        );
         assert_eq!(r.plant.num_model_instances(), 2, "{model}");
         assert_eq!(r.scene.model_inspector().num_sources(), 1, "{model}");
     }
@@ -221,9 +225,9 @@ fn bad_models_are_rejected_at_their_place() {
     assert!(error_of("<recipe name='x'/>").contains("<robot> is expected"));
 }
 
-/// Drake 1.51.1 makes a body of 1 kg of it, too.
+/// Drake 1.51.1 also replaces it with 1 kg.
 #[test]
-fn a_mass_below_0_is_replaced_with_a_warning() {
+fn a_negative_mass_is_replaced_with_a_warning() {
     let r = load_file(&models().join("bad/negative_mass.urdf"));
     r.result.unwrap();
     assert!(r.diagnostics[0].message.contains("the mass is -1 kg"));
@@ -237,7 +241,7 @@ fn an_impossible_inertia_is_replaced_with_a_warning() {
     let r = load_file(&models().join("bad/bad_inertia.urdf"));
     r.result.unwrap();
     let [warning] = &r.diagnostics[..] else {
-        panic!("one warning: {:?}", r.diagnostics);
+        panic!("there must be one warning, got {:?}", r.diagnostics);
     };
     assert_eq!((warning.severity, warning.line), (Severity::Warning, 3));
     assert!(warning.message.contains("link 'a'"), "{warning}");
@@ -250,7 +254,7 @@ fn an_impossible_inertia_is_replaced_with_a_warning() {
     assert!((moment - 0.4 * radius * radius).abs() < 1e-15);
 }
 
-/// An engine that only remembers what it was told, also by way of its copies.
+/// Render engine that only records its visuals, in a set shared with its copies.
 #[derive(Clone)]
 struct Ledger(Arc<Mutex<BTreeSet<GeometryId>>>);
 
@@ -299,7 +303,7 @@ impl RenderEngine for Ledger {
 }
 
 #[test]
-fn render_engines_see_nothing_of_a_failed_model() {
+fn render_engines_keep_no_visual_of_a_failed_model() {
     let ball = "<visual><geometry><sphere radius='1'/></geometry></visual>";
     let mesh = models().join("bad/meshes/nan.obj");
     let mesh = format!(
@@ -321,7 +325,7 @@ fn render_engines_see_nothing_of_a_failed_model() {
 }
 
 #[test]
-fn without_a_scene_meshes_are_not_looked_for() {
+fn without_a_scene_meshes_are_not_looked_up() {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     let file = models().join("bad/missing_mesh.urdf");
@@ -385,7 +389,7 @@ fn joint_errors_have_line_and_column() {
 }
 
 #[test]
-fn all_errors_of_a_file_are_found() {
+fn all_errors_of_a_file_are_reported() {
     let text = "<robot>\n<link/>\n<link name='a'><visual/></link></robot>";
     let r = load(text);
     let e = r.result.unwrap_err().to_string();
@@ -405,7 +409,7 @@ fn a_floating_joint_leaves_its_child_free() {
 }
 
 #[test]
-fn the_world_link_is_the_world() {
+fn a_link_named_world_is_the_world_body() {
     let text =
         "<robot name='r'><link name='world'><collision><geometry><box size='1 1 1'/></geometry>
         </collision></link><link name='a'/>
@@ -418,7 +422,7 @@ fn the_world_link_is_the_world() {
 }
 
 #[test]
-fn undeclared_prefixes_are_accepted() {
+fn undeclared_namespace_prefixes_are_accepted() {
     let text = ROBOT.replace(" xmlns:drake=\"http://drake.mit.edu\"", "");
     let mut r = load(&text);
     r.result.unwrap();
@@ -491,7 +495,7 @@ fn meshes_are_found_next_to_the_file_and_in_its_own_package() {
     let r = load_file(&write("urdf/r.urdf", &text));
     r.result.unwrap();
     let [warning] = &r.diagnostics[..] else {
-        panic!("one warning: {:?}", r.diagnostics);
+        panic!("there must be one warning, got {:?}", r.diagnostics);
     };
     assert!(
         warning
@@ -502,11 +506,11 @@ fn meshes_are_found_next_to_the_file_and_in_its_own_package() {
     let a = r.plant.body_by_name("a").unwrap();
     let inspector = r.scene.model_inspector();
     let [first, second] = r.plant.visual_geometries(a) else {
-        panic!("two meshes");
+        panic!("there must be two meshes");
     };
     assert_eq!(inspector.name(*second).unwrap(), "r::Mesh_1");
     let Shape::Mesh(mesh) = inspector.shape(*first).unwrap() else {
-        panic!("a mesh");
+        panic!("the shape must be a mesh");
     };
     assert_eq!(mesh.scale3(), Vector3::repeat(2.0));
 

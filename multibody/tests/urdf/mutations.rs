@@ -1,11 +1,11 @@
-//! Whatever the bytes, the parser comes back with a robot that works or with an error.
+//! For any bytes, the parser returns a working robot or an error.
 
 use super::edits::{edited, edits};
 use super::{ROBOT, load_file};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Whatever the parser makes of it, it comes back, and the plant stays whole.
+/// Returns true if the plant is consistent after parsing, whether or not the file was accepted.
 fn survives(bytes: &[u8]) -> bool {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("fuzz.urdf");
@@ -13,7 +13,7 @@ fn survives(bytes: &[u8]) -> bool {
     let mut r = load_file(&file);
     match r.result {
         Ok(_) => {
-            // What was accepted works.
+            // An accepted robot must work.
             r.plant.finalize_with(&mut r.scene).unwrap();
             let names: BTreeSet<_> = r
                 .plant

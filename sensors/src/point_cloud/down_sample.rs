@@ -1,11 +1,11 @@
-//! Fewer points.
+//! Reduction of the number of points.
 
 use super::{BaseField, PointCloud};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::Vector3;
 use std::collections::HashMap;
 
-/// A sum of finite values and their number.
+/// The sum and the number of finite values.
 #[derive(Clone, Copy)]
 struct Mean<const N: usize> {
     sum: [f64; N],
@@ -31,7 +31,7 @@ impl<const N: usize> Mean<N> {
             self.count += 1;
         }
     }
-    /// NaN without values.
+    /// Returns the mean, or NaN without values.
     fn get(&self) -> [f64; N] {
         self.sum.map(|sum| sum / f64::from(self.count))
     }
@@ -46,23 +46,23 @@ fn vector(v: [f64; 3]) -> Vector3<f32> {
 }
 
 impl PointCloud {
-    /// One point for each cell of a grid that has any (Drake's `VoxelizedDownSample`): the mean of
-    /// their positions, colours (rounded) and descriptors, and of their normals, made unit again.
-    /// Cells are cubes of the given side (m) with corners at its multiples. Points that are not
-    /// finite are left out, other values that are not finite as well. The new points are in the
-    /// order of the first points of their cells.
+    /// Merges the points in each cell of a grid into one (Drake's `VoxelizedDownSample`). A new
+    /// point has the mean of the positions, colours (rounded) and descriptors, and the normalized
+    /// mean of the normals. Cells are cubes with the given side (m), and corners at its multiples.
+    /// Points that are not finite are left out, as are other values that are not finite. The new
+    /// points are in the order of the first points of their cells.
     ///
     /// # Errors
-    /// If there are no positions, or the side is not positive and finite.
+    /// Returns an error if there are no positions, or `voxel_size` is not positive and finite.
     pub fn voxelized_down_sample(&self, voxel_size: f64) -> Result<Self> {
         self.expect_xyzs("voxelized_down_sample")?;
         if !(voxel_size > 0.0 && voxel_size.is_finite()) {
             return Err(Error::invalid(format!(
-                "PointCloud::voxelized_down_sample: the voxel size is {voxel_size} m, a positive finite \
-                 length is expected"
+                "PointCloud::voxelized_down_sample: voxel_size must be positive and finite, got \
+                 {voxel_size:?} m"
             )));
         }
-        // The number of the new point of each cell, and of each old point.
+        // Index of the new point for each cell, and for each old point.
         let mut cells: HashMap<[i64; 3], u32> = HashMap::new();
         let mut targets: Vec<Option<u32>> = Vec::with_capacity(self.size);
         for xyz in &self.xyzs {

@@ -1,4 +1,4 @@
-//! What is known about the points of a cloud.
+//! The fields of a point cloud.
 
 use std::fmt;
 use std::ops::BitOr;
@@ -14,7 +14,7 @@ use std::ops::BitOr;
 pub struct BaseField(u8);
 
 impl BaseField {
-    /// Nothing.
+    /// The empty set.
     pub const NONE: Self = Self(0);
     /// Positions.
     pub const XYZS: Self = Self(2);
@@ -23,7 +23,7 @@ impl BaseField {
     /// Colours.
     pub const RGBS: Self = Self(8);
 
-    /// True if all of `other` is in this set.
+    /// Returns true if this set includes all of `other`.
     pub fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -36,7 +36,7 @@ impl BitOr for BaseField {
     }
 }
 
-/// A kind of descriptor: some numbers that describe the surroundings of a point (Drake's
+/// A kind of descriptor: numbers that describe the neighbourhood of a point (Drake's
 /// `DescriptorType`).
 ///
 /// ```
@@ -57,21 +57,21 @@ impl DescriptorType {
     /// Fast point feature histogram.
     pub const FPFH: Self = Self::new(33, "FPFH");
 
-    /// A kind of one's own, of `size` numbers.
+    /// Creates a user-defined kind of `size` numbers per point.
     pub const fn new(size: usize, name: &'static str) -> Self {
         Self { size, name }
     }
-    /// Numbers per point.
+    /// Returns the number of values per point.
     pub const fn size(&self) -> usize {
         self.size
     }
-    /// Name, for messages.
+    /// Returns the name, which is used in messages.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 }
 
-/// What a [`PointCloud`](crate::PointCloud) knows about its points.
+/// The fields of a [`PointCloud`](crate::PointCloud).
 ///
 /// ```
 /// use tarragon_sensors::{BaseField, Fields};
@@ -87,7 +87,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// True if all of `other` is here.
+    /// Returns true if all of `other` is included.
     pub(super) fn contain(self, other: Self) -> bool {
         self.base_fields.contains(other.base_fields)
             && (other.descriptor.is_none() || other.descriptor == self.descriptor)

@@ -1,10 +1,11 @@
-//! Clouds in files.
+//! Point cloud files.
 
+use super::table::PointCloudEncoding;
 use super::{PointCloud, pcd, ply};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::path::Path;
 
-/// A format of files of points.
+/// The formats of point cloud files.
 ///
 /// ```
 /// use tarragon_sensors::PointCloudFileFormat;
@@ -21,10 +22,10 @@ pub enum PointCloudFileFormat {
 }
 
 impl PointCloudFileFormat {
-    /// By the end of the file name.
+    /// Returns the format of the extension, in any letter case.
     ///
     /// # Errors
-    /// If it is neither `.ply` nor `.pcd`.
+    /// Returns an error if the extension is neither `.ply` nor `.pcd`.
     pub fn of_path(path: &Path) -> Result<Self> {
         let extension = path
             .extension()
@@ -34,33 +35,15 @@ impl PointCloudFileFormat {
             "ply" => Ok(Self::Ply),
             "pcd" => Ok(Self::Pcd),
             _ => Err(Error::invalid(format!(
-                "{}: files of points end in .ply or .pcd",
+                "{}: point cloud files end in .ply or .pcd",
                 path.display()
             ))),
         }
     }
 }
 
-/// How numbers are written.
-///
-/// ```
-/// use tarragon_sensors::{BaseField, PointCloud, PointCloudEncoding, save_point_cloud};
-/// let folder = tempfile::tempdir()?;
-/// let (path, cloud) = (folder.path().join("a.ply"), PointCloud::new(1, BaseField::XYZS));
-/// save_point_cloud(&cloud, &path, PointCloudEncoding::Ascii)?;
-/// assert!(std::fs::read_to_string(&path)?.ends_with("end_header\nNaN NaN NaN\n"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PointCloudEncoding {
-    /// As text; reads back to the same bits.
-    Ascii,
-    /// As little-endian bytes.
-    Binary,
-}
-
 /// Writes positions, normals and colours to a `.ply` or `.pcd` file. Points that are not finite are
-/// written, too; many programs want [`PointCloud::finite_points`].
+/// also written; many programs accept only finite ones, see [`PointCloud::finite_points`].
 ///
 /// ```
 /// use tarragon_sensors::*;
@@ -74,8 +57,8 @@ pub enum PointCloudEncoding {
 /// ```
 ///
 /// # Errors
-/// If the name has another end, there are no positions, or the file can not be written. Then there
-/// is no new file, and an old one is as it was.
+/// Returns an error if the extension is neither `.ply` nor `.pcd`, there are no positions, or the
+/// file cannot be written. Then no new file appears, and an old one is unchanged.
 pub fn save_point_cloud(
     cloud: &PointCloud,
     path: impl AsRef<Path>,
@@ -95,17 +78,18 @@ pub fn save_point_cloud(
     let written =
         std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
     written.map_err(|e| {
-        // It may not even be there.
+        // The temporary file may not exist, so the result is ignored.
         let _ = std::fs::remove_file(&temporary);
         Error::io(path, e)
     })
 }
 
-/// Reads a `.ply` or `.pcd` file: positions, and normals and colours where there are any. Faces and
-/// other numbers are left out.
+/// Reads a `.ply` or `.pcd` file: positions, and normals and colours if there are any. Faces and
+/// other numbers are ignored.
 ///
 /// # Errors
-/// If the file can not be read, or is none of these; compressed PCD files are not supported.
+/// Returns an error if the file cannot be read or is not a valid PLY or PCD file. Compressed PCD
+/// files are not supported.
 pub fn load_point_cloud(path: impl AsRef<Path>) -> Result<PointCloud> {
     let path = path.as_ref();
     let format = PointCloudFileFormat::of_path(path)?;
@@ -114,7 +98,7 @@ pub fn load_point_cloud(path: impl AsRef<Path>) -> Result<PointCloud> {
         .map_err(|e| Error::invalid(format!("{}: {e}", path.display())))
 }
 
-/// As [`load_point_cloud`], from the bytes of a file.
+/// Reads a cloud from the bytes of a file, like [`load_point_cloud`].
 ///
 /// ```
 /// use tarragon_sensors::{PointCloudFileFormat, parse_point_cloud};
@@ -126,7 +110,8 @@ pub fn load_point_cloud(path: impl AsRef<Path>) -> Result<PointCloud> {
 /// ```
 ///
 /// # Errors
-/// As [`load_point_cloud`].
+/// Returns an error if the bytes are not a valid file of this format. Compressed PCD files are not
+/// supported.
 pub fn parse_point_cloud(bytes: &[u8], format: PointCloudFileFormat) -> Result<PointCloud> {
     let cloud = match format {
         PointCloudFileFormat::Ply => ply::read(bytes),

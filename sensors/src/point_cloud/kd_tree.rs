@@ -1,11 +1,11 @@
-//! The nearest points (J. L. Bentley: Multidimensional binary search trees used for associative
-//! searching, 1975).
+//! Nearest neighbours by a k-d tree (J. L. Bentley: Multidimensional binary search trees used for
+//! associative searching, 1975).
 
 use nalgebra::Vector3;
 use std::collections::BinaryHeap;
 
-/// A balanced tree without pointers: the node of a range is its middle, its children are the
-/// halves.
+/// A balanced tree without pointers: the root of a range of nodes is its middle element, its
+/// children are the roots of the two halves.
 pub(super) struct KdTree {
     nodes: Vec<Node>,
 }
@@ -14,12 +14,12 @@ pub(super) struct KdTree {
 struct Node {
     point: Vector3<f32>,
     number: u32,
-    /// The axis across which the children lie.
+    /// The axis along which the children are separated.
     axis: u8,
 }
 
-/// A neighbour; the greatest is the farthest, and of equally far ones that of the highest number,
-/// so that the choice does not depend on the shape of the tree.
+/// A neighbour. Neighbours are ordered by distance, and by number if equally distant, so that the
+/// choice does not depend on the shape of the tree.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Neighbour {
     squared_distance: f32,
@@ -40,7 +40,7 @@ impl Ord for Neighbour {
 }
 
 impl KdTree {
-    /// Of all points that are finite.
+    /// Builds the tree of all points that are finite.
     pub(super) fn new(points: &[Vector3<f32>]) -> Self {
         let numbered = points.iter().zip(0_u32..);
         let finite = numbered.filter(|(p, _)| p.iter().all(|x| x.is_finite()));
@@ -55,7 +55,7 @@ impl KdTree {
         Self { nodes }
     }
 
-    /// The up to `count` nearest points within `radius` of a point, into `found`.
+    /// Collects the nearest points within `radius` of a point in `found`, at most `count`.
     pub(super) fn nearest(
         &self,
         point: &Vector3<f32>,

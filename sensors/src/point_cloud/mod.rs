@@ -1,33 +1,27 @@
-//! Points with colours, normals and descriptors.
+//! Point clouds with colours, normals and descriptors.
 
 mod down_sample;
 mod fields;
 mod file;
+pub(crate) mod from_depth_image;
 mod kd_tree;
-pub mod lcm;
 mod normals;
 mod pcd;
 mod ply;
-mod table;
+pub(crate) mod table;
 
 pub use fields::{BaseField, DescriptorType, Fields};
-pub use file::{
-    PointCloudEncoding, PointCloudFileFormat, load_point_cloud, parse_point_cloud, save_point_cloud,
-};
+pub use file::{PointCloudFileFormat, load_point_cloud, parse_point_cloud, save_point_cloud};
+pub use table::PointCloudEncoding;
 
-pub use lcm::{
-    LcmToPointCloud, LcmToPointCloudPorts, PointCloudToLcm, PointCloudToLcmPorts,
-    decode_point_cloud, encode_point_cloud,
-};
-
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::Vector3;
 
-/// Points in space and what is known about each (Drake's `PointCloud`).
+/// Points in space with optional values per point (Drake's `PointCloud`).
 ///
-/// A cloud has some of these [`Fields`], each a list as long as the cloud: positions (m), unit
-/// normals, colours (red, green, blue) and descriptors, whose numbers stand one after the other.
-/// New values are NaN, colours black. What a cloud does not have is an empty list.
+/// A cloud has some of these [`Fields`], each with one entry per point: positions (m), unit
+/// normals, colours (red, green, blue) and descriptors, whose numbers are stored one after the
+/// other. New values are NaN, new colours black. A field that the cloud does not have is empty.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -53,7 +47,7 @@ pub struct PointCloud {
 const NAN: Vector3<f32> = Vector3::new(f32::NAN, f32::NAN, f32::NAN);
 
 impl PointCloud {
-    /// A cloud of `size` points, with unknown values.
+    /// Creates a cloud of `size` points with unknown values.
     pub fn new(size: usize, fields: impl Into<Fields>) -> Self {
         let mut cloud = Self::default();
         cloud.set_fields(fields);
@@ -61,65 +55,65 @@ impl PointCloud {
         cloud
     }
 
-    /// Number of points.
+    /// Returns the number of points.
     pub fn size(&self) -> usize {
         self.size
     }
-    /// What is known about each point.
+    /// Returns the fields that each point has.
     pub fn fields(&self) -> Fields {
         self.fields
     }
-    /// True if points have positions.
+    /// Returns true if points have positions.
     pub fn has_xyzs(&self) -> bool {
         self.fields.base_fields.contains(BaseField::XYZS)
     }
-    /// True if points have normals.
+    /// Returns true if points have normals.
     pub fn has_normals(&self) -> bool {
         self.fields.base_fields.contains(BaseField::NORMALS)
     }
-    /// True if points have colours.
+    /// Returns true if points have colours.
     pub fn has_rgbs(&self) -> bool {
         self.fields.base_fields.contains(BaseField::RGBS)
     }
-    /// True if points have descriptors.
+    /// Returns true if points have descriptors.
     pub fn has_descriptors(&self) -> bool {
         self.fields.descriptor.is_some()
     }
 
-    /// Positions (m).
+    /// Returns the positions (m).
     pub fn xyzs(&self) -> &[Vector3<f32>] {
         &self.xyzs
     }
-    /// Positions (m), to change.
+    /// Returns the positions (m), mutable.
     pub fn xyzs_mut(&mut self) -> &mut [Vector3<f32>] {
         &mut self.xyzs
     }
-    /// Unit normals.
+    /// Returns the unit normals.
     pub fn normals(&self) -> &[Vector3<f32>] {
         &self.normals
     }
-    /// Unit normals, to change.
+    /// Returns the unit normals, mutable.
     pub fn normals_mut(&mut self) -> &mut [Vector3<f32>] {
         &mut self.normals
     }
-    /// Colours: red, green, blue.
+    /// Returns the colours: red, green, blue.
     pub fn rgbs(&self) -> &[[u8; 3]] {
         &self.rgbs
     }
-    /// Colours, to change.
+    /// Returns the colours, mutable.
     pub fn rgbs_mut(&mut self) -> &mut [[u8; 3]] {
         &mut self.rgbs
     }
-    /// Descriptors, [`DescriptorType::size`] numbers for each point.
+    /// Returns the descriptors, [`DescriptorType::size`] numbers for each point.
     pub fn descriptors(&self) -> &[f32] {
         &self.descriptors
     }
-    /// Descriptors, to change.
+    /// Returns the descriptors, mutable.
     pub fn descriptors_mut(&mut self) -> &mut [f32] {
         &mut self.descriptors
     }
 
-    /// Changes the number of points: later ones go, new ones have unknown values.
+    /// Changes the number of points: points at the end are removed, new ones have unknown values.
     pub fn resize(&mut self, size: usize) {
         self.size = size;
         let of = |has: bool, n: usize| if has { n * size } else { 0 };
@@ -130,7 +124,8 @@ impl PointCloud {
         self.descriptors.resize(of(n > 0, n), f32::NAN);
     }
 
-    /// Changes what is known: values of fields that stay stay, new ones are unknown.
+    /// Changes the fields: values of fields that the cloud already has are kept, new ones are
+    /// unknown.
     pub fn set_fields(&mut self, fields: impl Into<Fields>) {
         let fields = fields.into();
         if fields.descriptor != self.fields.descriptor {
@@ -140,12 +135,13 @@ impl PointCloud {
         self.resize(self.size);
     }
 
-    /// Takes the points of another cloud (Drake's `SetFrom`): all its fields, or with `fields`
-    /// those that both clouds have to have; the others of this cloud become unknown if its size
-    /// changes.
+    /// Copies the points of another cloud (Drake's `SetFrom`). Without `fields`, all fields of the
+    /// other cloud are copied; with `fields`, only these, which both clouds must have. The other
+    /// fields of this cloud keep their values, and are extended with unknown values if the size
+    /// grows.
     ///
     /// # Errors
-    /// If a cloud does not have the fields. Then nothing has changed.
+    /// Returns an error, and changes nothing, if a cloud does not have the fields.
     pub fn set_from(&mut self, other: &Self, fields: Option<Fields>) -> Result<()> {
         let Some(fields) = fields else {
             self.clone_from(other);
@@ -154,7 +150,7 @@ impl PointCloud {
         for (cloud, name) in [(&*self, "this cloud"), (other, "the other cloud")] {
             if !cloud.fields.contain(fields) {
                 return Err(Error::invalid(format!(
-                    "PointCloud: {fields} were asked for, {name} has {}; call `set_fields` first",
+                    "PointCloud: {name} must have {fields}, got {}; call `set_fields` first",
                     cloud.fields
                 )));
             }
@@ -175,7 +171,7 @@ impl PointCloud {
         Ok(())
     }
 
-    /// Joins the points of all clouds, one after the other (Drake's `Concatenate`).
+    /// Joins the points of all clouds in order (Drake's `Concatenate`).
     ///
     /// ```
     /// use tarragon_sensors::{BaseField, PointCloud};
@@ -186,7 +182,7 @@ impl PointCloud {
     /// ```
     ///
     /// # Errors
-    /// If there is no cloud, or the clouds differ in their fields.
+    /// Returns an error if there is no cloud, or the clouds differ in their fields.
     pub fn concatenate<'a>(clouds: impl IntoIterator<Item = &'a Self>) -> Result<Self> {
         let mut clouds = clouds.into_iter();
         let Some(first) = clouds.next() else {
@@ -214,16 +210,18 @@ impl PointCloud {
         Ok(joined)
     }
 
-    /// The points in a box with sides along the axes (m; Drake's `Crop`). Points that are not
-    /// finite are in no box.
+    /// Returns the points inside an axis-aligned box with the given corners (m; Drake's `Crop`).
+    /// Points that are not finite are never inside.
     ///
     /// # Errors
-    /// If there are no positions, or `lower` is greater than `upper` somewhere.
+    /// Returns an error if there are no positions, or a component of `lower` exceeds that of
+    /// `upper`.
     pub fn crop(&self, lower: Vector3<f32>, upper: Vector3<f32>) -> Result<Self> {
         self.expect_xyzs("crop")?;
         if !(0..3).all(|i| lower[i] <= upper[i]) {
             return Err(Error::invalid(format!(
-                "PointCloud::crop: the box reaches from {:?} to {:?}, a lower and an upper corner are expected",
+                "PointCloud::crop: the lower corner must not exceed the upper corner, got {:?} m \
+                 and {:?} m",
                 lower.as_slice(),
                 upper.as_slice()
             )));
@@ -232,25 +230,27 @@ impl PointCloud {
         Ok(self.filtered(|i| is_in(&self.xyzs[i]) && self.xyzs[i].iter().all(|x| x.is_finite())))
     }
 
-    /// The points whose positions are finite: without those at which a depth camera saw nothing.
+    /// Returns the points whose positions are finite, which excludes pixels where a depth camera
+    /// saw nothing.
     ///
     /// # Errors
-    /// If there are no positions.
+    /// Returns an error if there are no positions.
     pub fn finite_points(&self) -> Result<Self> {
         self.expect_xyzs("finite_points")?;
         Ok(self.filtered(|i| self.xyzs[i].iter().all(|x| x.is_finite())))
     }
 
-    /// Turns normals that point away from a point (m), such as the camera, around (Drake's
-    /// `FlipNormalsTowardPoint`).
+    /// Flips normals that point away from the point `p_cp` (m), such as the camera's position
+    /// (Drake's `FlipNormalsTowardPoint`).
     ///
     /// # Errors
-    /// If there are no positions or no normals.
+    /// Returns an error if there are no positions or no normals.
     pub fn flip_normals_toward_point(&mut self, p_cp: Vector3<f32>) -> Result<()> {
         self.expect_xyzs("flip_normals_toward_point")?;
         if !self.has_normals() {
             return Err(Error::invalid(
-                "PointCloud::flip_normals_toward_point: there are no normals; call `estimate_normals` first",
+                "PointCloud::flip_normals_toward_point: the cloud must have normals; call \
+                 `estimate_normals` first",
             ));
         }
         for (normal, xyz) in self.normals.iter_mut().zip(&self.xyzs) {
@@ -266,12 +266,12 @@ impl PointCloud {
             return Ok(());
         }
         Err(Error::invalid(format!(
-            "PointCloud::{operation}: the cloud has {}, positions (BaseField::XYZS) are expected",
+            "PointCloud::{operation}: the cloud must have positions (BaseField::XYZS), got {}",
             self.fields
         )))
     }
 
-    /// The points whose numbers are kept, in order.
+    /// Returns the points whose indices are kept, in order.
     fn filtered(&self, keep: impl Fn(usize) -> bool) -> Self {
         let kept: Vec<usize> = (0..self.size).filter(|i| keep(*i)).collect();
         fn pick<V: Copy>(all: &[V], kept: &[usize]) -> Vec<V> {

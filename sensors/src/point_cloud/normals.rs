@@ -1,29 +1,32 @@
-//! Normals from the points around.
+//! Estimation of normals from neighbouring points.
 
 use super::kd_tree::{KdTree, Neighbour};
 use super::{BaseField, NAN, PointCloud};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::{Matrix3, SymmetricEigen, Vector3};
 use rayon::prelude::*;
 use std::collections::BinaryHeap;
 
 impl PointCloud {
-    /// Fits a plane to the up to `num_closest` points within `radius` (m) of each point, itself
-    /// among them, and takes its normal (Drake's `EstimateNormals`). Its sign is arbitrary, see
+    /// Sets the normal of each point to that of a plane (Drake's `EstimateNormals`). The plane is
+    /// fitted to the nearest points within `radius` (m), at most `num_closest` including the point
+    /// itself. The sign of a normal is arbitrary; see
     /// [`flip_normals_toward_point`](Self::flip_normals_toward_point). Without another point within
-    /// the radius it is NaN; of two points it is one of those across their line.
+    /// the radius the normal is NaN; with one other point it is some direction perpendicular to the
+    /// line through both.
     ///
-    /// True if all normals come from three points or more. Runs on rayon's threads, with the same
-    /// bits on any number.
+    /// Returns true if every normal is estimated from at least three points. Runs on rayon's
+    /// threads; the result is the same to the bit for any number of threads.
     ///
     /// # Errors
-    /// If there are no positions, the radius is not positive, or `num_closest` is less than 3.
+    /// Returns an error if there are no positions, the radius is not positive, or `num_closest` is
+    /// less than 3.
     pub fn estimate_normals(&mut self, radius: f64, num_closest: usize) -> Result<bool> {
         self.expect_xyzs("estimate_normals")?;
         if radius.is_nan() || radius <= 0.0 || num_closest < 3 {
             return Err(Error::invalid(format!(
-                "PointCloud::estimate_normals: the radius is {radius} m and {num_closest} points are used, a \
-                 positive radius and at least 3 points are expected"
+                "PointCloud::estimate_normals: radius must be positive and num_closest at least \
+                 3, got {radius:?} m and {num_closest}"
             )));
         }
         let tree = KdTree::new(&self.xyzs);
@@ -48,13 +51,13 @@ impl PointCloud {
     }
 }
 
-/// The direction in which points vary least.
+/// Returns the direction in which the points vary least.
 fn plane_normal<'a>(
     origin: &Vector3<f32>,
     points: impl Iterator<Item = &'a Vector3<f32>>,
     count: usize,
 ) -> Vector3<f32> {
-    // Relative to the point, so that nothing cancels far from the origin.
+    // Relative to `origin`, which avoids cancellation far from the origin of the frame.
     let (mut sum, mut squares) = (Vector3::<f64>::zeros(), Matrix3::<f64>::zeros());
     for point in points {
         let p = (point - origin).cast::<f64>();

@@ -1,16 +1,16 @@
 //! The file format of the Point Cloud Library, version 0.7
 //! (<https://pointclouds.org/documentation/tutorials/pcd_file_format.html>).
 
-use super::table::{Column, Encoding, Kind, Table};
-use super::{PointCloud, PointCloudEncoding};
+use super::PointCloud;
+use super::table::{Column, Encoding, NumberType, PointCloudEncoding, Table};
 use std::fmt::Write as _;
 
-/// Red, green and blue in one number.
+/// Returns red, green and blue packed in one number.
 fn packed([r, g, b]: [u8; 3]) -> u32 {
     u32::from_be_bytes([0, r, g, b])
 }
 
-/// The file.
+/// Returns the bytes of the file.
 pub(super) fn write(cloud: &PointCloud, encoding: PointCloudEncoding) -> Vec<u8> {
     let mut fields = vec!["x", "y", "z"];
     if cloud.has_normals() {
@@ -50,7 +50,7 @@ pub(super) fn write(cloud: &PointCloud, encoding: PointCloudEncoding) -> Vec<u8>
                 let before = header.len();
                 for x in numbers(i) {
                     let separator = if header.len() == before { "" } else { " " };
-                    // Writing to a string can not fail.
+                    // Writing to a string cannot fail.
                     let _ = write!(header, "{separator}{x}");
                 }
                 if let Some(rgb) = rgb(i) {
@@ -73,21 +73,21 @@ pub(super) fn write(cloud: &PointCloud, encoding: PointCloudEncoding) -> Vec<u8>
     }
 }
 
-fn kind(letter: &str, size: &str) -> Option<Kind> {
+fn kind(letter: &str, size: &str) -> Option<NumberType> {
     Some(match (letter, size) {
-        ("I", "1") => Kind::I8,
-        ("U", "1") => Kind::U8,
-        ("I", "2") => Kind::I16,
-        ("U", "2") => Kind::U16,
-        ("I", "4") => Kind::I32,
-        ("U", "4") => Kind::U32,
-        ("F", "4") => Kind::F32,
-        ("F", "8") => Kind::F64,
+        ("I", "1") => NumberType::I8,
+        ("U", "1") => NumberType::U8,
+        ("I", "2") => NumberType::I16,
+        ("U", "2") => NumberType::U16,
+        ("I", "4") => NumberType::I32,
+        ("U", "4") => NumberType::U32,
+        ("F", "4") => NumberType::F32,
+        ("F", "8") => NumberType::F64,
         _ => return None,
     })
 }
 
-/// The points of a file.
+/// Reads the points of a file.
 pub(super) fn read(bytes: &[u8]) -> Result<PointCloud, String> {
     let mut rest = bytes;
     let mut number = 0;
@@ -95,13 +95,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<PointCloud, String> {
     let mut points: Option<usize> = None;
     let encoding = loop {
         let end = rest.iter().position(|b| *b == b'\n');
-        let end = end.ok_or("the header does not end, a line 'DATA' is expected")?;
+        let end = end.ok_or("the header does not end; it must end with a line 'DATA'")?;
         let line = String::from_utf8_lossy(&rest[..end]);
         rest = &rest[end + 1..];
         number += 1;
         let fail = |expected: &str| {
             Err(format!(
-                "line {number} is '{}', {expected} is expected",
+                "line {number} must be {expected}, got '{}'",
                 line.trim()
             ))
         };
@@ -119,13 +119,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<PointCloud, String> {
             Some("POINTS") => {
                 points = values.first().and_then(|n| n.parse().ok());
                 if points.is_none() {
-                    return fail("a number of points");
+                    return fail("'POINTS COUNT'");
                 }
             }
             Some("DATA") => match values.first().map(String::as_str) {
                 Some("ascii") => break Encoding::Ascii,
                 Some("binary") => break Encoding::LittleEndian,
-                _ => return fail("'DATA ascii' or 'DATA binary' (compressed files are not read)"),
+                _ => {
+                    return fail(
+                        "'DATA ascii' or 'DATA binary' (compressed files are not supported)",
+                    );
+                }
             },
             Some(_) => return fail("a line of a PCD header"),
         }
@@ -138,7 +142,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<PointCloud, String> {
         .any(|list| list.len() != fields.len())
     {
         return Err(format!(
-            "there are {} FIELDS, {} SIZE, {} TYPE and {} COUNT, as many of each are expected",
+            "FIELDS, SIZE, TYPE and COUNT must have equally many values, got {}, {}, {} and {}",
             fields.len(),
             sizes.len(),
             types.len(),
@@ -153,8 +157,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<PointCloud, String> {
             count.parse().ok().filter(|n| (1..1 << 16).contains(n)),
         ) else {
             return Err(format!(
-                "field '{name}' has TYPE {letter}, SIZE {size} and COUNT {count}; TYPE I or U of SIZE 1, 2 or 4 \
-                 or F of SIZE 4 or 8 is expected"
+                "field '{name}' must have TYPE I or U with SIZE 1, 2 or 4, or TYPE F with SIZE 4 \
+                 or 8, and COUNT from 1 to 65535, got TYPE {letter}, SIZE {size} and COUNT {count}"
             ));
         };
         columns.push(Column { name, kind, count });

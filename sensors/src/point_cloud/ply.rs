@@ -1,10 +1,10 @@
 //! The Polygon File Format (Greg Turk: The PLY Polygon File Format, 1994).
 
-use super::table::{Column, Encoding, Kind, Table};
-use super::{PointCloud, PointCloudEncoding};
+use super::PointCloud;
+use super::table::{Column, Encoding, NumberType, PointCloudEncoding, Table};
 use std::fmt::Write as _;
 
-/// The file.
+/// Returns the bytes of the file.
 pub(super) fn write(cloud: &PointCloud, encoding: PointCloudEncoding) -> Vec<u8> {
     let format = match encoding {
         PointCloudEncoding::Ascii => "ascii",
@@ -31,8 +31,8 @@ pub(super) fn write(cloud: &PointCloud, encoding: PointCloudEncoding) -> Vec<u8>
         PointCloudEncoding::Ascii => {
             for i in 0..cloud.size() {
                 let p = cloud.xyzs()[i];
-                // Writing to a string can not fail. Shortest decimals that read back to the same
-                // bits.
+                // Writing to a string cannot fail. The decimals are the shortest that read back to
+                // the same bits.
                 let _ = write!(header, "{} {} {}", p.x, p.y, p.z);
                 if let Some(n) = cloud.normals().get(i) {
                     let _ = write!(header, " {} {} {}", n.x, n.y, n.z);
@@ -58,21 +58,21 @@ pub(super) fn write(cloud: &PointCloud, encoding: PointCloudEncoding) -> Vec<u8>
     }
 }
 
-fn kind(name: &str) -> Option<Kind> {
+fn kind(name: &str) -> Option<NumberType> {
     Some(match name {
-        "char" | "int8" => Kind::I8,
-        "uchar" | "uint8" => Kind::U8,
-        "short" | "int16" => Kind::I16,
-        "ushort" | "uint16" => Kind::U16,
-        "int" | "int32" => Kind::I32,
-        "uint" | "uint32" => Kind::U32,
-        "float" | "float32" => Kind::F32,
-        "double" | "float64" => Kind::F64,
+        "char" | "int8" => NumberType::I8,
+        "uchar" | "uint8" => NumberType::U8,
+        "short" | "int16" => NumberType::I16,
+        "ushort" | "uint16" => NumberType::U16,
+        "int" | "int32" => NumberType::I32,
+        "uint" | "uint32" => NumberType::U32,
+        "float" | "float32" => NumberType::F32,
+        "double" | "float64" => NumberType::F64,
         _ => return None,
     })
 }
 
-/// The vertices of a file; what comes after them is not read.
+/// Reads the vertices of a file, and ignores all that follows them.
 pub(super) fn read(bytes: &[u8]) -> Result<PointCloud, String> {
     let mut rest = bytes;
     let mut number = 0;
@@ -81,14 +81,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<PointCloud, String> {
     let mut other_elements = false;
     loop {
         let end = rest.iter().position(|b| *b == b'\n');
-        let end = end.ok_or("the header does not end, 'end_header' is expected")?;
+        let end = end.ok_or("the header does not end; it must end with 'end_header'")?;
         let line = String::from_utf8_lossy(&rest[..end]);
         rest = &rest[end + 1..];
         number += 1;
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let fail = |expected: &str| {
             Err(format!(
-                "line {number} is '{}', {expected} is expected",
+                "line {number} must be {expected}, got '{}'",
                 line.trim()
             ))
         };
@@ -106,17 +106,19 @@ pub(super) fn read(bytes: &[u8]) -> Result<PointCloud, String> {
             ["comment" | "obj_info", ..] | [] => {}
             ["element", "vertex", count] if vertices.is_none() && !other_elements => {
                 let Ok(count) = count.parse() else {
-                    return fail("a number of vertices");
+                    return fail("'element vertex COUNT'");
                 };
                 vertices = Some((count, vec![]));
             }
-            ["element", "vertex", ..] => return fail("one element vertex, before all others,"),
+            ["element", "vertex", ..] => {
+                return fail("the only 'element vertex', before all other elements");
+            }
             ["element", _, _] => other_elements = true,
             ["property", ..] if other_elements => {}
             ["property", kind_name, name] => {
                 let (Some(kind), Some((_, columns))) = (kind(kind_name), &mut vertices) else {
                     return fail(
-                        "'property TYPE NAME' of an element, with a type such as float or uchar,",
+                        "'property TYPE NAME' of an element, with a type such as float or uchar",
                     );
                 };
                 columns.push(Column {
@@ -126,7 +128,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<PointCloud, String> {
                 });
             }
             ["end_header"] => break,
-            _ => return fail("a line of a PLY header, and no lists of vertices,"),
+            _ => return fail("a line of a PLY header without lists of vertices"),
         }
     }
     let (rows, columns) = vertices.ok_or("there is no 'element vertex'")?;

@@ -1,11 +1,11 @@
-//! What files of points have in common: rows of numbers in named columns.
+//! Rows of numbers in named columns, the common content of point cloud files.
 
 use super::{BaseField, Fields, PointCloud};
 use nalgebra::Vector3;
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(crate) enum NumberType {
     I8,
     U8,
     I16,
@@ -16,8 +16,8 @@ pub(super) enum Kind {
     F64,
 }
 
-impl Kind {
-    pub(super) fn size(self) -> usize {
+impl NumberType {
+    pub(crate) fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
             Self::I16 | Self::U16 => 2,
@@ -25,8 +25,8 @@ impl Kind {
             Self::F64 => 8,
         }
     }
-    /// The number at the beginning of some bytes; zero if they are too few.
-    pub(super) fn read(self, bytes: &[u8], big_endian: bool) -> f64 {
+    /// Reads the number at the beginning of `bytes`; returns zero if there are too few bytes.
+    pub(crate) fn read(self, bytes: &[u8], big_endian: bool) -> f64 {
         fn first<const N: usize>(bytes: &[u8], big_endian: bool) -> [u8; N] {
             let mut first: [u8; N] = bytes.first_chunk().copied().unwrap_or([0; N]);
             if big_endian {
@@ -49,44 +49,62 @@ impl Kind {
 
 /// A column of a file.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
-    pub(super) name: String,
-    pub(super) kind: Kind,
-    /// Numbers in each row.
-    pub(super) count: usize,
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: NumberType,
+    /// Number of values in each row.
+    pub(crate) count: usize,
 }
 
 /// The rows of a file.
-pub(super) struct Table<'a> {
-    pub(super) columns: Vec<Column>,
-    pub(super) rows: usize,
-    pub(super) body: &'a [u8],
-    pub(super) encoding: Encoding,
+pub(crate) struct Table<'a> {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: usize,
+    pub(crate) body: &'a [u8],
+    pub(crate) encoding: Encoding,
+}
+
+/// The encoding of numbers in a point cloud file.
+///
+/// ```
+/// use tarragon_sensors::{BaseField, PointCloud, PointCloudEncoding, save_point_cloud};
+/// let folder = tempfile::tempdir()?;
+/// let (path, cloud) = (folder.path().join("a.ply"), PointCloud::new(1, BaseField::XYZS));
+/// save_point_cloud(&cloud, &path, PointCloudEncoding::Ascii)?;
+/// assert!(std::fs::read_to_string(&path)?.ends_with("end_header\nNaN NaN NaN\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointCloudEncoding {
+    /// Text, which reads back to the same bits.
+    Ascii,
+    /// Little-endian bytes.
+    Binary,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Encoding {
+pub(crate) enum Encoding {
     Ascii,
     LittleEndian,
     BigEndian,
 }
 
-/// Where the numbers of a cloud are in a row.
+/// Indices of the values of a cloud within a row.
 #[derive(Default)]
-struct Layout {
+struct ColumnLayout {
     xyz: Option<[usize; 3]>,
     normal: Option<[usize; 3]>,
     rgb: Option<[usize; 3]>,
-    /// Three bytes in one number, as in PCD files.
-    packed_rgb: Option<(usize, Kind)>,
+    /// Index and type of a number that packs three bytes, as in PCD files.
+    packed_rgb: Option<(usize, NumberType)>,
 }
 
 impl Table<'_> {
-    /// The cloud.
+    /// Converts the table to a cloud.
     ///
     /// # Errors
-    /// Says what is missing, or which row is wrong.
-    pub(super) fn to_cloud(&self) -> Result<PointCloud, String> {
+    /// Returns an error that names the missing column or the invalid row.
+    pub(crate) fn to_cloud(&self) -> Result<PointCloud, String> {
         let layout = self.layout()?;
         let mut base = BaseField::XYZS;
         if layout.normal.is_some() {
@@ -96,7 +114,8 @@ impl Table<'_> {
             base = base | BaseField::RGBS;
         }
         let numbers: usize = self.columns.iter().map(|c| c.count).sum();
-        // Every number takes a byte at least, so what the header promises is bounded by the file.
+        // Every number takes at least one byte, so the size of the file bounds the number of
+        // points.
         let bytes_per_row = match self.encoding {
             Encoding::Ascii => numbers,
             _ => self.columns.iter().map(|c| c.kind.size() * c.count).sum(),
@@ -104,7 +123,7 @@ impl Table<'_> {
         let needed = self.rows.checked_mul(bytes_per_row);
         if needed.is_none_or(|needed| needed > self.body.len()) {
             return Err(format!(
-                "the header promises {} points, the {} bytes after it are too few",
+                "the header promises {} points, but the {} bytes after it are too few",
                 self.rows,
                 self.body.len()
             ));
@@ -114,7 +133,7 @@ impl Table<'_> {
         match self.encoding {
             Encoding::Ascii => {
                 let text = std::str::from_utf8(self.body)
-                    .map_err(|_| "the points are not text, though the header says so".to_owned())?;
+                    .map_err(|_| "the points must be text, as the header says".to_owned())?;
                 let mut words = text.split_ascii_whitespace();
                 for i in 0..self.rows {
                     for value in &mut row {
@@ -122,9 +141,9 @@ impl Table<'_> {
                         let word = word.ok_or_else(|| {
                             format!("the file ends at point {i} of {}", self.rows)
                         })?;
-                        *value = word
-                            .parse()
-                            .map_err(|_| format!("point {i} has '{word}', a number is expected"))?;
+                        *value = word.parse().map_err(|_| {
+                            format!("point {i} must consist of numbers, got '{word}'")
+                        })?;
                     }
                     layout.store(&row, i, &mut cloud);
                 }
@@ -151,7 +170,7 @@ impl Table<'_> {
         Ok(cloud)
     }
 
-    fn layout(&self) -> Result<Layout, String> {
+    fn layout(&self) -> Result<ColumnLayout, String> {
         let mut at = 0;
         let mut places = vec![];
         for column in &self.columns {
@@ -163,7 +182,7 @@ impl Table<'_> {
             let [a, b, c] = names.map(|n| find(n).map(|p| p.0));
             Some([a?, b?, c?])
         };
-        let layout = Layout {
+        let layout = ColumnLayout {
             xyz: three(["x", "y", "z"]),
             normal: three(["nx", "ny", "nz"])
                 .or_else(|| three(["normal_x", "normal_y", "normal_z"])),
@@ -173,7 +192,7 @@ impl Table<'_> {
         if layout.xyz.is_none() {
             let known: Vec<&str> = self.columns.iter().map(|c| &*c.name).collect();
             return Err(format!(
-                "the points have [{}], at least x, y and z are expected",
+                "the points must have x, y and z, got [{}]",
                 known.join(", ")
             ));
         }
@@ -181,7 +200,7 @@ impl Table<'_> {
     }
 }
 
-impl Layout {
+impl ColumnLayout {
     fn store(&self, row: &[f64], i: usize, cloud: &mut PointCloud) {
         let vector = |at: [usize; 3]| Vector3::from(at.map(|k| row[k] as f32));
         if let Some(at) = self.xyz {
@@ -193,9 +212,9 @@ impl Layout {
         if let Some(at) = self.rgb {
             cloud.rgbs[i] = at.map(|k| row[k] as u8);
         } else if let Some((at, kind)) = self.packed_rgb {
-            // A float stands for its bits.
+            // PCL packs colours into the bits of a float.
             let bits = match kind {
-                Kind::F32 => (row[at] as f32).to_bits(),
+                NumberType::F32 => (row[at] as f32).to_bits(),
                 _ => row[at] as i64 as u32,
             };
             let [_, r, g, b] = bits.to_be_bytes();

@@ -1,4 +1,4 @@
-//! Image files: round trips, errors, and what other programs make of them.
+//! Image files: round trips, errors, and exchange with other programs.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -28,7 +28,7 @@ fn gradient<P: PixelType>(
     .unwrap()
 }
 
-/// One image of every type.
+/// Returns one image of every pixel type.
 fn images() -> Vec<ImageAny> {
     let byte = |i: usize| (i * 3) as u8;
     vec![
@@ -55,7 +55,7 @@ fn message<V: std::fmt::Debug>(result: Result<V>) -> String {
 }
 
 #[test]
-fn what_a_format_can_not_hold_is_explained() {
+fn pixels_that_a_format_cannot_hold_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let io = ImageIo::new();
     for image in images() {
@@ -67,7 +67,7 @@ fn what_a_format_can_not_hold_is_explained() {
                 fs::remove_file(&path).unwrap();
             } else {
                 let expected = format!(
-                    "{format} can not hold {} pixels; use .tiff",
+                    "{format} cannot hold {} pixels; use .tiff",
                     image.pixel_type()
                 );
                 assert!(message(result).contains(&expected));
@@ -78,7 +78,7 @@ fn what_a_format_can_not_hold_is_explained() {
 }
 
 #[test]
-fn orders_of_colours_are_those_that_are_asked_for() {
+fn images_load_in_the_requested_channel_order() {
     let io = ImageIo::new();
     let bgra = gradient::<Bgra8U>(5, 4, |i| i as u8);
     let rgb = gradient::<Rgb8U>(5, 4, |i| i as u8);
@@ -89,11 +89,11 @@ fn orders_of_colours_are_those_that_are_asked_for() {
             io.load_from_buffer_as::<Rgba8U>(&file).unwrap(),
             (&bgra).into()
         );
-        // Dropping the opacity would lose something.
+        // Dropping the opacity would lose data.
         let refused = message(io.load_from_buffer_as::<Rgb8U>(&file));
         assert_eq!(
             refused,
-            "image buffer: the file holds Rgba8U, Rgb8U is expected"
+            "image buffer: the file must hold Rgb8U, got Rgba8U"
         );
         let file = io.save_to_buffer(&rgb, format).unwrap();
         assert_eq!(
@@ -109,7 +109,7 @@ fn orders_of_colours_are_those_that_are_asked_for() {
             (&rgb).into()
         );
     }
-    // Labels look like depths, as in Drake.
+    // As in Drake, labels load as depths unless labels are requested.
     let label = gradient::<Label16I>(5, 4, |i| i as i16 - 3);
     for format in [ImageFileFormat::Png, ImageFileFormat::Tiff] {
         let file = io.save_to_buffer(&label, format).unwrap();
@@ -122,7 +122,7 @@ fn orders_of_colours_are_those_that_are_asked_for() {
 }
 
 #[test]
-fn jpeg_is_close() {
+fn jpeg_errors_are_small() {
     let io = ImageIo::new();
     // Smooth, as rendered images are; quality 95 quantises low frequencies by at most 2.
     let smooth = gradient::<Rgba8U>(64, 48, |i| match i % 4 {
@@ -143,14 +143,14 @@ fn jpeg_is_close() {
         .save_to_buffer(&smooth, ImageFileFormat::Jpeg)
         .unwrap();
     assert!(small.len() < file.len());
-    assert!(message(io.with_jpeg_quality(0)).contains("1 to 100 is expected"));
+    assert!(message(io.with_jpeg_quality(0)).contains("must be from 1 to 100, got 0"));
     let grey = ImageGrey8U::with_value(9, 7, 100);
     let file = io.save_to_buffer(&grey, ImageFileFormat::Jpeg).unwrap();
     assert_eq!(io.load_from_buffer_as::<Grey8U>(&file).unwrap(), grey);
 }
 
 #[test]
-fn content_decides_and_not_the_name() {
+fn the_content_determines_the_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lies.tiff");
     let image = ImageRgb8U::with_value(3, 2, 5);
@@ -165,15 +165,15 @@ fn content_decides_and_not_the_name() {
     );
     assert_eq!(io.load_as::<Rgb8U>(&path).unwrap(), image);
     let strict = io.with_format(ImageFileFormat::Tiff);
-    assert!(message(strict.load(&path)).contains("lies.tiff: the file is PNG, TIFF is expected"));
+    assert!(message(strict.load(&path)).contains("lies.tiff: the file must be TIFF, got PNG"));
     fs::write(&path, "GIF89a and more").unwrap();
-    assert!(message(io.load(&path)).contains("no image of a known format; PNG, JPEG or TIFF"));
+    assert!(message(io.load(&path)).contains("must be PNG, JPEG or TIFF, got an unknown format"));
     fs::write(&path, "").unwrap();
-    assert!(message(io.load(&path)).contains("the file is empty"));
-    assert!(message(io.load(folder.path())).contains("this is a directory"));
+    assert!(message(io.load(&path)).contains("got an empty file"));
+    assert!(message(io.load(folder.path())).contains("got a directory"));
     assert!(message(io.load(folder.path().join("no.png"))).contains("no.png: No such file"));
     if Path::new("/dev/zero").exists() {
-        assert!(message(io.load("/dev/zero")).contains("no image of a known format"));
+        assert!(message(io.load("/dev/zero")).contains("got an unknown format"));
     }
 }
 
@@ -189,7 +189,7 @@ fn crc(bytes: &[u8]) -> [u8; 4] {
     (!crc).to_be_bytes()
 }
 
-/// The same PNG file with another size in its header.
+/// Returns the PNG file with another size in its header.
 fn with_png_size(file: &[u8], width: u32, height: u32) -> Vec<u8> {
     let mut file = file.to_vec();
     file[16..20].copy_from_slice(&width.to_be_bytes());
@@ -220,12 +220,12 @@ fn palettes_are_checked() {
     assert_eq!(image.unwrap().data(), [1, 2, 3, 4, 5, 6]);
     for palette in [&[][..], &[7], &[1, 2, 3, 4], &[0; 771]] {
         let text = message(io.load_from_buffer(&with_palette(palette)));
-        assert!(text.contains("the PNG image can not be read"), "{text}");
+        assert!(text.contains("cannot read the PNG image"), "{text}");
     }
 }
 
 #[test]
-fn claims_are_checked_before_memory_is_taken() {
+fn sizes_are_checked_before_memory_is_allocated() {
     let io = ImageIo::new();
     let file = io
         .save_to_buffer(&ImageRgba8U::new(8, 8), ImageFileFormat::Png)
@@ -233,13 +233,13 @@ fn claims_are_checked_before_memory_is_taken() {
     assert_eq!(with_png_size(&file, 8, 8), file, "the checksum is right");
     let error = |width, height| message(io.load_from_buffer(&with_png_size(&file, width, height)));
     assert!(error(2_000_000_000, 2_000_000_000).contains("bytes of memory, 536870912 are allowed"));
-    assert!(error(10_000, 10_000).contains("10000 x 10000 pixels but has only"));
-    assert!(error(0, 8).contains("the PNG image can not be read"));
+    assert!(error(10_000, 10_000).contains("10000 x 10000 pixels, but the file has only"));
+    assert!(error(0, 8).contains("cannot read the PNG image"));
     assert!(
-        error(8, 9).contains("the PNG image can not be read"),
-        "fewer rows than said"
+        error(8, 9).contains("cannot read the PNG image"),
+        "fewer rows than the header says"
     );
-    // JPEG: the size stands behind the frame marker.
+    // JPEG: the size follows the frame marker.
     let mut file = io
         .save_to_buffer(&ImageRgb8U::new(8, 8), ImageFileFormat::Jpeg)
         .unwrap();
@@ -247,7 +247,7 @@ fn claims_are_checked_before_memory_is_taken() {
     file[frame + 5..frame + 9].copy_from_slice(&[0xfd, 0xe8, 0xfd, 0xe8]);
     assert!(message(io.load_from_buffer(&file)).contains("65000 x 65000 pixels need"));
     file[frame + 5..frame + 9].copy_from_slice(&[0, 0, 0, 0]);
-    assert!(message(io.load_from_buffer(&file)).contains("the JPEG image can not be read"));
+    assert!(message(io.load_from_buffer(&file)).contains("cannot read the JPEG image"));
     // TIFF: width and height are the first two entries of the directory.
     let file = io
         .save_to_buffer(&ImageDepth32F::new(8, 8), ImageFileFormat::Tiff)
@@ -269,9 +269,9 @@ fn claims_are_checked_before_memory_is_taken() {
         (u32::MAX, u32::MAX),
     ] {
         let text = with_size(width, height);
-        assert!(text.contains("the TIFF image can not be read"), "{text}");
+        assert!(text.contains("cannot read the TIFF image"), "{text}");
     }
-    // The limit holds for honest files too.
+    // The limit also applies to valid files.
     for image in images() {
         let format = if image.as_ref().scalar() == PixelScalar::F32 {
             FORMATS[2]
@@ -297,7 +297,7 @@ fn truncated_files_are_errors() {
         {
             let file = io.save_to_buffer(&image, format).unwrap();
             for cut in (0..file.len()).step_by(7).chain([file.len() - 1]) {
-                // The end marker of a JPEG file holds nothing.
+                // Without its end marker, a JPEG file still holds all pixels.
                 if format == ImageFileFormat::Jpeg && cut + 2 >= file.len() {
                     continue;
                 }
@@ -314,14 +314,14 @@ fn truncated_files_are_errors() {
 }
 
 #[test]
-fn full_disks_and_closed_directories_are_explained() {
+fn unwritable_files_are_explained() {
     let io = ImageIo::new();
     let image = ImageRgb8U::new(640, 480);
     if Path::new("/dev/full").exists() {
         let full = io.with_format(ImageFileFormat::Png);
         let text = message(full.save(&image, "/dev/full"));
         assert!(
-            text.contains("/dev/full: can not be written: No space left")
+            text.contains("/dev/full: cannot be written: No space left")
                 && text.contains("free some space"),
             "{text}"
         );
@@ -335,10 +335,10 @@ fn full_disks_and_closed_directories_are_explained() {
     let text = message(io.save(&image, "/no/such/directory/a.png"));
     assert!(text.contains("create its directory first"), "{text}");
     if Path::new("/proc/self").exists() {
-        // Nobody can make files here, not even the administrator.
+        // Not even the administrator can create files here.
         let text = message(io.save(&image, "/proc/self/a.png"));
         assert!(
-            text.contains("/proc/self/a.png: can not be written"),
+            text.contains("/proc/self/a.png: cannot be written"),
             "{text}"
         );
     }
@@ -347,7 +347,7 @@ fn full_disks_and_closed_directories_are_explained() {
     assert!(
         message(io.save(&image, folder.path().join("d.png"))).contains("a directory has this name")
     );
-    // The longest possible name, and a link that stays one.
+    // The longest possible name, and a link that remains a link.
     let long = folder.path().join(format!("{}.png", "n".repeat(251)));
     io.save(&image, &long).unwrap();
     #[cfg(unix)]
@@ -361,7 +361,7 @@ fn full_disks_and_closed_directories_are_explained() {
     }
 }
 
-/// Python that has the given modules, named by `TARRAGON_PYTHON` or `python3`.
+/// Returns the Python interpreter `TARRAGON_PYTHON`, or `python3`, if it has the given modules.
 fn python(modules: &str) -> Option<std::process::Command> {
     let program = std::env::var("TARRAGON_PYTHON").unwrap_or("python3".into());
     let probe = std::process::Command::new(&program)
@@ -374,9 +374,9 @@ fn python(modules: &str) -> Option<std::process::Command> {
     None
 }
 
-/// Every value of every file, as Pillow and tifffile see it.
+/// Compares every value of every file with Pillow and tifffile.
 #[test]
-fn other_programs_read_our_files_and_we_read_theirs() {
+fn files_are_exchanged_with_other_programs() {
     let Some(mut python) = python("numpy, PIL, tifffile") else {
         return;
     };
@@ -447,18 +447,18 @@ tifffile.imwrite('theirs_stack.tiff', np.zeros((3, 5, 4), np.uint8), photometric
     );
     let stack = io.load_metadata(path("theirs_stack.tiff")).unwrap();
     assert_eq!(stack.unwrap().depth, 3);
-    assert!(message(io.load(path("theirs_stack.tiff"))).contains("several images"));
+    assert!(message(io.load(path("theirs_stack.tiff"))).contains("got several"));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Noise, rows of one colour, any size.
+    /// Images of any size, from noise to long runs of one colour.
     #[test]
-    fn every_bit_comes_back(width in 1..70_usize, height in 1..40_usize, seed in any::<u64>(), steps in 1..9_u32) {
+    fn every_bit_is_restored(width in 1..70_usize, height in 1..40_usize, seed in any::<u64>(), steps in 1..9_u32) {
         let io = ImageIo::new();
         let mut state = seed | 1;
-        // Marsaglia's xorshift; fewer bits make longer runs.
+        // Marsaglia's xorshift; fewer bits per step make longer runs.
         let mut next = move || {
             state ^= state << 13;
             state ^= state >> 7;
@@ -487,7 +487,7 @@ proptest! {
         }
     }
 
-    /// One wrong byte is an error or another image, never a panic.
+    /// A wrong byte causes an error or another image, never a panic.
     #[test]
     fn changed_bytes_do_not_panic(which in 0..8_usize, at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let io = ImageIo::new().with_memory_limit(1 << 24);

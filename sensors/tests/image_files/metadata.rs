@@ -5,7 +5,7 @@ use std::fs;
 use tarragon_sensors::*;
 
 #[test]
-fn metadata_tell_what_is_in_the_file() {
+fn metadata_describe_the_image() {
     let io = ImageIo::new();
     for image in images() {
         let image = image.as_ref();
@@ -34,7 +34,8 @@ fn metadata_tell_what_is_in_the_file() {
     }
 }
 
-/// A PNG file with the header alone, of a colour type (2: RGB, 4: grey with opacity) and a depth.
+/// Returns a PNG file that is only a header, with a colour type (2: RGB, 4: grey with opacity) and
+/// a bit depth.
 fn png_header(color_type: u8, bit_depth: u8) -> Vec<u8> {
     let mut ihdr = vec![0, 0, 0, 4, 0, 0, 0, 3, bit_depth, color_type, 0, 0, 0];
     let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
@@ -54,9 +55,9 @@ fn png_header(color_type: u8, bit_depth: u8) -> Vec<u8> {
     file
 }
 
-/// As Drake 1.51.1 answers.
+/// Drake 1.51.1 returns the same metadata.
 #[test]
-fn pixels_that_no_image_has_have_metadata() {
+fn unsupported_pixels_have_metadata() {
     let io = ImageIo::new();
     for (file, channels, scalar) in [
         (png_header(2, 16), 3, PixelScalar::U16),
@@ -71,7 +72,7 @@ fn pixels_that_no_image_has_have_metadata() {
 }
 
 #[test]
-fn content_that_is_not_supported_has_no_metadata() {
+fn unsupported_content_has_no_metadata() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.png");
     let io = ImageIo::new();
@@ -87,6 +88,6 @@ fn content_that_is_not_supported_has_no_metadata() {
     let other = io.with_format(ImageFileFormat::Jpeg);
     assert_eq!(other.load_metadata(&path).unwrap(), None);
     // A file that cannot be read is an error.
-    assert!(message(io.load_metadata(folder.path())).contains("this is a directory"));
+    assert!(message(io.load_metadata(folder.path())).contains("got a directory"));
     assert!(io.load_metadata(folder.path().join("no.png")).is_err());
 }

@@ -1,4 +1,4 @@
-//! A world for cameras: a ball, a camera on a cart, and a render engine that can be slow and fail.
+//! A test world: a ball, a camera on a cart, and a render engine that can be slow or fail.
 
 #![allow(dead_code, reason = "not every test needs everything")]
 
@@ -14,10 +14,10 @@ use tarragon_geometry::{
 };
 use tarragon_sensors::*;
 
-/// What an engine does before it draws, and what it has done.
+/// Delay and failures of an engine, and counters of its images.
 #[derive(Default)]
 pub(crate) struct Behaviour {
-    /// Time that each image takes at least.
+    /// Minimum time per image.
     pub(crate) delay: Duration,
     /// Number of the image that fails, counted from 1.
     pub(crate) fails: u32,
@@ -34,7 +34,7 @@ impl Behaviour {
         self.done.fetch_add(1, Ordering::SeqCst);
         assert_ne!(n, self.panics, "the lamp is broken");
         if n == self.fails {
-            // An error of the geometry crate: the size of an image.
+            // Provoke an error of the geometry crate: a wrong image size.
             let info = CameraInfo::from_fov_y(4, 4, 1.0)?;
             tarragon_geometry::render::check_image_size(&ImageGrey8U::default(), &info)?;
         }
@@ -48,7 +48,7 @@ impl Behaviour {
     }
 }
 
-/// A user's own engine.
+/// A user-defined engine.
 #[derive(Clone)]
 pub(crate) struct Engine {
     cpu: RenderEngineCpu,
@@ -108,7 +108,7 @@ impl RenderEngine for Engine {
     }
 }
 
-/// Carries a frame along x at 1 m/s.
+/// A system that moves a frame along x at 1 m/s.
 pub(crate) struct Cart {
     frame: FrameId,
 }
@@ -199,7 +199,7 @@ impl World {
             .connect(self.scene.query, sensor.geometry_query);
         sensor
     }
-    /// 5 fps, captured at once, 50 ms late.
+    /// Returns a simulation with 5 fps, no capture offset and an output delay of 50 ms.
     pub(crate) fn simulation(mut self) -> (Simulator<f64>, Block<RgbdSensorAsync>, Arc<Behaviour>) {
         let config = self.config(5.0, 0.0, 0.05);
         let sensor = self.add(config);

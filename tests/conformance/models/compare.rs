@@ -1,17 +1,17 @@
-//! One model, as printed and as recorded.
+//! Compares one model as printed with its recording.
 
 use crate::kinematics::{items, text};
 use crate::support::number;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Numbers, relative to the larger of 1 and the recorded one: both sides compute in double
-/// precision.
+/// Tolerance of numbers, relative to the larger of 1 and the recorded number: both sides compute in
+/// double precision.
 const TOLERANCE: f64 = 1e-9;
-/// Components of poses, likewise.
+/// Tolerance of pose components, likewise.
 const POSE_TOLERANCE: f64 = 1e-10;
 
-/// What is compared; the columns of the table.
+/// Compared aspects, the columns of the table.
 pub(super) const ASPECTS: [&str; 6] = [
     "structure",
     "masses",
@@ -27,13 +27,13 @@ const DYNAMICS: &str = ASPECTS[3];
 const GEOMETRY: &str = ASPECTS[4];
 const FILTERS: &str = ASPECTS[5];
 
-/// What is different, by aspect.
+/// Differences, by aspect.
 #[derive(Default)]
 pub(super) struct Comparison {
     pub(super) differences: Vec<(&'static str, String)>,
 }
 
-/// Short enough to be read.
+/// Shortens a value for printing.
 fn short(v: &Value) -> String {
     v.to_string().chars().take(200).collect()
 }
@@ -58,7 +58,7 @@ fn near(a: &Value, b: &Value, tolerance: f64) -> bool {
     }
 }
 
-/// Poses are equal up to the sign of the quaternion.
+/// Whether poses are equal up to the sign of the quaternion.
 fn same_pose(a: &Value, b: &Value) -> bool {
     let list = |v: &Value| -> Vec<f64> { items(v).iter().map(number).collect() };
     let (a, b) = (list(a), list(b));
@@ -93,7 +93,7 @@ impl Comparison {
             self.differ(aspect, what, ours, truth);
         }
     }
-    /// Pairs of items that stand at the same place, if there are as many.
+    /// Pairs of items at the same index, if the numbers of items agree.
     fn pairs<'a>(
         &mut self,
         aspect: &'static str,
@@ -141,7 +141,7 @@ impl Comparison {
                 self.field(STRUCTURE, &format!("body {name} {key}"), &a[key], &b[key]);
             }
             let mass = b["mass"].as_f64().unwrap_or(0.0).abs();
-            // Moments and products are relative to the largest moment.
+            // Moments and products of inertia are relative to the largest moment.
             let moments = items(&b["I_BBo_B_moments"]).iter().map(number);
             let scale = moments.fold(0.0_f64, |m, x| m.max(x.abs()));
             for (key, scale) in [
@@ -222,7 +222,7 @@ impl Comparison {
             }
             let mut shapes = [a["shape"].clone(), b["shape"].clone()];
             for shape in &mut shapes {
-                // Where the file lies is not recorded.
+                // The file's location is not recorded.
                 shape.as_object_mut().map(|s| s.remove("file"));
             }
             self.field(GEOMETRY, &format!("{name} shape"), &shapes[0], &shapes[1]);
@@ -237,7 +237,8 @@ impl Comparison {
         self.field(GEOMETRY, roles, &ours[roles], &truth[roles]);
     }
 
-    /// Properties by group and name; some values could not be recorded, files only by name.
+    /// Compares properties by group and name; some values could not be recorded, files only by
+    /// name.
     fn properties(&mut self, what: &str, ours: &Value, truth: &Value) {
         let flat = |v: &Value| -> BTreeMap<String, Value> {
             let groups = v.as_object().into_iter().flatten();
@@ -254,7 +255,7 @@ impl Comparison {
         let (mut ours, truth) = (flat(ours), flat(truth));
         for (key, recorded) in truth {
             let found = ours.remove(&key).unwrap_or(Value::Null);
-            // A material with a texture and no colour: Drake's colour is black and invisible.
+            // For a material with a texture and no colour, Drake's colour is black and transparent.
             let texture_only = key == "phong.diffuse"
                 && recorded["rgba"] == serde_json::json!([0.0, 0.0, 0.0, 0.0]);
             let file = |v: &Value| text(v).rsplit('/').next().map(str::to_string);

@@ -1,7 +1,7 @@
-//! Robot models: what `tarragon inspect` prints of every model of the reference set, against what
-//! Drake made of it.
+//! Robot models: the output of `tarragon inspect` for every model of the reference set, compared
+//! with Drake's result.
 //!
-//! With `TARRAGON_MODEL_TABLE=FILE` a table of all models is written there.
+//! With `TARRAGON_MODEL_TABLE=FILE`, writes a table of all models there.
 
 mod compare;
 
@@ -15,11 +15,11 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Models of the complete reference set, and how many of them must agree.
+/// Number of models in the complete reference set, and how many of them must agree.
 const COMPLETE: usize = 314;
 const MINIMUM: usize = 310;
 
-/// What Drake refuses because it lacks a feature, and is accepted here.
+/// Models that Drake refuses because it lacks a feature, and that are accepted here.
 const ACCEPTED: [(&str, &str); 5] = [
     ("unsupported extension '.stl'", "STL collision geometry"),
     (
@@ -37,7 +37,7 @@ const ACCEPTED: [(&str, &str); 5] = [
     ("unsupported extension '.dae'", "Collada collision geometry"),
 ];
 
-/// How one model went.
+/// Result for one model.
 enum Outcome {
     Compared(Comparison),
     /// Both refuse it.
@@ -45,15 +45,15 @@ enum Outcome {
         ours: String,
         drake: String,
     },
-    /// Drake lacks a feature that it needs.
+    /// Drake lacks a feature that the model needs.
     Accepted {
         because: &'static str,
     },
-    /// It needs what is not supported here.
+    /// The model needs an unsupported feature.
     Unsupported {
         because: &'static str,
     },
-    /// One of them refuses it, without a good reason.
+    /// Only one of them refuses it, without a good reason.
     Disputed {
         ours: String,
         drake: String,
@@ -72,7 +72,7 @@ fn inspect(root: &Path, entry: &Value, truth: &Value, scratch: &TempDir) -> Valu
             .join(format!("{}.dmd.yaml", id.replace('/', "_")));
         let url = format!("package://corpus_root/{file}");
         let directive = json!({ "directives": [{ "add_model": { "name": name, "file": url } }] });
-        // JSON is YAML.
+        // JSON is valid YAML.
         std::fs::write(&model, directive.to_string()).unwrap();
     }
     let positions: Vec<&Value> = items(&truth["samples"])
@@ -106,7 +106,7 @@ fn judge(ours: &Value, truth: &Value) -> Outcome {
         (text(&ours["error"]["text"]).to_string(), drake)
     };
     let deformable = |w: &Value| text(w).contains("deformable");
-    // Where Drake has a geometry of a deformable body, and nothing else is missing.
+    // Drake has a geometry of a deformable body, and nothing else is missing.
     let fewer = items(&ours["geometries"]).len() < items(&truth["geometries"]).len();
     if ours["ok"] == true && fewer && items(&ours["warnings"]).iter().any(deformable) {
         return Outcome::Unsupported {
@@ -204,16 +204,17 @@ fn models_are_read_as_by_drake() {
     family.finish();
     assert!(
         outcomes.len() < COMPLETE || agreed >= MINIMUM,
-        "{agreed} models, {MINIMUM} are expected"
+        "{agreed} models agree, but at least {MINIMUM} must"
     );
 }
 
-/// A line per model, and what agrees.
+/// The table: one line per model with the aspects that agree.
 fn table(outcomes: &[(&Value, Outcome)]) -> String {
     let mut text = String::from(
-        "# Models of the reference set\n\nWritten by `TARRAGON_MODEL_TABLE=docs/models.md cargo test --test \
-         conformance models`. An `=` is agreement with what Drake 1.51.1 recorded: names, counts and limits \
-         exactly, poses to 1e-10, other numbers to 1e-9. \"Refused\" means that Drake refuses the file as well.\n\n",
+        "# Models of the reference set\n\n\
+         Written by `TARRAGON_MODEL_TABLE=docs/models.md cargo test --test conformance models`. `=` means\n\
+         agreement with the values recorded from Drake 1.51.1: names, counts and limits exactly, poses to\n\
+         1e-10, other numbers to 1e-9. \"Refused\" means that Drake refuses the file as well.\n\n",
     );
     writeln!(
         text,

@@ -1,7 +1,7 @@
-//! Arrows for forces at points, each below a path of its own and reused as long as its pair is in
-//! touch.
+//! Arrows for point forces. Each pair has one arrow at its own path, hidden while the pair is
+//! apart.
 
-use crate::error::Result;
+use crate::Result;
 use crate::meshcat::{Meshcat, NodeHandle, Object, PropertyValue, Scene};
 use nalgebra::{Isometry3, Unit, Vector3};
 use std::collections::BTreeMap;
@@ -12,22 +12,22 @@ use tarragon_geometry::{Cylinder, GeometryId, MeshcatCone, Rgba};
 /// A force at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PointForce {
-    /// Who touches whom.
+    /// The two geometries in contact.
     pub(crate) pair: (GeometryId, GeometryId),
-    /// Where, in the world (m).
+    /// Point of application in the world frame (m).
     pub(crate) p_w: Vector3<f64>,
-    /// The force in the world (N).
+    /// Force in the world frame (N).
     pub(crate) f_w: Vector3<f64>,
 }
 
-/// How forces look.
+/// Appearance of the arrows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ArrowStyle {
-    /// Of the shaft (m); the heads are twice as wide and as long.
+    /// Radius of the shaft (m); the heads are twice as wide and twice as long.
     pub(crate) radius: f64,
-    /// Force that is half as long as the arrow, which reaches as far behind the point as before it.
+    /// Force per length of half an arrow (N/m). An arrow is centred at its point.
     pub(crate) newtons_per_meter: f64,
-    /// Smaller forces are not shown (N).
+    /// Smallest force that is shown (N).
     pub(crate) threshold: f64,
     pub(crate) rgba: Rgba,
 }
@@ -40,11 +40,11 @@ struct Arrow {
     head: NodeHandle,
     tail: NodeHandle,
     is_visible: bool,
-    /// Whether no frame of a recording knows it yet.
+    /// Whether no frame of a recording contains the arrow yet.
     is_new: bool,
-    /// Whether the pair is in touch now.
+    /// Whether the pair is in contact now.
     is_used: bool,
-    /// Where it is, and half its length (m).
+    /// Pose of the arrow in the world, and half its length (m).
     pose: Isometry3<f64>,
     length: f64,
 }
@@ -53,12 +53,12 @@ struct Arrow {
 #[derive(Debug, Default)]
 pub(crate) struct Arrows {
     arrows: BTreeMap<(GeometryId, GeometryId), Arrow>,
-    /// How often everything was deleted before these were sent.
+    /// Number of deletions by the visualizer before these arrows were sent.
     deletions: u64,
 }
 
 impl Arrows {
-    /// Shows forces, and hides the arrows of others. `path` gives the path of a pair that is new.
+    /// Shows the arrows of `forces` and hides all others. `path` returns the path of a new pair.
     pub(crate) fn show(
         &mut self,
         meshcat: &Meshcat,
@@ -77,7 +77,7 @@ impl Arrows {
         }
         for force in forces {
             let size = force.f_w.norm();
-            // False for what is not a number.
+            // Also false for NaN.
             if !(size >= style.threshold && size > 0.0 && size.is_finite()) {
                 continue;
             }
@@ -94,7 +94,8 @@ impl Arrows {
         let head = 2.0 * style.radius;
         let shows = meshcat.record(time, |animation, frame| {
             for arrow in self.arrows.values() {
-                // Also of those that are hidden: a track without a value at a frame keeps the last.
+                // Hidden arrows are recorded too: a track without a value at a frame keeps its last
+                // value.
                 let path = arrow.root.path();
                 if arrow.is_new && frame > 0 {
                     animation.set_property(0, path, "visible", false)?;
@@ -160,11 +161,12 @@ impl Arrow {
         }))
     }
 
-    /// The shaft is 2 m long before it is scaled.
+    /// Returns the scale of the shaft, which is 2 m long before scaling.
     fn scale(&self) -> PropertyValue {
         [1.0, 1.0, self.length].into()
     }
-    /// The cones at both ends, whose points are at their origins, before (at -z) and behind.
+    /// Returns the poses of the cones at both ends: `head` at -z and `tail` at +z. A cone has its
+    /// tip at its origin.
     fn heads(&self, height: f64) -> [(&NodeHandle, Isometry3<f64>); 2] {
         let end = self.length + height;
         let over = math::rotation_x(std::f64::consts::PI);

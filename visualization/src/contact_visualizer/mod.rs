@@ -1,13 +1,13 @@
-//! The system that shows contacts.
+//! System that shows contacts as arrows.
 
 mod arrows;
 mod names;
 
 pub(crate) use names::last as last_name;
 
-use crate::error::{Error, Result};
 use crate::meshcat::{Meshcat, full_path, lock};
 use crate::meshcat_visualizer::check_period;
+use crate::{Error, Result};
 use arrows::{ArrowStyle, Arrows, PointForce};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +16,8 @@ use tarragon_framework::Scalar;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{GeometryId, PenetrationAsPointPair, QueryObject, Rgba};
 
-/// Parameters of a [`ContactVisualizer`]: Drake's for point contact, with its defaults, and
-/// `penetration_stiffness`.
+/// Parameters of a [`ContactVisualizer`]: those of Drake for point contact, with Drake's defaults,
+/// and `penetration_stiffness`.
 ///
 /// ```
 /// let params = tarragon_visualization::ContactVisualizerParams::default();
@@ -27,21 +27,21 @@ use tarragon_geometry::{GeometryId, PenetrationAsPointPair, QueryObject, Rgba};
 pub struct ContactVisualizerParams {
     /// Simulated time between publishes (s), positive.
     pub publish_period: f64,
-    /// The colour of the arrows.
+    /// Colour of the arrows.
     pub color: Rgba,
-    /// The path below which everything is; relative ones are below `/drake`.
+    /// Path that holds all arrows; a relative path is below `/drake`.
     pub prefix: String,
     /// Whether everything below the prefix is deleted when a simulation is initialized.
     pub delete_on_initialization_event: bool,
-    /// Smaller forces are not shown (N).
+    /// Smallest force that is shown (N).
     pub force_threshold: f64,
-    /// Force of an arrow that reaches 1 m to both sides of the contact point (N/m).
+    /// Force of an arrow that extends 1 m to each side of the contact point (N/m).
     pub newtons_per_meter: f64,
     /// Radius of the shafts (m).
     pub radius: f64,
-    /// Force per depth of a penetration (N/m). With the default, 1000 N/m, and the default of
-    /// `newtons_per_meter`, an arrow reaches 100 times the depth to both sides, but at most half
-    /// the diagonal of the smaller of the two geometries.
+    /// Force per penetration depth (N/m). With its default of 1000 N/m and the default of
+    /// `newtons_per_meter`, an arrow extends 100 times the depth to each side, but at most half the
+    /// diagonal of the smaller of the two geometries.
     pub penetration_stiffness: f64,
 }
 
@@ -49,7 +49,7 @@ impl Default for ContactVisualizerParams {
     fn default() -> Self {
         Self {
             publish_period: 1.0 / 32.0,
-            color: Rgba::new(0.0, 1.0, 0.0, 1.0).expect("the channels are from 0 to 1"),
+            color: Rgba::new(0.0, 1.0, 0.0, 1.0).expect("channels lie in [0, 1]"),
             prefix: "contact_forces".into(),
             delete_on_initialization_event: true,
             force_threshold: 0.01,
@@ -75,14 +75,12 @@ impl ContactVisualizerParams {
             ("penetration_stiffness", self.penetration_stiffness),
         ] {
             if !(value > 0.0 && value.is_finite()) {
-                return wrong(format!(
-                    "{name} is {value}, expected a positive finite number"
-                ));
+                return wrong(format!("{name} must be positive and finite, got {value:?}"));
             }
         }
         if self.force_threshold.is_nan() || self.force_threshold < 0.0 {
             return wrong(format!(
-                "force_threshold is {} N, expected 0 or more",
+                "force_threshold must be 0 N or more, got {:?} N",
                 self.force_threshold
             ));
         }
@@ -96,13 +94,14 @@ impl ContactVisualizerParams {
 /// |---|---|---|
 /// | input | `query_object` | [`QueryObject`] |
 ///
-/// The plant has no contact forces yet. Until it has, the arrows are of the penetrations of the
-/// geometry with the proximity role: in the middle between the two witness points, along the normal
-/// from A to B, with a force of
+/// The plant does not compute contact forces yet. Until it does, an arrow shows a penetration of
+/// geometry with the proximity role. It is centred midway between the two witness points and points
+/// along the normal from A to B. The force is
 /// [`penetration_stiffness`](ContactVisualizerParams::penetration_stiffness) times the depth.
 ///
-/// The arrow of a pair is at `{prefix}/point/{frame}.{geometry}+{frame}.{geometry}`, with names
-/// without their model where they are unique; it becomes invisible when the pair is apart.
+/// The arrow of a pair is at `{prefix}/point/{frame}.{geometry}+{frame}.{geometry}`. Names that are
+/// unique without their model are given without it. The arrow becomes invisible when the pair
+/// separates.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -134,15 +133,15 @@ pub struct ContactVisualizer {
     meshcat: Meshcat,
     params: ContactVisualizerParams,
     root: String,
-    /// How often everything was deleted: contexts send it anew then.
+    /// Number of calls of `delete`; contexts send everything again after each.
     deletions: AtomicU64,
 }
 
 impl ContactVisualizer {
-    /// A visualizer.
+    /// Creates a visualizer.
     ///
     /// # Errors
-    /// If a parameter is wrong.
+    /// Returns an error if a parameter is out of range.
     pub fn new(meshcat: Meshcat, params: ContactVisualizerParams) -> Result<Self> {
         params.check()?;
         Ok(Self {
@@ -152,12 +151,12 @@ impl ContactVisualizer {
             deletions: AtomicU64::new(0),
         })
     }
-    /// Adds a visualizer to a diagram, as `meshcat_contact_visualizer`, with a number behind it [if
-    /// that is taken](DiagramBuilder::unused_name), connected to the query port of a scene (Drake's
-    /// `AddToBuilder`).
+    /// Adds a visualizer named `meshcat_contact_visualizer` to a diagram, connected to the query
+    /// port of a scene (Drake's `AddToBuilder`). A name that is taken [gets a numeric
+    /// suffix](DiagramBuilder::unused_name).
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Same as [`new`](Self::new).
     pub fn add_to_builder(
         builder: &mut DiagramBuilder,
         query_object: OutputPort<QueryObject<f64>>,
@@ -170,11 +169,11 @@ impl ContactVisualizer {
         builder.connect(query_object, block.query_object);
         Ok(block)
     }
-    /// The parameters.
+    /// Returns the parameters.
     pub fn params(&self) -> &ContactVisualizerParams {
         &self.params
     }
-    /// Deletes all arrows. The next publish of a context shows those of the time again.
+    /// Deletes all arrows. The next publish of a context shows its current contacts again.
     pub fn delete(&self) {
         self.meshcat.delete(&self.root);
         self.deletions.fetch_add(1, Ordering::AcqRel);
@@ -197,7 +196,7 @@ impl ContactVisualizer {
         let forces = pairs.iter().map(|pair| {
             let force = force_of(pair, params.penetration_stiffness);
             let size = force.f_w.norm();
-            // A deep overlap would draw arrows across the whole picture.
+            // A deep overlap would draw arrows across the whole view.
             let most = params.newtons_per_meter * size_of_pair(query, pair.id_a, pair.id_b);
             PointForce {
                 f_w: force.f_w * (most / size).min(1.0),
@@ -217,8 +216,8 @@ impl ContactVisualizer {
     }
 }
 
-/// Half the diagonal (m) of the smaller one of the boxes around two geometries; infinite if neither
-/// has one.
+/// Returns half the diagonal (m) of the smaller bounding box of two geometries; infinite if both
+/// are unbounded.
 fn size_of_pair<T: Scalar>(query: &QueryObject<T>, a: GeometryId, b: GeometryId) -> f64 {
     let sizes = [a, b].map(|id| match query.compute_aabb_in_world(id) {
         Ok(Some(bounds)) => bounds.half_width().norm(),
@@ -227,12 +226,12 @@ fn size_of_pair<T: Scalar>(query: &QueryObject<T>, a: GeometryId, b: GeometryId)
     sizes[0].min(sizes[1])
 }
 
-/// The real part of a vector.
+/// Returns the real part of a vector.
 pub(crate) fn real<T: Scalar>(v: &Vector3<T>) -> Vector3<f64> {
     v.map(|x| x.re())
 }
 
-/// The force on B, as if the pair were a spring.
+/// Returns the force on B, as if the pair were a spring.
 pub(crate) fn force_of<T: Scalar>(pair: &PenetrationAsPointPair<T>, stiffness: f64) -> PointForce {
     PointForce {
         pair: (pair.id_a, pair.id_b),
@@ -244,7 +243,7 @@ pub(crate) fn force_of<T: Scalar>(pair: &PenetrationAsPointPair<T>, stiffness: f
 /// Ports of [`ContactVisualizer`].
 #[derive(Clone, Copy, Debug)]
 pub struct ContactVisualizerPorts<T: Scalar> {
-    /// The scene.
+    /// The scene's query port.
     pub query_object: InputPort<QueryObject<T>>,
 }
 

@@ -1,9 +1,9 @@
-//! Names of pairs.
+//! Names of geometry pairs.
 
-use crate::error::Result;
+use crate::Result;
 use tarragon_geometry::{GeometryId, SceneGraphInspector};
 
-/// A pair as `{frame}.{geometry}+{frame}.{geometry}`.
+/// Returns the name of a pair, `{frame}.{geometry}+{frame}.{geometry}`.
 pub(super) fn of_pair(
     inspector: &SceneGraphInspector<'_>,
     (a, b): (GeometryId, GeometryId),
@@ -24,11 +24,11 @@ fn of_geometry(inspector: &SceneGraphInspector<'_>, id: GeometryId) -> Result<St
     let siblings = siblings.filter(|g| inspector.frame_id(*g).ok() == Some(frame));
     let siblings = siblings.filter_map(|g| inspector.name(g).ok());
     let name = unscoped_if_unique(inspector.name(id)?, siblings);
-    // A slash would make a branch of the tree.
+    // A slash would add a branch to the tree.
     Ok(format!("{frame_name}.{name}").replace('/', "_"))
 }
 
-/// The name without its model, where no other is left with the same.
+/// Returns the name without its model if no other name equals it without its model.
 fn unscoped_if_unique<'a>(name: &'a str, mut others: impl Iterator<Item = &'a str>) -> &'a str {
     let short = last(name);
     if others.any(|other| last(other) == short) {
@@ -37,7 +37,7 @@ fn unscoped_if_unique<'a>(name: &'a str, mut others: impl Iterator<Item = &'a st
     short
 }
 
-/// The name without its model.
+/// Returns the name without its model.
 pub(crate) fn last(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn models_are_named_where_they_tell_names_apart() {
+    fn model_is_kept_only_in_names_that_are_ambiguous_without_it() {
         let others = ["left::hand", "right::hand"];
         let name = |n| unscoped_if_unique(n, others.iter().copied().filter(move |o| *o != n));
         assert_eq!(name("left::hand"), "left::hand");

@@ -1,14 +1,14 @@
-//! Older names of what a visualizer does.
+//! Functions with Drake's older names.
 
 use super::{DrakeVisualizer, DrakeVisualizerParams};
-use crate::error::Result;
+use crate::Result;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{Role, SceneGraph};
 use tarragon_lcm::Lcm;
 
-/// [`DrakeVisualizer::add_to_builder`] under the name that it had (Drake's
-/// `ConnectDrakeVisualizer`): with default parameters but for the role, which is illustration
-/// unless it is given.
+/// Adds a visualizer like [`DrakeVisualizer::add_to_builder`], under Drake's older name
+/// (`ConnectDrakeVisualizer`). All parameters but the role have their defaults; without a role, it
+/// is illustration.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -24,7 +24,7 @@ use tarragon_lcm::Lcm;
 /// ```
 ///
 /// # Errors
-/// As [`DrakeVisualizer::new`].
+/// Same as [`DrakeVisualizer::new`].
 pub fn connect_drake_visualizer(
     builder: &mut DiagramBuilder,
     scene_graph: &Block<SceneGraph>,
@@ -34,9 +34,9 @@ pub fn connect_drake_visualizer(
     DrakeVisualizer::add_to_builder(builder, scene_graph.query, lcm, params(role))
 }
 
-/// [`DrakeVisualizer::dispatch_load_message`] under the name that it had (Drake's
-/// `DispatchLoadMessage`): with default parameters but for the role, which is illustration unless
-/// it is given.
+/// Publishes a load message like [`DrakeVisualizer::dispatch_load_message`], under Drake's older
+/// name (`DispatchLoadMessage`). All parameters but the role have their defaults; without a role,
+/// it is illustration.
 ///
 /// ```
 /// use tarragon_geometry::SceneGraph;
@@ -48,7 +48,7 @@ pub fn connect_drake_visualizer(
 /// ```
 ///
 /// # Errors
-/// As [`DrakeVisualizer::dispatch_load_message`].
+/// Same as [`DrakeVisualizer::dispatch_load_message`].
 pub fn dispatch_load_message(
     scene_graph: &SceneGraph,
     lcm: &Lcm,

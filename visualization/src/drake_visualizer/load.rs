@@ -1,8 +1,8 @@
-//! The load message: every geometry that is shown, by its link.
+//! The load message: all geometry that is shown, grouped by link.
 
 use super::params::DrakeVisualizerParams;
 use super::shape;
-use crate::error::Result;
+use crate::Result;
 use std::collections::BTreeMap;
 use tarragon_framework::warnings::warn;
 use tarragon_geometry::{FrameId, SceneGraphInspector};
@@ -16,8 +16,8 @@ pub(super) struct Link {
     pub(super) data: LcmtViewerLinkData,
 }
 
-/// All frames that have geometry with the role: the world, then the others in order of
-/// registration.
+/// Returns all frames that have geometry with the role: the world first, then the others in order
+/// of registration.
 pub(super) fn links(
     inspector: &SceneGraphInspector<'_>,
     params: &DrakeVisualizerParams,
@@ -27,7 +27,7 @@ pub(super) fn links(
         let of_frame = geometries.entry(inspector.frame_id(id)?).or_default();
         match shape::of_geometry(inspector, id, params) {
             Ok(data) => of_frame.push(data),
-            // A mesh that can not be shown is no reason to end a simulation.
+            // A mesh that cannot be shown must not end a simulation.
             Err(e) => warn(format!(
                 "DrakeVisualizer: geometry '{}' is not shown: {e}",
                 inspector.name(id)?
@@ -64,7 +64,7 @@ pub(super) fn links(
     Ok(links)
 }
 
-/// The message of links.
+/// Returns the load message of the links.
 pub(super) fn message(links: &[Link]) -> LcmtViewerLoadRobot {
     LcmtViewerLoadRobot {
         link: links.iter().map(|link| link.data.clone()).collect(),

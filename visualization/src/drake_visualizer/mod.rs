@@ -1,4 +1,4 @@
-//! The system that tells viewers of a scene by LCM.
+//! System that publishes a scene to viewers by LCM.
 
 mod connect;
 mod load;
@@ -9,7 +9,7 @@ mod shape;
 pub use connect::{connect_drake_visualizer, dispatch_load_message};
 pub use params::DrakeVisualizerParams;
 
-use crate::error::Result;
+use crate::Result;
 use crate::meshcat::lock;
 use sent::Sent;
 use std::sync::Mutex;
@@ -18,51 +18,55 @@ use tarragon_geometry::{QueryObject, Role, SceneGraph};
 use tarragon_lcm::types::LcmtViewerLinkData;
 use tarragon_lcm::{Lcm, LcmMessage};
 
-/// Tells viewers such as Drake's meldis of a scene, by LCM (Drake's `DrakeVisualizer`).
+/// Publishes a scene to viewers such as Drake's meldis by LCM (Drake's `DrakeVisualizer`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `query_object` | [`QueryObject`] |
 ///
-/// It publishes every [`publish_period`](DrakeVisualizerParams::publish_period) and when forced to,
-/// in this order, on channels that may end in [the
-/// role](DrakeVisualizerParams::use_role_channel_suffix):
+/// It publishes every [`publish_period`](DrakeVisualizerParams::publish_period) and at every forced
+/// publish. Messages are sent in the order of this table. Channel names may end in [the
+/// role](DrakeVisualizerParams::use_role_channel_suffix).
 ///
 /// | channel | what | when |
 /// |---|---|---|
-/// | `DRAKE_VIEWER_LOAD_ROBOT` | all geometry with the role, by the frames it is fixed to | at first, and where the [version](tarragon_geometry::GeometryVersion) of the geometry is not that of the last time |
+/// | `DRAKE_VIEWER_LOAD_ROBOT` | geometry with the role, by frame | first, and after changes |
 /// | `DRAKE_VIEWER_DRAW` | poses of those frames, except the world, in the world | always |
-/// | `DRAKE_VIEWER_DEFORMABLE` | deformable geometry: none yet, but viewers expect the message | always |
+/// | `DRAKE_VIEWER_DEFORMABLE` | deformable geometry: none yet, but viewers need it | always |
 ///
-/// A frame is called `{source}::{frame}`, or `world`, in the group of the frame; dual numbers show
-/// their real parts. Several contexts, on any number of threads, may publish through one
-/// visualizer: a load message precedes the poses of a context whose geometry is not what was loaded
-/// last.
+/// The geometry has changed if its [version](tarragon_geometry::GeometryVersion) differs from the
+/// last published one.
+///
+/// A frame is named `{source}::{frame}`, or `world`; its robot number is the frame group. For dual
+/// numbers, the real parts are shown. Several contexts, on any number of threads, may publish
+/// through one visualizer: the poses of a context are preceded by a load message if its geometry
+/// differs from the geometry that was loaded last.
 ///
 /// # How shapes are sent
 ///
-/// Viewers know boxes, spheres, cylinders, capsules and ellipsoids. A half space is a box of 50 x
-/// 50 x 1 m below its plane. Mesh files are named by their absolute paths, which viewers have to be
-/// able to read; files in memory are sent along. Convex hulls are sent as triangles. With the
-/// proximity role, so are meshes: their hull, or their own triangles if their properties ask for
-/// the [true surface](tarragon_geometry::proximity::add_true_surface). Cones are triangles too,
-/// Drake refuses them. A mesh that can not be read where it has to be is left out, with a warning
-/// in the log.
+/// Viewers know boxes, spheres, cylinders, capsules and ellipsoids. A half space is sent as a box
+/// of 50 x 50 x 1 m below its plane. Mesh files are named by their absolute paths, which the
+/// viewers must be able to read; files in memory are included in the message. Convex hulls are sent
+/// as triangles. With the proximity role, meshes are sent as triangles too: those of the hull, or
+/// those of the mesh if the properties request the [true
+/// surface](tarragon_geometry::proximity::add_true_surface). Cones, which Drake rejects, are also
+/// sent as triangles. A mesh whose file must be read but cannot be is left out, with a warning in
+/// the log.
 ///
-/// The colour is `(phong, diffuse)` of the properties of the role, otherwise of those of
-/// illustration, otherwise the [default](DrakeVisualizerParams::default_color).
+/// The colour is `(phong, diffuse)` in the properties of the role, otherwise in the illustration
+/// properties, otherwise the [default](DrakeVisualizerParams::default_color).
 ///
 /// With [`show_hydroelastic`](DrakeVisualizerParams::show_hydroelastic), geometry that has a
-/// `(hydroelastic, compliance_type)` is sent as the surface that stands for it, tessellated as
-/// Drake does by its `(hydroelastic, resolution_hint)`, rigid and compliant shapes alike; for a
-/// compliant mesh that is no volume mesh, its hull. A hint that asks for more than a million
-/// triangles shows the shape itself.
+/// `(hydroelastic, compliance_type)` is sent as the surface of its hydroelastic representation.
+/// Rigid and compliant shapes alike are tessellated as in Drake, by `(hydroelastic,
+/// resolution_hint)`. For a compliant mesh that is not a volume mesh, the surface is its convex
+/// hull. If the hint would give more than a million triangles, the shape itself is sent.
 ///
 /// # Conversion to other scalars
 ///
-/// A diagram with a visualizer can be converted: the converted one publishes on the same bus. Drake
-/// refuses that where the bus was given by the user, because its visualizer does not own it; here
-/// all clones of an [`Lcm`] own the bus.
+/// A diagram with a visualizer can be converted; the converted visualizer publishes on the same
+/// bus. Drake rejects the conversion if the user provided the bus, because its visualizer does not
+/// own that bus. Here all clones of an [`Lcm`] own the bus.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -96,19 +100,19 @@ pub struct DrakeVisualizer {
     load_channel: String,
     draw_channel: String,
     deformable_channel: String,
-    /// The message of deformable geometry, which is always the same.
+    /// Encoded message of deformable geometry, which is always the same.
     deformable: Vec<u8>,
-    /// Of all contexts together, as viewers hear all of them; also what keeps a load message and
-    /// the draw message that goes with it together.
+    /// Last messages sent by any context, because viewers hear all contexts. The lock also keeps a
+    /// load message and its draw message together.
     sent: Mutex<Option<Sent>>,
 }
 
 impl DrakeVisualizer {
-    /// A visualizer. Without a bus it has one of its own with the default URL: `LCM_DEFAULT_URL` of
-    /// the environment, otherwise UDP multicast on this machine.
+    /// Creates a visualizer. If no bus is given, it opens one with the default URL: the environment
+    /// variable `LCM_DEFAULT_URL`, otherwise UDP multicast on this machine.
     ///
     /// # Errors
-    /// If a parameter is wrong, or the bus can not be opened.
+    /// Returns an error if a parameter is out of range, or the bus cannot be opened.
     pub fn new(lcm: Option<Lcm>, params: DrakeVisualizerParams) -> Result<Self> {
         params.check()?;
         let lcm = match lcm {
@@ -130,12 +134,12 @@ impl DrakeVisualizer {
         })
     }
 
-    /// Adds a visualizer to a diagram, as `drake_visualizer({role})`, with a number behind it [if
-    /// that is taken](DiagramBuilder::unused_name), connected to the query port of a scene (Drake's
-    /// `AddToBuilder`).
+    /// Adds a visualizer named `drake_visualizer({role})` to a diagram, connected to the query port
+    /// of a scene (Drake's `AddToBuilder`). A name that is taken [gets a numeric
+    /// suffix](DiagramBuilder::unused_name).
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Same as [`new`](Self::new).
     pub fn add_to_builder(
         builder: &mut DiagramBuilder,
         query_object: OutputPort<QueryObject<f64>>,
@@ -155,7 +159,7 @@ impl DrakeVisualizer {
         Ok(block)
     }
 
-    /// Publishes the load message of a scene's model, once (Drake's `DispatchLoadMessage`): for
+    /// Publishes the load message of a scene's model once (Drake's `DispatchLoadMessage`), for
     /// programs that publish draw messages themselves.
     ///
     /// ```
@@ -169,7 +173,7 @@ impl DrakeVisualizer {
     /// ```
     ///
     /// # Errors
-    /// If a parameter is wrong, or the message is too long for the bus.
+    /// Returns an error if a parameter is out of range, or the message is too long for the bus.
     pub fn dispatch_load_message(
         scene_graph: &SceneGraph,
         lcm: &Lcm,
@@ -180,11 +184,11 @@ impl DrakeVisualizer {
         Ok(lcm.publish(&params.channel("LOAD_ROBOT"), &load::message(&links))?)
     }
 
-    /// The bus.
+    /// Returns the bus.
     pub fn lcm(&self) -> &Lcm {
         &self.lcm
     }
-    /// The parameters.
+    /// Returns the parameters.
     pub fn params(&self) -> &DrakeVisualizerParams {
         &self.params
     }
@@ -214,7 +218,7 @@ impl DrakeVisualizer {
 /// Ports of [`DrakeVisualizer`].
 #[derive(Clone, Copy, Debug)]
 pub struct DrakeVisualizerPorts<T: Scalar> {
-    /// The scene.
+    /// The scene's query port.
     pub query_object: InputPort<QueryObject<T>>,
 }
 

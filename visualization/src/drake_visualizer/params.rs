@@ -1,7 +1,7 @@
-//! Parameters of the LCM visualizer of a scene.
+//! Parameters of the LCM visualizer.
 
-use crate::error::{Error, Result};
 use crate::meshcat_visualizer::{check_period, light_grey};
+use crate::{Error, Result};
 use tarragon_geometry::{Rgba, Role};
 
 /// Parameters of a [`DrakeVisualizer`](crate::DrakeVisualizer), with Drake's defaults.
@@ -21,13 +21,13 @@ use tarragon_geometry::{Rgba, Role};
 pub struct DrakeVisualizerParams {
     /// Simulated time between publishes (s), positive. The default, 1/64 s, is exact in binary.
     pub publish_period: f64,
-    /// The role of the geometry that is shown: any but `Unassigned`.
+    /// Role of the geometry to show: any but `Unassigned`.
     pub role: Role,
-    /// The colour of geometry without `(phong, diffuse)`, in the properties of the role and in
-    /// those of illustration.
+    /// Colour of geometry that has no `(phong, diffuse)`, neither in the properties of the role nor
+    /// in the illustration properties.
     pub default_color: Rgba,
-    /// Whether geometry that takes part in hydroelastic contact is shown by the mesh that stands
-    /// for it, with the proximity role; see [`DrakeVisualizer`](crate::DrakeVisualizer).
+    /// Whether, with the proximity role, geometry that takes part in hydroelastic contact is shown
+    /// by its hydroelastic mesh; see [`DrakeVisualizer`](crate::DrakeVisualizer).
     pub show_hydroelastic: bool,
     /// Whether channels end in `_ILLUSTRATION`, `_PROXIMITY` or `_PERCEPTION`, so that visualizers
     /// of several roles can share a bus.
@@ -52,13 +52,13 @@ impl DrakeVisualizerParams {
         check_period(self.publish_period).or_else(wrong)?;
         if self.role == Role::Unassigned {
             return wrong(
-                "the role is Unassigned, expected Illustration, Proximity or Perception".into(),
+                "the role must be Illustration, Proximity or Perception, got Unassigned".into(),
             );
         }
         Ok(())
     }
 
-    /// `DRAKE_VIEWER_{what}`, with the suffix of the role.
+    /// Returns the channel `DRAKE_VIEWER_{what}`, with the suffix of the role if requested.
     pub(super) fn channel(&self, what: &str) -> String {
         let suffix = match self.role {
             _ if !self.use_role_channel_suffix => "",

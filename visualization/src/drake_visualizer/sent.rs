@@ -1,8 +1,8 @@
-//! What was sent, and the bytes that are sent again and again.
+//! The messages sent last, and the encoded draw message that is patched in place.
 
 use super::load::Link;
 use super::shape::{position, quaternion};
-use crate::error::Result;
+use crate::Result;
 use crate::frame_poses::for_each_frame_pose;
 use crate::meshcat_visualizer::real_pose;
 use tarragon_framework::Scalar;
@@ -10,22 +10,22 @@ use tarragon_geometry::{FrameId, GeometryVersion, QueryObject, Role};
 use tarragon_lcm::LcmMessage;
 use tarragon_lcm::types::LcmtViewerDraw;
 
-/// Where the time is in a draw message: behind the fingerprint.
+/// Byte range of the timestamp in a draw message, after the fingerprint.
 const TIME: std::ops::Range<usize> = 8..16;
 
-/// The last load message, and the draw message that goes with it.
+/// The last load message and its draw message.
 #[derive(Debug)]
 pub(super) struct Sent {
     version: GeometryVersion,
-    /// Frames that are drawn, in the order in which the scene lists them.
+    /// Frames of the draw message, in the order in which the scene lists them.
     frames: Vec<FrameId>,
-    /// A draw message; names do not change, its time and poses are overwritten.
+    /// Encoded draw message. Names stay; time and poses are overwritten.
     draw: Vec<u8>,
 }
 
 impl Sent {
     pub(super) fn new(version: &GeometryVersion, links: &[Link]) -> Result<Self> {
-        // Viewers know where the world is.
+        // Viewers know the pose of the world.
         let moving: Vec<&Link> = links.iter().filter(|link| !link.is_world).collect();
         let draw = LcmtViewerDraw {
             timestamp: 0,
@@ -45,12 +45,12 @@ impl Sent {
         self.version.is_same_as(version, role).unwrap_or(false)
     }
 
-    /// The draw message of a time (s).
+    /// Returns the draw message at a time (s).
     pub(super) fn draw<T: Scalar>(&mut self, query: &QueryObject<T>, time: f64) -> Result<&[u8]> {
         let Self { frames, draw, .. } = self;
         // Whole milliseconds, as in Drake.
         draw[TIME].copy_from_slice(&((time * 1e3) as i64).to_be_bytes());
-        // The last members are the positions of all links, then their quaternions.
+        // The message ends with the positions of all links, followed by their quaternions.
         let quaternions = draw.len() - frames.len() * size_of::<[f32; 4]>();
         let (front, quaternions) = draw.split_at_mut(quaternions);
         let positions = front.len() - frames.len() * size_of::<[f32; 3]>();
@@ -71,7 +71,7 @@ impl Sent {
     }
 }
 
-/// Numbers in the order of the wire.
+/// Writes numbers in the byte order of the wire.
 fn write<const N: usize, const BYTES: usize>(to: &mut [u8; BYTES], numbers: [f32; N]) {
     for (to, number) in to.as_chunks_mut().0.iter_mut().zip(numbers) {
         *to = number.to_be_bytes();

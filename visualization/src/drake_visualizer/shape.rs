@@ -1,8 +1,8 @@
-//! Geometry as viewers are told of it.
+//! Geometry in the form of viewer messages.
 
 use super::params::DrakeVisualizerParams;
-use crate::error::{Error, Result};
 use crate::hydroelastic::surface_to_show;
+use crate::{Error, Result};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use nalgebra::{Isometry3, Vector3};
 use serde_json::json;
@@ -14,12 +14,12 @@ use tarragon_geometry::{
 };
 use tarragon_lcm::types::LcmtViewerGeometryData as Data;
 
-/// A half space is shown by a box as wide as this, and 1 m high (m).
+/// Width (m) of the box that represents a half space; the box is 1 m high.
 const HALF_SPACE_WIDTH: f32 = 50.0;
-/// Sides of a cone, which viewers do not know.
+/// Number of sides of a tessellated cone; viewers have no cone shape.
 const CONE_SIDES: u32 = 64;
 
-/// A geometry with the role that is shown.
+/// Returns the message of a geometry that has the role.
 pub(super) fn of_geometry(
     inspector: &SceneGraphInspector<'_>,
     id: GeometryId,
@@ -43,7 +43,7 @@ pub(super) fn of_geometry(
     Ok(data)
 }
 
-/// The colour of the first properties that have one.
+/// Returns the colour of the first properties that have one.
 fn color(properties: [Option<&GeometryProperties>; 2], default: Rgba) -> Result<Rgba> {
     let (group, name) = ("phong", "diffuse");
     let mut colored = properties.into_iter().flatten();
@@ -53,7 +53,7 @@ fn color(properties: [Option<&GeometryProperties>; 2], default: Rgba) -> Result<
     }
 }
 
-/// A geometry with the proximity role, as it takes part in contact.
+/// Returns the message of a geometry with the proximity role, as it collides.
 fn colliding(
     shape: &Shape,
     properties: &GeometryProperties,
@@ -74,7 +74,7 @@ fn colliding(
     }
 }
 
-/// A shape as it is.
+/// Returns the message of a shape as it is.
 fn plain(shape: &Shape) -> Result<Data> {
     let primitive = |r#type, sizes: &[f64]| Data {
         r#type,
@@ -97,12 +97,14 @@ fn plain(shape: &Shape) -> Result<Data> {
         Shape::MeshcatCone(cone) => inline(&triangles_of_cone(cone)?),
         other => {
             let shape = other.type_name();
-            return Err(Error::invalid(format!("viewers know no {shape}")));
+            return Err(Error::invalid(format!(
+                "viewers do not support shapes of type {shape}"
+            )));
         }
     })
 }
 
-/// A mesh that the viewer reads itself.
+/// Returns the message of a mesh that the viewer reads itself.
 fn file(mesh: &Mesh) -> Result<Data> {
     let string_data = match mesh.source() {
         MeshSource::Path(path) => absolute(path)?,
@@ -117,12 +119,12 @@ fn file(mesh: &Mesh) -> Result<Data> {
     })
 }
 
-/// Viewers have other working directories.
+/// Returns an absolute path, because viewers have other working directories.
 fn absolute(path: &Path) -> Result<String> {
     let absolute = std::path::absolute(path).map_err(|e| Error::io(path, e))?;
     let text = absolute.to_str().ok_or_else(|| {
         Error::invalid(format!(
-            "{}: the path is not UTF-8, and can not be sent to viewers; rename the file",
+            "{}: the path must be UTF-8 to be sent to viewers; rename the file",
             absolute.display()
         ))
     })?;
@@ -153,7 +155,8 @@ fn in_memory(mesh: &InMemoryMesh) -> Result<String> {
     Ok(json!({ "in_memory_mesh": parts }).to_string())
 }
 
-/// Triangles in the message itself, each with vertices of its own, so that viewers show edges.
+/// Returns a message that contains the triangles. Each has its own vertices, so that viewers show
+/// edges.
 fn inline(surface: &TriangleSurfaceMesh) -> Data {
     let corners = 3 * surface.num_triangles();
     let mut floats = Vec::with_capacity(2 + 4 * corners);
@@ -172,7 +175,7 @@ fn inline(surface: &TriangleSurfaceMesh) -> Data {
     }
 }
 
-/// A cone as triangles.
+/// Returns a cone as triangles.
 fn triangles_of_cone(cone: &MeshcatCone) -> Result<TriangleSurfaceMesh> {
     let angle = |i: u32| std::f64::consts::TAU * f64::from(i) / f64::from(CONE_SIDES);
     let rim = (0..CONE_SIDES).map(|i| {
@@ -187,12 +190,12 @@ fn triangles_of_cone(cone: &MeshcatCone) -> Result<TriangleSurfaceMesh> {
     Ok(TriangleSurfaceMesh::new(triangles, vertices)?)
 }
 
-/// The position of a pose in messages.
+/// Returns the position of a pose in message form.
 pub(super) fn position(pose: &Isometry3<f64>) -> [f32; 3] {
     pose.translation.vector.map(|x| x as f32).into()
 }
 
-/// The rotation of a pose in messages: w, x, y, z, where w is not negative.
+/// Returns the rotation of a pose in message form: w, x, y, z with w >= 0.
 pub(super) fn quaternion(pose: &Isometry3<f64>) -> [f32; 4] {
     let q = &pose.rotation.coords;
     let sign = if q.w < 0.0 { -1.0 } else { 1.0 };

@@ -3,11 +3,11 @@
 use super::msgpack::Writer;
 use super::path::full_path;
 use super::property::PropertyValue;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::Isometry3;
 use std::collections::BTreeMap;
 
-/// How an animation goes on after its last frame. The numbers are those of three.js.
+/// Behaviour of an animation after its last frame. The discriminants are those of three.js.
 ///
 /// ```
 /// use tarragon_visualization::{LoopMode, MeshcatAnimation};
@@ -18,24 +18,24 @@ use std::collections::BTreeMap;
 pub enum LoopMode {
     /// Plays once.
     Once = 2200,
-    /// Plays the chosen number of times, each time from the start.
+    /// Plays the number of repetitions, each time from the start.
     #[default]
     Repeat = 2201,
-    /// Plays the chosen number of times, alternately forwards and backwards.
+    /// Plays the number of repetitions, alternately forwards and backwards.
     PingPong = 2202,
 }
 
-/// The values of one property over time.
+/// Values of one property over time.
 #[derive(Clone, Debug, PartialEq)]
 struct Track {
-    /// three.js's name of the type: `vector3`, `quaternion`, `boolean`, `number` or `vector`.
+    /// Type name in three.js: `vector3`, `quaternion`, `boolean`, `number` or `vector`.
     kind: &'static str,
     keys: BTreeMap<u32, PropertyValue>,
 }
 
 /// Transforms and properties at numbered frames, played by the page.
 ///
-/// Objects can not be made or deleted by an animation; set their property `visible` instead.
+/// An animation cannot create or delete objects; animate their property `visible` instead.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -60,14 +60,14 @@ pub struct MeshcatAnimation {
 }
 
 impl MeshcatAnimation {
-    /// An empty animation of `frames_per_second` (1/s).
+    /// Creates an empty animation with `frames_per_second` (1/s).
     ///
     /// # Errors
-    /// If the rate is not positive and finite.
+    /// Returns an error if the rate is not positive and finite.
     pub fn new(frames_per_second: f64) -> Result<Self> {
         if !(frames_per_second > 0.0 && frames_per_second.is_finite()) {
             return Err(Error::invalid(format!(
-                "MeshcatAnimation: {frames_per_second} frames per second, expected a positive finite rate"
+                "MeshcatAnimation: frames_per_second must be positive and finite, got {frames_per_second:?} (1/s)"
             )));
         }
         Ok(Self {
@@ -80,85 +80,87 @@ impl MeshcatAnimation {
             tracks: BTreeMap::new(),
         })
     }
-    /// The rate of playing (1/s).
+    /// Returns the frame rate (1/s).
     pub fn frames_per_second(&self) -> f64 {
         self.frames_per_second
     }
-    /// The time of frame 0 (s).
+    /// Returns the time of frame 0 (s).
     pub fn start_time(&self) -> f64 {
         self.start_time
     }
-    /// Sets the time of frame 0 (s), 0 by default. Frames that are there already keep their
-    /// numbers.
+    /// Sets the time of frame 0 (s); the default is 0. Existing frames keep their numbers.
     pub fn set_start_time(&mut self, start_time: f64) {
         self.start_time = start_time;
     }
-    /// The number of the frame shown at `time` (s): floor((time - start time) * rate).
+    /// Returns the number of the frame shown at `time` (s): floor((time - start time) * rate).
     ///
     /// # Errors
-    /// If the time is before the start time, not finite, or too late to be numbered.
+    /// Returns an error if the time is not finite, is before the start time, or needs a frame
+    /// number above `u32::MAX`.
     pub fn frame(&self, time: f64) -> Result<u32> {
         let frame = ((time - self.start_time) * self.frames_per_second).floor();
         if frame >= 0.0 && frame <= f64::from(u32::MAX) {
             return Ok(frame as u32);
         }
         Err(Error::invalid(format!(
-            "MeshcatAnimation: time {time} s, expected a time from the animation's start at {} s on, \
-             at most {} frames after it",
+            "MeshcatAnimation: the time must be at least the start time of {:?} s and at most {} \
+             frames later, got {time:?} s",
             self.start_time,
             u32::MAX
         )))
     }
-    /// Whether it plays as soon as a page has it.
+    /// Returns whether the animation plays as soon as a page receives it.
     pub fn autoplay(&self) -> bool {
         self.autoplay
     }
-    /// Sets whether it plays as soon as a page has it, true by default.
+    /// Sets whether the animation plays as soon as a page receives it; the default is true.
     pub fn set_autoplay(&mut self, play: bool) {
         self.autoplay = play;
     }
-    /// How it goes on after the last frame.
+    /// Returns the behaviour after the last frame.
     pub fn loop_mode(&self) -> LoopMode {
         self.loop_mode
     }
-    /// Sets how it goes on after the last frame, [`LoopMode::Repeat`] by default.
+    /// Sets the behaviour after the last frame; the default is [`LoopMode::Repeat`].
     pub fn set_loop_mode(&mut self, mode: LoopMode) {
         self.loop_mode = mode;
     }
-    /// How often it plays.
+    /// Returns the number of repetitions.
     pub fn repetitions(&self) -> u32 {
         self.repetitions
     }
-    /// Sets how often it plays, once by default; without effect with [`LoopMode::Once`].
+    /// Sets the number of repetitions; the default is 1. It has no effect with [`LoopMode::Once`].
     ///
     /// # Errors
-    /// If it is 0.
+    /// Returns an error if the number is 0.
     pub fn set_repetitions(&mut self, repetitions: u32) -> Result<()> {
         if repetitions == 0 {
             return Err(Error::invalid(
-                "MeshcatAnimation: 0 repetitions, expected at least 1",
+                "MeshcatAnimation: repetitions must be at least 1, got 0",
             ));
         }
         self.repetitions = repetitions;
         Ok(())
     }
-    /// Whether it stays on its last frame at the end.
+    /// Returns whether the scene stays at the last frame when the animation ends.
     pub fn clamp_when_finished(&self) -> bool {
         self.clamp_when_finished
     }
-    /// Sets whether it stays on its last frame at the end (true, the default) or the scene goes
-    /// back to what it was before.
+    /// Sets whether the scene stays at the last frame when the animation ends (true, the default),
+    /// or returns to its state before the animation.
     pub fn set_clamp_when_finished(&mut self, clamp: bool) {
         self.clamp_when_finished = clamp;
     }
-    /// Whether nothing is recorded.
+    /// Returns whether the animation has no frames.
     pub fn is_empty(&self) -> bool {
         self.tracks.is_empty()
     }
-    /// Sets the pose of a path in its parent's at a frame; a pose of the same frame is replaced.
+    /// Sets the pose of a path in its parent's frame at an animation frame, replacing an earlier
+    /// pose of that animation frame.
     ///
     /// # Errors
-    /// If the path's `position` or `quaternion` were set as properties of another type.
+    /// Returns an error if `position` or `quaternion` of the path was set as a property of another
+    /// type.
     pub fn set_transform(
         &mut self,
         frame: u32,
@@ -168,7 +170,7 @@ impl MeshcatAnimation {
         let p = x_parent_path.translation.vector;
         let q = x_parent_path.rotation.coords;
         let path = full_path(path);
-        // Both are checked before either is changed.
+        // Both are checked before either changes.
         self.check(&path, "position", "vector3")?;
         self.check(&path, "quaternion", "quaternion")?;
         self.set(&path, "position", "vector3", frame, [p.x, p.y, p.z].into());
@@ -176,10 +178,10 @@ impl MeshcatAnimation {
         self.set(&path, "quaternion", "quaternion", frame, q);
         Ok(())
     }
-    /// Sets a property of a path at a frame; a value of the same frame is replaced.
+    /// Sets a property of a path at a frame, replacing an earlier value of that frame.
     ///
     /// # Errors
-    /// If the property was set with another type, or the value is a text.
+    /// Returns an error if the property was set with another type, or the value is text.
     pub fn set_property(
         &mut self,
         frame: u32,
@@ -191,8 +193,8 @@ impl MeshcatAnimation {
         let kind = match &value {
             PropertyValue::Text(_) => {
                 return Err(Error::invalid(format!(
-                    "MeshcatAnimation: '{path}' property '{property}' is a text, expected a truth value, \
-                     a number or numbers"
+                    "MeshcatAnimation: '{path}' property '{property}' must be a boolean, \
+                     a number or numbers, got a text"
                 )));
             }
             value => value.type_name(),
@@ -205,7 +207,7 @@ impl MeshcatAnimation {
     fn check(&self, path: &str, property: &str, kind: &'static str) -> Result<()> {
         match self.tracks.get(path).and_then(|t| t.get(property)) {
             Some(track) if track.kind != kind => Err(Error::invalid(format!(
-                "MeshcatAnimation: '{path}' property '{property}' is set as a {kind}, but it was set as \
+                "MeshcatAnimation: '{path}' property '{property}' must not be set as a {kind}, it was set as \
                  a {} before; a property keeps its type in an animation",
                 track.kind
             ))),
@@ -232,8 +234,8 @@ impl MeshcatAnimation {
         track.keys.insert(frame, value);
     }
 
-    /// Adds the frames that `after` has and `before` does not, or with other values. Properties
-    /// whose type differs here are passed over.
+    /// Adds the frames of `after` that `before` lacks or has with other values. Properties that
+    /// have another type in this animation are skipped.
     pub(super) fn add_frames_since(&mut self, before: &Self, after: &Self) {
         for (path, tracks) in &after.tracks {
             for (property, track) in tracks {
@@ -248,7 +250,7 @@ impl MeshcatAnimation {
         }
     }
 
-    /// The message `set_animation`.
+    /// Encodes the message `set_animation`.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut w = Writer::default();
         w.map(3).key_str("type", "set_animation").str("animations");

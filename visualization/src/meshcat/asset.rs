@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The path, relative to the page, below which assets are served.
+/// Path prefix of assets, relative to the page.
 pub(crate) const PREFIX: &str = "cas-v1/";
 
-/// One file, served for as long as an `Arc` of it is kept.
+/// One file, served for as long as an `Arc` of it exists.
 #[derive(Debug)]
 pub(crate) struct Asset {
     key: String,
@@ -17,27 +17,27 @@ pub(crate) struct Asset {
 }
 
 impl Asset {
-    /// The hash: 64 hexadecimal digits.
+    /// Returns the hash: 64 hexadecimal digits.
     pub(crate) fn key(&self) -> &str {
         &self.key
     }
-    /// The relative URL: `cas-v1/<sha256>`.
+    /// Returns the relative URL: `cas-v1/<sha256>`.
     pub(crate) fn url(&self) -> String {
         format!("{PREFIX}{}", self.key)
     }
 }
 
-/// All assets that something refers to.
+/// All assets that are referenced.
 #[derive(Debug, Default)]
 pub(crate) struct AssetStore(Mutex<BTreeMap<String, Weak<Asset>>>);
 
 impl AssetStore {
-    /// Keeps `content`, or finds the asset that has the same content.
+    /// Stores `content`, or returns the existing asset with the same content.
     pub(crate) fn add(&self, content: impl Into<Bytes>) -> Arc<Asset> {
         let content = content.into();
         let mut key = String::with_capacity(64);
         for byte in Sha256::digest(&content) {
-            write!(key, "{byte:02x}").expect("writing to a string can not fail");
+            write!(key, "{byte:02x}").expect("writing to a string cannot fail");
         }
         let mut assets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(asset) = assets.get(&key).and_then(Weak::upgrade) {
@@ -48,14 +48,14 @@ impl AssetStore {
         assets.insert(asset.key.clone(), Arc::downgrade(&asset));
         asset
     }
-    /// The asset of a hash, if something still refers to it.
+    /// Returns the asset with a hash, if it is still referenced.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<Asset>> {
         let assets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         assets.get(key)?.upgrade()
     }
 }
 
-/// Whether `key` could be a hash.
+/// Returns whether `key` has the form of a hash.
 pub(crate) fn is_key(key: &str) -> bool {
     key.len() == 64 && key.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
@@ -68,7 +68,7 @@ mod tests {
     fn assets_are_shared_and_disappear_with_the_last_reference() {
         let store = AssetStore::default();
         let a = store.add("abc");
-        // The example of FIPS 180-4.
+        // Example of FIPS 180-4.
         assert_eq!(
             a.key(),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -1,4 +1,4 @@
-//! Changes of the scene as bytes on the wire, encoded once for all pages that need the same.
+//! Scene changes as bytes on the wire, encoded once for all pages that need the same ones.
 
 use super::frame::{self, Framed};
 use super::msgpack::Writer;
@@ -6,39 +6,40 @@ use super::scene::{Change, NodeId, Scene};
 use super::transform::Transform;
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Frames from this length on are sent from where they are, shorter ones are copied together.
+/// Minimum length in bytes of a frame that is sent from its own buffer; shorter frames are copied
+/// into a common one.
 const SHARED_FROM: usize = 4096;
 
-/// How transforms are sent.
+/// Encoding of transforms.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Encoding {
-    /// One message `set_transform` each: what every page understands.
+    /// One `set_transform` message each, which every page understands.
     Standard,
-    /// Many in one message, to pages that asked for it by `?batch=1`.
+    /// Many in one message, for pages that request it by `?batch=1`.
     Batched,
 }
 
-/// What separates messages.
+/// Separation of messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Envelope {
-    /// Each is one frame of a websocket.
+    /// Each message is one websocket frame.
     Websocket,
-    /// Each has its length (u32, little-endian) before it.
+    /// Each message is preceded by its length (u32, little-endian).
     Length,
 }
 
-/// What changed from one number of a change to another.
+/// All scene changes in the revision range from `from` (exclusive) to `to` (inclusive).
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
-    /// For pages that have seen this change,
+    /// Revision that a page must have seen to receive this batch.
     pub(crate) from: u64,
-    /// and that have seen this one after it.
+    /// Revision that the page has seen after this batch.
     pub(crate) to: u64,
     encoded: Vec<(Encoding, Vec<Bytes>)>,
 }
 
 impl Batch {
-    /// Encodes the changes that are still current, in the order in which they were made.
+    /// Encodes those changes that are still current, in the order in which they were made.
     pub(crate) fn new(
         scene: &Scene,
         from: u64,
@@ -64,11 +65,11 @@ impl Batch {
         }
     }
 
-    /// Leaves no frames: pages can not be brought up to date by this batch.
+    /// Removes all frames: this batch cannot bring pages up to date.
     pub(crate) fn clear(&mut self) {
         self.encoded.clear();
     }
-    /// The number of bytes, in all encodings together.
+    /// Returns the number of bytes in all encodings together.
     pub(crate) fn length(&self) -> usize {
         self.encoded
             .iter()
@@ -76,16 +77,16 @@ impl Batch {
             .map(Bytes::len)
             .sum()
     }
-    /// The frames in an encoding; None if the batch was not made for it.
+    /// Returns the frames in an encoding; `None` if the batch was not encoded for it.
     pub(crate) fn frames(&self, encoding: Encoding) -> Option<&[Bytes]> {
         let found = self.encoded.iter().find(|(e, _)| *e == encoding)?;
         Some(&found.1)
     }
 }
 
-/// The whole scene, in the order in which a new page gets it: the tree in the order of paths, per
-/// node its properties, object and transform, then animation, controls (not in static pages),
-/// camera target, and whether the chart of rates is shown.
+/// Encodes the whole scene in the order in which a new page receives it: the tree in the order of
+/// paths, with properties, object and transform of each node; then the animation, the controls (not
+/// in static pages), the camera target, and whether the realtime rate chart is shown.
 pub(crate) fn replay(scene: &Scene, encoding: Encoding, envelope: Envelope) -> Vec<Bytes> {
     let mut encoder = Encoder::new(scene, encoding, envelope);
     if encoding == Encoding::Batched {
@@ -104,7 +105,7 @@ pub(crate) fn replay(scene: &Scene, encoding: Encoding, envelope: Envelope) -> V
     encoder.flush_poses();
     encoder.flush_names();
     encoder.change(0, Change::Animation);
-    // Nobody would hear of them without a server.
+    // Without a server, controls would have no effect.
     if envelope == Envelope::Websocket {
         for i in scene.controls.indices() {
             encoder.change(0, Change::Control(i));
@@ -122,14 +123,14 @@ fn show_realtime_rate(show: bool) -> Vec<u8> {
     w.into_inner()
 }
 
-/// Transforms that wait to be sent in one message.
+/// Transforms to send in one message.
 #[derive(Default)]
 struct Poses {
     ids: Vec<u8>,
     poses: Vec<u8>,
 }
 
-/// Paths that wait to be numbered, from `first` on.
+/// Paths to number in one message, starting at `first`.
 #[derive(Default)]
 struct Names {
     first: u32,
@@ -143,7 +144,7 @@ struct Encoder<'a> {
     envelope: Envelope,
     done: Vec<Bytes>,
     buffer: BytesMut,
-    /// Kept between messages.
+    /// Buffer that is reused between messages.
     scratch: Vec<u8>,
     poses: Poses,
     names: Names,
@@ -163,7 +164,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Sends what a change names; nothing if it is gone.
+    /// Encodes the current value of what changed; nothing if it was deleted.
     fn change(&mut self, seq: u64, change: Change) {
         let scene = self.scene;
         match change {
@@ -186,7 +187,7 @@ impl<'a> Encoder<'a> {
                 });
             }
             Change::Deletion => {
-                // Transforms of the deleted paths go first.
+                // Transforms of the deleted paths must be sent before the deletion.
                 self.flush_poses();
                 self.flush_names();
                 if let Some(path) = scene.deletion(seq) {
@@ -250,7 +251,7 @@ impl<'a> Encoder<'a> {
             }
             return;
         }
-        // Two transforms of one path keep their order.
+        // Keeps the order of two transforms of one path.
         self.flush_poses();
         self.write(|w| {
             w.map(3).key_str("type", "set_transform");
@@ -259,7 +260,7 @@ impl<'a> Encoder<'a> {
         });
     }
 
-    /// Numbers a path, for pages that get many transforms in one message.
+    /// Assigns a number to a path, for pages that receive many transforms in one message.
     fn name(&mut self, id: NodeId) {
         let Some(node) = self.scene.node(id) else {
             return;
@@ -318,7 +319,7 @@ impl<'a> Encoder<'a> {
             }
         }
     }
-    /// Sends a message that is kept in the scene.
+    /// Appends a message that is stored in the scene.
     fn kept(&mut self, message: &Framed) {
         let frame = message.frame();
         if frame.len() < SHARED_FROM {

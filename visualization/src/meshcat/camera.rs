@@ -1,16 +1,16 @@
-//! The page's camera.
+//! Camera of the page.
 
 use super::Meshcat;
 use super::msgpack::Writer;
 use super::object::Object;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::{Isometry3, Matrix3, Matrix4, Rotation3, Translation3, UnitQuaternion, Vector3};
 
-/// The path of the page's own camera.
+/// Path of the page's own camera.
 const DEFAULT_CAMERA: &str = "/Cameras/default/rotated";
-/// What turns with the camera's target.
+/// Path of the node that moves with the camera's target.
 const CAMERA_BASE: &str = "/Cameras/default";
-/// What 2d rendering hides.
+/// Paths that are hidden in 2D rendering.
 const SCENERY: [&str; 3] = ["/Background", "/Grid", "/Axes"];
 
 /// A perspective camera of three.js; see
@@ -85,7 +85,7 @@ impl Default for OrthographicCamera {
     }
 }
 
-/// A camera that a page can look through: [`PerspectiveCamera`] or [`OrthographicCamera`].
+/// A camera of the page: [`PerspectiveCamera`] or [`OrthographicCamera`].
 ///
 /// ```
 /// use tarragon_visualization::{OrthographicCamera, PageCamera};
@@ -94,9 +94,9 @@ impl Default for OrthographicCamera {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PageCamera {
-    /// With perspective.
+    /// Perspective projection.
     Perspective(PerspectiveCamera),
-    /// Without.
+    /// Orthographic projection.
     Orthographic(OrthographicCamera),
 }
 
@@ -160,54 +160,54 @@ impl PageCamera {
             return Ok(());
         }
         Err(Error::invalid(format!(
-            "Meshcat::set_camera: {self:?} has a number that is not finite"
+            "Meshcat::set_camera: all numbers of the camera must be finite, got {self:?}"
         )))
     }
 }
 
 impl Meshcat {
-    /// Makes the page look through another camera.
+    /// Replaces the page's camera.
     ///
     /// # Errors
-    /// If a number of the camera is not finite.
+    /// Returns an error if a number of the camera is not finite.
     pub fn set_camera(&self, camera: impl Into<PageCamera>) -> Result<()> {
         self.set_camera_at(camera, DEFAULT_CAMERA)
     }
-    /// Puts a camera at another path than the page's own camera.
+    /// Sets a camera at a path other than that of the page's own camera.
     ///
     /// # Errors
-    /// If a number of the camera is not finite.
+    /// Returns an error if a number of the camera is not finite.
     pub fn set_camera_at(&self, camera: impl Into<PageCamera>, path: &str) -> Result<()> {
         let camera = camera.into();
         camera.check()?;
         if matches!(camera, PageCamera::Perspective(_)) && path == DEFAULT_CAMERA {
-            // Orbit controls turn about the origin again.
+            // Makes the orbit controls turn about the origin again.
             self.set_target(&Vector3::zeros());
         }
         self.put(path, camera.object());
         Ok(())
     }
-    /// Makes the page look at the point T, `p_wt` (m), in the world. Orthographic cameras do not
-    /// change.
+    /// Makes the page look at the point T, at `p_wt` (m) in the world. Has no effect on
+    /// orthographic cameras.
     ///
     /// # Errors
-    /// If a coordinate is not finite.
+    /// Returns an error if a coordinate is not finite.
     pub fn set_camera_target(&self, p_wt: &Vector3<f64>) -> Result<()> {
         finite("set_camera_target", "target", p_wt)?;
         self.set_target(p_wt);
         Ok(())
     }
-    /// Puts the page's camera to the point C, `p_wc` (m), looking to the point T, `p_wt` (m), with
-    /// the world's z upwards. Orthographic cameras, too.
+    /// Moves the page's camera to the point C at `p_wc` (m), looking at the point T at `p_wt` (m),
+    /// with the world's z axis upwards. Also moves orthographic cameras.
     ///
     /// # Errors
-    /// If a coordinate is not finite, or the points coincide.
+    /// Returns an error if a coordinate is not finite, or the points coincide.
     pub fn set_camera_pose(&self, p_wc: &Vector3<f64>, p_wt: &Vector3<f64>) -> Result<()> {
         finite("set_camera_pose", "camera", p_wc)?;
         finite("set_camera_pose", "target", p_wt)?;
         if p_wc == p_wt {
             return Err(Error::invalid(format!(
-                "Meshcat::set_camera_pose: camera and target are both at {:?}, expected different points",
+                "Meshcat::set_camera_pose: camera and target must be at different points, got {:?} (m) for both",
                 p_wc.as_slice()
             )));
         }
@@ -216,12 +216,12 @@ impl Meshcat {
         self.set_camera_position(three(p_wc));
         Ok(())
     }
-    /// Turns the page into a view of a plane: an orthographic camera at `x_wc` that looks along its
-    /// +y axis, with +z upwards and -x to the right, shows the rectangle given (m); background,
+    /// Turns the page into a view of a plane. An orthographic camera at `x_wc`, which looks along
+    /// its +y axis with +z upwards and -x to the right, shows the given rectangle (m). Background,
     /// grid and axes are hidden.
     ///
     /// # Errors
-    /// If a number is not finite, or the rectangle is empty.
+    /// Returns an error if a number is not finite, or the rectangle is empty.
     pub fn set_2d_render_mode(
         &self,
         x_wc: &Isometry3<f64>,
@@ -232,8 +232,8 @@ impl Meshcat {
     ) -> Result<()> {
         if !(xmin < xmax && ymin < ymax) {
             return Err(Error::invalid(format!(
-                "Meshcat::set_2d_render_mode: [{xmin}, {xmax}] x [{ymin}, {ymax}] is no rectangle, \
-                 expected xmin < xmax and ymin < ymax"
+                "Meshcat::set_2d_render_mode: the rectangle must have xmin < xmax and ymin < ymax, \
+                 got [{xmin:?}, {xmax:?}] x [{ymin:?}, {ymax:?}] (m)"
             )));
         }
         let camera = OrthographicCamera {
@@ -249,14 +249,14 @@ impl Meshcat {
         self.show_scenery(false);
         Ok(())
     }
-    /// The view of [`set_2d_render_mode`](Self::set_2d_render_mode) that Drake's defaults give:
-    /// from y = -1, the square from -1 to 1.
+    /// Sets the view of [`set_2d_render_mode`](Self::set_2d_render_mode) with Drake's default
+    /// arguments: from y = -1 m, the square from -1 m to 1 m.
     pub fn set_default_2d_render_mode(&self) {
         let x_wc = Isometry3::translation(0.0, -1.0, 0.0);
         self.set_2d_render_mode(&x_wc, -1.0, 1.0, -1.0, 1.0)
             .expect("the rectangle is not empty");
     }
-    /// Sets camera, target, background, grid and axes back to what they are at the start.
+    /// Resets camera, target, background, grid and axes to their initial state.
     pub fn reset_render_mode(&self) {
         self.set_camera(PerspectiveCamera::default())
             .expect("the default camera is finite");
@@ -264,9 +264,9 @@ impl Meshcat {
         self.set_camera_position([0.0, 1.0, 3.0]);
         self.show_scenery(true);
     }
-    /// The pose X_WC of the camera of the page that moved its camera last, among those opened with
-    /// `?tracked_camera=on`: C has +z forward and +y down. None if there was none, if it left, or
-    /// if its camera is orthographic.
+    /// Returns the camera pose X_WC of the page whose camera moved last, among the pages opened
+    /// with `?tracked_camera=on`. C has +z forward and +y down. Returns `None` if there is no such
+    /// page, if it has disconnected, or if its camera is orthographic.
     pub fn tracked_camera_pose(&self) -> Option<Isometry3<f64>> {
         let inputs = self.inputs();
         inputs.camera.as_ref().and_then(|(_, pose)| *pose)
@@ -286,7 +286,7 @@ impl Meshcat {
     }
 }
 
-/// A point of the z-up world in three.js's y-up world.
+/// Converts a point from the z-up world to three.js's y-up world.
 fn three(p: &Vector3<f64>) -> [f64; 3] {
     [p.x, p.z, -p.y]
 }
@@ -296,16 +296,16 @@ fn finite(method: &str, what: &str, p: &Vector3<f64>) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "Meshcat::{method}: the {what} is at {:?}, expected finite numbers (m)",
+        "Meshcat::{method}: the {what} must have finite coordinates, got {:?} (m)",
         p.as_slice()
     )))
 }
 
-/// X_WC from the matrix of a camera of three.js, whose world is y-up and whose cameras look along
-/// -z. None if the matrix has no rotation.
+/// Computes X_WC from the matrix of a three.js camera, whose world is y-up and which looks along
+/// -z. Returns `None` if the matrix contains no rotation.
 pub(super) fn pose_of_three(columns: &[f64; 16]) -> Option<Isometry3<f64>> {
     let m = Matrix4::from_column_slice(columns);
-    // R_WT turns the y-up world T into ours, R_HC three's camera H into ours.
+    // R_WT turns the y-up world T into ours; R_HC turns three.js's camera frame H into ours.
     let r_wt = Matrix3::new(1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0);
     let r_hc = Matrix3::from_diagonal(&Vector3::new(1.0, -1.0, -1.0));
     let r = r_wt * m.fixed_view::<3, 3>(0, 0) * r_hc;
@@ -322,9 +322,9 @@ pub(super) fn pose_of_three(columns: &[f64; 16]) -> Option<Isometry3<f64>> {
 mod tests {
     use super::*;
 
-    /// The pose that Drake 1.51 reports for a recorded message.
+    /// Pose that Drake 1.51 reports for a recorded message.
     #[test]
-    fn the_tracked_pose_is_drakes() {
+    fn tracked_pose_equals_drakes() {
         let columns = [
             0.9949510169813002,
             -3.469446951953614e-18,

@@ -1,16 +1,16 @@
-//! What pages send: untrusted bytes.
+//! Messages from pages: untrusted bytes.
 
 use rmpv::Value;
 
-/// Levels of nesting that are read.
+/// Maximum depth of nesting in a message.
 const MAX_DEPTH: usize = 8;
-/// Buttons or axes of a gamepad, and characters of a name, that are kept.
+/// Maximum number of buttons or axes of a gamepad.
 const MAX_GAMEPAD: usize = 256;
 
-/// Status of a gamepad, as the page's browser reports it.
+/// State of a gamepad, as reported by the page's browser.
 ///
-/// See the [W3C's standard mapping](https://w3c.github.io/gamepad/#remapping) for the order of
-/// buttons and axes.
+/// The order of buttons and axes is that of the [W3C's standard
+/// mapping](https://w3c.github.io/gamepad/#remapping).
 ///
 /// ```
 /// use tarragon_visualization::Gamepad;
@@ -18,16 +18,15 @@ const MAX_GAMEPAD: usize = 256;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gamepad {
-    /// The browser's number of the device; None until one was used.
+    /// Index of the device in the browser; `None` until a gamepad was used.
     pub index: Option<u32>,
     /// How far each button is pressed, from 0 to 1.
     pub button_values: Vec<f64>,
-    /// The axes of the sticks, from -1 to 1: left x, left y, right x, right y in the standard
-    /// mapping.
+    /// Axes of the sticks, from -1 to 1. In the standard mapping: left x, left y, right x, right y.
     pub axes: Vec<f64>,
 }
 
-/// A message of a page.
+/// A message from a page.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ClientMessage {
     Button {
@@ -38,7 +37,7 @@ pub(crate) enum ClientMessage {
         value: f64,
     },
     Gamepad(Gamepad),
-    /// The camera's pose in three.js's world, column by column.
+    /// Pose of the camera in three.js's world, column by column.
     CameraPose {
         matrix: Box<[f64; 16]>,
         is_perspective: bool,
@@ -46,7 +45,7 @@ pub(crate) enum ClientMessage {
 }
 
 impl ClientMessage {
-    /// Reads a binary message; errors say what was found and expected.
+    /// Decodes a binary message. The error describes the problem in the message.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, String> {
         let mut rest = bytes;
         let value = rmpv::decode::read_value_with_max_depth(&mut rest, MAX_DEPTH)
@@ -65,16 +64,15 @@ impl ClientMessage {
                 let numbers = fields.numbers("camera_pose", 16)?;
                 let matrix = <[f64; 16]>::try_from(numbers);
                 let matrix = matrix
-                    .map_err(|n| format!("'camera_pose' has {} numbers, expected 16", n.len()))?;
+                    .map_err(|n| format!("'camera_pose' must have 16 numbers, got {}", n.len()))?;
                 let is_perspective = fields.get("is_perspective")?.as_bool();
                 Ok(Self::CameraPose {
                     matrix: matrix.into(),
-                    is_perspective: is_perspective
-                        .ok_or("'is_perspective' is not a truth value")?,
+                    is_perspective: is_perspective.ok_or("'is_perspective' is not a boolean")?,
                 })
             }
             other => Err(format!(
-                "type '{}', expected button, slider, gamepad or camera_pose",
+                "the type must be button, slider, gamepad or camera_pose, got '{}'",
                 other.escape_debug().take(40).collect::<String>()
             )),
         }
@@ -91,7 +89,7 @@ fn gamepad(fields: &Fields) -> Result<Gamepad, String> {
     let fields = Fields(Value::Map(map.clone()));
     let index = fields.number("index")?;
     if !(index >= 0.0 && index <= f64::from(u32::MAX) && index.fract() == 0.0) {
-        return Err(format!("'index' is {index}, expected a whole number"));
+        return Err(format!("'index' must be a whole number, got {index:?}"));
     }
     Ok(Gamepad {
         index: Some(index as u32),
@@ -100,7 +98,7 @@ fn gamepad(fields: &Fields) -> Result<Gamepad, String> {
     })
 }
 
-/// The fields of a map.
+/// Fields of a map.
 struct Fields(Value);
 
 impl Fields {
@@ -121,7 +119,7 @@ impl Fields {
         let array = array.ok_or_else(|| format!("'{key}' is not an array"))?;
         if array.len() > max {
             return Err(format!(
-                "'{key}' has {} numbers, expected at most {max}",
+                "'{key}' must have at most {max} numbers, got {}",
                 array.len()
             ));
         }
@@ -130,7 +128,7 @@ impl Fields {
     }
 }
 
-/// A number, which JavaScript sends as an integer where it has no fraction.
+/// Reads a number; JavaScript sends whole numbers as integers.
 fn number(value: &Value) -> Option<f64> {
     let number = match value {
         Value::Integer(n) => n.as_f64()?,
@@ -151,9 +149,9 @@ mod tests {
         ClientMessage::decode(&bytes)
     }
 
-    /// Frames that a browser with Drake's page sent.
+    /// Frames sent by a browser with Drake's page.
     #[test]
-    fn recorded_frames_are_understood() {
+    fn recorded_frames_are_decoded() {
         assert_eq!(
             decode("82a474797065a6627574746f6ea46e616d65a362746e"),
             Ok(ClientMessage::Button { name: "btn".into() })
@@ -196,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_describe_the_problem() {
         let message = |write: &dyn Fn(&mut crate::meshcat::msgpack::Writer)| {
             let mut w = crate::meshcat::msgpack::Writer::default();
             write(&mut w);
@@ -218,7 +216,7 @@ mod tests {
             message(&|w| {
                 w.map(1).key_str("type", "reboot");
             }),
-            "type 'reboot', expected button, slider, gamepad or camera_pose"
+            "the type must be button, slider, gamepad or camera_pose, got 'reboot'"
         );
         assert_eq!(
             message(&|w| {
@@ -227,7 +225,7 @@ mod tests {
             }),
             "'value' is not a finite number"
         );
-        // Lengths that lie and nesting without end.
+        // False lengths and endless nesting.
         assert!(ClientMessage::decode(&[0xdd, 0xff, 0xff, 0xff, 0xff]).is_err());
         assert!(ClientMessage::decode(&[0x91; 100_000]).is_err());
         assert!(ClientMessage::decode(&[]).is_err());

@@ -2,10 +2,10 @@
 
 use super::msgpack::Writer;
 use super::scene::Change;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The value and the keys of a slider.
+/// Value, range and keys of a slider.
 #[derive(Clone, Debug)]
 pub(crate) struct Slider {
     pub(crate) value: f64,
@@ -17,7 +17,7 @@ pub(crate) struct Slider {
 }
 
 impl Slider {
-    /// Checks the range.
+    /// Checks range, step and value.
     pub(crate) fn check(&self, name: &str) -> Result<()> {
         let Self {
             value,
@@ -29,21 +29,21 @@ impl Slider {
         let wrong = |what: String| Err(Error::invalid(format!("Meshcat slider '{name}': {what}")));
         if !(min.is_finite() && max.is_finite() && min <= max) {
             return wrong(format!(
-                "the range is [{min}, {max}], expected finite numbers in order"
+                "the range must be two finite numbers in ascending order, got [{min:?}, {max:?}]"
             ));
         }
         if !(step > 0.0 && step.is_finite()) {
             return wrong(format!(
-                "the step is {step}, expected a positive finite number"
+                "the step must be positive and finite, got {step:?}"
             ));
         }
         if value.is_nan() {
-            return wrong("the value is not a number".into());
+            return wrong("the value must be a number, got NaN".into());
         }
         Ok(())
     }
-    /// The nearest multiple of the step, as in Drake, to the last bit; an end of the range where
-    /// that lies outside, which Drake leaves.
+    /// Returns the nearest multiple of the step, bit for bit as in Drake. A multiple outside the
+    /// range is replaced by the end of the range; Drake would use it.
     pub(crate) fn quantize(&self, value: f64) -> f64 {
         let Self { min, max, step, .. } = *self;
         let value = value.clamp(min, max);
@@ -70,16 +70,16 @@ impl Kind {
 struct Control {
     name: String,
     kind: Kind,
-    /// The change that added the control.
+    /// Revision at which the control was added.
     added: u64,
-    /// The change that set its value last.
+    /// Revision at which its value was last set.
     valued: u64,
 }
 
 /// The controls of the page, in the order in which they were added.
 #[derive(Debug, Default)]
 pub(crate) struct Controls {
-    /// By a number that grows with every control added.
+    /// Controls by an index that increases with every added control.
     controls: BTreeMap<usize, Control>,
     next: usize,
     deletions: VecDeque<(u64, String)>,
@@ -103,7 +103,7 @@ impl Controls {
         self.controls.insert(index, control);
         index
     }
-    /// Numbers a change of a control.
+    /// Records the revision at which a control was added.
     pub(crate) fn stamp(&mut self, index: usize, seq: u64) {
         if let Some(control) = self.controls.get_mut(&index) {
             control.added = seq;
@@ -114,11 +114,11 @@ impl Controls {
             control.valued = seq;
         }
     }
-    /// The change that added a control.
+    /// Returns the revision at which a control was added.
     pub(crate) fn changed(&self, index: usize) -> Option<u64> {
         Some(self.controls.get(&index)?.added)
     }
-    /// The change that set a control's value.
+    /// Returns the revision at which a control's value was last set.
     pub(crate) fn valued(&self, index: usize) -> Option<u64> {
         Some(self.controls.get(&index)?.valued)
     }
@@ -146,8 +146,8 @@ impl Controls {
             self.deletions.pop_front();
         }
     }
-    /// Keeps a deletion for pages that have not seen it, of at most `max`. Returns the last change
-    /// that was forgotten for it, 0 if none was.
+    /// Keeps a deletion for pages that have not seen it. Keeps at most `max` deletions and returns
+    /// the revision of the one that was dropped, 0 if none was.
     pub(crate) fn keep_deletion(&mut self, seq: u64, name: String, max: usize) -> u64 {
         self.deletions.push_back((seq, name));
         if self.deletions.len() <= max {
@@ -156,8 +156,8 @@ impl Controls {
         self.deletions.pop_front().map_or(0, |(seq, _)| seq)
     }
 
-    /// Adds a button, or sets the clicks of an existing one back to 0. Returns its index if pages
-    /// have to be told.
+    /// Adds a button, or resets the clicks of an existing one to 0. Returns its index if pages must
+    /// be notified.
     pub(crate) fn add_button(&mut self, name: &str, keycode: &str) -> Result<Option<usize>> {
         let Some((index, control)) = self.find(name) else {
             let (clicks, keycode) = (0, keycode.into());
@@ -168,7 +168,7 @@ impl Controls {
         };
         if !old.is_empty() && old != keycode {
             return Err(Error::invalid(format!(
-                "Meshcat button '{name}' has the key code '{old}', found '{keycode}'; delete the button \
+                "Meshcat button '{name}': the key code must stay '{old}', got '{keycode}'; delete the button \
                  before giving it another key"
             )));
         }
@@ -179,7 +179,7 @@ impl Controls {
         }
         Ok(changed.then_some(index))
     }
-    /// Adds a slider that was checked.
+    /// Adds a slider that was already checked.
     pub(crate) fn add_slider(&mut self, name: &str, slider: Slider) -> Result<usize> {
         match self.find(name) {
             Some((_, control)) => Err(taken(name, &control.kind)),
@@ -204,18 +204,19 @@ impl Controls {
             None => Err(self.missing("slider", name)),
         }
     }
-    /// The value of a slider, if there is one of that name.
+    /// Returns the value of a slider, if there is one of that name.
     pub(crate) fn slider_value(&self, name: &str) -> Option<f64> {
         match &self.find(name)?.1.kind {
             Kind::Slider(slider) => Some(slider.value),
             Kind::Button { .. } => None,
         }
     }
-    /// Sets a slider to a value of its range. Returns its index, None if it had that value before.
+    /// Sets a slider to the nearest allowed value. Returns its index, or `None` if the value is
+    /// unchanged.
     pub(crate) fn set_slider(&mut self, name: &str, value: f64) -> Result<Option<usize>> {
         if value.is_nan() {
             return Err(Error::invalid(format!(
-                "Meshcat slider '{name}': the new value is not a number"
+                "Meshcat slider '{name}': the new value must be a number, got NaN"
             )));
         }
         let (index, slider) = self.slider(name)?;
@@ -253,14 +254,14 @@ impl Controls {
             None => Err(self.missing(kind, name)),
         }
     }
-    /// The names of all controls, of one kind if given.
+    /// Returns the names of all controls, or of all controls of one kind.
     pub(crate) fn names(&self, kind: Option<&str>) -> Vec<String> {
         let all = self.controls.values();
         all.filter(|c| kind.is_none_or(|k| c.kind.name() == k))
             .map(|c| c.name.clone())
             .collect()
     }
-    /// Removes all controls.
+    /// Removes all controls and returns their names.
     pub(crate) fn clear(&mut self) -> Vec<String> {
         let names = self.names(None);
         self.controls.clear();
@@ -275,13 +276,13 @@ impl Controls {
     }
     fn other_kind(&self, kind: &str, name: &str, found: &Kind) -> Error {
         Error::invalid(format!(
-            "Meshcat has no {kind} named '{name}', '{name}' is a {}; its {kind}s are: {}",
+            "Meshcat has no {kind} named '{name}': '{name}' is a {}; its {kind}s are: {}",
             found.name(),
             list(&self.names(Some(kind)))
         ))
     }
 
-    /// The message that adds a control to a page.
+    /// Encodes the message that adds a control to a page.
     pub(crate) fn set_control(&self, index: usize) -> Option<Vec<u8>> {
         let Control { name, kind, .. } = self.controls.get(&index)?;
         let mut w = Writer::default();
@@ -291,7 +292,7 @@ impl Controls {
                 w.map(4)
                     .key_str("type", "set_control")
                     .key_str("name", name);
-                // Drake's page runs this text; ours ignores it.
+                // Drake's page runs this callback; ours ignores it.
                 let callback = format!(
                     "\n() => this.connection.send(msgpack.encode({{\n  'type': 'button',\n  'name': {quoted}\n}}))"
                 );
@@ -315,7 +316,7 @@ impl Controls {
         }
         Some(w.into_inner())
     }
-    /// The message that sets a slider on a page.
+    /// Encodes the message that sets a slider on a page.
     pub(crate) fn set_control_value(&self, index: usize) -> Option<Vec<u8>> {
         let Control { name, kind, .. } = self.controls.get(&index)?;
         let Kind::Slider(slider) = kind else {
@@ -331,7 +332,7 @@ impl Controls {
 
 fn taken(name: &str, kind: &Kind) -> Error {
     Error::invalid(format!(
-        "Meshcat has a {} named '{name}' already; delete it first or use another name",
+        "Meshcat already has a {} named '{name}'; delete it first or use another name",
         kind.name()
     ))
 }
@@ -343,7 +344,7 @@ fn list(names: &[String]) -> String {
     names.join(", ")
 }
 
-/// A string literal of JavaScript.
+/// Returns a JavaScript string literal.
 fn quote(name: &str) -> String {
     let mut quoted = String::from("'");
     for c in name.chars() {
@@ -377,12 +378,12 @@ mod tests {
 
     #[test]
     fn values_snap_to_multiples_of_the_step() {
-        // Recorded from Drake: multiples of the step, to the last bit.
+        // Recorded from Drake: multiples of the step, bit for bit.
         let s = slider(-1.0, 1.0, 0.1);
         assert_eq!(s.quantize(0.33), 0.30000000000000004);
         assert_eq!(s.quantize(0.4), 0.4);
         assert_eq!(slider(0.0, 10.0, 0.5).quantize(3.6), 3.5);
-        // Recorded from Drake: the step counts from 0, not from the minimum.
+        // Recorded from Drake: steps count from 0, not from the minimum.
         let pi = slider(-std::f64::consts::PI, std::f64::consts::PI, 0.01);
         assert_eq!(
             [0.0, 0.5, -3.126].map(|x| pi.quantize(x)),
@@ -390,7 +391,7 @@ mod tests {
         );
         let s = slider(0.3, 1.0, 0.25);
         assert_eq!([0.5, 0.45, 0.9].map(|x| s.quantize(x)), [0.5, 0.5, 1.0]);
-        // Drake has 0.25 here, which is out of the range.
+        // Drake has 0.25 here, which is outside the range.
         assert_eq!(s.quantize(0.35), 0.3);
         // A range shorter than one step.
         assert_eq!(slider(0.0, 1.0, 5.0).quantize(0.2), 0.0);
@@ -398,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn names_can_not_break_out_of_the_callback() {
+    fn names_cannot_break_out_of_the_callback() {
         assert_eq!(quote("btn"), "'btn'");
         assert_eq!(
             quote("a'b\\c\n</script>"),

@@ -1,8 +1,8 @@
-//! Websocket frames of whole messages (RFC 6455, section 5.2), as servers send them: unmasked.
+//! Websocket frames of whole messages (RFC 6455, section 5.2), unmasked as servers send them.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Opcode of a binary message, with the bit that says that it is complete.
+/// Opcode of a binary message, with the bit for a final frame.
 const BINARY: u8 = 0x82;
 
 /// Appends a frame with `payload` as one binary message.
@@ -26,7 +26,7 @@ fn append_header(buffer: &mut impl BufMut, len: usize) {
     }
 }
 
-/// One message with its header, shared by everybody who sends it.
+/// One message with its frame header, shared by all pages it is sent to.
 #[derive(Clone, Debug)]
 pub(crate) struct Framed {
     bytes: Bytes,
@@ -37,7 +37,7 @@ impl Framed {
     pub(crate) fn new(payload: &[u8]) -> Self {
         Self::concat(&[payload])
     }
-    /// A message whose payload is in parts.
+    /// Creates a message from the parts of its payload.
     pub(crate) fn concat(parts: &[&[u8]]) -> Self {
         let len = parts.iter().map(|part| part.len()).sum();
         let header = match len {
@@ -45,7 +45,7 @@ impl Framed {
             126..=0xffff => 4,
             _ => 10,
         };
-        // Memory of exactly this size is shared without another allocation.
+        // A buffer of exactly this capacity is shared without another allocation.
         let mut bytes = Vec::with_capacity(header + len);
         append_header(&mut bytes, len);
         for part in parts {
@@ -56,15 +56,15 @@ impl Framed {
             header,
         }
     }
-    /// Header and message.
+    /// Returns header and payload.
     pub(crate) fn frame(&self) -> &Bytes {
         &self.bytes
     }
-    /// The message alone, where it is.
+    /// Returns the payload without copying it.
     pub(crate) fn shared_payload(&self) -> Bytes {
         self.bytes.slice(self.header..)
     }
-    /// The message alone.
+    /// Returns the payload.
     pub(crate) fn payload(&self) -> &[u8] {
         &self.bytes[self.header..]
     }
@@ -76,7 +76,7 @@ mod tests {
     use tungstenite::protocol::{Message, Role, WebSocket};
 
     #[test]
-    fn another_implementation_reads_the_frames() {
+    fn frames_are_read_by_another_implementation() {
         for len in [0, 1, 125, 126, 127, 65535, 65536, 200_000] {
             let payload: Vec<u8> = (0..len).map(|i| i as u8).collect();
             let framed = Framed::new(&payload);

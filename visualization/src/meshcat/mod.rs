@@ -36,7 +36,7 @@ pub(crate) use path::full_path;
 pub(crate) use scene::Scene;
 pub(crate) use server::lock;
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::{Isometry3, Matrix4};
 use realtime_rate::RealtimeRate;
 use recording::Recording;
@@ -46,23 +46,23 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-/// Messages about the realtime rate that one call sends at most.
+/// Maximum number of realtime rate messages that one call sends.
 const MAX_RATES: u64 = 64;
 
-/// A handle of a Meshcat server: a thread that serves a page with a 3D scene to browsers.
+/// Handle of a Meshcat server: a thread that serves a page with a 3D scene to browsers.
 ///
-/// Handles are cloned and used from any number of threads; the server ends with the last one. Open
-/// [`web_url`](Self::web_url) in a browser to look at the scene.
+/// Handles can be cloned and used from any number of threads. The server ends when the last handle
+/// is dropped. Open [`web_url`](Self::web_url) in a browser to look at the scene.
 ///
-/// The scene is a tree. Parts of a path are separated by `/`; a path that does not start with `/`
-/// is below `/drake`, where `delete("")` removes everything and leaves the page's own `/Lights`,
-/// `/Grid`, `/Axes`, `/Background` and `/Cameras` alone. Transforms are relative to the parent. An
-/// object set at `/foo` is at `/foo/<object>`, where its own properties are set.
+/// The scene is a tree. Parts of a path are separated by `/`. A path that does not start with `/`
+/// is below `/drake`; `delete("")` removes everything there, but leaves the page's own `/Lights`,
+/// `/Grid`, `/Axes`, `/Background` and `/Cameras`. Transforms are relative to the parent. An object
+/// set at `/foo` is at `/foo/<object>`, where its own properties are set.
 ///
-/// The server keeps the latest value of everything. Pages get changes as fast as they take them,
-/// and of values that changed several times in the meantime the last; nothing here waits for a
-/// page, except [`flush`](Self::flush). Drake's `Meshcat` sends every message; here, two transforms
-/// of one path within a few milliseconds may arrive as one.
+/// The server keeps the latest value of everything. Pages receive changes as fast as they take
+/// them; of a value that changed several times in the meantime, they receive only the last. No
+/// function waits for a page, except [`flush`](Self::flush). Drake's `Meshcat` sends every message;
+/// here, two transforms of one path within a few milliseconds may arrive as one.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -82,7 +82,7 @@ struct Handle {
     shared: Arc<Shared>,
     rate: Mutex<RealtimeRate>,
     recording: Mutex<Recording>,
-    /// Last, so that the thread ends after everything else here was dropped.
+    /// Dropped last, so that the thread ends after all other fields.
     _server: Server,
 }
 
@@ -90,8 +90,8 @@ impl Meshcat {
     /// Starts a server.
     ///
     /// # Errors
-    /// If a parameter is wrong, no port is free, the viewer directory has no page, or the
-    /// environment variable `DRAKE_ALLOW_NETWORK` is there and does not name `meshcat`.
+    /// Returns an error if a parameter is invalid, no port is free, the viewer directory has no
+    /// page, or the environment variable `DRAKE_ALLOW_NETWORK` is set and does not name `meshcat`.
     pub fn new(params: MeshcatParams) -> Result<Self> {
         MeshcatParams::check_network(std::env::var(params::NETWORK_VARIABLE).ok().as_deref())?;
         let (shared, server) = Server::start(params)?;
@@ -116,27 +116,27 @@ impl Meshcat {
         Ok(meshcat)
     }
 
-    /// The URL to open in a browser.
+    /// Returns the URL to open in a browser.
     pub fn web_url(&self) -> String {
         self.0.shared.web_url()
     }
-    /// The URL of the websocket, for programs that connect to it.
+    /// Returns the URL of the websocket, for programs that connect to it.
     pub fn ws_url(&self) -> String {
         match self.web_url().strip_prefix("http") {
             Some(rest) => format!("ws{rest}"),
             None => self.web_url(),
         }
     }
-    /// The port that the server listens on.
+    /// Returns the port that the server listens on.
     pub fn port(&self) -> u16 {
         self.0.shared.address.port()
     }
-    /// The number of pages that are connected.
+    /// Returns the number of connected pages.
     pub fn num_active_connections(&self) -> usize {
         self.0.shared.num_clients()
     }
     /// Waits until every page has been sent everything that was set so far. A page that takes
-    /// nothing for half a minute is not waited for any longer, and disconnected after five minutes.
+    /// nothing for half a minute is not waited for, and is disconnected after five minutes.
     pub fn flush(&self) {
         self.0.shared.flush();
     }
@@ -146,13 +146,13 @@ impl Meshcat {
         let path = full_path(path);
         self.change(|scene| scene.set_transform(&path, x_parent_path.into()));
     }
-    /// Sets the homogeneous transform of a path in its parent's frame, which may scale and shear.
+    /// Sets the homogeneous transform of a path in its parent's frame; it may scale and shear.
     pub fn set_transform_matrix(&self, path: &str, matrix: &Matrix4<f64>) {
         let path = full_path(path);
         self.change(|scene| scene.set_transform(&path, matrix.into()));
     }
     /// Sets a property of a path, such as `visible`, or of the object at a path (`foo/<object>`),
-    /// such as `material.opacity`. What properties there are, the viewer's README says.
+    /// such as `material.opacity`. The viewer's README lists the properties.
     pub fn set_property(&self, path: &str, property: &str, value: impl Into<PropertyValue>) {
         let value = value.into();
         self.put_property(path, property, Property { value, asset: None });
@@ -164,22 +164,23 @@ impl Meshcat {
         }
         self.change(|scene| scene.set_property(&path, property, value));
     }
-    /// Deletes a path and everything below it; `""` is `/drake`. The root can not be deleted:
-    /// nothing happens.
+    /// Deletes a path and everything below it; `""` is `/drake`. The root cannot be deleted; the
+    /// call then has no effect.
     pub fn delete(&self, path: &str) {
         let path = full_path(path);
         self.change(|scene| scene.delete(&path));
     }
-    /// Whether something was set at a path or below it.
+    /// Returns whether anything was set at a path or below it.
     pub fn has_path(&self, path: &str) -> bool {
         self.scene().has_path(&full_path(path))
     }
 
-    /// Sets what surrounds the scene and shows in reflections: an equirectangular image, of a
-    /// format that browsers show (PNG, JPEG, ...). An empty path removes it.
+    /// Sets the environment map, which surrounds the scene and appears in reflections. It is an
+    /// equirectangular image in a format that browsers can show (PNG, JPEG, ...). An empty path
+    /// removes it.
     ///
     /// # Errors
-    /// If the file can not be read, or is larger than 1 GiB.
+    /// Returns an error if the file cannot be read, or is larger than 1 GiB.
     pub fn set_environment_map(&self, image_path: impl AsRef<Path>) -> Result<()> {
         let path = image_path.as_ref();
         let asset = if path.as_os_str().is_empty() {
@@ -187,14 +188,14 @@ impl Meshcat {
         } else {
             if !path.is_file() {
                 return Err(Error::invalid(format!(
-                    "Meshcat::set_environment_map: '{}' is no file, expected an image or an empty path",
+                    "Meshcat::set_environment_map: the path must be empty or that of an image file, got '{}'",
                     path.display()
                 )));
             }
             let size = path.metadata().map_err(|e| Error::io(path, e))?.len();
             if size > object::MAX_BYTES {
                 return Err(Error::invalid(format!(
-                    "Meshcat::set_environment_map: '{}' has {size} bytes, expected an image of at most {}",
+                    "Meshcat::set_environment_map: the image '{}' must have at most {} bytes, got {size}",
                     path.display(),
                     object::MAX_BYTES
                 )));
@@ -208,18 +209,19 @@ impl Meshcat {
         Ok(())
     }
 
-    /// Shows a realtime rate: simulated per real seconds.
+    /// Shows a realtime rate: simulated time per real time.
     pub fn set_realtime_rate(&self, rate: f64) {
         lock(&self.0.rate).set_rate(rate);
         self.show_rate(rate, 1);
     }
-    /// The realtime rate that was shown last.
+    /// Returns the realtime rate that was shown last.
     pub fn realtime_rate(&self) -> f64 {
         lock(&self.0.rate).rate()
     }
-    /// Says how far the simulation is, `time` (s). The first call starts the measurement of the
-    /// realtime rate; later ones show it once for each complete
-    /// [`MeshcatParams::realtime_rate_period`]. A time before the last one starts again.
+    /// Reports the current simulated `time` (s). The first call starts the measurement of the
+    /// realtime rate; later calls show the rate once for each complete
+    /// [`MeshcatParams::realtime_rate_period`]. A time before the last one restarts the
+    /// measurement.
     pub fn set_simulation_time(&self, time: f64) {
         let (rate, periods) = lock(&self.0.rate).update(time, Instant::now());
         self.show_rate(rate, periods.min(MAX_RATES));
@@ -234,20 +236,20 @@ impl Meshcat {
         }
     }
 
-    /// A page with the scene as it is now, which shows it without a server and without a network:
-    /// for sharing, and for the record. Sliders and buttons are left out. Pages offer it at
+    /// Returns a page with the current scene that needs neither a server nor a network, for sharing
+    /// and archiving. Sliders and buttons are left out. The server offers the same page at
     /// `/download`.
     ///
     /// # Errors
-    /// If there is no viewer: it was not built, and none is named.
+    /// Returns an error if there is no viewer: it was not built, and no viewer directory is given.
     pub fn static_html(&self) -> Result<String> {
         static_page::html(&self.0.shared)
     }
-    /// The same as an archive: `meshcat.html` and, beside it, textures and other files, which a web
-    /// server can serve.
+    /// Returns the same page as a zip archive that a web server can serve: `meshcat.html` and, next
+    /// to it, the textures and other files.
     ///
     /// # Errors
-    /// As [`static_html`](Self::static_html).
+    /// Same as [`static_html`](Self::static_html).
     pub fn static_zip(&self) -> Result<Vec<u8>> {
         static_page::zip(&self.0.shared)
     }
@@ -261,18 +263,18 @@ impl Meshcat {
     fn recording(&self) -> MutexGuard<'_, Recording> {
         lock(&self.0.recording)
     }
-    /// Changes the scene: several things at once, seen by pages together.
+    /// Changes the scene under one lock, so that pages see all changes together.
     pub(crate) fn change<V>(&self, change: impl FnOnce(&mut Scene) -> V) -> V {
         self.0.shared.change(change)
     }
-    /// Sets an encoded object.
+    /// Sets an encoded object at a path.
     pub(crate) fn put(&self, path: &str, object: Object) {
         let path = full_path(path);
         self.change(|scene| scene.set_object(&path, object));
     }
 }
 
-/// Starts a server with default parameters, on the first free port from 7000 on (Drake's
+/// Starts a server with default parameters, on the first free port from 7000 to 7999 (Drake's
 /// `StartMeshcat`).
 ///
 /// ```
@@ -282,7 +284,7 @@ impl Meshcat {
 /// ```
 ///
 /// # Errors
-/// As [`Meshcat::new`].
+/// Same as [`Meshcat::new`].
 pub fn start_meshcat() -> Result<Meshcat> {
     Meshcat::new(MeshcatParams::default())
 }
@@ -294,10 +296,11 @@ impl Shared {
     }
 }
 
-/// Reads bytes as a server reads what a page sends.
+#[cfg(fuzzing)]
+/// Decodes bytes in the way the server decodes what a page sends.
 pub(crate) fn receive(bytes: &[u8]) {
     let mut decoder = server::Decoder::new();
-    // The first byte says where to cut the rest.
+    // The first byte determines where the rest is cut.
     let Some((cut, rest)) = bytes.split_first() else {
         return;
     };
@@ -306,7 +309,7 @@ pub(crate) fn receive(bytes: &[u8]) {
         loop {
             match decoder.next() {
                 Ok(Some(tungstenite::Message::Binary(message))) => {
-                    // Errors are logged by the server.
+                    // The server would log errors.
                     let _ = client_message::ClientMessage::decode(&message);
                 }
                 Ok(Some(tungstenite::Message::Text(text))) => {

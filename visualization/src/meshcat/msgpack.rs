@@ -1,21 +1,21 @@
-//! Writing of msgpack into memory, which can not fail.
+//! Encoding of msgpack into memory, which cannot fail.
 //!
-//! Numbers are encoded as Drake's server encodes them: floating-point numbers always as f64, whole
-//! numbers in their shortest form.
+//! Numbers are encoded as by Drake's server: floating-point numbers always as f64, whole numbers in
+//! their shortest form.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmp::encode;
 
 /// Writes to a `Vec` never fail.
-const INFALLIBLE: &str = "writing to memory can not fail";
+const INFALLIBLE: &str = "writing to memory cannot fail";
 
-/// The type byte of an extension that holds u32 numbers, little-endian (meshcat's convention).
+/// Type byte of an extension that holds little-endian u32 numbers (meshcat's convention).
 const EXT_U32: i8 = 0x16;
-/// The type byte of an extension that holds f32 numbers, little-endian (meshcat's convention).
+/// Type byte of an extension that holds little-endian f32 numbers (meshcat's convention).
 const EXT_F32: i8 = 0x17;
 
-/// A writer of msgpack.
+/// A msgpack encoder.
 #[derive(Default)]
 pub(crate) struct Writer(Vec<u8>);
 
@@ -26,12 +26,12 @@ impl Writer {
     pub(crate) fn into_inner(self) -> Vec<u8> {
         self.0
     }
-    /// The start of a map of `n` keys and values.
+    /// Writes the start of a map of `n` keys and values.
     pub(crate) fn map(&mut self, n: usize) -> &mut Self {
         encode::write_map_len(&mut self.0, length(n)).expect(INFALLIBLE);
         self
     }
-    /// The start of an array of `n` elements.
+    /// Writes the start of an array of `n` elements.
     pub(crate) fn array(&mut self, n: usize) -> &mut Self {
         encode::write_array_len(&mut self.0, length(n)).expect(INFALLIBLE);
         self
@@ -56,7 +56,7 @@ impl Writer {
         encode::write_bin(&mut self.0, bytes).expect(INFALLIBLE);
         self
     }
-    /// An array of f64.
+    /// Writes an array of f64.
     pub(crate) fn f64s(&mut self, xs: &[f64]) -> &mut Self {
         self.array(xs.len());
         for x in xs {
@@ -64,7 +64,7 @@ impl Writer {
         }
         self
     }
-    /// `n` triples of a typed array of f32, little-endian: as many as `triples` must have.
+    /// Writes `n` triples as a typed array of little-endian f32; `triples` must have `n` elements.
     pub(crate) fn f32_triples(
         &mut self,
         n: usize,
@@ -72,7 +72,7 @@ impl Writer {
     ) -> &mut Self {
         self.triples(EXT_F32, n, triples.map(|t| t.map(f32::to_le_bytes)))
     }
-    /// `n` triples of a typed array of u32, little-endian: as many as `triples` must have.
+    /// Writes `n` triples as a typed array of little-endian u32; `triples` must have `n` elements.
     pub(crate) fn u32_triples(
         &mut self,
         n: usize,
@@ -91,7 +91,7 @@ impl Writer {
         self.0.resize(start + 12 * n, 0);
         let (chunks, _) = self.0[start..].as_chunks_mut::<12>();
         let mut chunks = chunks.iter_mut();
-        // Not a loop: nested iterators are faster from within.
+        // `for_each` is faster than a loop over nested iterators.
         triples.for_each(|triple| match chunks.next() {
             Some(chunk) => chunk.copy_from_slice(triple.as_flattened()),
             None => debug_assert!(false, "there are more triples than the header says"),
@@ -102,7 +102,7 @@ impl Writer {
         );
         self
     }
-    /// A string: the `data:` URI of `content` in base64.
+    /// Writes a string: the `data:` URI of `content` in base64.
     pub(crate) fn data_uri(&mut self, media_type: &str, content: &[u8]) -> &mut Self {
         let base64 = content.len().div_ceil(3) * 4;
         let start = ["data:", media_type, ";base64,"];
@@ -117,30 +117,30 @@ impl Writer {
         debug_assert_eq!(written.ok(), Some(base64));
         self
     }
-    /// A value that is encoded already.
+    /// Writes a value that is already encoded.
     pub(crate) fn encoded(&mut self, value: &[u8]) -> &mut Self {
         self.0.extend_from_slice(value);
         self
     }
-    /// `key` and a string.
+    /// Writes `key` and a string.
     pub(crate) fn key_str(&mut self, key: &str, value: &str) -> &mut Self {
         self.str(key).str(value)
     }
-    /// `key` and a number.
+    /// Writes `key` and a number.
     pub(crate) fn key_f64(&mut self, key: &str, value: f64) -> &mut Self {
         self.str(key).f64(value)
     }
-    /// `key` and a truth value.
+    /// Writes `key` and a boolean.
     pub(crate) fn key_bool(&mut self, key: &str, value: bool) -> &mut Self {
         self.str(key).bool(value)
     }
-    /// `key` and a whole number.
+    /// Writes `key` and a whole number.
     pub(crate) fn key_uint(&mut self, key: &str, value: u64) -> &mut Self {
         self.str(key).uint(value)
     }
 }
 
-/// A length as msgpack stores it.
+/// Converts a length to the form that msgpack stores.
 fn length(n: usize) -> u32 {
     u32::try_from(n).expect("callers limit what they send to 4 GiB")
 }
@@ -167,7 +167,7 @@ mod tests {
     fn data_uris_are_strings() {
         let mut w = Writer::default();
         w.data_uri("image/png", b"foob");
-        // The head of a short string of 30 bytes.
+        // Header of a short string of 30 bytes.
         let mut expected = vec![0xa0 | 30];
         expected.extend_from_slice(b"data:image/png;base64,Zm9vYg==");
         assert_eq!(w.into_inner(), expected);

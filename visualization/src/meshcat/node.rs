@@ -1,4 +1,4 @@
-//! Nodes of the scene tree that are set again and again.
+//! Handles of scene tree nodes that are set repeatedly.
 
 use super::object::Object;
 use super::property::PropertyValue;
@@ -7,7 +7,8 @@ use super::transform::Transform;
 use nalgebra::Isometry3;
 use std::sync::Arc;
 
-/// A path of the scene tree, found once. If it was deleted in the meantime, it is made again.
+/// A path of the scene tree, looked up once. If the node has been deleted since, it is created
+/// again.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeHandle {
     path: Arc<str>,
@@ -15,17 +16,17 @@ pub(crate) struct NodeHandle {
 }
 
 impl NodeHandle {
-    /// A handle of a full path, which is made if it is not there.
+    /// Returns a handle of a full path; creates the node if necessary.
     pub(crate) fn new(scene: &mut Scene, full_path: &str) -> Self {
         let id = scene.node_at(full_path);
         let path = full_path.into();
         Self { path, id }
     }
-    /// The full path.
+    /// Returns the full path.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
-    /// Sets the pose in the parent; nothing happens if it has that pose.
+    /// Sets the pose in the parent's frame; does nothing if the pose is unchanged.
     pub(crate) fn set_pose(&mut self, scene: &mut Scene, pose: &Isometry3<f64>) {
         let pose = Transform::Pose(*pose);
         let node = scene.node(self.id);

@@ -2,13 +2,13 @@
 
 use super::Meshcat;
 use super::object::{self, Encoder, Object, SurfaceStyle};
-use crate::error::Result;
+use crate::Result;
 use nalgebra::{DMatrix, Vector3};
 use tarragon_geometry::mesh::TriangleSurfaceMesh;
 use tarragon_geometry::{Rgba, Shape};
 use tarragon_sensors::PointCloud;
 
-/// Objects. Each replaces the object that was at its path.
+/// Objects. Each replaces the earlier object at its path.
 impl Meshcat {
     fn encoder(&self) -> Encoder<'_> {
         Encoder {
@@ -17,8 +17,8 @@ impl Meshcat {
         }
     }
 
-    /// Shows a shape in a colour; meshes with colours of their own keep them. A half space is a
-    /// large plate (Drake shows none).
+    /// Shows a shape in a colour; meshes with colours of their own keep them. A half space is shown
+    /// as a large slab (Drake shows nothing).
     ///
     /// ```
     /// use tarragon_geometry::{BoxShape, Rgba};
@@ -30,7 +30,7 @@ impl Meshcat {
     /// ```
     ///
     /// # Errors
-    /// If the file of a mesh can not be read.
+    /// Returns an error if the file of a mesh cannot be read.
     pub fn set_object(&self, path: &str, shape: &Shape, rgba: Rgba) -> Result<()> {
         self.put(path, self.encode_shape(shape, rgba)?);
         Ok(())
@@ -45,11 +45,11 @@ impl Meshcat {
     ) -> Result<Object> {
         object::surface_mesh(&self.encoder(), mesh, style)
     }
-    /// Shows a point cloud, with its colours or, if it has none, in `rgba`; `point_size` is 0.001
-    /// in Drake (m). Points that are not finite are left out.
+    /// Shows a point cloud in its own colours or, if it has none, in `rgba`. `point_size` is in
+    /// metres; Drake's default is 0.001. Points that are not finite are left out.
     ///
     /// # Errors
-    /// If the cloud has no positions, or the size is not positive.
+    /// Returns an error if the cloud has no positions, or the size is not positive and finite.
     pub fn set_point_cloud(
         &self,
         path: &str,
@@ -61,10 +61,10 @@ impl Meshcat {
         self.put(path, cloud);
         Ok(())
     }
-    /// Shows a triangle mesh of this library.
+    /// Shows a triangle surface mesh.
     ///
     /// # Errors
-    /// If the mesh is too large for one message.
+    /// Returns an error if the mesh is too large for one message.
     pub fn set_surface_mesh(
         &self,
         path: &str,
@@ -74,11 +74,11 @@ impl Meshcat {
         self.put(path, self.encode_surface_mesh(mesh, style)?);
         Ok(())
     }
-    /// Shows triangles: `faces` are indices into `vertices` (m), counter-clockwise seen from the
+    /// Shows triangles: `faces` are indices into `vertices` (m), counter-clockwise as seen from the
     /// front.
     ///
     /// # Errors
-    /// If an index is out of range.
+    /// Returns an error if an index is out of range.
     pub fn set_triangle_mesh(
         &self,
         path: &str,
@@ -90,10 +90,10 @@ impl Meshcat {
         self.put(path, mesh);
         Ok(())
     }
-    /// Shows triangles with a colour for every vertex, red, green and blue from 0 to 1.
+    /// Shows triangles with a colour for every vertex: red, green and blue from 0 to 1.
     ///
     /// # Errors
-    /// If an index is out of range, or there are not as many colours as vertices.
+    /// Returns an error if an index is out of range, or there are not as many colours as vertices.
     pub fn set_triangle_color_mesh(
         &self,
         path: &str,
@@ -106,11 +106,11 @@ impl Meshcat {
         self.put(path, mesh);
         Ok(())
     }
-    /// Shows a line through `vertices` (m). Most browsers draw a width of 1 pixel whatever
+    /// Shows a line through `vertices` (m). Most browsers draw it 1 pixel wide whatever
     /// `line_width` is.
     ///
     /// # Errors
-    /// If the width is not positive.
+    /// Returns an error if the width is not positive and finite.
     pub fn set_line(
         &self,
         path: &str,
@@ -122,10 +122,11 @@ impl Meshcat {
         self.put(path, line);
         Ok(())
     }
-    /// Shows lines from each of `start` to the same of `end` (m).
+    /// Shows lines from each point of `start` to the point of `end` with the same index (m).
     ///
     /// # Errors
-    /// If there are not as many starts as ends, or the width is not positive.
+    /// Returns an error if there are not as many starts as ends, or the width is not positive and
+    /// finite.
     pub fn set_line_segments(
         &self,
         path: &str,
@@ -138,8 +139,8 @@ impl Meshcat {
         self.put(path, lines);
         Ok(())
     }
-    /// Shows the surface with the points (x\[i, j\], y\[i, j\], z\[i, j\]) (m), as matplotlib's
-    /// `plot_surface` does; in blue, (0.1, 0.1, 0.9), unless the style has a colour.
+    /// Shows the surface through the points (x\[i, j\], y\[i, j\], z\[i, j\]) (m), like
+    /// matplotlib's `plot_surface`; in blue, (0.1, 0.1, 0.9), unless the style has a colour.
     ///
     /// ```
     /// use nalgebra::DMatrix;
@@ -153,7 +154,7 @@ impl Meshcat {
     /// ```
     ///
     /// # Errors
-    /// If the matrices differ in shape or are too small for a surface.
+    /// Returns an error if the matrices differ in shape or are too small for a surface.
     pub fn plot_surface(
         &self,
         path: &str,

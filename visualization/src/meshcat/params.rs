@@ -1,15 +1,15 @@
 //! Parameters of a server.
 
 use super::property::PropertyValue;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::path::PathBuf;
 
-/// Names what may use the network, as Drake's programs read it: `meshcat:lcm`, or `none`.
+/// Environment variable that lists what may use the network, as Drake reads it: `meshcat:lcm`, or
+/// `none`.
 pub(crate) const NETWORK_VARIABLE: &str = "DRAKE_ALLOW_NETWORK";
 
-/// A property that is set as soon as a server starts, as
-/// [`Meshcat::set_property`](crate::Meshcat::set_property) does. Drake's
-/// `MeshcatParams::PropertyTuple`.
+/// A property to set when a server starts, as by
+/// [`Meshcat::set_property`](crate::Meshcat::set_property). Drake's `MeshcatParams::PropertyTuple`.
 ///
 /// ```
 /// use tarragon_visualization::{MeshcatParams, PropertyTuple};
@@ -21,16 +21,16 @@ pub(crate) const NETWORK_VARIABLE: &str = "DRAKE_ALLOW_NETWORK";
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct PropertyTuple {
-    /// The path in the scene tree.
+    /// Path in the scene tree.
     pub path: String,
-    /// The property's name.
+    /// Name of the property.
     pub property: String,
-    /// Its value.
+    /// Value of the property.
     pub value: PropertyValue,
 }
 
 impl PropertyTuple {
-    /// A property of a path.
+    /// Creates a property of a path.
     pub fn new(
         path: impl Into<String>,
         property: impl Into<String>,
@@ -55,31 +55,31 @@ impl PropertyTuple {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeshcatParams {
-    /// The host to listen on: a name or an address of this machine. `localhost`, the default, can
-    /// be reached from this machine only; `*` listens on all interfaces, so that everybody on the
+    /// Host to listen on: a name or an address of this machine. `localhost`, the default, is
+    /// reachable from this machine only. `*` listens on all interfaces, so that everyone on the
     /// network can look at the scene and move its sliders.
     pub host: String,
-    /// The port: None takes the first free one from 7000 to 7999, 0 any free one; other ports must
-    /// be 1024 or above.
+    /// Port to listen on. `None` selects the first free one from 7000 to 7999, and 0 any free one.
+    /// Other ports must be at least 1024.
     pub port: Option<u16>,
-    /// What [`Meshcat::web_url`](crate::Meshcat::web_url) reports, with `{host}` and `{port}`
-    /// replaced (`{{` and `}}` are braces): for servers behind a proxy. The host is `localhost`
-    /// when the server listens on all interfaces.
+    /// Pattern of the URL that [`Meshcat::web_url`](crate::Meshcat::web_url) returns, for servers
+    /// behind a proxy. `{host}` and `{port}` are replaced; `{{` and `}}` stand for braces. The host
+    /// is `localhost` if the server listens on all interfaces.
     pub web_url_pattern: String,
-    /// Properties that are set at the start.
+    /// Properties to set at the start.
     pub initial_properties: Vec<PropertyTuple>,
-    /// The least real time between two reports of the realtime rate (s).
+    /// Minimum real time between two reports of the realtime rate (s).
     pub realtime_rate_period: f64,
     /// Whether pages show their statistics.
     pub show_stats_plot: bool,
-    /// A directory with another viewer page (`meshcat.html`, `index.html` or what
-    /// `viewer/build.mjs` makes) to serve in place of the built-in one. The environment variable
-    /// `TARRAGON_VIEWER` sets it where this is None.
+    /// Directory with another viewer page to serve in place of the built-in one: `meshcat.html`,
+    /// `index.html` or the output of `viewer/build.mjs`. If `None`, the environment variable
+    /// `TARRAGON_VIEWER` may name the directory.
     pub viewer_dir: Option<PathBuf>,
     /// Origins (`https://lab.example:8443`) of other sites whose pages may connect. Pages of this
-    /// server always may; programs that are no browsers send no origin and may, too.
+    /// server always may. Programs other than browsers send no origin and may connect too.
     pub allowed_origins: Vec<String>,
-    /// The most pages that may be connected at one time; others are refused.
+    /// Maximum number of pages connected at once; further pages are refused.
     pub max_connections: usize,
 }
 
@@ -100,29 +100,30 @@ impl Default for MeshcatParams {
 }
 
 impl MeshcatParams {
-    /// Whether the environment lets servers listen; `allowed` is the value of [`NETWORK_VARIABLE`].
+    /// Checks whether the environment allows servers to listen; `allowed` is the value of
+    /// [`NETWORK_VARIABLE`].
     ///
     /// # Errors
-    /// If it names other things and not this one.
+    /// Returns an error if the variable is set and does not name `meshcat`.
     pub(crate) fn check_network(allowed: Option<&str>) -> Result<()> {
         match allowed {
             None | Some("") => Ok(()),
             Some(list) if list.split(':').any(|name| name == "meshcat") => Ok(()),
             Some(list) => Err(Error::invalid(format!(
-                "Meshcat may not listen: the environment variable {NETWORK_VARIABLE} is '{list}', expected \
-                 'meshcat' among its names (separated by ':'), or no such variable"
+                "Meshcat may not listen: the environment variable {NETWORK_VARIABLE} must be unset or \
+                 contain the name 'meshcat' (names are separated by ':'), got '{list}'"
             ))),
         }
     }
-    /// The ports to try, in order.
+    /// Checks the parameters and returns the ports to try, in order.
     ///
     /// # Errors
-    /// If a field has a value that is not allowed.
+    /// Returns an error if a field has an invalid value.
     pub(crate) fn check(&self) -> Result<Vec<u16>> {
         let wrong = |what: String| Err(Error::invalid(format!("MeshcatParams: {what}")));
         if !(self.realtime_rate_period > 0.0 && self.realtime_rate_period.is_finite()) {
             return wrong(format!(
-                "realtime_rate_period is {} s, expected a positive finite time",
+                "realtime_rate_period must be positive and finite, got {:?} s",
                 self.realtime_rate_period
             ));
         }
@@ -130,16 +131,16 @@ impl MeshcatParams {
         match self.port {
             None => Ok((7000..=7999).collect()),
             Some(port @ 1..=1023) => wrong(format!(
-                "port is {port}, expected 0 (any free port) or a port from 1024 on"
+                "port must be 0 (any free port) or at least 1024, got {port}"
             )),
             Some(port) => Ok(vec![port]),
         }
     }
-    /// Whether the server listens on all interfaces.
+    /// Returns whether the server listens on all interfaces.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.host.as_str(), "*" | "0.0.0.0" | "::" | "[::]")
     }
-    /// The host as URLs name it.
+    /// Returns the host as it appears in URLs.
     pub(crate) fn url_host(&self) -> String {
         if self.host.is_empty() || self.is_open() {
             "localhost".into()
@@ -149,18 +150,18 @@ impl MeshcatParams {
             self.host.clone()
         }
     }
-    /// The URL of the page.
+    /// Returns the URL of the page.
     pub(crate) fn web_url(&self, port: u16) -> Result<String> {
         expand(&self.web_url_pattern, &self.url_host(), port)
     }
 }
 
-/// Replaces `{host}` and `{port}`.
+/// Replaces `{host}` and `{port}` in a pattern.
 fn expand(pattern: &str, host: &str, port: u16) -> Result<String> {
     let wrong = |what: String| {
         Error::invalid(format!(
-            "MeshcatParams: web_url_pattern '{pattern}' has {what}; expected {{host}}, {{port}}, and \
-             {{{{ or }}}} for braces"
+            "MeshcatParams: braces in web_url_pattern must form {{host}}, {{port}}, {{{{ or }}}}, \
+             got {what} in '{pattern}'"
         ))
     };
     let mut url = String::new();
@@ -198,27 +199,30 @@ mod tests {
         assert_eq!(url("https://x/{{{port}}}/").unwrap(), "https://x/{7001}/");
         assert_eq!(
             url("http://{hots}").unwrap_err().to_string(),
-            "MeshcatParams: web_url_pattern 'http://{hots}' has '{hots}'; expected {host}, {port}, and \
-             {{ or }} for braces"
+            "MeshcatParams: braces in web_url_pattern must form {host}, {port}, {{ or }}, \
+             got '{hots}' in 'http://{hots}'"
         );
         assert!(url("http://{host").is_err() && url("a}b").is_err());
     }
 
     #[test]
-    fn the_environment_can_deny_servers() {
+    fn environment_can_forbid_servers() {
         for allowed in [None, Some(""), Some("meshcat"), Some("lcm:meshcat")] {
             assert!(MeshcatParams::check_network(allowed).is_ok(), "{allowed:?}");
         }
         let error = MeshcatParams::check_network(Some("none")).unwrap_err();
         assert!(
-            error.to_string().contains("DRAKE_ALLOW_NETWORK is 'none'"),
+            error
+                .to_string()
+                .contains("DRAKE_ALLOW_NETWORK must be unset")
+                && error.to_string().contains("got 'none'"),
             "{error}"
         );
         assert!(MeshcatParams::check_network(Some("lcm")).is_err());
     }
 
     #[test]
-    fn hosts_are_named_for_urls() {
+    fn open_hosts_are_named_localhost_in_urls() {
         let host = |host: &str| {
             let host = host.into();
             let params = MeshcatParams {

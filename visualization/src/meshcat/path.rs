@@ -1,12 +1,12 @@
 //! Paths of the scene tree.
 //!
-//! A path that starts with `/` is absolute, any other is relative to `/drake`. Empty components are
-//! dropped, so `a//b/` is `a/b`.
+//! A path that starts with `/` is absolute; any other path is relative to `/drake`. Empty
+//! components are dropped, so `a//b/` is `a/b`.
 
-/// The directory that relative paths start from.
+/// Directory that relative paths are below.
 const WORKING_DIRECTORY: &str = "/drake";
 
-/// `path` made absolute, without empty components.
+/// Returns `path` as an absolute path without empty components.
 pub(crate) fn full_path(path: &str) -> String {
     let mut full = String::with_capacity(WORKING_DIRECTORY.len() + 1 + path.len());
     if !path.starts_with('/') {
@@ -22,13 +22,13 @@ pub(crate) fn full_path(path: &str) -> String {
     full
 }
 
-/// A key that sorts full paths as a walk through the tree does: a node, its children by name, then
-/// its next sibling. (`/` itself sorts after `-` and other characters of names.)
+/// Returns a key that sorts full paths in the order of a tree walk: a node, its children by name,
+/// then its next sibling. (`/` itself sorts after `-` and other characters of names.)
 pub(crate) fn tree_key(full_path: &str) -> Box<str> {
     full_path.replace('/', "\0").into()
 }
 
-/// Whether `key` is `root` or lies below it; both are tree keys.
+/// Returns whether `key` is `root` or lies below it; both are tree keys.
 pub(crate) fn is_within(key: &str, root: &str) -> bool {
     key.strip_prefix(root)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('\0'))

@@ -1,25 +1,25 @@
-//! Pictures of what a page shows.
+//! Screenshots of pages.
 
 use super::Meshcat;
 use super::frame::Framed;
 use super::msgpack::Writer;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 use tarragon_sensors::{ImageIo, ImageRgba8U};
 
-/// The largest side of a picture (pixels).
+/// Maximum width and height of a picture (pixels).
 const MAX_SIDE: usize = 8192;
 
 impl Meshcat {
-    /// Takes a picture of `width` x `height` pixels of what the page that connected last shows,
-    /// waiting for `timeout` at most.
+    /// Takes a picture of `width` x `height` pixels of what the most recently connected page shows.
+    /// Waits for at most `timeout`.
     ///
     /// # Errors
-    /// If no page is connected, the size is 0 or more than 8192, or the page does not answer in
-    /// time with a PNG picture.
+    /// Returns an error if no page is connected, a side is 0 or more than 8192 pixels, or the page
+    /// does not answer in time with a PNG picture.
     pub fn capture_image(
         &self,
         width: usize,
@@ -29,15 +29,15 @@ impl Meshcat {
         let wrong = |what: String| Error::invalid(format!("Meshcat::capture_image: {what}"));
         if !(1..=MAX_SIDE).contains(&width) || !(1..=MAX_SIDE).contains(&height) {
             return Err(wrong(format!(
-                "the size is {width} x {height}, expected 1 to {MAX_SIDE} pixels each"
+                "width and height must be from 1 to {MAX_SIDE} pixels, got {width} x {height}"
             )));
         }
-        // The page shows everything that was set before.
+        // Makes the page show everything that was set before.
         self.flush();
         let clients = self.0.shared.clients();
         let client = clients.last().ok_or_else(|| {
             wrong(format!(
-                "no page is connected, open {} in a browser",
+                "no page is connected; open {} in a browser",
                 self.web_url()
             ))
         })?;
@@ -53,15 +53,16 @@ impl Meshcat {
                 timeout.as_secs_f64()
             )),
             RecvTimeoutError::Disconnected => {
-                wrong("the page left, or has answered none of many requests before".into())
+                wrong("the page disconnected, or has left too many requests unanswered".into())
             }
         })?;
-        let png = png_of(&answer).map_err(|e| wrong(format!("the page answered with {e}")))?;
+        let png = png_of(&answer)
+            .map_err(|e| wrong(format!("the answer of the page is invalid: {e}")))?;
         Ok(ImageIo::default().load_from_buffer_as(&png)?)
     }
 }
 
-/// The PNG file in `{"type":"img","data":"data:image/png;base64,..."}`.
+/// Extracts the PNG file from `{"type":"img","data":"data:image/png;base64,..."}`.
 pub(super) fn png_of(answer: &[u8]) -> std::result::Result<Vec<u8>, String> {
     let answer: serde_json::Value = serde_json::from_slice(answer).map_err(|e| e.to_string())?;
     let data = answer.get("data").and_then(|d| d.as_str());

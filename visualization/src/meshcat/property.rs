@@ -2,8 +2,8 @@
 
 use super::msgpack::Writer;
 
-/// The value of a property: what [`Meshcat::set_property`](crate::Meshcat::set_property) takes,
-/// made from a `bool`, a number, numbers or a string by `into()`.
+/// A property value for [`Meshcat::set_property`](crate::Meshcat::set_property), made from a
+/// `bool`, a number, numbers or a string by `into()`.
 ///
 /// ```
 /// use tarragon_visualization::PropertyValue;
@@ -13,7 +13,7 @@ use super::msgpack::Writer;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PropertyValue {
-    /// A truth value, such as `visible`.
+    /// A boolean, such as `visible`.
     Bool(bool),
     /// A number, such as `intensity`.
     Number(f64),
@@ -32,7 +32,7 @@ impl PropertyValue {
             Self::Text(s) => w.str(s),
         };
     }
-    /// The type as error messages name it.
+    /// Returns the name of the type for error messages.
     pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Self::Bool(_) => "boolean",

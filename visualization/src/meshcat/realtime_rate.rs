@@ -1,4 +1,4 @@
-//! The ratio of simulated to real time.
+//! Ratio of simulated to real time.
 
 use std::time::{Duration, Instant};
 
@@ -20,15 +20,15 @@ impl RealtimeRate {
             rate: 0.0,
         }
     }
-    /// The rate that was measured or set last.
+    /// Returns the rate that was measured or set last.
     pub(crate) fn rate(&self) -> f64 {
         self.rate
     }
     pub(crate) fn set_rate(&mut self, rate: f64) {
         self.rate = rate;
     }
-    /// Notes that the simulation is at `time` (s) now. Returns the rate and the number of complete
-    /// periods that it stands for, 0 if no period is complete.
+    /// Records that the simulation is at `time` (s) now. Returns the rate and the number of
+    /// complete periods that it covers, 0 if no period is complete.
     pub(crate) fn update(&mut self, time: f64, now: Instant) -> (f64, u64) {
         let Some((start, since)) = self.last.filter(|_| time >= self.previous) else {
             (self.last, self.previous, self.rate) = (Some((time, now)), time, 0.0);
@@ -44,8 +44,8 @@ impl RealtimeRate {
             return (self.rate, 0);
         }
         self.rate = (time - start) / elapsed;
-        // Columns of the chart stay on the grid of periods, so the next one starts where this
-        // ended. Periods that are too short to be counted end now.
+        // Columns of the chart stay on the grid of periods, so the next one starts where this one
+        // ended. If periods are too short to be counted, the next one starts now.
         let whole = since + Duration::from_secs_f64((periods * self.period).min(elapsed));
         let excess = now.duration_since(whole).as_secs_f64();
         self.last = Some((time - self.rate * excess, whole));
@@ -72,7 +72,7 @@ mod tests {
         let (r, n) = rate.update(4.5, at(1.25 + 0.1));
         assert_eq!(n, 4);
         assert!((r - 1.0 / 1.1).abs() < 1e-6, "{r}");
-        // Going back in time starts again.
+        // Going back in time restarts the measurement.
         assert_eq!(rate.update(0.0, at(6.0)), (0.0, 0));
         assert_eq!(rate.rate(), 0.0);
     }

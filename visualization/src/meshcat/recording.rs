@@ -3,11 +3,11 @@
 use super::Meshcat;
 use super::animation::MeshcatAnimation;
 use super::property::PropertyValue;
-use crate::error::Result;
+use crate::Result;
 use nalgebra::Isometry3;
 use std::sync::Arc;
 
-/// What was recorded.
+/// State of the recording.
 #[derive(Debug, Default)]
 pub(super) struct Recording {
     is_on: bool,
@@ -18,7 +18,7 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    /// Whether pages see the changes that are made now.
+    /// Returns whether pages see changes made now.
     pub(super) fn shows(&self) -> bool {
         !self.is_on || self.is_live
     }
@@ -26,23 +26,23 @@ impl Recording {
         if self.animation.is_none() {
             self.animation = Some(Arc::new(MeshcatAnimation::new(DEFAULT_RATE)?));
         }
-        Ok(self.animation.as_mut().expect("made above"))
+        Ok(self.animation.as_mut().expect("created above"))
     }
 }
 
-/// Frames per second of a recording that was not started with another rate.
+/// Frame rate (1/s) of a recording that was not started with another rate.
 const DEFAULT_RATE: f64 = 64.0;
 
 impl Meshcat {
-    /// Starts to record what [`set_transform_at_time`](Self::set_transform_at_time) and
-    /// [`set_property_at_time`](Self::set_property_at_time) set, at `frames_per_second` (Drake's
-    /// default is 64). Frames that were recorded before are kept if the rate is the same.
+    /// Starts recording the changes by [`set_transform_at_time`](Self::set_transform_at_time) and
+    /// [`set_property_at_time`](Self::set_property_at_time) at `frames_per_second` (Drake's default
+    /// is 64). Earlier frames are kept if the rate is the same.
     ///
-    /// With `set_visualizations_while_recording` false, pages do not see those changes until the
-    /// recording is published; objects are always shown at once.
+    /// If `set_visualizations_while_recording` is false, pages do not see these changes until the
+    /// recording is published. Objects are always shown at once.
     ///
     /// # Errors
-    /// If the rate is not positive and finite.
+    /// Returns an error if the rate is not positive and finite.
     pub fn start_recording(
         &self,
         frames_per_second: f64,
@@ -58,29 +58,29 @@ impl Meshcat {
         }
         Ok(())
     }
-    /// Stops to record; frames are kept.
+    /// Stops recording; the frames are kept.
     pub fn stop_recording(&self) {
         self.recording().is_on = false;
     }
-    /// Whether changes are recorded.
+    /// Returns whether changes are recorded.
     pub fn is_recording(&self) -> bool {
         self.recording().is_on
     }
-    /// Sends what was recorded to all pages as an animation.
+    /// Sends the recording to all pages as an animation.
     pub fn publish_recording(&self) {
         let animation = self.recording().animation.clone();
         if let Some(animation) = animation {
             self.set_animation(&animation);
         }
     }
-    /// Forgets what was recorded, and the options of its animation. Pages keep the animation that
-    /// they have.
+    /// Deletes the recording and the options of its animation. Pages keep the animation that they
+    /// have.
     pub fn delete_recording(&self) {
         self.recording().animation = None;
     }
-    /// Changes the recording: its options, or its frames. `change` works on a copy and may use this
-    /// `Meshcat`; frames recorded meanwhile are kept, and a recording that was meanwhile deleted,
-    /// or started anew at another rate, stays so.
+    /// Calls a function that may change the options and frames of the recording. `change` works on
+    /// a copy and may use this `Meshcat`. Frames recorded meanwhile are kept. A recording that was
+    /// meanwhile deleted, or restarted at another rate, stays so.
     ///
     /// ```
     /// use tarragon_visualization::{LoopMode, Meshcat, MeshcatParams};
@@ -110,10 +110,10 @@ impl Meshcat {
         self.change(|scene| scene.set_animation(animation));
     }
 
-    /// Sets a transform, and records it at `time_in_recording` (s) if there is a recording.
+    /// Sets a transform and, while recording, records it at `time_in_recording` (s).
     ///
     /// # Errors
-    /// If the time has no frame; nothing is set then.
+    /// Returns an error if the time has no frame; then nothing is set.
     pub fn set_transform_at_time(
         &self,
         path: &str,
@@ -128,11 +128,11 @@ impl Meshcat {
         }
         Ok(())
     }
-    /// Sets a property, and records it at `time_in_recording` (s) if there is a recording.
+    /// Sets a property and, while recording, records it at `time_in_recording` (s).
     ///
     /// # Errors
-    /// If the time has no frame, or the property was recorded with another type; nothing is set
-    /// then.
+    /// Returns an error if the time has no frame, or the property was recorded with another type;
+    /// then nothing is set.
     pub fn set_property_at_time(
         &self,
         path: &str,
@@ -150,7 +150,7 @@ impl Meshcat {
         Ok(())
     }
 
-    /// Records if that was asked for; returns whether pages see the change now.
+    /// Records a change if recording is on. Returns whether pages see the change now.
     pub(crate) fn record(
         &self,
         time: f64,

@@ -1,9 +1,9 @@
-//! The state that every page shows, and what changed in it.
+//! State that every page shows, and its changes.
 //!
-//! The scene holds the latest value of everything, each with the number of its change. A page that
-//! has seen all changes up to some number gets the later ones in their order; values that were
-//! replaced in the meantime are not sent. So a page that is slow, or a simulation that is fast,
-//! costs no more memory than the scene itself.
+//! The scene holds the latest value of everything, each with the revision at which it was set. A
+//! page that has seen all changes up to a revision receives the later ones in order; values that
+//! were replaced in the meantime are not sent. Slow pages and fast simulations therefore need no
+//! more memory than the scene itself.
 
 use super::animation::MeshcatAnimation;
 use super::asset::Asset;
@@ -15,25 +15,25 @@ use super::object::Object;
 use super::path::{is_within, tree_key};
 use super::property::PropertyValue;
 use super::transform::Transform;
-use crate::error::Result;
+use crate::Result;
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
-/// Deletions kept for pages that have not seen them; a page that is further behind has to connect
-/// again.
+/// Maximum number of deletions kept for pages that have not seen them. A page that is further
+/// behind must reconnect.
 const MAX_DELETIONS: usize = 100_000;
-/// Momentary messages kept for pages that have not seen them.
+/// Maximum number of one-time messages kept for pages that have not seen them.
 const MAX_EVENTS: usize = 256;
 
-/// A node of the tree; another node may have its index after it was deleted.
+/// Identifier of a tree node. After a deletion, another node may reuse the index.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct NodeId {
     index: u32,
     generation: u32,
 }
 
-/// A value with the number of the change that set it.
+/// A value with the revision at which it was set.
 #[derive(Clone, Debug)]
 pub(crate) struct Stamped<V> {
     pub(crate) seq: u64,
@@ -51,7 +51,7 @@ pub(crate) struct SceneObject {
 #[derive(Debug)]
 pub(crate) struct Node {
     generation: u32,
-    /// The change that made the node.
+    /// Revision at which the node was created.
     pub(crate) created: u64,
     pub(crate) path: Arc<str>,
     pub(crate) object: Option<Stamped<SceneObject>>,
@@ -59,29 +59,29 @@ pub(crate) struct Node {
     pub(crate) properties: Vec<(Box<str>, Stamped<Property>)>,
 }
 
-/// A property's value, and the asset that it refers to.
+/// Value of a property, and the asset that it refers to.
 #[derive(Clone, Debug)]
 pub(crate) struct Property {
     pub(crate) value: PropertyValue,
     pub(crate) asset: Option<Arc<Asset>>,
 }
 
-/// Something that changed.
+/// A kind of change, with the item that changed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
     Created(NodeId),
     Object(NodeId),
     Transform(NodeId),
     Property(NodeId, usize),
-    /// By number of the change, in `Scene::deletions`.
+    /// Found by revision, in `Scene::deletions`.
     Deletion,
-    /// By number of the change, in `Scene::events`.
+    /// Found by revision, in `Scene::events`.
     Event,
-    /// By index, in `Controls`.
+    /// Found by index, in `Controls`.
     Control(usize),
-    /// By index, in `Controls`.
+    /// Found by index, in `Controls`.
     ControlValue(usize),
-    /// By number of the change, in `Controls`.
+    /// Found by revision, in `Controls`.
     ControlDeletion,
     Animation,
     Target,
@@ -90,36 +90,37 @@ pub(crate) enum Change {
 /// Everything that pages show.
 #[derive(Debug, Default)]
 pub(crate) struct Scene {
-    /// The number of the last change.
+    /// The current revision: that of the last change.
     pub(crate) seq: u64,
     nodes: Vec<Node>,
     free: Vec<u32>,
     index: HashMap<Arc<str>, u32, RandomState>,
     order: BTreeMap<Box<str>, u32>,
-    /// Nodes that are not in `order` yet: nobody asks for it while a scene is set up.
+    /// Nodes that are not in `order` yet. The order is not needed while a scene is set up.
     late: Vec<u32>,
-    /// What changed since the last batch, by number; empty while nobody is connected.
+    /// Changes since the last batch, by revision; empty while no page is connected.
     changes: Vec<(u64, Change)>,
-    /// The last change of the last batch.
+    /// Last revision of the last batch.
     batched: u64,
     deletions: VecDeque<(u64, Arc<str>)>,
-    /// Deletions up to this change were forgotten.
+    /// Last revision whose deletions were dropped.
     pub(crate) forgotten: u64,
     events: VecDeque<(u64, Framed)>,
     pub(crate) controls: Controls,
     pub(crate) animation: Option<Stamped<Framed>>,
     pub(crate) target: Option<Stamped<[f64; 3]>>,
-    /// Whether the page shows its chart of rates.
+    /// Whether the page shows its realtime rate chart.
     pub(crate) show_realtime_rate: bool,
     /// The number of connected pages.
     pub(crate) listeners: usize,
 }
 
 impl Scene {
-    /// Numbers a change and remembers it for the next batch.
+    /// Increments the revision and records the change for the next batch. `last` is the revision of
+    /// the value's previous change.
     pub(crate) fn mark(&mut self, change: Change, last: u64) -> u64 {
         self.seq += 1;
-        // A value that changed since the last batch is listed already.
+        // A value that changed since the last batch is already in the list.
         if self.listeners > 0 && last <= self.batched {
             self.changes.push((self.seq, change));
         }
@@ -130,7 +131,7 @@ impl Scene {
         let node = self.nodes.get(id.index as usize)?;
         (node.generation == id.generation).then_some(node)
     }
-    /// The node of a full path, made if it is not there.
+    /// Returns the node of a full path; creates it if necessary.
     pub(crate) fn node_at(&mut self, full_path: &str) -> NodeId {
         if let Some(&index) = self.index.get(full_path) {
             let generation = self.nodes[index as usize].generation;
@@ -160,18 +161,18 @@ impl Scene {
         self.late.push(index);
         id
     }
-    /// The number that stands for a node in the batches of our own page.
+    /// Returns the number of a node in batches for our own page.
     pub(crate) fn number(id: NodeId) -> u32 {
         id.index
     }
-    /// Puts all nodes into the order of the tree.
+    /// Sorts all nodes into the order of the tree.
     pub(crate) fn settle(&mut self) {
         for index in self.late.drain(..) {
             let path = &self.nodes[index as usize].path;
             self.order.insert(tree_key(path), index);
         }
     }
-    /// Nodes in the order of a walk through the tree.
+    /// Returns the nodes in the order of a tree walk.
     pub(crate) fn in_tree_order(&self) -> impl Iterator<Item = (NodeId, &Node)> {
         debug_assert!(self.late.is_empty(), "`settle` was not called");
         self.order.values().map(|&index| {
@@ -196,7 +197,7 @@ impl Scene {
         self.nodes[id.index as usize].object = Some(Stamped { seq, value });
     }
 
-    /// Sets the transform of a node that exists; false if it was deleted.
+    /// Sets the transform of an existing node. Returns false if the node was deleted.
     pub(crate) fn set_node_transform(&mut self, id: NodeId, value: Transform) -> bool {
         let Some(node) = self.node(id) else {
             return false;
@@ -259,7 +260,7 @@ impl Scene {
         }
     }
 
-    /// Whether a full path or something below it exists.
+    /// Returns whether a full path or anything below it exists.
     pub(crate) fn has_path(&mut self, full_path: &str) -> bool {
         if full_path == "/" {
             return true;
@@ -270,7 +271,7 @@ impl Scene {
         next.is_some_and(|(key, _)| is_within(key, &root))
     }
 
-    /// A message that is shown once and not replayed to later pages.
+    /// Sends a message to the connected pages once; pages that connect later do not receive it.
     pub(crate) fn event(&mut self, message: &[u8]) {
         let seq = self.mark(Change::Event, 0);
         if self.listeners == 0 {
@@ -311,7 +312,7 @@ impl Scene {
         let seq = self.mark(Change::Control(index), last);
         self.controls.stamp(index, seq);
     }
-    /// Sets a slider and tells all pages.
+    /// Sets a slider and notifies all pages.
     pub(crate) fn set_slider_value(&mut self, name: &str, value: f64) -> Result<()> {
         if let Some(index) = self.controls.set_slider(name, value)? {
             let last = self.controls.valued(index).unwrap_or(0);
@@ -338,14 +339,14 @@ impl Scene {
         }
     }
 
-    /// A page connects: changes are listed from now on.
+    /// Registers a new page; changes are listed from now on.
     pub(crate) fn listen(&mut self) {
         if self.listeners == 0 {
             self.batched = self.seq;
         }
         self.listeners += 1;
     }
-    /// A page is gone.
+    /// Unregisters a page.
     pub(crate) fn leave(&mut self) {
         self.listeners -= 1;
         if self.listeners == 0 {
@@ -356,7 +357,7 @@ impl Scene {
             (self.batched, self.forgotten) = (self.seq, self.seq);
         }
     }
-    /// Forgets what every page has seen.
+    /// Drops deletions and events that every page has seen.
     pub(crate) fn forget(&mut self, seen: u64) {
         while self.deletions.front().is_some_and(|(seq, _)| *seq <= seen) {
             self.deletions.pop_front();
@@ -366,12 +367,12 @@ impl Scene {
         }
         self.controls.forget_deletions(seen);
     }
-    /// Whether something changed since the last batch.
+    /// Returns whether anything changed since the last batch.
     pub(crate) fn has_changed(&self) -> bool {
         self.seq > self.batched
     }
 
-    /// What changed since the last batch, for pages that have seen that batch.
+    /// Returns the changes since the last batch, for pages that have seen that batch.
     pub(crate) fn next_batch(&mut self, encodings: &[Encoding]) -> Batch {
         let from = self.batched;
         let changes = std::mem::take(&mut self.changes);
@@ -382,7 +383,8 @@ impl Scene {
         batch
     }
 
-    /// What changed after `seen`, for a page that is behind. None if a part was forgotten.
+    /// Returns the changes after revision `seen`, for a page that is behind. `None` if some of them
+    /// were dropped.
     pub(crate) fn changes_since(&mut self, seen: u64, encoding: Encoding) -> Option<Batch> {
         if seen < self.forgotten {
             return None;
@@ -422,7 +424,7 @@ impl Scene {
         Some(Batch::new(self, seen, &changes, &[encoding]))
     }
 
-    /// The number of the change that set what `change` names now; None if it is gone.
+    /// Returns the revision at which the item of `change` was last set; `None` if it was deleted.
     pub(crate) fn current(&self, seq: u64, change: Change) -> Option<u64> {
         match change {
             Change::Created(id) => Some(self.node(id)?.created),
@@ -444,7 +446,7 @@ impl Scene {
     }
 }
 
-/// The entry of a number in a list ordered by numbers.
+/// Returns the entry of a revision in a list sorted by revisions.
 fn find<V>(list: &VecDeque<(u64, V)>, seq: u64) -> Option<&V> {
     let at = list.binary_search_by_key(&seq, |(s, _)| *s).ok()?;
     Some(&list[at].1)

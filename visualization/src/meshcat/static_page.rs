@@ -1,9 +1,9 @@
-//! Pages that hold the scene and need no server.
+//! Pages that contain the scene and need no server.
 
 use super::asset::{Asset, PREFIX};
 use super::batch::{Encoding, Envelope, replay};
 use super::server::{Shared, compose};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::Compression;
@@ -41,26 +41,26 @@ fn snapshot(shared: &Shared) -> Result<Snapshot> {
 }
 
 fn broken(error: std::io::Error) -> Error {
-    Error::invalid(format!("Meshcat: the scene can not be compressed: {error}"))
+    Error::invalid(format!("Meshcat: the scene cannot be compressed: {error}"))
 }
 
-/// A page with the scene, its files and the viewer in it.
+/// Returns a page that contains the scene, its files and the viewer.
 ///
 /// # Errors
-/// If there is no viewer.
+/// Returns an error if there is no viewer.
 pub(crate) fn html(shared: &Shared) -> Result<String> {
     let Snapshot { commands, assets } = snapshot(shared)?;
     page(shared, &commands, Some(&assets))
 }
 
-/// A zip archive of a page and, beside it, the files that it refers to.
+/// Returns a zip archive with a page and, next to it, the files that it refers to.
 ///
 /// # Errors
-/// If there is no viewer.
+/// Returns an error if there is no viewer.
 pub(crate) fn zip(shared: &Shared) -> Result<Vec<u8>> {
     let Snapshot { commands, assets } = snapshot(shared)?;
     let page = page(shared, &commands, None)?;
-    let broken = |e| Error::invalid(format!("Meshcat: the archive can not be made: {e}"));
+    let broken = |e| Error::invalid(format!("Meshcat: the archive cannot be created: {e}"));
     let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let options = zip::write::SimpleFileOptions::default();
     let files = assets.values().map(|a| (a.url(), &a.content[..]));

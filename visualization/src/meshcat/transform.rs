@@ -1,8 +1,8 @@
-//! Transforms of nodes of the scene tree.
+//! Transforms of scene tree nodes.
 
 use nalgebra::{Isometry3, Matrix4};
 
-/// The transform of a node in its parent's.
+/// Transform of a node relative to its parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Transform {
     /// A pose: rotation and translation.
@@ -12,7 +12,7 @@ pub(crate) enum Transform {
 }
 
 impl Transform {
-    /// The elements of the homogeneous matrix, column by column.
+    /// Returns the elements of the homogeneous matrix, column by column.
     pub(crate) fn matrix(&self) -> [f64; 16] {
         match self {
             Self::Matrix(m) => *m,

@@ -1,32 +1,33 @@
-//! Where the geometry of a scene is in Meshcat's tree.
+//! Paths of a scene's geometry in Meshcat's tree.
 //!
-//! As in Drake: a geometry at `{prefix}/{frame}/{geometry}`, or at `{prefix}/{geometry}` if it is
-//! fixed in the world, where `::` in names becomes `/`. Frames have poses in the world.
+//! As in Drake, a geometry is at `{prefix}/{frame}/{geometry}`, or at `{prefix}/{geometry}` if it
+//! is fixed in the world; `::` in names becomes `/`. Frames have poses in the world.
 //!
-//! Two things differ, where Drake's picture would be wrong. Paths that would be equal get ` (2)`, `
-//! (3)`, ... at their end. And where one path is below another that is not its own frame's, such as
-//! a model `table` below a geometry `table`, its pose is that in the other.
+//! The layout differs from Drake in two cases where Drake's picture would be wrong. Paths that
+//! would be equal get a suffix ` (2)`, ` (3)`, ... And if a path is below another path that is not
+//! the path of its own frame, such as a model `table` below a geometry `table`, its pose is
+//! relative to that other path.
 
 use super::params::MeshcatVisualizerParams;
-use crate::error::Result;
+use crate::Result;
 use crate::meshcat::full_path;
 use foldhash::fast::RandomState;
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, HashMap};
 use tarragon_geometry::{FrameId, GeometryId, GeometryProperties, Rgba, SceneGraphInspector};
 
-/// A path that has a pose: `x_fn` in the frame.
+/// A path with a pose: `x_fn`, in the frame.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) path: String,
     pub(super) frame: FrameId,
     pub(super) x_fn: Isometry3<f64>,
-    /// The place above, whose pose this one's is relative to.
+    /// Index of the nearest place above, which this place's pose is relative to.
     pub(super) above: Option<usize>,
     pub(super) geometry: Option<(GeometryId, Rgba)>,
 }
 
-/// All places of a scene: frames in the order of their registration, then geometries.
+/// Returns all places of a scene: frames in order of registration, then geometries.
 pub(super) fn places(
     inspector: &SceneGraphInspector<'_>,
     params: &MeshcatVisualizerParams,
@@ -78,7 +79,7 @@ pub(super) fn places(
     Ok(places)
 }
 
-/// Whether a geometry is for this visualizer.
+/// Returns whether a geometry is for this visualizer.
 fn accepts(properties: &GeometryProperties, params: &MeshcatVisualizerParams) -> bool {
     let (group, name) = ("meshcat", "accepting");
     if !properties.has(group, name) {
@@ -89,14 +90,14 @@ fn accepts(properties: &GeometryProperties, params: &MeshcatVisualizerParams) ->
     text.is_ok_and(|prefix| prefix == params.prefix)
 }
 
-/// The paths so far, each with the number of its place.
+/// The paths so far, each with the index of its place.
 #[derive(Default)]
 struct Paths {
     taken: HashMap<String, Option<usize>, RandomState>,
 }
 
 impl Paths {
-    /// A new path below `parent`.
+    /// Adds a path below `parent` and returns it, made unique.
     fn add(&mut self, parent: &str, name: &str, place: usize) -> String {
         let mut wanted = String::with_capacity(parent.len() + 1 + name.len());
         wanted.push_str(parent);
@@ -114,7 +115,7 @@ impl Paths {
         self.taken.insert(path.clone(), Some(place));
         path
     }
-    /// The nearest place above a path.
+    /// Returns the nearest place above a path.
     fn above(&self, path: &str, root: &str) -> Option<usize> {
         let mut path = path;
         while let Some((parent, _)) = path.rsplit_once('/') {

@@ -1,4 +1,4 @@
-//! The system that shows a scene.
+//! System that shows a scene.
 
 mod layout;
 mod params;
@@ -8,7 +8,7 @@ pub use params::MeshcatVisualizerParams;
 pub(crate) use params::{check_period, light_grey};
 pub(crate) use shown::real_pose;
 
-use crate::error::Result;
+use crate::Result;
 use crate::meshcat::{Meshcat, MeshcatAnimation, full_path, lock};
 use shown::Shown;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,19 +22,19 @@ use tarragon_geometry::QueryObject;
 /// |---|---|---|
 /// | input | `query_object` | [`QueryObject`] |
 ///
-/// It publishes every [`publish_period`](MeshcatVisualizerParams::publish_period) and when forced
-/// to: objects once, and again where the [version](tarragon_geometry::GeometryVersion) of the
-/// geometry has changed; poses as far as they differ from those in Meshcat. Dual numbers show their
-/// real parts.
+/// It publishes every [`publish_period`](MeshcatVisualizerParams::publish_period) and at every
+/// forced publish. Objects are sent once, and again when the
+/// [version](tarragon_geometry::GeometryVersion) of the geometry has changed; poses are sent if
+/// they differ from those in Meshcat. For dual numbers, the real parts are shown.
 ///
-/// A geometry is at `{prefix}/{frame}/{geometry}`, with `/` for `::` in names; one fixed in the
-/// world at `{prefix}/{geometry}`. So the ball `toy::ball` on the frame `toy::body` is at
-/// `/drake/visualizer/toy/body/toy/ball`, as in Drake. A second path of the same name ends in `
-/// (2)`. A mesh that can not be shown is left out, with a warning in the log.
+/// A geometry is at `{prefix}/{frame}/{geometry}`, or at `{prefix}/{geometry}` if it is fixed in
+/// the world; `::` in names becomes `/`. For example, the ball `toy::ball` on the frame `toy::body`
+/// is at `/drake/visualizer/toy/body/toy/ball`, as in Drake. If a path is taken, the second one
+/// ends in ` (2)`. A mesh that cannot be shown is left out, with a warning in the log.
 ///
-/// What was sent is kept in the context, and clones of a context share it. Contexts that run at the
-/// same time may share a server, in any number of threads; with one prefix they show one picture,
-/// which is now one's, now the other's.
+/// The context stores what was sent; clones of a context share it. Contexts that run concurrently,
+/// in any number of threads, may share a server. If they have the same prefix, they share one
+/// picture, which shows the context that published last.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -60,19 +60,19 @@ use tarragon_geometry::QueryObject;
 pub struct MeshcatVisualizer {
     meshcat: Meshcat,
     params: MeshcatVisualizerParams,
-    /// The full path of the prefix.
+    /// Full path of the prefix.
     root: String,
     alpha_slider: Option<String>,
-    /// How often everything was deleted: contexts send it anew then.
+    /// Number of calls of `delete`; contexts send everything again after each.
     deletions: AtomicU64,
 }
 
 impl MeshcatVisualizer {
-    /// A visualizer; adds the alpha slider, if it is asked for. A slider of that name, of a program
-    /// before, is used again.
+    /// Creates a visualizer, and its alpha slider if enabled. An existing slider of that name, such
+    /// as one left by an earlier visualizer, is reused.
     ///
     /// # Errors
-    /// If a parameter is wrong, or a button has the name of the slider.
+    /// Returns an error if a parameter is out of range, or a button has the name of the slider.
     pub fn new(meshcat: Meshcat, params: MeshcatVisualizerParams) -> Result<Self> {
         params.check()?;
         let mut alpha_slider = None;
@@ -95,19 +95,19 @@ impl MeshcatVisualizer {
         })
     }
 
-    /// Adds a visualizer to a diagram, as `meshcat_visualizer({prefix})`, with a number behind it
-    /// [if that is taken](DiagramBuilder::unused_name), connected to the query port of a scene
-    /// (Drake's `AddToBuilder`).
+    /// Adds a visualizer named `meshcat_visualizer({prefix})` to a diagram, connected to the query
+    /// port of a scene (Drake's `AddToBuilder`). A name that is taken [gets a numeric
+    /// suffix](DiagramBuilder::unused_name).
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Same as [`new`](Self::new).
     pub fn add_to_builder(
         builder: &mut DiagramBuilder,
         query_object: OutputPort<QueryObject<f64>>,
         meshcat: Meshcat,
         params: MeshcatVisualizerParams,
     ) -> Result<Block<Self>> {
-        // Two colons stand between diagrams.
+        // Names of systems must not contain `::`, which separates diagrams.
         let name = format!("meshcat_visualizer({})", params.prefix.replace("::", "/"));
         let visualizer = Self::new(meshcat, params)?;
         let block = builder.add(&builder.unused_name(&name), visualizer);
@@ -115,11 +115,11 @@ impl MeshcatVisualizer {
         Ok(block)
     }
 
-    /// The server.
+    /// Returns the server.
     pub fn meshcat(&self) -> &Meshcat {
         &self.meshcat
     }
-    /// The parameters.
+    /// Returns the parameters.
     pub fn params(&self) -> &MeshcatVisualizerParams {
         &self.params
     }
@@ -130,29 +130,28 @@ impl MeshcatVisualizer {
         self.deletions.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Starts to record what is published, one frame per publish period; see
-    /// [`Meshcat::start_recording`].
+    /// Starts recording, with one frame per publish period; see [`Meshcat::start_recording`].
     ///
     /// # Errors
-    /// If the rate of frames is not finite: the publish period is too short.
+    /// Returns an error if the publish period is so short that the frame rate is not finite.
     pub fn start_recording(&self, set_transforms_while_recording: bool) -> Result<()> {
         let rate = 1.0 / self.params.publish_period;
         self.meshcat
             .start_recording(rate, set_transforms_while_recording)
     }
-    /// Stops to record; see [`Meshcat::stop_recording`].
+    /// Stops recording; see [`Meshcat::stop_recording`].
     pub fn stop_recording(&self) {
         self.meshcat.stop_recording();
     }
-    /// Sends what was recorded to all pages; see [`Meshcat::publish_recording`].
+    /// Sends the recording to all pages; see [`Meshcat::publish_recording`].
     pub fn publish_recording(&self) {
         self.meshcat.publish_recording();
     }
-    /// Forgets what was recorded; see [`Meshcat::delete_recording`].
+    /// Deletes the recording; see [`Meshcat::delete_recording`].
     pub fn delete_recording(&self) {
         self.meshcat.delete_recording();
     }
-    /// Changes the recording; see [`Meshcat::with_recording`].
+    /// Calls a function that may change the recording; see [`Meshcat::with_recording`].
     pub fn with_recording<V>(&self, change: impl FnOnce(&mut MeshcatAnimation) -> V) -> V {
         self.meshcat.with_recording(change)
     }
@@ -175,7 +174,7 @@ impl MeshcatVisualizer {
         }
         shown.compute_poses(query)?;
         let time = ctx.time().re();
-        // All of them: between two frames of an animation, poses are interpolated.
+        // All poses, changed or not: poses are interpolated between the frames of an animation.
         let shows = self.meshcat.record(time, |animation, frame| {
             let mut poses = shown.poses();
             poses.try_for_each(|(path, pose)| animation.set_transform(frame, path, pose))
@@ -195,7 +194,7 @@ impl MeshcatVisualizer {
 /// Ports of [`MeshcatVisualizer`].
 #[derive(Clone, Copy, Debug)]
 pub struct MeshcatVisualizerPorts<T: Scalar> {
-    /// The scene.
+    /// The scene's query port.
     pub query_object: InputPort<QueryObject<T>>,
 }
 

@@ -1,11 +1,11 @@
-//! Parameters of the visualizer of a scene.
+//! Parameters of the visualizer.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use tarragon_geometry::{Rgba, Role};
 
-/// Drake's colour of what has none, in illustrations.
+/// Returns Drake's colour for illustration geometry without a colour.
 pub(crate) fn light_grey() -> Rgba {
-    Rgba::new(0.9, 0.9, 0.9, 1.0).expect("the channels are from 0 to 1")
+    Rgba::new(0.9, 0.9, 0.9, 1.0).expect("channels lie in [0, 1]")
 }
 
 /// Parameters of a [`MeshcatVisualizer`](crate::MeshcatVisualizer), with Drake's defaults.
@@ -25,28 +25,28 @@ pub(crate) fn light_grey() -> Rgba {
 pub struct MeshcatVisualizerParams {
     /// Simulated time between publishes (s), positive. The default, 1/64 s, is exact in binary.
     pub publish_period: f64,
-    /// The role of the geometry that is shown: any but `Unassigned`.
+    /// Role of the geometry to show: any but `Unassigned`.
     pub role: Role,
-    /// The colour of geometry whose properties of the role have no `(phong, diffuse)`.
+    /// Colour of geometry without `(phong, diffuse)` in the properties of the role.
     pub default_color: Rgba,
-    /// The path below which everything is; relative ones are below `/drake`.
+    /// Path that holds all geometry; a relative path is below `/drake`.
     pub prefix: String,
     /// Whether everything below the prefix is deleted when a simulation is initialized.
     pub delete_on_initialization_event: bool,
-    /// Whether pages have a slider, called after the prefix and a Greek alpha, that makes the
-    /// geometry transparent.
+    /// Whether pages have a slider, named after the prefix and the Greek letter alpha, for the
+    /// opacity of the geometry.
     pub enable_alpha_slider: bool,
-    /// Where that slider is at the start, from 0 to 1; it has the values 0.02, 0.04, ..., 1.
+    /// Initial value of that slider, from 0 to 1; the slider has the values 0.02, 0.04, ..., 1.
     pub initial_alpha_slider_value: f64,
-    /// Whether the geometry is visible until somebody hides it on the page.
+    /// Whether the geometry is visible until a user hides it on the page.
     pub visible_by_default: bool,
-    /// Whether geometry that takes part in hydroelastic contact is shown by the mesh that stands
-    /// for it, with the proximity role; shapes without one, such as half spaces, are shown as they
+    /// Whether, with the proximity role, geometry that takes part in hydroelastic contact is shown
+    /// by its hydroelastic mesh. Shapes without such a mesh, such as half spaces, are shown as they
     /// are.
     pub show_hydroelastic: bool,
-    /// Whether geometry is shown that does not name its visualizer. Geometry may name one by its
-    /// prefix, as the property `(meshcat, accepting)` of the role, a `String` or `&'static str`;
-    /// then others do not show it.
+    /// Whether to show geometry that does not name a visualizer. Geometry names a visualizer by the
+    /// property `(meshcat, accepting)` of the role, a `String` or `&'static str` equal to the
+    /// visualizer's prefix; other visualizers do not show it.
     pub include_unspecified_accepting: bool,
 }
 
@@ -78,25 +78,25 @@ impl MeshcatVisualizerParams {
         check_period(self.publish_period).or_else(wrong)?;
         if self.role == Role::Unassigned {
             return wrong(
-                "the role is Unassigned, expected Illustration, Proximity or Perception".into(),
+                "the role must be Illustration, Proximity or Perception, got Unassigned".into(),
             );
         }
         let alpha = self.initial_alpha_slider_value;
         if !(0.0..=1.0).contains(&alpha) {
             return wrong(format!(
-                "the initial value of the alpha slider is {alpha}, expected 0 to 1"
+                "initial_alpha_slider_value must be from 0 to 1, got {alpha:?}"
             ));
         }
         Ok(())
     }
 }
 
-/// What is wrong with a period, if anything.
+/// Checks a publish period; the error says what is wrong with it.
 pub(crate) fn check_period(period: f64) -> Result<(), String> {
     if period > 0.0 && period.is_finite() {
         return Ok(());
     }
     Err(format!(
-        "the publish period is {period} s, expected a positive finite time"
+        "the publish period must be positive and finite, got {period:?} s"
     ))
 }

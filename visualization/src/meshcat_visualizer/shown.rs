@@ -1,8 +1,8 @@
-//! What one context shows: objects sent once, poses sent as they change.
+//! State of one context: objects are sent once, poses when they change.
 
 use super::layout::{Place, places};
 use super::params::MeshcatVisualizerParams;
-use crate::error::Result;
+use crate::Result;
 use crate::frame_poses::for_each_frame_pose;
 use crate::hydroelastic::surface_to_show;
 use crate::meshcat::{Meshcat, NodeHandle, Object, Scene, SurfaceStyle};
@@ -15,48 +15,48 @@ use tarragon_geometry::{
     FrameId, GeometryId, GeometryVersion, QueryObject, Role, SceneGraphInspector,
 };
 
-/// A path that moves.
+/// A node that moves.
 #[derive(Debug)]
 struct Moving {
     node: NodeHandle,
     frame: FrameId,
-    /// Where the pose is not `X_WF` itself.
+    /// Additional transforms, if the pose is not just `X_WF`.
     relative: Option<Box<Relative>>,
 }
 
-/// A pose that is the product of several.
+/// A pose composed of several poses.
 #[derive(Debug)]
 struct Relative {
-    /// The path in its frame.
+    /// Pose of the node in its frame.
     x_fn: Isometry3<f64>,
-    /// The path above in its frame.
+    /// Frame of the node above, and the pose of that node in it.
     above: Option<(FrameId, Isometry3<f64>)>,
 }
 
-/// What a context has sent.
+/// Everything that a context has sent.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
-    /// The geometry that was sent, and how often the visualizer had deleted everything before.
+    /// Version of the geometry that was sent, and the visualizer's deletion count at that time.
     version: Option<(GeometryVersion, u64)>,
     root: Option<NodeHandle>,
     geometries: Vec<NodeHandle>,
-    /// In the order in which the scene lists their frames.
+    /// Moving nodes, in the order in which the scene lists their frames.
     moving: Vec<Moving>,
-    /// Poses of `moving`; kept for its memory.
+    /// Poses of `moving`; kept to reuse the allocation.
     poses: Vec<Isometry3<f64>>,
     alpha: f64,
 }
 
-/// The real part of a pose.
+/// Returns the real part of a pose.
 pub(crate) fn real_pose<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
     let (q, p) = (&x.rotation.coords, &x.translation.vector);
-    // Not normalised again: it is a unit quaternion, and equal poses are to stay equal.
+    // Not normalised again: the quaternion is a unit quaternion, and equal poses must stay equal.
     let q = Quaternion::new(q.w.re(), q.x.re(), q.y.re(), q.z.re());
     let p = Vector3::new(p.x.re(), p.y.re(), p.z.re());
     math::pose(UnitQuaternion::new_unchecked(q), p)
 }
 
-/// What a geometry is shown by instead of its shape, if anything.
+/// Returns the hydroelastic surface to show in place of the shape, if there is one.
 fn hydroelastic_surface(
     inspector: &SceneGraphInspector<'_>,
     id: GeometryId,
@@ -86,7 +86,7 @@ impl Shown {
         })
     }
 
-    /// Sends all objects, and deletes those that are gone.
+    /// Sends all objects, and deletes those that no longer exist.
     pub(super) fn send_objects<T: Scalar>(
         &mut self,
         meshcat: &Meshcat,
@@ -115,7 +115,7 @@ impl Shown {
                 }
                 None => meshcat.encode_shape(inspector.shape(id)?, color),
             };
-            // A mesh that can not be shown is no reason to end a simulation.
+            // A mesh that cannot be shown must not end a simulation.
             let object = object.inspect_err(|e| {
                 warn(format!(
                     "MeshcatVisualizer: '{}' is not shown: {e}",
@@ -145,7 +145,7 @@ impl Shown {
             for (place, object) in places.iter().zip(objects) {
                 self.send(scene, place, object, &places, world);
             }
-            // Where a slider asks for no transparency there is nothing to say.
+            // Full opacity is the default and need not be sent.
             if alpha != 1.0 || (!is_first && self.alpha != 1.0) {
                 self.set_alpha(scene, alpha);
             }
@@ -155,7 +155,7 @@ impl Shown {
         Ok(())
     }
 
-    /// All paths that were sent.
+    /// Returns all nodes that were sent.
     fn nodes(&self) -> impl Iterator<Item = &NodeHandle> {
         let moving = self.moving.iter().map(|m| &m.node);
         moving.chain(&self.geometries)
@@ -196,9 +196,8 @@ impl Shown {
         }
     }
 
-    /// Makes everything transparent. The geometries have the property of their own, too, because
-    /// Drake's page does not give it to what is added later, as everything is for a page that
-    /// connects later.
+    /// Sets the opacity of everything. Each geometry gets the property as well: Drake's page does
+    /// not apply it to objects added later, which is every object for a page that connects later.
     fn set_alpha(&mut self, scene: &mut Scene, alpha: f64) {
         for node in self.root.iter().chain(&self.geometries) {
             node.set_property(scene, "modulated_opacity", alpha);
@@ -206,11 +205,11 @@ impl Shown {
         self.alpha = alpha;
     }
 
-    /// Computes the poses of what moves.
+    /// Computes the poses of all moving nodes.
     pub(super) fn compute_poses<T: Scalar>(&mut self, query: &QueryObject<T>) -> Result<()> {
         let Self { moving, poses, .. } = self;
         poses.clear();
-        // Geometries follow behind all frames, so the list may start again.
+        // Geometries follow after all frames, so some frames are out of order.
         for_each_frame_pose(
             query,
             moving,
@@ -230,7 +229,7 @@ impl Shown {
         )
     }
 
-    /// What moves, with its pose.
+    /// Returns the path and pose of every moving node.
     pub(super) fn poses(&self) -> impl Iterator<Item = (&str, &Isometry3<f64>)> {
         let paths = self.moving.iter().map(|m| m.node.path());
         paths.zip(&self.poses)

@@ -1,14 +1,14 @@
-//! Sliders that stand for the elements of a vector.
+//! A group of sliders, one for each element of a vector.
 
-use crate::error::{Error, Result};
 use crate::meshcat::{Meshcat, lock};
+use crate::{Error, Result};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// How often somebody who waits looks at the sliders.
+/// Interval at which a waiting loop polls the sliders.
 const POLL_PERIOD: Duration = Duration::from_millis(10);
 
-/// A slider of a group, before it is added.
+/// Description of a slider that is not added yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
     pub(crate) name: String,
@@ -16,9 +16,9 @@ pub(crate) struct Spec {
     pub(crate) max: f64,
     pub(crate) step: f64,
     pub(crate) value: f64,
-    /// Decrements, increments.
+    /// Key codes that decrement and increment the value.
     pub(crate) keycodes: [String; 2],
-    /// Elements without a slider keep their value.
+    /// Whether the slider is added; an element without a slider keeps its value.
     pub(crate) is_shown: bool,
 }
 
@@ -33,18 +33,18 @@ pub(crate) struct Group {
 #[derive(Debug)]
 struct State {
     is_deleted: bool,
-    /// Values of elements without a slider.
+    /// Values of elements that have no slider.
     values: Vec<f64>,
 }
 
 impl Group {
-    /// Adds the sliders: all, or none if one can not be added.
+    /// Adds the sliders. Adds none if one of them cannot be added.
     pub(crate) fn new(meshcat: Meshcat, specs: Vec<Spec>) -> Result<Self> {
         let mut values = Vec::with_capacity(specs.len());
         for (i, spec) in specs.iter().enumerate() {
             let added = add(&meshcat, spec).inspect_err(|_| {
                 for spec in specs[..i].iter().filter(|s| s.is_shown) {
-                    // Somebody else may have removed it already.
+                    // Someone else may have removed it already.
                     let _ = meshcat.delete_slider(&spec.name, false);
                 }
             });
@@ -69,7 +69,7 @@ impl Group {
         shown.map(|s| &*s.name)
     }
 
-    /// Hands out the values as they are now, one after the other.
+    /// Passes the current values to `take`, in order.
     pub(crate) fn read(&self, mut take: impl FnMut(usize, f64)) {
         let state = lock(&self.state);
         self.meshcat.change(|scene| {
@@ -86,12 +86,12 @@ impl Group {
         values
     }
 
-    /// Moves the sliders to the nearest values that they can have, and remembers these for when
-    /// they are deleted.
+    /// Moves the sliders to the nearest values they can take, and keeps these values for after a
+    /// deletion.
     pub(crate) fn set(&self, what: &str, values: &[f64]) -> Result<()> {
         if values.len() != self.len() || values.iter().any(|v| !v.is_finite()) {
             return Err(Error::invalid(format!(
-                "{what}: the values are {values:?}, expected {} finite numbers",
+                "{what}: values must be {} finite numbers, got {values:?}",
                 self.len()
             )));
         }
@@ -103,18 +103,18 @@ impl Group {
             return Ok(());
         }
         for (spec, value) in self.specs.iter().zip(values).filter(|(s, _)| s.is_shown) {
-            // A slider that somebody removed has its kept value.
+            // If someone else removed the slider, the kept value applies.
             let _ = self.meshcat.set_slider_value(&spec.name, *value);
         }
         Ok(())
     }
 
-    /// Removes the sliders; the values are now those of the start, or those that were set last.
+    /// Removes the sliders. The values are then the initial ones, or those set last by `set`.
     pub(crate) fn delete(&self) {
         let mut state = lock(&self.state);
         if !std::mem::replace(&mut state.is_deleted, true) {
             for name in self.names() {
-                // Somebody else may have removed it already.
+                // Someone else may have removed it already.
                 let _ = self.meshcat.delete_slider(name, false);
             }
         }
@@ -122,13 +122,13 @@ impl Group {
 }
 
 impl Drop for Group {
-    /// Sliders that move nothing any more go, as Drake's do.
+    /// Removes the sliders, as Drake does: they would have no effect.
     fn drop(&mut self) {
         self.delete();
     }
 }
 
-/// Adds one slider; its value.
+/// Adds one slider and returns its value.
 fn add(meshcat: &Meshcat, spec: &Spec) -> Result<f64> {
     if !spec.is_shown {
         return Ok(spec.value.clamp(spec.min, spec.max));
@@ -140,7 +140,7 @@ fn add(meshcat: &Meshcat, spec: &Spec) -> Result<f64> {
     )
 }
 
-/// When to stop a loop that follows sliders.
+/// Conditions that end a loop that follows sliders.
 ///
 /// ```
 /// use tarragon_visualization::RunOptions;
@@ -149,9 +149,9 @@ fn add(meshcat: &Meshcat, spec: &Spec) -> Result<f64> {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunOptions {
-    /// Real time after which it ends (s); without one it ends with the button alone.
+    /// Real time after which the loop ends (s); `None` means that only the button ends it.
     pub timeout: Option<f64>,
-    /// The key that clicks the button, see [`Meshcat::add_button`]; none if empty.
+    /// Key that clicks the button, see [`Meshcat::add_button`]; none if empty.
     pub stop_button_keycode: String,
 }
 
@@ -164,8 +164,8 @@ impl Default for RunOptions {
     }
 }
 
-/// Calls `publish` at once and whenever the values of the sliders have changed, until somebody
-/// clicks a button of that name or the time is over.
+/// Calls `publish` at once and whenever the values of the sliders have changed, until someone
+/// clicks the button or the timeout expires.
 pub(crate) fn follow(
     group: &Group,
     button: &str,
@@ -178,7 +178,7 @@ pub(crate) fn follow(
             Ok(t) => Instant::now().checked_add(t),
             Err(_) => {
                 return Err(Error::invalid(format!(
-                    "'{button}': the timeout is {t} s, expected 0 or more"
+                    "'{button}': the timeout must be 0 s or more, got {t:?} s"
                 )));
             }
         },
@@ -186,7 +186,7 @@ pub(crate) fn follow(
     let meshcat = group.meshcat();
     meshcat.add_button(button, &options.stop_button_keycode)?;
     tracing::info!(
-        "click '{button}' in Meshcat to go on: {}",
+        "click '{button}' in Meshcat to continue: {}",
         meshcat.web_url()
     );
     let mut last: Option<Vec<f64>> = None;
@@ -198,7 +198,7 @@ pub(crate) fn follow(
             }
             last = Some(values);
         }
-        // A button that somebody removed can not be clicked any more.
+        // A button that someone removed cannot be clicked.
         if meshcat
             .button_clicks(button)
             .map_or(true, |clicks| clicks > 0)

@@ -1,19 +1,19 @@
 //! Sliders for the positions of a plant.
 
 use super::group::{Group, RunOptions, Spec, follow};
-use crate::error::{Error, Result};
 use crate::meshcat::Meshcat;
+use crate::{Error, Result};
 use std::collections::BTreeMap;
 use tarragon_framework::prelude::*;
 use tarragon_multibody::MultibodyPlant;
 
-/// Half of the range of a slider whose joint has no limits.
+/// Half the range of a slider whose joint has no limits.
 const RANGE: f64 = 10.0;
 const STEP: f64 = 0.01;
 
-/// A number for the slider of every position: the usual one, one for all, one for each in the order
-/// of q, or some by the names of the sliders, as in `shoulder/arm`, or of the positions, as in
-/// `shoulder`.
+/// A number for the slider of each position: the default, one number for all, one for each in the
+/// order of q, or numbers by name. Names are those of sliders, such as `shoulder/arm`, or of
+/// positions, such as `shoulder`.
 ///
 /// ```
 /// use tarragon_visualization::SliderValues;
@@ -24,14 +24,14 @@ const STEP: f64 = 0.01;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum SliderValues {
-    /// The default of all sliders.
+    /// The default for all sliders.
     #[default]
     Default,
-    /// The same for all.
+    /// The same number for all sliders.
     All(f64),
-    /// One for each position, in the order of q.
+    /// One number for each position, in the order of q.
     Each(Vec<f64>),
-    /// By name; the others have their default.
+    /// Numbers by name; sliders that are not named have their default.
     Named(BTreeMap<String, f64>),
 }
 
@@ -61,18 +61,20 @@ impl<N: Into<String>> FromIterator<(N, f64)> for SliderValues {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JointSlidersParams {
-    /// Where the sliders start; the default positions of the plant without it.
+    /// Initial values of the sliders; `None` means the default positions of the plant.
     pub initial_value: Option<Vec<f64>>,
-    /// The lower ends, -10 by default. A higher limit of the joint goes before.
+    /// Lower ends of the ranges, -10 by default (rad or m). A higher lower limit of the joint takes
+    /// precedence.
     pub lower_limit: SliderValues,
-    /// The upper ends, 10 by default. A lower limit of the joint goes before.
+    /// Upper ends of the ranges, 10 by default (rad or m). A lower upper limit of the joint takes
+    /// precedence.
     pub upper_limit: SliderValues,
-    /// The steps, 0.01 by default.
+    /// Step sizes, 0.01 by default (rad or m).
     pub step: SliderValues,
-    /// Keys that move the sliders down, in the order of q, see [`Meshcat::add_button`]; empty, or
-    /// one for each.
+    /// Keys that decrement the sliders, in the order of q, see [`Meshcat::add_button`]; empty, or
+    /// one for each position.
     pub decrement_keycodes: Vec<String>,
-    /// Keys that move the sliders up.
+    /// Keys that increment the sliders, likewise.
     pub increment_keycodes: Vec<String>,
 }
 
@@ -80,16 +82,17 @@ pub struct JointSlidersParams {
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | output | `positions` | vector of the positions q of the plant |
+/// | output | `positions` | vector of the plant's positions q |
 ///
-/// There is one slider per position, called after the position and the model instance:
-/// `shoulder/arm`, `base_x/arm`. A range is that of the joint within -10 to 10 (rad, m), or all of
-/// the joint's as far as 20 from its end if it lies outside.
+/// There is one slider per position, named after the position and the model instance:
+/// `shoulder/arm`, `base_x/arm`. By default, the range is the part of the joint's range within -10
+/// to 10 (rad, m). If the joint's range lies outside, it is the part within 20 of the end that is
+/// nearer to zero.
 ///
-/// The sliders are removed with the system, that is with its diagram.
+/// The sliders are removed when the system is dropped, that is, with its diagram.
 ///
-/// The output is that of the sliders when it is computed. A context keeps it until its time changes
-/// or [`refresh`](JointSlidersPorts::refresh) is called.
+/// The output is the values of the sliders when it is computed. A context keeps it until its time
+/// changes or [`refresh`](JointSlidersPorts::refresh) is called.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -122,9 +125,9 @@ impl JointSliders {
     /// Adds sliders for all positions of a plant.
     ///
     /// # Errors
-    /// If the plant is not finalized; if a list has the wrong length or names an unknown position;
-    /// if a range is empty or a step is not positive; if a control has the name of a slider. No
-    /// slider is added then.
+    /// Returns an error if the plant is not finalized, a list has the wrong length or names an
+    /// unknown position, a range is empty, a step is not positive, or a control with the name of a
+    /// slider exists. No slider is added then.
     pub fn new(
         meshcat: Meshcat,
         plant: &MultibodyPlant,
@@ -135,34 +138,35 @@ impl JointSliders {
             group: Group::new(meshcat, specs)?,
         })
     }
-    /// The names of the sliders, in the order of q.
+    /// Returns the names of the sliders, in the order of q.
     pub fn slider_names(&self) -> impl Iterator<Item = &str> {
         self.group.names()
     }
-    /// Moves the sliders to the nearest values that they can have. These are also the output after
-    /// [`delete`](Self::delete).
+    /// Moves the sliders to the nearest values they can take. These values are also the output
+    /// after [`delete`](Self::delete).
     ///
     /// # Errors
-    /// If there are not as many finite numbers as positions.
+    /// Returns an error if `q` is not as many finite numbers as there are positions.
     pub fn set_positions(&self, q: &[f64]) -> Result<()> {
         self.group.set("JointSliders", q)
     }
-    /// Removes the sliders. The output is then the initial value, or what was set last by
+    /// Removes the sliders. The output is then the initial value, or the values set last by
     /// [`set_positions`](Self::set_positions).
     pub fn delete(&self) {
         self.group.delete();
     }
 
     /// Publishes a diagram with the plant at the positions of the sliders, at once and whenever a
-    /// slider has moved, until somebody clicks the button `Stop JointSliders` on a page or the time
-    /// is over (Drake's `Run`). Returns the last positions.
+    /// slider has moved. Ends when someone clicks the button `Stop JointSliders` on a page or the
+    /// timeout expires (Drake's `Run`). Returns the last positions.
     ///
-    /// The positions become the state of the plant, or the value of its `position` port; that port
+    /// The positions become the state of the plant, or the value of its `position` port. That port
     /// may also be connected to these sliders.
     ///
     /// # Errors
-    /// If the sliders, or the plant, belong to another diagram or plant; if the timeout is
-    /// negative; if something can not be published.
+    /// Returns an error if the sliders or the plant belong to another diagram, the number of
+    /// positions of the plant differs from that of the sliders, the timeout is negative, or
+    /// publishing fails.
     pub fn run(
         sliders: &Block<Self>,
         plant: &Block<MultibodyPlant>,
@@ -173,8 +177,8 @@ impl JointSliders {
         let nq = plant.system().num_positions();
         if nq != group.len() {
             return Err(Error::invalid(format!(
-                "JointSliders::run: there are {} sliders, the plant has {nq} positions; give the plant \
-                 that the sliders were made for",
+                "JointSliders::run: the plant must have {} positions, one per slider, got {nq}; \
+                 pass the plant that the sliders were made for",
                 group.len()
             )));
         }
@@ -190,7 +194,7 @@ impl JointSliders {
                 && let Err(e) = ctx.fix(port, q.to_vec())
                 && ctx.eval(plant.body_poses).is_err()
             {
-                // A connected port can not be fixed, and need not be.
+                // A connected port cannot be fixed, and need not be.
                 return Err(e.into());
             }
             ctx.force_publish()?;
@@ -204,8 +208,8 @@ impl JointSliders {
 fn specs(plant: &MultibodyPlant, params: &JointSlidersParams) -> Result<Vec<Spec>> {
     if !plant.is_finalized() {
         return Err(Error::invalid(
-            "JointSliders: the plant is not finalized, so its positions are not known; call `finalize` \
-             before",
+            "JointSliders: the plant must be finalized, because its positions are unknown before; \
+             call `finalize` first",
         ));
     }
     let nq = plant.num_positions();
@@ -262,9 +266,9 @@ fn specs(plant: &MultibodyPlant, params: &JointSlidersParams) -> Result<Vec<Spec
     Ok(specs)
 }
 
-/// The range of a slider, from the limits of its joint and what was asked for.
+/// Returns the range of a slider, from the limits of its joint and the requested limits.
 fn range(joint_lower: f64, joint_upper: f64, lower: Option<f64>, upper: Option<f64>) -> (f64, f64) {
-    // Where the joint is far from zero, so is its slider.
+    // If the joint's range excludes the default range, use the end nearest to zero.
     let (default_lower, default_upper) = if joint_lower > RANGE {
         (joint_lower, joint_lower + 2.0 * RANGE)
     } else if joint_upper < -RANGE {
@@ -290,11 +294,11 @@ impl Lookup<'_> {
             return Ok(());
         }
         Err(Error::invalid(format!(
-            "JointSliders: {what} has {found} elements, expected {}, one for each position",
+            "JointSliders: {what} must have {} elements, one for each position, got {found}",
             self.sliders.len()
         )))
     }
-    /// The values asked for, by position.
+    /// Returns the requested value of each position, or `None`.
     fn values(&self, what: &str, values: &SliderValues) -> Result<Vec<Option<f64>>> {
         let n = self.sliders.len();
         Ok(match values {
@@ -321,11 +325,11 @@ impl Lookup<'_> {
         match (matches.next(), matches.next()) {
             (Some(i), None) => Ok(i),
             (found, _) => Err(Error::invalid(format!(
-                "JointSliders: {what} names '{name}', which {}; the sliders are {}",
+                "JointSliders: {what}: '{name}' {}; the sliders are {}",
                 if found.is_some() {
-                    "several models have"
+                    "is a position of several models"
                 } else {
-                    "is no position"
+                    "is not a position"
                 },
                 self.sliders.join(", ")
             ))),
@@ -336,16 +340,16 @@ impl Lookup<'_> {
 /// Ports of [`JointSliders`].
 #[derive(Clone, Copy, Debug)]
 pub struct JointSlidersPorts<T> {
-    /// q.
+    /// The plant's positions q.
     pub positions: OutputPort<Vec<T>>,
     refreshed: Param<u64>,
 }
 
 impl<T: Scalar> JointSlidersPorts<T> {
-    /// Has a context look at the sliders again.
+    /// Makes a context read the sliders again.
     ///
     /// # Errors
-    /// If the context belongs to another diagram.
+    /// Returns an error if the context belongs to another diagram.
     pub fn refresh(&self, ctx: &mut Context<T>) -> Result<()> {
         *ctx.param_mut(self.refreshed)? += 1;
         Ok(())

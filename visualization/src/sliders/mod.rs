@@ -1,4 +1,4 @@
-//! Systems whose outputs are set by sliders of the page.
+//! Systems whose outputs are set by sliders on the page.
 
 mod group;
 mod joints;

@@ -1,9 +1,9 @@
 //! Sliders for a pose.
 
 use super::group::{Group, RunOptions, Spec, follow};
-use crate::error::{Error, Result};
 use crate::meshcat::Meshcat;
 use crate::meshcat_visualizer::real_pose;
+use crate::{Error, Result};
 use nalgebra::{Isometry3, Vector3};
 use std::f64::consts::PI;
 use tarragon_framework::math;
@@ -11,8 +11,8 @@ use tarragon_framework::prelude::*;
 
 const NAMES: [&str; 6] = ["roll", "pitch", "yaw", "x", "y", "z"];
 
-/// Parameters of [`MeshcatPoseSliders`], with Drake's defaults. Arrays are for roll, pitch, yaw
-/// (rad), x, y and z (m).
+/// Parameters of [`MeshcatPoseSliders`], with Drake's defaults. Arrays hold roll, pitch, yaw (rad),
+/// x, y and z (m), in this order.
 ///
 /// ```
 /// use tarragon_visualization::MeshcatPoseSlidersParams;
@@ -25,21 +25,21 @@ const NAMES: [&str; 6] = ["roll", "pitch", "yaw", "x", "y", "z"];
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeshcatPoseSlidersParams {
-    /// Where the sliders start.
+    /// Initial pose of the sliders.
     pub initial_pose: Isometry3<f64>,
-    /// The lower ends: -pi and -1.
+    /// Lower ends of the ranges: -pi rad and -1 m by default.
     pub lower_limit: [f64; 6],
-    /// The upper ends: pi and 1.
+    /// Upper ends of the ranges: pi rad and 1 m by default.
     pub upper_limit: [f64; 6],
-    /// The steps.
+    /// Step sizes.
     pub step: [f64; 6],
-    /// Keys that move the sliders down, see [`Meshcat::add_button`]: Q, S, A, J, K, U.
+    /// Keys that decrement the sliders, see [`Meshcat::add_button`]: Q, S, A, J, K, U by default.
     pub decrement_keycodes: [String; 6],
-    /// Keys that move the sliders up: E, W, D, L, I, O.
+    /// Keys that increment the sliders: E, W, D, L, I, O by default.
     pub increment_keycodes: [String; 6],
-    /// Sliders are called `{prefix}_roll`, ..., or `roll`, ... if it is empty.
+    /// Prefix of the names of the sliders: `{prefix}_roll`, ..., or `roll`, ... if it is empty.
     pub prefix: String,
-    /// Which sliders there are. The others keep their initial values.
+    /// Which of the sliders exist. The other elements keep their initial values.
     pub visible: [bool; 6],
 }
 
@@ -64,13 +64,13 @@ impl Default for MeshcatPoseSlidersParams {
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | input | `pose` | `Isometry3<T>`, where the sliders are set when a simulation is initialized; need not be connected |
-/// | output | `pose` | `Isometry3<T>`: Rz(yaw) Ry(pitch) Rx(roll), at x, y, z |
+/// | input | `pose` | `Isometry3<T>`, pose of the sliders at initialization; optional |
+/// | output | `pose` | `Isometry3<T>`, rotation Rz(yaw) Ry(pitch) Rx(roll), position x, y, z |
 ///
-/// The sliders are removed with the system, that is with its diagram.
+/// The sliders are removed when the system is dropped, that is, with its diagram.
 ///
-/// The output is that of the sliders when it is computed. A context keeps it until its time changes
-/// or [`refresh`](MeshcatPoseSlidersPorts::refresh) is called.
+/// The output is the pose of the sliders when it is computed. A context keeps it until its time
+/// changes or [`refresh`](MeshcatPoseSlidersPorts::refresh) is called.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -92,8 +92,8 @@ impl MeshcatPoseSliders {
     /// Adds the sliders.
     ///
     /// # Errors
-    /// If a range is empty, a step is not positive, the pose is not finite, or a control has the
-    /// name of a slider. No slider is added then.
+    /// Returns an error if a range is empty, a step is not positive, the pose is not finite, or a
+    /// control with the name of a slider exists. No slider is added then.
     pub fn new(meshcat: Meshcat, params: MeshcatPoseSlidersParams) -> Result<Self> {
         let initial = elements(&params.initial_pose)?;
         let [down, up] = [params.decrement_keycodes, params.increment_keycodes];
@@ -105,10 +105,10 @@ impl MeshcatPoseSliders {
                 "" => NAMES[i].into(),
                 prefix => format!("{prefix}_{}", NAMES[i]),
             };
-            // Sliders that are shown are checked where they are added.
+            // The sliders that are shown are checked again when they are added.
             if min.is_nan() || max.is_nan() || min > max {
                 return Err(Error::invalid(format!(
-                    "MeshcatPoseSliders '{name}': the range is [{min}, {max}], expected numbers in order"
+                    "MeshcatPoseSliders '{name}': the range must be two numbers in ascending order, got [{min:?}, {max:?}]"
                 )));
             }
             specs.push(Spec {
@@ -125,36 +125,36 @@ impl MeshcatPoseSliders {
             group: Group::new(meshcat, specs)?,
         })
     }
-    /// The names of the sliders.
+    /// Returns the names of the sliders.
     pub fn slider_names(&self) -> impl Iterator<Item = &str> {
         self.group.names()
     }
-    /// Moves the sliders to the nearest values that they can have. These are also the output after
-    /// [`delete`](Self::delete).
+    /// Moves the sliders to the nearest values they can take. These values are also the output
+    /// after [`delete`](Self::delete).
     ///
     /// # Errors
-    /// If the pose is not finite.
+    /// Returns an error if the pose is not finite.
     pub fn set_pose(&self, pose: &Isometry3<f64>) -> Result<()> {
         self.group.set("MeshcatPoseSliders", &elements(pose)?)
     }
-    /// Removes the sliders. The output is then the initial pose, or what was set last.
+    /// Removes the sliders. The output is then the initial pose, or the pose set last.
     pub fn delete(&self) {
         self.group.delete();
     }
-    /// The pose of the sliders.
+    /// Returns the pose of the sliders.
     pub fn pose(&self) -> Isometry3<f64> {
         let mut values = [0.0; 6];
         self.group.read(|i, value| values[i] = value);
         pose_of(values)
     }
 
-    /// Publishes a diagram in this context, at once and whenever a slider has moved, until somebody
-    /// clicks the button `Stop MeshcatPoseSliders` on a page or the time is over (Drake's `Run`).
-    /// Returns the last pose.
+    /// Publishes a diagram in this context, at once and whenever a slider has moved. Ends when
+    /// someone clicks the button `Stop MeshcatPoseSliders` on a page or the timeout expires
+    /// (Drake's `Run`). Returns the last pose.
     ///
     /// # Errors
-    /// If the sliders belong to another diagram, the timeout is negative, or something can not be
-    /// published.
+    /// Returns an error if the sliders belong to another diagram, the timeout is negative, or
+    /// publishing fails.
     pub fn run(
         sliders: &Block<Self>,
         ctx: &mut Context<f64>,
@@ -174,7 +174,7 @@ impl MeshcatPoseSliders {
     }
 }
 
-/// Roll, pitch, yaw, x, y, z.
+/// Returns roll, pitch, yaw, x, y, z.
 fn elements(pose: &Isometry3<f64>) -> Result<[f64; 6]> {
     let (angles, p) = (math::rpy_of(&pose.rotation), pose.translation.vector);
     let elements = [angles.x, angles.y, angles.z, p.x, p.y, p.z];
@@ -182,7 +182,7 @@ fn elements(pose: &Isometry3<f64>) -> Result<[f64; 6]> {
         return Ok(elements);
     }
     Err(Error::invalid(format!(
-        "MeshcatPoseSliders: the pose is {elements:?} (roll, pitch, yaw, x, y, z), expected finite numbers"
+        "MeshcatPoseSliders: the pose must be finite, got {elements:?} (roll, pitch, yaw in rad, x, y, z in m)"
     )))
 }
 
@@ -193,7 +193,7 @@ fn pose_of([roll, pitch, yaw, x, y, z]: [f64; 6]) -> Isometry3<f64> {
 /// Ports of [`MeshcatPoseSliders`].
 #[derive(Clone, Copy, Debug)]
 pub struct MeshcatPoseSlidersPorts<T> {
-    /// Where the sliders are set at the start.
+    /// Pose that the sliders take at initialization; optional.
     pub initial_pose: InputPort<Isometry3<T>>,
     /// The pose of the sliders.
     pub pose: OutputPort<Isometry3<T>>,
@@ -201,10 +201,10 @@ pub struct MeshcatPoseSlidersPorts<T> {
 }
 
 impl<T: Scalar> MeshcatPoseSlidersPorts<T> {
-    /// Has a context look at the sliders again.
+    /// Makes a context read the sliders again.
     ///
     /// # Errors
-    /// If the context belongs to another diagram.
+    /// Returns an error if the context belongs to another diagram.
     pub fn refresh(&self, ctx: &mut Context<T>) -> Result<()> {
         *ctx.param_mut(self.refreshed)? += 1;
         Ok(())
@@ -217,7 +217,7 @@ impl<T: Scalar> LeafSystem<T> for MeshcatPoseSliders {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let initial_pose = d.input::<Isometry3<T>>("pose");
         let refreshed = d.param(0_u64);
-        // An update and not a publish, so that what was computed from the sliders before is stale.
+        // An update, not a publish, so that values computed from the old sliders become stale.
         let starts = d.abstract_state(0_u64);
         d.unrestricted_update_on(Trigger::Initialization, move |sliders, ctx, x| {
             let Some(pose) = ctx.eval_optional(initial_pose)? else {

@@ -1,4 +1,4 @@
-//! A headless Chromium, driven over the DevTools protocol
+//! Headless Chromium, controlled by the DevTools protocol
 //! (<https://chromedevtools.github.io/devtools-protocol/>).
 
 use base64::Engine as _;
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use tarragon_sensors::{ImageIo, ImageRgba8U};
 use tungstenite::protocol::{Message, WebSocket};
 
-/// How long anything in the browser may take: software rendering on a loaded machine.
+/// Time limit for anything in the browser: software rendering on a loaded machine is slow.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A browser; it ends with this value.
+/// A browser process, which ends when this value is dropped.
 pub(crate) struct Chromium {
     process: Child,
     socket: WebSocket<TcpStream>,
@@ -39,7 +39,7 @@ fn program() -> Option<PathBuf> {
         .find(|p| p.is_file())
 }
 
-/// Whether the tests of this file can run; says so where they can not.
+/// Returns whether the browser tests can run; reports it if they cannot.
 pub(crate) fn is_available() -> bool {
     if program().is_none() {
         crate::support::skip("no chromium in PATH (install it, or name it in TARRAGON_CHROMIUM)");
@@ -51,7 +51,7 @@ pub(crate) fn is_available() -> bool {
 impl Chromium {
     fn start() -> Self {
         let profile = tempfile::tempdir().unwrap();
-        let process = Command::new(program().expect("tests ask whether it is there"))
+        let process = Command::new(program().expect("tests check that it exists"))
             .args([
                 "--headless",
                 "--no-sandbox",
@@ -75,7 +75,7 @@ impl Chromium {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // The browser writes its port and the path of its websocket there.
+        // The browser writes its port and the path of its websocket to this file.
         let file = profile.path().join("DevToolsActivePort");
         let start = Instant::now();
         let (port, path) = loop {
@@ -85,7 +85,7 @@ impl Chromium {
             {
                 break (port.parse::<u16>().unwrap(), path.to_owned());
             }
-            assert!(start.elapsed() < PATIENCE, "the browser does not start");
+            assert!(start.elapsed() < PATIENCE, "the browser did not start");
             std::thread::sleep(Duration::from_millis(20));
         };
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
@@ -140,13 +140,13 @@ impl Drop for Chromium {
 }
 
 impl Tab {
-    /// A new browser that opens a URL.
+    /// Starts a browser that opens a URL.
     pub(crate) fn open(url: &str) -> Self {
         let mut tab = Self::blank();
         tab.navigate(url);
         tab
     }
-    /// A new browser that shows nothing.
+    /// Starts a browser with a blank page.
     pub(crate) fn blank() -> Self {
         let mut browser = Chromium::start();
         let target = browser.call(None, "Target.createTarget", json!({"url": "about:blank"}));
@@ -166,7 +166,7 @@ impl Tab {
         let result = self.call("Page.navigate", json!({"url": url}));
         assert!(result.get("errorText").is_none(), "{url}: {result}");
     }
-    /// The value of a JavaScript expression, awaited.
+    /// Evaluates a JavaScript expression and awaits its value.
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
         let params = json!({
             "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true
@@ -184,12 +184,12 @@ impl Tab {
         while self.eval(&guarded) != true {
             if start.elapsed() > PATIENCE {
                 let errors = self.eval("window.tarragon ? window.tarragon.errors : 'no page'");
-                panic!("never true: {expression}; errors of the page: {errors}");
+                panic!("never true: {expression}; errors on the page: {errors}");
             }
             std::thread::sleep(Duration::from_millis(20));
         }
     }
-    /// What the tab shows.
+    /// Returns a screenshot of the tab.
     pub(crate) fn screenshot(&mut self) -> ImageRgba8U {
         let result = self.call("Page.captureScreenshot", json!({"format": "png"}));
         let png = BASE64.decode(result["data"].as_str().unwrap()).unwrap();
@@ -208,7 +208,7 @@ impl Tab {
             );
         }
     }
-    /// Clicks the middle of the element that an expression gives.
+    /// Clicks the middle of the element given by an expression.
     pub(crate) fn click(&mut self, element: &str) {
         let middle = format!(
             "(() => {{ const e = {element}; e.scrollIntoView({{block: 'nearest'}}); \
@@ -221,7 +221,7 @@ impl Tab {
             self.call("Input.dispatchMouseEvent", event);
         }
     }
-    /// Cuts the tab off from every network.
+    /// Disconnects the tab from all networks.
     pub(crate) fn go_offline(&mut self) {
         self.call("Network.enable", json!({}));
         let nothing =

@@ -1,4 +1,4 @@
-//! What people do on the page reaches the server.
+//! Actions of users on the page reach the server.
 
 use crate::chromium::{PATIENCE, Tab};
 use crate::support::wait_for;
@@ -52,7 +52,7 @@ fn sliders_and_buttons_reach_the_server() {
     wait_for("the slider moves back", || {
         meshcat.slider_value("gain").unwrap() == 0.25
     });
-    // The number beside the slider follows the server.
+    // The number next to the slider follows the server.
     meshcat.set_slider_value("gain", -1.0).unwrap();
     tab.wait("document.querySelector('input[aria-label=\"gain, value\"]').valueAsNumber === -1");
     meshcat.delete_added_controls();
@@ -68,7 +68,7 @@ fn gamepads_and_cameras_reach_the_server() {
     let meshcat = support::server();
     let mut tab = Tab::open(&format!("{}/?tracked_camera=on", meshcat.web_url()));
     tab.wait("window.tarragon.connected");
-    // A gamepad as the Gamepad API shows one.
+    // A gamepad in the form of the Gamepad API.
     tab.eval(
         "navigator.getGamepads = () => [{index: 0, connected: true, axes: [0.5, -1], timestamp: 1, mapping: 'standard', \
          id: 'test', buttons: [{value: 1, pressed: true}, {value: 0, pressed: false}]}]; \
@@ -91,14 +91,14 @@ fn gamepads_and_cameras_reach_the_server() {
             (x.translation.vector - nalgebra::Vector3::new(3.0, -2.0, 1.0)).norm() < 1e-6
         })
     });
-    // It looks at the origin.
+    // The camera looks at the origin.
     let x_wc = meshcat.tracked_camera_pose().unwrap();
     let seen = x_wc.inverse() * nalgebra::Point3::origin();
     assert!(seen.coords.xy().norm() < 1e-6 && seen.z > 0.0, "{seen}");
 }
 
 #[test]
-fn animations_play() {
+fn animations_play_scrub_and_stay_at_their_end() {
     if !can_run() {
         return;
     }
@@ -108,7 +108,7 @@ fn animations_play() {
     meshcat
         .set_object("ball", &Sphere::new(0.2).unwrap().into(), orange)
         .unwrap();
-    // Half a minute, so that a slow machine sees it play.
+    // Half a minute, so that even a slow machine shows it playing.
     let mut animation = MeshcatAnimation::new(30.0).unwrap();
     for frame in (0..=900).step_by(30) {
         let x = Isometry3::translation(f64::from(frame) / 900.0, 0.0, 0.0);
@@ -129,7 +129,7 @@ fn animations_play() {
              s.dispatchEvent(new Event('input', {{bubbles: true}})); }}"
         ));
     };
-    // Scrubbing stops it where it is put.
+    // Scrubbing stops the animation where it is put.
     scrub(&mut tab, 0.5);
     tab.wait(&format!("Math.abs({x} - 0.5) < 1e-6"));
     assert_eq!(
@@ -138,7 +138,7 @@ fn animations_play() {
         )),
         true
     );
-    // Played to its end, it stays there.
+    // Played to its end, the animation stays there.
     scrub(&mut tab, 0.99);
     tab.eval(&format!(
         "{bar}.querySelector('button[title=Play]').click()"
@@ -150,7 +150,7 @@ fn animations_play() {
 }
 
 #[test]
-fn recordings_play() {
+fn recordings_are_shown_only_when_published() {
     if !can_run() {
         return;
     }
@@ -167,7 +167,7 @@ fn recordings_play() {
     }
     meshcat.stop_recording();
     settle(&meshcat, &mut tab);
-    // Nothing was shown while it was recorded.
+    // Nothing was shown during the recording.
     let z = "window.tarragon.node('/drake/ball').position.z";
     assert_eq!(tab.eval(z), 0);
     meshcat.with_recording(|a| a.set_loop_mode(LoopMode::Once));

@@ -1,8 +1,8 @@
-//! Our page in a real browser, with our server.
+//! Our page with our server, in a real browser.
 //!
-//! Needs Chromium and a viewer (Node.js when this crate is built, or `TARRAGON_VIEWER`); where one
-//! is missing, the tests say so and pass. `TARRAGON_SCREENSHOTS` names a directory for what they
-//! saw.
+//! The tests need Chromium and a viewer (Node.js when this crate is built, or `TARRAGON_VIEWER`).
+//! If one is missing, they report it and pass. `TARRAGON_SCREENSHOTS` names a directory for
+//! screenshots.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,7 +18,8 @@ use chromium::Tab;
 use tarragon_sensors::ImageRgba8U;
 use tarragon_visualization::Meshcat;
 
-/// A server and a page that shows its scene; None, visibly, where that can not be.
+/// Returns a server and a page that shows its scene; reports and returns `None` if that is
+/// impossible.
 fn page() -> Option<(Meshcat, Tab)> {
     if !can_run() {
         return None;
@@ -28,7 +29,7 @@ fn page() -> Option<(Meshcat, Tab)> {
     Some((meshcat, tab))
 }
 
-/// Whether there is a browser and a viewer.
+/// Returns whether there are a browser and a viewer.
 fn can_run() -> bool {
     if !chromium::is_available() {
         return false;
@@ -40,7 +41,7 @@ fn can_run() -> bool {
     true
 }
 
-/// Opens the server's page with nothing but the scene on it.
+/// Opens the server's page without its controls.
 fn open(meshcat: &Meshcat) -> Tab {
     let mut tab = Tab::open(&format!("{}/?controls=off", meshcat.web_url()));
     tab.wait("window.tarragon.connected");
@@ -49,7 +50,7 @@ fn open(meshcat: &Meshcat) -> Tab {
 
 /// Waits until a page shows everything that was set.
 fn settle(meshcat: &Meshcat, tab: &mut Tab) {
-    // A path that was not there before, and comes after everything else.
+    // A new path, which comes after everything else.
     let mark = format!("/Settled/{}", tab.eval("performance.now()"));
     meshcat.set_transform(&mark, &nalgebra::Isometry3::identity());
     tab.wait(&format!(
@@ -58,7 +59,7 @@ fn settle(meshcat: &Meshcat, tab: &mut Tab) {
     tab.eval("window.tarragon.renderNow()");
 }
 
-/// The share of pixels for which a test is true.
+/// Returns the share of pixels for which `test` is true.
 fn share(image: &ImageRgba8U, test: impl Fn([u8; 4]) -> bool) -> f64 {
     let (pixels, _) = image.data().as_chunks::<4>();
     let found = pixels.iter().filter(|p| test(**p)).count();

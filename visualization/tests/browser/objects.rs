@@ -11,11 +11,11 @@ use tarragon_geometry::{
 use tarragon_sensors::{BaseField, PointCloud};
 use tarragon_visualization::{Meshcat, OrthographicCamera, SurfaceStyle};
 
-/// The scene's colour: none of the page's own.
+/// Returns the colour of the scene, which the page itself does not use.
 fn magenta() -> Rgba {
     Rgba::new(1.0, 0.0, 1.0, 1.0).unwrap()
 }
-/// Pixels of that colour in any light.
+/// Returns whether a pixel has that colour under any light.
 fn is_magenta([r, g, b, _]: [u8; 4]) -> bool {
     let (r, g, b) = (i32::from(r), i32::from(g), i32::from(b));
     r > 50 && b > 50 && (r - b).abs() < 60 && g < r / 2 + 20
@@ -26,7 +26,7 @@ const OBJ: &str = "v -1 -.25 -.5\nv 1 -.25 -.5\nv 1 .25 -.5\nv -1 .25 -.5\nv -1 
     v 1 .25 .5\nv -1 .25 .5\nf 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
 const MTL: &str = "newmtl m\nKd 1 0 1\n";
 
-/// A mesh file, and what it needs beside it.
+/// Returns a mesh file with the files that it refers to.
 fn file(name: &str, text: &str, beside: &[(&str, &[u8])]) -> InMemoryMesh {
     let memory = |name: &str, bytes: &[u8]| {
         let extension = &name[name.rfind('.').unwrap()..];
@@ -47,7 +47,7 @@ fn obj_with_material() -> InMemoryMesh {
     let text = format!("mtllib m.mtl\nusemtl m\n{OBJ}");
     file("box.obj", &text, &[("m.mtl", MTL.as_bytes())])
 }
-/// A triangle of 1 m^2 in the x-y plane of a y-up file, which is the x-z plane here.
+/// Returns a triangle of 1 m^2 in the x-y plane of a y-up file, which is the x-z plane here.
 fn gltf() -> InMemoryMesh {
     let vertices = [-1.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
     let bytes: Vec<u8> = vertices.iter().flat_map(|v| v.to_le_bytes()).collect();
@@ -59,8 +59,8 @@ fn gltf() -> InMemoryMesh {
     file("t.gltf", text, &[("t.bin", &bytes)])
 }
 
-/// What a set call is, and the share of the picture that it covers, from a camera that shows the
-/// square of 4 m x 3 m about the origin in the x-z plane.
+/// Name of a set call, the call, and the share of the picture that its object covers. The camera
+/// shows the square of 4 m x 3 m about the origin in the x-z plane.
 type Case = (&'static str, fn(&Meshcat), std::ops::Range<f64>);
 
 fn shape(meshcat: &Meshcat, shape: impl Into<Shape>) {
@@ -68,7 +68,7 @@ fn shape(meshcat: &Meshcat, shape: impl Into<Shape>) {
 }
 
 const CASES: [Case; 20] = [
-    // Areas in the x-z plane divided by 12 m^2, with room for edges and for faces in shade.
+    // Areas in the x-z plane divided by 12 m^2, with tolerance for edges and for shaded faces.
     (
         "sphere",
         |m| shape(m, Sphere::new(1.0).unwrap()),
@@ -119,7 +119,7 @@ const CASES: [Case; 20] = [
     ("sheared sphere", sheared, 0.45..0.55),
 ];
 
-/// A triangle of 1 m^2 in the x-z plane.
+/// Returns a triangle of 1 m^2 in the x-z plane.
 fn corners() -> [Vector3<f64>; 3] {
     [
         Vector3::new(-1.0, 0.0, 0.0),
@@ -183,7 +183,7 @@ fn points(meshcat: &Meshcat) {
             (i / 20) as f32 * 0.1 - 1.0,
         );
     }
-    // Orthographic cameras take the size for pixels (three.js' PointsMaterial).
+    // Orthographic cameras interpret the size in pixels (three.js `PointsMaterial`).
     meshcat
         .set_point_cloud("it", &cloud, 4.0, magenta())
         .unwrap();
@@ -194,7 +194,7 @@ fn sheared(meshcat: &Meshcat) {
     meshcat.set_transform_matrix("it", &twice);
 }
 
-/// Only the scene, seen along +y.
+/// Shows only the scene, seen along +y.
 fn bare_view(meshcat: &Meshcat) {
     meshcat
         .set_2d_render_mode(
@@ -229,7 +229,7 @@ fn every_object_appears() {
         let found = share(&tab.screenshot(), is_magenta);
         eprintln!("{name}: {found:.4} of the picture");
         if !expected.contains(&found) {
-            wrong.push(format!("{name} covers {found:.4}, expected {expected:?}"));
+            wrong.push(format!("{name} must cover {expected:?}, got {found:.4}"));
         }
         assert_eq!(
             tab.eval("window.tarragon.node('/drake/it') !== null"),
@@ -242,7 +242,7 @@ fn every_object_appears() {
     let left = share(&tab.screenshot(), is_magenta);
     assert!(
         wrong.is_empty() && left < 1e-4,
-        "{wrong:#?}, {left} is left"
+        "{wrong:#?}, {left} remains after the deletion"
     );
     assert_eq!(tab.eval("window.tarragon.errors"), serde_json::json!([]));
 }
@@ -261,7 +261,7 @@ fn transforms_properties_and_deletions_are_shown() {
     settle(&meshcat, &mut tab);
     let x = "window.tarragon.node('/drake/it').matrix.elements[12]";
     assert_eq!(number(&mut tab, x), 1.0);
-    // Batched and single transforms meet in one place.
+    // Batched and single transforms of the same path.
     meshcat.set_transform_matrix(
         "it",
         &Matrix4::from_diagonal(&nalgebra::Vector4::new(1.0, 2.0, 3.0, 1.0)),
@@ -291,9 +291,9 @@ fn transforms_properties_and_deletions_are_shown() {
     assert_eq!(tab.eval("window.tarragon.errors"), serde_json::json!([]));
 }
 
-/// A page that loses its server shows the scene of the next one, without what the first one had.
+/// A page that loses its server shows the scene of the next one, without anything of the first.
 #[test]
-fn a_page_follows_a_server_that_starts_again() {
+fn a_page_follows_a_restarted_server() {
     let Some((meshcat, mut tab)) = page() else {
         return;
     };

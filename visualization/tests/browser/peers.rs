@@ -1,7 +1,7 @@
 //! Drake's page with our server, and our page with Drake's server.
 //!
-//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51; without it these tests
-//! say so and pass.
+//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51. Without it, these tests
+//! report it and pass.
 
 use crate::chromium::Tab;
 use crate::{can_run, support};
@@ -22,7 +22,7 @@ fn python() -> Option<Command> {
     Some(Command::new(python))
 }
 
-/// The directory with Drake's page.
+/// Returns the directory of Drake's page.
 fn drakes_viewer() -> Option<PathBuf> {
     let code = "import pydrake, os; print(os.path.join(os.path.dirname(pydrake.__file__), 'share/drake/geometry'))";
     let output = python()?.args(["-c", code]).output().unwrap();
@@ -58,7 +58,7 @@ fn our_server_drives_drakes_page() {
         format!("{ball}.object.children.find(c => c.name === '<object>' || c.type === 'Mesh')");
     tab.wait(&object);
     assert_eq!(tab.eval(&format!("{object}.material.opacity")), 0.5);
-    // Live changes, an animation, and the way back.
+    // Live changes, an animation, and messages from the page.
     meshcat.set_property("ball", "visible", false);
     tab.wait(&format!("{ball}.object.visible === false"));
     let mut animation = MeshcatAnimation::new(30.0).unwrap();
@@ -78,7 +78,7 @@ fn our_server_drives_drakes_page() {
     tab.wait(&format!("!{ball}.object.children.length"));
 }
 
-/// A program that runs Drake's server until its input ends.
+/// A process that runs Drake's server until its input ends.
 struct Drake {
     process: Child,
     port: u16,
@@ -108,7 +108,7 @@ impl Drake {
         process.stdout = Some(out.into_inner());
         Some(Self { process, port })
     }
-    /// The value of a Python expression, as text.
+    /// Returns the value of a Python expression as text.
     fn eval(&mut self, expression: &str) -> String {
         let input = self.process.stdin.as_mut().unwrap();
         writeln!(input, "{expression}").unwrap();
@@ -131,7 +131,7 @@ impl Drop for Drake {
     }
 }
 
-/// Serves our page, and connects its websocket to another server.
+/// Serves our page, and forwards its websocket to another server.
 fn relay(meshcat: &Meshcat, to: u16) -> u16 {
     let ours = meshcat.port();
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
@@ -204,9 +204,9 @@ fn our_page_shows_drakes_scene() {
     assert_eq!(tab.eval("window.tarragon.errors"), json!([]));
 }
 
-/// Both servers describe the same box in the same way.
+/// Both servers encode the same box in the same way.
 #[test]
-fn our_box_is_drakes_box() {
+fn our_box_equals_drakes_box() {
     let Some(mut drake) = Drake::start("m.SetObject('box', Box(1, 2, 3), Rgba(0, 1, 0, 1))") else {
         return;
     };
@@ -221,7 +221,7 @@ fn our_box_is_drakes_box() {
     let url = format!("ws://localhost:{}/", drake.port);
     let (socket, _) = tungstenite::client(url, stream).unwrap();
     let theirs = support::Page(socket).next_bytes();
-    // Identifiers differ, and have the same length.
+    // Identifiers differ, but have the same length.
     let without_ids = |bytes: &[u8]| {
         let value = rmpv::decode::read_value(&mut &bytes[..]).unwrap();
         let text = value.to_string();
@@ -231,7 +231,7 @@ fn our_box_is_drakes_box() {
             out.push_str(&rest[..at + 9]);
             rest = &rest[at + 9 + 36..];
         }
-        // What refers to them.
+        // References to the identifiers.
         out + rest
     };
     assert_eq!(ours.len(), theirs.len());

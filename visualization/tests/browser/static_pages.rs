@@ -18,7 +18,7 @@ fn a_static_page_opens_from_disk_offline() {
         .unwrap();
     meshcat.set_transform("box", &Isometry3::translation(0.0, 0.0, 0.5));
     meshcat.set_property("/Grid", "visible", false);
-    // Left out: nobody would hear of it.
+    // Left out of the static page, where it would have no effect.
     meshcat.add_slider("gain", 0.0, 1.0, 0.1, 0.5).unwrap();
     meshcat
         .set_camera_pose(&Vector3::new(3.0, -3.0, 2.0), &Vector3::new(0.0, 0.0, 0.5))
@@ -50,7 +50,7 @@ fn a_static_page_opens_from_disk_offline() {
         live > 0.02 && (live - offline).abs() < 0.002,
         "{live} and {offline}"
     );
-    // Nothing was asked of any server.
+    // No server was contacted.
     let asked = tab.eval(
         "performance.getEntriesByType('resource').filter(e => e.name.startsWith('http')).length",
     );
@@ -58,7 +58,7 @@ fn a_static_page_opens_from_disk_offline() {
 }
 
 #[test]
-fn a_zip_has_the_page_and_its_files() {
+fn a_zip_contains_the_page_and_its_files() {
     if !can_run() {
         return;
     }

@@ -26,7 +26,7 @@ fn publishing_poses_allocates_nothing() {
         ..Scene::anchored()
     };
     let (graph, sources, frames) = scene.register();
-    // A bus without subscriptions that keeps nothing, so that its own memory does not count.
+    // A bus without subscriptions that stores nothing, so that its own memory does not count.
     let log = tempfile::tempdir().unwrap();
     let path = log.path().join("a.lcm");
     let lcm = Lcm::with_url(&format!("file://{}?mode=w", path.display())).unwrap();
@@ -44,8 +44,8 @@ fn publishing_poses_allocates_nothing() {
         let before = ALLOCATIONS.with(Cell::get);
         ctx.force_publish().unwrap();
         let allocated = ALLOCATIONS.with(Cell::get) - before;
-        // The dispatcher of a forced publish has working memory of its own, however many poses
-        // there are.
+        // The dispatcher of a forced publish allocates a little itself, however many poses there
+        // are.
         assert!(
             k == 0 || allocated <= 4,
             "publish {k} allocated {allocated} times"

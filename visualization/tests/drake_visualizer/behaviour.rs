@@ -1,4 +1,4 @@
-//! When what is published, and how.
+//! Contents and times of the published messages.
 
 use crate::scene::{Form, Frame, Geometry, Look, Scene, Touch};
 use crate::{Heard, only};
@@ -13,7 +13,7 @@ use tarragon_visualization::{
     DrakeVisualizer, DrakeVisualizerParams, connect_drake_visualizer, dispatch_load_message,
 };
 
-/// A ball that moves.
+/// Returns a scene with one moving ball.
 fn ball() -> Scene {
     Scene {
         frames: vec![Frame {
@@ -28,7 +28,7 @@ fn ball() -> Scene {
     }
 }
 
-/// A diagram that shows a scene; its scene graph, its first source.
+/// Returns a diagram that shows a scene, its scene graph and a context.
 fn diagram(scene: &Scene, lcm: &Lcm) -> (Diagram<f64>, Block<SceneGraph>, Context<f64>) {
     let (graph, sources, frames) = scene.register();
     let mut b = DiagramBuilder::new();
@@ -78,7 +78,7 @@ fn every_context_is_shown_with_its_own_geometry() {
     let (_, graph, mut ctx) = diagram(&both, &heard.lcm);
     ctx.force_publish().unwrap();
     assert_eq!(heard.channels(), ALL);
-    // Another context with the same geometry, and another role: nothing new.
+    // A clone of the context, and a change of another role: nothing is loaded.
     let mut other = ctx.clone();
     let (source, geometry) = {
         let inspector = ctx.eval(graph.query).unwrap().inspector();
@@ -91,7 +91,7 @@ fn every_context_is_shown_with_its_own_geometry() {
         .unwrap();
     other.force_publish().unwrap();
     assert_eq!(heard.channels(), AGAIN);
-    // Other geometry: loaded, and the first one again when it is its turn.
+    // Changed geometry is loaded, and so is the first geometry when its context publishes again.
     let state = graph.geometry_mut(&mut other).unwrap();
     let wide = Sphere::new(2.0).unwrap();
     state.change_shape(source, geometry, wide, None).unwrap();
@@ -162,7 +162,7 @@ fn links_are_frames_with_geometry_of_the_role() {
         (&["toys::body".into()][..], &[3][..])
     );
     assert_eq!(draw.position, [[1.0, 2.0, 3.0]]);
-    // As Drake has it, w is not negative.
+    // As in Drake, w is not negative.
     assert_eq!(draw.quaternion, [[0.6, -0.8, 0.0, 0.0]]);
 
     let hidden = Scene {
@@ -207,7 +207,7 @@ fn roles_have_channels_and_colors() {
     assert_eq!(color(&scene, "_PROXIMITY"), red);
 }
 
-/// The only geometry of a load message of these parameters.
+/// Returns the only geometry of a load message with these parameters.
 fn only_geometry(
     instance: GeometryInstance,
     params: DrakeVisualizerParams,
@@ -232,7 +232,7 @@ fn shown(shape: impl Into<Shape>) -> Option<LcmtViewerGeometryData> {
 }
 
 #[test]
-fn files_are_named_by_absolute_paths_or_sent_along() {
+fn files_are_sent_as_absolute_paths_or_as_content() {
     let data = shown(Mesh::new("not/there.gltf")).unwrap();
     let path = std::env::current_dir().unwrap().join("not/there.gltf");
     assert_eq!(data.string_data, path.to_str().unwrap());
@@ -243,7 +243,7 @@ fn files_are_named_by_absolute_paths_or_sent_along() {
     files.insert("b".into(), MemoryFile::new("bb", ".bin", "hb").into());
     files.insert("a/c".into(), "/tmp/c.png".into());
     let data = shown(Mesh::with_scale(mesh, Vector3::repeat(2.0)).unwrap()).unwrap();
-    // What Drake sends for the same mesh.
+    // The string that Drake sends for the same mesh.
     assert_eq!(
         data.string_data,
         r#"{"in_memory_mesh":{"mesh_file":{"contents":"eA==","extension":".gltf","filename_hint":"h"},"supporting_files":{"a/c":{"path":"/tmp/c.png"},"b":{"contents":"YmI=","extension":".bin","filename_hint":"hb"}}}}"#
@@ -251,9 +251,9 @@ fn files_are_named_by_absolute_paths_or_sent_along() {
 }
 
 #[test]
-fn what_can_not_be_shown_is_left_out() {
+fn cones_are_tessellated_and_unreadable_meshes_left_out() {
     assert_eq!(shown(Convex::new("not/there.obj")), None);
-    // A cone is a closed surface of the volume of the cone, within what 64 sides miss.
+    // A cone is sent as a closed surface with the volume of the cone, up to the error of 64 sides.
     let cone = shown(MeshcatCone::new(3.0, 1.0, 2.0).unwrap()).unwrap();
     let triangles = crate::compare::triangles(&cone);
     let volume: f32 = triangles
@@ -271,7 +271,7 @@ fn what_can_not_be_shown_is_left_out() {
 }
 
 #[test]
-fn meshes_collide_as_their_hull_or_as_they_are() {
+fn proximity_meshes_are_sent_as_hull_or_true_surface() {
     let dent = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv .1 .1 .1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 5\nf 3 4 5\nf 4 2 5\n";
     let mesh = || Mesh::new(InMemoryMesh::new(MemoryFile::new(dent, ".obj", "dent")));
     let count = |properties: ProximityProperties, show_hydroelastic| {
@@ -297,7 +297,7 @@ fn meshes_collide_as_their_hull_or_as_they_are() {
 }
 
 #[test]
-fn hints_choose_how_fine_hydroelastic_meshes_are() {
+fn resolution_hints_set_the_fineness_of_hydroelastic_meshes() {
     let data = |shape: Shape, hint| {
         let mut properties = ProximityProperties::new();
         add_rigid_hydroelastic_properties(Some(hint), &mut properties).unwrap();
@@ -313,7 +313,8 @@ fn hints_choose_how_fine_hydroelastic_meshes_are() {
     };
     let count = |shape, hint| crate::compare::triangles(&data(shape, hint)).len();
     let sphere = || Shape::from(Sphere::new(1.0).unwrap());
-    // Counts of Drake 1.51.1. At the chords of a quarter and an eighth of a circle.
+    // Counts from Drake 1.51.1, just above and below the chords of a quarter and an eighth of a
+    // circle.
     assert_eq!((count(sphere(), 1.415), count(sphere(), 1.413)), (8, 32));
     assert_eq!(
         (count(sphere(), 0.7654), count(sphere(), 0.7653)),
@@ -328,7 +329,7 @@ fn hints_choose_how_fine_hydroelastic_meshes_are() {
     let capsule = || Shape::from(Capsule::new(1.0, 2.0).unwrap());
     assert_eq!((count(capsule(), 1.572), count(capsule(), 1.569)), (12, 32));
     assert_eq!(count(capsule(), 0.01), 788_768);
-    // Too fine: the shape itself.
+    // With too fine a hint, the shape itself is sent.
     assert_eq!(
         data(capsule(), 1e-6).r#type,
         LcmtViewerGeometryData::CAPSULE
@@ -394,7 +395,7 @@ fn dual_numbers_show_their_real_parts() {
 }
 
 #[test]
-fn wrong_parameters_are_errors() {
+fn invalid_parameters_are_rejected() {
     let lcm = || Some(Lcm::with_url("memq://").unwrap());
     let error = |params| DrakeVisualizer::new(lcm(), params).unwrap_err().to_string();
     for publish_period in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -403,7 +404,7 @@ fn wrong_parameters_are_errors() {
             ..Default::default()
         };
         let text = format!(
-            "DrakeVisualizer: the publish period is {publish_period} s, expected a positive finite time"
+            "DrakeVisualizer: the publish period must be positive and finite, got {publish_period:?} s"
         );
         assert_eq!(error(params), text);
     }
@@ -413,12 +414,12 @@ fn wrong_parameters_are_errors() {
     };
     assert_eq!(
         error(params),
-        "DrakeVisualizer: the role is Unassigned, expected Illustration, Proximity or Perception"
+        "DrakeVisualizer: the role must be Illustration, Proximity or Perception, got Unassigned"
     );
 }
 
 #[test]
-fn the_older_functions_do_the_same() {
+fn functions_with_older_names_are_equivalent() {
     let heard = Heard::new();
     let (graph, ..) = Scene::anchored().register();
     let mut b = DiagramBuilder::new();

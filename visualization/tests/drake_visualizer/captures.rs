@@ -1,4 +1,4 @@
-//! The scene whose messages were captured from Drake 1.51.1.
+//! Scene whose messages were captured from Drake 1.51.1.
 
 use crate::compare::{assert_same_load, same_triangles, triangles};
 use crate::scene::{Form, Frame, Geometry, Look, Scene, Touch};
@@ -7,7 +7,7 @@ use tarragon_framework::math;
 use tarragon_lcm::LcmMessage;
 use tarragon_lcm::types::{LcmtViewerGeometryData, LcmtViewerLoadRobot};
 
-/// The file of the captured scene.
+/// Mesh file of the captured scene.
 const OBJ: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\nvt 1 0\nvt 0 1\nf 1/1 3/3 2/2\nf 1/1 2/2 4/3\n\
                    f 1/1 4/3 3/2\nf 2/1 3/2 4/3\n";
 
@@ -54,7 +54,7 @@ fn captured(mesh: Form) -> Scene {
     geometries[2].pose = [q.w, q.i, q.j, q.k, 0.0, 0.0, 1.0];
     for (i, g) in geometries.iter_mut().enumerate() {
         g.name = format!("g{i}");
-        // The mesh of a path is not there, and can not collide.
+        // The file at this path does not exist, so this mesh cannot collide.
         if !matches!(g.shape, Form::MeshAt { .. }) {
             let rigid = Some(1.0);
             g.proximity = Some(Touch {
@@ -79,12 +79,12 @@ fn captured(mesh: Form) -> Scene {
 }
 
 #[test]
-fn messages_of_illustration_are_those_of_drake_byte_for_byte() {
+fn illustration_messages_equal_drakes_byte_for_byte() {
     let theirs = bytes(include_str!(
         "../../../lcm/tests/captures/DRAKE_VIEWER_LOAD_ROBOT.hex"
     ));
     let load = LcmtViewerLoadRobot::decode(&theirs).unwrap();
-    // Drake sends the path of a mesh file as it is: where it was when this was recorded.
+    // Drake sends the path of a mesh file unchanged, so it is the path on the recording machine.
     let mut files = load.link[1].geom.iter().map(|g| &g.string_data);
     let path = files.find(|file| !file.is_empty()).unwrap().clone();
     assert!(path.ends_with("/nomtl.obj"), "{path}");
@@ -107,7 +107,7 @@ fn messages_of_illustration_are_those_of_drake_byte_for_byte() {
     let deformable = include_str!("../../../lcm/tests/captures/DRAKE_VIEWER_DEFORMABLE.hex");
     assert_eq!(messages[2].1, bytes(deformable));
 
-    // All but the order of the triangles of the hull, which Drake leaves to its library.
+    // The triangles of the hull are excluded: their order depends on Drake's hull library.
     let their_hull = load.link[1].geom[5].clone();
     let mut ours = LcmtViewerLoadRobot::decode(&messages[0].1).unwrap();
     let our_hull = &mut ours.link[1].geom[5];
@@ -116,7 +116,7 @@ fn messages_of_illustration_are_those_of_drake_byte_for_byte() {
         &triangles(&their_hull)
     ));
     our_hull.float_data = their_hull.float_data;
-    // And what the file in memory was called, which is a path of that machine, too.
+    // The name of the file in memory is also a path on the recording machine.
     let in_memory = |load: &LcmtViewerLoadRobot| load.link[1].geom[6].string_data.clone();
     let json: serde_json::Value = serde_json::from_str(&in_memory(&load)).unwrap();
     let hint = &json["in_memory_mesh"]["mesh_file"]["filename_hint"];
@@ -126,7 +126,7 @@ fn messages_of_illustration_are_those_of_drake_byte_for_byte() {
 }
 
 #[test]
-fn hydroelastic_meshes_are_those_of_drake() {
+fn hydroelastic_meshes_equal_drakes() {
     let mut scene = captured(Form::MeshOf {
         obj: OBJ.into(),
         scale: [1.0, 2.0, 3.0],
@@ -142,6 +142,6 @@ fn hydroelastic_meshes_are_those_of_drake() {
         "../../../lcm/tests/captures/DRAKE_VIEWER_LOAD_ROBOT_PROXIMITY.hex"
     ));
     assert_same_load(&ours, &LcmtViewerLoadRobot::decode(&theirs).unwrap());
-    // Viewers have no half spaces, and neither does hydroelastic contact have meshes of them.
+    // Viewers have no half spaces, and hydroelastic contact has no meshes for them.
     assert_eq!(ours.link[0].geom[0].r#type, LcmtViewerGeometryData::BOX);
 }

@@ -1,8 +1,8 @@
-//! Messages compared.
+//! Comparison of messages.
 
 use tarragon_lcm::types::{LcmtViewerDraw, LcmtViewerGeometryData, LcmtViewerLoadRobot};
 
-/// Two programs round what they computed in f64 to f32; a unit in the last place may differ.
+/// Compares two numbers that were rounded from f64 to f32; the last bits may differ.
 fn close(a: f32, b: f32) -> bool {
     (a - b).abs() <= 4.0 * f32::EPSILON * (1.0 + a.abs())
 }
@@ -11,15 +11,15 @@ fn all_close(a: &[f32], b: &[f32]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(*a, *b))
 }
 
-/// Half a turn is the same with either sign.
+/// Compares two rotations; a half turn is the same with either sign.
 fn same_rotation(a: &[f32; 4], b: &[f32; 4]) -> bool {
     all_close(a, b) || (close(a[0], 0.0) && all_close(&a.map(|x| -x), b))
 }
 
-/// A triangle with its vertices.
+/// Three vertices.
 type Triangle = [[f32; 3]; 3];
 
-/// The triangles of an inline mesh; checks that each has vertices of its own, in their order.
+/// Returns the triangles of an inline mesh. Checks that each has its own vertices, in order.
 pub(crate) fn triangles(data: &LcmtViewerGeometryData) -> Vec<Triangle> {
     let [vertices, count, floats @ ..] = &data.float_data[..] else {
         panic!("{data:?}");
@@ -32,7 +32,7 @@ pub(crate) fn triangles(data: &LcmtViewerGeometryData) -> Vec<Triangle> {
     points.as_chunks::<3>().0.to_vec()
 }
 
-/// Whether two surfaces have the same triangles, each seen from the same side, in any order.
+/// Returns whether two surfaces have the same oriented triangles, in any order.
 pub(crate) fn same_triangles(a: &[Triangle], b: &[Triangle]) -> bool {
     let same = |a: &Triangle, b: &Triangle| {
         (0..3).any(|turn| (0..3).all(|i| all_close(&a[i], &b[(i + turn) % 3])))
@@ -49,7 +49,7 @@ fn is_inline(data: &LcmtViewerGeometryData) -> bool {
     data.r#type == LcmtViewerGeometryData::MESH && data.string_data.is_empty()
 }
 
-/// Compares load messages field by field. Which triangle comes first is no choice of Drake's.
+/// Compares load messages field by field. The order of triangles is not specified by Drake.
 pub(crate) fn assert_same_load(ours: &LcmtViewerLoadRobot, theirs: &LcmtViewerLoadRobot) {
     let links = |load: &LcmtViewerLoadRobot| -> Vec<(String, i32, usize)> {
         let links = load.link.iter();
@@ -83,8 +83,8 @@ pub(crate) fn assert_same_draw(ours: &LcmtViewerDraw, theirs: &LcmtViewerDraw) {
     assert_eq!(names(ours), names(theirs));
     for i in 0..ours.link_name.len() {
         let (a, b) = (ours.position[i], theirs.position[i]);
-        assert!(all_close(&a, &b), "link {i}: {a:?}, expected {b:?}");
+        assert!(all_close(&a, &b), "link {i}: {a:?} must equal {b:?}");
         let (a, b) = (ours.quaternion[i], theirs.quaternion[i]);
-        assert!(same_rotation(&a, &b), "link {i}: {a:?}, expected {b:?}");
+        assert!(same_rotation(&a, &b), "link {i}: {a:?} must equal {b:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Contacts by LCM, and what a configuration publishes.
+//! Contacts by LCM, and the messages that a configuration publishes.
 
 use crate::scene::{Scene, Touch};
 use crate::{Heard, only};
@@ -16,7 +16,7 @@ use tarragon_visualization::{
 };
 
 #[test]
-fn contacts_are_told_with_the_names_and_signs_of_drake() {
+fn contacts_have_the_names_and_signs_of_drake() {
     let heard = Heard::new();
     let mut scene = SceneGraph::new();
     let mut plant = MultibodyPlant::new(0.001).unwrap();
@@ -84,7 +84,7 @@ fn contacts_are_told_with_the_names_and_signs_of_drake() {
         ["a::b(3)", "world(0)"],
     ];
     assert_eq!(names.collect::<Vec<_>>(), expected);
-    // Stiffness 1000 N/m; the balls are 1 cm in each other, and 1 mm in the floor.
+    // Stiffness 1000 N/m; the balls penetrate each other by 1 cm and the floor by 1 mm.
     let expected = [
         ([0.095, 0.0, 0.099], [10.0, 0.0, 0.0]),
         ([0.0, 0.0, -0.0005], [0.0, 0.0, -1.0]),
@@ -106,19 +106,19 @@ fn contacts_are_told_with_the_names_and_signs_of_drake() {
 }
 
 #[test]
-fn a_stiffness_is_positive() {
+fn stiffness_must_be_positive() {
     let system = || ContactResultsToLcmSystem::new(None);
     assert!(system().with_penetration_stiffness(2.0).is_ok());
     for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = system().with_penetration_stiffness(wrong).unwrap_err();
         let text = format!(
-            "ContactResultsToLcmSystem: penetration_stiffness is {wrong}, expected a positive finite number"
+            "ContactResultsToLcmSystem: penetration_stiffness must be positive and finite, got {wrong:?} N/m"
         );
         assert_eq!(error.to_string(), text);
     }
 }
 
-/// What a configuration publishes.
+/// Returns the messages that a configuration publishes.
 fn publish(
     config: &VisualizationConfig,
     buses: Option<&LcmBuses>,
@@ -179,17 +179,17 @@ fn a_configuration_publishes_on_the_channels_of_drake() {
     };
     assert_eq!(
         error("driver", Some(&buses)),
-        "VisualizationConfig: there is no LCM bus 'driver'; those there are: 'default', 'nobody'"
+        "VisualizationConfig: there is no LCM bus 'driver'; the buses are: 'default', 'nobody'"
     );
     assert_eq!(
         error("driver", None),
-        "VisualizationConfig: lcm_bus must be 'default' (no publishing) where no buses are given, got 'driver'; \
-         hand over buses in VisualizationConnections"
+        "VisualizationConfig: lcm_bus must be 'default' (no publishing) if no buses are given, got 'driver'; \
+         pass the buses in VisualizationConnections"
     );
 }
 
 #[test]
-fn a_bus_given_by_itself_comes_before_those_by_name() {
+fn a_bus_passed_directly_precedes_buses_by_name() {
     let heard = Heard::new();
     let mut b = DiagramBuilder::new();
     b.add("scene_graph", Scene::anchored().register().0);
@@ -203,7 +203,7 @@ fn a_bus_given_by_itself_comes_before_those_by_name() {
         ..Default::default()
     };
     apply_visualization_config(&config, &mut b, on.clone()).unwrap();
-    // A default name that is taken gets another.
+    // A taken default name gets a suffix.
     apply_visualization_config(&config, &mut b, on).unwrap();
     let diagram = b.build().unwrap();
     let names: Vec<String> = diagram.systems().map(|s| s.path.clone()).collect();

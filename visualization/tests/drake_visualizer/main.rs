@@ -1,4 +1,4 @@
-//! What viewers are told by LCM.
+//! Messages to LCM viewers.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ use tarragon_lcm::{Lcm, LcmMessage, Subscription};
 /// A channel, and the bytes of a message on it.
 type Message = (String, Vec<u8>);
 
-/// What was published, in order.
+/// Recorder of all published messages, in order.
 struct Heard {
     lcm: Lcm,
     messages: Arc<Mutex<Vec<Message>>>,
@@ -47,19 +47,19 @@ impl Heard {
             _all: all,
         }
     }
-    /// What came since the last call.
+    /// Returns the messages since the last call.
     fn take(&self) -> Vec<Message> {
         while self.lcm.handle_subscriptions(Duration::ZERO).unwrap() > 0 {}
         std::mem::take(&mut self.messages.lock().unwrap())
     }
-    /// Channels of what came since the last call, without what they have in common.
+    /// Returns the channels of the messages since the last call, without their common prefix.
     fn channels(&self) -> Vec<String> {
         let short = |(channel, _): Message| channel.replace("DRAKE_VIEWER_", "");
         self.take().into_iter().map(short).collect()
     }
 }
 
-/// The only message of a type on a channel.
+/// Returns the only message of a type on a channel.
 fn only<M: LcmMessage>(messages: &[Message], channel: &str) -> M {
     let mut found = messages.iter().filter(|(c, _)| c == channel);
     let (_, bytes) = found.next().unwrap_or_else(|| panic!("no {channel}"));

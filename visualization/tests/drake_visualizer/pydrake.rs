@@ -1,7 +1,7 @@
-//! Random scenes, here and in pydrake.
+//! Random scenes, published here and by pydrake.
 //!
-//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51; without it these tests
-//! say so and pass.
+//! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51. Without it, these tests
+//! report it and pass.
 
 use crate::compare::{assert_same_draw, assert_same_load};
 use crate::scene::{Form, Frame, Geometry, Look, Pose, Scene, Touch};
@@ -12,7 +12,8 @@ use tarragon_framework::random::{RandomDistribution, RandomGenerator};
 use tarragon_lcm::LcmMessage;
 use tarragon_lcm::types::{LcmtViewerDraw, LcmtViewerLinkData, LcmtViewerLoadRobot};
 
-/// Channels and bytes of what Drake publishes for each scene; none, visibly, without pydrake.
+/// Returns the messages that Drake publishes for each scene; reports and returns `None` without
+/// pydrake.
 fn ask_drake(scenes: &[Scene]) -> Option<Vec<Vec<Message>>> {
     let Some(python) = std::env::var_os("TARRAGON_PYDRAKE") else {
         support::skip("no pydrake (TARRAGON_PYDRAKE names a Python that has it)");
@@ -74,7 +75,7 @@ impl Chance {
         let mut at = || self.between(-3.0, 3.0);
         [w, x, y, z, at(), at(), at()]
     }
-    /// Points in general position, with a triangle per three of them.
+    /// Points in general position, with a triangle for every three consecutive points.
     fn obj(&mut self) -> String {
         let n = 6 + self.below(20);
         let mut obj = String::new();
@@ -92,7 +93,7 @@ impl Chance {
             0 => Form::Box(self.sizes()),
             1 => Form::Sphere(self.sizes::<1>()[0]),
             2 => match (self.sizes(), self.below(4)) {
-                ([r, _], 0) => Form::Cylinder([r, 2.0 * r]), // a case of its own
+                ([r, _], 0) => Form::Cylinder([r, 2.0 * r]), // a special case
                 (sizes, _) => Form::Cylinder(sizes),
             },
             3 => Form::Capsule(self.sizes()),
@@ -181,7 +182,7 @@ impl Chance {
 }
 
 #[test]
-fn random_scenes_are_told_as_drake_tells_them() {
+fn messages_of_random_scenes_equal_drakes() {
     let mut chance = Chance(RandomGenerator::new(20));
     let scenes: Vec<Scene> = (0..150).map(|_| chance.scene()).collect();
     let Some(answers) = ask_drake(&scenes) else {
@@ -206,6 +207,6 @@ fn random_scenes_are_told_as_drake_tells_them() {
         let geometries = loads[1].link.iter().flat_map(|l| &l.geom);
         inline += geometries.filter(|g| g.float_data.len() > 3).count();
     }
-    // Otherwise the comparison would not have been about meshes.
+    // Makes sure that the comparison included meshes.
     assert!(inline > 50, "{inline} meshes");
 }

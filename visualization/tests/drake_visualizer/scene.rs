@@ -1,4 +1,4 @@
-//! Scenes that can be written down, and built here and in pydrake.
+//! Scenes as data, built here and in pydrake.
 
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use serde::Serialize;
@@ -64,9 +64,9 @@ pub(crate) struct Look {
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Touch {
     pub(crate) diffuse: Option<[f64; 4]>,
-    /// Resolution hint of a rigid one.
+    /// Resolution hint of a rigid geometry.
     pub(crate) rigid: Option<f64>,
-    /// Resolution hint of a compliant one.
+    /// Resolution hint of a compliant geometry.
     pub(crate) compliant: Option<f64>,
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn rgba([r, g, b, a]: [f64; 4]) -> Rgba {
 }
 
 impl Scene {
-    /// A box on the world and nothing else.
+    /// Returns a scene with only a box fixed in the world.
     pub(crate) fn anchored() -> Self {
         Self {
             sources: vec!["toys".into()],
@@ -126,7 +126,7 @@ impl Scene {
         }
     }
 
-    /// The scene with its sources and frames.
+    /// Builds the scene with its sources and frames.
     pub(crate) fn register(&self) -> (SceneGraph, Vec<SourceId>, Vec<FrameId>) {
         let mut graph = SceneGraph::new();
         let sources: Vec<SourceId> = self
@@ -155,14 +155,14 @@ impl Scene {
         (graph, sources, frames)
     }
 
-    /// Poses of the frames of a source.
+    /// Returns the poses of the frames of a source.
     pub(crate) fn poses(&self, source: usize, frames: &[FrameId]) -> FramePoseVector<f64> {
         let all = self.frames.iter().zip(frames);
         let own = all.filter(|(f, _)| f.source == source);
         FramePoseVector::from_iter(own.map(|(f, id)| (*id, pose(&f.pose))))
     }
 
-    /// Publishes on a bus, as it is at `time`.
+    /// Publishes the scene at its `time` on a bus.
     pub(crate) fn publish(&self, lcm: &Lcm) {
         let (graph, sources, frames) = self.register();
         let mut b = DiagramBuilder::new();
@@ -182,7 +182,7 @@ impl Scene {
 }
 
 impl Geometry {
-    /// At the origin of its frame, with the role of illustration.
+    /// Returns a geometry at the origin of its frame, with the illustration role.
     pub(crate) fn new(frame: Option<usize>, name: &str, shape: Form) -> Self {
         Self {
             source: 0,

@@ -1,6 +1,6 @@
 """Publishes scenes with Drake's DrakeVisualizer.
 
-Reads a list of scenes as JSON, and writes for each what was published at once: pairs of channel and bytes.
+Reads a list of scenes as JSON. Writes the messages that each publishes at once: pairs of channel and bytes.
 """
 
 import json

@@ -1,4 +1,4 @@
-//! A page without a browser: a websocket client that reads what the server sends.
+//! A page without a browser: a websocket client that reads the server's messages.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 pub(crate) mod raw;
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use tarragon_visualization::{Meshcat, MeshcatParams};
 use tungstenite::protocol::{Message, WebSocket};
 
-/// Says that a test does not run here. Not by a macro of printing, whose text is not shown for
+/// Reports that a test is skipped. Printing macros are not used, because their output is hidden for
 /// tests that pass.
 pub(crate) fn skip(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
-/// A server on any free port.
+/// Starts a server on any free port.
 pub(crate) fn server() -> Meshcat {
     Meshcat::new(MeshcatParams {
         port: Some(0),
@@ -41,7 +41,7 @@ impl Page {
             .unwrap();
         Self(socket)
     }
-    /// The next message, raw.
+    /// Returns the bytes of the next message.
     pub(crate) fn next_bytes(&mut self) -> Vec<u8> {
         loop {
             match self.0.read().unwrap() {
@@ -51,12 +51,12 @@ impl Page {
             }
         }
     }
-    /// The next message.
+    /// Returns the next message.
     pub(crate) fn next(&mut self) -> rmpv::Value {
         let bytes = self.next_bytes();
         rmpv::decode::read_value(&mut &bytes[..]).unwrap()
     }
-    /// All messages up to and with the first one for which `last` is true.
+    /// Returns all messages up to and including the first one for which `last` is true.
     pub(crate) fn until(&mut self, last: impl Fn(&rmpv::Value) -> bool) -> Vec<rmpv::Value> {
         let mut messages = Vec::new();
         loop {
@@ -66,7 +66,7 @@ impl Page {
             }
         }
     }
-    /// What a page gets when it connects.
+    /// Returns the messages that a page receives when it connects.
     pub(crate) fn replay(&mut self) -> Vec<rmpv::Value> {
         self.until(|m| field(m, "type") == Some("show_realtime_rate".into()))
     }
@@ -83,7 +83,7 @@ pub(crate) fn field(message: &rmpv::Value, key: &str) -> Option<rmpv::Value> {
     let found = map.iter().find(|(k, _)| k.as_str() == Some(key));
     found.map(|(_, v)| v.clone())
 }
-/// `type path` of messages, `type name` of controls.
+/// Returns `type path` of messages and `type name` of controls.
 pub(crate) fn outline(messages: &[rmpv::Value]) -> Vec<String> {
     let line = |m: &rmpv::Value| {
         let part = |key| field(m, key).and_then(|v| v.as_str().map(str::to_owned));
@@ -98,7 +98,7 @@ pub(crate) fn is(kind: &str) -> impl Fn(&rmpv::Value) -> bool {
     move |m| field(m, "type").is_some_and(|t| t.as_str() == Some(kind))
 }
 
-/// Waits for something that another thread does.
+/// Waits until another thread has done something.
 pub(crate) fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
     let start = Instant::now();
     while !done() {
@@ -107,7 +107,7 @@ pub(crate) fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// One HTTP request: the head of the answer, and its body.
+/// Sends one HTTP request and returns the head of the answer and its body.
 pub(crate) fn http(meshcat: &Meshcat, request: &str) -> (String, Vec<u8>) {
     let mut stream = TcpStream::connect(("127.0.0.1", meshcat.port())).unwrap();
     stream

@@ -1,4 +1,4 @@
-//! Connections byte by byte, for what no proper client sends.
+//! Connections byte by byte, for requests that no proper client sends.
 
 use nalgebra::Vector3;
 use std::io::{Read, Write};
@@ -15,7 +15,7 @@ pub(crate) fn open(meshcat: &Meshcat) -> TcpStream {
     stream
 }
 
-/// The opening handshake.
+/// Returns the opening handshake.
 pub(crate) fn request(meshcat: &Meshcat, path: &str) -> String {
     request_to(meshcat.port(), path)
 }
@@ -27,7 +27,7 @@ pub(crate) fn request_to(port: u16, path: &str) -> String {
     )
 }
 
-/// A page after the handshake; the status (0: closed) if it was refused.
+/// Returns a page after the handshake, or the status (0: closed) if it was refused.
 pub(crate) fn upgrade(meshcat: &Meshcat, path: &str) -> Result<TcpStream, u16> {
     let mut stream = open(meshcat);
     let refused = |_| 0u16;
@@ -45,7 +45,7 @@ pub(crate) fn upgrade(meshcat: &Meshcat, path: &str) -> Result<TcpStream, u16> {
     }
 }
 
-/// A frame of a client, by its first byte.
+/// Returns a masked frame as clients send it, with the given first byte.
 pub(crate) fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
     let mut bytes = vec![first];
     match payload.len() {
@@ -66,14 +66,14 @@ pub(crate) fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Sets an object whose message has about `length` bytes, another for every seed.
+/// Sets an object whose message has about `length` bytes and differs for every seed.
 pub(crate) fn big_mesh(meshcat: &Meshcat, path: &str, length: usize, seed: u32) {
     let mut state = seed.wrapping_mul(747_796_405).wrapping_add(1);
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         f64::from(state >> 8)
     };
-    // Positions are three numbers of 4 bytes.
+    // Each position is three numbers of 4 bytes.
     let vertices: Vec<Vector3<f64>> = (0..length / 12)
         .map(|_| Vector3::new(next(), next(), next()))
         .collect();

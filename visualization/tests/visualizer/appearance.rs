@@ -1,10 +1,10 @@
-//! Roles, colours, surfaces, transparency.
+//! Roles, colours, surfaces and opacity.
 
 use super::*;
 use tarragon_geometry::add_rigid_hydroelastic_properties;
 
 #[test]
-fn roles_colours_and_accepting() {
+fn role_colour_and_accepting_property_select_what_is_shown() {
     let meshcat = server();
     let mut toys = Toys::new();
     let collision = |name: &str, accepting: Option<&str>| {
@@ -54,7 +54,7 @@ fn roles_colours_and_accepting() {
 }
 
 #[test]
-fn hydroelastic_geometry_is_shown_by_its_mesh() {
+fn hydroelastic_geometry_is_shown_as_its_mesh() {
     let meshcat = server();
     let mut toys = Toys::new();
     let mut rigid = ProximityProperties::new();
@@ -95,7 +95,7 @@ fn hydroelastic_geometry_is_shown_by_its_mesh() {
 }
 
 #[test]
-fn the_alpha_slider_makes_transparent() {
+fn the_alpha_slider_sets_the_opacity() {
     let meshcat = server();
     let mut toys = Toys::new();
     toys.anchored("ball", at(0.0, 0.0, 0.0));
@@ -107,7 +107,7 @@ fn the_alpha_slider_makes_transparent() {
     let shown = show(toys, &meshcat, params.clone());
     let name = "visualizer \u{3b1}";
     assert_eq!(meshcat.slider_names(), [name]);
-    // Drake's slider rounds 0.53 to 0.54, too.
+    // Drake's slider also rounds 0.53 to 0.54.
     assert_eq!(meshcat.slider_value(name).unwrap(), 0.54);
     let ctx = shown.diagram.default_context();
     let alphas = || {
@@ -124,7 +124,7 @@ fn the_alpha_slider_makes_transparent() {
         meshcat.set_slider_value(name, alpha).unwrap();
         assert_eq!(alphas(), [alpha; 2]);
     }
-    // Without the slider nothing changes; another visualizer of the name takes it up again.
+    // Without the slider, the opacity stays. Visualizers with the same prefix share a new slider.
     meshcat.delete_added_controls();
     assert_eq!(alphas(), [1.0; 2]);
     drop(MeshcatVisualizer::new(meshcat.clone(), params.clone()).unwrap());

@@ -1,4 +1,4 @@
-//! What the visualizer of a scene puts into Meshcat's tree.
+//! Nodes that the visualizer of a scene creates in Meshcat's tree.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,8 +23,7 @@ fn at(x: f64, y: f64, z: f64) -> Isometry3<f64> {
     Isometry3::translation(x, y, z)
 }
 
-/// What a page that connects now is told below a path: the matrices, the properties, the paths of
-/// objects.
+/// Contents below a path, as a new page receives them: matrices, properties, and paths of objects.
 #[derive(Debug, Default, PartialEq)]
 struct Tree {
     transforms: BTreeMap<String, Vec<f64>>,
@@ -58,7 +57,7 @@ impl Tree {
         tree.objects.sort();
         tree
     }
-    /// The position of a path.
+    /// Returns the position of a path.
     fn position(&self, path: &str) -> [f64; 3] {
         let m = self.transforms.get(path);
         let m = m.unwrap_or_else(|| panic!("{path} has no transform: {self:#?}"));
@@ -139,9 +138,9 @@ impl Shown {
     }
 }
 
-/// Paths and poses as Drake 1.51.1 has them for the same frames and geometries.
+/// Paths and poses equal those of Drake 1.51.1 for the same frames and geometries.
 #[test]
-fn paths_and_poses_are_drakes() {
+fn paths_and_poses_equal_drakes() {
     let meshcat = server();
     let mut toys = Toys::new();
     let offset = at(0.1, 0.2, 0.3);
@@ -197,7 +196,7 @@ fn paths_and_poses_are_drakes() {
     assert_eq!(tree.properties.len(), 1);
 }
 
-/// The pose of a path in the world is the product of the poses from the root on.
+/// Returns the position of a path in the world: the product of the poses from the root on.
 fn pose_in_world(tree: &Tree, path: &str) -> Vector3<f64> {
     let mut x = nalgebra::Matrix4::identity();
     for (i, _) in path.match_indices('/').skip(1).chain([(path.len(), "")]) {
@@ -208,10 +207,10 @@ fn pose_in_world(tree: &Tree, path: &str) -> Vector3<f64> {
     x.fixed_view::<3, 1>(0, 3).into()
 }
 
-/// A path below another one is still where it belongs, also as things move; Drake would add the
-/// poses.
+/// A path below another one keeps its pose in the world, also when things move; Drake would
+/// multiply the poses.
 #[test]
-fn names_within_names_do_not_move_each_other() {
+fn nested_names_do_not_move_each_other() {
     let meshcat = server();
     let mut toys = Toys::new();
     toys.anchored("table", at(3.0, 0.0, 0.0));
@@ -231,7 +230,7 @@ fn names_within_names_do_not_move_each_other() {
         for (path, expected) in [
             ("", at(3.0, 0.0, 0.0)),
             ("/leg", x_wl),
-            // The frame came first, so it has the name.
+            // The frame came first, so it gets the name.
             ("/leg/ball (2)", x_wl * at(0.0, 0.0, 0.5)),
             ("/leg/ball/inner", x_wl * at(0.0, 0.0, 0.75)),
             ("/leg/ball", x_wi),
@@ -246,7 +245,7 @@ fn names_within_names_do_not_move_each_other() {
 }
 
 #[test]
-fn equal_names_get_numbers() {
+fn equal_names_get_numeric_suffixes() {
     let meshcat = server();
     let mut toys = Toys::new();
     let other = toys.scene.register_source("others").unwrap();
@@ -272,7 +271,7 @@ fn equal_names_get_numbers() {
 }
 
 #[test]
-fn only_what_has_changed_is_sent() {
+fn only_changed_poses_are_sent() {
     let meshcat = server();
     let mut toys = Toys::new();
     let frames: Vec<FrameId> = (0..20).map(|i| toys.frame(&format!("f{i}"))).collect();
@@ -285,7 +284,7 @@ fn only_what_has_changed_is_sent() {
     ctx.force_publish().unwrap();
     let mut page = Page::connect(&meshcat);
     page.replay();
-    wait_for("the page is there", || {
+    wait_for("the page is connected", || {
         meshcat.num_active_connections() == 1
     });
     let mut sent = |ctx: &Context<f64>, mark: f64| {
@@ -301,7 +300,7 @@ fn only_what_has_changed_is_sent() {
     shown.move_to(&mut ctx, &poses);
     assert_eq!(sent(&ctx, 2.0), ["/drake/visualizer/f7"]);
 
-    // What somebody else has moved or deleted is set right, although it did not move here.
+    // Poses that were moved or deleted by others are restored, although the frames did not move.
     meshcat.set_transform("visualizer/f3", &at(9.0, 9.0, 9.0));
     meshcat.delete("visualizer/f4");
     ctx.force_publish().unwrap();
@@ -340,11 +339,11 @@ fn changed_geometry_is_sent_again() {
     let expected = ["/drake/visualizer/f/three", "/drake/visualizer/f/two"];
     assert_eq!(tree.objects, expected);
     assert_eq!(tree.position("/drake/visualizer/f/three"), [0.0, 0.0, 0.3]);
-    // What the user has set stays.
+    // Properties set by the user remain.
     let property = |path, name| tree.property(path, name).unwrap().clone();
     assert_eq!(property("/drake/visualizer", "visible"), false.into());
     assert_eq!(property("/drake/visualizer/f", "my own"), 1.0.into());
-    // The other contexts of the diagram have the geometry that they had.
+    // The other contexts of the diagram keep their geometry.
     let other = shown.context(&[(frame, at(2.0, 0.0, 0.0))]);
     other.force_publish().unwrap();
     assert!(meshcat.has_path("visualizer/f/one"));
@@ -397,7 +396,7 @@ fn recordings_have_every_frame() {
     let replay = Page::connect(&meshcat).replay();
     let animation = replay.iter().find(|m| is("set_animation")(m)).unwrap();
     let text = animation.to_string();
-    // Frames 0 to 4, at 0 to 1 s, also of what does not move.
+    // Frames 0 to 4, at 0 to 1 s, also of bodies that do not move.
     assert!(text.contains("/drake/visualizer/f"), "{text}");
     assert_eq!(text.matches("\"time\"").count(), 2 * 5, "{text}");
     visualizer.with_recording(|animation| assert_eq!(animation.frames_per_second(), 4.0));
@@ -407,7 +406,7 @@ fn recordings_have_every_frame() {
 
 /// No lock is held while the user changes a recording.
 #[test]
-fn a_recording_goes_on_while_it_is_changed() {
+fn a_recording_continues_while_it_is_changed() {
     let meshcat = server();
     meshcat.start_recording(4.0, false).unwrap();
     let record = |time: f64, x: f64| {
@@ -473,7 +472,7 @@ fn simulations_in_parallel_share_a_server() {
                     ..Default::default()
                 };
                 let shown = show(toys, meshcat, params);
-                // Clones of a context share what they have sent; others do not.
+                // Clones of a context share what they have sent; other contexts do not.
                 let ctx = shown.context(&[]);
                 for n in 0..100 {
                     let x = f64::from(n) + 0.25 * f64::from(k);
@@ -500,7 +499,7 @@ fn simulations_in_parallel_share_a_server() {
 }
 
 #[test]
-fn wrong_parameters_are_explained() {
+fn errors_explain_invalid_parameters() {
     let meshcat = server();
     for (params, words) in [
         (
@@ -508,21 +507,21 @@ fn wrong_parameters_are_explained() {
                 publish_period: 0.0,
                 ..Default::default()
             },
-            "'visualizer': the publish period is 0 s",
+            "'visualizer': the publish period must be positive and finite, got 0.0 s",
         ),
         (
             MeshcatVisualizerParams {
                 role: Role::Unassigned,
                 ..Default::default()
             },
-            "the role is Unassigned",
+            "the role must be Illustration, Proximity or Perception, got Unassigned",
         ),
         (
             MeshcatVisualizerParams {
                 initial_alpha_slider_value: 1.5,
                 ..Default::default()
             },
-            "alpha slider is 1.5",
+            "initial_alpha_slider_value must be from 0 to 1, got 1.5",
         ),
     ] {
         let error = MeshcatVisualizer::new(meshcat.clone(), params).unwrap_err();

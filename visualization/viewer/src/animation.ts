@@ -1,4 +1,4 @@
-// Playing an animation: the clock, and giving the sampled values to the scene.
+// Playback of an animation: the clock, and setting the sampled values in the scene.
 
 import type { Log } from "./log";
 import type { Value } from "./msgpack";
@@ -15,17 +15,17 @@ interface Saved {
 export class Player {
   clip: Clip | null = null;
   playing = false;
-  /** Times real time. */
+  /** Playback speed as a multiple of real time. */
   speed = 1;
-  /** Within the clip, in seconds. */
+  /** Time within the clip, in seconds. */
   time = 0;
-  /** Told whenever any of the above has changed. */
+  /** Called whenever any of the above has changed. */
   changed: () => void = () => undefined;
 
-  /** Seconds of the clip's clock since it began to play, over all repetitions. */
+  /** Seconds of the clip's clock since playback began, over all repetitions. */
   private elapsed = 0;
   private last: number | null = null;
-  /** What the scene was like before. */
+  /** State of the scene before the animation. */
   private saved: Saved[] = [];
 
   constructor(
@@ -34,7 +34,7 @@ export class Player {
     private readonly request: () => void,
   ) {}
 
-  /** Replaces the animation; one without tracks is none. */
+  /** Replaces the animation; one without tracks counts as none. */
   load(clip: Clip | null): void {
     this.clip = clip !== null && clip.tracks.length > 0 ? clip : null;
     this.playing = false;
@@ -59,7 +59,7 @@ export class Player {
     this.changed();
   }
 
-  /** Goes to `time` within the first pass of the clip and shows it, unless `show` is false. */
+  /** Goes to `time` within the first pass of the clip, and shows it unless `show` is false. */
   seek(time: number, show = true): void {
     const { clip } = this;
     this.elapsed = Math.min(Math.max(0, time), clip?.duration ?? 0);
@@ -72,7 +72,7 @@ export class Player {
     this.request();
   }
 
-  /** Puts the scene as it was before the animation and the clock to its beginning. */
+  /** Restores the scene to its state before the animation, and the clock to its start. */
   reset(): void {
     this.playing = false;
     this.elapsed = 0;
@@ -83,7 +83,7 @@ export class Player {
     this.request();
   }
 
-  /** Called in every frame; true while another one is needed. */
+  /** Called in every frame; returns true while another frame is needed. */
   step(now: number): boolean {
     const { clip } = this;
     if (!this.playing || clip === null) return false;
@@ -113,7 +113,7 @@ export class Player {
   }
 
   private set(path: string, property: string, value: Value): void {
-    // What is not there is not made: the animation may speak of objects that have been deleted.
+    // Does not create missing nodes: the animation may refer to deleted objects.
     if (this.tree.find(path) === null) return;
     try {
       setProperty(this.tree, path, property, value);

@@ -1,4 +1,4 @@
-// The bar below the picture that an animation brings.
+// Bar below the scene, shown while there is an animation.
 
 import type { Player } from "./animation";
 import { el, iconButton, setIcon } from "./dom";
@@ -16,7 +16,7 @@ export class AnimationBar {
 
   constructor(private readonly player: Player) {
     for (const speed of SPEEDS) this.speed.append(el("option", { value: speed, selected: speed === 1 }, `${speed}×`));
-    for (const [mode, text] of [[LOOP_ONCE, "once"], [LOOP_REPEAT, "repeat"], [LOOP_PING_PONG, "there and back"]] as const) {
+    for (const [mode, text] of [[LOOP_ONCE, "once"], [LOOP_REPEAT, "repeat"], [LOOP_PING_PONG, "back and forth"]] as const) {
       this.loop.append(el("option", { value: mode }, text));
     }
     this.speed.addEventListener("change", () => {
@@ -26,17 +26,17 @@ export class AnimationBar {
       const { clip } = player;
       if (clip === null) return;
       clip.loopMode = Number(this.loop.value);
-      // Who asks for repetition here wants it to go on.
+      // A user who chooses a repetition here wants it to go on.
       clip.repetitions = Infinity;
     });
     this.scrub.addEventListener("input", () => {
-      // Pausing shows the time that is left behind.
+      // Pausing may move the slider, so its value is read first.
       const time = Number(this.scrub.value);
       if (player.playing) player.pause();
       player.seek(time);
     });
     this.element.append(
-      iconButton("start", "Before the animation", () => player.reset()),
+      iconButton("start", "Reset the scene", () => player.reset()),
       this.button,
       this.scrub,
       this.clock,

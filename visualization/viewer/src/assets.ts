@@ -1,6 +1,6 @@
-// Where files that a scene refers to come from: the server's content-addressed store, the static
-// page itself, or the message. Nothing else is ever fetched, so a scene can not make a browser call
-// other hosts.
+// Sources of the files that a scene refers to: the server's content-addressed store, the static
+// page itself, or the message. Nothing else is ever fetched, so a scene cannot make a browser
+// contact other hosts.
 
 import { LoadingManager } from "three";
 
@@ -8,20 +8,20 @@ import type { Log } from "./log";
 
 const KEY = /^(?:\.?\/)?cas-v1\/([0-9a-f]{64})$/;
 
-/** What stands for an address that is refused: not an image and not a model. */
+/** Placeholder for a refused address: neither an image nor a model. */
 const REFUSED = "data:text/plain,refused";
 
 export class Assets {
   private readonly blobs = new Map<string, string>();
 
-  /** `inline`: base64 by SHA-256, for pages that bring their files along. */
+  /** `inline`: base64 by SHA-256, for pages that contain their files. */
   constructor(
     private readonly log: Log,
     private readonly inline: { [key: string]: string } | null,
     private readonly changed: () => void,
   ) {}
 
-  /** The address to load for `name`, as an object with `resources` of its own calls it. */
+  /** Returns the address to load for `name`, as used by an object with `resources` of its own. */
   url(name: string, resources: { [name: string]: string } = {}): string {
     if (name.startsWith("data:") || name.startsWith("blob:")) return name;
     const key = KEY.exec(name)?.[1];
@@ -29,7 +29,7 @@ export class Assets {
     const bare = name.replace(/^\.\//, "");
     const own = Object.hasOwn(resources, name) ? resources[name] : Object.hasOwn(resources, bare) ? resources[bare] : undefined;
     if (own !== undefined && (own.startsWith("data:") || KEY.test(own))) return this.url(own);
-    this.log.report(`"${name}" is not loaded: files come with the message or by "cas-v1/<sha256>"`);
+    this.log.report(`"${name}" is not loaded; files must be in the message or named "cas-v1/<sha256>"`);
     return REFUSED;
   }
 
@@ -39,7 +39,7 @@ export class Assets {
     if (url === undefined) {
       const base64 = Object.hasOwn(this.inline, key) ? this.inline[key] : undefined;
       if (base64 === undefined) {
-        this.log.report(`the page has no file cas-v1/${key}`);
+        this.log.report(`the page does not contain the file cas-v1/${key}`);
         return REFUSED;
       }
       url = URL.createObjectURL(new Blob([fromBase64(base64)]));
@@ -48,15 +48,15 @@ export class Assets {
     return url;
   }
 
-  /** A manager for the loaders of one object. */
+  /** Returns a manager for the loaders of one object. */
   manager(resources: { [name: string]: string } = {}): LoadingManager {
     const manager = new LoadingManager(this.changed, this.changed, (url) => {
       const shown = url.length > 100 ? `${url.slice(0, 100)}...` : url;
       const hint =
         location.protocol === "file:" && url.startsWith("file:")
-          ? "; browsers do not read files beside a page from disk: serve the folder, for example with `python3 -m http.server`"
+          ? "; browsers do not read files next to a page opened from disk: serve the folder, for example with `python3 -m http.server`"
           : "";
-      if (url !== REFUSED) this.log.report(`${shown} could not be loaded${hint}`);
+      if (url !== REFUSED) this.log.report(`${shown} cannot be loaded${hint}`);
     });
     manager.setURLModifier((url) => this.url(url, resources));
     return manager;

@@ -1,5 +1,4 @@
-// What is behind everything: a gradient or a picture of the surroundings, which then also lights
-// what is shiny.
+// Background of the scene: a gradient, or an environment map that also lights shiny surfaces.
 
 import {
   BackSide, BoxGeometry, Color, DataTexture, EquirectangularReflectionMapping, LinearFilter, Mesh, MeshBasicMaterial,
@@ -18,11 +17,11 @@ export interface Gradient {
   bottom: string;
 }
 
-/** A gradient from bottom to top as a picture one pixel wide. */
+/** Returns a gradient from bottom to top as an image one pixel wide. */
 function gradientTexture(top: Color, bottom: Color): DataTexture {
   const rows = 256;
   const pixels = new Uint8Array(4 * rows);
-  // Mixed as screens show them, which is even to the eye.
+  // Mixed in sRGB, which looks even to the eye.
   const [a, b] = [bottom, top].map((color) => color.getRGB({ r: 0, g: 0, b: 0 }, SRGBColorSpace)) as [Color, Color];
   for (let row = 0; row < rows; row++) {
     const t = row / (rows - 1);
@@ -36,7 +35,8 @@ function gradientTexture(top: Color, bottom: Color): DataTexture {
   return texture;
 }
 
-/** The light of an unobtrusive room, for materials that mirror: bright above, darker below, three soft lamps. */
+/** Returns the light of a neutral room, for reflective materials: bright above, darker below, with
+ * three soft lamps. */
 function roomLight(generator: PMREMGenerator): Texture {
   const room = new Scene();
   const glow = (brightness: number): MeshBasicMaterial =>
@@ -58,7 +58,7 @@ function roomLight(generator: PMREMGenerator): Texture {
 
 async function loadEquirectangular(url: string): Promise<Texture> {
   const response = await fetch(url);
-  if (!response.ok) throw new Refused(`the server answers ${response.status}`);
+  if (!response.ok) throw new Refused(`the server answered ${response.status}`);
   const buffer = await response.arrayBuffer();
   const head = new TextDecoder("latin1").decode(buffer.slice(0, 2));
   let texture: Texture;
@@ -67,7 +67,7 @@ async function loadEquirectangular(url: string): Promise<Texture> {
     texture = new DataTexture(data as Uint16Array<ArrayBuffer>, width, height, RGBAFormat, type);
     texture.minFilter = LinearFilter;
     texture.magFilter = LinearFilter;
-    // The first row of the file is the upper one.
+    // The first row of the file is the top row.
     texture.flipY = true;
   } else {
     const image = await createImageBitmap(new Blob([buffer]), { imageOrientation: "flipY" });
@@ -83,7 +83,7 @@ async function loadEquirectangular(url: string): Promise<Texture> {
 /** `/Background/<object>`. */
 export class Background extends Object3D {
   override readonly type = "Background";
-  /** What messages have set; null where the theme decides. */
+  /** Values set by messages; null where the theme decides. */
   top_color: Color | null = null;
   bottom_color: Color | null = null;
   environment_map = "";
@@ -112,17 +112,17 @@ export class Background extends Object3D {
     this.dropGradient();
   }
 
-  /** Sets a property that only backgrounds have; false if it is not one of them. */
+  /** Sets a property that only backgrounds have. Returns false for any other property. */
   set(property: string, value: Value): boolean {
     if (property === "top_color" || property === "bottom_color") {
       const list = typeof value === "number" ? null : asNumbers(value);
       if (typeof value === "number") this[property] = new Color(value);
       else if (list !== null && list.length >= 3) {
         this[property] = new Color().setRGB(list[0] as number, list[1] as number, list[2] as number, SRGBColorSpace);
-      } else throw new Refused(`property "${property}": three numbers from 0 to 1 expected`);
+      } else throw new Refused(`property "${property}" must be three numbers from 0 to 1`);
       this.dropGradient();
     } else if (property === "environment_map") {
-      if (typeof value !== "string") throw new Refused('property "environment_map": an address expected, "" for none');
+      if (typeof value !== "string") throw new Refused('property "environment_map" must be an address, or "" for none');
       this.load(value);
     } else if (property === "render_environment_map") this.render_environment_map = Boolean(value);
     else return false;
@@ -163,7 +163,7 @@ export class Background extends Object3D {
     );
   }
 
-  /** Gives `scene` what is to be seen behind it, nothing if `shown` is false, and the light that belongs to it. */
+  /** Sets the background of `scene`, none if `shown` is false, and the light that belongs to it. */
   apply(scene: Scene, shown: boolean): void {
     this.room ??= roomLight(this.generator);
     this.gradient ??= gradientTexture(
@@ -176,7 +176,7 @@ export class Background extends Object3D {
     scene.background = shown ? (picture ?? this.gradient) : null;
   }
 
-  /** Frees what is held on the graphics card. */
+  /** Frees the memory on the graphics card. */
   override dispose(): void {
     this.generation++;
     this.dropGradient();

@@ -1,20 +1,20 @@
-// Many transforms in one message, and the numbers that stand for paths in it. Our own server sends
-// these to pages that ask for them with "?batch=1".
+// Many transforms in one message, and the numbers assigned to their paths. Our own server sends
+// these messages to pages that request them by "?batch=1".
 
 import { array, bytes, number, type Fields, Refused } from "./check";
 
-/** More numbered paths than this are a mistake of the sender. */
+/** Maximum number of numbered paths; more would be a mistake of the sender. */
 const MOST_PATHS = 1 << 22;
 
 export class Batches {
   private paths: (string | undefined)[] = [];
 
-  /** `{first, paths}`: the number first + i stands for paths[i]. */
+  /** `{first, paths}`: assigns the number first + i to paths[i]. */
   setPaths(message: Fields): void {
     const first = number(message, "first");
     const list = array(message, "paths");
     if (!Number.isInteger(first) || first < 0 || first + list.length > MOST_PATHS) {
-      throw new Refused(`"first": a number from 0 to ${MOST_PATHS} less the paths expected, found ${first}`);
+      throw new Refused(`"first" must be a whole number from 0 to ${MOST_PATHS} less the number of paths, got ${first}`);
     }
     const texts = list.map((path, i) => {
       if (typeof path !== "string") throw new Refused(`"paths": element ${i} is not a string`);
@@ -23,17 +23,16 @@ export class Batches {
     for (let i = 0; i < texts.length; i++) this.paths[first + i] = texts[i];
   }
 
-  /**
-   * `{ids, poses}`: calls `apply` for each id that stands for a path, with its quaternion (x, y, z, w) and position in
-   * `pose`, which is reused. Ids are u32, poses seven f64 each, both little-endian and at any alignment.
-   */
+  /** `{ids, poses}`: calls `apply` for each id with an assigned path, with its quaternion (x, y, z,
+   * w) and position in `pose`, which is reused. Ids are u32, poses seven f64 each, both
+   * little-endian and at any alignment. */
   setTransforms(message: Fields, apply: (path: string, pose: Float64Array) => void): void {
     const ids = bytes(message, "ids");
     const poses = bytes(message, "poses");
     const count = ids.byteLength / 4;
-    if (!Number.isInteger(count)) throw new Refused(`"ids": ${ids.byteLength} bytes are no whole number of u32`);
+    if (!Number.isInteger(count)) throw new Refused(`"ids" must be a whole number of u32, got ${ids.byteLength} bytes`);
     if (poses.byteLength !== 56 * count) {
-      throw new Refused(`"poses": ${56 * count} bytes expected for ${count} ids, found ${poses.byteLength}`);
+      throw new Refused(`"poses" must have ${56 * count} bytes for ${count} ids, got ${poses.byteLength}`);
     }
     const id = new DataView(ids.buffer, ids.byteOffset, ids.byteLength);
     const data = new DataView(poses.buffer, poses.byteOffset, poses.byteLength);
@@ -52,7 +51,7 @@ export class Batches {
     }
   }
 
-  /** Forgets all numbers, as a new connection does. */
+  /** Forgets all numbers, as for a new connection. */
   clear(): void {
     this.paths = [];
   }

@@ -1,4 +1,4 @@
-// The camera in use and how a person moves it. Poses are in three's y-up axes, in the frame of
+// The camera in use, and how the user moves it. Poses are in three.js's y-up axes, in the frame of
 // /Cameras/default/rotated.
 
 import {
@@ -9,7 +9,7 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { DEFAULTS } from "./paths";
 import type { Tree } from "./tree";
 
-/** Where cameras are set by messages. */
+/** Path at which messages set cameras. */
 export const CAMERA_PATH = "/Cameras/default/rotated";
 
 export type AnyCamera = PerspectiveCamera | OrthographicCamera;
@@ -24,7 +24,7 @@ export function defaultCamera(): PerspectiveCamera {
 export class Cameras {
   camera: AnyCamera = defaultCamera();
   readonly controls: OrbitControls;
-  /** The box that an orthographic camera was asked to show. */
+  /** Box that the orthographic camera must show. */
   private box: { left: number; right: number; top: number; bottom: number } | null = null;
   private aspect = 1;
 
@@ -47,7 +47,8 @@ export class Cameras {
     });
   }
 
-  /** Looks through `camera`, from where one looked before unless `placed` says that it has a pose of its own. */
+  /** Looks through `camera`. It takes over the pose of the previous camera, unless `placed` says
+   * that it has a pose of its own. */
   use(camera: Camera, placed: boolean): void {
     if (!(camera instanceof PerspectiveCamera || camera instanceof OrthographicCamera)) return;
     if (!placed) {
@@ -63,7 +64,8 @@ export class Cameras {
     this.resize(this.aspect);
   }
 
-  /** Fits the picture to `aspect` = width / height. What an orthographic camera was asked to show stays in sight. */
+  /** Fits the picture to `aspect` = width / height. The box of an orthographic camera stays
+   * visible. */
   resize(aspect: number): void {
     this.aspect = aspect;
     const { camera, box } = this;
@@ -87,12 +89,13 @@ export class Cameras {
     this.controls.target.fromArray(target);
   }
 
-  /** Before each picture: the camera looks at its target, wherever messages have put both. */
+  /** Called before each picture. Makes the camera look at its target, wherever messages have put
+   * both. */
   update(): void {
     this.controls.update();
   }
 
-  /** Back to the pose that every page begins with. */
+  /** Restores the initial pose. */
   reset(): void {
     this.controls.target.set(0, 0, 0);
     this.camera.position.set(0, 1, 3);
@@ -101,14 +104,15 @@ export class Cameras {
     this.controls.update();
   }
 
-  /** Moves along the direction of sight until everything below `/drake`, or else every user's object, is in sight. */
+  /** Moves the camera along its viewing direction until everything below `/drake`, or else every
+   * object added by messages, is visible. */
   fit(): void {
     const box = new Box3();
     const one = new Box3();
     const add = (object: Object3D): void => {
       if (!object.visible) return;
       if ((object instanceof Mesh || object instanceof Points || object instanceof Line) && one.setFromObject(object).isEmpty() === false) {
-        // A ground of a hundred metres is not what one wants to see.
+        // Ignores huge objects, such as a ground of a hundred metres.
         if (one.getSize(new Vector3()).length() < 50) box.union(one);
       } else for (const child of object.children) add(child);
     };
@@ -134,7 +138,8 @@ export class Cameras {
     controls.update();
   }
 
-  /** The camera's pose in the world, as servers are told it; exact where nothing above the camera turns or moves it. */
+  /** Returns the pose of the camera in the world, as servers receive it. It is exact if nothing
+   * above the camera rotates or moves it. */
   pose(): number[] {
     this.camera.updateWorldMatrix(true, false);
     const above = this.camera.parent?.matrixWorld ?? new Matrix4();

@@ -1,4 +1,4 @@
-// Pictures and videos of what is to be seen.
+// Pictures and videos of the view.
 
 import { download, iconButton, setIcon } from "./dom";
 import type { Log } from "./log";
@@ -14,7 +14,8 @@ export function saveImage(view: View): void {
 
 const VIDEO_TYPES = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm", "video/mp4"];
 
-/** A button that begins a video and, pressed again, ends and saves it. Null where the browser makes none. */
+/** Returns a button that starts a video and, pressed again, ends and saves it; null if the browser
+ * cannot record. */
 export function videoButton(view: View, log: Log): HTMLButtonElement | null {
   const canvas = view.renderer.domElement;
   if (typeof MediaRecorder === "undefined" || typeof canvas.captureStream !== "function") return null;
@@ -35,7 +36,7 @@ export function videoButton(view: View, log: Log): HTMLButtonElement | null {
     };
     current.start(1000);
     recorder = current;
-    setIcon(button, "stop", "End the video");
+    setIcon(button, "stop", "Stop recording");
     button.classList.add("active");
     view.request();
   };

@@ -1,10 +1,10 @@
-// Reading the fields of a message. A field that is not what it must be is an error that names it.
+// Reading the fields of a message. Errors name the invalid field.
 
 import type { Value } from "./msgpack";
 
 export type Fields = { [key: string]: Value };
 
-/** Something a message asks for that can not be done; the text is for the person who wrote the sender. */
+/** A request in a message that cannot be fulfilled. The text addresses the author of the sender. */
 export class Refused extends Error {}
 
 function found(value: Value | undefined): string {
@@ -28,7 +28,7 @@ function field<T extends Value>(
   is: (value: Value | undefined) => value is T,
 ): T {
   const value = Object.hasOwn(of, name) ? of[name] : undefined;
-  if (!is(value)) throw new Refused(`"${name}": ${expected} expected, found ${found(value)}`);
+  if (!is(value)) throw new Refused(`"${name}" must be ${expected}, got ${found(value)}`);
   return value;
 }
 
@@ -49,17 +49,18 @@ export const array = (of: Fields, name: string): Value[] =>
 export const bytes = (of: Fields, name: string): Uint8Array =>
   field(of, name, "binary data", (v): v is Uint8Array => v instanceof Uint8Array);
 
-/** `count` finite numbers, in a plain or a typed array. */
+/** Reads `count` finite numbers from a plain or a typed array. */
 export function numbers(of: Fields, name: string, count: number): number[] {
   const value = Object.hasOwn(of, name) ? of[name] : undefined;
   const list = asNumbers(value);
   if (list === null || list.length !== count) {
-    throw new Refused(`"${name}": ${count} finite numbers expected, found ${found(value)}`);
+    throw new Refused(`"${name}" must be ${count} finite numbers, got ${found(value)}`);
   }
   return list;
 }
 
-/** The numbers of a plain or typed array, null if it is something else or one of them is not finite. */
+/** Returns the numbers of a plain or typed array; null if it is something else or one of them is
+ * not finite. */
 export function asNumbers(value: Value | undefined): number[] | null {
   let list: number[];
   if (Array.isArray(value)) list = value as number[];
@@ -68,7 +69,7 @@ export function asNumbers(value: Value | undefined): number[] | null {
   return list.every((x) => typeof x === "number" && Number.isFinite(x)) ? list : null;
 }
 
-/** As `string`, for what may be left out. */
+/** Same as `string`, for an optional field. */
 export const stringOr = (of: Fields, name: string, otherwise: string): string =>
   Object.hasOwn(of, name) && of[name] !== null ? string(of, name) : otherwise;
 

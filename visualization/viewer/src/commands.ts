@@ -1,4 +1,4 @@
-// What each message does. Messages are applied as they come and drawn with the next frame.
+// The effect of each message. Messages are applied on arrival and drawn with the next frame.
 
 import type { Object3D } from "three";
 
@@ -17,7 +17,7 @@ import { readClip } from "./playback";
 import { setProperty } from "./properties";
 import { setMatrix, type Tree } from "./tree";
 
-/** What messages act on. */
+/** Everything that messages act on. */
 export interface Stage {
   log: Log;
   tree: Tree;
@@ -35,7 +35,7 @@ export interface Stage {
   showControllers: () => void;
 }
 
-/** Gives `object` a pose: quaternion (x, y, z, w), then position. */
+/** Sets the pose of `object`: quaternion (x, y, z, w), then position. */
 function place(object: Object3D, pose: Float64Array): void {
   object.matrixAutoUpdate = true;
   object.quaternion.fromArray(pose as unknown as [number, number, number, number]).normalize();
@@ -44,21 +44,21 @@ function place(object: Object3D, pose: Float64Array): void {
 }
 
 export class Commands {
-  /** Messages so far, refused ones included. */
+  /** Number of messages so far, including refused ones. */
   count = 0;
-  /** Objects that are still being read. */
+  /** Number of objects that are still being loaded. */
   loading = 0;
   private readonly batches = new Batches();
 
   constructor(private readonly stage: Stage) {}
 
-  /** Applies one message. Nothing that it holds can do more than be refused and logged. */
+  /** Applies one message. The worst that any content can cause is that it is refused and logged. */
   handle(message: Uint8Array): void {
     this.count++;
     let what = "message";
     try {
       const fields = decode(message);
-      if (!isMap(fields)) throw new Refused("a map expected");
+      if (!isMap(fields)) throw new Refused("the message must be a map");
       const type = string(fields, "type");
       what = type;
       const path = fields["path"];
@@ -103,8 +103,8 @@ export class Commands {
       case "enable_webxr": return stage.enableWebxr(stringOr(message, "mode", "vr"));
       case "visualize_vr_controller": return stage.showControllers();
       case "set_render_callback":
-        throw new Refused("the message holds a program, and this page runs none that it is sent");
-      default: throw new Refused("a message of unknown type");
+        throw new Refused("the message contains a program, and the page runs none from messages");
+      default: throw new Refused("the message has an unknown type");
     }
   }
 
@@ -140,7 +140,7 @@ export class Commands {
     this.keepCamera();
   }
 
-  /** A page needs a camera, even if a message has deleted it. */
+  /** Keeps a camera in the scene, even if a message has deleted it. */
   private keepCamera(): void {
     const { tree, cameras } = this.stage;
     let top = cameras.camera as { parent: unknown };
@@ -159,12 +159,12 @@ export class Commands {
     if (!Object.hasOwn(message, "value")) return controls.addButton(name, keycode1);
     const range = { min: number(message, "min"), max: number(message, "max"), step: number(message, "step") };
     if (!(range.step > 0) || !(range.max >= range.min)) {
-      throw new Refused(`slider "${name}": a step above 0 and min <= max expected`);
+      throw new Refused(`slider "${name}" must have a step above 0 and min <= max`);
     }
     controls.addSlider(name, range, number(message, "value"), keycode1, stringOr(message, "keycode2", ""));
   }
 
-  /** As before the first message; the person's point of view stays. */
+  /** Restores the state before the first message; the user's point of view stays. */
   reset(): void {
     const { tree, cameras, environment, player, controls } = this.stage;
     this.batches.clear();

@@ -1,10 +1,10 @@
-// The websocket to the server that the page came from, renewed whenever it is lost.
+// Websocket to the server that served the page, reopened whenever it is lost.
 
 import { type Encodable, encode } from "./msgpack";
 
 export type State = "connecting" | "connected" | "lost";
 
-/** The address of the websocket of the page at `page`. */
+/** Returns the websocket address for the page at `page`. */
 export function socketUrl(page: { protocol: string; host: string; pathname: string }): string {
   return `${page.protocol === "https:" ? "wss:" : "ws:"}//${page.host}${page.pathname}?batch=1`;
 }
@@ -19,7 +19,7 @@ export class Connection {
     private readonly reconnectMs: number,
     private readonly on: {
       message: (bytes: Uint8Array) => void;
-      /** A connection after a lost one: everything is sent again. */
+      /** A connection after a lost one; the server sends everything again. */
       again: () => void;
       state: (state: State) => void;
     },
@@ -30,7 +30,7 @@ export class Connection {
     try {
       socket = new WebSocket(this.url);
     } catch {
-      // An address that is none, of a page from disk for example, does not become one.
+      // The address is invalid, for example for a page opened from disk; retrying is pointless.
       this.set("lost");
       return;
     }
@@ -57,12 +57,12 @@ export class Connection {
     this.on.state(state);
   }
 
-  /** Sends a message if there is somebody to send it to. */
+  /** Sends a message if the connection is open. */
   send(message: Encodable): void {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(encode(message));
   }
 
-  /** Sends JSON as text: the form in which pictures go back. */
+  /** Sends JSON as text, the form in which pictures are returned. */
   sendText(message: unknown): void {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }

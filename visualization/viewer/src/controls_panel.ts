@@ -1,5 +1,4 @@
-// Buttons and sliders that the server asked for, in the order of their making, and the keys that
-// work them.
+// Buttons and sliders that the server has added, in the order of their creation, and their keys.
 
 import { Refused } from "./check";
 import { el, typing } from "./dom";
@@ -14,12 +13,12 @@ interface Control {
 
 export class ControlsPanel {
   readonly element = el("div", { class: "controls" });
-  /** Told when the first control comes or the last one goes. */
+  /** Called when the first control is added or the last one removed. */
   changed: (count: number) => void = () => undefined;
   private readonly controls = new Map<string, Control>();
 
   constructor(private readonly send: (message: Encodable) => void) {
-    // Before anything else on the page: keys that a control has are its own.
+    // Handled before anything else on the page: keys of controls take precedence.
     window.addEventListener("keydown", (event) => this.key(event), { capture: true });
   }
 
@@ -36,7 +35,7 @@ export class ControlsPanel {
     event.stopImmediatePropagation();
   }
 
-  /** Whether a control has the key `code`. */
+  /** Returns whether a control uses the key `code`. */
   takes(code: string): boolean {
     return [...this.controls.values()].some((control) => control.keys.has(code));
   }
@@ -61,7 +60,7 @@ export class ControlsPanel {
 
   addSlider(name: string, range: Range, value: number, decrement: string, increment: string): void {
     const most = steps(range);
-    // Counted in steps, so that the browser's own arithmetic can not leave the grid of values.
+    // Counts in steps, so that the browser's own arithmetic cannot leave the grid of values.
     const input = el("input", { type: "range", min: 0, max: most, step: 1, "aria-label": name });
     const shown = el("input", { type: "number", step: "any", "aria-label": `${name}, value` });
     const row = el("div", { class: "control" }, el("div", { class: "slider" }, el("span", { class: "name", title: name }, name), shown), input);
@@ -87,7 +86,7 @@ export class ControlsPanel {
     slider.shown.value = text;
   }
 
-  /** What a person chose: shown, and sent if it is new. */
+  /** Applies a user's choice: shows it, and sends it if it is new. */
   private choose(name: string, control: Control, k: number): void {
     const { slider } = control;
     if (slider === null) return;
@@ -97,7 +96,7 @@ export class ControlsPanel {
     if (news) this.send({ type: "slider", name, value });
   }
 
-  /** What the server or another page chose; sent back only if `tell`. */
+  /** Shows a value set by the server or another page; sends it back only if `tell` is true. */
   setValue(name: string, value: number, tell: boolean): void {
     const control = this.controls.get(name);
     if (control?.slider === null || control?.slider === undefined) throw new Refused(`there is no slider "${name}"`);

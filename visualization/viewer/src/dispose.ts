@@ -1,4 +1,4 @@
-// Giving memory of the graphics card back: three frees nothing on its own.
+// Freeing memory of the graphics card, which three.js does not do by itself.
 
 import { BufferGeometry, Material, Object3D, Texture } from "three";
 
@@ -16,7 +16,8 @@ function disposeTexture(texture: Texture): void {
   texture.dispose();
 }
 
-/** Frees what `root` and everything below it hold. Every object owns its parts alone, so nothing else can miss them. */
+/** Frees the resources of `root` and everything below it. Every object owns its resources alone, so
+ * nothing else uses them. */
 export function disposeTree(root: Object3D): void {
   const textures = new Set<Texture>();
   root.traverse((object: Owner) => {
@@ -26,7 +27,7 @@ export function disposeTree(root: Object3D): void {
       material.dispose();
     }
     object.skeleton?.dispose?.();
-    // Lights hold the images of their shadows.
+    // Lights own their shadow maps.
     object.dispose?.();
   });
   textures.forEach(disposeTexture);

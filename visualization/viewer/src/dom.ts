@@ -1,8 +1,9 @@
-// Making elements of the page.
+// Creation of page elements.
 
 type Attributes = { [name: string]: string | number | boolean };
 
-/** An element with attributes (a true one is there without value, a false one is not), and what is in it. */
+/** Creates an element with attributes (true gives an attribute without a value, false omits it) and
+ * children. */
 export function el<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -17,7 +18,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Drawings of 16 x 16, as the data of one path. */
+/** Icons of 16 x 16, each as the data of one path. */
 const ICONS = {
   play: "M4 2.5v11l9-5.5z",
   pause: "M4 2.5h3v11H4zM9 2.5h3v11H9z",
@@ -49,7 +50,7 @@ export function icon(name: Icon): SVGElement {
   return svg;
 }
 
-/** A button that shows a drawing; `label` is what it is called, read out and shown beside the pointer. */
+/** Creates a button with an icon; `label` is its accessible name and tooltip. */
 export function iconButton(name: Icon, label: string, click: () => void): HTMLButtonElement {
   const button = el("button", { type: "button", class: "icon", title: label, "aria-label": label }, icon(name));
   button.addEventListener("click", click);
@@ -62,7 +63,7 @@ export function setIcon(button: HTMLButtonElement, name: Icon, label: string): v
   button.setAttribute("aria-label", label);
 }
 
-/** Whether keys now are for an element of the page: text, or the dialog that is open. */
+/** Whether a key event is meant for an element of the page: a text field, or an open dialog. */
 export function typing(event: KeyboardEvent): boolean {
   const target = event.target;
   return (
@@ -73,7 +74,7 @@ export function typing(event: KeyboardEvent): boolean {
   );
 }
 
-/** Hands `content` to the person as a file. */
+/** Downloads `content` as a file. */
 export function download(name: string, url: string): void {
   const link = el("a", { href: url, download: name, hidden: true });
   document.body.append(link);

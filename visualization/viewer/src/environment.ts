@@ -1,5 +1,5 @@
-// What is in every scene before any message: lights, grid, axes, background, camera; at the paths
-// and with the property names that scripts know from Drake.
+// Contents of every scene before any message: lights, grid, axes, background and camera, at the
+// paths and with the property names known from Drake.
 
 import {
   AmbientLight, AxesHelper, BufferAttribute, BufferGeometry, Color, DirectionalLight, GridHelper, HemisphereLight,
@@ -16,7 +16,7 @@ import type { Tree } from "./tree";
 
 export interface Look {
   gradient: Gradient;
-  /** Of the page itself, where no background is drawn. */
+  /** Background colour of the page itself, where no background is drawn. */
   plain: string;
   gridLine: string;
   gridCentre: string;
@@ -49,7 +49,8 @@ class RenderConfig extends Object3D {
   exposure = 1;
 }
 
-/** Draws lines a little nearer than they are, about a millimetre from where one stands, so that ground hides none at its height. */
+/** Draws lines slightly in front of their position, about a millimetre at close range, so that a
+ * ground at the same height does not hide them. */
 function lift(material: LineBasicMaterial): void {
   material.onBeforeCompile = (shader) => {
     const project = "#include <project_vertex>";
@@ -57,7 +58,7 @@ function lift(material: LineBasicMaterial): void {
   };
 }
 
-/** The lines in pieces of one cell, so that each end can have an opacity of its own. */
+/** Returns the grid lines in pieces of one cell, so that each end can have its own opacity. */
 function gridLines(): BufferGeometry {
   const at = (i: number): number => (i - GRID_CELLS / 2) * (GRID_SIZE / GRID_CELLS);
   const points: number[] = [];
@@ -67,12 +68,12 @@ function gridLines(): BufferGeometry {
   return new BufferGeometry().setAttribute("position", new BufferAttribute(new Float32Array(points), 3));
 }
 
-/** 1 near the origin, 0 at the rim of the grid. */
+/** Returns 1 near the origin and 0 at the edge of the grid. */
 function fade(x: number, z: number): number {
   return 1 - MathUtils.smoothstep(Math.hypot(x, z), 2.5, GRID_SIZE / 2);
 }
 
-/** A grid of half metres that fades out with the distance from the origin, and on which shadows fall. */
+/** Returns a grid of half metres that fades out away from the origin and receives shadows. */
 function makeGrid(): GridHelper {
   const grid = new GridHelper(GRID_SIZE, GRID_CELLS);
   grid.geometry.dispose();
@@ -86,7 +87,7 @@ function makeGrid(): GridHelper {
   lift(material);
   const ground = new Mesh(new PlaneGeometry(200, 200), new ShadowMaterial({ depthWrite: false }));
   ground.rotateX(-Math.PI / 2);
-  // Below what stands on the ground, or is it.
+  // Below objects that stand on the ground, or are the ground.
   ground.position.y = -0.002;
   ground.receiveShadow = true;
   ground.renderOrder = -1;
@@ -140,7 +141,8 @@ export class Environment {
     private readonly changed: () => void,
   ) {}
 
-  /** Puts everything that is there by default into an empty tree; `camera` where scripts look for it. */
+  /** Adds everything that exists by default to an empty tree; `camera` is put where scripts look
+   * for it. */
   addDefaults(camera: PerspectiveCamera): void {
     const { tree } = this;
     const set = (path: string, object: Object3D): void => {
@@ -155,13 +157,13 @@ export class Environment {
     set("/Lights/AmbientLight", new AmbientLight(0xffffff, 0.3));
     set("/Lights/FillLight", at(new DirectionalLight(0xffffff, 0.5), -10, -10, 0));
     set("/Lights/DirectionalLight", keyLight());
-    // The sky's direction is that of the light's position, which is "up" in the scene.
+    // The direction of the sky is that of the light's position: up in the scene.
     set("/Lights/SkyLight", at(new HemisphereLight(0xf3f6ff, 0x8b8578, 0.9), 0, 0, 1));
     set("/Grid", makeGrid());
     const axes = new AxesHelper(0.5);
     const material = axes.material as LineBasicMaterial;
     material.toneMapped = false;
-    // After the grid, two lines of which lie on the axes.
+    // Drawn after the grid, two lines of which coincide with the axes.
     material.transparent = true;
     axes.renderOrder = 1;
     lift(material);
@@ -185,7 +187,7 @@ export class Environment {
     return object instanceof Background ? object : null;
   }
 
-  /** Before each picture: what follows from the state of the tree. */
+  /** Called before each picture. Updates what depends on the state of the tree. */
   update(now: number): void {
     const { scene } = this.tree;
     const background = this.background();

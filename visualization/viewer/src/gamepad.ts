@@ -1,8 +1,8 @@
-// The first game controller, told to the server whenever something about it has changed.
+// The first game controller, reported to the server whenever its state changes.
 
 import type { Encodable } from "./msgpack";
 
-/** How often, in milliseconds, one looks for a controller that was not announced. */
+/** Interval, in milliseconds, of the search for a controller that was not announced. */
 const LOOK = 500;
 
 function describe(pad: Gamepad): { [key: string]: Encodable } {
@@ -22,7 +22,7 @@ export class Gamepads {
     window.setInterval(() => this.poll(), LOOK);
   }
 
-  /** Forgets what was sent, because a new server has heard nothing yet. */
+  /** Forgets what was sent, because a new server does not know it. */
   again(): void {
     this.last = "";
   }
@@ -31,7 +31,7 @@ export class Gamepads {
     if (!this.polling) this.look();
   }
 
-  /** Looks once, and again with every frame while there is a controller. */
+  /** Looks for a controller, and polls it in every frame while it exists. */
   private look(): void {
     const pad = navigator.getGamepads?.().find((candidate) => candidate !== null) ?? null;
     this.polling = pad !== null;

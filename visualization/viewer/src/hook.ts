@@ -1,4 +1,4 @@
-// `window.tarragon`: what tests in a browser look at. README.md describes it; it stays as it is.
+// `window.tarragon`: interface for browser tests. README.md describes it; it must stay stable.
 
 import type { Camera, Object3D, Scene, WebGLRenderer } from "three";
 
@@ -8,7 +8,7 @@ export interface TreeJson {
   path: string;
   type: string;
   visible: boolean;
-  /** The local matrix, 16 numbers by columns. */
+  /** The local matrix, 16 numbers column by column. */
   matrix: number[];
   children: TreeJson[];
 }
@@ -22,7 +22,7 @@ export interface Hook {
   readonly messages: number;
   readonly errors: string[];
   readonly connected: boolean;
-  /** Objects that are still being read from files. */
+  /** Number of objects that are still being loaded from files. */
   readonly loading: number;
   renderNow(): void;
 }
@@ -45,13 +45,13 @@ function describe(node: Node): TreeJson {
   };
 }
 
-/** The part of the hook that the tree answers. */
+/** Returns the part of the hook that is based on the tree. */
 export function treeHook(tree: Tree): Pick<Hook, "tree" | "node"> {
   return {
     tree: () => describe(tree.root),
     node: (path) => {
       const object = tree.find(path)?.object ?? null;
-      // Otherwise its matrix would be that of the last picture.
+      // Otherwise its matrix would be that of the last frame.
       if (object?.matrixAutoUpdate === true) object.updateMatrix();
       return object;
     },

@@ -1,14 +1,14 @@
-// A text at the origin of a node, of the same size wherever it is looked at from.
+// A text at the origin of a node, with a constant size on the screen.
 
 import { CanvasTexture, type Object3D, Sprite, SpriteMaterial, SRGBColorSpace } from "three";
 
 import { disposeTree } from "./dispose";
 
 const NAME = "<label>";
-/** Height of the letters (CSS pixels), of which a screen has many more in the same place. */
+/** Height of the letters (CSS pixels). The canvas has `SHARPNESS` times as many. */
 const FONT = 16;
 const SHARPNESS = 2;
-/** The height of a label as a share of the picture's, at a field of view of 75 degrees. */
+/** Height of a label as a share of the picture height, at a field of view of 75 degrees. */
 const HEIGHT = 0.05;
 const MAX_LENGTH = 200;
 
@@ -26,14 +26,15 @@ function draw(text: string): HTMLCanvasElement | null {
   context.roundRect(0, 0, canvas.width, height, 6 * SHARPNESS);
   context.fill();
   context.fillStyle = "#fff";
-  // Sizing the canvas has set everything back.
+  // Resizing the canvas has reset its state.
   context.font = font;
   context.textBaseline = "middle";
   context.fillText(text, pad, height / 2);
   return canvas;
 }
 
-/** Shows `text` at the origin of `object` in place of the text before; nothing if it is empty. */
+/** Shows `text` at the origin of `object`, replacing the previous text; removes it if `text` is
+ * empty. */
 export function setLabel(object: Object3D, text: string): void {
   const old = object.children.find((child) => child.name === NAME);
   if (old !== undefined) {

@@ -1,16 +1,16 @@
-// What went wrong, each thing once: messages come sixty times a second.
+// Log of problems. Each is reported once, because messages arrive sixty times a second.
 
 const MOST = 500;
 
 export class Log {
-  /** The texts so far, without repetition. */
+  /** The reported texts, without repetition. */
   readonly errors: string[] = [];
   private readonly seen = new Set<string>();
 
   report(text: string): void {
     if (this.seen.has(text) || this.seen.size > MOST) return;
     this.seen.add(text);
-    if (this.seen.size > MOST) text = "More problems than the page remembers: further ones are not reported.";
+    if (this.seen.size > MOST) text = "Too many problems: further ones are not reported.";
     this.errors.push(text);
     console.warn(`tarragon: ${text}`);
   }

@@ -1,4 +1,4 @@
-// The page: puts the parts together and lets messages in, from a server or from the page itself.
+// The page: connects its parts, and feeds them messages from a server or from the page itself.
 
 import { Player } from "./animation";
 import { AnimationBar } from "./animation_bar";
@@ -22,7 +22,7 @@ import { TreePanel } from "./tree_panel";
 import { makeRenderer, View } from "./view";
 import { Webxr } from "./webxr";
 
-/** How long a picture that was asked for waits for objects that are being read, in milliseconds. */
+/** Maximum time, in milliseconds, that a requested picture waits for objects being loaded. */
 const PICTURE_PATIENCE = 5000;
 
 function isOn(value: string | null): boolean {
@@ -57,7 +57,7 @@ function start(): void {
           },
           state: (state) => {
             panel.state(state);
-            // A new server has not heard where the camera is.
+            // A new server does not know the pose of the camera.
             lastPose = "";
             ask();
           },

@@ -1,4 +1,4 @@
-// Mesh files that come inside messages: OBJ with its materials, STL, VTK, glTF.
+// Mesh files inside messages: OBJ with its materials, STL, VTK, glTF.
 
 import { BufferAttribute, BufferGeometry, Group, Mesh, Object3D } from "three";
 import { GLTFLoader } from "three/examples/jsm/loaders/GLTFLoader.js";
@@ -12,11 +12,11 @@ import { disposeTree } from "./dispose";
 import type { Value } from "./msgpack";
 import { parseVtk } from "./vtk";
 
-/** A file's content as text; it may come as text or as bytes. */
+/** Returns the content of a file as text; it may arrive as text or as bytes. */
 function textOf(data: Value | undefined): string {
   if (typeof data === "string") return data;
   if (data instanceof Uint8Array) return new TextDecoder().decode(data);
-  throw new Refused('"data": text or bytes of a mesh file expected');
+  throw new Refused('"data" must be the text or bytes of a mesh file');
 }
 
 function bufferOf(data: Value | undefined): ArrayBuffer {
@@ -24,7 +24,8 @@ function bufferOf(data: Value | undefined): ArrayBuffer {
   return new TextEncoder().encode(textOf(data)).buffer as ArrayBuffer;
 }
 
-/** All triangles of an OBJ file as one geometry. What only some of its parts have (texture coordinates) is 0 elsewhere. */
+/** Merges all triangles of an OBJ file into one geometry. Attributes that only some parts have
+ * (texture coordinates) are 0 elsewhere. */
 function mergeMeshes(group: Object3D): BufferGeometry {
   const parts: BufferGeometry[] = [];
   group.traverse((child) => {
@@ -49,7 +50,7 @@ function mergeMeshes(group: Object3D): BufferGeometry {
   return merged;
 }
 
-/** The geometry of a `_meshfile_geometry`. */
+/** Returns the geometry of a `_meshfile_geometry`. */
 export function parseGeometry(fields: Fields): BufferGeometry {
   const format = string(fields, "format").toLowerCase();
   const data = fields["data"];
@@ -64,13 +65,13 @@ export function parseGeometry(fields: Fields): BufferGeometry {
     const indexed = new BufferGeometry();
     indexed.setAttribute("position", new BufferAttribute(positions, 3));
     indexed.setIndex(new BufferAttribute(triangles, 1));
-    // Each triangle with corners of its own: the mesh is shown as it is, not smoothed.
+    // Each triangle gets its own corners: the mesh is shown flat, not smoothed.
     const flat = indexed.toNonIndexed();
     flat.computeVertexNormals();
     indexed.dispose();
     return flat;
   }
-  throw new Refused(`mesh files of format "${format}" are not read; obj, stl and vtk are`);
+  throw new Refused(`the format of a mesh file must be obj, stl or vtk, got "${format}"`);
 }
 
 function resourcesOf(fields: Fields): { [name: string]: string } {
@@ -97,12 +98,12 @@ function parseObjWithMaterials(fields: Fields, assets: Assets): Object3D {
 async function parseGltf(fields: Fields, assets: Assets): Promise<Object3D> {
   const loader = new GLTFLoader(assets.manager(resourcesOf(fields)));
   const gltf = await loader.parseAsync(bufferOf(fields["data"]), "");
-  // glTF is y-up, the scene is z-up.
+  // glTF is y-up, the scene z-up.
   gltf.scene.rotateX(Math.PI / 2);
   return gltf.scene;
 }
 
-/** The object of a `_meshfile_object`; `place` puts it where the message's matrix says. */
+/** Returns the object of a `_meshfile_object`; `place` applies the matrix of the message. */
 export function parseObject(fields: Fields, assets: Assets, place: (group: Group) => void): Object3D | Promise<Object3D> {
   const format = string(fields, "format").toLowerCase();
   const wrap = (content: Object3D): Object3D => {
@@ -113,5 +114,5 @@ export function parseObject(fields: Fields, assets: Assets, place: (group: Group
   };
   if (format === "obj") return wrap(parseObjWithMaterials(fields, assets));
   if (format === "gltf" || format === "glb") return parseGltf(fields, assets).then(wrap);
-  throw new Refused(`model files of format "${format}" are not read; obj, gltf and glb are`);
+  throw new Refused(`the format of a model file must be obj, gltf or glb, got "${format}"`);
 }

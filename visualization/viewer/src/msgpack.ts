@@ -1,11 +1,11 @@
-// MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md), as much of it as a scene
-// needs.
+// MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md), restricted to the needs of
+// a scene.
 //
-// Decoding trusts nothing: every length is compared with the bytes that are there before anything
-// is allocated, nesting is bounded, and what follows the value is an error. Typed arrays arrive as
+// Decoding trusts nothing: every length is compared with the available bytes before anything is
+// allocated, nesting is bounded, and bytes after the value are an error. Typed arrays arrive as
 // extensions 0x11 to 0x18.
 
-/** What a message is made of. */
+/** A decoded value. */
 export type Value =
   | null
   | boolean
@@ -26,10 +26,10 @@ export type TypedArray =
   | Float32Array
   | Float64Array;
 
-/** A message that is not MessagePack, with the place in bytes. */
+/** The message is not valid MessagePack; the text contains the position in bytes. */
 export class MsgpackError extends Error {}
 
-/** Deeper messages are refused; three's scene descriptions nest about ten levels. */
+/** Maximum depth of nesting; three.js's scene descriptions need about ten levels. */
 export const MAX_DEPTH = 128;
 
 const text = new TextDecoder("utf-8", { fatal: true });
@@ -64,9 +64,10 @@ class Reader {
     return this.bytes.length - this.at;
   }
 
-  /** The place of `count` bytes that are there, and a step past them. */
+  /** Returns the position of the next `count` bytes and advances past them; fails if there are
+   * fewer. */
   private take(count: number): number {
-    if (count > this.left) this.fail(`${count} bytes expected, ${this.left} are left`);
+    if (count > this.left) this.fail(`${count} bytes must follow, got ${this.left}`);
     const start = this.at;
     this.at += count;
     return start;
@@ -101,7 +102,7 @@ class Reader {
       case 0xcc: return this.unsigned(1);
       case 0xcd: return this.unsigned(2);
       case 0xce: return this.unsigned(4);
-      // 64 bits become a double: a scene has no use for more than 53.
+      // 64-bit integers become doubles: a scene needs no more than 53 bits.
       case 0xcf: return Number(this.view.getBigUint64(this.take(8)));
       case 0xd0: return this.view.getInt8(this.take(1));
       case 0xd1: return this.view.getInt16(this.take(2));
@@ -119,7 +120,7 @@ class Reader {
       case 0xdd: return this.array(this.unsigned(4), depth);
       case 0xde: return this.map(this.unsigned(2), depth);
       case 0xdf: return this.map(this.unsigned(4), depth);
-      default: return this.fail(`0x${tag.toString(16)} begins no value`);
+      default: return this.fail(`0x${tag.toString(16)} does not begin a value`);
     }
   }
 
@@ -141,31 +142,31 @@ class Reader {
     const type = this.unsigned(1);
     const start = this.take(length);
     const make = TYPED_ARRAYS[type];
-    // A copy, because arrays of wider numbers must start at a multiple of their width.
+    // Copied, because arrays of wider numbers must start at a multiple of their width.
     const bytes = this.bytes.slice(start, start + length);
     if (make === undefined) return bytes;
     try {
       return new make(bytes.buffer as ArrayBuffer);
     } catch {
-      return this.fail(`${length} bytes are no whole number of elements of a typed array (0x${type.toString(16)})`);
+      return this.fail(`${length} bytes are not a whole number of elements of a typed array (0x${type.toString(16)})`);
     }
   }
 
   private array(count: number, depth: number): Value[] {
-    // Each element takes a byte at least, so a length that lies costs nothing.
-    if (count > this.left) this.fail(`an array of ${count} elements, ${this.left} bytes are left`);
+    // Each element takes at least one byte, so a false length costs nothing.
+    if (count > this.left) this.fail(`an array of ${count} elements must have a byte for each, got ${this.left} bytes`);
     const out: Value[] = [];
     for (let i = 0; i < count; i++) out.push(this.value(depth + 1));
     return out;
   }
 
   private map(count: number, depth: number): { [key: string]: Value } {
-    if (2 * count > this.left) this.fail(`a map of ${count} entries, ${this.left} bytes are left`);
+    if (2 * count > this.left) this.fail(`a map of ${count} entries must have two bytes for each, got ${this.left} bytes`);
     const out: { [key: string]: Value } = {};
     for (let i = 0; i < count; i++) {
       const key = this.value(depth + 1);
       if (typeof key !== "string") this.fail("a key of a map is not a string");
-      // The one key that would change the object itself.
+      // This key would change the prototype of the object.
       if (key === "__proto__") this.fail('a map has the key "__proto__"');
       out[key] = this.value(depth + 1);
     }
@@ -173,15 +174,15 @@ class Reader {
   }
 }
 
-/** The one value that `bytes` hold. Binary data are views of `bytes`; typed arrays are copies. */
+/** Decodes `bytes` as one value. Binary data are views of `bytes`; typed arrays are copies. */
 export function decode(bytes: Uint8Array): Value {
   const reader = new Reader(bytes);
   const value = reader.value(0);
-  if (reader.left > 0) reader.fail("bytes follow the message");
+  if (reader.left > 0) reader.fail("the message must end here, got more bytes");
   return value;
 }
 
-/** What `encode` takes. */
+/** Values that `encode` accepts. */
 export type Encodable = null | boolean | number | string | readonly Encodable[] | { readonly [key: string]: Encodable };
 
 class Writer {
@@ -204,7 +205,8 @@ class Writer {
     this.at += 1 + width;
   }
 
-  /** The shortest form for a length: one in the tag below `small`, then 8 (if there is one), 16 and 32 bits. */
+  /** Writes a length in its shortest form: in the tag if below `small`, then 8 (if available), 16
+   * and 32 bits. */
   private length(length: number, fix: number, small: number, wide8: number | null, wide16: number): void {
     if (length < small) this.put(fix | length);
     else if (wide8 !== null && length < 0x100) this.put(wide8, 1, (v) => v.setUint8(1, length));
@@ -252,7 +254,8 @@ class Writer {
   }
 }
 
-/** `value` as MessagePack, in the shortest forms; whole numbers of up to 32 bits become integers. */
+/** Encodes `value` as MessagePack in the shortest form; whole numbers of up to 32 bits become
+ * integers. */
 export function encode(value: Encodable): Uint8Array<ArrayBuffer> {
   const writer = new Writer();
   writer.value(value);

@@ -1,6 +1,6 @@
-// Objects as messages describe them: three's Object JSON, format 4
-// (https://github.com/mrdoob/three.js/wiki/JSON-Object- Scene-format-4), with two additions for
-// mesh files. Only what can be drawn safely is built.
+// Objects as described by messages: three.js's Object JSON, format 4
+// (https://github.com/mrdoob/three.js/wiki/JSON-Object-Scene-format-4), with two additions for mesh
+// files. Only objects that can be drawn safely are built.
 
 import { BufferGeometry, MathUtils, Mesh, Object3D, ObjectLoader } from "three";
 
@@ -17,14 +17,14 @@ const OBJECT_TYPES = new Set([
   "Object3D", "OrthographicCamera", "PerspectiveCamera", "PointLight", "Points", "RectAreaLight", "SpotLight", "Sprite",
 ]);
 
-// Without those that bring programs for the graphics card.
+// Excludes materials that contain programs for the graphics card.
 const MATERIAL_TYPES = new Set([
   "LineBasicMaterial", "LineDashedMaterial", "MeshBasicMaterial", "MeshDepthMaterial", "MeshLambertMaterial",
   "MeshMatcapMaterial", "MeshNormalMaterial", "MeshPhongMaterial", "MeshPhysicalMaterial", "MeshStandardMaterial",
   "MeshToonMaterial", "PointsMaterial", "ShadowMaterial", "SpriteMaterial",
 ]);
 
-/** Surfaces of more pieces than this only stop the browser. */
+/** Maximum number of pieces of a surface; more would only block the browser. */
 const MOST_SEGMENTS = 1 << 20;
 const MOST_DETAIL = 64;
 
@@ -32,10 +32,10 @@ function checkGeometry(fields: Fields): void {
   let pieces = 1;
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value !== "number") continue;
-    if (!Number.isFinite(value)) throw new Refused(`geometry: "${name}" is ${value}`);
+    if (!Number.isFinite(value)) throw new Refused(`geometry: "${name}" must be finite, got ${value}`);
     if (/segments$/i.test(name) || name === "steps") pieces *= Math.max(1, value);
-    if (pieces > MOST_SEGMENTS) throw new Refused(`geometry: "${name}" is ${value}, at most ${MOST_SEGMENTS} pieces in all are possible`);
-    if (name === "detail" && value > MOST_DETAIL) throw new Refused(`geometry: "detail" is ${value}, at most ${MOST_DETAIL} is possible`);
+    if (pieces > MOST_SEGMENTS) throw new Refused(`geometry: there must be at most ${MOST_SEGMENTS} pieces in all, got ${pieces} with "${name}" = ${value}`);
+    if (name === "detail" && value > MOST_DETAIL) throw new Refused(`geometry: "detail" must be at most ${MOST_DETAIL}, got ${value}`);
   }
   if (string(fields, "type") !== "BufferGeometry") return;
   const data = map(fields, "data");
@@ -44,28 +44,28 @@ function checkGeometry(fields: Fields): void {
   for (const [name, attribute] of Object.entries(attributes)) {
     if (!isMap(attribute)) throw new Refused(`geometry: attribute "${name}" is not a map`);
     const count = checkAttribute(attribute, name, null);
-    if (count < vertices) throw new Refused(`geometry: attribute "${name}" has ${count} elements for ${vertices} vertices`);
+    if (count < vertices) throw new Refused(`geometry: attribute "${name}" must have an element for each of ${vertices} vertices, got ${count}`);
   }
   if (isMap(data["index"])) {
     const list = data["index"]["array"];
-    if (!Array.isArray(list) && !ArrayBuffer.isView(list)) throw new Refused('geometry: "index" has no array of numbers');
+    if (!Array.isArray(list) && !ArrayBuffer.isView(list)) throw new Refused('geometry: "index" must have an array of numbers');
     for (const i of list as Iterable<unknown>) {
       const good = typeof i === "number" && Number.isInteger(i) && i >= 0 && i < vertices;
-      if (!good) throw new Refused(`geometry: the index refers to vertex ${String(i)}, there are ${vertices}`);
+      if (!good) throw new Refused(`geometry: the index must refer to one of ${vertices} vertices, got ${String(i)}`);
     }
   }
 }
 
-/** How many elements an attribute has. */
+/** Returns the number of elements of an attribute. */
 function checkAttribute(attribute: Fields, name: string, width: number | null): number {
   const list = attribute["array"];
   const itemSize = attribute["itemSize"];
   if (typeof itemSize !== "number" || !(itemSize >= 1 && itemSize <= 16) || (width !== null && itemSize !== width)) {
-    throw new Refused(`geometry: attribute "${name}" has the item size ${String(itemSize)}`);
+    throw new Refused(`geometry: the item size of attribute "${name}" must be ${width ?? "from 1 to 16"}, got ${String(itemSize)}`);
   }
   const numeric = Array.isArray(list) ? asNumbers(list) !== null : ArrayBuffer.isView(list);
   const length = Array.isArray(list) || ArrayBuffer.isView(list) ? (list as { length: number }).length : 0;
-  if (!numeric || length % itemSize !== 0) throw new Refused(`geometry: attribute "${name}" has no array of ${itemSize} numbers each`);
+  if (!numeric || length % itemSize !== 0) throw new Refused(`geometry: attribute "${name}" must have an array of ${itemSize} numbers per element`);
   return length / itemSize;
 }
 
@@ -77,18 +77,18 @@ function maps(of: Fields, name: string): Fields[] {
   });
 }
 
-/** Checks an object and those below it, and gives them what three needs. */
+/** Checks an object and its descendants, and adds what three.js needs. */
 function checkObject(fields: Fields): void {
   const type = string(fields, "type");
-  if (!OBJECT_TYPES.has(type)) throw new Refused(`objects of type "${type}" are not built`);
+  if (!OBJECT_TYPES.has(type)) throw new Refused(`objects of type "${type}" are not supported`);
   if (Object.hasOwn(fields, "matrix") && asNumbers(fields["matrix"])?.length !== 16) {
-    throw new Refused('"matrix": 16 finite numbers expected');
+    throw new Refused('"matrix" must be 16 finite numbers');
   }
   fields["uuid"] ??= MathUtils.generateUUID();
   for (const child of maps(fields, "children")) checkObject(child);
 }
 
-/** three's loader, which also knows the geometries of mesh files. */
+/** three.js's loader, extended by the geometries of mesh files. */
 class Loader extends ObjectLoader {
   override parseGeometries(json: unknown): ReturnType<ObjectLoader["parseGeometries"]> {
     const list = (json ?? []) as Fields[];
@@ -101,7 +101,7 @@ class Loader extends ObjectLoader {
   }
 }
 
-/** What an object needs to be drawn; without it three would fail in every frame. */
+/** Checks that an object can be drawn; otherwise three.js would fail in every frame. */
 function checkBuilt(root: Object3D): void {
   root.traverse((object: Object3D & { geometry?: unknown; material?: unknown }) => {
     if (!("geometry" in object) || object.type === "Sprite") return;
@@ -117,7 +117,7 @@ function checkBuilt(root: Object3D): void {
   });
 }
 
-/** How all objects of messages take part in light and shadow. */
+/** Sets how objects from messages take part in light and shadow. */
 function prepare(root: Object3D): Object3D {
   checkBuilt(root);
   root.traverse((object) => {
@@ -125,17 +125,17 @@ function prepare(root: Object3D): Object3D {
       object.castShadow = true;
       object.receiveShadow = true;
     }
-    // Colours of what is not lit are meant as they are.
+    // Colours of unlit materials are not tone-mapped.
     for (const material of materialsOf(object)) {
       if (/^(Line|Points|MeshBasic|Sprite)/.test(material.type)) material.toneMapped = false;
     }
   });
-  // The opacities as they came are their own from here on.
+  // From here on, the initial opacities are the materials' own.
   setFactor(root, 1);
   return root;
 }
 
-/** What `set_object` describes: at once, or, where files have to be read first, later. */
+/** Builds the object of a `set_object` message: at once, or later if files must be loaded first. */
 export function build(json: Fields, assets: Assets): Object3D | Promise<Object3D> {
   const object = map(json, "object");
   if (object["type"] === "_meshfile_object") {
@@ -149,8 +149,8 @@ export function build(json: Fields, assets: Assets): Object3D | Promise<Object3D
   for (const geometry of maps(json, "geometries")) checkGeometry(geometry);
   for (const material of maps(json, "materials")) {
     const type = string(material, "type");
-    if (!MATERIAL_TYPES.has(type)) throw new Refused(`materials of type "${type}" are not built`);
-    // Edges have no normals to be lit by.
+    if (!MATERIAL_TYPES.has(type)) throw new Refused(`materials of type "${type}" are not supported`);
+    // Edges have no normals for lighting.
     if (material["wireframe"] === true) material["type"] = "MeshBasicMaterial";
   }
   const loader = new Loader(assets.manager());

@@ -1,5 +1,5 @@
-// The opacity of a material is its own one, as it came or as `opacity` and `color` have set it,
-// times a factor that `modulated_opacity` sets for a part of the tree.
+// The opacity of a material is its own opacity, initial or set by `opacity` and `color`, times a
+// factor that `modulated_opacity` sets for a part of the tree.
 
 import { Material, Mesh, Object3D } from "three";
 
@@ -7,7 +7,8 @@ import { materialsOf } from "./dispose";
 
 interface Own {
   opacity: number;
-  /** Although it is opaque by its number, as one whose texture has holes. */
+  /** Whether the material is transparent regardless of its opacity, for example if its texture has
+   * holes. */
   transparent: boolean;
   depthWrite: boolean;
   factor: number;
@@ -32,11 +33,11 @@ function apply(material: Material): void {
   if (transparent !== material.transparent) material.needsUpdate = true;
   material.opacity = opacity;
   material.transparent = transparent;
-  // What one can look through must not hide what is behind it and drawn later.
+  // Transparent surfaces must not hide what is behind them and drawn later.
   material.depthWrite = state.depthWrite && opacity >= 1;
 }
 
-/** What is mostly air throws no shadow. */
+/** Mostly transparent objects cast no shadow. */
 function updateShadow(object: Object3D): void {
   if (!(object instanceof Mesh)) return;
   object.castShadow = materialsOf(object).some((material) => !material.transparent || material.opacity >= 0.5);
@@ -65,7 +66,8 @@ export function setFactor(root: Object3D, factor: number): void {
   });
 }
 
-/** The opacity of the first material at or below `root`, without the factor; null if there is none. */
+/** Returns the opacity of the first material at or below `root`, without the factor; null if there
+ * is none. */
 export function ownOpacity(root: Object3D): number | null {
   let found: number | null = null;
   root.traverse((object) => {

@@ -1,5 +1,4 @@
-// The panel at the right: what one can do with the view, the server's controls, the scene tree, and
-// what the page is.
+// The panel at the right: actions on the view, the server's controls, the scene tree, and help.
 
 import { saveImage, videoButton } from "./capture";
 import type { State } from "./connection";
@@ -19,7 +18,7 @@ export interface Parts {
   controls: ControlsPanel;
   tree: TreePanel;
   webxr: HTMLElement;
-  /** Where the static file of the scene can be had, null where the page is one. */
+  /** Address of the static file of the scene; null if the page is one itself. */
   download: string | null;
   hidden: boolean;
 }
@@ -29,17 +28,17 @@ declare const LICENSES: string;
 const STATES: Record<State | "static", string> = {
   connecting: "connecting",
   connected: "connected",
-  lost: "connection lost, trying again",
+  lost: "connection lost, reconnecting",
   static: "saved scene",
 };
 
 const KEYS: [string, string][] = [
-  ["drag, one finger", "turn"],
-  ["right drag, two fingers", "move"],
-  ["wheel, pinch, + and −", "nearer and farther"],
-  ["arrows", "move (with Ctrl or Shift: turn)"],
-  ["F, Home", "see everything, first view"],
-  ["H", "hide and show the panels"],
+  ["drag, one finger", "rotate"],
+  ["right drag, two fingers", "pan"],
+  ["wheel, pinch, + and −", "zoom"],
+  ["arrows", "pan (with Ctrl or Shift: rotate)"],
+  ["F, Home", "show everything, reset the view"],
+  ["H", "hide or show the panels"],
 ];
 
 export class Panel {
@@ -53,15 +52,15 @@ export class Panel {
     const about = this.about();
     const tools = el("div", { class: "tools", role: "toolbar", "aria-label": "View" });
     tools.append(
-      iconButton("fit", "See everything (F)", () => this.look(() => view.cameras.fit())),
-      iconButton("home", "First view (Home)", () => this.look(() => view.cameras.reset())),
+      iconButton("fit", "Show everything (F)", () => this.look(() => view.cameras.fit())),
+      iconButton("home", "Reset the view (Home)", () => this.look(() => view.cameras.reset())),
       iconButton("photo", "Save a picture", () => saveImage(view)),
     );
     const video = videoButton(view, log);
     if (video !== null) tools.append(video);
     tools.append(
       iconButton("stats", "Statistics", () => stats.show(stats.element.hidden !== false)),
-      iconButton("theme", "Light or dark", () => theme.toggle()),
+      iconButton("theme", "Light or dark theme", () => theme.toggle()),
     );
     if (parts.download !== null) {
       const link = iconButton("save", "Download the scene as one file", () => {
@@ -77,7 +76,7 @@ export class Panel {
     const scene = el("details", {}, el("summary", {}, "Scene"), tree.element);
     scene.addEventListener("toggle", () => tree.update(false));
     this.body = el("div", { class: "body", id: "panel-body" }, tools, parts.webxr, this.controls, scene);
-    const fold = iconButton("panel", "Fold the panel", () => this.fold());
+    const fold = iconButton("panel", "Collapse or expand the panel", () => this.fold());
     fold.setAttribute("aria-controls", "panel-body");
     this.element = el("aside", { class: "panel card", "aria-label": "Panel" }, el("header", {}, this.status, fold), this.body, about);
     window.addEventListener("keydown", (event) => {

@@ -1,8 +1,8 @@
-// Animations as numbers: values between keys, and where a clip stands after a time of playing.
+// Animations as numbers: values between keys, and the position in a clip after a time of playback.
 
 import { array, asNumbers, boolean, booleanOr, type Fields, isMap, map, number, numberOr, Refused, string } from "./check";
 
-/** How a track goes from key to key: by steps, along a line, or along the shortest rotation. */
+/** Interpolation between the keys of a track: stepwise, linear, or along the shortest rotation. */
 export type Interpolation = "step" | "linear" | "rotation";
 
 export type Sample = boolean | number | number[];
@@ -11,19 +11,19 @@ export interface Track {
   path: string;
   property: string;
   interpolation: Interpolation;
-  /** Seconds, ascending. */
+  /** Key times in seconds, ascending. */
   times: number[];
   values: Sample[];
 }
 
-/** The loop modes by the numbers that three gives them. */
+/** Loop modes, numbered as in three.js. */
 export const LOOP_ONCE = 2200;
 export const LOOP_REPEAT = 2201;
 export const LOOP_PING_PONG = 2202;
 
 export interface Clip {
   tracks: Track[];
-  /** Seconds; of the longest track. */
+  /** Length of the longest track, in seconds. */
   duration: number;
   play: boolean;
   loopMode: number;
@@ -44,14 +44,14 @@ function readTrack(path: string, fps: number, track: Fields): Track | null {
   const kind = string(track, "type");
   const interpolation = INTERPOLATION[kind];
   if (interpolation === undefined || !name.startsWith(".")) {
-    throw new Refused(`track "${name}" of ${path} has the unknown type "${kind}" or no "." before its name`);
+    throw new Refused(`track "${name}" of ${path} must have a known type and a name that begins with ".", got type "${kind}"`);
   }
   const keys = array(track, "keys").map((key, i) => {
-    if (!isMap(key)) throw new Refused(`key ${i} of track "${name}" of ${path} is not a map`);
+    if (!isMap(key)) throw new Refused(`key ${i} of track "${name}" of ${path} must be a map`);
     const raw = key["value"];
     const value = typeof raw === "boolean" || typeof raw === "number" ? raw : asNumbers(raw);
     if (value === null || (kind === "boolean") !== (typeof value === "boolean")) {
-      throw new Refused(`key ${i} of track "${name}" of ${path} has no value of type ${kind}`);
+      throw new Refused(`key ${i} of track "${name}" of ${path} must have a value of type ${kind}`);
     }
     return { time: number(key, "time") / fps, value };
   });
@@ -61,7 +61,7 @@ function readTrack(path: string, fps: number, track: Fields): Track | null {
   const width = (value: Sample): number => (Array.isArray(value) ? value.length : -1);
   const expected = kind === "quaternion" ? 4 : kind === "vector3" ? 3 : width(first.value);
   if (keys.some((key) => width(key.value) !== expected)) {
-    throw new Refused(`the keys of track "${name}" of ${path} have different lengths`);
+    throw new Refused(`the values of track "${name}" of ${path} must have the same length, that of type ${kind}`);
   }
   return {
     path,
@@ -72,17 +72,17 @@ function readTrack(path: string, fps: number, track: Fields): Track | null {
   };
 }
 
-/** The clip of a `set_animation` message. */
+/** Reads the clip of a `set_animation` message. */
 export function readClip(message: Fields): Clip {
   const tracks: Track[] = [];
   for (const entry of array(message, "animations")) {
-    if (!isMap(entry)) throw new Refused('"animations" has an element that is not a map');
+    if (!isMap(entry)) throw new Refused('"animations": all elements must be maps');
     const path = string(entry, "path");
     const clip = map(entry, "clip");
     const fps = number(clip, "fps");
-    if (!(fps > 0)) throw new Refused(`"fps" of ${path}: more than 0 expected, found ${fps}`);
+    if (!(fps > 0)) throw new Refused(`"fps" of ${path} must be above 0, got ${fps}`);
     for (const track of array(clip, "tracks")) {
-      if (!isMap(track)) throw new Refused(`a track of ${path} is not a map`);
+      if (!isMap(track)) throw new Refused(`the tracks of ${path} must be maps`);
       const read = readTrack(path, fps, track);
       if (read !== null) tracks.push(read);
     }
@@ -99,13 +99,14 @@ export function readClip(message: Fields): Clip {
   };
 }
 
-/** Spherical interpolation the short way round (Shoemake 1985), both ends of unit length. */
+/** Spherical interpolation along the shorter arc (Shoemake 1985); both ends must have unit length.
+ */
 export function slerp(a: number[], b: number[], t: number): number[] {
   let dot = a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0);
   const sign = dot < 0 ? -1 : 1;
   dot = Math.min(1, dot * sign);
   const angle = Math.acos(dot);
-  // Below this the sines lose more than the straight line does.
+  // Below this angle, the sines lose more precision than linear interpolation does.
   const near = angle < 1e-4;
   const wa = near ? 1 - t : Math.sin((1 - t) * angle) / Math.sin(angle);
   const wb = sign * (near ? t : Math.sin(t * angle) / Math.sin(angle));
@@ -114,12 +115,13 @@ export function slerp(a: number[], b: number[], t: number): number[] {
   return out.map((x) => x / norm);
 }
 
-/** The value of a track; before the first key and after the last one it is theirs. */
+/** Returns the value of a track at `time`. Before the first and after the last key it is the value
+ * of that key. */
 export function sample(track: Track, time: number): Sample {
   const { times, values } = track;
   let low = 0;
   let high = times.length;
-  // The first key after `time`.
+  // Index of the first key after `time`.
   while (low < high) {
     const middle = (low + high) >> 1;
     if ((times[middle] as number) <= time) low = middle + 1;
@@ -138,7 +140,8 @@ export function sample(track: Track, time: number): Sample {
   return before;
 }
 
-/** Where a clip stands that has been playing for `elapsed` seconds: its time, and whether that was all. */
+/** Returns the time within a clip after `elapsed` seconds of playback, and whether playback has
+ * finished. */
 export function position(clip: Clip, elapsed: number): { time: number; finished: boolean } {
   const { duration, loopMode } = clip;
   const passes = loopMode === LOOP_ONCE ? 1 : clip.repetitions;

@@ -1,6 +1,6 @@
-// Properties of nodes. Some names have a meaning of their own; any other one is a chain of names
-// separated by dots, such as "material.shininess", followed from the object to a value that is
-// there already and is replaced by one of its kind.
+// Properties of nodes. Some names have a special meaning. Any other name is a chain of names
+// separated by dots, such as "material.shininess", that leads from the object to an existing value,
+// which is replaced by one of the same kind.
 
 import { Color, Light, Material, Object3D, SRGBColorSpace } from "three";
 
@@ -15,16 +15,16 @@ import type { Node, Tree } from "./tree";
 
 function finite(name: string, value: Value): number {
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  throw new Refused(`property "${name}": a finite number expected`);
+  throw new Refused(`property "${name}" must be a finite number`);
 }
 
 function vector(name: string, value: Value, lengths: number[]): number[] {
   const list = asNumbers(value);
   if (list !== null && lengths.includes(list.length)) return list;
-  throw new Refused(`property "${name}": ${lengths.join(" or ")} finite numbers expected`);
+  throw new Refused(`property "${name}" must be ${lengths.join(" or ")} finite numbers`);
 }
 
-/** Red, green and blue from 0 to 1, as sRGB has them, and what else is in the list. */
+/** Sets a colour: red, green and blue from 0 to 1 in sRGB, and optionally alpha. */
 function setColor(object: Object3D, value: number[]): void {
   const [r, g, b, alpha] = value as [number, number, number, number?];
   object.traverse((part) => {
@@ -36,7 +36,7 @@ function setColor(object: Object3D, value: number[]): void {
   if (alpha !== undefined) setOwnOpacity(object, alpha);
 }
 
-/** Lets go of an exact matrix, so that position, rotation and scale count. */
+/** Returns an object to automatic matrices, computed from position, rotation and scale. */
 function byParts(object: Object3D): Object3D {
   object.matrixAutoUpdate = true;
   return object;
@@ -46,7 +46,7 @@ type Setter = (tree: Tree, node: Node, value: Value) => void;
 
 const NAMED: Record<string, Setter> = {
   visible: (_tree, node, value) => {
-    if (typeof value !== "boolean") throw new Refused('property "visible": true or false expected');
+    if (typeof value !== "boolean") throw new Refused('property "visible" must be true or false');
     node.object.visible = value;
   },
   position: (_tree, node, value) => {
@@ -62,7 +62,7 @@ const NAMED: Record<string, Setter> = {
   color: (_tree, node, value) => setColor(node.object, vector("color", value, [3, 4])),
   opacity: (_tree, node, value) => setOwnOpacity(node.object, finite("opacity", value)),
   label: (_tree, node, value) => {
-    if (typeof value !== "string") throw new Refused('property "label": a text expected');
+    if (typeof value !== "string") throw new Refused('property "label" must be a text');
     setLabel(node.object, value);
   },
   modulated_opacity: (tree, node, value) => tree.setFactor(node, finite("modulated_opacity", value)),
@@ -80,16 +80,16 @@ function assign(holder: object, name: string, value: Value, chain: string): void
   if (old instanceof Color) {
     if (typeof value === "number") old.setHex(value);
     else if (list?.length === 3) old.setRGB(list[0] as number, list[1] as number, list[2] as number, SRGBColorSpace);
-    else throw new Refused(`property "${chain}": a colour as 0xRRGGBB or three numbers expected`);
+    else throw new Refused(`property "${chain}" must be a colour: 0xRRGGBB or three numbers`);
   } else if (typeof old === "object" && old !== null && "fromArray" in old && "toArray" in old) {
     const target = old as { fromArray(list: number[]): void; toArray(): unknown[] };
     if (list === null || list.length !== target.toArray().filter((x) => typeof x === "number").length) {
-      throw new Refused(`property "${chain}": as many finite numbers expected as it has`);
+      throw new Refused(`property "${chain}" must be as many finite numbers as before`);
     }
     target.fromArray(list);
   } else if (typeof old === "number" && typeof value === "number" && Number.isFinite(value)) fields[name] = value;
   else if (typeof old === "boolean" && (typeof value === "boolean" || typeof value === "number")) fields[name] = Boolean(value);
-  else throw new Refused(`property "${chain}": there is none that such a value can be given to`);
+  else throw new Refused(`property "${chain}" does not exist or has another type`);
 }
 
 function setChain(object: Object3D, chain: string, value: Value): void {
@@ -104,7 +104,7 @@ function setChain(object: Object3D, chain: string, value: Value): void {
   }
   const holder = holders.at(-1) as object;
   if (holder instanceof Material && last === "opacity") {
-    // Goes through the same place as all opacities.
+    // All opacities are set through the same function.
     setOwnOpacity(object, finite(chain, value));
     return;
   }
@@ -114,13 +114,13 @@ function setChain(object: Object3D, chain: string, value: Value): void {
   if ("updateProjectionMatrix" in object) (object as { updateProjectionMatrix(): void }).updateProjectionMatrix();
 }
 
-/** Sets `property` of the node at `path`, which is made where it is missing. */
+/** Sets `property` of the node at `path`; creates the node if necessary. */
 export function setProperty(tree: Tree, path: string, property: string, value: Value): void {
   let node = tree.reach(path);
   if (BACKGROUND.has(property) && !(node.object instanceof Background)) {
     const inner = node.children.get(OBJECT);
     if (inner === undefined || !(inner.object instanceof Background)) {
-      throw new Refused(`property "${property}": only the background has it`);
+      throw new Refused(`property "${property}" exists only on the background`);
     }
     node = inner;
   }
@@ -132,7 +132,8 @@ export function setProperty(tree: Tree, path: string, property: string, value: V
   });
 }
 
-/** The value of a named property that an animation is about to change; null if it can not be told. */
+/** Returns the value of a property that an animation is about to change; null if it cannot be read.
+ */
 export function getProperty(object: Object3D, property: string): Value {
   let value: unknown = object;
   for (const name of property.split(".")) {

@@ -1,11 +1,12 @@
-// The key light's shadow: as sharp as its picture allows, because it covers what throws shadows and
-// no more.
+// Shadow of the key light. The shadow map covers only the objects that cast shadows, so that it is
+// as sharp as its resolution allows.
 
 import { Box3, DirectionalLight, Matrix4, Mesh, type Object3D, Sphere, Vector3 } from "three";
 
-/** Beyond this, in metres, an object is scenery: fitting the shadow to it would leave nothing for the robot. */
+/** Size, in metres, above which an object is scenery: fitting the shadow to it would leave no
+ * resolution for the robot. */
 const SCENERY = 15;
-/** Half the width in metres that the shadow covers at most. */
+/** Maximum half width, in metres, of the area that the shadow covers. */
 const WIDEST = 30;
 
 const sphere = new Sphere();
@@ -18,7 +19,8 @@ function casters(root: Object3D, visit: (mesh: Mesh) => void): void {
   for (const child of root.children) casters(child, visit);
 }
 
-/** The box, in the axes of the light's camera, around everything that throws a shadow. */
+/** Returns the bounding box of everything that casts a shadow, in the axes of the light's camera.
+ */
 function bounds(scene: Object3D): Box3 {
   const box = new Box3();
   const reach = new Vector3();
@@ -41,10 +43,11 @@ export class ShadowFit {
   private fitted = new Box3();
   private due = 0;
 
-  /** The longest a change may wait, in milliseconds: what moves is looked over four times a second. */
+  /** Maximum delay of an update, in milliseconds: moving objects are checked four times a second.
+   */
   private static readonly PERIOD = 250;
 
-  /** Looks, if it is time to, whether the shadow of `light` still covers the scene without waste. */
+  /** Checks, if it is due, whether the shadow of `light` still covers the scene without waste. */
   update(light: DirectionalLight, scene: Object3D, now: number, force: boolean): void {
     if (!force && now < this.due) return;
     this.due = now + ShadowFit.PERIOD;
@@ -70,11 +73,11 @@ export class ShadowFit {
     camera.right = mid.x + halfX;
     camera.bottom = mid.y - halfY;
     camera.top = mid.y + halfY;
-    // The camera looks along its -z. Behind what throws the shadow comes what it falls on.
+    // The camera looks along its -z. The receivers of the shadow lie behind its casters.
     camera.near = -this.fitted.max.z;
     camera.far = -this.fitted.min.z + 4 * Math.max(halfX, halfY) + 2;
     camera.updateProjectionMatrix();
-    // Two pixels of the shadow's picture, against stripes on what is lit flatly.
+    // Two pixels of the shadow map, against stripes at grazing light.
     light.shadow.normalBias = (4 * Math.max(halfX, halfY)) / light.shadow.mapSize.x;
     light.shadow.needsUpdate = true;
   }

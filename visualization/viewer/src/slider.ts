@@ -1,5 +1,5 @@
-// The arithmetic of a slider: values are multiples of the step, or the end of [min, max] that is
-// nearer than the next one. The server has the same rule, which is Drake's.
+// Arithmetic of a slider: values are multiples of the step, clamped to [min, max]. The server has
+// the same rule, which is Drake's.
 
 export interface Range {
   min: number;
@@ -7,34 +7,34 @@ export interface Range {
   step: number;
 }
 
-/** The multiple that comes first. */
+/** Returns the index of the first multiple. */
 function first(range: Range): number {
   return Math.round(range.min / range.step);
 }
 
-/** How many steps there are from the first value to the last. */
+/** Returns the number of steps between the first value and the last. */
 export function steps(range: Range): number {
   const span = Math.round(range.max / range.step) - first(range);
   return Number.isFinite(span) && span > 0 ? span : 0;
 }
 
-/** The number of the step nearest to `value`. */
+/** Returns the index of the step nearest to `value`. */
 export function stepOf(range: Range, value: number): number {
   const k = Math.round(value / range.step) - first(range);
   return Number.isFinite(k) ? Math.min(Math.max(k, 0), steps(range)) : 0;
 }
 
-/** The value of step `k`, never outside of the range. */
+/** Returns the value of step `k`, which is always in the range. */
 export function valueOf(range: Range, k: number): number {
   return Math.min(Math.max((first(range) + k) * range.step, range.min), range.max);
 }
 
-/** `value` clamped to the range and rounded to the nearest step. */
+/** Returns `value` clamped to the range and rounded to the nearest step. */
 export function snap(range: Range, value: number): number {
   return valueOf(range, stepOf(range, value));
 }
 
-/** Digits after the point that tell two steps apart, for showing values. */
+/** Returns the number of decimal places that distinguish two steps when values are shown. */
 export function digits(range: Range): number {
   const needed = (x: number): number => {
     const match = /(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(x));

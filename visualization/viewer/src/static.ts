@@ -1,15 +1,15 @@
-// Scenes that a file brings along: no server, no network.
+// Scenes inside a file: no server, no network.
 
 import { fromBase64 } from "./assets";
 
 export interface StaticScene {
-  /** Base64 of raw deflate of messages, each after its length as u32 little-endian. */
+  /** Base64 of raw deflate of the messages, each preceded by its length as u32 little-endian. */
   commands: string;
-  /** Files by SHA-256, as base64; absent where they lie beside the page. */
+  /** Files by SHA-256, as base64; absent if they lie next to the page. */
   assets: { [key: string]: string } | null;
 }
 
-/** The scene of this page, null if it is one that a server gave. */
+/** Returns the scene of this page; null if the page comes from a server. */
 export function findStatic(): StaticScene | null {
   const text = document.getElementById("tarragon-static")?.textContent;
   if (text === undefined || text === null) return null;
@@ -25,7 +25,7 @@ async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** The messages in `bytes`, each after its length. */
+/** Splits `bytes` into messages, each preceded by its length. */
 export function split(bytes: Uint8Array): Uint8Array[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const out: Uint8Array[] = [];
@@ -38,7 +38,7 @@ export function split(bytes: Uint8Array): Uint8Array[] {
   return out;
 }
 
-/** The messages of a static scene. */
+/** Returns the messages of a static scene. */
 export async function messagesOf(scene: StaticScene): Promise<Uint8Array[]> {
   return split(await inflate(fromBase64(scene.commands)));
 }

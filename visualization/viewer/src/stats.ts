@@ -1,4 +1,4 @@
-// How fast the page draws and the simulation runs.
+// Frame rate of the page and realtime rate of the simulation.
 
 import type { WebGLRenderer } from "three";
 
@@ -7,7 +7,7 @@ import { el } from "./dom";
 const COLUMNS = 120;
 const HEIGHT = 32;
 
-/** What the page is doing: frames of the last second, or why there are none. */
+/** Returns the activity of the page: frames in the last second, or why there are none. */
 export function activity(loading: number, frames: number): string {
   if (loading > 0) return `loading ${loading}`;
   return frames === 0 ? "idle" : `${frames} fps`;
@@ -18,11 +18,11 @@ export class Stats {
   private readonly text = el("output", {});
   private readonly rateText = el("output", {});
   private readonly chart = el("canvas", { width: COLUMNS, height: HEIGHT, role: "img", "aria-label": "Realtime rate over time" });
-  /** In percent of real time, the latest last; one column each. */
+  /** Rates in percent of real time, one per column, the latest last. */
   private readonly rates: number[] = [];
   private frames: number[] = [];
 
-  /** `loading` tells how many objects are not there yet. */
+  /** `loading` returns the number of objects that are not loaded yet. */
   constructor(
     private readonly renderer: WebGLRenderer,
     private readonly loading: () => number,
@@ -41,7 +41,7 @@ export class Stats {
     this.frames.push(now);
   }
 
-  /** A rate as the server tells it: 1 is real time. */
+  /** Adds a rate as reported by the server: 1 is real time. */
   rate(rate: number): void {
     this.rates.push(100 * rate);
     if (this.rates.length > COLUMNS) this.rates.shift();
@@ -71,7 +71,7 @@ export class Stats {
       const height = Math.max(1, (rate / most) * HEIGHT);
       context.fillRect(COLUMNS - this.rates.length + i, HEIGHT - height, 1, height);
     });
-    // Real time.
+    // Line at real time.
     context.fillStyle = style.getPropertyValue("--muted");
     context.fillRect(0, HEIGHT - (100 / most) * HEIGHT, COLUMNS, 1);
   }

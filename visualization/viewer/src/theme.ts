@@ -1,10 +1,10 @@
-// Light or dark: as the system says until a person chooses.
+// Light or dark theme: that of the system until the user chooses.
 
 export type ThemeName = "light" | "dark";
 
 const KEY = "tarragon-theme";
 
-/** Storage may be refused, for pages from disk for example. */
+/** Reads the stored choice; storage may be refused, for example for pages from disk. */
 function stored(): string | null {
   try {
     return localStorage.getItem(KEY);
@@ -21,7 +21,7 @@ export class Theme {
     this.system.addEventListener("change", () => this.update());
   }
 
-  /** Reads what holds now, and tells. */
+  /** Reads the current theme and applies it. */
   update(): void {
     const chosen = stored();
     const name = chosen === "light" || chosen === "dark" ? chosen : this.system.matches ? "dark" : "light";
@@ -33,7 +33,7 @@ export class Theme {
     try {
       localStorage.setItem(KEY, name);
     } catch {
-      // Then the choice lasts as long as the page.
+      // The choice then lasts as long as the page.
     }
     this.apply(name);
   }

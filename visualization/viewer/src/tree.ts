@@ -1,5 +1,5 @@
-// The scene tree: named nodes below a root whose axes turn the messages' z-up world into three's
-// y-up one.
+// The scene tree: named nodes below a root that rotates the messages' z-up world into three.js's
+// y-up world.
 
 import { Group, Matrix4, Object3D, Scene } from "three";
 
@@ -10,11 +10,11 @@ import { MAX_LEVELS, names, OBJECT } from "./paths";
 
 export class Node {
   readonly children = new Map<string, Node>();
-  /** The factor set with `modulated_opacity` here, for what is set below later on. */
+  /** Factor set here by `modulated_opacity`, kept for objects that are added below later. */
   factor: number | null = null;
-  /** While an object is being loaded: what was said about it in the meantime. */
+  /** Changes that wait for the object being loaded; null if none is. */
   deferred: (() => void)[] | null = null;
-  /** Counts the objects asked for, so that one that loads slowly does not replace a later one. */
+  /** Number of objects requested, so that one that loads slowly does not replace a later one. */
   generation = 0;
 
   constructor(
@@ -27,7 +27,7 @@ export class Node {
     return this.parent === null ? "" : `${this.parent.path}/${this.name}`;
   }
 
-  /** Does `change` to the object: now, or once it is loaded. */
+  /** Applies `change` to the object: now, or once it is loaded. */
   whenLoaded(change: () => void): void {
     if (this.deferred === null) change();
     else this.deferred.push(change);
@@ -38,7 +38,7 @@ const MOST_KNOWN = 100_000;
 
 const scratch = new Matrix4();
 
-/** Gives `object` a matrix, as position, rotation and scale unless it shears. */
+/** Sets the matrix of `object`, as position, rotation and scale unless it shears. */
 export function setMatrix(object: Object3D, elements: number[]): void {
   object.matrix.fromArray(elements);
   object.matrix.decompose(object.position, object.quaternion, object.scale);
@@ -51,20 +51,22 @@ export function setMatrix(object: Object3D, elements: number[]): void {
 export class Tree {
   readonly scene = new Scene();
   readonly root: Node;
-  /** Changes whenever a node comes, goes or gets another object: what a list of nodes is compared by. */
+  /** Increases whenever a node is added or removed or gets another object; used to detect changes
+   * of the tree. */
   structure = 0;
-  /** Nodes by the paths that messages call them by, again and again: walking there costs more than the rest. */
+  /** Cache of nodes by the paths in messages, because walking the tree costs more than everything
+   * else. */
   private readonly known = new Map<string, Node>();
 
-  /** `removed` is told about every object that leaves the scene, before it is disposed of. */
+  /** `removed` is called for every object that leaves the scene, before it is disposed of. */
   constructor(private readonly removed: (object: Object3D) => void) {
     this.scene.name = "Scene";
-    // z-up to y-up.
+    // Rotates z-up to y-up.
     this.scene.quaternion.set(-Math.SQRT1_2, 0, 0, Math.SQRT1_2);
     this.root = new Node("", null, this.scene);
   }
 
-  /** The node at `path`, null if there is none. */
+  /** Returns the node at `path`; null if there is none. */
   find(path: string): Node | null {
     let node: Node | undefined = this.root;
     for (const name of names(path)) {
@@ -74,7 +76,7 @@ export class Tree {
     return node;
   }
 
-  /** The node at `path`, which is made where it is missing. */
+  /** Returns the node at `path`; creates it if necessary. */
   reach(path: string): Node {
     let node = this.known.get(path);
     if (node === undefined) {
@@ -87,7 +89,7 @@ export class Tree {
 
   private make(path: string): Node {
     const list = names(path);
-    if (list.length > MAX_LEVELS) throw new Refused(`a path of ${list.length} levels, at most ${MAX_LEVELS} are possible`);
+    if (list.length > MAX_LEVELS) throw new Refused(`a path must have at most ${MAX_LEVELS} levels, got ${list.length}`);
     let node = this.root;
     for (const name of list) {
       let child = node.children.get(name);
@@ -103,7 +105,7 @@ export class Tree {
     return node;
   }
 
-  /** Puts `object` at `path`/<object>, in place of what is there. */
+  /** Puts `object` at `path`/<object>, replacing the previous one. */
   setObject(path: string, object: Object3D): Node {
     const node = this.reach(`${path}/${OBJECT}`);
     node.generation++;
@@ -112,10 +114,9 @@ export class Tree {
     return node;
   }
 
-  /**
-   * As `setObject` with what `load` will give. Until then the last object stays, and what is said about the new one
-   * waits. `done` is called at the end, with the error if there was one; then the last object stays.
-   */
+  /** Same as `setObject` with the result of `load`. Until it is loaded, the previous object stays
+   * and changes to the new one wait. `done` is called at the end, with the error if there was one;
+   * the previous object then stays. */
   setObjectLater(path: string, load: Promise<Object3D>, done: (error: unknown) => void): void {
     const node = this.reach(`${path}/${OBJECT}`);
     const generation = ++node.generation;
@@ -159,7 +160,8 @@ export class Tree {
     this.structure++;
   }
 
-  /** Deletes `path` and everything below it. The root stays, and what is not there is gone already. */
+  /** Deletes `path` and everything below it. The root is never deleted; a missing path is ignored.
+   */
   delete(path: string): void {
     const node = this.find(path);
     if (node === null || node.parent === null) return;
@@ -171,7 +173,8 @@ export class Tree {
     this.structure++;
   }
 
-  /** Multiplies the opacity of everything at and below `node`, and of what will be set there. */
+  /** Multiplies the opacity of everything at and below `node`, including objects added there later.
+   */
   setFactor(node: Node, factor: number): void {
     const forget = (below: Node): void => {
       below.factor = null;

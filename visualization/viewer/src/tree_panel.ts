@@ -1,13 +1,14 @@
-// The scene tree as a list one can open, search, and switch parts of on and off in.
+// The scene tree as a list that can be expanded and searched, and in which nodes can be shown and
+// hidden.
 
 import { el } from "./dom";
 import { ownOpacity, setOwnOpacity } from "./opacity";
 import { DEFAULTS, OBJECT } from "./paths";
 import type { Node as TreeNode, Tree } from "./tree";
 
-/** More rows than this are of no use to anybody, and slow. */
+/** Maximum number of rows; more would be useless and slow. */
 const MOST_ROWS = 400;
-/** Milliseconds between two looks at the tree while the list is to be seen. */
+/** Interval, in milliseconds, of updates while the list is visible. */
 const PERIOD = 250;
 
 export class TreePanel {
@@ -29,13 +30,13 @@ export class TreePanel {
     window.setInterval(() => this.update(false), PERIOD);
   }
 
-  /** Draws the list again if it is to be seen and something in it has changed. */
+  /** Redraws the list if it is visible and anything in it has changed. */
   update(force: boolean): void {
     if (this.element.offsetParent === null && !force) return;
     const state = `${this.tree.structure} ${this.visibility(this.tree.root)}`;
     if (state === this.drawn && !force) return;
     this.drawn = state;
-    // Redrawing takes the focus away, which a person using keys needs back.
+    // Redrawing removes the focus, which keyboard users need back.
     const focused = document.activeElement?.closest<HTMLElement>("[data-path]")?.dataset["path"];
     this.rows = 0;
     const query = this.search.value.trim().toLowerCase();
@@ -43,12 +44,12 @@ export class TreePanel {
     if (query === "") for (const child of this.sorted(this.tree.root)) this.add(child, 1, rows);
     else this.find(this.tree.root, query, rows);
     if (this.rows > MOST_ROWS) rows.push(el("p", { class: "note" }, `${this.rows - MOST_ROWS} more: search to see them`));
-    if (rows.length === 0) rows.push(el("p", { class: "note" }, "No such path"));
+    if (rows.length === 0) rows.push(el("p", { class: "note" }, "No matching path"));
     this.list.replaceChildren(...rows);
     if (focused !== undefined) this.focus(focused);
   }
 
-  /** The visibility of what is open, to be compared. */
+  /** Returns the visibility of all expanded nodes, for comparison. */
   private visibility(node: TreeNode): string {
     let text = node.object.visible ? "1" : "0";
     if (this.open.has(node.path)) for (const child of node.children.values()) text += this.visibility(child);
@@ -110,7 +111,7 @@ export class TreePanel {
     return row;
   }
 
-  /** What can be changed about the selected node. */
+  /** Returns the editable details of the selected node. */
   private detail(node: TreeNode): HTMLElement {
     const opacity = ownOpacity(node.object);
     if (opacity === null) return el("p", { class: "note" }, node.object.type);
@@ -136,7 +137,8 @@ export class TreePanel {
     for (const row of this.list.querySelectorAll<HTMLElement>("[data-path]")) if (row.dataset["path"] === path) row.focus();
   }
 
-  /** The keys of a tree: arrows to walk and open, space to show and hide, return to select. */
+  /** Handles the keys of a tree: arrows to move and expand, space to show and hide, return to
+   * select. */
   private key(event: KeyboardEvent): void {
     const row = event.target instanceof HTMLElement && event.target.getAttribute("role") === "treeitem" ? event.target : null;
     const path = row?.dataset["path"];

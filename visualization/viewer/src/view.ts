@@ -1,4 +1,4 @@
-// The canvas and when it is drawn: only when something has changed, once per frame of the screen.
+// The canvas and its drawing: only after changes, at most once per frame of the screen.
 
 import { NeutralToneMapping, PCFShadowMap, WebGLRenderer } from "three";
 
@@ -7,13 +7,13 @@ import type { Environment } from "./environment";
 import type { Log } from "./log";
 import type { Tree } from "./tree";
 
-/** Sharper than this costs four times the work and is not seen. */
+/** A higher resolution costs four times the work without a visible difference. */
 const MOST_PIXELS_PER_POINT = 2;
 
 export function makeRenderer(canvas: HTMLCanvasElement): WebGLRenderer {
   const renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
   renderer.setPixelRatio(Math.min(window.devicePixelRatio, MOST_PIXELS_PER_POINT));
-  // Leaves colours as they are and only bends what is brighter than white.
+  // Leaves colours unchanged and compresses only what is brighter than white.
   renderer.toneMapping = NeutralToneMapping;
   renderer.shadowMap.enabled = true;
   renderer.shadowMap.type = PCFShadowMap;
@@ -21,10 +21,11 @@ export function makeRenderer(canvas: HTMLCanvasElement): WebGLRenderer {
 }
 
 export class View {
-  /** Called in every frame that is drawn, with the time in seconds; true asks for another one. */
+  /** Called before every frame that is drawn, with the time in seconds; returning true requests
+   * another frame. */
   readonly beforeFrame: ((now: number) => boolean)[] = [];
   readonly afterFrame: ((now: number) => void)[] = [];
-  /** While a headset shows the scene, it says when to draw. */
+  /** Whether a headset shows the scene and determines when to draw. */
   immersive = false;
   private scheduled = false;
 
@@ -51,7 +52,7 @@ export class View {
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, MOST_PIXELS_PER_POINT));
     this.renderer.setSize(width, height, false);
     this.cameras.resize(width / height);
-    // At once: the canvas is empty now.
+    // Drawn at once, because the canvas is empty now.
     this.draw();
   }
 
@@ -65,7 +66,7 @@ export class View {
     });
   };
 
-  /** One frame: what moves by itself, then the picture. */
+  /** Draws one frame: animations and other steps first, then the picture. */
   frame(now: number): void {
     let again = false;
     for (const step of this.beforeFrame) again = step(now / 1000) || again;
@@ -86,7 +87,8 @@ export class View {
     }
   };
 
-  /** A picture of `width` x `height` pixels as a data URL of a PNG; of the page's size if they are null. */
+  /** Returns a picture of `width` x `height` pixels as a data URL of a PNG; of the page's size if
+   * they are null. */
   picture(width: number | null, height: number | null): string {
     const { renderer, cameras } = this;
     if (width === null || height === null || this.immersive) {

@@ -1,14 +1,14 @@
 // Surfaces of legacy VTK files
 // (https://docs.vtk.org/en/latest/vtk_file_formats/vtk_legacy_file_format.html): ASCII unstructured
-// grids of tetrahedra and triangles, and polygons. Of tetrahedra, the faces that only one of them
-// has.
+// grids of tetrahedra and triangles, and polygons. The surface of tetrahedra consists of the faces
+// that belong to only one of them.
 
 import { Refused } from "./check";
 
 export interface Surface {
   /** Three coordinates per vertex. */
   positions: Float32Array;
-  /** Three vertices per triangle, counterclockwise as seen from outside. */
+  /** Three vertices per triangle, counter-clockwise as seen from outside. */
   triangles: Uint32Array;
 }
 
@@ -17,8 +17,8 @@ type Vector = [number, number, number];
 const TRIANGLE = 5;
 const TETRAHEDRON = 10;
 
-// Each face of a tetrahedron whose fourth corner is on the positive side of the first three, seen
-// from outside.
+// Faces of a tetrahedron, counter-clockwise as seen from outside, if its fourth corner is on the
+// positive side of the first three.
 const FACES = [
   [0, 2, 1],
   [0, 1, 3],
@@ -36,31 +36,31 @@ class Words {
 
   need(what: string): string {
     const word = this.next();
-    if (word === undefined) throw new Refused(`VTK: the text ends where ${what} is expected`);
+    if (word === undefined) throw new Refused(`VTK: ${what} must follow, but the text ends`);
     return word;
   }
 
   count(what: string): number {
     const word = this.need(what);
     const n = Number(word);
-    // Each of them takes a word at least, so what is more than the words is a lie.
-    if (!Number.isInteger(n) || n < 0 || n > this.words.length) throw new Refused(`VTK: ${what} expected, found "${word}"`);
+    // Each element takes at least one word, so a count above the number of words is false.
+    if (!Number.isInteger(n) || n < 0 || n > this.words.length) throw new Refused(`VTK: ${what} must be a whole number up to ${this.words.length}, got "${word}"`);
     return n;
   }
 
   numbers(count: number, what: string): number[] {
-    if (count > this.words.length - this.at) throw new Refused(`VTK: ${count} numbers of ${what} expected, the text ends`);
+    if (count > this.words.length - this.at) throw new Refused(`VTK: ${count} numbers of ${what} must follow, but the text ends`);
     const out: number[] = [];
     for (let i = 0; i < count; i++) {
       const x = Number(this.words[this.at++]);
-      if (!Number.isFinite(x)) throw new Refused(`VTK: a number of ${what} expected, found "${this.words[this.at - 1]}"`);
+      if (!Number.isFinite(x)) throw new Refused(`VTK: ${what} must be finite numbers, got "${this.words[this.at - 1]}"`);
       out.push(x);
     }
     return out;
   }
 }
 
-/** The lists of `CELLS`, `POLYGONS`: of either form of the format. */
+/** Reads the lists of `CELLS` or `POLYGONS`, in either form of the format. */
 function lists(words: Words, version5: boolean, what: string): number[][] {
   const a = words.count(`the number of ${what}`);
   const b = words.count(`the size of ${what}`);
@@ -84,7 +84,7 @@ function lists(words: Words, version5: boolean, what: string): number[][] {
   return out;
 }
 
-/** The faces that are there once, wound as the cell that has them says. */
+/** Returns the faces that occur once, with the orientation given by their cell. */
 function boundary(tetrahedra: number[][], points: number[]): number[] {
   const corner = (i: number): Vector => [
     points[3 * i] as number,
@@ -112,8 +112,8 @@ function boundary(tetrahedra: number[][], points: number[]): number[] {
 export function parseVtk(text: string): Surface {
   const lines = text.split(/\r?\n/);
   const header = /^# vtk DataFile Version (\d+)/i.exec(lines[0] ?? "");
-  if (header === null) throw new Refused('VTK: the first line is not "# vtk DataFile Version"');
-  if ((lines[2] ?? "").trim().toUpperCase() !== "ASCII") throw new Refused("VTK: only ASCII files are read");
+  if (header === null) throw new Refused('VTK: the first line must begin with "# vtk DataFile Version"');
+  if ((lines[2] ?? "").trim().toUpperCase() !== "ASCII") throw new Refused("VTK: only ASCII files are supported");
   const version5 = Number(header[1]) >= 5;
   const words = new Words(lines.slice(3).join("\n").split(/\s+/).filter((word) => word !== ""));
   let points: number[] = [];
@@ -129,7 +129,7 @@ export function parseVtk(text: string): Surface {
     const section = word.toUpperCase();
     if (section === "DATASET") {
       const kind = words.need("a kind of data set").toUpperCase();
-      if (kind !== "UNSTRUCTURED_GRID" && kind !== "POLYDATA") throw new Refused(`VTK: data sets of ${kind} are not read`);
+      if (kind !== "UNSTRUCTURED_GRID" && kind !== "POLYDATA") throw new Refused(`VTK: data sets must be UNSTRUCTURED_GRID or POLYDATA, got ${kind}`);
     } else if (section === "POINTS") {
       const count = words.count("the number of points");
       words.need("a type");
@@ -137,7 +137,7 @@ export function parseVtk(text: string): Surface {
     } else if (section === "CELLS") cells = lists(words, version5, "CELLS");
     else if (section === "POLYGONS") lists(words, version5, "POLYGONS").forEach(fan);
     else if (section === "CELL_TYPES") types = words.numbers(words.count("the number of cell types"), "CELL_TYPES");
-    // Fields on the mesh follow, which have no colour here.
+    // Data fields follow, which are not shown.
     else if (section === "POINT_DATA" || section === "CELL_DATA") break;
   }
   const tetrahedra = cells.filter((cell, i) => types[i] === TETRAHEDRON && cell.length === 4);
@@ -146,11 +146,11 @@ export function parseVtk(text: string): Surface {
   });
   const count = points.length / 3;
   const bad = [...tetrahedra.flat(), ...triangles].find((i) => !Number.isInteger(i) || i < 0 || i >= count);
-  if (bad !== undefined) throw new Refused(`VTK: a cell refers to point ${bad}, there are ${count}`);
+  if (bad !== undefined) throw new Refused(`VTK: cells must refer to one of ${count} points, got ${bad}`);
   const all = boundary(tetrahedra, points);
   const surface = new Uint32Array(triangles.length + all.length);
   surface.set(triangles);
   surface.set(all, triangles.length);
-  if (surface.length === 0) throw new Refused("VTK: no tetrahedra, triangles or polygons");
+  if (surface.length === 0) throw new Refused("VTK: the file must have tetrahedra, triangles or polygons");
   return { positions: new Float32Array(points), triangles: surface };
 }

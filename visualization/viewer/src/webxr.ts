@@ -1,5 +1,5 @@
-// The scene in a headset (WebXR, https://www.w3.org/TR/webxr/): its floor origin is where the
-// page's camera stands.
+// The scene in a headset (WebXR, https://www.w3.org/TR/webxr/). The floor origin is at the position
+// of the page's camera.
 
 import { BufferGeometry, type Group, Line, LineBasicMaterial, PerspectiveCamera, Quaternion, Vector3 } from "three";
 
@@ -10,7 +10,7 @@ import type { View } from "./view";
 type Mode = "immersive-vr" | "immersive-ar";
 
 export class Webxr {
-  /** Takes the button; a browser enters a headset only when a person asks. */
+  /** Holds the button; a browser enters a headset only on a user action. */
   readonly element = el("div", { class: "webxr", hidden: true });
   private controllers = false;
   private readonly shown: Group[] = [];
@@ -28,7 +28,7 @@ export class Webxr {
   async enable(mode: string): Promise<void> {
     const xr = navigator.xr;
     if (xr === undefined) {
-      this.log.report("WebXR: this browser has none, or the page does not come from https or localhost");
+      this.log.report("WebXR is unavailable in this browser, or the page does not come from https or localhost");
       return;
     }
     const supported = async (candidate: Mode): Promise<boolean> => xr.isSessionSupported(candidate).catch(() => false);
@@ -50,7 +50,7 @@ export class Webxr {
     const { view } = this;
     const { renderer, cameras, tree } = view;
     if (!(cameras.camera instanceof PerspectiveCamera)) {
-      this.log.report("WebXR: an orthographic camera can not be worn; set a perspective one");
+      this.log.report("WebXR: the camera must be perspective, got an orthographic one");
       return;
     }
     const session = await xr.requestSession(mode, { optionalFeatures: ["local-floor", "bounded-floor"] });
@@ -62,7 +62,7 @@ export class Webxr {
     const space = renderer.xr.getReferenceSpace();
     if (space !== null) {
       const position = home.getWorldPosition(new Vector3());
-      // Only about the vertical: the horizon stays level.
+      // Rotates about the vertical only, so that the horizon stays level.
       const direction = home.getWorldDirection(new Vector3());
       const turn = new Quaternion().setFromAxisAngle(new Vector3(0, 1, 0), Math.atan2(-direction.x, -direction.z));
       const back = turn.clone().invert();
@@ -75,7 +75,7 @@ export class Webxr {
       for (const step of view.beforeFrame) step(now / 1000);
       tree.scene.updateMatrixWorld();
       view.environment.update(now);
-      // The camera's image of the room is the background of AR.
+      // In AR, the image of the room is the background.
       if (mode === "immersive-ar") tree.scene.background = null;
       renderer.render(tree.scene, eyes);
     });
@@ -89,14 +89,14 @@ export class Webxr {
     });
   }
 
-  /** A ray for each hand. */
+  /** Adds a ray for each hand. */
   private addControllers(): void {
     const { renderer } = this.view;
     for (const hand of [0, 1]) {
       const controller = renderer.xr.getController(hand) as unknown as Group;
       const ray = new BufferGeometry().setFromPoints([new Vector3(), new Vector3(0, 0, -1)]);
       controller.add(new Line(ray, new LineBasicMaterial({ color: 0x2f7ff0 })));
-      // In the y-up frame that the camera is in, too.
+      // In the y-up frame of the camera.
       (this.view.cameras.camera.parent ?? this.view.tree.scene).add(controller);
       this.shown.push(controller);
     }

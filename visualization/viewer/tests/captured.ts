@@ -1,4 +1,4 @@
-// Messages that Drake 1.51.1 sent, as the protocol page's captures have them.
+// Messages recorded from Drake 1.51.1 for the description of the protocol.
 
 import { existsSync, readFileSync } from "node:fs";
 
@@ -10,7 +10,7 @@ export interface Captured {
   bytes: Uint8Array;
 }
 
-/** All captured messages, null where the captures are not beside the repository. */
+/** Returns all recorded messages; null if the recordings are not next to the repository. */
 export function captured(): Captured[] | null {
   const path = `${SHARED}meshcat_messages_hex.txt`;
   if (!existsSync(path)) return null;
@@ -24,12 +24,12 @@ export function captured(): Captured[] | null {
     });
 }
 
-/** A file of the captures as JSON, null where they are not. */
+/** Returns a file of the recordings as JSON; null if they are missing. */
 export function json(name: string): any {
   return existsSync(SHARED + name) ? JSON.parse(readFileSync(SHARED + name, "utf8")) : null;
 }
 
-/** The captured messages as JSON, with typed arrays as {__ext__, dtype, len, head}. */
+/** Returns the recorded messages as JSON, with typed arrays as {__ext__, dtype, len, head}. */
 export function asJson(): any[] {
   return readFileSync(`${SHARED}meshcat_messages.jsonl`, "utf8").trim().split("\n").map((line) => JSON.parse(line));
 }

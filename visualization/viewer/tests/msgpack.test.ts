@@ -4,10 +4,11 @@ import { test } from "node:test";
 import { decode, encode, MAX_DEPTH, MsgpackError, type Value } from "../src/msgpack";
 import { asJson, captured, json } from "./captured";
 
-const skip = captured() === null ? "the captures are not beside the repository" : false;
+const skip = captured() === null ? "the captures are not next to the repository" : false;
 const hex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.replaceAll(" ", ""), "hex"));
 
-/** A decoded value as the captures write it: typed arrays by type, length and first elements, long strings cut. */
+/** Compares a decoded value with its form in the recordings: typed arrays by type, length and first
+ * elements, long strings truncated. */
 function same(value: Value, expected: any, where: string): void {
   if (expected !== null && typeof expected === "object" && "__ext__" in expected) {
     assert.ok(ArrayBuffer.isView(value), where);
@@ -27,7 +28,7 @@ function same(value: Value, expected: any, where: string): void {
   } else assert.ok(value === expected || (value === 0 && expected === 0), `${where}: ${value} is not ${expected}`);
 }
 
-test("every captured message decodes to what the captures say it holds", { skip }, () => {
+test("every recorded message decodes to its recorded content", { skip }, () => {
   const expected = asJson();
   const messages = captured()!;
   assert.equal(messages.length, expected.length);
@@ -37,7 +38,7 @@ test("every captured message decodes to what the captures say it holds", { skip 
   });
 });
 
-test("a captured message that is cut anywhere is an error", { skip }, () => {
+test("a recorded message truncated anywhere is an error", { skip }, () => {
   for (const { bytes } of captured()!.slice(0, 20)) {
     for (let length = 0; length < bytes.length; length += 7) {
       assert.throws(() => decode(bytes.subarray(0, length)), MsgpackError);
@@ -45,13 +46,13 @@ test("a captured message that is cut anywhere is an error", { skip }, () => {
   }
 });
 
-test("what the page sends has the bytes that Drake's page sent", { skip }, () => {
+test("messages of the page equal those of Drake's page", { skip }, () => {
   const sent = json("browser_to_server.json").filter((entry: any) => "msg" in entry);
   assert.equal(sent.length, 11);
   for (const { msg, bin_hex } of sent) assert.equal(Buffer.from(encode(msg)).toString("hex"), bin_hex);
 });
 
-test("values of every form", () => {
+test("values of every form are decoded", () => {
   const forms: [string, Value][] = [
     ["c0", null], ["c2", false], ["c3", true], ["00", 0], ["7f", 127], ["ff", -1], ["e0", -32],
     ["cc ff", 255], ["cd 0100", 256], ["ce ffffffff", 0xffffffff], ["cf 001fffffffffffff", Number.MAX_SAFE_INTEGER],
@@ -65,13 +66,13 @@ test("values of every form", () => {
     ["d7 18 000000000000f83f", new Float64Array([1.5])], ["d4 11 ff", new Int8Array([-1])],
     ["d5 13 ffff", new Int16Array([-1])], ["d5 14 ffff", new Uint16Array([65535])], ["c8 0001 12 09", new Uint8Array([9])],
     ["d8 15 ffffffff 00000000 01000000 02000000", new Int32Array([-1, 0, 1, 2])],
-    // An extension that nobody knows is its bytes.
+    // An unknown extension decodes to its bytes.
     ["d4 55 2a", new Uint8Array([42])],
   ];
   for (const [text, value] of forms) assert.deepEqual(decode(hex(text)), value, text);
 });
 
-test("what is written is read again", () => {
+test("encoded values decode to themselves", () => {
   const numbers = [0, 1, -1, 127, 128, 255, 256, 65535, 65536, 2 ** 32 - 1, 2 ** 32, -32, -33, -128, -129, -32768, -32769, -(2 ** 31), -(2 ** 31) - 1, 0.1, -1e300, Infinity];
   const value = {
     numbers,
@@ -84,22 +85,22 @@ test("what is written is read again", () => {
   assert.ok(Number.isNaN(decode(encode(NaN))));
 });
 
-test("lengths that lie cost nothing", () => {
+test("false lengths are rejected", () => {
   // Each claims four billion elements or bytes.
   for (const text of ["dd ffffffff", "df ffffffff", "c6 ffffffff", "db ffffffff", "c9 ffffffff 17"]) {
     assert.throws(() => decode(hex(`${text} 00`)), MsgpackError, text);
   }
 });
 
-test("malformed messages", () => {
+test("malformed messages are errors", () => {
   const errors: [string, RegExp][] = [
-    ["", /1 bytes expected, 0 are left/],
-    ["c1", /0xc1 begins no value/],
-    ["00 00", /bytes follow/],
+    ["", /1 bytes must follow, got 0/],
+    ["c1", /0xc1 does not begin a value/],
+    ["00 00", /must end here/],
     ["81 01 02", /a key of a map is not a string/],
     ["81 a95f5f70726f746f5f5f 80", /__proto__/],
     ["a2 c328", /not UTF-8/],
-    ["c7 03 17 010203", /no whole number of elements/],
+    ["c7 03 17 010203", /not a whole number of elements/],
   ];
   for (const [text, message] of errors) assert.throws(() => decode(hex(text)), { name: "Error", message }, text);
 });
@@ -111,7 +112,7 @@ test("nesting is bounded", () => {
   assert.throws(() => decode(nested(1_000_000)), MsgpackError);
 });
 
-test("random bytes are a value or an error, nothing else", () => {
+test("random bytes decode to a value or an error", () => {
   let state = 12345;
   const random = (): number => (state = (Math.imul(state, 1103515245) + 12345) >>> 0) >>> 16;
   for (let round = 0; round < 20_000; round++) {

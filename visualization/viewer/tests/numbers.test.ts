@@ -16,29 +16,29 @@ const close = (a: number[], b: number[], tolerance = 1e-12): void => {
   a.forEach((x, i) => assert.ok(Math.abs(x - (b[i] as number)) <= tolerance, `${a} is not ${b}`));
 };
 
-test("a page is idle only once everything is there", () => {
+test("a page is idle only once everything is loaded", () => {
   assert.equal(activity(3, 0), "loading 3");
   assert.equal(activity(1, 60), "loading 1");
   assert.equal(activity(0, 60), "60 fps");
   assert.equal(activity(0, 0), "idle");
 });
 
-test("paths", () => {
+test("paths are normalized", () => {
   assert.deepEqual(names("/a//b/"), ["a", "b"]);
   assert.equal(normal("a/b/"), "/a/b");
   assert.equal(normal("/"), "");
   assert.equal(normal("/Render Settings/<object>"), "/Render Settings/<object>");
 });
 
-test("sliders keep to their grid", () => {
+test("slider values stay on their grid", () => {
   const range = { min: -1, max: 1, step: 0.1 };
   assert.equal(steps(range), 20);
-  // To the last bit as the server has it.
+  // Bit for bit as on the server.
   assert.equal(snap(range, 0.34), 3 * 0.1);
   assert.equal(snap(range, 7), 1);
   assert.equal(snap(range, -7), -1);
   assert.equal(snap(range, NaN), -1);
-  // Ends that are no multiples of the step take the place of those outside.
+  // Ends of the range that are not multiples of the step replace the multiples outside.
   const uneven = { min: 0, max: 1, step: 0.4 };
   assert.equal(steps(uneven), 3);
   assert.equal(snap(uneven, 1), 1);
@@ -48,11 +48,11 @@ test("sliders keep to their grid", () => {
   assert.equal(stepOf(uneven, 0.59), 1);
   assert.equal(steps({ min: 2, max: 2, step: 1 }), 0);
   for (let k = 0; k <= 20; k++) assert.equal(stepOf(range, valueOf(range, k)), k);
-  // What Drake's page sent after one step up from 0.5.
+  // Value that Drake's page sent after one step up from 0.5.
   assert.equal(valueOf({ min: 0, max: 1, step: 0.1 }, 6), 0.6000000000000001);
 });
 
-test("digits tell the steps of a slider apart", () => {
+test("digits distinguish the steps of a slider", () => {
   assert.equal(digits({ min: 0, max: 1, step: 0.01 }), 2);
   assert.equal(digits({ min: 0, max: 1, step: 1e-3 }), 3);
   assert.equal(digits({ min: -1.25, max: 1, step: 0.5 }), 2);
@@ -66,7 +66,7 @@ function clipOf(tracks: object[], options: object = {}, fps = 10) {
 
 const key = (time: number, value: unknown) => ({ time, value });
 
-test("tracks between, on, before and after their keys", () => {
+test("tracks are sampled between, on, before and after their keys", () => {
   const clip = clipOf([
     { name: ".position", type: "vector3", keys: [key(20, [2, 4, 6]), key(10, [0, 0, 0])] },
     { name: ".visible", type: "boolean", keys: [key(0, false), key(10, true)] },
@@ -84,18 +84,18 @@ test("tracks between, on, before and after their keys", () => {
   assert.deepEqual(sample(scale, 3), [1, 1]);
 });
 
-test("rotations go the short way and stay unit", () => {
+test("rotations take the shorter arc and stay unit quaternions", () => {
   const half = Math.SQRT1_2;
-  // From none to 90 degrees about z: half way is 45 degrees.
+  // From no rotation to 90 degrees about z: half way is 45 degrees.
   const expected = [0, 0, Math.sin(Math.PI / 8), Math.cos(Math.PI / 8)];
   close(slerp([0, 0, 0, 1], [0, 0, half, half], 0.5), expected);
-  // The other sign is the same rotation.
+  // The opposite sign is the same rotation.
   close(slerp([0, 0, 0, 1], [0, 0, -half, -half], 0.5), expected);
   close(slerp([0, 0, 0, 1], [0, 0, 0, 1], 0.3), [0, 0, 0, 1]);
   close(slerp([0, 0, 0, 1], [1e-6, 0, 0, 1], 0.5), [5e-7, 0, 0, 1], 1e-12);
 });
 
-test("where a clip stands", () => {
+test("the position in a clip follows its loop mode and repetitions", () => {
   const tracks = [{ name: ".x", type: "number", keys: [key(0, 0), key(20, 1)] }];
   const at = (loopMode: number, repetitions: number, elapsed: number) => {
     const { time, finished } = position(clipOf(tracks, { loopMode, repetitions }), elapsed);
@@ -106,7 +106,7 @@ test("where a clip stands", () => {
   assert.deepEqual(at(LOOP_REPEAT, 3, 2.5), [0.5, false]);
   assert.deepEqual(at(LOOP_REPEAT, 3, 6), [2, true]);
   assert.deepEqual(at(LOOP_PING_PONG, 2, 2.5), [1.5, false]);
-  // There and back again ends at the beginning, three passes at the end.
+  // Two passes, forwards and backwards, end at the start; three passes end at the end.
   assert.deepEqual(at(LOOP_PING_PONG, 2, 4), [0, true]);
   assert.deepEqual(at(LOOP_PING_PONG, 3, 6), [2, true]);
   assert.deepEqual(position(clipOf([]), 1), { time: 0, finished: true });
@@ -117,21 +117,21 @@ test("options have Drake's defaults", () => {
   assert.deepEqual([play, loopMode, repetitions, clampWhenFinished], [true, LOOP_REPEAT, 1, true]);
 });
 
-test("animations that make no sense are refused by name", () => {
+test("invalid animations are refused with the name of the track", () => {
   const bad: [object, RegExp][] = [
-    [{ name: ".x", type: "matrix", keys: [] }, /unknown type "matrix"/],
-    [{ name: "x", type: "number", keys: [] }, /no "\."/],
-    [{ name: ".x", type: "number", keys: [key(0, "a")] }, /no value of type number/],
-    [{ name: ".x", type: "boolean", keys: [key(0, 1)] }, /no value of type boolean/],
-    [{ name: ".x", type: "vector", keys: [key(0, [1]), key(1, [1, 2])] }, /different lengths/],
-    [{ name: ".x", type: "quaternion", keys: [key(0, [1, 0, 0])] }, /different lengths/],
+    [{ name: ".x", type: "matrix", keys: [] }, /got type "matrix"/],
+    [{ name: "x", type: "number", keys: [] }, /begins with "\."/],
+    [{ name: ".x", type: "number", keys: [key(0, "a")] }, /must have a value of type number/],
+    [{ name: ".x", type: "boolean", keys: [key(0, 1)] }, /must have a value of type boolean/],
+    [{ name: ".x", type: "vector", keys: [key(0, [1]), key(1, [1, 2])] }, /must have the same length/],
+    [{ name: ".x", type: "quaternion", keys: [key(0, [1, 0, 0])] }, /must have the same length/],
     [{ name: ".x", type: "number", keys: [key(NaN, 1)] }, /"time"/],
   ];
   for (const [track, message] of bad) assert.throws(() => clipOf([track]), { message });
   assert.throws(() => clipOf([], {}, 0), /"fps" of \/a/);
 });
 
-test("the captured animations", { skip: captured() === null }, () => {
+test("recorded animations are read", { skip: captured() === null }, () => {
   const read = captured()!.filter((m) => m.stage === "SetAnimation" || m.stage === "PublishRecording");
   const clips = read.map((m) => readClip(decode(m.bytes) as never));
   assert.deepEqual(clips.map((clip) => [clip.tracks.length, clip.duration, clip.loopMode, clip.repetitions, clip.play]), [
@@ -140,7 +140,7 @@ test("the captured animations", { skip: captured() === null }, () => {
   ]);
 });
 
-/** A message with `ids` and `poses` as they arrive: at odd places of one buffer. */
+/** Returns a message with `ids` and `poses` as they arrive: at odd offsets of one buffer. */
 function batch(ids: number[], poses: number[], cut = 0) {
   const idBytes = new Uint8Array(new Uint32Array(ids).buffer);
   const poseBytes = new Uint8Array(new Float64Array(poses).buffer);
@@ -150,35 +150,35 @@ function batch(ids: number[], poses: number[], cut = 0) {
   return { ids: whole.subarray(1, 1 + idBytes.length), poses: whole.subarray(1 + idBytes.length, whole.length - cut) };
 }
 
-test("batches place what their numbers stand for", () => {
+test("batches set the poses of numbered paths", () => {
   const batches = new Batches();
   batches.setPaths({ first: 0, paths: ["/a", "/b"] });
   batches.setPaths({ first: 5, paths: ["/f"] });
   const seen: [string, number[]][] = [];
   const see = (path: string, pose: Float64Array): void => void seen.push([path, [...pose]]);
   const pose = [0, 0, 0, 1, 1, 2, 3];
-  // 3 was never given a path.
+  // The number 3 was never assigned.
   batches.setTransforms(batch([5, 3, 0], [...pose, ...pose, 0.5, 0.5, 0.5, 0.5, -1, 0, 1e-300]), see);
   assert.deepEqual(seen, [["/f", pose], ["/a", [0.5, 0.5, 0.5, 0.5, -1, 0, 1e-300]]]);
   batches.clear();
   batches.setTransforms(batch([0], pose), () => assert.fail("forgotten"));
 });
 
-test("batches that make no sense are refused", () => {
+test("invalid batches are refused", () => {
   const batches = new Batches();
   batches.setPaths({ first: 0, paths: ["/a"] });
   const pose = [0, 0, 0, 1, 0, 0, 0];
   const none = (): void => undefined;
-  assert.throws(() => batches.setTransforms(batch([0], pose, 1), none), /56 bytes expected for 1 ids, found 55/);
-  assert.throws(() => batches.setTransforms({ ids: new Uint8Array(3), poses: new Uint8Array(0) }, none), /no whole number of u32/);
+  assert.throws(() => batches.setTransforms(batch([0], pose, 1), none), /56 bytes for 1 ids, got 55/);
+  assert.throws(() => batches.setTransforms({ ids: new Uint8Array(3), poses: new Uint8Array(0) }, none), /whole number of u32, got 3 bytes/);
   assert.throws(() => batches.setTransforms(batch([0], [NaN, ...pose.slice(1)]), none), /not finite/);
-  assert.throws(() => batches.setTransforms({ ids: "x" } as never, none), /"ids": binary data expected, found "x"/);
+  assert.throws(() => batches.setTransforms({ ids: "x" } as never, none), /"ids" must be binary data, got "x"/);
   assert.throws(() => batches.setPaths({ first: -1, paths: [] }), /"first"/);
   assert.throws(() => batches.setPaths({ first: 1e12, paths: ["/x"] }), /"first"/);
   assert.throws(() => batches.setPaths({ first: 0, paths: [1] }), /element 0 is not a string/);
 });
 
-test("a batch comes through MessagePack", () => {
+test("a batch survives MessagePack", () => {
   const message = decode(encode({ type: "set_paths", first: 2, paths: ["/x"] })) as never;
   const batches = new Batches();
   batches.setPaths(message);
@@ -187,12 +187,12 @@ test("a batch comes through MessagePack", () => {
   assert.equal(count, 1);
 });
 
-test("the websocket is where the page is", () => {
+test("the websocket has the address of the page", () => {
   assert.equal(socketUrl({ protocol: "http:", host: "localhost:7000", pathname: "/" }), "ws://localhost:7000/?batch=1");
   assert.equal(socketUrl({ protocol: "https:", host: "x.org", pathname: "/sim/7/" }), "wss://x.org/sim/7/?batch=1");
 });
 
-test("the messages of a static page", () => {
+test("the messages of a static page are split by their lengths", () => {
   const bytes = new Uint8Array([1, 0, 0, 0, 7, 0, 0, 0, 0, 2, 0, 0, 0, 8, 9]);
   assert.deepEqual(split(bytes).map((m) => [...m]), [[7], [], [8, 9]]);
   assert.throws(() => split(bytes.subarray(0, 14)), /ends within message 2/);

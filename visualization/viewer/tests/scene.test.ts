@@ -13,10 +13,10 @@ import { setMatrix, Tree } from "../src/tree";
 import { parseVtk } from "../src/vtk";
 import { captured } from "./captured";
 
-const skip = captured() === null ? "the captures are not beside the repository" : false;
+const skip = captured() === null ? "the captures are not next to the repository" : false;
 const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1];
 
-// Textures make image elements; here they stay empty.
+// Textures create image elements; here they stay empty.
 (globalThis as any).document = {
   baseURI: "http://localhost/",
   createElementNS: () => ({ addEventListener: () => undefined, removeEventListener: () => undefined }),
@@ -25,7 +25,7 @@ const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1];
 (globalThis as any).location = { protocol: "http:" };
 globalThis.fetch = () => Promise.reject(new Error("tests use no network"));
 
-/** A page without a screen: everything that messages act on, and what they asked for. */
+/** A page without a screen: everything that messages act on, and the calls they made. */
 function page() {
   const log = new Log();
   console.warn = () => undefined;
@@ -59,19 +59,19 @@ function page() {
   return { log, tree, commands, stage, asked, send, shape, property, object, material };
 }
 
-test("every captured message is understood", { skip }, () => {
+test("every recorded message is handled", { skip }, () => {
   const { commands, log, tree, asked } = page();
   tree.setObject("/Lights/SpotLight", new PointLight());
   const messages = captured()!;
   for (const { bytes } of messages) commands.handle(bytes);
   assert.equal(commands.count, messages.length);
-  // The background is not there without a screen, and the files of the glTF come from the server.
+  // Without a screen there is no background, and the files of the glTF are on the server.
   assert.deepEqual(log.errors.filter((text) => !text.includes("environment_map")), []);
   assert.ok(asked.some(([what]: any) => what === "addSlider"));
   assert.deepEqual(asked.filter(([what]: any) => what === "show").at(-1), ["show", true]);
 });
 
-test("the objects of the captures have the types and sizes that were sent", { skip }, () => {
+test("recorded objects have their types and sizes", { skip }, () => {
   const { commands, object } = page();
   for (const { bytes, index } of captured()!) if (index <= 22) commands.handle(bytes);
   const types = { sphere: "Mesh", box: "Mesh", objm: "Group", vtk: "Mesh", pc: "Points", line: "Line", seg: "LineSegments", tri: "Mesh" };
@@ -80,14 +80,14 @@ test("the objects of the captures have the types and sizes that were sent", { sk
     const { index, attributes } = object(`/drake/s/${name}/<object>`).geometry as BufferGeometry;
     return (index ?? attributes["position"])!.count;
   };
-  // A tetrahedron's four faces, a hull of four, two triangles, three points, three segments.
+  // Four faces of a tetrahedron, a hull of four, two triangles, three points, three segments.
   assert.deepEqual(["vtk", "convex", "tri", "pc", "seg"].map(count), [12, 12, 6, 3, 6]);
   assert.equal(object("/drake/s/box/<object>").material.color.getHex(), 0x00ff00);
   assert.equal(object("/drake/s/sphere_a/<object>").material.opacity, 0.5);
   assert.deepEqual(object("/drake/s/ell/<object>").scale.toArray(), [1, 2, 3]);
 });
 
-test("paths: folders, objects in them, replacing, deleting", () => {
+test("paths hold folders and objects, which can be replaced and deleted", () => {
   const { send, shape, object, tree, log } = page();
   shape("/a/b");
   shape("/a/b/c");
@@ -112,7 +112,7 @@ test("paths: folders, objects in them, replacing, deleting", () => {
   assert.deepEqual(log.errors, []);
 });
 
-test("transforms: rigid, mirrored and sheared ones", () => {
+test("rigid, mirrored and sheared transforms are applied", () => {
   const { send, object } = page();
   const rigid = [0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 1, 2, 3, 1];
   send({ type: "set_transform", path: "/a", matrix: rigid });
@@ -126,7 +126,7 @@ test("transforms: rigid, mirrored and sheared ones", () => {
   setMatrix(mirror, [1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
   mirror.updateMatrix();
   assert.ok(mirror.matrixAutoUpdate && Math.abs(mirror.matrix.determinant() + 1) < 1e-12);
-  // A position lets go of the exact matrix.
+  // Setting a position discards the exact matrix.
   send({ type: "set_property", path: "/a", property: "position", value: [4, 5, 6] });
   assert.ok(object("/a").matrixAutoUpdate);
 });
@@ -139,12 +139,12 @@ test("z of messages is up on the screen", () => {
   [1, 3, -2].forEach((x, i) => assert.ok(Math.abs(world[i] - x) < 1e-12));
 });
 
-test("opacity, colour and the factor on a part of the tree", () => {
+test("opacity, colour and the factor of a part of the tree combine", () => {
   const { shape, property, material, log } = page();
   shape("/r/a", { type: "SphereGeometry" }, { opacity: 0.8, transparent: true });
   property("/r", "modulated_opacity", 0.5);
   assert.equal(material("/r/a").opacity, 0.4);
-  // What comes later has the factor too, and its own opacity.
+  // Objects added later get the factor too, and keep their own opacity.
   shape("/r/b");
   assert.equal(material("/r/b").opacity, 0.5);
   assert.ok(material("/r/b").transparent && !material("/r/b").depthWrite);
@@ -161,7 +161,7 @@ test("opacity, colour and the factor on a part of the tree", () => {
   assert.deepEqual(log.errors, []);
 });
 
-test("properties by dotted names, and what has none", () => {
+test("dotted names set properties, and unknown ones are refused", () => {
   const { shape, property, object, material, tree, log } = page();
   shape("/a");
   tree.setObject("/l", new PointLight());
@@ -192,7 +192,7 @@ test("properties by dotted names, and what has none", () => {
   assert.equal(({} as { polluted?: unknown }).polluted, undefined);
 });
 
-test("what can not be built leaves what was there", () => {
+test("an object that cannot be built leaves the previous one", () => {
   const { shape, send, object, log } = page();
   shape("/a");
   const before = object("/a/<object>");
@@ -222,7 +222,7 @@ test("what can not be built leaves what was there", () => {
   assert.equal(object("/a/<object>"), before);
 });
 
-test("messages that nobody knows, or that hold programs, are logged once", () => {
+test("unknown messages and messages with programs are logged once", () => {
   const { send, commands, log } = page();
   for (let i = 0; i < 3; i++) send({ type: "dance" });
   send({ type: "set_render_callback", callback: "while (true) {}" });
@@ -234,7 +234,7 @@ test("messages that nobody knows, or that hold programs, are logged once", () =>
   assert.match(log.errors[1] as string, /runs none/);
 });
 
-test("an animation moves the scene and leaves it as it should", () => {
+test("an animation moves the scene and restores it", () => {
   const { send, object, stage } = page();
   send({ type: "set_transform", path: "/a", matrix: [...IDENTITY.slice(0, 12), 9, 9, 9, 1] });
   const tracks = [{ name: ".position", type: "vector3", keys: [{ time: 0, value: [0, 0, 0] }, { time: 10, value: [1, 0, 0] }] }];
@@ -269,7 +269,7 @@ test("an animation moves the scene and leaves it as it should", () => {
   assert.equal(player.clip, null);
 });
 
-test("a slow object does not replace a later one, and keeps what was said about it", async () => {
+test("a slow object does not replace a later one, and receives the changes that waited", async () => {
   const { tree } = page();
   const finish: ((object: Object3D) => void)[] = [];
   const later = (): Promise<Object3D> => new Promise((resolve) => finish.push(resolve));
@@ -310,10 +310,10 @@ test("the hook shows paths, types and matrices", () => {
 const VTK = (cells: string, types: string): string =>
   `# vtk DataFile Version 3.0\nx\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 5 double\n0 0 0 1 0 0 0 1 0 0 0 1 1 1 1\n${cells}\n${types}\n`;
 
-test("VTK: the surface of tetrahedra encloses their volume, whichever way they are numbered", () => {
+test("VTK: the surface of tetrahedra encloses their volume for either numbering", () => {
   for (const first of ["4 0 1 2 3", "4 0 2 1 3"]) {
     const { positions, triangles } = parseVtk(VTK(`CELLS 2 10\n${first}\n4 1 2 3 4`, "CELL_TYPES 2\n10 10"));
-    // Two tetrahedra that share a face have six more.
+    // Two tetrahedra that share a face have six other faces.
     assert.equal(triangles.length, 18);
     const point = (i: number): number[] => [...positions.subarray(3 * i, 3 * i + 3)];
     let volume = 0;
@@ -326,21 +326,21 @@ test("VTK: the surface of tetrahedra encloses their volume, whichever way they a
   }
 });
 
-test("VTK: format 5, and what is not read", () => {
+test("VTK: format 5 is read, and unsupported files are refused", () => {
   const five = VTK("CELLS 2 4\nOFFSETS vtktypeint64\n0 4\nCONNECTIVITY vtktypeint64\n0 1 2 3", "CELL_TYPES 1\n10").replace("3.0", "5.1");
   assert.equal(parseVtk(five).triangles.length, 12);
   const bad: [string, RegExp][] = [
     ["", /first line/],
     ["# vtk DataFile Version 3.0\nx\nBINARY\n", /only ASCII/],
-    [VTK("CELLS 1 5\n4 0 1 2 9", "CELL_TYPES 1\n10"), /refers to point 9, there are 5/],
-    [VTK("CELLS 1 5\n4 0 1 x 3", "CELL_TYPES 1\n10"), /found "x"/],
+    [VTK("CELLS 1 5\n4 0 1 2 9", "CELL_TYPES 1\n10"), /one of 5 points, got 9/],
+    [VTK("CELLS 1 5\n4 0 1 x 3", "CELL_TYPES 1\n10"), /got "x"/],
     [VTK("CELLS 99999999 5\n4 0 1 2 3", "CELL_TYPES 1\n10"), /the number of CELLS/],
-    [VTK("CELLS 1 3\n2 0 1", "CELL_TYPES 1\n3"), /no tetrahedra/],
+    [VTK("CELLS 1 3\n2 0 1", "CELL_TYPES 1\n3"), /must have tetrahedra/],
   ];
   for (const [text, message] of bad) assert.throws(() => parseVtk(text), { message });
 });
 
-test("boxes throw shadows until they are mostly air", () => {
+test("boxes cast shadows unless they are mostly transparent", () => {
   const { shape, property, object } = page();
   shape("/a");
   const box = object("/a/<object>") as Mesh<BoxGeometry>;
@@ -351,7 +351,7 @@ test("boxes throw shadows until they are mostly air", () => {
   assert.ok(box.castShadow);
 });
 
-test("damaged messages are refused or do something harmless, and the scene can still be drawn", { skip }, () => {
+test("damaged messages are refused or harmless, and the scene can still be drawn", { skip }, () => {
   const { commands, tree } = page();
   const messages = captured()!.map((m) => m.bytes);
   let state = 7;
@@ -364,7 +364,7 @@ test("damaged messages are refused or do something harmless, and the scene can s
   }
   tree.scene.updateMatrixWorld();
   assert.equal(commands.count, 5000);
-  // A message takes well below a millisecond; one that made the page hang would take more than all
-  // of them.
+  // A message takes well below a millisecond; one that made the page hang would take longer than
+  // all of them.
   assert.ok(performance.now() - begin < 20_000);
 });

@@ -1,36 +1,39 @@
-//! Choosing step sizes.
+//! Step size control.
 //!
 //! The controller is the classical one (Hairer, Nørsett, Wanner I, section II.4, equation 4.13)
-//! with the safety factors and the dead band of Simbody, which Drake took over, so that steps agree
+//! with the safety factors and the dead band of Simbody, which Drake adopted, so that steps agree
 //! with Drake's. An accepted step that was cut short by an event does not change the size of the
-//! next.
+//! next one.
 
 use super::jacobian::Jacobians;
-use super::{ErrorControl, Integrator, Ode};
+use super::{ErrorControl, IntegrationScheme, Ode};
 use crate::simulation::dense_output::DenseOutput;
 use crate::systems::value::copy;
 use crate::{Context, Diagram, Error, Result, Scalar};
 
-/// Part of the step that the error estimate predicts to be just accurate enough that is taken.
+/// Safety factor: fraction taken of the step that the error estimate predicts to be just accurate
+/// enough.
 const SAFETY: f64 = 0.9;
-/// Bounds of the change of a step.
+/// Bounds of the change of a step, as factors.
 const MIN_SHRINK: f64 = 0.1;
 const MAX_GROW: f64 = 5.0;
-/// Steps shrink at least to this, and grow only if they can grow by more than that.
+/// Dead band: a step that shrinks shrinks at least to the first factor, and a step grows only if it
+/// can grow by more than the second.
 const SHRINK_AT_MOST_TO: f64 = 0.9;
 const GROW_FROM: f64 = 1.2;
-/// A step without convergence is divided by two.
+/// Factor applied to a step that did not converge.
 const SUBDIVISION: f64 = 0.5;
-/// A step may be stretched by this factor to reach an event, instead of leaving a sliver.
+/// Factor by which a step may be stretched to reach an event, instead of leaving a sliver.
 const MAX_STRETCH: f64 = 1.01;
-/// A limit below this part of the wanted step makes the step unfit to judge the next one.
+/// A limit below this fraction of the wanted step makes the step unfit to judge the next one.
 const CUT_SHORT: f64 = 0.95;
 /// A limit that exceeds the wanted step by less than this factor is taken instead of it.
 const NEARLY: f64 = 1.001;
-/// Steps below this, relative to the time from 1 s on, do not change the time any more.
+/// Smallest step, relative to the time (but at least to 1 s); smaller steps no longer change the
+/// time.
 const SMALLEST_STEP: f64 = 1e-14;
 
-/// Counters of what the integrator of a simulator did, as Drake's `IntegratorBase` reports them.
+/// Counters of a simulation's integrator, as reported by Drake's `IntegratorBase`.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -55,13 +58,14 @@ pub struct IntegratorStatistics {
     pub steps: u64,
     /// Evaluations of the time derivatives.
     pub derivative_evaluations: u64,
-    /// Those of them that were made for Jacobians; with dual numbers each counts as one.
+    /// Derivative evaluations made for Jacobians, included above; with dual numbers each counts as
+    /// one.
     pub derivative_evaluations_for_jacobian: u64,
     /// Jacobians computed.
     pub jacobian_evaluations: u64,
-    /// Steps repeated with a smaller one because of their error.
+    /// Steps repeated with a smaller size because of their error.
     pub shrinkages_from_error_control: u64,
-    /// Steps repeated with a smaller one because the method did not converge.
+    /// Steps repeated with a smaller size because the method did not converge.
     pub shrinkages_from_substep_failures: u64,
     /// First step taken (s).
     pub initial_step: Option<f64>,
@@ -71,41 +75,42 @@ pub struct IntegratorStatistics {
     pub largest_step: Option<f64>,
 }
 
-/// What the user asks of step sizes.
+/// The user's limits on step sizes.
 #[derive(Clone, Copy)]
 pub(in crate::simulation) struct Limits {
     /// Largest step (s).
     pub(in crate::simulation) max_step: f64,
     /// Smallest step (s) of error control; 0 for the smallest that changes the time.
     pub(in crate::simulation) min_step: f64,
-    /// An error control that wants a step below the smallest is an error; otherwise the smallest
-    /// step is accepted with whatever error it has.
+    /// True if it is an error when error control wants a step below the smallest; otherwise the
+    /// smallest step is accepted with whatever error it has.
     pub(in crate::simulation) fail_below_min_step: bool,
-    /// Error that a step may have.
+    /// Permitted error of a step.
     pub(in crate::simulation) accuracy: f64,
-    /// Choose steps by their error, with methods that estimate it; otherwise steps are `max_step`.
+    /// True to choose steps by their error, with methods that estimate it; otherwise steps are
+    /// `max_step`.
     pub(in crate::simulation) error_control: bool,
-    /// First step (s), where it is not left to the method.
+    /// First step (s); `None` leaves it to the method.
     pub(in crate::simulation) first_step: Option<f64>,
 }
 
-/// An integrator and the choice of its steps.
+/// Integrator with its step size control.
 pub(in crate::simulation) struct Driver<T: Scalar> {
     pub(in crate::simulation) jacobians: Jacobians<T>,
     pub(in crate::simulation) dense_output: Option<DenseOutput>,
-    integrator: Box<dyn Integrator<T>>,
+    integrator: Box<dyn IntegrationScheme<T>>,
     limits: Limits,
-    /// The step that error control wants next.
+    /// Next step (s) that error control wants.
     ideal_step: Option<f64>,
     x0: Vec<T>,
     pub(in crate::simulation) statistics: IntegratorStatistics,
 }
 
 impl<T: Scalar> Driver<T> {
-    /// The integrator under these limits, which have been checked.
+    /// Wraps the default integrator under these limits, which have been checked.
     pub(in crate::simulation) fn new(
         diagram: Diagram<T>,
-        integrator: Box<dyn Integrator<T>>,
+        integrator: Box<dyn IntegrationScheme<T>>,
         limits: Limits,
     ) -> Self {
         Self {
@@ -119,10 +124,10 @@ impl<T: Scalar> Driver<T> {
         }
     }
 
-    /// Another integrator, with statistics of its own.
+    /// Replaces the integrator and resets the statistics.
     pub(in crate::simulation) fn set_integrator(
         &mut self,
-        integrator: Box<dyn Integrator<T>>,
+        integrator: Box<dyn IntegrationScheme<T>>,
         limits: Limits,
     ) {
         self.integrator = integrator;
@@ -130,7 +135,7 @@ impl<T: Scalar> Driver<T> {
         self.set_limits(limits);
     }
 
-    pub(in crate::simulation) fn integrator(&self) -> &dyn Integrator<T> {
+    pub(in crate::simulation) fn integrator(&self) -> &dyn IntegrationScheme<T> {
         &*self.integrator
     }
 
@@ -138,15 +143,15 @@ impl<T: Scalar> Driver<T> {
         &self.limits
     }
 
-    /// The same with other limits, its next step chosen anew.
+    /// Replaces the limits; the next step is chosen anew.
     pub(in crate::simulation) fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
         self.ideal_step = None;
     }
 
-    /// One step towards the nearer of the next event and the boundary (s). Returns the time
-    /// reached, which is that of the target to the bit if it was reached. On an error time and
-    /// state are those before the step.
+    /// Takes one step towards the nearer of the next event and the boundary (s). Returns the time
+    /// reached, which equals the target to the bit if it was reached. On an error, time and state
+    /// are those before the step.
     pub(in crate::simulation) fn advance(
         &mut self,
         context: &mut Context<T>,
@@ -160,7 +165,7 @@ impl<T: Scalar> Driver<T> {
             context.set_time(exactly(context.time(), target));
             return Ok(target);
         }
-        // Stretched up to an event, never beyond a boundary.
+        // A step may be stretched up to an event, but never beyond a boundary.
         let stretch = if boundary < event { 1.0 } else { MAX_STRETCH };
         if now + max_step * stretch < target {
             target = now + max_step;
@@ -175,7 +180,7 @@ impl<T: Scalar> Driver<T> {
         Ok(reached)
     }
 
-    /// A step to the target, or as far as the method gets; returns the time reached.
+    /// Takes a step to the target, or as far as the method gets; returns the time reached.
     fn step_to(&mut self, context: &mut Context<T>, t0: T, target: f64) -> Result<f64> {
         if let Some(dense) = &mut self.dense_output {
             dense.begin_step(context)?;
@@ -199,7 +204,7 @@ impl<T: Scalar> Driver<T> {
         s.largest_step = Some(s.largest_step.map_or(step, |largest| largest.max(step)));
     }
 
-    /// A step of at most `max`; true if it was as large.
+    /// Takes a step of at most `max` (s); returns true if it was that large.
     fn step(&mut self, context: &mut Context<T>, t0: T, max: f64) -> Result<bool> {
         match self.integrator.error_control() {
             Some(control) if self.limits.error_control => {
@@ -236,7 +241,7 @@ impl<T: Scalar> Driver<T> {
             self.statistics.shrinkages_from_substep_failures += 1;
             if step < f64::EPSILON {
                 return Err(Error::invalid(format!(
-                    "integrator '{}' does not converge at {} s, not even with a step of {step:e} s",
+                    "integrator '{}' does not converge at {} s, even with a step of {step:e} s",
                     self.integrator.name(),
                     t0.re()
                 )));
@@ -244,7 +249,8 @@ impl<T: Scalar> Driver<T> {
         }
     }
 
-    /// A step of at most `max` that is as accurate as asked for; true if it was as large.
+    /// Takes a step of at most `max` (s) that is accurate enough; returns true if it was that
+    /// large.
     fn controlled(
         &mut self,
         context: &mut Context<T>,
@@ -305,20 +311,20 @@ impl<T: Scalar> Driver<T> {
 }
 
 impl Limits {
-    /// The smallest step at this time (s).
+    /// Returns the smallest step at this time (s).
     pub(in crate::simulation) fn smallest(&self, time: f64) -> f64 {
         (SMALLEST_STEP * time.abs().max(1.0)).max(self.min_step)
     }
 }
 
 enum Verdict {
-    /// Keep the step; the size for the next one (s).
+    /// Keep the step; holds the size of the next one (s).
     Accept(f64),
     /// Try again with this size (s).
     Repeat(f64),
 }
 
-/// What a step is measured by.
+/// Criteria for accepting a step.
 struct Judge {
     accuracy: f64,
     order: u32,
@@ -327,8 +333,8 @@ struct Judge {
 }
 
 impl Judge {
-    /// A `step` with this error. `at_smallest` is kept between the attempts of one step: the last
-    /// one was as small as allowed.
+    /// Judges a `step` (s) with this error. `at_smallest` is kept between the attempts at one step
+    /// and is true if the last attempt was as small as allowed.
     fn of(&self, error: f64, step: f64, at_smallest: &mut bool) -> Verdict {
         if !error.is_finite() {
             return Verdict::Repeat(MIN_SHRINK * step);
@@ -368,7 +374,7 @@ impl Judge {
     }
 }
 
-/// The largest magnitude; NaN if there is one.
+/// Returns the largest magnitude; NaN if any element is NaN.
 pub(super) fn largest<T: Scalar>(error: &[T]) -> f64 {
     error.iter().fold(0.0, |worst: f64, e| {
         let e = e.re().abs();
@@ -376,10 +382,10 @@ pub(super) fn largest<T: Scalar>(error: &[T]) -> f64 {
     })
 }
 
-/// `time` moved to the target, to the bit, with the derivatives it has.
+/// Moves `time` to the target, to the bit, keeping its derivatives.
 fn exactly<T: Scalar>(time: T, target: f64) -> T {
     if target.is_infinite() {
-        return T::from(target); // No event ever, and nothing to integrate.
+        return T::from(target); // Nothing to integrate and no further event.
     }
     let near = time + T::from(target - time.re());
     near + T::from(target - near.re())

@@ -1,12 +1,12 @@
-//! What all explicit Runge-Kutta methods share.
+//! Common parts of all explicit Runge-Kutta methods.
 
 use super::Ode;
 use crate::systems::value::in_blocks_of_rows;
 use crate::{Result, Scalar};
 
-/// An explicit Runge-Kutta method: stage `i` is evaluated at `c[i]` with weights `a[i]` of the
-/// stages before it; `b` weights the result, and `e`, the difference of `b` and of the weights of
-/// an embedded method, its error estimate.
+/// Butcher tableau of an explicit Runge-Kutta method. Stage `i` is evaluated at `c[i]` with weights
+/// `a[i]` of the stages before it. `b` weights the result; `e`, the difference between `b` and the
+/// weights of an embedded method, weights the error estimate.
 pub(super) struct Tableau<const S: usize> {
     pub(super) a: [[f64; S]; S],
     pub(super) b: [f64; S],
@@ -17,7 +17,7 @@ pub(super) struct Tableau<const S: usize> {
 /// Work space of an explicit Runge-Kutta method.
 pub(super) struct Explicit<T, const S: usize> {
     tableau: Tableau<S>,
-    /// The slopes of one stage after the other.
+    /// Slopes of the stages, one after the other.
     k: Vec<T>,
     error: Vec<T>,
 }
@@ -65,8 +65,8 @@ fn advance<T: Scalar>(x0: &[T], dt: T, weights: &[f64], k: &[T], x: &mut [T]) {
     weighted_sums(weights, k, x, |i, slope| x0[i] + dt * slope);
 }
 
-/// Writes `result(i, sum)` of the weighted sum of each element of the slopes of the stages, which
-/// lie one after the other.
+/// Writes `result(i, sum)` for each element i, where `sum` is the weighted sum of the element's
+/// slopes over the stages, which lie one after the other.
 #[inline(always)]
 fn weighted_sums<T: Scalar>(
     weights: &[f64],
@@ -77,7 +77,7 @@ fn weighted_sums<T: Scalar>(
     in_blocks_of_rows!(out.len(), sums::<T>, weights, k, out, &result);
 }
 
-/// The same for elements `first` to `first + N`.
+/// Same as [`weighted_sums`], for the elements `first..first + N`.
 #[inline(always)]
 fn sums<T: Scalar, const N: usize>(
     first: usize,
@@ -102,20 +102,20 @@ fn sums<T: Scalar, const N: usize>(
     }
 }
 
-/// An integrator that is nothing but its tableau, with its error control if it has an estimate.
+/// Defines an integrator from its tableau, with error control if the tableau has an estimate.
 macro_rules! explicit_integrator {
     ($(#[$doc:meta])* $name:ident, $drake_name:literal, $stages:literal, $control:expr, $tableau:expr) => {
         $(#[$doc])*
         pub struct $name<T>($crate::simulation::integrator::explicit::Explicit<T, $stages>);
 
         impl<T: $crate::Scalar> $name<T> {
-            /// Ready to step any context.
+            /// Creates an integrator that can step any context.
             #[allow(clippy::new_without_default, reason = "integrators are configured, not defaulted")]
             pub fn new() -> Self {
                 Self($crate::simulation::integrator::explicit::Explicit::new($tableau))
             }
         }
-        impl<T: $crate::Scalar> $crate::integrator::Integrator<T> for $name<T> {
+        impl<T: $crate::Scalar> $crate::integrator::IntegrationScheme<T> for $name<T> {
             fn name(&self) -> &'static str {
                 $drake_name
             }

@@ -1,12 +1,12 @@
 //! Implicit Euler.
 
 use super::newton::{Halving, Jacobian, Stages};
-use super::{ErrorControl, Integrator, Ode};
+use super::{ErrorControl, IntegrationScheme, Ode};
 use crate::Result;
 
 /// Implicit (backward) Euler, first order, L-stable, for stiff equations: Drake's
 /// `ImplicitEulerIntegrator`. Takes two steps of half the size and estimates the error by the
-/// difference to one whole step (Hairer, Nørsett, Wanner I, section II.4). In `f64` only.
+/// difference from one whole step (Hairer, Nørsett, Wanner I, section II.4). In `f64` only.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -27,13 +27,13 @@ use crate::Result;
 /// ```
 pub struct ImplicitEuler {
     jacobian: Jacobian,
-    /// Of whole and half steps: the matrix of one is good enough for the other, mostly.
+    /// Stages of whole and half steps; the matrix of one is usually good enough for the other.
     stage: Stages<1>,
     halving: Halving,
 }
 
 impl ImplicitEuler {
-    /// Ready to step any context.
+    /// Creates an integrator that can step any context.
     #[allow(
         clippy::new_without_default,
         reason = "integrators are configured, not defaulted"
@@ -47,7 +47,7 @@ impl ImplicitEuler {
     }
 }
 
-impl Integrator<f64> for ImplicitEuler {
+impl IntegrationScheme<f64> for ImplicitEuler {
     fn name(&self) -> &'static str {
         "implicit_euler"
     }

@@ -6,8 +6,8 @@ use crate::{AutoDiff, Context, Diagram, Result, Scalar, Simulator};
 use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 
-/// How implicit integrators get the Jacobian of the time derivatives (Drake's
-/// `ImplicitIntegrator::JacobianComputationScheme`, whose default are forward differences).
+/// Method by which implicit integrators compute the Jacobian of the time derivatives (Drake's
+/// `ImplicitIntegrator::JacobianComputationScheme`, whose default is forward differences).
 ///
 /// ```
 /// use tarragon_framework::SimulatorConfig;
@@ -17,45 +17,45 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JacobianScheme {
-    /// Dual numbers: exact, one evaluation per eight elements of the state. Where the diagram can
-    /// not be converted, [`JacobianScheme::CentralDifference`] is used instead.
+    /// Dual numbers: exact, one evaluation per eight elements of the state. Where the diagram
+    /// cannot be converted, [`JacobianScheme::CentralDifference`] is used instead.
     #[default]
     AutoDiff,
-    /// Differences to one side: an error of about 1e-8 relative to the derivatives, one evaluation
-    /// per element and one more.
+    /// One-sided differences: an error of about 1e-8 relative to the derivatives, one evaluation
+    /// per element plus one.
     ForwardDifference,
-    /// Differences to both sides: an error of about 1e-10, two evaluations per element.
+    /// Two-sided differences: an error of about 1e-10, two evaluations per element.
     CentralDifference,
 }
 
 impl<T: Scalar> Simulator<T> {
-    /// Chooses how implicit integrators get Jacobians (Drake's `set_jacobian_computation_scheme`).
-    /// Explicit integrators need none.
+    /// Chooses how implicit integrators compute Jacobians (Drake's
+    /// `set_jacobian_computation_scheme`). Explicit integrators need none.
     pub fn set_jacobian_scheme(&mut self, scheme: JacobianScheme) {
         self.driver.jacobians.set_scheme(scheme);
     }
 
-    /// How implicit integrators get Jacobians: what was asked for, but
-    /// [`JacobianScheme::CentralDifference`] after the first Jacobian if that was
-    /// [`JacobianScheme::AutoDiff`] and a system, a parameter, abstract state or a fixed input of
-    /// the diagram can not be converted to dual numbers. The reason is logged, at level info.
+    /// Returns the Jacobian scheme in use: the chosen one, except that [`JacobianScheme::AutoDiff`]
+    /// becomes [`JacobianScheme::CentralDifference`] at the first Jacobian if a system, a
+    /// parameter, abstract state or a fixed input of the diagram cannot be converted to dual
+    /// numbers. The reason is logged at level info.
     pub fn jacobian_scheme_in_use(&self) -> JacobianScheme {
         self.driver.jacobians.scheme
     }
 }
 
-/// What Jacobians are made with.
+/// Computation of Jacobians for a diagram.
 pub(in crate::simulation) struct Jacobians<T: Scalar> {
     diagram: Diagram<T>,
     scheme: JacobianScheme,
-    /// A context of the diagram over dual numbers, made when it is first needed.
+    /// Context of the diagram over dual numbers, created when first needed.
     dual: Option<Context<AutoDiff>>,
-    /// Values of `dual` apart from time and continuous state may be those of another step.
+    /// True if values of `dual` other than time and continuous state may be those of another step.
     outdated: bool,
 }
 
 impl<T: Scalar> Jacobians<T> {
-    /// The diagram that is simulated.
+    /// Returns the simulated diagram.
     pub(in crate::simulation) fn diagram(&self) -> &Diagram<T> {
         &self.diagram
     }
@@ -73,20 +73,23 @@ impl<T: Scalar> Jacobians<T> {
         self.scheme = scheme;
     }
 
-    /// To be called before each step: events and users may have changed anything since the last
-    /// one.
+    /// Marks the dual context as outdated. Must be called before each step, because events and
+    /// users may have changed anything since the last one.
     pub(super) fn begin_step(&mut self) {
         self.outdated = true;
     }
 
-    /// The dual context with the values of this one, `None` if differences are to be used.
+    /// Returns the dual context with the values of `context`, or `None` if differences are to be
+    /// used.
     fn dual(&mut self, context: &Context<T>) -> Option<&mut Context<AutoDiff>> {
         if self.scheme != JacobianScheme::AutoDiff {
             return None;
         }
         if self.outdated {
             if let Err(why) = self.synchronize(context) {
-                tracing::info!("Jacobians by central differences, not by dual numbers: {why}");
+                tracing::info!(
+                    "Jacobians are computed by central differences instead of dual numbers: {why}"
+                );
                 self.scheme = JacobianScheme::CentralDifference;
                 return None;
             }
@@ -108,7 +111,7 @@ impl<T: Scalar> Jacobians<T> {
 /// Rates of some elements of the state as a function of these elements.
 pub(super) trait Rates {
     /// Writes the rates at `y`, by one evaluation of the time derivatives. Leaves time and state of
-    /// the context anywhere.
+    /// the context unspecified.
     fn at<S: Scalar>(&self, context: &mut Context<S>, y: &[S], rates: &mut [S]) -> Result<()>;
 }
 
@@ -125,11 +128,12 @@ impl Rates for Whole {
 }
 
 impl Ode<'_, f64> {
-    /// The Jacobian of the time derivatives with respect to all state, at the current time and
-    /// state, by the [`JacobianScheme`] of the simulator.
+    /// Computes the Jacobian of the time derivatives with respect to all state, at the current time
+    /// and state, by the [`JacobianScheme`] of the simulator.
     ///
     /// # Errors
-    /// If the time derivatives can not be computed; time and state are left somewhere near then.
+    /// Returns an error if the time derivatives cannot be computed; in that case time and state are
+    /// left somewhere nearby.
     pub fn jacobian(&mut self, out: &mut DMatrix<f64>) -> Result<()> {
         let (time, x) = (self.time(), self.state().to_vec());
         self.jacobian_of(&Whole { time }, &x, out)?;
@@ -137,7 +141,7 @@ impl Ode<'_, f64> {
         Ok(())
     }
 
-    /// The Jacobian of `rates` at y. Leaves time and state anywhere.
+    /// Computes the Jacobian of `rates` at y. Leaves time and state unspecified.
     pub(super) fn jacobian_of(
         &mut self,
         rates: &impl Rates,
@@ -171,7 +175,7 @@ impl Ode<'_, f64> {
     }
 }
 
-/// The Jacobian of `f` at x by differences, to both sides if they are central ones.
+/// Computes the Jacobian of `f` at x by differences: two-sided if `central`, else one-sided.
 fn differences(
     mut f: impl FnMut(&[f64], &mut [f64]) -> Result<()>,
     x: &[f64],
@@ -179,8 +183,8 @@ fn differences(
     out: &mut DMatrix<f64>,
 ) -> Result<()> {
     let n = x.len();
-    // Drake's: for central differences between the roots that balance rounding with the second and
-    // with the third derivatives.
+    // Drake's step. For central differences it lies between the roots that balance rounding against
+    // the second and against the third derivatives.
     let relative = f64::EPSILON.powf(if central { 5.0 / 12.0 } else { 0.5 });
     let (mut above, mut below, mut at) = (vec![0.0; n], vec![0.0; n], x.to_vec());
     *out = DMatrix::zeros(n, n);
@@ -190,7 +194,7 @@ fn differences(
     for i in 0..n {
         let step = relative * x[i].abs().max(1.0);
         at[i] = x[i] + step;
-        // The difference that was really made, free of rounding.
+        // The difference actually made, free of rounding.
         let mut dx = at[i] - x[i];
         f(&at, &mut above)?;
         if central {

@@ -1,25 +1,24 @@
-//! Linear systems whose storage is kept.
+//! LU factorization that reuses its storage.
 
-/// A square matrix in triangular factors, with partial pivoting (Golub, Van Loan, *Matrix
-/// Computations*, algorithm 3.4.1). Unlike nalgebra's, it is factored again in the storage that it
-/// has.
+/// LU factorization of a square matrix with partial pivoting (Golub, Van Loan, *Matrix
+/// Computations*, algorithm 3.4.1). Unlike nalgebra's, it can be repeated in the same storage.
 #[derive(Default)]
 pub(super) struct Lu {
-    /// None before the first factorization.
+    /// Number of rows; `None` before the first factorization.
     size: Option<usize>,
-    /// Column by column: U, and below the diagonal L without its ones.
+    /// Factors, column by column: U, and below the diagonal L without its unit diagonal.
     a: Vec<f64>,
-    /// The row that each row was swapped with.
+    /// Row that each row was swapped with.
     pivots: Vec<usize>,
 }
 
 impl Lu {
-    /// There are factors, of a matrix of this size.
+    /// Returns true if there are factors of a matrix of this size.
     pub(super) fn is_of(&self, size: usize) -> bool {
         self.size == Some(size)
     }
 
-    /// Factors the matrix of `n` rows with these entries `(row, column)`.
+    /// Factors the matrix of `n` rows with the entries `entry(row, column)`.
     pub(super) fn factor(&mut self, n: usize, entry: impl Fn(usize, usize) -> f64) {
         self.size = Some(n);
         self.pivots.clear();
@@ -27,7 +26,7 @@ impl Lu {
         self.a.extend((0..n * n).map(|at| entry(at % n, at / n)));
         for k in 0..n {
             let magnitude = |row: &usize| self.a[k * n + row].abs();
-            // The first of equal ones.
+            // Among equal pivots, take the first.
             let pivot = (k..n)
                 .rev()
                 .max_by(|a, b| magnitude(a).total_cmp(&magnitude(b)));
@@ -41,7 +40,7 @@ impl Lu {
             let (done, rest) = self.a.split_at_mut((k + 1) * n);
             let (above, below) = done[k * n..].split_at_mut(k + 1);
             if above[k] == 0.0 {
-                continue; // Singular; `solve` will say so.
+                continue; // Singular; `solve` reports it.
             }
             below.iter_mut().for_each(|l| *l /= above[k]);
             for column in rest.chunks_exact_mut(n) {
@@ -53,7 +52,7 @@ impl Lu {
         }
     }
 
-    /// Replaces b by the solution x of `A x = b`; false if A is singular.
+    /// Replaces b by the solution x of `A x = b`; returns false if A is singular.
     pub(super) fn solve(&self, b: &mut [f64]) -> bool {
         let n = self.pivots.len();
         for (k, pivot) in self.pivots.iter().enumerate() {
@@ -101,14 +100,14 @@ mod tests {
             assert!(lu.solve(&mut x));
             for (row, b) in b.iter().enumerate() {
                 let ax: f64 = (0..n).map(|i| a[row * n + i] * x[i]).sum();
-                // Rounding, times a condition number of some hundreds.
+                // Rounding times a condition number of a few hundred.
                 assert!((ax - b).abs() < 1e-11, "{n}: {ax} {b}");
             }
         }
     }
 
     #[test]
-    fn zeros_on_the_diagonal_are_swapped_and_singular_matrices_are_told() {
+    fn zero_pivots_are_swapped_and_singular_matrices_are_reported() {
         let mut lu = Lu::default();
         lu.factor(2, |row, column| [[0.0, 2.0], [4.0, 1.0]][row][column]);
         let mut x = [2.0, 9.0];

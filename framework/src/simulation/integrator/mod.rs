@@ -1,7 +1,8 @@
-//! Integrators: one step of the differential equation, at a step size that somebody else chooses.
+//! Integrators: methods that take one step of the differential equation, of a size chosen by the
+//! caller.
 //!
-//! Methods and their order after Hairer, Nørsett, Wanner, *Solving Ordinary Differential Equations
-//! I* (1993) and Hairer, Wanner, *II* (1996). Step sizes are chosen by the simulator, see
+//! Methods and their orders follow Hairer, Nørsett, Wanner, *Solving Ordinary Differential
+//! Equations I* (1993) and Hairer, Wanner, *II* (1996). The simulator chooses step sizes, see
 //! [`SimulatorConfig`](crate::SimulatorConfig).
 
 mod bogacki_shampine3;
@@ -37,15 +38,15 @@ use crate::{Context, Result, Scalar};
 use jacobian::Jacobians;
 use std::ops::Range;
 
-/// Advances continuous state by one step.
+/// A method that advances continuous state by one step.
 ///
 /// ```
-/// use tarragon_framework::integrator::{Integrator, Ode};
+/// use tarragon_framework::integrator::{IntegrationScheme, Ode};
 /// use tarragon_framework::{Result, Scalar};
 ///
 /// /// Explicit Euler, as a user would write it.
 /// struct Mine;
-/// impl<T: Scalar> Integrator<T> for Mine {
+/// impl<T: Scalar> IntegrationScheme<T> for Mine {
 ///     fn name(&self) -> &'static str {
 ///         "mine"
 ///     }
@@ -61,57 +62,58 @@ use std::ops::Range;
 ///     }
 /// }
 /// ```
-pub trait Integrator<T: Scalar>: Send {
-    /// Name as Drake's configuration files spell it.
+pub trait IntegrationScheme<T: Scalar>: Send {
+    /// Returns the name as spelled in Drake's configuration files.
     fn name(&self) -> &'static str;
 
-    /// Advances time and continuous state by `dt` (s). False if the method did not converge with
-    /// this step; a smaller one is tried then. Unless it returns true the state is left somewhere
-    /// inside the step; the caller restores it.
+    /// Advances time and continuous state by `dt` (s). Returns false if the method did not
+    /// converge, in which case the caller tries a smaller step. Unless it returns true, the state
+    /// is left somewhere inside the step; the caller restores it.
     ///
     /// # Errors
-    /// If the time derivatives can not be computed.
+    /// Returns an error if the time derivatives cannot be computed.
     fn step(&mut self, ode: &mut Ode<'_, T>, dt: T) -> Result<bool>;
 
-    /// How the error estimate is made, `None` for a method without one, which takes fixed steps.
+    /// Returns the properties of the error estimate, or `None` for a method without one, which
+    /// takes fixed steps.
     fn error_control(&self) -> Option<ErrorControl> {
         None
     }
 
-    /// Estimated error of the last step, element by element; empty without an estimate.
+    /// Returns the estimated error of the last step, element by element; empty without an estimate.
     fn error_estimate(&self) -> &[T] {
         &[]
     }
 }
 
-/// What step size control needs to know about a method.
+/// Properties of a method that step size control needs.
 ///
 /// ```
-/// use tarragon_framework::integrator::{ErrorControl, Integrator, RungeKutta3, SemiExplicitEuler};
+/// use tarragon_framework::integrator::{ErrorControl, IntegrationScheme, RungeKutta3, SemiExplicitEuler};
 /// let control: ErrorControl = RungeKutta3::<f64>::new().error_control().unwrap();
 /// assert_eq!(control.order, 3);
 /// assert_eq!(SemiExplicitEuler::<f64>::new().error_control(), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorControl {
-    /// The error estimate of a step of size h shrinks with this power of h.
+    /// Power of the step size h with which the error estimate shrinks.
     pub order: u32,
-    /// Accuracies looser than this are replaced by it: the estimate is worthless beyond.
+    /// Loosest meaningful accuracy; it replaces looser ones, for which the estimate is worthless.
     pub loosest_accuracy: f64,
-    /// The first step, as a fraction of the largest one, where none is asked for.
+    /// Default of the first step, as a fraction of the largest one.
     pub first_step: f64,
 }
 
-/// The differential equation of a context, `dx/dt = f(t, x)` with everything else held, as an
+/// Differential equation `dx/dt = f(t, x)` of a context, with everything else held constant, as an
 /// integrator sees it.
 ///
 /// ```
-/// use tarragon_framework::integrator::{Integrator, Ode};
+/// use tarragon_framework::integrator::{IntegrationScheme, Ode};
 /// use tarragon_framework::{prelude::*, Result};
 ///
-/// /// The explicit midpoint rule: the slope in the middle of the step is that of the step.
+/// /// The explicit midpoint rule: the slope in the middle of the step applies to the whole step.
 /// struct Midpoint;
-/// impl Integrator<f64> for Midpoint {
+/// impl IntegrationScheme<f64> for Midpoint {
 ///     fn name(&self) -> &'static str {
 ///         "midpoint"
 ///     }
@@ -139,69 +141,69 @@ pub struct ErrorControl {
 /// ```
 pub struct Ode<'a, T: Scalar> {
     context: &'a mut Context<T>,
-    /// All continuous state at the begin of the step.
+    /// All continuous state at the beginning of the step.
     start: &'a [T],
     statistics: &'a mut IntegratorStatistics,
     jacobians: &'a mut Jacobians<T>,
-    /// Accuracy asked for, for the convergence of iterations.
+    /// Requested accuracy, for the convergence of iterations.
     accuracy: f64,
     wants_error_estimate: bool,
 }
 
 impl<T: Scalar> Ode<'_, T> {
-    /// Time (s).
+    /// Returns the time (s).
     pub fn time(&self) -> T {
         self.context.time()
     }
-    /// All continuous state of the diagram, system by system.
+    /// Returns all continuous state of the diagram, system by system.
     pub fn state(&self) -> &[T] {
         &self.context.data.xc
     }
     /// Sets time (s) and all continuous state.
     ///
     /// # Panics
-    /// If the state has another length.
+    /// Panics if the state has another length.
     pub fn set(&mut self, time: T, state: &[T]) {
         self.context.set_time_and_xc(time, state);
     }
-    /// Sets the time (s) and gives all continuous state at the begin of the step, and the current
-    /// one to be changed in place.
+    /// Sets the time (s). Returns all continuous state at the beginning of the step, and the
+    /// current state to be changed in place.
     #[inline]
     pub fn set_time_and_change_state(&mut self, time: T) -> (&[T], &mut [T]) {
         (self.start, self.context.set_time_and_change_xc(time))
     }
-    /// The time derivatives of all continuous state at the current time and state.
+    /// Computes the time derivatives of all continuous state at the current time and state.
     ///
     /// # Errors
-    /// If they can not be computed.
+    /// Returns an error if they cannot be computed.
     ///
     /// # Panics
-    /// If `out` has another length than the state.
+    /// Panics if `out` has another length than the state.
     pub fn derivatives(&mut self, out: &mut [T]) -> Result<()> {
         self.statistics.derivative_evaluations += 1;
         self.context.time_derivatives(out)
     }
-    /// Rates of all positions from all velocities, at the current configuration.
+    /// Computes the rates of all positions from all velocities, at the current configuration.
     ///
     /// # Errors
     /// See [`Context::map_v_to_qdot`].
     pub fn map_v_to_qdot(&self, v: &[T], qdot: &mut [T]) -> Result<()> {
         self.context.map_v_to_qdot(v, qdot)
     }
-    /// The error that a step may have.
+    /// Returns the permitted error of a step.
     pub fn accuracy(&self) -> f64 {
         self.accuracy
     }
-    /// False for fixed steps, whose error nobody asks for.
+    /// Returns false for fixed steps, whose error is not used.
     pub fn wants_error_estimate(&self) -> bool {
         self.wants_error_estimate
     }
-    /// Where the generalized positions q are in the state, system by system.
+    /// Returns the ranges of the generalized positions q in the state, system by system.
     pub fn positions(&self) -> impl Iterator<Item = Range<usize>> {
         let systems = self.context.plan.continuous.iter();
         systems.map(|c| c.q.clone()).filter(|q| !q.is_empty())
     }
-    /// Where the generalized velocities v are in the state, system by system.
+    /// Returns the ranges of the generalized velocities v in the state, system by system.
     pub fn velocities(&self) -> impl Iterator<Item = Range<usize>> {
         let systems = self.context.plan.continuous.iter();
         systems.map(|c| c.v.clone()).filter(|v| !v.is_empty())

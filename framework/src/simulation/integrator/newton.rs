@@ -1,8 +1,8 @@
-//! Solving the equations of implicit methods.
+//! Solution of the nonlinear equations of implicit methods.
 //!
 //! Simplified Newton iterations as in Hairer, Wanner, *Solving Ordinary Differential Equations II*
-//! (1996), section IV.8: the Jacobian and the factored matrix are kept from step to step, and made
-//! anew only where the iterations do not converge, the cheaper one first.
+//! (1996), section IV.8. The Jacobian and the factored matrix are kept from step to step and
+//! renewed only when the iterations do not converge, the cheaper one first.
 
 use super::control::largest;
 use super::lu::Lu;
@@ -11,18 +11,18 @@ use crate::Result;
 use nalgebra::DMatrix;
 
 pub(super) const MAX_ITERATIONS: usize = 10;
-/// Part of the accuracy that the iterations may miss; Hairer and Wanner recommend 0.01 to 0.1.
+/// Fraction of the accuracy that the iterations may miss; Hairer and Wanner recommend 0.01 to 0.1.
 const KAPPA: f64 = 0.05;
 
-/// A Jacobian that is kept, and shared by the stages of one integrator.
+/// Jacobian that is kept between steps and shared by the stages of one integrator.
 pub(super) struct Jacobian {
     pub(super) matrix: DMatrix<f64>,
-    /// Made for the very state that the step starts from.
+    /// True if it was computed at the very state that the step starts from.
     fresh: bool,
 }
 
 impl Jacobian {
-    /// None yet.
+    /// Creates an empty Jacobian.
     pub(super) fn new() -> Self {
         Self {
             matrix: DMatrix::zeros(0, 0),
@@ -30,18 +30,19 @@ impl Jacobian {
         }
     }
 
-    /// To be called after each step. After a failed one the next starts from the same state.
+    /// Records the end of a step; must be called after each one. After a failure, the next step
+    /// starts from the same state.
     pub(super) fn step_ended(&mut self, converged: bool) {
         self.fresh = !converged;
     }
 
-    /// The kept Jacobian is of use for `n` unknowns.
+    /// Returns true if the kept Jacobian is usable for `n` unknowns.
     pub(super) fn is_usable(&self, n: usize) -> bool {
         self.matrix.nrows() == n && self.matrix.iter().all(|x| x.is_finite())
     }
 }
 
-/// Judges iterations by their updates.
+/// Convergence test of iterations, based on their updates.
 #[derive(Default)]
 pub(super) struct Convergence {
     iterations: usize,
@@ -49,8 +50,9 @@ pub(super) struct Convergence {
 }
 
 impl Convergence {
-    /// After an iteration that led to `(x, update)` in each element, of this norm: whether the
-    /// iterations have converged, `None` if that is open.
+    /// Judges an iteration that led to `(x, update)` in each element, with an update of this norm.
+    /// Returns true if the iterations have converged, false if they diverge, and `None` if that is
+    /// undecided.
     pub(super) fn after(
         &mut self,
         mut moved: impl Iterator<Item = (f64, f64)>,
@@ -69,7 +71,7 @@ impl Convergence {
         if theta > 1.0 || theta.is_nan() {
             return Some(false);
         }
-        // The rate of convergence tells how far the limit is, equation IV.8.10.
+        // Equation IV.8.10: the rate of convergence predicts the distance from the limit.
         (theta / (1.0 - theta) * norm < KAPPA * accuracy).then_some(true)
     }
 }
@@ -79,19 +81,19 @@ pub(super) struct Step<'a> {
     pub(super) t0: f64,
     pub(super) h: f64,
     pub(super) x0: &'a [f64],
-    /// Added to the increment of every stage.
+    /// Constant added to the increment of every stage.
     pub(super) constant: Option<&'a [f64]>,
-    /// First guess of the result, `x0` without one.
+    /// First guess of the result; defaults to `x0`.
     pub(super) guess: Option<&'a [f64]>,
 }
 
-/// Makes a step as two of half the size and estimates the error by the difference to one whole step
+/// Takes a step as two halves and estimates the error by the difference from one whole step
 /// (Hairer, Nørsett, Wanner I, section II.4).
 #[derive(Default)]
 pub(super) struct Halving {
     x0: Vec<f64>,
     whole: Vec<f64>,
-    /// First guess, then result of the first half.
+    /// First guess, then the result of the first half.
     guess: Vec<f64>,
     middle: Vec<f64>,
     end: Vec<f64>,
@@ -99,15 +101,15 @@ pub(super) struct Halving {
 }
 
 impl Halving {
-    /// Error control of a method of first order that estimates its error in this way.
+    /// Error control of a first-order method whose error is estimated in this way.
     pub(super) const OF_EULER: ErrorControl = ErrorControl {
         order: 2,
         loosest_accuracy: 0.5,
         first_step: 1.0,
     };
 
-    /// A step of size `h`, false if one of its parts has no result. `solve` makes a part; guesses
-    /// for the half ones come from the whole one.
+    /// Takes a step of size `h` (s); returns false if one of its parts has no solution. `solve`
+    /// solves one part; the guesses for the halves come from the whole step.
     pub(super) fn step(
         &mut self,
         ode: &mut Ode<'_, f64>,
@@ -152,7 +154,7 @@ impl Halving {
         Ok(true)
     }
 
-    /// The error estimate of the last step.
+    /// Returns the error estimate of the last step.
     pub(super) fn error(&self) -> &[f64] {
         &self.error
     }
@@ -164,8 +166,8 @@ pub(super) fn difference(a: &[f64], b: &[f64], out: &mut Vec<f64>) {
     out.extend(a.iter().zip(b).map(|(a, b)| a - b));
 }
 
-/// The stages `Z_i = constant + h * sum of a[i][j] f(t0 + c[j] h, x0 + Z_j)` of a stiffly accurate
-/// implicit Runge-Kutta method: its result is that of its last stage.
+/// Stages `Z_i = constant + h * sum of a[i][j] f(t0 + c[j] h, x0 + Z_j)` of a stiffly accurate
+/// implicit Runge-Kutta method: the last stage is the result.
 pub(super) struct Stages<const S: usize> {
     a: [[f64; S]; S],
     c: [f64; S],
@@ -189,8 +191,8 @@ impl<const S: usize> Stages<S> {
         }
     }
 
-    /// Writes the result of the step; false if the iterations do not converge. Leaves time and
-    /// state of the context anywhere.
+    /// Writes the result of the step; returns false if the iterations do not converge. Leaves time
+    /// and state of the context unspecified.
     pub(super) fn solve(
         &mut self,
         jacobian: &mut Jacobian,
@@ -212,8 +214,8 @@ impl<const S: usize> Stages<S> {
         Ok(false)
     }
 
-    /// Gets the matrices ready: in the first trial those at hand, in the second a factorization for
-    /// this step, in the third a Jacobian for this state. False if there is nothing left to
+    /// Prepares the matrices. The first trial uses those at hand, the second factors anew for this
+    /// step, the third computes the Jacobian for this state. Returns false if nothing is left to
     /// improve.
     fn freshen(
         &mut self,
@@ -245,7 +247,7 @@ impl<const S: usize> Stages<S> {
         Ok(true)
     }
 
-    /// Newton iterations; true if they converged.
+    /// Runs Newton iterations; returns true if they converged.
     fn iterate(&mut self, ode: &mut Ode<'_, f64>, step: &Step<'_>) -> Result<bool> {
         let (n, x0) = (step.x0.len(), step.x0);
         self.slopes.resize(n * S, 0.0);

@@ -1,17 +1,17 @@
 //! Radau IIA.
 
 use super::newton::{Jacobian, Stages, Step, difference};
-use super::{ErrorControl, Integrator, Ode};
+use super::{ErrorControl, IntegrationScheme, Ode};
 use crate::Result;
 
 /// Radau IIA with S stages, of order 2 S - 1, L-stable, for stiff equations (Hairer, Wanner II,
-/// table IV.5.5): Drake's `RadauIntegrator`. The error is estimated by the difference to the
+/// table IV.5.5): Drake's `RadauIntegrator`. The error is estimated by the difference from the
 /// implicit trapezoidal rule. In `f64` only. See [`Radau1`] and [`Radau3`].
 ///
 /// ```
-/// use tarragon_framework::integrator::{Integrator, Radau};
+/// use tarragon_framework::integrator::{IntegrationScheme, Radau};
 /// assert_eq!(Radau::<2>::new().name(), "radau3");
-/// let order = |method: &dyn Integrator<f64>| method.error_control().map(|control| control.order);
+/// let order = |method: &dyn IntegrationScheme<f64>| method.error_control().map(|control| control.order);
 /// assert_eq!((order(&Radau::<1>::new()), order(&Radau::<2>::new())), (Some(2), Some(3)));
 /// ```
 pub struct Radau<const S: usize> {
@@ -25,7 +25,7 @@ pub struct Radau<const S: usize> {
     error: Vec<f64>,
 }
 
-/// One stage, first order: implicit Euler with another error estimate.
+/// Radau IIA with one stage, first order: implicit Euler with another error estimate.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -44,7 +44,7 @@ pub struct Radau<const S: usize> {
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
 pub type Radau1 = Radau<1>;
-/// Two stages, third order.
+/// Radau IIA with two stages, third order.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -66,7 +66,7 @@ pub type Radau1 = Radau<1>;
 pub type Radau3 = Radau<2>;
 
 impl Radau<1> {
-    /// Ready to step any context.
+    /// Creates an integrator that can step any context.
     #[allow(
         clippy::new_without_default,
         reason = "integrators are configured, not defaulted"
@@ -77,7 +77,7 @@ impl Radau<1> {
 }
 
 impl Radau<2> {
-    /// Ready to step any context.
+    /// Creates an integrator that can step any context.
     #[allow(
         clippy::new_without_default,
         reason = "integrators are configured, not defaulted"
@@ -102,7 +102,8 @@ impl<const S: usize> Radau<S> {
         }
     }
 
-    /// Computes the results of this method and of the trapezoidal rule; false if one has none.
+    /// Computes the results of this method and of the trapezoidal rule; returns false if one has no
+    /// solution.
     fn solve(&mut self, ode: &mut Ode<'_, f64>, h: f64) -> Result<bool> {
         let t0 = ode.time();
         self.x0.clear();
@@ -131,7 +132,7 @@ impl<const S: usize> Radau<S> {
     }
 }
 
-impl<const S: usize> Integrator<f64> for Radau<S> {
+impl<const S: usize> IntegrationScheme<f64> for Radau<S> {
     fn name(&self) -> &'static str {
         if S == 1 { "radau1" } else { "radau3" }
     }

@@ -4,7 +4,7 @@ use super::ErrorControl;
 use super::explicit::{Tableau, explicit_integrator};
 
 explicit_integrator!(
-    /// Kutta's third-order method, error estimated by the embedded midpoint rule: Drake's
+    /// Kutta's third-order method, with the error estimated by the embedded midpoint rule: Drake's
     /// `RungeKutta3Integrator` (Hairer, Nørsett, Wanner, table II.1.1).
     ///
     /// ```

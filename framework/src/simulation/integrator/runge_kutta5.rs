@@ -3,7 +3,7 @@
 use super::ErrorControl;
 use super::explicit::{Tableau, explicit_integrator};
 
-/// Of the result; the last stage is evaluated there.
+/// Weights of the result, where the last stage is evaluated.
 const WEIGHTS: [f64; 7] = [
     35.0 / 384.0,
     0.0,

@@ -1,13 +1,13 @@
 //! Integrators by name.
 
 use super::{
-    BogackiShampine3, ExplicitEuler, ImplicitEuler, Integrator, Radau1, Radau3, RungeKutta2,
+    BogackiShampine3, ExplicitEuler, ImplicitEuler, IntegrationScheme, Radau1, Radau3, RungeKutta2,
     RungeKutta3, RungeKutta5, SemiExplicitEuler, VelocityImplicitEuler,
 };
 use crate::{Error, Result, Scalar};
 use std::any::{Any, type_name};
 
-/// The names that [`by_name`] knows, as Drake's configuration files spell them.
+/// Names that [`by_name`] accepts, as spelled in Drake's configuration files.
 pub const SCHEMES: [&str; 10] = [
     "explicit_euler",
     "semi_explicit_euler",
@@ -21,19 +21,19 @@ pub const SCHEMES: [&str; 10] = [
     "radau3",
 ];
 
-/// The integrator of this name.
+/// Creates the integrator with this name.
 ///
 /// ```
-/// use tarragon_framework::integrator::{Integrator, by_name};
+/// use tarragon_framework::integrator::{IntegrationScheme, by_name};
 /// assert_eq!(by_name::<f64>("runge_kutta3")?.name(), "runge_kutta3");
 /// assert!(by_name::<f64>("runge_kutta4").is_err());
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
 ///
 /// # Errors
-/// If there is none, the message lists the names; or if it computes in `f64` only, as implicit ones
-/// do, and T is another scalar.
-pub fn by_name<T: Scalar>(name: &str) -> Result<Box<dyn Integrator<T>>> {
+/// Returns an error that lists the names if there is no such integrator, or an error if it computes
+/// in `f64` only, as implicit ones do, and T is another scalar.
+pub fn by_name<T: Scalar>(name: &str) -> Result<Box<dyn IntegrationScheme<T>>> {
     Ok(match name {
         "explicit_euler" => Box::new(ExplicitEuler::new()),
         "semi_explicit_euler" => Box::new(SemiExplicitEuler::new()),
@@ -47,23 +47,25 @@ pub fn by_name<T: Scalar>(name: &str) -> Result<Box<dyn Integrator<T>>> {
         "radau3" => only_f64(Box::new(Radau3::new()))?,
         _ => {
             return Err(Error::invalid(format!(
-                "Simulator: there is no integration scheme '{name}'; known are {}",
+                "Simulator: there is no integration scheme '{name}'; the schemes are {}",
                 SCHEMES.join(", ")
             )));
         }
     })
 }
 
-/// An integrator of `f64` as one of T, which must be `f64`.
-fn only_f64<T: Scalar>(integrator: Box<dyn Integrator<f64>>) -> Result<Box<dyn Integrator<T>>> {
+/// Converts an integrator of `f64` to one of T, which must be `f64`.
+fn only_f64<T: Scalar>(
+    integrator: Box<dyn IntegrationScheme<f64>>,
+) -> Result<Box<dyn IntegrationScheme<T>>> {
     let name = integrator.name();
     let any: Box<dyn Any> = Box::new(integrator);
-    any.downcast::<Box<dyn Integrator<T>>>()
+    any.downcast::<Box<dyn IntegrationScheme<T>>>()
         .map(|same| *same)
         .map_err(|_| {
             Error::invalid(format!(
                 "Simulator: the integration scheme '{name}' computes in f64 only, not in {}; \
-                 explicit schemes do",
+                 use an explicit scheme",
                 type_name::<T>()
             ))
         })

@@ -1,15 +1,16 @@
 //! Semi-explicit (symplectic) Euler.
 
-use super::{Integrator, Ode};
+use super::{IntegrationScheme, Ode};
 use crate::{Result, Scalar};
 
-/// Velocities first, positions with the new velocities, first order, without error estimate:
-/// Drake's `SemiExplicitEulerIntegrator`. It keeps the energy of mechanical systems bounded
-/// (Hairer, Lubich, Wanner, *Geometric Numerical Integration*, theorem VI.3.3).
+/// Semi-explicit (symplectic) Euler: advances the velocities first, then the positions with the new
+/// velocities. First order, without error estimate: Drake's `SemiExplicitEulerIntegrator`. It keeps
+/// the energy of mechanical systems bounded (Hairer, Lubich, Wanner, *Geometric Numerical
+/// Integration*, theorem VI.3.3).
 ///
-/// Rates of positions are those that the velocity maps of the systems give, `q1 = q0 + h N(q0) v1`,
-/// not those of their time derivatives: a system with positions declares
-/// [`Declare::velocity_map`](crate::Declare::velocity_map), or `qdot = v` holds for it.
+/// Position rates come from the velocity maps of the systems, `q1 = q0 + h N(q0) v1`, not from
+/// their time derivatives: a system with positions either declares
+/// [`Declare::velocity_map`](crate::Declare::velocity_map) or satisfies `qdot = v`.
 ///
 /// ```
 /// use tarragon_framework::{integrator::SemiExplicitEuler, prelude::*};
@@ -34,7 +35,7 @@ use crate::{Result, Scalar};
 /// sim.advance_to(1000.0)?;
 /// let x = sim.context().xc(*spring.ports())?;
 /// let energy = (x[0] * x[0] + x[1] * x[1]) / 2.0;
-/// assert!((energy - 0.5).abs() < 0.05, "explicit Euler would have lost all sense by now");
+/// assert!((energy - 0.5).abs() < 0.05, "explicit Euler would have diverged by now");
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
 pub struct SemiExplicitEuler<T> {
@@ -45,7 +46,7 @@ pub struct SemiExplicitEuler<T> {
 }
 
 impl<T: Scalar> SemiExplicitEuler<T> {
-    /// Ready to step any context.
+    /// Creates an integrator that can step any context.
     #[allow(
         clippy::new_without_default,
         reason = "integrators are configured, not defaulted"
@@ -60,7 +61,7 @@ impl<T: Scalar> SemiExplicitEuler<T> {
     }
 }
 
-impl<T: Scalar> Integrator<T> for SemiExplicitEuler<T> {
+impl<T: Scalar> IntegrationScheme<T> for SemiExplicitEuler<T> {
     fn name(&self) -> &'static str {
         "semi_explicit_euler"
     }

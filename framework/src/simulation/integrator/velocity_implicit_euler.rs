@@ -3,21 +3,21 @@
 use super::jacobian::Rates;
 use super::lu::Lu;
 use super::newton::{Convergence, Halving, Jacobian, MAX_ITERATIONS, Step};
-use super::{ErrorControl, Integrator, Ode};
+use super::{ErrorControl, IntegrationScheme, Ode};
 use crate::{Context, Result, Scalar};
 
-/// Implicit Euler whose iterations solve for velocities and further state y = (v, z) only;
+/// Implicit Euler whose iterations solve only for velocities and miscellaneous state y = (v, z);
 /// positions follow as `q = q0 + h N(q) v`. First order, for stiff mechanical systems, with linear
 /// systems of about half the size: Drake's `VelocityImplicitEulerIntegrator`. Takes two steps of
-/// half the size and estimates the error by the difference to one whole step. In `f64` only.
+/// half the size and estimates the error by the difference from one whole step. In `f64` only.
 ///
-/// N is that of the velocity maps of the systems: a system with positions declares
-/// [`Declare::velocity_map`](crate::Declare::velocity_map), or `qdot = v` holds for it.
+/// N comes from the velocity maps of the systems: a system with positions either declares
+/// [`Declare::velocity_map`](crate::Declare::velocity_map) or satisfies `qdot = v`.
 ///
 /// ```
 /// use tarragon_framework::{integrator::VelocityImplicitEuler, prelude::*};
 ///
-/// /// vdot = -1000 (v - 1): friction on a belt that moves.
+/// /// vdot = -1000 (v - 1): friction on a moving belt.
 /// struct Belt;
 /// impl<T: Scalar> LeafSystem<T> for Belt {
 ///     type Ports = ContinuousState<Vec<T>>;
@@ -45,7 +45,7 @@ pub struct VelocityImplicitEuler {
 }
 
 impl VelocityImplicitEuler {
-    /// Ready to step any context.
+    /// Creates an integrator that can step any context.
     #[allow(
         clippy::new_without_default,
         reason = "integrators are configured, not defaulted"
@@ -68,7 +68,8 @@ impl VelocityImplicitEuler {
     }
 }
 
-/// Where positions q, velocities v, and all but the positions y are in the state.
+/// Indices of the positions q, the velocities v, and the unknowns y (everything but the positions)
+/// in the state.
 #[derive(Default)]
 struct Layout {
     q: Vec<usize>,
@@ -93,13 +94,13 @@ impl Layout {
     }
 }
 
-/// Elements of x.
+/// Copies the elements of x at these indices.
 fn gather<S: Scalar>(x: &[S], at: &[usize], out: &mut Vec<S>) {
     out.clear();
     out.extend(at.iter().map(|i| x[*i]));
 }
 
-/// `l(y)`: the rates of y at `q = q0 + h N(q0) v`, of which the Jacobian is needed.
+/// The function `l(y)`: rates of y at `q = q0 + h N(q0) v`. Its Jacobian is needed.
 struct Following<'a> {
     step: &'a Step<'a>,
     layout: &'a Layout,
@@ -131,11 +132,11 @@ impl Rates for Following<'_> {
 }
 
 struct Solver {
-    /// Of l.
+    /// Jacobian of l.
     jacobian: Jacobian,
     factored: Lu,
     layout: Layout,
-    /// The current iterate, and the next.
+    /// The current iterate and the next one.
     at: Vec<f64>,
     x: Vec<f64>,
     v: Vec<f64>,
@@ -145,7 +146,7 @@ struct Solver {
 }
 
 impl Solver {
-    /// Writes the result of the step; false if the iterations do not converge.
+    /// Writes the result of the step; returns false if the iterations do not converge.
     fn solve(
         &mut self,
         ode: &mut Ode<'_, f64>,
@@ -162,8 +163,8 @@ impl Solver {
         Ok(false)
     }
 
-    /// Gets the matrices ready: in the first trial those at hand, in the second a factorization for
-    /// this step, in the third a Jacobian for this state.
+    /// Prepares the matrices. The first trial uses those at hand, the second factors anew for this
+    /// step, the third computes the Jacobian for this state.
     fn freshen(&mut self, ode: &mut Ode<'_, f64>, step: &Step<'_>, trial: u32) -> Result<()> {
         let n = self.layout.y.len();
         if trial == 3 || !self.jacobian.is_usable(n) {
@@ -182,8 +183,8 @@ impl Solver {
         Ok(())
     }
 
-    /// Moves the positions of `self.x`, which are those of the current iterate, to where the
-    /// velocities of `self.x` take them from the start of the step: `q0 + h N(q) v`.
+    /// Moves the positions of `self.x`, which are those of the current iterate, to `q0 + h N(q) v`,
+    /// where the velocities of `self.x` take them from the start of the step.
     fn follow(&mut self, ode: &mut Ode<'_, f64>, step: &Step<'_>) -> Result<()> {
         let Layout { q, v, .. } = &self.layout;
         if q.is_empty() {
@@ -199,7 +200,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Newton iterations; true if they converged, to `self.at`.
+    /// Runs Newton iterations; returns true if they converged. The result is in `self.at`.
     fn iterate(&mut self, ode: &mut Ode<'_, f64>, step: &Step<'_>) -> Result<bool> {
         self.at.clear();
         self.at.extend_from_slice(step.guess.unwrap_or(step.x0));
@@ -235,7 +236,7 @@ impl Solver {
     }
 }
 
-impl Integrator<f64> for VelocityImplicitEuler {
+impl IntegrationScheme<f64> for VelocityImplicitEuler {
     fn name(&self) -> &'static str {
         "velocity_implicit_euler"
     }

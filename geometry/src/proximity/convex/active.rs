@@ -10,8 +10,8 @@
 use super::core::Core;
 use super::local::{Flat, Local, Piece};
 use super::region::Basis;
-use crate::proximity::features::CoreDistance;
-use crate::proximity::lift;
+use crate::proximity::core_distance::CoreDistance;
+use crate::values::lift;
 use nalgebra::{Isometry3, Matrix2, Matrix3, Vector2, Vector3};
 use tarragon_framework::Scalar;
 

@@ -2,8 +2,8 @@
 
 use super::local::{Flat, Local, Piece};
 use super::region::Region;
-use crate::proximity::polytope::Polytope;
-use crate::proximity::surface::Triangle;
+use crate::accel::Polytope;
+use crate::accel::triangle_index::Triangle;
 use nalgebra::Vector3;
 use std::cell::Cell;
 

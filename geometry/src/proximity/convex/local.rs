@@ -1,6 +1,6 @@
 //! The feature of one body that is active: what supports it, and what it is free along.
 
-use crate::proximity::lift;
+use crate::values::lift;
 use nalgebra::{Matrix2, Vector3};
 use tarragon_framework::Scalar;
 

@@ -15,6 +15,8 @@ mod epa;
 mod gjk;
 mod local;
 mod parallel;
+mod point_cylinder;
+mod point_ellipsoid;
 mod region;
 mod solve;
 
@@ -22,4 +24,6 @@ pub(super) use self::active::{Active, Placed};
 pub(super) use self::core::Core;
 pub(super) use self::gjk::{NearPoint, near_point};
 pub(super) use self::local::Local;
-pub(super) use self::solve::{features, half_space_features, middle_of_support};
+pub(super) use self::point_cylinder::point_cylinder_features;
+pub(super) use self::point_ellipsoid::point_ellipsoid_features;
+pub(super) use self::solve::{convex_features, half_space_convex_features, middle_of_support};

@@ -6,8 +6,9 @@ use super::epa::Epa;
 use super::gjk::{Gjk, Pair, Status};
 use super::local::{Flat, Local, Piece};
 use super::parallel::take_nearly_parallel;
+use super::point_cylinder::point_cylinder_features;
+use super::point_ellipsoid::point_ellipsoid_features;
 use super::region::{Region, facing};
-use crate::proximity::{point_cylinder, point_ellipsoid};
 use nalgebra::{Isometry3, Vector3};
 
 /// Angles (rad) within which features around an approximate normal are taken for active.
@@ -43,7 +44,7 @@ impl Candidate {
 }
 
 /// The active features of two cores, or `None` beyond `reach`.
-pub(in crate::proximity) fn features(
+pub(in crate::proximity) fn convex_features(
     a: &Core<'_>,
     b: &Core<'_>,
     x_ab: &Isometry3<f64>,
@@ -177,9 +178,9 @@ fn spanned(pair: &Pair<'_>, gjk: &Gjk, least: f64) -> Option<Active> {
 fn vertices_against_round(pair: &Pair<'_>, gjk: &Gjk) -> Vec<Active> {
     let against = |core: &Core<'_>, p: &Vector3<f64>| match core {
         Core::Cylinder { radius, half } => {
-            point_cylinder::features(*radius, *half, p, f64::INFINITY)
+            point_cylinder_features(*radius, *half, p, f64::INFINITY)
         }
-        Core::Ellipsoid(semi_axes) => point_ellipsoid::features(semi_axes, p, f64::INFINITY),
+        Core::Ellipsoid(semi_axes) => point_ellipsoid_features(semi_axes, p, f64::INFINITY),
         _ => None,
     };
     let x_ab = &pair.x_ab;
@@ -446,7 +447,7 @@ fn take_at_least(pair: &Pair<'_>, bound: (f64, Vector3<f64>), best: &mut Option<
 }
 
 /// The active features of the half space z <= 0 (A) and a core, or `None` beyond `reach`.
-pub(in crate::proximity) fn half_space_features(
+pub(in crate::proximity) fn half_space_convex_features(
     b: &Core<'_>,
     x_ab: &Isometry3<f64>,
     reach: f64,

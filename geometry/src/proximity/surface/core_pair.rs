@@ -1,14 +1,15 @@
 //! A surface (A) and a convex core (B).
 
-use super::pair::{Decides, Solution};
-use super::tree::Box3;
-use super::{Surface, depth};
-use crate::proximity::convex::{self, Active, Core, Placed};
+use super::depth;
+use super::solution::{Decides, Solution};
+use crate::accel::IndexedSurface;
+use crate::accel::triangle_index::Box3;
+use crate::proximity::convex::{Active, Core, Placed, convex_features};
 use nalgebra::{Isometry3, Point3, Vector3};
 
 /// What decides the signed distance, or `None` beyond `reach`.
 pub(super) fn solve(
-    mesh: &Surface,
+    mesh: &IndexedSurface,
     core: &Core<'_>,
     x_mb: &Isometry3<f64>,
     reach: f64,
@@ -34,7 +35,7 @@ pub(super) fn solve(
 }
 
 /// The centre of a sphere.
-fn point(mesh: &Surface, p: &Vector3<f64>, reach: f64) -> Option<Solution> {
+fn point(mesh: &IndexedSurface, p: &Vector3<f64>, reach: f64) -> Option<Solution> {
     if mesh.tree.bounds().distance2(p) > reach * reach {
         return None;
     }
@@ -63,7 +64,7 @@ pub(super) fn bounds(core: &Core<'_>, x: &Isometry3<f64>) -> Box3 {
 /// The triangle nearest to the core, or, where triangles cut it, one that does; of a sheet the one
 /// that reaches deepest.
 fn nearest_triangle(
-    mesh: &Surface,
+    mesh: &IndexedSurface,
     core: &Core<'_>,
     x_mb: &Isometry3<f64>,
     bounds: &Box3,
@@ -91,7 +92,7 @@ fn nearest_triangle(
         }
         let t = &mesh.triangles[i];
         let beyond = Box3::around(&t.corners).distance(bounds) > known.max(0.0);
-        if !beyond && let Some(active) = convex::features(&Core::Triangle(t), core, x_mb, known) {
+        if !beyond && let Some(active) = convex_features(&Core::Triangle(t), core, x_mb, known) {
             let found = active.evaluate(&Placed::new(x_mb));
             if best.as_ref().is_none_or(|(d, _)| found.distance < *d) {
                 best = Some((found.distance, active));
@@ -109,7 +110,7 @@ fn nearest_triangle(
 /// The deeper of the deepest point of the core and the deepest vertex of the mesh. `seed` is a
 /// point of both.
 fn overlap(
-    mesh: &Surface,
+    mesh: &IndexedSurface,
     core: &Core<'_>,
     x_mb: &Isometry3<f64>,
     bounds: &Box3,
@@ -125,7 +126,7 @@ fn overlap(
 /// The vertex of the mesh that is deepest below the surface of the core, if it is deeper than
 /// `known`.
 fn deepest_vertex(
-    mesh: &Surface,
+    mesh: &IndexedSurface,
     core: &Core<'_>,
     x_mb: &Isometry3<f64>,
     bounds: &Box3,
@@ -158,7 +159,7 @@ fn deepest_vertex(
     let signed = |p: &Vector3<f64>| {
         let p_b = (x_bm * Point3::from(*p)).coords;
         let x = Isometry3::translation(p_b.x, p_b.y, p_b.z);
-        let active = convex::features(core, &Core::Point, &x, 0.0)?;
+        let active = convex_features(core, &Core::Point, &x, 0.0)?;
         Some((active.evaluate(&Placed::new(&x)).distance, active))
     };
     let mut best: Option<(f64, Vector3<f64>, Active)> = None;

@@ -1,16 +1,22 @@
 //! How deep a body reaches below the surface of a solid mesh: branch and bound on the signed
 //! distance, which changes by no more than the way that a point moves.
 
-use super::pair::{Decides, Solution};
 use super::point::{NearestFeature, Probe};
-use super::tree::Box3;
-use super::{Surface, TOLERANCE, Triangle};
-use crate::proximity::NEGLIGIBLE;
-use crate::proximity::convex::{self, Active, Core, Local, NearPoint, Placed};
+use super::solution::{Decides, Solution};
+use crate::accel::IndexedSurface;
+use crate::accel::triangle_index::Box3;
+use crate::accel::triangle_index::Triangle;
+use crate::proximity::convex::{
+    Active, Core, Local, NearPoint, Placed, middle_of_support, near_point,
+};
+use crate::proximity::rounding::NEGLIGIBLE;
 use nalgebra::{Isometry3, Point3, Vector3};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+/// Depths that are searched for are below the true ones by at most this fraction of them (or
+/// [`SMALLEST`]).
+pub(super) const TOLERANCE: f64 = 1e-3;
 /// Cells that are looked at before the best so far is taken for the answer; only bodies that are
 /// buried in fine and rugged surfaces come near to it.
 const MOST_CELLS: usize = 20_000;
@@ -91,7 +97,7 @@ struct Limit {
     over: f64,
 }
 
-impl Surface {
+impl IndexedSurface {
     /// A bound of the depth of those points of a set that are within `radius` of `center`, where
     /// the surface was probed. `lowest` bounds `n.p` over them from below. Bounds that cost more
     /// are left out where cheap ones are below `enough`. `try_point` gets points that are likely
@@ -218,7 +224,7 @@ impl Between {
     }
 }
 
-impl Surface {
+impl IndexedSurface {
     /// The deepest point of a body near `p`, a point of it whose depth is about right, if two faces
     /// limit it. `lowest` is the point of the body that is lowest along a vector.
     ///
@@ -270,7 +276,7 @@ impl Surface {
         let p = below_second + (below_first - below_second) * s;
         let depth = -first.height(&p);
         let here = self.probe(&p);
-        let same = 10.0 * NEGLIGIBLE * (self.extent + p.amax());
+        let same = 10.0 * NEGLIGIBLE * (self.extent() + p.amax());
         let inside = |t: &Triangle| t.inset(&p) >= -same;
         let decided = inside(first) && inside(second) && (here.depth - depth).abs() <= same;
         (decided && depth >= probe.depth - same).then(|| Between {
@@ -284,7 +290,7 @@ impl Surface {
 
 /// The deepest point of a core that is known.
 pub(super) struct DeepestOfCore<'a> {
-    mesh: &'a Surface,
+    mesh: &'a IndexedSurface,
     core: &'a Core<'a>,
     x_mb: Isometry3<f64>,
     p: Vector3<f64>,
@@ -294,7 +300,7 @@ pub(super) struct DeepestOfCore<'a> {
 
 impl<'a> DeepestOfCore<'a> {
     pub(super) fn new(
-        mesh: &'a Surface,
+        mesh: &'a IndexedSurface,
         core: &'a Core<'a>,
         x_mb: &Isometry3<f64>,
         p: Vector3<f64>,
@@ -341,7 +347,7 @@ impl<'a> DeepestOfCore<'a> {
 
     pub(super) fn search(mut self, bounds: &Box3) -> Self {
         let root = bounds.intersection(self.mesh.tree.bounds());
-        let smallest = NEGLIGIBLE * (self.core.extent() + self.mesh.extent);
+        let smallest = NEGLIGIBLE * (self.core.extent() + self.mesh.extent());
         search(
             root,
             smallest.max(SMALLEST * self.core.extent()),
@@ -367,7 +373,7 @@ impl<'a> DeepestOfCore<'a> {
     fn look(&mut self, cell: &Box3, enough: f64) -> Option<f64> {
         let (center, radius) = (cell.center(), cell.half().norm() * (1.0 + 1e-12));
         let center_b = self.x_mb.inverse_transform_point(&center.into()).coords;
-        let (p, radius) = match convex::near_point(self.core, &center_b, radius) {
+        let (p, radius) = match near_point(self.core, &center_b, radius) {
             NearPoint::Beyond => return None,
             NearPoint::Inside => (center, radius),
             NearPoint::Near { p, radius } => ((self.x_mb * Point3::from(p)).coords, radius),
@@ -387,7 +393,7 @@ impl<'a> DeepestOfCore<'a> {
             .depth_bound(&probe, &p, radius, enough, lowest, try_point);
         if let Some(q) = deeper {
             let q_b = self.x_mb.inverse_transform_point(&Point3::from(q)).coords;
-            let q = match convex::near_point(self.core, &q_b, radius) {
+            let q = match near_point(self.core, &q_b, radius) {
                 NearPoint::Beyond => return Some(bound),
                 NearPoint::Inside => q,
                 NearPoint::Near { p, .. } => (self.x_mb * Point3::from(p)).coords,
@@ -408,7 +414,7 @@ impl<'a> DeepestOfCore<'a> {
             let placed = Placed::new(&self.x_mb);
             let t = &self.mesh.triangles[self.probe.triangle];
             let n_b = self.x_mb.rotation.inverse_transform_vector(&-t.normal);
-            let same = NEGLIGIBLE * 10.0 * (self.core.extent() + self.mesh.extent);
+            let same = NEGLIGIBLE * 10.0 * (self.core.extent() + self.mesh.extent());
             let supported = t.height(&self.lowest(&t.normal)) + self.depth;
             if supported.abs() <= same {
                 let active = Active::on_plane(
@@ -417,7 +423,7 @@ impl<'a> DeepestOfCore<'a> {
                     self.core.local(&n_b, 1e-15),
                 );
                 // The middle of what is lowest, if it is below this face as well.
-                let middle = convex::middle_of_support(self.core, &n_b);
+                let middle = middle_of_support(self.core, &n_b);
                 let middle = active.settled(&placed, &t.corners[0], &middle);
                 let p = middle.evaluate(&placed).p_b;
                 if (self.mesh.depth(&p) - self.depth).abs() <= same {

@@ -1,19 +1,19 @@
 //! Two surfaces.
 
-use super::Surface;
 use super::depth::{SMALLEST, search};
-use super::pair::{Decides, Solution};
 use super::point::{Probe, at_pose};
-use super::tree::{Below, Box3};
-use crate::proximity::NEGLIGIBLE;
-use crate::proximity::convex::{self, Active, Core, Placed};
+use super::solution::{Decides, Solution};
+use crate::accel::IndexedSurface;
+use crate::accel::triangle_index::{Box3, Children};
+use crate::proximity::convex::{Active, Core, Placed, convex_features};
+use crate::proximity::rounding::NEGLIGIBLE;
 use nalgebra::{Isometry3, Vector3};
 use std::collections::BinaryHeap;
 
 /// What decides the signed distance, or `None` beyond `reach`.
 pub(super) fn solve(
-    a: &Surface,
-    b: &Surface,
+    a: &IndexedSurface,
+    b: &IndexedSurface,
     x_ab: &Isometry3<f64>,
     reach: f64,
 ) -> Option<Solution> {
@@ -23,7 +23,7 @@ pub(super) fn solve(
     let x_ba = x_ab.inverse();
     let both_solid = a.is_solid && b.is_solid;
     // One inside of the other, without a triangle that is cut.
-    let within = |outer: &Surface, inner: &Surface, x: &Isometry3<f64>| {
+    let within = |outer: &IndexedSurface, inner: &IndexedSurface, x: &Isometry3<f64>| {
         let p = at_pose(x, &inner.triangles[0].corners[0]);
         outer.is_solid && outer.tree.bounds().distance2(&p) <= 0.0 && outer.depth(&p) > 0.0
     };
@@ -108,8 +108,8 @@ impl Ord for Nodes {
 /// The nearest triangles; of solids, where triangles cut each other, two that do; of sheets those
 /// that reach into each other deepest.
 fn nearest_triangles(
-    a: &Surface,
-    b: &Surface,
+    a: &IndexedSurface,
+    b: &IndexedSurface,
     x_ab: &Isometry3<f64>,
     reach: f64,
     both_solid: bool,
@@ -130,7 +130,7 @@ fn nearest_triangles(
         if (cut && both_solid) || nodes.least > known.max(0.0) {
             break;
         }
-        let (below_a, below_b) = (a.tree.below(nodes.a), b.tree.below(nodes.b));
+        let (below_a, below_b) = (a.tree.children(nodes.a), b.tree.children(nodes.b));
         let wider = |i: usize, j: usize| {
             a.tree.node(i).half().norm_squared() >= b.tree.node(j).half().norm_squared()
         };
@@ -146,7 +146,7 @@ fn nearest_triangles(
             }
         };
         match (below_a, below_b) {
-            (Below::Triangles(of_a), Below::Triangles(of_b)) => {
+            (Children::Triangles(of_a), Children::Triangles(of_b)) => {
                 for i in of_a {
                     let t = &a.triangles[i];
                     let box_a = Box3::around(&t.corners);
@@ -158,7 +158,7 @@ fn nearest_triangles(
                             continue;
                         }
                         let (core_a, core_b) = (Core::Triangle(t), Core::Triangle(s));
-                        let Some(active) = convex::features(&core_a, &core_b, x_ab, known) else {
+                        let Some(active) = convex_features(&core_a, &core_b, x_ab, known) else {
                             continue;
                         };
                         let found = active.evaluate(&Placed::new(x_ab));
@@ -169,13 +169,13 @@ fn nearest_triangles(
                     }
                 }
             }
-            (Below::Nodes(of_a), below_b)
-                if wider(nodes.a, nodes.b) || matches!(below_b, Below::Triangles(_)) =>
+            (Children::Nodes(of_a), below_b)
+                if wider(nodes.a, nodes.b) || matches!(below_b, Children::Triangles(_)) =>
             {
                 of_a.into_iter().for_each(|i| push(i, nodes.b));
             }
-            (_, Below::Nodes(of_b)) => of_b.into_iter().for_each(|j| push(nodes.a, j)),
-            (Below::Nodes(of_a), _) => of_a.into_iter().for_each(|i| push(i, nodes.b)),
+            (_, Children::Nodes(of_b)) => of_b.into_iter().for_each(|j| push(nodes.a, j)),
+            (Children::Nodes(of_a), _) => of_a.into_iter().for_each(|i| push(i, nodes.b)),
         }
     }
     best
@@ -196,8 +196,8 @@ type HandOn<'a> = &'a mut dyn FnMut(f64, Part);
 
 /// The search for the deepest point of the edges of `body` (B) below the surface of `solid` (A).
 struct DeepestOfEdges<'a> {
-    solid: &'a Surface,
-    body: &'a Surface,
+    solid: &'a IndexedSurface,
+    body: &'a IndexedSurface,
     x_ab: &'a Isometry3<f64>,
     /// The deepest point so far and the edge that it is on, in A.
     p: Vector3<f64>,
@@ -206,7 +206,7 @@ struct DeepestOfEdges<'a> {
 }
 
 impl<'a> DeepestOfEdges<'a> {
-    fn new(solid: &'a Surface, body: &'a Surface, x_ab: &'a Isometry3<f64>) -> Self {
+    fn new(solid: &'a IndexedSurface, body: &'a IndexedSurface, x_ab: &'a Isometry3<f64>) -> Self {
         let p = at_pose(x_ab, &body.triangles[0].corners[0]);
         let probe = solid.probe(&p);
         Self {
@@ -228,8 +228,8 @@ impl<'a> DeepestOfEdges<'a> {
     }
 
     fn search(mut self) -> (f64, Solution) {
-        let size = self.solid.extent + self.body.extent;
-        let smallest = NEGLIGIBLE * size + SMALLEST * self.body.extent;
+        let size = self.solid.extent() + self.body.extent();
+        let smallest = NEGLIGIBLE * size + SMALLEST * self.body.extent();
         search(Part::Node(0), smallest, |part, enough, hand_on| {
             match part {
                 Part::Edge {
@@ -240,11 +240,11 @@ impl<'a> DeepestOfEdges<'a> {
                     self.edge([p, middle], whole, enough, hand_on);
                     self.edge([middle, q], whole, enough, hand_on);
                 }
-                Part::Node(index) => match self.body.tree.below(index) {
-                    Below::Nodes(children) => {
+                Part::Node(index) => match self.body.tree.children(index) {
+                    Children::Nodes(children) => {
                         children.iter().for_each(|c| self.node(*c, enough, hand_on));
                     }
-                    Below::Triangles(range) => {
+                    Children::Triangles(range) => {
                         range.for_each(|i| self.triangle(i, enough, hand_on))
                     }
                 },

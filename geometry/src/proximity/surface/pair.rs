@@ -1,96 +1,29 @@
 //! Signed distance of two bodies, one or both of them with the true surface of a mesh.
 
-use super::point::{NearestFeature, at_pose};
-use super::{Surface, core_pair, mesh_pair};
+use super::solution::Solution;
+use super::{core_pair, mesh_pair};
+use crate::accel::IndexedSurface;
 use crate::error::Result;
-use crate::proximity::convex::{Active, Placed};
-use crate::proximity::features::CoreDistance;
-use crate::proximity::{NEGLIGIBLE, PairDistance, core, extent, margin, precedes, value_of};
-use crate::proximity::{signed_distance_within, values_of_pose};
-use crate::shapes::Shape;
+use crate::proximity::PairDistance;
+use crate::proximity::rounding::NEGLIGIBLE;
+use crate::proximity::shape_core::{core, extent, margin, precedes};
+use crate::proximity::signed_distance_within;
+use crate::shape::Shape;
+use crate::values::value_of;
+use crate::values::values_of_pose;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
-/// What decides the distance of A and B.
-pub(super) struct Solution {
-    pub(super) decides: Decides,
-    /// Whether it is expressed with the roles of A and B exchanged.
-    pub(super) exchanged: bool,
-}
-
-pub(super) enum Decides {
-    /// Features of A and B.
-    Features(Active),
-    /// A feature of the surface of A, and a point fixed in B.
-    Point(NearestFeature, Vector3<f64>),
-    /// Two faces of A, and the point of B between them: how deep it is below the lesser of them is
-    /// the mean of both, with this weight of the first, also to first order.
-    Between([NearestFeature; 2], f64, Vector3<f64>),
-    /// Features of A and of a vertex fixed in B.
-    Vertex(Active, Vector3<f64>),
-}
-
-impl Solution {
-    pub(super) fn new(decides: Decides) -> Self {
-        Self {
-            decides,
-            exchanged: false,
-        }
-    }
-    pub(super) fn exchanged(mut self) -> Self {
-        self.exchanged = !self.exchanged;
-        self
-    }
-
-    /// Distance, normal and witnesses at the pose `x_ab` of B in A.
-    pub(super) fn evaluate<T: Scalar>(&self, x_ab: &Isometry3<T>) -> CoreDistance<T> {
-        if self.exchanged {
-            let found = self.decides.evaluate(&x_ab.inverse());
-            let in_a = |p: &Vector3<T>| x_ab.rotation * p + x_ab.translation.vector;
-            return CoreDistance {
-                distance: found.distance,
-                n_ab: -(x_ab.rotation * found.n_ab),
-                p_a: in_a(&found.p_b),
-                p_b: in_a(&found.p_a),
-            };
-        }
-        self.decides.evaluate(x_ab)
-    }
-}
-
-impl Decides {
-    fn evaluate<T: Scalar>(&self, x_ab: &Isometry3<T>) -> CoreDistance<T> {
-        match self {
-            Self::Features(active) => active.evaluate(&Placed::new(x_ab)),
-            Self::Point(feature, p_b) => feature.evaluate(&at_pose(x_ab, p_b)),
-            Self::Between([first, second], weight, p_b) => {
-                let p = at_pose(x_ab, p_b);
-                let (mut found, other) = (first.evaluate(&p), second.evaluate(&p));
-                // Of both the value is the same, but for rounding.
-                let rates = (other.distance - T::from(other.distance.re()))
-                    - (found.distance - T::from(found.distance.re()));
-                found.distance += rates * T::from(1.0 - weight);
-                found
-            }
-            Self::Vertex(active, p_b) => {
-                let mut x = Isometry3::identity();
-                x.translation.vector = at_pose(x_ab, p_b);
-                active.evaluate(&Placed::new(&x))
-            }
-        }
-    }
-}
-
 /// Signed distance of shape `a` at the pose `x_wa` and shape `b` at `x_wb`, where a [`Mesh`] is its
 /// true surface if `a_true` or `b_true` says so, and its hull if not; of all other shapes, as
-/// [`signed_distance`](super::super::signed_distance). `None` if the distance is above
+/// [`signed_distance`](crate::proximity::signed_distance). `None` if the distance is above
 /// `max_distance` (m), which may be negative. What it means where bodies overlap, and how exact it
 /// is: see the section "True surfaces of meshes" above.
 ///
 /// [`Mesh`]: crate::Mesh
 ///
 /// # Errors
-/// As [`signed_distance`](super::super::signed_distance); if a mesh can not be read or none of its
+/// As [`signed_distance`](crate::proximity::signed_distance); if a mesh can not be read or none of its
 /// triangles has an area.
 ///
 /// ```
@@ -135,9 +68,9 @@ pub fn signed_distance_true_surface<T: Scalar>(
     Ok(found.filter(|d| d.distance.re() <= max_distance))
 }
 
-fn surface_of(shape: &Shape, is_true: bool) -> Result<Option<&Surface>> {
+fn surface_of(shape: &Shape, is_true: bool) -> Result<Option<&IndexedSurface>> {
     match shape {
-        Shape::Mesh(mesh) if is_true => mesh.proximity_surface().map(Some),
+        Shape::Mesh(mesh) if is_true => mesh.indexed_surface().map(Some),
         _ => Ok(None),
     }
 }
@@ -154,7 +87,7 @@ fn relative<T: Scalar>(x_wa: &Isometry3<T>, x_wb: &Isometry3<T>) -> Isometry3<T>
 
 /// A mesh and a convex body.
 fn of_core<T: Scalar>(
-    mesh: &Surface,
+    mesh: &IndexedSurface,
     x_wm: &Isometry3<T>,
     body: &Shape,
     x_wb: &Isometry3<T>,
@@ -169,9 +102,9 @@ fn of_core<T: Scalar>(
 }
 
 fn of_surfaces<T: Scalar>(
-    a: &Surface,
+    a: &IndexedSurface,
     x_wa: &Isometry3<T>,
-    b: &Surface,
+    b: &IndexedSurface,
     x_wb: &Isometry3<T>,
     max_distance: f64,
 ) -> Option<PairDistance<T>> {

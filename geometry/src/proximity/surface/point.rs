@@ -1,9 +1,12 @@
 //! The feature of a surface that is nearest to a point, and the signed distance to it.
 
-use super::topology::Pseudonormal;
-use super::{Surface, Triangle};
-use crate::proximity::features::{CoreDistance, Features};
-use crate::proximity::{NEGLIGIBLE, lift};
+use crate::accel::IndexedSurface;
+use crate::accel::triangle_index::Pseudonormal;
+use crate::accel::triangle_index::Triangle;
+use crate::proximity::core_distance::CoreDistance;
+use crate::proximity::features::Features;
+use crate::proximity::rounding::NEGLIGIBLE;
+use crate::values::lift;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
@@ -62,7 +65,7 @@ pub(super) struct Probe {
     pub(super) feature: NearestFeature,
 }
 
-impl Surface {
+impl IndexedSurface {
     /// The triangle nearest to `p`, and the nearest point.
     pub(super) fn nearest(&self, p: &Vector3<f64>) -> (usize, Vector3<f64>) {
         let mut best = (0, f64::INFINITY, self.triangles[0].corners[0]);
@@ -109,7 +112,7 @@ impl Surface {
         q: &Vector3<f64>,
     ) -> (NearestFeature, bool) {
         let t = &self.triangles[triangle];
-        let tolerance = NEGLIGIBLE * (self.extent + (p - q).amax());
+        let tolerance = NEGLIGIBLE * (self.extent() + (p - q).amax());
         let touches = (p - q).norm_squared() <= tolerance * tolerance;
         // The corner and the edge that the nearest point is on, if it is on one.
         let corner = (0..3).find(|k| (q - t.corners[*k]).norm_squared() <= tolerance * tolerance);

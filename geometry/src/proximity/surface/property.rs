@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::properties::ProximityProperties;
-use crate::shapes::Shape;
+use crate::shape::Shape;
 
 /// Group and name of the property, a `bool`.
 const TRUE_SURFACE: (&str, &str) = ("mesh", "true_surface");

@@ -1,7 +1,8 @@
 //! Dual numbers against central differences, and derivatives where the function has a kink.
 
 use super::*;
-use crate::proximity::{NEGLIGIBLE, distance_to_point};
+use crate::proximity::distance_to_point;
+use crate::proximity::rounding::NEGLIGIBLE;
 use tarragon_framework::{AutoDiff, Scalar};
 
 /// The poses of A and B moved by x: six translations and rotations of A, and two of B.

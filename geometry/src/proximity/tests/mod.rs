@@ -7,10 +7,8 @@ mod properties;
 mod special_points;
 
 use super::{PairDistance, signed_distance};
-use crate::shapes::{
-    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, InMemoryMesh, MemoryFile, Shape,
-    Sphere,
-};
+use crate::mesh::source::{InMemoryMesh, MemoryFile};
+use crate::shape::{BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, Shape, Sphere};
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::math;
 

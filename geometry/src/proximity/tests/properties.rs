@@ -1,7 +1,7 @@
 //! Symmetry and invariance.
 
-use super::super::{WitnessPair, closest};
 use super::*;
+use crate::proximity::{WitnessPair, closest};
 use proptest::prelude::*;
 
 proptest! {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::proximity::{distance_to_point, is_supported, signed_distance_within};
-use crate::shapes::MeshcatCone;
+use crate::shape::MeshcatCone;
 use nalgebra::Translation3;
 use std::f64::consts::FRAC_PI_2;
 

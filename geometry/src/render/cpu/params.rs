@@ -1,9 +1,8 @@
 //! Parameters of the software renderer.
 
-use super::environment::Environment;
-use super::picture::Picture;
 use crate::error::{Error, Result};
-use crate::render::{EnvironmentMap, EnvironmentTexture, LightParameter, LightType, RenderLabel};
+use crate::properties::RenderLabel;
+use crate::render::{EnvironmentMap, LightParameter, LightType};
 use crate::rgba::Rgba;
 use std::collections::BTreeSet;
 use tarragon_framework::warnings::warn;
@@ -117,17 +116,5 @@ impl RenderEngineCpuParams {
             }
         }
         Ok(())
-    }
-
-    /// The environment map that has a picture.
-    pub(super) fn environment(&self) -> Result<Option<Environment>> {
-        match self.environment_map.as_ref().map(|map| &map.texture) {
-            Some(EnvironmentTexture::Equirectangular(map)) => {
-                let picture = Picture::read(&map.path);
-                let picture = picture.map_err(|e| e.at("RenderEngineCpu: environment_map"))?;
-                Ok(Some(Environment::new(&picture)))
-            }
-            Some(EnvironmentTexture::Null(_)) | None => Ok(None),
-        }
     }
 }

@@ -3,8 +3,8 @@
 mod any;
 mod convert;
 
-pub use any::{ImageAny, ImageRef};
-pub use convert::{convert_depth_16u_to_32f, convert_depth_32f_to_16u};
+pub use self::any::{ImageAny, ImageRef};
+pub use self::convert::{convert_depth_16u_to_32f, convert_depth_32f_to_16u};
 
 use crate::error::{Error, Result};
 use std::fmt;

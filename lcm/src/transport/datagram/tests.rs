@@ -2,7 +2,7 @@ use super::*;
 use crate::transport::capture::packets;
 use proptest::prelude::*;
 
-/// A datagram as it would be on the wire.
+/// The datagram's bytes on the wire.
 pub(crate) fn bytes(packet: &Packet<'_>) -> Vec<u8> {
     [&[packet.header()], &packet.data[..]].concat().concat()
 }
@@ -33,14 +33,14 @@ fn captured_short_messages_are_read_and_written_alike() {
 }
 
 #[test]
-fn a_long_message_is_cut_as_captured() {
+fn a_long_message_is_split_as_captured() {
     let packets = packets();
     let fragments: Vec<_> = packets
         .iter()
         .filter(|packet| packet.kind == "frag LC03")
         .collect();
     assert_eq!(fragments.len(), 12);
-    // The capture has the head of every fragment. What follows it is not compared.
+    // The capture holds only the head of every fragment, so the rest is not compared.
     let data = vec![0; fragments[0].msg_size.unwrap()];
     let channel = fragments[0].channel.as_deref().unwrap();
     let written = Datagrams::new(fragments[0].seq, channel, &data).unwrap();
@@ -66,7 +66,7 @@ fn a_long_message_is_cut_as_captured() {
 }
 
 #[test]
-fn what_fits_is_one_datagram() {
+fn a_message_that_fits_is_one_datagram() {
     let data = vec![1; 65499];
     let count = |channel: &str, len: usize| {
         let datagrams = Datagrams::new(7, channel, &data[..len]).unwrap();
@@ -75,28 +75,28 @@ fn what_fits_is_one_datagram() {
             .collect::<Vec<_>>()
     };
     assert_eq!(count("ABC", 65495), [65507]);
-    // 4 bytes of channel and 65496 of data, 65487 of them in the first fragment.
+    // 4 bytes for the channel and 65496 of data, 65487 of them in the first fragment.
     assert_eq!(count("ABC", 65496), [65507, 20 + 13]);
     assert_eq!(count("A", 0), [10]);
 }
 
 #[test]
-fn a_channel_that_can_not_be_sent_is_refused() {
+fn an_invalid_channel_is_refused() {
     let refused = |channel: &str| Datagrams::new(0, channel, b"").unwrap_err();
     assert_eq!(
         refused(""),
-        "the channel is empty, expected 1 to 63 bytes without a zero among them"
+        "the channel must have 1 to 63 bytes without a zero, got ''"
     );
     let long = "x".repeat(64);
-    assert!(refused(&long).contains("has 64 bytes, expected 1 to 63"));
-    assert!(refused("a\0b").contains("the channel 'a\\0b' has a zero"));
+    assert!(refused(&long).contains("(64 bytes)"));
+    assert!(refused("a\0b").contains("without a zero, got 'a\\0b'"));
     assert!(Datagrams::new(0, &long[1..], b"").is_ok());
 }
 
 #[test]
 fn a_message_of_too_many_fragments_is_refused() {
     let most = MAX_FRAGMENTS * FRAGMENT_ROOM - 2;
-    // Zeroed memory that nobody touches is not committed.
+    // Zeroed memory is not committed until it is touched.
     let data = vec![0; most + 1];
     assert_eq!(
         Datagrams::new(0, "x", &data[..most]).unwrap().count,
@@ -105,14 +105,14 @@ fn a_message_of_too_many_fragments_is_refused() {
     assert_eq!(
         Datagrams::new(0, "x", &data).unwrap_err(),
         format!(
-            "the message on channel 'x' has {} bytes, expected at most {most}",
+            "the message on channel 'x' has {} bytes, but must have at most {most}",
             most + 1
         )
     );
 }
 
 #[test]
-fn what_is_no_lcm_is_refused() {
+fn datagrams_that_are_not_lcm_are_refused() {
     let wrong = |bytes: &[u8]| parse(bytes).unwrap_err();
     assert_eq!(wrong(b""), Malformed::Magic);
     assert_eq!(wrong(b"LC0"), Malformed::Magic);
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_are_trouble(which in 0_usize..3, rest in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_do_not_break_the_parser(which in 0_usize..3, rest in prop::collection::vec(any::<u8>(), 0..200)) {
         let head: [&[u8]; 3] = [b"", b"LC02", b"LC03"];
         let raw = [head[which], &rest].concat();
         if let Ok(Datagram::Fragment(f)) = parse(&raw) {

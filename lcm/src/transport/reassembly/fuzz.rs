@@ -1,4 +1,4 @@
-//! What fuzzing does with reassembly.
+//! Fuzz target of reassembly.
 
 use super::{Limits, Reassembly};
 use crate::statistics::Counters;
@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Takes bytes for datagrams of a few senders, with time between them, and sees that the limits
-/// hold. In front of every datagram is a byte with its sender, a pause and the head that spares
-/// guessing, then its length.
+/// Interprets bytes as datagrams of a few senders with pauses between them, and checks that the
+/// limits hold. Each datagram is preceded by a byte that chooses its sender, a pause and its first
+/// bytes, which saves the fuzzer from guessing them, and then by its length.
 pub(crate) fn fuzz(bytes: &[u8]) {
     let limits = Limits {
         message: 2000,
@@ -46,9 +46,9 @@ pub(crate) fn fuzz(bytes: &[u8]) {
     let counts = counters.read();
     assert_eq!(taken, counts.received);
     assert!(taken + counts.malformed <= heard);
-    // Each incomplete message was begun by a datagram of its own, and is lost.
+    // A datagram of its own began each incomplete message, which is lost.
     assert!(counts.incomplete <= heard - taken);
-    // Late messages are taken back only if they were counted: the count never passes below zero.
+    // Late messages are subtracted only if they were counted: the count never falls below zero.
     assert!(counts.lost >= counts.incomplete && counts.lost < 1 << 48);
     reassembly.give_up_stale(now + 2 * limits.patience);
     assert_eq!(reassembly.memory(), 0);

@@ -50,7 +50,7 @@ impl Bench {
     fn wait(&mut self, seconds: f64) {
         self.now += Duration::from_secs_f64(seconds);
     }
-    /// Lost, incomplete, malformed.
+    /// Counts of lost, incomplete and malformed.
     fn counts(&self) -> (u64, u64, u64) {
         let counts = self.counters.read();
         (counts.lost, counts.incomplete, counts.malformed)
@@ -72,7 +72,7 @@ fn message(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
 
-/// A fragment as somebody may claim it to be.
+/// A fragment with freely chosen fields.
 fn fragment(
     sequence: u32,
     [size, offset]: [u32; 2],
@@ -90,13 +90,13 @@ fn fragment(
 }
 
 #[test]
-fn captured_datagrams_are_messages() {
+fn captured_datagrams_become_messages() {
     let packets = crate::transport::capture::packets();
     let mut bench = Bench::default();
     let mut messages = Vec::new();
     for packet in packets {
         let mut raw = packet.bytes();
-        // Of fragments, only the head is recorded.
+        // Only the head of each fragment is recorded.
         raw.resize(packet.len, 0);
         messages.extend(bench.hear(1, &raw).map(|m| (m.channel, m.data.len())));
     }
@@ -115,7 +115,7 @@ fn gaps_in_numbers_are_losses() {
     assert_eq!(bench.counts(), (2, 0, 0));
     assert!(bench.short(1, 9), "late is better than never");
     assert_eq!(bench.counts(), (1, 0, 0));
-    assert!(bench.short(2, 4), "another sender has numbers of its own");
+    assert!(bench.short(2, 4), "another sender has its own numbers");
     assert!(bench.short(1, 0), "a restart");
     assert!(bench.short(1, 1));
     assert_eq!(bench.counts(), (1, 0, 0));
@@ -141,7 +141,7 @@ fn a_message_without_one_fragment_is_lost_once() {
 }
 
 #[test]
-fn trains_that_stand_still_are_given_up() {
+fn stale_trains_are_dropped() {
     let mut bench = Bench::default();
     let data = message(200_000);
     let parts = datagrams(5, "LONG", &data);
@@ -154,10 +154,10 @@ fn trains_that_stand_still_are_given_up() {
     assert_eq!(
         bench.hear(1, &parts[3]),
         None,
-        "the last new fragment came 2.1 s ago"
+        "the last new fragment arrived 2.1 s ago"
     );
     assert_eq!(bench.counts(), (1, 1, 0));
-    // The same number after silence is another message.
+    // After silence, the same number is another message.
     bench.wait(3.0);
     let whole = parts.iter().filter_map(|part| bench.hear(1, part)).count();
     assert_eq!((whole, bench.counts()), (1, (1, 1, 0)));
@@ -202,7 +202,7 @@ fn contradictions_end_a_train() {
     bench.hear(1, &fragment(9, [30, 0], [0, 2], b"C\0aaaaaaaaaa"));
     assert_eq!(bench.hear(1, &fragment(9, [30, 10], [1, 2], b"b")), None);
     assert_eq!(bench.counts(), (1, 1, 1), "too little");
-    // What contradicts itself does not harm the train.
+    // A datagram that contradicts itself does not harm the train.
     let mut bench = Bench::default();
     bench.hear(1, &first);
     bench.hear(1, &fragment(9, [30, 21], [1, 3], b"bbbbbbbbbb"));
@@ -213,7 +213,7 @@ fn contradictions_end_a_train() {
 }
 
 #[test]
-fn memory_follows_what_came_and_not_what_was_announced() {
+fn memory_follows_received_and_not_announced_sizes() {
     let mut bench = Bench::default();
     let most: u32 = 256 << 20;
     let count = most.div_ceil(65_487) as u16;
@@ -259,7 +259,7 @@ fn the_oldest_trains_make_room() {
     let rest = fragment(1, [60_000, 30_000], [1, 2], &[1; 30_000]);
     assert_eq!(bench.hear(1, &rest), None);
     assert_eq!(bench.hear(3, &rest).unwrap().data, [1; 60_000]);
-    // One that is too large by itself.
+    // One message that exceeds the limit by itself.
     let size = 400_000;
     for number in 0..6 {
         let rest = [1; 60_000];
@@ -271,7 +271,7 @@ fn the_oldest_trains_make_room() {
 }
 
 #[test]
-fn empty_fragments_cost_what_they_cost() {
+fn empty_fragments_count_against_the_limit() {
     let limits = Limits {
         total: 1 << 20,
         ..Limits::default()
@@ -280,12 +280,12 @@ fn empty_fragments_cost_what_they_cost() {
     for number in (1..60_000).rev() {
         bench.hear(1, &fragment(1, [10, 5], [number, 60_000], b""));
     }
-    // 128 bytes are counted for each.
+    // 128 bytes are charged for each.
     assert_eq!(bench.counts(), (1, 1, 0));
 }
 
 #[test]
-fn a_hundred_thousand_senders_are_forgotten_in_turn() {
+fn the_oldest_of_a_hundred_thousand_senders_are_forgotten() {
     let mut bench = Bench::default();
     for k in 0..100_000_u32 {
         let [_, a, b, c] = k.to_be_bytes();
@@ -313,10 +313,10 @@ enum Fate {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Messages of any length, the fragments of each in any order, some doubled, some lost: what
-    /// arrived whole comes out, unchanged, and everything else is counted.
+    /// Sends messages of any length, the fragments of each in any order, some duplicated, some
+    /// lost: complete messages come out unchanged, and everything else is counted.
     #[test]
-    fn whole_messages_come_out(
+    fn complete_messages_come_out_unchanged(
         start: u32,
         messages in prop::collection::vec(
             (prop_oneof![0_usize..2000, 65_000_usize..500_000], any::<u64>(), 0..4_u8),
@@ -325,7 +325,7 @@ proptest! {
     ) {
         let mut bench = Bench::default();
         let (mut expected, mut received) = (Vec::new(), Vec::new());
-        // The first one and the last one arrive, so that all gaps show.
+        // The first and the last message arrive, so that all gaps show.
         let last = messages.len() - 1;
         let mut incomplete = 0;
         for (k, (len, seed, losses)) in messages.iter().enumerate() {
@@ -366,9 +366,9 @@ proptest! {
         prop_assert_eq!(bench.reassembly.memory(), 0);
     }
 
-    /// Anything at all from anybody: no trouble, and the bound holds ([`Bench::hear`]).
+    /// Arbitrary datagrams from anyone do no harm, and the memory limit holds ([`Bench::hear`]).
     #[test]
-    fn any_datagrams_are_survived(
+    fn arbitrary_datagrams_do_not_break_reassembly(
         datagrams in prop::collection::vec(
             (0_u16..5, 0_u32..4, 0_u32..3, 0_u32..300, 0_u16..5, 0_u16..5, 0_usize..200, 0_u64..900),
             0..200,

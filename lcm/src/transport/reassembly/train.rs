@@ -1,16 +1,16 @@
-//! One message of which not all fragments have come.
+//! One message whose fragments have not all arrived.
 
 use super::super::datagram::Fragment;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// What a train and an early fragment take beside their data, generously (bytes).
+/// Memory charged for a train or an early fragment besides its data (bytes), rounded up generously.
 const TRAIN: usize = 512;
 const ENTRY: usize = 128;
-/// How much more than what has come may be reserved, so that appending does not copy each time.
+/// Largest ratio of reserved to received data, so that appending does not copy each time.
 const GROWTH: usize = 4;
 
-/// What a fragment did.
+/// Effect of a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     Waiting,
@@ -19,25 +19,25 @@ pub(super) enum Progress {
     NoMemory,
 }
 
-/// The fragments up to the first one that is missing, joined, and those after it. Memory follows
-/// what has come, not what was announced.
+/// The data up to the first missing fragment, joined, and the fragments after it. Memory grows with
+/// what has been received, not with what was announced.
 #[derive(Debug)]
 pub(super) struct Train {
     size: u32,
     count: u16,
     channel: Option<String>,
     data: Vec<u8>,
-    /// The first missing fragment.
+    /// Number of the first missing fragment.
     next: u16,
-    /// Later fragments, by number: where they belong, and their data.
+    /// Later fragments by number, each with its offset and data.
     early: BTreeMap<u16, (u32, Vec<u8>)>,
     early_bytes: usize,
-    /// When the last fragment came.
+    /// Time of arrival of the last fragment.
     pub(super) last: Instant,
 }
 
 impl Train {
-    /// The train of a fragment, without it.
+    /// Starts the train of a fragment, without adding the fragment.
     pub(super) fn new(fragment: &Fragment<'_>, now: Instant) -> Self {
         Self {
             size: fragment.size,
@@ -50,7 +50,7 @@ impl Train {
             last: now,
         }
     }
-    /// Bytes that it takes.
+    /// Memory of the train (bytes).
     pub(super) fn memory(&self) -> usize {
         TRAIN + self.data.capacity() + self.early_bytes + ENTRY * self.early.len()
     }
@@ -61,7 +61,7 @@ impl Train {
             self.count
         )
     }
-    /// Adds a fragment. One that came before is ignored.
+    /// Adds a fragment. A duplicate is ignored.
     pub(super) fn add(&mut self, fragment: &Fragment<'_>, now: Instant) -> Progress {
         if (fragment.size, fragment.count) != (self.size, self.count) {
             return Progress::Contradiction("another size or another number of fragments");
@@ -117,7 +117,7 @@ impl Train {
             true => Progress::Contradiction("less data than the message has"),
         }
     }
-    /// Channel and data of a complete one.
+    /// Channel and data of a complete train.
     pub(super) fn into_message(self) -> Option<(String, Vec<u8>)> {
         Some((self.channel?, self.data))
     }

@@ -3,7 +3,7 @@ use crate::transport::url::LcmUrl;
 use std::collections::HashMap;
 use std::sync::mpsc;
 
-/// A URL on the loopback with a port that no other test of this machine uses at the time.
+/// A loopback URL with a port that no other test on this machine uses at the time.
 fn url(test: u16) -> (UdpmUrl, String) {
     let port = 20_000 + (std::process::id() % 2000) as u16 * 20 + test;
     let text = format!("udpm://239.255.76.68:{port}?ttl=0&interface=127.0.0.1");
@@ -63,7 +63,7 @@ fn two_buses_of_a_process_hear_each_other_and_themselves() {
 }
 
 #[test]
-fn a_flood_is_received_whole_and_in_order() {
+fn a_flood_is_received_in_order_or_counted_as_lost() {
     let (sender, _) = open(2);
     let (receiver, counters) = open(2);
     let messages = heard(&receiver);
@@ -73,8 +73,8 @@ fn a_flood_is_received_whole_and_in_order() {
             sender.publish("FLOOD", &k.to_be_bytes()).unwrap();
         }
     });
-    // What is heard and what is counted as lost is everything, in order. The last ones may be lost,
-    // too, and nothing tells of them.
+    // Everything is either received, in order, or counted as lost. The last messages may be lost,
+    // too, and nothing reveals that.
     let (mut next, mut missed) = (0, 0);
     while next < count
         && let Ok((_, data)) = messages.recv_timeout(Duration::from_secs(2))
@@ -86,8 +86,8 @@ fn a_flood_is_received_whole_and_in_order() {
     }
     thread.join().unwrap();
     assert_eq!(counters.read().lost, u64::from(missed));
-    // The buffer holds some 50 ms of these. An idle machine loses none; one that is busy with other
-    // tests may stop this thread for longer now and then.
+    // The buffer holds about 50 ms of these messages. An idle machine loses none; on a busy
+    // machine, other tests may stop this thread for longer now and then.
     assert!(
         missed + count - next < count / 2,
         "{missed} lost, {next} heard"
@@ -95,7 +95,7 @@ fn a_flood_is_received_whole_and_in_order() {
 }
 
 #[test]
-fn losses_and_nonsense_are_counted() {
+fn losses_and_malformed_datagrams_are_counted() {
     let (receiver, counters) = open(3);
     let messages = heard(&receiver);
     let (url, _) = url(3);
@@ -134,7 +134,7 @@ fn threads_publish_at_the_same_time() {
                 for k in 0..20 {
                     let len = if k % 2 == 0 { 150_000 } else { 10 };
                     sender.publish(name, &data[..len]).unwrap();
-                    // So that the receiver can keep up on a machine that is busy.
+                    // Lets the receiver keep up on a busy machine.
                     std::thread::sleep(Duration::from_millis(2));
                 }
             });
@@ -160,23 +160,23 @@ fn the_thread_ends_with_its_bus() {
         let (sender, receiver) = mpsc::channel::<()>();
         udpm.start_receiving(move |_, _| sender.send(()).unwrap_or_default())
             .unwrap();
-        // Once is enough.
+        // A second call has no effect.
         udpm.start_receiving(|_, _| panic!("another sink")).unwrap();
         udpm.publish("X", b"").unwrap();
         receiver.recv_timeout(SOON).unwrap();
         let start = Instant::now();
         drop(udpm);
         fastest = fastest.min(start.elapsed());
-        // The sink is dropped, so the thread has ended.
+        // The sink was dropped, so the thread has ended.
         assert!(receiver.recv().is_err());
     }
-    // It was woken: it would look around by itself a good deal later, since it has just heard
-    // something.
+    // The thread was woken: having just received something, it would have checked by itself much
+    // later.
     assert!(fastest < LOOK_AROUND / 2 || cfg!(not(unix)), "{fastest:?}");
 }
 
 #[test]
-fn a_thread_that_is_woken_returns() {
+fn waking_the_thread_ends_it() {
     let (udpm, counters) = open(9);
     let socket = udpm.receiving_socket().unwrap();
     let stop = AtomicBool::new(false);
@@ -186,7 +186,7 @@ fn a_thread_that_is_woken_returns() {
         std::thread::sleep(LOOK_AROUND / 4);
         stop.store(true, Ordering::Release);
         drop(socket2::SockRef::from(&socket).shutdown(std::net::Shutdown::Both));
-        // A panic on the thread would show here.
+        // A panic of the thread shows here.
         thread.join().unwrap();
     });
     assert_eq!(counters.read().malformed, 0);
@@ -213,13 +213,13 @@ fn a_bus_may_be_dropped_on_its_own_thread() {
 }
 
 #[test]
-fn what_can_not_be_sent_is_refused_and_takes_no_number() {
+fn refused_messages_take_no_sequence_number() {
     let (udpm, counters) = open(7);
     let messages = heard(&udpm);
     udpm.publish("A", b"").unwrap();
     let error = udpm.publish(&"x".repeat(64), b"").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidInput);
-    assert!(error.to_string().contains("has 64 bytes, expected 1 to 63"));
+    assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("must have 1 to 63 bytes"));
     udpm.publish("B", b"").unwrap();
     messages.recv_timeout(SOON).unwrap();
     messages.recv_timeout(SOON).unwrap();
@@ -227,16 +227,16 @@ fn what_can_not_be_sent_is_refused_and_takes_no_number() {
 }
 
 #[test]
-fn an_interface_must_be_one_of_this_machine() {
-    // A documentation address (RFC 5737), but another one than machines that really use that
-    // network have.
+fn an_interface_must_belong_to_this_machine() {
+    // A documentation address (RFC 5737), chosen unlike those of machines that really use that
+    // network.
     let text = "udpm://239.255.76.68:20000?interface=203.0.113.77";
     let error = Udpm::open(&parsed(text), text, Arc::default()).unwrap_err();
     let message = error.to_string();
     assert!(
         message.starts_with(&format!(
-            "LCM URL '{text}': the group 239.255.76.68 can not be reached on the interface 203.0.113.77, \
-             expected the address of one that is up: "
+            "LCM URL '{text}': cannot reach the group 239.255.76.68 on the interface 203.0.113.77, \
+             which must be the address of one that is up: "
         )),
         "{message}"
     );
@@ -252,9 +252,9 @@ fn the_environment_can_deny_the_network() {
         let error = check(Some(denied)).unwrap_err().to_string();
         assert!(
             error.starts_with(
-                "LCM URL 'udpm://': the network may not be used: the environment variable"
+                "LCM URL 'udpm://': the environment variable DRAKE_ALLOW_NETWORK must name 'lcm' or be unset"
             ) && error.contains(&format!(
-                "DRAKE_ALLOW_NETWORK is '{denied}', expected 'lcm' among"
+                "got '{denied}'; add 'lcm'"
             )),
             "{error}"
         );

@@ -1,29 +1,28 @@
-//! three.js' `BufferGeometry`: arrays of vertices and of the triangles between them.
+//! three.js `BufferGeometry`: arrays of vertices and of the triangles between them.
 
-use crate::error::{Error, Result};
 use crate::meshcat::msgpack::Writer;
+use crate::{Error, Result};
 use nalgebra::Vector3;
 
-/// Vertices, and likewise triangles, that one object may have: the arrays of msgpack have up to 4
-/// GiB.
+/// Maximum number of vertices, and of triangles, of one object: a msgpack array has at most 4 GiB.
 const MAX_ELEMENTS: usize = u32::MAX as usize / 12;
 
-/// Refuses more elements than one array can have.
+/// Returns an error if there are more elements than fit into one array.
 pub(super) fn check_count(function: &str, what: &str, n: usize) -> Result<()> {
     if n <= MAX_ELEMENTS {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "Meshcat: {function}: there are {n} {what}, at most {MAX_ELEMENTS} are expected"
+        "Meshcat: {function}: there must be at most {MAX_ELEMENTS} {what}, got {n}"
     )))
 }
 
-/// Bytes of the array of `n` triples.
+/// Returns the size in bytes of an array of `n` triples.
 pub(super) fn size(n: usize) -> usize {
     12 * n + 128
 }
 
-/// What an attribute is.
+/// A vertex attribute.
 #[derive(Clone, Copy)]
 pub(super) enum Attribute {
     Color,
@@ -31,8 +30,8 @@ pub(super) enum Attribute {
     Position,
 }
 
-/// Writes one geometry: first [`BufferGeometry::index`], if there is one, then
-/// [`BufferGeometry::attributes`], then so many times [`BufferGeometry::attribute`], sorted by
+/// Writes one geometry. Call [`BufferGeometry::index`] first, if there is an index, then
+/// [`BufferGeometry::attributes`], then [`BufferGeometry::attribute`] once per attribute, sorted by
 /// name.
 pub(super) struct BufferGeometry<'w>(&'w mut Writer);
 
@@ -43,17 +42,17 @@ impl<'w> BufferGeometry<'w> {
         w.map(if has_index { 2 } else { 1 });
         Self(w)
     }
-    /// `n` triangles.
+    /// Writes the index of `n` triangles.
     pub(super) fn index(&mut self, n: usize, triangles: impl Iterator<Item = [u32; 3]>) {
         self.0.str("index").map(4);
         self.typed("Uint32Array").u32_triples(n, triangles);
         self.0.key_bool("normalized", false);
     }
-    /// The start of `count` attributes.
+    /// Writes the start of `count` attributes.
     pub(super) fn attributes(&mut self, count: usize) {
         self.0.str("attributes").map(count);
     }
-    /// An attribute of `n` vertices.
+    /// Writes one attribute of `n` vertices.
     pub(super) fn attribute(
         &mut self,
         attribute: Attribute,
@@ -69,7 +68,7 @@ impl<'w> BufferGeometry<'w> {
         self.typed("Float32Array").f32_triples(n, values);
         self.0.key_bool("normalized", false);
     }
-    /// Positions as the only attribute.
+    /// Writes the positions as the only attribute.
     pub(super) fn positions(&mut self, n: usize, positions: impl Iterator<Item = [f32; 3]>) {
         self.attributes(1);
         self.attribute(Attribute::Position, n, positions);
@@ -80,13 +79,13 @@ impl<'w> BufferGeometry<'w> {
     }
 }
 
-/// Coordinates as graphics cards have them.
+/// Converts coordinates to single precision, as graphics cards use them.
 pub(super) fn single(p: &Vector3<f64>) -> [f32; 3] {
     [p.x as f32, p.y as f32, p.z as f32]
 }
 
-/// Whether a vertex can be drawn: one that can not would leave the page without the bounds of the
-/// object.
+/// Returns whether a vertex can be drawn. A vertex that is not finite would leave the page without
+/// the bounds of the object.
 pub(super) fn is_finite(p: &[f32; 3]) -> bool {
     p.iter().all(|x| x.is_finite())
 }

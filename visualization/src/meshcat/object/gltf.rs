@@ -1,9 +1,9 @@
-//! glTF 2.0 files: sent as JSON whose buffers and images are assets.
+//! glTF 2.0 files, sent as JSON; their buffers and images are sent as assets.
 
 use super::mesh_file::{Files, short};
 use super::{Encoder, Object};
-use crate::error::{Error, Result};
 use crate::meshcat::asset::{Asset, AssetStore};
+use crate::{Error, Result};
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
@@ -16,16 +16,16 @@ use std::sync::Arc;
 use tarragon_framework::warnings::warn;
 use tarragon_geometry::MeshSource;
 
-/// RFC 4648, section 4; padding may be missing.
+/// Base64 decoder (RFC 4648, section 4); padding may be missing.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// A glTF file as text or binary. Images that can not be read are logged and left out.
+/// Encodes a text or binary glTF file. Images that cannot be read are logged and left out.
 ///
 /// # Errors
-/// If the file is no glTF, or it or a buffer can not be read.
+/// Returns an error if the file is not a glTF file, or the file or a buffer cannot be read.
 pub(super) fn object(
     e: &Encoder<'_>,
     source: &MeshSource,
@@ -66,7 +66,7 @@ struct Document<'a> {
     path: PathBuf,
     files: Files<'a>,
     store: &'a AssetStore,
-    /// What the document refers to, by URL, each once.
+    /// Files that the document refers to, by URL, each once.
     assets: BTreeMap<String, Arc<Asset>>,
 }
 
@@ -78,15 +78,15 @@ impl Document<'_> {
     fn parse(&self, json: &[u8]) -> Result<Map<String, Value>> {
         let value = serde_json::from_slice(json).map_err(|e| {
             let message = short(&e.to_string());
-            self.error(format!("this is not a glTF document: {message}"))
+            self.error(format!("not a glTF document: {message}"))
         })?;
         match value {
             Value::Object(root) => Ok(root),
-            _ => Err(self.error("this is not a glTF document: a JSON object is expected")),
+            _ => Err(self.error("not a glTF document: the JSON value must be an object")),
         }
     }
 
-    /// JSON and data of a binary file (glTF 2.0, section 4.4).
+    /// Returns the JSON and the data of a binary file (glTF 2.0, section 4.4).
     fn chunks(&self, file: &Bytes) -> Result<(Bytes, Option<Bytes>)> {
         const JSON: &[u8] = b"JSON";
         const BIN: &[u8] = b"BIN\0";
@@ -96,18 +96,18 @@ impl Document<'_> {
         };
         let (Some(version), Some(length)) = (number(4), number(8)) else {
             return Err(self.error(format!(
-                "the file has {} bytes, a binary glTF header of 12 bytes is expected",
+                "the file must begin with a binary glTF header of 12 bytes, got {} bytes",
                 file.len()
             )));
         };
         if version != 2 {
             return Err(self.error(format!(
-                "the version of the binary glTF is {version}, 2 is expected"
+                "the version of the binary glTF must be 2, got {version}"
             )));
         }
         if length > file.len() {
             return Err(self.error(format!(
-                "the file has {} bytes, {length} are expected from its header",
+                "the file must have {length} bytes, as its header says, got {}",
                 file.len()
             )));
         }
@@ -119,23 +119,23 @@ impl Document<'_> {
             let end = start.saturating_add(size);
             if end > length {
                 return Err(self.error(format!(
-                    "the chunk at byte {at} has {} bytes, {size} are expected from its header",
+                    "the chunk at byte {at} must have {size} bytes, as its header says, got {}",
                     length - start
                 )));
             }
             match &file[at + 4..start] {
                 JSON if json.is_none() => json = Some(file.slice(start..end)),
                 BIN if blob.is_none() => blob = Some(file.slice(start..end)),
-                // Readers have to pass over chunks that they do not know.
+                // Readers must ignore unknown chunks.
                 _ => {}
             }
             at = end.next_multiple_of(4);
         }
-        let json = json.ok_or_else(|| self.error("the binary glTF has no JSON chunk"))?;
+        let json = json.ok_or_else(|| self.error("the binary glTF must have a JSON chunk"))?;
         Ok((json, blob))
     }
 
-    /// Makes all buffers assets.
+    /// Turns all buffers into assets.
     fn buffers(&mut self, root: &mut Map<String, Value>, blob: Option<Bytes>) -> Result<()> {
         let mut blob = blob;
         for (place, buffer) in self.elements(root, "buffers")? {
@@ -143,14 +143,14 @@ impl Document<'_> {
             let content = match (self.uri(&place, buffer)?, first_blob) {
                 (Some(uri), _) => self.fetch(uri).map_err(|why| {
                     let uri = short(uri);
-                    self.error(format!("{place}: the URI '{uri}' can not be used: {why}"))
+                    self.error(format!("{place}: the URI '{uri}' cannot be used: {why}"))
                 })?,
                 (None, Some(blob)) => blob,
-                // Extensions may say where the data is.
+                // The data may be given by an extension.
                 (None, None) if buffer.contains_key("extensions") => continue,
                 (None, None) => {
                     return Err(self.error(format!(
-                        "{place} has no uri, which is expected of all but the first of a binary file"
+                        "{place} must have a uri; only the first buffer of a binary file may lack it"
                     )));
                 }
             };
@@ -158,7 +158,7 @@ impl Document<'_> {
             let expected = expected.unwrap_or_default();
             if (content.len() as u64) < expected {
                 return Err(self.error(format!(
-                    "{place} has {} bytes, {expected} are expected from its byteLength",
+                    "{place} must have {expected} bytes, as its byteLength says, got {}",
                     content.len()
                 )));
             }
@@ -167,7 +167,7 @@ impl Document<'_> {
         Ok(())
     }
 
-    /// Makes all images assets that are not in buffers.
+    /// Turns all images outside of buffers into assets.
     fn images(&mut self, root: &mut Map<String, Value>) -> Result<()> {
         for (place, image) in self.elements(root, "images")? {
             let Some(uri) = self.uri(&place, image)? else {
@@ -176,7 +176,7 @@ impl Document<'_> {
             match self.fetch(uri) {
                 Ok(content) => self.replace(image, content),
                 Err(why) => warn(format!(
-                    "{}: {place}: the URI '{}' can not be used, the mesh is shown without it: {why}",
+                    "{}: {place}: the URI '{}' cannot be used, the mesh is shown without it: {why}",
                     self.path.display(),
                     short(uri)
                 )),
@@ -185,25 +185,25 @@ impl Document<'_> {
         Ok(())
     }
 
-    /// The elements of an array of objects, each with its name for messages.
+    /// Returns the elements of an array of objects, each with its name for messages.
     fn elements<'r>(
         &self,
         root: &'r mut Map<String, Value>,
         name: &str,
     ) -> Result<Vec<(String, &'r mut Map<String, Value>)>> {
         let array = match root.get_mut(name) {
-            // Written by programs that look for it.
+            // Some exporters write null for an absent array.
             None | Some(Value::Null) => return Ok(Vec::new()),
             Some(Value::Array(array)) => array,
             Some(_) => {
-                return Err(self.error(format!("{name} is no array, which is expected")));
+                return Err(self.error(format!("{name} must be an array")));
             }
         };
         let elements = array.iter_mut().enumerate().map(|(i, value)| {
             let place = format!("{name}[{i}]");
             match value {
                 Value::Object(object) => Ok((place, object)),
-                _ => Err(self.error(format!("{place} is no object, which is expected"))),
+                _ => Err(self.error(format!("{place} must be an object"))),
             }
         });
         elements.collect()
@@ -213,29 +213,29 @@ impl Document<'_> {
         match object.get("uri") {
             None => Ok(None),
             Some(Value::String(uri)) => Ok(Some(uri)),
-            Some(_) => Err(self.error(format!("{place}: the URI is no string, which is expected"))),
+            Some(_) => Err(self.error(format!("{place}: the URI must be a string"))),
         }
     }
 
-    /// What a URI refers to, or why it can not be used.
+    /// Returns the content that a URI refers to; the error says why it cannot be used.
     fn fetch(&mut self, uri: &str) -> Result<Bytes, String> {
         if let Some(data) = uri.strip_prefix("data:") {
             let (kind, data) = data
                 .split_once(',')
-                .ok_or("a comma is expected after its media type")?;
+                .ok_or("its media type must be followed by a comma")?;
             return if kind.ends_with(";base64") {
                 let decoded = BASE64.decode(data);
-                let decoded = decoded.map_err(|e| format!("base64 is expected: {e}"));
+                let decoded = decoded.map_err(|e| format!("its data must be base64: {e}"));
                 decoded.map(Bytes::from)
             } else {
                 let decoded: Vec<u8> = percent_decode_str(data).collect();
                 Ok(decoded.into())
             };
         }
-        // A single letter before the colon is a drive.
+        // A single letter before the colon is a drive letter.
         let scheme = uri.split_once(':').map_or("", |(scheme, _)| scheme);
         if scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric()) {
-            return Err("a relative path or 'data:' is expected".into());
+            return Err("it must be a relative path or start with 'data:'".into());
         }
         let relative = percent_decode_str(uri).decode_utf8_lossy();
         let file = self.files.find(&self.path, uri, &relative)?;

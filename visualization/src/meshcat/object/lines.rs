@@ -3,15 +3,16 @@
 use super::buffer_geometry::{BufferGeometry, check_count, is_finite, single, size};
 use super::material::{self, check_size};
 use super::{Encoder, Object};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::{Matrix4, Vector3};
 use tarragon_geometry::Rgba;
 
-/// One line through all `vertices` (m), `line_width` in pixels. Vertices that are not finite leave
-/// gaps; without vertices nothing is seen.
+/// Encodes one line through all `vertices` (m), `line_width` pixels wide. Vertices that are not
+/// finite leave gaps; without vertices, nothing is drawn.
 ///
 /// # Errors
-/// If the width is not positive and finite, or there are more vertices than fit into a message.
+/// Returns an error if the width is not positive and finite, or there are more vertices than fit
+/// into a message.
 pub(crate) fn line(
     e: &Encoder<'_>,
     vertices: &[Vector3<f64>],
@@ -23,12 +24,12 @@ pub(crate) fn line(
     polyline(e, "set_line", vertices, line_width, rgba)
 }
 
-/// Lines from every `start` to the `end` of the same number (m), `line_width` in pixels. Those that
-/// are not finite are not seen.
+/// Encodes lines from each `start` to the `end` of the same index (m), `line_width` pixels wide.
+/// Lines with an end that is not finite are not drawn.
 ///
 /// # Errors
-/// If there are not as many starts as ends, the width is not positive and finite, or there are more
-/// points than fit into a message.
+/// Returns an error if there are not as many starts as ends, the width is not positive and finite,
+/// or there are more points than fit into a message.
 pub(crate) fn line_segments(
     e: &Encoder<'_>,
     start: &[Vector3<f64>],
@@ -38,7 +39,7 @@ pub(crate) fn line_segments(
 ) -> Result<Object> {
     if start.len() != end.len() {
         return Err(Error::invalid(format!(
-            "Meshcat: set_line_segments: there are {} starts and {} ends, as many of both are expected",
+            "Meshcat: set_line_segments: there must be as many starts as ends, got {} starts and {} ends",
             start.len(),
             end.len()
         )));
@@ -48,7 +49,7 @@ pub(crate) fn line_segments(
     segments(e, "set_line_segments", pairs, line_width, rgba)
 }
 
-/// One line through `n` points; those that are not finite leave gaps.
+/// Encodes one line through `n` points; points that are not finite leave gaps.
 pub(super) fn polyline(
     e: &Encoder<'_>,
     function: &str,
@@ -64,7 +65,7 @@ pub(super) fn polyline(
     segments(e, function, pairs, line_width, rgba)
 }
 
-/// Lines between the points of each pair, if both are finite.
+/// Encodes a line between the points of each pair, if both points are finite.
 fn segments(
     e: &Encoder<'_>,
     function: &str,
@@ -84,7 +85,8 @@ fn segments(
     ))
 }
 
-/// Lines through so many points; `kind` says how.
+/// Encodes lines through `n` points; `kind` is the three.js type, which says how they are
+/// connected.
 fn lines(
     e: &Encoder<'_>,
     kind: &str,

@@ -1,17 +1,18 @@
 //! Materials of three.js.
 
 use super::{SideOfFaceToRender, SurfaceStyle};
-use crate::error::{Error, Result};
 use crate::meshcat::msgpack::Writer;
+use crate::{Error, Result};
 use tarragon_geometry::Rgba;
 
-/// The number of a colour, 0xRRGGBB. Channels are rounded down, as in Drake: 0.5 becomes 127.
+/// Returns a colour as the number 0xRRGGBB. Channels are rounded down, as in Drake: 0.5 becomes
+/// 127.
 pub(super) fn hex(rgba: Rgba) -> u64 {
     let channel = |c: f64| (255.0 * c) as u64;
     channel(rgba.r()) << 16 | channel(rgba.g()) << 8 | channel(rgba.b())
 }
 
-/// What three.js calls the sides.
+/// Returns the number of a side in three.js.
 fn side(side: SideOfFaceToRender) -> u64 {
     match side {
         SideOfFaceToRender::Front => 0,
@@ -20,14 +21,14 @@ fn side(side: SideOfFaceToRender) -> u64 {
     }
 }
 
-/// The first fields of every material.
+/// Writes the fields with which every material begins.
 fn start(w: &mut Writer, fields: usize, uuid: &str, kind: &str, color: u64, vertex_colors: bool) {
     w.map(fields).key_str("uuid", uuid).key_str("type", kind);
     w.key_uint("color", color);
     w.key_bool("vertexColors", vertex_colors);
 }
 
-/// The material of shapes: smooth, both sides.
+/// Writes the material of shapes: smooth and double-sided.
 pub(super) fn phong(w: &mut Writer, uuid: &str, rgba: Rgba, vertex_colors: bool) {
     start(w, 11, uuid, "MeshPhongMaterial", hex(rgba), vertex_colors);
     w.key_f64("linewidth", 1.0).key_f64("opacity", rgba.a());
@@ -38,7 +39,7 @@ pub(super) fn phong(w: &mut Writer, uuid: &str, rgba: Rgba, vertex_colors: bool)
     w.key_f64("wireframeLineWidth", 1.0);
 }
 
-/// The material of surfaces: flat faces, or edges. `color` is a number that [`hex`] made.
+/// Writes the material of surfaces: flat faces, or edges. `color` is a number made by [`hex`].
 pub(super) fn flat(
     w: &mut Writer,
     uuid: &str,
@@ -56,7 +57,8 @@ pub(super) fn flat(
     w.key_bool("flatShading", true);
 }
 
-/// The material of lines. Drake's lines are always opaque; here they are what their alpha says.
+/// Writes the material of lines. Drake's lines are always opaque; here the alpha of the colour
+/// applies.
 pub(super) fn line(w: &mut Writer, uuid: &str, rgba: Rgba, width: f64) {
     let transparent = rgba.a() < 1.0;
     let fields = if transparent { 7 } else { 5 };
@@ -67,19 +69,19 @@ pub(super) fn line(w: &mut Writer, uuid: &str, rgba: Rgba, width: f64) {
     }
 }
 
-/// The material of points of `size` (m).
+/// Writes the material of points of `size` (m).
 pub(super) fn points(w: &mut Writer, uuid: &str, rgba: Rgba, vertex_colors: bool, size: f64) {
     start(w, 7, uuid, "PointsMaterial", hex(rgba), vertex_colors);
     w.key_f64("opacity", rgba.a()).key_f64("size", size);
     w.key_bool("transparent", rgba.a() < 1.0);
 }
 
-/// Checks the width of lines or the size of points.
+/// Checks a line width or a point size.
 pub(super) fn check_size(function: &str, what: &str, unit: &str, value: f64) -> Result<()> {
     if value > 0.0 && value.is_finite() {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "Meshcat: {function}: {what} is {value}, a positive finite number of {unit} is expected"
+        "Meshcat: {function}: {what} must be a positive finite number of {unit}, got {value:?}"
     )))
 }

@@ -1,7 +1,7 @@
-//! Shapes that come from mesh files.
+//! Shapes from mesh files.
 
 use super::{Encoder, Object, gltf, obj, render_mesh, surfaces};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use bytes::Bytes;
 use nalgebra::Matrix4;
 use std::fs::File;
@@ -10,15 +10,16 @@ use std::path::Path;
 use tarragon_geometry::mesh::read_source;
 use tarragon_geometry::{Convex, FileSource, Mesh, MeshSource, Rgba};
 
-/// Bytes that one mesh and the files that it refers to may have together: what a browser can take.
+/// Maximum size in bytes of a mesh with all files that it refers to, limited by browsers.
 pub(crate) const MAX_BYTES: u64 = 1 << 30;
 
-/// A mesh. OBJ files are sent as text with their materials and textures, glTF files as text that
-/// refers to assets, other formats as their triangles. Files without materials are drawn in `rgba`.
+/// Encodes a mesh. OBJ files are sent as text with their materials and textures, glTF files as text
+/// that refers to assets, and other formats as triangles. Files without materials are drawn in
+/// `rgba`.
 ///
 /// # Errors
-/// If a file can not be read, is larger than 1 GiB, is not of a format that is supported or its
-/// content is wrong.
+/// Returns an error if a file cannot be read, is larger than 1 GiB, has an unsupported format or
+/// invalid content.
 pub(super) fn mesh(e: &Encoder<'_>, mesh: &Mesh, rgba: Rgba) -> Result<Object> {
     let source = mesh.source();
     let matrix = Matrix4::new_nonuniform_scaling(&mesh.scale3());
@@ -30,24 +31,24 @@ pub(super) fn mesh(e: &Encoder<'_>, mesh: &Mesh, rgba: Rgba) -> Result<Object> {
             render_mesh::object(e, source, &read_source(source)?, rgba, &matrix)
         }
         other => Err(Error::invalid(format!(
-            "Meshcat: {}: mesh files ending in '{other}' can not be shown, .obj, .gltf, .glb, .stl, .dae \
-             or .vtk is expected",
+            "Meshcat: {}: mesh files must end in .obj, .gltf, .glb, .stl, .dae or .vtk, got '{other}'",
             source.description()
         ))),
     }
 }
 
-/// The convex hull of a mesh.
+/// Encodes the convex hull of a mesh.
 ///
 /// # Errors
-/// If the file can not be read, is larger than 1 GiB, is not of a format that is supported or its
-/// vertices are on a line.
+/// Returns an error if the file cannot be read, is larger than 1 GiB, has an unsupported format, or
+/// its vertices lie on a line.
 pub(super) fn convex(e: &Encoder<'_>, convex: &Convex, rgba: Rgba) -> Result<Object> {
     check(convex.source())?;
     surfaces::hull(e, &convex.convex_hull()?.to_triangles(), rgba)
 }
 
-/// Makes sure that the mesh file can be read to its end: devices and pipes may never end, or block.
+/// Checks that the mesh file can be read to its end. Devices and pipes are rejected: they may be
+/// endless or block.
 fn check(source: &MeshSource) -> Result<()> {
     match source {
         MeshSource::Path(path) => check_size(path, file_size(path)?, MAX_BYTES),
@@ -69,7 +70,7 @@ fn file_size(path: &Path) -> Result<u64> {
         "a device or a pipe"
     };
     Err(Error::invalid(format!(
-        "{}: this is {what}, a file is expected",
+        "{}: must be a file, got {what}",
         path.display()
     )))
 }
@@ -79,16 +80,16 @@ fn check_size(path: &Path, size: u64, left: u64) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "{}: the file has {size} bytes; at most {left} are expected, because Meshcat shows meshes of up to \
-         {MAX_BYTES} bytes together with the files that they refer to",
+        "{}: the file must have at most {left} bytes, got {size}; a mesh and the files that it refers to \
+         may have {MAX_BYTES} bytes together",
         path.display()
     )))
 }
 
-/// A mesh file and those that it refers to.
+/// A mesh file and the files that it refers to.
 pub(super) struct Files<'a> {
     source: &'a MeshSource,
-    /// Bytes that may still be read.
+    /// Number of bytes that may still be read.
     left: u64,
 }
 
@@ -99,15 +100,15 @@ impl<'a> Files<'a> {
             left: MAX_BYTES,
         }
     }
-    /// The content of the mesh file itself.
+    /// Returns the content of the mesh file itself.
     pub(super) fn mesh_file(&mut self) -> Result<Bytes> {
         match self.source {
             MeshSource::Path(path) => self.read_path(path),
             MeshSource::InMemory(mesh) => self.read(&FileSource::Memory(mesh.mesh_file.clone())),
         }
     }
-    /// What `name` refers to in the file `by`; `relative` is the same as a path. The error says why
-    /// it is nothing.
+    /// Returns the file that `name` refers to in the file `by`; `relative` is the same reference as
+    /// a path. The error says why there is no such file.
     pub(super) fn find(&self, by: &Path, name: &str, relative: &str) -> Result<FileSource, String> {
         let MeshSource::InMemory(mesh) = self.source else {
             let folder = by.parent().unwrap_or(Path::new(""));
@@ -126,7 +127,7 @@ impl<'a> Files<'a> {
             )
         })
     }
-    /// The content of a file.
+    /// Returns the content of a file.
     pub(super) fn read(&mut self, file: &FileSource) -> Result<Bytes> {
         match file {
             FileSource::Path(path) => self.read_path(path),
@@ -142,7 +143,7 @@ impl<'a> Files<'a> {
         check_size(path, file_size(path)?, self.left)?;
         let io = |e| Error::io(path, e);
         let mut content = Vec::new();
-        // The file may have grown meanwhile.
+        // The file may have grown since its size was checked.
         let file = File::open(path).map_err(io)?.take(self.left + 1);
         { file }.read_to_end(&mut content).map_err(io)?;
         let size = content.len() as u64;
@@ -152,7 +153,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// A word of a file that fits into a message, whatever the file contains.
+/// Shortens a word of a file so that it fits into a message, whatever the file contains.
 pub(super) fn short(word: &str) -> String {
     let printable = |c: char| if c.is_control() { '?' } else { c };
     let mut text: String = word.chars().take(60).map(printable).collect();
@@ -162,12 +163,12 @@ pub(super) fn short(word: &str) -> String {
     text
 }
 
-/// The media type of an image.
+/// Returns the media type of an image.
 pub(super) fn media_type(content: &[u8]) -> &'static str {
     if content.starts_with(b"\xff\xd8\xff") {
         "image/jpeg"
     } else {
-        // Browsers look at the content.
+        // Browsers detect the actual format from the content.
         "image/png"
     }
 }

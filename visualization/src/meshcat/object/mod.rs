@@ -1,8 +1,8 @@
-//! What `set_object` sends: three.js objects, encoded once.
+//! Objects for `set_object`: three.js objects, encoded once.
 //!
-//! The form is three.js' "JSON Object/Scene format 4" in msgpack, with meshcat's types
-//! `_meshfile_geometry` and `_meshfile_object` for what the page reads from the text of a file.
-//! Names and order of the fields are those that Drake sends.
+//! The format is three.js's "JSON Object/Scene format 4" in msgpack, with meshcat's types
+//! `_meshfile_geometry` and `_meshfile_object` for files that the page parses itself. Names and
+//! order of the fields equal those that Drake sends.
 
 mod buffer_geometry;
 mod gltf;
@@ -28,8 +28,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_geometry::Rgba;
 
-/// Which side of its faces a surface shows (Drake's `Meshcat::SideOfFaceToRender`). The front is
-/// where the vertices of a face turn counter-clockwise.
+/// Visible side of the faces of a surface (Drake's `Meshcat::SideOfFaceToRender`). The front is the
+/// side from which the vertices of a face appear counter-clockwise.
 ///
 /// ```
 /// use tarragon_visualization::SideOfFaceToRender;
@@ -37,16 +37,16 @@ use tarragon_geometry::Rgba;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SideOfFaceToRender {
-    /// The front alone.
+    /// Only the front.
     Front,
-    /// The back alone.
+    /// Only the back.
     Back,
-    /// Both.
+    /// Both sides.
     #[default]
     Double,
 }
 
-/// Look of a surface. The default is filled, opaque and seen from both sides.
+/// Appearance of a surface. The default is filled, opaque and visible from both sides.
 ///
 /// ```
 /// use tarragon_visualization::SurfaceStyle;
@@ -56,15 +56,16 @@ pub enum SideOfFaceToRender {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceStyle {
-    /// Colour of faces, or of edges; `None` for Drake's default: dark grey (0.1, 0.1, 0.1) for
-    /// meshes, blue (0.1, 0.1, 0.9) for [plotted surfaces](crate::Meshcat::plot_surface). Where
-    /// vertices have colours, its alpha alone counts.
+    /// Colour of the faces, or of the edges in a wireframe. `None` means Drake's default: dark grey
+    /// (0.1, 0.1, 0.1) for meshes, blue (0.1, 0.1, 0.9) for [plotted
+    /// surfaces](crate::Meshcat::plot_surface). If the vertices have colours, only the alpha is
+    /// used.
     pub rgba: Option<Rgba>,
     /// Whether edges are drawn instead of faces.
     pub wireframe: bool,
-    /// Width of the edges (pixels). Most browsers draw 1 whatever it is.
+    /// Width of the edges (pixels). Most browsers draw 1 pixel whatever the width is.
     pub wireframe_line_width: f64,
-    /// Which sides are seen.
+    /// Which sides are visible.
     pub side: SideOfFaceToRender,
 }
 
@@ -80,32 +81,32 @@ impl Default for SurfaceStyle {
 }
 
 impl SurfaceStyle {
-    /// The colour of a mesh.
+    /// Returns the colour of a mesh.
     fn color(&self) -> Rgba {
         self.or_colored(0.1)
     }
-    /// The colour, dark with some blue if none is chosen.
+    /// Returns the colour of the style, or else a dark colour with the given blue channel.
     fn or_colored(&self, blue: f64) -> Rgba {
-        let default = || Rgba::opaque(0.1, 0.1, blue).expect("the channels are from 0 to 1");
+        let default = || Rgba::opaque(0.1, 0.1, blue).expect("channels lie in [0, 1]");
         self.rgba.unwrap_or_else(default)
     }
 }
 
-/// An object ready to be sent.
+/// An encoded object, ready to be sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Object {
-    /// The value of the message's `object` field.
+    /// Encoded value of the message's `object` field.
     pub(crate) encoded: Vec<u8>,
-    /// The files that it refers to, kept for as long as the object is in the scene.
+    /// Files that the object refers to, kept for as long as the object is in the scene.
     pub(crate) assets: Vec<Arc<Asset>>,
 }
 
-/// Identifiers of three.js objects: unique within one server, the same in every run.
+/// Source of identifiers for three.js objects: unique within one server, the same in every run.
 #[derive(Debug, Default)]
 pub(crate) struct Uuids(AtomicU64);
 
 impl Uuids {
-    /// The next identifier, in the form of a UUID of version 8 (RFC 9562, section 5.8).
+    /// Returns the next identifier, in the form of a UUID of version 8 (RFC 9562, section 5.8).
     fn next(&self) -> Uuid {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut n = self.0.fetch_add(1, Ordering::Relaxed);
@@ -127,22 +128,22 @@ impl Uuid {
     }
 }
 
-/// What is needed to encode objects of one server.
+/// Everything needed to encode objects of one server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Encoder<'a> {
-    /// Where identifiers come from.
+    /// Source of identifiers.
     pub(crate) uuids: &'a Uuids,
-    /// Where files go that objects refer to.
+    /// Destination of the files that objects refer to.
     pub(crate) assets: &'a AssetStore,
 }
 
-/// Bytes of an object apart from long arrays and texts.
+/// Size in bytes of an object without its long arrays and texts.
 const SMALL: usize = 1024;
 
 impl Encoder<'_> {
-    /// An object of one geometry and one material. `size` is about how many bytes their arrays
-    /// have, `kind` the type of the object: `Mesh`, `Points`, ... The functions write geometry and
-    /// material, whose identifiers they are given.
+    /// Encodes an object of one geometry and one material. `size` is the approximate number of
+    /// bytes of their arrays and `kind` the type of the object: `Mesh`, `Points`, ... The functions
+    /// write the geometry and the material with the identifiers that they receive.
     fn object(
         &self,
         size: usize,
@@ -170,8 +171,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// An object that the page reads from the text of a file. `resources` writes a map of what the
-    /// file refers to.
+    /// Encodes an object that the page reads from the text of a file. `resources` writes a map of
+    /// the files that the text refers to.
     fn file_object(
         &self,
         size: usize,
@@ -200,7 +201,7 @@ impl Encoder<'_> {
     }
 }
 
-/// The field that says which format of three.js follows.
+/// Writes the field that names the format version of three.js.
 fn metadata(w: &mut Writer) {
     w.str("metadata").map(2);
     w.key_str("type", "Object").key_f64("version", 4.5);

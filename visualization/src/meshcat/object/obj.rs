@@ -1,8 +1,8 @@
-//! OBJ files: sent as text, with their materials and textures.
+//! OBJ files, sent as text with their materials and textures.
 
 use super::mesh_file::{Files, media_type, short};
 use super::{Encoder, Object, material};
-use crate::error::Result;
+use crate::Result;
 use bytes::Bytes;
 use nalgebra::Matrix4;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::warn;
 use tarragon_geometry::{FileSource, MeshSource, Rgba};
 
-/// An OBJ file. Material files and textures that can not be read are logged and left out; without
-/// any material file the mesh is drawn in `rgba`.
+/// Encodes an OBJ file. Material files and textures that cannot be read are logged and left out.
+/// Without any material file, the mesh is drawn in `rgba`.
 ///
 /// # Errors
-/// If the file itself can not be read, or it is too large together with the others.
+/// Returns an error if the OBJ file cannot be read, or the files together are too large.
 pub(super) fn object(
     e: &Encoder<'_>,
     source: &MeshSource,
@@ -69,13 +69,14 @@ pub(super) fn object(
     ))
 }
 
-/// What the `mtllib` statements of an OBJ file name, each the rest of a line, each once.
+/// Returns the arguments of the `mtllib` statements of an OBJ file: the rest of each line, without
+/// duplicates.
 fn material_files(text: &str) -> Vec<&str> {
     const KEY: &str = "mtllib";
     const LINE_END: [char; 2] = ['\n', '\r'];
     let mut names = Vec::new();
     let mut seen = BTreeSet::new();
-    // Files are long, and few lines are such statements.
+    // Files are long, and few of their lines are such statements.
     let mut rest = text;
     while let Some(at) = rest.find(KEY) {
         let line = &rest[rest[..at].rfind(LINE_END).map_or(0, |i| i + 1)..];
@@ -92,11 +93,12 @@ fn material_files(text: &str) -> Vec<&str> {
     names
 }
 
-/// Words of a line that are tried as names of files.
+/// Maximum number of words of a line that are tried as file names.
 const MAX_WORDS: usize = 16;
 
-/// The material file `name` of the OBJ file `path`. A name may contain spaces; if there is no such
-/// file, the words are the names of several, of which this is the first that can be read.
+/// Reads the material file `name` of the OBJ file `path`. A name may contain spaces. If there is no
+/// file of that name, the words are taken as the names of several files, and the first one that can
+/// be read is used.
 fn material_file(files: &mut Files<'_>, path: &Path, name: &str) -> Option<(PathBuf, Bytes)> {
     let mut failure = None;
     let words = name.split_whitespace().filter(|word| *word != name);
@@ -108,7 +110,7 @@ fn material_file(files: &mut Files<'_>, path: &Path, name: &str) -> Option<(Path
         }
     }
     warn(format!(
-        "{}: the material file '{}' can not be read, the mesh is shown without it: {}",
+        "{}: the material file '{}' cannot be read, the mesh is shown without it: {}",
         path.display(),
         short(name),
         failure.unwrap_or_default()
@@ -116,7 +118,7 @@ fn material_file(files: &mut Files<'_>, path: &Path, name: &str) -> Option<(Path
     None
 }
 
-/// The file `name` that `by` refers to, and its path.
+/// Reads the file `name` that `by` refers to, and returns its path and content.
 fn read(files: &mut Files<'_>, by: &Path, name: &str) -> Result<(PathBuf, Bytes), String> {
     let file = files.find(by, name, &name.replace('\\', "/"))?;
     let content = files.read(&file).map_err(|e| e.to_string())?;
@@ -127,7 +129,7 @@ fn read(files: &mut Files<'_>, by: &Path, name: &str) -> Result<(PathBuf, Bytes)
     Ok((path, content))
 }
 
-/// Reads the textures of the material file `path` by the names that it uses.
+/// Reads the textures of the material file `path`, keyed by the names that it uses.
 fn textures(
     files: &mut Files<'_>,
     path: &Path,
@@ -144,7 +146,7 @@ fn textures(
                 resources.insert(name, content);
             }
             Err(why) => warn(format!(
-                "{}: the texture '{}' can not be read, the mesh is shown without it: {why}",
+                "{}: the texture '{}' cannot be read, the mesh is shown without it: {why}",
                 path.display(),
                 short(&name)
             )),
@@ -152,7 +154,7 @@ fn textures(
     }
 }
 
-/// The texture that a line of a material file names: what follows the options.
+/// Returns the texture named by a line of a material file: the text after the options.
 fn texture(line: &str) -> Option<String> {
     let mut words = line.split_whitespace().peekable();
     let key = words.next()?.to_ascii_lowercase();
@@ -162,7 +164,7 @@ fn texture(line: &str) -> Option<String> {
     }
     while let Some(option) = words.next_if(|word| word.starts_with('-')) {
         match option {
-            // One to three numbers.
+            // These options have one to three numbers.
             "-o" | "-s" | "-t" => {
                 for _ in 0..3 {
                     words.next_if(|word| word.parse::<f64>().is_ok());
@@ -185,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_material_files() {
+    fn material_files_are_listed_once_and_comments_ignored() {
         assert_eq!(
             material_files(
                 "mtllib a.mtl\r\n  mtllib\tmy b.mtl # c\n#mtllib c\nmtllibx d\no mtllib e\nmtllib a.mtl\nmtllib \n"
@@ -196,9 +198,9 @@ mod tests {
         assert_eq!(material_files("mtllib"), [""; 0]);
     }
 
-    /// Every character is looked at a few times, not once for every statement.
+    /// The parser is linear in the length of the text, not quadratic in the number of statements.
     #[test]
-    fn hostile_lines_take_no_time() {
+    fn hostile_lines_are_parsed_in_linear_time() {
         let text = "mtllib ".repeat(300_000);
         assert_eq!(material_files(&text).len(), 1);
         let text = "x mtllib\r".repeat(300_000);

@@ -3,17 +3,17 @@
 use super::buffer_geometry::{Attribute, BufferGeometry, check_count, size};
 use super::material::{self, check_size};
 use super::{Encoder, Object};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::{Matrix4, Vector3};
 use tarragon_geometry::Rgba;
 use tarragon_sensors::PointCloud;
 
-/// The points of `cloud` that are finite, as squares of `point_size` (m), in their own colours or,
-/// if they have none, in `rgba`.
+/// Encodes the finite points of `cloud` as squares of `point_size` (m), in their own colours or, if
+/// they have none, in `rgba`.
 ///
 /// # Errors
-/// If the cloud has no positions, the size is not positive and finite, or there are more points
-/// than fit into a message.
+/// Returns an error if the cloud has no positions, the size is not positive and finite, or there
+/// are more points than fit into a message.
 pub(crate) fn point_cloud(
     e: &Encoder<'_>,
     cloud: &PointCloud,
@@ -23,7 +23,7 @@ pub(crate) fn point_cloud(
     check_size("set_point_cloud", "the point size", "metres", point_size)?;
     if !cloud.has_xyzs() {
         return Err(Error::invalid(format!(
-            "Meshcat: set_point_cloud: the cloud has {:?} but no positions, which are expected (BaseField::XYZS)",
+            "Meshcat: set_point_cloud: the cloud must have positions (BaseField::XYZS), got {:?}",
             cloud.fields()
         )));
     }

@@ -1,19 +1,19 @@
-//! Meshes that are sent as their triangles.
+//! Meshes sent as triangles.
 
 use super::buffer_geometry::{Attribute, BufferGeometry, check_count, single, size};
 use super::{Encoder, Object, material};
-use crate::error::Result;
+use crate::Result;
 use nalgebra::Matrix4;
 use tarragon_framework::warnings::warn;
 use tarragon_geometry::mesh::RenderMesh;
 use tarragon_geometry::{MeshSource, Rgba};
 
-/// The triangles of `mesh`, which was read from `source`, with their normals. Where the file has no
-/// colours they are drawn in `rgba`; where it has one for all, in that; where it has several, every
-/// vertex has its colour.
+/// Encodes the triangles of `mesh`, which was read from `source`, with their normals. A file
+/// without colours is drawn in `rgba`, a file with a single colour in that colour. If a file has
+/// several colours, every vertex has its own.
 ///
 /// # Errors
-/// If there is more than fits into a message.
+/// Returns an error if there are more vertices or triangles than fit into a message.
 pub(super) fn object(
     e: &Encoder<'_>,
     source: &MeshSource,
@@ -25,7 +25,7 @@ pub(super) fn object(
     let textured = mesh.materials.iter().filter(|m| m.diffuse_map.is_some());
     if textured.count() > 0 {
         warn(format!(
-            "{name}: textures of such files are not shown, their colours are; OBJ and glTF files \
+            "{name}: only colours of such files are shown, not textures; OBJ and glTF files \
              can have textures"
         ));
     }
@@ -60,11 +60,11 @@ pub(super) fn object(
     ))
 }
 
-/// The colours of a mesh.
+/// Colours of a mesh.
 enum Colors {
-    /// The same everywhere, as on the screen.
+    /// One sRGB colour for the whole mesh.
     One(Rgba),
-    /// Per group of triangles, in linear light, as three.js takes colours of vertices.
+    /// One colour per group of triangles, in linear light as three.js requires for vertex colours.
     PerGroup(Vec<[f32; 3]>),
 }
 
@@ -86,7 +86,7 @@ impl Colors {
     }
 }
 
-/// From a channel on the screen to linear light (IEC 61966-2-1).
+/// Converts an sRGB channel to linear light (IEC 61966-2-1).
 fn linear(c: f64) -> f64 {
     if c <= 0.04045 {
         c / 12.92
@@ -95,25 +95,25 @@ fn linear(c: f64) -> f64 {
     }
 }
 
-/// A corner of a triangle, which others may share.
+/// A corner of a triangle, which triangles may share.
 struct Vertex {
     position: u32,
     normal: [f32; 3],
     color: [f32; 3],
-    /// The next vertex at the same position.
+    /// Next vertex at the same position.
     next: u32,
 }
 
-/// Vertices as graphics cards want them, with one index for everything.
+/// Vertices as graphics cards need them, with one index for all attributes.
 struct Vertices {
     list: Vec<Vertex>,
     triangles: Vec<[u32; 3]>,
 }
 
-/// Stands for no vertex.
+/// Index that means "no vertex".
 const NONE: u32 = u32::MAX;
-/// Vertices at the same position among which an equal one is looked for: more are rare, and a fan
-/// of a million flat triangles shall not take forever.
+/// Maximum number of vertices at one position that are searched for an equal one. More are rare,
+/// and the search must not take quadratic time for a fan of a million flat triangles.
 const MAX_SEARCH: usize = 32;
 
 impl Vertices {

@@ -4,20 +4,20 @@ use super::buffer_geometry::{Attribute, BufferGeometry, check_count, is_finite, 
 use super::lines::polyline;
 use super::material::{self, check_size};
 use super::{Encoder, Object, SurfaceStyle};
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::{DMatrix, Matrix4, Vector3};
 use tarragon_geometry::Rgba;
 use tarragon_geometry::mesh::TriangleSurfaceMesh;
 
-/// The colour that vertex colours are multiplied with, as in Drake: three channels of 0.9.
+/// Colour that the vertex colours are multiplied with, as in Drake: three channels of 0.9.
 const UNDER_VERTEX_COLORS: u64 = 0x00E5_E5E5;
 
-/// Triangles between `vertices` (m), which `faces` index. Those with vertices that are not finite
-/// are left out.
+/// Encodes triangles between `vertices` (m), which `faces` index. Triangles with a vertex that is
+/// not finite are left out.
 ///
 /// # Errors
-/// If a face has a vertex that does not exist, the line width is not positive and finite, or there
-/// is more than fits into a message.
+/// Returns an error if a face has a vertex that does not exist, the line width is not positive and
+/// finite, or the object does not fit into a message.
 pub(crate) fn triangle_mesh(
     e: &Encoder<'_>,
     vertices: &[Vector3<f64>],
@@ -36,12 +36,12 @@ pub(crate) fn triangle_mesh(
     )
 }
 
-/// [`triangle_mesh`] with a colour for every vertex: red, green and blue from 0 to 1. Of the
-/// style's colour only alpha counts.
+/// Encodes a [`triangle_mesh`] with a colour for every vertex: red, green and blue from 0 to 1.
+/// Only the alpha of the style's colour is used.
 ///
 /// # Errors
-/// As [`triangle_mesh`]; or if there are not as many colours as vertices, or a channel is outside
-/// of `[0, 1]`.
+/// Returns an error in the cases of [`triangle_mesh`]; also if there are not as many colours as
+/// vertices, or a channel is outside of `[0, 1]`.
 pub(crate) fn triangle_color_mesh(
     e: &Encoder<'_>,
     vertices: &[Vector3<f64>],
@@ -53,7 +53,7 @@ pub(crate) fn triangle_color_mesh(
     check_faces(function, vertices, faces)?;
     if colors.len() != vertices.len() {
         return Err(Error::invalid(format!(
-            "Meshcat: {function}: there are {} colors and {} vertices, one color per vertex is expected",
+            "Meshcat: {function}: there must be one color per vertex, got {} colors for {} vertices",
             colors.len(),
             vertices.len()
         )));
@@ -61,7 +61,7 @@ pub(crate) fn triangle_color_mesh(
     let outside = |c: &[f64; 3]| !c.iter().all(|x| (0.0..=1.0).contains(x));
     if let Some(i) = colors.iter().position(outside) {
         return Err(Error::invalid(format!(
-            "Meshcat: {function}: colors[{i}] is {:?}, values from 0 to 1 are expected",
+            "Meshcat: {function}: colors[{i}] must have values from 0 to 1, got {:?}",
             colors[i]
         )));
     }
@@ -75,10 +75,11 @@ pub(crate) fn triangle_color_mesh(
     )
 }
 
-/// A triangle mesh (m).
+/// Encodes a triangle mesh (m).
 ///
 /// # Errors
-/// If the line width is not positive and finite, or there is more than fits into a message.
+/// Returns an error if the line width is not positive and finite, or the object does not fit into a
+/// message.
 pub(crate) fn surface_mesh(
     e: &Encoder<'_>,
     mesh: &TriangleSurfaceMesh,
@@ -89,14 +90,14 @@ pub(crate) fn surface_mesh(
     surface(e, "set_surface_mesh", mesh.vertices(), faces, None, style)
 }
 
-/// The surface through the points whose coordinates (m) are the elements of `x`, `y` and `z`.
-/// Points next to each other in a row or a column are next to each other on the surface; as a wire
-/// frame, the lines along rows and columns are drawn. Points that are not finite leave holes.
+/// Encodes the surface through the points whose coordinates (m) are the elements of `x`, `y` and
+/// `z`. Points that are neighbours in a row or a column are neighbours on the surface. A wireframe
+/// consists of the lines along rows and columns. Points that are not finite leave holes.
 ///
 /// # Errors
-/// If the matrices are of different sizes or have no elements, a filled surface has fewer than 2
-/// rows or columns, the line width is not positive and finite, or there is more than fits into a
-/// message.
+/// Returns an error if the matrices differ in size or have no elements, a filled surface has fewer
+/// than 2 rows or columns, the line width is not positive and finite, or the object does not fit
+/// into a message.
 pub(crate) fn plot_surface(
     e: &Encoder<'_>,
     x: &DMatrix<f64>,
@@ -109,15 +110,15 @@ pub(crate) fn plot_surface(
     if y.shape() != x.shape() || z.shape() != x.shape() {
         let [x, y, z] = [x, y, z].map(|m| format!("{} x {}", m.nrows(), m.ncols()));
         return Err(Error::invalid(format!(
-            "Meshcat: {function}: X is {x}, Y {y} and Z {z}, the same numbers of rows and columns are \
-             expected"
+            "Meshcat: {function}: X, Y and Z must have the same numbers of rows and columns, got {x}, {y} \
+             and {z}"
         )));
     }
     let least = if style.wireframe { 1 } else { 2 };
     if rows < least || columns < least {
         return Err(Error::invalid(format!(
-            "Meshcat: {function}: X, Y and Z have {rows} rows and {columns} columns, at least {least} of \
-             both are expected"
+            "Meshcat: {function}: X, Y and Z must have at least {least} rows and {least} columns, got {rows} \
+             rows and {columns} columns"
         )));
     }
     check_style(function, style)?;
@@ -125,7 +126,7 @@ pub(crate) fn plot_surface(
         rgba: Some(style.or_colored(0.9)),
         ..*style
     };
-    // Of the same size, so that one number finds the same element in all three.
+    // All three have the same size, so one index finds the same element in each.
     let point = |i: usize| [x[i] as f32, y[i] as f32, z[i] as f32];
     if style.wireframe {
         let n = x.len().saturating_mul(2);
@@ -146,8 +147,8 @@ pub(crate) fn plot_surface(
     Ok(indexed(e, (x.len(), point), (n, faces), None, style))
 }
 
-/// Rows and columns of a grid as one line that never jumps: row after row, there and back, and from
-/// where that ends column after column.
+/// Returns the rows and columns of a grid as one continuous line: row after row, in alternating
+/// directions, then column after column from where the rows end.
 fn grid_lines(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
     let back = |turn: bool, i: usize, n: usize| if turn { n - 1 - i } else { i };
     let along_rows =
@@ -169,15 +170,15 @@ fn check_faces(function: &str, vertices: &[Vector3<f64>], faces: &[[u32; 3]]) ->
     match faces.iter().position(out_of_range) {
         None => Ok(()),
         Some(i) => Err(Error::invalid(format!(
-            "Meshcat: {function}: faces[{i}] has the vertices {:?}, but there are {} vertices, counted \
-             from 0",
+            "Meshcat: {function}: the vertices of faces[{i}] must exist, got {:?} for {} vertices, \
+             counted from 0",
             faces[i],
             vertices.len()
         ))),
     }
 }
 
-/// A surface whose faces have vertices that exist.
+/// Encodes a surface whose faces were checked to have existing vertices.
 fn surface(
     e: &Encoder<'_>,
     function: &str,
@@ -193,9 +194,9 @@ fn surface(
     Ok(indexed(e, vertices, faces, colors, style))
 }
 
-/// Flat faces in the colour of the style or in those of the vertices. The index is there even
-/// without faces: without it three.js takes all vertices for triangles. Faces with vertices that
-/// are not finite are left out.
+/// Encodes flat faces in the colour of the style or of the vertices. The index is written even if
+/// there are no faces; without an index, three.js would treat the vertices as triangles. Faces with
+/// vertices that are not finite are left out.
 fn indexed(
     e: &Encoder<'_>,
     (n, vertex): (usize, impl Fn(usize) -> [f32; 3]),
@@ -233,7 +234,7 @@ fn indexed(
     )
 }
 
-/// A hull: flat faces, seen from both sides.
+/// Encodes a hull: flat faces, visible from both sides.
 pub(super) fn hull(e: &Encoder<'_>, mesh: &TriangleSurfaceMesh, rgba: Rgba) -> Result<Object> {
     let style = SurfaceStyle {
         rgba: Some(rgba),

@@ -1,4 +1,4 @@
-//! One connected page.
+//! A connected page.
 
 use super::pipe::{Decoder, MAX_MESSAGE, MAX_PICTURE};
 use super::{Shared, lock};
@@ -16,16 +16,17 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{Notify, watch};
 use tungstenite::protocol::Message;
 
-/// Bytes for one page alone that may wait, such as answers to pings; a page that leaves more unread
-/// is disconnected.
+/// Maximum number of bytes that wait for one page alone, such as answers to pings. A page that
+/// leaves more unread is disconnected.
 const MAX_OUTBOX: usize = 256 << 10;
-/// The most pictures that one page may owe.
+/// Maximum number of unanswered picture requests of one page.
 const MAX_PICTURES: usize = 16;
-/// A page that takes nothing for this long is not waited for,
+/// A page that takes nothing for this time is not waited for.
 const STALLED: Duration = Duration::from_secs(30);
-/// and for this long is disconnected: networks and sleeping computers come back.
+/// A page that takes nothing for this time is disconnected. It is long because networks and
+/// sleeping computers may come back.
 const GONE: Duration = Duration::from_secs(300);
-/// A close frame that says "going away" (RFC 6455, section 7.4.1).
+/// Close frame with the status "going away" (RFC 6455, section 7.4.1).
 const GOING_AWAY: [u8; 4] = [0x88, 2, 0x03, 0xe9];
 
 /// A connected page.
@@ -33,27 +34,27 @@ const GOING_AWAY: [u8; 4] = [0x88, 2, 0x03, 0xe9];
 pub(crate) struct Client {
     pub(crate) id: u64,
     pub(crate) encoding: Encoding,
-    /// The last change that was sent.
+    /// Last revision that was sent.
     pub(super) seen: AtomicU64,
-    /// Whether the scene that it found was sent.
+    /// Whether the initial scene was sent.
     has_scene: AtomicBool,
-    /// Since when it takes nothing of what is sent.
+    /// Time since which the page has taken nothing; `None` if it is up to date.
     stuck: Mutex<Option<Instant>>,
     outbox: Mutex<Outbox>,
     wake: Notify,
-    /// Wakes who ends the connection when the outbox is full.
+    /// Wakes the task that ends the connection when the outbox is full.
     full: Notify,
-    /// Who waits for pictures, in the order in which the page was asked.
+    /// Receivers of pictures, in the order in which the page was asked.
     pictures: Mutex<VecDeque<SyncSender<Vec<u8>>>>,
 }
 
-/// What waits to be sent to one page alone.
+/// Messages that wait to be sent to one page alone.
 #[derive(Debug, Default)]
 struct Outbox {
     frames: Vec<Bytes>,
-    /// The length of all frames.
+    /// Total length of the frames in bytes.
     length: usize,
-    /// Sliders that another page moved, by index.
+    /// Indices of sliders that another page moved.
     moved: BTreeSet<usize>,
 }
 
@@ -74,7 +75,7 @@ impl Client {
     pub(super) fn seen(&self) -> u64 {
         self.seen.load(Ordering::Acquire)
     }
-    /// Whether a flush has to wait for this page until it was sent a change.
+    /// Returns whether a flush must wait for this page to be sent revision `seq`.
     pub(super) fn delays(&self, seq: u64) -> bool {
         let is_sent = self.has_scene.load(Ordering::Acquire) && self.seen() >= seq;
         !is_sent && lock(&self.stuck).is_none_or(|since| since.elapsed() < STALLED)
@@ -94,12 +95,12 @@ impl Client {
         drop(outbox);
         self.notify();
     }
-    /// Has a slider's value sent, which another page moved.
+    /// Schedules the value of a slider that another page moved.
     pub(super) fn send_slider(&self, index: usize) {
         lock(&self.outbox).moved.insert(index);
         self.notify();
     }
-    /// The sliders whose values are to be sent.
+    /// Takes the sliders whose values must be sent.
     pub(super) fn take_moved(&self) -> BTreeSet<usize> {
         std::mem::take(&mut lock(&self.outbox).moved)
     }
@@ -108,19 +109,19 @@ impl Client {
         outbox.length = 0;
         std::mem::take(&mut outbox.frames)
     }
-    /// Asks for a picture; the answer, JSON text, goes to `receiver`, which is dropped where the
-    /// page leaves or owes too many pictures.
+    /// Requests a picture. The answer, a JSON text, is sent to `receiver`, which is dropped if the
+    /// page disconnects or has too many unanswered requests.
     pub(crate) fn ask_for_picture(&self, request: Bytes, receiver: SyncSender<Vec<u8>>) {
         let mut pictures = lock(&self.pictures);
         if pictures.len() < MAX_PICTURES {
             pictures.push_back(receiver);
-            // While the list is locked: requests have its order.
+            // Sent while the list is locked, so that requests and receivers have the same order.
             self.send(request);
         }
     }
 }
 
-/// A page that joined; it leaves whatever ends its task.
+/// Guard of a page that joined: the page leaves when its task ends, for whatever reason.
 struct Joined {
     shared: Arc<Shared>,
     client: Arc<Client>,
@@ -128,13 +129,13 @@ struct Joined {
 
 impl Drop for Joined {
     fn drop(&mut self) {
-        // Who waits for a picture of this page waits no longer.
+        // Ends the waits for pictures of this page.
         lock(&self.client.pictures).clear();
         self.shared.leave(&self.client);
     }
 }
 
-/// Serves a page until it leaves or the server ends.
+/// Serves a page until it disconnects or the server ends.
 pub(super) async fn serve(
     shared: Arc<Shared>,
     stream: TcpStream,
@@ -152,10 +153,10 @@ pub(super) async fn serve(
         why = write(shared, client, writer, frames, stopped) => why,
         () = client.full.notified() => "does not take messages",
     };
-    tracing::debug!(id = client.id, why, "a page left");
+    tracing::debug!(id = client.id, why, "a page disconnected");
 }
 
-/// Receives until the connection ends; returns why.
+/// Receives messages until the connection ends, and returns the reason.
 async fn read(
     shared: &Shared,
     client: &Client,
@@ -177,7 +178,7 @@ async fn read(
                         && !std::mem::replace(&mut complained, true)
                     {
                         let error: String = error.escape_debug().take(200).collect();
-                        tracing::warn!("ignored a message of a page: {error}");
+                        tracing::warn!("ignored a message from a page: {error}");
                     }
                 }
                 Err(error) => {
@@ -185,10 +186,10 @@ async fn read(
                     answer.extend_from_slice(close_frame(&error));
                     if !answer.is_empty() {
                         client.send(answer.into());
-                        // The writer gets its turn to send the answer.
+                        // Gives the writer time to send the answer.
                         tokio::time::sleep(Duration::from_millis(10)).await;
                     }
-                    tracing::debug!("a page's connection ends: {error}");
+                    tracing::debug!("the connection of a page ended: {error}");
                     return "closed or broken";
                 }
             }
@@ -209,8 +210,8 @@ fn receive(shared: &Shared, client: &Client, message: Message) -> Result<(), Str
         Message::Binary(bytes) => shared.receive(client, ClientMessage::decode(&bytes)?),
         Message::Text(text) => {
             let waiting = lock(&client.pictures).pop_front();
-            let waiting = waiting.ok_or("a text, and no picture was asked for")?;
-            // Who asked may have given up.
+            let waiting = waiting.ok_or("a text, but no picture was requested")?;
+            // The requester may have given up.
             let _ = waiting.try_send(text.as_bytes().to_vec());
             Ok(())
         }
@@ -218,7 +219,7 @@ fn receive(shared: &Shared, client: &Client, message: Message) -> Result<(), Str
     }
 }
 
-/// Sends until the connection ends; returns why.
+/// Sends frames until the connection ends, and returns the reason.
 async fn write(
     shared: &Shared,
     client: &Client,
@@ -258,8 +259,8 @@ async fn write(
 }
 
 impl Client {
-    /// Writes frames; fails where the page takes nothing for long. However slow a page is, it may
-    /// take its time.
+    /// Writes frames. Returns an error if the page takes nothing for a long time; a slow page may
+    /// take as long as it needs.
     async fn write(&self, writer: &mut OwnedWriteHalf, frames: &[Bytes]) -> std::io::Result<()> {
         for frame in frames {
             let mut rest = &frame[..];
@@ -277,7 +278,7 @@ impl Client {
     }
 }
 
-/// What tells a page why its connection ends (RFC 6455, section 7.4.1).
+/// Returns the frame that tells a page why its connection ends (RFC 6455, section 7.4.1).
 fn close_frame(error: &tungstenite::Error) -> &'static [u8] {
     match error {
         tungstenite::Error::Protocol(_) => &[0x88, 2, 0x03, 0xea],

@@ -1,4 +1,4 @@
-//! The HTTP side: the page, assets, and the upgrade to websockets.
+//! HTTP: the page, assets, and the upgrade to websockets.
 
 use super::patient::Patient;
 use super::{Counted, Shared, client, origin};
@@ -18,12 +18,12 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-/// Connections beside the pages' own, for their requests.
+/// Number of connections for HTTP requests, in addition to those of connected pages.
 const SPARE_CONNECTIONS: usize = 256;
-/// The time within which a request has to be there.
+/// Time limit for receiving a request.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
-/// The time within which a part of an answer has to be taken, and for which a static page is waited
-/// for while others are made.
+/// Time limit for a client to take a part of an answer, and for a static page to wait until others
+/// are finished.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
 
 type Reply = Response<Full<Bytes>>;
@@ -38,7 +38,7 @@ pub(super) async fn accept(
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
-                // Out of file descriptors, or a connection that ended before it began.
+                // Out of file descriptors, or a connection that ended before it was accepted.
                 tracing::debug!("Meshcat could not accept a connection: {error}");
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 continue;
@@ -50,10 +50,10 @@ pub(super) async fn accept(
             .saturating_add(SPARE_CONNECTIONS);
         let pages = shared.pages.load(Ordering::Relaxed);
         if shared.connections.load(Ordering::Relaxed) + pages >= limit {
-            tracing::debug!("Meshcat refused a connection, there are {limit}");
+            tracing::debug!("Meshcat refused a connection: the limit of {limit} is reached");
             continue;
         }
-        // Poses are small and wait for nothing.
+        // Poses are small and must not be delayed.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!("no TCP_NODELAY: {error}");
         }
@@ -88,7 +88,7 @@ async fn answer(
         return Ok(plain(
             StatusCode::FORBIDDEN,
             format!(
-                "This server answers by the names of its own machine, not by '{name}'. \
+                "This server answers to the names of its own machine only, got '{name}'. \
                  Name the host in MeshcatParams::host or web_url_pattern.\n"
             ),
         ));
@@ -125,11 +125,12 @@ fn get(shared: &Shared, path: &str) -> Reply {
     }
 }
 
-/// A static page, whose making takes long: elsewhere, so that pages go on.
+/// Returns a static page. It takes long to build and is built on another thread, so that pages are
+/// still served.
 async fn download(shared: Arc<Shared>) -> Reply {
     let free = shared.downloads.clone().acquire_owned();
     let Ok(Ok(permit)) = tokio::time::timeout(ANSWER_TIME, free).await else {
-        let what = "other downloads are in progress, try again later\n".to_owned();
+        let what = "other downloads are in progress; try again later\n".to_owned();
         return plain(StatusCode::SERVICE_UNAVAILABLE, what);
     };
     let make = move || {
@@ -154,7 +155,7 @@ async fn download(shared: Arc<Shared>) -> Reply {
     reply
 }
 
-/// A static page until it was sent.
+/// A static page, which holds its permit until the page was sent.
 struct Download {
     page: String,
     _permit: OwnedSemaphorePermit,
@@ -166,10 +167,10 @@ impl AsRef<[u8]> for Download {
     }
 }
 
-/// An asset by the hash of its content.
+/// Returns an asset by the hash of its content.
 fn content(shared: &Shared, key: &str) -> Reply {
     if !asset::is_key(key) {
-        let what = "expected 64 hexadecimal digits\n".to_owned();
+        let what = "the name of an asset must be 64 hexadecimal digits\n".to_owned();
         return plain(StatusCode::BAD_REQUEST, what);
     }
     let Some(asset) = shared.assets.get(key) else {
@@ -186,7 +187,7 @@ fn is_upgrade(headers: &HeaderMap) -> bool {
     text(headers, header::UPGRADE).is_some_and(|u| u.eq_ignore_ascii_case("websocket"))
 }
 
-/// Answers the opening handshake (RFC 6455, section 4.2) and serves the page from then on.
+/// Answers the opening handshake (RFC 6455, section 4.2) and then serves the page.
 fn upgrade(
     shared: Arc<Shared>,
     stopped: watch::Receiver<bool>,
@@ -196,10 +197,10 @@ fn upgrade(
     let headers = request.headers();
     let bad = |what: &str| plain(StatusCode::BAD_REQUEST, format!("websocket: {what}\n"));
     if request.method() != Method::GET {
-        return bad("expected a GET request");
+        return bad("the request must be a GET request");
     }
     if text(headers, header::SEC_WEBSOCKET_VERSION) != Some("13") {
-        let mut reply = bad("expected version 13");
+        let mut reply = bad("the websocket version must be 13");
         *reply.status_mut() = StatusCode::UPGRADE_REQUIRED;
         let version = HeaderValue::from_static("13");
         reply
@@ -208,16 +209,16 @@ fn upgrade(
         return reply;
     }
     let Some(key) = text(headers, header::SEC_WEBSOCKET_KEY).filter(|k| k.len() == 24) else {
-        return bad("expected a key of 16 bytes");
+        return bad("the websocket key must have 16 bytes");
     };
     let from = text(headers, header::ORIGIN);
     if !origin::is_origin_allowed(&shared.params, &shared.web_url(), host, from) {
         let from: String = from.unwrap_or_default().escape_debug().take(100).collect();
-        tracing::warn!("refused a page of the site '{from}'");
+        tracing::warn!("refused a page from the site '{from}'");
         return plain(
             StatusCode::FORBIDDEN,
             format!(
-                "Pages of '{from}' may not connect; MeshcatParams::allowed_origins can allow it.\n"
+                "Pages from '{from}' may not connect; MeshcatParams::allowed_origins can allow them.\n"
             ),
         );
     }
@@ -241,7 +242,7 @@ fn upgrade(
         Encoding::Standard
     };
     let upgraded = hyper::upgrade::on(request);
-    // From now on: pages may be many before the first is answered.
+    // Counted from now on: many pages may arrive before the first is answered.
     let counted = Counted::new(&shared.pages);
     tokio::spawn(async move {
         let _counted = counted;
@@ -250,8 +251,8 @@ fn upgrade(
                 let stream = parts.io.into_inner().into_inner();
                 client::serve(shared, stream, parts.read_buf, encoding, stopped).await;
             }
-            Ok(Err(_)) => tracing::error!("an upgraded connection is no TCP stream"),
-            Err(error) => tracing::debug!("a page left before it connected: {error}"),
+            Ok(Err(_)) => tracing::error!("an upgraded connection is not a TCP stream"),
+            Err(error) => tracing::debug!("a page disconnected during the handshake: {error}"),
         }
     });
     let mut reply = Response::new(Full::default());
@@ -293,7 +294,7 @@ fn not_found() -> Reply {
     plain(StatusCode::NOT_FOUND, "not found\n".into())
 }
 
-/// A leaf of tarragon.
+/// Favicon: a tarragon leaf.
 const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 32 32\">\
     <path d=\"M5 27C5 13 13 5 27 5C27 19 19 27 5 27Z\" fill=\"#4c9a5b\"/>\
     <path d=\"M4 28L20 12\" stroke=\"#f4f4ee\" stroke-width=\"2\"/></svg>";

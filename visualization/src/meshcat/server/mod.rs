@@ -1,4 +1,4 @@
-//! The thread that serves pages: HTTP and websockets on one runtime.
+//! Server thread: HTTP and websockets on one runtime.
 
 mod client;
 mod http;
@@ -12,6 +12,7 @@ mod tests;
 
 pub(crate) use client::Client;
 pub(crate) use page::{Page, compose, has_built_in_viewer};
+#[cfg(fuzzing)]
 pub(crate) use pipe::Decoder;
 
 use super::asset::AssetStore;
@@ -21,7 +22,7 @@ use super::frame::Framed;
 use super::object::Uuids;
 use super::params::MeshcatParams;
 use super::scene::Scene;
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -31,37 +32,38 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore, watch};
 
-/// The least time between two batches: more often than screens show.
+/// Minimum time between two batches; screens refresh less often.
 const BATCH_PERIOD: Duration = Duration::from_millis(4);
-/// Batches kept for pages that are a little behind; others get what is current.
+/// Number of batches kept for pages that are slightly behind; other pages get the current state.
 const KEPT_BATCHES: usize = 16;
-/// The most bytes of such batches beside the newest: large objects that were replaced are not kept.
+/// Maximum total size in bytes of these batches except the newest; large objects that were replaced
+/// are not kept.
 const KEPT_BYTES: usize = 8 << 20;
-/// How old the scene may be that a new page is sent first, where others are being sent it: pages
-/// that come together share one, whatever changes meanwhile.
+/// Maximum age of an encoded scene that is reused for a new page. Pages that connect together share
+/// one, whatever changes meanwhile.
 const REPLAY_AGE: Duration = Duration::from_secs(1);
-/// Static pages that are made or sent at one time: each takes as much memory as the scene.
+/// Maximum number of static pages built or sent at once; each takes as much memory as the scene.
 const DOWNLOADS: usize = 2;
 
-/// What pages reported.
+/// Input reported by pages.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     pub(crate) gamepad: Gamepad,
-    /// The last camera pose, and the page that sent it.
+    /// Last camera pose, and the page that sent it.
     pub(crate) camera: Option<(u64, Option<Isometry3<f64>>)>,
 }
 
-/// The whole scene as pages are sent it, for as long as one of them is.
+/// The encoded scene for new pages, which lives as long as it is being sent to one of them.
 #[derive(Debug)]
 struct Replay {
-    /// The last change in it.
+    /// Revision of the scene.
     seq: u64,
     encoding: Encoding,
     made: Instant,
     frames: Weak<Vec<bytes::Bytes>>,
 }
 
-/// What the handles of a server and its thread share.
+/// State shared by the handles of a server and its thread.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) params: MeshcatParams,
@@ -75,9 +77,9 @@ pub(crate) struct Shared {
     replays: Mutex<Vec<Replay>>,
     clients: Mutex<BTreeMap<u64, Arc<Client>>>,
     next_client: AtomicU64,
-    /// Connections for HTTP.
+    /// Number of HTTP connections.
     connections: Arc<AtomicUsize>,
-    /// Pages that are connected or will be as soon as they were answered.
+    /// Number of pages that are connected or in the handshake.
     pages: Arc<AtomicUsize>,
     downloads: Arc<Semaphore>,
     /// Whether the thread runs.
@@ -85,12 +87,12 @@ pub(crate) struct Shared {
     /// Wakes the task that makes batches.
     wake: Notify,
     is_awake: AtomicBool,
-    /// Threads that wait for pages to have everything.
+    /// Number of threads that wait until pages have been sent everything.
     flushing: AtomicUsize,
     flushed: (Mutex<()>, Condvar),
 }
 
-/// Counts something for as long as it is kept.
+/// Guard that counts something for as long as it lives.
 #[derive(Debug)]
 struct Counted(Arc<AtomicUsize>);
 
@@ -107,8 +109,8 @@ impl Drop for Counted {
     }
 }
 
-/// Locks, whether or not somebody panicked while holding the lock: every holder leaves the data
-/// whole.
+/// Locks a mutex even if a thread panicked while holding it: every holder leaves the data
+/// consistent.
 pub(crate) fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -117,7 +119,7 @@ impl Shared {
     pub(crate) fn scene(&self) -> MutexGuard<'_, Scene> {
         lock(&self.scene)
     }
-    /// Changes the scene and has the changes sent.
+    /// Changes the scene and schedules the changes for sending.
     pub(crate) fn change<V>(&self, change: impl FnOnce(&mut Scene) -> V) -> V {
         let mut scene = self.scene();
         let value = change(&mut scene);
@@ -143,7 +145,7 @@ impl Shared {
         let mut guard = lock(&self.flushed.0);
         let is_serving = || self.is_serving.load(Ordering::Acquire);
         while is_serving() && self.clients().iter().any(|c| c.delays(seq)) {
-            // The time limit is for a page that leaves between the look and the wait, and for one
+            // The timeout covers a page that disconnects between the check and the wait, and one
             // that gets stuck.
             let wait = self
                 .flushed
@@ -160,13 +162,13 @@ impl Shared {
         }
     }
 
-    /// Encodes what changed for all pages that are up to date.
+    /// Encodes the changes since the last batch for all pages that are up to date.
     fn make_batch(&self) {
         let clients = self.clients();
         self.is_awake.store(false, Ordering::Release);
         self.advance(&mut self.scene(), &clients);
     }
-    /// The same, for a scene that is locked already.
+    /// Does the same for a scene that is already locked.
     fn advance(&self, scene: &mut Scene, clients: &[Arc<Client>]) {
         if !scene.has_changed() || scene.listeners == 0 {
             return;
@@ -179,7 +181,7 @@ impl Shared {
         }
         let mut batch = scene.next_batch(&encodings);
         if batch.from < scene.forgotten {
-            // More was deleted at one time than is kept: no page can be told what.
+            // More was deleted at once than is kept, so no page can be sent all deletions.
             batch.clear();
         }
         let seen = clients.iter().map(|c| c.seen()).min().unwrap_or(scene.seq);
@@ -198,7 +200,8 @@ impl Shared {
             client.notify();
         }
     }
-    /// What a page gets next; None if it is up to date, an error if what it needs was forgotten.
+    /// Returns the next frames for a page. Returns `None` if it is up to date, an error if the
+    /// changes it needs were dropped.
     fn next_frames(&self, client: &Client) -> Option<Result<(u64, Vec<bytes::Bytes>)>> {
         let (seen, encoding) = (client.seen(), client.encoding);
         let moved = client.take_moved();
@@ -215,13 +218,13 @@ impl Shared {
         }
         let clients = self.clients();
         let mut scene = self.scene();
-        // The next batch starts where this page will be.
+        // Makes the next batch start at the revision that this page will have.
         self.advance(&mut scene, &clients);
         let Some(batch) = scene.changes_since(seen, encoding) else {
             return Some(Err(Error::invalid("the page is too far behind")));
         };
         let mut frames = batch.frames(encoding).unwrap_or_default().to_vec();
-        // Last, as earlier batches may have older values of these sliders.
+        // Sent last, because earlier batches may have older values of these sliders.
         for message in moved
             .iter()
             .filter_map(|i| scene.controls.set_control_value(*i))
@@ -231,16 +234,16 @@ impl Shared {
         Some(Ok((batch.to, frames)))
     }
 
-    /// A page connects: everything that it has to be sent first.
+    /// Registers a new page, and returns the frames it must be sent first.
     fn join(&self, encoding: Encoding) -> (Arc<Client>, Arc<Vec<bytes::Bytes>>) {
         let clients = self.clients();
         let mut scene = self.scene();
-        // The next batch starts where this page starts.
+        // Makes the next batch start at the revision of this page.
         self.advance(&mut scene, &clients);
         scene.listen();
         let mut replays = lock(&self.replays);
         replays.retain(|r| r.frames.strong_count() > 0);
-        // Pages that are sent a scene have not seen what came after, so that it is still known.
+        // While a page is sent a scene, it has not seen later changes, so these are still kept.
         let is_good = |r: &&Replay| {
             let is_new = r.seq == scene.seq || r.made.elapsed() < REPLAY_AGE;
             r.encoding == encoding && is_new && r.seq >= scene.forgotten
@@ -264,7 +267,7 @@ impl Shared {
         let id = self.next_client.fetch_add(1, Ordering::Relaxed);
         let client = Arc::new(Client::new(id, encoding, seq));
         if is_shared {
-            // Pages may have moved sliders since, which is no change of the scene.
+            // Pages may have moved sliders since then, which does not change the revision.
             let sliders = scene.controls.indices();
             sliders.for_each(|index| client.send_slider(index));
         }
@@ -289,10 +292,10 @@ impl Shared {
         self.note_progress();
     }
 
-    /// Does what a page asks for.
+    /// Handles a message from a page.
     ///
     /// # Errors
-    /// What can not be done, for the log.
+    /// Returns a text for the log if the message cannot be handled.
     fn receive(&self, client: &Client, message: ClientMessage) -> std::result::Result<(), String> {
         match message {
             ClientMessage::Button { name } => {
@@ -331,7 +334,7 @@ impl Shared {
     }
 }
 
-/// The thread of a server; dropping it ends the server.
+/// Thread of a server; dropping it ends the server.
 #[derive(Debug)]
 pub(crate) struct Server {
     stop: watch::Sender<bool>,
@@ -339,10 +342,11 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts to listen.
+    /// Starts the server.
     ///
     /// # Errors
-    /// If a parameter is wrong, no port is free, or the viewer page can not be read.
+    /// Returns an error if a parameter is invalid, no port is free, or the viewer page cannot be
+    /// read.
     pub(crate) fn start(params: MeshcatParams) -> Result<(Arc<Shared>, Self)> {
         let broken =
             |what: &str, e: std::io::Error| Error::invalid(format!("Meshcat: {what}: {e}"));
@@ -350,14 +354,14 @@ impl Server {
             .enable_io()
             .enable_time()
             .build()
-            .map_err(|e| broken("its event loop", e))?;
+            .map_err(|e| broken("the event loop cannot be created", e))?;
         let listener = {
             let _context = runtime.enter();
             listen::listen(&params)?
         };
         let address = listener
             .local_addr()
-            .map_err(|e| broken("its address", e))?;
+            .map_err(|e| broken("the address of the socket is unknown", e))?;
         let page = Page::new(params.viewer_dir.clone())?;
         let shared = Arc::new(Shared {
             params,
@@ -387,10 +391,10 @@ impl Server {
             .spawn(move || {
                 let _end = End(serving.clone());
                 runtime.block_on(serve(serving, listener, stopped));
-                // A static page that is being made is not waited for.
+                // Does not wait for a static page that is being built.
                 runtime.shutdown_background();
             })
-            .map_err(|e| broken("its thread", e))?;
+            .map_err(|e| broken("the thread cannot be started", e))?;
         let thread = Some(thread);
         Ok((shared, Self { stop, thread }))
     }
@@ -407,7 +411,7 @@ impl Drop for Server {
     }
 }
 
-/// Tells threads that wait for pages that nobody serves them any more, whatever ended the server.
+/// Guard that wakes threads waiting for pages when the server ends, for whatever reason.
 struct End(Arc<Shared>);
 
 impl Drop for End {
@@ -425,7 +429,7 @@ async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stopped: watch::R
         _ = accepting => {}
         _ = stopped.changed() => {}
     }
-    // Pages are told that the server goes, and given a moment to hear it.
+    // Notifies pages that the server ends, and gives them a moment to receive it.
     for client in shared.clients() {
         client.notify();
     }
@@ -435,7 +439,7 @@ async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stopped: watch::R
     }
 }
 
-/// Makes batches, not more often than is useful.
+/// Makes batches, at most one per `BATCH_PERIOD` unless a flush waits.
 async fn make_batches(shared: &Shared) {
     let mut last: Option<tokio::time::Instant> = None;
     loop {
@@ -445,7 +449,7 @@ async fn make_batches(shared: &Shared) {
         {
             tokio::select! {
                 () = tokio::time::sleep_until(last + BATCH_PERIOD) => {}
-                // Somebody waits for everything to be sent.
+                // A flush waits for everything to be sent.
                 () = shared.wake.notified() => {}
             }
         }

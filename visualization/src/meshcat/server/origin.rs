@@ -1,17 +1,18 @@
-//! Who may connect.
+//! Access checks for connections.
 //!
-//! Browsers let any site open websockets to any server, this machine's too, but say which site it
-//! is (RFC 6455, section 10.2). And a site can give its own name the address of this machine ("DNS
-//! rebinding"), which the name in the request reveals.
+//! Browsers let any site open websockets to any server, including one on this machine, but tell the
+//! server which site it is (RFC 6455, section 10.2). In addition, a site can make its own name
+//! resolve to the address of this machine ("DNS rebinding"); the host name in the request reveals
+//! this.
 
 use crate::meshcat::params::MeshcatParams;
 use std::net::IpAddr;
 
-/// Whether a request that names `host` may be answered: on loopback only by the names of this
-/// machine.
+/// Returns whether a request that names `host` may be answered. On loopback, the host must be one
+/// of the names of this machine.
 pub(super) fn is_host_allowed(params: &MeshcatParams, url: &str, host: Option<&str>) -> bool {
     let Some(host) = host else {
-        // HTTP/1.0 programs, which are no browsers.
+        // HTTP/1.0 clients, which are not browsers.
         return true;
     };
     let name = without_port(host);
@@ -21,7 +22,7 @@ pub(super) fn is_host_allowed(params: &MeshcatParams, url: &str, host: Option<&s
         || authority(url).is_some_and(|a| name.eq_ignore_ascii_case(without_port(a)))
 }
 
-/// Whether a page of `origin` may open a websocket.
+/// Returns whether a page from `origin` may open a websocket.
 pub(super) fn is_origin_allowed(
     params: &MeshcatParams,
     url: &str,
@@ -46,7 +47,7 @@ pub(super) fn is_origin_allowed(
             .any(|o| o.trim_end_matches('/').eq_ignore_ascii_case(origin))
 }
 
-/// The host and port of a URL.
+/// Returns the host and port of a URL.
 fn authority(url: &str) -> Option<&str> {
     let rest = url.split_once("://")?.1;
     rest.split(['/', '?', '#']).next().filter(|a| !a.is_empty())
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_sites_are_refused() {
+    fn pages_of_other_sites_are_refused() {
         let params = MeshcatParams::default();
         let url = "https://proxy.example/lab";
         let origin = |origin| is_origin_allowed(&params, url, Some("localhost:7000"), Some(origin));
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_lead_here_by_trickery_are_refused() {
+    fn rebound_host_names_are_refused() {
         let params = MeshcatParams::default();
         let host = |host| is_host_allowed(&params, "http://localhost:7000", Some(host));
         assert!(host("localhost:7000") && host("127.0.0.1:7000") && host("[::1]:7000"));

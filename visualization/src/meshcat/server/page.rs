@@ -1,37 +1,38 @@
-//! The viewer page: built in, or from a directory.
+//! Viewer page: built in, or read from a directory.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use bytes::Bytes;
 use std::path::{Path, PathBuf};
 
-/// Names the directory of another viewer.
+/// Environment variable that names the directory of another viewer.
 const VIEWER_VARIABLE: &str = "TARRAGON_VIEWER";
-/// Where the page gets the scene of a static file.
+/// Placeholder for the scene of a static page.
 pub(crate) const STATIC_MARK: &str = "<!--TARRAGON_STATIC-->";
-/// Where the page gets its program.
+/// Placeholder for the program.
 pub(crate) const SCRIPT_MARK: &str = "<!--TARRAGON_SCRIPT-->";
 
-/// The parts of a static page, as `viewer/build.mjs` makes them.
+/// Parts of a static page, as made by `viewer/build.mjs`.
 #[derive(Debug)]
 pub(crate) struct StaticPage {
     pub(crate) html: String,
     /// The program, compressed by gzip.
     pub(crate) viewer: Vec<u8>,
-    /// What decompresses and starts it.
+    /// The script that decompresses and starts the program.
     pub(crate) boot: String,
 }
 
-/// Where pages come from.
+/// Source of the page.
 #[derive(Debug)]
 pub(crate) struct Page {
     directory: Option<PathBuf>,
 }
 
 impl Page {
-    /// The page of a directory, of the one that `TARRAGON_VIEWER` names, or the built-in one.
+    /// Selects the page of `directory`, else of the directory that `TARRAGON_VIEWER` names, else
+    /// the built-in page.
     ///
     /// # Errors
-    /// If the directory has no page.
+    /// Returns an error if the directory has no page.
     pub(crate) fn new(directory: Option<PathBuf>) -> Result<Self> {
         let named = std::env::var_os(VIEWER_VARIABLE).filter(|d| !d.is_empty());
         let directory = directory.or_else(|| named.map(PathBuf::from));
@@ -40,8 +41,8 @@ impl Page {
         Ok(page)
     }
 
-    /// The page that connects to the server. Files of a directory are read each time, so that a
-    /// viewer can be worked on while the server runs.
+    /// Returns the page that connects to the server. Files of a directory are read each time, so
+    /// that a viewer can be edited while the server runs.
     pub(crate) fn live(&self) -> Result<String> {
         let Some(directory) = &self.directory else {
             return Ok(compose(BUILT_IN_PAGE, "", &script(BUILT_IN_VIEWER)));
@@ -62,13 +63,13 @@ impl Page {
             ));
         }
         Err(Error::invalid(format!(
-            "{}: no viewer page is there, expected page.html, meshcat.html or index.html; it is named by \
+            "{}: the viewer directory must contain page.html, meshcat.html or index.html; it is set by \
              MeshcatParams::viewer_dir or the environment variable {VIEWER_VARIABLE}",
             directory.display()
         )))
     }
 
-    /// A file beside the page of a directory, with its content type.
+    /// Returns a file next to the page of a directory, with its content type.
     pub(crate) fn file(&self, name: &str) -> Option<(&'static str, Bytes)> {
         let directory = self.directory.as_ref()?;
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
@@ -94,8 +95,8 @@ impl Page {
         Some((kind, file.flatten()?.into()))
     }
 
-    /// What static pages are made of: the directory's, if `viewer/build.mjs` made it, or the
-    /// built-in one.
+    /// Returns the parts of a static page: those of the directory if `viewer/build.mjs` made it,
+    /// otherwise the built-in ones.
     pub(crate) fn static_page(&self) -> Result<StaticPage> {
         let built_in = || StaticPage {
             html: BUILT_IN_PAGE.into(),
@@ -128,9 +129,9 @@ fn script(program: &str) -> String {
     format!("<script>{program}</script>")
 }
 
-/// Fills in the marks of a page.
+/// Fills in the placeholders of a page.
 pub(crate) fn compose(page: &str, scene: &str, script: &str) -> String {
-    // Marks inside of the parts, such as the viewer's own text, are left alone.
+    // Placeholders inside the inserted parts, such as the viewer's own text, are left alone.
     let mut composed = String::with_capacity(page.len() + scene.len() + script.len());
     let mut rest = page;
     for (mark, part) in [(STATIC_MARK, scene), (SCRIPT_MARK, script)] {
@@ -144,7 +145,7 @@ pub(crate) fn compose(page: &str, scene: &str, script: &str) -> String {
     composed
 }
 
-/// Whether the viewer was built with this crate.
+/// Returns whether the viewer was built into this crate.
 pub(crate) fn has_built_in_viewer() -> bool {
     !BUILT_IN_VIEWER.is_empty()
 }

@@ -1,4 +1,4 @@
-//! Connections of clients that have to take what they asked for.
+//! Connections with a time limit for clients that do not read.
 
 use std::io;
 use std::pin::Pin;
@@ -8,12 +8,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-/// A stream that fails where the other side takes nothing for a time.
+/// A stream that fails if the other side reads nothing for a time.
 #[derive(Debug)]
 pub(super) struct Patient {
     stream: TcpStream,
     patience: Duration,
-    /// Runs while nothing is taken.
+    /// Timer that runs while the other side reads nothing.
     limit: Option<Pin<Box<Sleep>>>,
 }
 
@@ -90,7 +90,7 @@ mod tests {
     use tokio::io::AsyncWriteExt as _;
 
     #[test]
-    fn who_takes_nothing_is_given_up() {
+    fn writing_to_a_client_that_reads_nothing_times_out() {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -101,7 +101,7 @@ mod tests {
             let silent = TcpStream::connect(address).await.unwrap();
             let (stream, _) = listener.accept().await.unwrap();
             let mut stream = Patient::new(stream, Duration::from_millis(50));
-            // More than a system keeps for a connection.
+            // More than the system buffers for a connection.
             let error = stream.write_all(&vec![0; 64 << 20]).await.unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::TimedOut);
             drop(silent);

@@ -1,14 +1,14 @@
-//! Websocket frames without a socket: bytes in, messages and bytes to answer with out.
+//! Websocket frames without a socket: bytes in, messages and answer bytes out.
 
 use std::io::{Read, Write};
 use tungstenite::protocol::{Message, Role, WebSocket, WebSocketConfig};
 
-/// The most bytes of one message of a page.
+/// Maximum number of bytes of one message from a page.
 pub(crate) const MAX_MESSAGE: usize = 64 << 10;
-/// The most bytes of a picture that a page was asked for.
+/// Maximum number of bytes of a picture requested from a page.
 pub(crate) const MAX_PICTURE: usize = 256 << 20;
 
-/// Reads what a page sends.
+/// Decodes what a page sends.
 #[derive(Debug)]
 pub(crate) struct Decoder(WebSocket<Pipe>);
 
@@ -25,24 +25,24 @@ impl Decoder {
             Some(config),
         ))
     }
-    /// Changes the limit of the length of a message.
+    /// Sets the maximum length of a message.
     pub(crate) fn set_limit(&mut self, limit: usize) {
         self.0.set_config(|c| {
             c.max_message_size = Some(limit);
             c.max_frame_size = Some(limit);
         });
     }
-    /// Adds bytes that came from the page.
+    /// Adds bytes received from the page.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         let pipe = self.0.get_mut();
         pipe.input.drain(..pipe.read);
         pipe.read = 0;
         pipe.input.extend_from_slice(bytes);
     }
-    /// The next whole message, None until more bytes come.
+    /// Returns the next complete message; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// At the end of the connection and of what is allowed in one.
+    /// Returns an error when the connection ends, or the bytes violate the protocol or a limit.
     pub(crate) fn next(&mut self) -> Result<Option<Message>, tungstenite::Error> {
         match self.0.read() {
             Ok(message) => Ok(Some(message)),
@@ -52,17 +52,17 @@ impl Decoder {
             Err(error) => Err(error),
         }
     }
-    /// Takes the answers to pings and closes.
+    /// Takes the encoded answers to pings and closes.
     pub(crate) fn take_output(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.0.get_mut().output)
     }
 }
 
-/// What tungstenite takes for a socket.
+/// Substitute for a socket, for tungstenite.
 #[derive(Debug, Default)]
 struct Pipe {
     input: Vec<u8>,
-    /// How much of the input was read.
+    /// Number of bytes of the input that were read.
     read: usize,
     output: Vec<u8>,
 }
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A masked frame of a client.
+    /// Returns a masked frame, as clients send it.
     fn frame(opcode: u8, payload: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0x80 | opcode];
         match payload.len() {
@@ -116,9 +116,9 @@ mod tests {
     }
 
     proptest! {
-        /// Messages come out whole wherever the bytes are cut.
+        /// Messages are decoded completely wherever the bytes are cut.
         #[test]
-        fn cuts_do_not_matter(messages in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 1..5), cut in 1usize..64) {
+        fn messages_are_independent_of_cuts(messages in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 1..5), cut in 1usize..64) {
             let bytes: Vec<u8> = messages.iter().flat_map(|m| frame(2, m)).collect();
             let mut decoder = Decoder::new();
             let mut found = Vec::new();
@@ -131,9 +131,9 @@ mod tests {
             prop_assert_eq!(found, messages);
         }
 
-        /// Any bytes end in an error or in waiting, with little memory.
+        /// Any bytes result in an error or a wait for more, with little memory.
         #[test]
-        fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
             let mut decoder = Decoder::new();
             decoder.feed(&bytes);
             while let Ok(Some(_)) = decoder.next() {}

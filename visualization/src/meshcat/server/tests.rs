@@ -1,5 +1,5 @@
-//! Pages without sockets: what they are sent when things happen in an order that sockets rarely
-//! have.
+//! Pages without sockets: what they are sent if events happen in an order that is rare with
+//! sockets.
 
 use super::*;
 use crate::meshcat::control::Slider;
@@ -13,7 +13,7 @@ fn start() -> (Arc<Shared>, Server) {
     .unwrap()
 }
 
-/// The messages in frames.
+/// Decodes the messages in frames.
 fn messages(frames: &[bytes::Bytes]) -> Vec<rmpv::Value> {
     let stream = std::io::Cursor::new(frames.concat());
     let mut client = WebSocket::from_raw_socket(stream, Role::Client, None);
@@ -23,7 +23,7 @@ fn messages(frames: &[bytes::Bytes]) -> Vec<rmpv::Value> {
         .collect()
 }
 
-/// A program and a page set a slider at the same time: the page ends up with the server's value.
+/// If a program and a page set a slider at the same time, the page ends up with the server's value.
 #[test]
 fn a_page_that_moves_a_slider_is_corrected_after_an_older_value() {
     let (shared, _server) = start();
@@ -38,7 +38,7 @@ fn a_page_that_moves_a_slider_is_corrected_after_an_older_value() {
     shared.change(|s| s.add_slider("q", slider)).unwrap();
     let (page, _) = shared.join(Encoding::Standard);
     shared.change(|s| s.set_slider_value("q", 0.3)).unwrap();
-    // On its way to the page, which moves the slider before it hears of it.
+    // The value is on its way to the page, which moves the slider before it arrives.
     shared.make_batch();
     let (name, value) = ("q".to_owned(), 0.6);
     let moved = ClientMessage::Slider { name, value };
@@ -47,7 +47,7 @@ fn a_page_that_moves_a_slider_is_corrected_after_an_older_value() {
     let value = |m: &rmpv::Value| m["value"].as_f64().unwrap();
     let found = messages(&frames);
     assert_eq!(value(found.last().unwrap()), 0.6000000000000001);
-    // Left alone where nothing is on its way.
+    // No correction is sent if no value is on its way.
     page.seen.store(shared.scene().seq, Ordering::Release);
     let (name, value) = ("q".to_owned(), 0.8);
     let moved = ClientMessage::Slider { name, value };
@@ -56,9 +56,10 @@ fn a_page_that_moves_a_slider_is_corrected_after_an_older_value() {
     shared.leave(&page);
 }
 
-/// More deletions at one time than are kept: a page is told to come again, not shown what is gone.
+/// If more is deleted at once than is kept, a page is told to reconnect and does not keep showing
+/// deleted objects.
 #[test]
-fn deletions_are_not_lost_silently() {
+fn a_page_that_missed_deletions_must_reconnect() {
     let (shared, _server) = start();
     let (page, _) = shared.join(Encoding::Standard);
     shared.change(|scene| {
@@ -77,7 +78,7 @@ fn deletions_are_not_lost_silently() {
     shared.leave(&other);
 }
 
-/// Who waits for pages goes on when the server ends, however it does.
+/// A flush ends when the server ends, for whatever reason.
 #[test]
 fn a_flush_ends_with_the_server() {
     let (shared, server) = start();

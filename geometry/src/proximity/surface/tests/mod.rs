@@ -5,12 +5,12 @@ mod points;
 mod robust;
 mod separated;
 
-use super::{Surface, signed_distance_true_surface};
+use super::signed_distance_true_surface;
+use crate::accel::IndexedSurface;
+use crate::mesh::source::{InMemoryMesh, MemoryFile};
 use crate::proximity::tests::Random;
 use crate::proximity::{PairDistance, signed_distance};
-use crate::shapes::{
-    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, InMemoryMesh, MemoryFile, Mesh, Shape, Sphere,
-};
+use crate::shape::{BoxShape, Capsule, Convex, Cylinder, Ellipsoid, Mesh, Shape, Sphere};
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::{AutoDiff, Scalar, math};
 
@@ -189,6 +189,6 @@ pub(super) fn check(d: &PairDistance<f64>) {
 }
 
 /// The surface of a mesh that is known to have one.
-pub(super) fn surface(mesh: &Mesh) -> &Surface {
-    mesh.proximity_surface().unwrap()
+pub(super) fn surface(mesh: &Mesh) -> &IndexedSurface {
+    mesh.indexed_surface().unwrap()
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::proximity::distance_to_point;
-use crate::proximity::surface::TOLERANCE;
+use crate::proximity::surface::depth::TOLERANCE;
 
 /// Points of a shape without its margin, many of them on its boundary.
 fn points_of(random: &mut Random, shape: &Shape) -> Vec<Vector3<f64>> {

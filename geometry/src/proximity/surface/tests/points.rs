@@ -1,7 +1,7 @@
 //! Distance to a point.
 
 use super::*;
-use crate::proximity::convex::{self, Core, Placed};
+use crate::proximity::convex::{Core, Placed, convex_features};
 use crate::proximity::distance_to_point;
 
 fn point<T: Scalar>(m: &Mesh, x: &Isometry3<T>, q: &Vector3<T>) -> [T; 7] {
@@ -15,10 +15,10 @@ fn signed(m: &Mesh, q: &Vector3<f64>) -> f64 {
 }
 
 /// By the general kernel for every triangle.
-fn brute_force(surface: &Surface, q: &Vector3<f64>) -> f64 {
+fn brute_force(surface: &IndexedSurface, q: &Vector3<f64>) -> f64 {
     let x = Isometry3::translation(q.x, q.y, q.z);
     let distances = surface.triangles.iter().map(|t| {
-        let active = convex::features(&Core::Triangle(t), &Core::Point, &x, f64::INFINITY);
+        let active = convex_features(&Core::Triangle(t), &Core::Point, &x, f64::INFINITY);
         active.unwrap().evaluate(&Placed::new(&x)).distance.abs()
     });
     distances.fold(f64::INFINITY, f64::min)
@@ -47,7 +47,7 @@ fn nearest_of_all_triangles_and_on_the_right_side() {
 }
 
 /// L'Huilier's theorem, with the sign of the side.
-fn solid_angle(t: &super::super::Triangle, q: &Vector3<f64>) -> f64 {
+fn solid_angle(t: &crate::accel::triangle_index::Triangle, q: &Vector3<f64>) -> f64 {
     let [a, b, c] = t.corners.map(|v| (v - q).normalize());
     let (x, y, z) = (b.angle(&c), c.angle(&a), a.angle(&b));
     let s = 0.5 * (x + y + z);

@@ -1,14 +1,15 @@
 //! Pairs that are apart, and what holds at any distance.
 
 use super::*;
-use crate::proximity::convex::{self, Core, Placed};
-use crate::proximity::{core, distance_to_point, margin};
-use crate::shapes::HalfSpace;
+use crate::proximity::convex::{Core, Placed, convex_features};
+use crate::proximity::distance_to_point;
+use crate::proximity::shape_core::{core, margin};
+use crate::shape::HalfSpace;
 
 /// The least distance of all triangles.
 fn brute_force(m: &Mesh, b: &Shape, x_mb: &Isometry3<f64>) -> f64 {
-    let of = |t: &super::super::Triangle, b: &Core<'_>| {
-        let active = convex::features(&Core::Triangle(t), b, x_mb, f64::INFINITY);
+    let of = |t: &crate::accel::triangle_index::Triangle, b: &Core<'_>| {
+        let active = convex_features(&Core::Triangle(t), b, x_mb, f64::INFINITY);
         active.unwrap().evaluate(&Placed::new(x_mb)).distance
     };
     let triangles = || surface(m).triangles.iter();

@@ -217,7 +217,7 @@ fn neighbouring_triangles_leave_no_gap_and_do_not_overlap() {
 #[test]
 fn hulls_match_the_rays_of_proximity_queries() {
     let path = obj("hull", &lumpy(10));
-    let hull: Shape = crate::shapes::Convex::new(&path).into();
+    let hull: Shape = crate::shape::Convex::new(&path).into();
     let mut random = Random(21);
     for _ in 0..4 {
         let mut s = Fixture::new(80, 60, 0.1, 20.0);
@@ -232,7 +232,7 @@ fn hulls_match_the_rays_of_proximity_queries() {
         let (mut seen, mut different) = (0, 0);
         for (u, v) in s.pixels() {
             let ray = crate::Ray::new(Vector3::zeros(), s.ray(u, v));
-            let hit = crate::ray::cast_ray(&hull, &x_wg, &ray, 20.0).unwrap();
+            let hit = crate::cast_ray(&hull, &x_wg, &ray, 20.0).unwrap();
             let z = f64::from(image.at(u, v)[0]);
             match hit {
                 Some(hit) if z.is_finite() => {

@@ -7,11 +7,19 @@ mod together;
 
 use super::*;
 use crate::Rgba;
+use crate::error::Result;
+use crate::ids::GeometryId;
 use crate::mesh;
+use crate::properties::{PerceptionProperties, RenderLabel};
 use crate::render::{
     CameraInfo, ClippingRange, DepthRange, LightFrame, LightParameter, LightType, PixelType,
 };
-use crate::shapes::{BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh, Sphere};
+use crate::render::{
+    ColorRenderCamera, DepthRenderCamera, Image, ImageDepth32F, ImageLabel16I, ImageRgba8U,
+    RenderCameraCore, RenderEngine, RenderView,
+};
+use crate::shape::Shape;
+use crate::shape::{BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh, Sphere};
 use nalgebra::{Isometry3, Point3, Vector3};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

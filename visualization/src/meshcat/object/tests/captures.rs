@@ -1,5 +1,5 @@
-//! Every `set_object` that was recorded from Drake 1.51.1, byte by byte, but that of a VTK file,
-//! which is sent in another way (see `files`).
+//! Comparison with every `set_object` message recorded from Drake 1.51.1, byte by byte. The
+//! exception is the message of a VTK file, which is sent in a different form (see `files`).
 
 use super::*;
 use nalgebra::{DMatrix, Vector3};
@@ -11,7 +11,7 @@ use tarragon_geometry::{
 };
 use tarragon_sensors::{BaseField, PointCloud};
 
-/// The recorded messages by the calls that made them.
+/// Returns the recorded messages, keyed by the calls that made them.
 fn captures() -> BTreeMap<&'static str, Vec<u8>> {
     let lines = include_str!("../../../../tests/captures/set_object_hex.txt").lines();
     let messages = lines.map(|line| {
@@ -22,9 +22,9 @@ fn captures() -> BTreeMap<&'static str, Vec<u8>> {
     messages.collect()
 }
 
-/// Replaces identifiers by the order in which they first appear.
+/// Replaces each identifier by the order of its first appearance.
 fn numbered(message: &[u8]) -> Vec<u8> {
-    // The head of a string of 36 bytes.
+    // Header of a string of 36 bytes.
     const HEAD: [u8; 2] = [0xd9, 36];
     let mut message = message.to_vec();
     let mut seen: Vec<Vec<u8>> = Vec::new();
@@ -46,7 +46,7 @@ fn numbered(message: &[u8]) -> Vec<u8> {
     message
 }
 
-/// The message of an object below `/drake/s/`.
+/// Returns the message of an object below `/drake/s/`.
 fn message(name: &str, object: &Object) -> Vec<u8> {
     let mut w = Writer::default();
     w.map(3).key_str("type", "set_object");
@@ -62,7 +62,7 @@ fn obj(text: &str) -> InMemoryMesh {
 const OBJ: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\nvt 1 0\nvt 0 1\nf 1/1 3/3 2/2\n\
                    f 1/1 2/2 4/3\nf 1/1 4/3 3/2\nf 2/1 3/2 4/3\n";
 
-/// The recorded bytes for the same call with the same arguments.
+/// Compares with the recorded bytes of the same call with the same arguments.
 #[track_caller]
 fn check(call: &str, name: &str, encode: impl FnOnce(&Encoder<'_>) -> Result<Object>) {
     let server = Server::default();
@@ -74,12 +74,12 @@ fn check(call: &str, name: &str, encode: impl FnOnce(&Encoder<'_>) -> Result<Obj
     if found != expected {
         let tree = |mut b: &[u8]| rmpv::decode::read_value(&mut b).unwrap().to_string();
         assert_eq!(tree(&found), tree(&expected), "{call}");
-        panic!("{call}: numbers have different forms");
+        panic!("{call}: the values are equal, but encoded differently");
     }
 }
 
 #[test]
-fn primitives() {
+fn primitives_equal_the_recorded_messages() {
     let primitives: [(&str, &str, Shape, Rgba); 7] = [
         (
             "Sphere",
@@ -132,13 +132,13 @@ fn primitives() {
 }
 
 #[test]
-fn obj_files() {
+fn obj_files_equal_the_recorded_messages() {
     let scaled = Mesh::with_scale(obj(OBJ), Vector3::repeat(2.0)).unwrap();
     check("SetObject_Mesh_obj_no_mtl", "obj", |e| {
         shape(e, &scaled.into(), rgba(1.0, 0.0, 1.0, 1.0))
     });
 
-    // The texture is in the message itself.
+    // In the recording, the texture is in the message itself.
     let captures = captures();
     let mut recorded = &captures["SetObject_Mesh_obj_with_mtl"][..];
     let recorded = rmpv::decode::read_value(&mut recorded).unwrap();
@@ -160,14 +160,14 @@ fn obj_files() {
 }
 
 #[test]
-fn gltf_files() {
+fn gltf_files_equal_the_recorded_messages_but_for_the_asset() {
     let captures = captures();
     for (call, name) in [("embedded", "gltf"), ("external", "gltfx")] {
         let call = format!("SetObject_Mesh_gltf_{call}");
         let mut recorded = &captures[&*call][..];
         let recorded = rmpv::decode::read_value(&mut recorded).unwrap();
         let sent = at(&recorded, "object.object.data").as_str().unwrap();
-        // One triangle: three positions of f32, three indices of u16 and two bytes to fill up.
+        // One triangle: three positions of f32, three indices of u16 and two bytes of padding.
         let base64 = "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAAAAABAAIAAAA=";
         let data = format!("data:application/octet-stream;base64,{base64}");
         let url = "cas-v1/d3478e66e380d8a2b0c9d80f3459f75660efb111e7b801a7d1c1f8f48723d79b";
@@ -184,9 +184,9 @@ fn gltf_files() {
     }
 }
 
-/// Drake numbers the vertices of hulls in another order, and cuts faces elsewhere.
+/// Drake numbers the vertices of hulls in another order, and splits their faces differently.
 #[test]
-fn hulls_have_the_same_form() {
+fn hulls_have_the_same_structure_as_recorded() {
     let server = Server::default();
     let hull = Shape::from(Convex::new(obj(OBJ)));
     let object = shape(&server.encoder(), &hull, grey()).unwrap();
@@ -218,7 +218,7 @@ fn hulls_have_the_same_form() {
 }
 
 #[test]
-fn point_clouds() {
+fn point_clouds_equal_the_recorded_messages() {
     let mut cloud = PointCloud::new(3, BaseField::XYZS);
     let points = [0.0, 1.0, 2.0].map(|i| Vector3::new(i, i + 3.0, i + 6.0));
     cloud.xyzs_mut().copy_from_slice(&points);
@@ -240,7 +240,7 @@ fn v(x: f64, y: f64, z: f64) -> Vector3<f64> {
 }
 
 #[test]
-fn lines() {
+fn lines_equal_the_recorded_messages() {
     let points = [v(0.0, 0.0, 0.0), v(1.0, 1.0, 0.0), v(2.0, 0.0, 1.0)];
     check("SetLine", "line", |e| {
         line(e, &points, 2.0, rgba(0.0, 0.0, 1.0, 1.0))
@@ -269,7 +269,7 @@ fn lines() {
 }
 
 #[test]
-fn surfaces() {
+fn surfaces_equal_the_recorded_messages() {
     let vertices = [
         v(0.0, 0.0, 0.0),
         v(1.0, 0.0, 0.0),
@@ -320,7 +320,7 @@ fn surfaces() {
 }
 
 #[test]
-fn surfaces_over_a_grid() {
+fn plotted_surfaces_equal_the_recorded_messages() {
     let x = DMatrix::from_row_slice(2, 3, &[0.0, 0.5, 1.0, 0.0, 0.5, 1.0]);
     let y = DMatrix::from_row_slice(2, 3, &[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
     let z = x.component_mul(&y);

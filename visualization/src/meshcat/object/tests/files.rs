@@ -1,4 +1,4 @@
-//! Mesh files: how each format is sent, and what is refused.
+//! Mesh files: how each format is sent, and which files are rejected.
 
 use super::*;
 use nalgebra::Vector3;
@@ -14,7 +14,7 @@ pub(super) fn sent(server: &Server, source: impl Into<MeshSource>) -> Result<Obj
     shape(&server.encoder(), &Mesh::new(source).into(), grey())
 }
 
-/// A mesh as a tree.
+/// Returns the encoded mesh as a tree.
 pub(super) fn tree(source: impl Into<MeshSource>) -> Value {
     decoded(sent(&Server::default(), source).unwrap())
 }
@@ -28,7 +28,7 @@ pub(super) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 const JPEG: &[u8] = b"\xff\xd8\xff\xe0";
 
 #[test]
-fn an_obj_file_brings_its_materials_and_textures() {
+fn an_obj_file_is_sent_with_its_materials_and_textures() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, content: &[u8]| {
         let path = folder.path().join(name);
@@ -75,7 +75,7 @@ fn an_obj_file_brings_its_materials_and_textures() {
     assert_eq!(uris.collect::<Vec<_>>(), expected);
 }
 
-/// As in Drake: the mesh is shown in the colour that was asked for.
+/// As in Drake, the mesh is shown in the requested colour.
 #[test]
 fn an_obj_file_without_its_material_file_is_shown() {
     for content in [
@@ -100,7 +100,7 @@ const STL: &str = "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex
 const VTK: &str = "# vtk DataFile Version 3.0\nx\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n\
                    0 0 0\n1 0 0\n0 1 0\n0 0 1\nCELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10\n";
 
-/// The attribute of the only geometry.
+/// Returns an attribute of the only geometry.
 fn attribute(object: &Value, name: &str) -> Vec<f32> {
     floats(at(
         object,
@@ -128,7 +128,7 @@ fn an_stl_file_is_sent_as_triangles() {
     assert_eq!(diagonal, [1.0, 2.0, -3.0, 1.0]);
 }
 
-/// Drake sends the text, which its page can not show. Triangles are shown by every page.
+/// Drake sends the text of the file, which its page cannot show. Every page can show triangles.
 #[test]
 fn a_vtk_file_is_sent_as_the_boundary_of_its_tetrahedra() {
     let object = tree(memory(VTK, ".vtk"));
@@ -142,17 +142,17 @@ fn a_vtk_file_is_sent_as_the_boundary_of_its_tetrahedra() {
         volume += a.dot(&b.cross(&c)) / 6.0;
         let face = (b - a).cross(&(c - a)).normalize();
         for corner in t {
-            // Edges of a corner of a cube are sharp.
+            // Edges at the corner of a cube are sharp.
             assert!((vector(&normals, *corner) - face).norm() < 1e-6);
         }
     }
     assert!(
         (volume - 1.0 / 6.0).abs() < 1e-7,
-        "closed, seen from outside: {volume}"
+        "closed, with faces outwards: {volume}"
     );
 }
 
-/// Two triangles of the two materials that are given.
+/// Returns a document of two triangles with the two given materials.
 fn dae(first: &str, second: &str) -> String {
     let effect = |id: &str, color: &str| {
         format!(
@@ -201,14 +201,14 @@ fn colours_of_collada_files_are_those_of_the_material_or_of_vertices() {
     assert_eq!(
         attribute(&one, "position").len(),
         12,
-        "flat: two corners are shared"
+        "flat, with two corners shared"
     );
 
     let two = tree(memory(dae("1 0 0 1", "0 0 0.5 1"), ".dae"));
     assert_eq!(at(&two, "materials.0.color").as_u64(), Some(0xffffff));
     assert_eq!(at(&two, "materials.0.vertexColors").as_bool(), Some(true));
     let (index, colors) = (indices(at(&two, INDEX)), attribute(&two, "color"));
-    // 0.5 on the screen is 0.21404 of the light (IEC 61966-2-1).
+    // An sRGB value of 0.5 is 0.21404 in linear light (IEC 61966-2-1).
     for (triangle, expected) in index.chunks(3).zip([[1.0, 0.0, 0.0], [0.0, 0.0, 0.21404]]) {
         for corner in triangle {
             let color = &colors[3 * *corner as usize..][..3];
@@ -224,7 +224,7 @@ fn colours_of_collada_files_are_those_of_the_material_or_of_vertices() {
 }
 
 #[test]
-fn files_that_can_not_be_read_are_named() {
+fn errors_name_the_file_that_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::default();
     for extension in ["obj", "gltf", "glb", "stl", "dae", "vtk"] {
@@ -243,7 +243,7 @@ fn files_that_can_not_be_read_are_named() {
     for extension in ["obj", "gltf", "stl", "vtk"] {
         let path = folder.path().join(format!("folder.{extension}"));
         std::fs::create_dir(&path).unwrap();
-        refused_everywhere(&path, "this is a folder, a file is expected");
+        refused_everywhere(&path, "must be a file, got a folder");
     }
     let large = folder.path().join("large.stl");
     std::fs::File::create(&large)
@@ -252,17 +252,15 @@ fn files_that_can_not_be_read_are_named() {
         .unwrap();
     refused_everywhere(
         &large,
-        "the file has 1073741825 bytes; at most 1073741824 are expected",
+        "the file must have at most 1073741824 bytes, got 1073741825",
     );
     refused(
         sent(&server, memory("", ".PLY")),
-        &[
-            "t.PLY: mesh files ending in '.ply' can not be shown, .obj, .gltf, .glb, .stl, .dae or .vtk",
-        ],
+        &["t.PLY: mesh files must end in .obj, .gltf, .glb, .stl, .dae or .vtk, got '.ply'"],
     );
 }
 
-/// What never ends, or waits for a writer, is refused before it is opened.
+/// Files that are endless or wait for a writer are rejected before they are opened.
 #[cfg(unix)]
 #[test]
 fn devices_and_pipes_are_refused() {
@@ -273,7 +271,7 @@ fn devices_and_pipes_are_refused() {
         std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
         refused(
             sent(&server, &path),
-            &["this is a device or a pipe, a file is expected"],
+            &["must be a file, got a device or a pipe"],
         );
     }
     let pipe = folder.path().join("pipe.mtl");

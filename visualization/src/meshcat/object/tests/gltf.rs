@@ -1,11 +1,11 @@
-//! glTF files: what they refer to, and what is refused.
+//! glTF files: the files they refer to, and which files are rejected.
 
 use super::files::{PNG, memory, sent, text, tree};
 use super::*;
 use proptest::prelude::*;
 use tarragon_geometry::{MemoryFile, MeshSource};
 
-/// A document of one buffer of six bytes and one image.
+/// Returns a document of one buffer of six bytes and one image.
 fn gltf(buffer: &str, image: &str) -> String {
     format!(
         "{{\"asset\": {{\"version\": \"2.0\", \"x\": 1.0}},\n \"buffers\": [{{\"byteLength\": 6{buffer}}}], \
@@ -13,11 +13,11 @@ fn gltf(buffer: &str, image: &str) -> String {
     )
 }
 
-/// The SHA-256 of "foobar", from coreutils' sha256sum.
+/// SHA-256 of "foobar", computed by coreutils' sha256sum.
 const FOOBAR: &str = "c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714caef0c4f2";
 
 #[test]
-fn what_a_gltf_file_refers_to_becomes_assets() {
+fn files_that_a_gltf_file_refers_to_become_assets() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("my buffer.bin"), "foobar").unwrap();
     std::fs::write(folder.path().join("t.png"), PNG).unwrap();
@@ -59,14 +59,14 @@ fn what_a_gltf_file_refers_to_becomes_assets() {
         drop(object);
         assert!(
             server.assets.get(FOOBAR).is_none(),
-            "the object alone kept it"
+            "only the object kept the asset"
         );
     }
 }
 
-/// Drake goes on without them, too.
+/// Drake also shows the mesh without them.
 #[test]
-fn images_that_can_not_be_used_are_left_as_they_are() {
+fn images_that_cannot_be_used_stay_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.gltf");
     for image in [
@@ -87,7 +87,7 @@ fn images_that_can_not_be_used_are_left_as_they_are() {
     }
 }
 
-/// A binary glTF of chunks.
+/// Returns a binary glTF file of the given chunks.
 fn glb(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     let mut file = b"glTF\x02\0\0\0\0\0\0\0".to_vec();
     for (kind, content) in chunks {
@@ -102,7 +102,7 @@ fn glb(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
 }
 
 #[test]
-fn a_binary_gltf_file_is_taken_apart() {
+fn a_binary_gltf_file_is_split_into_json_and_buffer() {
     let json = gltf("", r#""bufferView": 0"#);
     let file = glb(&[
         (b"JSON", json.as_bytes()),
@@ -123,7 +123,7 @@ fn a_binary_gltf_file_is_taken_apart() {
 }
 
 #[test]
-fn gltf_files_that_are_refused() {
+fn broken_gltf_files_are_rejected() {
     let good = gltf("", "");
     let good = good.as_bytes();
     let cut = |file: Vec<u8>, n: usize| file[..n].to_vec();
@@ -134,41 +134,41 @@ fn gltf_files_that_are_refused() {
     let cases: [(Vec<u8>, &str); 14] = [
         (
             b"{ broken".to_vec(),
-            "this is not a glTF document: key must be a string at line 1",
+            "not a glTF document: key must be a string at line 1",
         ),
-        (b"[]".to_vec(), "a JSON object is expected"),
+        (b"[]".to_vec(), "the JSON value must be an object"),
         ("[".repeat(100_000).into(), "recursion limit"),
-        (br#"{"buffers": 3}"#.to_vec(), "buffers is no array"),
-        (br#"{"images": [3]}"#.to_vec(), "images[0] is no object"),
+        (br#"{"buffers": 3}"#.to_vec(), "buffers must be an array"),
+        (
+            br#"{"images": [3]}"#.to_vec(),
+            "images[0] must be an object",
+        ),
         (
             br#"{"buffers": [{"uri": 3}]}"#.to_vec(),
-            "buffers[0]: the URI is no string",
+            "buffers[0]: the URI must be a string",
         ),
-        (gltf("", "").into(), "buffers[0] has no uri"),
+        (gltf("", "").into(), "buffers[0] must have a uri"),
         (
             gltf(r#", "uri": "data:,foo""#, "").into(),
-            "buffers[0] has 3 bytes, 6 are expected",
+            "buffers[0] must have 6 bytes, as its byteLength says, got 3",
         ),
         (
             gltf(r#", "uri": "b.bin""#, "").into(),
-            "buffers[0]: the URI 'b.bin' can not be used: it is not among the supporting files",
+            "buffers[0]: the URI 'b.bin' cannot be used: it is not among the supporting files",
         ),
         (
             gltf(r#", "uri": "http://h/b""#, "").into(),
-            "a relative path or 'data:' is expected",
+            "it must be a relative path or start with 'data:'",
         ),
         (
             cut(glb(&[(b"JSON", good)]), 10),
-            "the file has 10 bytes, a binary glTF header of 12",
+            "a binary glTF header of 12 bytes, got 10 bytes",
         ),
-        (
-            version,
-            "the version of the binary glTF is 1, 2 is expected",
-        ),
-        (long, "are expected from its header"),
+        (version, "the version of the binary glTF must be 2, got 1"),
+        (long, "bytes, as its header says, got"),
         (
             glb(&[(b"BIN\0", b"foobar")]),
-            "the binary glTF has no JSON chunk",
+            "the binary glTF must have a JSON chunk",
         ),
     ];
     for (file, message) in cases {
@@ -180,9 +180,9 @@ fn gltf_files_that_are_refused() {
 }
 
 proptest! {
-    /// Whatever is wrong with a binary file is an error, not a panic.
+    /// Any damage to a binary file gives an error, not a panic.
     #[test]
-    fn broken_binary_files(at in 0usize..200, byte in any::<u8>(), length in 0usize..200) {
+    fn broken_binary_files_never_panic(at in 0usize..200, byte in any::<u8>(), length in 0usize..200) {
         let json = gltf("", "");
         let mut file = glb(&[(b"JSON", json.as_bytes()), (b"BIN\0", b"foobar\0\0")]);
         let n = file.len();
@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-/// Small files that refer to many large ones do not fill the memory.
+/// Small files that refer to many large files do not exhaust the memory.
 #[test]
 fn files_of_one_mesh_share_a_limit() {
     let folder = tempfile::tempdir().unwrap();
@@ -209,8 +209,8 @@ fn files_of_one_mesh_share_a_limit() {
     refused(
         sent(&Server::default(), &path),
         &[
-            "buffers[1]: the URI 'large.bin' can not be used: ",
-            &format!("large.bin: the file has 1073741824 bytes; at most {left} are expected"),
+            "buffers[1]: the URI 'large.bin' cannot be used: ",
+            &format!("large.bin: the file must have at most {left} bytes, got 1073741824"),
         ],
     );
 }

@@ -1,4 +1,4 @@
-//! Objects against what Drake sends, and what is refused.
+//! Comparison of objects with those that Drake sends, and rejected input.
 
 mod captures;
 mod files;
@@ -10,7 +10,7 @@ use crate::Result;
 use rmpv::Value;
 use std::borrow::Borrow;
 
-/// What objects of a server are made with.
+/// Identifiers and assets that objects are encoded with.
 #[derive(Default)]
 struct Server {
     uuids: Uuids,
@@ -30,20 +30,20 @@ fn rgba(r: f64, g: f64, b: f64, a: f64) -> Rgba {
     Rgba::new(r, g, b, a).unwrap()
 }
 
-/// Drake's default colour of shapes.
+/// Returns Drake's default colour of shapes.
 fn grey() -> Rgba {
     rgba(0.9, 0.9, 0.9, 1.0)
 }
 
-/// An object as a tree.
+/// Decodes an object.
 fn decoded(object: impl Borrow<Object>) -> Value {
     let mut bytes = &object.borrow().encoded[..];
     let value = rmpv::decode::read_value(&mut bytes).unwrap();
-    assert_eq!(bytes.len(), 0, "nothing follows");
+    assert_eq!(bytes.len(), 0, "no bytes follow");
     value
 }
 
-/// The value at the end of `path`: names of fields and indices of arrays.
+/// Returns the value at the end of `path`, which consists of field names and array indices.
 fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
     path.split('.').fold(value, |value, key| {
         let found = match value {
@@ -58,13 +58,13 @@ fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
     })
 }
 
-/// The names of the fields of a map.
+/// Returns the field names of a map.
 fn keys(value: &Value) -> Vec<&str> {
     let map = value.as_map().unwrap();
     map.iter().map(|(k, _)| k.as_str().unwrap()).collect()
 }
 
-/// The numbers of a typed array of f32.
+/// Returns the numbers of a typed array of f32.
 fn floats(value: &Value) -> Vec<f32> {
     let (kind, bytes) = value.as_ext().unwrap();
     assert_eq!(kind, 0x17);
@@ -73,7 +73,7 @@ fn floats(value: &Value) -> Vec<f32> {
     chunks.iter().map(|b| f32::from_le_bytes(*b)).collect()
 }
 
-/// The numbers of a typed array of u32.
+/// Returns the numbers of a typed array of u32.
 fn indices(value: &Value) -> Vec<u32> {
     let (kind, bytes) = value.as_ext().unwrap();
     assert_eq!(kind, 0x16);
@@ -85,7 +85,7 @@ fn indices(value: &Value) -> Vec<u32> {
 const POSITIONS: &str = "geometries.0.data.attributes.position.array";
 const INDEX: &str = "geometries.0.data.index.array";
 
-/// Makes sure of an error and of all that its message says.
+/// Asserts that the result is an error whose message contains all `message` parts.
 fn refused<V: std::fmt::Debug>(result: Result<V>, message: &[&str]) {
     let error = result.unwrap_err().to_string();
     for part in message {
@@ -108,7 +108,7 @@ fn identifiers_differ_and_have_the_form_of_uuids() {
 
 #[test]
 fn colours_are_rounded_down_as_in_drake() {
-    // Numbers that pydrake 1.51 gave.
+    // Recorded from pydrake 1.51.
     for (channel, expected) in [
         (0.0, 0),
         (0.002, 0),
@@ -146,5 +146,5 @@ fn a_half_space_is_a_slab_below_its_origin() {
     let size = ["width", "height", "depth"].map(|f| at(geometry, f).as_f64().unwrap());
     assert_eq!(size, [100.0, 100.0, 1.0]);
     let z = at(&object, "object.matrix.14").as_f64().unwrap();
-    assert_eq!(z + size[2] / 2.0, 0.0, "the top is at z = 0");
+    assert_eq!(z + size[2] / 2.0, 0.0, "the top face is at z = 0");
 }

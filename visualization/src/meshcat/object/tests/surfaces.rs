@@ -1,4 +1,4 @@
-//! Lines, surfaces and points beyond what was recorded.
+//! Lines, surfaces and points in cases that were not recorded.
 
 use super::*;
 use nalgebra::{DMatrix, Vector3};
@@ -18,7 +18,7 @@ fn wires() -> SurfaceStyle {
 
 /// The order in which pydrake 1.51 draws the elements of grids, numbered row by row.
 #[test]
-fn wires_never_jump() {
+fn wireframes_are_one_continuous_line_in_drakes_order() {
     let server = Server::default();
     for (rows, columns, expected) in [
         (1, 3, vec![0, 1, 2, 2, 1, 0]),
@@ -48,7 +48,7 @@ fn wires_never_jump() {
 }
 
 proptest! {
-    /// Triangles of a grid cover it once, all seen from the same side.
+    /// The triangles of a grid cover it once, and all face the same side.
     #[test]
     fn triangles_cover_the_grid(rows in 2usize..9, columns in 2usize..9) {
         let server = Server::default();
@@ -64,28 +64,30 @@ proptest! {
         for t in triangles.chunks(3) {
             let [a, b, c] = [t[0], t[1], t[2]].map(corner);
             let doubled = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
-            prop_assert_eq!(doubled, -1.0, "half of a cell, always turning the same way");
+            prop_assert_eq!(doubled, -1.0, "half a cell, always with the same orientation");
         }
     }
 }
 
 #[test]
-fn matrices_that_do_not_fit() {
+fn matrices_of_wrong_sizes_are_rejected() {
     let server = Server::default();
     let e = &server.encoder();
     let m = |r, c| DMatrix::<f64>::zeros(r, c);
     refused(
         plot_surface(e, &m(2, 3), &m(2, 3), &m(3, 2), &dark()),
-        &["plot_surface: X is 2 x 3, Y 2 x 3 and Z 3 x 2, the same numbers of rows and columns"],
+        &[
+            "plot_surface: X, Y and Z must have the same numbers of rows and columns, got 2 x 3, 2 x 3 and 3 x 2",
+        ],
     );
     refused(
         plot_surface(e, &m(1, 3), &m(1, 3), &m(1, 3), &dark()),
-        &["have 1 rows and 3 columns, at least 2 of both"],
+        &["must have at least 2 rows and 2 columns, got 1 rows and 3 columns"],
     );
     let nothing = m(0, 3);
     refused(
         plot_surface(e, &nothing, &nothing, &nothing, &wires()),
-        &["0 rows", "at least 1"],
+        &["at least 1 rows", "got 0 rows"],
     );
 }
 
@@ -96,18 +98,18 @@ fn faces_and_colours_are_checked() {
     let vertices = [Vector3::zeros(), Vector3::x(), Vector3::y()];
     refused(
         triangle_mesh(e, &vertices, &[[0, 1, 2], [0, 1, 3]], &dark()),
-        &["set_triangle_mesh: faces[1] has the vertices [0, 1, 3], but there are 3 vertices"],
+        &["set_triangle_mesh: the vertices of faces[1] must exist, got [0, 1, 3] for 3 vertices"],
     );
     let faces = [[0, 1, 2]];
     refused(
         triangle_color_mesh(e, &vertices, &faces, &[[0.0; 3]; 2], &dark()),
-        &["there are 2 colors and 3 vertices, one color per vertex is expected"],
+        &["there must be one color per vertex, got 2 colors for 3 vertices"],
     );
     for wrong in [1.5, -0.1, f64::NAN] {
         let colors = [[0.0; 3], [0.0, wrong, 0.0], [1.0; 3]];
         refused(
             triangle_color_mesh(e, &vertices, &faces, &colors, &dark()),
-            &["colors[1] is [0.0, ", "values from 0 to 1"],
+            &["colors[1] must have values from 0 to 1", "got [0.0, "],
         );
     }
     let thin = SurfaceStyle {
@@ -116,11 +118,11 @@ fn faces_and_colours_are_checked() {
     };
     refused(
         triangle_mesh(e, &vertices, &faces, &thin),
-        &["wireframe_line_width is -1, a positive finite number of pixels"],
+        &["wireframe_line_width must be a positive finite number of pixels, got -1.0"],
     );
 }
 
-/// Without an index three.js would take the vertices themselves for triangles.
+/// Without an index, three.js would treat the vertices themselves as triangles.
 #[test]
 fn a_surface_without_faces_shows_nothing() {
     let server = Server::default();
@@ -153,12 +155,12 @@ fn lines_are_checked_and_may_be_translucent() {
     let points = [Vector3::zeros(), Vector3::x()];
     refused(
         line_segments(e, &points, &points[..1], 1.0, grey()),
-        &["set_line_segments: there are 2 starts and 1 ends"],
+        &["set_line_segments: there must be as many starts as ends, got 2 starts and 1 ends"],
     );
     for width in [0.0, f64::NAN, f64::INFINITY] {
         let expected = [
-            "the line width is",
-            "a positive finite number of pixels is expected",
+            "the line width must be",
+            "a positive finite number of pixels, got",
         ];
         refused(line(e, &points, width, grey()), &expected);
         refused(line_segments(e, &points, &points, width, grey()), &expected);
@@ -189,7 +191,7 @@ fn points_that_are_not_finite_are_left_out_with_their_colours() {
         floats(at(&object, POSITIONS)),
         [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     );
-    // As pydrake 1.51 sends these colours.
+    // Values that pydrake 1.51 sends for these colours.
     let sent: [f32; 6] = [
         0.003_921_569,
         0.007_843_138,
@@ -206,18 +208,18 @@ fn points_that_are_not_finite_are_left_out_with_their_colours() {
     assert_eq!(floats(at(&object, POSITIONS)), [0f32; 0]);
     refused(
         point_cloud(e, &PointCloud::new(3, BaseField::NORMALS), 0.1, grey()),
-        &["no positions", "BaseField::XYZS"],
+        &["must have positions", "BaseField::XYZS"],
     );
     refused(
         point_cloud(e, &cloud, 0.0, grey()),
-        &["the point size is 0", "metres"],
+        &["the point size must be", "metres, got 0.0"],
     );
 }
 
-/// Numbers that are not finite would reach the page as such, which then has no bounds of the
+/// Numbers that are not finite would reach the page, which then could not compute the bounds of the
 /// object.
 #[test]
-fn what_is_not_finite_leaves_gaps() {
+fn points_that_are_not_finite_leave_gaps() {
     let server = Server::default();
     let e = &server.encoder();
     let p = |x: f64| Vector3::new(x, 0.0, 0.0);
@@ -253,7 +255,7 @@ fn what_is_not_finite_leaves_gaps() {
         (0, vec![0.0; 3])
     );
 
-    // A corner of a grid is missing: one triangle of its cell, or two lines.
+    // A corner of a grid is missing: one triangle of its cell, or two lines of the wireframe.
     let x = DMatrix::from_fn(2, 3, |r, c| (3 * r + c) as f64);
     let mut z = &x * 0.0;
     z[(0, 0)] = f64::NAN;
@@ -267,7 +269,7 @@ fn what_is_not_finite_leaves_gaps() {
 
 /// Drake's defaults.
 #[test]
-fn a_colour_that_is_not_chosen_is_that_of_the_function() {
+fn each_function_has_its_own_default_colour() {
     let server = Server::default();
     let e = &server.encoder();
     let x = DMatrix::from_fn(2, 2, |r, _| r as f64);

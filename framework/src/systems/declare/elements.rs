@@ -1,0 +1,45 @@
+//! Names of the elements of vectors.
+
+use super::{Declare, LeafSystem};
+use crate::Scalar;
+use crate::systems::elements::VectorHandle;
+
+impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
+    /// Names the elements of a vector port or of numeric state, for display, logs and plots.
+    ///
+    /// ```
+    /// use tarragon_framework::prelude::*;
+    /// struct Joystick;
+    /// impl<T: Scalar> LeafSystem<T> for Joystick {
+    ///     type Ports = InputPort<Vec<T>>;
+    ///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+    ///         let u = d.vector_input("u", 2);
+    ///         d.name_elements(&u, &["forward", "turn"]);
+    ///         u
+    ///     }
+    /// }
+    /// let mut b = DiagramBuilder::new();
+    /// let stick = b.add("stick", Joystick);
+    /// let diagram = b.build()?;
+    /// assert_eq!(diagram.element_names(stick.ports())?, ["forward", "turn"]);
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
+    pub fn name_elements(&mut self, vector: &impl VectorHandle, names: &[&str]) {
+        if !self.is_own(vector.place()) {
+            self.mistake("the elements to name belong to another system; name your own".into());
+            return;
+        }
+        let what = vector.vectorial();
+        let leaf = self.leaf_mut();
+        if let Some(size) = leaf.size_of(what).filter(|size| *size != names.len()) {
+            let message = format!(
+                "{size} elements were given {} names: {names:?}",
+                names.len()
+            );
+            self.mistake(message);
+            return;
+        }
+        let names = names.iter().map(|n| (*n).to_owned()).collect();
+        leaf.element_names.push((what, names));
+    }
+}

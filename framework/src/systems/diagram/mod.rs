@@ -1,0 +1,478 @@
+//! Building of diagrams: collecting systems, wiring them and freezing the result.
+
+mod elements;
+mod exports;
+mod graphviz;
+mod lookup;
+
+pub use exports::SystemInfo;
+
+use super::context::Context;
+use super::declare::{AnySystem, Block, Declare, DiagramScalar, EveryScalar, LeafSystem, OnlyF64};
+use super::handles::{InputPort, OutputPort, Place, PlanId};
+use super::plan::{Leaf, Plan, PortIndex, Wire};
+use crate::error::WiringError;
+use crate::{AutoDiff, Error, Result, Scalar};
+use exports::{Exports, names};
+use std::any::{TypeId, type_name};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Builder that collects systems and connections over `f64`; [`Diagram::to_scalar`] converts.
+///
+/// Wiring mistakes are reported by [`DiagramBuilder::build`].
+///
+/// ```
+/// use tarragon_framework::{prelude::*, primitives::{Adder, ConstantVectorSource, Gain}};
+///
+/// let mut b = DiagramBuilder::new();
+/// let one = b.add("one", ConstantVectorSource::new([1.0]));
+/// let double = b.add("double", Gain::new(2.0, 1));
+/// let sum = b.add("sum", Adder::new(2, 1));
+/// b.connect(one.y, double.u);
+/// b.connect(one.y, sum.u[0]);
+/// b.connect_named(("double", "y"), ("sum", "u1"))?; // names instead of handles
+/// let ctx = b.build()?.default_context();
+/// assert_eq!(ctx.eval(sum.sum)?, &[3.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+pub struct DiagramBuilder {
+    pub(crate) id: PlanId,
+    pub(crate) scope: String,
+    pub(crate) systems: Vec<(String, Arc<dyn AnySystem>)>,
+    leaves: Vec<Leaf<f64>>,
+    pub(crate) by_path: BTreeMap<String, usize>,
+    /// Paths of the sub-diagrams.
+    pub(crate) scopes: BTreeSet<String>,
+    wires: Vec<Wire>,
+    pub(crate) exports: Exports,
+    mistake: Option<Error>,
+}
+
+impl Default for DiagramBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl DiagramBuilder {
+    /// Creates a builder without systems.
+    pub fn new() -> Self {
+        Self {
+            id: PlanId::new(),
+            scope: String::new(),
+            systems: vec![],
+            leaves: vec![],
+            by_path: BTreeMap::new(),
+            scopes: BTreeSet::new(),
+            wires: vec![],
+            exports: Exports::default(),
+            mistake: None,
+        }
+    }
+
+    /// Adds a system that supports every scalar and returns its typed ports.
+    pub fn add<S>(&mut self, name: &str, system: S) -> Block<S>
+    where
+        S: LeafSystem<f64> + LeafSystem<AutoDiff>,
+    {
+        let (index, system) = (self.systems.len(), Arc::new(system));
+        let any = Arc::new(EveryScalar(system.clone(), self.id, index));
+        self.push(name, system, any)
+    }
+
+    /// Adds a system that supports only `f64`, such as a camera, a socket or a file.
+    pub fn add_f64<S: LeafSystem<f64>>(&mut self, name: &str, system: S) -> Block<S> {
+        let (index, system) = (self.systems.len(), Arc::new(system));
+        let any = Arc::new(OnlyF64(system.clone(), self.id, index));
+        self.push(name, system, any)
+    }
+
+    fn push<S: LeafSystem<f64>>(
+        &mut self,
+        name: &str,
+        system: Arc<S>,
+        any: Arc<dyn AnySystem>,
+    ) -> Block<S> {
+        let (path, index) = (format!("{}{name}", self.scope), self.systems.len());
+        let (leaf, ports) = Declare::run(&system, self.id, index, &path);
+        if name.is_empty() || name.contains("::") {
+            self.mistake(Error::invalid(format!(
+                "system '{path}': the name must not be empty or contain '::'"
+            )));
+        }
+        if self.scopes.contains(&path) || self.by_path.insert(path.clone(), index).is_some() {
+            self.mistake(Error::invalid(format!(
+                "system '{path}' exists already; names must be unique within a diagram"
+            )));
+        }
+        self.systems.push((path, any));
+        self.leaves.push(leaf);
+        Block {
+            plan: self.id,
+            index,
+            system,
+            ports,
+        }
+    }
+
+    /// Adds a sub-diagram: `build` adds systems under the prefix `name::` and returns the exports
+    /// of the sub-diagram.
+    ///
+    /// # Errors
+    /// Returns any error of `build`.
+    pub fn subdiagram<P, E>(
+        &mut self,
+        name: &str,
+        build: impl FnOnce(&mut Self) -> Result<P, E>,
+    ) -> Result<P, E> {
+        if name.is_empty() || name.contains("::") {
+            self.mistake(Error::invalid(format!(
+                "sub-diagram '{}{name}': the name must not be empty or contain '::'",
+                self.scope
+            )));
+        }
+        let path = format!("{}{name}", self.scope);
+        let is_system = self.by_path.contains_key(&path);
+        if is_system || !self.scopes.insert(path.clone()) {
+            let what = if is_system { "system" } else { "sub-diagram" };
+            self.mistake(Error::invalid(format!(
+                "sub-diagram '{path}': a {what} with that path exists already; paths must be unique"
+            )));
+        }
+        let inner = format!("{path}::");
+        let outer = std::mem::replace(&mut self.scope, inner);
+        let exports = build(self);
+        self.scope = outer;
+        exports
+    }
+
+    /// Connects an output to an input of the same type, which the compiler checks. One output may
+    /// feed many inputs.
+    pub fn connect<V>(&mut self, from: OutputPort<V>, to: InputPort<V>) {
+        if from.place.plan != self.id || to.place.plan != self.id {
+            let from = self.name_of(from.place, |leaf, i| &leaf.entries[i].name);
+            let to = self.name_of(to.place, |leaf, i| &leaf.inputs[i].name);
+            let why = format!(
+                "this is the builder of {}; connect ports of systems that were added to it",
+                self.id
+            );
+            self.mistake(WiringError::Connection { from, to, why }.into());
+            return;
+        }
+        self.wires.push(Wire {
+            from: (from.place.system, from.place.index),
+            to: (to.place.system, to.place.index),
+        });
+    }
+
+    /// Connects ports given as `(path of the system, name of the port)`, for wiring that comes from
+    /// data. A sub-diagram has the ports that it exports. `build` checks the types.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such system or port.
+    pub fn connect_named(&mut self, from: (&str, &str), to: (&str, &str)) -> Result<()> {
+        let output = find_output(&self.leaves, &self.by_path, &self.exports, from)?;
+        let input = find_input(&self.leaves, &self.by_path, &self.exports, to)?;
+        self.wires.push(Wire {
+            from: output,
+            to: input,
+        });
+        Ok(())
+    }
+
+    /// Returns `path.name` of a port, or its numbers if the port belongs to another builder.
+    fn name_of(&self, place: Place, name: fn(&Leaf<f64>, usize) -> &str) -> String {
+        let (plan, system, index) = (place.plan, place.system, place.index);
+        match self.leaves.get(system as usize).filter(|_| plan == self.id) {
+            Some(leaf) => format!("{}.{}", leaf.path, name(leaf, index as usize)),
+            None => format!("port {index} of system {system} of {plan}"),
+        }
+    }
+
+    pub(crate) fn mistake(&mut self, error: Error) {
+        self.mistake.get_or_insert(error);
+    }
+
+    /// Checks everything and freezes the structure.
+    ///
+    /// # Errors
+    /// Returns an error for duplicate or empty names, ports of another diagram, an input with two
+    /// sources, sizes or types that do not match, algebraic loops, and mistakes in the declaration
+    /// of a system.
+    pub fn build(self) -> Result<Diagram<f64>> {
+        if let Some(mistake) = self.mistake {
+            return Err(mistake);
+        }
+        let _span = tracing::debug_span!("DiagramBuilder::build", systems = self.systems.len());
+        let _span = _span.entered();
+        let plan = Plan::new(self.id, self.leaves, &self.wires, &self.exports.shared)?;
+        Ok(Diagram {
+            plan: Arc::new(plan),
+            systems: self.systems.into(),
+            by_path: Arc::new(self.by_path),
+            exports: Arc::new(self.exports),
+            wires: self.wires.into(),
+        })
+    }
+}
+
+/// Returns the system and entry of an output port given by name.
+fn find_output<T: Scalar>(
+    leaves: &[Leaf<T>],
+    by_path: &BTreeMap<String, usize>,
+    exports: &Exports,
+    (path, name): (&str, &str),
+) -> Result<PortIndex> {
+    let Some(&system) = by_path.get(path) else {
+        let exported = exports.outputs.get(&(path.into(), name.into()));
+        let known = names(&exports.outputs, path);
+        return exported
+            .copied()
+            .ok_or_else(|| no_export(by_path, "output", path, name, known));
+    };
+    let entries = &leaves[system].entries;
+    let known = entries.iter().filter(|e| e.is_output).map(|e| &*e.name);
+    let found = entries.iter().position(|e| e.is_output && e.name == name);
+    let index = found.ok_or_else(|| no_port("output", path, name, known))?;
+    Ok((system as u32, index as u32))
+}
+
+/// Returns the system and index of an input port given by name.
+fn find_input<T: Scalar>(
+    leaves: &[Leaf<T>],
+    by_path: &BTreeMap<String, usize>,
+    exports: &Exports,
+    (path, name): (&str, &str),
+) -> Result<PortIndex> {
+    let Some(&system) = by_path.get(path) else {
+        let exported = exports.inputs.get(&(path.into(), name.into()));
+        let known = names(&exports.inputs, path);
+        return exported
+            .copied()
+            .ok_or_else(|| no_export(by_path, "input", path, name, known));
+    };
+    let inputs = &leaves[system].inputs;
+    let known = inputs.iter().map(|i| &*i.name);
+    let found = inputs.iter().position(|i| i.name == name);
+    let index = found.ok_or_else(|| no_port("input", path, name, known))?;
+    Ok((system as u32, index as u32))
+}
+
+/// Error for a path that names no system, or a sub-diagram without such an export.
+fn no_export<'a>(
+    by_path: &BTreeMap<String, usize>,
+    kind: &str,
+    path: &str,
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Error {
+    let known: Vec<&str> = known.collect();
+    if known.is_empty() {
+        return no_system(by_path, path);
+    }
+    no_port(kind, path, name, known.into_iter())
+}
+
+fn no_system(by_path: &BTreeMap<String, usize>, path: &str) -> Error {
+    let known: Vec<&str> = by_path.keys().map(|p| &**p).collect();
+    Error::invalid(format!(
+        "there is no system '{path}', and no sub-diagram with that path exports such ports; the systems are: {}",
+        known.join(", ")
+    ))
+}
+
+fn no_port<'a>(kind: &str, path: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
+    let known: Vec<&str> = known.collect();
+    Error::invalid(format!(
+        "'{path}' has no {kind} port '{name}'; its {kind} ports are: {}",
+        known.join(", ")
+    ))
+}
+
+/// Immutable wired system. `Send + Sync`; clones share the structure.
+///
+/// ```
+/// use tarragon_framework::{prelude::*, primitives::Gain};
+///
+/// let mut b = DiagramBuilder::new();
+/// let gain = b.add("gain", Gain::new(2.0, 1));
+/// let diagram = b.build()?.to_scalar::<AutoDiff>()?;
+/// let ports = diagram.ports(&gain)?; // over dual numbers
+/// let mut ctx = diagram.default_context();
+/// ctx.fix(ports.u, vec![AutoDiff::variable(3.0, 0)])?;
+/// let y = ctx.eval(ports.y)?[0];
+/// assert_eq!((y.re, y.eps[0]), (6.0, 2.0));
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+pub struct Diagram<T: Scalar> {
+    plan: Arc<Plan<T>>,
+    systems: Arc<[(String, Arc<dyn AnySystem>)]>,
+    by_path: Arc<BTreeMap<String, usize>>,
+    exports: Arc<Exports>,
+    wires: Arc<[Wire]>,
+}
+
+impl<T: Scalar> Clone for Diagram<T> {
+    fn clone(&self) -> Self {
+        Self {
+            plan: self.plan.clone(),
+            systems: self.systems.clone(),
+            by_path: self.by_path.clone(),
+            exports: self.exports.clone(),
+            wires: self.wires.clone(),
+        }
+    }
+}
+
+impl<T: Scalar> Diagram<T> {
+    /// Creates a context with every value at its declared default.
+    pub fn default_context(&self) -> Context<T> {
+        Context::new(self.plan.clone())
+    }
+
+    /// Returns the ports of a block over this diagram's scalar.
+    ///
+    /// # Errors
+    /// Returns an error if the block belongs to another diagram.
+    pub fn ports<S>(&self, block: &Block<S>) -> Result<<S as LeafSystem<T>>::Ports>
+    where
+        S: LeafSystem<f64> + LeafSystem<T>,
+    {
+        if block.plan != self.plan.id {
+            return Err(WiringError::ForeignHandle {
+                what: "system".into(),
+                owner: block.plan.to_string(),
+                used_with: self.plan.id.to_string(),
+            }
+            .into());
+        }
+        Ok(Declare::<S, T>::run(&block.system, block.plan, block.index, "").1)
+    }
+
+    /// Converts the diagram to another scalar; handles of abstract ports stay valid for it.
+    ///
+    /// # Errors
+    /// Returns an error that names the first system that does not support the scalar.
+    pub fn to_scalar<U: DiagramScalar>(&self) -> Result<Diagram<U>> {
+        let convert = |(path, system): &(String, Arc<dyn AnySystem>)| {
+            U::declare(&**system, path).ok_or_else(|| {
+                let (system, scalar) = (path.clone(), U::NAME);
+                WiringError::NotConvertible { system, scalar }.into()
+            })
+        };
+        let _span = tracing::debug_span!("Diagram::to_scalar", scalar = U::NAME).entered();
+        let leaves: Result<Vec<Leaf<U>>> = self.systems.iter().map(convert).collect();
+        let plan = Plan::new(self.plan.id, leaves?, &self.wires, &self.exports.shared)?;
+        Ok(Diagram {
+            plan: Arc::new(plan),
+            systems: self.systems.clone(),
+            by_path: self.by_path.clone(),
+            exports: self.exports.clone(),
+            wires: self.wires.clone(),
+        })
+    }
+
+    /// Finds an output port by path and name.
+    ///
+    /// # Errors
+    /// Returns an error if there is none, or if it carries another type.
+    pub fn output_port<V: 'static>(&self, path: &str, name: &str) -> Result<OutputPort<V>> {
+        let (system, index) = self.find_output(path, name)?;
+        let entry = &self.plan.leaves[system as usize].entries[index as usize];
+        check_type::<V>(path, name, entry.type_id, entry.type_name)?;
+        Ok(OutputPort::new(
+            self.plan.id,
+            system as usize,
+            index as usize,
+        ))
+    }
+
+    /// Finds an input port by path and name.
+    ///
+    /// # Errors
+    /// Returns an error if there is none, or if it carries another type.
+    pub fn input_port<V: 'static>(&self, path: &str, name: &str) -> Result<InputPort<V>> {
+        let (system, index) = self.find_input(path, name)?;
+        let input = &self.plan.leaves[system as usize].inputs[index as usize];
+        check_type::<V>(path, name, input.type_id, input.type_name)?;
+        Ok(InputPort::new(
+            self.plan.id,
+            system as usize,
+            index as usize,
+        ))
+    }
+
+    pub(crate) fn plan(&self) -> &Plan<T> {
+        &self.plan
+    }
+
+    pub(crate) fn named_ports(&self) -> &Exports {
+        &self.exports
+    }
+
+    pub(crate) fn find_output(&self, path: &str, name: &str) -> Result<PortIndex> {
+        find_output(
+            &self.plan.leaves,
+            &self.by_path,
+            &self.exports,
+            (path, name),
+        )
+    }
+
+    pub(crate) fn find_input(&self, path: &str, name: &str) -> Result<PortIndex> {
+        find_input(
+            &self.plan.leaves,
+            &self.by_path,
+            &self.exports,
+            (path, name),
+        )
+    }
+
+    pub(crate) fn no_system(&self, path: &str) -> Error {
+        no_system(&self.by_path, path)
+    }
+
+    pub(crate) fn owns_handle(&self, what: &str, place: Place) -> Result<()> {
+        if place.plan == self.plan.id {
+            return Ok(());
+        }
+        Err(WiringError::ForeignHandle {
+            what: what.into(),
+            owner: place.plan.to_string(),
+            used_with: self.plan.id.to_string(),
+        }
+        .into())
+    }
+
+    pub(crate) fn owns(&self, context: &Context<T>) -> Result<()> {
+        if self.plan.id == context.plan.id {
+            return Ok(());
+        }
+        Err(WiringError::ForeignHandle {
+            what: "context".into(),
+            owner: context.plan.id.to_string(),
+            used_with: self.plan.id.to_string(),
+        }
+        .into())
+    }
+}
+
+fn check_type<V: 'static>(path: &str, name: &str, found: TypeId, found_name: &str) -> Result<()> {
+    if found == TypeId::of::<V>() {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "port '{path}.{name}' carries {found_name}, but a port of type {} was requested",
+        type_name::<V>()
+    )))
+}
+
+// Auto traits that multi-threaded code relies on, checked at compile time.
+const _: () = {
+    const fn send_sync<X: Send + Sync>() {}
+    const fn send<X: Send>() {}
+    send_sync::<Diagram<f64>>();
+    send_sync::<Diagram<AutoDiff>>();
+    send::<Context<AutoDiff>>();
+};

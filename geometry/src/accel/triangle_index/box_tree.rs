@@ -1,0 +1,224 @@
+//! A bounding volume hierarchy of boxes in double precision, searched best first.
+
+use nalgebra::Vector3;
+
+/// A box with edges along the axes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Box3 {
+    pub(crate) lower: Vector3<f64>,
+    pub(crate) upper: Vector3<f64>,
+}
+
+impl Box3 {
+    pub(crate) fn around<'a>(points: impl IntoIterator<Item = &'a Vector3<f64>>) -> Self {
+        let empty = Self {
+            lower: Vector3::repeat(f64::INFINITY),
+            upper: Vector3::repeat(f64::NEG_INFINITY),
+        };
+        points.into_iter().fold(empty, |b, p| Self {
+            lower: b.lower.inf(p),
+            upper: b.upper.sup(p),
+        })
+    }
+    pub(crate) fn center(&self) -> Vector3<f64> {
+        (self.lower + self.upper) * 0.5
+    }
+    pub(crate) fn half(&self) -> Vector3<f64> {
+        (self.upper - self.lower) * 0.5
+    }
+    pub(crate) fn grown(&self, by: f64) -> Self {
+        Self {
+            lower: self.lower - Vector3::repeat(by),
+            upper: self.upper + Vector3::repeat(by),
+        }
+    }
+    fn union(&self, other: &Self) -> Self {
+        Self {
+            lower: self.lower.inf(&other.lower),
+            upper: self.upper.sup(&other.upper),
+        }
+    }
+    pub(crate) fn intersection(&self, other: &Self) -> Self {
+        Self {
+            lower: self.lower.sup(&other.lower),
+            upper: self.upper.inf(&other.upper),
+        }
+    }
+    /// Squared distance of a point.
+    #[inline]
+    pub(crate) fn distance2(&self, p: &Vector3<f64>) -> f64 {
+        let gap = |i: usize| (self.lower[i] - p[i]).max(p[i] - self.upper[i]).max(0.0);
+        let (x, y, z) = (gap(0), gap(1), gap(2));
+        x * x + y * y + z * z
+    }
+    /// Distance of two boxes.
+    pub(crate) fn distance(&self, other: &Self) -> f64 {
+        let gap = (other.lower - self.upper).sup(&(self.lower - other.upper));
+        gap.sup(&Vector3::zeros()).norm()
+    }
+    fn overlaps(&self, other: &Self) -> bool {
+        (0..3).all(|i| self.lower[i] <= other.upper[i] && other.lower[i] <= self.upper[i])
+    }
+    /// Greatest value of `d.x` over the box.
+    #[inline]
+    pub(crate) fn support(&self, d: &Vector3<f64>) -> f64 {
+        let side = |i: usize| {
+            d[i] * if d[i] > 0.0 {
+                self.upper[i]
+            } else {
+                self.lower[i]
+            }
+        };
+        side(0) + side(1) + side(2)
+    }
+}
+
+/// A node: its children are the next node and `link`, or its triangles are `link..link + count`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BoxNode {
+    pub(crate) bounds: Box3,
+    link: u32,
+    count: u32,
+}
+
+/// The nodes or the triangles below a node.
+pub(crate) enum Children {
+    Nodes([usize; 2]),
+    Triangles(std::ops::Range<usize>),
+}
+
+/// Triangles in a leaf.
+const LEAF: usize = 4;
+/// Deeper trees do not occur: every split halves the triangles.
+const DEPTH: usize = 64;
+
+/// A tree over triangles, split at the median.
+#[derive(Clone, Debug)]
+pub(crate) struct BoxTree {
+    nodes: Vec<BoxNode>,
+}
+
+impl BoxTree {
+    /// A tree of at least one box, and the order of the boxes in it.
+    pub(crate) fn new(boxes: &[Box3]) -> (Self, Vec<u32>) {
+        let mut order: Vec<u32> = (0..boxes.len() as u32).collect();
+        let centers: Vec<_> = boxes.iter().map(Box3::center).collect();
+        let mut tree = Self {
+            nodes: Vec::with_capacity(boxes.len()),
+        };
+        tree.build(boxes, &centers, &mut order, 0);
+        (tree, order)
+    }
+
+    fn build(&mut self, boxes: &[Box3], centers: &[Vector3<f64>], order: &mut [u32], first: usize) {
+        let index = self.nodes.len();
+        let all = order.iter().map(|i| &boxes[*i as usize]);
+        let bounds = all.fold(Box3::around([]), |sum, b| sum.union(b));
+        self.nodes.push(BoxNode {
+            bounds,
+            link: first as u32,
+            count: order.len() as u32,
+        });
+        if order.len() <= LEAF {
+            return;
+        }
+        let spread = Box3::around(order.iter().map(|i| &centers[*i as usize]));
+        let axis = spread.half().imax();
+        let middle = order.len() / 2;
+        let key = |i: &u32| centers[*i as usize][axis];
+        order.select_nth_unstable_by(middle, |i, j| key(i).total_cmp(&key(j)).then(i.cmp(j)));
+        let (left, right) = order.split_at_mut(middle);
+        self.build(boxes, centers, left, first);
+        self.nodes[index].link = self.nodes.len() as u32;
+        self.nodes[index].count = 0;
+        self.build(boxes, centers, right, first + middle);
+    }
+
+    pub(crate) fn bounds(&self) -> &Box3 {
+        &self.nodes[0].bounds
+    }
+    pub(crate) fn node(&self, index: usize) -> &Box3 {
+        &self.nodes[index].bounds
+    }
+    pub(crate) fn children(&self, index: usize) -> Children {
+        let node = &self.nodes[index];
+        let link = node.link as usize;
+        if node.count == 0 {
+            Children::Nodes([index + 1, link])
+        } else {
+            Children::Triangles(link..link + node.count as usize)
+        }
+    }
+
+    /// Visits triangles, the likely best first. `bound` says what a box holds at best (smaller is
+    /// better), `visit` looks at a triangle; both are given what is known so far, and what is not
+    /// below the value that `visit` returned last is left out.
+    #[inline]
+    pub(crate) fn descend(
+        &self,
+        start: f64,
+        mut bound: impl FnMut(&Box3) -> f64,
+        mut visit: impl FnMut(usize) -> f64,
+    ) {
+        let mut best = start;
+        let mut stack = [(0_usize, 0.0); DEPTH];
+        stack[0] = (0, bound(self.bounds()));
+        let mut top = 1;
+        while top > 0 {
+            top -= 1;
+            let (mut index, value) = stack[top];
+            if value >= best {
+                continue;
+            }
+            loop {
+                let node = &self.nodes[index];
+                let link = node.link as usize;
+                if node.count > 0 {
+                    for i in link..link + node.count as usize {
+                        best = visit(i).min(best);
+                    }
+                    break;
+                }
+                let (left, right) = (index + 1, link);
+                let l = bound(&self.nodes[left].bounds);
+                let r = bound(&self.nodes[right].bounds);
+                let ((near, n), (far, f)) = if r < l {
+                    ((right, r), (left, l))
+                } else {
+                    ((left, l), (right, r))
+                };
+                if f < best {
+                    stack[top] = (far, f);
+                    top += 1;
+                }
+                if n >= best {
+                    break;
+                }
+                index = near;
+            }
+        }
+    }
+
+    /// The greatest height along `d` of triangles whose boxes overlap `region`: `top` is the height
+    /// of a triangle.
+    pub(crate) fn highest_within(
+        &self,
+        region: &Box3,
+        d: &Vector3<f64>,
+        top: impl Fn(usize) -> f64,
+    ) -> f64 {
+        let mut highest = f64::NEG_INFINITY;
+        let bound = |b: &Box3| {
+            if b.overlaps(region) {
+                -b.support(d).min(region.support(d))
+            } else {
+                f64::INFINITY
+            }
+        };
+        self.descend(f64::INFINITY, bound, |i| {
+            highest = top(i).min(region.support(d)).max(highest);
+            -highest
+        });
+        highest
+    }
+}

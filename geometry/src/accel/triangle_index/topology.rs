@@ -1,0 +1,188 @@
+//! Who is next to whom on a surface of triangles: normals of edges and vertices.
+//!
+//! The sign of the distance follows from the angle-weighted normals of J. A. Baerentzen and H.
+//! Aanaes, "Signed distance computation using the angle weighted pseudonormal", IEEE Trans. Vis.
+//! Comput. Graph. 11(3), 2005. It needs a surface that is a manifold around the nearest point.
+
+use super::triangle::Triangle;
+use nalgebra::Vector3;
+
+/// The outward unit normal of an edge or a vertex.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pseudonormal {
+    pub(crate) normal: Vector3<f64>,
+    /// Whether it tells inside from outside. Not where more than two faces meet at an edge, faces
+    /// meet at a vertex only, faces lie back to back, or one was left out for having no area.
+    pub(crate) certain: bool,
+}
+
+/// Connectivity of triangles.
+#[derive(Clone, Debug)]
+pub(crate) struct Topology {
+    /// Per triangle: the normals of its vertices, and of its edges from corner `i` to `i + 1`.
+    pub(crate) vertices: Vec<[u32; 3]>,
+    pub(crate) edges: Vec<[u32; 3]>,
+    pub(crate) vertex_normals: Vec<Pseudonormal>,
+    pub(crate) edge_normals: Vec<Pseudonormal>,
+    /// Whether every edge has as many triangles on one side as on the other, so that the surface
+    /// bounds a volume.
+    pub(crate) is_closed: bool,
+}
+
+/// A side of a triangle.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct DirectedEdge {
+    low: u32,
+    high: u32,
+    forward: bool,
+    /// `None` for a triangle without area.
+    triangle: Option<u32>,
+    corner: u8,
+}
+
+impl DirectedEdge {
+    fn new(from: u32, to: u32, triangle: Option<u32>, corner: u8) -> Self {
+        Self {
+            low: from.min(to),
+            high: from.max(to),
+            forward: from < to,
+            triangle,
+            corner,
+        }
+    }
+}
+
+impl Topology {
+    /// From triangles with an area, in any order, and the corners of those that have none.
+    pub(crate) fn new(triangles: &[Triangle], flat: &[[Vector3<f64>; 3]]) -> Self {
+        let corners = triangles
+            .iter()
+            .map(|t| t.corners)
+            .chain(flat.iter().copied());
+        let (ids, count) = merged(&corners.flatten().collect::<Vec<_>>());
+        let ids: Vec<[u32; 3]> = ids.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect();
+        let mut sides = Vec::with_capacity(3 * ids.len());
+        for (i, t) in ids.iter().enumerate() {
+            let triangle = (i < triangles.len()).then_some(i as u32);
+            for k in 0..3 {
+                let (from, to) = (t[k], t[(k + 1) % 3]);
+                if from != to {
+                    sides.push(DirectedEdge::new(from, to, triangle, k as u8));
+                }
+            }
+        }
+        sides.sort_unstable();
+        let mut this = Self {
+            vertices: ids[..triangles.len()].to_vec(),
+            edges: vec![[0; 3]; triangles.len()],
+            vertex_normals: Vec::new(),
+            edge_normals: Vec::new(),
+            is_closed: true,
+        };
+        // Per vertex whether all of its edges are certain, and how many of its sectors are joined.
+        let mut certain = vec![true; count];
+        let mut fans = Fans::new(triangles.len());
+        for edge in sides.chunk_by(|s, t| (s.low, s.high) == (t.low, t.high)) {
+            let forward = edge.iter().filter(|s| s.forward).count();
+            this.is_closed &= 2 * forward == edge.len();
+            let faces = edge.iter().filter_map(|s| s.triangle);
+            let sum = faces.fold(Vector3::zeros(), |n: Vector3<f64>, t| {
+                n + triangles[t as usize].normal
+            });
+            let normal = sum.try_normalize(1e-6);
+            let is_manifold = matches!(edge, [s, t] if s.triangle.is_some()
+                && t.triangle.is_some() && s.forward != t.forward);
+            let is_boundary = matches!(edge, [s] if s.triangle.is_some());
+            let edge_certain = (is_manifold || is_boundary) && normal.is_some();
+            if let ([s, t], true) = (edge, is_manifold) {
+                // Corners of both triangles at the same vertex.
+                let at = |s: &DirectedEdge, k: u8| {
+                    3 * s.triangle.unwrap_or(0) + u32::from((s.corner + k) % 3)
+                };
+                fans.join(at(s, 0), at(t, 1));
+                fans.join(at(s, 1), at(t, 0));
+            }
+            let first = edge.iter().find_map(|s| s.triangle);
+            let fallback = first.map_or_else(Vector3::z, |t| triangles[t as usize].normal);
+            for s in edge {
+                if let Some(t) = s.triangle {
+                    this.edges[t as usize][s.corner as usize] = this.edge_normals.len() as u32;
+                }
+                certain[s.low as usize] &= edge_certain;
+                certain[s.high as usize] &= edge_certain;
+            }
+            this.edge_normals.push(Pseudonormal {
+                normal: normal.unwrap_or(fallback),
+                certain: edge_certain,
+            });
+        }
+        this.add_vertex_normals(triangles, certain, &mut fans);
+        this
+    }
+
+    fn add_vertex_normals(&mut self, triangles: &[Triangle], certain: Vec<bool>, fans: &mut Fans) {
+        let mut sums = vec![Vector3::zeros(); certain.len()];
+        let mut fallback = vec![Vector3::z(); certain.len()];
+        let mut fan: Vec<Option<u32>> = vec![None; certain.len()];
+        let mut certain = certain;
+        for (i, (t, ids)) in triangles.iter().zip(&self.vertices).enumerate() {
+            for (k, v) in ids.iter().enumerate() {
+                let v = *v as usize;
+                let e = t.corners[(k + 1) % 3] - t.corners[k];
+                let f = t.corners[(k + 2) % 3] - t.corners[k];
+                sums[v] += t.normal * e.cross(&f).norm().atan2(e.dot(&f));
+                fallback[v] = t.normal;
+                let root = fans.root(3 * i as u32 + k as u32);
+                certain[v] &= *fan[v].get_or_insert(root) == root;
+            }
+        }
+        let all = sums.iter().zip(fallback).zip(certain);
+        self.vertex_normals = all
+            .map(|((sum, fallback), certain)| {
+                let normal = sum.try_normalize(1e-6);
+                Pseudonormal {
+                    normal: normal.unwrap_or(fallback),
+                    certain: certain && normal.is_some(),
+                }
+            })
+            .collect();
+    }
+}
+
+/// Sets of corners of triangles that hang together around a vertex.
+struct Fans(Vec<u32>);
+
+impl Fans {
+    fn new(triangles: usize) -> Self {
+        Self((0..3 * triangles as u32).collect())
+    }
+    fn root(&mut self, mut i: u32) -> u32 {
+        while self.0[i as usize] != i {
+            let up = self.0[self.0[i as usize] as usize];
+            self.0[i as usize] = up;
+            i = up;
+        }
+        i
+    }
+    fn join(&mut self, i: u32, j: u32) {
+        let (i, j) = (self.root(i), self.root(j));
+        self.0[i.max(j) as usize] = i.min(j);
+    }
+}
+
+/// A number per position, equal positions having equal numbers, and how many there are.
+fn merged(points: &[Vector3<f64>]) -> (Vec<u32>, usize) {
+    // Zero has two signs and one place.
+    let key = |i: u32| -> [u64; 3] { points[i as usize].map(|x| (x + 0.0).to_bits()).into() };
+    let mut order: Vec<u32> = (0..points.len() as u32).collect();
+    order.sort_unstable_by_key(|i| key(*i));
+    let mut ids = vec![0; points.len()];
+    let mut count = 0;
+    for group in order.chunk_by(|i, j| key(*i) == key(*j)) {
+        for i in group {
+            ids[*i as usize] = count as u32;
+        }
+        count += 1;
+    }
+    (ids, count)
+}

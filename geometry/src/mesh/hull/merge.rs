@@ -1,0 +1,314 @@
+//! Triangles of one plane to faces.
+
+use super::quickhull::HullTriangle;
+use nalgebra::Vector3;
+use std::collections::BTreeMap;
+
+/// Triangles that are taken together.
+#[derive(Clone)]
+struct CoplanarRegion {
+    /// Another region that this one is part of, or itself.
+    parent: u32,
+    /// Sum of twice the area times the normal.
+    normal: Vector3<f64>,
+    /// Sum of the centroids, weighted by the length of the normal.
+    moment: Vector3<f64>,
+    weight: f64,
+}
+
+impl CoplanarRegion {
+    fn center(&self) -> Vector3<f64> {
+        self.moment / self.weight
+    }
+}
+
+struct CoplanarRegions(Vec<CoplanarRegion>);
+
+impl CoplanarRegions {
+    fn new(points: &[Vector3<f64>], triangles: &[HullTriangle]) -> Self {
+        let region = |(i, t): (usize, &HullTriangle)| {
+            let [a, b, c] = t.corners.map(|v| points[v as usize]);
+            let normal = (b - a).cross(&(c - a));
+            // A triangle whose area vanishes in rounding still has a centre.
+            let weight = normal.norm().max(f64::MIN_POSITIVE);
+            CoplanarRegion {
+                parent: i as u32,
+                normal,
+                moment: (a + b + c) * (weight / 3.0),
+                weight,
+            }
+        };
+        Self(triangles.iter().enumerate().map(region).collect())
+    }
+    fn find(&mut self, mut i: u32) -> u32 {
+        while self.0[i as usize].parent != i {
+            let parent = self.0[i as usize].parent;
+            self.0[i as usize].parent = self.0[parent as usize].parent;
+            i = parent;
+        }
+        i
+    }
+    fn unite(&mut self, a: u32, b: u32) {
+        let (small, large) = self.by_size(a, b);
+        let CoplanarRegion {
+            normal,
+            moment,
+            weight,
+            ..
+        } = self.0[small as usize];
+        self.0[small as usize].parent = large;
+        let large = &mut self.0[large as usize];
+        large.normal += normal;
+        large.moment += moment;
+        large.weight += weight;
+    }
+    fn by_size(&self, a: u32, b: u32) -> (u32, u32) {
+        let key = |i: u32| (self.0[i as usize].weight, i);
+        if key(a) < key(b) { (a, b) } else { (b, a) }
+    }
+    /// How far the centre of the smaller of two regions is below the plane of the larger: less than
+    /// rounding if they are coplanar. The plane of a small region is not worth much.
+    fn depth(&self, a: u32, b: u32) -> f64 {
+        let (small, large) = self.by_size(a, b);
+        let (small, large) = (&self.0[small as usize], &self.0[large as usize]);
+        let Some(normal) = large.normal.try_normalize(0.0) else {
+            return 0.0;
+        };
+        normal.dot(&(large.center() - small.center()))
+    }
+}
+
+/// CoplanarRegions that make a narrow face or one with a re-entrant corner are united with neighbours up to
+/// this many times the usual tolerance.
+const PATIENCE: f64 = 64.0;
+
+/// The faces of a closed convex surface: triangles that are coplanar within `rounding` are one
+/// face, and only points where three faces meet are corners (or two, if their planes are so near to
+/// each other that their intersection is not straight).
+pub(super) fn faces(
+    points: &[Vector3<f64>],
+    triangles: &[HullTriangle],
+    rounding: f64,
+) -> Vec<Vec<u32>> {
+    let tolerance = 2.0 * rounding;
+    let mut regions = CoplanarRegions::new(points, triangles);
+    unite_coplanar(triangles, &mut regions, tolerance);
+    // CoplanarRegions that are taken apart again: their triangles are faces.
+    let mut apart = vec![false; triangles.len()];
+    loop {
+        let roots: Vec<u32> = (0..triangles.len() as u32)
+            .map(|t| regions.find(t))
+            .collect();
+        let label = |(t, &root): (usize, &u32)| if apart[root as usize] { t as u32 } else { root };
+        let labels: Vec<u32> = roots.iter().enumerate().map(label).collect();
+        let whole = |label: u32| !apart[roots[label as usize] as usize];
+        let outlines = outlines(points, triangles, &labels, &whole, tolerance);
+        // How far from coplanar a neighbour may be that makes a better face of each region.
+        let mut limit = vec![-1.0; triangles.len()];
+        let mut poor = Vec::new();
+        for (label, face) in outlines.iter().filter(|(l, _)| whole(*l)) {
+            let normal = regions.0[*label as usize].normal;
+            limit[*label as usize] = match face {
+                // Thinner than rounding, or not simply connected.
+                None => f64::INFINITY,
+                // Only a part of what belongs together has been united.
+                Some(face) if is_reentrant(points, face, &normal, tolerance) => {
+                    PATIENCE * tolerance
+                }
+                Some(face) if is_narrow(points, face, tolerance) => {
+                    limit[*label as usize] = PATIENCE * tolerance;
+                    continue;
+                }
+                Some(_) => continue,
+            };
+            poor.push(*label);
+        }
+        if unite_wanting(triangles, &mut regions, &labels, &limit, &whole) {
+            continue;
+        }
+        if poor.is_empty() {
+            let faces: Vec<_> = outlines.into_iter().filter_map(|(_, face)| face).collect();
+            if faces.len() < 2 {
+                // Hardly thicker than rounding: as they are, the triangles do bound a body.
+                return triangles.iter().map(|t| t.corners.to_vec()).collect();
+            }
+            return faces;
+        }
+        // Coplanar by chance: what would make it convex is not.
+        poor.iter().for_each(|label| apart[*label as usize] = true);
+    }
+}
+
+/// Unites every region that has a limit with its most coplanar neighbour within the limit, among
+/// those that are whole; false if there is none.
+fn unite_wanting(
+    triangles: &[HullTriangle],
+    regions: &mut CoplanarRegions,
+    labels: &[u32],
+    limit: &[f64],
+    is_whole: &dyn Fn(u32) -> bool,
+) -> bool {
+    let mut best: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
+    for (t, &label) in labels.iter().enumerate() {
+        if limit[label as usize] < 0.0 {
+            continue;
+        }
+        for n in triangles[t].neighbors {
+            let other = labels[n as usize];
+            if other == label || !is_whole(other) {
+                continue;
+            }
+            let depth = regions.depth(label, other).abs();
+            if depth <= limit[label as usize] {
+                let least = best.entry(label).or_insert((depth, other));
+                if depth < least.0 {
+                    *least = (depth, other);
+                }
+            }
+        }
+    }
+    for (label, (_, other)) in &best {
+        let (a, b) = (regions.find(*label), regions.find(*other));
+        if a != b {
+            regions.unite(a, b);
+        }
+    }
+    !best.is_empty()
+}
+
+/// Whether the corners of a face are so near to a line that they do not make a plane.
+fn is_narrow(points: &[Vector3<f64>], face: &[u32], tolerance: f64) -> bool {
+    let at = |i: usize| points[face[i] as usize] - points[face[0] as usize];
+    let n = face.len();
+    let length = (1..n).map(|i| at(i).norm()).fold(0.0, f64::max);
+    let doubled: Vector3<f64> = (1..n - 1).map(|i| at(i).cross(&at(i + 1))).sum();
+    doubled.norm() <= PATIENCE * tolerance * length
+}
+
+/// Whether the outline of a face turns inwards at a corner.
+fn is_reentrant(
+    points: &[Vector3<f64>],
+    face: &[u32],
+    normal: &Vector3<f64>,
+    tolerance: f64,
+) -> bool {
+    let n = face.len();
+    let Some(normal) = normal.try_normalize(0.0) else {
+        return false;
+    };
+    let at = |i: usize| points[face[i % n] as usize];
+    let inwards = |i: usize| {
+        let (u, v) = (at(i + 1) - at(i), at(i + 2) - at(i + 1));
+        normal.dot(&u.cross(&v)) < -4.0 * tolerance * u.norm().max(v.norm())
+    };
+    n > 3 && (0..n).any(inwards)
+}
+
+/// Unites neighbours until none is coplanar with another; small ones first, so that planes are
+/// those of the large ones.
+fn unite_coplanar(triangles: &[HullTriangle], regions: &mut CoplanarRegions, tolerance: f64) {
+    let mut edges: Vec<(u32, u32)> = Vec::with_capacity(triangles.len() * 3 / 2);
+    for (t, triangle) in triangles.iter().enumerate() {
+        let later = triangle.neighbors.iter().filter(|n| **n > t as u32);
+        edges.extend(later.map(|n| (t as u32, *n)));
+    }
+    let mut coplanar: Vec<(f64, u32, u32)> = Vec::new();
+    loop {
+        coplanar.clear();
+        edges.retain_mut(|(a, b)| {
+            (*a, *b) = (regions.find(*a), regions.find(*b));
+            *a != *b
+        });
+        for &(a, b) in &edges {
+            if regions.depth(a, b) <= tolerance {
+                let (small, _) = regions.by_size(a, b);
+                coplanar.push((regions.0[small as usize].weight, a, b));
+            }
+        }
+        if coplanar.is_empty() {
+            return;
+        }
+        coplanar.sort_by(|p, q| p.0.total_cmp(&q.0).then((p.1, p.2).cmp(&(q.1, q.2))));
+        for &(_, a, b) in &coplanar {
+            let (a, b) = (regions.find(a), regions.find(b));
+            if a != b && regions.depth(a, b) <= tolerance {
+                regions.unite(a, b);
+            }
+        }
+    }
+}
+
+/// The corners of every region in order; `None` if it has fewer than three or more than one
+/// outline.
+fn outlines(
+    points: &[Vector3<f64>],
+    triangles: &[HullTriangle],
+    labels: &[u32],
+    is_whole: &dyn Fn(u32) -> bool,
+    tolerance: f64,
+) -> Vec<(u32, Option<Vec<u32>>)> {
+    const NONE: u32 = u32::MAX;
+    // The edges between regions as (region, from, to).
+    let mut edges: Vec<(u32, u32, u32)> = Vec::new();
+    for (t, triangle) in triangles.iter().enumerate() {
+        for k in 0..3 {
+            if labels[triangle.neighbors[k] as usize] != labels[t] {
+                let (from, to) = (triangle.corners[k], triangle.corners[(k + 1) % 3]);
+                edges.push((labels[t], from, to));
+            }
+        }
+    }
+    // Every edge has a twin, so that as many edges leave a vertex as regions meet there.
+    let mut degree = vec![0u32; points.len()];
+    let mut around = vec![[0u32; 2]; points.len()];
+    for &(_, from, to) in &edges {
+        let d = &mut degree[from as usize];
+        around[from as usize][*d as usize % 2] = to;
+        *d += 1;
+    }
+    // Where two regions meet, their common outline is straight, unless they are nearly coplanar.
+    // Triangles on their own keep their corners.
+    let mut forced = vec![false; points.len()];
+    for (triangle, label) in triangles.iter().zip(labels) {
+        if !is_whole(*label) {
+            triangle
+                .corners
+                .iter()
+                .for_each(|v| forced[*v as usize] = true);
+        }
+    }
+    let is_corner = |v: u32| {
+        if forced[v as usize] {
+            return true;
+        }
+        if degree[v as usize] != 2 {
+            return degree[v as usize] > 2;
+        }
+        let [a, b] = around[v as usize].map(|i| points[i as usize]);
+        let (chord, p) = (b - a, points[v as usize] - a);
+        chord.cross(&p).norm() > 4.0 * tolerance * chord.norm()
+    };
+    edges.sort_unstable();
+    let mut next = vec![NONE; points.len()];
+    let mut faces = Vec::new();
+    for region in edges.chunk_by(|a, b| a.0 == b.0) {
+        for &(_, from, to) in region {
+            next[from as usize] = to;
+        }
+        let mut face = Vec::new();
+        let mut at = region[0].1;
+        let mut steps = 0;
+        while next[at as usize] != NONE {
+            steps += 1;
+            if is_corner(at) {
+                face.push(at);
+            }
+            at = std::mem::replace(&mut next[at as usize], NONE);
+        }
+        let is_face = steps == region.len() && face.len() >= 3;
+        // Other outlines of the same region.
+        region.iter().for_each(|e| next[e.1 as usize] = NONE);
+        faces.push((region[0].0, is_face.then_some(face)));
+    }
+    faces
+}

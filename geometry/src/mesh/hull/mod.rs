@@ -1,0 +1,18 @@
+//! Convex hulls of points.
+//!
+//! Quickhull (Barber, Dobkin & Huhdanpaa, "The Quickhull Algorithm for Convex Hulls", 1996) on
+//! triangles, with predicates that are exact where it matters (Shewchuk, "Adaptive Precision
+//! Floating-Point Arithmetic and Fast Robust Geometric Predicates", 1997), so that the triangles
+//! always bound a convex body. Triangles that lie in one plane within rounding become one face
+//! afterwards.
+
+mod convex_hull;
+mod merge;
+mod planar;
+mod quickhull;
+
+pub use self::convex_hull::{ConvexHull, convex_hull};
+pub(crate) use self::planar::ring as convex_ring;
+
+#[cfg(test)]
+mod tests;

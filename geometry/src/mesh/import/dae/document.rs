@@ -1,0 +1,199 @@
+//! A Collada document: what refers to what, numbers, and messages with places.
+
+use crate::error::short;
+use crate::error::{Error, Result};
+use crate::mesh::import::origin::Origin;
+use roxmltree::{Document as Xml, Node};
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::path::Path;
+use tarragon_framework::warnings::warn;
+
+/// The XML document of a text.
+pub(super) fn parse_xml<'a>(path: &Path, text: &'a str) -> Result<Xml<'a>> {
+    Xml::parse(text).map_err(|error| {
+        let pos = error.pos();
+        let message = error.to_string();
+        let suffix = format!(" at {pos}");
+        let message = message.strip_suffix(&suffix).unwrap_or(&message);
+        let file = path.display();
+        Error::invalid(format!(
+            "{file}:{}:{}: malformed XML: {message}",
+            pos.row, pos.col
+        ))
+    })
+}
+
+/// A document and the elements with ids.
+pub(super) struct Document<'x> {
+    pub(super) origin: Origin<'x>,
+    root: Node<'x, 'x>,
+    ids: HashMap<&'x str, Node<'x, 'x>>,
+}
+
+impl<'x> Document<'x> {
+    pub(super) fn new(origin: Origin<'x>, xml: &'x Xml<'x>) -> Result<Self> {
+        let root = xml.root_element();
+        let mut ids = HashMap::new();
+        for node in root.descendants() {
+            if let Some(id) = node.attribute("id") {
+                // Of equal ids the first counts, as in a search.
+                ids.entry(id).or_insert(node);
+            }
+        }
+        let document = Self { origin, root, ids };
+        match root.has_tag_name("COLLADA") {
+            true => Ok(document),
+            false => Err(document.error(
+                root,
+                format!(
+                    "the root element is <{}>, <COLLADA> is expected",
+                    short(root.tag_name().name())
+                ),
+            )),
+        }
+    }
+
+    pub(super) fn root(&self) -> Node<'x, 'x> {
+        self.root
+    }
+
+    /// `file:line:column: ` of an element.
+    fn place(&self, at: Node<'x, 'x>) -> String {
+        let pos = at.document().text_pos_at(at.range().start);
+        format!("{}:{}:{}", self.origin.path.display(), pos.row, pos.col)
+    }
+    #[cold]
+    pub(super) fn error(&self, at: Node<'x, 'x>, message: impl Display) -> Error {
+        Error::invalid(format!("{}: {message}", self.place(at)))
+    }
+    #[cold]
+    pub(super) fn warn(&self, at: Node<'x, 'x>, message: impl Display) {
+        warn(format!("{}: {message}", self.place(at)));
+    }
+
+    /// The element of one of the given names that an attribute of the form `#id` refers to.
+    pub(super) fn referred(
+        &self,
+        at: Node<'x, 'x>,
+        attribute: &str,
+        names: &[&str],
+    ) -> Result<Node<'x, 'x>> {
+        let tag = at.tag_name().name();
+        let expected = || format!("'#' and the id of a <{}>", names.join("> or <"));
+        let Some(url) = at.attribute(attribute) else {
+            return Err(self.error(
+                at,
+                format!(
+                    "<{tag}> has no attribute '{attribute}'; {} is expected",
+                    expected()
+                ),
+            ));
+        };
+        let found = url.strip_prefix('#').and_then(|id| self.ids.get(id));
+        match found {
+            Some(node) if names.contains(&node.tag_name().name()) => Ok(*node),
+            Some(node) => Err(self.error(
+                at,
+                format!(
+                    "{attribute} is '{}', a <{}>; {} is expected",
+                    short(url),
+                    short(node.tag_name().name()),
+                    expected()
+                ),
+            )),
+            None => Err(self.error(
+                at,
+                format!(
+                    "{attribute} is '{}', which is not in this file; {} is expected",
+                    short(url),
+                    expected()
+                ),
+            )),
+        }
+    }
+
+    /// The element of this name with an id.
+    pub(super) fn with_id(&self, id: &str, name: &str) -> Option<Node<'x, 'x>> {
+        let node = self.ids.get(id).copied();
+        node.filter(|n| n.has_tag_name(name))
+    }
+
+    /// As many finite numbers as an element has.
+    pub(super) fn numbers<const N: usize>(&self, at: Node<'x, 'x>) -> Result<[f64; N]> {
+        let mut numbers = [0.0; N];
+        let mut words = words(at);
+        for number in &mut numbers {
+            let word = words.next().ok_or_else(|| self.count_of(at, N))?;
+            *number = self.finite(at, word)?;
+        }
+        match words.next() {
+            None => Ok(numbers),
+            Some(_) => Err(self.count_of(at, N)),
+        }
+    }
+
+    fn count_of(&self, at: Node<'x, 'x>, expected: usize) -> Error {
+        let tag = at.tag_name().name();
+        let found = words(at).count();
+        self.error(
+            at,
+            format!("<{tag}> has {found} numbers, {expected} are expected"),
+        )
+    }
+
+    pub(super) fn finite(&self, at: Node<'x, 'x>, word: &str) -> Result<f64> {
+        match word.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number),
+            _ => Err(self.error(
+                at,
+                format!(
+                    "<{}> has '{}', a finite number is expected",
+                    at.tag_name().name(),
+                    short(word)
+                ),
+            )),
+        }
+    }
+
+    /// A whole number that an attribute gives, or a default.
+    pub(super) fn whole(
+        &self,
+        at: Node<'x, 'x>,
+        attribute: &str,
+        default: Option<usize>,
+    ) -> Result<usize> {
+        let found = at.attribute(attribute);
+        let number = found.map_or(default, |text| text.trim().parse().ok());
+        number.ok_or_else(|| {
+            self.error(
+                at,
+                format!(
+                    "<{}> has the {attribute} '{}', a whole number from 0 on is expected",
+                    at.tag_name().name(),
+                    short(found.unwrap_or_default())
+                ),
+            )
+        })
+    }
+}
+
+/// Words of the text of an element; comments may stand between them.
+pub(super) fn words<'x>(at: Node<'x, 'x>) -> impl Iterator<Item = &'x str> {
+    let texts = at.children().filter(Node::is_text);
+    texts.flat_map(|t| t.text().unwrap_or_default().split_ascii_whitespace())
+}
+
+/// Elements of one name directly within an element.
+pub(super) fn children<'x>(
+    at: Node<'x, 'x>,
+    name: &'static str,
+) -> impl Iterator<Item = Node<'x, 'x>> {
+    at.children().filter(move |c| c.has_tag_name(name))
+}
+
+/// The first element that a path of names leads to.
+pub(super) fn child<'x>(at: Node<'x, 'x>, path: &[&'static str]) -> Option<Node<'x, 'x>> {
+    let mut names = path.iter();
+    names.try_fold(at, |at, name| children(at, name).next())
+}

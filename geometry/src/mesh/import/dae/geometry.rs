@@ -1,0 +1,402 @@
+//! Meshes of a Collada document.
+
+use super::document::{Document, child, children, words};
+use crate::error::Result;
+use crate::error::short;
+use crate::mesh::triangulate::{fan, strip, triangulate};
+use nalgebra::{Point3, Vector3};
+use roxmltree::{Node, NodeId};
+use std::collections::HashMap;
+
+/// More inputs than anybody writes.
+const MAX_OFFSET: usize = 63;
+
+/// The mesh of a `<geometry>`, in its own coordinates.
+#[derive(Default)]
+pub(super) struct Geometry<'x> {
+    pub(super) positions: Vec<Vector3<f64>>,
+    /// As they are written, of any length.
+    pub(super) normals: Vec<Vector3<f64>>,
+    pub(super) uvs: Vec<[f64; 2]>,
+    pub(super) parts: Vec<Part<'x>>,
+}
+
+/// Triangles with one material.
+pub(super) struct Part<'x> {
+    /// The symbol that instances bind a material to.
+    pub(super) material: Option<&'x str>,
+    pub(super) triangles: Vec<[Corner; 3]>,
+}
+
+/// Indices of one corner of a triangle.
+#[derive(Clone, Copy)]
+pub(super) struct Corner {
+    pub(super) position: u32,
+    pub(super) normal: Option<u32>,
+    pub(super) uv: Option<u32>,
+}
+
+impl<'x> Geometry<'x> {
+    /// Reads a `<geometry>`; one without a mesh is empty.
+    pub(super) fn read(document: &Document<'x>, geometry: Node<'x, 'x>) -> Result<Self> {
+        let Some(mesh) = child(geometry, &["mesh"]) else {
+            document.warn(
+                geometry,
+                "only geometry with a <mesh> is read; this is left out",
+            );
+            return Ok(Self::default());
+        };
+        let mut reader = Reader {
+            document,
+            geometry: Self::default(),
+            pools: [HashMap::new(), HashMap::new(), HashMap::new()],
+        };
+        for element in mesh.children().filter(Node::is_element) {
+            let kind = match element.tag_name().name() {
+                "triangles" => Kind::Triangles,
+                "polylist" => Kind::Polylist,
+                "polygons" => Kind::Polygons,
+                "trifans" => Kind::Fans,
+                "tristrips" => Kind::Strips,
+                _ => continue,
+            };
+            let part = reader.part(element, kind)?;
+            reader.geometry.parts.push(part);
+        }
+        Ok(reader.geometry)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Triangles,
+    Polylist,
+    Polygons,
+    Fans,
+    Strips,
+}
+
+/// What the indices of an input refer to.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    Position,
+    Normal,
+    Uv,
+}
+
+/// Elements of a source, among those of its kind.
+#[derive(Clone, Copy)]
+struct Span {
+    base: u32,
+    count: u32,
+}
+
+/// Where one kind of data is found in the indices of a corner.
+#[derive(Clone, Copy)]
+struct Input {
+    offset: usize,
+    span: Span,
+}
+
+/// Inputs of a primitive.
+struct Inputs {
+    /// Indices per corner.
+    stride: usize,
+    position: Input,
+    normal: Option<Input>,
+    uv: Option<Input>,
+}
+
+struct Reader<'d, 'x> {
+    document: &'d Document<'x>,
+    geometry: Geometry<'x>,
+    /// Sources read so far: of positions, of normals, of texture coordinates.
+    pools: [HashMap<NodeId, Span>; 3],
+}
+
+impl<'x> Reader<'_, 'x> {
+    fn part(&mut self, primitive: Node<'x, 'x>, kind: Kind) -> Result<Part<'x>> {
+        let mut part = Part {
+            material: primitive.attribute("material"),
+            triangles: vec![],
+        };
+        let mut lists: Vec<Node<'x, 'x>> = children(primitive, "p").collect();
+        for with_holes in children(primitive, "ph") {
+            let at = with_holes;
+            self.document.warn(at, "holes of polygons are filled");
+            lists.extend(child(with_holes, &["p"]));
+        }
+        let mut inputs = None;
+        for list in lists.into_iter().filter(|p| words(*p).next().is_some()) {
+            // Empty primitives may lack them.
+            let inputs = match &inputs {
+                Some(inputs) => inputs,
+                None => inputs.insert(self.inputs(primitive)?),
+            };
+            let corners = self.corners(inputs, list)?;
+            self.triangles(primitive, kind, list, &corners, &mut part.triangles)?;
+        }
+        Ok(part)
+    }
+
+    fn triangles(
+        &self,
+        primitive: Node<'x, 'x>,
+        kind: Kind,
+        list: Node<'x, 'x>,
+        corners: &[Corner],
+        triangles: &mut Vec<[Corner; 3]>,
+    ) -> Result<()> {
+        let n = corners.len();
+        let wrong = |expected: &str| {
+            let message = format!("<p> has {n} corners, {expected}");
+            Err(self.document.error(list, message))
+        };
+        let mut pieces = vec![];
+        let mut points = vec![];
+        let mut polygon = |corners: &[Corner], triangles: &mut Vec<[Corner; 3]>| {
+            let at = |c: &Corner| Point3::from(self.geometry.positions[c.position as usize]);
+            points.clear();
+            points.extend(corners.iter().map(at));
+            triangulate(&points, &mut pieces);
+            triangles.extend(pieces.iter().map(|t| t.map(|k| corners[k])));
+        };
+        match kind {
+            Kind::Triangles if !n.is_multiple_of(3) => {
+                return wrong("a multiple of three is expected");
+            }
+            Kind::Triangles => {
+                triangles.extend(corners.chunks_exact(3).map(|c| [c[0], c[1], c[2]]));
+            }
+            Kind::Fans => triangles.extend(fan(n).map(|t| t.map(|k| corners[k]))),
+            Kind::Strips => {
+                // Stitches between strips have no area.
+                let strip = strip(n).map(|t| t.map(|k| corners[k]));
+                triangles.extend(strip.filter(|[a, b, c]| {
+                    a.position != b.position && b.position != c.position && c.position != a.position
+                }));
+            }
+            Kind::Polygons => polygon(corners, triangles),
+            Kind::Polylist => {
+                let Some(counts) = child(primitive, &["vcount"]) else {
+                    return Err(self.document.error(primitive, "<polylist> has no <vcount>"));
+                };
+                let mut rest = corners;
+                for word in words(counts) {
+                    let count: usize = word.parse().map_err(|_| self.no_index(counts, word))?;
+                    let Some((face, others)) = rest.split_at_checked(count) else {
+                        return wrong("more are expected by <vcount>");
+                    };
+                    polygon(face, triangles);
+                    rest = others;
+                }
+                if !rest.is_empty() {
+                    return wrong(&format!("{} are expected by <vcount>", n - rest.len()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The corners of a list of indices.
+    fn corners(&self, inputs: &Inputs, list: Node<'x, 'x>) -> Result<Vec<Corner>> {
+        let mut corners = vec![];
+        let mut indices = [0u32; MAX_OFFSET + 1];
+        let mut words = words(list);
+        loop {
+            for (k, index) in indices.iter_mut().enumerate().take(inputs.stride) {
+                let Some(word) = words.next() else {
+                    return match k {
+                        0 => Ok(corners),
+                        _ => Err(self.document.error(
+                            list,
+                            format!("<p> ends within a corner of {} indices", inputs.stride),
+                        )),
+                    };
+                };
+                *index = word.parse().map_err(|_| self.no_index(list, word))?;
+            }
+            let find = |input: &Input, what| self.find(list, &indices, input, what);
+            let optional = |input: &Option<Input>, what| {
+                input.as_ref().map(|input| find(input, what)).transpose()
+            };
+            corners.push(Corner {
+                position: find(&inputs.position, "vertex")?,
+                normal: optional(&inputs.normal, "normal")?,
+                uv: optional(&inputs.uv, "texture coordinate")?,
+            });
+        }
+    }
+
+    fn find(&self, list: Node<'x, 'x>, indices: &[u32], input: &Input, what: &str) -> Result<u32> {
+        let index = indices[input.offset];
+        if index < input.span.count {
+            return Ok(input.span.base + index);
+        }
+        Err(self.document.error(
+            list,
+            format!(
+                "<p> has the index {index} of a {what}, but there are {}",
+                input.span.count
+            ),
+        ))
+    }
+
+    fn no_index(&self, at: Node<'x, 'x>, word: &str) -> crate::error::Error {
+        let tag = at.tag_name().name();
+        let word = short(word);
+        self.document.error(
+            at,
+            format!("<{tag}> has '{word}', a whole number from 0 on is expected"),
+        )
+    }
+
+    /// What a primitive says about its indices; sources are read on the way.
+    fn inputs(&mut self, primitive: Node<'x, 'x>) -> Result<Inputs> {
+        let mut stride = 0;
+        let mut vertices = None;
+        let mut normal = None;
+        // With the number of the set.
+        let mut uv: Option<(usize, Node<'x, 'x>, usize)> = None;
+        for input in children(primitive, "input") {
+            let offset = self.document.whole(input, "offset", Some(0))?;
+            if offset > MAX_OFFSET {
+                let message = format!("the offset is {offset}, at most {MAX_OFFSET} is expected");
+                return Err(self.document.error(input, message));
+            }
+            stride = stride.max(offset + 1);
+            match input.attribute("semantic").unwrap_or_default() {
+                "VERTEX" => vertices = Some((input, offset)),
+                "NORMAL" => normal = Some((input, offset)),
+                "TEXCOORD" => {
+                    let set = self.document.whole(input, "set", Some(0))?;
+                    if uv.is_none_or(|(lowest, ..)| set < lowest) {
+                        uv = Some((set, input, offset));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut uv = uv.map(|(_, input, offset)| (input, offset));
+        let Some((input, offset)) = vertices else {
+            let tag = primitive.tag_name().name();
+            let message = format!("<{tag}> has no <input semantic=\"VERTEX\">");
+            return Err(self.document.error(primitive, message));
+        };
+        // What belongs to vertices has the index of the vertex.
+        let vertices = self.document.referred(input, "source", &["vertices"])?;
+        let mut position = None;
+        for input in children(vertices, "input") {
+            match input.attribute("semantic").unwrap_or_default() {
+                "POSITION" => position = Some(input),
+                "NORMAL" if normal.is_none() => normal = Some((input, offset)),
+                "TEXCOORD" if uv.is_none() => uv = Some((input, offset)),
+                _ => {}
+            }
+        }
+        let Some(position) = position else {
+            let message = "<vertices> has no <input semantic=\"POSITION\">";
+            return Err(self.document.error(vertices, message));
+        };
+        let mut read = |found: Option<(Node<'x, 'x>, usize)>, role| -> Result<_> {
+            match found {
+                None => Ok(None),
+                Some((input, offset)) => {
+                    let span = self.source(input, role)?;
+                    Ok(Some(Input { offset, span }))
+                }
+            }
+        };
+        let normal = read(normal, Role::Normal)?;
+        let uv = read(uv, Role::Uv)?;
+        let span = self.source(position, Role::Position)?;
+        Ok(Inputs {
+            stride,
+            position: Input { offset, span },
+            normal,
+            uv,
+        })
+    }
+
+    /// Reads the source of an input, once.
+    fn source(&mut self, input: Node<'x, 'x>, role: Role) -> Result<Span> {
+        let document = self.document;
+        let source = document.referred(input, "source", &["source"])?;
+        if let Some(span) = self.pools[role as usize].get(&source.id()) {
+            return Ok(*span);
+        }
+        let Some(accessor) = child(source, &["technique_common", "accessor"]) else {
+            let message = "<source> has no <technique_common><accessor>";
+            return Err(document.error(source, message));
+        };
+        let array = document.referred(accessor, "source", &["float_array"])?;
+        let width = if role == Role::Uv { 2 } else { 3 };
+        let count = document.whole(accessor, "count", None)?;
+        let stride = document.whole(accessor, "stride", Some(width))?;
+        let start = document.whole(accessor, "offset", Some(0))?;
+        // Parameters without a name are passed over.
+        let params: Vec<bool> = children(accessor, "param")
+            .map(|p| p.attribute("name").is_some_and(|name| !name.is_empty()))
+            .collect();
+        let named = params.iter().enumerate().filter(|(_, named)| **named);
+        let mut columns: Vec<usize> = named.map(|(i, _)| i).collect();
+        if columns.is_empty() {
+            columns = (0..width).collect();
+        }
+        if columns.len() < width || columns[width - 1] >= stride {
+            return Err(document.error(
+                accessor,
+                format!(
+                    "the accessor has {} named parameters and the stride {stride}, {width} numbers \
+                     are expected",
+                    columns.len()
+                ),
+            ));
+        }
+        let numbers: Vec<&str> = words(array).collect();
+        let end = count.checked_mul(stride).and_then(|n| n.checked_add(start));
+        // The last element may lack what is passed over.
+        let missing = stride - 1 - columns[width - 1];
+        let complete = end.is_some_and(|end| count == 0 || end - missing <= numbers.len());
+        if !complete || u32::try_from(count).is_err() {
+            return Err(document.error(
+                accessor,
+                format!(
+                    "the accessor has {count} elements of {stride} numbers from number {start} on, but \
+                     <float_array> has {} numbers",
+                    numbers.len()
+                ),
+            ));
+        }
+        let geometry = &mut self.geometry;
+        let base = match role {
+            Role::Position => geometry.positions.len(),
+            Role::Normal => geometry.normals.len(),
+            Role::Uv => geometry.uvs.len(),
+        } as u32;
+        for i in 0..count {
+            let word = |k: usize| numbers[start + i * stride + columns[k]];
+            // What has no use at degenerate triangles need not be a number.
+            let number = |k: usize| match document.finite(array, word(k)) {
+                Err(_) if role != Role::Position && word(k).parse::<f64>().is_ok() => Ok(0.0),
+                number => number,
+            };
+            match role {
+                Role::Uv => geometry.uvs.push([number(0)?, number(1)?]),
+                Role::Position | Role::Normal => {
+                    let v = Vector3::new(number(0)?, number(1)?, number(2)?);
+                    match role {
+                        Role::Normal => geometry.normals.push(v),
+                        _ => geometry.positions.push(v),
+                    }
+                }
+            }
+        }
+        let span = Span {
+            base,
+            count: count as u32,
+        };
+        self.pools[role as usize].insert(source.id(), span);
+        Ok(span)
+    }
+}

@@ -1,0 +1,250 @@
+//! Which geometries a scene shows, and where.
+
+use super::document::{Document, child, children, words};
+use crate::error::Result;
+use crate::error::short;
+use crate::mesh::import::affine::{Affine, direction};
+use nalgebra::{Matrix3, Vector3};
+use roxmltree::Node;
+use tarragon_framework::math;
+
+/// Nodes within nodes; cycles are deeper.
+const MAX_DEPTH: usize = 500;
+
+/// Nodes and elements of nodes that are looked at in all: instances of instances multiply.
+const MAX_STEPS: usize = 1 << 21;
+
+/// A geometry and where it is.
+pub(super) struct Placed<'x> {
+    /// What shows it, and says which materials it has.
+    pub(super) instance: Node<'x, 'x>,
+    pub(super) geometry: Node<'x, 'x>,
+    /// From its coordinates to those of the mesh.
+    pub(super) x_gn: Affine,
+}
+
+/// All geometries of the scene, in the order of the file.
+pub(super) fn placed_geometries<'x>(document: &Document<'x>) -> Result<Vec<Placed<'x>>> {
+    let root = document.root();
+    let x_gs = Affine::scaling(meters(document)?);
+    let named = match child(root, &["scene", "instance_visual_scene"]) {
+        Some(instance) => Some(document.referred(instance, "url", &["visual_scene"])?),
+        None => child(root, &["library_visual_scenes", "visual_scene"]),
+    };
+    let Some(scene) = named else {
+        let libraries = children(root, "library_geometries");
+        let all = libraries.flat_map(|library| children(library, "geometry"));
+        return Ok(all
+            .map(|geometry| Placed {
+                instance: geometry,
+                geometry,
+                x_gn: x_gs,
+            })
+            .collect());
+    };
+    let mut walk = Walk {
+        document,
+        open: vec![],
+        placed: vec![],
+    };
+    walk.open_nodes(scene, x_gs, 0);
+    walk.run()?;
+    Ok(walk.placed)
+}
+
+/// Metres per unit of the file.
+fn meters(document: &Document<'_>) -> Result<f64> {
+    let Some(unit) = child(document.root(), &["asset", "unit"]) else {
+        return Ok(1.0);
+    };
+    let word = unit.attribute("meter").unwrap_or("1").trim();
+    match word.parse::<f64>() {
+        Ok(meters) if meters > 0.0 && meters.is_finite() => Ok(meters),
+        _ => Err(document.error(
+            unit,
+            format!(
+                "meter is '{}', a positive finite number is expected",
+                short(word)
+            ),
+        )),
+    }
+}
+
+/// A node that is still to be looked at, in which frame, and how deep it is.
+type Open<'x> = (Node<'x, 'x>, Affine, usize);
+
+struct Walk<'d, 'x> {
+    document: &'d Document<'x>,
+    open: Vec<Open<'x>>,
+    placed: Vec<Placed<'x>>,
+}
+
+impl<'x> Walk<'_, 'x> {
+    /// Opens the nodes directly within an element, so that the first is next.
+    fn open_nodes(&mut self, parent: Node<'x, 'x>, x_gp: Affine, depth: usize) {
+        let first = self.open.len();
+        let is_node = |n: &Node<'_, '_>| n.has_tag_name("node") || n.has_tag_name("instance_node");
+        let nodes = parent.children().filter(is_node);
+        self.open.extend(nodes.map(|node| (node, x_gp, depth)));
+        self.open[first..].reverse();
+    }
+
+    /// No recursion: chains of nodes may be long.
+    fn run(&mut self) -> Result<()> {
+        let mut steps_left = MAX_STEPS;
+        while let Some((mut node, x_gp, depth)) = self.open.pop() {
+            if depth > MAX_DEPTH {
+                return Err(self.document.error(
+                    node,
+                    format!("nodes are within nodes {MAX_DEPTH} times; does one contain itself?"),
+                ));
+            }
+            if node.has_tag_name("instance_node") {
+                node = self.document.referred(node, "url", &["node"])?;
+            }
+            steps_left = self.count(steps_left, node)?;
+            let mut x_gn = x_gp;
+            for element in node.children().filter(Node::is_element) {
+                steps_left = self.count(steps_left, element)?;
+                match element.tag_name().name() {
+                    "instance_geometry" => self.place(element, element, x_gn)?,
+                    "instance_controller" => self.place_controlled(element, x_gn)?,
+                    _ => {
+                        if let Some(transform) = self.transform(element)? {
+                            x_gn = x_gn.times(&transform);
+                        }
+                    }
+                }
+            }
+            self.open_nodes(node, x_gn, depth + 1);
+        }
+        Ok(())
+    }
+
+    /// One less.
+    fn count(&self, steps_left: usize, at: Node<'x, 'x>) -> Result<usize> {
+        steps_left.checked_sub(1).ok_or_else(|| {
+            let message = format!("the scene has more than {MAX_STEPS} nodes and instances");
+            self.document.error(at, message)
+        })
+    }
+
+    /// Adds what an element refers to.
+    fn place(
+        &mut self,
+        instance: Node<'x, 'x>,
+        reference: Node<'x, 'x>,
+        x_gn: Affine,
+    ) -> Result<()> {
+        let attribute = match reference.has_tag_name("instance_geometry") {
+            true => "url",
+            false => "source",
+        };
+        let geometry = self
+            .document
+            .referred(reference, attribute, &["geometry"])?;
+        self.placed.push(Placed {
+            instance,
+            geometry,
+            x_gn,
+        });
+        Ok(())
+    }
+
+    /// Adds the mesh that a skin or a morph deforms.
+    fn place_controlled(&mut self, instance: Node<'x, 'x>, x_gn: Affine) -> Result<()> {
+        let controller = self.document.referred(instance, "url", &["controller"])?;
+        if let Some(skin) = child(controller, &["skin"]) {
+            let bind = child(skin, &["bind_shape_matrix"]);
+            let bind = bind.map_or(Ok(Affine::scaling(1.0)), |m| self.matrix(m))?;
+            return self.place(instance, skin, x_gn.times(&bind));
+        }
+        match child(controller, &["morph"]) {
+            Some(morph) => self.place(instance, morph, x_gn),
+            None => Ok(()),
+        }
+    }
+
+    /// The transformation of an element that is one.
+    fn transform(&self, element: Node<'x, 'x>) -> Result<Option<Affine>> {
+        let document = self.document;
+        let linear = |linear| Affine {
+            linear,
+            offset: Vector3::zeros(),
+        };
+        Ok(Some(match element.tag_name().name() {
+            "matrix" => self.matrix(element)?,
+            "translate" => Affine {
+                linear: Matrix3::identity(),
+                offset: Vector3::from(document.numbers::<3>(element)?),
+            },
+            "scale" => {
+                let factors = Vector3::from(document.numbers::<3>(element)?);
+                linear(Matrix3::from_diagonal(&factors))
+            }
+            "rotate" => {
+                let [x, y, z, degrees] = document.numbers::<4>(element)?;
+                match direction(Vector3::new(x, y, z)) {
+                    Some(axis) => {
+                        let rotation = math::rotation_exp(&(axis * degrees.to_radians()));
+                        linear(rotation.to_rotation_matrix().into_inner())
+                    }
+                    // Exporters write 0 0 0 0 for "not at all".
+                    None if degrees == 0.0 => return Ok(None),
+                    None => {
+                        return Err(document.error(
+                            element,
+                            format!("the axis is ({x}, {y}, {z}), a direction is expected"),
+                        ));
+                    }
+                }
+            }
+            "lookat" => self.look_at(element)?,
+            "skew" => {
+                return Err(
+                    document.error(element, "<skew> is not supported; write it as a <matrix>")
+                );
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Sixteen numbers, row by row; an empty element is the identity in some files.
+    fn matrix(&self, element: Node<'x, 'x>) -> Result<Affine> {
+        if words(element).next().is_none() {
+            return Ok(Affine::scaling(1.0));
+        }
+        let m = self.document.numbers::<16>(element)?;
+        let last = [m[12], m[13], m[14], m[15]];
+        // Written by programs that compute it.
+        let off = |(k, v): (usize, &f64)| (v - if k == 3 { 1.0 } else { 0.0 }).abs() > 1e-5;
+        if last.iter().enumerate().any(off) {
+            return Err(self.document.error(
+                element,
+                format!("the last row is {last:?}, [0, 0, 0, 1] is expected"),
+            ));
+        }
+        Ok(Affine {
+            linear: Matrix3::new(m[0], m[1], m[2], m[4], m[5], m[6], m[8], m[9], m[10]),
+            offset: Vector3::new(m[3], m[7], m[11]),
+        })
+    }
+
+    /// Eye, point of interest and up: -z looks from the eye to the point.
+    fn look_at(&self, element: Node<'x, 'x>) -> Result<Affine> {
+        let n = self.document.numbers::<9>(element)?;
+        let [eye, interest, up] = [0, 3, 6].map(|k| Vector3::new(n[k], n[k + 1], n[k + 2]));
+        let back = direction(eye - interest);
+        let right = back.and_then(|back| direction(up.cross(&back)));
+        match (back, right) {
+            (Some(back), Some(right)) => Ok(Affine {
+                linear: Matrix3::from_columns(&[right, back.cross(&right), back]),
+                offset: eye,
+            }),
+            _ => Err(self.document.error(
+                element,
+                "the line from the eye to the point of interest has no length or the direction of up",
+            )),
+        }
+    }
+}

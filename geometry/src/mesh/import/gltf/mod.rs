@@ -1,0 +1,398 @@
+//! glTF 2.0, text and binary.
+//!
+//! The `gltf` crate parses and iterates, but panics where a file breaks rules that its validation
+//! does not cover; these are checked here first.
+
+mod colors;
+mod document;
+mod materials;
+mod uri;
+
+use self::document::{Document, Placed};
+use super::affine::Affine;
+use super::origin::Origin;
+use crate::error::{Error, Result};
+use crate::mesh::normals::{Smoothing, add_missing};
+use crate::mesh::triangulate::strip;
+use crate::mesh::{MaterialGroup, RenderMesh};
+use gltf::accessor::{DataType, Dimensions, Item};
+use gltf::mesh::Mode;
+use gltf::{Accessor, Primitive, Semantic};
+use nalgebra::{Matrix3, Point3, Vector3};
+use std::path::Path;
+
+/// Vertices and triangles that a file may have: a few gigabytes when drawn. Nodes multiply meshes,
+/// so that a small file could ask for any amount of memory.
+const MAX_ELEMENTS: usize = 1 << 25;
+
+/// Reads the content of a glTF 2.0 file, as text or binary (`.glb`); buffers are looked up beside
+/// `path`.
+///
+/// The mesh is what all nodes of the default scene show (of the first scene if none is the default,
+/// of all nodes if there is no scene), rotated by 90 degrees about x, because y is up in glTF and z
+/// is up here, as in Drake. Triangles without normals are flat, as the specification wants it.
+///
+/// Materials give their base colour with its texture (PNG or JPEG, with its wrapping modes), what
+/// its opacity means, metalness, roughness and the colour they emit; vertices their colours. Images
+/// of other formats, KTX2 among them, are left out with a warning. Primitives without a material
+/// are white plastic. Other textures, skins, morph targets (the mesh is shown undeformed),
+/// animations, points and lines are not read, nor are [extensions](RenderMesh::ignored_extensions).
+///
+/// # Errors
+/// If the content is no valid glTF 2.0, a buffer can not be read, numbers are not finite, an
+/// extension is required, an accessor is sparse, or there are no triangles.
+pub fn parse_gltf(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
+    parse(Origin::on_disk(path), bytes)
+}
+
+/// [`parse_gltf`] with buffers and images from anywhere.
+pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
+    let document = Document::open(At(origin), bytes)?;
+    let placed = document.placed_meshes()?;
+    check_size(&document, &placed)?;
+    let mut reader = Reader {
+        default_material: None,
+        mesh: RenderMesh {
+            materials: materials::read(&document),
+            ignored_extensions: document.extensions_used(),
+            ..RenderMesh::default()
+        },
+        without_normals: Vec::new(),
+        document: &document,
+    };
+    for placed in &placed {
+        for primitive in placed.mesh.primitives() {
+            reader.primitive(placed, &primitive)?;
+        }
+    }
+    reader.finish()
+}
+
+/// The file that messages are about.
+#[derive(Clone, Copy, Debug)]
+struct At<'a>(Origin<'a>);
+
+impl At<'_> {
+    fn error(self, message: impl std::fmt::Display) -> Error {
+        Error::invalid(format!("{}: {message}", self.0.path.display()))
+    }
+}
+
+/// From y up to z up.
+fn upright() -> Affine {
+    Affine {
+        linear: Matrix3::new(1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0),
+        offset: Vector3::zeros(),
+    }
+}
+
+/// The mode's triangles of so many corners; `None` for points and lines.
+fn triangle_count(mode: Mode, corners: usize) -> Option<usize> {
+    match mode {
+        Mode::Triangles => Some(corners / 3),
+        Mode::TriangleStrip | Mode::TriangleFan => Some(corners.saturating_sub(2)),
+        Mode::Points | Mode::Lines | Mode::LineLoop | Mode::LineStrip => None,
+    }
+}
+
+/// Refuses what would be too much before memory is taken for it.
+fn check_size(document: &Document<'_>, placed: &[Placed<'_>]) -> Result<()> {
+    let (mut vertices, mut triangles) = (0usize, 0usize);
+    for primitive in placed.iter().flat_map(|p| p.mesh.primitives()) {
+        let points = primitive.get(&Semantic::Positions).map_or(0, |a| a.count());
+        let corners = primitive.indices().map_or(points, |a| a.count());
+        if let Some(count) = triangle_count(primitive.mode(), corners) {
+            vertices = vertices.saturating_add(points);
+            triangles = triangles.saturating_add(count);
+        }
+    }
+    if vertices.max(triangles) > MAX_ELEMENTS {
+        return Err(document.at.error(format!(
+            "the scene has {vertices} vertices and {triangles} triangles, {MAX_ELEMENTS} are \
+             supported"
+        )));
+    }
+    Ok(())
+}
+
+struct Reader<'a> {
+    document: &'a Document<'a>,
+    mesh: RenderMesh,
+    without_normals: Vec<(usize, Smoothing)>,
+    /// Index of the material of primitives that have none.
+    default_material: Option<usize>,
+}
+
+impl<'a> Reader<'a> {
+    fn primitive(&mut self, placed: &Placed<'a>, primitive: &Primitive<'a>) -> Result<()> {
+        let at = self.document.at;
+        let place = format!(
+            "meshes[{}].primitives[{}]",
+            placed.mesh.index(),
+            primitive.index()
+        );
+        if triangle_count(primitive.mode(), 0).is_none() {
+            return Ok(());
+        }
+        let Some(positions) = primitive.get(&Semantic::Positions) else {
+            return Err(at.error(format!("{place} has no POSITION")));
+        };
+        let count = positions.count();
+        let mut triangles = self.triangles(&place, primitive, count)?;
+        if placed.x_gn.mirrors() {
+            triangles.iter_mut().for_each(|t| t.swap(1, 2));
+        }
+
+        let first = self.mesh.triangles.len();
+        let base = self.positions(placed, positions)?;
+        let shifted = |base: u32| triangles.iter().map(move |t| t.map(|i| i + base));
+        self.mesh.triangles.extend(shifted(base));
+
+        match primitive.get(&Semantic::Normals) {
+            Some(normals) => {
+                let base = self.normals(placed, normals, count)?;
+                self.mesh.triangle_normals.extend(shifted(base));
+            }
+            None => {
+                let new = first..self.mesh.triangles.len();
+                self.mesh.triangle_normals.resize(new.end, [0; 3]);
+                self.without_normals
+                    .extend(new.map(|t| (t, Smoothing::Flat)));
+            }
+        }
+
+        let material = primitive.material();
+        let texture = material.pbr_metallic_roughness().base_color_texture();
+        let set = texture.map_or(0, |t| t.tex_coord());
+        match primitive.get(&Semantic::TexCoords(set)) {
+            Some(uvs) => {
+                let base = self.uvs(uvs, count)?;
+                self.mesh.triangle_uvs.extend(shifted(base));
+            }
+            None => {
+                let end = self.mesh.triangles.len();
+                let no_uv = [RenderMesh::NO_UV; 3];
+                self.mesh.triangle_uvs.resize(end, no_uv);
+            }
+        }
+        if let Some(colors) = primitive.get(&Semantic::Colors(0)) {
+            self.colors(colors, count)?;
+        }
+        self.group(material.index(), first);
+        Ok(())
+    }
+
+    /// Appends a group for the triangles from `first` on.
+    fn group(&mut self, material: Option<usize>, first: usize) {
+        let end = self.mesh.triangles.len();
+        if first == end {
+            return;
+        }
+        // Not "no material": colours of a model file do not apply to glTF meshes (as in Drake).
+        let material = material.unwrap_or_else(|| {
+            *self.default_material.get_or_insert_with(|| {
+                self.mesh.materials.push(materials::default());
+                self.mesh.materials.len() - 1
+            })
+        });
+        match self.mesh.groups.last_mut() {
+            Some(group) if group.material == Some(material) => group.triangles.end = end,
+            _ => self.mesh.groups.push(MaterialGroup {
+                material: Some(material),
+                triangles: first..end,
+            }),
+        }
+    }
+
+    /// Appends vertices; where they begin.
+    fn positions(&mut self, placed: &Placed<'_>, accessor: Accessor<'a>) -> Result<u32> {
+        let base = self.mesh.positions.len() as u32;
+        let index = accessor.index();
+        let points = self.vectors::<[f32; 3]>("POSITION", accessor, Dimensions::Vec3)?;
+        for (i, p) in points.enumerate() {
+            let p = placed.x_gn.linear * Vector3::from(p.map(f64::from)) + placed.x_gn.offset;
+            if !p.iter().all(|x| x.is_finite()) {
+                return Err(self.document.at.error(format!(
+                    "accessors[{index}]: vertex {i} in nodes[{}] is at ({}, {}, {}), finite numbers are \
+                     expected",
+                    placed.node, p.x, p.y, p.z
+                )));
+            }
+            self.mesh.positions.push(Point3::from(p));
+        }
+        Ok(base)
+    }
+
+    /// Appends normals; where they begin.
+    fn normals(
+        &mut self,
+        placed: &Placed<'_>,
+        accessor: Accessor<'a>,
+        count: usize,
+    ) -> Result<u32> {
+        self.same_count("NORMAL", &accessor, count)?;
+        let base = self.mesh.normals.len() as u32;
+        let map = placed.x_gn.for_normals();
+        let normals = self.vectors::<[f32; 3]>("NORMAL", accessor, Dimensions::Vec3)?;
+        // Exporters write zeros and NaN at degenerate triangles; any direction will do there.
+        let unit = |n: [f32; 3]| {
+            let n = (map * Vector3::from(n.map(f64::from))).try_normalize(0.0);
+            n.filter(|n| n.norm_squared() > 0.5)
+                .unwrap_or_else(Vector3::z)
+        };
+        self.mesh.normals.extend(normals.map(unit));
+        Ok(base)
+    }
+
+    /// Appends texture coordinates; where they begin.
+    fn uvs(&mut self, accessor: Accessor<'a>, count: usize) -> Result<u32> {
+        self.same_count("TEXCOORD", &accessor, count)?;
+        let base = self.mesh.uvs.len() as u32;
+        let what = "TEXCOORD";
+        let kind = (accessor.data_type(), accessor.normalized());
+        let dimensions = Dimensions::Vec2;
+        let uvs = &mut self.mesh.uvs;
+        // v is down in glTF, up here.
+        let up = |[u, v]: [f64; 2]| [u, 1.0 - v].map(|x| if x.is_finite() { x } else { 0.0 });
+        match kind {
+            (DataType::U8, true) => {
+                let all = self
+                    .document
+                    .elements::<[u8; 2]>(what, accessor, dimensions)?;
+                uvs.extend(all.map(|uv| up(uv.map(|x| f64::from(x) / f64::from(u8::MAX)))));
+            }
+            (DataType::U16, true) => {
+                let all = self
+                    .document
+                    .elements::<[u16; 2]>(what, accessor, dimensions)?;
+                uvs.extend(all.map(|uv| up(uv.map(|x| f64::from(x) / f64::from(u16::MAX)))));
+            }
+            _ => {
+                let all = self.vectors::<[f32; 2]>(what, accessor, dimensions)?;
+                self.mesh.uvs.extend(all.map(|uv| up(uv.map(f64::from))));
+            }
+        }
+        Ok(base)
+    }
+
+    fn same_count(&self, what: &str, accessor: &Accessor<'_>, count: usize) -> Result<()> {
+        if accessor.count() == count {
+            return Ok(());
+        }
+        Err(self.document.at.error(format!(
+            "accessors[{}]: {what} has {} elements, {count} are expected, as many as POSITION has",
+            accessor.index(),
+            accessor.count()
+        )))
+    }
+
+    /// Elements of floats.
+    fn vectors<V: Item>(
+        &self,
+        what: &str,
+        accessor: Accessor<'a>,
+        dimensions: Dimensions,
+    ) -> Result<gltf::accessor::Iter<'a, V>> {
+        match accessor.data_type() {
+            DataType::F32 => self.document.elements(what, accessor, dimensions),
+            other => Err(self.document.at.error(format!(
+                "accessors[{}]: the components of {what} are {other:?}, F32 is expected",
+                accessor.index()
+            ))),
+        }
+    }
+
+    /// Triangles as indices into the vertices of the primitive.
+    fn triangles(
+        &self,
+        place: &str,
+        primitive: &Primitive<'a>,
+        vertices: usize,
+    ) -> Result<Vec<[u32; 3]>> {
+        let at = self.document.at;
+        let corners = match primitive.indices() {
+            None => (0..vertices as u32).collect(),
+            Some(accessor) => self.indices(accessor, vertices)?,
+        };
+        let mode = primitive.mode();
+        let n = corners.len();
+        if n < 3 || mode == Mode::Triangles && !n.is_multiple_of(3) {
+            return Err(at.error(format!(
+                "{place} has {n} corners, {} is expected",
+                if mode == Mode::Triangles {
+                    "a multiple of three"
+                } else {
+                    "at least three"
+                }
+            )));
+        }
+        Ok(match mode {
+            Mode::TriangleStrip => {
+                // Stitches between strips have no area.
+                let area = |t: &[u32; 3]| t[0] != t[1] && t[1] != t[2] && t[2] != t[0];
+                strip(corners.len())
+                    .map(|t| t.map(|k| corners[k]))
+                    .filter(area)
+                    .collect()
+            }
+            Mode::TriangleFan => {
+                let pairs = corners[1..].windows(2);
+                pairs.map(|w| [w[0], w[1], corners[0]]).collect()
+            }
+            _ => corners
+                .chunks_exact(3)
+                .map(|c| [c[0], c[1], c[2]])
+                .collect(),
+        })
+    }
+
+    fn indices(&self, accessor: Accessor<'a>, vertices: usize) -> Result<Vec<u32>> {
+        let at = self.document.at;
+        let (document, index) = (self.document, accessor.index());
+        let (what, dimensions) = ("indices", Dimensions::Scalar);
+        let all: Vec<u32> = match accessor.data_type() {
+            DataType::U8 => document
+                .elements::<u8>(what, accessor, dimensions)?
+                .map(u32::from)
+                .collect(),
+            DataType::U16 => document
+                .elements::<u16>(what, accessor, dimensions)?
+                .map(u32::from)
+                .collect(),
+            DataType::U32 => document
+                .elements::<u32>(what, accessor, dimensions)?
+                .collect(),
+            other => {
+                return Err(at.error(format!(
+                    "accessors[{index}]: indices are {other:?}, U8, U16 or U32 is expected"
+                )));
+            }
+        };
+        match all.iter().find(|i| **i as usize >= vertices) {
+            Some(wrong) => Err(at.error(format!(
+                "accessors[{index}]: an index is {wrong}, but there are {vertices} vertices"
+            ))),
+            None => Ok(all),
+        }
+    }
+
+    fn finish(self) -> Result<RenderMesh> {
+        let mut mesh = self.mesh;
+        if mesh.triangles.is_empty() {
+            return Err(self.document.at.error("the scene has no triangles"));
+        }
+        if !self.without_normals.is_empty() {
+            add_missing(&mut mesh, &self.without_normals);
+        }
+        if mesh.uvs.is_empty() {
+            mesh.triangle_uvs = Vec::new();
+        }
+        if !mesh.colors.is_empty() {
+            mesh.colors.resize(mesh.positions.len(), [1.0; 4]);
+        }
+        Ok(mesh)
+    }
+}
+
+#[cfg(test)]
+mod tests;

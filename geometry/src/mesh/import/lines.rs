@@ -1,0 +1,73 @@
+//! Words of a text file with the places they come from.
+
+use crate::error::{Error, Result};
+use std::path::Path;
+
+/// One logical line of a text file, for messages.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) path: &'a Path,
+    pub(super) line: usize,
+}
+
+impl Place<'_> {
+    pub(super) fn error(self, message: impl Into<String>) -> Error {
+        Error::parse(self.path, self.line, message)
+    }
+    /// A finite number.
+    pub(super) fn number(self, word: Option<&str>, what: &str) -> Result<f64> {
+        let word = word.ok_or_else(|| self.error(format!("{what} is missing")))?;
+        match word.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            _ => Err(self.error(format!(
+                "{what} is '{}', a finite number is expected",
+                crate::error::short(word)
+            ))),
+        }
+    }
+    /// Three finite numbers.
+    pub(super) fn numbers3<'w>(
+        self,
+        words: &mut impl Iterator<Item = &'w str>,
+        what: &str,
+    ) -> Result<[f64; 3]> {
+        let mut values = [0.0; 3];
+        for (value, axis) in values.iter_mut().zip(["x", "y", "z"]) {
+            *value = self.number(words.next(), &format!("{axis} of {what}"))?;
+        }
+        Ok(values)
+    }
+}
+
+/// Calls `each` with every line that has words, comments removed and lines that end in a backslash
+/// joined. Text after the first word keeps its spaces, because file names may contain them.
+pub(super) fn for_each_line<'p>(
+    path: &'p Path,
+    bytes: &[u8],
+    mut each: impl FnMut(Place<'p>, &str, &str) -> Result<()>,
+) -> Result<()> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut joined = String::new();
+    // One more, empty, in case the last line ends in a backslash.
+    for (i, line) in text.lines().chain([""]).enumerate() {
+        let place = Place { path, line: i + 1 };
+        let line = line.split('#').next().unwrap_or_default().trim_end();
+        if let Some(start) = line.strip_suffix('\\') {
+            joined.push_str(start);
+            joined.push(' ');
+            continue;
+        }
+        let whole = if joined.is_empty() {
+            line
+        } else {
+            joined.push_str(line);
+            joined.as_str()
+        };
+        let whole = whole.trim_start();
+        if let Some(key) = whole.split_whitespace().next() {
+            each(place, key, whole[key.len()..].trim())?;
+        }
+        joined.clear();
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! Readers of mesh files: OBJ, STL, glTF, Collada and VTK.
+
+mod affine;
+mod dae;
+mod gltf;
+mod lines;
+mod mtl;
+mod obj;
+mod origin;
+mod read;
+mod stl;
+mod vtk;
+
+pub use self::dae::parse_dae;
+pub use self::gltf::parse_gltf;
+pub use self::obj::parse_obj;
+pub use self::read::{read, read_obj_to_triangle_surface_mesh, read_source, read_volume};
+pub use self::stl::parse_stl;
+pub use self::vtk::parse_vtk;
+
+#[cfg(test)]
+mod tests;

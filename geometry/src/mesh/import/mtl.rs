@@ -1,0 +1,134 @@
+//! Material files of OBJ.
+
+use super::lines::{Place, for_each_line};
+use super::origin::Origin;
+use crate::error::short;
+use crate::error::{Error, Result};
+use crate::mesh::FileSource;
+use crate::mesh::{Material, Texture, TextureImage};
+use crate::rgba::Rgba;
+use tarragon_framework::warnings::warn;
+
+/// Reads the content of an MTL file: `Kd`, `d`, `Tr`, `map_Kd` and `map_d` of every material. Other
+/// statements describe what is not drawn and are skipped.
+pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<Vec<Material>> {
+    let mut materials: Vec<Material> = Vec::new();
+    for_each_line(origin.path, bytes, |place, key, rest| {
+        if key == "newmtl" {
+            materials.push(Material {
+                name: rest.into(),
+                ..Material::default()
+            });
+            return Ok(());
+        }
+        if !["Kd", "d", "Tr", "map_Kd", "map_d"].contains(&key) {
+            return Ok(());
+        }
+        let material = materials
+            .last_mut()
+            .ok_or_else(|| place.error(format!("'{key}' comes before any 'newmtl'")))?;
+        let [r, g, b, a] = material.diffuse.unwrap_or(Rgba::WHITE).rgba();
+        let mut words = rest.split_whitespace();
+        match key {
+            "Kd" => {
+                // One value alone stands for all three.
+                let r = unit(place, words.next(), "red of Kd")?;
+                let (g, b) = match words.next() {
+                    None => (r, r),
+                    g => (
+                        unit(place, g, "green of Kd")?,
+                        unit(place, words.next(), "blue of Kd")?,
+                    ),
+                };
+                material.diffuse = Some(rgba(place, [r, g, b, a])?);
+            }
+            "d" | "Tr" => {
+                let value = unit(place, words.rfind(|w| *w != "-halo"), key)?;
+                let a = if key == "d" { value } else { 1.0 - value };
+                material.diffuse = Some(rgba(place, [r, g, b, a])?);
+            }
+            // Options come first and all have values; the file name is the end of the line.
+            _ => {
+                let name = if rest.starts_with('-') {
+                    words.next_back().unwrap_or_default()
+                } else {
+                    rest
+                };
+                if name.is_empty() {
+                    return Err(place.error(format!("{key} names no file")));
+                }
+                let map = if key == "map_d" {
+                    &mut material.opacity_map
+                } else {
+                    &mut material.diffuse_map
+                };
+                match origin.find(name, &name.replace('\\', "/")) {
+                    Ok(FileSource::Path(path)) => *map = Some(Texture::file(path)),
+                    Ok(FileSource::Memory(file)) => {
+                        *map = Some(TextureImage::Content(file.contents().clone()).into());
+                    }
+                    // A texture that is missing leaves the colour, as everywhere.
+                    Err(why) => warn(format!(
+                        "{}:{}: texture '{}' {why}",
+                        place.path.display(),
+                        place.line,
+                        short(name)
+                    )),
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(materials)
+}
+
+/// Exporters write values slightly or far above 1; what is drawn saturates all the same.
+fn unit(place: Place<'_>, word: Option<&str>, what: &str) -> Result<f64> {
+    Ok(place.number(word, what)?.clamp(0.0, 1.0))
+}
+
+fn rgba(place: Place<'_>, [r, g, b, a]: [f64; 4]) -> Result<Rgba> {
+    Rgba::new(r, g, b, a).map_err(|e: Error| place.error(e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Material>> {
+        super::parse(Origin::on_disk(path), bytes)
+    }
+
+    #[test]
+    fn colours_opacity_and_textures() {
+        let text = "# x\nnewmtl a b\nKd 0.5 0.25 2\nTr 0.25\nillum 2\nnewmtl c\r\nd 0.5\n\
+                    map_Kd -s 1 1 1 dir\\tex.png\nnewmtl e\nmap_Kd my file.png\nKd 0.5\nmap_d holes.png";
+        let m = parse(Path::new("/m/x.mtl"), text.as_bytes()).unwrap();
+        assert_eq!(m[0].name, "a b");
+        assert_eq!(m[0].diffuse.unwrap().rgba(), [0.5, 0.25, 1.0, 0.75]);
+        assert_eq!(m[1].diffuse.unwrap().rgba(), [1.0, 1.0, 1.0, 0.5]);
+        assert_eq!(m[1].diffuse_map, Some(Texture::file("/m/dir/tex.png")));
+        assert_eq!(m[2].diffuse_map, Some(Texture::file("/m/my file.png")));
+        assert_eq!(m[2].opacity_map, Some(Texture::file("/m/holes.png")));
+        assert_eq!(m[2].diffuse.unwrap().b(), 0.5);
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        for (text, expected) in [
+            ("Kd 1 1 1", "x.mtl:1: 'Kd' comes before any 'newmtl'"),
+            ("newmtl a\nKd 1 z 1", "x.mtl:2: green of Kd is 'z'"),
+            (
+                "newmtl a\n\nd nan",
+                "x.mtl:3: d is 'nan', a finite number is expected",
+            ),
+            ("newmtl a\nmap_Kd", "x.mtl:2: map_Kd names no file"),
+        ] {
+            let e = parse(Path::new("x.mtl"), text.as_bytes())
+                .unwrap_err()
+                .to_string();
+            assert!(e.contains(expected), "{e}");
+        }
+    }
+}

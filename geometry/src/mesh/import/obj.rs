@@ -1,0 +1,247 @@
+//! Wavefront OBJ.
+
+use super::lines::{Place, for_each_line};
+use super::mtl;
+use super::origin::Origin;
+use crate::error::short;
+use crate::error::{Error, Result};
+use crate::mesh::FileSource;
+use crate::mesh::normals::{Smoothing, add_missing};
+use crate::mesh::triangulate::triangulate;
+use crate::mesh::{Material, MaterialGroup, RenderMesh};
+use nalgebra::{Point3, Vector3};
+use std::path::{Path, PathBuf};
+use tarragon_framework::warnings::warn;
+
+/// Reads the content of an OBJ file; material files are looked up beside `path`.
+///
+/// Polygons become triangles. Faces without normals get some: flat or smooth as their smoothing
+/// group (`s`) says; in files without any `s`, smooth below an angle of 30 degrees between
+/// triangles. A material file that does not exist leaves its faces without colour, as does an
+/// unknown material; both are logged. Lines, points and free-form surfaces are skipped.
+///
+/// # Errors
+/// If a number is not finite, an index is out of range, a face has fewer than three corners, a
+/// material file is wrong, or there are no faces.
+pub fn parse_obj(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
+    parse(Origin::on_disk(path), bytes)
+}
+
+/// [`parse_obj`] with material files from anywhere.
+pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
+    let path = origin.path;
+    let mut reader = Reader {
+        origin,
+        mesh: RenderMesh::default(),
+        without_normals: vec![],
+        smoothing: None,
+        material: None,
+        corners: vec![],
+        points: vec![],
+        pieces: vec![],
+    };
+    let mut last_line = 1;
+    for_each_line(path, bytes, |place, key, rest| {
+        last_line = place.line;
+        reader.statement(place, key, rest)
+    })?;
+    if reader.mesh.triangles.is_empty() {
+        return Err(Error::parse(path, last_line, "the mesh has no faces"));
+    }
+    Ok(reader.finish())
+}
+
+/// Indices of one corner; the last two may be missing.
+#[derive(Clone, Copy)]
+struct Corner {
+    position: u32,
+    uv: Option<u32>,
+    normal: Option<u32>,
+}
+
+struct Reader<'a> {
+    origin: Origin<'a>,
+    mesh: RenderMesh,
+    /// Triangles whose normals have to be computed.
+    without_normals: Vec<(usize, Smoothing)>,
+    smoothing: Option<Smoothing>,
+    material: Option<usize>,
+    /// Corners of the current face and what triangulation needs; kept to be reused.
+    corners: Vec<Corner>,
+    points: Vec<Point3<f64>>,
+    pieces: Vec<[usize; 3]>,
+}
+
+impl Reader<'_> {
+    fn statement(&mut self, place: Place<'_>, key: &str, rest: &str) -> Result<()> {
+        let mut words = rest.split_whitespace();
+        match key {
+            "v" => {
+                let p = place.numbers3(&mut words, "the vertex")?;
+                self.mesh.positions.push(Point3::from(p));
+            }
+            "vn" => {
+                let n = Vector3::from(place.numbers3(&mut words, "the normal")?);
+                // Exporters write zero normals at degenerate faces; any direction will do there.
+                let n = n.try_normalize(0.0).filter(|n| n.norm_squared() > 0.5);
+                self.mesh.normals.push(n.unwrap_or_else(Vector3::z));
+            }
+            "vt" => {
+                let u = place.number(words.next(), "u of the texture coordinate")?;
+                let v = match words.next() {
+                    None => 0.0,
+                    v => place.number(v, "v of the texture coordinate")?,
+                };
+                self.mesh.uvs.push([u, v]);
+            }
+            "f" => self.face(place, words)?,
+            "s" => {
+                self.smoothing = Some(match rest {
+                    "off" | "0" => Smoothing::Flat,
+                    "on" => Smoothing::Group(1),
+                    number => Smoothing::Group(number.parse().map_err(|_| {
+                        place.error(format!(
+                            "the smoothing group is '{}', a number or 'off' is expected",
+                            short(number)
+                        ))
+                    })?),
+                });
+            }
+            "usemtl" => {
+                self.material = self.mesh.materials.iter().position(|m| m.name == rest);
+                if self.material.is_none() {
+                    warn(format!(
+                        "{}:{}: there is no material '{}'",
+                        place.path.display(),
+                        place.line,
+                        short(rest)
+                    ));
+                }
+            }
+            "mtllib" => self.material_file(place, rest)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn material_file(&mut self, place: Place<'_>, name: &str) -> Result<()> {
+        let found = self.origin.find(name, &name.replace('\\', "/"));
+        let file = found.and_then(|source| match source {
+            FileSource::Memory(file) => Ok((PathBuf::from(name), file.contents().clone())),
+            FileSource::Path(path) => match std::fs::read(&path) {
+                Ok(bytes) => Ok((path, bytes.into())),
+                Err(e) => Err(format!("({}): {e}", path.display())),
+            },
+        });
+        match file {
+            Ok((path, bytes)) => {
+                let materials: Vec<Material> = mtl::parse(self.origin.of(&path), &bytes)?;
+                self.mesh.materials.extend(materials);
+            }
+            Err(why) => warn(format!(
+                "{}:{}: material file '{}' {why}",
+                place.path.display(),
+                place.line,
+                short(name)
+            )),
+        }
+        Ok(())
+    }
+
+    fn face<'w>(&mut self, place: Place<'_>, words: impl Iterator<Item = &'w str>) -> Result<()> {
+        self.corners.clear();
+        for word in words {
+            let corner = self.corner(place, word)?;
+            self.corners.push(corner);
+        }
+        if self.corners.len() < 3 {
+            return Err(place.error(format!(
+                "the face has {} corners, at least three are expected",
+                self.corners.len()
+            )));
+        }
+        let position = |c: &Corner| self.mesh.positions[c.position as usize];
+        self.points.clear();
+        self.points.extend(self.corners.iter().map(position));
+        triangulate(&self.points, &mut self.pieces);
+        let smoothing = self.smoothing.unwrap_or(Smoothing::Auto);
+        for piece in &self.pieces {
+            let t = self.mesh.triangles.len();
+            let corners = piece.map(|k| self.corners[k]);
+            self.mesh.triangles.push(corners.map(|c| c.position));
+            let uvs = corners.map(|c| c.uv.unwrap_or(RenderMesh::NO_UV));
+            self.mesh.triangle_uvs.push(uvs);
+            let normals = corners.map(|c| c.normal);
+            if normals.contains(&None) {
+                self.without_normals.push((t, smoothing));
+            }
+            self.mesh
+                .triangle_normals
+                .push(normals.map(Option::unwrap_or_default));
+            match self.mesh.groups.last_mut() {
+                Some(group) if group.material == self.material => group.triangles.end = t + 1,
+                _ => self.mesh.groups.push(MaterialGroup {
+                    material: self.material,
+                    triangles: t..t + 1,
+                }),
+            }
+        }
+        Ok(())
+    }
+
+    /// `v`, `v/vt`, `v//vn` or `v/vt/vn`.
+    fn corner(&self, place: Place<'_>, word: &str) -> Result<Corner> {
+        let mut parts = word.split('/');
+        let mut next = |what: &str, count: usize| match parts.next() {
+            None | Some("") => Ok(None),
+            Some(text) => index(place, text, what, count).map(Some),
+        };
+        let position = next("vertex", self.mesh.positions.len())?;
+        let uv = next("texture coordinate", self.mesh.uvs.len())?;
+        let normal = next("normal", self.mesh.normals.len())?;
+        match (position, parts.next()) {
+            (Some(position), None) => Ok(Corner {
+                position,
+                uv,
+                normal,
+            }),
+            _ => Err(place.error(format!(
+                "the corner is '{}', v, v/vt, v//vn or v/vt/vn is expected",
+                short(word)
+            ))),
+        }
+    }
+
+    fn finish(self) -> RenderMesh {
+        let mut mesh = self.mesh;
+        add_missing(&mut mesh, &self.without_normals);
+        let no_uv = [RenderMesh::NO_UV; 3];
+        if mesh.triangle_uvs.iter().all(|t| *t == no_uv) {
+            mesh.triangle_uvs = Vec::new();
+        }
+        mesh
+    }
+}
+
+/// An index from zero, of one that counts from 1, or backwards from -1.
+fn index(place: Place<'_>, text: &str, what: &str, count: usize) -> Result<u32> {
+    let found: i64 = text.parse().map_err(|_| {
+        place.error(format!(
+            "the index of a {what} is '{}', a whole number is expected",
+            short(text)
+        ))
+    })?;
+    let from_zero = if found < 0 {
+        found.checked_add(count as i64)
+    } else {
+        found.checked_sub(1)
+    };
+    from_zero
+        .and_then(|i| u32::try_from(i).ok())
+        .filter(|i| (*i as usize) < count && *i != RenderMesh::NO_UV)
+        .ok_or_else(|| {
+            place.error(format!(
+                "the index of a {what} is {found}, but there are {count} so far"
+            ))
+        })
+}

@@ -1,0 +1,126 @@
+//! Mesh files by their suffix, on disk or in memory.
+
+use super::origin::Origin;
+use super::stl::parse_stl;
+use super::vtk::parse_vtk;
+use super::{dae, gltf, obj};
+use crate::error::{Error, Result};
+use crate::mesh::drawn_surface::render_mesh_of_surface;
+use crate::mesh::normals::Smoothing;
+use crate::mesh::render_mesh::{RenderMesh, surface_of};
+use crate::mesh::source::MeshSource;
+use crate::mesh::surface::TriangleSurfaceMesh;
+use crate::mesh::volume::{VolumeMesh, convert_volume_to_surface_mesh};
+use nalgebra::Vector3;
+use std::path::Path;
+
+/// Reads a mesh file: `.obj` (with its `.mtl`), `.stl`, `.gltf` (with its buffers), `.glb`, `.dae`,
+/// or the boundary of a `.vtk`.
+///
+/// # Errors
+/// If the file can not be read, its suffix is not supported, or its content is wrong; the message
+/// gives the file and the line, the byte of a binary file or the place in a glTF document.
+pub fn read(path: &Path) -> Result<RenderMesh> {
+    read_source(&MeshSource::from(path))
+}
+
+/// [`read`] for a file on disk or in memory.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_source(source: &MeshSource) -> Result<RenderMesh> {
+    match &*source.extension() {
+        ".obj" => with_bytes(source, obj::parse),
+        ".stl" => with_bytes(source, |origin, bytes| parse_stl(origin.path, bytes)),
+        ".gltf" | ".glb" => with_bytes(source, gltf::parse),
+        ".dae" => with_bytes(source, dae::parse),
+        ".vtk" => with_bytes(source, |origin, bytes| {
+            parse_vtk_boundary(origin.path, bytes)
+        }),
+        _ => Err(unsupported(source, ".obj, .stl, .gltf, .glb, .dae or .vtk")),
+    }
+}
+
+/// Reads the tetrahedra of a VTK file on disk or in memory.
+///
+/// # Errors
+/// If the source is of another type, can not be read, or its content is wrong; the message gives
+/// the file and the line, or the byte within binary data.
+pub fn read_volume(source: &MeshSource) -> Result<VolumeMesh> {
+    match &*source.extension() {
+        ".vtk" => with_bytes(source, |origin, bytes| parse_vtk(origin.path, bytes)),
+        _ => Err(unsupported(source, ".vtk")),
+    }
+}
+
+/// Reads the triangles of an OBJ file on disk or in memory, polygons cut into triangles,
+/// coordinates multiplied by `scale3` (Drake's `ReadObjToTriangleSurfaceMesh`).
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_geometry::mesh::read_obj_to_triangle_surface_mesh;
+/// use tarragon_geometry::{InMemoryMesh, MemoryFile};
+/// let square = MemoryFile::new("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n", ".obj", "square");
+/// let scale = Vector3::new(2.0, 3.0, 1.0);
+/// let mesh = read_obj_to_triangle_surface_mesh(InMemoryMesh::new(square), &scale)?;
+/// assert_eq!((mesh.num_triangles(), mesh.total_area()), (2, 6.0));
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+///
+/// # Errors
+/// If the source is of another type, can not be read, or its content is wrong; the message gives
+/// the file and the line.
+pub fn read_obj_to_triangle_surface_mesh(
+    source: impl Into<MeshSource>,
+    scale3: &Vector3<f64>,
+) -> Result<TriangleSurfaceMesh> {
+    let source = source.into();
+    match &*source.extension() {
+        ".obj" => surface_of(read_source(&source)?.scaled(scale3)),
+        _ => Err(unsupported(&source, ".obj")),
+    }
+}
+
+fn unsupported(source: &MeshSource, expected: &str) -> Error {
+    Error::invalid(format!(
+        "{}: mesh files ending in '{}' are not supported here, {expected} is expected",
+        source.description(),
+        source.extension()
+    ))
+}
+
+/// Hands the content to a parser.
+fn with_bytes<V>(source: &MeshSource, parse: impl Fn(Origin<'_>, &[u8]) -> Result<V>) -> Result<V> {
+    match source {
+        MeshSource::Path(path) => {
+            let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+            check_content(&bytes).map_err(|e| e.at(&path.display().to_string()))?;
+            parse(Origin::on_disk(path), &bytes)
+        }
+        MeshSource::InMemory(mesh) => {
+            let name = source.description();
+            let origin = Origin::in_memory(Path::new(&name), &mesh.supporting_files);
+            let bytes = mesh.mesh_file.contents();
+            check_content(bytes).map_err(|e| e.at(&name))?;
+            parse(origin, bytes)
+        }
+    }
+}
+
+/// A file of 0 bytes was never written, or its disk was full.
+fn check_content(bytes: &[u8]) -> Result<()> {
+    if bytes.is_empty() {
+        return Err(Error::invalid(
+            "the mesh file is empty (0 bytes); export it again",
+        ));
+    }
+    Ok(())
+}
+
+/// What can be seen of tetrahedra.
+fn parse_vtk_boundary(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
+    let volume = parse_vtk(path, bytes)?;
+    let surface = convert_volume_to_surface_mesh(&volume);
+    let surface = surface.map_err(|e| e.at(&path.display().to_string()))?;
+    Ok(render_mesh_of_surface(&surface, Smoothing::Auto))
+}

@@ -1,0 +1,219 @@
+//! STL, binary and ASCII.
+
+use super::lines::for_each_line;
+use crate::error::{Error, Result};
+use crate::mesh::normals::{Smoothing, add_missing};
+use crate::mesh::{MaterialGroup, RenderMesh};
+use nalgebra::Point3;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Bytes before the first triangle of a binary file, and per triangle.
+const HEADER: usize = 84;
+const RECORD: usize = 50;
+
+/// Reads the content of an STL file; `path` is for messages.
+///
+/// Normals are computed, smooth below an angle of 30 degrees between triangles, because those of
+/// the format are flat and often wrong.
+///
+/// # Errors
+/// If the content is truncated, has a coordinate that is not finite, or has no triangles.
+pub fn parse_stl(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
+    let mut surface = Surface::default();
+    // Binary files may start with "solid" too, so their length decides first.
+    let binary_len = declared_len(bytes);
+    let text = bytes.trim_ascii_start().starts_with(b"solid") && !bytes.contains(&0);
+    if binary_len == Some(bytes.len()) || !text {
+        parse_binary(path, bytes, &mut surface)?;
+    } else {
+        parse_ascii(path, bytes, &mut surface)?;
+    }
+    surface.finish(path)
+}
+
+/// The length that the header of a binary file announces.
+fn declared_len(bytes: &[u8]) -> Option<usize> {
+    let count = u32::from_le_bytes(bytes.get(80..HEADER)?.try_into().ok()?);
+    (count as usize).checked_mul(RECORD)?.checked_add(HEADER)
+}
+
+fn parse_binary(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
+    let wrong = |message: String| Error::invalid(format!("{}: {message}", path.display()));
+    let Some(declared) = declared_len(bytes) else {
+        return Err(wrong(format!(
+            "the file has {} bytes, an STL file (text that starts with 'solid', or a binary \
+             header of {HEADER} bytes) is expected",
+            bytes.len()
+        )));
+    };
+    // Some exporters append attributes, so that more than expected is no error.
+    if bytes.len() < declared {
+        return Err(wrong(format!(
+            "the file has {} bytes, {declared} are expected for the {} triangles that its header \
+             announces",
+            bytes.len(),
+            (declared - HEADER) / RECORD
+        )));
+    }
+    for (i, record) in bytes[HEADER..declared].chunks_exact(RECORD).enumerate() {
+        let mut xyz = [0.0; 9];
+        for (value, word) in xyz.iter_mut().zip(record[12..48].chunks_exact(4)) {
+            *value = f32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+        }
+        if let Some(bad) = xyz.iter().find(|x| !x.is_finite()) {
+            return Err(wrong(format!(
+                "byte {}: a coordinate of triangle {i} is {bad}, a finite number is expected",
+                HEADER + i * RECORD + 12
+            )));
+        }
+        let corner = |k: usize| [xyz[k], xyz[k + 1], xyz[k + 2]].map(f64::from);
+        surface.push([corner(0), corner(3), corner(6)]);
+    }
+    Ok(())
+}
+
+fn parse_ascii(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
+    let mut corners = Vec::with_capacity(3);
+    let mut last_line = 1;
+    for_each_line(path, bytes, |place, key, rest| {
+        last_line = place.line;
+        match key {
+            "vertex" => corners.push(place.numbers3(&mut rest.split_whitespace(), "the vertex")?),
+            "endloop" => {
+                let triangle = std::mem::take(&mut corners);
+                let n = triangle.len();
+                surface.push(triangle.try_into().map_err(|_| {
+                    place.error(format!("the loop has {n} vertices, three are expected"))
+                })?);
+            }
+            "solid" | "facet" | "outer" | "endfacet" | "endsolid" => {}
+            other => {
+                return Err(place.error(format!(
+                    "found '{}', one of solid, facet, outer, vertex, endloop, endfacet, endsolid \
+                     is expected",
+                    crate::error::short(other)
+                )));
+            }
+        }
+        Ok(())
+    })?;
+    if corners.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::parse(
+            path,
+            last_line,
+            "the file ends within a loop of vertices",
+        ))
+    }
+}
+
+/// Triangles whose equal corners become one vertex.
+#[derive(Default)]
+struct Surface {
+    mesh: RenderMesh,
+    known: HashMap<[u64; 3], u32>,
+}
+
+impl Surface {
+    fn push(&mut self, corners: [[f64; 3]; 3]) {
+        let triangle = corners.map(|p| {
+            let key = p.map(|x| (x + 0.0).to_bits()); // -0 and 0 are one place
+            *self.known.entry(key).or_insert_with(|| {
+                self.mesh.positions.push(Point3::from(p));
+                self.mesh.positions.len() as u32 - 1
+            })
+        });
+        self.mesh.triangles.push(triangle);
+    }
+    fn finish(self, path: &Path) -> Result<RenderMesh> {
+        let mut mesh = self.mesh;
+        let n = mesh.triangles.len();
+        if n == 0 {
+            return Err(Error::invalid(format!(
+                "{}: the mesh has no triangles",
+                path.display()
+            )));
+        }
+        mesh.triangle_normals = vec![[0; 3]; n];
+        mesh.groups = vec![MaterialGroup {
+            material: None,
+            triangles: 0..n,
+        }];
+        let all: Vec<_> = (0..n).map(|t| (t, Smoothing::Auto)).collect();
+        add_missing(&mut mesh, &all);
+        Ok(mesh)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tetrahedron() -> Vec<[[f32; 3]; 3]> {
+        let v = [[0., 0., 0.], [1., 0., 0.], [0., 1., 0.], [0., 0., 1.]];
+        [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+            .map(|t| t.map(|i: usize| v[i]))
+            .to_vec()
+    }
+    fn binary(header: &[u8], triangles: &[[[f32; 3]; 3]]) -> Vec<u8> {
+        let mut bytes = header.to_vec();
+        bytes.resize(80, b' ');
+        bytes.extend((triangles.len() as u32).to_le_bytes());
+        for t in triangles {
+            bytes.extend([0; 12]);
+            bytes.extend(t.as_flattened().iter().flat_map(|x| x.to_le_bytes()));
+            bytes.extend([0; 2]);
+        }
+        bytes
+    }
+    fn ascii(triangles: &[[[f32; 3]; 3]]) -> String {
+        let mut s = "solid x\n".to_owned();
+        for t in triangles {
+            s += "facet normal 0 0 0\nouter loop\n";
+            for p in t {
+                s += &format!("vertex {} {} {}\n", p[0], p[1], p[2]);
+            }
+            s += "endloop\nendfacet\n";
+        }
+        s + "endsolid\n"
+    }
+    fn message(bytes: &[u8]) -> String {
+        parse_stl(Path::new("x.stl"), bytes)
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn binary_and_ascii_give_the_same_mesh() {
+        let t = tetrahedron();
+        let a = parse_stl(Path::new("x.stl"), ascii(&t).as_bytes()).unwrap();
+        assert_eq!((a.positions.len(), a.triangles.len()), (4, 4));
+        for header in [&b"exported"[..], b"solid but binary"] {
+            assert_eq!(
+                parse_stl(Path::new("x.stl"), &binary(header, &t)).unwrap(),
+                a
+            );
+        }
+    }
+
+    #[test]
+    fn errors_say_what_was_found() {
+        let t = tetrahedron();
+        let whole = binary(b"", &t);
+        assert!(message(&whole[..200]).contains("x.stl: the file has 200 bytes, 284 are expected"));
+        assert!(message(&[0; 10]).contains("has 10 bytes"));
+        assert!(message(&binary(b"", &[])).contains("no triangles"));
+        assert!(message(b"solid\nendsolid").contains("no triangles"));
+        let mut bad = t.clone();
+        bad[1][2][0] = f32::NAN;
+        assert!(
+            message(&binary(b"", &bad)).contains("byte 146: a coordinate of triangle 1 is NaN")
+        );
+        assert!(message(ascii(&bad).as_bytes()).contains("x.stl:13: x of the vertex is 'NaN'"));
+        assert!(message(b"solid\nfacet\nouter loop\nvertex 1 2 3").contains("ends within a loop"));
+        assert!(message(b"solid\nvertex 1 2 3\nendloop").contains("the loop has 1 vertices"));
+        assert!(message(b"solid\nhello").contains("x.stl:2: found 'hello'"));
+    }
+}

@@ -1,0 +1,81 @@
+//! The triangles of a mesh file with all that is needed to draw them.
+
+use super::material::{Material, MaterialGroup};
+use super::surface::TriangleSurfaceMesh;
+use crate::error::Result;
+use nalgebra::{Point3, Vector3};
+
+/// A triangle mesh with what is needed to draw it.
+///
+/// Corners index positions, normals and texture coordinates separately, so that `positions` and
+/// `triangles` alone are the surface as the file describes it, with shared vertices.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use std::path::Path;
+/// use tarragon_geometry::mesh::{RenderMesh, parse_obj};
+/// let mesh: RenderMesh = parse_obj(Path::new("t.obj"), b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")?;
+/// assert_eq!((mesh.positions.len(), mesh.triangles[0]), (3, [0, 1, 2]));
+/// let mirrored = mesh.scaled(&Vector3::new(-2.0, 1.0, 1.0));
+/// assert_eq!((mirrored.positions[1].x, mirrored.triangles[0]), (-2.0, [0, 2, 1]));
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RenderMesh {
+    /// Vertices (m), in the order of the file; those of an STL file are merged where equal, those
+    /// of a glTF or Collada file come once for every node that shows them.
+    pub positions: Vec<Point3<f64>>,
+    /// Unit normals.
+    pub normals: Vec<Vector3<f64>>,
+    /// Texture coordinates: u to the right, v up.
+    pub uvs: Vec<[f64; 2]>,
+    /// Triangles as indices into `positions`, counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Per triangle, the indices of its corners' normals.
+    pub triangle_normals: Vec<[u32; 3]>,
+    /// Per triangle, the indices of its corners' texture coordinates, [`RenderMesh::NO_UV`] where
+    /// there are none; empty if the whole mesh has none.
+    pub triangle_uvs: Vec<[u32; 3]>,
+    /// Colours of `positions`, red, green, blue and opacity in linear light, which multiply those
+    /// of the material; empty if the file has none.
+    pub colors: Vec<[f32; 4]>,
+    /// Which triangles have which material; covers all triangles, in order.
+    pub groups: Vec<MaterialGroup>,
+    /// The materials.
+    pub materials: Vec<Material>,
+    /// Names of extensions that a glTF file uses and that were not read.
+    pub ignored_extensions: Vec<String>,
+}
+
+impl RenderMesh {
+    /// Stands in `triangle_uvs` for "no texture coordinates".
+    pub const NO_UV: u32 = u32::MAX;
+
+    /// The mesh with its coordinates multiplied by `scale3`. Normals are adapted; where the factors
+    /// mirror, the winding of every triangle is turned so that outside stays outside.
+    pub fn scaled(mut self, scale3: &Vector3<f64>) -> Self {
+        for p in &mut self.positions {
+            p.coords.component_mul_assign(scale3);
+        }
+        for n in &mut self.normals {
+            let scaled = n.component_div(scale3);
+            *n = scaled.try_normalize(0.0).unwrap_or(*n);
+        }
+        if scale3.product() < 0.0 {
+            for indices in [
+                &mut self.triangles,
+                &mut self.triangle_normals,
+                &mut self.triangle_uvs,
+            ] {
+                indices.iter_mut().for_each(|t| t.swap(1, 2));
+            }
+        }
+        self
+    }
+}
+
+/// The triangles alone.
+pub(crate) fn surface_of(mesh: RenderMesh) -> Result<TriangleSurfaceMesh> {
+    let vertices = mesh.positions.iter().map(|p| p.coords).collect();
+    TriangleSurfaceMesh::new(mesh.triangles, vertices)
+}

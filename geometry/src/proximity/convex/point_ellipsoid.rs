@@ -1,0 +1,72 @@
+//! Point against ellipsoid: ellipsoid with sphere, and the distance of a point to an ellipsoid.
+
+use super::active::Active;
+use super::core::Core;
+use crate::proximity::rounding::is_beyond;
+use nalgebra::Vector3;
+
+/// Features of the ellipsoid with semi-axes `a` (A) and the point `p` (B), or `None` beyond
+/// `reach`.
+///
+/// The surface point x with outward normal (x_i / a_i^2) nearest to p satisfies `p_i = x_i (1 + t /
+/// a_i^2)`, so that `n_i` is parallel to `p_i / (t + a_i^2)`, where t is the largest root of `sum
+/// (a_i p_i / (t + a_i^2))^2 = 1` (Eberly, Distance from a Point to an Ellipse, an Ellipsoid, or a
+/// Hyperellipsoid, 2013). The sum is convex and decreasing right of its last pole, so Newton's
+/// method from the left converges monotonically. Where several points are nearest (on a plane of
+/// symmetry, deep inside) the one on the positive side of the shortest axis is taken.
+pub(in crate::proximity) fn point_ellipsoid_features(
+    a: &Vector3<f64>,
+    p: &Vector3<f64>,
+    reach: f64,
+) -> Option<Active> {
+    // Not nearer than to the bounding box.
+    let outside = (p.abs() - a).sup(&Vector3::zeros());
+    if is_beyond(outside.norm_squared(), reach) {
+        return None;
+    }
+    let n = normal(a, p);
+    Some(Active::against_point(n, &Core::Ellipsoid(*a)))
+}
+
+/// The outward normal at the surface point nearest to `p`.
+fn normal(a: &Vector3<f64>, p: &Vector3<f64>) -> Vector3<f64> {
+    // In units of the shortest axis; s = t + 1 is the distance from the last pole.
+    let shortest = a.imin();
+    let unit = a[shortest];
+    let (a, p) = (a / unit, p / unit);
+    let shift = a.map(|a| (a - 1.0) * (a + 1.0));
+    let ap = a.component_mul(&p);
+    // Every term alone gives a lower bound of the root.
+    let s0 = ap.abs() - shift;
+    let mut s = s0.max();
+    let sum = |s: f64| (ap.component_div(&shift.add_scalar(s))).norm_squared();
+    if s <= 0.0 || !sum(s).is_finite() {
+        // On the plane of symmetry of the shortest axis.
+        let x = ap.zip_map(
+            &shift,
+            |ap, shift| if shift > 0.0 { ap / shift } else { 0.0 },
+        );
+        let rest = 1.0 - x.norm_squared();
+        if rest >= 0.0 {
+            // The nearest points are off the plane, symmetric to it.
+            let mut n = x.component_div(&a);
+            n[shortest] = rest.sqrt();
+            return n.normalize();
+        }
+        s = f64::MIN_POSITIVE;
+    }
+    for _ in 0..60 {
+        let q = ap.component_div(&shift.add_scalar(s));
+        let f = q.norm_squared() - 1.0;
+        let slope = -2.0
+            * q.component_mul(&q)
+                .component_div(&shift.add_scalar(s))
+                .sum();
+        let step = -f / slope;
+        if step.is_nan() || step <= 4.0 * f64::EPSILON * s {
+            break;
+        }
+        s += step;
+    }
+    p.component_div(&shift.add_scalar(s)).normalize()
+}

@@ -1,0 +1,37 @@
+//! What counts as rounding, and which distances can be computed at all.
+
+use crate::error::{Error, Result};
+use nalgebra::Vector3;
+
+/// Lengths below this fraction of the extents of a pair are rounding: they have no direction.
+pub(super) const NEGLIGIBLE: f64 = 1e-14;
+/// Directions count as parallel below this sine of the angle between them, which is the rounding of
+/// a product of rotations.
+pub(super) const PARALLEL: f64 = 2e-15;
+/// Coordinates of one body seen from another (m) above this overflow when they are squared.
+const LARGEST: f64 = 1e150;
+
+/// True if a squared core distance is above `reach`.
+#[inline]
+pub(super) fn is_beyond(d2: f64, reach: f64) -> bool {
+    d2 > reach * reach
+}
+
+/// Refuses positions whose distance cannot be computed.
+#[inline]
+pub(super) fn check_distance(p_ab: Vector3<f64>) -> Result<()> {
+    let largest = p_ab.amax();
+    // False for what is not a number.
+    if largest <= LARGEST {
+        return Ok(());
+    }
+    Err(too_far(largest))
+}
+
+#[cold]
+fn too_far(largest: f64) -> Error {
+    Error::invalid(format!(
+        "positions must be within {LARGEST:e} m of each other, got {largest:e} m; check the units of the \
+         poses"
+    ))
+}

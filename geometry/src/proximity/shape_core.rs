@@ -1,0 +1,96 @@
+//! Shapes as cores with a margin, and the canonical order of two of them.
+
+use super::convex::Core;
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+use nalgebra::Isometry3;
+use std::cmp::Ordering;
+use tarragon_framework::Scalar;
+
+/// The rank of shapes without a kernel.
+pub(super) const UNKNOWN: u8 = 8;
+
+/// The canonical order of shape types; kernels exist for pairs in this order.
+pub(super) fn rank(shape: &Shape) -> u8 {
+    match shape {
+        Shape::HalfSpace(_) => 0,
+        Shape::Convex(_) | Shape::Mesh(_) => 1,
+        Shape::Box(_) => 2,
+        Shape::Cylinder(_) => 3,
+        Shape::Ellipsoid(_) => 4,
+        Shape::Capsule(_) => 5,
+        Shape::Sphere(_) => 6,
+        Shape::MeshcatCone(_) => UNKNOWN,
+    }
+}
+
+/// The set that a shape is, but for its margin; half spaces have none.
+#[inline]
+pub(super) fn core(shape: &Shape) -> Result<Core<'_>> {
+    Ok(match shape {
+        Shape::Box(s) => Core::Box(s.half_size()),
+        Shape::Capsule(s) => Core::Segment {
+            half: 0.5 * s.length(),
+        },
+        Shape::Cylinder(s) => Core::Cylinder {
+            radius: s.radius(),
+            half: 0.5 * s.length(),
+        },
+        Shape::Ellipsoid(s) => Core::Ellipsoid(s.semi_axes()),
+        Shape::Sphere(_) => Core::Point,
+        Shape::Convex(s) => Core::Polytope(s.polytope()?),
+        Shape::Mesh(s) => Core::Polytope(s.polytope()?),
+        other => {
+            return Err(Error::invalid(format!(
+                "{} has no proximity: it is for visualizers only",
+                other.type_name()
+            )));
+        }
+    })
+}
+
+/// Radius of the sphere swept along the core of a shape (m).
+#[inline]
+pub(super) fn margin(shape: &Shape) -> f64 {
+    match shape {
+        Shape::Sphere(s) => s.radius(),
+        Shape::Capsule(s) => s.radius(),
+        _ => 0.0,
+    }
+}
+
+/// The size of a bounded shape (m), to which rounding is compared.
+#[inline(always)]
+pub(super) fn extent(shape: &Shape) -> f64 {
+    match shape {
+        Shape::Box(s) => s.size().sum(),
+        Shape::Capsule(s) => s.length() + s.radius(),
+        Shape::Sphere(s) => s.radius(),
+        Shape::Cylinder(s) => s.length() + s.radius(),
+        Shape::Ellipsoid(s) => s.semi_axes().max(),
+        Shape::Convex(_) | Shape::Mesh(_) => core(shape).map_or(0.0, |c| c.extent()),
+        Shape::HalfSpace(_) | Shape::MeshcatCone(_) => 0.0,
+    }
+}
+
+/// Whether two shapes of one type are in canonical order: by dimensions, then by pose.
+#[inline]
+pub(super) fn precedes<T: Scalar>(
+    dimensions_a: &[f64],
+    x_wa: &Isometry3<T>,
+    dimensions_b: &[f64],
+    x_wb: &Isometry3<T>,
+) -> bool {
+    let pose = |x: &Isometry3<T>| {
+        let (p, q) = (x.translation.vector, x.rotation.coords);
+        [p.x, p.y, p.z, q.x, q.y, q.z, q.w].map(|x| x.re())
+    };
+    let order = dimensions_a
+        .partial_cmp(dimensions_b)
+        .unwrap_or(Ordering::Equal);
+    match order {
+        Ordering::Less => true,
+        Ordering::Greater => false,
+        Ordering::Equal => pose(x_wa) <= pose(x_wb),
+    }
+}

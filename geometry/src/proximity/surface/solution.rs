@@ -1,0 +1,77 @@
+//! What decides the signed distance of two bodies, and its value in any scalar.
+
+use super::point::{NearestFeature, at_pose};
+use crate::proximity::convex::{Active, Placed};
+use crate::proximity::core_distance::CoreDistance;
+use nalgebra::{Isometry3, Vector3};
+use tarragon_framework::Scalar;
+
+/// What decides the distance of A and B.
+pub(super) struct Solution {
+    pub(super) decides: Decides,
+    /// Whether it is expressed with the roles of A and B exchanged.
+    pub(super) exchanged: bool,
+}
+
+pub(super) enum Decides {
+    /// Features of A and B.
+    Features(Active),
+    /// A feature of the surface of A, and a point fixed in B.
+    Point(NearestFeature, Vector3<f64>),
+    /// Two faces of A, and the point of B between them: how deep it is below the lesser of them is
+    /// the mean of both, with this weight of the first, also to first order.
+    Between([NearestFeature; 2], f64, Vector3<f64>),
+    /// Features of A and of a vertex fixed in B.
+    Vertex(Active, Vector3<f64>),
+}
+
+impl Solution {
+    pub(super) fn new(decides: Decides) -> Self {
+        Self {
+            decides,
+            exchanged: false,
+        }
+    }
+    pub(super) fn exchanged(mut self) -> Self {
+        self.exchanged = !self.exchanged;
+        self
+    }
+
+    /// Distance, normal and witnesses at the pose `x_ab` of B in A.
+    pub(super) fn evaluate<T: Scalar>(&self, x_ab: &Isometry3<T>) -> CoreDistance<T> {
+        if self.exchanged {
+            let found = self.decides.evaluate(&x_ab.inverse());
+            let in_a = |p: &Vector3<T>| x_ab.rotation * p + x_ab.translation.vector;
+            return CoreDistance {
+                distance: found.distance,
+                n_ab: -(x_ab.rotation * found.n_ab),
+                p_a: in_a(&found.p_b),
+                p_b: in_a(&found.p_a),
+            };
+        }
+        self.decides.evaluate(x_ab)
+    }
+}
+
+impl Decides {
+    fn evaluate<T: Scalar>(&self, x_ab: &Isometry3<T>) -> CoreDistance<T> {
+        match self {
+            Self::Features(active) => active.evaluate(&Placed::new(x_ab)),
+            Self::Point(feature, p_b) => feature.evaluate(&at_pose(x_ab, p_b)),
+            Self::Between([first, second], weight, p_b) => {
+                let p = at_pose(x_ab, p_b);
+                let (mut found, other) = (first.evaluate(&p), second.evaluate(&p));
+                // Of both the value is the same, but for rounding.
+                let rates = (other.distance - T::from(other.distance.re()))
+                    - (found.distance - T::from(found.distance.re()));
+                found.distance += rates * T::from(1.0 - weight);
+                found
+            }
+            Self::Vertex(active, p_b) => {
+                let mut x = Isometry3::identity();
+                x.translation.vector = at_pose(x_ab, p_b);
+                active.evaluate(&Placed::new(&x))
+            }
+        }
+    }
+}

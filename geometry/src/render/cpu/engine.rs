@@ -1,0 +1,271 @@
+//! The engine: what is registered, and one image after the other.
+
+use super::params::RenderEngineCpuParams;
+use super::pixels::Pixels;
+use super::resolve::{
+    ColorPass, DepthPass, FrameStorage, LabelPass, OpaqueColors, Pass, ToneMap, average, draw,
+};
+use super::setup::{ImageKind, Scene};
+use super::shade::{Environment, Lights};
+use super::store::{Visual, Visuals};
+use crate::error::{Error, Result};
+use crate::ids::GeometryId;
+use crate::properties::{PerceptionProperties, RenderLabel};
+use crate::render::camera::{ColorRenderCamera, DepthRenderCamera, RenderCameraCore};
+use crate::render::engine::{RenderEngine, RenderView, accepts_renderer, check_image_size};
+use crate::render::image::{Image, ImageDepth32F, ImageLabel16I, ImageRgba8U};
+use crate::shape::Shape;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tarragon_framework::Scratch;
+use tarragon_framework::warnings::warn;
+
+/// The default renderer: no driver, no display, no GPU, bit-identical images on any number of
+/// threads.
+///
+/// Spheres, boxes, cylinders, capsules, ellipsoids and half spaces are drawn exactly, `Mesh` as the
+/// triangles of its file, `Convex` as its hull, a `MeshcatCone` not at all. Both sides of every
+/// surface are drawn. Surfaces are matt (Lambert), those of glTF files follow its
+/// metallic-roughness model.
+///
+/// Where the opacity of a colour, a material or a texture is below 1, colour images show what is
+/// behind, through the front and the back of a body; what is not there at all is not seen. Depth
+/// and label images show translucent geometry like any other, also where it is not there (all of
+/// this as in Drake).
+///
+/// Colours are within 1 of 255 of those of Drake 1.51's RenderEngineVtk for matt materials,
+/// translucent ones too, and within 8 for glTF materials without highlights from smooth surfaces,
+/// whose peaks are brighter here.
+///
+/// Properties: `("phong", "diffuse")` [`Rgba`](crate::Rgba), `("phong", "diffuse_map")` `String`
+/// (PNG or JPEG file, for meshes with texture coordinates), `("label", "id")` [`RenderLabel`],
+/// `("renderer", "accepting")` `BTreeSet<String>`. Materials of a mesh file come before `phong`
+/// properties.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::render::*;
+/// use tarragon_geometry::{GeometryId, PerceptionProperties, Sphere};
+/// let mut engine = RenderEngineCpu::new(RenderEngineCpuParams::default())?;
+/// let ball = GeometryId::new();
+/// engine.register_visual(ball, &Sphere::new(0.5)?.into(), &PerceptionProperties::new())?;
+///
+/// let info = CameraInfo::from_fov_y(64, 48, 1.0)?;
+/// let clipping = ClippingRange::new(0.1, 10.0)?;
+/// let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
+/// let camera = DepthRenderCamera::new(core, DepthRange::new(0.1, 5.0)?)?;
+/// let poses = |_| Some(Isometry3::translation(0.0, 0.0, 2.0));
+/// let mut image = ImageDepth32F::new(64, 48);
+/// engine.render_depth(&RenderView::new(Isometry3::identity(), &poses), &camera, &mut image)?;
+/// assert!((image.at(31, 23)[0] - 1.5).abs() < 1e-6); // the pixel on the axis
+/// assert_eq!(image.at(0, 0)[0], f32::INFINITY);
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct RenderEngineCpu {
+    pub(super) params: RenderEngineCpuParams,
+    visuals: Visuals,
+    environment: Option<Arc<Environment>>,
+    /// Threads of its own and of its copies.
+    pub(super) pool: Option<Arc<rayon::ThreadPool>>,
+    storage: Arc<Scratch<FrameStorage>>,
+    /// Set by the first camera that asks for a window.
+    warned_of_window: Arc<AtomicBool>,
+}
+
+impl RenderEngineCpu {
+    /// An engine without visuals.
+    ///
+    /// # Errors
+    /// If a parameter is outside its domain, the environment map can not be read, or the threads
+    /// can not be started.
+    pub fn new(params: RenderEngineCpuParams) -> Result<Self> {
+        params.check()?;
+        let pool = |n: usize| {
+            let builder = rayon::ThreadPoolBuilder::new().num_threads(n);
+            builder
+                .build()
+                .map_err(|e| Error::invalid(format!("RenderEngineCpu: {n} threads: {e}")))
+        };
+        Ok(Self {
+            pool: params.threads.map(pool).transpose()?.map(Arc::new),
+            environment: Environment::read(params.environment_map.as_ref())?.map(Arc::new),
+            params,
+            visuals: Visuals::default(),
+            storage: Arc::default(),
+            warned_of_window: Arc::default(),
+        })
+    }
+    /// The parameters.
+    pub fn params(&self) -> &RenderEngineCpuParams {
+        &self.params
+    }
+    /// Warns once if the camera asks for a window, which this engine does not have.
+    fn warn_of_window(&self, camera: &ColorRenderCamera) {
+        if camera.show_window() && !self.warned_of_window.swap(true, Ordering::Relaxed) {
+            warn(
+                "RenderEngineCpu: show_window is not supported, images are drawn and not shown; write them \
+                 with an ImageWriter or show the scene in Meshcat",
+            );
+        }
+    }
+    fn scene<'a>(
+        &'a self,
+        storage: &mut FrameStorage,
+        view: &'a RenderView<'a>,
+        core: &RenderCameraCore,
+        samples: usize,
+        kind: ImageKind,
+    ) -> Scene<'a> {
+        let pixels = Pixels::new(core.intrinsics(), samples);
+        let (clipping, visuals) = (core.clipping(), &self.visuals);
+        Scene::new(&mut storage.scene, pixels, clipping, view, visuals, kind)
+    }
+    /// Runs on this engine's threads.
+    fn run(&self, work: impl FnOnce() + Send) {
+        match &self.pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+    /// Draws colours, `samples` along each side of a pixel of the camera.
+    fn draw_color(
+        &self,
+        storage: &mut FrameStorage,
+        view: &RenderView<'_>,
+        core: &RenderCameraCore,
+        samples: usize,
+        image: &mut ImageRgba8U,
+    ) {
+        let params = &self.params;
+        let kind = ImageKind::Color {
+            shadows: params.cast_shadows,
+        };
+        let scene = self.scene(storage, view, core, samples, kind);
+        let r_wc = view.x_wc.rotation.to_rotation_matrix().into_inner();
+        let environment = self.environment.as_deref().map(|e| (e, r_wc));
+        let lights = Lights::new(&params.lights, &view.x_wc, environment.is_some());
+        let show_sky = params.environment_map.as_ref().is_some_and(|m| m.skybox);
+        let tone = params.exposure.map(ToneMap::new);
+        let most = if tone.is_some() { f32::INFINITY } else { 1.0 };
+        let clear = params.default_clear_color;
+        let pass = ColorPass {
+            plain: OpaqueColors::new(storage, &scene, &lights, environment, clear, most),
+            scene: &scene,
+            sky: environment.filter(|_| show_sky),
+            tone,
+            clear,
+        };
+        self.draw(&scene, &pass, image);
+        pass.plain.store(storage);
+        scene.store(&mut storage.scene);
+    }
+    fn draw<P: Pass>(&self, scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pixel>) {
+        self.run(|| draw(scene, pass, image));
+    }
+}
+
+impl fmt::Debug for RenderEngineCpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RenderEngineCpu")
+            .field("params", &self.params)
+            .field("visuals", &self.visuals.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl RenderEngine for RenderEngineCpu {
+    fn register_visual(
+        &mut self,
+        id: GeometryId,
+        shape: &Shape,
+        properties: &PerceptionProperties,
+    ) -> Result<bool> {
+        if self.has_visual(id) {
+            return Err(Error::invalid(format!(
+                "geometry {id} is registered with this render engine already"
+            )));
+        }
+        if let Some(name) = &self.params.renderer_name
+            && !accepts_renderer(properties, name)?
+        {
+            return Ok(false);
+        }
+        let label = self.render_label_of(properties)?;
+        let visual = Visual::new(shape, properties, label, &self.params)?;
+        let accepted = visual.is_some();
+        if let Some(visual) = visual {
+            self.visuals.insert(id, visual);
+        }
+        Ok(accepted)
+    }
+    fn remove_visual(&mut self, id: GeometryId) -> bool {
+        self.visuals.remove(id)
+    }
+    fn has_visual(&self, id: GeometryId) -> bool {
+        self.visuals.contains(id)
+    }
+    #[tracing::instrument(level = "debug", skip_all)]
+    fn render_color(
+        &self,
+        view: &RenderView<'_>,
+        camera: &ColorRenderCamera,
+        image: &mut ImageRgba8U,
+    ) -> Result<()> {
+        self.warn_of_window(camera);
+        let core = camera.core();
+        check_image_size(image, core.intrinsics())?;
+        let samples = self.params.samples_per_side;
+        self.storage.lend(|storage| {
+            if samples == 1 {
+                self.draw_color(storage, view, core, samples, image);
+            } else {
+                let mut fine = std::mem::take(&mut storage.fine);
+                fine.resize(image.width() * samples, image.height() * samples);
+                self.draw_color(storage, view, core, samples, &mut fine);
+                self.run(|| average(&fine, samples, image));
+                storage.fine = fine;
+            }
+        });
+        Ok(())
+    }
+    #[tracing::instrument(level = "debug", skip_all)]
+    fn render_depth(
+        &self,
+        view: &RenderView<'_>,
+        camera: &DepthRenderCamera,
+        image: &mut ImageDepth32F,
+    ) -> Result<()> {
+        let core = camera.core();
+        check_image_size(image, core.intrinsics())?;
+        let range = *camera.depth_range();
+        self.storage.lend(|storage| {
+            let scene = self.scene(storage, view, core, 1, ImageKind::Depth);
+            self.draw(&scene, &DepthPass { range }, image);
+            scene.store(&mut storage.scene);
+        });
+        Ok(())
+    }
+    #[tracing::instrument(level = "debug", skip_all)]
+    fn render_label(
+        &self,
+        view: &RenderView<'_>,
+        camera: &ColorRenderCamera,
+        image: &mut ImageLabel16I,
+    ) -> Result<()> {
+        self.warn_of_window(camera);
+        let core = camera.core();
+        check_image_size(image, core.intrinsics())?;
+        self.storage.lend(|storage| {
+            let scene = self.scene(storage, view, core, 1, ImageKind::Label);
+            let labels = &scene.plan.labels;
+            self.draw(&scene, &LabelPass { labels }, image);
+            scene.store(&mut storage.scene);
+        });
+        Ok(())
+    }
+    fn default_render_label(&self) -> RenderLabel {
+        self.params.default_label
+    }
+}

@@ -1,0 +1,24 @@
+//! What is drawn into tiles: inverse depths and ids of what is nearest.
+//!
+//! Shapes by `kernels`, or by `exact_shape` near the camera; clusters of meshes by `mesh_view`,
+//! `small_triangles` and `triangle`. What is seen through goes to `transparency_layers`.
+
+mod exact_shape;
+mod kernels;
+mod mesh_view;
+mod small_triangles;
+mod target;
+mod tile;
+mod transparency_layers;
+mod triangle;
+mod vertices;
+
+pub(super) use exact_shape::Exact;
+pub(super) use kernels::{
+    CapsuleKernel, CuboidKernel, CylinderKernel, EllipsoidKernel, LinearBlocks, PlaneKernel,
+};
+pub(super) use mesh_view::MeshView;
+pub(super) use target::GUARD;
+pub(super) use tile::{TILE_HEIGHT, TILE_WIDTH, Tile};
+pub(super) use transparency_layers::{Fragment, TransparencyLayers};
+pub(super) use vertices::ClusterVertices;

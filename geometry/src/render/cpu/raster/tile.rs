@@ -1,0 +1,225 @@
+//! The part of an image that one thread draws at a time.
+
+use super::exact_shape::Exact;
+use super::kernels::{Kernel, lanes};
+use super::target::RasterTarget;
+use crate::render::cpu::pixels::Rect;
+use crate::render::cpu::simd::BLOCK;
+use crate::render::cpu::store::NO_ID;
+use wide::{bytemuck, f32x8, i32x8};
+
+/// Width in pixels, a multiple of the block; both chosen by measurement.
+pub(crate) const TILE_WIDTH: usize = 64;
+/// Height in pixels.
+pub(crate) const TILE_HEIGHT: usize = 32;
+const STRIDE: usize = TILE_WIDTH / BLOCK;
+const BLOCKS: usize = STRIDE * TILE_HEIGHT;
+
+/// Inverse depth and id of what is nearest, per pixel.
+pub(crate) struct Tile {
+    rect: Rect,
+    w: [f32x8; BLOCKS],
+    ids: [i32x8; BLOCKS],
+    /// The w of an empty pixel.
+    clear: f32,
+    /// Smallest w of all pixels; `None` after something was drawn.
+    farthest: Option<f32>,
+    /// Triangles were drawn.
+    triangles: bool,
+}
+
+impl Tile {
+    /// A tile without pixels.
+    pub(crate) fn new() -> Self {
+        let nothing = Rect {
+            x0: 0,
+            y0: 0,
+            x1: 0,
+            y1: 0,
+        };
+        Self {
+            rect: nothing,
+            w: [f32x8::ZERO; BLOCKS],
+            ids: [i32x8::ZERO; BLOCKS],
+            clear: 0.0,
+            farthest: None,
+            triangles: false,
+        }
+    }
+    /// Accepts nothing beyond `far` (m) from now on.
+    pub(crate) fn set_far(&mut self, far: f64) {
+        self.clear = ((1.0 / far) as f32).next_down();
+    }
+    /// Empties the tile for other pixels.
+    pub(crate) fn start(&mut self, rect: Rect) {
+        self.rect = rect;
+        self.farthest = None;
+        self.triangles = false;
+        self.ids.fill(i32x8::splat(NO_ID));
+        self.w.fill(f32x8::splat(self.clear));
+        // Nothing is nearer than what lies outside the image.
+        let outside = f32x8::splat(f32::INFINITY);
+        let width = (rect.x1 - rect.x0) as usize;
+        let rows = (rect.y1 - rect.y0) as usize;
+        self.w[rows * STRIDE..].fill(outside);
+        for x in (width / BLOCK * BLOCK..TILE_WIDTH).step_by(BLOCK) {
+            let inside = lanes().simd_lt(f32x8::splat(width as f32 - x as f32));
+            for row in 0..rows {
+                let w = &mut self.w[row * STRIDE + x / BLOCK];
+                *w = inside.bitselect(*w, outside);
+            }
+        }
+    }
+    pub(crate) fn rect(&self) -> Rect {
+        self.rect
+    }
+    /// The w of an empty pixel.
+    pub(crate) fn clear(&self) -> f32 {
+        self.clear
+    }
+    /// Inverse depths of a row of the tile.
+    pub(crate) fn w_row(&self, row: usize) -> &[f32x8; STRIDE] {
+        self.w[row * STRIDE..]
+            .first_chunk()
+            .expect("the row is within the tile")
+    }
+    /// Ids of a row of the tile.
+    pub(crate) fn id_row(&self, row: usize) -> &[i32x8; STRIDE] {
+        self.ids[row * STRIDE..]
+            .first_chunk()
+            .expect("the row is within the tile")
+    }
+    /// Ids of all pixels; those that are not of the image have none.
+    pub(crate) fn ids(&self) -> &[i32x8] {
+        &self.ids
+    }
+    /// True if triangles were drawn.
+    pub(crate) fn has_triangles(&self) -> bool {
+        self.triangles
+    }
+    /// True if something at w is seen at the place of a pixel, in front of what is there.
+    pub(crate) fn shows(&self, i: usize, w: f32) -> bool {
+        let ws: &[f32] = bytemuck::cast_slice(&self.w);
+        w > ws[i]
+    }
+    /// True if nothing at `w_max` or farther can change a pixel.
+    pub(crate) fn hides(&mut self, w_max: f32) -> bool {
+        let farthest = match self.farthest {
+            Some(w) => w,
+            None => {
+                let w = self.find_farthest();
+                self.farthest = Some(w);
+                w
+            }
+        };
+        w_max < farthest
+    }
+    /// True if nothing at `w_max` or farther can change a pixel of the rectangle.
+    pub(crate) fn hides_within(&self, rect: &Rect, w_max: f32) -> bool {
+        let rect = rect.intersection(&self.rect);
+        if rect.is_empty() {
+            return true;
+        }
+        let w_max = f32x8::splat(w_max);
+        let first = (rect.x0 - self.rect.x0) as usize / BLOCK;
+        let end = ((rect.x1 - self.rect.x0) as usize).div_ceil(BLOCK);
+        let rows = (rect.y0 - self.rect.y0) as usize..(rect.y1 - self.rect.y0) as usize;
+        self.w[rows.start * STRIDE..rows.end * STRIDE]
+            .chunks_exact(STRIDE)
+            .all(|row| row[first..end].iter().all(|w| w_max.simd_lt(*w).all()))
+    }
+    fn find_farthest(&self) -> f32 {
+        let clear = f32x8::splat(self.clear);
+        let mut least = f32x8::splat(f32::INFINITY);
+        for row in self.w.chunks_exact(STRIDE) {
+            for w in row {
+                least = least.fast_min(*w);
+            }
+            if least.simd_eq(clear).any() {
+                return self.clear;
+            }
+        }
+        least.to_array().into_iter().fold(f32::INFINITY, f32::min)
+    }
+    /// Draws a surface into the pixels that it shares with `rect`. The nearer wins, at equal depth
+    /// the smaller id.
+    pub(crate) fn draw<K: Kernel, const IDS: bool>(&mut self, kernel: &K, rect: &Rect, id: i32) {
+        let rect = rect.intersection(&self.rect);
+        if rect.is_empty() {
+            return;
+        }
+        let bound = kernel.bound(rect.corners());
+        if bound <= 0.0 || self.hides((bound * (1.0 + 1e-5)) as f32) {
+            return;
+        }
+        let first = (rect.x0 - self.rect.x0) as usize / BLOCK;
+        let end = ((rect.x1 - self.rect.x0) as usize).div_ceil(BLOCK);
+        let id = i32x8::splat(id);
+        for py in rect.y0..rect.y1 {
+            let row = kernel.row(f64::from(py));
+            let at = (py - self.rect.y0) as usize * STRIDE;
+            let mut px = f64::from(self.rect.x0) + (first * BLOCK) as f64;
+            for i in at + first..at + end {
+                let w = kernel.block(&row, px);
+                px += BLOCK as f64;
+                self.put::<IDS>(i, w, id);
+            }
+        }
+        self.farthest = None;
+    }
+    #[inline(always)]
+    fn put<const IDS: bool>(&mut self, i: usize, w: f32x8, id: i32x8) {
+        let old = self.w[i];
+        let mut wins = w.simd_gt(old);
+        if IDS {
+            let ties = w.simd_eq(old);
+            if ties.any() {
+                let smaller: f32x8 = bytemuck::cast(id.simd_lt(self.ids[i]));
+                wins |= ties & smaller;
+            }
+            if !wins.any() {
+                return;
+            }
+            let mask: i32x8 = bytemuck::cast(wins);
+            self.ids[i] = mask.bitselect(id, self.ids[i]);
+        }
+        self.w[i] = wins.bitselect(w, old);
+    }
+    /// Draws a surface pixel by pixel.
+    pub(crate) fn draw_exact(&mut self, exact: &Exact, rect: &Rect, id: i32) {
+        let rect = rect.intersection(&self.rect);
+        for py in rect.y0..rect.y1 {
+            for px in rect.x0..rect.x1 {
+                let w = exact.w(f64::from(px), f64::from(py));
+                let i = self.index(px, py);
+                self.set(i, w, id);
+            }
+        }
+        self.farthest = None;
+    }
+}
+
+impl RasterTarget for Tile {
+    fn rect(&self) -> Rect {
+        self.rect
+    }
+    fn index(&self, px: i32, py: i32) -> usize {
+        Self::below(py - self.rect.y0) + (px - self.rect.x0) as usize
+    }
+    fn below(rows: i32) -> usize {
+        rows as usize * TILE_WIDTH
+    }
+    #[inline(always)]
+    fn set(&mut self, i: usize, w: f32, id: i32) {
+        let ids: &mut [i32] = bytemuck::cast_slice_mut(&mut self.ids);
+        let ws: &mut [f32] = bytemuck::cast_slice_mut(&mut self.w);
+        if w > ws[i] || w == ws[i] && id < ids[i] {
+            ws[i] = w;
+            ids[i] = id;
+        }
+    }
+    fn changed(&mut self) {
+        self.farthest = None;
+        self.triangles = true;
+    }
+}

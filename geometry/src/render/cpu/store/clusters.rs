@@ -1,0 +1,210 @@
+//! Meshes cut into small clusters of neighbouring triangles.
+//!
+//! A cluster is culled, sorted and sent to tiles as a whole. Every tile transforms the vertices of
+//! its clusters itself, so that tiles share no intermediate results and need no order among
+//! threads.
+
+use super::shaded_triangle::{ShadedTriangle, Uvs, uvs};
+use super::surface_material::SurfaceMaterial;
+use crate::accel::TriangleBvh;
+use crate::mesh::{MaterialGroup, RenderMesh};
+use crate::render::cpu::simd::BLOCK;
+use nalgebra::{Point3, Vector3};
+use std::collections::BTreeMap;
+use wide::f32x8;
+
+/// Most triangles of a cluster; corners are indexed by a byte.
+pub(crate) const CLUSTER: usize = 64;
+/// Blocks of eight that hold the vertices of any cluster.
+pub(crate) const VERTEX_BLOCKS: usize = 3 * CLUSTER / BLOCK;
+
+/// Consecutive triangles and their vertices.
+#[derive(Clone, Debug)]
+pub(crate) struct Cluster {
+    /// First of its blocks of vertices, and how many.
+    pub(crate) first_block: u32,
+    pub(crate) blocks: u32,
+    /// First of its triangles, and how many.
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+    /// Bounding sphere in the geometry's frame (m).
+    pub(crate) center: Vector3<f64>,
+    pub(crate) radius: f64,
+    /// Colour images show what is behind its triangles.
+    pub(crate) translucent: bool,
+}
+
+/// A mesh as it is drawn.
+#[derive(Debug)]
+pub(crate) struct ClusteredMesh {
+    /// Coordinates of vertices, in blocks.
+    pub(crate) xyz: Vec<[f32x8; 3]>,
+    /// Corners of triangles as indices into their cluster's vertices.
+    pub(crate) corners: Vec<[u8; 3]>,
+    pub(crate) clusters: Vec<Cluster>,
+    pub(crate) triangles: Vec<ShadedTriangle>,
+    /// By triangle, apart because most of the time nobody needs them; empty if there are none.
+    pub(crate) uvs: Vec<Uvs>,
+    /// Colours of the corners of triangles; empty if there are none.
+    pub(crate) colors: Vec<[[f32; 4]; 3]>,
+    /// The first is for triangles whose file says nothing.
+    pub(crate) materials: Vec<SurfaceMaterial>,
+    /// Some material is not matt.
+    pub(crate) has_model: bool,
+    /// Corners of the bounding box (m).
+    pub(crate) bounds: [Point3<f64>; 2],
+}
+
+impl ClusteredMesh {
+    /// Cuts up a mesh; `materials` are one for triangles without any, then those of the mesh.
+    pub(crate) fn new(mesh: &RenderMesh, materials: Vec<SurfaceMaterial>) -> Self {
+        let mut low = Point3::from(Vector3::repeat(f64::INFINITY));
+        let mut high = Point3::from(Vector3::repeat(f64::NEG_INFINITY));
+        for t in &mesh.triangles {
+            for v in t {
+                let p = mesh.positions[*v as usize];
+                low = low.inf(&p);
+                high = high.sup(&p);
+            }
+        }
+        let mut all = Self {
+            xyz: Vec::new(),
+            corners: Vec::new(),
+            clusters: Vec::new(),
+            triangles: Vec::new(),
+            uvs: Vec::new(),
+            colors: Vec::new(),
+            has_model: materials.iter().any(|m| m.model.is_some()),
+            materials,
+            bounds: [low, high],
+        };
+        let mut material_of = vec![0u32; mesh.triangles.len()];
+        for group in &mesh.groups {
+            let material = group.material.map_or(0, |m| m as u32 + 1);
+            material_of[group.triangles.clone()].fill(material);
+        }
+        let centroid = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|v| mesh.positions[v as usize].coords);
+            Point3::from(((a + b + c) / 3.0).cast::<f32>())
+        };
+        let centroids: Vec<_> = mesh.triangles.iter().map(centroid).collect();
+        let translucent = |t: &u32| {
+            let colors = mesh.triangles[*t as usize].map(|v| mesh.colors.get(v as usize));
+            let vertex_alpha = colors.into_iter().flatten().any(|c| c[3] < 1.0);
+            all.materials[material_of[*t as usize] as usize].is_translucent(vertex_alpha)
+        };
+        let every = 0..mesh.triangles.len() as u32;
+        let (mut veils, mut solid): (Vec<u32>, Vec<u32>) = every.partition(translucent);
+        for (order, translucent) in [(&mut solid, false), (&mut veils, true)] {
+            split(&centroids, order);
+            for chunk in order.chunks(CLUSTER) {
+                all.push_cluster(mesh, chunk, &material_of, translucent);
+            }
+        }
+        all
+    }
+
+    /// The opaque triangles of the mesh that this was made of.
+    pub(crate) fn occluder(&self, mesh: &RenderMesh) -> TriangleBvh {
+        let translucent = |group: &MaterialGroup| {
+            let material = &self.materials[group.material.map_or(0, |m| m + 1)];
+            material.is_translucent(false)
+        };
+        let groups = mesh.groups.iter().filter(|g| !translucent(g));
+        let triangles = groups.flat_map(|g| &mesh.triangles[g.triangles.clone()]);
+        let corners = |t: &[u32; 3]| t.map(|v| mesh.positions[v as usize].coords);
+        TriangleBvh::of_triangles(triangles.map(corners))
+    }
+
+    fn push_cluster(
+        &mut self,
+        mesh: &RenderMesh,
+        chunk: &[u32],
+        material_of: &[u32],
+        translucent: bool,
+    ) {
+        let mut local: BTreeMap<u32, u8> = BTreeMap::new();
+        let mut points: Vec<Point3<f64>> = Vec::new();
+        let first = self.triangles.len() as u32;
+        for &t in chunk {
+            let t = t as usize;
+            let corner = |v: u32| {
+                *local.entry(v).or_insert_with(|| {
+                    points.push(mesh.positions[v as usize]);
+                    points.len() as u8 - 1
+                })
+            };
+            self.corners.push(mesh.triangles[t].map(corner));
+            let (triangle, turned) = ShadedTriangle::new(
+                mesh.triangles[t].map(|v| mesh.positions[v as usize]),
+                mesh.triangle_normals[t].map(|n| mesh.normals[n as usize]),
+                material_of[t],
+            );
+            if let Some(t) = mesh.triangle_uvs.get(t) {
+                let at = |i: u32| mesh.uvs.get(i as usize).copied().unwrap_or_default();
+                let mut uv = t.map(at);
+                if turned {
+                    uv.swap(1, 2);
+                }
+                self.uvs.push(uvs(uv));
+            }
+            if !mesh.colors.is_empty() {
+                let mut colors = mesh.triangles[t].map(|v| mesh.colors[v as usize]);
+                if turned {
+                    colors.swap(1, 2);
+                }
+                self.colors.push(colors);
+            }
+            self.triangles.push(triangle);
+        }
+        let low = points.iter().fold(points[0], |m, p| m.inf(p));
+        let high = points.iter().fold(points[0], |m, p| m.sup(p));
+        let center = nalgebra::center(&low, &high);
+        let radius = points
+            .iter()
+            .fold(0.0, |m: f64, p| m.max((p - center).norm()));
+        let first_block = self.xyz.len() as u32;
+        for block in points.chunks(BLOCK) {
+            // The rest of the last block repeats a vertex, so that nothing in it is special.
+            let at = |k: usize| block[k.min(block.len() - 1)];
+            let coordinate = |axis: usize| {
+                f32x8::new(std::array::from_fn::<f32, BLOCK, _>(|k| at(k)[axis] as f32))
+            };
+            self.xyz.push([coordinate(0), coordinate(1), coordinate(2)]);
+        }
+        self.clusters.push(Cluster {
+            first_block,
+            blocks: self.xyz.len() as u32 - first_block,
+            first,
+            count: chunk.len() as u32,
+            center: center.coords,
+            radius: radius * (1.0 + 1e-6),
+            translucent,
+        });
+    }
+}
+
+/// Splits triangles at the median of the longest side of their centroids' bounding box until a
+/// cluster is left; left halves are whole clusters, so that only the last one is not full.
+fn split(centroids: &[Point3<f32>], triangles: &mut [u32]) {
+    if triangles.len() <= CLUSTER {
+        // In the order of the file, so that equal depths are decided as the file lists them.
+        triangles.sort_unstable();
+        return;
+    }
+    let first = centroids[triangles[0] as usize];
+    let (mut low, mut high) = (first, first);
+    for t in triangles.iter() {
+        low = low.inf(&centroids[*t as usize]);
+        high = high.sup(&centroids[*t as usize]);
+    }
+    let axis = (high - low).imax();
+    let half = (triangles.len() / 2).next_multiple_of(CLUSTER);
+    triangles.select_nth_unstable_by(half, |a, b| {
+        let at = |t: &u32| centroids[*t as usize][axis];
+        at(a).total_cmp(&at(b)).then(a.cmp(b))
+    });
+    let (left, right) = triangles.split_at_mut(half);
+    split(centroids, left);
+    split(centroids, right);
+}

@@ -1,0 +1,183 @@
+//! Image files: PNG, JPEG and Radiance HDR.
+
+use super::radiance_hdr;
+use crate::error::{Error, Result};
+use std::io::Cursor;
+use std::path::Path;
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::bytestream::ZCursor;
+use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::options::DecoderOptions;
+
+/// A colour image, rows from the top.
+#[derive(Debug)]
+pub(crate) struct Picture {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    /// Red, green, blue and opacity; in `[0, 1]` unless `linear`.
+    pub(crate) pixels: Vec<[f32; 4]>,
+    /// True for light itself, false for bytes of the screen.
+    pub(crate) linear: bool,
+}
+
+impl Picture {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it can not be read, is of another kind or wrong.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        Self::decode(&path.display().to_string(), &bytes)
+    }
+    /// Reads the content of a file; `name` is for messages.
+    ///
+    /// # Errors
+    /// If it is of another kind or wrong.
+    pub(crate) fn decode(name: &str, bytes: &[u8]) -> Result<Self> {
+        let decoded = if bytes.starts_with(b"\x89PNG") {
+            png(bytes)
+        } else if bytes.starts_with(b"\xff\xd8\xff") {
+            jpeg(bytes)
+        } else if bytes.starts_with(b"#?") {
+            radiance_hdr::decode(bytes).map(|image| Self {
+                width: image.width,
+                height: image.height,
+                pixels: image.pixels,
+                linear: true,
+            })
+        } else if bytes.starts_with(b"\xabKTX") {
+            Err("KTX2 is not supported, PNG or JPEG is expected".into())
+        } else {
+            Err("the content is not PNG, JPEG or Radiance HDR, one of these is expected".into())
+        };
+        decoded.map_err(|what| Error::invalid(format!("image {name}: {what}")))
+    }
+}
+
+/// A texture of more pixels than this is taken for a damaged or hostile file: 16384 x 16384.
+const MOST_PIXELS: usize = 1 << 28;
+
+/// Checks the size that a file claims before anything of that size is made.
+fn check_size(width: usize, height: usize) -> Result<(), String> {
+    match width.checked_mul(height) {
+        Some(1..=MOST_PIXELS) => Ok(()),
+        _ => Err(format!(
+            "the size is {width} x {height}, 1 to {MOST_PIXELS} pixels are expected"
+        )),
+    }
+}
+
+fn png(bytes: &[u8]) -> Result<Picture, String> {
+    let wrong = |e: png::DecodingError| e.to_string();
+    let mut decoder = png::Decoder::new(Cursor::new(bytes));
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let header = decoder.read_header_info().map_err(wrong)?;
+    check_size(header.width as usize, header.height as usize)?;
+    let mut reader = decoder.read_info().map_err(wrong)?;
+    // The decoder takes the palette as it is, and panics where it is no palette.
+    let palette = reader.info().palette.as_deref().map(<[u8]>::len);
+    if palette.is_some_and(|n| n == 0 || n % 3 != 0 || n > 3 * 256) {
+        return Err("the palette is damaged, 1 to 256 colours of three bytes are expected".into());
+    }
+    let size = reader.output_buffer_size();
+    let mut bytes = vec![0; size.ok_or("the image is too large")?];
+    let info = reader.next_frame(&mut bytes).map_err(wrong)?;
+    let samples = info.color_type.samples();
+    let grey = samples < 3;
+    let unit = |byte: u8| f32::from(byte) / 255.0;
+    let pixels = bytes[..info.buffer_size()].chunks_exact(samples).map(|p| {
+        let alpha = if samples % 2 == 0 {
+            p[samples - 1]
+        } else {
+            255
+        };
+        let (g, b) = if grey { (p[0], p[0]) } else { (p[1], p[2]) };
+        [p[0], g, b, alpha].map(unit)
+    });
+    Ok(Picture {
+        width: info.width as usize,
+        height: info.height as usize,
+        pixels: pixels.collect(),
+        linear: false,
+    })
+}
+
+/// The decoder's arithmetic overflows beyond this (columns or rows).
+const JPEG_MAX_SIDE: usize = 65_528;
+
+fn jpeg(bytes: &[u8]) -> Result<Picture, String> {
+    let options = DecoderOptions::default()
+        .jpeg_set_out_colorspace(ColorSpace::RGB)
+        .set_max_width(JPEG_MAX_SIDE)
+        .set_max_height(JPEG_MAX_SIDE);
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+    decoder.decode_headers().map_err(|e| e.to_string())?;
+    let (width, height) = decoder.dimensions().ok_or("the image has no size")?;
+    check_size(width, height)?;
+    let rgb = decoder.decode().map_err(|e| e.to_string())?;
+    let (width, height) = decoder.dimensions().ok_or("the image has no size")?;
+    let unit = |byte: u8| f32::from(byte) / 255.0;
+    let pixels = rgb.as_chunks::<3>().0.iter();
+    let pixels: Vec<_> = pixels.map(|&[r, g, b]| [r, g, b, 255].map(unit)).collect();
+    if pixels.len() != width * height {
+        return Err(format!(
+            "{} pixels were decoded, {width} x {height} are expected",
+            pixels.len()
+        ));
+    }
+    Ok(Picture {
+        width,
+        height,
+        pixels,
+        linear: false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The beginning of a PNG file: its header, and a palette if there is one.
+    fn start_of_png(width: u32, height: u32, palette: Option<Vec<u8>>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, width, height);
+        encoder.set_color(png::ColorType::Grayscale);
+        if let Some(palette) = palette {
+            encoder.set_color(png::ColorType::Indexed);
+            encoder.set_palette(palette);
+        }
+        encoder.set_depth(png::BitDepth::Eight);
+        let mut writer = encoder.write_header().unwrap();
+        if width * height <= 16 {
+            let pixels = vec![0; (width * height) as usize];
+            writer.write_image_data(&pixels).unwrap();
+        }
+        drop(writer);
+        bytes
+    }
+
+    #[test]
+    fn hostile_files_are_refused_before_memory_is_taken() {
+        let error = |bytes: &[u8]| Picture::decode("sky", bytes).unwrap_err().to_string();
+        let huge = error(&start_of_png(60_000, 60_000, None));
+        assert!(
+            huge.contains("sky") && huge.contains("60000 x 60000"),
+            "{huge}"
+        );
+        let palette = error(&start_of_png(2, 2, Some(vec![7; 4])));
+        assert!(palette.contains("palette"), "{palette}");
+        // A JPEG header that claims 65535 x 65535.
+        let jpeg = b"\xff\xd8\xff\xc0\x00\x0b\x08\xff\xff\xff\xff\x01\x01\x11\x00\xff\xd9";
+        assert!(error(jpeg).contains("sky"));
+        assert!(Picture::decode("dots", &start_of_png(4, 4, None)).is_ok());
+    }
+
+    #[test]
+    fn only_radiance_files_hold_light_itself() {
+        let sky = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\n\x80\x40\x00\x81";
+        let sky = Picture::decode("sky", sky).unwrap();
+        assert_eq!((sky.width, sky.height, sky.linear), (1, 1, true));
+        let dots = Picture::decode("dots", &start_of_png(4, 4, None)).unwrap();
+        assert!(!dots.linear);
+    }
+}

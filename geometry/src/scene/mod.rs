@@ -1,0 +1,23 @@
+//! The scene as a system: who registers geometry, where it is, and questions about it.
+//!
+//! [`GeometryState`] holds shapes, roles and filters and lives in the context as a parameter;
+//! poses come in through one port per source; [`QueryObject`] goes out.
+
+mod bounds;
+mod config;
+mod instance;
+mod model;
+mod scene_graph;
+mod snapshot;
+
+pub use self::config::{DefaultProximityProperties, SceneGraphConfig};
+pub use self::instance::{FramePoseVector, GeometryFrame, GeometryInstance};
+pub use self::model::{
+    CollisionFilterDeclaration, CollisionFilterManager, GeometrySet, GeometryState,
+    GeometryVersion, RegistrationMark, RoleProperties, SceneGraphInspector,
+};
+pub use self::scene_graph::{SceneGraph, SceneGraphPorts};
+pub use self::snapshot::{
+    PenetrationAsPointPair, QueryObject, RayHit, RayOptions, SignedDistancePair,
+    SignedDistanceToPoint,
+};

@@ -1,0 +1,233 @@
+//! Saying which pairs of geometry are tested for proximity.
+//!
+//! A pair is a candidate unless both are anchored, both are on the same frame, or it was excluded.
+//! What was declared is kept by `FilterTable`.
+
+use super::filter_table::ResolvedStatement;
+use super::geometry_set::GeometrySet;
+use super::state::GeometryState;
+use crate::error::{Error, Result};
+use crate::ids::FilterId;
+use crate::properties::Role;
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub(crate) enum FilterStatement {
+    ExcludeWithin(GeometrySet),
+    ExcludeBetween(GeometrySet, GeometrySet),
+    AllowWithin(GeometrySet),
+    AllowBetween(GeometrySet, GeometrySet),
+}
+
+/// A sequence of statements about pairs; later ones win (Drake's `CollisionFilterDeclaration`).
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::*;
+/// let mut scene = SceneGraph::new();
+/// let robot = scene.register_source("robot")?;
+/// let frames = ["upper", "lower"].map(GeometryFrame::new);
+/// for frame in &frames {
+///     scene.register_frame(robot, frame.clone())?;
+///     let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?;
+///     scene.register_geometry(robot, frame.id(), ball.with_proximity(ProximityProperties::new()))?;
+/// }
+/// assert_eq!(scene.model_inspector().collision_candidates().len(), 1);
+/// let neighbours = vec![frames[0].id(), frames[1].id()];
+/// scene.apply_collision_filter(&CollisionFilterDeclaration::new().exclude_within(neighbours))?;
+/// assert!(scene.model_inspector().collision_candidates().is_empty());
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct CollisionFilterDeclaration {
+    pub(crate) statements: Vec<FilterStatement>,
+}
+
+impl CollisionFilterDeclaration {
+    /// No statements.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// No pair of members of `set` is tested.
+    #[must_use]
+    pub fn exclude_within(mut self, set: impl Into<GeometrySet>) -> Self {
+        self.statements
+            .push(FilterStatement::ExcludeWithin(set.into()));
+        self
+    }
+    /// No pair of a member of `a` and a member of `b` is tested.
+    #[must_use]
+    pub fn exclude_between(mut self, a: impl Into<GeometrySet>, b: impl Into<GeometrySet>) -> Self {
+        self.statements
+            .push(FilterStatement::ExcludeBetween(a.into(), b.into()));
+        self
+    }
+    /// Pairs of members of `set` are tested again. Pairs on one frame and anchored pairs never are.
+    #[must_use]
+    pub fn allow_within(mut self, set: impl Into<GeometrySet>) -> Self {
+        self.statements
+            .push(FilterStatement::AllowWithin(set.into()));
+        self
+    }
+    /// Pairs of a member of `a` and a member of `b` are tested again.
+    #[must_use]
+    pub fn allow_between(mut self, a: impl Into<GeometrySet>, b: impl Into<GeometrySet>) -> Self {
+        self.statements
+            .push(FilterStatement::AllowBetween(a.into(), b.into()));
+        self
+    }
+}
+
+impl CollisionFilterDeclaration {
+    /// What is declared with the sets as numbers of geometries that have the proximity role.
+    ///
+    /// # Errors
+    /// If a frame or geometry is unknown.
+    fn resolve(&self, state: &GeometryState) -> Result<Vec<ResolvedStatement>> {
+        let members = |set: &GeometrySet| state.members(set, Some(Role::Proximity));
+        let statement = |statement: &FilterStatement| {
+            let (exclude, a, b) = match statement {
+                FilterStatement::ExcludeWithin(s) => (true, s, s),
+                FilterStatement::AllowWithin(s) => (false, s, s),
+                FilterStatement::ExcludeBetween(a, b) => (true, a, b),
+                FilterStatement::AllowBetween(a, b) => (false, a, b),
+            };
+            let first = members(a)?;
+            if std::ptr::eq(a, b) {
+                return Ok(ResolvedStatement::new(exclude, &first, &first));
+            }
+            Ok(ResolvedStatement::new(exclude, &first, &members(b)?))
+        };
+        self.statements.iter().map(statement).collect()
+    }
+}
+
+/// Changes which pairs of a scene are tested for proximity (Drake's `CollisionFilterManager`).
+///
+/// Declarations are applied in order, later ones win. Those of [`apply`](Self::apply) are
+/// permanent. Those of [`apply_transient`](Self::apply_transient) form a history on top: each can
+/// be removed again, in any order, and what the others say then holds as if it had never been
+/// there.
+///
+/// Pairs on one frame, anchored pairs and a geometry with itself are never tested; what a
+/// declaration says about them is ignored. Sets are resolved when a declaration is applied:
+/// geometry that is registered, or gets the proximity role, later is not part of it. Geometry that
+/// loses the role leaves all declarations.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::*;
+/// let mut scene = SceneGraph::new();
+/// let toys = scene.register_source("toys")?;
+/// let mut ids = vec![];
+/// for name in ["hand", "cup"] {
+///     let frame = scene.register_frame(toys, GeometryFrame::new(name))?;
+///     let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, name)?;
+///     ids.push(scene.register_geometry(toys, frame, ball.with_proximity(ProximityProperties::new()))?);
+/// }
+/// let mut filters: CollisionFilterManager<'_> = scene.collision_filter_manager();
+/// let grasp = CollisionFilterDeclaration::new().exclude_within(ids.clone());
+/// let grasp = filters.apply_transient(&grasp)?;
+/// assert!(scene.model_inspector().collision_filtered(ids[0], ids[1])?);
+/// scene.collision_filter_manager().remove_declaration(grasp);
+/// assert!(!scene.model_inspector().collision_filtered(ids[0], ids[1])?);
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+pub struct CollisionFilterManager<'a> {
+    state: &'a mut GeometryState,
+}
+
+impl CollisionFilterManager<'_> {
+    /// Applies a declaration for good.
+    ///
+    /// # Errors
+    /// If a frame or geometry is unknown, or there is a transient history; nothing is changed then.
+    pub fn apply(&mut self, declaration: &CollisionFilterDeclaration) -> Result<()> {
+        if self.has_transient_history() {
+            return Err(Error::invalid(
+                "collision filters can not be changed for good while there are transient declarations, \
+                 which could hide the change; remove them, flatten the history, or use `apply_transient`",
+            ));
+        }
+        let statements = declaration.resolve(self.state)?;
+        let filter = Arc::make_mut(&mut self.state.filter);
+        for statement in statements {
+            filter.apply(&statement);
+        }
+        Ok(())
+    }
+
+    /// Applies a declaration until it is removed.
+    ///
+    /// # Errors
+    /// If a frame or geometry is unknown; nothing is changed then.
+    pub fn apply_transient(
+        &mut self,
+        declaration: &CollisionFilterDeclaration,
+    ) -> Result<FilterId> {
+        let id = FilterId::new();
+        let statements = declaration.resolve(self.state)?;
+        Arc::make_mut(&mut self.state.filter).apply_transient(id, statements);
+        Ok(id)
+    }
+
+    /// Removes a transient declaration; false if it is not active.
+    pub fn remove_declaration(&mut self, id: FilterId) -> bool {
+        self.is_active(id) && Arc::make_mut(&mut self.state.filter).remove(id)
+    }
+
+    /// True if there are transient declarations, empty ones included.
+    pub fn has_transient_history(&self) -> bool {
+        self.state.filter.has_transient_history()
+    }
+
+    /// True if the transient declaration was applied and not removed.
+    pub fn is_active(&self, id: FilterId) -> bool {
+        self.state.filter.is_active(id)
+    }
+
+    /// Makes what holds now permanent: all transient declarations end, none can be removed any
+    /// more.
+    pub fn flatten(&mut self) {
+        Arc::make_mut(&mut self.state.filter).flatten();
+    }
+}
+
+impl GeometryState {
+    /// Changes which pairs are tested for proximity.
+    pub fn collision_filter_manager(&mut self) -> CollisionFilterManager<'_> {
+        CollisionFilterManager { state: self }
+    }
+
+    /// [`CollisionFilterManager::apply`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn apply_collision_filter(
+        &mut self,
+        declaration: &CollisionFilterDeclaration,
+    ) -> Result<()> {
+        self.collision_filter_manager().apply(declaration)
+    }
+
+    /// Numbers of the geometries in a set, sorted; with a `role`, only those that have it.
+    pub(crate) fn members(&self, set: &GeometrySet, role: Option<Role>) -> Result<Vec<usize>> {
+        let mut members = vec![];
+        for frame in &set.frames {
+            members.extend(&self.frames[self.frame_number(*frame)?].geometries);
+        }
+        for geometry in &set.geometries {
+            members.push(self.geometry_number(*geometry)?);
+        }
+        members.retain(|g| role.is_none_or(|role| self.geometries[*g].has_role(role)));
+        members.sort_unstable();
+        members.dedup();
+        Ok(members)
+    }
+
+    /// True if the pair is tested: not both anchored, not on one frame, not excluded.
+    pub(crate) fn is_candidate(&self, a: usize, b: usize) -> bool {
+        let (ga, gb) = (&self.geometries[a], &self.geometries[b]);
+        ga.frame != gb.frame && !self.filter.is_excluded(a, b)
+    }
+}

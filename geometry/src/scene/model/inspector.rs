@@ -1,0 +1,397 @@
+//! Looking at what a scene holds.
+
+use super::geometry_set::GeometrySet;
+use super::state::{Frame, Geometry, GeometryState, WORLD};
+use super::version::GeometryVersion;
+use crate::error::{Error, Result};
+use crate::ids::{FrameId, GeometryId, SourceId};
+use crate::properties::{
+    GeometryProperties, IllustrationProperties, PerceptionProperties, ProximityProperties, Role,
+};
+use crate::scene::instance::{GeometryInstance, canonical};
+use crate::shape::Shape;
+use nalgebra::Isometry3;
+
+/// Read-only view of a scene (Drake's `SceneGraphInspector`).
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_geometry::{GeometryInstance, SceneGraph, SceneGraphInspector, Sphere};
+/// let mut scene = SceneGraph::new();
+/// let toys = scene.register_source("toys")?;
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?;
+/// let ball = scene.register_anchored_geometry(toys, ball)?;
+/// let inspector: SceneGraphInspector<'_> = scene.model_inspector();
+/// assert_eq!((inspector.name(ball)?, inspector.shape(ball)?.type_name()), ("ball", "Sphere"));
+/// assert_eq!(inspector.frame_id(ball)?, inspector.world_frame_id());
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct SceneGraphInspector<'a> {
+    state: &'a GeometryState,
+}
+
+impl<'a> SceneGraphInspector<'a> {
+    pub(crate) fn new(state: &'a GeometryState) -> Self {
+        Self { state }
+    }
+
+    fn geometry(&self, id: GeometryId) -> Result<&'a Geometry> {
+        Ok(&self.state.geometries[self.state.geometry_number(id)?])
+    }
+    fn frame(&self, id: FrameId) -> Result<&'a Frame> {
+        Ok(&self.state.frames[self.state.frame_number(id)?])
+    }
+
+    /// Number of sources, the scene itself (the owner of the world frame) included.
+    pub fn num_sources(&self) -> usize {
+        self.state.sources.len() + 1
+    }
+    /// All sources: the scene itself, then in order of registration.
+    pub fn source_ids(&self) -> impl Iterator<Item = SourceId> + 'a {
+        let registered = self.state.sources.iter().map(|s| s.id);
+        std::iter::once(self.state.internal_source).chain(registered)
+    }
+    /// True if there is such a source.
+    pub fn source_is_registered(&self, id: SourceId) -> bool {
+        self.state.source_name(id).is_ok()
+    }
+    /// Name of a source; `SceneGraphInternal` for the scene itself.
+    ///
+    /// # Errors
+    /// If there is no such source.
+    pub fn source_name(&self, id: SourceId) -> Result<&'a str> {
+        self.state.source_name(id)
+    }
+    /// Number of frames of a source.
+    ///
+    /// # Errors
+    /// If there is no such source.
+    pub fn num_frames_for_source(&self, id: SourceId) -> Result<usize> {
+        Ok(self.frames_for_source(id)?.count())
+    }
+    /// Frames of a source, in order of registration; the world is that of the scene itself.
+    ///
+    /// # Errors
+    /// If there is no such source.
+    pub fn frames_for_source(&self, id: SourceId) -> Result<impl Iterator<Item = FrameId> + 'a> {
+        let numbers: &[usize] = if id == self.state.internal_source {
+            &[WORLD]
+        } else {
+            &self.state.sources[self.state.source_number(id)?].frames
+        };
+        Ok(numbers.iter().map(|n| self.state.frames[*n].id))
+    }
+
+    /// Number of frames, the world included.
+    pub fn num_frames(&self) -> usize {
+        self.state.frames.len()
+    }
+    /// All frames, the world first, then in order of registration.
+    pub fn frame_ids(&self) -> impl Iterator<Item = FrameId> + 'a {
+        self.state.frames.iter().map(|f| f.id)
+    }
+    /// The world frame.
+    pub fn world_frame_id(&self) -> FrameId {
+        self.state.frames[WORLD].id
+    }
+    /// Name of a frame.
+    ///
+    /// # Errors
+    /// If there is no such frame.
+    pub fn frame_name(&self, id: FrameId) -> Result<&'a str> {
+        Ok(&self.frame(id)?.name)
+    }
+    /// Frame group of a frame; 0 for the world.
+    ///
+    /// # Errors
+    /// If there is no such frame.
+    pub fn frame_group(&self, id: FrameId) -> Result<i32> {
+        Ok(self.frame(id)?.frame_group)
+    }
+    /// Parent of a frame; the world is its own parent.
+    ///
+    /// # Errors
+    /// If there is no such frame.
+    pub fn parent_frame_id(&self, id: FrameId) -> Result<FrameId> {
+        Ok(self.state.frames[self.frame(id)?.parent].id)
+    }
+    /// Source of a frame.
+    ///
+    /// # Errors
+    /// If there is no such frame.
+    pub fn frame_source_id(&self, id: FrameId) -> Result<SourceId> {
+        Ok(self.frame(id)?.source)
+    }
+    /// Name of the source of a frame.
+    ///
+    /// # Errors
+    /// If there is no such frame.
+    pub fn frame_source_name(&self, id: FrameId) -> Result<&'a str> {
+        self.state.source_name(self.frame(id)?.source)
+    }
+    /// True if the frame is of the source.
+    ///
+    /// # Errors
+    /// If there is no such frame or no such source.
+    pub fn frame_belongs_to_source(&self, id: FrameId, source: SourceId) -> Result<bool> {
+        self.state.source_name(source)?;
+        Ok(self.frame(id)?.source == source)
+    }
+    /// Number of geometries on a frame itself; with a `role`, of those that have it.
+    ///
+    /// # Errors
+    /// If there is no such frame.
+    pub fn num_geometries_for_frame(
+        &self,
+        frame: FrameId,
+        role: impl Into<Option<Role>>,
+    ) -> Result<usize> {
+        Ok(self.geometries_on(frame, role)?.len())
+    }
+    /// Geometries on a frame itself, in order of registration; with a `role`, those that have it.
+    ///
+    /// # Errors
+    /// If there is no such frame.
+    pub fn geometries_on(
+        &self,
+        frame: FrameId,
+        role: impl Into<Option<Role>>,
+    ) -> Result<Vec<GeometryId>> {
+        let role = role.into();
+        let all = self.frame(frame)?.geometries.iter();
+        let all = all.map(|g| &self.state.geometries[*g]);
+        let chosen = all.filter(|g| role.is_none_or(|role| g.has_role(role)));
+        Ok(chosen.map(|g| g.id).collect())
+    }
+    /// The geometry of a name, on a frame, with a role. Spaces and tabs around the name are
+    /// dropped.
+    ///
+    /// # Errors
+    /// If there is none, or (for [`Role::Unassigned`]) more than one.
+    pub fn geometry_id_by_name(
+        &self,
+        frame: FrameId,
+        role: Role,
+        name: &str,
+    ) -> Result<GeometryId> {
+        let name = canonical(name);
+        let on_frame = self.frame(frame)?.geometries.iter();
+        let with_role = on_frame
+            .map(|g| &self.state.geometries[*g])
+            .filter(|g| g.has_role(role));
+        let mut named = with_role.clone().filter(|g| &*g.name == name);
+        match (named.next(), named.next()) {
+            (Some(found), None) => Ok(found.id),
+            (Some(_), Some(_)) => Err(Error::invalid(format!(
+                "frame '{}' has several geometries '{name}' with the role {role:?}; names are unique \
+                 only among geometry with an assigned role",
+                self.frame_name(frame)?
+            ))),
+            (None, _) => Err(Error::invalid(format!(
+                "frame '{}' has no geometry '{name}' with the role {role:?}; those with that role: [{}]",
+                self.frame_name(frame)?,
+                with_role.map(|g| &*g.name).collect::<Vec<_>>().join(", ")
+            ))),
+        }
+    }
+
+    /// Number of geometries.
+    pub fn num_geometries(&self) -> usize {
+        self.state.geometries.len()
+    }
+    /// Number of geometries with a role.
+    pub fn num_geometries_with_role(&self, role: Role) -> usize {
+        self.geometry_ids_with_role(role).count()
+    }
+    /// Number of geometries on frames other than the world.
+    pub fn num_dynamic_geometries(&self) -> usize {
+        self.num_geometries() - self.num_anchored_geometries()
+    }
+    /// Number of geometries on the world.
+    pub fn num_anchored_geometries(&self) -> usize {
+        self.state.frames[WORLD].geometries.len()
+    }
+    /// All geometries, in order of registration.
+    pub fn geometry_ids(&self) -> impl Iterator<Item = GeometryId> + 'a {
+        self.state.geometries.iter().map(|g| g.id)
+    }
+    /// Geometries with a role, in order of registration.
+    pub fn geometry_ids_with_role(&self, role: Role) -> impl Iterator<Item = GeometryId> + 'a {
+        let all = self.state.geometries.iter();
+        all.filter(move |g| g.has_role(role)).map(|g| g.id)
+    }
+    /// Geometries in a set, in order of registration; with a `role`, those that have it.
+    ///
+    /// # Errors
+    /// If a frame or geometry of the set is unknown.
+    pub fn geometry_ids_in(
+        &self,
+        set: &GeometrySet,
+        role: impl Into<Option<Role>>,
+    ) -> Result<Vec<GeometryId>> {
+        let members = self.state.members(set, role.into())?;
+        Ok(members
+            .into_iter()
+            .map(|g| self.state.geometries[g].id)
+            .collect())
+    }
+    /// Name of a geometry.
+    ///
+    /// # Errors
+    /// If there is no such geometry.
+    pub fn name(&self, id: GeometryId) -> Result<&'a str> {
+        Ok(&self.geometry(id)?.name)
+    }
+    /// Frame of a geometry.
+    ///
+    /// # Errors
+    /// If there is no such geometry.
+    pub fn frame_id(&self, id: GeometryId) -> Result<FrameId> {
+        Ok(self.state.frames[self.geometry(id)?.frame].id)
+    }
+    /// Source of a geometry.
+    ///
+    /// # Errors
+    /// If there is no such geometry.
+    pub fn source_id(&self, id: GeometryId) -> Result<SourceId> {
+        Ok(self.geometry(id)?.source)
+    }
+    /// Name of the source of a geometry.
+    ///
+    /// # Errors
+    /// If there is no such geometry.
+    pub fn owning_source_name(&self, id: GeometryId) -> Result<&'a str> {
+        self.state.source_name(self.geometry(id)?.source)
+    }
+    /// True if the geometry is of the source.
+    ///
+    /// # Errors
+    /// If there is no such geometry or no such source.
+    pub fn geometry_belongs_to_source(&self, id: GeometryId, source: SourceId) -> Result<bool> {
+        self.state.source_name(source)?;
+        Ok(self.geometry(id)?.source == source)
+    }
+    /// Shape of a geometry.
+    ///
+    /// # Errors
+    /// If there is no such geometry.
+    pub fn shape(&self, id: GeometryId) -> Result<&'a Shape> {
+        Ok(&self.geometry(id)?.shape)
+    }
+    /// `X_FG`, the pose of a geometry in its frame.
+    ///
+    /// # Errors
+    /// If there is no such geometry.
+    pub fn pose_in_frame(&self, id: GeometryId) -> Result<&'a Isometry3<f64>> {
+        Ok(&self.geometry(id)?.x_fg)
+    }
+    /// Properties of a geometry for a role, if it has the role; none for [`Role::Unassigned`].
+    ///
+    /// # Errors
+    /// If there is no such geometry.
+    pub fn properties(&self, id: GeometryId, role: Role) -> Result<Option<&'a GeometryProperties>> {
+        let g = self.geometry(id)?;
+        Ok(match role {
+            Role::Unassigned => None,
+            Role::Proximity => g.proximity.as_deref(),
+            Role::Illustration => g.illustration.as_deref(),
+            Role::Perception => g.perception.as_deref(),
+        })
+    }
+    /// Proximity properties of a geometry, if it has the role.
+    ///
+    /// # Errors
+    /// If there is no such geometry.
+    pub fn proximity_properties(&self, id: GeometryId) -> Result<Option<&'a ProximityProperties>> {
+        Ok(self.geometry(id)?.proximity.as_ref())
+    }
+    /// Illustration properties of a geometry, if it has the role.
+    ///
+    /// # Errors
+    /// If there is no such geometry.
+    pub fn illustration_properties(
+        &self,
+        id: GeometryId,
+    ) -> Result<Option<&'a IllustrationProperties>> {
+        Ok(self.geometry(id)?.illustration.as_ref())
+    }
+    /// Perception properties of a geometry, if it has the role.
+    ///
+    /// # Errors
+    /// If there is no such geometry.
+    pub fn perception_properties(
+        &self,
+        id: GeometryId,
+    ) -> Result<Option<&'a PerceptionProperties>> {
+        Ok(self.geometry(id)?.perception.as_ref())
+    }
+    /// An instance like a registered geometry: shape, pose, name and all roles.
+    ///
+    /// # Errors
+    /// If there is no such geometry.
+    pub fn clone_geometry_instance(&self, id: GeometryId) -> Result<GeometryInstance> {
+        let g = self.geometry(id)?;
+        Ok(GeometryInstance {
+            x_pg: g.x_fg,
+            shape: g.shape.clone(),
+            name: g.name.to_string(),
+            proximity: g.proximity.clone(),
+            illustration: g.illustration.clone(),
+            perception: g.perception.clone(),
+        })
+    }
+
+    /// All pairs that proximity queries test, the smaller id first, sorted. A `MeshcatCone` is in
+    /// none.
+    pub fn collision_candidates(&self) -> Vec<(GeometryId, GeometryId)> {
+        let all = &self.state.geometries;
+        let members: Vec<usize> = (0..all.len()).filter(|i| all[*i].bound.is_some()).collect();
+        let mut pairs = vec![];
+        for (i, &a) in members.iter().enumerate() {
+            for &b in &members[i + 1..] {
+                if self.state.is_candidate(a, b) {
+                    pairs.push((all[a].id, all[b].id));
+                }
+            }
+        }
+        pairs
+    }
+    /// True if proximity queries never test the pair.
+    ///
+    /// # Errors
+    /// If a geometry is unknown or has no proximity role.
+    pub fn collision_filtered(&self, a: GeometryId, b: GeometryId) -> Result<bool> {
+        let (i, j) = (
+            self.state.geometry_number(a)?,
+            self.state.geometry_number(b)?,
+        );
+        for number in [i, j] {
+            let geometry = &self.state.geometries[number];
+            if geometry.proximity.is_none() {
+                return Err(Error::invalid(format!(
+                    "{} has no proximity role, so it is in no pair that could be filtered",
+                    self.state.place(geometry)
+                )));
+            }
+        }
+        let takes_part = |number: usize| self.state.geometries[number].bound.is_some();
+        Ok(!(takes_part(i) && takes_part(j) && self.state.is_candidate(i, j)))
+    }
+
+    /// Version of the geometry, to see whether it may have changed.
+    pub fn geometry_version(&self) -> &'a GeometryVersion {
+        &self.state.version
+    }
+    /// Names of the renderers, sorted.
+    pub fn renderer_names(&self) -> impl Iterator<Item = &'a str> {
+        self.state.renderers.names()
+    }
+}
+
+impl GeometryState {
+    /// Looks at the scene.
+    pub fn inspector(&self) -> SceneGraphInspector<'_> {
+        SceneGraphInspector::new(self)
+    }
+}

@@ -1,0 +1,22 @@
+//! Everything that is registered in a scene, and the methods that change it.
+
+mod defaults;
+mod filter;
+mod filter_table;
+mod geometry_set;
+mod inspector;
+mod registration;
+mod render_engines;
+mod renderers;
+mod roles;
+mod state;
+mod version;
+
+pub use self::filter::{CollisionFilterDeclaration, CollisionFilterManager};
+pub use self::geometry_set::GeometrySet;
+pub use self::inspector::SceneGraphInspector;
+pub use self::registration::RegistrationMark;
+pub use self::roles::RoleProperties;
+pub use self::state::GeometryState;
+pub(super) use self::state::{Geometry, Source, WORLD};
+pub use self::version::GeometryVersion;

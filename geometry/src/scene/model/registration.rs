@@ -1,0 +1,439 @@
+//! Adding, changing, renaming and removing sources, frames and geometries.
+
+use super::state::{Frame, Geometry, GeometryState, ROLES, Source, WORLD};
+use crate::error::{Error, Result};
+use crate::ids::{FrameId, GeometryId, SourceId};
+use crate::properties::{ProximityProperties, Role};
+use crate::scene::bounds::LocalBound;
+use crate::scene::instance::{GeometryFrame, GeometryInstance, canonical};
+use crate::shape::Shape;
+use nalgebra::Isometry3;
+use std::sync::{Arc, OnceLock};
+
+/// A moment in the registration of sources, frames and geometries, to go back to.
+///
+/// ```
+/// use tarragon_geometry::{GeometryFrame, RegistrationMark, SceneGraph};
+/// let mut scene = SceneGraph::new();
+/// let mark: RegistrationMark = scene.registration_mark();
+/// let toys = scene.register_source("toys")?;
+/// scene.register_frame(toys, GeometryFrame::new("train"))?;
+/// scene.take_back(mark)?;
+/// assert_eq!(scene.model_inspector().num_frames(), 1);
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct RegistrationMark {
+    world: FrameId,
+    sources: usize,
+    frames: usize,
+    /// Ids of later geometries are larger.
+    geometry: GeometryId,
+}
+
+impl GeometryState {
+    /// See [`SceneGraph::register_source`](crate::SceneGraph::register_source).
+    pub(in crate::scene) fn register_source(&mut self, name: &str) -> Result<SourceId> {
+        let id = SourceId::new();
+        let name = match name {
+            "" => format!("Source_{id}"),
+            name => name.into(),
+        };
+        let taken = self.sources.iter().any(|s| s.name == name) || name == Self::INTERNAL_SOURCE;
+        if taken {
+            return Err(Error::invalid(format!(
+                "source '{name}' is registered already; source names are unique within a scene"
+            )));
+        }
+        let frames = vec![];
+        Arc::make_mut(&mut self.sources).push(Source { id, name, frames });
+        Ok(id)
+    }
+
+    /// Adds a frame whose poses are given relative to the world.
+    ///
+    /// # Errors
+    /// If the source is unknown, the frame is registered already, or its name is taken within the
+    /// source.
+    pub fn register_frame(&mut self, source: SourceId, frame: GeometryFrame) -> Result<FrameId> {
+        self.register_frame_on(source, self.frames[WORLD].id, frame)
+    }
+
+    /// Adds a frame whose poses are given relative to a `parent` of the same source or the world.
+    ///
+    /// # Errors
+    /// As [`GeometryState::register_frame`], and if the parent belongs to another source.
+    pub fn register_frame_on(
+        &mut self,
+        source: SourceId,
+        parent: FrameId,
+        frame: GeometryFrame,
+    ) -> Result<FrameId> {
+        let owner = self.source_number(source)?;
+        let parent = self.frame_number(parent)?;
+        let wrong = |what: String| Err(Error::invalid(format!("frame '{}': {what}", frame.name)));
+        if parent != WORLD && self.frames[parent].source != source {
+            let name = &self.frames[parent].name;
+            return wrong(format!("its parent '{name}' belongs to another source"));
+        }
+        if self.frame_numbers.contains_key(&frame.id) {
+            return wrong("it is registered already".into());
+        }
+        let name: Arc<str> = frame.name.as_str().into();
+        self.check_frame_name(source, &name)?;
+        let number = self.frames.len();
+        Arc::make_mut(&mut self.names)
+            .frames
+            .insert((source, name.clone()));
+        Arc::make_mut(&mut self.sources)[owner].frames.push(number);
+        Arc::make_mut(&mut self.frame_numbers).insert(frame.id, number);
+        Arc::make_mut(&mut self.frames).push(Frame {
+            id: frame.id,
+            name,
+            source,
+            parent,
+            frame_group: frame.frame_group,
+            geometries: vec![],
+        });
+        Ok(frame.id)
+    }
+
+    fn check_frame_name(&self, source: SourceId, name: &Arc<str>) -> Result<()> {
+        if self.names.frames.contains(&(source, name.clone())) {
+            return Err(Error::invalid(format!(
+                "frame '{name}': the source '{}' has a frame of that name already",
+                self.source_name(source)?
+            )));
+        }
+        Ok(())
+    }
+
+    /// Changes the name of a frame.
+    ///
+    /// # Errors
+    /// If the frame is unknown, or its source has another frame of that name.
+    pub fn rename_frame(&mut self, frame: FrameId, name: &str) -> Result<()> {
+        let number = self.frame_number(frame)?;
+        let Frame {
+            source, name: old, ..
+        } = &self.frames[number];
+        let (source, old) = (*source, old.clone());
+        if &*old == name {
+            return Ok(());
+        }
+        let name: Arc<str> = name.into();
+        self.check_frame_name(source, &name)?;
+        let names = &mut Arc::make_mut(&mut self.names).frames;
+        names.remove(&(source, old));
+        names.insert((source, name.clone()));
+        Arc::make_mut(&mut self.frames)[number].name = name;
+        Ok(())
+    }
+
+    /// Adds a geometry to a frame of the same source, with the roles that the instance has. On the
+    /// world frame it is anchored.
+    ///
+    /// # Errors
+    /// If the source or the frame is unknown, the frame belongs to another source, the name is
+    /// taken on that frame within a role, the pose is not finite, a property that is used is wrong
+    /// or missing, or a mesh file cannot be used. Nothing is registered then.
+    pub fn register_geometry(
+        &mut self,
+        source: SourceId,
+        frame: FrameId,
+        instance: GeometryInstance,
+    ) -> Result<GeometryId> {
+        self.source_number(source)?;
+        let frame = self.frame_number(frame)?;
+        if frame != WORLD && self.frames[frame].source != source {
+            return Err(Error::invalid(format!(
+                "geometry '{}': frame '{}' belongs to another source",
+                instance.name, self.frames[frame].name
+            )));
+        }
+        self.add_geometry(source, frame, instance)
+    }
+
+    /// Adds a geometry that is fixed in the world.
+    ///
+    /// # Errors
+    /// As [`GeometryState::register_geometry`].
+    pub fn register_anchored_geometry(
+        &mut self,
+        source: SourceId,
+        instance: GeometryInstance,
+    ) -> Result<GeometryId> {
+        self.source_number(source)?;
+        self.add_geometry(source, WORLD, instance)
+    }
+
+    fn add_geometry(
+        &mut self,
+        source: SourceId,
+        frame: usize,
+        instance: GeometryInstance,
+    ) -> Result<GeometryId> {
+        let mut geometry = Geometry {
+            id: GeometryId::new(),
+            source,
+            name: instance.name.as_str().into(),
+            frame,
+            x_fg: instance.x_pg,
+            shape: instance.shape,
+            proximity: instance.proximity.map(|p| self.filled_in(p)),
+            illustration: instance.illustration,
+            perception: instance.perception,
+            bound: None,
+            visual: None,
+        };
+        self.check_pose(&geometry, &geometry.x_fg)?;
+        for role in ROLES.into_iter().filter(|r| geometry.has_role(*r)) {
+            self.check_name(&geometry, role)?;
+        }
+        if let Some(properties) = &geometry.proximity {
+            geometry.bound = self.bound_of(&geometry, &geometry.shape, properties)?;
+        }
+        // Last, because engines see it; after this nothing fails.
+        if let Some(properties) = &geometry.perception {
+            let registered = (self.renderers).register(geometry.id, &geometry.shape, properties);
+            registered.map_err(|e| e.at(&self.place(&geometry)))?;
+            geometry.visual = Some(geometry.id);
+        }
+        let (id, number) = (geometry.id, self.geometries.len());
+        for role in ROLES.into_iter().filter(|r| geometry.has_role(*r)) {
+            self.take_name(frame, role, &geometry.name);
+            self.note_change(role, self.is_shown(&geometry));
+        }
+        Arc::make_mut(&mut self.frames)[frame]
+            .geometries
+            .push(number);
+        Arc::make_mut(&mut self.geometry_ids).push(id);
+        Arc::make_mut(&mut self.geometries).push(geometry);
+        Ok(id)
+    }
+
+    fn check_pose(&self, geometry: &Geometry, x_fg: &Isometry3<f64>) -> Result<()> {
+        let mut numbers = x_fg
+            .translation
+            .vector
+            .iter()
+            .chain(x_fg.rotation.coords.iter());
+        if numbers.all(|x| x.is_finite()) {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "{}: the pose is not finite: {x_fg}",
+            self.place(geometry)
+        )))
+    }
+
+    /// Extent of a shape for a geometry with the proximity role; `None` for a cone, which no
+    /// proximity query finds.
+    pub(super) fn bound_of(
+        &self,
+        geometry: &Geometry,
+        shape: &Shape,
+        properties: &ProximityProperties,
+    ) -> Result<Option<LocalBound>> {
+        if matches!(shape, Shape::MeshcatCone(_)) {
+            return Ok(None);
+        }
+        let defaults = &self.config.default_proximity_properties;
+        defaults
+            .check_hydroelastic(shape, properties)
+            .and_then(|()| LocalBound::of(shape))
+            .map(Some)
+            .map_err(|e| e.at(&self.place(geometry)))
+    }
+
+    /// Something that has the role was added, changed or removed; `is_shown`: it is, or was, in a
+    /// render engine.
+    pub(super) fn note_change(&mut self, role: Role, is_shown: bool) {
+        if role == Role::Proximity {
+            self.static_tree = OnceLock::new();
+        }
+        if role != Role::Perception || is_shown {
+            self.version.change(role);
+        }
+    }
+
+    /// Gives a geometry another shape and, if `x_fg` is there, another pose `X_FG`. Id, roles,
+    /// properties and collision filters stay.
+    ///
+    /// # Errors
+    /// If source or geometry is unknown, the geometry belongs to another source, the pose is not
+    /// finite, the shape does not go with the properties, or a mesh file can not be used. Nothing
+    /// is changed then.
+    pub fn change_shape(
+        &mut self,
+        source: SourceId,
+        geometry: GeometryId,
+        shape: impl Into<Shape>,
+        x_fg: Option<Isometry3<f64>>,
+    ) -> Result<()> {
+        let shape = shape.into();
+        let number = self.owned_geometry(source, geometry)?;
+        let mut changed = self.geometries[number].clone();
+        let was_shown = self.is_shown(&changed);
+        if let Some(x_fg) = x_fg {
+            self.check_pose(&changed, &x_fg)?;
+            changed.x_fg = x_fg;
+        }
+        if let Some(properties) = &changed.proximity {
+            changed.bound = self.bound_of(&changed, &shape, properties)?;
+        }
+        if let Some(properties) = &changed.perception {
+            let visual = GeometryId::new();
+            let registered = self.renderers.register(visual, &shape, properties);
+            registered.map_err(|e| e.at(&self.place(&changed)))?;
+            changed.visual = Some(visual);
+        }
+        changed.shape = shape;
+        for role in ROLES.into_iter().filter(|r| changed.has_role(*r)) {
+            self.note_change(role, was_shown || self.is_shown(&changed));
+        }
+        self.set_visual(number, changed.visual);
+        Arc::make_mut(&mut self.geometries)[number] = changed;
+        Ok(())
+    }
+
+    /// Changes the name of a geometry; spaces and tabs around it are dropped.
+    ///
+    /// # Errors
+    /// If the geometry is unknown, or the name is empty or taken on the frame within one of the
+    /// geometry's roles.
+    pub fn rename_geometry(&mut self, geometry: GeometryId, name: &str) -> Result<()> {
+        let number = self.geometry_number(geometry)?;
+        let geometry = &self.geometries[number];
+        let name = canonical(name);
+        if name.is_empty() {
+            return Err(Error::invalid(format!(
+                "{} can not be renamed: the new name is empty",
+                self.place(geometry)
+            )));
+        }
+        if &*geometry.name == name {
+            return Ok(());
+        }
+        let mut renamed = geometry.clone();
+        renamed.name = name.into();
+        let roles = ROLES.into_iter().filter(|r| renamed.has_role(*r));
+        let roles: Vec<Role> = roles.collect();
+        for role in &roles {
+            self.check_name(&renamed, *role)?;
+        }
+        let old = geometry.name.clone();
+        for role in roles {
+            self.free_name(renamed.frame, role, &old);
+            self.take_name(renamed.frame, role, &renamed.name);
+        }
+        Arc::make_mut(&mut self.geometries)[number] = renamed;
+        Ok(())
+    }
+
+    /// Removes a geometry. Numbers of later ones get smaller, so this costs time in proportion to
+    /// the scene; to undo many registrations, use [`GeometryState::take_back`].
+    ///
+    /// # Errors
+    /// If source or geometry is unknown, or the geometry belongs to another source.
+    pub fn remove_geometry(&mut self, source: SourceId, geometry: GeometryId) -> Result<()> {
+        let number = self.owned_geometry(source, geometry)?;
+        self.remove_numbers(&[number]);
+        Ok(())
+    }
+
+    /// Removes geometries; their numbers increase.
+    fn remove_numbers(&mut self, removed: &[usize]) {
+        let Some(&first) = removed.first() else {
+            return;
+        };
+        let gone: Vec<Geometry> = removed
+            .iter()
+            .map(|n| self.geometries[*n].clone())
+            .collect();
+        for (number, geometry) in removed.iter().zip(&gone) {
+            for role in ROLES.into_iter().filter(|r| geometry.has_role(*r)) {
+                self.free_name(geometry.frame, role, &geometry.name);
+                self.note_change(role, self.is_shown(geometry));
+            }
+            self.set_visual(*number, None);
+        }
+        let frames = Arc::make_mut(&mut self.frames);
+        if first + removed.len() == self.geometries.len() {
+            // The last ones are last on their frames, too.
+            for geometry in &gone {
+                frames[geometry.frame].geometries.pop();
+            }
+        } else {
+            for frame in frames {
+                frame.geometries.retain_mut(|number| {
+                    let found = removed.binary_search(number);
+                    let before = found.unwrap_or_else(|before| before);
+                    *number -= before;
+                    found.is_err()
+                });
+            }
+        }
+        if !self.filter.is_empty() {
+            Arc::make_mut(&mut self.filter).remove_geometries(removed);
+        }
+        let geometries = Arc::make_mut(&mut self.geometries);
+        retain_others(geometries, removed);
+        retain_others(Arc::make_mut(&mut self.geometry_ids), removed);
+        self.static_tree = OnceLock::new();
+    }
+
+    /// Remembers what is registered now.
+    pub fn registration_mark(&self) -> RegistrationMark {
+        RegistrationMark {
+            world: self.frames[WORLD].id,
+            sources: self.sources.len(),
+            frames: self.frames.len(),
+            geometry: GeometryId::new(),
+        }
+    }
+
+    /// Removes all sources, frames and geometries that were registered since the mark was made, in
+    /// time proportional to their number and the size of the filters. Other changes stay: roles of
+    /// older geometry, filters, renderers.
+    ///
+    /// # Errors
+    /// If the mark was made by another scene.
+    pub fn take_back(&mut self, mark: RegistrationMark) -> Result<()> {
+        if mark.world != self.frames[WORLD].id {
+            return Err(Error::invalid("the registration mark is of another scene"));
+        }
+        let first = self.geometry_ids.partition_point(|id| *id < mark.geometry);
+        let later: Vec<usize> = (first..self.geometries.len()).collect();
+        self.remove_numbers(&later);
+        if self.frames.len() > mark.frames {
+            let gone = Arc::make_mut(&mut self.frames).split_off(mark.frames);
+            let numbers = Arc::make_mut(&mut self.frame_numbers);
+            let names = &mut Arc::make_mut(&mut self.names).frames;
+            let sources = Arc::make_mut(&mut self.sources);
+            for frame in gone {
+                numbers.remove(&frame.id);
+                names.remove(&(frame.source, frame.name));
+                if let Ok(source) = sources.binary_search_by_key(&frame.source, |s| s.id) {
+                    // Later frames are last in their source, too.
+                    sources[source].frames.pop();
+                }
+            }
+        }
+        if self.sources.len() > mark.sources {
+            Arc::make_mut(&mut self.sources).truncate(mark.sources);
+        }
+        Ok(())
+    }
+}
+
+/// Removes the items at the given places, which increase.
+fn retain_others<V>(items: &mut Vec<V>, removed: &[usize]) {
+    let mut next = removed.iter().copied().peekable();
+    let mut place = 0;
+    items.retain(|_| {
+        let is_removed = next.next_if_eq(&place).is_some();
+        place += 1;
+        !is_removed
+    });
+}

@@ -1,0 +1,72 @@
+//! Render engines by name, and the visuals that they know.
+
+use crate::error::Result;
+use crate::ids::GeometryId;
+use crate::properties::PerceptionProperties;
+use crate::render::{RenderEngine, accepts_renderer};
+use crate::shape::Shape;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[derive(Clone)]
+pub(super) struct NamedEngine {
+    pub(super) engine: Arc<dyn RenderEngine>,
+    pub(super) type_name: &'static str,
+}
+
+impl NamedEngine {
+    /// The engine, copied first if another context uses it too.
+    fn engine_mut(&mut self) -> &mut dyn RenderEngine {
+        dyn_clone::arc_make_mut(&mut self.engine)
+    }
+}
+
+/// Render engines by name.
+#[derive(Clone, Default)]
+pub(super) struct RenderEngines {
+    pub(super) entries: BTreeMap<String, NamedEngine>,
+}
+
+impl RenderEngines {
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(|name| &**name)
+    }
+
+    /// True if an engine has the visual.
+    pub(super) fn show(&self, visual: GeometryId) -> bool {
+        let mut entries = self.entries.values();
+        entries.any(|entry| entry.engine.has_visual(visual))
+    }
+
+    /// Registers a visual with the engines that accept it: with all of them, or with none if one
+    /// fails.
+    pub(super) fn register(
+        &mut self,
+        visual: GeometryId,
+        shape: &Shape,
+        properties: &PerceptionProperties,
+    ) -> Result<()> {
+        let register = |(name, entry): (&String, &mut NamedEngine)| {
+            if accepts_renderer(properties, name)? {
+                entry
+                    .engine_mut()
+                    .register_visual(visual, shape, properties)?;
+            }
+            Ok(())
+        };
+        let result = self.entries.iter_mut().try_for_each(register);
+        if result.is_err() {
+            self.remove(visual);
+        }
+        result
+    }
+
+    /// Removes a visual from the engines that have it.
+    pub(super) fn remove(&mut self, visual: GeometryId) {
+        for entry in self.entries.values_mut() {
+            if entry.engine.has_visual(visual) {
+                entry.engine_mut().remove_visual(visual);
+            }
+        }
+    }
+}

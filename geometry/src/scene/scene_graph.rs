@@ -1,0 +1,198 @@
+//! The scene as a system of a diagram.
+
+use super::config::SceneGraphConfig;
+use super::instance::FramePoseVector;
+use super::model::{GeometryState, SceneGraphInspector, Source};
+use super::snapshot::QueryObject;
+use crate::error::{Error, Result};
+use crate::ids::{FrameId, SourceId};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, OnceLock};
+use tarragon_framework::Scalar;
+use tarragon_framework::prelude::{
+    Context, Declare, Dep, InputPort, LeafSystem, OutputPort, Param,
+};
+
+/// The geometry of a diagram (Drake's `SceneGraph`).
+///
+/// | port | name | type |
+/// |---|---|---|
+/// | input | `{source}_pose` | [`FramePoseVector`], one port per source; needed once the source has frames |
+/// | output | `query` | [`QueryObject`] |
+///
+/// The geometry itself is the parameter [`SceneGraphPorts::geometry`]; what is registered before
+/// the system is added to a diagram is its default. A `SceneGraph` has all methods of
+/// [`GeometryState`]; to change the geometry of one context, call the same methods on
+/// [`SceneGraphPorts::geometry_mut`].
+///
+/// Geometry is rigid; deformable geometry can not be registered yet.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::{
+///     FramePoseVector, GeometryFrame, GeometryInstance, HalfSpace, ProximityProperties, SceneGraph, Sphere,
+/// };
+///
+/// let mut scene = SceneGraph::new();
+/// let source = scene.register_source("toys")?;
+/// let frame = scene.register_frame(source, GeometryFrame::new("ball"))?;
+/// let role = ProximityProperties::new;
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.5)?, "ball")?;
+/// scene.register_geometry(source, frame, ball.with_proximity(role()))?;
+/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor")?;
+/// scene.register_anchored_geometry(source, floor.with_proximity(role()))?;
+///
+/// let mut b = DiagramBuilder::new();
+/// let scene = b.add("scene_graph", scene);
+/// let diagram = b.build()?;
+/// let mut ctx = diagram.default_context();
+/// let above = Isometry3::translation(0.0, 0.0, 2.0);
+/// ctx.fix(scene.source_pose_port(source)?, FramePoseVector::from_iter([(frame, above)]))?;
+/// let query = ctx.eval(scene.query)?;
+/// let pairs = query.compute_signed_distance_pairwise_closest_points(f64::INFINITY)?;
+/// assert_eq!(pairs[0].distance, 1.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct SceneGraph {
+    state: GeometryState,
+    /// What contexts get, made when it is asked for; one for all scalars.
+    for_contexts: OnceLock<Arc<GeometryState>>,
+}
+
+impl SceneGraph {
+    /// An empty scene.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// An empty scene with a configuration.
+    ///
+    /// # Errors
+    /// If the configuration is not valid.
+    pub fn with_config(config: SceneGraphConfig) -> Result<Self> {
+        let mut scene = Self::new();
+        scene.set_config(config)?;
+        Ok(scene)
+    }
+    /// Changes the configuration. Contexts that exist keep theirs.
+    ///
+    /// # Errors
+    /// If it is not valid, or its defaults do not go with what is registered (a half space that
+    /// becomes compliant without a slab thickness, say). Nothing is changed then.
+    pub fn set_config(&mut self, config: SceneGraphConfig) -> Result<()> {
+        GeometryState::set_config(self, config)
+    }
+    /// Adds a source of geometry. It gets an input port for the poses of its frames. An empty name
+    /// stands for one that is made up.
+    ///
+    /// # Errors
+    /// If the name is taken.
+    pub fn register_source(&mut self, name: &str) -> Result<SourceId> {
+        GeometryState::register_source(self, name)
+    }
+    /// The world frame.
+    pub fn world_frame_id(&self) -> FrameId {
+        self.model_inspector().world_frame_id()
+    }
+    /// Looks at the geometry that new contexts get, before defaults are filled in.
+    pub fn model_inspector(&self) -> SceneGraphInspector<'_> {
+        self.state.inspector()
+    }
+}
+
+/// The model: what contexts start from.
+impl Deref for SceneGraph {
+    type Target = GeometryState;
+    fn deref(&self) -> &GeometryState {
+        &self.state
+    }
+}
+
+impl DerefMut for SceneGraph {
+    fn deref_mut(&mut self) -> &mut GeometryState {
+        self.for_contexts = OnceLock::new();
+        &mut self.state
+    }
+}
+
+/// Ports of [`SceneGraph`].
+#[derive(Clone)]
+pub struct SceneGraphPorts<T: Scalar> {
+    /// Answers questions about the scene.
+    pub query: OutputPort<QueryObject<T>>,
+    /// The geometry.
+    pub geometry: Param<Arc<GeometryState>>,
+    pose_ports: Vec<(SourceId, InputPort<FramePoseVector<T>>)>,
+}
+
+impl<T: Scalar> SceneGraphPorts<T> {
+    /// The geometry of one context, to be changed. What other contexts, snapshots and the model
+    /// hold stays as it is.
+    ///
+    /// # Errors
+    /// If the context is of another diagram.
+    pub fn geometry_mut<'c>(&self, ctx: &'c mut Context<T>) -> Result<&'c mut GeometryState> {
+        Ok(Arc::make_mut(ctx.param_mut(self.geometry)?))
+    }
+
+    /// Input port for the poses of a source's frames.
+    ///
+    /// # Errors
+    /// If the source was not registered before the scene was added to the diagram.
+    pub fn source_pose_port(&self, source: SourceId) -> Result<InputPort<FramePoseVector<T>>> {
+        let found = self.pose_ports.iter().find(|(s, _)| *s == source);
+        found.map(|(_, port)| *port).ok_or_else(|| {
+            Error::invalid(format!(
+                "source {source} has no pose port; register sources before adding the SceneGraph to a \
+                 diagram"
+            ))
+        })
+    }
+}
+
+impl<T: Scalar> LeafSystem<T> for SceneGraph {
+    type Ports = SceneGraphPorts<T>;
+
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let declare_port = |s: &Source| (s.id, d.input(&format!("{}_pose", s.name)));
+        let pose_ports: Vec<(SourceId, InputPort<FramePoseVector<T>>)> =
+            self.state.sources.iter().map(declare_port).collect();
+        let state = self
+            .for_contexts
+            .get_or_init(|| Arc::new(self.state.for_contexts()));
+        let geometry = d.param(Arc::clone(state));
+        let model = QueryObject::new(Arc::clone(state));
+        let inputs = pose_ports.clone();
+        let deps = [Dep::AllInputs, Dep::AllParameters];
+        let query = d.output("query", model, &deps, move |_, ctx, query| {
+            let state = ctx.param(geometry);
+            let same_scene = Arc::ptr_eq(state, &query.state);
+            query.state = state.clone();
+            // A snapshot that somebody keeps is left alone; the storage is reused otherwise.
+            if Arc::get_mut(&mut query.kinematics).is_none() {
+                query.kinematics = Arc::new(query.kinematics.successor());
+            }
+            let kinematics = Arc::get_mut(&mut query.kinematics).expect("not shared, see above");
+            kinematics.begin(state, same_scene);
+            for (i, (_, input)) in inputs.iter().enumerate() {
+                // A source that only has anchored geometry needs no poses.
+                let poses = if state.sources[i].frames.is_empty() {
+                    ctx.eval_optional(*input)?
+                } else {
+                    Some(ctx.eval(*input)?)
+                };
+                if let Some(poses) = poses {
+                    kinematics.place(state, i, poses)?;
+                }
+            }
+            kinematics.finish(state);
+            Ok(())
+        });
+        SceneGraphPorts {
+            query,
+            geometry,
+            pose_ports,
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The poses of a scene at one moment.
+
+use super::broadphase::{DynamicTree, RoleBounds, RoleTree};
+use crate::error::{Error, Result};
+use crate::ids::FrameId;
+use crate::properties::Role;
+use crate::scene::instance::FramePoseVector;
+use crate::scene::model::{GeometryState, Source, WORLD};
+use nalgebra::Isometry3;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tarragon_framework::Scalar;
+
+/// Poses of all frames and geometries and the tree made from them on demand.
+pub(crate) struct Kinematics<T: Scalar> {
+    /// `X_WF` by frame number, then `X_WG` of the geometries that are not at the origin of their
+    /// frame.
+    poses: Vec<Isometry3<T>>,
+    /// `X_PF` of the frames that are not on the world.
+    x_pf: Vec<Isometry3<T>>,
+    plan: Arc<PoseLayout<T>>,
+    tree: OnceLock<DynamicTree>,
+    /// The last tree, to be brought up to date.
+    spare: Mutex<Option<DynamicTree>>,
+    /// A query of this snapshot has used the tree, so the next one probably will.
+    asked: AtomicBool,
+    /// The scene has changed since.
+    stale_tree: bool,
+    /// Trees of illustration and perception.
+    seen: [OnceLock<RoleTree>; 2],
+}
+
+/// What of a scene an update needs, densely.
+struct PoseLayout<T: Scalar> {
+    /// By source: its frames.
+    sources: Vec<Vec<FrameSlot>>,
+    /// Frame number to index of `X_PF`; `OF_WORLD` where it is `X_WF`.
+    nested: Vec<u32>,
+    num_nested: usize,
+    /// Geometry number to index of its pose.
+    pose_of: Vec<u32>,
+    /// Frame number and `X_FG` of the geometries that have a pose of their own.
+    offsets: Vec<(u32, Isometry3<T>)>,
+    /// Of what has the illustration and the perception role.
+    bounds: [OnceLock<RoleBounds>; 2],
+}
+
+#[derive(Clone, Copy)]
+struct FrameSlot {
+    id: FrameId,
+    number: u32,
+    parent: u32,
+}
+
+const OF_WORLD: u32 = u32::MAX;
+
+impl<T: Scalar> PoseLayout<T> {
+    fn new(state: &GeometryState) -> Self {
+        let frames = state.frames.len() as u32;
+        let frame = |number: &usize| FrameSlot {
+            id: state.frames[*number].id,
+            number: *number as u32,
+            parent: state.frames[*number].parent as u32,
+        };
+        let sources = state.sources.iter();
+        let sources = sources.map(|s| s.frames.iter().map(frame).collect());
+        let mut nested = vec![];
+        let mut num_nested = 0;
+        for frame in state.frames.iter() {
+            nested.push(if frame.parent == WORLD {
+                OF_WORLD
+            } else {
+                num_nested += 1;
+                num_nested as u32 - 1
+            });
+        }
+        let (mut pose_of, mut offsets) = (vec![], vec![]);
+        let identity = Isometry3::identity();
+        for g in state.geometries.iter() {
+            pose_of.push(if g.x_fg == identity {
+                g.frame as u32
+            } else {
+                offsets.push((g.frame as u32, g.x_fg.cast::<T>()));
+                frames + offsets.len() as u32 - 1
+            });
+        }
+        Self {
+            sources: sources.collect(),
+            nested,
+            num_nested,
+            pose_of,
+            offsets,
+            bounds: Default::default(),
+        }
+    }
+}
+
+impl<T: Scalar> Kinematics<T> {
+    /// For a scene whose poses are not known yet.
+    pub(crate) fn new(state: &GeometryState) -> Self {
+        Self {
+            poses: vec![],
+            x_pf: vec![],
+            plan: Arc::new(PoseLayout::new(state)),
+            tree: OnceLock::new(),
+            spare: Mutex::new(None),
+            asked: AtomicBool::new(false),
+            stale_tree: true,
+            seen: Default::default(),
+        }
+    }
+
+    /// Begins an update; [`Kinematics::place`] and [`Kinematics::finish`] follow. `same_scene`: the
+    /// state is that of the last update.
+    pub(crate) fn begin(&mut self, state: &GeometryState, same_scene: bool) {
+        if let Some(tree) = self.tree.take() {
+            let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
+            *spare = Some(tree);
+            self.stale_tree = false;
+        }
+        self.seen = Default::default();
+        if !same_scene {
+            self.plan = Arc::new(PoseLayout::new(state));
+            self.stale_tree = true;
+        }
+        let poses = state.frames.len() + self.plan.offsets.len();
+        self.poses.resize(poses, Isometry3::identity());
+        self.x_pf
+            .resize(self.plan.num_nested, Isometry3::identity());
+    }
+
+    /// Takes the poses of the frames of a source, by its position in `state.sources`.
+    pub(crate) fn place(
+        &mut self,
+        state: &GeometryState,
+        source: usize,
+        given: &FramePoseVector<T>,
+    ) -> Result<()> {
+        let (frames, source) = (&self.plan.sources[source], &state.sources[source]);
+        if given.len() > frames.len() {
+            return Err(Error::invalid(format!(
+                "source '{}': {} poses were given for {} frames",
+                source.name,
+                given.len(),
+                frames.len()
+            )));
+        }
+        for (i, frame) in frames.iter().enumerate() {
+            let in_order = given.poses.get(i).filter(|(id, _)| *id == frame.id);
+            let x_pf = match in_order {
+                Some((_, x_pf)) => x_pf,
+                None => given
+                    .value(frame.id)
+                    .ok_or_else(|| no_pose(state, source, frame))?,
+            };
+            if !is_finite(x_pf) {
+                return Err(not_finite(state, source, frame, x_pf));
+            }
+            let number = frame.number as usize;
+            self.poses[number] = if frame.parent as usize == WORLD {
+                *x_pf
+            } else {
+                self.x_pf[self.plan.nested[number] as usize] = *x_pf;
+                self.poses[frame.parent as usize] * x_pf
+            };
+        }
+        Ok(())
+    }
+
+    /// Moves the geometries to where their frames are, and the tree with them if the last
+    /// snapshot's was asked for.
+    pub(crate) fn finish(&mut self, state: &GeometryState) {
+        let num_frames = self.plan.nested.len();
+        for (i, (frame, x_fg)) in self.plan.offsets.iter().enumerate() {
+            self.poses[num_frames + i] = self.poses[*frame as usize] * x_fg;
+        }
+        if std::mem::take(self.asked.get_mut()) {
+            self.current_tree(state).refresh_lists(state);
+        }
+    }
+
+    /// Storage for another moment, while somebody keeps this one.
+    pub(crate) fn successor(&self) -> Self {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        Self {
+            poses: Vec::with_capacity(self.poses.len()),
+            x_pf: Vec::with_capacity(self.x_pf.len()),
+            plan: self.plan.clone(),
+            tree: OnceLock::new(),
+            spare: Mutex::new(self.tree.get().or(spare.as_ref()).cloned()),
+            asked: AtomicBool::new(self.asked.load(Ordering::Relaxed)),
+            stale_tree: self.stale_tree && self.tree.get().is_none(),
+            seen: Default::default(),
+        }
+    }
+
+    /// `X_WF` by frame number.
+    #[inline]
+    pub(crate) fn x_wf(&self, frame: usize) -> &Isometry3<T> {
+        &self.poses[frame]
+    }
+    /// `X_PF` by frame number.
+    pub(crate) fn x_pf(&self, frame: usize) -> &Isometry3<T> {
+        match self.plan.nested[frame] {
+            OF_WORLD => &self.poses[frame],
+            nested => &self.x_pf[nested as usize],
+        }
+    }
+    /// `X_WG` by geometry number.
+    #[inline]
+    pub(crate) fn x_wg(&self, geometry: usize) -> &Isometry3<T> {
+        &self.poses[self.plan.pose_of[geometry] as usize]
+    }
+
+    /// The tree of illustration or perception.
+    pub(crate) fn seen(&self, state: &GeometryState, role: Role) -> Result<&RoleTree> {
+        let which = usize::from(role == Role::Perception);
+        if let Some(tree) = self.seen[which].get() {
+            return Ok(tree);
+        }
+        let bounds = match self.plan.bounds[which].get() {
+            Some(bounds) => bounds,
+            None => {
+                let bounds = RoleBounds::new(state, role)?;
+                self.plan.bounds[which].get_or_init(|| bounds)
+            }
+        };
+        let tree = || RoleTree::new(bounds, |geometry| self.x_wg(geometry));
+        Ok(self.seen[which].get_or_init(tree))
+    }
+
+    /// The tree of the proximity role, for a query.
+    pub(crate) fn tree(&self, state: &GeometryState) -> &DynamicTree {
+        self.asked.store(true, Ordering::Relaxed);
+        self.current_tree(state)
+    }
+
+    fn current_tree(&self, state: &GeometryState) -> &DynamicTree {
+        self.tree.get_or_init(|| {
+            let spare = &mut *self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tree = match spare.take() {
+                Some(mut tree) => {
+                    if self.stale_tree {
+                        tree.enter_scene(state);
+                    }
+                    tree
+                }
+                None => DynamicTree::new(state),
+            };
+            tree.update(|geometry| self.x_wg(geometry));
+            tree
+        })
+    }
+}
+
+/// Without a branch per number: a finite one times zero is zero.
+#[inline]
+fn is_finite<T: Scalar>(x: &Isometry3<T>) -> bool {
+    let (p, q) = (&x.translation.vector, &x.rotation.coords);
+    let zeros = [p.x, p.y, p.z, q.x, q.y, q.z, q.w].map(|x| x.re() * 0.0);
+    zeros.iter().sum::<f64>() == 0.0
+}
+
+#[cold]
+fn no_pose(state: &GeometryState, source: &Source, frame: &FrameSlot) -> Error {
+    Error::invalid(format!(
+        "source '{}': frame '{}' got no pose; set one for every frame",
+        source.name, state.frames[frame.number as usize].name
+    ))
+}
+
+#[cold]
+fn not_finite<T: Scalar>(
+    state: &GeometryState,
+    source: &Source,
+    frame: &FrameSlot,
+    x_pf: &Isometry3<T>,
+) -> Error {
+    Error::invalid(format!(
+        "source '{}': the pose of frame '{}' is not finite: {x_pf}",
+        source.name, state.frames[frame.number as usize].name
+    ))
+}

@@ -1,0 +1,12 @@
+//! Asking a scene at one moment: poses, distances, contacts, rays, images.
+
+mod images;
+mod pairs;
+mod points;
+mod query_object;
+mod rays;
+mod results;
+
+pub use self::query_object::QueryObject;
+pub use self::rays::{RayHit, RayOptions};
+pub use self::results::{PenetrationAsPointPair, SignedDistancePair, SignedDistanceToPoint};

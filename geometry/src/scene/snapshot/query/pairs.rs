@@ -1,0 +1,216 @@
+//! Distances and penetrations of pairs.
+
+use super::{PenetrationAsPointPair, QueryObject, SignedDistancePair};
+use crate::error::{Error, Result};
+use crate::ids::GeometryId;
+use crate::proximity::{self, Answer, PairDistance, WitnessPair};
+use crate::scene::snapshot::broadphase::{Candidates, unpack};
+use tarragon_framework::Scalar;
+
+impl<T: Scalar> QueryObject<T> {
+    /// Hands the candidates within `margin` (m; negative ones count as 0) to `f`.
+    fn with_candidates<R>(&self, margin: f64, f: impl FnOnce(&Candidates<'_>) -> R) -> R {
+        let tree = self.kinematics.tree(&self.state);
+        let candidates = tree.candidates(&self.state, margin.max(0.0));
+        let result = f(&candidates);
+        tree.put_back(candidates);
+        result
+    }
+
+    /// What `f` makes of the candidates, as [`QueryObject::collect`].
+    fn collect_pairs<R: Send>(
+        &self,
+        candidates: &Candidates<'_>,
+        f: impl Fn((usize, usize)) -> Result<Option<R>> + Sync + Send,
+    ) -> Result<Vec<R>> {
+        self.collect_parts(candidates.pairs(), |pairs| {
+            let mut found = vec![];
+            // Which of the pairs are candidates is found out for many at once, so that neither loop
+            // disturbs the other.
+            let mut selected = [0; 256];
+            for (i, block) in pairs.chunks(selected.len()).enumerate() {
+                let room = pairs.len() - i * selected.len();
+                for pair in candidates.select(block, &mut selected) {
+                    if let Some(answer) = f(unpack(*pair))? {
+                        if found.is_empty() {
+                            found.reserve_exact(room);
+                        }
+                        found.push(answer);
+                    }
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    #[inline]
+    fn pair<A: Answer<T>>(&self, (a, b): (usize, usize), max_distance: f64) -> Result<Option<A>> {
+        let (ga, gb) = (&self.state.geometries[a], &self.state.geometries[b]);
+        let (xa, xb) = (self.kinematics.x_wg(a), self.kinematics.x_wg(b));
+        let pair = || {
+            let a_true = proximity::has_true_surface(&ga.shape, ga.proximity.as_ref())?;
+            let b_true = proximity::has_true_surface(&gb.shape, gb.proximity.as_ref())?;
+            let (a, b, limit) = (&ga.shape, &gb.shape, max_distance);
+            if a_true || b_true {
+                let found =
+                    proximity::signed_distance_true_surface(a, a_true, xa, b, b_true, xb, limit)?;
+                return Ok(found.map(|found| A::in_world(found, xa, xb)));
+            }
+            proximity::closest(a, xa, b, xb, limit)
+        };
+        pair().map_err(|e| e.at(&format!("geometries '{}' and '{}'", ga.name, gb.name)))
+    }
+
+    fn signed_distance_pair(
+        &self,
+        (a, b): (usize, usize),
+        found: &WitnessPair<T>,
+    ) -> SignedDistancePair<T> {
+        SignedDistancePair {
+            id_a: self.state.geometries[a].id,
+            id_b: self.state.geometries[b].id,
+            distance: found.distance,
+            nhat_ba_w: found.nhat_ba_w,
+            p_aca: found.p_aca,
+            p_bcb: found.p_bcb,
+        }
+    }
+
+    fn signed_distance_pairs(
+        &self,
+        candidates: &Candidates<'_>,
+        max_distance: f64,
+    ) -> Result<Vec<SignedDistancePair<T>>> {
+        self.collect_pairs(candidates, |pair| {
+            let found = self.pair(pair, max_distance)?;
+            Ok(found.map(|found| self.signed_distance_pair(pair, &found)))
+        })
+    }
+
+    /// All pairs of candidates that overlap, by (A, B). Pairs that just touch, at distance zero,
+    /// are left out.
+    ///
+    /// # Errors
+    /// If a pair whose bounding boxes overlap has shapes that are not supported.
+    pub fn compute_point_pair_penetration(&self) -> Result<Vec<PenetrationAsPointPair<T>>> {
+        let overlap = |(a, b): (usize, usize)| {
+            let found: Option<PairDistance<T>> = self.pair((a, b), 0.0)?;
+            let found = found.filter(|f| f.distance.re() < 0.0);
+            Ok(found.map(|found| PenetrationAsPointPair {
+                id_a: self.state.geometries[a].id,
+                id_b: self.state.geometries[b].id,
+                depth: -found.distance,
+                nhat_ba_w: found.nhat_ba_w,
+                p_wca: found.p_wca,
+                p_wcb: found.p_wcb,
+            }))
+        };
+        self.with_candidates(0.0, |candidates| self.collect_pairs(candidates, overlap))
+    }
+
+    /// True if any two candidates overlap. Ends at the first that do.
+    ///
+    /// # Errors
+    /// As [`QueryObject::compute_point_pair_penetration`].
+    pub fn has_collisions(&self) -> Result<bool> {
+        self.with_candidates(0.0, |candidates| {
+            for pair in candidates.iter() {
+                let found: Option<PairDistance<T>> = self.pair(pair, 0.0)?;
+                if found.is_some_and(|f| f.distance.re() < 0.0) {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })
+    }
+
+    /// The pairs that no filter excludes and whose bounding boxes overlap, by (A, B). A half space
+    /// is compared with the box of its partner.
+    pub fn find_collision_candidates(&self) -> Vec<(GeometryId, GeometryId)> {
+        let id = |i: usize| self.state.geometries[i].id;
+        self.with_candidates(0.0, |candidates| {
+            candidates.iter().map(|(a, b)| (id(a), id(b))).collect()
+        })
+    }
+
+    /// Signed distances of all candidates that are at most `max_distance` (m) apart, by (A, B);
+    /// infinity for all candidates. Pairs at just that distance, and pairs that touch, are
+    /// included. With a negative `max_distance`, those are the pairs that overlap at least that
+    /// deep.
+    ///
+    /// # Errors
+    /// If `max_distance` is NaN, or a pair to be tested has shapes that are not supported.
+    pub fn compute_signed_distance_pairwise_closest_points(
+        &self,
+        max_distance: f64,
+    ) -> Result<Vec<SignedDistancePair<T>>> {
+        check_max_distance(
+            "compute_signed_distance_pairwise_closest_points",
+            max_distance,
+        )?;
+        self.with_candidates(max_distance, |candidates| {
+            self.signed_distance_pairs(candidates, max_distance)
+        })
+    }
+
+    /// Signed distances between one geometry and all others that it may be tested with, as far as
+    /// they are at most `max_distance` (m) apart; infinity for all. It comes first or second in a
+    /// pair by its id, as in [`QueryObject::compute_signed_distance_pairwise_closest_points`], and
+    /// the answers are those of that query.
+    ///
+    /// # Errors
+    /// If the geometry is unknown or has no proximity role, `max_distance` is NaN, or a pair to be
+    /// tested has shapes that are not supported.
+    pub fn compute_signed_distance_geometry_closest_points(
+        &self,
+        geometry: GeometryId,
+        max_distance: f64,
+    ) -> Result<Vec<SignedDistancePair<T>>> {
+        check_max_distance(
+            "compute_signed_distance_geometry_closest_points",
+            max_distance,
+        )?;
+        let number = self.proximity_number(geometry)?;
+        if self.state.geometries[number].bound.is_none() {
+            return Ok(vec![]);
+        }
+        let tree = self.kinematics.tree(&self.state);
+        let candidates = tree.candidates_of(&self.state, number, max_distance.max(0.0));
+        let result = self.signed_distance_pairs(&candidates, max_distance);
+        tree.put_back(candidates);
+        result
+    }
+
+    /// Signed distance between two geometries, whether filtered or not.
+    ///
+    /// # Errors
+    /// If a geometry is unknown or has no proximity role, both are the same, or the shapes are not
+    /// supported, such as a `MeshcatCone`.
+    pub fn compute_signed_distance_pair_closest_points(
+        &self,
+        a: GeometryId,
+        b: GeometryId,
+    ) -> Result<SignedDistancePair<T>> {
+        let (a, b) = (self.proximity_number(a)?, self.proximity_number(b)?);
+        if a == b {
+            let name = &self.state.geometries[a].name;
+            return Err(Error::invalid(format!(
+                "the distance of geometry '{name}' to itself is not defined"
+            )));
+        }
+        let pair = (a.min(b), a.max(b));
+        let found = self.pair(pair, f64::INFINITY)?;
+        let found = found.expect("nothing is farther than infinity");
+        Ok(self.signed_distance_pair(pair, &found))
+    }
+}
+
+/// A distance that a query of pairs goes to, in overlap if it is negative.
+fn check_max_distance(query: &str, max_distance: f64) -> Result<()> {
+    if max_distance.is_nan() {
+        return Err(Error::invalid(format!(
+            "{query}: max_distance must be a number of metres or infinity, got NaN"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! Distances to points.
+
+use super::{QueryObject, SignedDistanceToPoint};
+use crate::accel::bvh::Box32;
+use crate::error::{Error, Result};
+use crate::proximity;
+use nalgebra::Vector3;
+use tarragon_framework::Scalar;
+
+impl<T: Scalar> QueryObject<T> {
+    /// Signed distances, with gradients, from the point `p_WQ` (m) to all geometries with the
+    /// proximity role that are at most `threshold` (m) away, by id; infinity for all. Filters do
+    /// not matter. A negative threshold asks for what holds the point at least that deep.
+    ///
+    /// # Errors
+    /// If the point is not finite, the threshold is NaN, or a shape to be tested is not supported.
+    pub fn compute_signed_distance_to_point(
+        &self,
+        p_wq: &Vector3<T>,
+        threshold: f64,
+    ) -> Result<Vec<SignedDistanceToPoint<T>>> {
+        check("compute_signed_distance_to_point", "p_WQ", p_wq, threshold)?;
+        let mut results = vec![];
+        self.distances_to_point(p_wq, threshold, &mut results)?;
+        Ok(results)
+    }
+
+    /// [`QueryObject::compute_signed_distance_to_point`] of many points, in parallel if the
+    /// snapshot is: see [`QueryObject::with_parallel`]. One list per point.
+    ///
+    /// # Errors
+    /// As there, of the first point that fails.
+    pub fn compute_signed_distance_to_points(
+        &self,
+        points_w: &[Vector3<T>],
+        threshold: f64,
+    ) -> Result<Vec<Vec<SignedDistanceToPoint<T>>>> {
+        for (i, p_wq) in points_w.iter().enumerate() {
+            let query = "compute_signed_distance_to_points";
+            check(query, &format!("point {i}"), p_wq, threshold)?;
+        }
+        self.collect(points_w, |p_wq| {
+            let mut results = vec![];
+            self.distances_to_point(p_wq, threshold, &mut results)?;
+            Ok(Some(results))
+        })
+    }
+
+    fn distances_to_point(
+        &self,
+        p_wq: &Vector3<T>,
+        threshold: f64,
+        results: &mut Vec<SignedDistanceToPoint<T>>,
+    ) -> Result<()> {
+        let mut test = |number: usize| {
+            let geometry = &self.state.geometries[number];
+            let x_wg = self.kinematics.x_wg(number);
+            let found = proximity::distance_to_point(&geometry.shape, x_wg, p_wq)
+                .map_err(|e| e.at(&format!("geometry '{}'", geometry.name)))?;
+            if found.distance.re() <= threshold {
+                results.push(SignedDistanceToPoint {
+                    id_g: geometry.id,
+                    p_gn: found.p_gn,
+                    distance: found.distance,
+                    grad_w: found.grad_w,
+                });
+            }
+            Ok(())
+        };
+        let geometries = self.state.geometries.iter().enumerate();
+        let mut near = geometries.filter(|(_, g)| g.bound.is_some());
+        if threshold == f64::INFINITY {
+            return near.try_for_each(|(number, _)| test(number));
+        }
+        let p = p_wq.map(|x| x.re());
+        let around = Box32::around(&p, &Vector3::repeat(threshold.max(0.0)));
+        let tree = self.kinematics.tree(&self.state);
+        let mut numbers = vec![];
+        tree.for_each_near(self.state.static_tree(), &around, |n| numbers.push(n));
+        numbers.sort_unstable();
+        numbers.into_iter().try_for_each(test)
+    }
+}
+
+fn check<T: Scalar>(query: &str, name: &str, p: &Vector3<T>, threshold: f64) -> Result<()> {
+    let wrong = |what: String| Err(Error::invalid(format!("{query}: {what}")));
+    if !p.iter().all(|x| x.re().is_finite()) {
+        let p = p.map(|x| x.re());
+        let [x, y, z] = [p.x, p.y, p.z];
+        return wrong(format!(
+            "{name} is [{x}, {y}, {z}], finite coordinates in metres are expected"
+        ));
+    }
+    if threshold.is_nan() {
+        return wrong("threshold is NaN, a distance in metres or infinity is expected".into());
+    }
+    Ok(())
+}

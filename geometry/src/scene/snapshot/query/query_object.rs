@@ -1,0 +1,214 @@
+//! The snapshot that questions are asked of.
+
+use crate::error::{Error, Result};
+use crate::ids::{FrameId, GeometryId};
+use crate::properties::Role;
+use crate::scene::bounds::LocalBound;
+use crate::scene::model::GeometryState;
+use crate::scene::model::SceneGraphInspector;
+use crate::scene::snapshot::kinematics::Kinematics;
+use crate::shape::Aabb;
+use nalgebra::Isometry3;
+use rayon::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tarragon_framework::Scalar;
+
+/// A snapshot of a scene that answers questions (Drake's `QueryObject`).
+///
+/// It is owned: a clone costs two reference counts and stays valid, and unchanged, after the
+/// context has moved on. Results come in a fixed order: pairs by (A, B) with A's id the smaller
+/// one, points by id.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::{FramePoseVector, GeometryFrame, QueryObject, SceneGraph};
+/// let mut scene = SceneGraph::new();
+/// let source = scene.register_source("toys")?;
+/// let frame = scene.register_frame(source, GeometryFrame::new("train"))?;
+/// let mut b = DiagramBuilder::new();
+/// let scene = b.add("scene_graph", scene);
+/// let mut ctx = b.build()?.default_context();
+/// let at = |x: f64| FramePoseVector::from_iter([(frame, Isometry3::translation(x, 0.0, 0.0))]);
+/// ctx.fix(scene.source_pose_port(source)?, at(1.0))?;
+/// let before: QueryObject<f64> = ctx.eval(scene.query)?.clone();
+/// ctx.fix(scene.source_pose_port(source)?, at(2.0))?;
+/// assert_eq!(before.pose_in_world(frame)?.translation.x, 1.0);
+/// assert_eq!(ctx.eval(scene.query)?.pose_in_world(frame)?.translation.x, 2.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct QueryObject<T: Scalar> {
+    pub(in crate::scene) state: Arc<GeometryState>,
+    pub(in crate::scene) kinematics: Arc<Kinematics<T>>,
+    parallel: bool,
+}
+
+impl<T: Scalar> Clone for QueryObject<T> {
+    fn clone(&self) -> Self {
+        Self {
+            state: self.state.clone(),
+            kinematics: self.kinematics.clone(),
+            parallel: self.parallel,
+        }
+    }
+}
+
+impl<T: Scalar> QueryObject<T> {
+    /// A snapshot without poses.
+    pub(in crate::scene) fn new(state: Arc<GeometryState>) -> Self {
+        Self {
+            kinematics: Arc::new(Kinematics::new(&state)),
+            state,
+            parallel: false,
+        }
+    }
+
+    /// The same snapshot, with queries that use the threads of rayon's current pool (`true`) or the
+    /// calling one alone (`false`, the default). Answers are the same to the last bit.
+    ///
+    /// Threads pay for themselves from some hundred pairs, points or rays; what is parallel are
+    /// penetrations and signed distances of all pairs, distances to many points and rays.
+    #[must_use]
+    pub fn with_parallel(&self, parallel: bool) -> Self {
+        Self {
+            parallel,
+            ..self.clone()
+        }
+    }
+
+    /// The scene behind the snapshot.
+    pub fn inspector(&self) -> SceneGraphInspector<'_> {
+        self.state.inspector()
+    }
+
+    /// `X_WF` of a frame.
+    ///
+    /// # Errors
+    /// If there is no such frame.
+    pub fn pose_in_world(&self, frame: FrameId) -> Result<&Isometry3<T>> {
+        Ok(self.kinematics.x_wf(self.state.frame_number(frame)?))
+    }
+    /// `X_WF` of all frames, in the order of [`SceneGraphInspector::frame_ids`].
+    pub fn frame_poses_in_world(&self) -> impl ExactSizeIterator<Item = (FrameId, &Isometry3<T>)> {
+        let frames = self.state.frames.iter().enumerate();
+        frames.map(|(number, frame)| (frame.id, self.kinematics.x_wf(number)))
+    }
+    /// `X_PF` of a frame in its parent frame, as it was given; the same as `X_WF` if that is the
+    /// world.
+    ///
+    /// # Errors
+    /// If there is no such frame.
+    pub fn pose_in_parent(&self, frame: FrameId) -> Result<&Isometry3<T>> {
+        Ok(self.kinematics.x_pf(self.state.frame_number(frame)?))
+    }
+    /// `X_WG` of a geometry.
+    ///
+    /// # Errors
+    /// If there is no such geometry.
+    pub fn geometry_pose_in_world(&self, geometry: GeometryId) -> Result<&Isometry3<T>> {
+        Ok(self.kinematics.x_wg(self.state.geometry_number(geometry)?))
+    }
+
+    /// Box in the world around a geometry, exact for spheres and capsules, else around a box in the
+    /// geometry's frame; `None` for a half space.
+    ///
+    /// # Errors
+    /// If there is no such geometry, or its mesh file can not be read.
+    pub fn compute_aabb_in_world(&self, geometry: GeometryId) -> Result<Option<Aabb>> {
+        let number = self.state.geometry_number(geometry)?;
+        let geometry = &self.state.geometries[number];
+        let bound = match geometry.bound {
+            Some(bound) => bound,
+            None => LocalBound::of(&geometry.shape)?,
+        };
+        let in_world = bound.in_world(self.kinematics.x_wg(number));
+        Ok(in_world.map(|(center, half)| Aabb::new(center, half)))
+    }
+
+    /// Box in the world around everything with a role; `None` if nothing has a box.
+    ///
+    /// # Errors
+    /// If a mesh file can not be read.
+    pub fn compute_scene_aabb(&self, role: Role) -> Result<Option<Aabb>> {
+        let mut bounds: Option<Aabb> = None;
+        for id in self.inspector().geometry_ids_with_role(role) {
+            if let Some(b) = self.compute_aabb_in_world(id)? {
+                bounds = Some(bounds.map_or(b, |all| all.merged(&b)));
+            }
+        }
+        Ok(bounds)
+    }
+
+    /// The number of a geometry that has the proximity role.
+    pub(super) fn proximity_number(&self, id: GeometryId) -> Result<usize> {
+        let number = self.state.geometry_number(id)?;
+        let geometry = &self.state.geometries[number];
+        if geometry.proximity.is_none() {
+            return Err(Error::invalid(format!(
+                "geometry '{}' has no proximity role; give it one with `SceneGraph::assign_role`",
+                geometry.name
+            )));
+        }
+        Ok(number)
+    }
+
+    /// What `f` makes of the items, in their order and without the empty answers. The first error
+    /// in that order ends it.
+    pub(super) fn collect<I: Sync, R: Send>(
+        &self,
+        items: &[I],
+        f: impl Fn(&I) -> Result<Option<R>> + Sync + Send,
+    ) -> Result<Vec<R>> {
+        self.collect_parts(items, |items| {
+            let answers = items.iter().map(|item| f(item).transpose());
+            answers.flatten().collect()
+        })
+    }
+
+    /// The answers to parts of the items, joined in their order. The first error in that order ends
+    /// it.
+    pub(super) fn collect_parts<I: Sync, R: Send>(
+        &self,
+        items: &[I],
+        all: impl Fn(&[I]) -> Result<Vec<R>> + Sync + Send,
+    ) -> Result<Vec<R>> {
+        if !self.parallel {
+            return all(items);
+        }
+        // Several parts per thread, because some take longer than others; whoever is awake takes
+        // the next one.
+        let threads = rayon::current_num_threads();
+        let part = (items.len() / (8 * threads)).max(16);
+        let taken = AtomicUsize::new(0);
+        let work = |_| {
+            std::iter::from_fn(|| {
+                let i = taken.fetch_add(1, Ordering::Relaxed);
+                let first = i.checked_mul(part).filter(|first| *first < items.len())?;
+                let end = items.len().min(first + part);
+                Some((i, all(&items[first..end])))
+            })
+        };
+        let workers = (0..threads).into_par_iter().with_max_len(1);
+        let mut parts: Vec<(usize, Result<Vec<R>>)> = workers.flat_map_iter(work).collect();
+        parts.sort_unstable_by_key(|(i, _)| *i);
+        let lengths = parts
+            .iter()
+            .map(|(_, part)| part.as_ref().map_or(0, Vec::len));
+        let mut found = Vec::with_capacity(lengths.sum());
+        for (_, part) in parts {
+            found.append(&mut part?);
+        }
+        Ok(found)
+    }
+}
+
+/// A distance that a query goes to.
+pub(super) fn check_distance(query: &str, name: &str, value: f64) -> Result<()> {
+    if value.is_nan() || value < 0.0 {
+        return Err(Error::invalid(format!(
+            "{query}: {name} is {value}, a distance of at least 0 m is expected"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! Rays: what range sensors are made of.
+
+use super::QueryObject;
+use super::query_object::check_distance;
+use crate::accel::bvh::RayBox;
+use crate::error::{Error, Result};
+use crate::ids::GeometryId;
+use crate::properties::Role;
+use crate::ray::{Crossing, Ray, first_crossing};
+use crate::values::value_of;
+use nalgebra::Vector3;
+use tarragon_framework::Scalar;
+
+/// What rays can hit, and how far they go.
+///
+/// ```
+/// use tarragon_geometry::{RayOptions, Role};
+/// let lidar = RayOptions { max_distance: 40.0, role: Role::Perception, ..RayOptions::default() };
+/// assert_eq!(RayOptions::default().role, Role::Proximity);
+/// assert_eq!((lidar.max_distance, RayOptions::default().max_distance), (40.0, f64::INFINITY));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct RayOptions {
+    /// Length of the rays (m), inclusive; infinite by default.
+    pub max_distance: f64,
+    /// Geometries with this role are hit; [`Role::Proximity`] by default.
+    pub role: Role,
+    /// Geometries that rays pass through, such as the housing of the sensor; none by default.
+    pub excluded: Vec<GeometryId>,
+}
+
+impl Default for RayOptions {
+    fn default() -> Self {
+        Self {
+            max_distance: f64::INFINITY,
+            role: Role::Proximity,
+            excluded: vec![],
+        }
+    }
+}
+
+/// What a ray hits first.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::*;
+/// # let mut scene = SceneGraph::new();
+/// # let source = scene.register_source("toys")?;
+/// # let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(1.0)?, "ball")?;
+/// # let ball = scene.register_anchored_geometry(source, ball.with_proximity(ProximityProperties::new()))?;
+/// # let mut b = DiagramBuilder::new();
+/// # let scene = b.add("scene_graph", scene);
+/// # let ctx = b.build()?.default_context();
+/// let query = ctx.eval(scene.query)?; // a ball of radius 1 at the origin
+/// let rays = [Ray::new(Vector3::z() * 3.0, -Vector3::z()), Ray::new(Vector3::z() * 3.0, Vector3::z())];
+/// let hits: Vec<Option<RayHit<f64>>> = query.cast_rays(&rays, &RayOptions::default())?;
+/// let hit = hits[0].unwrap();
+/// assert_eq!((hit.id_g, hit.distance, hit.nhat_w), (ball, 2.0, Vector3::z()));
+/// assert_eq!(hits[1], None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RayHit<T: Scalar> {
+    /// The geometry.
+    pub id_g: GeometryId,
+    /// Distance from the origin of the ray (m).
+    pub distance: T,
+    /// The point that is hit, in the world (m).
+    pub p_wc: Vector3<T>,
+    /// Unit normal of the surface there, in the world, out of the geometry.
+    pub nhat_w: Vector3<T>,
+}
+
+impl<T: Scalar> QueryObject<T> {
+    /// What each ray hits first, in the order of the rays; in parallel if the snapshot is: see
+    /// [`QueryObject::with_parallel`]. Collision filters do not matter.
+    ///
+    /// A ray that starts inside a geometry hits its surface where it leaves, with the normal out of
+    /// the geometry, so along the ray. A `Mesh` is hit at its triangles, from both sides, with the
+    /// normal that follows from their winding; a `Convex` at its hull. Of geometries at the same
+    /// distance the one with the smaller id is reported. Cones are for visualizers and are not hit.
+    ///
+    /// # Errors
+    /// If a ray is not finite or has no direction, `max_distance` is negative or NaN, the role is
+    /// [`Role::Unassigned`], an excluded geometry is unknown, or a mesh can not be read.
+    pub fn cast_rays(
+        &self,
+        rays: &[Ray<T>],
+        options: &RayOptions,
+    ) -> Result<Vec<Option<RayHit<T>>>> {
+        check_distance("cast_rays", "max_distance", options.max_distance)?;
+        let mut excluded = vec![];
+        for id in &options.excluded {
+            excluded.push(self.state.geometry_number(*id)?);
+        }
+        excluded.sort_unstable();
+        let rays = rays.iter().enumerate();
+        let rays = rays.map(|(i, ray)| ray.normalized(|| format!("cast_rays: ray {i}")));
+        let rays: Vec<Ray<T>> = rays.collect::<Result<_>>()?;
+        let limit = options.max_distance;
+        let hits = match options.role {
+            Role::Unassigned => {
+                return Err(Error::invalid(
+                    "cast_rays: the role is Unassigned; Proximity, Illustration or Perception is \
+                     expected",
+                ));
+            }
+            Role::Proximity => {
+                let (tree, statics) = (self.kinematics.tree(&self.state), self.state.static_tree());
+                self.collect(&rays, |ray| {
+                    let mut nearest = Nearest::new(self, ray, &excluded);
+                    tree.for_each_along(statics, &nearest.as_box(), limit, |number, limit| {
+                        nearest.look_at(number, limit)
+                    });
+                    nearest.hit(ray).map(Some)
+                })?
+            }
+            role => {
+                let tree = self.kinematics.seen(&self.state, role)?;
+                self.collect(&rays, |ray| {
+                    let mut nearest = Nearest::new(self, ray, &excluded);
+                    tree.for_each_along(&nearest.as_box(), limit, |number, limit| {
+                        nearest.look_at(number, limit)
+                    });
+                    nearest.hit(ray).map(Some)
+                })?
+            }
+        };
+        Ok(hits)
+    }
+}
+
+/// The search along one ray.
+struct Nearest<'a, T: Scalar> {
+    query: &'a QueryObject<T>,
+    excluded: &'a [usize],
+    origin: Vector3<f64>,
+    direction: Vector3<f64>,
+    best: Option<(Crossing, usize)>,
+    error: Option<Error>,
+}
+
+impl<'a, T: Scalar> Nearest<'a, T> {
+    fn new(query: &'a QueryObject<T>, ray: &Ray<T>, excluded: &'a [usize]) -> Self {
+        Self {
+            query,
+            excluded,
+            origin: value_of(&ray.origin_w),
+            direction: value_of(&ray.direction_w),
+            best: None,
+            error: None,
+        }
+    }
+
+    fn as_box(&self) -> RayBox {
+        RayBox::new(&self.origin, &self.direction)
+    }
+
+    /// Tests a geometry; returns how far to look from now on.
+    #[inline]
+    fn look_at(&mut self, number: usize, limit: f64) -> f64 {
+        if !self.excluded.is_empty() && self.excluded.binary_search(&number).is_ok() {
+            return limit;
+        }
+        let geometry = &self.query.state.geometries[number];
+        let x_wg = self.query.kinematics.x_wg(number);
+        let found = first_crossing(&geometry.shape, x_wg, &self.origin, &self.direction, limit);
+        match found {
+            Ok(Some(found)) => {
+                let farther = |(best, of): &(Crossing, usize)| {
+                    (best.distance, *of) > (found.distance, number)
+                };
+                if self.best.as_ref().is_none_or(farther) {
+                    self.best = Some((found, number));
+                    return found.distance;
+                }
+                limit
+            }
+            Ok(None) => limit,
+            Err(e) => {
+                self.error = Some(e.at(&format!("geometry '{}'", geometry.name)));
+                limit
+            }
+        }
+    }
+
+    fn hit(self, ray: &Ray<T>) -> Result<Option<RayHit<T>>> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        Ok(self.best.map(|(crossing, number)| {
+            let hit = crossing.lift(self.query.kinematics.x_wg(number), ray);
+            RayHit {
+                id_g: self.query.state.geometries[number].id,
+                distance: hit.distance,
+                p_wc: hit.p_wc,
+                nhat_w: hit.nhat_w,
+            }
+        }))
+    }
+}

@@ -1,0 +1,296 @@
+//! Shapes that come from mesh files.
+
+use crate::accel::{IndexedSurface, Polytope, TriangleBvh};
+use crate::error::{Error, Result};
+use crate::mesh::{
+    self, ConvexHull, MeshSource, PolygonSurfaceMesh, TriangleSurfaceMesh, VolumeMesh,
+    convert_volume_to_surface_mesh,
+};
+use nalgebra::Vector3;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tarragon_framework::warnings::collect;
+
+/// What is computed from the file when somebody asks for it. Failures are not kept: the file may be
+/// mended meanwhile.
+struct OnDemand<V>(Mutex<Option<Arc<V>>>);
+
+impl<V> Default for OnDemand<V> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<V> OnDemand<V> {
+    fn get(&self, compute: impl FnOnce() -> Result<V>) -> Result<Arc<V>> {
+        let stored = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = &*stored() {
+            return Ok(value.clone());
+        }
+        // Without the lock: two threads may compute it at once, the first one's is kept.
+        let value = Arc::new(compute()?);
+        Ok(stored().get_or_insert(value).clone())
+    }
+}
+
+/// A source, a scale per axis, and what was computed from them.
+struct ScaledMesh {
+    source: MeshSource,
+    scale3: Vector3<f64>,
+    hull: OnDemand<PolygonSurfaceMesh>,
+    surface: OnDemand<TriangleSurfaceMesh>,
+    volume: OnDemand<VolumeMesh>,
+    /// The hull as the narrow phase wants it; without a lock, for it is asked for at every query.
+    polytope: OnceLock<Polytope>,
+    /// Likewise the true surface.
+    indexed_surface: OnceLock<IndexedSurface>,
+    /// The surface as rays want it, likewise.
+    triangle_bvh: OnceLock<TriangleBvh>,
+}
+
+impl ScaledMesh {
+    fn new(kind: &str, source: MeshSource, scale3: Vector3<f64>) -> Result<Arc<Self>> {
+        if scale3.iter().any(|s| !s.is_finite() || s.abs() < 1e-8) {
+            return Err(Error::invalid(format!(
+                "{kind}: scale of {} is {:?}, three finite factors of magnitude above 1e-8 are \
+                 expected",
+                source.description(),
+                scale3.as_slice()
+            )));
+        }
+        Ok(Arc::new(Self {
+            source,
+            scale3,
+            hull: OnDemand::default(),
+            surface: OnDemand::default(),
+            volume: OnDemand::default(),
+            polytope: OnceLock::new(),
+            indexed_surface: OnceLock::new(),
+            triangle_bvh: OnceLock::new(),
+        }))
+    }
+
+    fn scale(&self, kind: &str) -> Result<f64> {
+        let s = self.scale3;
+        if s.x == s.y && s.y == s.z {
+            return Ok(s.x);
+        }
+        Err(Error::invalid(format!(
+            "{kind}: {} has the scales {:?}, which are not one; use scale3()",
+            self.source.description(),
+            s.as_slice()
+        )))
+    }
+
+    fn is_volume(&self) -> bool {
+        self.source.extension() == ".vtk"
+    }
+
+    /// Adds the name of the file.
+    fn named(&self, error: Error) -> Error {
+        error.at(&self.source.description())
+    }
+
+    fn volume(&self) -> Result<Arc<VolumeMesh>> {
+        self.volume.get(|| {
+            let mesh = mesh::read_volume(&self.source)?;
+            let scaled = |p: &Vector3<f64>| p.component_mul(&self.scale3);
+            let vertices = mesh.vertices().iter().map(scaled).collect();
+            let mirrors = self.scale3.product() < 0.0;
+            let elements = mesh.tetrahedra().iter().map(|t| {
+                let [a, b, c, d] = t.vertices();
+                if mirrors { [a, c, b, d] } else { [a, b, c, d] }
+            });
+            VolumeMesh::new(elements, vertices)
+        })
+    }
+
+    fn surface(&self) -> Result<Arc<TriangleSurfaceMesh>> {
+        self.surface.get(|| {
+            if self.is_volume() {
+                let volume = self.volume()?;
+                return convert_volume_to_surface_mesh(&volume).map_err(|e| self.named(e));
+            }
+            // Nearly all that a reader warns of are looks, and whoever shows the mesh says so.
+            let (mesh, warnings) = collect(|| mesh::read_source(&self.source));
+            warnings.iter().for_each(|w| tracing::debug!("{w}"));
+            let mesh = mesh?.scaled(&self.scale3);
+            mesh::surface_of(mesh).map_err(|e| self.named(e))
+        })
+    }
+
+    fn hull_of_vertices(&self) -> Result<ConvexHull> {
+        let hull = if self.is_volume() {
+            mesh::convex_hull(self.volume()?.vertices())
+        } else {
+            mesh::convex_hull(self.surface()?.vertices())
+        };
+        hull.map_err(|e| self.named(e))
+    }
+
+    fn convex_hull(&self) -> Result<Arc<PolygonSurfaceMesh>> {
+        self.hull.get(|| {
+            let mesh = PolygonSurfaceMesh::from_hull(self.hull_of_vertices()?);
+            mesh.map_err(|e| self.named(e))
+        })
+    }
+
+    fn polytope(&self) -> Result<&Polytope> {
+        if let Some(polytope) = self.polytope.get() {
+            return Ok(polytope);
+        }
+        let hull = self.hull_of_vertices()?;
+        Ok(self
+            .polytope
+            .get_or_init(|| Polytope::new(hull.vertices, &hull.faces)))
+    }
+
+    fn indexed_surface(&self) -> Result<&IndexedSurface> {
+        if let Some(surface) = self.indexed_surface.get() {
+            return Ok(surface);
+        }
+        let mesh = self.surface()?;
+        let surface = IndexedSurface::new(&mesh).map_err(|e| self.named(e))?;
+        Ok(self.indexed_surface.get_or_init(|| surface))
+    }
+
+    fn triangle_bvh(&self) -> Result<&TriangleBvh> {
+        if let Some(triangles) = self.triangle_bvh.get() {
+            return Ok(triangles);
+        }
+        let surface = self.surface()?;
+        Ok(self.triangle_bvh.get_or_init(|| TriangleBvh::new(&surface)))
+    }
+}
+
+/// A shape that is read from a file.
+macro_rules! mesh_shape {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone)]
+        pub struct $name(Arc<ScaledMesh>);
+
+        impl $name {
+            /// The mesh of `source`, unscaled: a path or an [`InMemoryMesh`](super::primitives::InMemoryMesh).
+            /// It is read when it is needed, not here.
+            pub fn new(source: impl Into<MeshSource>) -> Self {
+                let one = Vector3::repeat(1.0);
+                Self(ScaledMesh::new(stringify!($name), source.into(), one).expect("one is a scale"))
+            }
+            /// The mesh of `source`, its coordinates multiplied by `scale3`; negative factors
+            /// mirror.
+            ///
+            /// # Errors
+            /// If a factor is nearly zero (below 1e-8) or not finite.
+            pub fn with_scale(source: impl Into<MeshSource>, scale3: Vector3<f64>) -> Result<Self> {
+                ScaledMesh::new(stringify!($name), source.into(), scale3).map(Self)
+            }
+            /// Where the mesh comes from.
+            pub fn source(&self) -> &MeshSource {
+                &self.0.source
+            }
+            /// The extension of the source in lower case with its dot: `.obj`.
+            pub fn extension(&self) -> String {
+                self.0.source.extension()
+            }
+            /// Scale factor per axis.
+            pub fn scale3(&self) -> Vector3<f64> {
+                self.0.scale3
+            }
+            /// The scale factor of all axes.
+            ///
+            /// # Errors
+            /// If they differ.
+            pub fn scale(&self) -> Result<f64> {
+                self.0.scale(stringify!($name))
+            }
+            /// The convex hull of the scaled vertices (m). It is computed when it is first asked
+            /// for; clones of the shape share it.
+            ///
+            /// # Errors
+            /// If the source can not be read or all of its vertices are on a line. Every call
+            /// reports that anew.
+            pub fn convex_hull(&self) -> Result<Arc<PolygonSurfaceMesh>> {
+                self.0.convex_hull()
+            }
+            /// The hull for proximity queries; vertices on a line are allowed.
+            pub(crate) fn polytope(&self) -> Result<&Polytope> {
+                self.0.polytope()
+            }
+        }
+
+        impl PartialEq for $name {
+            /// Same source and scale.
+            fn eq(&self, other: &Self) -> bool {
+                self.source() == other.source() && self.scale3() == other.scale3()
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name))
+                    .field("source", self.source())
+                    .field("scale3", &self.scale3())
+                    .finish()
+            }
+        }
+    };
+}
+mesh_shape!(
+    /// The triangle mesh of an OBJ, STL or glTF file, or the tetrahedra of a VTK file.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use std::path::Path;
+    /// use tarragon_geometry::Mesh;
+    /// let millimetres = Mesh::with_scale("gripper.stl", Vector3::repeat(1e-3))?;
+    /// assert_eq!(millimetres.source().path(), Some(Path::new("gripper.stl")));
+    /// assert_eq!(Mesh::new("gripper.stl").scale3(), Vector3::repeat(1.0));
+    /// assert!(millimetres.surface().unwrap_err().to_string().starts_with("gripper.stl"));
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
+    Mesh
+);
+mesh_shape!(
+    /// The convex hull of an OBJ, STL, glTF or VTK file.
+    ///
+    /// ```
+    /// use tarragon_geometry::{Convex, InMemoryMesh, MemoryFile};
+    /// let obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv .1 .1 .1\nf 1 2 5\nf 3 4 5\n";
+    /// let shape = Convex::new(InMemoryMesh::new(MemoryFile::new(obj, ".obj", "corner")));
+    /// assert_eq!(shape.convex_hull()?.num_faces(), 4);
+    /// assert_eq!(shape.convex_hull()?.num_vertices(), 4);
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
+    Convex
+);
+
+impl Mesh {
+    /// The triangles of the surface for rays.
+    pub(crate) fn triangle_bvh(&self) -> Result<&TriangleBvh> {
+        self.0.triangle_bvh()
+    }
+    /// The surface of the mesh after scaling (m); of a VTK file, the boundary of its tetrahedra. It
+    /// is read when it is first asked for; clones of the shape share it.
+    ///
+    /// # Errors
+    /// If the source can not be read. Every call reports that anew.
+    pub fn surface(&self) -> Result<Arc<TriangleSurfaceMesh>> {
+        self.0.surface()
+    }
+    /// The tetrahedra of a VTK file after scaling (m). They are read when they are first asked for;
+    /// clones of the shape share them.
+    ///
+    /// # Errors
+    /// If the source is of another type or can not be read. Every call reports that anew.
+    pub fn volume_mesh(&self) -> Result<Arc<VolumeMesh>> {
+        self.0.volume()
+    }
+    /// The surface for proximity queries.
+    pub(crate) fn indexed_surface(&self) -> Result<&IndexedSurface> {
+        self.0.indexed_surface()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,21 @@
+//! The shapes that geometry is made of, their bounding boxes and their mass properties.
+//!
+//! Every shape is defined in its own frame G, in metres, with Drake's conventions: cylinders,
+//! capsules and their like have their axis along +z and their centre at the origin, a half space is
+//! everything with z <= 0. Constructors check the dimensions, so a `Shape` is always valid.
+
+mod aabb;
+mod any_shape;
+mod mass_properties;
+mod mesh_shapes;
+mod obb;
+mod primitives;
+
+pub use self::aabb::Aabb;
+pub use self::any_shape::Shape;
+pub use self::mass_properties::{MassProperties, calc_mass_properties, calc_volume};
+pub use self::mesh_shapes::{Convex, Mesh};
+pub use self::obb::{Obb, calc_obb};
+pub use self::primitives::{
+    BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, MeshcatCone, Sphere,
+};

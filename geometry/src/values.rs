@@ -1,0 +1,31 @@
+//! Vectors and poses between plain values and scalars with derivatives.
+
+use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+use tarragon_framework::Scalar;
+
+/// A constant vector in `T`.
+#[inline]
+pub(crate) fn lift<T: Scalar>(v: &Vector3<f64>) -> Vector3<T> {
+    v.map(T::from)
+}
+
+/// The vector of values.
+#[inline]
+pub(crate) fn value_of<T: Scalar>(v: &Vector3<T>) -> Vector3<f64> {
+    v.map(|x| x.re())
+}
+
+/// The pose of values.
+#[inline]
+pub(crate) fn values_of_pose<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
+    Isometry3::from_parts(
+        value_of(&x.translation.vector).into(),
+        UnitQuaternion::new_unchecked(x.rotation.coords.map(|q| q.re()).into()),
+    )
+}
+
+/// A constant vector of B, in A.
+#[inline]
+pub(crate) fn rotate<T: Scalar>(x_ab: &Isometry3<T>, v_b: &Vector3<f64>) -> Vector3<T> {
+    x_ab.rotation * lift(v_b)
+}

@@ -1,0 +1,474 @@
+//! Creation of render engines and systems from camera configurations.
+
+use super::{CameraConfig, RendererClass};
+use crate::cameras::rgbd_sensor::RgbdSensor;
+use crate::cameras::rgbd_sensor_async::{RgbdSensorAsync, RgbdSensorAsyncConfig};
+use crate::images::io::ImageFilePixel;
+use crate::images::writer::ImagePortIndex;
+use crate::lcm::image::ImageToLcmImageArrayT;
+use crate::{Error, Result};
+use nalgebra::Isometry3;
+use std::collections::BTreeMap;
+use tarragon_framework::prelude::*;
+use tarragon_geometry::render::{
+    Image, ImageDepth16U, ImageDepth32F, ImageLabel16I, ImageRgba8U, RenderEngineCpu,
+    RenderEngineCpuParams,
+};
+use tarragon_geometry::{FrameId, SceneGraph};
+use tarragon_lcm::types::LcmtImageArray;
+use tarragon_lcm::{Lcm, LcmBuses, LcmPublisherSystem};
+use tarragon_multibody::MultibodyPlant;
+
+/// Adds the render engines of cameras to a scene, one per `renderer_name`. Call it before the scene
+/// is added to a diagram builder, because a scene that is a system takes no more engines.
+///
+/// As in Drake, if the engine exists already, from an earlier camera or in the scene, the camera
+/// may leave `renderer_class` empty or name the same class. Parameters must equal those of the
+/// earlier camera. Drake's `RenderEngineVtk` and `RenderEngineGl` are different classes, although
+/// [`RenderEngineCpu`] renders in place of both.
+///
+/// # Errors
+/// Returns an error, and leaves the scene unchanged, if a configuration is invalid, two cameras
+/// require different engines with the same name, a camera has parameters for an engine that the
+/// scene had before, or an engine is not supported yet.
+pub fn add_camera_renderers<'a>(
+    configs: impl IntoIterator<Item = &'a CameraConfig>,
+    scene_graph: &mut SceneGraph,
+) -> Result<()> {
+    let mut new: BTreeMap<&str, (&CameraConfig, RenderEngineCpuParams)> = BTreeMap::new();
+    for config in configs {
+        config.validate()?;
+        if !config.is_enabled() {
+            continue;
+        }
+        let (name, class) = (&*config.renderer_name, &config.renderer_class);
+        let fail = |why: String| {
+            let camera = &config.name;
+            Err(Error::invalid(format!(
+                "camera '{camera}': renderer '{name}' {why}"
+            )))
+        };
+        if scene_graph.has_renderer(name) {
+            if class.has_params() {
+                return fail(
+                    "exists in the scene already, so renderer_class must have no parameters; give \
+                     its class name, an empty renderer_class or another renderer_name"
+                        .into(),
+                );
+            }
+            let found = scene_graph.renderer_type_name(name).unwrap_or_default();
+            if !is_of_class(found, class) {
+                let class = class.class_name().unwrap_or_default();
+                return fail(format!(
+                    "is a {found}, which cannot replace {class}; use another renderer_name"
+                ));
+            }
+            continue;
+        }
+        let params = class.to_cpu_params(config.background);
+        let params =
+            params.map_err(|e| Error::invalid(format!("camera '{}': {e}", config.name)))?;
+        let params = RenderEngineCpuParams {
+            renderer_name: Some(name.into()),
+            ..params
+        };
+        let Some((first, known)) = new.get(name) else {
+            new.insert(name, (config, params));
+            continue;
+        };
+        let first_class = first.renderer_class.class_name();
+        let same = |a: &str, b: &str| a == b;
+        let agrees = match (class.class_name(), first_class) {
+            (None, _) => true,
+            // The default class is Drake's portable engine.
+            (Some(class), None) => same(class, "RenderEngineVtk") || same(class, "RenderEngineCpu"),
+            (Some(class), Some(first)) => same(class, first),
+        };
+        if !agrees {
+            return fail(format!(
+                "must be a {} as for camera '{}', got renderer_class {}; use another renderer_name",
+                first_class.unwrap_or("RenderEngineVtk"),
+                first.name,
+                class.class_name().unwrap_or_default()
+            ));
+        }
+        if class.has_params() && params != *known {
+            return fail(format!(
+                "must have the same parameters as for camera '{}'; give the same ones, only the \
+                 class name, or another renderer_name",
+                first.name
+            ));
+        }
+    }
+    let engine = |(config, params): (&CameraConfig, RenderEngineCpuParams)| {
+        RenderEngineCpu::new(params)
+            .map_err(|e| Error::invalid(format!("camera '{}': {e}", config.name)))
+    };
+    let engines = new.into_iter().map(|(name, of)| Ok((name, engine(of)?)));
+    let engines: Vec<(&str, RenderEngineCpu)> = engines.collect::<Result<_>>()?;
+    // Engines are added to a copy, so that a failure leaves the scene unchanged.
+    let mut changed = scene_graph.clone();
+    for (name, engine) in engines {
+        changed
+            .add_renderer(name, engine)
+            .map_err(|e| Error::invalid(format!("renderer '{name}': {e}")))?;
+    }
+    *scene_graph = changed;
+    Ok(())
+}
+
+/// Returns the time (s) that a publish must wait after a delayed update in order to see it: a
+/// thousandth of the delay as in Drake, but at least a microsecond, which is far above the rounding
+/// of times.
+fn after_updates(output_delay: f64) -> f64 {
+    (output_delay * 1e-3).max(1e-6)
+}
+
+/// Prefix of the channel on which a camera publishes its images; the name of the camera follows.
+const CHANNEL: &str = "DRAKE_RGBD_CAMERA_IMAGES_";
+/// Maximum length of the name of an LCM channel (bytes).
+const MOST_CHANNEL: usize = 63;
+
+/// Returns true if a render engine of this type renders in place of a class.
+fn is_of_class(type_name: &str, class: &RendererClass) -> bool {
+    let found = type_name.rsplit("::").next().unwrap_or(type_name);
+    match class.class_name() {
+        None => true,
+        Some("RenderEngineVtk" | "RenderEngineGl") if found == "RenderEngineCpu" => true,
+        Some(class) => found == class,
+    }
+}
+
+/// The sensor system of a camera.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::SceneGraph;
+/// use tarragon_sensors::*;
+/// let camera = CameraConfig { output_delay: 0.05, ..CameraConfig::default() };
+/// let mut scene = SceneGraph::new();
+/// add_camera_renderers([&camera], &mut scene)?;
+/// let mut b = DiagramBuilder::new();
+/// b.add("scene_graph", scene);
+/// let applied = apply_camera_config(&camera, &mut b, Default::default())?;
+/// let applied = applied.ok_or("it is switched off")?;
+/// assert!(matches!(applied.sensor, CameraSensor::Async(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum CameraSensor {
+    /// Renders the current scene whenever an image is read.
+    Continuous(Block<RgbdSensor>),
+    /// Captures images at its own times, and outputs them `output_delay` later.
+    Async(Block<RgbdSensorAsync>),
+}
+
+/// The systems and ports that [`apply_camera_config`] has added. Only the images that the
+/// configuration requests have a port.
+///
+/// To use images otherwise than by publishing them, connect the ports to an
+/// [`ImageWriter`](crate::ImageWriter) or to your own systems, with the period and the offset given
+/// here.
+#[derive(Clone)]
+pub struct AppliedCamera {
+    /// The sensor, `rgbd_sensor_{name}`.
+    pub sensor: CameraSensor,
+    /// Colour image, if `rgb`.
+    pub color_image: Option<OutputPort<ImageRgba8U>>,
+    /// Depth image (m), if `depth`.
+    pub depth_image_32f: Option<OutputPort<ImageDepth32F>>,
+    /// Depth image (mm), if `depth`.
+    pub depth_image_16u: Option<OutputPort<ImageDepth16U>>,
+    /// Label image, if `label`.
+    pub label_image: Option<OutputPort<ImageLabel16I>>,
+    /// Pose `X_WB` of the camera body in the world.
+    pub body_pose_in_world: OutputPort<Isometry3<f64>>,
+    /// Time of the images (s).
+    pub image_time: OutputPort<Vec<f64>>,
+    /// Time between images (s), `1 / fps`.
+    pub period: f64,
+    /// Time at which the first image can be written (s). It is `capture_offset`; for an
+    /// asynchronous sensor it is a thousandth of the delay (at least a microsecond) after the first
+    /// output, because publishes come before the updates of the same time.
+    pub offset: f64,
+    /// The system that publishes the images, if there is a bus.
+    pub publisher: Option<Block<LcmPublisherSystem<LcmtImageArray>>>,
+}
+
+/// Connections of a camera (the optional arguments of Drake's `ApplyCameraConfig`). By default, the
+/// scene and the plant are found in the builder by the names that Drake uses, and nothing is
+/// published.
+///
+/// ```
+/// use tarragon_sensors::CameraConnections;
+/// assert!(CameraConnections::default().lcm.is_none());
+/// ```
+#[derive(Clone, Copy, Default)]
+pub struct CameraConnections<'a> {
+    /// The scene; `None` means the system `scene_graph` of the builder.
+    pub scene_graph: Option<&'a Block<SceneGraph>>,
+    /// The plant that has the camera's base frame; `None` means the system `plant` of the builder,
+    /// if the camera needs a plant.
+    pub plant: Option<&'a Block<MultibodyPlant>>,
+    /// The buses from which `lcm_bus` of the configuration selects one.
+    pub lcm_buses: Option<&'a LcmBuses>,
+    /// The bus itself; overrides `lcm_buses` and `lcm_bus`.
+    pub lcm: Option<&'a Lcm>,
+}
+
+/// Adds the sensor of a camera, connects it to the scene and publishes its images (Drake's
+/// `ApplyCameraConfig`); returns `None` if the configuration requests no image.
+///
+/// With an `output_delay` the sensor is an [`RgbdSensorAsync`], otherwise an [`RgbdSensor`], as in
+/// Drake. `X_PB.base_frame` is looked up in the plant by its plain or scoped name (`model::frame`);
+/// if it is missing or `world`, the camera is fixed in the world. Add the engine with
+/// [`add_camera_renderers`] first.
+///
+/// Images are published `fps` times per second on the channel `DRAKE_RGBD_CAMERA_IMAGES_{name}` of
+/// the [connected](CameraConnections) bus, as one [`LcmtImageArray`] with the images that the
+/// configuration requests: `depth` ([`Depth16U`](crate::Depth16U)), `rgb`
+/// ([`Rgba8U`](crate::Rgba8U)) and `label` ([`Label16I`](crate::Label16I)), in this order,
+/// compressed with zlib if `do_compress`. Nothing is published without a bus, whatever `lcm_bus`
+/// says, or if the bus is the [null bus](LcmBuses::MEMQ_NULL). (If no bus is given, Drake opens the
+/// default bus, which sends to all programs on this machine; pass `Lcm::with_url("")` to do the
+/// same.)
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::SceneGraph;
+/// use tarragon_lcm::{Lcm, Subscriber, types::LcmtImageArray};
+/// use tarragon_sensors::*;
+/// let camera = CameraConfig::from_yaml("{name: top, width: 64, height: 48, depth: true}")?;
+/// let mut scene = SceneGraph::new();
+/// add_camera_renderers([&camera], &mut scene)?;
+/// let mut b = DiagramBuilder::new();
+/// b.add("scene_graph", scene);
+/// let lcm = Lcm::with_url("memq://")?;
+/// let heard = Subscriber::<LcmtImageArray>::new(&lcm, "DRAKE_RGBD_CAMERA_IMAGES_top")?;
+///
+/// let on_bus = CameraConnections { lcm: Some(&lcm), ..Default::default() };
+/// let camera = apply_camera_config(&camera, &mut b, on_bus)?;
+/// let camera = camera.ok_or("it is switched off")?;
+/// let diagram = b.build()?;
+/// let ctx = diagram.default_context();
+/// let depth = ctx.eval(camera.depth_image_32f.ok_or("no depth")?)?;
+/// assert_eq!(depth.at(0, 0)[0], f32::INFINITY); // nothing is there
+/// Simulator::new(&diagram, ctx)?.advance_to(0.25)?;
+/// lcm.handle_subscriptions(std::time::Duration::ZERO)?;
+/// assert_eq!(heard.count(), 3); // at 0, 0.1 and 0.2 s
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Returns an error, and adds nothing, if the configuration is invalid, there is no scene, the base
+/// frame is unknown or needs a plant that is missing, the scene has no engine with the name, there
+/// is no such bus, or the name is too long for a channel.
+pub fn apply_camera_config(
+    config: &CameraConfig,
+    builder: &mut DiagramBuilder,
+    connections: CameraConnections<'_>,
+) -> Result<Option<AppliedCamera>> {
+    config.validate()?;
+    if !config.is_enabled() {
+        return Ok(None);
+    }
+    let named = |e| {
+        config.wrong(format!(
+            "{e}; add it before the camera, or pass it in CameraConnections"
+        ))
+    };
+    let scene_graph = match connections.scene_graph {
+        Some(scene_graph) => scene_graph.clone(),
+        None => builder.system_named("scene_graph").map_err(named)?,
+    };
+    let plant = match connections.plant {
+        Some(plant) => Some(plant.clone()),
+        None if needs_plant(config) && builder.has_system_named("plant") => {
+            Some(builder.system_named("plant").map_err(named)?)
+        }
+        None => None,
+    };
+    let scene = scene_graph.system();
+    if !scene.has_renderer(&config.renderer_name) {
+        return Err(config.wrong(format!(
+            "the scene has no renderer '{}'; call `add_camera_renderers` with this camera before the scene \
+             is added to the builder",
+            config.renderer_name
+        )));
+    }
+    let (parent, x_pb) = place(config, scene, plant.as_ref().map(Block::system))?;
+    let (color_camera, depth_camera) = config.make_cameras()?;
+    let (period, mut offset) = (1.0 / config.fps, config.capture_offset);
+    if config.output_delay > 0.0 {
+        offset += config.output_delay + after_updates(config.output_delay);
+    }
+    let bus = bus(config, &connections)?;
+    let publisher = bus.map(|bus| publisher(config, bus, period, offset));
+    let publisher = publisher.transpose()?;
+
+    let name = format!("rgbd_sensor_{}", config.name);
+    let mut camera = if config.output_delay > 0.0 {
+        let asynchronous = RgbdSensorAsyncConfig {
+            fps: config.fps,
+            capture_offset: config.capture_offset,
+            output_delay: config.output_delay,
+            color_camera: (config.rgb || config.label).then_some(color_camera),
+            depth_camera: config.depth.then_some(depth_camera),
+            render_label_image: config.label,
+        };
+        let sensor = RgbdSensorAsync::new(parent, x_pb, asynchronous)?;
+        let sensor = builder.add_f64(&name, sensor);
+        builder.connect(scene_graph.query, sensor.geometry_query);
+        AppliedCamera {
+            color_image: sensor.color_image.filter(|_| config.rgb),
+            depth_image_32f: sensor.depth_image_32f,
+            depth_image_16u: sensor.depth_image_16u,
+            label_image: sensor.label_image,
+            body_pose_in_world: sensor.body_pose_in_world,
+            image_time: sensor.image_time,
+            sensor: CameraSensor::Async(sensor),
+            period,
+            offset,
+            publisher: None,
+        }
+    } else {
+        let sensor = RgbdSensor::new(parent, x_pb, color_camera, depth_camera);
+        let sensor = builder.add_f64(&name, sensor);
+        builder.connect(scene_graph.query, sensor.geometry_query);
+        AppliedCamera {
+            color_image: config.rgb.then_some(sensor.color_image),
+            depth_image_32f: config.depth.then_some(sensor.depth_image_32f),
+            depth_image_16u: config.depth.then_some(sensor.depth_image_16u),
+            label_image: config.label.then_some(sensor.label_image),
+            body_pose_in_world: sensor.body_pose_in_world,
+            image_time: sensor.image_time,
+            sensor: CameraSensor::Continuous(sensor),
+            period,
+            offset,
+            publisher: None,
+        }
+    };
+    if let Some(publisher) = publisher {
+        camera.publisher = Some(publish(config, &camera, publisher, builder)?);
+    }
+    Ok(Some(camera))
+}
+
+/// Returns the bus on which a camera publishes, or `None` if there is none or it is the null bus.
+fn bus<'a>(config: &CameraConfig, given: &CameraConnections<'a>) -> Result<Option<&'a Lcm>> {
+    let bus = match (given.lcm, given.lcm_buses) {
+        (Some(lcm), _) => lcm,
+        (None, Some(buses)) => {
+            let bus = buses.find(&format!("camera '{}'", config.name), &config.lcm_bus);
+            bus.map_err(|e| Error::invalid(e.to_string()))?
+        }
+        (None, None) => return Ok(None),
+    };
+    Ok((bus.url() != LcmBuses::MEMQ_NULL).then_some(bus))
+}
+
+/// Creates the system that publishes the images of a camera.
+fn publisher(
+    config: &CameraConfig,
+    bus: &Lcm,
+    period: f64,
+    offset: f64,
+) -> Result<LcmPublisherSystem<LcmtImageArray>> {
+    let channel = format!("{CHANNEL}{}", config.name);
+    if channel.len() > MOST_CHANNEL || channel.contains('\0') {
+        return Err(config.wrong(format!(
+            "the LCM channel must have at most {MOST_CHANNEL} bytes and no zero byte, got {} \
+             bytes in {channel:?}; choose another name",
+            channel.len()
+        )));
+    }
+    LcmPublisherSystem::new(&channel, bus.clone(), period, offset).map_err(|e| config.wrong(e))
+}
+
+/// Connects the requested images to a publisher.
+fn publish(
+    config: &CameraConfig,
+    camera: &AppliedCamera,
+    publisher: LcmPublisherSystem<LcmtImageArray>,
+    builder: &mut DiagramBuilder,
+) -> Result<Block<LcmPublisherSystem<LcmtImageArray>>> {
+    // Names and order are those of Drake's messages.
+    let mut system = ImageToLcmImageArrayT::new(config.do_compress);
+    let depth = Wire::declare(&mut system, camera.depth_image_16u, "depth")?;
+    let color = Wire::declare(&mut system, camera.color_image, "rgb")?;
+    let label = Wire::declare(&mut system, camera.label_image, "label")?;
+    let system = builder.add_f64(&format!("image_to_lcm_{}", config.name), system);
+    depth.connect(&system, builder)?;
+    color.connect(&system, builder)?;
+    label.connect(&system, builder)?;
+    let name = format!("LcmPublisherSystem({})", publisher.channel());
+    let publisher = builder.add_f64(&name, publisher);
+    builder.connect(system.image_array_t, publisher.lcm_message);
+    Ok(publisher)
+}
+
+/// An image port, if there is one, and the input port to which it will be connected.
+struct Wire<P: ImageFilePixel>(Option<(OutputPort<Image<P>>, ImagePortIndex<P>)>);
+
+impl<P: ImageFilePixel> Wire<P> {
+    fn declare(
+        system: &mut ImageToLcmImageArrayT,
+        image: Option<OutputPort<Image<P>>>,
+        name: &str,
+    ) -> Result<Self> {
+        let Some(image) = image else {
+            return Ok(Self(None));
+        };
+        let port = system.declare_image_input_port(name)?;
+        Ok(Self(Some((image, port))))
+    }
+    fn connect(
+        self,
+        system: &Block<ImageToLcmImageArrayT>,
+        builder: &mut DiagramBuilder,
+    ) -> Result<()> {
+        if let Some((image, port)) = self.0 {
+            builder.connect(image, system.image_port(port)?);
+        }
+        Ok(())
+    }
+}
+
+/// Returns true if the camera is fixed in a frame other than the world frame.
+fn needs_plant(config: &CameraConfig) -> bool {
+    let base = config.x_pb.base_frame.as_deref();
+    !matches!(base, None | Some("" | "world"))
+}
+
+/// Returns the frame of the scene in which the camera is fixed, and its pose in that frame.
+fn place(
+    config: &CameraConfig,
+    scene: &SceneGraph,
+    plant: Option<&MultibodyPlant>,
+) -> Result<(FrameId, Isometry3<f64>)> {
+    let pose = config.x_pb.pose();
+    let x_fb = pose.map_err(|why| config.wrong(format!("X_PB: {why}")))?;
+    let base = config.x_pb.base_frame.as_deref().unwrap_or_default();
+    if base.is_empty() || (base == "world" && plant.is_none()) {
+        return Ok((scene.world_frame_id(), x_fb));
+    }
+    let plant = plant.ok_or_else(|| {
+        config.wrong(format!(
+            "X_PB.base_frame '{base}' needs a plant, and there is none; pass one in CameraConnections"
+        ))
+    })?;
+    let at = |e: tarragon_multibody::Error| config.wrong(format!("X_PB.base_frame: {e}"));
+    let frame = plant
+        .frame(plant.frame_by_name(base).map_err(at)?)
+        .map_err(at)?;
+    let parent = plant.body_frame_id(frame.body());
+    let parent = parent.ok_or_else(|| {
+        config.wrong(format!(
+            "X_PB.base_frame '{base}' belongs to a body without a frame in the scene; add plant \
+             and scene with \
+             `add_multibody_plant_scene_graph`"
+        ))
+    })?;
+    Ok((parent, frame.pose_in_body() * x_fb))
+}

@@ -1,0 +1,266 @@
+//! The render engine of a camera, and its parameters.
+
+use super::engine_params::{
+    CpuFields, RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams,
+    default_background,
+};
+use crate::{Error, Result};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_saphyr::Tagged;
+use tarragon_framework::warnings::warn;
+use tarragon_geometry::Rgba;
+use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
+
+/// Choice of a render engine (Drake's `CameraConfig.renderer_class`): its class name, or its
+/// parameters.
+///
+/// In YAML, this is a name, `renderer_class: RenderEngineVtk`, or parameters with the tag of their
+/// type, `renderer_class: !RenderEngineVtkParams {default_clear_color: [0, 0, 0]}`. For all of
+/// Drake's engines except the glTF client,
+/// [`RenderEngineCpu`](tarragon_geometry::render::RenderEngineCpu) renders the images.
+///
+/// ```
+/// use tarragon_sensors::{CameraConfig, RenderEngineGlParams, RendererClass};
+/// let camera = CameraConfig::from_yaml("renderer_class: !RenderEngineGlParams {}")?;
+/// let gl = RenderEngineGlParams::default();
+/// assert_eq!(camera.renderer_class, RendererClass::RenderEngineGlParams(gl));
+/// assert_eq!(camera.renderer_class.class_name(), Some("RenderEngineGl"));
+/// # Ok::<(), tarragon_sensors::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum RendererClass {
+    /// The existing engine named `renderer_name`, or the default engine if there is none. In YAML,
+    /// the empty string.
+    #[default]
+    Unspecified,
+    /// Drake's portable engine.
+    RenderEngineVtk,
+    /// Drake's fast engine.
+    RenderEngineGl,
+    /// An engine that requests images from a server. It can be read and written, but not used yet.
+    RenderEngineGltfClient,
+    /// The engine of this workspace, unknown to Drake.
+    RenderEngineCpu,
+    /// Drake's portable engine.
+    RenderEngineVtkParams(RenderEngineVtkParams),
+    /// Drake's fast engine.
+    RenderEngineGlParams(RenderEngineGlParams),
+    /// An engine that requests images from a server. It can be read and written, but not used yet.
+    RenderEngineGltfClientParams(RenderEngineGltfClientParams),
+    /// The engine of this workspace, unknown to Drake. The camera's `renderer_name` replaces that
+    /// of the parameters.
+    RenderEngineCpuParams(RenderEngineCpuParams),
+}
+
+impl RendererClass {
+    /// Returns the name of the class, or `None` if any class will do.
+    pub fn class_name(&self) -> Option<&'static str> {
+        match self {
+            Self::Unspecified => None,
+            Self::RenderEngineVtk | Self::RenderEngineVtkParams(_) => Some("RenderEngineVtk"),
+            Self::RenderEngineGl | Self::RenderEngineGlParams(_) => Some("RenderEngineGl"),
+            Self::RenderEngineGltfClient | Self::RenderEngineGltfClientParams(_) => {
+                Some("RenderEngineGltfClient")
+            }
+            Self::RenderEngineCpu | Self::RenderEngineCpuParams(_) => Some("RenderEngineCpu"),
+        }
+    }
+    /// Returns true if the choice includes parameters.
+    pub fn has_params(&self) -> bool {
+        use RendererClass::*;
+        match self {
+            Unspecified | RenderEngineVtk | RenderEngineGl => false,
+            RenderEngineGltfClient | RenderEngineCpu => false,
+            RenderEngineVtkParams(_) | RenderEngineGlParams(_) => true,
+            RenderEngineGltfClientParams(_) | RenderEngineCpuParams(_) => true,
+        }
+    }
+
+    /// Checks the parameters as Drake's engine does.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match self {
+            Self::RenderEngineVtkParams(p) => p.check(),
+            Self::RenderEngineGlParams(p) => p.check(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the parameters of the engine that renders for this choice. `background` is the
+    /// camera's background, used by choices without parameters. Parameters that have no effect yet
+    /// cause a warning.
+    ///
+    /// # Errors
+    /// Returns an error if Drake's engine rejects the parameters, or the choice is the glTF client,
+    /// which is not supported yet.
+    pub fn to_cpu_params(&self, background: Rgba) -> Result<RenderEngineCpuParams> {
+        self.check().map_err(Error::invalid)?;
+        let base = RenderEngineCpuParams::default();
+        Ok(match self {
+            Self::Unspecified
+            | Self::RenderEngineVtk
+            | Self::RenderEngineGl
+            | Self::RenderEngineCpu => RenderEngineCpuParams {
+                default_clear_color: background,
+                ..base
+            },
+            Self::RenderEngineVtkParams(p) => {
+                for (field, is_set) in
+                    [("ssao", p.ssao.is_some()), ("force_to_pbr", p.force_to_pbr)]
+                {
+                    if is_set {
+                        warn(format!("RenderEngineVtkParams: {field} has no effect yet"));
+                    }
+                }
+                if !p.backend.is_empty() {
+                    warn(format!(
+                        "RenderEngineVtkParams: backend '{}' has no effect; RenderEngineCpu needs \
+                         no graphics library",
+                        p.backend
+                    ));
+                }
+                let extensions = p.gltf_extensions.iter();
+                let quiet = extensions.filter(|(_, settings)| !settings.warn_unimplemented);
+                RenderEngineCpuParams {
+                    default_diffuse: p.default_diffuse.unwrap_or(base.default_diffuse),
+                    default_clear_color: p.default_clear_color,
+                    lights: p.lights.clone(),
+                    cast_shadows: p.cast_shadows,
+                    shadow_map_size: p.shadow_map_size,
+                    exposure: p.exposure,
+                    environment_map: p.environment_map.clone(),
+                    quiet_gltf_extensions: quiet.map(|(name, _)| name.clone()).collect(),
+                    ..base
+                }
+            }
+            Self::RenderEngineGlParams(p) => RenderEngineCpuParams {
+                default_diffuse: p.default_diffuse,
+                default_clear_color: p.default_clear_color,
+                lights: p.lights.clone(),
+                ..base
+            },
+            Self::RenderEngineCpuParams(p) => p.clone(),
+            Self::RenderEngineGltfClient | Self::RenderEngineGltfClientParams(_) => {
+                return Err(Error::invalid(
+                    "renderer_class RenderEngineGltfClient is not supported yet; use RenderEngineVtk, \
+                     RenderEngineGl or RenderEngineCpu",
+                ));
+            }
+        })
+    }
+}
+
+/// Creates the engine that renders in place of Drake's VTK engine (Drake's `MakeRenderEngineVtk`).
+///
+/// ```
+/// use tarragon_geometry::SceneGraph;
+/// use tarragon_sensors::{RenderEngineVtkParams, make_render_engine_vtk};
+/// let mut scene = SceneGraph::new();
+/// scene.add_renderer("vtk", make_render_engine_vtk(RenderEngineVtkParams::default())?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Returns an error if a parameter is invalid, or the environment map cannot be read.
+pub fn make_render_engine_vtk(params: RenderEngineVtkParams) -> Result<RenderEngineCpu> {
+    make(&RendererClass::RenderEngineVtkParams(params))
+}
+
+/// Creates the engine that renders in place of Drake's OpenGL engine (Drake's
+/// `MakeRenderEngineGl`).
+///
+/// ```
+/// use tarragon_geometry::SceneGraph;
+/// use tarragon_sensors::{RenderEngineGlParams, make_render_engine_gl};
+/// let mut scene = SceneGraph::new();
+/// scene.add_renderer("gl", make_render_engine_gl(RenderEngineGlParams::default())?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Returns an error if a parameter is invalid.
+pub fn make_render_engine_gl(params: RenderEngineGlParams) -> Result<RenderEngineCpu> {
+    make(&RendererClass::RenderEngineGlParams(params))
+}
+
+/// Creates the engine of a choice with parameters.
+fn make(class: &RendererClass) -> Result<RenderEngineCpu> {
+    let params = class.to_cpu_params(default_background())?;
+    RenderEngineCpu::new(params).map_err(|e| Error::invalid(e.to_string()))
+}
+
+/// YAML tags of the parameters, which are the names of their types.
+const PARAMETER_TAGS: [&str; 4] = [
+    "RenderEngineVtkParams",
+    "RenderEngineGlParams",
+    "RenderEngineGltfClientParams",
+    "RenderEngineCpuParams",
+];
+
+/// Returns a hint if the tag of `renderer_class` is unknown, because the parser's message does not
+/// say that the tag is the problem.
+pub(super) fn unknown_tag_hint(text: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Lenient {
+        renderer_class: Option<Tagged<IgnoredAny>>,
+    }
+    let lenient: Lenient = serde_saphyr::from_str(text).ok()?;
+    let tag = lenient.renderer_class?.1?;
+    let name = tag.strip_prefix('!')?;
+    (!name.starts_with("RenderEngine") || !PARAMETER_TAGS.contains(&name)).then(|| {
+        let known = PARAMETER_TAGS.join(", !");
+        format!("; the tag of renderer_class must be one of !{known}, got {tag}")
+    })
+}
+
+impl<'de> Deserialize<'de> for RendererClass {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// Mirror of [`RendererClass`] for the parser, which reads a tag as the name of a variant,
+        /// and a plain scalar as a variant without content.
+        #[derive(Deserialize)]
+        enum Choice {
+            #[serde(rename = "")]
+            Unspecified,
+            RenderEngineVtk,
+            RenderEngineGl,
+            RenderEngineGltfClient,
+            RenderEngineCpu,
+            RenderEngineVtkParams(RenderEngineVtkParams),
+            RenderEngineGlParams(RenderEngineGlParams),
+            RenderEngineGltfClientParams(RenderEngineGltfClientParams),
+            RenderEngineCpuParams(CpuFields),
+        }
+        Ok(match Choice::deserialize(deserializer)? {
+            Choice::Unspecified => Self::Unspecified,
+            Choice::RenderEngineVtk => Self::RenderEngineVtk,
+            Choice::RenderEngineGl => Self::RenderEngineGl,
+            Choice::RenderEngineGltfClient => Self::RenderEngineGltfClient,
+            Choice::RenderEngineCpu => Self::RenderEngineCpu,
+            Choice::RenderEngineVtkParams(p) => Self::RenderEngineVtkParams(p),
+            Choice::RenderEngineGlParams(p) => Self::RenderEngineGlParams(p),
+            Choice::RenderEngineGltfClientParams(p) => Self::RenderEngineGltfClientParams(p),
+            Choice::RenderEngineCpuParams(p) => Self::RenderEngineCpuParams(p.into()),
+        })
+    }
+}
+
+impl Serialize for RendererClass {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        fn tagged<P: Serialize, S: Serializer>(
+            tag: &str,
+            params: P,
+            s: S,
+        ) -> Result<S::Ok, S::Error> {
+            Tagged(params, Some(format!("!{tag}"))).serialize(s)
+        }
+        let [vtk, gl, gltf, cpu] = PARAMETER_TAGS;
+        match self {
+            Self::RenderEngineVtkParams(p) => tagged(vtk, p, s),
+            Self::RenderEngineGlParams(p) => tagged(gl, p, s),
+            Self::RenderEngineGltfClientParams(p) => tagged(gltf, p, s),
+            Self::RenderEngineCpuParams(p) => tagged(cpu, CpuFields::from(p), s),
+            by_name => s.serialize_str(by_name.class_name().unwrap_or_default()),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! YAML input and output: positions of errors, and types that other crates define.
+
+use crate::{Error, Result};
+use nalgebra::Vector3;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_saphyr::{FlowSeq, options, ser_options};
+use tarragon_geometry::Rgba;
+use tarragon_multibody::schema::vector::{self, YamlVector3};
+
+/// Reads one document. `hint` may append a remedy to the error.
+pub(super) fn read<V: DeserializeOwned>(
+    text: &str,
+    hint: impl Fn(&str) -> Option<String>,
+) -> Result<V> {
+    let options = options! { with_snippet: false };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let place = error.location().map(|at| (at.line(), at.column()));
+        let message = error.to_string();
+        let (message, place) = match place {
+            Some((line, column)) => {
+                let suffix = format!(" at line {line}, column {column}");
+                let message = message.strip_suffix(&suffix).unwrap_or(&message);
+                (message.to_owned(), format!("line {line} column {column}: "))
+            }
+            None => (message, String::new()),
+        };
+        let hint = hint(text).unwrap_or_default();
+        Error::invalid(format!("camera configuration: {place}{message}{hint}"))
+    })
+}
+
+/// Writes one document.
+pub(super) fn write(value: &impl Serialize) -> Result<String> {
+    // Strings such as "yes" are quoted, for readers of YAML 1.1 such as pydrake's.
+    let options = ser_options! { compact_list_indent: true, yaml_12: false };
+    let text = serde_saphyr::to_string_with_options(value, options);
+    text.map_err(|e| Error::invalid(format!("camera configuration: cannot write YAML: {e}")))
+}
+
+/// Reads a size in pixels; negative numbers get a clear message.
+pub(super) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    let size = i64::deserialize(deserializer)?;
+    usize::try_from(size).map_err(|_| {
+        de::Error::custom(format!(
+            "a size must be a positive whole number, got {size} pixels"
+        ))
+    })
+}
+
+/// Returns the colour of a list of three or four numbers.
+pub(super) fn color_of<E: de::Error>(channels: &[f64]) -> Result<Rgba, E> {
+    Rgba::from_slice(channels).map_err(E::custom)
+}
+
+/// Drake's form of a colour, `{rgba: [r, g, b, a]}`; `a` may be omitted.
+pub(super) mod rgba {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Fields {
+        rgba: FlowSeq<Vec<f64>>,
+    }
+    pub(crate) fn serialize<S: Serializer>(color: &Rgba, s: S) -> Result<S::Ok, S::Error> {
+        let rgba = FlowSeq(color.rgba().as_slice().to_vec());
+        Fields { rgba }.serialize(s)
+    }
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Rgba, D::Error> {
+        let Fields {
+            rgba: FlowSeq(channels),
+        } = Fields::deserialize(d)?;
+        color_of(&channels)
+    }
+}
+
+/// An opaque colour, `[r, g, b]`.
+pub(super) mod rgb {
+    use super::*;
+    pub(crate) fn serialize<S: Serializer>(color: &Rgba, s: S) -> Result<S::Ok, S::Error> {
+        YamlVector3(Vector3::new(color.r(), color.g(), color.b())).serialize(s)
+    }
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Rgba, D::Error> {
+        color_of(YamlVector3::deserialize(d)?.0.as_slice())
+    }
+}
+
+/// An optional colour, `[r, g, b, a]`.
+pub(super) mod optional_rgba_list {
+    use super::*;
+    pub(crate) fn serialize<S: Serializer>(color: &Option<Rgba>, s: S) -> Result<S::Ok, S::Error> {
+        color
+            .map(|c| FlowSeq(c.rgba().as_slice().to_vec()))
+            .serialize(s)
+    }
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Rgba>, D::Error> {
+        let channels = Option::<Vec<f64>>::deserialize(d)?;
+        channels.map(|c| color_of(&c)).transpose()
+    }
+}
+
+/// Lights with Drake's names and defaults.
+pub(super) mod lights {
+    use super::*;
+    use tarragon_geometry::render::{LightFrame, LightParameter, LightType};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(remote = "LightType", rename_all = "lowercase")]
+    enum Kind {
+        Point,
+        Spot,
+        Directional,
+    }
+    #[derive(Serialize, Deserialize)]
+    #[serde(remote = "LightFrame", rename_all = "lowercase")]
+    enum Frame {
+        World,
+        Camera,
+    }
+    #[derive(Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Light {
+        #[serde(rename = "type", with = "Kind")]
+        light_type: LightType,
+        #[serde(with = "rgba")]
+        color: Rgba,
+        #[serde(with = "vector")]
+        attenuation_values: Vector3<f64>,
+        #[serde(with = "vector")]
+        position: Vector3<f64>,
+        #[serde(with = "Frame")]
+        frame: LightFrame,
+        intensity: f64,
+        #[serde(with = "vector")]
+        direction: Vector3<f64>,
+        cone_angle: f64,
+    }
+    impl Default for Light {
+        fn default() -> Self {
+            Self::from(&LightParameter::default())
+        }
+    }
+    impl From<&LightParameter> for Light {
+        fn from(l: &LightParameter) -> Self {
+            Self {
+                light_type: l.light_type,
+                color: l.color,
+                attenuation_values: l.attenuation_values,
+                position: l.position,
+                frame: l.frame,
+                intensity: l.intensity,
+                direction: l.direction,
+                cone_angle: l.cone_angle,
+            }
+        }
+    }
+    impl From<Light> for LightParameter {
+        fn from(l: Light) -> Self {
+            Self {
+                light_type: l.light_type,
+                color: l.color,
+                attenuation_values: l.attenuation_values,
+                position: l.position,
+                frame: l.frame,
+                intensity: l.intensity,
+                direction: l.direction,
+                cone_angle: l.cone_angle,
+            }
+        }
+    }
+
+    pub(crate) fn serialize<S: Serializer>(
+        lights: &[LightParameter],
+        s: S,
+    ) -> Result<S::Ok, S::Error> {
+        s.collect_seq(lights.iter().map(Light::from))
+    }
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        d: D,
+    ) -> Result<Vec<LightParameter>, D::Error> {
+        let lights = Vec::<Light>::deserialize(d)?;
+        Ok(lights.into_iter().map(LightParameter::from).collect())
+    }
+}
