@@ -21,6 +21,7 @@ pub(crate) struct PlantMark {
     filter_groups: usize,
     excluded: usize,
     gravity: Vector3<f64>,
+    num_joined: usize,
     is_source: bool,
     num_complete: usize,
     /// Of collisions and visuals: bodies that had a list, and the length of the world's.
@@ -45,6 +46,7 @@ impl PlantMark {
             gravity: plant.gravity,
             filter_groups: plant.filter_groups.len(),
             excluded: plant.excluded.len(),
+            num_joined: plant.islands.num_joined(),
             is_source: registration.is_some(),
             num_complete: registration.map_or(0, |r| r.num_complete),
             geometries: registration.map_or([(0, 0); 2], |r| {
@@ -68,8 +70,7 @@ impl PlantMark {
             taken.joints.remove(joint.model_instance(), &joint.name);
             plant.num_joints_as_child[joint.child.index()] -= 1;
         }
-        let left = plant.joints.iter().map(|j| (j.parent, j.child));
-        plant.islands.rebuild(self.bodies, left);
+        plant.islands.truncate(self.bodies, self.num_joined);
         for (i, actuator) in plant.actuators.drain(self.actuators..).enumerate() {
             let index = JointActuatorIndex::new(self.actuators + i);
             taken.driven.remove(&(actuator.joint, index));
@@ -97,7 +98,8 @@ impl PlantMark {
         if let Some(registration) = &mut plant.registration {
             registration.frames.truncate(self.bodies);
             registration.num_complete = self.num_complete;
-            for frame in &mut registration.frames {
+            let start = self.num_complete.min(registration.frames.len());
+            for frame in &mut registration.frames[start..] {
                 // Older bodies may have got their frame with the model.
                 *frame = frame.filter(|f| has_frame(*f));
             }

@@ -55,6 +55,43 @@ fn loading_grows_with_the_number_of_models() {
 }
 
 #[test]
+fn failing_to_load_does_not_grow_with_the_number_of_models() {
+    let bad = robot("bad").replace("<link name='b'/>", "");
+    check_growth("failures", 2000, |n| {
+        let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+        let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+        load_robots(&mut parser, n);
+        for _ in 0..n {
+            assert!(parser.add_models_from_string(&bad, "urdf").is_err());
+        }
+        assert_eq!(plant.num_actuators(), n);
+    });
+}
+
+#[test]
+fn transmissions_grow_with_the_number_of_joints() {
+    check_growth("transmissions", 2000, |n| {
+        let mut inner = String::from("<link name='l0'/>");
+        for i in 1..=n {
+            write!(
+                inner,
+                "<link name='l{i}'/><joint name='j{i}' type='continuous'><parent link='l{}'/>\
+                 <child link='l{i}'/></joint>\
+                 <transmission name='t'><type>SimpleTransmission</type><joint name='j{i}'/>\
+                 <actuator name='m{i}'/></transmission>",
+                i - 1
+            )
+            .unwrap();
+        }
+        let mut plant = MultibodyPlant::new(0.001).unwrap();
+        Parser::new(&mut plant)
+            .add_models_from_string(&model("urdf", &inner), "urdf")
+            .unwrap();
+        assert_eq!(plant.num_actuators(), n);
+    });
+}
+
+#[test]
 fn renaming_grows_with_the_number_of_models() {
     check_growth("renamed", 1500, |n| {
         let mut plant = MultibodyPlant::new(0.001).unwrap();
