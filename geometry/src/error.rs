@@ -1,107 +1,24 @@
-//! The error type of this crate.
+//! Errors of mesh files.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use tarragon_framework::FileLocation;
+pub use tarragon_framework::{Error, ErrorKind, Result};
 
-/// Result with this crate's [`Error`].
-///
-/// ```
-/// use tarragon_geometry::{Capsule, Result};
-/// fn finger(length: f64) -> Result<Capsule> {
-///     Capsule::new(0.01, length)
-/// }
-/// assert_eq!(finger(0.05)?.length(), 0.05);
-/// assert!(finger(-0.05).is_err());
-/// # Ok::<(), tarragon_geometry::Error>(())
-/// ```
-pub type Result<V, E = Error> = std::result::Result<V, E>;
-
-/// What went wrong, where, and how to mend it. Opaque: read it with `Display`.
-///
-/// ```
-/// let error = tarragon_geometry::Sphere::new(-1.0).unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "Sphere: radius is -1, a positive finite length in metres is expected"
-/// );
-/// ```
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub struct Error(Box<ErrorKind>);
-
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub(crate) enum ErrorKind {
-    /// A value outside its domain: names the place, what was found and what was expected.
-    #[error("{0}")]
-    Invalid(String),
-    /// A file that can not be opened or read.
-    #[error("{path}: {source}")]
-    Io {
-        path: PathBuf,
-        source: std::io::Error,
-    },
-    /// A file whose content is wrong at some line.
-    #[error("{path}:{line}: {message}")]
-    Parse {
-        path: PathBuf,
-        line: usize,
-        message: String,
-    },
-    /// An error with the thing it happened to.
-    #[error("{place}: {source}")]
-    At { place: String, source: Error },
-    /// An error of the systems framework.
-    #[error(transparent)]
-    Framework(#[from] tarragon_framework::Error),
-}
-
-impl Error {
-    /// An error described by one complete sentence.
-    pub(crate) fn invalid(message: impl Into<String>) -> Self {
-        ErrorKind::Invalid(message.into()).into()
-    }
-    /// Adds the thing that it happened to.
-    #[cold]
-    pub(crate) fn at(self, place: &str) -> Self {
-        ErrorKind::At {
-            place: place.into(),
-            source: self,
-        }
-        .into()
-    }
-    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
-        ErrorKind::Io {
-            path: path.into(),
-            source,
-        }
-        .into()
-    }
-    pub(crate) fn parse(path: &Path, line: usize, message: impl Into<String>) -> Self {
-        ErrorKind::Parse {
-            path: path.into(),
+/// Error in line `line` of a mesh file; 0 stands for the file as a whole.
+#[cold]
+pub(crate) fn parse_error(path: &Path, line: usize, message: impl Into<String>) -> Error {
+    let (file, line) = (
+        path.display().to_string(),
+        line.try_into().unwrap_or(u32::MAX),
+    );
+    Error::parse(
+        FileLocation {
+            file,
             line,
-            message: message.into(),
-        }
-        .into()
-    }
-}
-
-impl<E: Into<ErrorKind>> From<E> for Error {
-    #[cold]
-    fn from(kind: E) -> Self {
-        Self(Box::new(kind.into()))
-    }
-}
-
-/// Calc functions of systems return the framework's error; it adds the place.
-impl From<Error> for tarragon_framework::Error {
-    #[cold]
-    fn from(error: Error) -> Self {
-        match *error.0 {
-            ErrorKind::Framework(error) => error,
-            _ => Self::custom(error),
-        }
-    }
+            column: 0,
+        },
+        message,
+    )
 }
 
 /// A word that fits into a message, whatever the file contains.

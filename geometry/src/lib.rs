@@ -13,7 +13,7 @@ mod scene;
 mod shape;
 mod values;
 
-pub use self::error::{Error, Result};
+pub use self::error::{Error, ErrorKind, Result};
 pub use self::ids::{FilterId, FrameId, GeometryId, SourceId};
 pub use self::mesh::source::{FileSource, InMemoryMesh, MemoryFile, MeshSource};
 pub use self::properties::{

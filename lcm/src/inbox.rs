@@ -34,10 +34,11 @@ impl Matcher {
         Self { names, suffix }
     }
     pub(crate) fn pattern(regex: &str, suffix: &str) -> Result<Self> {
-        let wrong = |e| {
+        let wrong = |e: regex_lite::Error| {
             Error::invalid(format!(
-                "LCM: channel pattern must be a regular expression, got '{regex}': {e}"
+                "LCM: channel pattern must be a regular expression, got '{regex}'"
             ))
+            .with_cause(e)
         };
         // Checks the pattern alone first, so that unbalanced brackets cannot pair up with those
         // added around it.

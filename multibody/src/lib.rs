@@ -31,7 +31,7 @@ pub mod directives {
 }
 
 pub use diagnostic::{Diagnostic, Severity};
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
 pub use kinematics::{JacobianWrt, PositionKinematics, VelocityKinematics};
 pub use model::{
     BallConstraint, BodyIndex, Constraint, CouplerConstraint, DistanceConstraint, EqualityKind,

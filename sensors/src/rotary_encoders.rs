@@ -120,7 +120,7 @@ impl<T: Scalar> LeafSystem<T> for RotaryEncoders {
         let y = d.vector_output("y0", size, &deps, move |encoders, ctx, y| {
             let (u, offsets) = (ctx.eval(u)?, ctx.param(calibration_offsets));
             if offsets.len() != y.len() {
-                return Err(Error::custom(format!(
+                return Err(Error::invalid(format!(
                     "there must be one calibration offset per encoder, got {} for {} encoders",
                     offsets.len(),
                     y.len()

@@ -57,7 +57,7 @@ impl RenderEngine for Parallel {
         id: GeometryId,
         shape: &tarragon_geometry::Shape,
         properties: &PerceptionProperties,
-    ) -> tarragon_geometry::Result<bool> {
+    ) -> Result<bool> {
         let busy: u32 = (0..64_u32).into_par_iter().with_max_len(1).sum();
         assert_eq!(busy, 2016);
         self.0.register_visual(id, shape, properties)
@@ -74,7 +74,7 @@ impl RenderEngine for Parallel {
         view: &tarragon_geometry::render::RenderView<'_>,
         camera: &ColorRenderCamera,
         image: &mut ImageRgba8U,
-    ) -> tarragon_geometry::Result<()> {
+    ) -> Result<()> {
         self.0.render_color(view, camera, image)
     }
     fn render_depth(
@@ -82,7 +82,7 @@ impl RenderEngine for Parallel {
         view: &tarragon_geometry::render::RenderView<'_>,
         camera: &DepthRenderCamera,
         image: &mut ImageDepth32F,
-    ) -> tarragon_geometry::Result<()> {
+    ) -> Result<()> {
         self.0.render_depth(view, camera, image)
     }
     fn render_label(
@@ -90,7 +90,7 @@ impl RenderEngine for Parallel {
         view: &tarragon_geometry::render::RenderView<'_>,
         camera: &ColorRenderCamera,
         image: &mut ImageLabel16I,
-    ) -> tarragon_geometry::Result<()> {
+    ) -> Result<()> {
         self.0.render_label(view, camera, image)
     }
     fn default_render_label(&self) -> RenderLabel {

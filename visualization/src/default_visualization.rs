@@ -7,7 +7,7 @@ use crate::meshcat::{Meshcat, start_meshcat};
 use crate::meshcat_visualizer::{
     MeshcatVisualizer, MeshcatVisualizerParams, check_period, light_grey,
 };
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{Rgba, Role, SceneGraph};
@@ -89,7 +89,7 @@ impl VisualizationConfig {
     pub fn from_yaml(text: &str) -> Result<Self> {
         let options = serde_saphyr::options! { with_snippet: false };
         let config: Self = serde_saphyr::from_str_with_options(text, options)
-            .map_err(|e| Error::invalid(format!("VisualizationConfig: {e}")))?;
+            .map_err(|e| Error::new(ErrorKind::Parse, "VisualizationConfig").with_cause(e))?;
         config.check()?;
         Ok(config)
     }
@@ -101,7 +101,7 @@ impl VisualizationConfig {
         self.check()?;
         let options = serde_saphyr::ser_options! { compact_list_indent: true, yaml_12: false };
         serde_saphyr::to_string_with_options(self, options)
-            .map_err(|e| Error::invalid(format!("VisualizationConfig: cannot be written: {e}")))
+            .map_err(|e| Error::invalid("VisualizationConfig: cannot be written").with_cause(e))
     }
 
     fn check(&self) -> Result<()> {

@@ -55,7 +55,7 @@ impl<T: Scalar> LeafSystem<T> for ConstantVectorSource {
         let y = d.vector_output("y0", size, &[value.into()], move |_, ctx, y| {
             let value = ctx.param(value);
             if value.len() != y.len() {
-                return Err(Error::custom(format!(
+                return Err(Error::invalid(format!(
                     "the value must have {1} elements, got {0}",
                     value.len(),
                     y.len()

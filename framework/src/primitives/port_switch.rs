@@ -108,7 +108,7 @@ impl<V: Value> Selection<V> {
         let index: usize = *ctx.eval(self.selector)?;
         let input = self.inputs.get(index).ok_or_else(|| {
             let n = self.inputs.len();
-            Error::custom(format!("'port_selector' must be below {n}, got {index}"))
+            Error::invalid(format!("'port_selector' must be below {n}, got {index}"))
         })?;
         ctx.eval(*input)
     }

@@ -2,7 +2,7 @@
 
 use super::check;
 use crate::prelude::*;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Limiter of every element of its input, by fixed limits or by limits from ports (Drake's
 /// `Saturation`).
@@ -102,7 +102,8 @@ impl<T: Scalar> LeafSystem<T> for Saturation {
             };
             let (from_max, from_min) = (optional(max)?, optional(min)?);
             if s.limits.is_none() && from_max.is_none() && from_min.is_none() {
-                return Err(Error::custom(
+                return Err(Error::new(
+                    ErrorKind::Unconnected,
                     "neither 'u1' (largest values) nor 'u2' (smallest values) is connected",
                 ));
             }

@@ -52,7 +52,7 @@ pub trait VectorFunctions: Send + Sync + 'static {
     /// # Errors
     /// Returns any error of the implementation; the framework adds the path of the system.
     fn dynamics<T: Scalar>(&self, _time: T, _x: &[T], _u: &[T], _out: &mut [T]) -> Result<()> {
-        Err(Error::custom(
+        Err(Error::invalid(
             "there is state but no `VectorFunctions::dynamics`; implement it",
         ))
     }

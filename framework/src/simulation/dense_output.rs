@@ -32,12 +32,12 @@ impl Simulator<f64> {
     /// Returns an error if there is no continuous state, or dense output has been started already.
     pub fn start_dense_output(&mut self) -> Result<()> {
         if self.context().data.xc.is_empty() {
-            return Err(Error::invalid(
+            return Err(Error::state(
                 "Simulator: there is no continuous state to record; add a system that has some",
             ));
         }
         if self.driver.dense_output.is_some() {
-            return Err(Error::invalid(
+            return Err(Error::state(
                 "Simulator: dense output has been started already; stop it first",
             ));
         }
@@ -122,7 +122,7 @@ impl DenseOutput {
         if let Some(end) = self.breaks.last()
             && *end != start.time
         {
-            return Err(Error::invalid(format!(
+            return Err(Error::state(format!(
                 "Simulator: the time was changed from {end} s to {} s; stop dense output before that",
                 start.time
             )));

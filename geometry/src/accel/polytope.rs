@@ -7,7 +7,7 @@ use nalgebra::Vector3;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Polytope {
     vertices: Vec<Vector3<f64>>,
-    faces: Vec<Face>,
+    faces: Vec<PolytopeFace>,
     /// Vertices of all faces, counter-clockwise seen from outside.
     loops: Vec<u32>,
     /// Neighbours of all vertices; those of vertex `i` are `neighbor_starts[i]..[i + 1]`.
@@ -24,7 +24,7 @@ pub(crate) struct Polytope {
 
 /// A face: outward unit normal, offset of its plane, its range of `loops`.
 #[derive(Clone, Debug)]
-struct Face {
+struct PolytopeFace {
     normal: Vector3<f64>,
     offset: f64,
     start: u32,
@@ -47,7 +47,7 @@ impl Polytope {
                 edges.extend([(v, next), (next, v)]);
             }
             let (normal, offset) = plane(&vertices, face);
-            this.faces.push(Face {
+            this.faces.push(PolytopeFace {
                 normal,
                 offset,
                 start,
@@ -86,7 +86,7 @@ impl Polytope {
     }
     /// Vertices of a face, counter-clockwise seen from outside.
     pub(crate) fn face(&self, face: usize) -> impl Iterator<Item = &Vector3<f64>> {
-        let Face { start, end, .. } = self.faces[face];
+        let PolytopeFace { start, end, .. } = self.faces[face];
         let corners = &self.loops[start as usize..end as usize];
         corners.iter().map(|v| &self.vertices[*v as usize])
     }
@@ -146,7 +146,7 @@ impl Polytope {
     /// The outward normal of the face whose plane is nearest to a point inside or on the surface;
     /// `None` without faces.
     pub(crate) fn nearest_plane(&self, p: &Vector3<f64>) -> Option<Vector3<f64>> {
-        let height = |f: &Face| f.normal.dot(p) - f.offset;
+        let height = |f: &PolytopeFace| f.normal.dot(p) - f.offset;
         let nearest = self
             .faces
             .iter()

@@ -2,8 +2,8 @@
 
 use super::answer::{Answer, PairDistance};
 use super::convex::{
-    Active, Placed, convex_features, half_space_convex_features, point_cylinder_features,
-    point_ellipsoid_features,
+    ActiveFeatures, RelativePose, convex_features, half_space_convex_features,
+    point_cylinder_features, point_ellipsoid_features,
 };
 use super::core_distance::CoreDistance;
 use super::pairs::{
@@ -215,7 +215,7 @@ fn general_distance<T: Scalar>(
 ) -> Result<Option<CoreDistance<T>>> {
     let x = values_of_pose(x_ab);
     let p = x.translation.vector;
-    let active: Option<Active> = match (a, b) {
+    let active: Option<ActiveFeatures> = match (a, b) {
         (Shape::HalfSpace(_), Shape::HalfSpace(_)) => {
             return Err(Error::invalid(
                 "signed_distance: the distance of two half spaces is not defined, both are \
@@ -231,5 +231,5 @@ fn general_distance<T: Scalar>(
         (Shape::HalfSpace(_), b) => half_space_convex_features(&core(b)?, &x, reach),
         (a, b) => convex_features(&core(a)?, &core(b)?, &x, reach),
     };
-    Ok(active.map(|active| active.evaluate(&Placed::new(x_ab))))
+    Ok(active.map(|active| active.evaluate(&RelativePose::new(x_ab))))
 }

@@ -1,7 +1,7 @@
 //! Signed distance from a shape to a point.
 
 use super::convex::{
-    Core, Placed, convex_features, point_cylinder_features, point_ellipsoid_features,
+    Core, RelativePose, convex_features, point_cylinder_features, point_ellipsoid_features,
 };
 use super::dispatch::NEVER;
 use super::pairs::{sphere_box_features, sphere_capsule_features};
@@ -105,7 +105,7 @@ pub fn distance_to_point<T: Scalar>(
                 }
             };
             let x_gq = Isometry3::from_parts(Translation3::from(p_gq), UnitQuaternion::identity());
-            let core = active.expect(NEVER).evaluate(&Placed::new(&x_gq));
+            let core = active.expect(NEVER).evaluate(&RelativePose::new(&x_gq));
             return Ok(PointDistance {
                 distance: core.distance,
                 grad_w: x_wg.rotation * core.n_ab,

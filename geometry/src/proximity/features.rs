@@ -15,7 +15,7 @@ use tarragon_framework::{Scalar, math};
 /// `fixed_a` is a unit vector from A to B in A, given where the features touch and their difference
 /// has no direction of its own.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Features {
+pub(super) enum FeaturePair {
     /// A plane of A, outward normal, against a point of B.
     PlanePoint {
         normal_a: Vector3<f64>,
@@ -61,7 +61,7 @@ pub(super) enum Features {
     },
 }
 
-impl Features {
+impl FeaturePair {
     /// The same features with A and B exchanged. Only for features without `fixed_a`, which is
     /// expressed in A and would need the pose.
     pub(super) fn swapped(self) -> Self {

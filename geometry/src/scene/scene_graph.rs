@@ -2,7 +2,7 @@
 
 use super::config::SceneGraphConfig;
 use super::instance::FramePoseVector;
-use super::model::{GeometryState, SceneGraphInspector, Source};
+use super::model::{GeometryState, RegisteredSource, SceneGraphInspector};
 use super::snapshot::QueryObject;
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, SourceId};
@@ -155,7 +155,7 @@ impl<T: Scalar> LeafSystem<T> for SceneGraph {
     type Ports = SceneGraphPorts<T>;
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-        let declare_port = |s: &Source| (s.id, d.input(&format!("{}_pose", s.name)));
+        let declare_port = |s: &RegisteredSource| (s.id, d.input(&format!("{}_pose", s.name)));
         let pose_ports: Vec<(SourceId, InputPort<FramePoseVector<T>>)> =
             self.state.sources.iter().map(declare_port).collect();
         let state = self

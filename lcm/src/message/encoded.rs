@@ -3,7 +3,7 @@
 use super::shared_arrays::SharedArrays;
 use super::wire::{Decoder, Encoder};
 use super::{LcmMessage, whole};
-use crate::{Error, Result};
+use crate::Result;
 use bytes::Bytes;
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 pub(super) fn write<M: LcmMessage>(message: &M, mut out: Encoder<'_>) -> Result<()> {
     out.bytes(&M::fingerprint().to_be_bytes());
     let written = message.write(&mut out, &[]);
-    written.map_err(|e| Error::invalid(format!("LCM message of type {}: {e}", M::NAME)))
+    written.map_err(|e| e.at(format!("LCM message of type {}", M::NAME)))
 }
 
 /// Reusable memory for encoding messages.

@@ -6,7 +6,7 @@ mod encoder;
 mod shared_arrays;
 pub mod wire;
 
-use crate::{Error, Result};
+use crate::Result;
 use bytes::{Bytes, BytesMut};
 use wire::{Decoder, Encoder, Parents, Wire};
 
@@ -107,7 +107,7 @@ fn whole<M: LcmMessage>(
         .fingerprint(M::fingerprint())
         .and_then(|()| read(&mut from));
     read.and_then(|()| from.finish())
-        .map_err(|e| Error::invalid(format!("LCM message of type {}: {e}", M::NAME)))
+        .map_err(|e| e.at(format!("LCM message of type {}", M::NAME)))
 }
 
 /// Replaces the bytes of a member `byte data[n]` by what `fill` appends to an empty array. The

@@ -34,7 +34,7 @@ impl LcmBuses {
     /// Returns an error if the name is already in use.
     pub fn add(&mut self, name: &str, lcm: Lcm) -> Result<()> {
         if self.buses.contains_key(name) {
-            return Err(Error::invalid(format!(
+            return Err(Error::exists(format!(
                 "LcmBuses: there already is a bus '{name}'; choose another name"
             )));
         }
@@ -52,7 +52,7 @@ impl LcmBuses {
                 0 => "none".into(),
                 _ => names.join(", "),
             };
-            Error::invalid(format!(
+            Error::not_found(format!(
                 "{caller}: there is no LCM bus '{name}'; the buses are: {those}"
             ))
         })

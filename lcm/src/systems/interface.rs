@@ -1,8 +1,8 @@
 //! The system that handles messages during a simulation, and the setup of several by name.
 
 use super::buses::LcmBuses;
+use crate::Result;
 use crate::bus::{Lcm, LcmParams};
-use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tarragon_framework::prelude::*;
@@ -141,10 +141,7 @@ pub fn apply_lcm_bus_config(
             Some(params) => Lcm::new(params.clone()),
             None => Lcm::with_url(LcmBuses::MEMQ_NULL),
         };
-        buses.add(
-            name,
-            lcm.map_err(|e| Error::invalid(format!("LCM bus '{name}': {e}")))?,
-        )?;
+        buses.add(name, lcm.map_err(|e| e.at(format!("LCM bus '{name}'")))?)?;
     }
     for (name, lcm) in buses.iter() {
         if lcm.url() != LcmBuses::MEMQ_NULL {

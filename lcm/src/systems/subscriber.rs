@@ -165,7 +165,7 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
         if self.wait_for_message(known, self.wait)? > known {
             return Ok(());
         }
-        Err(Error::invalid(format!(
+        Err(Error::state(format!(
             "LcmSubscriberSystem: no message arrived on '{}' of '{}' within {:?}; start the sender first, or wait \
              longer",
             self.channel,

@@ -6,7 +6,7 @@ use super::model_file;
 use super::target::{ModelNaming, ParseTarget};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::input::{ModelInput, read_file};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, parse_error};
 use crate::model::ModelInstanceIndex;
 use crate::packages::PackageMap;
 use crate::plant::{MultibodyPlant, PlantMark};
@@ -202,7 +202,7 @@ impl<'p> Parser<'p> {
         let errors: Vec<&Diagnostic> = found.iter().filter(|d| d.is_error()).collect();
         let failure = errors
             .first()
-            .map(|first| Error::parse((*first).clone(), errors.len() - 1));
+            .map(|first| parse_error((*first).clone(), errors.len() - 1));
         self.diagnostics.extend(found);
         let result = failure.map_or(result, Err);
         if result.is_err() {

@@ -51,7 +51,7 @@ impl<T: Scalar> CoordinateSource<T> {
         }
     }
     /// q, possibly followed by v.
-    fn read<'a>(self, ctx: &LeafContext<'a, T>) -> tarragon_framework::Result<&'a [T]> {
+    fn read<'a>(self, ctx: &LeafContext<'a, T>) -> Result<&'a [T]> {
         Ok(match self {
             Self::Port(port) => ctx.eval(port)?,
             Self::Discrete(state) => ctx.xd(state),
@@ -179,8 +179,8 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
     }
 }
 
-fn custom(message: &str) -> tarragon_framework::Error {
-    tarragon_framework::Error::custom(message)
+fn custom(message: &str) -> Error {
+    Error::custom(message)
 }
 
 /// Adds a plant and the scene it is registered with to a diagram, as `plant` and `scene_graph`,

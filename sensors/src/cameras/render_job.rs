@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tarragon_framework::{Error, Result};
+use tarragon_framework::{Error, ErrorKind, Result};
 
 /// A running computation. Clones of a context share it, as they share its inputs. Dropping it
 /// cancels the computation, and its thread ends as soon as the computation notices.
@@ -48,7 +48,13 @@ impl<R: Send + Sync + 'static> RenderJob<R> {
         let thread = std::thread::Builder::new().name("rgbd_sensor_async".into());
         // The thread is never joined: it ends with the computation.
         let started = thread.spawn(run);
-        started.map_err(|e| Error::custom(format!("cannot start the rendering thread: {e}")))?;
+        started.map_err(|e| {
+            Error::new(
+                ErrorKind::Io,
+                "RgbdSensorAsync: cannot start the rendering thread",
+            )
+            .with_cause(e)
+        })?;
         Ok(Self { shared })
     }
 

@@ -210,7 +210,7 @@ impl RgbdSensorAsync {
 /// Replaces an existing camera.
 fn replace<C>(kind: &str, place: &mut Option<C>, camera: C) -> Result<()> {
     let Some(place) = place else {
-        return Err(Error::invalid(format!(
+        return Err(Error::state(format!(
             "RgbdSensorAsync: a sensor created without a {kind} camera cannot get one; create \
              another sensor"
         )));
@@ -263,7 +263,7 @@ struct Capture {
 
 impl Capture {
     /// Renders all images; stops early once the job is cancelled.
-    fn draw(&self, cancelled: &AtomicBool) -> tarragon_geometry::Result<Shot> {
+    fn draw(&self, cancelled: &AtomicBool) -> Result<Shot> {
         let (query, parent, x_pb) = (&self.query, self.parent_id, &self.x_pb);
         let is_wanted = || !cancelled.load(Ordering::Relaxed);
         let mut shot = Shot {

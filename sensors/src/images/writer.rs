@@ -302,7 +302,7 @@ impl ImageWriterPorts {
             .get(port.index)
             .and_then(|p| p.input.downcast_ref());
         found.copied().ok_or_else(|| {
-            Error::invalid(format!(
+            Error::not_found(format!(
                 "ImageWriter: there is no port {} for {} images; use the index that \
                  `declare_image_input_port` of this writer returned",
                 port.index,

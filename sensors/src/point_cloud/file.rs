@@ -34,7 +34,7 @@ impl PointCloudFileFormat {
         match &*extension.to_ascii_lowercase() {
             "ply" => Ok(Self::Ply),
             "pcd" => Ok(Self::Pcd),
-            _ => Err(Error::invalid(format!(
+            _ => Err(Error::unsupported(format!(
                 "{}: point cloud files end in .ply or .pcd",
                 path.display()
             ))),
@@ -66,7 +66,7 @@ pub fn save_point_cloud(
 ) -> Result<()> {
     let path = path.as_ref();
     let format = PointCloudFileFormat::of_path(path)?;
-    let located = |e| Error::invalid(format!("{}: {e}", path.display()));
+    let located = |e: Error| e.at(path.display());
     cloud.expect_xyzs("save").map_err(located)?;
     let bytes = match format {
         PointCloudFileFormat::Ply => ply::write(cloud, encoding),
@@ -94,8 +94,7 @@ pub fn load_point_cloud(path: impl AsRef<Path>) -> Result<PointCloud> {
     let path = path.as_ref();
     let format = PointCloudFileFormat::of_path(path)?;
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-    parse_point_cloud(&bytes, format)
-        .map_err(|e| Error::invalid(format!("{}: {e}", path.display())))
+    parse_point_cloud(&bytes, format).map_err(|e| e.at(path.display()))
 }
 
 /// Reads a cloud from the bytes of a file, like [`load_point_cloud`].

@@ -124,8 +124,7 @@ impl<P: DepthPixel> DepthImageToPointCloud<P> {
         cloud: &mut PointCloud,
     ) -> Result<()> {
         let info = &self.camera_info;
-        let wrong =
-            |e: tarragon_geometry::Error| Error::invalid(format!("DepthImageToPointCloud: {e}"));
+        let wrong = |e: Error| e.at("DepthImageToPointCloud");
         check_image_size(depth, info).map_err(wrong)?;
         let wants_colors = self.fields.contains(BaseField::RGBS);
         let color = color.filter(|_| wants_colors);

@@ -28,7 +28,7 @@ pub(crate) struct Behaviour {
 }
 
 impl Behaviour {
-    fn work(&self) -> tarragon_geometry::Result<()> {
+    fn work(&self) -> Result<()> {
         let n = 1 + self.begun.fetch_add(1, Ordering::SeqCst);
         std::thread::sleep(self.delay);
         self.done.fetch_add(1, Ordering::SeqCst);
@@ -67,7 +67,7 @@ impl RenderEngine for Engine {
         id: GeometryId,
         shape: &Shape,
         properties: &PerceptionProperties,
-    ) -> tarragon_geometry::Result<bool> {
+    ) -> Result<bool> {
         self.cpu.register_visual(id, shape, properties)
     }
     fn remove_visual(&mut self, id: GeometryId) -> bool {
@@ -81,7 +81,7 @@ impl RenderEngine for Engine {
         view: &RenderView<'_>,
         camera: &ColorRenderCamera,
         image: &mut ImageRgba8U,
-    ) -> tarragon_geometry::Result<()> {
+    ) -> Result<()> {
         self.behaviour.work()?;
         self.cpu.render_color(view, camera, image)
     }
@@ -90,7 +90,7 @@ impl RenderEngine for Engine {
         view: &RenderView<'_>,
         camera: &DepthRenderCamera,
         image: &mut ImageDepth32F,
-    ) -> tarragon_geometry::Result<()> {
+    ) -> Result<()> {
         self.behaviour.work()?;
         self.cpu.render_depth(view, camera, image)
     }
@@ -99,7 +99,7 @@ impl RenderEngine for Engine {
         view: &RenderView<'_>,
         camera: &ColorRenderCamera,
         image: &mut ImageLabel16I,
-    ) -> tarragon_geometry::Result<()> {
+    ) -> Result<()> {
         self.behaviour.work()?;
         self.cpu.render_label(view, camera, image)
     }

@@ -97,7 +97,7 @@ fn plain(shape: &Shape) -> Result<Data> {
         Shape::MeshcatCone(cone) => inline(&triangles_of_cone(cone)?),
         other => {
             let shape = other.type_name();
-            return Err(Error::invalid(format!(
+            return Err(Error::unsupported(format!(
                 "viewers do not support shapes of type {shape}"
             )));
         }

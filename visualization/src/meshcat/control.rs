@@ -269,13 +269,13 @@ impl Controls {
     }
 
     fn missing(&self, kind: &str, name: &str) -> Error {
-        Error::invalid(format!(
+        Error::not_found(format!(
             "Meshcat has no {kind} named '{name}'; its {kind}s are: {}",
             list(&self.names(Some(kind)))
         ))
     }
     fn other_kind(&self, kind: &str, name: &str, found: &Kind) -> Error {
-        Error::invalid(format!(
+        Error::not_found(format!(
             "Meshcat has no {kind} named '{name}': '{name}' is a {}; its {kind}s are: {}",
             found.name(),
             list(&self.names(Some(kind)))
@@ -331,7 +331,7 @@ impl Controls {
 }
 
 fn taken(name: &str, kind: &Kind) -> Error {
-    Error::invalid(format!(
+    Error::exists(format!(
         "Meshcat already has a {} named '{name}'; delete it first or use another name",
         kind.name()
     ))

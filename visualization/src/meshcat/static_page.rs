@@ -3,7 +3,7 @@
 use super::asset::{Asset, PREFIX};
 use super::batch::{Encoding, Envelope, replay};
 use super::server::{Shared, compose};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::Compression;
@@ -41,7 +41,7 @@ fn snapshot(shared: &Shared) -> Result<Snapshot> {
 }
 
 fn broken(error: std::io::Error) -> Error {
-    Error::invalid(format!("Meshcat: the scene cannot be compressed: {error}"))
+    Error::new(ErrorKind::Io, "Meshcat: the scene cannot be compressed").with_cause(error)
 }
 
 /// Returns a page that contains the scene, its files and the viewer.
@@ -60,7 +60,9 @@ pub(crate) fn html(shared: &Shared) -> Result<String> {
 pub(crate) fn zip(shared: &Shared) -> Result<Vec<u8>> {
     let Snapshot { commands, assets } = snapshot(shared)?;
     let page = page(shared, &commands, None)?;
-    let broken = |e| Error::invalid(format!("Meshcat: the archive cannot be created: {e}"));
+    let broken = |e: zip::result::ZipError| {
+        Error::new(ErrorKind::Io, "Meshcat: the archive cannot be created").with_cause(e)
+    };
     let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let options = zip::write::SimpleFileOptions::default();
     let files = assets.values().map(|a| (a.url(), &a.content[..]));

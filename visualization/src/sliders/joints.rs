@@ -207,7 +207,7 @@ impl JointSliders {
 
 fn specs(plant: &MultibodyPlant, params: &JointSlidersParams) -> Result<Vec<Spec>> {
     if !plant.is_finalized() {
-        return Err(Error::invalid(
+        return Err(Error::state(
             "JointSliders: the plant must be finalized, because its positions are unknown before; \
              call `finalize` first",
         ));

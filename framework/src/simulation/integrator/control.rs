@@ -240,7 +240,7 @@ impl<T: Scalar> Driver<T> {
             step *= SUBDIVISION;
             self.statistics.shrinkages_from_substep_failures += 1;
             if step < f64::EPSILON {
-                return Err(Error::invalid(format!(
+                return Err(Error::numerical(format!(
                     "integrator '{}' does not converge at {} s, even with a step of {step:e} s",
                     self.integrator.name(),
                     t0.re()
@@ -294,7 +294,7 @@ impl<T: Scalar> Driver<T> {
                     let failing = self.limits.fail_below_min_step || !error.is_finite();
                     if smaller < smallest && failing {
                         let name = self.integrator.name();
-                        return Err(Error::invalid(format!(
+                        return Err(Error::numerical(format!(
                             "integrator '{name}' at {} s: an error of {error:e} with a step of \
                              {step:e} s misses the accuracy {accuracy:e}, and the smallest step \
                              allowed is {smallest:e} s",

@@ -46,7 +46,7 @@ pub fn by_name<T: Scalar>(name: &str) -> Result<Box<dyn IntegrationScheme<T>>> {
         "radau1" => only_f64(Box::new(Radau1::new()))?,
         "radau3" => only_f64(Box::new(Radau3::new()))?,
         _ => {
-            return Err(Error::invalid(format!(
+            return Err(Error::not_found(format!(
                 "Simulator: there is no integration scheme '{name}'; the schemes are {}",
                 SCHEMES.join(", ")
             )));
@@ -63,7 +63,7 @@ fn only_f64<T: Scalar>(
     any.downcast::<Box<dyn IntegrationScheme<T>>>()
         .map(|same| *same)
         .map_err(|_| {
-            Error::invalid(format!(
+            Error::unsupported(format!(
                 "Simulator: the integration scheme '{name}' computes in f64 only, not in {}; \
                  use an explicit scheme",
                 type_name::<T>()

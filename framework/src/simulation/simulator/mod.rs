@@ -238,7 +238,7 @@ impl<T: Scalar> Simulator<T> {
     pub fn set_error_control(&mut self, accuracy: f64) -> Result<()> {
         let name = self.driver.integrator().name();
         if self.driver.integrator().error_control().is_none() {
-            return Err(Error::invalid(format!(
+            return Err(Error::unsupported(format!(
                 "Simulator: the integrator '{name}' takes fixed steps only, because it has no error estimate"
             )));
         }

@@ -21,7 +21,7 @@ impl<T: Scalar> Context<T> {
         let (mut xa, mut parameters) = (vec![], vec![]);
         for (leaf, node) in self.plan.leaves.iter().zip(&self.plan.nodes) {
             let fail = |what: &str, i: usize| {
-                Error::invalid(format!(
+                Error::unsupported(format!(
                     "{what} {i} of system '{}' cannot be converted to another scalar; set it by hand",
                     leaf.path
                 ))

@@ -108,7 +108,7 @@ impl DiagramBuilder {
             self.check_export(&key);
             let before = self.exports.outputs.insert(key.clone(), port(output.place));
             if before.is_some() {
-                self.mistake(Error::invalid(format!(
+                self.mistake(Error::exists(format!(
                     "output port '{}.{}' is exported twice; names of outputs must be unique",
                     key.0, key.1
                 )));

@@ -52,7 +52,7 @@ impl DiagramBuilder {
         let path = format!("{}{name}", self.scope);
         let Some(&index) = self.by_path.get(&path) else {
             let known: Vec<&str> = self.by_path.keys().map(|p| &**p).collect();
-            return Err(Error::invalid(format!(
+            return Err(Error::not_found(format!(
                 "DiagramBuilder: there is no system '{path}'; the systems are: {}",
                 known.join(", ")
             )));

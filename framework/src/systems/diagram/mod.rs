@@ -102,7 +102,7 @@ impl DiagramBuilder {
             )));
         }
         if self.scopes.contains(&path) || self.by_path.insert(path.clone(), index).is_some() {
-            self.mistake(Error::invalid(format!(
+            self.mistake(Error::exists(format!(
                 "system '{path}' exists already; names must be unique within a diagram"
             )));
         }
@@ -136,7 +136,7 @@ impl DiagramBuilder {
         let is_system = self.by_path.contains_key(&path);
         if is_system || !self.scopes.insert(path.clone()) {
             let what = if is_system { "system" } else { "sub-diagram" };
-            self.mistake(Error::invalid(format!(
+            self.mistake(Error::exists(format!(
                 "sub-diagram '{path}': a {what} with that path exists already; paths must be unique"
             )));
         }
@@ -276,7 +276,7 @@ fn no_export<'a>(
 
 fn no_system(by_path: &BTreeMap<String, usize>, path: &str) -> Error {
     let known: Vec<&str> = by_path.keys().map(|p| &**p).collect();
-    Error::invalid(format!(
+    Error::not_found(format!(
         "there is no system '{path}', and no sub-diagram with that path exports such ports; the systems are: {}",
         known.join(", ")
     ))
@@ -284,7 +284,7 @@ fn no_system(by_path: &BTreeMap<String, usize>, path: &str) -> Error {
 
 fn no_port<'a>(kind: &str, path: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
     let known: Vec<&str> = known.collect();
-    Error::invalid(format!(
+    Error::not_found(format!(
         "'{path}' has no {kind} port '{name}'; its {kind} ports are: {}",
         known.join(", ")
     ))

@@ -287,7 +287,7 @@ impl<T: Scalar> Cache<T> {
     pub(crate) fn check_declared(&self, slot: u32) -> Result<()> {
         match self.undeclared.borrow_mut().remove(&slot) {
             None => Ok(()),
-            Some(what) => Err(Error::custom(format!(
+            Some(what) => Err(Error::state(format!(
                 "it reads {what} without declaring it as a dependency; add it to the list, or the value \
                  will go stale"
             ))),
@@ -457,7 +457,7 @@ impl<T> Cache<T> {
 #[cold]
 fn own_result(error: Option<Error>) -> Error {
     error.unwrap_or_else(|| {
-        Error::custom("the computation reads its own result; declare what it reads")
+        Error::state("the computation reads its own result; declare what it reads")
     })
 }
 

@@ -98,7 +98,7 @@ struct Facet {
     /// Rows of the permanent, for error bounds.
     magnitude: Vector3<f64>,
     area2: f64,
-    /// The points above it, as a list through `Builder::next`.
+    /// The points above it, as a list through `HullBuilder::next`.
     outside: u32,
     /// The one of them that is farthest away.
     furthest: (u32, f64),
@@ -129,29 +129,29 @@ impl Facet {
     }
 
     /// Where `p` is.
-    fn place(&self, points: &[Vector3<f64>], p: u32, rounding: f64) -> Place {
+    fn place(&self, points: &[Vector3<f64>], p: u32, rounding: f64) -> PlaneSide {
         let x = points[p as usize] - points[self.corners[0] as usize];
         let height = self.normal.dot(&x);
         let error = DETERMINANT_ERROR * self.magnitude.dot(&x.abs());
         if height < -error {
-            return Place::Below;
+            return PlaneSide::Below;
         }
         if height > error && height > 2.0 * rounding * self.area2 {
-            return Place::Above(height);
+            return PlaneSide::Above(height);
         }
         if side(points, self.corners, p) <= 0.0 {
-            Place::Below
+            PlaneSide::Below
         } else if height + error <= 4.0 * rounding * self.area2 {
-            Place::Barely
+            PlaneSide::Barely
         } else {
             // The plane of a narrow facet is too uncertain to say how far above.
-            Place::Above(height.max(0.0))
+            PlaneSide::Above(height.max(0.0))
         }
     }
 }
 
 /// Where a point is relative to the plane of a facet; only the distance is subject to rounding.
-enum Place {
+enum PlaneSide {
     /// Below it or on it.
     Below,
     /// Above it, but no further than rounding.
@@ -160,7 +160,7 @@ enum Place {
     Above(f64),
 }
 
-struct Builder<'a> {
+struct HullBuilder<'a> {
     points: &'a [Vector3<f64>],
     rounding: f64,
     facets: Vec<Facet>,
@@ -180,7 +180,7 @@ pub(super) fn triangles(
     simplex: [u32; 4],
     rounding: f64,
 ) -> Vec<HullTriangle> {
-    let mut builder = Builder {
+    let mut builder = HullBuilder {
         points,
         rounding,
         facets: Vec::new(),
@@ -201,7 +201,7 @@ pub(super) struct HullTriangle {
     pub(super) neighbors: [u32; 3],
 }
 
-impl Builder<'_> {
+impl HullBuilder<'_> {
     fn start(&mut self, [a, mut b, mut c, d]: [u32; 4]) {
         // d must not see the front of (a, b, c).
         if side(self.points, [a, b, c], d) > 0.0 {
@@ -228,9 +228,9 @@ impl Builder<'_> {
         let mut barely = None;
         for &f in candidates {
             match self.facets[f as usize].place(self.points, p, self.rounding) {
-                Place::Above(height) => return self.put(p, f, height),
-                Place::Barely => barely = barely.or(Some(f)),
-                Place::Below => {}
+                PlaneSide::Above(height) => return self.put(p, f, height),
+                PlaneSide::Barely => barely = barely.or(Some(f)),
+                PlaneSide::Below => {}
             }
         }
         // In the plane of one facet it may still be far above another. The facets that it is above
@@ -247,9 +247,9 @@ impl Builder<'_> {
                     continue;
                 }
                 match self.facets[beyond as usize].place(self.points, p, self.rounding) {
-                    Place::Above(height) => return self.put(p, beyond, height),
-                    Place::Barely => seen.push(beyond),
-                    Place::Below => {}
+                    PlaneSide::Above(height) => return self.put(p, beyond, height),
+                    PlaneSide::Barely => seen.push(beyond),
+                    PlaneSide::Below => {}
                 }
             }
         }

@@ -1,18 +1,18 @@
 //! Words of a text file with the places they come from.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, parse_error};
 use std::path::Path;
 
 /// One logical line of a text file, for messages.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct LineOrigin<'a> {
     pub(super) path: &'a Path,
     pub(super) line: usize,
 }
 
-impl Place<'_> {
+impl LineOrigin<'_> {
     pub(super) fn error(self, message: impl Into<String>) -> Error {
-        Error::parse(self.path, self.line, message)
+        parse_error(self.path, self.line, message)
     }
     /// A finite number.
     pub(super) fn number(self, word: Option<&str>, what: &str) -> Result<f64> {
@@ -44,13 +44,13 @@ impl Place<'_> {
 pub(super) fn for_each_line<'p>(
     path: &'p Path,
     bytes: &[u8],
-    mut each: impl FnMut(Place<'p>, &str, &str) -> Result<()>,
+    mut each: impl FnMut(LineOrigin<'p>, &str, &str) -> Result<()>,
 ) -> Result<()> {
     let text = String::from_utf8_lossy(bytes);
     let mut joined = String::new();
     // One more, empty, in case the last line ends in a backslash.
     for (i, line) in text.lines().chain([""]).enumerate() {
-        let place = Place { path, line: i + 1 };
+        let place = LineOrigin { path, line: i + 1 };
         let line = line.split('#').next().unwrap_or_default().trim_end();
         if let Some(start) = line.strip_suffix('\\') {
             joined.push_str(start);

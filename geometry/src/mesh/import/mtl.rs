@@ -1,6 +1,6 @@
 //! Material files of OBJ.
 
-use super::lines::{Place, for_each_line};
+use super::lines::{LineOrigin, for_each_line};
 use super::origin::Origin;
 use crate::error::short;
 use crate::error::{Error, Result};
@@ -83,11 +83,11 @@ pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<Vec<Material>> {
 }
 
 /// Exporters write values slightly or far above 1; what is drawn saturates all the same.
-fn unit(place: Place<'_>, word: Option<&str>, what: &str) -> Result<f64> {
+fn unit(place: LineOrigin<'_>, word: Option<&str>, what: &str) -> Result<f64> {
     Ok(place.number(word, what)?.clamp(0.0, 1.0))
 }
 
-fn rgba(place: Place<'_>, [r, g, b, a]: [f64; 4]) -> Result<Rgba> {
+fn rgba(place: LineOrigin<'_>, [r, g, b, a]: [f64; 4]) -> Result<Rgba> {
     Rgba::new(r, g, b, a).map_err(|e: Error| place.error(e.to_string()))
 }
 

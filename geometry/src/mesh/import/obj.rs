@@ -1,10 +1,10 @@
 //! Wavefront OBJ.
 
-use super::lines::{Place, for_each_line};
+use super::lines::{LineOrigin, for_each_line};
 use super::mtl;
 use super::origin::Origin;
 use crate::error::short;
-use crate::error::{Error, Result};
+use crate::error::{Result, parse_error};
 use crate::mesh::FileSource;
 use crate::mesh::normals::{Smoothing, add_missing};
 use crate::mesh::triangulate::triangulate;
@@ -30,7 +30,7 @@ pub fn parse_obj(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
 /// [`parse_obj`] with material files from anywhere.
 pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
     let path = origin.path;
-    let mut reader = Reader {
+    let mut reader = ObjReader {
         origin,
         mesh: RenderMesh::default(),
         without_normals: vec![],
@@ -46,20 +46,20 @@ pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
         reader.statement(place, key, rest)
     })?;
     if reader.mesh.triangles.is_empty() {
-        return Err(Error::parse(path, last_line, "the mesh has no faces"));
+        return Err(parse_error(path, last_line, "the mesh has no faces"));
     }
     Ok(reader.finish())
 }
 
 /// Indices of one corner; the last two may be missing.
 #[derive(Clone, Copy)]
-struct Corner {
+struct ObjCorner {
     position: u32,
     uv: Option<u32>,
     normal: Option<u32>,
 }
 
-struct Reader<'a> {
+struct ObjReader<'a> {
     origin: Origin<'a>,
     mesh: RenderMesh,
     /// Triangles whose normals have to be computed.
@@ -67,13 +67,13 @@ struct Reader<'a> {
     smoothing: Option<Smoothing>,
     material: Option<usize>,
     /// Corners of the current face and what triangulation needs; kept to be reused.
-    corners: Vec<Corner>,
+    corners: Vec<ObjCorner>,
     points: Vec<Point3<f64>>,
     pieces: Vec<[usize; 3]>,
 }
 
-impl Reader<'_> {
-    fn statement(&mut self, place: Place<'_>, key: &str, rest: &str) -> Result<()> {
+impl ObjReader<'_> {
+    fn statement(&mut self, place: LineOrigin<'_>, key: &str, rest: &str) -> Result<()> {
         let mut words = rest.split_whitespace();
         match key {
             "v" => {
@@ -124,7 +124,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn material_file(&mut self, place: Place<'_>, name: &str) -> Result<()> {
+    fn material_file(&mut self, place: LineOrigin<'_>, name: &str) -> Result<()> {
         let found = self.origin.find(name, &name.replace('\\', "/"));
         let file = found.and_then(|source| match source {
             FileSource::Memory(file) => Ok((PathBuf::from(name), file.contents().clone())),
@@ -148,7 +148,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn face<'w>(&mut self, place: Place<'_>, words: impl Iterator<Item = &'w str>) -> Result<()> {
+    fn face<'w>(
+        &mut self,
+        place: LineOrigin<'_>,
+        words: impl Iterator<Item = &'w str>,
+    ) -> Result<()> {
         self.corners.clear();
         for word in words {
             let corner = self.corner(place, word)?;
@@ -160,7 +164,7 @@ impl Reader<'_> {
                 self.corners.len()
             )));
         }
-        let position = |c: &Corner| self.mesh.positions[c.position as usize];
+        let position = |c: &ObjCorner| self.mesh.positions[c.position as usize];
         self.points.clear();
         self.points.extend(self.corners.iter().map(position));
         triangulate(&self.points, &mut self.pieces);
@@ -190,7 +194,7 @@ impl Reader<'_> {
     }
 
     /// `v`, `v/vt`, `v//vn` or `v/vt/vn`.
-    fn corner(&self, place: Place<'_>, word: &str) -> Result<Corner> {
+    fn corner(&self, place: LineOrigin<'_>, word: &str) -> Result<ObjCorner> {
         let mut parts = word.split('/');
         let mut next = |what: &str, count: usize| match parts.next() {
             None | Some("") => Ok(None),
@@ -200,7 +204,7 @@ impl Reader<'_> {
         let uv = next("texture coordinate", self.mesh.uvs.len())?;
         let normal = next("normal", self.mesh.normals.len())?;
         match (position, parts.next()) {
-            (Some(position), None) => Ok(Corner {
+            (Some(position), None) => Ok(ObjCorner {
                 position,
                 uv,
                 normal,
@@ -224,7 +228,7 @@ impl Reader<'_> {
 }
 
 /// An index from zero, of one that counts from 1, or backwards from -1.
-fn index(place: Place<'_>, text: &str, what: &str, count: usize) -> Result<u32> {
+fn index(place: LineOrigin<'_>, text: &str, what: &str, count: usize) -> Result<u32> {
     let found: i64 = text.parse().map_err(|_| {
         place.error(format!(
             "the index of a {what} is '{}', a whole number is expected",

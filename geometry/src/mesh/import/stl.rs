@@ -1,7 +1,7 @@
 //! STL, binary and ASCII.
 
 use super::lines::for_each_line;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, parse_error};
 use crate::mesh::normals::{Smoothing, add_missing};
 use crate::mesh::{MaterialGroup, RenderMesh};
 use nalgebra::Point3;
@@ -101,7 +101,7 @@ fn parse_ascii(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
     if corners.is_empty() {
         Ok(())
     } else {
-        Err(Error::parse(
+        Err(parse_error(
             path,
             last_line,
             "the file ends within a loop of vertices",

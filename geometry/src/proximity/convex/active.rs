@@ -1,15 +1,15 @@
 //! Active features of two cores: the exact stationary normal, its derivatives, and the witnesses.
 //!
 //! Near its optimum the margin `g(n) = n.p_B(n) - n.p_A(n)` is smooth once it is known which point
-//! or curve supports each body ([`Piece`]) and which edges or faces `n` has to stay perpendicular
-//! to ([`Flat`]). With the support `p(n)` of a piece and `W` its derivative, the Riemannian Hessian
+//! or curve supports each body ([`SupportPiece`]) and which edges or faces `n` has to stay perpendicular
+//! to ([`NormalConstraint`]). With the support `p(n)` of a piece and `W` its derivative, the Riemannian Hessian
 //! of `-g` across `n` is `W_A + W_B + g I`. The same matrix serves Newton's method on values and,
 //! by the implicit function theorem, one step in `T` that turns the derivatives of the pose into
 //! those of the normal.
 
 use super::core::Core;
-use super::local::{Flat, Local, Piece};
-use super::region::Basis;
+use super::local::{LocalFeature, NormalConstraint, SupportPiece};
+use super::region::TangentBasis;
 use crate::proximity::core_distance::CoreDistance;
 use crate::values::lift;
 use nalgebra::{Isometry3, Matrix2, Matrix3, Vector2, Vector3};
@@ -17,12 +17,12 @@ use tarragon_framework::Scalar;
 
 /// The pose of B in A as matrix and vector: many vectors are turned by it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::proximity) struct Placed<T: Scalar> {
+pub(in crate::proximity) struct RelativePose<T: Scalar> {
     pub(super) r: Matrix3<T>,
     pub(super) p: Vector3<T>,
 }
 
-impl<T: Scalar> Placed<T> {
+impl<T: Scalar> RelativePose<T> {
     pub(in crate::proximity) fn new(x_ab: &Isometry3<T>) -> Self {
         Self {
             r: x_ab.rotation.to_rotation_matrix().into_inner(),
@@ -30,8 +30,8 @@ impl<T: Scalar> Placed<T> {
         }
     }
     /// The pose without derivatives.
-    fn value(&self) -> Placed<f64> {
-        Placed {
+    fn value(&self) -> RelativePose<f64> {
+        RelativePose {
             r: self.r.map(|x| x.re()),
             p: self.p.map(|x| x.re()),
         }
@@ -48,10 +48,10 @@ impl<T: Scalar> Placed<T> {
 
 /// The features of a pair and the unit normal from A to B, in A.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::proximity) struct Active {
+pub(in crate::proximity) struct ActiveFeatures {
     pub(super) n: Vector3<f64>,
-    pub(super) a: Local,
-    pub(super) b: Local,
+    pub(super) a: LocalFeature,
+    pub(super) b: LocalFeature,
 }
 
 /// Below this sine of the angle between them two edges count as parallel.
@@ -68,19 +68,23 @@ enum Conditions<T: Scalar> {
     Fixed(Vector3<T>),
 }
 
-impl Active {
+impl ActiveFeatures {
     /// A plane of A with the unit normal `n`, and a feature of B.
-    pub(in crate::proximity) fn on_plane(n: Vector3<f64>, a: Local, b: Local) -> Self {
+    pub(in crate::proximity) fn on_plane(
+        n: Vector3<f64>,
+        a: LocalFeature,
+        b: LocalFeature,
+    ) -> Self {
         Self { n, a, b }
     }
 
     /// The conditions on the normal in A, near the value of the normal.
-    fn conditions<T: Scalar>(&self, x_ab: &Placed<T>) -> Conditions<T> {
+    fn conditions<T: Scalar>(&self, x_ab: &RelativePose<T>) -> Conditions<T> {
         let in_a = |v: &Vector3<f64>| x_ab.r * lift(v);
         match (self.a.flat, self.b.flat) {
-            (Flat::Face(normal), _) => Conditions::Fixed(lift(&normal)),
-            (_, Flat::Face(normal)) => Conditions::Fixed(-in_a(&normal)),
-            (Flat::Edge(a), Flat::Edge(b)) => {
+            (NormalConstraint::Face(normal), _) => Conditions::Fixed(lift(&normal)),
+            (_, NormalConstraint::Face(normal)) => Conditions::Fixed(-in_a(&normal)),
+            (NormalConstraint::Edge(a), NormalConstraint::Edge(b)) => {
                 let (a, b) = (lift::<T>(&a), in_a(&b));
                 let cross = a.cross(&b);
                 let length2 = cross.norm_squared();
@@ -95,17 +99,21 @@ impl Active {
                 let along = n.map(|x| x.re()).dot(&self.n);
                 Conditions::Fixed(if along < 0.0 { -n } else { n })
             }
-            (Flat::Edge(a), Flat::None) => Conditions::Edge(lift(&a)),
-            (Flat::None, Flat::Edge(b)) => Conditions::Edge(in_a(&b)),
-            (Flat::None, Flat::None) => Conditions::None,
+            (NormalConstraint::Edge(a), NormalConstraint::None) => Conditions::Edge(lift(&a)),
+            (NormalConstraint::None, NormalConstraint::Edge(b)) => Conditions::Edge(in_a(&b)),
+            (NormalConstraint::None, NormalConstraint::None) => Conditions::None,
         }
     }
 
     /// Supports of both pieces in A.
-    fn supports<T: Scalar>(&self, n: &Vector3<T>, x_ab: &Placed<T>) -> (Vector3<T>, Vector3<T>) {
+    fn supports<T: Scalar>(
+        &self,
+        n: &Vector3<T>,
+        x_ab: &RelativePose<T>,
+    ) -> (Vector3<T>, Vector3<T>) {
         let p_a = self.a.piece.support(n);
         let p_b = match &self.b.piece {
-            Piece::Point(p) => x_ab.point(&lift(p)),
+            SupportPiece::Point(p) => x_ab.point(&lift(p)),
             piece => x_ab.point(&piece.support(&-x_ab.in_b(n))),
         };
         (p_a, p_b)
@@ -116,10 +124,10 @@ impl Active {
         &self,
         n: &Vector3<f64>,
         t: &[Vector3<f64>; 2],
-        x_ab: &Placed<f64>,
+        x_ab: &RelativePose<f64>,
     ) -> Matrix2<f64> {
         let mut w = self.a.piece.curvature(n, t);
-        if !matches!(self.b.piece, Piece::Point(_)) {
+        if !matches!(self.b.piece, SupportPiece::Point(_)) {
             let t_b = [x_ab.in_b(&t[0]), x_ab.in_b(&t[1])];
             w += self.b.piece.curvature(&-x_ab.in_b(n), &t_b);
         }
@@ -131,13 +139,13 @@ impl Active {
         Self {
             n,
             a: core.local(&n, 0.0),
-            b: Local::point(Vector3::zeros()),
+            b: LocalFeature::point(Vector3::zeros()),
         }
     }
 
     /// Moves the normal to the stationary point of the margin under the conditions of the flats;
     /// `None` if there is none nearby.
-    pub(super) fn refined(mut self, x_ab: &Placed<f64>) -> Option<Self> {
+    pub(super) fn refined(mut self, x_ab: &RelativePose<f64>) -> Option<Self> {
         match self.conditions(x_ab) {
             Conditions::Fixed(n) => {
                 self.n = n;
@@ -157,7 +165,7 @@ impl Active {
             Conditions::None => self.newton(
                 x_ab,
                 |n| {
-                    let basis = Basis::new(n);
+                    let basis = TangentBasis::new(n);
                     [basis.t1, basis.t2]
                 },
                 2,
@@ -170,13 +178,13 @@ impl Active {
     /// which are orthonormal and across `n`.
     fn newton(
         &mut self,
-        x_ab: &Placed<f64>,
+        x_ab: &RelativePose<f64>,
         across: impl Fn(&Vector3<f64>) -> [Vector3<f64>; 2],
         count: usize,
     ) -> Option<()> {
         let points = matches!(
             (self.a.piece, self.b.piece),
-            (Piece::Point(_), Piece::Point(_))
+            (SupportPiece::Point(_), SupportPiece::Point(_))
         );
         if points {
             let (p_a, p_b) = self.supports(&self.n, x_ab);
@@ -254,26 +262,29 @@ impl Active {
     /// other: one of them is held at its witness (`p_a`, `p_b`: in A and in B).
     pub(in crate::proximity) fn settled(
         mut self,
-        x_ab: &Placed<f64>,
+        x_ab: &RelativePose<f64>,
         p_a: &Vector3<f64>,
         p_b: &Vector3<f64>,
     ) -> Self {
         match (self.a.flat, self.b.flat) {
-            (Flat::None, _) | (_, Flat::None) => {}
-            (Flat::Edge(_), Flat::Face(_)) => self.a = self.a.held_at(p_a),
-            (Flat::Edge(a), Flat::Edge(b)) => {
+            (NormalConstraint::None, _) | (_, NormalConstraint::None) => {}
+            (NormalConstraint::Edge(_), NormalConstraint::Face(_)) => self.a = self.a.held_at(p_a),
+            (NormalConstraint::Edge(a), NormalConstraint::Edge(b)) => {
                 if a.cross(&(x_ab.r * b)).norm() <= PARALLEL_EDGES {
                     self.b = self.b.held_at(p_b);
                 }
             }
-            (Flat::Face(_), _) => self.b = self.b.held_at(p_b),
+            (NormalConstraint::Face(_), _) => self.b = self.b.held_at(p_b),
         }
         self
     }
 
     /// Distance, normal and witnesses at the pose `x_ab` of B in A, whose value is the one that the
     /// features were found for.
-    pub(in crate::proximity) fn evaluate<T: Scalar>(&self, x_ab: &Placed<T>) -> CoreDistance<T> {
+    pub(in crate::proximity) fn evaluate<T: Scalar>(
+        &self,
+        x_ab: &RelativePose<T>,
+    ) -> CoreDistance<T> {
         let n = self.normal(x_ab);
         let (p_a, p_b) = self.supports(&n, x_ab);
         let q = p_b - p_a;
@@ -285,14 +296,16 @@ impl Active {
         let (p_a, p_b) = match (self.a.flat, self.b.flat) {
             // The support of a thin ellipsoid magnifies the rounding of the normal along its
             // surface; the other point does not.
-            (Flat::None, Flat::None) => match (self.a.piece, self.b.piece) {
-                (_, Piece::Ellipsoid(_)) => (p_a, p_a + n * distance),
-                (Piece::Ellipsoid(_), _) => (p_b - n * distance, p_b),
-                _ => (p_a, p_b),
-            },
-            (Flat::None, _) => (p_a, p_a + n * distance),
-            (_, Flat::None) => (p_b - n * distance, p_b),
-            (Flat::Edge(a), Flat::Edge(b)) => {
+            (NormalConstraint::None, NormalConstraint::None) => {
+                match (self.a.piece, self.b.piece) {
+                    (_, SupportPiece::Ellipsoid(_)) => (p_a, p_a + n * distance),
+                    (SupportPiece::Ellipsoid(_), _) => (p_b - n * distance, p_b),
+                    _ => (p_a, p_b),
+                }
+            }
+            (NormalConstraint::None, _) => (p_a, p_a + n * distance),
+            (_, NormalConstraint::None) => (p_b - n * distance, p_b),
+            (NormalConstraint::Edge(a), NormalConstraint::Edge(b)) => {
                 let (u, v) = (lift::<T>(&a), x_ab.r * lift(&b));
                 let cross = u.cross(&v);
                 let length2 = cross.norm_squared();
@@ -313,7 +326,7 @@ impl Active {
 
     /// The distance with its derivatives: by the envelope theorem they only see how the witnesses
     /// move when they are held fixed on their bodies.
-    fn distance<T: Scalar>(&self, x_ab: &Placed<T>) -> T {
+    fn distance<T: Scalar>(&self, x_ab: &RelativePose<T>) -> T {
         let at = x_ab.value();
         let value = self.evaluate(&at);
         let p_b: Vector3<T> = lift(&at.in_b(&(value.p_b - at.p)));
@@ -323,7 +336,7 @@ impl Active {
     }
 
     /// The normal with its derivatives.
-    fn normal<T: Scalar>(&self, x_ab: &Placed<T>) -> Vector3<T> {
+    fn normal<T: Scalar>(&self, x_ab: &RelativePose<T>) -> Vector3<T> {
         let n0: Vector3<T> = lift(&self.n);
         let (mut n, across, count) = match self.conditions(x_ab) {
             Conditions::Fixed(n) => return n,
@@ -334,7 +347,7 @@ impl Active {
                 (n, [t, t], 1)
             }
             Conditions::None => {
-                let basis = Basis::new(&self.n);
+                let basis = TangentBasis::new(&self.n);
                 (n0, [lift(&basis.t1), lift(&basis.t2)], 2)
             }
         };

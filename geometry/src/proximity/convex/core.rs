@@ -1,7 +1,7 @@
 //! The bounded convex sets that the general solver knows, each in its own frame.
 
-use super::local::{Flat, Local, Piece};
-use super::region::Region;
+use super::local::{LocalFeature, NormalConstraint, SupportPiece};
+use super::region::SupportRegion;
 use crate::accel::Polytope;
 use crate::accel::triangle_index::Triangle;
 use nalgebra::Vector3;
@@ -116,31 +116,31 @@ impl Core<'_> {
 
     /// The features that support the set in directions within about the angle `tolerance` of the
     /// unit vector `n`.
-    pub(in crate::proximity) fn local(&self, n: &Vector3<f64>, tolerance: f64) -> Local {
+    pub(in crate::proximity) fn local(&self, n: &Vector3<f64>, tolerance: f64) -> LocalFeature {
         let along_z = n.z.abs() <= tolerance;
         match self {
-            Self::Point => Local::point(Vector3::zeros()),
+            Self::Point => LocalFeature::point(Vector3::zeros()),
             Self::Segment { .. } => {
                 let flat = if along_z {
-                    Flat::Edge(Vector3::z())
+                    NormalConstraint::Edge(Vector3::z())
                 } else {
-                    Flat::None
+                    NormalConstraint::None
                 };
-                Local::new(Piece::Point(self.support(n)), flat)
+                LocalFeature::new(SupportPiece::Point(self.support(n)), flat)
             }
             Self::Box(_) => {
                 let mut free = n.map(|n| n.abs() <= tolerance);
                 let axis = n.iamax();
                 free[axis] = false;
                 let flat = match free.iter().filter(|f| **f).count() {
-                    0 => Flat::None,
-                    1 => Flat::Edge(free.map(|f| if f { 1.0 } else { 0.0 })),
-                    _ => Flat::Face(Vector3::ith(axis, 1.0_f64.copysign(n[axis]))),
+                    0 => NormalConstraint::None,
+                    1 => NormalConstraint::Edge(free.map(|f| if f { 1.0 } else { 0.0 })),
+                    _ => NormalConstraint::Face(Vector3::ith(axis, 1.0_f64.copysign(n[axis]))),
                 };
-                Local::new(Piece::Point(self.support(n)), flat)
+                LocalFeature::new(SupportPiece::Point(self.support(n)), flat)
             }
             Self::Cylinder { radius, half } => {
-                let circle = |z: f64| Piece::Circle {
+                let circle = |z: f64| SupportPiece::Circle {
                     center: Vector3::new(0.0, 0.0, z),
                     axis: Vector3::z(),
                     radius: *radius,
@@ -148,29 +148,34 @@ impl Core<'_> {
                 if n.x.hypot(n.y) <= tolerance {
                     let up = Vector3::new(0.0, 0.0, half.copysign(n.z));
                     let normal = Vector3::new(0.0, 0.0, 1.0_f64.copysign(n.z));
-                    Local::new(Piece::Point(up), Flat::Face(normal))
+                    LocalFeature::new(SupportPiece::Point(up), NormalConstraint::Face(normal))
                 } else if along_z {
-                    Local::new(circle(0.0), Flat::Edge(Vector3::z()))
+                    LocalFeature::new(circle(0.0), NormalConstraint::Edge(Vector3::z()))
                 } else {
-                    Local::new(circle(half.copysign(n.z)), Flat::None)
+                    LocalFeature::new(circle(half.copysign(n.z)), NormalConstraint::None)
                 }
             }
-            Self::Ellipsoid(semi_axes) => Local::new(Piece::Ellipsoid(*semi_axes), Flat::None),
+            Self::Ellipsoid(semi_axes) => {
+                LocalFeature::new(SupportPiece::Ellipsoid(*semi_axes), NormalConstraint::None)
+            }
             Self::Polytope(p) => polytope_local(p, n, tolerance),
             Self::Triangle(t) => triangle_local(t, n, tolerance),
         }
     }
 
     /// All points whose height along the unit vector `n` is within `tolerance` (m) of the largest.
-    pub(super) fn region(&self, n: &Vector3<f64>, tolerance: f64) -> Region {
+    pub(super) fn region(&self, n: &Vector3<f64>, tolerance: f64) -> SupportRegion {
         let s = self.support(n);
         match self {
-            Self::Point | Self::Ellipsoid(_) => Region::point(s),
+            Self::Point | Self::Ellipsoid(_) => SupportRegion::point(s),
             Self::Segment { half } => {
                 if 2.0 * half * n.z.abs() <= tolerance {
-                    Region::segment(Vector3::new(0.0, 0.0, -half), Vector3::new(0.0, 0.0, *half))
+                    SupportRegion::segment(
+                        Vector3::new(0.0, 0.0, -half),
+                        Vector3::new(0.0, 0.0, *half),
+                    )
                 } else {
-                    Region::point(s)
+                    SupportRegion::point(s)
                 }
             }
             Self::Box(h) => {
@@ -185,21 +190,24 @@ impl Core<'_> {
                     }
                 }
                 corners.truncate(4);
-                Region::polygon(corners)
+                SupportRegion::polygon(corners)
             }
             Self::Cylinder { radius, half } => {
                 if 2.0 * radius * n.x.hypot(n.y) <= tolerance {
-                    Region::disk(Vector3::new(0.0, 0.0, s.z), *radius)
+                    SupportRegion::disk(Vector3::new(0.0, 0.0, s.z), *radius)
                 } else if 2.0 * half * n.z.abs() <= tolerance {
-                    Region::segment(Vector3::new(s.x, s.y, -half), Vector3::new(s.x, s.y, *half))
+                    SupportRegion::segment(
+                        Vector3::new(s.x, s.y, -half),
+                        Vector3::new(s.x, s.y, *half),
+                    )
                 } else {
-                    Region::point(s)
+                    SupportRegion::point(s)
                 }
             }
             Self::Polytope(p) => polytope_region(p, n, tolerance),
             Self::Triangle(t) => {
                 let high = |v: &Vector3<f64>| (s - v).dot(n) <= tolerance;
-                Region::polygon(t.corners.into_iter().filter(high).collect())
+                SupportRegion::polygon(t.corners.into_iter().filter(high).collect())
             }
         }
     }
@@ -216,22 +224,22 @@ fn highest_corner(t: &Triangle, d: &Vector3<f64>) -> usize {
     }
 }
 
-fn triangle_local(t: &Triangle, n: &Vector3<f64>, tolerance: f64) -> Local {
+fn triangle_local(t: &Triangle, n: &Vector3<f64>, tolerance: f64) -> LocalFeature {
     let top = highest_corner(t, n);
     let v = t.corners[top];
     let to = |k: usize| v - t.corners[(top + k) % 3];
     let level = |e: &Vector3<f64>| e.dot(n) <= tolerance * e.norm();
     let (e, f) = (to(1), to(2));
     let flat = match (level(&e), level(&f)) {
-        (false, false) => Flat::None,
-        (true, false) => Flat::Edge(e.normalize()),
-        (false, true) => Flat::Edge(f.normalize()),
-        (true, true) => Flat::Face(t.normal * 1.0_f64.copysign(t.normal.dot(n))),
+        (false, false) => NormalConstraint::None,
+        (true, false) => NormalConstraint::Edge(e.normalize()),
+        (false, true) => NormalConstraint::Edge(f.normalize()),
+        (true, true) => NormalConstraint::Face(t.normal * 1.0_f64.copysign(t.normal.dot(n))),
     };
-    Local::new(Piece::Point(v), flat)
+    LocalFeature::new(SupportPiece::Point(v), flat)
 }
 
-fn polytope_local(p: &Polytope, n: &Vector3<f64>, tolerance: f64) -> Local {
+fn polytope_local(p: &Polytope, n: &Vector3<f64>, tolerance: f64) -> LocalFeature {
     let top = p.support(n);
     let v = p.vertices()[top];
     let mut level = None;
@@ -244,24 +252,24 @@ fn polytope_local(p: &Polytope, n: &Vector3<f64>, tolerance: f64) -> Local {
         }
     }
     let flat = match (count, level) {
-        (1, Some(e)) => Flat::Edge(e.normalize()),
-        (0, _) | (_, None) => Flat::None,
+        (1, Some(e)) => NormalConstraint::Edge(e.normalize()),
+        (0, _) | (_, None) => NormalConstraint::None,
         _ => match p.face_toward(top, n) {
-            Some(face) => Flat::Face(*p.plane(face).0),
-            None => Flat::None,
+            Some(face) => NormalConstraint::Face(*p.plane(face).0),
+            None => NormalConstraint::None,
         },
     };
     let on = match flat {
         // A vertex of that very face, which need not be the highest one.
-        Flat::Face(normal) => p.vertices()[p.support(&normal)],
+        NormalConstraint::Face(normal) => p.vertices()[p.support(&normal)],
         _ => v,
     };
-    Local::new(Piece::Point(on), flat)
+    LocalFeature::new(SupportPiece::Point(on), flat)
 }
 
 /// A vertex, an edge or a face; a face whose corners are all high enough, or a fan of vertices
 /// where several nearly coplanar faces are.
-fn polytope_region(p: &Polytope, n: &Vector3<f64>, tolerance: f64) -> Region {
+fn polytope_region(p: &Polytope, n: &Vector3<f64>, tolerance: f64) -> SupportRegion {
     let top = p.support(n);
     let v = p.vertices()[top];
     let high = |i: u32| (v - p.vertices()[i as usize]).dot(n) <= tolerance;
@@ -276,5 +284,5 @@ fn polytope_region(p: &Polytope, n: &Vector3<f64>, tolerance: f64) -> Region {
         next += 1;
     }
     let points = members.iter().map(|i| p.vertices()[*i as usize]);
-    Region::hull(points.collect(), n)
+    SupportRegion::hull(points.collect(), n)
 }

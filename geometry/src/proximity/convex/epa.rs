@@ -4,20 +4,20 @@
 //! No plane of a face is farther from the origin than the boundary behind the face, so the nearest
 //! face bounds the depth from below while every direction bounds it from above.
 
-use super::gjk::Pair;
+use super::gjk::CorePair;
 use nalgebra::Vector3;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// A corner: a boundary point of the difference B - A and the direction it was found in.
 #[derive(Clone, Copy, Debug)]
-struct Corner {
+struct EpaVertex {
     w: Vector3<f64>,
     m: Vector3<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Face {
+struct EpaFace {
     corners: [u32; 3],
     /// The face across the edge from corner `i` to corner `i + 1`.
     across: [u32; 3],
@@ -29,15 +29,15 @@ struct Face {
 
 /// A face in the queue, nearest plane first; ties by index, so that the order is always the same.
 #[derive(Clone, Copy, PartialEq)]
-struct Entry(f64, u32);
+struct QueuedFace(f64, u32);
 
-impl Eq for Entry {}
-impl PartialOrd for Entry {
+impl Eq for QueuedFace {}
+impl PartialOrd for QueuedFace {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Entry {
+impl Ord for QueuedFace {
     fn cmp(&self, other: &Self) -> Ordering {
         self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
     }
@@ -45,7 +45,7 @@ impl Ord for Entry {
 
 /// The nearest face.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Nearest {
+pub(super) struct NearestFace {
     face: u32,
     /// Outward unit normal.
     pub(super) m: Vector3<f64>,
@@ -55,24 +55,24 @@ pub(super) struct Nearest {
 
 /// The growing polytope.
 pub(super) struct Epa {
-    corners: Vec<Corner>,
-    faces: Vec<Face>,
-    queue: BinaryHeap<Reverse<Entry>>,
+    corners: Vec<EpaVertex>,
+    faces: Vec<EpaFace>,
+    queue: BinaryHeap<Reverse<QueuedFace>>,
     size: f64,
 }
 
 impl Epa {
     /// A tetrahedron of boundary points, wide in all directions; or, if the difference is flat, the
     /// unit normal of its plane.
-    pub(super) fn new(pair: &Pair<'_>, first: &Vector3<f64>) -> Result<Self, Vector3<f64>> {
-        let look = |m: Vector3<f64>| Corner {
+    pub(super) fn new(pair: &CorePair<'_>, first: &Vector3<f64>) -> Result<Self, Vector3<f64>> {
+        let look = |m: Vector3<f64>| EpaVertex {
             w: pair.support(&-m),
             m,
         };
         let mut corners = vec![look(*first), look(-first)];
-        let basis = super::region::Basis::new(first);
+        let basis = super::region::TangentBasis::new(first);
         // Each next corner is the farther one of two opposite looks.
-        let span = |corners: &[Corner]| corners[1].w - corners[0].w;
+        let span = |corners: &[EpaVertex]| corners[1].w - corners[0].w;
         for m in [basis.t1, basis.t2] {
             if span(&corners).norm() > 1e-2 * pair.size {
                 break;
@@ -86,18 +86,18 @@ impl Epa {
         let Some(u) = line.try_normalize(1e-13 * pair.size) else {
             return Err(*first);
         };
-        let away = |c: &Corner| {
+        let away = |c: &EpaVertex| {
             let q = c.w - corners[0].w;
             (q - u * u.dot(&q)).norm()
         };
-        let basis = super::region::Basis::new(&u);
+        let basis = super::region::TangentBasis::new(&u);
         let looks = [basis.t1, -basis.t1, basis.t2, -basis.t2].map(look);
         let third = farthest(&looks, away);
         if away(&third) <= 1e-13 * pair.size {
             return Err(basis.t1);
         }
         let normal = u.cross(&(third.w - corners[0].w)).normalize();
-        let height = |c: &Corner| normal.dot(&(c.w - corners[0].w)).abs();
+        let height = |c: &EpaVertex| normal.dot(&(c.w - corners[0].w)).abs();
         let fourth = farthest(&[look(normal), look(-normal)], height);
         if height(&fourth) <= 1e-13 * pair.size {
             return Err(normal);
@@ -130,22 +130,22 @@ impl Epa {
             Some(m) => (m, m.dot(&p).max(m.dot(&q)).max(m.dot(&r))),
             None => (Vector3::zeros(), f64::INFINITY),
         };
-        self.faces.push(Face {
+        self.faces.push(EpaFace {
             corners,
             across,
             m,
             offset,
             alive: true,
         });
-        self.queue.push(Reverse(Entry(offset, index)));
+        self.queue.push(Reverse(QueuedFace(offset, index)));
     }
 
     /// Takes the face with the nearest plane out of the queue.
-    pub(super) fn nearest(&mut self) -> Option<Nearest> {
-        while let Some(Reverse(Entry(offset, face))) = self.queue.pop() {
+    pub(super) fn nearest(&mut self) -> Option<NearestFace> {
+        while let Some(Reverse(QueuedFace(offset, face))) = self.queue.pop() {
             let f = &self.faces[face as usize];
             if f.alive {
-                return (offset < f64::INFINITY).then_some(Nearest {
+                return (offset < f64::INFINITY).then_some(NearestFace {
                     face,
                     m: f.m,
                     offset,
@@ -157,7 +157,7 @@ impl Epa {
 
     /// The smallest cosine between the unit vector `m` and the directions in which the corners of a
     /// face were found.
-    pub(super) fn spread(&self, face: &Nearest, m: &Vector3<f64>) -> f64 {
+    pub(super) fn spread(&self, face: &NearestFace, m: &Vector3<f64>) -> f64 {
         let corners = self.faces[face.face as usize].corners;
         let cosines = corners.map(|c| self.corners[c as usize].m.dot(m));
         cosines.into_iter().fold(face.m.dot(m), f64::min)
@@ -165,8 +165,8 @@ impl Epa {
 
     /// Grows beyond a face by the boundary point `w` found in direction `m`. False if the point is
     /// not beyond it, or rounding has made the polytope inconsistent there; the face is done then.
-    pub(super) fn grow(&mut self, face: &Nearest, w: Vector3<f64>, m: Vector3<f64>) -> bool {
-        let beyond = |f: &Face| f.m.dot(&w) > f.offset + 1e-15 * self.size;
+    pub(super) fn grow(&mut self, face: &NearestFace, w: Vector3<f64>, m: Vector3<f64>) -> bool {
+        let beyond = |f: &EpaFace| f.m.dot(&w) > f.offset + 1e-15 * self.size;
         if !beyond(&self.faces[face.face as usize]) {
             return false;
         }
@@ -206,7 +206,7 @@ impl Epa {
             _ => return false,
         }
         let corner = self.corners.len() as u32;
-        self.corners.push(Corner { w, m });
+        self.corners.push(EpaVertex { w, m });
         let (base, count) = (self.faces.len() as u32, horizon.len() as u32);
         for f in seen {
             self.faces[f as usize].alive = false;
@@ -224,7 +224,7 @@ impl Epa {
     }
 }
 
-fn farthest(corners: &[Corner], height: impl Fn(&Corner) -> f64) -> Corner {
+fn farthest(corners: &[EpaVertex], height: impl Fn(&EpaVertex) -> f64) -> EpaVertex {
     let mut best = corners[0];
     for c in &corners[1..] {
         if height(c) > height(&best) {

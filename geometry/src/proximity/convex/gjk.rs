@@ -1,15 +1,15 @@
 //! The distance of separated cores by the method of Gilbert, Johnson and Keerthi (1988).
 
-use super::active::Placed;
+use super::active::RelativePose;
 use super::core::Core;
 use nalgebra::{Isometry3, Vector3};
 use std::cell::Cell;
 
 /// Two cores, B seen from A.
-pub(super) struct Pair<'a> {
+pub(super) struct CorePair<'a> {
     pub(super) a: Core<'a>,
     pub(super) b: Core<'a>,
-    pub(super) x_ab: Placed<f64>,
+    pub(super) x_ab: RelativePose<f64>,
     /// The extents of the cores (m).
     pub(super) size: f64,
     /// To which the rounding of points is compared (m): the extents and how far apart they are.
@@ -18,12 +18,12 @@ pub(super) struct Pair<'a> {
     last: [Cell<usize>; 2],
 }
 
-impl<'a> Pair<'a> {
+impl<'a> CorePair<'a> {
     pub(super) fn new(a: &Core<'a>, b: &Core<'a>, x_ab: &Isometry3<f64>) -> Self {
         Self {
             a: *a,
             b: *b,
-            x_ab: Placed::new(x_ab),
+            x_ab: RelativePose::new(x_ab),
             size: a.extent() + b.extent(),
             scale: a.extent() + b.extent() + x_ab.translation.vector.norm(),
             last: [Cell::new(0), Cell::new(0)],
@@ -33,11 +33,11 @@ impl<'a> Pair<'a> {
     /// The point of the difference B - A that is lowest along `n`, with the points of A and of B,
     /// each in its own frame.
     #[inline]
-    fn vertex(&self, n: &Vector3<f64>) -> Vertex {
+    fn vertex(&self, n: &Vector3<f64>) -> DifferenceVertex {
         let a = self.a.support_near(&self.last[0], n);
         let n_b = -self.x_ab.in_b(n);
         let b = self.b.support_near(&self.last[1], &n_b);
-        Vertex {
+        DifferenceVertex {
             w: self.x_ab.point(&b) - a,
             a,
             b,
@@ -53,7 +53,7 @@ impl<'a> Pair<'a> {
 
 /// A point of the difference and where it comes from.
 #[derive(Clone, Copy, Debug)]
-struct Vertex {
+struct DifferenceVertex {
     w: Vector3<f64>,
     a: Vector3<f64>,
     b: Vector3<f64>,
@@ -61,7 +61,7 @@ struct Vertex {
 
 /// What a step of the search has found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Status {
+pub(super) enum GjkStatus {
     Searching,
     /// No better direction is to be found.
     Converged,
@@ -71,7 +71,7 @@ pub(super) enum Status {
 
 /// The state of the search.
 pub(super) struct Gjk {
-    simplex: [Vertex; 4],
+    simplex: [DifferenceVertex; 4],
     count: usize,
     /// The point of the simplex nearest to the origin.
     pub(super) v: Vector3<f64>,
@@ -81,7 +81,7 @@ pub(super) struct Gjk {
 }
 
 impl Gjk {
-    pub(super) fn new(pair: &Pair<'_>) -> Self {
+    pub(super) fn new(pair: &CorePair<'_>) -> Self {
         let n = (pair.x_ab.point(&pair.b.center()) - pair.a.center())
             .try_normalize(1e-9 * pair.size)
             .unwrap_or_else(Vector3::x);
@@ -97,10 +97,10 @@ impl Gjk {
     }
 
     /// Looks along the direction of the nearest point and takes in what is found there.
-    pub(super) fn step(&mut self, pair: &Pair<'_>) -> Status {
+    pub(super) fn step(&mut self, pair: &CorePair<'_>) -> GjkStatus {
         let length = self.v.norm();
         if length <= 1e-13 * pair.size {
-            return Status::Overlapping;
+            return GjkStatus::Overlapping;
         }
         let n = self.v / length;
         let next = pair.vertex(&n);
@@ -112,21 +112,21 @@ impl Gjk {
         if length - self.margin <= 1e-15 * length
             || self.simplex[..self.count].iter().any(|s| s.w == w)
         {
-            return Status::Converged;
+            return GjkStatus::Converged;
         }
         self.simplex[self.count] = next;
         self.count += 1;
         let v = match self.reduce() {
             Some(v) => v,
-            None => return Status::Overlapping,
+            None => return GjkStatus::Overlapping,
         };
         // In exact arithmetic the distance decreases.
         let stuck = v.norm_squared() >= self.v.norm_squared();
         self.v = v;
         if stuck {
-            Status::Converged
+            GjkStatus::Converged
         } else {
-            Status::Searching
+            GjkStatus::Searching
         }
     }
 
@@ -163,7 +163,7 @@ impl Gjk {
             }
             _ => [1.0, 0.0, 0.0],
         };
-        let mean = |of: fn(&Vertex) -> Vector3<f64>| {
+        let mean = |of: fn(&DifferenceVertex) -> Vector3<f64>| {
             let terms = s.iter().zip(weights).map(|(vertex, w)| of(vertex) * w);
             terms.sum()
         };
@@ -208,18 +208,18 @@ pub(in crate::proximity) fn near_point(
     radius: f64,
 ) -> NearPoint {
     let x_ab = Isometry3::translation(center.x, center.y, center.z);
-    let pair = Pair::new(core, &Core::Point, &x_ab);
+    let pair = CorePair::new(core, &Core::Point, &x_ab);
     let mut gjk = Gjk::new(&pair);
     for _ in 0..64 {
         let status = gjk.step(&pair);
         if gjk.margin > radius {
             return NearPoint::Beyond;
         }
-        if status == Status::Overlapping {
+        if status == GjkStatus::Overlapping {
             return NearPoint::Inside;
         }
         let length = gjk.v.norm();
-        if status == Status::Converged || gjk.margin >= 0.7 * length {
+        if status == GjkStatus::Converged || gjk.margin >= 0.7 * length {
             break;
         }
     }
@@ -234,9 +234,9 @@ pub(in crate::proximity) fn near_point(
 }
 
 /// A nearest point and the vertices that span it.
-type Nearest = (Vector3<f64>, [Option<usize>; 3]);
+type NearestOnSimplex = (Vector3<f64>, [Option<usize>; 3]);
 
-fn on_segment(s: &[Vector3<f64>; 4], i: usize, j: usize) -> Nearest {
+fn on_segment(s: &[Vector3<f64>; 4], i: usize, j: usize) -> NearestOnSimplex {
     let (p, q) = (s[i], s[j]);
     let e = q - p;
     let t = -e.dot(&p);
@@ -251,7 +251,7 @@ fn on_segment(s: &[Vector3<f64>; 4], i: usize, j: usize) -> Nearest {
 }
 
 /// Regions as in Ericson, Real-Time Collision Detection (2005), 5.1.5.
-fn on_triangle(s: &[Vector3<f64>; 4], i: usize, j: usize, k: usize) -> Nearest {
+fn on_triangle(s: &[Vector3<f64>; 4], i: usize, j: usize, k: usize) -> NearestOnSimplex {
     let (a, b, c) = (s[i], s[j], s[k]);
     let (ab, ac) = (b - a, c - a);
     let normal = ab.cross(&ac);
@@ -273,9 +273,9 @@ fn on_triangle(s: &[Vector3<f64>; 4], i: usize, j: usize, k: usize) -> Nearest {
     least(&edges)
 }
 
-fn on_tetrahedron(s: &[Vector3<f64>; 4]) -> Option<Nearest> {
+fn on_tetrahedron(s: &[Vector3<f64>; 4]) -> Option<NearestOnSimplex> {
     let faces = [(0, 1, 2, 3), (0, 1, 3, 2), (0, 2, 3, 1), (1, 2, 3, 0)];
-    let mut best: Option<Nearest> = None;
+    let mut best: Option<NearestOnSimplex> = None;
     for (i, j, k, opposite) in faces {
         let normal = (s[j] - s[i]).cross(&(s[k] - s[i]));
         let inside = normal.dot(&(s[opposite] - s[i]));
@@ -292,7 +292,7 @@ fn on_tetrahedron(s: &[Vector3<f64>; 4]) -> Option<Nearest> {
     best
 }
 
-fn least(candidates: &[Nearest]) -> Nearest {
+fn least(candidates: &[NearestOnSimplex]) -> NearestOnSimplex {
     let mut best = candidates[0];
     for next in &candidates[1..] {
         if next.0.norm_squared() < best.0.norm_squared() {

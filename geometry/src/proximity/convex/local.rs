@@ -6,7 +6,7 @@ use tarragon_framework::Scalar;
 
 /// What supports a body smoothly, in its frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::proximity) enum Piece {
+pub(in crate::proximity) enum SupportPiece {
     Point(Vector3<f64>),
     /// A circle around the unit vector `axis`.
     Circle {
@@ -20,7 +20,7 @@ pub(in crate::proximity) enum Piece {
 
 /// What the normal is perpendicular to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::proximity) enum Flat {
+pub(in crate::proximity) enum NormalConstraint {
     None,
     /// A direction along which the support is free.
     Edge(Vector3<f64>),
@@ -30,35 +30,35 @@ pub(in crate::proximity) enum Flat {
 
 /// The active feature of one body, in its frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::proximity) struct Local {
-    pub(super) piece: Piece,
-    pub(super) flat: Flat,
+pub(in crate::proximity) struct LocalFeature {
+    pub(super) piece: SupportPiece,
+    pub(super) flat: NormalConstraint,
 }
 
-impl Local {
-    pub(super) fn new(piece: Piece, flat: Flat) -> Self {
+impl LocalFeature {
+    pub(super) fn new(piece: SupportPiece, flat: NormalConstraint) -> Self {
         Self { piece, flat }
     }
     pub(in crate::proximity) fn point(p: Vector3<f64>) -> Self {
-        Self::new(Piece::Point(p), Flat::None)
+        Self::new(SupportPiece::Point(p), NormalConstraint::None)
     }
     pub(in crate::proximity) fn face(on: Vector3<f64>, normal: Vector3<f64>) -> Self {
-        Self::new(Piece::Point(on), Flat::Face(normal))
+        Self::new(SupportPiece::Point(on), NormalConstraint::Face(normal))
     }
 
     /// All points, edges and faces through some of the vertices; normals of faces toward `outward`.
     pub(super) fn through_some_of(points: &[Vector3<f64>], outward: &Vector3<f64>) -> Vec<Self> {
         let mut locals = vec![];
         for (i, p) in points.iter().enumerate() {
-            let on = Piece::Point(*p);
-            locals.push(Self::new(on, Flat::None));
+            let on = SupportPiece::Point(*p);
+            locals.push(Self::new(on, NormalConstraint::None));
             for (j, q) in points.iter().enumerate().skip(i + 1) {
                 let edge = (q - p).try_normalize(0.0);
-                locals.extend(edge.map(|e| Self::new(on, Flat::Edge(e))));
+                locals.extend(edge.map(|e| Self::new(on, NormalConstraint::Edge(e))));
                 for r in &points[j + 1..] {
                     let normal = (q - p).cross(&(r - p)).try_normalize(0.0);
                     let normal = normal.map(|n| n * 1.0_f64.copysign(n.dot(outward)));
-                    locals.extend(normal.map(|n| Self::new(on, Flat::Face(n))));
+                    locals.extend(normal.map(|n| Self::new(on, NormalConstraint::Face(n))));
                 }
             }
         }
@@ -70,25 +70,25 @@ impl Local {
     pub(super) fn held_at(&self, p: &Vector3<f64>) -> Self {
         let piece = match (self.piece, self.flat) {
             (
-                Piece::Circle {
+                SupportPiece::Circle {
                     center,
                     axis,
                     radius,
                 },
-                Flat::Edge(_),
-            ) => Piece::Circle {
+                NormalConstraint::Edge(_),
+            ) => SupportPiece::Circle {
                 center: center + axis * axis.dot(&(p - center)),
                 axis,
                 radius,
             },
-            (piece, Flat::None) => piece,
-            _ => Piece::Point(*p),
+            (piece, NormalConstraint::None) => piece,
+            _ => SupportPiece::Point(*p),
         };
-        Self::new(piece, Flat::None)
+        Self::new(piece, NormalConstraint::None)
     }
 }
 
-impl Piece {
+impl SupportPiece {
     /// The point farthest along the unit vector `n`.
     pub(super) fn support<T: Scalar>(&self, n: &Vector3<T>) -> Vector3<T> {
         match self {
@@ -114,7 +114,7 @@ impl Piece {
         }
     }
 
-    /// The derivative of [`Piece::support`] between two directions: positive semidefinite.
+    /// The derivative of [`SupportPiece::support`] between two directions: positive semidefinite.
     pub(super) fn curvature(&self, n: &Vector3<f64>, t: &[Vector3<f64>; 2]) -> Matrix2<f64> {
         match self {
             Self::Point(_) => Matrix2::zeros(),

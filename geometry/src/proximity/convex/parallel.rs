@@ -1,11 +1,11 @@
 //! Flat cores whose faces or edges are almost parallel.
 
-use super::active::Active;
+use super::active::ActiveFeatures;
 use super::core::Core;
-use super::gjk::Pair;
-use super::local::{Flat, Local, Piece};
-use super::region::Region;
-use super::solve::{Candidate, examine};
+use super::gjk::CorePair;
+use super::local::{LocalFeature, NormalConstraint, SupportPiece};
+use super::region::SupportRegion;
+use super::stationary::{StationaryDirection, examine};
 use nalgebra::Vector3;
 
 /// Faces and edges within this angle (rad) of each other are all tried.
@@ -15,21 +15,24 @@ const NEARLY_PARALLEL: f64 = 1e-6;
 /// level at `n`, if that is better. Where faces are almost parallel, no angle tells which of them
 /// are active.
 pub(super) fn take_nearly_parallel(
-    pair: &Pair<'_>,
+    pair: &CorePair<'_>,
     n: &Vector3<f64>,
-    best: &mut Option<Candidate>,
+    best: &mut Option<StationaryDirection>,
 ) {
     let n = best.map_or(*n, |c| c.active.n);
     let locals_a = level_features(&pair.a, &n, pair.size);
     let locals_b = level_features(&pair.b, &-pair.x_ab.in_b(&n), pair.size);
     for a in &locals_a {
         for b in &locals_b {
-            let one_point = a.flat == Flat::None || b.flat == Flat::None;
-            let edges = matches!((a.flat, b.flat), (Flat::Edge(_), Flat::Edge(_)));
+            let one_point = a.flat == NormalConstraint::None || b.flat == NormalConstraint::None;
+            let edges = matches!(
+                (a.flat, b.flat),
+                (NormalConstraint::Edge(_), NormalConstraint::Edge(_))
+            );
             if !(one_point || edges) {
                 continue;
             }
-            let guess = Active { n, a: *a, b: *b };
+            let guess = ActiveFeatures { n, a: *a, b: *b };
             let Some(active) = guess.refined(&pair.x_ab) else {
                 continue;
             };
@@ -45,18 +48,20 @@ pub(super) fn take_nearly_parallel(
 }
 
 /// The face, the edges and the corners of a flat core that are nearly level at the unit vector `n`.
-fn level_features(core: &Core<'_>, n: &Vector3<f64>, size: f64) -> Vec<Local> {
+fn level_features(core: &Core<'_>, n: &Vector3<f64>, size: f64) -> Vec<LocalFeature> {
     let corners = match core.region(n, NEARLY_PARALLEL * size) {
-        Region::Polygon(corners) => corners,
-        Region::Segment(p, q) => vec![p, q],
-        Region::Point(p) | Region::Disk(p, _) => vec![p],
+        SupportRegion::Polygon(corners) => corners,
+        SupportRegion::Segment(p, q) => vec![p, q],
+        SupportRegion::Point(p) | SupportRegion::Disk(p, _) => vec![p],
     };
     let mut locals = vec![core.local(n, NEARLY_PARALLEL)];
     let next = corners.iter().cycle().skip(1);
     for (p, q) in corners.iter().zip(next) {
-        locals.push(Local::point(*p));
+        locals.push(LocalFeature::point(*p));
         let edge = (q - p).try_normalize(0.0);
-        locals.extend(edge.map(|e| Local::new(Piece::Point(*p), Flat::Edge(e))));
+        locals.extend(
+            edge.map(|e| LocalFeature::new(SupportPiece::Point(*p), NormalConstraint::Edge(e))),
+        );
     }
     locals
 }

@@ -1,6 +1,6 @@
 //! Point against cylinder: cylinder with sphere, and the distance of a point to a cylinder.
 
-use super::active::Active;
+use super::active::ActiveFeatures;
 use super::core::Core;
 use crate::proximity::rounding::{NEGLIGIBLE, is_beyond};
 use nalgebra::Vector3;
@@ -15,7 +15,7 @@ pub(in crate::proximity) fn point_cylinder_features(
     h: f64,
     p: &Vector3<f64>,
     reach: f64,
-) -> Option<Active> {
+) -> Option<ActiveFeatures> {
     let rho = p.xy().norm();
     let (across, along) = (rho - r, p.z.abs() - h);
     let outside = Vector3::new(across.max(0.0), along.max(0.0), 0.0);
@@ -37,5 +37,5 @@ pub(in crate::proximity) fn point_cylinder_features(
     };
     // The features that support exactly this direction.
     let core = Core::Cylinder { radius: r, half: h };
-    Some(Active::against_point(n, &core))
+    Some(ActiveFeatures::against_point(n, &core))
 }

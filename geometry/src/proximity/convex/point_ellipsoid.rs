@@ -1,6 +1,6 @@
 //! Point against ellipsoid: ellipsoid with sphere, and the distance of a point to an ellipsoid.
 
-use super::active::Active;
+use super::active::ActiveFeatures;
 use super::core::Core;
 use crate::proximity::rounding::is_beyond;
 use nalgebra::Vector3;
@@ -18,14 +18,14 @@ pub(in crate::proximity) fn point_ellipsoid_features(
     a: &Vector3<f64>,
     p: &Vector3<f64>,
     reach: f64,
-) -> Option<Active> {
+) -> Option<ActiveFeatures> {
     // Not nearer than to the bounding box.
     let outside = (p.abs() - a).sup(&Vector3::zeros());
     if is_beyond(outside.norm_squared(), reach) {
         return None;
     }
     let n = normal(a, p);
-    Some(Active::against_point(n, &Core::Ellipsoid(*a)))
+    Some(ActiveFeatures::against_point(n, &Core::Ellipsoid(*a)))
 }
 
 /// The outward normal at the surface point nearest to `p`.

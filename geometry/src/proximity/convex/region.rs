@@ -5,9 +5,13 @@
 
 use nalgebra::{Vector2, Vector3};
 
+/// Heights of points of a core that differ by less than this fraction of its extent differ by
+/// rounding alone: four units in the last place, for a product of three terms.
+pub(super) const LEVEL: f64 = 1e-15;
+
 /// A flat convex set.
 #[derive(Clone, Debug)]
-pub(super) enum Region {
+pub(super) enum SupportRegion {
     Point(Vector3<f64>),
     Segment(Vector3<f64>, Vector3<f64>),
     /// Corners in order around the boundary.
@@ -16,7 +20,7 @@ pub(super) enum Region {
     Disk(Vector3<f64>, f64),
 }
 
-impl Region {
+impl SupportRegion {
     pub(super) fn point(p: Vector3<f64>) -> Self {
         Self::Point(p)
     }
@@ -38,7 +42,7 @@ impl Region {
         if points.len() <= 2 {
             return Self::polygon(points);
         }
-        let basis = Basis::new(n);
+        let basis = TangentBasis::new(n);
         let flat: Vec<_> = points.iter().map(|p| basis.project(p)).collect();
         Self::polygon(hull(&flat).into_iter().map(|i| points[i]).collect())
     }
@@ -54,12 +58,12 @@ impl Region {
 }
 
 /// Two unit vectors across a normal.
-pub(super) struct Basis {
+pub(super) struct TangentBasis {
     pub(super) t1: Vector3<f64>,
     pub(super) t2: Vector3<f64>,
 }
 
-impl Basis {
+impl TangentBasis {
     pub(super) fn new(n: &Vector3<f64>) -> Self {
         // Duff et al., Building an Orthonormal Basis, Revisited, JCGT 2017.
         let sign = 1.0_f64.copysign(n.z);
@@ -87,22 +91,22 @@ pub(super) struct Facing {
 
 /// The points of the regions of A and of B, both in one frame, that are nearest to each other seen
 /// along the unit vector `n`; the middle of where they overlap.
-pub(super) fn facing(a: &Region, b: &Region, n: &Vector3<f64>) -> Facing {
+pub(super) fn facing(a: &SupportRegion, b: &SupportRegion, n: &Vector3<f64>) -> Facing {
     let at = |a: Vector3<f64>, b: Vector3<f64>| {
         let q = b - a;
         let aside = (q - n * n.dot(&q)).norm();
         Facing { a, b, aside }
     };
-    if let (Region::Point(p), Region::Point(q)) = (a, b) {
+    if let (SupportRegion::Point(p), SupportRegion::Point(q)) = (a, b) {
         return at(*p, *q);
     }
     // Coordinates relative to a point of A, against cancellation.
     let origin = match a {
-        Region::Point(p) | Region::Segment(p, _) | Region::Disk(p, _) => *p,
-        Region::Polygon(points) => points[0],
+        SupportRegion::Point(p) | SupportRegion::Segment(p, _) | SupportRegion::Disk(p, _) => *p,
+        SupportRegion::Polygon(points) => points[0],
     };
-    let basis = Basis::new(n);
-    let flat = |r: &Region| Flat::new(r, &origin, &basis);
+    let basis = TangentBasis::new(n);
+    let flat = |r: &SupportRegion| FlatRegion::new(r, &origin, &basis);
     let (fa, fb) = (flat(a), flat(b));
     let (qa, qb) = fa.nearest(&fb);
     let lift = |q: Vector2<f64>| origin + basis.t1 * q.x + basis.t2 * q.y;
@@ -110,26 +114,26 @@ pub(super) fn facing(a: &Region, b: &Region, n: &Vector3<f64>) -> Facing {
 }
 
 /// A region in the plane across the normal.
-enum Flat {
+enum FlatRegion {
     /// Corners, counter-clockwise or not; one and two are allowed.
     Polygon(Vec<Vector2<f64>>),
     Disk(Vector2<f64>, f64),
 }
 
-impl Flat {
-    fn new(region: &Region, origin: &Vector3<f64>, basis: &Basis) -> Self {
+impl FlatRegion {
+    fn new(region: &SupportRegion, origin: &Vector3<f64>, basis: &TangentBasis) -> Self {
         let at = |p: &Vector3<f64>| basis.project(&(p - origin));
         match region {
-            Region::Point(p) => Self::Polygon(vec![at(p)]),
-            Region::Segment(p, q) => Self::Polygon(vec![at(p), at(q)]),
-            Region::Polygon(points) => {
+            SupportRegion::Point(p) => Self::Polygon(vec![at(p)]),
+            SupportRegion::Segment(p, q) => Self::Polygon(vec![at(p), at(q)]),
+            SupportRegion::Polygon(points) => {
                 let mut corners: Vec<_> = points.iter().map(at).collect();
                 if area2(&corners) < 0.0 {
                     corners.reverse();
                 }
                 Self::Polygon(corners)
             }
-            Region::Disk(center, radius) => Self::Disk(at(center), *radius),
+            SupportRegion::Disk(center, radius) => Self::Disk(at(center), *radius),
         }
     }
 

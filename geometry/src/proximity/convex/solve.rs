@@ -1,47 +1,28 @@
 //! From approximate directions to exact features.
 
-use super::active::{Active, Placed};
+use super::active::ActiveFeatures;
 use super::core::Core;
-use super::epa::Epa;
-use super::gjk::{Gjk, Pair, Status};
-use super::local::{Flat, Local, Piece};
+use super::gjk::{CorePair, Gjk, GjkStatus};
 use super::parallel::take_nearly_parallel;
-use super::point_cylinder::point_cylinder_features;
-use super::point_ellipsoid::point_ellipsoid_features;
-use super::region::{Region, facing};
-use nalgebra::{Isometry3, Vector3};
+use super::penetration::deepest;
+use super::stationary::{EQUAL, StationaryDirection, examine, take_better};
+use super::touching::{nearest_found, spanned};
+use crate::proximity::rounding::NEGLIGIBLE;
+use nalgebra::Isometry3;
 
-/// Angles (rad) within which features around an approximate normal are taken for active.
-/// Approximate normals have errors of all sizes, so several are tried, the likely ones first.
-const TOLERANCES: [f64; 5] = [1e-7, 1e-4, 1e-2, 1e-11, 1e-14];
-/// Points that face each other up to this fraction of the size do so exactly, but for rounding.
-const FACING: f64 = 2e-13;
-/// Margins that differ by less than this fraction of the size are equal, but for rounding.
-const EQUAL: f64 = 2e-15;
-
-/// A stationary direction with its features, settled.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    pub(super) active: Active,
-    /// The margin `g(n)`, which the signed distance is not below.
-    margin: f64,
-    /// How far the supports in that direction are from facing each other, and the value of the
-    /// features from the margin (m): zero but for rounding where the direction is stationary.
-    error: f64,
-}
-
-impl Candidate {
-    pub(super) fn is_better(&self, other: &Self, scale: f64) -> bool {
-        if (self.margin - other.margin).abs() <= EQUAL * scale {
-            self.error < other.error
-        } else {
-            self.margin > other.margin
-        }
-    }
-    pub(super) fn is_certain(&self, scale: f64) -> bool {
-        self.error <= FACING * scale
-    }
-}
+/// Features are guessed once the bounds of the distance differ by less than this part of it. While
+/// they are farther apart, the direction of the search turns too much for a guess to be right.
+const FIRST_GUESS_GAP: f64 = 0.3;
+/// After a guess that failed, the gap has to shrink to this part before the next one: each step of
+/// the search costs much less than a guess, and a gap of the same size mostly gives the same guess.
+const NEXT_GUESS_GAP: f64 = 0.1;
+/// Ends searches that rounding keeps from converging; what they have found by then is refined all the
+/// same.
+const MOST_SEARCH_STEPS: usize = 128;
+/// Cores that are apart by less than this fraction of their extents nearly touch: the difference of
+/// their nearest points, which is rounded by 1e-16 of the extents, has only half of its digits left
+/// as a direction.
+const NEARLY_TOUCHING: f64 = 1e-8;
 
 /// The active features of two cores, or `None` beyond `reach`.
 pub(in crate::proximity) fn convex_features(
@@ -49,29 +30,29 @@ pub(in crate::proximity) fn convex_features(
     b: &Core<'_>,
     x_ab: &Isometry3<f64>,
     reach: f64,
-) -> Option<Active> {
-    let pair = Pair::new(a, b, x_ab);
+) -> Option<ActiveFeatures> {
+    let pair = CorePair::new(a, b, x_ab);
     let mut gjk = Gjk::new(&pair);
-    let mut best: Option<Candidate> = None;
+    let mut best: Option<StationaryDirection> = None;
     // Guesses are worth their price when the search has come closer.
-    let mut guess_below = 0.3;
+    let mut guess_below = FIRST_GUESS_GAP;
     let mut overlapping = false;
-    for _ in 0..128 {
+    for _ in 0..MOST_SEARCH_STEPS {
         let status = gjk.step(&pair);
         if gjk.margin > reach {
             return None;
         }
-        if status == Status::Overlapping {
+        if status == GjkStatus::Overlapping {
             overlapping = true;
             break;
         }
         let length = gjk.v.norm();
         let gap = (length - gjk.margin) / length;
-        let converged = status == Status::Converged;
+        let converged = status == GjkStatus::Converged;
         if !converged && gap > guess_below {
             continue;
         }
-        guess_below = 0.1 * gap;
+        guess_below = NEXT_GUESS_GAP * gap;
         take_better(&pair, &gjk.n, &mut best);
         if best.is_some_and(|c| c.is_certain(pair.scale) && c.margin >= 0.0) {
             return best.map(|c| c.active);
@@ -94,7 +75,7 @@ pub(in crate::proximity) fn convex_features(
         take_nearly_parallel(&pair, &gjk.n, &mut best);
     }
     let length = gjk.v.norm();
-    let touching = !overlapping && length > 0.0 && length < 1e-8 * pair.size;
+    let touching = !overlapping && length > 0.0 && length < NEARLY_TOUCHING * pair.size;
     if touching
         && best
             .is_none_or(|c| !c.is_certain(pair.scale) || c.margin < gjk.margin - EQUAL * pair.scale)
@@ -102,7 +83,7 @@ pub(in crate::proximity) fn convex_features(
         let least = best.map_or(f64::NEG_INFINITY, |c| c.margin);
         return spanned(&pair, &gjk, least).or_else(|| nearest_found(&pair, &gjk));
     }
-    let negligible = 1e-14 * pair.size;
+    let negligible = NEGLIGIBLE * pair.size;
     if best.is_none_or(|c| !c.is_certain(pair.scale) || c.margin < -negligible) {
         deepest(&pair, &gjk.n, overlapping, &mut best);
     }
@@ -113,364 +94,4 @@ pub(in crate::proximity) fn convex_features(
         // Two points that coincide.
         None => examine(&pair, None, &gjk.n).active,
     })
-}
-
-/// Replaces `best` by the best stationary direction near `n`, if that is better.
-fn take_better(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) {
-    if let Some(next) = candidate(pair, n)
-        && best.is_none_or(|b| next.is_better(&b, pair.scale))
-    {
-        *best = Some(next);
-    }
-}
-
-/// The features that the search has ended on, if they are as far apart as the points it has found.
-///
-/// For long cores that nearly touch, the direction of so short a difference is not exact enough to
-/// show a margin, but its length is exact: it is that of two points of the cores.
-fn spanned(pair: &Pair<'_>, gjk: &Gjk, least: f64) -> Option<Active> {
-    let length = gjk.v.norm();
-    let n = gjk.v.try_normalize(0.0)?;
-    let n_b = -pair.x_ab.in_b(&n);
-    // What the rounding of the difference does to the margin of its direction.
-    let rough = 1e-14 * pair.size * pair.size / length;
-    let locals = |core: &Core<'_>, of_a: bool, n: &Vector3<f64>| {
-        if core.is_flat() {
-            Local::through_some_of(&gjk.spanned(of_a), n)
-        } else {
-            TOLERANCES.map(|t| core.local(n, t)).to_vec()
-        }
-    };
-    let locals_b = locals(&pair.b, false, &n_b);
-    let locals_a = locals(&pair.a, true, &n);
-    let pairs = locals_a
-        .iter()
-        .flat_map(|&a| locals_b.iter().map(move |&b| (a, b)));
-    let near = pairs.filter_map(|(a, b)| Active { n, a, b }.refined(&pair.x_ab));
-    let mut best: Option<(f64, Active)> = None;
-    for active in near.chain(vertices_against_round(pair, gjk)) {
-        let found = active.evaluate(&pair.x_ab);
-        let apart = found.p_b - found.p_a - found.n_ab * found.distance;
-        let near = |x: f64, y: f64, tolerance: f64| (x - y).abs() <= tolerance;
-        // Vertices and rims are in the cores, so their distance is not below the signed distance;
-        // how far the witness of an edge is from its ends only the search tells.
-        let vertices = active.a.flat == Flat::None && active.b.flat == Flat::None;
-        let slack = EQUAL * pair.scale;
-        let fits = if vertices {
-            least - slack <= found.distance && found.distance <= length + slack
-        } else {
-            near(found.distance, length, FACING * pair.scale)
-        };
-        let margin = active.n.dot(&pair.support(&active.n));
-        if fits
-            && apart.norm() <= FACING * pair.scale
-            && near(margin, found.distance, rough)
-            && best.is_none_or(|b| found.distance < b.0)
-        {
-            best = Some((found.distance, active));
-        }
-    }
-    best.map(|b| b.1)
-}
-
-/// The vertices that the search has ended on, each against the whole other core, if that has a
-/// closed form: so near to a rim Newton's method may not find to it.
-fn vertices_against_round(pair: &Pair<'_>, gjk: &Gjk) -> Vec<Active> {
-    let against = |core: &Core<'_>, p: &Vector3<f64>| match core {
-        Core::Cylinder { radius, half } => {
-            point_cylinder_features(*radius, *half, p, f64::INFINITY)
-        }
-        Core::Ellipsoid(semi_axes) => point_ellipsoid_features(semi_axes, p, f64::INFINITY),
-        _ => None,
-    };
-    let x_ab = &pair.x_ab;
-    let of_a = gjk.spanned(true).into_iter().filter_map(|p| {
-        let seen = against(&pair.b, &x_ab.in_b(&(p - x_ab.p)))?;
-        Some(Active {
-            n: -(x_ab.r * seen.n),
-            a: Local::point(p),
-            b: seen.a,
-        })
-    });
-    let of_b = gjk.spanned(false).into_iter().filter_map(|p| {
-        let seen = against(&pair.a, &x_ab.point(&p))?;
-        Some(Active {
-            n: seen.n,
-            a: seen.a,
-            b: Local::point(p),
-        })
-    });
-    let flat_a = pair.a.is_flat().then_some(of_a);
-    let flat_b = pair.b.is_flat().then_some(of_b);
-    let all = flat_a.into_iter().flatten();
-    all.chain(flat_b.into_iter().flatten()).collect()
-}
-
-/// The nearest points as the search has found them.
-fn nearest_found(pair: &Pair<'_>, gjk: &Gjk) -> Option<Active> {
-    let n = gjk.v.try_normalize(0.0)?;
-    let (p_a, p_b) = gjk.nearest_points();
-    Some(Active {
-        n,
-        a: Local::point(p_a),
-        b: Local::face(p_b, -pair.x_ab.in_b(&n)),
-    })
-}
-
-/// The best stationary direction near `n`.
-fn candidate(pair: &Pair<'_>, n: &Vector3<f64>) -> Option<Candidate> {
-    let n_b = -pair.x_ab.in_b(n);
-    let mut locals_a = [pair.a.local(n, TOLERANCES[0]); TOLERANCES.len()];
-    let mut locals_b = [pair.b.local(&n_b, TOLERANCES[0]); TOLERANCES.len()];
-    let mut best: Option<Candidate> = None;
-    // Both tolerances grow together.
-    for sum in 0..2 * TOLERANCES.len() - 1 {
-        if (1..TOLERANCES.len()).contains(&sum) {
-            locals_a[sum] = pair.a.local(n, TOLERANCES[sum]);
-            locals_b[sum] = pair.b.local(&n_b, TOLERANCES[sum]);
-        }
-        for i in 0..=sum {
-            let j = sum - i;
-            if i >= TOLERANCES.len() || j >= TOLERANCES.len() {
-                continue;
-            }
-            let (a, b) = (locals_a[i], locals_b[j]);
-            if locals_a[..i].contains(&a) || locals_b[..j].contains(&b) {
-                continue;
-            }
-            let guess = Active { n: *n, a, b };
-            let Some(active) = guess.refined(&pair.x_ab) else {
-                continue;
-            };
-            let next = examine(pair, Some(active), &active.n);
-            if best.is_none_or(|b| next.is_better(&b, pair.scale)) {
-                best = Some(next);
-            }
-            if next.is_certain(pair.scale) {
-                return best;
-            }
-        }
-    }
-    best
-}
-
-/// The true margin of a direction, and how far its supports are from facing each other. Without
-/// features, or with features that do not support the bodies there, the points that face each other
-/// best are taken.
-pub(super) fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>) -> Candidate {
-    let n_b = -pair.x_ab.in_b(n);
-    let in_a = |p: &Vector3<f64>| pair.x_ab.point(p);
-    let (top_a, top_b) = (pair.a.support(n), in_a(&pair.b.support(&n_b)));
-    let margin = n.dot(&(top_b - top_a));
-    let regions = |tolerance: f64| {
-        let region_a = pair.a.region(n, tolerance * pair.size);
-        let region_b = pair.b.region(&n_b, tolerance * pair.size).map(in_a);
-        let nearest = facing(&region_a, &region_b, n);
-        (region_a, region_b, nearest)
-    };
-    // Parts that are level but for rounding; wider, where two disks are nearly parallel and the
-    // direction that tells the points of their rims is lost in rounding.
-    let mut level = 1e-15;
-    let (mut region_a, mut region_b, mut nearest) = regions(level);
-    for wider in [1e-13, 1e-11, 1e-9] {
-        if nearest.aside <= FACING * pair.scale {
-            break;
-        }
-        let next = regions(wider);
-        if next.2.aside < nearest.aside {
-            level = wider;
-            (region_a, region_b, nearest) = next;
-        }
-    }
-    let unlevel = if level > 1e-13 {
-        level * pair.size
-    } else {
-        0.0
-    };
-    // The facing points are exact across the normal; along it the supports are.
-    let raise = |p: &Vector3<f64>, top: &Vector3<f64>| p + n * n.dot(&(top - p));
-    let p_a = raise(&nearest.a, &top_a);
-    let p_b = raise(&nearest.b, &top_b);
-    let p_b = pair.x_ab.in_b(&(p_b - pair.x_ab.p));
-    if let Some(active) = active {
-        let active = active.settled(&pair.x_ab, &p_a, &p_b);
-        let value = active.evaluate(&pair.x_ab);
-        let apart = (value.p_b - value.p_a - n * value.distance).norm();
-        // Features may support the bodies and yet not face each other: one point of a rim whose
-        // whole disk faces the other body.
-        let outside = |p: Vector3<f64>, region: &Region| facing(&Region::Point(p), region, n).aside;
-        let outside = outside(value.p_a, &region_a).max(outside(value.p_b, &region_b));
-        let off = (value.distance - margin).abs();
-        let rest = [(&pair.a, &active.a, *n), (&pair.b, &active.b, n_b)]
-            .map(|(core, local, n)| corner_error(core, local, &n, margin));
-        if off <= FACING * pair.scale {
-            return Candidate {
-                active,
-                margin,
-                error: [nearest.aside, off, apart, outside, unlevel]
-                    .into_iter()
-                    .chain(rest)
-                    .fold(0.0, f64::max),
-            };
-        }
-    }
-    Candidate {
-        active: Active {
-            n: *n,
-            a: Local::point(p_a),
-            b: Local::face(p_b, n_b),
-        },
-        margin,
-        error: nearest.aside.max(unlevel).max(EQUAL * pair.scale),
-    }
-}
-
-/// How far a corner may be from the witness on its core, if another point is higher along `n` (m):
-/// what is missing is an angle, which far from the core is a long way.
-fn corner_error(core: &Core<'_>, local: &Local, n: &Vector3<f64>, margin: f64) -> f64 {
-    match local {
-        Local {
-            piece: Piece::Point(p),
-            flat: Flat::None,
-        } if core.is_flat() => {
-            let q = core.support(n) - p;
-            let length = q.norm();
-            if length > 0.0 {
-                n.dot(&q) * (1.0 + margin.abs() / length)
-            } else {
-                0.0
-            }
-        }
-        _ => 0.0,
-    }
-}
-
-/// Directions within this cosine of a minimum of the depth belong to it. Flat cores have no smooth
-/// minima; the facets of a polytope may be small.
-fn same_basin(pair: &Pair<'_>) -> f64 {
-    let round = |c: &Core<'_>| matches!(c, Core::Cylinder { .. } | Core::Ellipsoid(_));
-    let faceted = |c: &Core<'_>| matches!(c, Core::Polytope(_));
-    if !round(&pair.a) && !round(&pair.b) {
-        2.0
-    } else if faceted(&pair.a) || faceted(&pair.b) {
-        0.9999
-    } else {
-        0.985
-    }
-}
-
-/// Faces of EPA that are looked at before what is known is taken for the answer.
-const MOST_FACES: usize = 1000;
-
-/// The least deep stationary direction of overlapping cores.
-fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, overlapping: bool, best: &mut Option<Candidate>) {
-    if let (Core::Polytope(polytope), Core::Point) = (pair.a, pair.b)
-        && let Some(normal) = polytope.nearest_plane(&pair.x_ab.p)
-    {
-        take_better(pair, &normal, best);
-        return;
-    }
-    let mut epa = match Epa::new(pair, &-n) {
-        Ok(epa) => epa,
-        Err(normal) => {
-            take_better(pair, &normal, best);
-            take_better(pair, &-normal, best);
-            return;
-        }
-    };
-    let rounding = 1e-15 * pair.size;
-    let same_basin = same_basin(pair);
-    let flat = overlapping && pair.a.is_flat() && pair.b.is_flat();
-    // The best direction as it was found, before its features are looked at.
-    let mut bound = (f64::INFINITY, *n);
-    for _ in 0..MOST_FACES {
-        let Some(face) = epa.nearest() else { break };
-        let depth = best.map_or(f64::INFINITY, |c| -c.margin).min(bound.0);
-        if face.offset >= depth - rounding {
-            take_at_least(pair, bound, best);
-            // The depth is known; the features may still be those of a neighbour.
-            for n in best.map(|c| c.active.n).into_iter().chain([-face.m]) {
-                if best.is_none_or(|c| !c.is_certain(pair.scale)) {
-                    take_better(pair, &n, best);
-                }
-            }
-            break;
-        }
-        let n = -face.m;
-        let w = pair.support(&n);
-        let depth_here = -n.dot(&w);
-        let gap = depth_here - face.offset;
-        let known = best.is_some_and(|c| {
-            c.is_certain(pair.scale) && epa.spread(&face, &-c.active.n) >= same_basin
-        });
-        if known {
-            // The bound of a small face around a known minimum is low because the boundary bulges.
-            let mut here = None;
-            take_better(pair, &n, &mut here);
-            let same = |c: &Candidate| c.active.n.dot(&n) >= same_basin;
-            if here.is_some_and(|c| same(&c) && -c.margin >= depth - rounding) {
-                continue;
-            }
-        }
-        if depth_here < bound.0 {
-            bound = (depth_here, n);
-        }
-        // Of flat cores EPA ends on the very face that is nearest; its features are all that
-        // matter.
-        let near = if flat {
-            1e-9 * pair.size
-        } else {
-            0.2 * depth_here.abs().max(1e-2 * pair.size)
-        };
-        if gap <= near || (!flat && depth_here < depth) {
-            take_better(pair, &n, best);
-        }
-        if gap <= rounding {
-            break;
-        }
-        epa.grow(&face, w, face.m);
-    }
-    take_at_least(pair, bound, best);
-}
-
-/// Makes `best` not deeper than a direction that was found: with its features if they are
-/// stationary nearby, as it is if not.
-fn take_at_least(pair: &Pair<'_>, bound: (f64, Vector3<f64>), best: &mut Option<Candidate>) {
-    let (depth, n) = bound;
-    let is_deeper = |c: &Candidate| -c.margin > depth + EQUAL * pair.scale;
-    if depth.is_finite() && best.is_none_or(|c| is_deeper(&c)) {
-        take_better(pair, &n, best);
-        if best.is_none_or(|c| is_deeper(&c)) {
-            *best = Some(examine(pair, None, &n));
-        }
-    }
-}
-
-/// The active features of the half space z <= 0 (A) and a core, or `None` beyond `reach`.
-pub(in crate::proximity) fn half_space_convex_features(
-    b: &Core<'_>,
-    x_ab: &Isometry3<f64>,
-    reach: f64,
-) -> Option<Active> {
-    let n = Vector3::z();
-    let x_ab = Placed::new(x_ab);
-    let n_b = -x_ab.in_b(&n);
-    let height = |p: &Vector3<f64>| x_ab.point(p).z;
-    if height(&b.support(&n_b)) > reach {
-        return None;
-    }
-    let active = Active {
-        n,
-        a: Local::face(Vector3::zeros(), n),
-        b: b.local(&n_b, 1e-15),
-    };
-    // The middle of the part that touches first.
-    let middle = middle_of_support(b, &n_b);
-    Some(active.settled(&x_ab, &Vector3::zeros(), &middle))
-}
-
-/// The middle of the points of a core that are farthest along the unit vector `n`.
-pub(in crate::proximity) fn middle_of_support(core: &Core<'_>, n: &Vector3<f64>) -> Vector3<f64> {
-    let region = core.region(n, 1e-15 * core.extent());
-    facing(&region, &region, n).b
 }

@@ -1,9 +1,9 @@
 //! Box against box.
 
-use super::capsule_box::{Closest, closest};
+use super::capsule_box::{SegmentPoint, closest};
 use super::separated_boxes::unique_features;
-use super::separating_axis::Generators;
-use crate::proximity::features::Features;
+use super::separating_axis::ZonotopePair;
+use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::{NEGLIGIBLE, PARALLEL, is_beyond};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
@@ -19,10 +19,10 @@ pub(in crate::proximity) fn box_box_features(
     hb: &Vector3<f64>,
     x_ab: &Isometry3<f64>,
     reach: f64,
-) -> Option<Features> {
+) -> Option<FeaturePair> {
     let c = &x_ab.translation.vector;
     let r_ab: Matrix3<f64> = x_ab.rotation.to_rotation_matrix().into_inner();
-    let pair = Generators::boxes(ha, c, &r_ab, hb);
+    let pair = ZonotopePair::boxes(ha, c, &r_ab, hb);
     let tolerance = NEGLIGIBLE * (ha.sum() + hb.sum());
     if pair.margin_of_faces(reach)? > tolerance
         && let Some(features) = unique_features(ha, hb, c, &r_ab)
@@ -34,11 +34,11 @@ pub(in crate::proximity) fn box_box_features(
 
 /// [`box_box_features`] by all axes and edges.
 fn exhaustive(
-    pair: &Generators,
+    pair: &ZonotopePair,
     ha: &Vector3<f64>,
     hb: &Vector3<f64>,
     reach: f64,
-) -> Option<Features> {
+) -> Option<FeaturePair> {
     let (c, r_ab) = (pair.center(), pair.axes());
     let tolerance = NEGLIGIBLE * (ha.sum() + hb.sum());
     let axis = pair.best_axis(reach)?;
@@ -70,7 +70,7 @@ fn exhaustive(
         return Some(features);
     }
     // Closer than rounding: the difference of the points has no direction, the axis has one.
-    Some(Features::PointPoint {
+    Some(FeaturePair::PointPoint {
         p_a,
         p_b,
         fixed_a: Some(axis.n),
@@ -78,7 +78,7 @@ fn exhaustive(
 }
 
 /// An edge of the second box, seen from the first.
-struct Edge {
+struct BoxEdge {
     /// Middle and direction in the frame of the second box.
     middle: Vector3<f64>,
     dir: Vector3<f64>,
@@ -88,7 +88,7 @@ struct Edge {
     u: Vector3<f64>,
 }
 
-impl Edge {
+impl BoxEdge {
     /// Edge `k` of 12 of the box with half edges `h`, centre `c` and the columns of `r` as axes.
     fn new(h: &Vector3<f64>, c: &Vector3<f64>, r: &Matrix3<f64>, k: usize) -> Self {
         let (k, corner) = (k / 4, k % 4);
@@ -106,12 +106,12 @@ impl Edge {
     }
 
     /// The closest points of the first box and of the edge, each in the frame of its box.
-    fn points(&self, near: &Closest) -> (Vector3<f64>, Vector3<f64>) {
+    fn points(&self, near: &SegmentPoint) -> (Vector3<f64>, Vector3<f64>) {
         let on_edge = self.middle + self.dir * near.t;
         (near.on_box(&self.from, &self.u), on_edge)
     }
 
-    fn features(&self, first: &Vector3<f64>, near: &Closest) -> Features {
+    fn features(&self, first: &Vector3<f64>, near: &SegmentPoint) -> FeaturePair {
         let (seen, own) = ((&self.from, &self.u), (&self.middle, &self.dir));
         near.features(first, seen, own, self.half)
     }
@@ -123,13 +123,13 @@ fn nearest_edge(
     second: &Vector3<f64>,
     c: &Vector3<f64>,
     r: &Matrix3<f64>,
-) -> (Edge, Closest) {
-    let nearest = |edge: &Edge| closest(first, &edge.from, &edge.u, edge.half);
-    let mut best = Edge::new(second, c, r, 0);
+) -> (BoxEdge, SegmentPoint) {
+    let nearest = |edge: &BoxEdge| closest(first, &edge.from, &edge.u, edge.half);
+    let mut best = BoxEdge::new(second, c, r, 0);
     let mut near = nearest(&best);
     let mut d = near.excess.norm();
     for k in 1..12 {
-        let edge = Edge::new(second, c, r, k);
+        let edge = BoxEdge::new(second, c, r, k);
         // No point of an edge is nearer than its middle less half its length.
         let excess = edge.from.zip_map(first, |p, h| p - p.clamp(-h, h));
         if excess.norm() > d + edge.half {
@@ -181,7 +181,7 @@ mod tests {
             }
             let x_ab = Isometry3::from_parts(c.into(), r);
             let r_ab = r.to_rotation_matrix().into_inner();
-            let pair = Generators::boxes(&ha, &c, &r_ab, &hb);
+            let pair = ZonotopePair::boxes(&ha, &c, &r_ab, &hb);
             let tolerance = NEGLIGIBLE * (ha.sum() + hb.sum());
             if pair.margin_of_faces(f64::INFINITY).unwrap() <= tolerance {
                 continue;

@@ -1,8 +1,8 @@
 //! Segment against box: box with capsule, and the edges of one box against another box.
 
 use super::capsule_capsule::has_common_normal;
-use super::separating_axis::Generators;
-use crate::proximity::features::Features;
+use super::separating_axis::ZonotopePair;
+use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::{NEGLIGIBLE, PARALLEL, is_beyond};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
@@ -16,7 +16,7 @@ pub(in crate::proximity) fn capsule_box_features(
     hb: f64,
     x_ab: &Isometry3<f64>,
     reach: f64,
-) -> Option<Features> {
+) -> Option<FeaturePair> {
     let c = &x_ab.translation.vector;
     let u = x_ab.rotation * Vector3::z();
     let near = closest(ha, c, &u, hb);
@@ -29,11 +29,11 @@ pub(in crate::proximity) fn capsule_box_features(
         return Some(near.features(ha, (c, &u), (&Vector3::zeros(), &Vector3::z()), hb));
     }
     let r_ab: Matrix3<f64> = x_ab.rotation.to_rotation_matrix().into_inner();
-    let pair = Generators::box_and_segment(ha, c, &r_ab, hb);
+    let pair = ZonotopePair::box_and_segment(ha, c, &r_ab, hb);
     let axis = pair.best_axis(f64::INFINITY)?;
     Some(
         pair.touching_features(&axis)
-            .unwrap_or_else(|| Features::PointPoint {
+            .unwrap_or_else(|| FeaturePair::PointPoint {
                 p_a: near.on_box(c, &u),
                 p_b: Vector3::new(0.0, 0.0, near.t),
                 fixed_a: Some(axis.n),
@@ -43,7 +43,7 @@ pub(in crate::proximity) fn capsule_box_features(
 
 /// The point of a segment closest to a box.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Closest {
+pub(super) struct SegmentPoint {
     /// Position on the segment, metres from its middle.
     pub(super) t: f64,
     /// True at an end of the segment.
@@ -55,7 +55,7 @@ pub(super) struct Closest {
 /// One coordinate of a segment against the slab `|p| <= h`: its excess over the slab is a piecewise
 /// linear function of the position `t`.
 #[derive(Clone, Copy)]
-struct Slab {
+struct SlabCrossing {
     /// The coordinate's rate of change.
     u: f64,
     /// Where it enters and leaves the slab.
@@ -65,7 +65,7 @@ struct Slab {
     constant: f64,
 }
 
-impl Slab {
+impl SlabCrossing {
     fn new(h: f64, c: f64, u: f64) -> Self {
         let constant = c - c.clamp(-h, h);
         // So slow that it moves by less than rounding over any segment.
@@ -105,8 +105,13 @@ impl Slab {
 /// with kinks where the segment's line crosses the planes of the faces, so its zero is found
 /// exactly between two of at most eight points. Where the slope vanishes on an interval (segment
 /// parallel to a face or an edge) the middle of the interval is taken.
-pub(super) fn closest(h: &Vector3<f64>, c: &Vector3<f64>, u: &Vector3<f64>, half: f64) -> Closest {
-    let slabs: [Slab; 3] = std::array::from_fn(|i| Slab::new(h[i], c[i], u[i]));
+pub(super) fn closest(
+    h: &Vector3<f64>,
+    c: &Vector3<f64>,
+    u: &Vector3<f64>,
+    half: f64,
+) -> SegmentPoint {
+    let slabs: [SlabCrossing; 3] = std::array::from_fn(|i| SlabCrossing::new(h[i], c[i], u[i]));
     let excess_at = |t: f64| Vector3::from(slabs.map(|s| s.excess(t)));
     // The slope at t; zero where it is rounding only.
     let slope_at = |t: f64| {
@@ -118,7 +123,7 @@ pub(super) fn closest(h: &Vector3<f64>, c: &Vector3<f64>, u: &Vector3<f64>, half
             slope
         }
     };
-    let at_end = |t: f64| Closest {
+    let at_end = |t: f64| SegmentPoint {
         t,
         at_end: true,
         excess: excess_at(t),
@@ -166,7 +171,7 @@ pub(super) fn closest(h: &Vector3<f64>, c: &Vector3<f64>, u: &Vector3<f64>, half
         (t0, f0) = (t1, f1);
     }
     let t = 0.5 * (low.unwrap_or(high) + high);
-    Closest {
+    SegmentPoint {
         t,
         at_end: t.abs() >= half,
         excess: excess_at(t),
@@ -181,7 +186,7 @@ fn zero_between(t0: f64, f0: f64, t1: f64, f1: f64) -> f64 {
     (t0 + (t1 - t0) * (f0 / (f0 - f1))).clamp(t0, t1)
 }
 
-impl Closest {
+impl SegmentPoint {
     /// The closest point of the box, in its frame, for the segment `c + t u`.
     pub(super) fn on_box(&self, c: &Vector3<f64>, u: &Vector3<f64>) -> Vector3<f64> {
         c + u * self.t - self.excess
@@ -196,7 +201,7 @@ impl Closest {
         (c, u): (&Vector3<f64>, &Vector3<f64>),
         (middle_b, dir_b): (&Vector3<f64>, &Vector3<f64>),
         half: f64,
-    ) -> Features {
+    ) -> FeaturePair {
         let p = c + u * self.t;
         let p_b = middle_b + dir_b * self.t;
         let p_a = self.on_box(c, u);
@@ -230,7 +235,7 @@ impl Closest {
         match count {
             0 | 1 => {
                 let axis = self.excess.iamax();
-                Features::PlanePoint {
+                FeaturePair::PlanePoint {
                     normal_a: Vector3::ith(axis, 1.0_f64.copysign(self.excess[axis])),
                     offset: h[axis],
                     p_b,
@@ -246,14 +251,14 @@ impl Closest {
                     aside.norm() <= NEGLIGIBLE * scale
                 };
                 if self.at_end || !has_common_normal(sin2, d2, scale) || !aligned() {
-                    Features::LinePoint {
+                    FeaturePair::LinePoint {
                         p_a,
                         dir_a,
                         p_b,
                         fixed_a: None,
                     }
                 } else {
-                    Features::LineLine {
+                    FeaturePair::LineLine {
                         p_a,
                         dir_a,
                         half_a: dir_a.dot(h),
@@ -264,12 +269,12 @@ impl Closest {
                     }
                 }
             }
-            _ if self.at_end => Features::PointPoint {
+            _ if self.at_end => FeaturePair::PointPoint {
                 p_a,
                 p_b,
                 fixed_a: None,
             },
-            _ => Features::PointLine {
+            _ => FeaturePair::PointLine {
                 p_a,
                 p_b,
                 dir_b: *dir_b,

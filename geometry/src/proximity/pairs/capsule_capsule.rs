@@ -1,6 +1,6 @@
 //! Segment against segment: capsule with capsule.
 
-use crate::proximity::features::Features;
+use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::{NEGLIGIBLE, PARALLEL, is_beyond};
 use nalgebra::{Isometry3, Vector3};
 
@@ -23,7 +23,7 @@ pub(in crate::proximity) fn capsule_capsule_features(
     hb: f64,
     x_ab: &Isometry3<f64>,
     reach: f64,
-) -> Option<Features> {
+) -> Option<FeaturePair> {
     let c = &x_ab.translation.vector;
     let u = x_ab.rotation * Vector3::z();
     let sin2 = u.x * u.x + u.y * u.y;
@@ -68,7 +68,7 @@ pub(in crate::proximity) fn capsule_capsule_features(
         (inside_a, inside_b) = (foot_a, foot_b);
     }
     if inside_a && inside_b && line_line {
-        return Some(Features::LineLine {
+        return Some(FeaturePair::LineLine {
             p_a,
             dir_a: Vector3::z(),
             half_a: ha,
@@ -87,18 +87,18 @@ pub(in crate::proximity) fn capsule_capsule_features(
         }
     });
     Some(match (inside_a, inside_b) {
-        (true, false) => Features::LinePoint {
+        (true, false) => FeaturePair::LinePoint {
             p_a,
             dir_a: Vector3::z(),
             p_b,
             fixed_a,
         },
-        (_, true) => Features::PointLine {
+        (_, true) => FeaturePair::PointLine {
             p_a,
             p_b,
             dir_b: Vector3::z(),
             fixed_a,
         },
-        (false, false) => Features::PointPoint { p_a, p_b, fixed_a },
+        (false, false) => FeaturePair::PointPoint { p_a, p_b, fixed_a },
     })
 }

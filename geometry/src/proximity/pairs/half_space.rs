@@ -1,6 +1,6 @@
 //! Half space (A) against any other shape (B): the lowest point of B decides.
 
-use crate::proximity::features::Features;
+use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::{PARALLEL, is_beyond};
 use nalgebra::{Isometry3, Vector3};
 
@@ -13,7 +13,7 @@ pub(in crate::proximity) fn half_space_features(
     h: &Vector3<f64>,
     x_ab: &Isometry3<f64>,
     reach: f64,
-) -> Option<Features> {
+) -> Option<FeaturePair> {
     // The row of R_AB that gives the height of B's points over the plane.
     let up_b = x_ab.rotation.inverse() * Vector3::z();
     let p_b = up_b.zip_map(h, |up, h| {
@@ -27,7 +27,7 @@ pub(in crate::proximity) fn half_space_features(
     if height > 0.0 && is_beyond(height * height, reach) {
         return None;
     }
-    Some(Features::PlanePoint {
+    Some(FeaturePair::PlanePoint {
         normal_a: Vector3::z(),
         offset: 0.0,
         p_b,

@@ -8,7 +8,7 @@
 //! parallel to each other, a witness at the end of an edge), or the method does not settle, the
 //! exhaustive search decides.
 
-use crate::proximity::features::Features;
+use crate::proximity::features::FeaturePair;
 use nalgebra::{Matrix3, Vector3};
 
 /// Two or three steps are usual.
@@ -25,7 +25,7 @@ pub(super) fn unique_features(
     hb: &Vector3<f64>,
     c: &Vector3<f64>,
     r: &Matrix3<f64>,
-) -> Option<Features> {
+) -> Option<FeaturePair> {
     let size = ha.sum() + hb.sum();
     let rounding = 1e-14 * (size + c.amax());
     let projected = |y: Vector3<f64>| y.zip_map(hb, |y, h| y.clamp(-h, h));
@@ -41,7 +41,7 @@ pub(super) fn unique_features(
         let distance = excess.norm();
         let settled = (0..3).all(|j| !free[j] || slope[j].abs() <= rounding);
         if settled {
-            return Optimum {
+            return ClosestPoint {
                 ha,
                 hb,
                 r,
@@ -101,7 +101,7 @@ fn newton_step(
 }
 
 /// A point of B at which the distance to A has no slope.
-struct Optimum<'a> {
+struct ClosestPoint<'a> {
     ha: &'a Vector3<f64>,
     hb: &'a Vector3<f64>,
     r: &'a Matrix3<f64>,
@@ -116,9 +116,9 @@ struct Optimum<'a> {
     distance: f64,
 }
 
-impl Optimum<'_> {
+impl ClosestPoint<'_> {
     /// The features, unless a condition of the minimum holds barely.
-    fn features(&self, size: f64) -> Option<Features> {
+    fn features(&self, size: f64) -> Option<FeaturePair> {
         let Self {
             ha,
             hb,
@@ -161,7 +161,7 @@ impl Optimum<'_> {
                 let i = axis(&beyond, true);
                 let normal_a = Vector3::ith(i, excess[i].signum());
                 let offset = ha[i];
-                Features::PlanePoint {
+                FeaturePair::PlanePoint {
                     normal_a,
                     offset,
                     p_b,
@@ -169,7 +169,7 @@ impl Optimum<'_> {
             }
             (2, 0) => {
                 let dir_a = Vector3::ith(axis(&beyond, false), 1.0);
-                Features::LinePoint {
+                FeaturePair::LinePoint {
                     p_a,
                     dir_a,
                     p_b,
@@ -183,7 +183,7 @@ impl Optimum<'_> {
                 if cross.norm_squared() < NEARLY_PARALLEL {
                     return None;
                 }
-                Features::LineLine {
+                FeaturePair::LineLine {
                     p_a,
                     dir_a,
                     half_a: ha[i],
@@ -193,10 +193,10 @@ impl Optimum<'_> {
                     sign: cross.dot(excess).signum(),
                 }
             }
-            (3, 0) => Features::PointPoint { p_a, p_b, fixed_a },
+            (3, 0) => FeaturePair::PointPoint { p_a, p_b, fixed_a },
             (3, 1) => {
                 let dir_b = Vector3::ith(axis(free, true), 1.0);
-                Features::PointLine {
+                FeaturePair::PointLine {
                     p_a,
                     p_b,
                     dir_b,
@@ -207,7 +207,7 @@ impl Optimum<'_> {
                 let j = axis(free, false);
                 let normal_b = Vector3::ith(j, y[j].signum());
                 let offset = hb[j];
-                Features::PointPlane {
+                FeaturePair::PointPlane {
                     p_a,
                     normal_b,
                     offset,

@@ -6,14 +6,14 @@
 //! cores overlap (Gottschalk, Lin, Manocha 1996, for the axes), and also when they are separated
 //! provided that the supporting features at that normal face each other.
 
-use crate::proximity::features::Features;
+use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::{NEGLIGIBLE, PARALLEL};
 use nalgebra::{Matrix3, Vector2, Vector3};
 use std::ops::Range;
 
 /// A box (A) and a box or segment (B) as sums of segments, seen from A.
 #[derive(Clone, Debug)]
-pub(super) struct Generators {
+pub(super) struct ZonotopePair {
     /// Half edges of A.
     ha: Vector3<f64>,
     /// Half edges of B.
@@ -28,7 +28,7 @@ pub(super) struct Generators {
 
 /// Which edges span a face of the Minkowski difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum AxisKind {
     /// The face of A with this axis as normal.
     FaceA(usize),
     /// The face of B with this axis as normal.
@@ -39,8 +39,8 @@ enum Kind {
 
 /// A unit normal from A to B and its separating margin.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Axis {
-    kind: Kind,
+pub(super) struct SeparatingAxis {
+    kind: AxisKind,
     /// The sign that turns the axis from A to B.
     side: f64,
     pub(super) n: Vector3<f64>,
@@ -50,7 +50,7 @@ pub(super) struct Axis {
 
 /// A point of A and a point of B, each in its own frame, both extreme along an axis.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Supports {
+pub(super) struct SupportPair {
     p_a: Vector3<f64>,
     p_b: Vector3<f64>,
     /// True if the two points differ along the axis only.
@@ -63,7 +63,7 @@ fn sign(x: f64) -> f64 {
     if x < 0.0 { -1.0 } else { 1.0 }
 }
 
-impl Generators {
+impl ZonotopePair {
     pub(super) fn boxes(
         ha: &Vector3<f64>,
         c: &Vector3<f64>,
@@ -125,18 +125,18 @@ impl Generators {
     ///
     /// Faces are preferred to edge pairs, and A to B, in ties: for parallel boxes the edge pairs
     /// repeat the faces with worse conditioned normals.
-    pub(super) fn best_axis(&self, reach: f64) -> Option<Axis> {
+    pub(super) fn best_axis(&self, reach: f64) -> Option<SeparatingAxis> {
         let (ha, hb, c) = (&self.ha, &self.hb, &self.c);
         let abs = self.r.abs();
         let tie = 1e-15 * self.scale();
-        let mut best = (Kind::FaceA(0), f64::NEG_INFINITY);
+        let mut best = (AxisKind::FaceA(0), f64::NEG_INFINITY);
         for i in 0..3 {
             let margin = c[i].abs() - ha[i] - abs.row(i).transpose().dot(hb);
             if margin > reach {
                 return None;
             }
             if margin > best.1 {
-                best = (Kind::FaceA(i), margin);
+                best = (AxisKind::FaceA(i), margin);
             }
         }
         if self.axes_b.len() == 3 {
@@ -146,7 +146,7 @@ impl Generators {
                     return None;
                 }
                 if margin > best.1 + tie {
-                    best = (Kind::FaceB(j), margin);
+                    best = (AxisKind::FaceB(j), margin);
                 }
             }
         }
@@ -174,21 +174,21 @@ impl Generators {
                     if margin > reach {
                         return None;
                     }
-                    best = (Kind::Edges(i, j), margin);
+                    best = (AxisKind::Edges(i, j), margin);
                 }
             }
         }
         let axis = match best.0 {
-            Kind::FaceA(i) => Vector3::ith(i, 1.0),
-            Kind::FaceB(j) => self.r.column(j).into_owned(),
-            Kind::Edges(i, j) => Vector3::ith(i, 1.0).cross(&self.r.column(j)).normalize(),
+            AxisKind::FaceA(i) => Vector3::ith(i, 1.0),
+            AxisKind::FaceB(j) => self.r.column(j).into_owned(),
+            AxisKind::Edges(i, j) => Vector3::ith(i, 1.0).cross(&self.r.column(j)).normalize(),
         };
         let side = sign(axis.dot(c));
         let margin = match best.0 {
-            Kind::Edges(..) => best.1,
+            AxisKind::Edges(..) => best.1,
             _ => best.1 - tie,
         };
-        Some(Axis {
+        Some(SeparatingAxis {
             kind: best.0,
             side,
             n: axis * side,
@@ -203,17 +203,22 @@ impl Generators {
     /// parallel to a face) the supporting faces overlap in a polygon, whose corners are the basic
     /// solutions, two edges free and the others at an end: their mean is taken, or, for
     /// `least_tilt`, the corner that departs least from the extreme points.
-    pub(super) fn supports(&self, axis: &Axis, parallel: f64, least_tilt: bool) -> Supports {
+    pub(super) fn supports(
+        &self,
+        axis: &SeparatingAxis,
+        parallel: f64,
+        least_tilt: bool,
+    ) -> SupportPair {
         let n = &axis.n;
         let forced = |k: usize| match axis.kind {
-            Kind::FaceA(i) => k < 3 && k != i,
-            Kind::FaceB(j) => k >= 3 && k - 3 != j,
-            Kind::Edges(i, j) => k == i || k == j + 3,
+            AxisKind::FaceA(i) => k < 3 && k != i,
+            AxisKind::FaceB(j) => k >= 3 && k - 3 != j,
+            AxisKind::Edges(i, j) => k == i || k == j + 3,
         };
         let excluded = |k: usize| match axis.kind {
-            Kind::FaceA(i) => k == i,
-            Kind::FaceB(j) => k == j + 3,
-            Kind::Edges(..) => false,
+            AxisKind::FaceA(i) => k == i,
+            AxisKind::FaceB(j) => k == j + 3,
+            AxisKind::Edges(..) => false,
         };
         // An orthonormal basis of the plane perpendicular to n.
         let e1 = n.cross(&Vector3::ith(n.iamin(), 1.0)).normalize();
@@ -300,7 +305,7 @@ impl Generators {
             };
         }
         let [a1, a2, a3, b1, b2, b3] = position;
-        Supports {
+        SupportPair {
             p_a: self.ha.component_mul(&Vector3::new(a1, a2, a3)),
             p_b: self.hb.component_mul(&Vector3::new(b1, b2, b3)),
             facing,
@@ -309,30 +314,30 @@ impl Generators {
     }
 
     /// The features of an axis with its supports.
-    pub(super) fn features(&self, axis: &Axis, supports: &Supports) -> Features {
-        let Supports { p_a, p_b, .. } = *supports;
+    pub(super) fn features(&self, axis: &SeparatingAxis, supports: &SupportPair) -> FeaturePair {
+        let SupportPair { p_a, p_b, .. } = *supports;
         match axis.kind {
-            Kind::FaceA(i) => Features::PlanePoint {
+            AxisKind::FaceA(i) => FeaturePair::PlanePoint {
                 normal_a: axis.n,
                 offset: self.ha[i],
                 p_b,
             },
             // B's outward normal looks against the normal from A to B.
-            Kind::FaceB(j) => Features::PointPlane {
+            AxisKind::FaceB(j) => FeaturePair::PointPlane {
                 p_a,
                 normal_b: Vector3::ith(j, -axis.side),
                 offset: self.hb[j],
             },
             // Nearly parallel edges: the faces on both sides have the same normal up to rounding
             // and the exact turning of the cross product is meaningless.
-            Kind::Edges(i, j) if self.r.column(j).remove_row(i).norm_squared() <= 1e-16 => {
-                Features::PlanePoint {
+            AxisKind::Edges(i, j) if self.r.column(j).remove_row(i).norm_squared() <= 1e-16 => {
+                FeaturePair::PlanePoint {
                     normal_a: axis.n,
                     offset: axis.n.dot(&p_a),
                     p_b,
                 }
             }
-            Kind::Edges(i, j) => Features::LineLine {
+            AxisKind::Edges(i, j) => FeaturePair::LineLine {
                 p_a,
                 dir_a: Vector3::ith(i, 1.0),
                 half_a: self.ha[i],
@@ -351,7 +356,7 @@ impl Generators {
     /// edges are allowed to move away from the extreme, as little as possible, which changes the
     /// depth by rounding only. `None` if nothing faces: the cores touch at a vertex or an edge and
     /// are separated by rounding.
-    pub(super) fn touching_features(&self, axis: &Axis) -> Option<Features> {
+    pub(super) fn touching_features(&self, axis: &SeparatingAxis) -> Option<FeaturePair> {
         let exact = self.supports(axis, PARALLEL, false);
         if exact.facing {
             return Some(self.features(axis, &exact));

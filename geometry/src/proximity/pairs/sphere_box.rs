@@ -1,6 +1,6 @@
 //! Point against box: box with sphere, and the distance of a point to a box.
 
-use crate::proximity::features::Features;
+use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::{NEGLIGIBLE, is_beyond};
 use nalgebra::Vector3;
 
@@ -14,7 +14,7 @@ pub(in crate::proximity) fn sphere_box_features(
     h: &Vector3<f64>,
     p: &Vector3<f64>,
     reach: f64,
-) -> Option<Features> {
+) -> Option<FeaturePair> {
     let clamped = p.zip_map(h, |p, h| p.clamp(-h, h));
     let excess = p - clamped;
     let d2 = excess.norm_squared();
@@ -35,13 +35,13 @@ pub(in crate::proximity) fn sphere_box_features(
                     1 + usize::from(outside.z)
                 },
             ),
-            2 => Features::LinePoint {
+            2 => FeaturePair::LinePoint {
                 p_a: clamped,
                 dir_a: outside.map(|o| if o { 0.0 } else { 1.0 }),
                 p_b,
                 fixed_a: None,
             },
-            _ => Features::PointPoint {
+            _ => FeaturePair::PointPoint {
                 p_a: clamped,
                 p_b,
                 fixed_a: None,
@@ -52,7 +52,7 @@ pub(in crate::proximity) fn sphere_box_features(
     let on_surface = depth.map(|d| d <= tolerance);
     if on_surface.iter().filter(|o| **o).count() >= 2 {
         let toward = Vector3::from_fn(|i, _| if on_surface[i] { side(p[i]) } else { 0.0 });
-        return Some(Features::PointPoint {
+        return Some(FeaturePair::PointPoint {
             p_a: Vector3::from_fn(|i, _| {
                 if on_surface[i] {
                     side(p[i]) * h[i]
@@ -74,8 +74,8 @@ pub(in crate::proximity) fn sphere_box_features(
 }
 
 /// The face of `axis` on the side of `p`.
-fn face(h: &Vector3<f64>, p: &Vector3<f64>, axis: usize) -> Features {
-    Features::PlanePoint {
+fn face(h: &Vector3<f64>, p: &Vector3<f64>, axis: usize) -> FeaturePair {
+    FeaturePair::PlanePoint {
         normal_a: Vector3::ith(axis, side(p[axis])),
         offset: h[axis],
         p_b: Vector3::zeros(),

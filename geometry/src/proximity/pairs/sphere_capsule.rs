@@ -1,6 +1,6 @@
 //! Point against segment: capsule with sphere, and the distance of a point to a capsule.
 
-use crate::proximity::features::Features;
+use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::{NEGLIGIBLE, is_beyond};
 use nalgebra::Vector3;
 
@@ -12,7 +12,7 @@ pub(in crate::proximity) fn sphere_capsule_features(
     h: f64,
     p: &Vector3<f64>,
     reach: f64,
-) -> Option<Features> {
+) -> Option<FeaturePair> {
     let z = p.z.clamp(-h, h);
     let q = Vector3::new(p.x, p.y, p.z - z);
     let d2 = q.norm_squared();
@@ -24,13 +24,13 @@ pub(in crate::proximity) fn sphere_capsule_features(
     let p_a = Vector3::new(0.0, 0.0, z);
     let p_b = Vector3::zeros();
     Some(if p.z.abs() < h {
-        Features::LinePoint {
+        FeaturePair::LinePoint {
             p_a,
             dir_a: Vector3::z(),
             p_b,
             fixed_a,
         }
     } else {
-        Features::PointPoint { p_a, p_b, fixed_a }
+        FeaturePair::PointPoint { p_a, p_b, fixed_a }
     })
 }

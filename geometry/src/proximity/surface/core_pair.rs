@@ -1,10 +1,10 @@
 //! A surface (A) and a convex core (B).
 
 use super::depth;
-use super::solution::{Decides, Solution};
+use super::solution::{DecidingFeature, SurfaceSolution};
 use crate::accel::IndexedSurface;
 use crate::accel::triangle_index::Box3;
-use crate::proximity::convex::{Active, Core, Placed, convex_features};
+use crate::proximity::convex::{ActiveFeatures, Core, RelativePose, convex_features};
 use nalgebra::{Isometry3, Point3, Vector3};
 
 /// What decides the signed distance, or `None` beyond `reach`.
@@ -13,7 +13,7 @@ pub(super) fn solve(
     core: &Core<'_>,
     x_mb: &Isometry3<f64>,
     reach: f64,
-) -> Option<Solution> {
+) -> Option<SurfaceSolution> {
     if let Core::Point = core {
         return point(mesh, &x_mb.translation.vector, reach);
     }
@@ -28,14 +28,14 @@ pub(super) fn solve(
     }
     let (distance, active) = nearest_triangle(mesh, core, x_mb, &bounds, reach)?;
     if distance <= 0.0 && mesh.is_solid {
-        let on_core = active.evaluate(&Placed::new(x_mb)).p_b;
+        let on_core = active.evaluate(&RelativePose::new(x_mb)).p_b;
         return Some(overlap(mesh, core, x_mb, &bounds, on_core));
     }
-    Some(Solution::new(Decides::Features(active)))
+    Some(SurfaceSolution::new(DecidingFeature::Features(active)))
 }
 
 /// The centre of a sphere.
-fn point(mesh: &IndexedSurface, p: &Vector3<f64>, reach: f64) -> Option<Solution> {
+fn point(mesh: &IndexedSurface, p: &Vector3<f64>, reach: f64) -> Option<SurfaceSolution> {
     if mesh.tree.bounds().distance2(p) > reach * reach {
         return None;
     }
@@ -45,7 +45,10 @@ fn point(mesh: &IndexedSurface, p: &Vector3<f64>, reach: f64) -> Option<Solution
     } else {
         feature.outward(p)
     };
-    Some(Solution::new(Decides::Point(feature, Vector3::zeros())))
+    Some(SurfaceSolution::new(DecidingFeature::Point(
+        feature,
+        Vector3::zeros(),
+    )))
 }
 
 /// The box around a core at a pose.
@@ -69,8 +72,8 @@ fn nearest_triangle(
     x_mb: &Isometry3<f64>,
     bounds: &Box3,
     reach: f64,
-) -> Option<(f64, Active)> {
-    let mut best: Option<(f64, Active)> = None;
+) -> Option<(f64, ActiveFeatures)> {
+    let mut best: Option<(f64, ActiveFeatures)> = None;
     // The direction of the best so far separates well, not only along the axes.
     let separating = std::cell::Cell::new(None::<(Vector3<f64>, f64)>);
     let least = |b: &Box3| {
@@ -93,7 +96,7 @@ fn nearest_triangle(
         let t = &mesh.triangles[i];
         let beyond = Box3::around(&t.corners).distance(bounds) > known.max(0.0);
         if !beyond && let Some(active) = convex_features(&Core::Triangle(t), core, x_mb, known) {
-            let found = active.evaluate(&Placed::new(x_mb));
+            let found = active.evaluate(&RelativePose::new(x_mb));
             if best.as_ref().is_none_or(|(d, _)| found.distance < *d) {
                 best = Some((found.distance, active));
                 let n = found.n_ab;
@@ -115,10 +118,10 @@ fn overlap(
     x_mb: &Isometry3<f64>,
     bounds: &Box3,
     seed: Vector3<f64>,
-) -> Solution {
+) -> SurfaceSolution {
     let deepest = depth::DeepestOfCore::new(mesh, core, x_mb, seed).search(bounds);
     if let Some((vertex, active)) = deepest_vertex(mesh, core, x_mb, bounds, deepest.depth) {
-        return Solution::new(Decides::Vertex(active, vertex)).exchanged();
+        return SurfaceSolution::new(DecidingFeature::Vertex(active, vertex)).exchanged();
     }
     deepest.solution()
 }
@@ -131,7 +134,7 @@ fn deepest_vertex(
     x_mb: &Isometry3<f64>,
     bounds: &Box3,
     known: f64,
-) -> Option<(Vector3<f64>, Active)> {
+) -> Option<(Vector3<f64>, ActiveFeatures)> {
     if let Core::Point | Core::Segment { .. } = core {
         return None;
     }
@@ -160,9 +163,9 @@ fn deepest_vertex(
         let p_b = (x_bm * Point3::from(*p)).coords;
         let x = Isometry3::translation(p_b.x, p_b.y, p_b.z);
         let active = convex_features(core, &Core::Point, &x, 0.0)?;
-        Some((active.evaluate(&Placed::new(&x)).distance, active))
+        Some((active.evaluate(&RelativePose::new(&x)).distance, active))
     };
-    let mut best: Option<(f64, Vector3<f64>, Active)> = None;
+    let mut best: Option<(f64, Vector3<f64>, ActiveFeatures)> = None;
     let floor = -known.max(0.0) * (1.0 + 1e-12) - 1e-14 * core.extent();
     mesh.tree.descend(floor, signed_at_least, |i| {
         for v in mesh.triangles[i].corners {

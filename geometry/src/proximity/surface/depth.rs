@@ -1,13 +1,13 @@
 //! How deep a body reaches below the surface of a solid mesh: branch and bound on the signed
 //! distance, which changes by no more than the way that a point moves.
 
-use super::point::{NearestFeature, Probe};
-use super::solution::{Decides, Solution};
+use super::point::{DepthProbe, NearestFeature};
+use super::solution::{DecidingFeature, SurfaceSolution};
 use crate::accel::IndexedSurface;
 use crate::accel::triangle_index::Box3;
 use crate::accel::triangle_index::Triangle;
 use crate::proximity::convex::{
-    Active, Core, Local, NearPoint, Placed, middle_of_support, near_point,
+    ActiveFeatures, Core, LocalFeature, NearPoint, RelativePose, middle_of_support, near_point,
 };
 use crate::proximity::rounding::NEGLIGIBLE;
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -26,24 +26,24 @@ pub(super) const SMALLEST: f64 = 1e-9;
 const STEPS: usize = 16;
 
 /// A part of a body that is still to be looked at, the one that may be deepest first.
-pub(super) struct Cell<C> {
+pub(super) struct SearchCell<C> {
     pub(super) bound: f64,
     pub(super) number: u32,
     pub(super) part: C,
 }
 
-impl<C> PartialEq for Cell<C> {
+impl<C> PartialEq for SearchCell<C> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
-impl<C> Eq for Cell<C> {}
-impl<C> PartialOrd for Cell<C> {
+impl<C> Eq for SearchCell<C> {}
+impl<C> PartialOrd for SearchCell<C> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
-impl<C> Ord for Cell<C> {
+impl<C> Ord for SearchCell<C> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.bound
             .total_cmp(&other.bound)
@@ -60,7 +60,7 @@ pub(super) fn search<C>(
     mut split: impl FnMut(C, f64, &mut dyn FnMut(f64, C)) -> f64,
 ) {
     let mut heap = BinaryHeap::new();
-    heap.push(Cell {
+    heap.push(SearchCell {
         bound: f64::INFINITY,
         number: 0,
         part: root,
@@ -80,7 +80,7 @@ pub(super) fn search<C>(
             number += 1;
             let bound = bound.min(cell.bound);
             if bound > enough(best) {
-                heap.push(Cell {
+                heap.push(SearchCell {
                     bound,
                     number,
                     part,
@@ -91,7 +91,7 @@ pub(super) fn search<C>(
 }
 
 /// Points of a set are no deeper than `base - n.p` or than `over`, whichever is more.
-struct Limit {
+struct DepthLimit {
     n: Vector3<f64>,
     base: f64,
     over: f64,
@@ -104,7 +104,7 @@ impl IndexedSurface {
     /// deep.
     pub(super) fn depth_bound(
         &self,
-        at: &Probe,
+        at: &DepthProbe,
         center: &Vector3<f64>,
         radius: f64,
         enough: f64,
@@ -138,7 +138,7 @@ impl IndexedSurface {
         let Some(far) = self.limit(other, at.depth + 2.0 * radius, center, radius) else {
             return bound;
         };
-        let height = |limit: &Limit| limit.base - limit.n.dot(center);
+        let height = |limit: &DepthLimit| limit.base - limit.n.dot(center);
         let step = (height(&far) - height(&near)) / (1.0 - near.n.dot(&far.n)).max(1e-3);
         if step.abs() <= 2.0 * radius {
             try_point(center - near.n * step);
@@ -171,10 +171,10 @@ impl IndexedSurface {
         depth: f64,
         center: &Vector3<f64>,
         radius: f64,
-    ) -> Option<Limit> {
+    ) -> Option<DepthLimit> {
         let t = &self.triangles[triangle];
         if self.aside(triangle, center, radius) == 0.0 {
-            return Some(Limit {
+            return Some(DepthLimit {
                 n: t.normal,
                 base: t.base(),
                 over: t.height(center) + radius,
@@ -195,7 +195,7 @@ impl IndexedSurface {
             let heights = corners.iter().map(|v| v.dot(&t.normal));
             heights.fold(f64::NEG_INFINITY, f64::max)
         });
-        Some(Limit {
+        Some(DepthLimit {
             n: t.normal,
             base,
             over: f64::NEG_INFINITY,
@@ -209,7 +209,7 @@ impl IndexedSurface {
 }
 
 /// A point of a body that two faces limit: the body is lowest along a mean of their normals.
-pub(super) struct Between {
+pub(super) struct FacesBetween {
     pub(super) p: Vector3<f64>,
     pub(super) features: [NearestFeature; 2],
     /// The weight of the first.
@@ -217,10 +217,10 @@ pub(super) struct Between {
     pub(super) depth: f64,
 }
 
-impl Between {
-    pub(super) fn solution(&self, x_ab: &Isometry3<f64>) -> Solution {
+impl FacesBetween {
+    pub(super) fn solution(&self, x_ab: &Isometry3<f64>) -> SurfaceSolution {
         let p_b = x_ab.inverse_transform_point(&Point3::from(self.p)).coords;
-        Solution::new(Decides::Between(self.features, self.weight, p_b))
+        SurfaceSolution::new(DecidingFeature::Between(self.features, self.weight, p_b))
     }
 }
 
@@ -233,9 +233,9 @@ impl IndexedSurface {
     pub(super) fn between(
         &self,
         p: &Vector3<f64>,
-        probe: &Probe,
+        probe: &DepthProbe,
         lowest: impl Fn(&Vector3<f64>) -> Vector3<f64>,
-    ) -> Option<Between> {
+    ) -> Option<FacesBetween> {
         let first = &self.triangles[probe.triangle];
         let reach = probe.depth * (1.0 + 2.0 * TOLERANCE);
         let mut other: Option<(f64, usize)> = None;
@@ -279,7 +279,7 @@ impl IndexedSurface {
         let same = 10.0 * NEGLIGIBLE * (self.extent() + p.amax());
         let inside = |t: &Triangle| t.inset(&p) >= -same;
         let decided = inside(first) && inside(second) && (here.depth - depth).abs() <= same;
-        (decided && depth >= probe.depth - same).then(|| Between {
+        (decided && depth >= probe.depth - same).then(|| FacesBetween {
             p,
             features: [NearestFeature::face(first), NearestFeature::face(second)],
             weight: 0.5 * (low + high),
@@ -294,7 +294,7 @@ pub(super) struct DeepestOfCore<'a> {
     core: &'a Core<'a>,
     x_mb: Isometry3<f64>,
     p: Vector3<f64>,
-    probe: Probe,
+    probe: DepthProbe,
     pub(super) depth: f64,
 }
 
@@ -324,7 +324,7 @@ impl<'a> DeepestOfCore<'a> {
         (self.x_mb * Point3::from(self.core.support(&n_b))).coords
     }
 
-    fn take(&mut self, p: Vector3<f64>, probe: Probe) -> bool {
+    fn take(&mut self, p: Vector3<f64>, probe: DepthProbe) -> bool {
         let deeper = probe.depth > self.depth;
         if deeper {
             (self.p, self.probe, self.depth) = (p, probe, probe.depth);
@@ -333,7 +333,7 @@ impl<'a> DeepestOfCore<'a> {
     }
 
     /// From a point of the core along the normals, as far as that leads down.
-    fn climb(&mut self, mut p: Vector3<f64>, mut probe: Probe) {
+    fn climb(&mut self, mut p: Vector3<f64>, mut probe: DepthProbe) {
         for _ in 0..STEPS {
             let next = self.lowest(&probe.n);
             let there = self.mesh.probe(&next);
@@ -405,21 +405,21 @@ impl<'a> DeepestOfCore<'a> {
 
     /// What decides: features of the core and of the surface, where the deepest point is what
     /// supports the core along the normal of a face; else the point, fixed in the core.
-    pub(super) fn solution(self) -> Solution {
+    pub(super) fn solution(self) -> SurfaceSolution {
         let p_b = self
             .x_mb
             .inverse_transform_point(&Point3::from(self.p))
             .coords;
         if self.probe.on_face {
-            let placed = Placed::new(&self.x_mb);
+            let placed = RelativePose::new(&self.x_mb);
             let t = &self.mesh.triangles[self.probe.triangle];
             let n_b = self.x_mb.rotation.inverse_transform_vector(&-t.normal);
             let same = NEGLIGIBLE * 10.0 * (self.core.extent() + self.mesh.extent());
             let supported = t.height(&self.lowest(&t.normal)) + self.depth;
             if supported.abs() <= same {
-                let active = Active::on_plane(
+                let active = ActiveFeatures::on_plane(
                     t.normal,
-                    Local::face(t.corners[0], t.normal),
+                    LocalFeature::face(t.corners[0], t.normal),
                     self.core.local(&n_b, 1e-15),
                 );
                 // The middle of what is lowest, if it is below this face as well.
@@ -427,15 +427,15 @@ impl<'a> DeepestOfCore<'a> {
                 let middle = active.settled(&placed, &t.corners[0], &middle);
                 let p = middle.evaluate(&placed).p_b;
                 if (self.mesh.depth(&p) - self.depth).abs() <= same {
-                    return Solution::new(Decides::Features(middle));
+                    return SurfaceSolution::new(DecidingFeature::Features(middle));
                 }
                 let here = active.settled(&placed, &t.corners[0], &p_b);
-                return Solution::new(Decides::Features(here));
+                return SurfaceSolution::new(DecidingFeature::Features(here));
             }
         }
         match self.mesh.between(&self.p, &self.probe, |n| self.lowest(n)) {
             Some(between) => between.solution(&self.x_mb),
-            None => Solution::new(Decides::Point(self.probe.feature, p_b)),
+            None => SurfaceSolution::new(DecidingFeature::Point(self.probe.feature, p_b)),
         }
     }
 }

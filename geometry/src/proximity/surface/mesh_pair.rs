@@ -1,11 +1,11 @@
 //! Two surfaces.
 
 use super::depth::{SMALLEST, search};
-use super::point::{Probe, at_pose};
-use super::solution::{Decides, Solution};
+use super::point::{DepthProbe, at_pose};
+use super::solution::{DecidingFeature, SurfaceSolution};
 use crate::accel::IndexedSurface;
 use crate::accel::triangle_index::{Box3, Children};
-use crate::proximity::convex::{Active, Core, Placed, convex_features};
+use crate::proximity::convex::{ActiveFeatures, Core, RelativePose, convex_features};
 use crate::proximity::rounding::NEGLIGIBLE;
 use nalgebra::{Isometry3, Vector3};
 use std::collections::BinaryHeap;
@@ -16,7 +16,7 @@ pub(super) fn solve(
     b: &IndexedSurface,
     x_ab: &Isometry3<f64>,
     reach: f64,
-) -> Option<Solution> {
+) -> Option<SurfaceSolution> {
     if a.tree.bounds().distance(&moved(b.tree.bounds(), x_ab)) > reach {
         return None;
     }
@@ -35,14 +35,14 @@ pub(super) fn solve(
         match found {
             None if !nested => return None,
             Some((distance, active)) if !nested && distance > 0.0 => {
-                return Some(Solution::new(Decides::Features(active)));
+                return Some(SurfaceSolution::new(DecidingFeature::Features(active)));
             }
             found => found,
         }
     };
     // Overlapping: the deepest of what can be said.
-    let mut deepest: Option<(f64, Solution)> = None;
-    let mut take = |depth: f64, solution: Solution| {
+    let mut deepest: Option<(f64, SurfaceSolution)> = None;
+    let mut take = |depth: f64, solution: SurfaceSolution| {
         if deepest.as_ref().is_none_or(|d| depth > d.0) {
             deepest = Some((depth, solution));
         }
@@ -59,7 +59,10 @@ pub(super) fn solve(
         && !both_solid
         && distance <= 0.0
     {
-        take(-distance, Solution::new(Decides::Features(active)));
+        take(
+            -distance,
+            SurfaceSolution::new(DecidingFeature::Features(active)),
+        );
     }
     deepest.map(|d| d.1)
 }
@@ -78,24 +81,24 @@ fn moved(b: &Box3, x: &Isometry3<f64>) -> Box3 {
 }
 
 /// Two nodes, the pair that may be nearest first.
-struct Nodes {
+struct NodePair {
     least: f64,
     a: usize,
     b: usize,
 }
 
-impl PartialEq for Nodes {
+impl PartialEq for NodePair {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
-impl Eq for Nodes {}
-impl PartialOrd for Nodes {
+impl Eq for NodePair {}
+impl PartialOrd for NodePair {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Nodes {
+impl Ord for NodePair {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let key = |n: &Self| (n.a, n.b);
         other
@@ -113,12 +116,12 @@ fn nearest_triangles(
     x_ab: &Isometry3<f64>,
     reach: f64,
     both_solid: bool,
-) -> Option<(f64, Active)> {
-    let mut best: Option<(f64, Active)> = None;
+) -> Option<(f64, ActiveFeatures)> {
+    let mut best: Option<(f64, ActiveFeatures)> = None;
     let mut separating: Option<Vector3<f64>> = None;
     let mut heap = BinaryHeap::new();
     let root = a.tree.bounds().distance(&moved(b.tree.bounds(), x_ab));
-    heap.push(Nodes {
+    heap.push(NodePair {
         least: root,
         a: 0,
         b: 0,
@@ -142,7 +145,7 @@ fn nearest_triangles(
                 least = least.max(lowest_b - box_a.support(&n));
             }
             if least <= known.max(0.0) {
-                heap.push(Nodes { least, a: i, b: j });
+                heap.push(NodePair { least, a: i, b: j });
             }
         };
         match (below_a, below_b) {
@@ -161,7 +164,7 @@ fn nearest_triangles(
                         let Some(active) = convex_features(&core_a, &core_b, x_ab, known) else {
                             continue;
                         };
-                        let found = active.evaluate(&Placed::new(x_ab));
+                        let found = active.evaluate(&RelativePose::new(x_ab));
                         if best.as_ref().is_none_or(|b| found.distance < b.0) {
                             best = Some((found.distance, active));
                             separating = (found.distance > 0.0).then_some(found.n_ab);
@@ -183,7 +186,7 @@ fn nearest_triangles(
 
 /// A part of a surface: a node of its tree or a part of an edge (in the other body).
 #[derive(Clone, Copy)]
-enum Part {
+enum EdgeSearchPart {
     Node(usize),
     Edge {
         part: [Vector3<f64>; 2],
@@ -192,7 +195,7 @@ enum Part {
 }
 
 /// Takes a part and a bound of its depth.
-type HandOn<'a> = &'a mut dyn FnMut(f64, Part);
+type PartSink<'a> = &'a mut dyn FnMut(f64, EdgeSearchPart);
 
 /// The search for the deepest point of the edges of `body` (B) below the surface of `solid` (A).
 struct DeepestOfEdges<'a> {
@@ -202,7 +205,7 @@ struct DeepestOfEdges<'a> {
     /// The deepest point so far and the edge that it is on, in A.
     p: Vector3<f64>,
     on: [Vector3<f64>; 2],
-    probe: Probe,
+    probe: DepthProbe,
 }
 
 impl<'a> DeepestOfEdges<'a> {
@@ -219,7 +222,7 @@ impl<'a> DeepestOfEdges<'a> {
         }
     }
 
-    fn look(&mut self, p: &Vector3<f64>, on: [Vector3<f64>; 2]) -> Probe {
+    fn look(&mut self, p: &Vector3<f64>, on: [Vector3<f64>; 2]) -> DepthProbe {
         let probe = self.solid.probe(p);
         if probe.depth > self.probe.depth {
             (self.p, self.on, self.probe) = (*p, on, probe);
@@ -227,30 +230,34 @@ impl<'a> DeepestOfEdges<'a> {
         probe
     }
 
-    fn search(mut self) -> (f64, Solution) {
+    fn search(mut self) -> (f64, SurfaceSolution) {
         let size = self.solid.extent() + self.body.extent();
         let smallest = NEGLIGIBLE * size + SMALLEST * self.body.extent();
-        search(Part::Node(0), smallest, |part, enough, hand_on| {
-            match part {
-                Part::Edge {
-                    part: [p, q],
-                    whole,
-                } => {
-                    let middle = (p + q) * 0.5;
-                    self.edge([p, middle], whole, enough, hand_on);
-                    self.edge([middle, q], whole, enough, hand_on);
+        search(
+            EdgeSearchPart::Node(0),
+            smallest,
+            |part, enough, hand_on| {
+                match part {
+                    EdgeSearchPart::Edge {
+                        part: [p, q],
+                        whole,
+                    } => {
+                        let middle = (p + q) * 0.5;
+                        self.edge([p, middle], whole, enough, hand_on);
+                        self.edge([middle, q], whole, enough, hand_on);
+                    }
+                    EdgeSearchPart::Node(index) => match self.body.tree.children(index) {
+                        Children::Nodes(children) => {
+                            children.iter().for_each(|c| self.node(*c, enough, hand_on));
+                        }
+                        Children::Triangles(range) => {
+                            range.for_each(|i| self.triangle(i, enough, hand_on))
+                        }
+                    },
                 }
-                Part::Node(index) => match self.body.tree.children(index) {
-                    Children::Nodes(children) => {
-                        children.iter().for_each(|c| self.node(*c, enough, hand_on));
-                    }
-                    Children::Triangles(range) => {
-                        range.for_each(|i| self.triangle(i, enough, hand_on))
-                    }
-                },
-            }
-            self.probe.depth
-        });
+                self.probe.depth
+            },
+        );
         let [p, q] = self.on;
         let lowest = |n: &Vector3<f64>| if n.dot(&p) <= n.dot(&q) { p } else { q };
         if p != q
@@ -259,11 +266,11 @@ impl<'a> DeepestOfEdges<'a> {
             return (between.depth, between.solution(self.x_ab));
         }
         let p_b = self.x_ab.inverse_transform_point(&self.p.into()).coords;
-        let solution = Solution::new(Decides::Point(self.probe.feature, p_b));
+        let solution = SurfaceSolution::new(DecidingFeature::Point(self.probe.feature, p_b));
         (self.probe.depth, solution)
     }
 
-    fn node(&mut self, index: usize, enough: f64, hand_on: HandOn<'_>) {
+    fn node(&mut self, index: usize, enough: f64, hand_on: PartSink<'_>) {
         let of_body = self.body.tree.node(index);
         let common = moved(of_body, self.x_ab).intersection(self.solid.tree.bounds());
         if common.half().min() < 0.0 {
@@ -281,10 +288,10 @@ impl<'a> DeepestOfEdges<'a> {
         let bound = self
             .solid
             .depth_bound(&probe, &center, radius, enough, lowest, |_| ());
-        hand_on(bound, Part::Node(index));
+        hand_on(bound, EdgeSearchPart::Node(index));
     }
 
-    fn triangle(&mut self, index: usize, enough: f64, hand_on: HandOn<'_>) {
+    fn triangle(&mut self, index: usize, enough: f64, hand_on: PartSink<'_>) {
         let corners = &self.body.triangles[index].corners;
         for k in 0..3 {
             let (p, q) = (&corners[k], &corners[(k + 1) % 3]);
@@ -305,7 +312,7 @@ impl<'a> DeepestOfEdges<'a> {
         part: [Vector3<f64>; 2],
         whole: [Vector3<f64>; 2],
         enough: f64,
-        hand_on: HandOn<'_>,
+        hand_on: PartSink<'_>,
     ) {
         let [p, q] = part;
         let radius = 0.5 * (q - p).norm() * (1.0 + 1e-12);
@@ -318,6 +325,6 @@ impl<'a> DeepestOfEdges<'a> {
         let bound = self
             .solid
             .depth_bound(&probe, &middle, radius, enough, lowest, |_| ());
-        hand_on(bound, Part::Edge { part, whole });
+        hand_on(bound, EdgeSearchPart::Edge { part, whole });
     }
 }

@@ -1,6 +1,6 @@
 //! Signed distance of two bodies, one or both of them with the true surface of a mesh.
 
-use super::solution::Solution;
+use super::solution::SurfaceSolution;
 use super::{core_pair, mesh_pair};
 use crate::accel::IndexedSurface;
 use crate::error::Result;
@@ -117,7 +117,7 @@ fn of_surfaces<T: Scalar>(
 
 /// The answer in `T` for A at `x_wa` and B with a margin of `radius` at `x_ab` in A.
 fn in_world<T: Scalar>(
-    found: &Solution,
+    found: &SurfaceSolution,
     x_wa: &Isometry3<T>,
     x_ab: &Isometry3<T>,
     radius: f64,

@@ -4,7 +4,7 @@ use crate::accel::IndexedSurface;
 use crate::accel::triangle_index::Pseudonormal;
 use crate::accel::triangle_index::Triangle;
 use crate::proximity::core_distance::CoreDistance;
-use crate::proximity::features::Features;
+use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::NEGLIGIBLE;
 use crate::values::lift;
 use nalgebra::{Isometry3, Vector3};
@@ -13,7 +13,7 @@ use tarragon_framework::Scalar;
 /// The nearest feature to a point and the side that the point is on.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::proximity) struct NearestFeature {
-    features: Features,
+    features: FeaturePair,
     /// Whether the distance to the feature counts negative.
     inside: bool,
 }
@@ -32,7 +32,7 @@ impl NearestFeature {
     }
 
     pub(super) fn face(t: &Triangle) -> Self {
-        let features = Features::PlanePoint {
+        let features = FeaturePair::PlanePoint {
             normal_a: t.normal,
             offset: t.base(),
             p_b: Vector3::zeros(),
@@ -54,7 +54,7 @@ impl NearestFeature {
 
 /// What a search for deep points needs to know of a point.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Probe {
+pub(super) struct DepthProbe {
     /// Depth below the surface (m), negative outside.
     pub(super) depth: f64,
     /// Gradient of the signed distance: the outward normal for points at the surface.
@@ -90,11 +90,11 @@ impl IndexedSurface {
         self.feature_at(p, triangle, &q).0
     }
 
-    pub(super) fn probe(&self, p: &Vector3<f64>) -> Probe {
+    pub(super) fn probe(&self, p: &Vector3<f64>) -> DepthProbe {
         let (triangle, q) = self.nearest(p);
         let (feature, on_face) = self.feature_at(p, triangle, &q);
         let found = feature.evaluate(p);
-        Probe {
+        DepthProbe {
             depth: -found.distance,
             n: found.n_ab,
             triangle,
@@ -141,14 +141,14 @@ impl IndexedSurface {
         let fixed_a = touches.then_some(normal.normal);
         let p_b = Vector3::zeros();
         let features = match dir {
-            Some(dir_a) => Features::LinePoint {
+            Some(dir_a) => FeaturePair::LinePoint {
                 p_a,
                 dir_a,
                 p_b,
                 fixed_a: fixed_a
                     .map(|n| (n - dir_a * dir_a.dot(&n)).try_normalize(0.0).unwrap_or(n)),
             },
-            None => Features::PointPoint { p_a, p_b, fixed_a },
+            None => FeaturePair::PointPoint { p_a, p_b, fixed_a },
         };
         let inside = !touches && self.is_behind(p, &(p - q), &normal);
         (NearestFeature { features, inside }, false)

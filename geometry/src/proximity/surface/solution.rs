@@ -1,32 +1,32 @@
 //! What decides the signed distance of two bodies, and its value in any scalar.
 
 use super::point::{NearestFeature, at_pose};
-use crate::proximity::convex::{Active, Placed};
+use crate::proximity::convex::{ActiveFeatures, RelativePose};
 use crate::proximity::core_distance::CoreDistance;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
 /// What decides the distance of A and B.
-pub(super) struct Solution {
-    pub(super) decides: Decides,
+pub(super) struct SurfaceSolution {
+    pub(super) decides: DecidingFeature,
     /// Whether it is expressed with the roles of A and B exchanged.
     pub(super) exchanged: bool,
 }
 
-pub(super) enum Decides {
+pub(super) enum DecidingFeature {
     /// Features of A and B.
-    Features(Active),
+    Features(ActiveFeatures),
     /// A feature of the surface of A, and a point fixed in B.
     Point(NearestFeature, Vector3<f64>),
     /// Two faces of A, and the point of B between them: how deep it is below the lesser of them is
     /// the mean of both, with this weight of the first, also to first order.
     Between([NearestFeature; 2], f64, Vector3<f64>),
     /// Features of A and of a vertex fixed in B.
-    Vertex(Active, Vector3<f64>),
+    Vertex(ActiveFeatures, Vector3<f64>),
 }
 
-impl Solution {
-    pub(super) fn new(decides: Decides) -> Self {
+impl SurfaceSolution {
+    pub(super) fn new(decides: DecidingFeature) -> Self {
         Self {
             decides,
             exchanged: false,
@@ -53,10 +53,10 @@ impl Solution {
     }
 }
 
-impl Decides {
+impl DecidingFeature {
     fn evaluate<T: Scalar>(&self, x_ab: &Isometry3<T>) -> CoreDistance<T> {
         match self {
-            Self::Features(active) => active.evaluate(&Placed::new(x_ab)),
+            Self::Features(active) => active.evaluate(&RelativePose::new(x_ab)),
             Self::Point(feature, p_b) => feature.evaluate(&at_pose(x_ab, p_b)),
             Self::Between([first, second], weight, p_b) => {
                 let p = at_pose(x_ab, p_b);
@@ -70,7 +70,7 @@ impl Decides {
             Self::Vertex(active, p_b) => {
                 let mut x = Isometry3::identity();
                 x.translation.vector = at_pose(x_ab, p_b);
-                active.evaluate(&Placed::new(&x))
+                active.evaluate(&RelativePose::new(&x))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Looking at what a scene holds.
 
 use super::geometry_set::GeometrySet;
-use super::state::{Frame, Geometry, GeometryState, WORLD};
+use super::state::{GeometryState, RegisteredFrame, RegisteredGeometry, WORLD};
 use super::version::GeometryVersion;
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, GeometryId, SourceId};
@@ -36,10 +36,10 @@ impl<'a> SceneGraphInspector<'a> {
         Self { state }
     }
 
-    fn geometry(&self, id: GeometryId) -> Result<&'a Geometry> {
+    fn geometry(&self, id: GeometryId) -> Result<&'a RegisteredGeometry> {
         Ok(&self.state.geometries[self.state.geometry_number(id)?])
     }
-    fn frame(&self, id: FrameId) -> Result<&'a Frame> {
+    fn frame(&self, id: FrameId) -> Result<&'a RegisteredFrame> {
         Ok(&self.state.frames[self.state.frame_number(id)?])
     }
 

@@ -18,5 +18,5 @@ pub use self::inspector::SceneGraphInspector;
 pub use self::registration::RegistrationMark;
 pub use self::roles::RoleProperties;
 pub use self::state::GeometryState;
-pub(super) use self::state::{Geometry, Source, WORLD};
+pub(super) use self::state::{RegisteredGeometry, RegisteredSource, WORLD};
 pub use self::version::GeometryVersion;

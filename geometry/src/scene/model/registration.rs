@@ -1,6 +1,8 @@
 //! Adding, changing, renaming and removing sources, frames and geometries.
 
-use super::state::{Frame, Geometry, GeometryState, ROLES, Source, WORLD};
+use super::state::{
+    GeometryState, ROLES, RegisteredFrame, RegisteredGeometry, RegisteredSource, WORLD,
+};
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, GeometryId, SourceId};
 use crate::properties::{ProximityProperties, Role};
@@ -46,7 +48,7 @@ impl GeometryState {
             )));
         }
         let frames = vec![];
-        Arc::make_mut(&mut self.sources).push(Source { id, name, frames });
+        Arc::make_mut(&mut self.sources).push(RegisteredSource { id, name, frames });
         Ok(id)
     }
 
@@ -87,7 +89,7 @@ impl GeometryState {
             .insert((source, name.clone()));
         Arc::make_mut(&mut self.sources)[owner].frames.push(number);
         Arc::make_mut(&mut self.frame_numbers).insert(frame.id, number);
-        Arc::make_mut(&mut self.frames).push(Frame {
+        Arc::make_mut(&mut self.frames).push(RegisteredFrame {
             id: frame.id,
             name,
             source,
@@ -114,7 +116,7 @@ impl GeometryState {
     /// If the frame is unknown, or its source has another frame of that name.
     pub fn rename_frame(&mut self, frame: FrameId, name: &str) -> Result<()> {
         let number = self.frame_number(frame)?;
-        let Frame {
+        let RegisteredFrame {
             source, name: old, ..
         } = &self.frames[number];
         let (source, old) = (*source, old.clone());
@@ -173,7 +175,7 @@ impl GeometryState {
         frame: usize,
         instance: GeometryInstance,
     ) -> Result<GeometryId> {
-        let mut geometry = Geometry {
+        let mut geometry = RegisteredGeometry {
             id: GeometryId::new(),
             source,
             name: instance.name.as_str().into(),
@@ -212,7 +214,7 @@ impl GeometryState {
         Ok(id)
     }
 
-    fn check_pose(&self, geometry: &Geometry, x_fg: &Isometry3<f64>) -> Result<()> {
+    fn check_pose(&self, geometry: &RegisteredGeometry, x_fg: &Isometry3<f64>) -> Result<()> {
         let mut numbers = x_fg
             .translation
             .vector
@@ -231,7 +233,7 @@ impl GeometryState {
     /// proximity query finds.
     pub(super) fn bound_of(
         &self,
-        geometry: &Geometry,
+        geometry: &RegisteredGeometry,
         shape: &Shape,
         properties: &ProximityProperties,
     ) -> Result<Option<LocalBound>> {
@@ -347,7 +349,7 @@ impl GeometryState {
         let Some(&first) = removed.first() else {
             return;
         };
-        let gone: Vec<Geometry> = removed
+        let gone: Vec<RegisteredGeometry> = removed
             .iter()
             .map(|n| self.geometries[*n].clone())
             .collect();

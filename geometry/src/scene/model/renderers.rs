@@ -9,7 +9,7 @@
 //! one is removed, so that an engine that refuses it leaves the scene as it was.
 
 use super::render_engines::NamedEngine;
-use super::state::{Geometry, GeometryState};
+use super::state::{GeometryState, RegisteredGeometry};
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
 use crate::properties::Role;
@@ -59,7 +59,7 @@ impl GeometryState {
     /// If there is none of that name.
     pub fn remove_renderer(&mut self, name: &str) -> Result<()> {
         let engine = self.render_engine_by_name(name)?;
-        let shows = |g: &Geometry| g.visual.is_some_and(|v| engine.has_visual(v));
+        let shows = |g: &RegisteredGeometry| g.visual.is_some_and(|v| engine.has_visual(v));
         if self.geometries.iter().any(shows) {
             self.version.change(Role::Perception);
         }
@@ -109,7 +109,7 @@ impl GeometryState {
     }
 
     /// True if a render engine has the geometry.
-    pub(super) fn is_shown(&self, geometry: &Geometry) -> bool {
+    pub(super) fn is_shown(&self, geometry: &RegisteredGeometry) -> bool {
         geometry.visual.is_some_and(|v| self.renderers.show(v))
     }
 

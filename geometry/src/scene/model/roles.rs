@@ -1,6 +1,6 @@
 //! Giving roles to geometry and taking them away.
 
-use super::state::{Geometry, GeometryState, WORLD};
+use super::state::{GeometryState, RegisteredGeometry, WORLD};
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, GeometryId, SourceId};
 use crate::properties::{
@@ -246,7 +246,7 @@ impl GeometryState {
     }
 
     /// Checks that no other geometry on the frame has the geometry's name and the role.
-    pub(super) fn check_name(&self, geometry: &Geometry, role: Role) -> Result<()> {
+    pub(super) fn check_name(&self, geometry: &RegisteredGeometry, role: Role) -> Result<()> {
         let key = (geometry.frame, role, geometry.name.clone());
         if self.names.geometries.contains(&key) {
             return Err(Error::invalid(format!(

@@ -28,7 +28,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) const WORLD: usize = 0;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
+pub(crate) struct RegisteredSource {
     pub(crate) id: SourceId,
     pub(crate) name: String,
     /// Numbers of its frames.
@@ -36,7 +36,7 @@ pub(crate) struct Source {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct RegisteredFrame {
     pub(crate) id: FrameId,
     pub(crate) name: Arc<str>,
     /// That of the scene itself for the world.
@@ -48,7 +48,7 @@ pub(crate) struct Frame {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Geometry {
+pub(crate) struct RegisteredGeometry {
     pub(crate) id: GeometryId,
     pub(crate) source: SourceId,
     pub(crate) name: Arc<str>,
@@ -64,7 +64,7 @@ pub(crate) struct Geometry {
     pub(super) visual: Option<GeometryId>,
 }
 
-impl Geometry {
+impl RegisteredGeometry {
     pub(crate) fn is_anchored(&self) -> bool {
         self.frame == WORLD
     }
@@ -85,7 +85,7 @@ pub(super) const ROLES: [Role; 3] = [Role::Proximity, Role::Illustration, Role::
 
 /// Names in use.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub(super) struct NamesInUse {
     /// Frames per source.
     pub(super) frames: HashSet<(SourceId, Arc<str>)>,
     /// Geometries per frame and role.
@@ -115,13 +115,13 @@ pub struct GeometryState {
     /// The source of the world frame.
     pub(super) internal_source: SourceId,
     /// Sorted by id.
-    pub(crate) sources: Arc<Vec<Source>>,
-    pub(crate) frames: Arc<Vec<Frame>>,
-    pub(crate) geometries: Arc<Vec<Geometry>>,
+    pub(crate) sources: Arc<Vec<RegisteredSource>>,
+    pub(crate) frames: Arc<Vec<RegisteredFrame>>,
+    pub(crate) geometries: Arc<Vec<RegisteredGeometry>>,
     /// Ids of the geometries, by number, for fast search.
     pub(super) geometry_ids: Arc<Vec<GeometryId>>,
     pub(super) frame_numbers: Arc<BTreeMap<FrameId, usize>>,
-    pub(super) names: Arc<Names>,
+    pub(super) names: Arc<NamesInUse>,
     pub(super) filter: Arc<FilterTable>,
     pub(super) renderers: RenderEngines,
     /// Geometry of the visuals that engines know by another id than the geometry's.
@@ -137,7 +137,7 @@ pub struct GeometryState {
 impl Default for GeometryState {
     fn default() -> Self {
         let internal_source = SourceId::new();
-        let world = Frame {
+        let world = RegisteredFrame {
             id: FrameId::new(),
             name: "world".into(),
             source: internal_source,
@@ -149,7 +149,7 @@ impl Default for GeometryState {
             internal_source,
             sources: Arc::default(),
             frame_numbers: Arc::new(BTreeMap::from([(world.id, WORLD)])),
-            names: Arc::new(Names {
+            names: Arc::new(NamesInUse {
                 frames: HashSet::from([(internal_source, world.name.clone())]),
                 geometries: HashSet::new(),
             }),
@@ -192,7 +192,7 @@ impl GeometryState {
     }
 
     /// A geometry and its frame, for messages.
-    pub(super) fn place(&self, geometry: &Geometry) -> String {
+    pub(super) fn place(&self, geometry: &RegisteredGeometry) -> String {
         self.place_of(&geometry.name, geometry.frame)
     }
     pub(super) fn place_of(&self, name: &str, frame: usize) -> String {

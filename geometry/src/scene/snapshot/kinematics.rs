@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::ids::FrameId;
 use crate::properties::Role;
 use crate::scene::instance::FramePoseVector;
-use crate::scene::model::{GeometryState, Source, WORLD};
+use crate::scene::model::{GeometryState, RegisteredSource, WORLD};
 use nalgebra::Isometry3;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -262,7 +262,7 @@ fn is_finite<T: Scalar>(x: &Isometry3<T>) -> bool {
 }
 
 #[cold]
-fn no_pose(state: &GeometryState, source: &Source, frame: &FrameSlot) -> Error {
+fn no_pose(state: &GeometryState, source: &RegisteredSource, frame: &FrameSlot) -> Error {
     Error::invalid(format!(
         "source '{}': frame '{}' got no pose; set one for every frame",
         source.name, state.frames[frame.number as usize].name
@@ -272,7 +272,7 @@ fn no_pose(state: &GeometryState, source: &Source, frame: &FrameSlot) -> Error {
 #[cold]
 fn not_finite<T: Scalar>(
     state: &GeometryState,
-    source: &Source,
+    source: &RegisteredSource,
     frame: &FrameSlot,
     x_pf: &Isometry3<T>,
 ) -> Error {

@@ -66,8 +66,7 @@ pub fn add_camera_renderers<'a>(
             continue;
         }
         let params = class.to_cpu_params(config.background);
-        let params =
-            params.map_err(|e| Error::invalid(format!("camera '{}': {e}", config.name)))?;
+        let params = params.map_err(|e| e.at(format!("camera '{}'", config.name)))?;
         let params = RenderEngineCpuParams {
             renderer_name: Some(name.into()),
             ..params
@@ -101,8 +100,7 @@ pub fn add_camera_renderers<'a>(
         }
     }
     let engine = |(config, params): (&CameraConfig, RenderEngineCpuParams)| {
-        RenderEngineCpu::new(params)
-            .map_err(|e| Error::invalid(format!("camera '{}': {e}", config.name)))
+        RenderEngineCpu::new(params).map_err(|e| e.at(format!("camera '{}'", config.name)))
     };
     let engines = new.into_iter().map(|(name, of)| Ok((name, engine(of)?)));
     let engines: Vec<(&str, RenderEngineCpu)> = engines.collect::<Result<_>>()?;
@@ -111,7 +109,7 @@ pub fn add_camera_renderers<'a>(
     for (name, engine) in engines {
         changed
             .add_renderer(name, engine)
-            .map_err(|e| Error::invalid(format!("renderer '{name}': {e}")))?;
+            .map_err(|e| e.at(format!("renderer '{name}'")))?;
     }
     *scene_graph = changed;
     Ok(())
@@ -458,7 +456,7 @@ fn place(
             "X_PB.base_frame '{base}' needs a plant, and there is none; pass one in CameraConnections"
         ))
     })?;
-    let at = |e: tarragon_multibody::Error| config.wrong(format!("X_PB.base_frame: {e}"));
+    let at = |e: Error| e.at(format!("camera '{}': X_PB.base_frame", config.name));
     let frame = plant
         .frame(plant.frame_by_name(base).map_err(at)?)
         .map_err(at)?;

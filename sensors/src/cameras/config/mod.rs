@@ -175,7 +175,7 @@ impl CameraConfig {
     pub fn from_yaml_file(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
-        Self::from_yaml(&text).map_err(|e| Error::invalid(format!("{}: {e}", path.display())))
+        Self::from_yaml(&text).map_err(|e| e.at(path.display()))
     }
     /// Writes the configuration as YAML, which Drake reads too unless the engine is
     /// `RenderEngineCpu`.
@@ -224,7 +224,7 @@ impl CameraConfig {
     /// # Errors
     /// Returns an error if the intrinsics, clipping planes, depth range or poses are invalid.
     pub fn make_cameras(&self) -> Result<(ColorRenderCamera, DepthRenderCamera)> {
-        let at = |e: tarragon_geometry::Error| self.wrong(e);
+        let at = |e: Error| e.at(format!("camera '{}'", self.name));
         let [fx, fy] = self.focal_lengths()?;
         let [cx, cy] = self.principal_point();
         let info = CameraInfo::new(self.width, self.height, fx, fy, cx, cy).map_err(at)?;

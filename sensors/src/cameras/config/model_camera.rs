@@ -25,8 +25,7 @@ impl CameraConfig {
     /// Returns an error if the camera belongs to another plant, or its values are invalid (a size
     /// of 0, clipping planes in the wrong order).
     pub fn of_model_camera(plant: &MultibodyPlant, camera: &ModelCamera) -> Result<Self> {
-        let lookup =
-            |e: tarragon_multibody::Error| Error::invalid(format!("camera '{}': {e}", camera.name));
+        let lookup = |e: Error| e.at(format!("camera '{}'", camera.name));
         let frame = plant.frame(camera.frame).map_err(lookup)?;
         let model = plant
             .model_instance_name(frame.model_instance())

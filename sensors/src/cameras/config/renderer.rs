@@ -142,7 +142,7 @@ impl RendererClass {
             },
             Self::RenderEngineCpuParams(p) => p.clone(),
             Self::RenderEngineGltfClient | Self::RenderEngineGltfClientParams(_) => {
-                return Err(Error::invalid(
+                return Err(Error::unsupported(
                     "renderer_class RenderEngineGltfClient is not supported yet; use RenderEngineVtk, \
                      RenderEngineGl or RenderEngineCpu",
                 ));

@@ -45,7 +45,7 @@ impl ImageFileFormat {
             Some("jpg" | "jpeg") => Ok(Self::Jpeg),
             Some("png") => Ok(Self::Png),
             Some("tiff" | "tif") => Ok(Self::Tiff),
-            _ => Err(Error::invalid(format!(
+            _ => Err(Error::unsupported(format!(
                 "{}: image files end in .png, .jpg, .jpeg, .tiff or .tif",
                 path.display()
             ))),

@@ -277,7 +277,7 @@ impl ImageIo {
             )));
         }
         if !format.can_hold(image.scalar()) {
-            return Err(Error::invalid(format!(
+            return Err(Error::unsupported(format!(
                 "{place}: {format} cannot hold {} pixels; use .tiff{}",
                 image.pixel_type(),
                 if ImageFileFormat::Png.can_hold(image.scalar()) {

@@ -35,7 +35,7 @@ impl VideoFileFormat {
         match extension.as_deref() {
             Some("avi") => Ok(Self::MotionJpegAvi),
             Some("png" | "apng") => Ok(Self::AnimatedPng),
-            _ => Err(Error::invalid(format!(
+            _ => Err(Error::unsupported(format!(
                 "{}: video files end in .avi, .png or .apng",
                 path.display()
             ))),
@@ -169,7 +169,7 @@ impl VideoFile {
                 }
             }
             State::Closed => {
-                return Err(Error::invalid(format!(
+                return Err(Error::state(format!(
                     "{place}: the video has ended after {} frames; begin a new file",
                     self.frames
                 )));

@@ -70,7 +70,7 @@ impl<P: ImageFilePixel> VideoWriter<P> {
     /// directory does not exist or cannot be written to, or a channel has more than 8 bits.
     pub fn new(path: impl Into<PathBuf>, frame_rate: f64) -> Result<Self> {
         if P::SCALAR != PixelScalar::U8 {
-            return Err(Error::invalid(format!(
+            return Err(Error::unsupported(format!(
                 "VideoWriter: a video cannot show {} pixels; use `VideoWriter::depth`, `depth_16u`, \
                  `label` or `with_color_map`",
                 P::NAME

@@ -102,7 +102,7 @@ impl Decoder {
             image.resize(0, 0);
             // The name is untrusted, so it is escaped to one line and shortened.
             let name: String = message.header.frame_name.escape_debug().take(64).collect();
-            Error::invalid(format!("LCM image '{name}': {e}"))
+            e.at(format!("LCM image '{name}'"))
         })
     }
 

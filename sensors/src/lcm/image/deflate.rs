@@ -99,7 +99,7 @@ impl DeflatePart {
             let before = (consumed, packed.len());
             let status = zlib
                 .compress_vec(&data[consumed..], packed, flush)
-                .map_err(|e| Error::invalid(format!("zlib: {e}")))?;
+                .map_err(|e| Error::invalid("zlib").with_cause(e))?;
             let after = (zlib.total_in() as usize, packed.len());
             // A flush is complete if there is room left.
             let is_flushed = after.0 == data.len() && packed.len() < packed.capacity();

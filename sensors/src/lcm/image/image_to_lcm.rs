@@ -121,7 +121,7 @@ impl ImageToLcmImageArrayT {
         name: &str,
     ) -> Result<ImagePortIndex<P>> {
         if self.ports.iter().any(|p| p.name == name) {
-            return Err(Error::invalid(format!(
+            return Err(Error::exists(format!(
                 "ImageToLcmImageArrayT port '{name}': a port of this name already exists; choose \
                  another name"
             )));
@@ -150,8 +150,7 @@ impl ImageToLcmImageArrayT {
             let done = encoder.encode((port.read)(ctx)?, self.do_compress, image);
             done.map_err(|e| {
                 let name = &config.name;
-                let e = Error::invalid(format!("ImageToLcmImageArrayT port '{name}': {e}"));
-                Error::custom(e)
+                e.at(format!("ImageToLcmImageArrayT port '{name}'"))
             })?;
         }
         Ok(())
@@ -188,7 +187,7 @@ impl ImageToLcmImageArrayTPorts {
     ) -> Result<InputPort<Image<P>>> {
         let index = port.index();
         self.port(index).ok_or_else(|| {
-            Error::invalid(format!(
+            Error::not_found(format!(
                 "ImageToLcmImageArrayT: there is no port {index} for {} images; use the index that \
                  `declare_image_input_port` of this system returned",
                 P::NAME
@@ -204,7 +203,7 @@ impl ImageToLcmImageArrayTPorts {
         what: &str,
     ) -> Result<InputPort<Image<P>>> {
         self.port(index).ok_or_else(|| {
-            Error::invalid(format!(
+            Error::not_found(format!(
                 "ImageToLcmImageArrayT: there is no {what} port; create the system with \
                  `with_color_depth_label`, or use `image_port`"
             ))

@@ -30,7 +30,7 @@ pub(super) fn mesh(e: &Encoder<'_>, mesh: &Mesh, rgba: Rgba) -> Result<Object> {
             check(source)?;
             render_mesh::object(e, source, &read_source(source)?, rgba, &matrix)
         }
-        other => Err(Error::invalid(format!(
+        other => Err(Error::unsupported(format!(
             "Meshcat: {}: mesh files must end in .obj, .gltf, .glb, .stl, .dae or .vtk, got '{other}'",
             source.description()
         ))),

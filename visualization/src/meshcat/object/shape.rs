@@ -62,7 +62,7 @@ pub(crate) fn shape(e: &Encoder<'_>, shape: &Shape, rgba: Rgba) -> Result<Object
         Shape::Mesh(s) => return mesh_file::mesh(e, s, rgba),
         Shape::Convex(s) => return mesh_file::convex(e, s, rgba),
         other => {
-            return Err(Error::invalid(format!(
+            return Err(Error::unsupported(format!(
                 "Meshcat: shapes of type {} cannot be shown",
                 other.type_name()
             )));

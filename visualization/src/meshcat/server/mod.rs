@@ -22,7 +22,7 @@ use super::frame::Framed;
 use super::object::Uuids;
 use super::params::MeshcatParams;
 use super::scene::Scene;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -348,8 +348,9 @@ impl Server {
     /// Returns an error if a parameter is invalid, no port is free, or the viewer page cannot be
     /// read.
     pub(crate) fn start(params: MeshcatParams) -> Result<(Arc<Shared>, Self)> {
-        let broken =
-            |what: &str, e: std::io::Error| Error::invalid(format!("Meshcat: {what}: {e}"));
+        let broken = |what: &str, e: std::io::Error| {
+            Error::new(ErrorKind::Io, format!("Meshcat: {what}")).with_cause(e)
+        };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()

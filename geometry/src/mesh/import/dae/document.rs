@@ -25,13 +25,13 @@ pub(super) fn parse_xml<'a>(path: &Path, text: &'a str) -> Result<Xml<'a>> {
 }
 
 /// A document and the elements with ids.
-pub(super) struct Document<'x> {
+pub(super) struct DaeDocument<'x> {
     pub(super) origin: Origin<'x>,
     root: Node<'x, 'x>,
     ids: HashMap<&'x str, Node<'x, 'x>>,
 }
 
-impl<'x> Document<'x> {
+impl<'x> DaeDocument<'x> {
     pub(super) fn new(origin: Origin<'x>, xml: &'x Xml<'x>) -> Result<Self> {
         let root = xml.root_element();
         let mut ids = HashMap::new();

@@ -1,6 +1,6 @@
 //! Meshes of a Collada document.
 
-use super::document::{Document, child, children, words};
+use super::document::{DaeDocument, child, children, words};
 use crate::error::Result;
 use crate::error::short;
 use crate::mesh::triangulate::{fan, strip, triangulate};
@@ -13,32 +13,32 @@ const MAX_OFFSET: usize = 63;
 
 /// The mesh of a `<geometry>`, in its own coordinates.
 #[derive(Default)]
-pub(super) struct Geometry<'x> {
+pub(super) struct DaeGeometry<'x> {
     pub(super) positions: Vec<Vector3<f64>>,
     /// As they are written, of any length.
     pub(super) normals: Vec<Vector3<f64>>,
     pub(super) uvs: Vec<[f64; 2]>,
-    pub(super) parts: Vec<Part<'x>>,
+    pub(super) parts: Vec<MaterialTriangles<'x>>,
 }
 
 /// Triangles with one material.
-pub(super) struct Part<'x> {
+pub(super) struct MaterialTriangles<'x> {
     /// The symbol that instances bind a material to.
     pub(super) material: Option<&'x str>,
-    pub(super) triangles: Vec<[Corner; 3]>,
+    pub(super) triangles: Vec<[CornerIndices; 3]>,
 }
 
 /// Indices of one corner of a triangle.
 #[derive(Clone, Copy)]
-pub(super) struct Corner {
+pub(super) struct CornerIndices {
     pub(super) position: u32,
     pub(super) normal: Option<u32>,
     pub(super) uv: Option<u32>,
 }
 
-impl<'x> Geometry<'x> {
+impl<'x> DaeGeometry<'x> {
     /// Reads a `<geometry>`; one without a mesh is empty.
-    pub(super) fn read(document: &Document<'x>, geometry: Node<'x, 'x>) -> Result<Self> {
+    pub(super) fn read(document: &DaeDocument<'x>, geometry: Node<'x, 'x>) -> Result<Self> {
         let Some(mesh) = child(geometry, &["mesh"]) else {
             document.warn(
                 geometry,
@@ -46,18 +46,18 @@ impl<'x> Geometry<'x> {
             );
             return Ok(Self::default());
         };
-        let mut reader = Reader {
+        let mut reader = GeometryReader {
             document,
             geometry: Self::default(),
             pools: [HashMap::new(), HashMap::new(), HashMap::new()],
         };
         for element in mesh.children().filter(Node::is_element) {
             let kind = match element.tag_name().name() {
-                "triangles" => Kind::Triangles,
-                "polylist" => Kind::Polylist,
-                "polygons" => Kind::Polygons,
-                "trifans" => Kind::Fans,
-                "tristrips" => Kind::Strips,
+                "triangles" => PrimitiveKind::Triangles,
+                "polylist" => PrimitiveKind::Polylist,
+                "polygons" => PrimitiveKind::Polygons,
+                "trifans" => PrimitiveKind::Fans,
+                "tristrips" => PrimitiveKind::Strips,
                 _ => continue,
             };
             let part = reader.part(element, kind)?;
@@ -68,7 +68,7 @@ impl<'x> Geometry<'x> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum PrimitiveKind {
     Triangles,
     Polylist,
     Polygons,
@@ -78,7 +78,7 @@ enum Kind {
 
 /// What the indices of an input refer to.
 #[derive(Clone, Copy, PartialEq)]
-enum Role {
+enum InputSemantic {
     Position,
     Normal,
     Uv,
@@ -86,37 +86,41 @@ enum Role {
 
 /// Elements of a source, among those of its kind.
 #[derive(Clone, Copy)]
-struct Span {
+struct SourceSpan {
     base: u32,
     count: u32,
 }
 
 /// Where one kind of data is found in the indices of a corner.
 #[derive(Clone, Copy)]
-struct Input {
+struct InputOffset {
     offset: usize,
-    span: Span,
+    span: SourceSpan,
 }
 
 /// Inputs of a primitive.
-struct Inputs {
+struct PrimitiveInputs {
     /// Indices per corner.
     stride: usize,
-    position: Input,
-    normal: Option<Input>,
-    uv: Option<Input>,
+    position: InputOffset,
+    normal: Option<InputOffset>,
+    uv: Option<InputOffset>,
 }
 
-struct Reader<'d, 'x> {
-    document: &'d Document<'x>,
-    geometry: Geometry<'x>,
+struct GeometryReader<'d, 'x> {
+    document: &'d DaeDocument<'x>,
+    geometry: DaeGeometry<'x>,
     /// Sources read so far: of positions, of normals, of texture coordinates.
-    pools: [HashMap<NodeId, Span>; 3],
+    pools: [HashMap<NodeId, SourceSpan>; 3],
 }
 
-impl<'x> Reader<'_, 'x> {
-    fn part(&mut self, primitive: Node<'x, 'x>, kind: Kind) -> Result<Part<'x>> {
-        let mut part = Part {
+impl<'x> GeometryReader<'_, 'x> {
+    fn part(
+        &mut self,
+        primitive: Node<'x, 'x>,
+        kind: PrimitiveKind,
+    ) -> Result<MaterialTriangles<'x>> {
+        let mut part = MaterialTriangles {
             material: primitive.attribute("material"),
             triangles: vec![],
         };
@@ -142,10 +146,10 @@ impl<'x> Reader<'_, 'x> {
     fn triangles(
         &self,
         primitive: Node<'x, 'x>,
-        kind: Kind,
+        kind: PrimitiveKind,
         list: Node<'x, 'x>,
-        corners: &[Corner],
-        triangles: &mut Vec<[Corner; 3]>,
+        corners: &[CornerIndices],
+        triangles: &mut Vec<[CornerIndices; 3]>,
     ) -> Result<()> {
         let n = corners.len();
         let wrong = |expected: &str| {
@@ -154,30 +158,30 @@ impl<'x> Reader<'_, 'x> {
         };
         let mut pieces = vec![];
         let mut points = vec![];
-        let mut polygon = |corners: &[Corner], triangles: &mut Vec<[Corner; 3]>| {
-            let at = |c: &Corner| Point3::from(self.geometry.positions[c.position as usize]);
+        let mut polygon = |corners: &[CornerIndices], triangles: &mut Vec<[CornerIndices; 3]>| {
+            let at = |c: &CornerIndices| Point3::from(self.geometry.positions[c.position as usize]);
             points.clear();
             points.extend(corners.iter().map(at));
             triangulate(&points, &mut pieces);
             triangles.extend(pieces.iter().map(|t| t.map(|k| corners[k])));
         };
         match kind {
-            Kind::Triangles if !n.is_multiple_of(3) => {
+            PrimitiveKind::Triangles if !n.is_multiple_of(3) => {
                 return wrong("a multiple of three is expected");
             }
-            Kind::Triangles => {
+            PrimitiveKind::Triangles => {
                 triangles.extend(corners.chunks_exact(3).map(|c| [c[0], c[1], c[2]]));
             }
-            Kind::Fans => triangles.extend(fan(n).map(|t| t.map(|k| corners[k]))),
-            Kind::Strips => {
+            PrimitiveKind::Fans => triangles.extend(fan(n).map(|t| t.map(|k| corners[k]))),
+            PrimitiveKind::Strips => {
                 // Stitches between strips have no area.
                 let strip = strip(n).map(|t| t.map(|k| corners[k]));
                 triangles.extend(strip.filter(|[a, b, c]| {
                     a.position != b.position && b.position != c.position && c.position != a.position
                 }));
             }
-            Kind::Polygons => polygon(corners, triangles),
-            Kind::Polylist => {
+            PrimitiveKind::Polygons => polygon(corners, triangles),
+            PrimitiveKind::Polylist => {
                 let Some(counts) = child(primitive, &["vcount"]) else {
                     return Err(self.document.error(primitive, "<polylist> has no <vcount>"));
                 };
@@ -199,7 +203,7 @@ impl<'x> Reader<'_, 'x> {
     }
 
     /// The corners of a list of indices.
-    fn corners(&self, inputs: &Inputs, list: Node<'x, 'x>) -> Result<Vec<Corner>> {
+    fn corners(&self, inputs: &PrimitiveInputs, list: Node<'x, 'x>) -> Result<Vec<CornerIndices>> {
         let mut corners = vec![];
         let mut indices = [0u32; MAX_OFFSET + 1];
         let mut words = words(list);
@@ -216,11 +220,11 @@ impl<'x> Reader<'_, 'x> {
                 };
                 *index = word.parse().map_err(|_| self.no_index(list, word))?;
             }
-            let find = |input: &Input, what| self.find(list, &indices, input, what);
-            let optional = |input: &Option<Input>, what| {
+            let find = |input: &InputOffset, what| self.find(list, &indices, input, what);
+            let optional = |input: &Option<InputOffset>, what| {
                 input.as_ref().map(|input| find(input, what)).transpose()
             };
-            corners.push(Corner {
+            corners.push(CornerIndices {
                 position: find(&inputs.position, "vertex")?,
                 normal: optional(&inputs.normal, "normal")?,
                 uv: optional(&inputs.uv, "texture coordinate")?,
@@ -228,7 +232,13 @@ impl<'x> Reader<'_, 'x> {
         }
     }
 
-    fn find(&self, list: Node<'x, 'x>, indices: &[u32], input: &Input, what: &str) -> Result<u32> {
+    fn find(
+        &self,
+        list: Node<'x, 'x>,
+        indices: &[u32],
+        input: &InputOffset,
+        what: &str,
+    ) -> Result<u32> {
         let index = indices[input.offset];
         if index < input.span.count {
             return Ok(input.span.base + index);
@@ -252,7 +262,7 @@ impl<'x> Reader<'_, 'x> {
     }
 
     /// What a primitive says about its indices; sources are read on the way.
-    fn inputs(&mut self, primitive: Node<'x, 'x>) -> Result<Inputs> {
+    fn inputs(&mut self, primitive: Node<'x, 'x>) -> Result<PrimitiveInputs> {
         let mut stride = 0;
         let mut vertices = None;
         let mut normal = None;
@@ -303,23 +313,23 @@ impl<'x> Reader<'_, 'x> {
                 None => Ok(None),
                 Some((input, offset)) => {
                     let span = self.source(input, role)?;
-                    Ok(Some(Input { offset, span }))
+                    Ok(Some(InputOffset { offset, span }))
                 }
             }
         };
-        let normal = read(normal, Role::Normal)?;
-        let uv = read(uv, Role::Uv)?;
-        let span = self.source(position, Role::Position)?;
-        Ok(Inputs {
+        let normal = read(normal, InputSemantic::Normal)?;
+        let uv = read(uv, InputSemantic::Uv)?;
+        let span = self.source(position, InputSemantic::Position)?;
+        Ok(PrimitiveInputs {
             stride,
-            position: Input { offset, span },
+            position: InputOffset { offset, span },
             normal,
             uv,
         })
     }
 
     /// Reads the source of an input, once.
-    fn source(&mut self, input: Node<'x, 'x>, role: Role) -> Result<Span> {
+    fn source(&mut self, input: Node<'x, 'x>, role: InputSemantic) -> Result<SourceSpan> {
         let document = self.document;
         let source = document.referred(input, "source", &["source"])?;
         if let Some(span) = self.pools[role as usize].get(&source.id()) {
@@ -330,7 +340,7 @@ impl<'x> Reader<'_, 'x> {
             return Err(document.error(source, message));
         };
         let array = document.referred(accessor, "source", &["float_array"])?;
-        let width = if role == Role::Uv { 2 } else { 3 };
+        let width = if role == InputSemantic::Uv { 2 } else { 3 };
         let count = document.whole(accessor, "count", None)?;
         let stride = document.whole(accessor, "stride", Some(width))?;
         let start = document.whole(accessor, "offset", Some(0))?;
@@ -370,29 +380,31 @@ impl<'x> Reader<'_, 'x> {
         }
         let geometry = &mut self.geometry;
         let base = match role {
-            Role::Position => geometry.positions.len(),
-            Role::Normal => geometry.normals.len(),
-            Role::Uv => geometry.uvs.len(),
+            InputSemantic::Position => geometry.positions.len(),
+            InputSemantic::Normal => geometry.normals.len(),
+            InputSemantic::Uv => geometry.uvs.len(),
         } as u32;
         for i in 0..count {
             let word = |k: usize| numbers[start + i * stride + columns[k]];
             // What has no use at degenerate triangles need not be a number.
             let number = |k: usize| match document.finite(array, word(k)) {
-                Err(_) if role != Role::Position && word(k).parse::<f64>().is_ok() => Ok(0.0),
+                Err(_) if role != InputSemantic::Position && word(k).parse::<f64>().is_ok() => {
+                    Ok(0.0)
+                }
                 number => number,
             };
             match role {
-                Role::Uv => geometry.uvs.push([number(0)?, number(1)?]),
-                Role::Position | Role::Normal => {
+                InputSemantic::Uv => geometry.uvs.push([number(0)?, number(1)?]),
+                InputSemantic::Position | InputSemantic::Normal => {
                     let v = Vector3::new(number(0)?, number(1)?, number(2)?);
                     match role {
-                        Role::Normal => geometry.normals.push(v),
+                        InputSemantic::Normal => geometry.normals.push(v),
                         _ => geometry.positions.push(v),
                     }
                 }
             }
         }
-        let span = Span {
+        let span = SourceSpan {
             base,
             count: count as u32,
         };

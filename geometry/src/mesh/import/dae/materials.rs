@@ -1,6 +1,6 @@
 //! Materials of a Collada document.
 
-use super::document::{Document, child, children, words};
+use super::document::{DaeDocument, child, children, words};
 use crate::error::short;
 use crate::mesh::FileSource;
 use crate::mesh::import::origin::percent;
@@ -12,7 +12,7 @@ use tarragon_framework::warnings::warn;
 
 /// Materials, read when a primitive has them.
 pub(super) struct Materials<'d, 'x> {
-    document: &'d Document<'x>,
+    document: &'d DaeDocument<'x>,
     read: Vec<Material>,
     /// Where the material of an element is in `read`.
     known: HashMap<NodeId, usize>,
@@ -21,7 +21,7 @@ pub(super) struct Materials<'d, 'x> {
 }
 
 impl<'d, 'x> Materials<'d, 'x> {
-    pub(super) fn new(document: &'d Document<'x>) -> Self {
+    pub(super) fn new(document: &'d DaeDocument<'x>) -> Self {
         Self {
             document,
             read: vec![],

@@ -5,10 +5,10 @@ mod geometry;
 mod materials;
 mod scene;
 
-use self::document::Document;
-use self::geometry::{Geometry, Part};
+use self::document::DaeDocument;
+use self::geometry::{DaeGeometry, MaterialTriangles};
 use self::materials::Materials;
-use self::scene::Placed;
+use self::scene::PlacedGeometry;
 use super::affine::direction;
 use super::origin::Origin;
 use crate::error::Result;
@@ -68,8 +68,8 @@ pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}');
     let xml = document::parse_xml(origin.path, text)?;
-    let document = Document::new(origin, &xml)?;
-    let mut reader = Reader {
+    let document = DaeDocument::new(origin, &xml)?;
+    let mut reader = DaeReader {
         document: &document,
         geometries: HashMap::new(),
         materials: Materials::new(&document),
@@ -82,27 +82,27 @@ pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
     reader.finish()
 }
 
-struct Reader<'d, 'x> {
-    document: &'d Document<'x>,
+struct DaeReader<'d, 'x> {
+    document: &'d DaeDocument<'x>,
     /// Those read so far, by their elements.
-    geometries: HashMap<NodeId, Rc<Geometry<'x>>>,
+    geometries: HashMap<NodeId, Rc<DaeGeometry<'x>>>,
     materials: Materials<'d, 'x>,
     mesh: RenderMesh,
     without_normals: Vec<(usize, Smoothing)>,
 }
 
-impl<'x> Reader<'_, 'x> {
-    fn geometry(&mut self, placed: &Placed<'x>) -> Result<Rc<Geometry<'x>>> {
+impl<'x> DaeReader<'_, 'x> {
+    fn geometry(&mut self, placed: &PlacedGeometry<'x>) -> Result<Rc<DaeGeometry<'x>>> {
         let id = placed.geometry.id();
         if let Some(known) = self.geometries.get(&id) {
             return Ok(Rc::clone(known));
         }
-        let geometry = Rc::new(Geometry::read(self.document, placed.geometry)?);
+        let geometry = Rc::new(DaeGeometry::read(self.document, placed.geometry)?);
         self.geometries.insert(id, Rc::clone(&geometry));
         Ok(geometry)
     }
 
-    fn add(&mut self, placed: &Placed<'x>) -> Result<()> {
+    fn add(&mut self, placed: &PlacedGeometry<'x>) -> Result<()> {
         let geometry = self.geometry(placed)?;
         if geometry.parts.iter().all(|part| part.triangles.is_empty()) {
             return Ok(());
@@ -138,7 +138,11 @@ impl<'x> Reader<'_, 'x> {
     }
 
     /// Appends vertices; where they begin.
-    fn positions(&mut self, placed: &Placed<'x>, geometry: &Geometry<'_>) -> Result<u32> {
+    fn positions(
+        &mut self,
+        placed: &PlacedGeometry<'x>,
+        geometry: &DaeGeometry<'_>,
+    ) -> Result<u32> {
         let base = self.mesh.positions.len() as u32;
         for p in &geometry.positions {
             let p = placed.x_gn.linear * p + placed.x_gn.offset;
@@ -156,7 +160,12 @@ impl<'x> Reader<'_, 'x> {
         Ok(base)
     }
 
-    fn add_part(&mut self, placed: &Placed<'x>, part: &Part<'x>, bases: [u32; 3]) {
+    fn add_part(
+        &mut self,
+        placed: &PlacedGeometry<'x>,
+        part: &MaterialTriangles<'x>,
+        bases: [u32; 3],
+    ) {
         let mirrors = placed.x_gn.mirrors();
         let first = self.mesh.triangles.len();
         for corners in &part.triangles {

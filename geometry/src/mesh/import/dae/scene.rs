@@ -1,6 +1,6 @@
 //! Which geometries a scene shows, and where.
 
-use super::document::{Document, child, children, words};
+use super::document::{DaeDocument, child, children, words};
 use crate::error::Result;
 use crate::error::short;
 use crate::mesh::import::affine::{Affine, direction};
@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 500;
 const MAX_STEPS: usize = 1 << 21;
 
 /// A geometry and where it is.
-pub(super) struct Placed<'x> {
+pub(super) struct PlacedGeometry<'x> {
     /// What shows it, and says which materials it has.
     pub(super) instance: Node<'x, 'x>,
     pub(super) geometry: Node<'x, 'x>,
@@ -24,7 +24,7 @@ pub(super) struct Placed<'x> {
 }
 
 /// All geometries of the scene, in the order of the file.
-pub(super) fn placed_geometries<'x>(document: &Document<'x>) -> Result<Vec<Placed<'x>>> {
+pub(super) fn placed_geometries<'x>(document: &DaeDocument<'x>) -> Result<Vec<PlacedGeometry<'x>>> {
     let root = document.root();
     let x_gs = Affine::scaling(meters(document)?);
     let named = match child(root, &["scene", "instance_visual_scene"]) {
@@ -35,14 +35,14 @@ pub(super) fn placed_geometries<'x>(document: &Document<'x>) -> Result<Vec<Place
         let libraries = children(root, "library_geometries");
         let all = libraries.flat_map(|library| children(library, "geometry"));
         return Ok(all
-            .map(|geometry| Placed {
+            .map(|geometry| PlacedGeometry {
                 instance: geometry,
                 geometry,
                 x_gn: x_gs,
             })
             .collect());
     };
-    let mut walk = Walk {
+    let mut walk = SceneWalk {
         document,
         open: vec![],
         placed: vec![],
@@ -53,7 +53,7 @@ pub(super) fn placed_geometries<'x>(document: &Document<'x>) -> Result<Vec<Place
 }
 
 /// Metres per unit of the file.
-fn meters(document: &Document<'_>) -> Result<f64> {
+fn meters(document: &DaeDocument<'_>) -> Result<f64> {
     let Some(unit) = child(document.root(), &["asset", "unit"]) else {
         return Ok(1.0);
     };
@@ -71,15 +71,15 @@ fn meters(document: &Document<'_>) -> Result<f64> {
 }
 
 /// A node that is still to be looked at, in which frame, and how deep it is.
-type Open<'x> = (Node<'x, 'x>, Affine, usize);
+type PendingNode<'x> = (Node<'x, 'x>, Affine, usize);
 
-struct Walk<'d, 'x> {
-    document: &'d Document<'x>,
-    open: Vec<Open<'x>>,
-    placed: Vec<Placed<'x>>,
+struct SceneWalk<'d, 'x> {
+    document: &'d DaeDocument<'x>,
+    open: Vec<PendingNode<'x>>,
+    placed: Vec<PlacedGeometry<'x>>,
 }
 
-impl<'x> Walk<'_, 'x> {
+impl<'x> SceneWalk<'_, 'x> {
     /// Opens the nodes directly within an element, so that the first is next.
     fn open_nodes(&mut self, parent: Node<'x, 'x>, x_gp: Affine, depth: usize) {
         let first = self.open.len();
@@ -143,7 +143,7 @@ impl<'x> Walk<'_, 'x> {
         let geometry = self
             .document
             .referred(reference, attribute, &["geometry"])?;
-        self.placed.push(Placed {
+        self.placed.push(PlacedGeometry {
             instance,
             geometry,
             x_gn,

@@ -1,11 +1,11 @@
 //! Colours of vertices.
 
-use super::Reader;
+use super::GltfReader;
 use crate::error::Result;
 use gltf::Accessor;
 use gltf::accessor::{DataType, Dimensions, Item};
 
-impl<'a> Reader<'a> {
+impl<'a> GltfReader<'a> {
     /// Appends the colours of the vertices that were appended last.
     pub(super) fn colors(&mut self, accessor: Accessor<'a>, count: usize) -> Result<()> {
         self.same_count("COLOR_0", &accessor, count)?;

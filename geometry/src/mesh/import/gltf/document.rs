@@ -1,6 +1,6 @@
 //! A glTF document with its buffers.
 
-use super::{At, upright, uri};
+use super::{GltfOrigin, upright, uri};
 use crate::error::Result;
 use crate::error::short;
 use crate::mesh::import::affine::Affine;
@@ -13,22 +13,22 @@ use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 use std::borrow::Cow;
 
 /// A validated document and the content of its buffers.
-pub(super) struct Document<'a> {
-    pub(super) at: At<'a>,
+pub(super) struct GltfDocument<'a> {
+    pub(super) at: GltfOrigin<'a>,
     pub(super) gltf: gltf::Document,
     buffers: Vec<Cow<'a, [u8]>>,
 }
 
 /// A mesh and where it is.
-pub(super) struct Placed<'a> {
+pub(super) struct PlacedMesh<'a> {
     pub(super) node: usize,
     pub(super) mesh: gltf::Mesh<'a>,
     /// The node in the frame of the geometry.
     pub(super) x_gn: Affine,
 }
 
-impl<'a> Document<'a> {
-    pub(super) fn open(at: At<'a>, bytes: &'a [u8]) -> Result<Self> {
+impl<'a> GltfDocument<'a> {
+    pub(super) fn open(at: GltfOrigin<'a>, bytes: &'a [u8]) -> Result<Self> {
         let (text, mut blob) = if bytes.starts_with(b"glTF") {
             let glb = chunks(at, bytes)?;
             (glb.json, glb.bin)
@@ -124,7 +124,7 @@ impl<'a> Document<'a> {
     }
 
     /// The meshes of the scene, in the order of its nodes.
-    pub(super) fn placed_meshes(&self) -> Result<Vec<Placed<'_>>> {
+    pub(super) fn placed_meshes(&self) -> Result<Vec<PlacedMesh<'_>>> {
         let scene = self.gltf.default_scene();
         let roots: Vec<usize> = match scene.or_else(|| self.gltf.scenes().next()) {
             Some(scene) => scene.nodes().map(|n| n.index()).collect(),
@@ -152,7 +152,7 @@ impl<'a> Document<'a> {
             let x_gn = x_gp.times(&self.transform(node)?);
             if let Some(mesh) = node.mesh() {
                 let node = i;
-                placed.push(Placed { node, mesh, x_gn });
+                placed.push(PlacedMesh { node, mesh, x_gn });
             }
             let first = open.len();
             open.extend(node.children().map(|child| (child.index(), x_gn)));
@@ -204,7 +204,7 @@ impl<'a> Document<'a> {
 }
 
 /// JSON and data of a binary file.
-fn chunks<'a>(at: At<'_>, bytes: &'a [u8]) -> Result<Glb<'a>> {
+fn chunks<'a>(at: GltfOrigin<'_>, bytes: &'a [u8]) -> Result<Glb<'a>> {
     use gltf::binary::Error as Glbs;
     let declared = bytes
         .get(8..12)
@@ -240,7 +240,7 @@ fn chunks<'a>(at: At<'_>, bytes: &'a [u8]) -> Result<Glb<'a>> {
     }
 }
 
-fn validate(at: At<'_>, root: &Root) -> Result<()> {
+fn validate(at: GltfOrigin<'_>, root: &Root) -> Result<()> {
     let version = &root.asset.version;
     if version.split('.').next() != Some("2") {
         return Err(at.error(format!(
@@ -290,7 +290,7 @@ fn validate(at: At<'_>, root: &Root) -> Result<()> {
 }
 
 fn read_buffer<'a>(
-    at: At<'_>,
+    at: GltfOrigin<'_>,
     index: usize,
     buffer: &json::Buffer,
     blob: Option<Cow<'a, [u8]>>,

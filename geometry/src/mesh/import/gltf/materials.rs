@@ -1,7 +1,7 @@
 //! Materials of the metallic-roughness model: base colour with texture, metalness, roughness,
 //! emission.
 
-use super::document::Document;
+use super::document::GltfDocument;
 use super::uri::{self, Uri};
 use crate::error::short;
 use crate::mesh::{AlphaMode, Material, MetallicRoughness, Texture, TextureImage, Wrap};
@@ -11,7 +11,7 @@ use gltf::texture::WrappingMode;
 use tarragon_framework::warnings::warn;
 
 /// The materials of the document, in its order.
-pub(super) fn read(document: &Document<'_>) -> Vec<Material> {
+pub(super) fn read(document: &GltfDocument<'_>) -> Vec<Material> {
     let mut images: Vec<Option<Option<TextureImage>>> =
         vec![None; document.gltf.as_json().images.len()];
     let materials = document.gltf.materials();
@@ -83,7 +83,7 @@ fn color([r, g, b, a]: [f32; 4], mode: Mode) -> Rgba {
 }
 
 /// Finds an image; one that can not be used is logged and left out, as in Drake.
-fn image(document: &Document<'_>, index: usize) -> Option<TextureImage> {
+fn image(document: &GltfDocument<'_>, index: usize) -> Option<TextureImage> {
     let at = document.at;
     let place = format!("images[{index}]");
     let found = find_image(document, index, &place);
@@ -94,7 +94,11 @@ fn image(document: &Document<'_>, index: usize) -> Option<TextureImage> {
     found.ok()
 }
 
-fn find_image(document: &Document<'_>, index: usize, place: &str) -> Result<TextureImage, String> {
+fn find_image(
+    document: &GltfDocument<'_>,
+    index: usize,
+    place: &str,
+) -> Result<TextureImage, String> {
     let content = |bytes: &[u8]| {
         if bytes.starts_with(b"\x89PNG\r\n\x1a\n") || bytes.starts_with(b"\xff\xd8\xff") {
             Ok(TextureImage::Content(bytes.into()))

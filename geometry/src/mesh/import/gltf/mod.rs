@@ -8,7 +8,7 @@ mod document;
 mod materials;
 mod uri;
 
-use self::document::{Document, Placed};
+use self::document::{GltfDocument, PlacedMesh};
 use super::affine::Affine;
 use super::origin::Origin;
 use crate::error::{Error, Result};
@@ -47,10 +47,10 @@ pub fn parse_gltf(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
 
 /// [`parse_gltf`] with buffers and images from anywhere.
 pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
-    let document = Document::open(At(origin), bytes)?;
+    let document = GltfDocument::open(GltfOrigin(origin), bytes)?;
     let placed = document.placed_meshes()?;
     check_size(&document, &placed)?;
-    let mut reader = Reader {
+    let mut reader = GltfReader {
         default_material: None,
         mesh: RenderMesh {
             materials: materials::read(&document),
@@ -70,9 +70,9 @@ pub(super) fn parse(origin: Origin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
 
 /// The file that messages are about.
 #[derive(Clone, Copy, Debug)]
-struct At<'a>(Origin<'a>);
+struct GltfOrigin<'a>(Origin<'a>);
 
-impl At<'_> {
+impl GltfOrigin<'_> {
     fn error(self, message: impl std::fmt::Display) -> Error {
         Error::invalid(format!("{}: {message}", self.0.path.display()))
     }
@@ -96,7 +96,7 @@ fn triangle_count(mode: Mode, corners: usize) -> Option<usize> {
 }
 
 /// Refuses what would be too much before memory is taken for it.
-fn check_size(document: &Document<'_>, placed: &[Placed<'_>]) -> Result<()> {
+fn check_size(document: &GltfDocument<'_>, placed: &[PlacedMesh<'_>]) -> Result<()> {
     let (mut vertices, mut triangles) = (0usize, 0usize);
     for primitive in placed.iter().flat_map(|p| p.mesh.primitives()) {
         let points = primitive.get(&Semantic::Positions).map_or(0, |a| a.count());
@@ -115,16 +115,16 @@ fn check_size(document: &Document<'_>, placed: &[Placed<'_>]) -> Result<()> {
     Ok(())
 }
 
-struct Reader<'a> {
-    document: &'a Document<'a>,
+struct GltfReader<'a> {
+    document: &'a GltfDocument<'a>,
     mesh: RenderMesh,
     without_normals: Vec<(usize, Smoothing)>,
     /// Index of the material of primitives that have none.
     default_material: Option<usize>,
 }
 
-impl<'a> Reader<'a> {
-    fn primitive(&mut self, placed: &Placed<'a>, primitive: &Primitive<'a>) -> Result<()> {
+impl<'a> GltfReader<'a> {
+    fn primitive(&mut self, placed: &PlacedMesh<'a>, primitive: &Primitive<'a>) -> Result<()> {
         let at = self.document.at;
         let place = format!(
             "meshes[{}].primitives[{}]",
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Appends vertices; where they begin.
-    fn positions(&mut self, placed: &Placed<'_>, accessor: Accessor<'a>) -> Result<u32> {
+    fn positions(&mut self, placed: &PlacedMesh<'_>, accessor: Accessor<'a>) -> Result<u32> {
         let base = self.mesh.positions.len() as u32;
         let index = accessor.index();
         let points = self.vectors::<[f32; 3]>("POSITION", accessor, Dimensions::Vec3)?;
@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
     /// Appends normals; where they begin.
     fn normals(
         &mut self,
-        placed: &Placed<'_>,
+        placed: &PlacedMesh<'_>,
         accessor: Accessor<'a>,
         count: usize,
     ) -> Result<u32> {

@@ -1,6 +1,6 @@
 //! What the URIs of a glTF file point to.
 
-use super::At;
+use super::GltfOrigin;
 use crate::error::short;
 use crate::error::{Error, Result};
 use crate::mesh::FileSource;
@@ -19,7 +19,7 @@ pub(super) enum Uri {
 }
 
 /// What a URI of the file `at` says; `what` is for messages.
-pub(super) fn parse(at: At<'_>, what: &str, uri: &str) -> Result<Uri> {
+pub(super) fn parse(at: GltfOrigin<'_>, what: &str, uri: &str) -> Result<Uri> {
     if let Some(data) = uri.strip_prefix("data:") {
         let decoded = data.split_once(',').and_then(|(kind, data)| {
             if kind.ends_with(";base64") {
@@ -52,7 +52,7 @@ pub(super) fn parse(at: At<'_>, what: &str, uri: &str) -> Result<Uri> {
 }
 
 /// The first bytes of what the URI points to, `max` at most.
-pub(super) fn read(at: At<'_>, what: &str, uri: &str, max: u64) -> Result<Vec<u8>> {
+pub(super) fn read(at: GltfOrigin<'_>, what: &str, uri: &str, max: u64) -> Result<Vec<u8>> {
     let path = match parse(at, what, uri)? {
         Uri::Data(bytes) => return Ok(bytes),
         Uri::File(path) => path,
@@ -102,7 +102,7 @@ mod tests {
 
     fn parsed(uri: &str) -> Result<Uri> {
         parse(
-            At(Origin::on_disk(Path::new("/m/x.gltf"))),
+            GltfOrigin(Origin::on_disk(Path::new("/m/x.gltf"))),
             "buffers[0]",
             uri,
         )
@@ -151,7 +151,7 @@ mod tests {
     fn what_is_no_file_is_not_read() {
         for wrong in ["/", "/dev/zero", "/no/such/file"] {
             let text = read(
-                At(Origin::on_disk(Path::new("x.gltf"))),
+                GltfOrigin(Origin::on_disk(Path::new("x.gltf"))),
                 "buffers[0]",
                 wrong,
                 9,

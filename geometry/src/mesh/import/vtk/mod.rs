@@ -4,7 +4,7 @@
 //! vtkDataWriter for version 5.1.
 
 use crate::error::short;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, parse_error};
 use crate::mesh::VolumeMesh;
 use nalgebra::Vector3;
 use std::path::Path;
@@ -31,7 +31,7 @@ const TETRAHEDRON: i64 = 10;
 /// If the content is something else, a coordinate is not finite, or a vertex does not exist; the
 /// message gives the file and the line, or the byte within binary data.
 pub fn parse_vtk(path: &Path, bytes: &[u8]) -> Result<VolumeMesh> {
-    let mut reader = Reader {
+    let mut reader = VtkReader {
         path,
         bytes,
         at: 0,
@@ -39,7 +39,7 @@ pub fn parse_vtk(path: &Path, bytes: &[u8]) -> Result<VolumeMesh> {
         is_binary: false,
     };
     reader.header()?;
-    let mut sections = Sections::default();
+    let mut sections = VtkSections::default();
     while let Some(keyword) = reader.word() {
         let keyword = keyword.to_ascii_uppercase();
         if !sections.read(&mut reader, &keyword)? {
@@ -51,16 +51,16 @@ pub fn parse_vtk(path: &Path, bytes: &[u8]) -> Result<VolumeMesh> {
 
 /// What has been read so far.
 #[derive(Default)]
-struct Sections {
+struct VtkSections {
     points: Option<Vec<Vector3<f64>>>,
     /// Per cell its vertices.
     cells: Option<Vec<Vec<i64>>>,
     types: Option<Vec<i64>>,
 }
 
-impl Sections {
+impl VtkSections {
     /// Reads the section that the keyword begins; false if nothing of interest comes any more.
-    fn read(&mut self, reader: &mut Reader<'_>, keyword: &str) -> Result<bool> {
+    fn read(&mut self, reader: &mut VtkReader<'_>, keyword: &str) -> Result<bool> {
         let twice = match keyword {
             "POINTS" => self.points.is_some(),
             "CELLS" => self.cells.is_some(),
@@ -81,7 +81,7 @@ impl Sections {
             "CELLS" => self.cells = Some(reader.cells()?),
             "CELL_TYPES" => {
                 let n = reader.count("the number of cell types")?;
-                self.types = Some(reader.integers(n, Kind::INT, "a cell type")?);
+                self.types = Some(reader.integers(n, ScalarType::INT, "a cell type")?);
             }
             "METADATA" => reader.skip_metadata(),
             "FIELD" => reader.skip_field()?,
@@ -97,7 +97,7 @@ impl Sections {
         Ok(true)
     }
 
-    fn finish(self, reader: &Reader<'_>) -> Result<VolumeMesh> {
+    fn finish(self, reader: &VtkReader<'_>) -> Result<VolumeMesh> {
         let missing = |what: &str| reader.error(format!("the file has no section {what}"));
         let points = self.points.ok_or_else(|| missing("POINTS"))?;
         let cells = self.cells.ok_or_else(|| missing("CELLS"))?;
@@ -138,13 +138,13 @@ impl Sections {
 
 /// The type of numbers in binary data.
 #[derive(Clone, Copy)]
-struct Kind {
+struct ScalarType {
     size: usize,
     is_float: bool,
     is_signed: bool,
 }
 
-impl Kind {
+impl ScalarType {
     const INT: Self = Self {
         size: 4,
         is_float: false,
@@ -188,7 +188,7 @@ impl Kind {
     }
 }
 
-struct Reader<'a> {
+struct VtkReader<'a> {
     path: &'a Path,
     bytes: &'a [u8],
     at: usize,
@@ -197,7 +197,7 @@ struct Reader<'a> {
     is_binary: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> VtkReader<'a> {
     fn error(&self, message: impl Into<String>) -> Error {
         if self.is_binary {
             let message = message.into();
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
                 self.at
             ))
         } else {
-            Error::parse(self.path, self.line, message)
+            parse_error(self.path, self.line, message)
         }
     }
 
@@ -223,11 +223,11 @@ impl<'a> Reader<'a> {
             )
         };
         let Some(number) = version.strip_prefix(MAGIC) else {
-            return Err(Error::parse(self.path, 1, expected(&version)));
+            return Err(parse_error(self.path, 1, expected(&version)));
         };
         match number.trim().parse::<f64>() {
             Ok(v) if (1.0..=5.1).contains(&v) => {}
-            _ => return Err(Error::parse(self.path, 1, expected(&version))),
+            _ => return Err(parse_error(self.path, 1, expected(&version))),
         }
         self.rest_of_line();
         let format = self.expect(&["ASCII", "BINARY"])?;
@@ -289,9 +289,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn kind(&mut self) -> Result<Kind> {
+    fn kind(&mut self) -> Result<ScalarType> {
         let word = self.word().unwrap_or_default();
-        Kind::of(&word).ok_or_else(|| {
+        ScalarType::of(&word).ok_or_else(|| {
             self.error(format!(
                 "the type of the numbers is '{}', double, float or a type of integers is expected",
                 short(&word)
@@ -300,7 +300,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `n` elements of `width` binary numbers; the data begins on the next line.
-    fn binary(&mut self, n: usize, width: usize, kind: Kind) -> Result<&'a [u8]> {
+    fn binary(&mut self, n: usize, width: usize, kind: ScalarType) -> Result<&'a [u8]> {
         self.rest_of_line();
         let size = n.saturating_mul(width).saturating_mul(kind.size);
         let rest = &self.bytes[self.at..];
@@ -315,7 +315,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Finite numbers.
-    fn numbers(&mut self, n: usize, width: usize, kind: Kind, what: &str) -> Result<Vec<f64>> {
+    fn numbers(
+        &mut self,
+        n: usize,
+        width: usize,
+        kind: ScalarType,
+        what: &str,
+    ) -> Result<Vec<f64>> {
         if self.is_binary {
             let data = self.binary(n, width, kind)?;
             let start = self.at - data.len();
@@ -338,7 +344,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whole numbers.
-    fn integers(&mut self, n: usize, kind: Kind, what: &str) -> Result<Vec<i64>> {
+    fn integers(&mut self, n: usize, kind: ScalarType, what: &str) -> Result<Vec<i64>> {
         if self.is_binary {
             let data = self.binary(n, 1, kind)?;
             let all = data.chunks_exact(kind.size);
@@ -393,7 +399,7 @@ impl<'a> Reader<'a> {
             });
         }
         (self.at, self.line) = before;
-        let all = self.integers(size, Kind::INT, "a number of the cells")?;
+        let all = self.integers(size, ScalarType::INT, "a number of the cells")?;
         let mut rest = &all[..];
         let mut lists = Vec::new();
         while let Some((&length, after)) = rest.split_first() {

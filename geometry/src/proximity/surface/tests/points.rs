@@ -1,7 +1,7 @@
 //! Distance to a point.
 
 use super::*;
-use crate::proximity::convex::{Core, Placed, convex_features};
+use crate::proximity::convex::{Core, RelativePose, convex_features};
 use crate::proximity::distance_to_point;
 
 fn point<T: Scalar>(m: &Mesh, x: &Isometry3<T>, q: &Vector3<T>) -> [T; 7] {
@@ -19,7 +19,11 @@ fn brute_force(surface: &IndexedSurface, q: &Vector3<f64>) -> f64 {
     let x = Isometry3::translation(q.x, q.y, q.z);
     let distances = surface.triangles.iter().map(|t| {
         let active = convex_features(&Core::Triangle(t), &Core::Point, &x, f64::INFINITY);
-        active.unwrap().evaluate(&Placed::new(&x)).distance.abs()
+        active
+            .unwrap()
+            .evaluate(&RelativePose::new(&x))
+            .distance
+            .abs()
     });
     distances.fold(f64::INFINITY, f64::min)
 }

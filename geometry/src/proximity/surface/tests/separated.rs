@@ -1,7 +1,7 @@
 //! Pairs that are apart, and what holds at any distance.
 
 use super::*;
-use crate::proximity::convex::{Core, Placed, convex_features};
+use crate::proximity::convex::{Core, RelativePose, convex_features};
 use crate::proximity::distance_to_point;
 use crate::proximity::shape_core::{core, margin};
 use crate::shape::HalfSpace;
@@ -10,7 +10,7 @@ use crate::shape::HalfSpace;
 fn brute_force(m: &Mesh, b: &Shape, x_mb: &Isometry3<f64>) -> f64 {
     let of = |t: &crate::accel::triangle_index::Triangle, b: &Core<'_>| {
         let active = convex_features(&Core::Triangle(t), b, x_mb, f64::INFINITY);
-        active.unwrap().evaluate(&Placed::new(x_mb)).distance
+        active.unwrap().evaluate(&RelativePose::new(x_mb)).distance
     };
     let triangles = || surface(m).triangles.iter();
     let all: Vec<f64> = match b {

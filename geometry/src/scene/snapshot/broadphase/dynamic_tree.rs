@@ -5,7 +5,7 @@ use super::moving_boxes::MovingBoxes;
 use super::pair_lists::PairLists;
 use crate::accel::bvh::{Box32, RayBox, up};
 use crate::scene::bounds::{BoundaryPlane, StaticTree};
-use crate::scene::model::{Geometry, GeometryState};
+use crate::scene::model::{GeometryState, RegisteredGeometry};
 use nalgebra::Isometry3;
 use std::sync::{Mutex, PoisonError};
 use tarragon_framework::Scalar;
@@ -188,7 +188,7 @@ impl DynamicTree {
     /// The pairs of all geometries with the role.
     fn all_pairs(&self, state: &GeometryState) -> Vec<u64> {
         let mut found = self.take_spare();
-        let role = |geometry: &(usize, &Geometry)| geometry.1.bound.is_some();
+        let role = |geometry: &(usize, &RegisteredGeometry)| geometry.1.bound.is_some();
         let numbers = || state.geometries.iter().enumerate().filter(role);
         for (a, _) in numbers() {
             for (b, _) in numbers().filter(|(b, _)| a < *b) {

@@ -2,13 +2,13 @@
 
 use crate::accel::bvh::{Box32, Bvh};
 use crate::scene::bounds::{BoundaryPlane, LocalBound};
-use crate::scene::model::{Geometry, GeometryState};
+use crate::scene::model::{GeometryState, RegisteredGeometry};
 use nalgebra::Isometry3;
 use tarragon_framework::Scalar;
 
 /// A moving geometry with a box.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Member {
+pub(super) struct MovingGeometry {
     pub(super) geometry: u32,
     bound: LocalBound,
 }
@@ -16,7 +16,7 @@ pub(super) struct Member {
 /// The moving geometries with the proximity role: their boxes, and a tree of larger ones.
 #[derive(Default)]
 pub(super) struct MovingBoxes {
-    pub(super) members: Vec<Member>,
+    pub(super) members: Vec<MovingGeometry>,
     /// Geometry numbers of moving half spaces.
     pub(super) unbounded: Vec<u32>,
     pub(super) planes: Vec<BoundaryPlane>,
@@ -60,14 +60,14 @@ impl Clone for MovingBoxes {
 impl MovingBoxes {
     /// Takes the geometries of another state of the scene.
     pub(super) fn enter_scene(&mut self, state: &GeometryState) {
-        let moving = |geometry: &(usize, &Geometry)| !geometry.1.is_anchored();
+        let moving = |geometry: &(usize, &RegisteredGeometry)| !geometry.1.is_anchored();
         let moving = state.geometries.iter().enumerate().filter(moving);
         let (mut members, mut unbounded) = (vec![], vec![]);
         for (i, g) in moving {
             match g.bound {
                 None => {}
                 Some(LocalBound::Unbounded) => unbounded.push(i as u32),
-                Some(bound) => members.push(Member {
+                Some(bound) => members.push(MovingGeometry {
                     geometry: i as u32,
                     bound,
                 }),

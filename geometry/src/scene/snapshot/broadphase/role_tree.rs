@@ -4,7 +4,7 @@ use crate::accel::bvh::{Bvh, RayBox};
 use crate::error::Result;
 use crate::properties::Role;
 use crate::scene::bounds::LocalBound;
-use crate::scene::model::{Geometry, GeometryState};
+use crate::scene::model::{GeometryState, RegisteredGeometry};
 use crate::shape::Shape;
 use nalgebra::Isometry3;
 use tarragon_framework::Scalar;
@@ -15,7 +15,7 @@ pub(crate) struct RoleBounds(Vec<(u32, LocalBound)>);
 impl RoleBounds {
     /// Reads the meshes. Cones are left out, no query finds them.
     pub(crate) fn new(state: &GeometryState, role: Role) -> Result<Self> {
-        let has_role = |(_, g): &(usize, &Geometry)| {
+        let has_role = |(_, g): &(usize, &RegisteredGeometry)| {
             g.has_role(role) && !matches!(g.shape, Shape::MeshcatCone(_))
         };
         let geometries = state.geometries.iter().enumerate().filter(has_role);

@@ -109,7 +109,7 @@ impl<T: Scalar> QueryObject<T> {
             Role::Proximity => {
                 let (tree, statics) = (self.kinematics.tree(&self.state), self.state.static_tree());
                 self.collect(&rays, |ray| {
-                    let mut nearest = Nearest::new(self, ray, &excluded);
+                    let mut nearest = NearestHit::new(self, ray, &excluded);
                     tree.for_each_along(statics, &nearest.as_box(), limit, |number, limit| {
                         nearest.look_at(number, limit)
                     });
@@ -119,7 +119,7 @@ impl<T: Scalar> QueryObject<T> {
             role => {
                 let tree = self.kinematics.seen(&self.state, role)?;
                 self.collect(&rays, |ray| {
-                    let mut nearest = Nearest::new(self, ray, &excluded);
+                    let mut nearest = NearestHit::new(self, ray, &excluded);
                     tree.for_each_along(&nearest.as_box(), limit, |number, limit| {
                         nearest.look_at(number, limit)
                     });
@@ -132,7 +132,7 @@ impl<T: Scalar> QueryObject<T> {
 }
 
 /// The search along one ray.
-struct Nearest<'a, T: Scalar> {
+struct NearestHit<'a, T: Scalar> {
     query: &'a QueryObject<T>,
     excluded: &'a [usize],
     origin: Vector3<f64>,
@@ -141,7 +141,7 @@ struct Nearest<'a, T: Scalar> {
     error: Option<Error>,
 }
 
-impl<'a, T: Scalar> Nearest<'a, T> {
+impl<'a, T: Scalar> NearestHit<'a, T> {
     fn new(query: &'a QueryObject<T>, ray: &Ray<T>, excluded: &'a [usize]) -> Self {
         Self {
             query,
