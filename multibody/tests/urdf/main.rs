@@ -264,7 +264,7 @@ impl RenderEngine for Ledger {
         id: GeometryId,
         _: &Shape,
         _: &PerceptionProperties,
-    ) -> tarragon_geometry::Result<bool> {
+    ) -> Result<bool> {
         Ok(self.0.lock().unwrap().insert(id))
     }
     fn remove_visual(&mut self, id: GeometryId) -> bool {
@@ -278,7 +278,7 @@ impl RenderEngine for Ledger {
         _: &RenderView<'_>,
         _: &ColorRenderCamera,
         _: &mut ImageRgba8U,
-    ) -> tarragon_geometry::Result<()> {
+    ) -> Result<()> {
         Ok(())
     }
     fn render_depth(
@@ -286,7 +286,7 @@ impl RenderEngine for Ledger {
         _: &RenderView<'_>,
         _: &DepthRenderCamera,
         _: &mut ImageDepth32F,
-    ) -> tarragon_geometry::Result<()> {
+    ) -> Result<()> {
         Ok(())
     }
     fn render_label(
@@ -294,7 +294,7 @@ impl RenderEngine for Ledger {
         _: &RenderView<'_>,
         _: &ColorRenderCamera,
         _: &mut ImageLabel16I,
-    ) -> tarragon_geometry::Result<()> {
+    ) -> Result<()> {
         Ok(())
     }
     fn default_render_label(&self) -> RenderLabel {
