@@ -13,12 +13,22 @@ mod kinematics;
 mod model;
 mod names;
 mod packages;
+mod parsing;
 mod plant;
 mod spatial;
 mod tree;
 
-pub mod parsing;
 pub mod schema;
+
+/// Scenes as YAML lists of what to add to a plant and how to connect it (Drake's
+/// `ModelDirectives`).
+pub mod directives {
+    pub use crate::parsing::{
+        AddCollisionFilterGroup, AddDirectives, AddFrame, AddModel, AddModelInstance, AddWeld,
+        ModelDirective, ModelDirectives, ModelInstanceInfo, flatten_model_directives,
+        process_model_directives, process_model_directives_into,
+    };
+}
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use error::{Error, ErrorKind, Result};

@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Vector3};
 use std::fs;
 use std::path::Path;
 use tarragon_geometry::SceneGraph;
-use tarragon_multibody::parsing::*;
+use tarragon_multibody::directives::*;
 use tarragon_multibody::*;
 use tempfile::TempDir;
 

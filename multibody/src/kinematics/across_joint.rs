@@ -23,6 +23,7 @@ pub(crate) struct AcrossJoint<'a, T: Scalar> {
 
 impl<'a, T: Scalar> AcrossJoint<'a, T> {
     /// Poses and rotations are by body.
+    #[inline]
     pub(crate) fn new(
         joint: &'a MobilizedBody,
         x_wb: &[Isometry3<T>],
@@ -67,6 +68,7 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
     }
 
     /// Adds the columns of the joint's Jacobian: `V_PB` at Bo and expressed in W, at velocity 1.
+    #[inline]
     pub(crate) fn push_columns(&self, q: &[T], columns: &mut Vec<SpatialVector<T>>) {
         let centered =
             self.body.x_bm.translation.vector == Vector3::zeros() && !self.is_reversed_path();

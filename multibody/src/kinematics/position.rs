@@ -105,6 +105,7 @@ impl<T: Scalar> PositionKinematics<T> {
 
 /// Poses of all bodies in the world at positions that were checked; the world itself comes
 /// first.
+#[inline]
 pub(crate) fn calc_body_poses<T: Scalar>(
     tree: &KinematicTree,
     q: &[T],

@@ -1,8 +1,9 @@
 //! Where `package://` URLs lead.
 //!
-//! `manifest` reads `package.xml`, `crawl` searches folders for it, `url` resolves, `remote` says
-//! what a package in an archive is, `fetch` brings it into the cache, `download` and `archive` do
-//! the work; `defaults` are the packages that a map knows from the start.
+//! `package_map` is the map and `location` an entry of it. `manifest` reads `package.xml`, `crawl`
+//! searches folders for it, `url` resolves, `remote` says what a package in an archive is, `fetch`
+//! brings it into the cache, `download` and `archive` do the work; `defaults` are the packages that
+//! a map knows from the start.
 
 mod archive;
 mod crawl;

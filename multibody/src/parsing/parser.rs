@@ -269,7 +269,7 @@ pub fn process_model_directives(
 ///
 /// ```
 /// use tarragon_multibody::MultibodyPlant;
-/// use tarragon_multibody::parsing::{ModelDirectives, process_model_directives_into};
+/// use tarragon_multibody::directives::{ModelDirectives, process_model_directives_into};
 /// let mut plant = MultibodyPlant::new(0.001)?;
 /// let scene = ModelDirectives::from_yaml("directives: [{add_model_instance: {name: left}}]")?;
 /// process_model_directives_into(&scene, &mut plant, None)?;

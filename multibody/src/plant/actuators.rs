@@ -31,7 +31,9 @@ impl MultibodyPlant {
         check_effort_limit(effort_limit)
             .map_err(|why| Error::invalid(format!("actuator '{name}': {why}")))?;
         self.check_new("actuator", instance, name, &self.taken.actuators)?;
-        self.taken.actuators.insert((instance, name.into()));
+        let index = JointActuatorIndex::new(self.actuators.len());
+        self.taken.actuators.insert(instance, name, index);
+        self.taken.driven.insert((joint, index));
         self.actuators.push(JointActuator {
             name: name.into(),
             joint,
@@ -41,7 +43,7 @@ impl MultibodyPlant {
             gear_ratio: 1.0,
             controller_gains: None,
         });
-        Ok(JointActuatorIndex::new(self.actuators.len() - 1))
+        Ok(index)
     }
 
     /// Gives an actuator a controller.
@@ -92,7 +94,12 @@ impl MultibodyPlant {
         let joint = found.joint;
         // Before `finalize` there is no tree that would hold it.
         if self.is_finalized() {
-            let motors = self.actuators.iter().filter(|a| a.joint == joint);
+            let all = JointActuatorIndex::new(0)..JointActuatorIndex::new(self.actuators.len());
+            let motors = self
+                .taken
+                .driven
+                .range((joint, all.start)..(joint, all.end));
+            let motors = motors.map(|(_, motor)| &self.actuators[motor.index()]);
             let reflected = motors.map(JointActuator::calc_reflected_inertia).sum();
             if let Some(topology) = &mut self.topology {
                 topology.set_reflected(joint, &self.joints[joint.index()], reflected);

@@ -1,15 +1,155 @@
-//! Names of the elements of a plant.
+//! Elements of a plant by name, so that finding one does not grow with their number.
 
-use crate::model::{BodyIndex, ModelInstanceIndex};
-use std::collections::BTreeSet;
+use crate::model::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-/// Names in use, per kind and model instance.
+/// All names of a plant.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ElementNames {
-    pub(crate) bodies: BTreeSet<(ModelInstanceIndex, String)>,
-    pub(crate) frames: BTreeSet<(ModelInstanceIndex, String)>,
-    pub(crate) joints: BTreeSet<(ModelInstanceIndex, String)>,
-    pub(crate) actuators: BTreeSet<(ModelInstanceIndex, String)>,
+pub(super) struct ElementNames {
+    pub(super) instances: InstanceNames,
+    pub(super) bodies: NameIndex<BodyIndex>,
+    pub(super) frames: NameIndex<FrameIndex>,
+    pub(super) joints: NameIndex<JointIndex>,
+    pub(super) actuators: NameIndex<JointActuatorIndex>,
     /// Pairs of bodies with a joint between them, the lower index first.
-    pub(crate) joined: BTreeSet<(BodyIndex, BodyIndex)>,
+    pub(super) joined: BTreeSet<(BodyIndex, BodyIndex)>,
+    /// The actuators of every joint that has one.
+    pub(super) driven: BTreeSet<(JointIndex, JointActuatorIndex)>,
+}
+
+/// Elements of one kind, whose names are unique within a model instance.
+#[derive(Clone, Debug)]
+pub(super) struct NameIndex<I> {
+    elements: BTreeMap<String, BTreeMap<ModelInstanceIndex, I>>,
+}
+
+impl<I> Default for NameIndex<I> {
+    fn default() -> Self {
+        Self {
+            elements: BTreeMap::new(),
+        }
+    }
+}
+
+impl<I: Copy> NameIndex<I> {
+    pub(super) fn insert(&mut self, instance: ModelInstanceIndex, name: &str, index: I) {
+        match self.elements.get_mut(name) {
+            Some(of_name) => of_name.insert(instance, index),
+            None => {
+                let of_name = BTreeMap::from([(instance, index)]);
+                self.elements.insert(name.into(), of_name);
+                None
+            }
+        };
+    }
+    pub(super) fn remove(&mut self, instance: ModelInstanceIndex, name: &str) {
+        if let Some(of_name) = self.elements.get_mut(name) {
+            of_name.remove(&instance);
+            if of_name.is_empty() {
+                self.elements.remove(name);
+            }
+        }
+    }
+    pub(super) fn get(&self, instance: ModelInstanceIndex, name: &str) -> Option<I> {
+        self.elements.get(name)?.get(&instance).copied()
+    }
+    pub(super) fn contains(&self, instance: ModelInstanceIndex, name: &str) -> bool {
+        self.get(instance, name).is_some()
+    }
+    /// The elements of a name in all model instances.
+    pub(super) fn of_name(&self, name: &str) -> impl Iterator<Item = (ModelInstanceIndex, I)> {
+        let found = self.elements.get(name).into_iter().flatten();
+        found.map(|(instance, index)| (*instance, *index))
+    }
+}
+
+/// Model instances by name.
+#[derive(Clone, Default)]
+pub(super) struct InstanceNames {
+    instances: BTreeMap<String, ModelInstanceIndex>,
+    /// Per name the number k such that `name_1` to `name_k` are known to be taken.
+    numbered: BTreeMap<String, usize>,
+}
+
+impl fmt::Debug for InstanceNames {
+    /// Without `numbered`, which only saves work.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("InstanceNames")
+            .field(&self.instances)
+            .finish()
+    }
+}
+
+impl InstanceNames {
+    pub(super) fn insert(&mut self, name: &str, index: ModelInstanceIndex) {
+        self.instances.insert(name.into(), index);
+    }
+    pub(super) fn remove(&mut self, name: &str) {
+        self.instances.remove(name);
+        let parts = name.rsplit_once('_');
+        let numbered = parts.and_then(|(base, number)| {
+            let number: usize = number.parse().ok()?;
+            Some((self.numbered.get_mut(base)?, number))
+        });
+        if let Some((taken, number)) = numbered {
+            *taken = (*taken).min(number.saturating_sub(1));
+        }
+    }
+    pub(super) fn get(&self, name: &str) -> Option<ModelInstanceIndex> {
+        self.instances.get(name).copied()
+    }
+
+    /// `base`, or `base_1`, `base_2`, ... where it is taken.
+    pub(super) fn free_name(&mut self, base: String) -> String {
+        if !self.instances.contains_key(&base) {
+            return base;
+        }
+        let taken = self.numbered.entry(base.clone()).or_default();
+        loop {
+            let name = format!("{base}_{}", *taken + 1);
+            if !self.instances.contains_key(&name) {
+                return name;
+            }
+            *taken += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_names_have_the_least_number() {
+        let mut names = InstanceNames::default();
+        let add = |names: &mut InstanceNames| {
+            let name = names.free_name("r".into());
+            names.insert(&name, ModelInstanceIndex::DEFAULT);
+            name
+        };
+        let added: Vec<String> = (0..4).map(|_| add(&mut names)).collect();
+        assert_eq!(added, ["r", "r_1", "r_2", "r_3"]);
+        names.remove("r_2");
+        assert_eq!(add(&mut names), "r_2");
+        assert_eq!(add(&mut names), "r_4");
+        names.remove("r");
+        assert_eq!(add(&mut names), "r");
+    }
+
+    #[test]
+    fn elements_are_found_by_instance_and_name() {
+        let (a, b) = (ModelInstanceIndex::new(2), ModelInstanceIndex::new(3));
+        let mut index = NameIndex::default();
+        index.insert(a, "link", 1);
+        index.insert(b, "link", 2);
+        assert_eq!(
+            (index.get(a, "link"), index.get(b, "link")),
+            (Some(1), Some(2))
+        );
+        let all: Vec<_> = index.of_name("link").collect();
+        assert_eq!(all, [(a, 1), (b, 2)]);
+        index.remove(a, "link");
+        assert!(!index.contains(a, "link") && index.contains(b, "link"));
+    }
 }

@@ -21,26 +21,20 @@ impl MultibodyPlant {
                 "a model instance has an empty name, a name is expected",
             ));
         }
-        if self.model_instances.iter().any(|m| m == name) {
+        if self.taken.instances.get(name).is_some() {
             return Err(Error::invalid(format!(
                 "model instance '{name}' exists already; names of model instances are unique"
             )));
         }
+        let index = ModelInstanceIndex::new(self.model_instances.len());
         self.model_instances.push(name.into());
-        Ok(ModelInstanceIndex::new(self.model_instances.len() - 1))
+        self.taken.instances.insert(name, index);
+        Ok(index)
     }
 
     /// `base`, or `base_1`, `base_2`, ... where it is taken.
-    pub(crate) fn free_instance_name(&self, base: String) -> String {
-        let taken: std::collections::HashSet<&str> =
-            self.model_instances.iter().map(|m| &**m).collect();
-        let mut name = base.clone();
-        let mut subscript = 0;
-        while taken.contains(&*name) {
-            subscript += 1;
-            name = format!("{base}_{subscript}");
-        }
-        name
+    pub(crate) fn free_instance_name(&mut self, base: String) -> String {
+        self.taken.instances.free_name(base)
     }
 
     /// Adds a body with its mass properties about its origin.
@@ -73,19 +67,18 @@ impl MultibodyPlant {
         inertia: SpatialInertia,
     ) -> BodyIndex {
         let body = BodyIndex::new(self.bodies.len());
+        let frame = FixedOffsetFrame::new(name, body, Isometry3::identity());
+        let frame = self.insert_frame(frame.with_model_instance(instance), instance);
         self.bodies.push(RigidBody {
             name: name.into(),
             model_instance: instance,
-            frame: FrameIndex::new(self.frames.len()),
+            frame,
             inertia,
         });
         self.default_free_poses.push(None);
+        self.num_joints_as_child.push(0);
         self.islands.push();
-        self.taken.bodies.insert((instance, name.into()));
-        self.taken.frames.insert((instance, name.into()));
-        self.frames.push(
-            FixedOffsetFrame::new(name, body, Isometry3::identity()).with_model_instance(instance),
-        );
+        self.taken.bodies.insert(instance, name, body);
         body
     }
 
@@ -100,9 +93,7 @@ impl MultibodyPlant {
         let instance = *frame.model_instance.get_or_insert(body_instance);
         self.check_instance(instance)?;
         self.check_new("frame", instance, &frame.name, &self.taken.frames)?;
-        self.taken.frames.insert((instance, frame.name.clone()));
-        self.frames.push(frame);
-        Ok(FrameIndex::new(self.frames.len() - 1))
+        Ok(self.insert_frame(frame, instance))
     }
 
     /// Adds a joint. The bodies may be connected with others already, as long as that makes no
@@ -206,16 +197,27 @@ impl MultibodyPlant {
         x_bf: Isometry3<f64>,
         instance: ModelInstanceIndex,
     ) -> FrameIndex {
-        self.taken.frames.insert((instance, name.clone()));
-        self.frames
-            .push(FixedOffsetFrame::new(name, body, x_bf).with_model_instance(instance));
-        FrameIndex::new(self.frames.len() - 1)
+        let frame = FixedOffsetFrame::new(name, body, x_bf).with_model_instance(instance);
+        self.insert_frame(frame, instance)
+    }
+
+    /// Adds a frame of a model instance whose name is known to be free.
+    fn insert_frame(
+        &mut self,
+        frame: FixedOffsetFrame,
+        instance: ModelInstanceIndex,
+    ) -> FrameIndex {
+        let index = FrameIndex::new(self.frames.len());
+        self.taken.frames.insert(instance, &frame.name, index);
+        self.frames.push(frame);
+        index
     }
 
     pub(super) fn push_joint(&mut self, joint: Joint) -> JointIndex {
         let index = JointIndex::new(self.joints.len());
-        let name = (joint.model_instance(), joint.name.clone());
-        self.taken.joints.insert(name);
+        let instance = joint.model_instance();
+        self.taken.joints.insert(instance, &joint.name, index);
+        self.num_joints_as_child[joint.child.index()] += 1;
         let pair = (joint.parent.min(joint.child), joint.parent.max(joint.child));
         self.taken.joined.insert(pair);
         self.joints.push(joint);

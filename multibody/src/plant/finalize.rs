@@ -74,7 +74,7 @@ impl MultibodyPlant {
     fn add_floating_joint(&mut self, body: BodyIndex) -> JointIndex {
         let found = &self.bodies[body.index()];
         let (mut name, instance) = (found.name.clone(), found.model_instance);
-        while self.taken.joints.contains(&(instance, name.clone())) {
+        while self.taken.joints.contains(instance, &name) {
             name.insert(0, '_');
         }
         let mut joint =
@@ -102,7 +102,7 @@ impl MultibodyPlant {
             let frame_name = |frame: Option<FrameIndex>, suffix: &str| {
                 let frame = frame.map_or("", |f| &self.frames[f.index()].name);
                 let mut name = format!("{}_{frame}_{suffix}", joint.name);
-                while self.taken.frames.contains(&(instance, name.clone())) {
+                while self.taken.frames.contains(instance, &name) {
                     name.insert(0, '_');
                 }
                 name

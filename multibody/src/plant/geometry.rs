@@ -36,6 +36,7 @@ impl MultibodyPlant {
         self.registration = Some(GeometryRegistration {
             source,
             frames: vec![Some(scene_graph.world_frame_id())],
+            num_complete: 1,
             collisions: vec![],
             visuals: vec![],
             filtered: false,
@@ -185,8 +186,12 @@ impl MultibodyPlant {
 
     /// Makes frames for all bodies that have none.
     pub(crate) fn ensure_frames(&mut self, scene_graph: &mut SceneGraph) -> Result<()> {
-        for body in 1..self.bodies.len() {
+        let start = self.registered()?.num_complete;
+        for body in start..self.bodies.len() {
             self.ensure_frame(scene_graph, BodyIndex::new(body))?;
+        }
+        if let Some(registration) = &mut self.registration {
+            registration.num_complete = self.bodies.len();
         }
         Ok(())
     }

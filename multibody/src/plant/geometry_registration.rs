@@ -8,6 +8,8 @@ pub(crate) struct GeometryRegistration {
     pub(crate) source: SourceId,
     /// Frame per body; the world's is the scene's world frame.
     pub(crate) frames: Vec<Option<FrameId>>,
+    /// All bodies before this one have a frame.
+    pub(crate) num_complete: usize,
     /// Collision geometry per body.
     pub(crate) collisions: Vec<Vec<GeometryId>>,
     /// Visual geometry per body.

@@ -1,5 +1,6 @@
 //! Reading a plant: its elements by index and by name.
 
+use super::element_names::NameIndex;
 use super::multibody_plant::{MultibodyPlant, out_of_range};
 use crate::error::{Error, Result};
 use crate::model::{
@@ -7,7 +8,6 @@ use crate::model::{
     ModelInstanceIndex, RigidBody,
 };
 use crate::names;
-use std::collections::BTreeSet;
 
 impl MultibodyPlant {
     /// Time step (s), 0 for continuous time.
@@ -78,6 +78,10 @@ impl MultibodyPlant {
     pub(crate) fn joint_at(&self, index: JointIndex) -> &Joint {
         &self.joints[index.index()]
     }
+    /// True if the body is the child of a joint.
+    pub(crate) fn is_child(&self, body: BodyIndex) -> bool {
+        self.num_joints_as_child[body.index()] > 0
+    }
     /// True if a joint connects the two bodies.
     pub(crate) fn are_joined(&self, a: BodyIndex, b: BodyIndex) -> bool {
         self.taken.joined.contains(&(a.min(b), a.max(b)))
@@ -126,13 +130,9 @@ impl MultibodyPlant {
         &self,
         instance: ModelInstanceIndex,
         name: &str,
-        taken: &BTreeSet<(ModelInstanceIndex, String)>,
+        taken: &NameIndex<impl Copy>,
     ) -> String {
-        let is_other = |i: &ModelInstanceIndex| *i != instance;
-        let mut others = (0..self.model_instances.len())
-            .map(ModelInstanceIndex::new)
-            .filter(is_other);
-        match others.any(|other| taken.contains(&(other, name.into()))) {
+        match taken.of_name(name).any(|(other, _)| other != instance) {
             true => self.scoped(instance, name),
             false => name.into(),
         }
@@ -160,75 +160,101 @@ impl MultibodyPlant {
     /// # Errors
     /// If there is none, or several in different model instances.
     pub fn body_by_name(&self, name: &str) -> Result<BodyIndex> {
-        let all = self.bodies().map(|(i, b)| (i, b.model_instance, &*b.name));
-        self.by_name("body", name, all)
+        let all = self.bodies().map(|(_, b)| (b.model_instance, &*b.name));
+        self.indexed_by_name("body", name, &self.taken.bodies, all)
     }
     /// The joint of a name, plain or scoped (`model::joint`).
     ///
     /// # Errors
     /// If there is none, or several in different model instances.
     pub fn joint_by_name(&self, name: &str) -> Result<JointIndex> {
-        let all = self
-            .joints()
-            .map(|(i, j)| (i, j.model_instance(), &*j.name));
-        self.by_name("joint", name, all)
+        let all = self.joints().map(|(_, j)| (j.model_instance(), &*j.name));
+        self.indexed_by_name("joint", name, &self.taken.joints, all)
     }
     /// The frame of a name, plain or scoped (`model::frame`); every body has a frame of its name.
     ///
     /// # Errors
     /// If there is none, or several in different model instances.
     pub fn frame_by_name(&self, name: &str) -> Result<FrameIndex> {
-        let all = self
-            .frames()
-            .map(|(i, f)| (i, f.model_instance(), &*f.name));
-        self.by_name("frame", name, all)
+        let all = self.frames().map(|(_, f)| (f.model_instance(), &*f.name));
+        self.indexed_by_name("frame", name, &self.taken.frames, all)
     }
     /// The body of a name within a model instance.
     ///
     /// # Errors
     /// If there is none.
     pub fn body_by_name_in(&self, name: &str, instance: ModelInstanceIndex) -> Result<BodyIndex> {
-        let all = self.bodies().map(|(i, b)| (i, b.model_instance, &*b.name));
-        self.by_name_in("body", name, instance, all)
+        let model = self.model_instance_name(instance)?;
+        self.taken.bodies.get(instance, name).ok_or_else(|| {
+            let own = self.bodies().filter(|(_, b)| b.model_instance == instance);
+            let kind = format!("body of model instance '{model}'");
+            names::unknown(&kind, name, own.map(|(_, b)| &*b.name))
+        })
     }
     /// The joint of a name within a model instance.
     ///
     /// # Errors
     /// If there is none.
     pub fn joint_by_name_in(&self, name: &str, instance: ModelInstanceIndex) -> Result<JointIndex> {
-        let all = self
-            .joints()
-            .map(|(i, j)| (i, j.model_instance(), &*j.name));
-        self.by_name_in("joint", name, instance, all)
+        let model = self.model_instance_name(instance)?;
+        self.taken.joints.get(instance, name).ok_or_else(|| {
+            let own = self
+                .joints()
+                .filter(|(_, j)| j.model_instance() == instance);
+            let kind = format!("joint of model instance '{model}'");
+            names::unknown(&kind, name, own.map(|(_, j)| &*j.name))
+        })
     }
     /// The frame of a name within a model instance.
     ///
     /// # Errors
     /// If there is none.
     pub fn frame_by_name_in(&self, name: &str, instance: ModelInstanceIndex) -> Result<FrameIndex> {
-        let all = self
-            .frames()
-            .map(|(i, f)| (i, f.model_instance(), &*f.name));
-        self.by_name_in("frame", name, instance, all)
+        let model = self.model_instance_name(instance)?;
+        self.taken.frames.get(instance, name).ok_or_else(|| {
+            let own = self
+                .frames()
+                .filter(|(_, f)| f.model_instance() == instance);
+            let kind = format!("frame of model instance '{model}'");
+            names::unknown(&kind, name, own.map(|(_, f)| &*f.name))
+        })
     }
 
-    fn by_name_in<'a, I>(
-        &self,
+    /// The element of a name, plain or scoped; `all` are the names of such elements.
+    fn indexed_by_name<'a, I: Copy + Ord>(
+        &'a self,
         kind: &str,
         name: &str,
-        instance: ModelInstanceIndex,
-        all: impl Iterator<Item = (I, ModelInstanceIndex, &'a str)>,
+        index: &NameIndex<I>,
+        all: impl Iterator<Item = (ModelInstanceIndex, &'a str)>,
     ) -> Result<I> {
-        let model = self.model_instance_name(instance)?;
-        let mut known = vec![];
-        for (index, _, n) in all.filter(|(_, m, _)| *m == instance) {
-            if n == name {
-                return Ok(index);
-            }
-            known.push(n);
+        let plain = index.of_name(name).map(|(m, i)| (i, self.scoped(m, name)));
+        let mut matches: Vec<(I, String)> = plain.collect();
+        // Names may have `::` in them themselves.
+        let pairs = name.as_bytes().windows(2).enumerate();
+        for (at, _) in pairs.filter(|(_, pair)| *pair == b"::") {
+            let (model, rest) = (&name[..at], &name[at + 2..]);
+            let instance = self.taken.instances.get(model);
+            let found = instance.and_then(|instance| index.get(instance, rest));
+            matches.extend(found.map(|i| (i, name.to_string())));
         }
-        let kind = format!("{kind} of model instance '{model}'");
-        Err(names::unknown(&kind, name, known.into_iter()))
+        matches.sort_by_key(|(i, _)| *i);
+        names::only_match(kind, name, &matches)?
+            .ok_or_else(|| self.unknown_element(kind, name, all))
+    }
+
+    #[cold]
+    fn unknown_element<'a>(
+        &'a self,
+        kind: &str,
+        name: &str,
+        all: impl Iterator<Item = (ModelInstanceIndex, &'a str)>,
+    ) -> Error {
+        let known: Vec<String> = match name.contains("::") {
+            true => all.map(|(m, n)| self.scoped(m, n)).collect(),
+            false => all.map(|(_, n)| n.to_string()).collect(),
+        };
+        names::unknown(kind, name, known.iter().map(String::as_str))
     }
 
     /// The model instance of a name.
@@ -236,13 +262,13 @@ impl MultibodyPlant {
     /// # Errors
     /// If there is none.
     pub fn model_instance_by_name(&self, name: &str) -> Result<ModelInstanceIndex> {
-        let found = self.model_instances.iter().position(|m| m == name);
-        found.map(ModelInstanceIndex::new).ok_or_else(|| {
+        self.taken.instances.get(name).ok_or_else(|| {
             let known = self.model_instances.iter().map(String::as_str);
             names::unknown("model instance", name, known)
         })
     }
 
+    /// The element of a name, plain or scoped, among elements whose names need not be unique.
     pub(super) fn by_name<'a, I: Copy>(
         &'a self,
         kind: &str,
@@ -262,11 +288,8 @@ impl MultibodyPlant {
             .collect();
         let found = names::only_match(kind, name, &matches)?;
         found.ok_or_else(|| {
-            let known: Vec<String> = match name.contains("::") {
-                true => all.iter().map(|(_, m, n)| self.scoped(*m, n)).collect(),
-                false => all.iter().map(|(_, _, n)| n.to_string()).collect(),
-            };
-            names::unknown(kind, name, known.iter().map(String::as_str))
+            let all = all.iter().map(|(_, m, n)| (*m, *n));
+            self.unknown_element(kind, name, all)
         })
     }
 }

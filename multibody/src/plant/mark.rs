@@ -1,6 +1,7 @@
 //! Taking back what a model that could not be loaded has left in a plant.
 
 use super::multibody_plant::MultibodyPlant;
+use crate::model::JointActuatorIndex;
 use nalgebra::Vector3;
 use tarragon_geometry::FrameId;
 
@@ -20,7 +21,9 @@ pub(crate) struct PlantMark {
     filter_groups: usize,
     excluded: usize,
     gravity: Vector3<f64>,
+    num_joined: usize,
     is_source: bool,
+    num_complete: usize,
     /// Of collisions and visuals: bodies that had a list, and the length of the world's.
     geometries: [(usize, usize); 2],
 }
@@ -43,7 +46,9 @@ impl PlantMark {
             gravity: plant.gravity,
             filter_groups: plant.filter_groups.len(),
             excluded: plant.excluded.len(),
+            num_joined: plant.islands.num_joined(),
             is_source: registration.is_some(),
+            num_complete: registration.map_or(0, |r| r.num_complete),
             geometries: registration.map_or([(0, 0); 2], |r| {
                 [&r.collisions, &r.visuals].map(|l| (l.len(), l.first().map_or(0, Vec::len)))
             }),
@@ -54,24 +59,29 @@ impl PlantMark {
     pub(crate) fn take_back(self, plant: &mut MultibodyPlant, has_frame: impl Fn(FrameId) -> bool) {
         let taken = &mut plant.taken;
         for body in plant.bodies.drain(self.bodies..) {
-            taken.bodies.remove(&(body.model_instance, body.name));
+            taken.bodies.remove(body.model_instance, &body.name);
         }
         for frame in plant.frames.drain(self.frames..) {
-            taken.frames.remove(&(frame.model_instance(), frame.name));
+            taken.frames.remove(frame.model_instance(), &frame.name);
         }
         for joint in plant.joints.drain(self.joints..) {
             let pair = (joint.parent.min(joint.child), joint.parent.max(joint.child));
             taken.joined.remove(&pair);
-            taken.joints.remove(&(joint.model_instance(), joint.name));
+            taken.joints.remove(joint.model_instance(), &joint.name);
+            plant.num_joints_as_child[joint.child.index()] -= 1;
         }
-        let left = plant.joints.iter().map(|j| (j.parent, j.child));
-        plant.islands.rebuild(self.bodies, left);
-        for actuator in plant.actuators.drain(self.actuators..) {
+        plant.islands.truncate(self.bodies, self.num_joined);
+        for (i, actuator) in plant.actuators.drain(self.actuators..).enumerate() {
+            let index = JointActuatorIndex::new(self.actuators + i);
+            taken.driven.remove(&(actuator.joint, index));
             taken
                 .actuators
-                .remove(&(actuator.model_instance, actuator.name));
+                .remove(actuator.model_instance, &actuator.name);
         }
-        plant.model_instances.truncate(self.model_instances);
+        for name in plant.model_instances.drain(self.model_instances..) {
+            taken.instances.remove(&name);
+        }
+        plant.num_joints_as_child.truncate(self.bodies);
         plant.default_free_poses.truncate(self.bodies);
         plant.constraints.truncate(self.constraints);
         plant.equalities.truncate(self.equalities);
@@ -87,7 +97,9 @@ impl PlantMark {
         }
         if let Some(registration) = &mut plant.registration {
             registration.frames.truncate(self.bodies);
-            for frame in &mut registration.frames {
+            registration.num_complete = self.num_complete;
+            let start = self.num_complete.min(registration.frames.len());
+            for frame in &mut registration.frames[start..] {
                 // Older bodies may have got their frame with the model.
                 *frame = frame.filter(|f| has_frame(*f));
             }

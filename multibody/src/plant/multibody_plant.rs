@@ -1,6 +1,6 @@
 //! The plant itself: what it is made of, and its checks of what is added.
 
-use super::element_names::ElementNames;
+use super::element_names::{ElementNames, NameIndex};
 use super::geometry_registration::GeometryRegistration;
 use crate::error::{Error, Result};
 use crate::model::{
@@ -10,7 +10,6 @@ use crate::model::{
 use crate::spatial::SpatialInertia;
 use crate::tree::{Islands, Topology};
 use nalgebra::{Isometry3, Vector3};
-use std::collections::BTreeSet;
 
 /// Where the system takes its positions from.
 ///
@@ -95,6 +94,8 @@ pub struct MultibodyPlant {
     /// Pairs of bodies that are not tested against each other.
     pub(super) excluded: Vec<(BodyIndex, BodyIndex)>,
     pub(super) default_free_poses: Vec<Option<Isometry3<f64>>>,
+    /// Per body the number of joints whose child it is.
+    pub(super) num_joints_as_child: Vec<u32>,
     pub(super) taken: ElementNames,
     pub(super) islands: Islands,
     pub(super) position_source: PositionSource,
@@ -115,7 +116,7 @@ impl MultibodyPlant {
         }
         let mut plant = Self {
             time_step,
-            model_instances: vec!["WorldModelInstance".into(), "DefaultModelInstance".into()],
+            model_instances: vec![],
             bodies: vec![],
             frames: vec![],
             joints: vec![],
@@ -130,12 +131,17 @@ impl MultibodyPlant {
             filter_groups: vec![],
             excluded: vec![],
             default_free_poses: vec![],
+            num_joints_as_child: vec![],
             taken: ElementNames::default(),
             islands: Islands::default(),
             position_source: PositionSource::State,
             topology: None,
             registration: None,
         };
+        // In the order of `ModelInstanceIndex::WORLD` and `DEFAULT`.
+        for name in ["WorldModelInstance", "DefaultModelInstance"] {
+            plant.add_model_instance(name)?;
+        }
         plant.push_body("world", ModelInstanceIndex::WORLD, SpatialInertia::zero());
         Ok(plant)
     }
@@ -167,7 +173,7 @@ impl MultibodyPlant {
         kind: &str,
         instance: ModelInstanceIndex,
         name: &str,
-        taken: &BTreeSet<(ModelInstanceIndex, String)>,
+        taken: &NameIndex<impl Copy>,
     ) -> Result<()> {
         let model = &self.model_instances[instance.index()];
         if name.is_empty() {
@@ -175,7 +181,7 @@ impl MultibodyPlant {
                 "a {kind} of model instance '{model}' has an empty name, a name is expected"
             )));
         }
-        if taken.contains(&(instance, name.to_string())) {
+        if taken.contains(instance, name) {
             return Err(Error::invalid(format!(
                 "{kind} '{model}::{name}' exists already; names are unique within a model instance"
             )));

@@ -3,46 +3,60 @@
 use crate::model::BodyIndex;
 
 /// Disjoint sets of bodies (R. Tarjan, "Efficiency of a good but not linear set union algorithm",
-/// 1975).
+/// 1975): by size and without shortened paths, so that connections can be undone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Islands {
     /// Another body of the same set; itself for the one that stands for the set.
     towards: Vec<u32>,
+    /// Number of bodies in the set, of bodies that stand for one.
+    sizes: Vec<u32>,
+    /// The bodies that stopped standing for a set, one per connection.
+    joined: Vec<u32>,
 }
 
 impl Islands {
     /// Adds a body that is connected with nothing.
     pub(crate) fn push(&mut self) {
         self.towards.push(self.towards.len() as u32);
+        self.sizes.push(1);
     }
     /// The body that stands for a body's set.
-    fn find(&mut self, body: BodyIndex) -> usize {
+    fn find(&self, body: BodyIndex) -> usize {
         let mut at = body.index();
         while self.towards[at] as usize != at {
-            // Halves the way for the next time.
-            let next = self.towards[at] as usize;
-            self.towards[at] = self.towards[next];
-            at = next;
+            at = self.towards[at] as usize;
         }
         at
     }
     /// Connects two bodies; false if they are connected already.
     pub(crate) fn join(&mut self, a: BodyIndex, b: BodyIndex) -> bool {
         let (a, b) = (self.find(a), self.find(b));
-        self.towards[a.max(b)] = a.min(b) as u32;
-        a != b
-    }
-    /// Starts again with this many bodies and these connections.
-    pub(crate) fn rebuild(
-        &mut self,
-        bodies: usize,
-        joints: impl Iterator<Item = (BodyIndex, BodyIndex)>,
-    ) {
-        self.towards.clear();
-        self.towards.extend(0..bodies as u32);
-        for (a, b) in joints {
-            self.join(a, b);
+        if a == b {
+            return false;
         }
+        let (small, large) = match self.sizes[a] < self.sizes[b] {
+            true => (a, b),
+            false => (b, a),
+        };
+        self.towards[small] = large as u32;
+        self.sizes[large] += self.sizes[small];
+        self.joined.push(small as u32);
+        true
+    }
+    /// Number of connections.
+    pub(crate) fn num_joined(&self) -> usize {
+        self.joined.len()
+    }
+    /// Undoes all but the first connections, and removes all but the first bodies, which must not be
+    /// connected otherwise.
+    pub(crate) fn truncate(&mut self, bodies: usize, num_joined: usize) {
+        for small in self.joined.drain(num_joined..).rev() {
+            let large = self.towards[small as usize] as usize;
+            self.sizes[large] -= self.sizes[small as usize];
+            self.towards[small as usize] = small;
+        }
+        self.towards.truncate(bodies);
+        self.sizes.truncate(bodies);
     }
 }
 
@@ -58,7 +72,8 @@ mod tests {
         assert!(islands.join(body(1), body(2)) && islands.join(body(3), body(4)));
         assert!(islands.join(body(4), body(1)));
         assert!(!islands.join(body(2), body(3)));
-        islands.rebuild(5, [(body(1), body(2))].into_iter());
+        islands.truncate(5, 1);
         assert!(islands.join(body(2), body(3)) && !islands.join(body(3), body(1)));
+        assert_eq!(islands.num_joined(), 2);
     }
 }

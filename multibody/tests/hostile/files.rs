@@ -2,7 +2,7 @@
 
 use super::*;
 use std::fs;
-use tarragon_multibody::parsing::{ModelDirectives, flatten_model_directives};
+use tarragon_multibody::directives::{ModelDirectives, flatten_model_directives};
 
 /// A model that refers to a file twice.
 fn reference(format: &str, file: &str) -> String {

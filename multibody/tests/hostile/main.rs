@@ -6,6 +6,7 @@
 #[path = "../support/edits.rs"]
 mod edits;
 mod files;
+mod many_models;
 mod mutations;
 mod numbers;
 mod scale;

@@ -187,6 +187,6 @@ fn bytes_that_are_not_utf8_are_replaced_in_xml_and_refused_in_yaml() {
     let path = dir.path().join("m.dmd.yaml");
     std::fs::write(&path, b"directives: [{add_model_instance: {name: \xff}}]").unwrap();
     load_file(&path).says(&["byte 41 is not UTF-8"]);
-    let e = parsing::ModelDirectives::load(&path).unwrap_err();
+    let e = directives::ModelDirectives::load(&path).unwrap_err();
     assert!(e.to_string().contains("byte 41 is not UTF-8"), "{e}");
 }

@@ -17,12 +17,13 @@ use crate::parsing::target::{ModelNaming, ParseTarget};
 use crate::plant::MultibodyPlant;
 use crate::schema::Transform;
 use nalgebra::Isometry3;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// A model that a directive has added (Drake's `ModelInstanceInfo`).
 ///
 /// ```
-/// use tarragon_multibody::parsing::{ModelDirectives, ModelInstanceInfo, process_model_directives};
+/// use tarragon_multibody::directives::{ModelDirectives, ModelInstanceInfo, process_model_directives};
 /// use tarragon_multibody::{MultibodyPlant, Parser};
 /// let mut plant = MultibodyPlant::new(0.001)?;
 /// let mut parser = Parser::new(&mut plant);
@@ -60,6 +61,7 @@ pub(crate) fn parse(
         target,
         diagnostics,
         added: vec![],
+        place_of: HashMap::new(),
         open: vec![],
         num_files: 0,
     };
@@ -78,6 +80,7 @@ pub(in crate::parsing) fn add(
         target,
         diagnostics,
         added: vec![],
+        place_of: HashMap::new(),
         open: vec![],
         num_files: 0,
     };
@@ -96,6 +99,8 @@ struct DirectiveLoader<'a, 't> {
     target: &'a mut ParseTarget<'t>,
     diagnostics: &'a mut Vec<Diagnostic>,
     added: Vec<ModelInstanceInfo>,
+    /// Where each model is in `added`.
+    place_of: HashMap<ModelInstanceIndex, usize>,
     /// The files that lead to the one being read.
     open: Vec<PathBuf>,
     /// How many files of directives were read.
@@ -216,6 +221,7 @@ impl DirectiveLoader<'_, '_> {
             name: Some(name),
             scope: &scope,
         };
+        let num_bodies = self.target.plant.num_bodies();
         let models = model_file::parse(format, &input, &naming, self.target, self.diagnostics);
         let Some(model) = models.first().copied() else {
             // The errors say why; without one there is nothing in the file.
@@ -227,6 +233,7 @@ impl DirectiveLoader<'_, '_> {
         };
         let plant = &mut *self.target.plant;
         for model in models {
+            self.place_of.insert(model, self.added.len());
             self.added.push(ModelInstanceInfo {
                 model_name: plant.model_instance_name(model)?.to_string(),
                 model_path: path.clone(),
@@ -242,7 +249,9 @@ impl DirectiveLoader<'_, '_> {
         }
         for (frame, pose) in &d.default_free_body_pose {
             let frame = match &**frame {
-                "" => plant.body(only_base_body(plant, model)?)?.body_frame(),
+                "" => plant
+                    .body(only_base_body(plant, model, num_bodies)?)?
+                    .body_frame(),
                 name => plant.frame_by_name_in(name, model)?,
             };
             let base = match &pose.base_frame {
@@ -298,7 +307,8 @@ impl DirectiveLoader<'_, '_> {
         plant.weld_frames(parent, child, x_pc)?;
         let (parent, child) = (plant.frame(parent)?, plant.frame(child)?);
         let model = child.model_instance();
-        for info in self.added.iter_mut().filter(|m| m.model_instance == model) {
+        let place = self.place_of.get(&model).copied();
+        if let Some(info) = place.and_then(|i| self.added.get_mut(i)) {
             info.parent_frame_name = parent.name().into();
             info.child_frame_name = child.name().into();
             info.x_pc = x_pc;
@@ -364,11 +374,16 @@ impl DirectiveLoader<'_, '_> {
     }
 }
 
-/// The body of a model that no joint of the model carries.
-fn only_base_body(plant: &MultibodyPlant, model: ModelInstanceIndex) -> Result<BodyIndex> {
-    let carried = |body: BodyIndex| plant.joints().any(|(_, j)| j.child_body() == body);
-    let bodies = plant.bodies().filter(|(_, b)| b.model_instance() == model);
-    let bases: Vec<BodyIndex> = bodies.map(|(i, _)| i).filter(|i| !carried(*i)).collect();
+/// The body of a model that no joint of the model carries. The bodies of the model come not before
+/// `start`.
+fn only_base_body(
+    plant: &MultibodyPlant,
+    model: ModelInstanceIndex,
+    start: usize,
+) -> Result<BodyIndex> {
+    let own = (start..plant.num_bodies()).map(BodyIndex::new);
+    let own = own.filter(|i| plant.body_at(*i).model_instance() == model);
+    let bases: Vec<BodyIndex> = own.filter(|i| !plant.is_child(*i)).collect();
     match bases[..] {
         [body] => Ok(body),
         _ => Err(Error::invalid(format!(

@@ -12,7 +12,7 @@ use std::path::Path;
 /// What to add to a plant, in this order (Drake's `ModelDirectives`).
 ///
 /// ```
-/// use tarragon_multibody::parsing::ModelDirectives;
+/// use tarragon_multibody::directives::ModelDirectives;
 /// let scene = ModelDirectives::from_yaml("
 /// directives:
 /// - add_model_instance: {name: table_top}
@@ -32,7 +32,7 @@ pub struct ModelDirectives {
 /// One directive (Drake's `ModelDirective`).
 ///
 /// ```
-/// use tarragon_multibody::parsing::{AddModelInstance, ModelDirective, ModelDirectives};
+/// use tarragon_multibody::directives::{AddModelInstance, ModelDirective, ModelDirectives};
 /// let directive = ModelDirective::AddModelInstance(AddModelInstance { name: "left".into() });
 /// let text = ModelDirectives { directives: vec![directive] }.to_yaml()?;
 /// assert!(text.contains("add_model_instance"));
@@ -58,7 +58,7 @@ pub enum ModelDirective {
 /// Adds the model of a file under a name.
 ///
 /// ```
-/// use tarragon_multibody::parsing::AddModel;
+/// use tarragon_multibody::directives::AddModel;
 /// let arm = AddModel { file: "package://lab/arm.urdf".into(), ..AddModel::new("left_arm") };
 /// assert!(arm.default_joint_positions.is_empty());
 /// ```
@@ -94,7 +94,7 @@ impl AddModel {
 /// Adds an empty model instance.
 ///
 /// ```
-/// use tarragon_multibody::parsing::AddModelInstance;
+/// use tarragon_multibody::directives::AddModelInstance;
 /// assert_eq!(AddModelInstance { name: "left".into() }.name, "left");
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ pub struct AddModelInstance {
 /// Adds a frame.
 ///
 /// ```
-/// use tarragon_multibody::{parsing::AddFrame, schema::Transform};
+/// use tarragon_multibody::{directives::AddFrame, schema::Transform};
 /// let on = Transform { base_frame: Some("arm::hand".into()), ..Transform::default() };
 /// assert_eq!(AddFrame { name: "grasp".into(), x_pf: on }.name, "grasp");
 /// ```
@@ -124,7 +124,7 @@ pub struct AddFrame {
 /// Welds a child frame to a parent frame.
 ///
 /// ```
-/// use tarragon_multibody::parsing::AddWeld;
+/// use tarragon_multibody::directives::AddWeld;
 /// let weld = AddWeld { parent: "world".into(), child: "arm::base".into(), x_pc: None };
 /// assert!(weld.x_pc.is_none());
 /// ```
@@ -143,7 +143,7 @@ pub struct AddWeld {
 /// Adds a named set of bodies that collision filters speak of.
 ///
 /// ```
-/// use tarragon_multibody::parsing::AddCollisionFilterGroup;
+/// use tarragon_multibody::directives::AddCollisionFilterGroup;
 /// let group = AddCollisionFilterGroup { name: "hand".into(), ..Default::default() };
 /// assert!(group.members.is_empty());
 /// ```
@@ -169,7 +169,7 @@ pub struct AddCollisionFilterGroup {
 /// Does what another file of directives says.
 ///
 /// ```
-/// use tarragon_multibody::parsing::AddDirectives;
+/// use tarragon_multibody::directives::AddDirectives;
 /// let more = AddDirectives { file: "package://lab/bin.dmd.yaml".into(), model_namespace: None };
 /// assert!(more.file.ends_with(".dmd.yaml"));
 /// ```

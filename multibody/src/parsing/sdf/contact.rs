@@ -1,6 +1,6 @@
 //! `drake:proximity_properties` and the friction of `<surface>`.
 
-use super::add::SdfBuilder;
+use super::builder::SdfBuilder;
 use super::element::Element;
 use crate::document::xml::Parsed;
 use tarragon_geometry::{CoulombFriction, HydroelasticType, ProximityProperties};

@@ -1,6 +1,6 @@
 //! Elements of models that are Drake's own: joints, springs, constraints, collision filter groups.
 
-use super::add::{CurrentModel, SdfBuilder};
+use super::builder::{CurrentModel, SdfBuilder};
 use super::element::{Element, truth};
 use crate::document::xml::Parsed;
 use crate::model::{

@@ -1,6 +1,6 @@
 //! Visual and collision geometry.
 
-use super::add::{CurrentModel, SdfBuilder};
+use super::builder::{CurrentModel, SdfBuilder};
 use super::element::Element;
 use super::frames::NodeId;
 use crate::document::xml::Parsed;

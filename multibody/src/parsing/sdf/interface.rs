@@ -9,13 +9,20 @@ use crate::diagnostic::Severity;
 use crate::document::input::{ModelInput, read_file};
 use crate::document::xml::{Parsed, PreparedXml, Reported};
 use crate::error::Result;
-use crate::model::{BodyIndex, FixedOffsetFrame, ModelInstanceIndex};
+use crate::model::{BodyIndex, FixedOffsetFrame, FrameIndex, JointIndex, ModelInstanceIndex};
 use crate::parsing::format::ModelFormat;
 use crate::parsing::target::ModelNaming;
 use crate::parsing::{mjcf, urdf};
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
 use std::collections::{BTreeSet, HashMap};
+
+/// Numbers of elements of a plant.
+struct PlantSize {
+    bodies: usize,
+    frames: usize,
+    joints: usize,
+}
 
 /// A model in another format; it is in the plant already.
 pub(super) struct InterfaceModel<'e> {
@@ -61,6 +68,12 @@ pub(super) fn load<'e>(
     let (outer, name) = naming;
     let naming = ModelNaming { name, scope: outer };
     let mut diagnostics = vec![];
+    let plant = &declare.target.plant;
+    let start = PlantSize {
+        bodies: plant.num_bodies(),
+        frames: plant.num_frames(),
+        joints: plant.num_joints(),
+    };
     let parse = match file.format {
         ModelFormat::Mjcf => mjcf::parse,
         _ => urdf::parse,
@@ -93,7 +106,7 @@ pub(super) fn load<'e>(
         merged,
         links: vec![],
     };
-    interface.declare(declare)?;
+    interface.declare(declare, &start)?;
     Ok(interface)
 }
 
@@ -108,14 +121,19 @@ fn name_in_file(path: &str, bytes: &[u8]) -> Option<String> {
 }
 
 impl InterfaceModel<'_> {
-    fn declare(&mut self, declare: &mut FrameGraphBuilder<'_, '_>) -> Parsed<()> {
+    /// Adds what was added to the plant since `start` to the graph.
+    fn declare(
+        &mut self,
+        declare: &mut FrameGraphBuilder<'_, '_>,
+        start: &PlantSize,
+    ) -> Parsed<()> {
         let (graph, report) = (&mut *declare.graph, declare.report);
         graph.set_instance(self.scope, self.instance);
         let plant = &mut *declare.target.plant;
         let place = &self.element.place;
-        let bodies = plant.bodies();
-        let bodies = bodies.filter(|(_, b)| b.model_instance() == self.instance);
-        let bodies: Vec<BodyIndex> = bodies.map(|(i, _)| i).collect();
+        let own = |body: &BodyIndex| plant.body_at(*body).model_instance() == self.instance;
+        let bodies = (start.bodies..plant.num_bodies()).map(BodyIndex::new);
+        let bodies: Vec<BodyIndex> = bodies.filter(own).collect();
         let mut links = HashMap::new();
         for body in &bodies {
             let name = plant.body_at(*body).name().to_string();
@@ -128,12 +146,15 @@ impl InterfaceModel<'_> {
             links.insert(*body, node);
             self.links.push(node);
         }
-        let of_joints: BTreeSet<_> = plant
-            .joints()
-            .flat_map(|(_, j)| [j.frame_on_parent(), j.frame_on_child()])
+        let joints = (start.joints..plant.num_joints()).map(JointIndex::new);
+        let of_joints: BTreeSet<_> = joints
+            .clone()
+            .map(|j| plant.joint_at(j))
+            .flat_map(|j| [j.frame_on_parent(), j.frame_on_child()])
             .flatten()
             .collect();
-        for (index, frame) in plant.frames() {
+        for index in (start.frames..plant.num_frames()).map(FrameIndex::new) {
+            let frame = plant.frame_at(index);
             let Some(link) = links.get(&frame.body()) else {
                 continue;
             };
@@ -146,7 +167,7 @@ impl InterfaceModel<'_> {
             graph.set_on(node, *link);
             graph.set_frame(node, index);
         }
-        for (_, joint) in plant.joints() {
+        for joint in joints.map(|j| plant.joint_at(j)) {
             let of_model = joint.model_instance() == self.instance;
             let link = links.get(&joint.child_body()).filter(|_| of_model);
             let Some(link) = link else { continue };
@@ -195,9 +216,8 @@ impl InterfaceModel<'_> {
         graph: &FrameGraph,
         plant: &mut MultibodyPlant,
     ) -> Result<()> {
-        let held: BTreeSet<BodyIndex> = plant.joints().map(|(_, j)| j.child_body()).collect();
         for link in &self.links {
-            let body = graph.body(*link).filter(|body| !held.contains(body));
+            let body = graph.body(*link).filter(|body| !plant.is_child(*body));
             if let Some(body) = body {
                 let x_wb = graph.in_world(*link).isometry();
                 plant.set_default_free_body_pose(body, x_wb)?;

@@ -1,6 +1,6 @@
 //! Joints and what belongs to them: limits, actuators, springs, followers.
 
-use super::add::{CurrentModel, SdfBuilder};
+use super::builder::{CurrentModel, SdfBuilder};
 use super::element::Element;
 use super::frames::{FrameGraph, NodeId, ScopeId};
 use super::pose::Pose;

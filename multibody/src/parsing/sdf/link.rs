@@ -1,6 +1,6 @@
 //! Links: mass properties, where they start, and their geometry and sensors.
 
-use super::add::{CurrentModel, SdfBuilder};
+use super::builder::{CurrentModel, SdfBuilder};
 use super::element::{Element, truth};
 use super::frames::NodeId;
 use super::pose::Pose;

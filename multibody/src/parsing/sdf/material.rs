@@ -1,6 +1,6 @@
 //! How visuals look, and to whom.
 
-use super::add::SdfBuilder;
+use super::builder::SdfBuilder;
 use super::element::{Element, truth};
 use super::schema;
 use crate::document::xml::Parsed;

@@ -3,10 +3,10 @@
 //! The format is described at <http://sdformat.org/spec>; what is ignored, the `drake:` elements
 //! and the order in which things are added follow Drake's parser. A file is read in four steps:
 //! elements (`document`, brought up to date with `unflatten`, checked against `schema`), included
-//! models in their place (`include`, `merge`), the graph of frames (`model`, `interface`,
-//! `frames`), and the plant (`add` and what it calls).
+//! models in their place (`include`, `merge`), the graph of frames (`frames`, made by `model` and
+//! `interface`), and the plant (`builder`, and one file per kind of element).
 
-mod add;
+mod builder;
 mod contact;
 mod document;
 mod drake;
@@ -32,7 +32,7 @@ use crate::diagnostic::Diagnostic;
 use crate::document::input::ModelInput;
 use crate::document::xml::Parsed;
 use crate::model::ModelInstanceIndex;
-use add::SdfBuilder;
+use builder::SdfBuilder;
 use element::{Element, Report, SourceFile};
 use frames::FrameGraph;
 use graph_builder::FrameGraphBuilder;

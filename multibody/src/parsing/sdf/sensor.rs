@@ -1,6 +1,6 @@
 //! Sensors: cameras are kept for whoever makes sensors of them, all others are ignored.
 
-use super::add::{CurrentModel, SdfBuilder};
+use super::builder::{CurrentModel, SdfBuilder};
 use super::element::Element;
 use super::frames::NodeId;
 use crate::document::xml::Parsed;

@@ -7,7 +7,7 @@ use crate::names;
 use crate::parsing::target::ParseTarget;
 use nalgebra::{Isometry3, Vector3};
 use roxmltree::Node;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use tarragon_framework::math;
 use tarragon_geometry::Rgba;
@@ -54,8 +54,14 @@ impl UrdfBuilder<'_, '_> {
         for node in joints {
             let _ = self.read_mimic(node);
         }
+        let mut joint_nodes = HashMap::new();
+        for node in self.reader.children(root, "joint") {
+            if let Some(name) = node.attribute("name") {
+                joint_nodes.entry(name.trim()).or_insert(node);
+            }
+        }
         for node in self.reader.children(root, "transmission") {
-            let _ = self.read_transmission(node);
+            let _ = self.read_transmission(node, &joint_nodes);
         }
         for node in self.reader.children(root, "frame") {
             let _ = self.read_frame(node);

@@ -4,11 +4,16 @@ use super::builder::UrdfBuilder;
 use crate::document::xml::Parsed;
 use crate::model::PdControllerGains;
 use roxmltree::Node;
+use std::collections::HashMap;
 
 impl UrdfBuilder<'_, '_> {
     /// As in Drake, only simple transmissions count, and an effort limit of 0 means that there is
-    /// no motor.
-    pub(super) fn read_transmission(&mut self, node: Node<'_, '_>) -> Parsed<()> {
+    /// no motor. `joint_nodes` are the `<joint>` elements by name.
+    pub(super) fn read_transmission(
+        &mut self,
+        node: Node<'_, '_>,
+        joint_nodes: &HashMap<&str, Node<'_, '_>>,
+    ) -> Parsed<()> {
         let by_child = self.reader.child(node, "type").and_then(|t| t.text());
         let kind = by_child.or_else(|| node.attribute("type"));
         let Some(kind) = kind.map(str::trim) else {
@@ -55,12 +60,8 @@ impl UrdfBuilder<'_, '_> {
             self.reader.warning(joint_node, message);
             return Ok(());
         }
-        let urdf_joint = node.parent().and_then(|robot| {
-            let mut joints = self.reader.children(robot, "joint").into_iter();
-            joints.find(|j| j.attribute("name").map(str::trim) == Some(joint_name))
-        });
-        let effort_limit = match urdf_joint {
-            Some(joint) => self.effort_limit(joint)?,
+        let effort_limit = match joint_nodes.get(joint_name) {
+            Some(joint) => self.effort_limit(*joint)?,
             None => f64::INFINITY,
         };
         if effort_limit < 0.0 {
