@@ -1,12 +1,15 @@
 //! The software renderer.
 //!
-//! Life of an image, on as many threads as there are: `scene` takes the `visuals` in chunks, moves
-//! each into the camera frame, culls and bounds it (`part`); the last one sorts everything front to
-//! back into the tiles that it may cover (`layout`). Then each `tile` draws its items into inverse
-//! depths and ids, shapes by `kernels` (or `exact`, near the camera), meshes by `clusters`,
-//! `raster` and `small`; `passes` turn these into depths, labels or, with `shade`, colours. `rich`
-//! adds what is optional: `layers` of translucent surfaces, `shadow`s, light of an `environment`
-//! reflected by `pbr`, `tone` mapping.
+//! All threads of the pool draw an image together:
+//!
+//! 1. `setup` takes the registered visuals (`store`) in chunks and transforms them to the camera
+//!    frame, culls and bounds them. The thread that finishes the last chunk sorts the draw items
+//!    from front to back into the lists of the tiles that they may cover.
+//! 2. `raster` draws the items of each tile into inverse depths and ids: shapes with kernels (pixel
+//!    by pixel in f64 near the camera), meshes by clusters of triangles.
+//! 3. `resolve` turns these into depths, labels or, with `shade`, colours. Optional parts of a
+//!    colour image are translucent layers, shadows, light of an environment reflected by physically
+//!    based materials, and tone mapping.
 
 mod engine;
 mod gamma;
