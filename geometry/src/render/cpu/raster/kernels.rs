@@ -244,8 +244,9 @@ impl Kernel for CuboidKernel {
     }
 }
 
-/// Kernel of the ellipsoid `|B X + o| = 1`. Rays enter and leave it at the roots in w of `c w^2 + 2
-/// h w + a = 0` with `a = |B d|^2`, `h = o . B d`, `c = |o|^2 - 1`. The roots are `L +- sqrt(D)`.
+/// Kernel of the ellipsoid `|B X + o| = 1`. Rays enter and leave it at the roots in w of
+/// `c w^2 + 2 h w + a = 0` with `a = |B d|^2`, `h = o . B d`, `c = |o|^2 - 1`. The roots are
+/// `L +- sqrt(D)`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EllipsoidKernel {
     l: LinearBlocks,

@@ -49,7 +49,7 @@ impl EdgeFunction {
     }
 }
 
-/// Draws a large triangle. Not inlined, because it is the cold path: most triangles take the
+/// Draws a triangle that is not small. Not inlined, because it is the cold path: most take the
 /// small-triangle route.
 #[inline(never)]
 pub(super) fn draw_corners<T: RasterTarget>(

@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn directions_match_drake() {
-        // Red grows with the column, green with the row.
+        // Red increases with the column, green with the row.
         let e = environment(|x, y| [(x as f32 + 0.5) / 64.0, (y as f32 + 0.5) / 32.0, 0.0]);
         for (d, u, v) in [
             (Vector3::x(), 0.5, 0.5),
@@ -252,7 +252,8 @@ mod tests {
 
     #[test]
     fn irradiance_of_a_bright_hemisphere_matches_the_closed_form() {
-        // The sky is 1, the ground 0: a cosine lobe at the angle t from up sees (1 + cos t) / 2.
+        // With radiance 1 from above and 0 from below, the irradiance over pi at the angle t from
+        // up is (1 + cos t) / 2.
         let e = environment(|_, y| [f32::from(y < 16); 3]);
         for t in [0.0_f32, 0.5, 1.0, PI / 2.0, 2.5, PI] {
             let n = [t.sin(), 0.0, t.cos()].map(f32x8::splat);

@@ -29,8 +29,8 @@ pub(crate) struct Lights(pub(crate) LightList);
 pub(crate) type LightList = SmallVec<[PlacedLight; 4]>;
 
 impl Lights {
-    /// Places the declared lights. If there are none, the default light is fixed to the camera,
-    /// unless there is an `environment`.
+    /// Places the declared lights. If there are none and there is no `environment`, uses the
+    /// default light, which is fixed to the camera.
     pub(crate) fn new(
         declared: &[LightParameter],
         x_wc: &Isometry3<f64>,

@@ -78,9 +78,9 @@ impl Reflector {
         let tiny = f32x8::splat(f32::MIN_POSITIVE);
         let to_light = dot(&self.n, towards);
         let nl = max0(to_light);
-        // The half vector of the unit vectors l and v is h = (l + v) / |l + v|. With q := |l + v|^2
-        // = 2 + 2 l.v and v.h = |l + v| / 2, squares need no root, and one division serves both the
-        // distribution a2 / (pi (1 - (n.h)^2 (1 - a2))^2) and the visibility 1 / (2 m).
+        // The half vector of the unit vectors l and v is h = (l + v) / |l + v|, so that v.h = |l +
+        // v| / 2. With q := |l + v|^2 = 2 + 2 l.v, squares need no root, and one division serves
+        // both the distribution a2 / (pi (1 - (n.h)^2 (1 - a2))^2) and the visibility 1 / (2 m).
         let half_q = max0(one + dot(towards, &self.v));
         let q = half_q + half_q;
         let nh = max0(to_light + self.nv);

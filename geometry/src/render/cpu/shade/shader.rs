@@ -81,7 +81,7 @@ impl<'a> Shader<'a> {
     /// Returns the screen colours, from 0 and possibly above 1, and the opacities of the eight
     /// pixels from `(px, py)` on with inverse depths w. `parts` are indices of triangles, all of
     /// the same `material` if it is given. Pixels outside `mask` have no meaning.
-    // Inlined, so that the simple case stays in the loop over pixels; other cases are calls.
+    // Inlined, so that the simple case stays in the loop over pixels; the other cases are calls.
     #[inline(always)]
     pub(crate) fn block(
         &self,

@@ -4,15 +4,15 @@ use crate::render::cpu::simd::{Vector3x8, dot, unit};
 use nalgebra::{Point3, Vector3};
 use wide::{bytemuck, f32x8, i32x8};
 
-/// Shading data of a triangle, in the geometry's frame. It fills one cache line,
-/// because memory latency dominates the shading of large meshes.
+/// Shading data of a triangle, in the geometry's frame. It fills one cache line, because memory
+/// latency dominates the shading of large meshes.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct ShadedTriangle {
     /// First corner (m).
     pub(crate) p: Vector3<f32>,
-    /// Gradients (1/m) of the barycentric weights of the other corners: `v = (x - p) .
-    /// to_weights[0]`.
+    /// Gradients (1/m) of the barycentric weights of the other corners:
+    /// `v = (x - p) . to_weights[0]`.
     pub(crate) to_weights: [Vector3<f32>; 2],
     normals: PackedNormals,
     /// Index into [`ClusteredMesh::materials`].

@@ -29,8 +29,7 @@ pub(crate) struct Visuals {
 pub(crate) struct DrawPlan {
     /// Labels by number of the visual.
     pub(crate) labels: Vec<i16>,
-    /// First part id by number of the visual, followed by `NO_ID`, which no
-    /// part has.
+    /// First part id by number of the visual, followed by `NO_ID`, which no part has.
     first_part: Vec<i32>,
     /// Chunks of clusters: the number of a mesh, and the first cluster of the chunk.
     clusters: Vec<(u32, u32)>,

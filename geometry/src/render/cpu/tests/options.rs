@@ -148,8 +148,8 @@ fn images_with_all_options_are_identical_for_any_number_of_threads() {
 
 #[test]
 fn shadow_outlines_match_the_geometry() {
-    // A ball of 0.5 m, 1 m in front of a wall, lit by parallel light from 45 degrees above the
-    // camera.
+    // A ball of radius 0.5 m, 1 m in front of a wall, lit by parallel light from 45 degrees above
+    // the camera.
     let light = LightParameter {
         direction: Vector3::new(0.0, 1.0, 1.0),
         ..LightParameter::default()
@@ -253,7 +253,7 @@ fn square(base: [f64; 4], metallic: f64, roughness: f64, mode: &str) -> PathBuf 
 fn shown(params: RenderEngineCpuParams, path: &PathBuf) -> [u8; 3] {
     let mut s = Fixture::with(params);
     let id = s.add_colored(Mesh::new(path), 0.0, Rgba::WHITE);
-    // The mesh's z is up in the image, its normal towards the camera.
+    // The mesh's z axis points up in the image, its normal towards the camera.
     let turn = nalgebra::Matrix3::new(1., 0., 0., 0., 0., -1., 0., 1., 0.);
     let turn = math::rotation_from_matrix(&turn);
     s.poses

@@ -112,7 +112,8 @@ fn scan_line<'a>(bytes: &'a [u8], row: &mut [[u8; 4]]) -> Option<&'a [u8]> {
     Some(rest)
 }
 
-/// Decodes a row pixel by pixel; (1, 1, 1, n) repeats the last pixel n times.
+/// Decodes a row pixel by pixel. (1, 1, 1, n) repeats the last pixel n times; directly following
+/// repeats hold higher bytes of the count.
 fn flat_line<'a>(bytes: &'a [u8], row: &mut [[u8; 4]]) -> Option<&'a [u8]> {
     let mut rest = bytes;
     let (mut x, mut shift) = (0, 0);
