@@ -114,7 +114,10 @@ fn existing_renderers_are_used() {
     let message = add_camera_renderers([&read(bad)], &mut scene)
         .unwrap_err()
         .to_string();
-    assert!(message.contains("samples_per_side is 99"), "{message}");
+    assert!(
+        message.contains("samples_per_side must be from 1 to 16, got 99"),
+        "{message}"
+    );
 }
 
 /// A plant with a body `hand` in the model `arm`; the frame `tip` is fixed to the body.

@@ -292,18 +292,30 @@ fn errors_in_yaml_have_line_and_column() {
 #[test]
 fn errors_in_cameras_name_the_field() {
     for (text, expected) in [
-        ("width: 0", "width is 0"),
-        ("center_x: 700", "center_x is 700"),
-        ("center_y: -1", "center_y is -1"),
+        ("width: 0", "width must be positive, got 0"),
+        (
+            "center_x: 700",
+            "center_x must be between 0 and 640, got 700.0",
+        ),
+        (
+            "center_y: -1",
+            "center_y must be between 0 and 480, got -1.0",
+        ),
         ("focal: !FovDegrees {}", "must have x or y, got neither"),
-        ("focal: !FovDegrees {y: 200}", "focal_y is -42.3"),
-        ("focal: {x: -1}", "focal_x is -1"),
+        (
+            "focal: !FovDegrees {y: 200}",
+            "focal_y must be positive and finite, got -42.3",
+        ),
+        (
+            "focal: {x: -1}",
+            "focal_x must be positive and finite, got -1.0",
+        ),
         ("clipping_near: 0", "got 0.0 m and 500.0 m"),
         ("clipping_near: 1000", "got 1000.0 m and 500.0 m"),
         ("clipping_far: .inf", "got 0.01 m and inf m"),
-        ("z_near: 0.001", "a part of the clipping range"),
+        ("z_near: 0.001", "within the clipping range"),
         ("z_near: 6", "got 6.0 m and 5.0 m"),
-        ("z_far: 600", "0.1 to 600 m"),
+        ("z_far: 600", "got 0.1 m to 600.0 m"),
         ("fps: 0", "fps must be positive and finite, got 0.0"),
         ("fps: .nan", "fps must be positive and finite, got NaN"),
         (

@@ -1,10 +1,10 @@
-//! What a render engine has to know about a camera.
+//! Camera models: what a render engine needs to know about a camera.
 
 use super::camera_info::CameraInfo;
 use crate::error::{Error, Result};
 use nalgebra::{Isometry3, Matrix4};
 
-/// Checks a pair of distances along the viewing direction.
+/// Checks that two distances along the viewing direction are positive, finite and ascending.
 fn range(what: &str, names: [&str; 2], values: [f64; 2]) -> Result<()> {
     let [low, high] = values;
     if low > 0.0 && low.is_finite() && high.is_finite() && high > low {
@@ -17,7 +17,7 @@ fn range(what: &str, names: [&str; 2], values: [f64; 2]) -> Result<()> {
     )))
 }
 
-/// Distances of the near and the far clipping plane from the camera (m): nothing nearer or farther
+/// Distances of the near and the far clipping plane from the camera (m). Nothing nearer or farther
 /// is drawn.
 ///
 /// ```
@@ -34,19 +34,20 @@ pub struct ClippingRange {
 }
 
 impl ClippingRange {
-    /// From the two distances (m).
+    /// Creates a clipping range from the two distances (m).
     ///
     /// # Errors
-    /// If one is not positive and finite, or `far` is not greater than `near`.
+    /// Returns an error if a distance is not positive and finite, or if `far` is not greater than
+    /// `near`.
     pub fn new(near: f64, far: f64) -> Result<Self> {
         range("ClippingRange", ["near", "far"], [near, far])?;
         Ok(Self { near, far })
     }
-    /// Distance of the near plane (m).
+    /// Returns the distance of the near plane (m).
     pub fn near(&self) -> f64 {
         self.near
     }
-    /// Distance of the far plane (m).
+    /// Returns the distance of the far plane (m).
     pub fn far(&self) -> f64 {
         self.far
     }
@@ -68,10 +69,11 @@ pub struct DepthRange {
 }
 
 impl DepthRange {
-    /// From the two depths (m).
+    /// Creates a depth range from the two depths (m).
     ///
     /// # Errors
-    /// If one is not positive and finite, or `max_depth` is not greater than `min_depth`.
+    /// Returns an error if a depth is not positive and finite, or if `max_depth` is not greater
+    /// than `min_depth`.
     pub fn new(min_depth: f64, max_depth: f64) -> Result<Self> {
         range(
             "DepthRange",
@@ -83,17 +85,17 @@ impl DepthRange {
             max_depth,
         })
     }
-    /// Smallest measurable depth (m).
+    /// Returns the smallest measurable depth (m).
     pub fn min_depth(&self) -> f64 {
         self.min_depth
     }
-    /// Largest measurable depth (m).
+    /// Returns the largest measurable depth (m).
     pub fn max_depth(&self) -> f64 {
         self.max_depth
     }
 }
 
-/// What colour, depth and label cameras have in common.
+/// Parameters common to colour, depth and label cameras.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -114,8 +116,9 @@ pub struct RenderCameraCore {
 }
 
 impl RenderCameraCore {
-    /// From the name of the render engine, the intrinsics, the clipping planes and `X_BS`, the pose
-    /// of the sensor (the frame C of [`CameraInfo`]) in the camera's body B.
+    /// Creates the parameters from the name of the render engine, the intrinsics, the clipping
+    /// planes and `X_BS`, the pose of the sensor (the frame C of [`CameraInfo`]) in the camera's
+    /// body B.
     pub fn new(
         renderer_name: impl Into<String>,
         intrinsics: CameraInfo,
@@ -129,25 +132,27 @@ impl RenderCameraCore {
             x_bs,
         }
     }
-    /// The name of the render engine that draws for this camera.
+    /// Returns the name of the render engine that draws for this camera.
     pub fn renderer_name(&self) -> &str {
         &self.renderer_name
     }
-    /// The pinhole model.
+    /// Returns the intrinsics of the pinhole model.
     pub fn intrinsics(&self) -> &CameraInfo {
         &self.intrinsics
     }
-    /// The clipping planes.
+    /// Returns the clipping planes.
     pub fn clipping(&self) -> &ClippingRange {
         &self.clipping
     }
-    /// `X_BS`, the pose of the sensor in the camera's body (Drake's `sensor_pose_in_camera_body`).
-    /// Engines do not apply it: a [`RenderView`](super::RenderView) has the pose of the sensor.
+    /// Returns `X_BS`, the pose of the sensor in the camera's body (Drake's
+    /// `sensor_pose_in_camera_body`). Engines do not apply it, because a
+    /// [`RenderView`](super::RenderView) already holds the pose of the sensor.
     pub fn x_bs(&self) -> &Isometry3<f64> {
         &self.x_bs
     }
-    /// The OpenGL projection of this camera: from a frame with +y up and -z into the image to clip
-    /// space, so that NDC x is +1 at the right edge, y +1 at the top and z -1 at the near plane.
+    /// Returns the OpenGL projection matrix of this camera: from a frame with +y up and -z into the
+    /// image to clip space, so that NDC x is +1 at the right edge, y is +1 at the top and z is -1
+    /// at the near plane.
     pub fn calc_projection_matrix(&self) -> Matrix4<f64> {
         let (info, near, far) = (self.intrinsics, self.clipping.near, self.clipping.far);
         let (w, h) = (info.width() as f64, info.height() as f64);
@@ -182,24 +187,24 @@ pub struct ColorRenderCamera {
 }
 
 impl ColorRenderCamera {
-    /// A camera without a window.
+    /// Creates a camera without a window.
     pub fn new(core: RenderCameraCore) -> Self {
         Self {
             core,
             show_window: false,
         }
     }
-    /// The same camera, which asks engines that can to show what they draw (Drake's `show_window`).
-    /// Those of this workspace open no windows and warn of that once.
+    /// Requests that the engine also shows the images in a window (Drake's `show_window`). The
+    /// engines of this workspace open no windows; they warn once that the request has no effect.
     pub fn with_show_window(mut self, show_window: bool) -> Self {
         self.show_window = show_window;
         self
     }
-    /// Name, intrinsics, clipping and pose.
+    /// Returns the engine's name, the intrinsics, the clipping planes and the pose.
     pub fn core(&self) -> &RenderCameraCore {
         &self.core
     }
-    /// True if engines that can are asked to show what they draw.
+    /// Returns true if the engine is requested to show the images in a window.
     pub fn show_window(&self) -> bool {
         self.show_window
     }
@@ -214,7 +219,8 @@ impl ColorRenderCamera {
 /// let clipping = ClippingRange::new(0.01, 10.0)?;
 /// let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
 /// assert!(DepthRenderCamera::new(core.clone(), DepthRange::new(0.1, 5.0)?).is_ok());
-/// assert!(DepthRenderCamera::new(core, DepthRange::new(0.1, 50.0)?).is_err()); // it is clipped at 10 m
+/// // Everything beyond 10 m is clipped.
+/// assert!(DepthRenderCamera::new(core, DepthRange::new(0.1, 50.0)?).is_err());
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -224,26 +230,26 @@ pub struct DepthRenderCamera {
 }
 
 impl DepthRenderCamera {
-    /// From a core and the measurable depths.
+    /// Creates a depth camera from the common parameters and the measurable depths.
     ///
     /// # Errors
-    /// If the depth range is not within the clipping range.
+    /// Returns an error if the depth range is not within the clipping range.
     pub fn new(core: RenderCameraCore, depth_range: DepthRange) -> Result<Self> {
         let (clip, depth) = (core.clipping, depth_range);
         if depth.min_depth < clip.near || depth.max_depth > clip.far {
             return Err(Error::invalid(format!(
-                "DepthRenderCamera: the depth range is {} to {} m, a part of the clipping range \
-                 of {} to {} m is expected",
-                depth.min_depth, depth.max_depth, clip.near, clip.far
+                "DepthRenderCamera: the depth range must be within the clipping range of {:?} m to \
+                 {:?} m, got {:?} m to {:?} m",
+                clip.near, clip.far, depth.min_depth, depth.max_depth
             )));
         }
         Ok(Self { core, depth_range })
     }
-    /// Name, intrinsics, clipping and pose.
+    /// Returns the engine's name, the intrinsics, the clipping planes and the pose.
     pub fn core(&self) -> &RenderCameraCore {
         &self.core
     }
-    /// The measurable depths.
+    /// Returns the measurable depths.
     pub fn depth_range(&self) -> &DepthRange {
         &self.depth_range
     }

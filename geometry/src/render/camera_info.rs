@@ -1,4 +1,4 @@
-//! The pinhole model.
+//! Intrinsics of the pinhole camera model.
 
 use crate::error::{Error, Result};
 use nalgebra::Matrix3;
@@ -25,11 +25,12 @@ pub struct CameraInfo {
 }
 
 impl CameraInfo {
-    /// From the image size, the focal lengths and the principal point, all in pixels.
+    /// Creates intrinsics from the image size, the focal lengths and the principal point, all in
+    /// pixels.
     ///
     /// # Errors
-    /// If a size is zero, a focal length is not positive and finite, or the principal point is not
-    /// inside the image. The message lists everything that is wrong.
+    /// Returns an error if a size is zero, a focal length is not positive and finite, or the
+    /// principal point is not inside the image. The message lists every invalid value.
     pub fn new(
         width: usize,
         height: usize,
@@ -41,14 +42,12 @@ impl CameraInfo {
         let mut wrong = Vec::new();
         for (name, size) in [("width", width), ("height", height)] {
             if size == 0 {
-                wrong.push(format!("{name} is 0, a positive number is expected"));
+                wrong.push(format!("{name} must be positive, got 0"));
             }
         }
         for (name, focal) in [("focal_x", focal_x), ("focal_y", focal_y)] {
             if !(focal > 0.0 && focal.is_finite()) {
-                wrong.push(format!(
-                    "{name} is {focal}, a positive finite number is expected"
-                ));
+                wrong.push(format!("{name} must be positive and finite, got {focal:?}"));
             }
         }
         for (name, center, size) in [
@@ -57,7 +56,7 @@ impl CameraInfo {
         ] {
             if !(center > 0.0 && center < size as f64) {
                 wrong.push(format!(
-                    "{name} is {center}, a number between 0 and {size} is expected"
+                    "{name} must be between 0 and {size}, got {center:?}"
                 ));
             }
         }
@@ -74,20 +73,21 @@ impl CameraInfo {
             Err(Error::invalid(format!("CameraInfo: {}", wrong.join("; "))))
         }
     }
-    /// From the image size (pixels) and the vertical field of view (rad): equal focal lengths, the
-    /// principal point at `(width / 2 - 0.5, height / 2 - 0.5)`.
+    /// Creates intrinsics from the image size (pixels) and the vertical field of view (rad). The
+    /// focal lengths are equal and the principal point is at `(width / 2 - 0.5, height / 2 - 0.5)`.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Returns an error under the conditions of [`new`](Self::new).
     pub fn from_fov_y(width: usize, height: usize, fov_y: f64) -> Result<Self> {
         let focal = height as f64 * 0.5 / (0.5 * fov_y).tan();
         let center = |size: usize| size as f64 * 0.5 - 0.5;
         Self::new(width, height, focal, focal, center(width), center(height))
     }
-    /// From the image size (pixels) and the intrinsic matrix K.
+    /// Creates intrinsics from the image size (pixels) and the intrinsic matrix K.
     ///
     /// # Errors
-    /// If K is not of the form of [`intrinsic_matrix`](Self::intrinsic_matrix), or as
+    /// Returns an error if K does not have the form of
+    /// [`intrinsic_matrix`](Self::intrinsic_matrix), and under the conditions of
     /// [`new`](Self::new).
     pub fn from_intrinsic_matrix(width: usize, height: usize, k: &Matrix3<f64>) -> Result<Self> {
         let fixed = [
@@ -99,48 +99,49 @@ impl CameraInfo {
         ];
         if let Some((at, value)) = fixed.into_iter().find(|&(at, value)| k[at] != value) {
             return Err(Error::invalid(format!(
-                "CameraInfo: entry {at:?} of the intrinsic matrix is {}, {value} is expected in \
-                 [fx 0 cx; 0 fy cy; 0 0 1]",
+                "CameraInfo: entry {at:?} of the intrinsic matrix [fx 0 cx; 0 fy cy; 0 0 1] must be \
+                 {value:?}, got {:?}",
                 k[at]
             )));
         }
         Self::new(width, height, k[(0, 0)], k[(1, 1)], k[(0, 2)], k[(1, 2)])
     }
-    /// Pixels per row.
+    /// Returns the number of pixels per row.
     pub fn width(&self) -> usize {
         self.width
     }
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn height(&self) -> usize {
         self.height
     }
-    /// Focal length along x (pixels).
+    /// Returns the focal length along x (pixels).
     pub fn focal_x(&self) -> f64 {
         self.focal_x
     }
-    /// Focal length along y (pixels).
+    /// Returns the focal length along y (pixels).
     pub fn focal_y(&self) -> f64 {
         self.focal_y
     }
-    /// Column of the principal point (pixels).
+    /// Returns the column of the principal point (pixels).
     pub fn center_x(&self) -> f64 {
         self.center_x
     }
-    /// Row of the principal point (pixels).
+    /// Returns the row of the principal point (pixels).
     pub fn center_y(&self) -> f64 {
         self.center_y
     }
-    /// Field of view between the left and the right edge (rad), as if the principal point were
-    /// in the middle.
+    /// Returns the field of view between the left and the right edge (rad), as if the principal
+    /// point were in the middle.
     pub fn fov_x(&self) -> f64 {
         2.0 * (0.5 * self.width as f64 / self.focal_x).atan()
     }
-    /// Field of view between the upper and the lower edge (rad), as if the principal point were
-    /// in the middle.
+    /// Returns the field of view between the upper and the lower edge (rad), as if the principal
+    /// point were in the middle.
     pub fn fov_y(&self) -> f64 {
         2.0 * (0.5 * self.height as f64 / self.focal_y).atan()
     }
-    /// The matrix `K = [fx 0 cx; 0 fy cy; 0 0 1]` that maps a point of frame C to the image.
+    /// Returns the matrix `K = [fx 0 cx; 0 fy cy; 0 0 1]` that maps a point of frame C to the
+    /// image.
     pub fn intrinsic_matrix(&self) -> Matrix3<f64> {
         Matrix3::new(
             self.focal_x,
@@ -161,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_wrong_value_is_listed() {
+    fn the_message_lists_every_invalid_value() {
         let text = CameraInfo::new(10, 0, -1.0, f64::NAN, 12.0, 1.0)
             .unwrap_err()
             .to_string();
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn intrinsic_matrix_round_trip() {
+    fn intrinsic_matrix_round_trips() {
         let info = CameraInfo::new(100, 80, 90.0, 95.0, 30.25, 55.5).unwrap();
         let mut k = info.intrinsic_matrix();
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What SceneGraph and cameras expect of a renderer.
+//! The interface between SceneGraph, cameras and renderers.
 
 use super::camera::{ColorRenderCamera, DepthRenderCamera};
 use super::camera_info::CameraInfo;
@@ -13,10 +13,10 @@ use nalgebra::Isometry3;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// What an image is drawn from: the pose of the camera, and the poses of the visuals to be seen.
+/// Poses from which an image is drawn: that of the camera, and those of the visuals in the scene.
 ///
-/// An engine serves many scenes that differ in some visuals. Those without a pose are not part of
-/// the scene that is drawn and must be left out.
+/// One engine serves many scenes, whose visuals may differ. A visual without a pose is not part of
+/// the scene and must not be drawn.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -30,19 +30,19 @@ use std::fmt;
 pub struct RenderView<'a> {
     /// `X_WC`, the pose of the camera frame: +z into the image, +x right, +y down.
     pub x_wc: Isometry3<f64>,
-    /// `X_WG` of a visual; `None` if it is not to be drawn.
+    /// `X_WG` of a visual; `None` if it must not be drawn.
     pub poses: &'a (dyn Fn(GeometryId) -> Option<Isometry3<f64>> + Sync),
 }
 
 impl<'a> RenderView<'a> {
-    /// From `X_WC` and a function that gives `X_WG` of the visuals to be drawn.
+    /// Creates a view from `X_WC` and a function that returns `X_WG` of the visuals to draw.
     pub fn new(
         x_wc: Isometry3<f64>,
         poses: &'a (dyn Fn(GeometryId) -> Option<Isometry3<f64>> + Sync),
     ) -> Self {
         Self { x_wc, poses }
     }
-    /// `X_WG` of a visual; `None` if it is not to be drawn.
+    /// Returns `X_WG` of a visual; `None` if it must not be drawn.
     pub fn x_wg(&self, id: GeometryId) -> Option<Isometry3<f64>> {
         (self.poses)(id)
     }
@@ -56,22 +56,22 @@ impl fmt::Debug for RenderView<'_> {
     }
 }
 
-/// Draws colour, depth and label images of registered visuals.
+/// A renderer that draws colour, depth and label images of registered visuals.
 ///
 /// An engine holds shapes and materials, never poses: those come with each [`RenderView`], so that
-/// one engine serves many contexts, cameras and threads at once. The ids are those of visuals: a
-/// geometry whose look changes is registered again under another id before the old one is removed.
+/// one engine serves many contexts, cameras and threads at once. Ids identify visuals: a geometry
+/// whose appearance changes is registered again under another id before the old one is removed.
 ///
 /// # Copies and threads
-/// Contexts share an engine. The first change of the visuals in one of them clones it (hence
-/// `Clone`) and changes the copy, so a clone should cost little: keep meshes, textures and device
-/// memory behind `Arc`. A copy must not see later changes of the original, nor the original those
-/// of the copy.
+/// Contexts share an engine. The first change of the visuals in one context clones the engine
+/// (hence `Clone`) and changes the copy, so cloning should be cheap: keep meshes, textures and
+/// device memory behind `Arc`. Later changes of the original must not affect a copy, nor the other
+/// way round.
 ///
-/// Any number of threads may draw with one engine, and while they do, others draw with, clone and
-/// change its copies. SceneGraph holds no lock while it calls an engine; an engine should hold none
-/// while it draws in parallel (a thread that waits in rayon may run any other task, another image
-/// of the same engine among them), reads files or calls code of its users.
+/// Any number of threads may draw with one engine while others draw with, clone and change its
+/// copies. SceneGraph holds no lock while it calls an engine. An engine should hold none while it
+/// draws in parallel (a thread that waits in rayon may run any other task, including another image
+/// of the same engine), reads files or calls user code.
 ///
 /// ```
 /// use tarragon_geometry::render::{RenderEngine, RenderEngineCpu, RenderEngineCpuParams};
@@ -84,12 +84,13 @@ impl fmt::Debug for RenderView<'_> {
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
 pub trait RenderEngine: DynClone + Send + Sync {
-    /// Adds a visual in its own frame G. `false`: this engine declines it, because
-    /// `("renderer", "accepting")` names only others or the shape is none of its kind.
+    /// Adds a visual in its own frame G. Returns false if this engine declines it, because
+    /// `("renderer", "accepting")` names only other engines or because the engine does not draw
+    /// shapes of this kind.
     ///
     /// # Errors
-    /// If the id is registered already, the label is [`RenderLabel::UNSPECIFIED`] or
-    /// [`RenderLabel::EMPTY`], a property has the wrong type, or a file can not be read.
+    /// Returns an error if the id is already registered, the label is [`RenderLabel::UNSPECIFIED`]
+    /// or [`RenderLabel::EMPTY`], a property has the wrong type, or a file cannot be read.
     fn register_visual(
         &mut self,
         id: GeometryId,
@@ -97,16 +98,16 @@ pub trait RenderEngine: DynClone + Send + Sync {
         properties: &PerceptionProperties,
     ) -> Result<bool>;
 
-    /// Removes a visual; false if it was not registered.
+    /// Removes a visual. Returns false if it was not registered.
     fn remove_visual(&mut self, id: GeometryId) -> bool;
 
-    /// True if the visual is registered.
+    /// Returns true if the visual is registered.
     fn has_visual(&self, id: GeometryId) -> bool;
 
-    /// Draws colours.
+    /// Draws a colour image.
     ///
     /// # Errors
-    /// If the image has another size than the camera.
+    /// Returns an error if the size of the image differs from that of the camera.
     fn render_color(
         &self,
         view: &RenderView<'_>,
@@ -114,11 +115,11 @@ pub trait RenderEngine: DynClone + Send + Sync {
         image: &mut ImageRgba8U,
     ) -> Result<()>;
 
-    /// Draws depth: z in the camera frame (m), 0 where closer than the depth range, infinity where
-    /// farther or empty.
+    /// Draws a depth image: z in the camera frame (m), 0 where closer than the depth range,
+    /// infinity where farther or empty.
     ///
     /// # Errors
-    /// As [`render_color`](Self::render_color).
+    /// Returns an error under the conditions of [`render_color`](Self::render_color).
     fn render_depth(
         &self,
         view: &RenderView<'_>,
@@ -126,11 +127,11 @@ pub trait RenderEngine: DynClone + Send + Sync {
         image: &mut ImageDepth32F,
     ) -> Result<()>;
 
-    /// Draws labels: [`RenderLabel::EMPTY`] where nothing is seen; geometry with
-    /// [`RenderLabel::DO_NOT_RENDER`] is left out.
+    /// Draws a label image: [`RenderLabel::EMPTY`] where nothing is visible. Geometry with
+    /// [`RenderLabel::DO_NOT_RENDER`] is not drawn.
     ///
     /// # Errors
-    /// As [`render_color`](Self::render_color).
+    /// Returns an error under the conditions of [`render_color`](Self::render_color).
     fn render_label(
         &self,
         view: &RenderView<'_>,
@@ -138,15 +139,15 @@ pub trait RenderEngine: DynClone + Send + Sync {
         image: &mut ImageLabel16I,
     ) -> Result<()>;
 
-    /// The label of geometry that declares none: [`RenderLabel::DONT_CARE`], or
-    /// [`RenderLabel::UNSPECIFIED`] if every geometry has to declare one.
+    /// Returns the label of geometry that declares none: [`RenderLabel::DONT_CARE`], or
+    /// [`RenderLabel::UNSPECIFIED`] if every geometry must declare one.
     fn default_render_label(&self) -> RenderLabel;
 
-    /// The label of a geometry with these properties (Drake's `GetRenderLabelOrThrow`).
+    /// Returns the label of a geometry with these properties (Drake's `GetRenderLabelOrThrow`).
     ///
     /// # Errors
-    /// If the label is [`RenderLabel::UNSPECIFIED`] or [`RenderLabel::EMPTY`], or the property
-    /// `("label", "id")` is no [`RenderLabel`].
+    /// Returns an error if the label is [`RenderLabel::UNSPECIFIED`] or [`RenderLabel::EMPTY`], or
+    /// if the property `("label", "id")` is not a [`RenderLabel`].
     fn render_label_of(&self, properties: &PerceptionProperties) -> Result<RenderLabel> {
         let declared = properties.try_get::<RenderLabel>("label", "id")?;
         let label = declared
@@ -154,9 +155,9 @@ pub trait RenderEngine: DynClone + Send + Sync {
             .unwrap_or_else(|| self.default_render_label());
         if label == RenderLabel::UNSPECIFIED || label == RenderLabel::EMPTY {
             return Err(Error::invalid(format!(
-                "property ('label', 'id') is {label:?}{}, a label that can be drawn is expected",
+                "property ('label', 'id') must be a label that can be drawn, got {label:?}{}",
                 if declared.is_none() {
-                    " by default of the render engine"
+                    ", the default of the render engine"
                 } else {
                     ""
                 }
@@ -166,11 +167,11 @@ pub trait RenderEngine: DynClone + Send + Sync {
     }
 }
 
-/// True unless `("renderer", "accepting")`, a `BTreeSet<String>`, leaves out the renderer of the
-/// given name. The empty set leaves out none.
+/// Returns true unless the property `("renderer", "accepting")`, a `BTreeSet<String>`, excludes the
+/// renderer of the given name. An empty set excludes none.
 ///
 /// # Errors
-/// If the property has another type.
+/// Returns an error if the property has another type.
 pub fn accepts_renderer(properties: &PerceptionProperties, renderer_name: &str) -> Result<bool> {
     let accepting = properties.try_get::<BTreeSet<String>>("renderer", "accepting")?;
     Ok(accepting.is_none_or(|names| names.is_empty() || names.contains(renderer_name)))
@@ -179,7 +180,7 @@ pub fn accepts_renderer(properties: &PerceptionProperties, renderer_name: &str) 
 /// Checks that an image has the size of its camera (Drake's `RenderEngine::ThrowIfInvalid`).
 ///
 /// # Errors
-/// If it has not.
+/// Returns an error if the sizes differ.
 pub fn check_image_size<P: PixelType>(image: &Image<P>, intrinsics: &CameraInfo) -> Result<()> {
     let found = (image.width(), image.height());
     let expected = (intrinsics.width(), intrinsics.height());
@@ -187,11 +188,11 @@ pub fn check_image_size<P: PixelType>(image: &Image<P>, intrinsics: &CameraInfo)
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "the {} image is {} x {}, the {} x {} of its camera is expected",
+        "the {} image must have the size {} x {} of its camera, got {} x {}",
         P::NAME,
-        found.0,
-        found.1,
         expected.0,
-        expected.1
+        expected.1,
+        found.0,
+        found.1
     )))
 }

@@ -1,8 +1,8 @@
-//! Light that comes from everywhere.
+//! Environment maps: light from all directions.
 
 use std::path::PathBuf;
 
-/// Light that comes from all directions of the world (Drake's `EnvironmentMap`).
+/// Light from all directions of the world (Drake's `EnvironmentMap`).
 ///
 /// ```
 /// use tarragon_geometry::render::*;
@@ -15,9 +15,9 @@ use std::path::PathBuf;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct EnvironmentMap {
-    /// True if the map is seen behind everything; else the background has the clear colour.
+    /// True if the map is visible behind everything. Otherwise the background has the clear colour.
     pub skybox: bool,
-    /// The picture of the environment.
+    /// Texture that holds the environment's light.
     pub texture: EnvironmentTexture,
 }
 
@@ -30,7 +30,7 @@ impl Default for EnvironmentMap {
     }
 }
 
-/// The picture of an environment.
+/// Texture of an environment map.
 ///
 /// ```
 /// use tarragon_geometry::render::{EnvironmentTexture, NullTexture};
@@ -38,9 +38,9 @@ impl Default for EnvironmentMap {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum EnvironmentTexture {
-    /// None: the environment is black.
+    /// No texture: the environment map has no effect.
     Null(NullTexture),
-    /// Longitudes and latitudes.
+    /// A map of longitudes and latitudes.
     Equirectangular(EquirectangularMap),
 }
 
@@ -62,10 +62,11 @@ impl From<EquirectangularMap> for EnvironmentTexture {
     }
 }
 
-/// No picture (Drake's `NullTexture`): an environment map that has none is as if it was not there.
+/// An absent texture (Drake's `NullTexture`). An environment map with this texture has no effect.
 ///
 /// ```
-/// use tarragon_geometry::render::{EnvironmentMap, NullTexture, RenderEngineCpu, RenderEngineCpuParams};
+/// use tarragon_geometry::render::{EnvironmentMap, NullTexture};
+/// use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
 /// let nothing = EnvironmentMap { texture: NullTexture.into(), ..EnvironmentMap::default() };
 /// let params = RenderEngineCpuParams { environment_map: Some(nothing), ..Default::default() };
 /// assert!(RenderEngineCpu::new(params).is_ok());
@@ -73,9 +74,9 @@ impl From<EquirectangularMap> for EnvironmentTexture {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NullTexture;
 
-/// A picture of all directions: longitudes from left to right, latitudes from top to bottom
-/// (Drake's `EquirectangularMap`). Its middle is towards the world's +x, a quarter to the left is
-/// +y, the top +z.
+/// A texture of all directions: longitudes from left to right, latitudes from top to bottom
+/// (Drake's `EquirectangularMap`). The middle of the image is the world's +x; a quarter of the
+/// width to the left of it is +y; the top is +z.
 ///
 /// ```
 /// use tarragon_geometry::render::EquirectangularMap;
@@ -84,7 +85,7 @@ pub struct NullTexture;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EquirectangularMap {
-    /// A PNG or JPEG file, as it looks on the screen, or a Radiance HDR file, whose numbers are
+    /// PNG or JPEG file, which holds screen colours, or Radiance HDR file, which holds linear
     /// light.
     pub path: PathBuf,
 }

@@ -3,7 +3,7 @@
 use crate::rgba::Rgba;
 use nalgebra::Vector3;
 
-/// The shape of the light that a lamp gives.
+/// Kind of a light source.
 ///
 /// ```
 /// use tarragon_geometry::render::{LightParameter, LightType};
@@ -11,16 +11,16 @@ use nalgebra::Vector3;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LightType {
-    /// From a position in all directions.
+    /// Shines from a position in all directions.
     Point,
-    /// From a position, within a cone.
+    /// Shines from a position, within a cone.
     Spot,
-    /// Parallel, from infinitely far away.
+    /// Parallel light from an infinite distance.
     #[default]
     Directional,
 }
 
-/// What a light is fixed to.
+/// Frame that a light is fixed to.
 ///
 /// ```
 /// use tarragon_geometry::render::{LightFrame, LightParameter};
@@ -36,8 +36,8 @@ pub enum LightFrame {
     Camera,
 }
 
-/// One light (Drake's `LightParameter`); the default is the white camera lamp that engines use when
-/// no light is declared.
+/// One light (Drake's `LightParameter`). The default is the white light, fixed to the camera, that
+/// engines use when no light is declared.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -56,22 +56,22 @@ pub enum LightFrame {
 pub struct LightParameter {
     /// Point, spot or directional.
     pub light_type: LightType,
-    /// Colour; opacity is ignored.
+    /// Colour. Its opacity is ignored.
     pub color: Rgba,
-    /// Constant (1), linear (1/m) and quadratic (1/m^2) attenuation `[a, b, c]`: the light is
-    /// divided by `a + b d + c d^2` at distance d. Unused by directional lights.
+    /// Constant (1), linear (1/m) and quadratic (1/m^2) attenuation `[a, b, c]`: at distance d, the
+    /// light is divided by `a + b d + c d^2`. Unused by directional lights.
     pub attenuation_values: Vector3<f64>,
     /// Position in `frame` (m). Unused by directional lights.
     pub position: Vector3<f64>,
-    /// The frame of position and direction.
+    /// Frame in which position and direction are expressed.
     pub frame: LightFrame,
-    /// Factor of the colour.
+    /// Factor by which the colour is multiplied.
     pub intensity: f64,
-    /// Direction in which the light shines, in `frame`; any length but zero. Unused by point
+    /// Direction in which the light shines, in `frame`, of any length but zero. Unused by point
     /// lights.
     pub direction: Vector3<f64>,
     /// Angle between the axis and the edge of a spot light's cone (degrees). The default, 0, lights
-    /// nothing: a spot light needs one of its own.
+    /// nothing, so a spot light must set this angle.
     pub cone_angle: f64,
 }
 
@@ -91,31 +91,31 @@ impl Default for LightParameter {
 }
 
 impl LightParameter {
-    /// What is wrong with it, if anything.
+    /// Checks the values. The error says which one is invalid.
     pub(super) fn check(&self) -> Result<(), String> {
         let finite = |v: &Vector3<f64>| v.iter().all(|x| x.is_finite());
         if !(finite(&self.position) && finite(&self.direction)) {
-            return Err("position and direction have to be finite".into());
+            return Err("position and direction must be finite".into());
         }
         if self.light_type != LightType::Point && self.direction.norm() < 1e-10 {
-            return Err("the direction has no length".into());
+            return Err("direction must not be zero".into());
         }
         let attenuation = self.attenuation_values;
         if !(finite(&attenuation) && attenuation.min() >= 0.0 && attenuation.max() > 0.0) {
             return Err(format!(
-                "attenuation_values are {:?}, three numbers not below 0 are expected, one above",
+                "attenuation_values must be finite, at least 0 and not all 0, got {:?}",
                 attenuation.as_slice()
             ));
         }
         if !(self.intensity >= 0.0 && self.intensity.is_finite()) {
             return Err(format!(
-                "the intensity is {}, a finite number not below 0 is expected",
+                "intensity must be finite and at least 0, got {:?}",
                 self.intensity
             ));
         }
         if !(self.cone_angle >= 0.0 && self.cone_angle <= 180.0) {
             return Err(format!(
-                "the cone angle is {}, a number of degrees from 0 to 180 is expected",
+                "cone_angle must be from 0 to 180 degrees, got {:?} degrees",
                 self.cone_angle
             ));
         }

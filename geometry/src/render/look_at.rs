@@ -1,19 +1,20 @@
-//! Poses of cameras that look at something.
+//! Camera poses that aim at a point or a box.
 
 use super::CameraInfo;
 use crate::Aabb;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_framework::math;
 
-/// `X_WC` of a camera (+z into the image, +x right, +y down) at `p_wc` that looks at `p_wt`,
-/// upright with respect to the world's +z. Looking along z, the world's +x is to the right.
+/// Returns `X_WC` of a camera (+z into the image, +x right, +y down) at `p_wc` that looks at
+/// `p_wt`, upright with respect to the world's +z. If it looks along the world's z axis, the
+/// world's +x points right in the image.
 ///
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_geometry::render::look_at;
 /// let x_wc = look_at(&Vector3::new(2.0, 0.0, 0.0), &Vector3::zeros());
-/// assert_eq!(x_wc * Vector3::z(), -Vector3::x()); // it looks back to the origin
-/// assert_eq!(x_wc * Vector3::y(), -Vector3::z()); // the image's down is the world's
+/// assert_eq!(x_wc * Vector3::z(), -Vector3::x()); // looks towards the origin
+/// assert_eq!(x_wc * Vector3::y(), -Vector3::z()); // down in the image is down in the world
 /// ```
 pub fn look_at(p_wc: &Vector3<f64>, p_wt: &Vector3<f64>) -> Isometry3<f64> {
     let forward = (p_wt - p_wc).try_normalize(0.0).unwrap_or(-Vector3::z());
@@ -25,8 +26,8 @@ pub fn look_at(p_wc: &Vector3<f64>, p_wt: &Vector3<f64>) -> Isometry3<f64> {
     math::pose(math::rotation_from_matrix(&r_wc), *p_wc)
 }
 
-/// `X_WC` of a camera that looks along `direction` (in the world) at the centre of a box, from so
-/// far that all of the box is in the image, with a tenth of the image left free.
+/// Returns `X_WC` of a camera that looks along `direction` (in the world) at the centre of a box,
+/// from a distance at which the whole box is in the image with a tenth of the image as margin.
 pub fn look_at_box(
     bounds: &Aabb,
     direction: &Vector3<f64>,
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_whole_box_is_in_the_image_and_touches_its_margin() {
+    fn look_at_box_fits_the_box_to_the_margin() {
         let bounds = Aabb::new(Vector3::new(1.0, 2.0, 0.5), Vector3::new(0.3, 0.2, 0.9));
         let info = CameraInfo::from_fov_y(640, 480, 0.8).unwrap();
         for direction in [Vector3::new(-1.0, 0.7, -0.5), -Vector3::z(), Vector3::y()] {

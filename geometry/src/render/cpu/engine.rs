@@ -1,4 +1,4 @@
-//! The engine: what is registered, and one image after the other.
+//! The software render engine: registration of visuals and drawing of images.
 
 use super::params::RenderEngineCpuParams;
 use super::pixels::Pixels;
@@ -21,27 +21,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tarragon_framework::Scratch;
 use tarragon_framework::warnings::warn;
 
-/// The default renderer: no driver, no display, no GPU, bit-identical images on any number of
-/// threads.
+/// The default renderer: needs no driver, display or GPU, and draws bit-identical images on any
+/// number of threads.
 ///
-/// Spheres, boxes, cylinders, capsules, ellipsoids and half spaces are drawn exactly, `Mesh` as the
-/// triangles of its file, `Convex` as its hull, a `MeshcatCone` not at all. Both sides of every
-/// surface are drawn. Surfaces are matt (Lambert), those of glTF files follow its
+/// Spheres, boxes, cylinders, capsules, ellipsoids and half spaces are drawn exactly, a `Mesh` as
+/// the triangles of its file, a `Convex` as its hull. A `MeshcatCone` is not drawn. Both sides of
+/// every surface are drawn. Surfaces are matt (Lambert); those of glTF files follow its
 /// metallic-roughness model.
 ///
-/// Where the opacity of a colour, a material or a texture is below 1, colour images show what is
-/// behind, through the front and the back of a body; what is not there at all is not seen. Depth
-/// and label images show translucent geometry like any other, also where it is not there (all of
-/// this as in Drake).
+/// Where the opacity of a colour, a material or a texture is below 1, colour images show the
+/// background through the front and the back of a body; surfaces of opacity 0 are invisible. Depth
+/// and label images show translucent geometry as if it were opaque, even where its opacity is 0.
+/// All of this is as in Drake.
 ///
-/// Colours are within 1 of 255 of those of Drake 1.51's RenderEngineVtk for matt materials,
-/// translucent ones too, and within 8 for glTF materials without highlights from smooth surfaces,
-/// whose peaks are brighter here.
+/// Colours of matt materials, including translucent ones, are within 1 of 255 of those of Drake
+/// 1.51's RenderEngineVtk. Those of glTF materials are within 8, except in highlights of smooth
+/// surfaces, whose peaks are brighter here.
 ///
 /// Properties: `("phong", "diffuse")` [`Rgba`](crate::Rgba), `("phong", "diffuse_map")` `String`
 /// (PNG or JPEG file, for meshes with texture coordinates), `("label", "id")` [`RenderLabel`],
-/// `("renderer", "accepting")` `BTreeSet<String>`. Materials of a mesh file come before `phong`
-/// properties.
+/// `("renderer", "accepting")` `BTreeSet<String>`. Materials of a mesh file take precedence over
+/// `phong` properties.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -67,26 +67,26 @@ pub struct RenderEngineCpu {
     pub(super) params: RenderEngineCpuParams,
     visuals: Visuals,
     environment: Option<Arc<Environment>>,
-    /// Threads of its own and of its copies.
+    /// Thread pool that this engine shares with its copies; `None` uses rayon's current pool.
     pub(super) pool: Option<Arc<rayon::ThreadPool>>,
     storage: Arc<Scratch<FrameStorage>>,
-    /// Set by the first camera that asks for a window.
+    /// Set when the first camera requests a window.
     warned_of_window: Arc<AtomicBool>,
 }
 
 impl RenderEngineCpu {
-    /// An engine without visuals.
+    /// Creates an engine without visuals.
     ///
     /// # Errors
-    /// If a parameter is outside its domain, the environment map can not be read, or the threads
-    /// can not be started.
+    /// Returns an error if a parameter is outside its domain, the environment map cannot be read,
+    /// or the threads cannot be started.
     pub fn new(params: RenderEngineCpuParams) -> Result<Self> {
         params.check()?;
         let pool = |n: usize| {
             let builder = rayon::ThreadPoolBuilder::new().num_threads(n);
-            builder
-                .build()
-                .map_err(|e| Error::invalid(format!("RenderEngineCpu: {n} threads: {e}")))
+            builder.build().map_err(|e| {
+                Error::invalid(format!("RenderEngineCpu: cannot start {n} threads: {e}"))
+            })
         };
         Ok(Self {
             pool: params.threads.map(pool).transpose()?.map(Arc::new),
@@ -97,15 +97,15 @@ impl RenderEngineCpu {
             warned_of_window: Arc::default(),
         })
     }
-    /// The parameters.
+    /// Returns the parameters.
     pub fn params(&self) -> &RenderEngineCpuParams {
         &self.params
     }
-    /// Warns once if the camera asks for a window, which this engine does not have.
+    /// Warns once if the camera requests a window, which this engine does not support.
     fn warn_of_window(&self, camera: &ColorRenderCamera) {
         if camera.show_window() && !self.warned_of_window.swap(true, Ordering::Relaxed) {
             warn(
-                "RenderEngineCpu: show_window is not supported, images are drawn and not shown; write them \
+                "RenderEngineCpu: show_window is not supported, images are drawn but not shown; write them \
                  with an ImageWriter or show the scene in Meshcat",
             );
         }
@@ -122,14 +122,14 @@ impl RenderEngineCpu {
         let (clipping, visuals) = (core.clipping(), &self.visuals);
         Scene::new(&mut storage.scene, pixels, clipping, view, visuals, kind)
     }
-    /// Runs on this engine's threads.
+    /// Runs `work` on this engine's threads.
     fn run(&self, work: impl FnOnce() + Send) {
         match &self.pool {
             Some(pool) => pool.install(work),
             None => work(),
         }
     }
-    /// Draws colours, `samples` along each side of a pixel of the camera.
+    /// Draws a colour image with `samples` samples along each side of a camera pixel.
     fn draw_color(
         &self,
         storage: &mut FrameStorage,
@@ -184,7 +184,7 @@ impl RenderEngine for RenderEngineCpu {
     ) -> Result<bool> {
         if self.has_visual(id) {
             return Err(Error::invalid(format!(
-                "geometry {id} is registered with this render engine already"
+                "geometry {id} is already registered with this render engine"
             )));
         }
         if let Some(name) = &self.params.renderer_name

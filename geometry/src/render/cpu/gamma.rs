@@ -1,12 +1,12 @@
-//! Linear light, and what the screen makes of it.
+//! Gamma: conversion of linear light to screen values.
 
 use super::simd::{Vector3x8, power};
 use wide::f32x8;
 
-/// Linear light is the screen's value to this power.
+/// Exponent that turns screen values into linear light.
 pub(super) const GAMMA: f32 = 2.2;
 
-/// Linear light as the screen shows it, without an upper end.
+/// Converts linear light to screen values, without an upper limit.
 pub(super) fn to_screen(mut light: Vector3x8) -> Vector3x8 {
     let least = f32x8::splat(1e-8);
     for c in &mut light {

@@ -1,11 +1,15 @@
 //! The software renderer.
 //!
-//! Life of an image, on as many threads as there are: `setup::scene` takes the visuals of `store` in
-//! chunks, moves each into the camera frame, culls and bounds it; the thread that finishes last
-//! sorts everything front to back into the lists of the tiles that it may cover. Then `raster` draws
-//! each tile into inverse depths and ids, and `resolve` turns these into depths, labels or, with
-//! `shade`, colours. What is optional runs only where it is asked for: translucent layers, shadows,
-//! the light of an environment, tone mapping.
+//! All threads of the pool draw an image together:
+//!
+//! 1. `setup` takes the registered visuals (`store`) in chunks and transforms them to the camera
+//!    frame, culls and bounds them. The thread that finishes the last chunk sorts the draw items
+//!    from front to back into the lists of the tiles that they may cover.
+//! 2. `raster` draws the items of each tile into inverse depths and ids: shapes with kernels (pixel
+//!    by pixel in f64 near the camera), meshes by clusters of triangles.
+//! 3. `resolve` turns these into depths, labels or, with `shade`, colours. Optional parts of a
+//!    colour image are translucent layers, shadows, light of an environment reflected by physically
+//!    based materials, and tone mapping.
 
 mod engine;
 mod gamma;

@@ -28,28 +28,29 @@ pub struct RenderEngineCpuParams {
     /// Label of geometry without `("label", "id")`: [`RenderLabel::DONT_CARE`] or
     /// [`RenderLabel::UNSPECIFIED`].
     pub default_label: RenderLabel,
-    /// Lights; none means one white directional light fixed to the camera.
+    /// Lights. An empty list means one white directional light fixed to the camera.
     pub lights: Vec<LightParameter>,
-    /// Threads that one image is drawn with; `None` uses rayon's current pool. The images are the
-    /// same bits on any number.
+    /// Number of threads that draw one image; `None` uses rayon's current pool. Images are
+    /// bit-identical for any number.
     pub threads: Option<usize>,
-    /// Colour samples along each side of a pixel; 2 or more smooth the edges of colour images.
+    /// Colour samples along each side of a pixel. Values of 2 or more smooth the edges in colour
+    /// images.
     pub samples_per_side: usize,
-    /// True if directional lights and spot lights of less than 90 degrees leave in shadow what they
-    /// do not reach. Point lights cast no shadows and translucent geometry neither, as in Drake.
+    /// True if directional lights and spot lights of less than 90 degrees cast shadows. As in
+    /// Drake, point lights and translucent geometry cast none.
     pub cast_shadows: bool,
-    /// The side of Drake's shadow maps (pixels). Shadows are traced by rays here, sharp at any
-    /// distance: the number is checked and has no effect.
+    /// Side of Drake's shadow maps (pixels). This engine traces shadow rays, which are sharp at any
+    /// distance: the value is checked but has no effect.
     pub shadow_map_size: u32,
-    /// Factor of the light before filmic tone mapping; `None` maps nothing and cuts off at white.
+    /// Factor of the light before filmic tone mapping; `None` disables tone mapping and clamps at
+    /// white.
     pub exposure: Option<f64>,
-    /// Light from all directions, and the sky. It replaces the camera's lamp, and matt surfaces
-    /// reflect it as plastics do: all materials become physically based ones.
+    /// Light from all directions, and the sky. It replaces the light fixed to the camera, and all
+    /// materials become physically based: matt surfaces reflect the environment like plastics.
     pub environment_map: Option<EnvironmentMap>,
-    /// Extensions of glTF files, such as `KHR_materials_sheen`, that a file may use without a
-    /// warning that they are not read.
+    /// Extensions of glTF files, such as `KHR_materials_sheen`, that are ignored without a warning.
     pub quiet_gltf_extensions: BTreeSet<String>,
-    /// The name of this engine among several, for `("renderer", "accepting")`; `None` accepts
+    /// Name of this engine, matched against `("renderer", "accepting")`; `None` accepts
     /// geometry meant for any engine.
     pub renderer_name: Option<String>,
 }
@@ -69,7 +70,7 @@ impl Default for RenderEngineCpuParams {
             shadow_map_size: 256,
             exposure: None,
             environment_map: None,
-            // Files have the same textures as PNG or JPEG.
+            // Such files also hold their textures as PNG or JPEG.
             quiet_gltf_extensions: BTreeSet::from(["KHR_texture_basisu".into()]),
             renderer_name: None,
         }
@@ -81,27 +82,27 @@ impl RenderEngineCpuParams {
         let wrong = |what: String| Err(Error::invalid(format!("RenderEngineCpu: {what}")));
         if ![RenderLabel::DONT_CARE, RenderLabel::UNSPECIFIED].contains(&self.default_label) {
             return wrong(format!(
-                "default_label is {:?}, DONT_CARE or UNSPECIFIED is expected",
+                "default_label must be DONT_CARE or UNSPECIFIED, got {:?}",
                 self.default_label
             ));
         }
         if self.threads == Some(0) {
-            return wrong("threads is 0, a positive number is expected".into());
+            return wrong("threads must be positive, got 0".into());
         }
         if !(1..=16).contains(&self.samples_per_side) {
             return wrong(format!(
-                "samples_per_side is {}, a number from 1 to 16 is expected",
+                "samples_per_side must be from 1 to 16, got {}",
                 self.samples_per_side
             ));
         }
         if self.shadow_map_size == 0 {
-            return wrong("shadow_map_size is 0, a positive number of pixels is expected".into());
+            return wrong("shadow_map_size must be positive, got 0 pixels".into());
         }
         if let Some(exposure) = self.exposure
             && !(exposure > 0.0 && exposure.is_finite())
         {
             return wrong(format!(
-                "exposure is {exposure}, a positive finite number is expected"
+                "exposure must be positive and finite, got {exposure:?}"
             ));
         }
         for (i, light) in self.lights.iter().enumerate() {

@@ -1,13 +1,13 @@
 //! The pinhole model as polynomials over the pixels.
 //!
 //! Everything is drawn in terms of the inverse depth w = 1/z of the ray point `X = d / w`, where
-//! `d(px, py)` is the ray of a pixel with `d.z = 1`. Then planes are linear in the pixel and the
-//! surfaces of second order need one square root and no division, and larger w is nearer.
+//! `d(px, py)` is the ray of a pixel with `d.z = 1`. In these terms, planes are linear functions of
+//! the pixel, quadrics need one square root and no division, and a larger w is nearer.
 
 use crate::render::CameraInfo;
 use nalgebra::{Matrix3, Vector3};
 
-/// `a px + b py + c` over the pixel indices.
+/// The function `a px + b py + c` of the pixel indices.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LinearFunction {
     pub(super) a: f64,
@@ -16,7 +16,7 @@ pub(super) struct LinearFunction {
 }
 
 impl LinearFunction {
-    /// Largest value over the corners of a rectangle.
+    /// Returns the largest value over the corners of a rectangle.
     pub(super) fn max_over(&self, [x0, y0, x1, y1]: [f64; 4]) -> f64 {
         self.c + (self.a * x0).max(self.a * x1) + (self.b * y0).max(self.b * y1)
     }
@@ -29,7 +29,7 @@ impl LinearFunction {
     }
 }
 
-/// `xx px^2 + xy px py + yy py^2 + x px + y py + c` over the pixel indices.
+/// The function `xx px^2 + xy px py + yy py^2 + x px + y py + c` of the pixel indices.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QuadraticFunction {
     pub(super) xx: f64,
@@ -40,18 +40,18 @@ pub(super) struct QuadraticFunction {
     pub(super) c: f64,
 }
 
-/// The rays of an image.
+/// Pinhole projection of an image: size, focal lengths and principal point in samples.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pixels {
     pub(super) width: usize,
     pub(super) height: usize,
     pub(super) focal: [f64; 2],
-    /// Principal point in a frame where pixel centres are whole numbers.
+    /// Principal point, in coordinates where pixel centres are whole numbers.
     pub(super) center: [f64; 2],
 }
 
 impl Pixels {
-    /// `samples` rays along each side of a pixel of `info`.
+    /// Creates the projection of an image with `samples` rays along each side of a pixel of `info`.
     pub(super) fn new(info: &CameraInfo, samples: usize) -> Self {
         let s = samples as f64;
         Self {
@@ -61,7 +61,7 @@ impl Pixels {
             center: [info.center_x() * s - 0.5, info.center_y() * s - 0.5],
         }
     }
-    /// All of them.
+    /// Returns the rectangle of all pixels.
     pub(super) fn all(&self) -> PixelRect {
         PixelRect {
             x0: 0,
@@ -70,7 +70,7 @@ impl Pixels {
             y1: self.height as i32,
         }
     }
-    /// The ray through a pixel's centre, z = 1.
+    /// Returns the ray through a pixel's centre, with z = 1.
     pub(super) fn ray(&self, px: f64, py: f64) -> Vector3<f64> {
         Vector3::new(
             (px - self.center[0]) / self.focal[0],
@@ -78,13 +78,13 @@ impl Pixels {
             1.0,
         )
     }
-    /// The matrix that makes a ray of `(px, py, 1)`.
+    /// Returns the matrix that maps `(px, py, 1)` to the ray of a pixel.
     fn ray_matrix(&self) -> Matrix3<f64> {
         let [fx, fy] = self.focal;
         let o = self.ray(0.0, 0.0);
         Matrix3::new(1.0 / fx, 0.0, o.x, 0.0, 1.0 / fy, o.y, 0.0, 0.0, 1.0)
     }
-    /// `n . d`.
+    /// Returns `n . d` as a function of the pixel.
     pub(super) fn linear(&self, n: &Vector3<f64>) -> LinearFunction {
         let row = n.transpose() * self.ray_matrix();
         LinearFunction {
@@ -93,7 +93,7 @@ impl Pixels {
             c: row.z,
         }
     }
-    /// `d^T q d` for symmetric q.
+    /// Returns `d^T q d` as a function of the pixel, for symmetric q.
     pub(super) fn quadratic(&self, q: &Matrix3<f64>) -> QuadraticFunction {
         let m = self.ray_matrix();
         let p = m.transpose() * q * m;
@@ -106,7 +106,7 @@ impl Pixels {
             c: p[(2, 2)],
         }
     }
-    /// Where a point in front of the camera is seen.
+    /// Projects a point in front of the camera to image coordinates (pixels).
     pub(super) fn project(&self, p: &Vector3<f64>) -> [f64; 2] {
         [
             p.x / p.z * self.focal[0] + self.center[0],
@@ -115,7 +115,7 @@ impl Pixels {
     }
 }
 
-/// Pixels `x0..x1`, `y0..y1`.
+/// Rectangle of the pixels `x0..x1`, `y0..y1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PixelRect {
     pub(super) x0: i32,
@@ -136,7 +136,7 @@ impl PixelRect {
             y1: self.y1.min(other.y1),
         }
     }
-    /// Centres of the corner pixels.
+    /// Returns the indices of the corner pixels, `[x0, y0, x1 - 1, y1 - 1]`.
     pub(super) fn corners(&self) -> [f64; 4] {
         [
             f64::from(self.x0),
@@ -147,19 +147,19 @@ impl PixelRect {
     }
 }
 
-/// What part of the image and of the depths something can cover.
+/// Bounds of a body in image coordinates and depth.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ImageBounds {
-    /// Image coordinates: least x and y, greatest x and y.
+    /// Image coordinates (pixels): least x and y, greatest x and y.
     span: [f64; 4],
     /// Range of z in the camera frame (m).
     z: [f64; 2],
 }
 
 impl ImageBounds {
-    /// Of an ellipsoid-like body `{center + s}`, where `g . s` is at most `sqrt(g^T sigma g)` for
-    /// every direction g: a sphere, an ellipsoid or a disc. In front of the camera the bounds are
-    /// exact.
+    /// ImageBounds an ellipsoid-like body `{center + s}`, where `g . s` is at most `sqrt(g^T sigma g)`
+    /// for every direction g: a sphere, an ellipsoid or a disc. The bounds are exact if the body is
+    /// entirely in front of the camera.
     pub(super) fn of_quadric(pixels: &Pixels, center: &Vector3<f64>, sigma: &Matrix3<f64>) -> Self {
         let dz = sigma[(2, 2)].max(0.0).sqrt();
         let z = [center.z - dz, center.z + dz];
@@ -171,8 +171,8 @@ impl ImageBounds {
         ];
         if z[0] > 0.0 {
             for k in 0..2 {
-                // Planes X_k = t Z that touch the body: (c_k - t c_z)^2 = g^T sigma g, g = e_k - t
-                // e_z.
+                // Planes X_k = t Z that touch the body:
+                // (c_k - t c_z)^2 = g^T sigma g with g = e_k - t e_z.
                 let a = center.z * center.z - sigma[(2, 2)];
                 let b = center[k] * center.z - sigma[(k, 2)];
                 let c = center[k] * center[k] - sigma[(k, k)];
@@ -183,7 +183,7 @@ impl ImageBounds {
         }
         Self { span, z }
     }
-    /// Of the convex hull of points.
+    /// Bounds the convex hull of points.
     pub(super) fn of_points(pixels: &Pixels, points: impl Iterator<Item = Vector3<f64>>) -> Self {
         let mut span = [
             f64::INFINITY,
@@ -214,7 +214,7 @@ impl ImageBounds {
         }
         Self { span, z }
     }
-    /// Of two bodies together.
+    /// Returns the bounds of two bodies together.
     pub(super) fn union(&self, other: &Self) -> Self {
         let (a, b) = (self.span, other.span);
         Self {
@@ -227,17 +227,18 @@ impl ImageBounds {
             z: [self.z[0].min(other.z[0]), self.z[1].max(other.z[1])],
         }
     }
-    /// Smallest z (m).
+    /// Returns the smallest z (m).
     pub(super) fn z_min(&self) -> f64 {
         self.z[0]
     }
-    /// Largest distance of the span from the image's origin, in pixels.
+    /// Returns the largest absolute image coordinate of the span (pixels).
     pub(super) fn reach(&self) -> f64 {
         self.span.iter().fold(0.0, |m, x| m.max(x.abs()))
     }
-    /// The pixels that may be covered; none outside the clipping planes.
+    /// Returns the pixels that the body may cover; `None` if it is outside the image or the
+    /// clipping planes.
     pub(super) fn rect(&self, pixels: &Pixels, near: f64, far: f64) -> Option<PixelRect> {
-        // A little more than the bounds, because they are rounded.
+        // Covers the rounding errors of the bounds.
         const SLACK: f64 = 1e-6;
         if self.z[1] < near * (1.0 - SLACK) || self.z[0] > far * (1.0 + SLACK) {
             return None;
@@ -251,7 +252,8 @@ impl ImageBounds {
         };
         (!rect.is_empty()).then_some(rect)
     }
-    /// An upper bound of w over what is drawn, a little above the exact one.
+    /// Returns an upper bound of w over the drawn part of the body, slightly above the exact
+    /// maximum.
     pub(super) fn w_max(&self, near: f64) -> f32 {
         (1.0 / self.z[0].max(near) * (1.0 + 1e-5)) as f32
     }

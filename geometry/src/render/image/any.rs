@@ -1,16 +1,16 @@
-//! Images whose pixel type is known at run time only.
+//! Images whose pixel type is only known at run time.
 
 use super::*;
 
 macro_rules! any_image {
     ($($name:ident),*) => {
-        /// An image of any pixel type: what a file holds before it was read.
+        /// An image of any pixel type, such as that of a file whose type is unknown before reading.
         ///
         /// ```
         /// use tarragon_geometry::render::{Image, ImageAny, Grey8U, ImageGrey8U, Rgb8U};
         /// let any = ImageAny::from(ImageGrey8U::new(4, 3));
         /// assert_eq!((any.width(), any.pixel_type()), (4, "Grey8U"));
-        /// // The other types hand the image back.
+        /// // Conversion to another type returns the image unchanged.
         /// let any = Image::<Rgb8U>::try_from(any).unwrap_err();
         /// let grey = Image::<Grey8U>::try_from(any).unwrap();
         /// assert_eq!(grey.height(), 3);
@@ -44,37 +44,37 @@ macro_rules! any_image {
         }
 
         impl<'a> ImageRef<'a> {
-            /// Pixels per row.
+            /// Returns the number of pixels per row.
             pub fn width(self) -> usize {
                 match self {
                     $(Self::$name(image) => image.width(),)*
                 }
             }
-            /// Number of rows.
+            /// Returns the number of rows.
             pub fn height(self) -> usize {
                 match self {
                     $(Self::$name(image) => image.height(),)*
                 }
             }
-            /// Channels per pixel.
+            /// Returns the number of channels per pixel.
             pub fn channels(self) -> usize {
                 match self {
                     $(Self::$name(_) => $name::CHANNELS,)*
                 }
             }
-            /// What the channels mean.
+            /// Returns the meaning of the channels.
             pub fn format(self) -> PixelFormat {
                 match self {
                     $(Self::$name(_) => $name::FORMAT,)*
                 }
             }
-            /// The number type of one channel.
+            /// Returns the number type of one channel.
             pub fn scalar(self) -> PixelScalar {
                 match self {
                     $(Self::$name(_) => $name::SCALAR,)*
                 }
             }
-            /// Name of the pixel type, such as `Rgba8U`.
+            /// Returns the name of the pixel type, such as `Rgba8U`.
             pub fn pixel_type(self) -> &'static str {
                 match self {
                     $(Self::$name(_) => $name::NAME,)*
@@ -100,7 +100,7 @@ macro_rules! any_image {
                 }
             }
             impl TryFrom<ImageAny> for Image<$name> {
-                /// The image as it was.
+                /// The unchanged image, whose pixel type is another one.
                 type Error = ImageAny;
                 fn try_from(image: ImageAny) -> Result<Self, ImageAny> {
                     match image {
@@ -117,19 +117,19 @@ any_image!(
 );
 
 impl ImageAny {
-    /// The image, borrowed.
+    /// Borrows the image.
     pub fn as_ref(&self) -> ImageRef<'_> {
         self.into()
     }
-    /// Pixels per row.
+    /// Returns the number of pixels per row.
     pub fn width(&self) -> usize {
         self.as_ref().width()
     }
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn height(&self) -> usize {
         self.as_ref().height()
     }
-    /// Name of the pixel type, such as `Rgba8U`.
+    /// Returns the name of the pixel type, such as `Rgba8U`.
     pub fn pixel_type(&self) -> &'static str {
         self.as_ref().pixel_type()
     }
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_comes_back() {
+    fn every_pixel_type_round_trips() {
         fn check<P: PixelType>()
         where
             ImageAny: From<Image<P>>,

@@ -1,12 +1,12 @@
-//! Conversions between pixel types: orders of colours, without loss, and depths.
+//! Conversions between pixel types: lossless channel orders, and depths.
 
 use super::*;
 
-/// Metres to whole millimetres (Drake's `ConvertDepth32FTo16U`), into an image that is resized
+/// Converts metres to whole millimetres (Drake's `ConvertDepth32FTo16U`) and resizes the output
 /// where needed.
 ///
-/// Fractions of a millimetre are cut off; what does not fit is [`Depth16U::TOO_FAR`], and so are
-/// infinity and NaN; negative values are [`Depth16U::TOO_CLOSE`].
+/// Fractions of a millimetre are truncated. Values that do not fit, infinity and NaN become
+/// [`Depth16U::TOO_FAR`]; negative values become [`Depth16U::TOO_CLOSE`].
 ///
 /// ```
 /// use tarragon_geometry::render::{ImageDepth16U, ImageDepth32F, convert_depth_32f_to_16u};
@@ -26,10 +26,10 @@ pub fn convert_depth_32f_to_16u(input: &ImageDepth32F, output: &mut ImageDepth16
     });
 }
 
-/// Millimetres to metres (Drake's `ConvertDepth16UTo32F`), into an image that is resized where
+/// Converts millimetres to metres (Drake's `ConvertDepth16UTo32F`) and resizes the output where
 /// needed.
 ///
-/// [`Depth16U::TOO_FAR`] becomes [`Depth32F::TOO_FAR`], 0 stays 0.
+/// [`Depth16U::TOO_FAR`] becomes [`Depth32F::TOO_FAR`]; 0 stays 0.
 ///
 /// ```
 /// use tarragon_geometry::render::{ImageDepth16U, ImageDepth32F, convert_depth_16u_to_32f};
@@ -47,7 +47,7 @@ pub fn convert_depth_16u_to_32f(input: &ImageDepth16U, output: &mut ImageDepth32
 }
 
 impl From<&ImageDepth32F> for ImageDepth16U {
-    /// As [`convert_depth_32f_to_16u`].
+    /// Converts with [`convert_depth_32f_to_16u`].
     fn from(depth: &ImageDepth32F) -> Self {
         let mut out = Self::default();
         convert_depth_32f_to_16u(depth, &mut out);
@@ -56,7 +56,7 @@ impl From<&ImageDepth32F> for ImageDepth16U {
 }
 
 impl From<&ImageDepth16U> for ImageDepth32F {
-    /// As [`convert_depth_16u_to_32f`].
+    /// Converts with [`convert_depth_16u_to_32f`].
     fn from(depth: &ImageDepth16U) -> Self {
         let mut out = Self::default();
         convert_depth_16u_to_32f(depth, &mut out);
@@ -74,7 +74,7 @@ fn map_channels<P: PixelType, Q: PixelType>(
     (to.width, to.height) = (from.width, from.height);
 }
 
-/// An image of the same size with other channels; `f` writes the channels of one pixel.
+/// Returns an image of the same size with other channels; `f` writes the channels of one pixel.
 fn map_pixels<P: PixelType, Q: PixelType>(
     from: &Image<P>,
     f: impl Fn(&[P::Channel], &mut [Q::Channel]),
@@ -87,7 +87,7 @@ fn map_pixels<P: PixelType, Q: PixelType>(
     to
 }
 
-/// Conversions that lose nothing. What drops a channel is not among them.
+/// Implements lossless conversions: none of them drops a channel.
 macro_rules! color_orders {
     ($($(#[$doc:meta])* $from:ident => $to:ident: |$p:ident| $pixel:expr;)*) => {$(
         impl From<&Image<$from>> for Image<$to> {
@@ -99,25 +99,25 @@ macro_rules! color_orders {
     )*};
 }
 color_orders! {
-    /// Red and blue change places.
+    /// Swaps red and blue.
     Rgba8U => Bgra8U: |p| [p[2], p[1], p[0], p[3]];
-    /// Red and blue change places.
+    /// Swaps red and blue.
     Bgra8U => Rgba8U: |p| [p[2], p[1], p[0], p[3]];
-    /// Red and blue change places.
+    /// Swaps red and blue.
     Rgb8U => Bgr8U: |p| [p[2], p[1], p[0]];
-    /// Red and blue change places.
+    /// Swaps red and blue.
     Bgr8U => Rgb8U: |p| [p[2], p[1], p[0]];
-    /// Every pixel is opaque: 255.
+    /// Makes every pixel opaque (255).
     Rgb8U => Rgba8U: |p| [p[0], p[1], p[2], 255];
-    /// Every pixel is opaque: 255.
+    /// Makes every pixel opaque (255).
     Bgr8U => Bgra8U: |p| [p[0], p[1], p[2], 255];
-    /// Red and blue change places; every pixel is opaque: 255.
+    /// Swaps red and blue and makes every pixel opaque (255).
     Rgb8U => Bgra8U: |p| [p[2], p[1], p[0], 255];
-    /// Red and blue change places; every pixel is opaque: 255.
+    /// Swaps red and blue and makes every pixel opaque (255).
     Bgr8U => Rgba8U: |p| [p[2], p[1], p[0], 255];
-    /// Red, green and blue are the brightness.
+    /// Copies the brightness to red, green and blue.
     Grey8U => Rgb8U: |p| [p[0]; 3];
-    /// Red, green and blue are the brightness; every pixel is opaque: 255.
+    /// Copies the brightness to red, green and blue and makes every pixel opaque (255).
     Grey8U => Rgba8U: |p| [p[0], p[0], p[0], 255];
 }
 
@@ -151,7 +151,7 @@ mod tests {
         let m = ImageDepth32F::from(&mm);
         assert_eq!(m.data()[..4], [0.0, 0.0, 0.001, 0.5]);
         assert_eq!(m.data()[8], f32::INFINITY);
-        // The other way, every value comes back.
+        // In the other direction, every millimetre value becomes the nearest f32.
         let every: Vec<u16> = (0..=u16::MAX).collect();
         let mm = ImageDepth16U::from_data(256, 256, every).unwrap();
         let there = ImageDepth32F::from(&mm);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_of_colours_lose_nothing() {
+    fn channel_order_conversions_are_lossless() {
         let rgb = ImageRgb8U::from_data(2, 1, vec![1, 2, 3, 4, 5, 6]).unwrap();
         let bgr = ImageBgr8U::from(&rgb);
         assert_eq!(bgr.data(), [3, 2, 1, 6, 5, 4]);

@@ -1,4 +1,4 @@
-//! Images: pixels of one compile-time type in row-major order.
+//! Images: row-major pixels of a compile-time type.
 
 mod any;
 mod convert;
@@ -9,7 +9,7 @@ pub use self::convert::{convert_depth_16u_to_32f, convert_depth_32f_to_16u};
 use crate::error::{Error, Result};
 use std::fmt;
 
-/// What the channels of a pixel mean.
+/// Meaning of the channels of a pixel.
 ///
 /// ```
 /// use tarragon_geometry::render::{Bgr8U, Depth16U, Depth32F, PixelFormat, PixelType};
@@ -69,11 +69,11 @@ pub trait PixelType: Copy + fmt::Debug + Default + PartialEq + Send + Sync + 'st
     type Channel: Copy + Default + PartialEq + fmt::Debug + Send + Sync + 'static;
     /// Channels per pixel.
     const CHANNELS: usize;
-    /// What the channels mean.
+    /// Meaning of the channels.
     const FORMAT: PixelFormat;
     /// [`Channel`](Self::Channel) as a value.
     const SCALAR: PixelScalar;
-    /// Name as Drake spells it, for messages.
+    /// Name in Drake's spelling, for messages.
     const NAME: &'static str;
 }
 
@@ -94,7 +94,7 @@ macro_rules! pixel_types {
     )*};
 }
 pixel_types! {
-    /// Red, green, blue and opacity, 8 bit each.
+    /// Red, green, blue and opacity, 8 bits each.
     ///
     /// ```
     /// use tarragon_geometry::render::ImageRgba8U;
@@ -102,7 +102,7 @@ pixel_types! {
     /// assert_eq!(image.at(3, 2), [255; 4]); // opaque white
     /// ```
     Rgba8U, ImageRgba8U, u8, 4, Rgba, U8;
-    /// Red, green and blue, 8 bit each.
+    /// Red, green and blue, 8 bits each.
     ///
     /// ```
     /// use tarragon_geometry::render::ImageRgb8U;
@@ -111,7 +111,7 @@ pixel_types! {
     /// # Ok::<(), tarragon_geometry::Error>(())
     /// ```
     Rgb8U, ImageRgb8U, u8, 3, Rgb, U8;
-    /// Blue, green, red and opacity, 8 bit each.
+    /// Blue, green, red and opacity, 8 bits each.
     ///
     /// ```
     /// use tarragon_geometry::render::ImageBgra8U;
@@ -120,7 +120,7 @@ pixel_types! {
     /// # Ok::<(), tarragon_geometry::Error>(())
     /// ```
     Bgra8U, ImageBgra8U, u8, 4, Bgra, U8;
-    /// Blue, green and red, 8 bit each.
+    /// Blue, green and red, 8 bits each.
     ///
     /// ```
     /// use tarragon_geometry::render::ImageBgr8U;
@@ -129,7 +129,7 @@ pixel_types! {
     /// # Ok::<(), tarragon_geometry::Error>(())
     /// ```
     Bgr8U, ImageBgr8U, u8, 3, Bgr, U8;
-    /// Brightness, 8 bit.
+    /// Brightness, 8 bits.
     ///
     /// ```
     /// use tarragon_geometry::render::ImageGrey8U;
@@ -138,7 +138,7 @@ pixel_types! {
     /// # Ok::<(), tarragon_geometry::Error>(())
     /// ```
     Grey8U, ImageGrey8U, u8, 1, Grey, U8;
-    /// Depth in millimetres; 0 is too close, 65535 too far.
+    /// Depth in millimetres; 0 means too close, 65535 too far.
     ///
     /// ```
     /// use tarragon_geometry::render::{Depth16U, ImageDepth16U, ImageDepth32F};
@@ -147,7 +147,7 @@ pixel_types! {
     /// # Ok::<(), tarragon_geometry::Error>(())
     /// ```
     Depth16U, ImageDepth16U, u16, 1, Depth, U16;
-    /// Depth in metres; 0 is too close, infinity too far.
+    /// Depth in metres; 0 means too close, infinity too far.
     ///
     /// ```
     /// use tarragon_geometry::render::{Depth32F, ImageDepth16U, ImageDepth32F};
@@ -179,7 +179,7 @@ impl Depth32F {
     pub const TOO_FAR: f32 = f32::INFINITY;
 }
 
-/// A `width` x `height` image; rows from the top, pixels from the left, channels interleaved.
+/// A `width` x `height` image: rows from the top, pixels from the left, channels interleaved.
 ///
 /// Width and height are both zero or both positive.
 ///
@@ -201,17 +201,19 @@ impl<P: PixelType> Image<P> {
     /// Channels per pixel.
     pub const CHANNELS: usize = P::CHANNELS;
 
-    /// An image of zeros.
+    /// Creates an image of zeros.
     ///
     /// # Panics
-    /// If only one of the sizes is zero; see [`try_new`](Self::try_new).
+    /// Panics if only one of width and height is zero, or if the image is too large for this
+    /// machine; see [`try_new`](Self::try_new).
     pub fn new(width: usize, height: usize) -> Self {
         Self::with_value(width, height, P::Channel::default())
     }
-    /// An image whose channels all have the given value.
+    /// Creates an image whose channels all have the given value.
     ///
     /// # Panics
-    /// If only one of the sizes is zero.
+    /// Panics if only one of width and height is zero, or if the image is too large for this
+    /// machine.
     pub fn with_value(width: usize, height: usize, value: P::Channel) -> Self {
         match check_size::<P>(width, height) {
             Ok(len) => Self {
@@ -222,26 +224,28 @@ impl<P: PixelType> Image<P> {
             Err(e) => panic!("{e}"),
         }
     }
-    /// An image of zeros, of a size that may be wrong.
+    /// Creates an image of zeros, of a size that may be invalid.
     ///
     /// # Errors
-    /// If only one of the sizes is zero, or their product is too large for this machine.
+    /// Returns an error if only one of width and height is zero, or if the image is too large for
+    /// this machine.
     pub fn try_new(width: usize, height: usize) -> Result<Self> {
         check_size::<P>(width, height).map(|_| Self::new(width, height))
     }
-    /// An image made of existing channel values.
+    /// Creates an image from existing channel values.
     ///
     /// # Errors
-    /// If the number of values does not fit the size, or only one of the sizes is zero.
+    /// Returns an error if the number of values does not fit the size, or if only one of width and
+    /// height is zero.
     pub fn from_data(width: usize, height: usize, data: Vec<P::Channel>) -> Result<Self> {
         let expected = check_size::<P>(width, height)?;
         if data.len() != expected {
             return Err(Error::invalid(format!(
-                "Image<{}>: {} values were given for {width} x {height} pixels of {} channels, \
-                 {expected} are expected",
+                "Image<{}>: {width} x {height} pixels of {} channels must have {expected} values, \
+                 got {}",
                 P::NAME,
-                data.len(),
-                P::CHANNELS
+                P::CHANNELS,
+                data.len()
             )));
         }
         Ok(Self {
@@ -250,30 +254,30 @@ impl<P: PixelType> Image<P> {
             data,
         })
     }
-    /// Pixels per row.
+    /// Returns the number of pixels per row.
     pub fn width(&self) -> usize {
         self.width
     }
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn height(&self) -> usize {
         self.height
     }
-    /// Number of channel values: width x height x channels.
+    /// Returns the number of channel values: width x height x channels.
     pub fn size(&self) -> usize {
         self.data.len()
     }
-    /// The channels of the pixel in column `x` (from the left) and row `y` (from the top).
+    /// Returns the channels of the pixel in column `x` (from the left) and row `y` (from the top).
     ///
     /// # Panics
-    /// If the pixel is outside the image.
+    /// Panics if the pixel is outside the image.
     pub fn at(&self, x: usize, y: usize) -> &[P::Channel] {
         let i = self.index(x, y);
         &self.data[i..i + P::CHANNELS]
     }
-    /// The channels of a pixel, to change.
+    /// Returns the channels of a pixel as a mutable slice.
     ///
     /// # Panics
-    /// If the pixel is outside the image.
+    /// Panics if the pixel is outside the image.
     pub fn at_mut(&mut self, x: usize, y: usize) -> &mut [P::Channel] {
         let i = self.index(x, y);
         &mut self.data[i..i + P::CHANNELS]
@@ -287,45 +291,47 @@ impl<P: PixelType> Image<P> {
         );
         (y * self.width + x) * P::CHANNELS
     }
-    /// All channel values.
+    /// Returns all channel values.
     pub fn data(&self) -> &[P::Channel] {
         &self.data
     }
-    /// All channel values, to change.
+    /// Returns all channel values as a mutable slice.
     pub fn data_mut(&mut self) -> &mut [P::Channel] {
         &mut self.data
     }
-    /// The channel values, without the image.
+    /// Converts the image into its channel values.
     pub fn into_data(self) -> Vec<P::Channel> {
         self.data
     }
-    /// Rows, columns and channels, as NumPy would say it (Drake's `shape`).
+    /// Returns `[rows, columns, channels]`, the shape of the equivalent NumPy array (Drake's
+    /// `shape`).
     pub fn shape(&self) -> [usize; 3] {
         [self.height, self.width, P::CHANNELS]
     }
-    /// The rows from the top, to change.
+    /// Iterates over the rows from the top, as mutable slices of `width * CHANNELS` values.
     pub fn rows_mut(&mut self) -> std::slice::ChunksExactMut<'_, P::Channel> {
         let n = (self.width * P::CHANNELS).max(1);
         self.data.chunks_exact_mut(n)
     }
-    /// The rows from the top, each `width * CHANNELS` values.
+    /// Iterates over the rows from the top, as slices of `width * CHANNELS` values.
     pub fn rows(&self) -> std::slice::ChunksExact<'_, P::Channel> {
         self.data.chunks_exact((self.width * P::CHANNELS).max(1))
     }
-    /// Changes the size; all values become zero. Memory is kept where it suffices.
+    /// Changes the size and sets all values to zero. Reuses the memory where it suffices.
     ///
     /// # Panics
-    /// If only one of the sizes is zero; see [`try_resize`](Self::try_resize).
+    /// Panics if only one of width and height is zero, or if the image is too large for this
+    /// machine; see [`try_resize`](Self::try_resize).
     pub fn resize(&mut self, width: usize, height: usize) {
         if let Err(e) = self.try_resize(width, height) {
             panic!("{e}");
         }
     }
-    /// Changes the size to one that may be wrong; all values become zero.
+    /// Changes the size to one that may be invalid, and sets all values to zero.
     ///
     /// # Errors
-    /// If only one of the sizes is zero, or their product is too large for this machine; the image
-    /// stays as it was.
+    /// Returns an error if only one of width and height is zero, or if the image is too large for
+    /// this machine. The image stays unchanged then.
     pub fn try_resize(&mut self, width: usize, height: usize) -> Result<()> {
         let len = check_size::<P>(width, height)?;
         self.data.clear();
@@ -335,11 +341,11 @@ impl<P: PixelType> Image<P> {
     }
 }
 
-/// Number of channel values of a size that follows the rules.
+/// Returns the number of channel values of an image, after checking its size.
 fn check_size<P: PixelType>(width: usize, height: usize) -> Result<usize> {
     if (width == 0) != (height == 0) {
         return Err(Error::invalid(format!(
-            "Image<{}>: the size is {width} x {height}, both zero or both positive is expected",
+            "Image<{}>: width and height must be both zero or both positive, got {width} x {height}",
             P::NAME
         )));
     }
@@ -349,14 +355,14 @@ fn check_size<P: PixelType>(width: usize, height: usize) -> Result<usize> {
         .filter(|n| *n <= isize::MAX as usize / size_of::<P::Channel>())
         .ok_or_else(|| {
             Error::invalid(format!(
-                "Image<{}>: {width} x {height} pixels do not fit into memory",
+                "Image<{}>: width x height must fit into memory, got {width} x {height} pixels",
                 P::NAME
             ))
         })
 }
 
 impl<P: PixelType> Default for Image<P> {
-    /// The image without pixels.
+    /// Creates an image without pixels.
     fn default() -> Self {
         Self::new(0, 0)
     }
@@ -383,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn resize_clears() {
+    fn resizing_sets_all_values_to_zero() {
         let mut image = ImageGrey8U::with_value(2, 2, 7);
         image.resize(3, 1);
         assert_eq!(image.data(), [0; 3]);
@@ -391,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn pixels_are_interleaved_by_rows() {
+    fn channels_are_interleaved_in_row_major_order() {
         let image = ImageBgr8U::from_data(2, 2, (0..12).collect()).unwrap();
         assert_eq!(image.at(1, 1), [9, 10, 11]);
         assert_eq!(image.rows().nth(1), Some(&[6, 7, 8, 9, 10, 11][..]));

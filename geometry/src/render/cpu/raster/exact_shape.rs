@@ -1,20 +1,20 @@
-//! Bodies pixel by pixel in f64: curved ones that the near plane cuts or that contain the camera,
-//! and everything that is seen through.
+//! Exact shapes, intersected with the ray of each pixel in f64: curved bodies that the near plane
+//! cuts or that contain the camera, and all translucent shapes.
 
 use crate::render::cpu::pixels::Pixels;
 use crate::shape::Shape;
 use nalgebra::{Matrix3, Vector3};
 
-/// Entry and exit of a ray into a convex body, as depths.
+/// Depths at which a ray enters and leaves a convex body.
 type DepthSpan = Option<(f64, f64)>;
 
-/// A shape, the camera in its frame, and the near plane.
+/// A shape with the camera's pose in the shape's frame and the near plane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExactShape {
     pixels: Pixels,
     /// `R_GC`.
     r_gc: Matrix3<f64>,
-    /// Position of the camera in G.
+    /// Position of the camera in G (m).
     o: Vector3<f64>,
     near: f64,
     body: ExactBody,
@@ -30,7 +30,7 @@ enum ExactBody {
 }
 
 impl ExactShape {
-    /// `None` for meshes.
+    /// Creates the exact form of a shape; `None` for meshes.
     pub(crate) fn new(
         pixels: &Pixels,
         r: &Matrix3<f64>,
@@ -62,8 +62,8 @@ impl ExactShape {
             body,
         })
     }
-    /// w of a pixel, 0 if nothing is hit: the front, or the inside of the back where the near plane
-    /// has cut the front away.
+    /// Returns w of a pixel, 0 if the ray misses: that of the front, or of the inside of the back
+    /// where the near plane cuts the front away.
     pub(crate) fn w(&self, px: f64, py: f64) -> f32 {
         let d = self.r_gc * self.pixels.ray(px, py);
         match self.range(&d) {
@@ -72,7 +72,7 @@ impl ExactShape {
             _ => 0.0,
         }
     }
-    /// w of the front and of the back, 0 where there is none.
+    /// Returns w of the front and of the back, 0 where there is none.
     pub(crate) fn layers(&self, px: f64, py: f64) -> [f32; 2] {
         let d = self.r_gc * self.pixels.ray(px, py);
         let w = |t: f64| {
@@ -122,7 +122,7 @@ impl ExactShape {
     }
 }
 
-/// Where `o + t d` is within the unit sphere.
+/// Returns the range of t in which `o + t d` is within the unit sphere.
 fn unit_sphere(o: &Vector3<f64>, d: &Vector3<f64>) -> DepthSpan {
     let (a, b, c) = (d.norm_squared(), o.dot(d), o.norm_squared() - 1.0);
     if a == 0.0 {
@@ -132,13 +132,13 @@ fn unit_sphere(o: &Vector3<f64>, d: &Vector3<f64>) -> DepthSpan {
     if discriminant < 0.0 {
         return None;
     }
-    // The root of larger magnitude first, the other from the product of both.
+    // The root of larger magnitude first; the other from the product of both, without cancellation.
     let q = -(b + discriminant.sqrt().copysign(b));
     let (t0, t1) = if q == 0.0 { (0.0, 0.0) } else { (q / a, c / q) };
     Some((t0.min(t1), t0.max(t1)))
 }
 
-/// Where `|o + t d| <= half`.
+/// Returns the range of t in which `|o + t d| <= half`.
 fn slab(o: f64, d: f64, half: f64) -> DepthSpan {
     if d == 0.0 {
         return (o.abs() <= half).then_some((f64::NEG_INFINITY, f64::INFINITY));

@@ -1,9 +1,9 @@
-//! Surfaces as functions of the pixel, eight pixels at a time.
+//! Kernels: surfaces as functions of the pixel, evaluated for eight pixels at a time.
 //!
-//! A body is a set of rays' inverse depths w between `far` and `near`: half spaces bound w by
-//! linear functions of the pixel, quadrics by `L +- sqrt(D)` with linear L and quadratic D. The
-//! polynomials are evaluated in f64 at the first pixel of a block and continued in f32 over its
-//! eight pixels, which keeps depths exact to rounding without f64 per pixel.
+//! Along each ray, a body is the range of inverse depths w from `far` to `near`: half spaces bound
+//! w by linear functions of the pixel, quadrics by `L +- sqrt(D)` with linear L and quadratic D.
+//! The polynomials are evaluated in f64 at the first pixel of a block and continued in f32 over its
+//! eight pixels, which keeps depths exact to rounding without f64 arithmetic per pixel.
 
 use crate::render::cpu::pixels::{LinearFunction, Pixels, QuadraticFunction};
 use crate::render::cpu::simd::BLOCK;
@@ -14,20 +14,20 @@ pub(crate) fn lanes() -> f32x8 {
     f32x8::new([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
 }
 
-/// What is drawn where: w per pixel, 0 where nothing is hit.
+/// A surface as a function of the pixel: w per pixel, 0 where the ray misses.
 pub(crate) trait ShapeKernel {
-    /// What is common to a row of pixels.
+    /// Values shared by a row of pixels.
     type Row;
     fn row(&self, py: f64) -> Self::Row;
-    /// w of the eight pixels from `px` on.
+    /// Returns w of the eight pixels from `px` on.
     fn block(&self, row: &Self::Row, px: f64) -> f32x8;
-    /// An upper bound of w over the pixels of a rectangle; 0 if none is hit.
+    /// Returns an upper bound of w over the pixels of a rectangle; 0 if no ray hits.
     fn bound(&self, _corners: [f64; 4]) -> f64 {
         f64::INFINITY
     }
 }
 
-/// A linear function, ready for blocks.
+/// A linear function, prepared for evaluation in blocks of eight pixels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinearBlocks {
     f: LinearFunction,
@@ -48,7 +48,7 @@ impl LinearBlocks {
     }
     #[inline(always)]
     pub(crate) fn block(&self, row: f64, px: f64) -> f32x8 {
-        // In two parts, because towards a horizon the value is small against its steps.
+        // Split into two floats, because near a horizon the value is small compared with its steps.
         let value = row + self.f.a * px;
         let high = value as f32;
         let low = (value - f64::from(high)) as f32;
@@ -56,7 +56,7 @@ impl LinearBlocks {
     }
 }
 
-/// A quadratic function, ready for blocks.
+/// A quadratic function, prepared for evaluation in blocks of eight pixels.
 #[derive(Clone, Copy, Debug)]
 struct QuadraticBlocks {
     f: QuadraticFunction,
@@ -83,23 +83,24 @@ impl QuadraticBlocks {
     }
 }
 
-/// One plane, seen from both sides.
+/// A plane, visible from both sides.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlaneKernel {
     w: LinearBlocks,
     w_near: f32x8,
 }
 
-/// Nearer planes count as this far away (m), because w is not finite on a plane through the camera.
+/// Minimum distance of a plane from the camera (m). Nearer planes are moved to this distance,
+/// because w is not finite on a plane through the camera.
 const LEAST_DISTANCE: f64 = 1e-9;
 
-/// w of the plane `n . X = h`.
+/// Returns w of the plane `n . X = h`.
 fn plane(pixels: &Pixels, n: &Vector3<f64>, h: f64) -> LinearFunction {
     pixels.linear(&(n / h))
 }
 
 impl PlaneKernel {
-    /// The plane `n . X = h` with unit n.
+    /// Creates the kernel of the plane `n . X = h` with unit n.
     pub(crate) fn new(pixels: &Pixels, n: &Vector3<f64>, h: f64, near: f64) -> Self {
         let h = if h.abs() < LEAST_DISTANCE {
             LEAST_DISTANCE
@@ -129,13 +130,13 @@ impl ShapeKernel for PlaneKernel {
     }
 }
 
-/// Half spaces `n . X <= h` sorted by how they bound w.
+/// Half spaces `n . X <= h`, sorted by whether they bound w from above or from below.
 #[derive(Clone, Copy, Debug)]
 struct HalfSpaces<const N: usize> {
-    /// The camera is outside: w is at most these.
+    /// Upper bounds of w: from half spaces that do not contain the camera.
     upper: [LinearBlocks; N],
     uppers: usize,
-    /// The camera is inside: w is at least these.
+    /// Lower bounds of w: from half spaces that contain the camera.
     lower: [LinearBlocks; N],
     lowers: usize,
 }
@@ -166,7 +167,7 @@ impl<const N: usize> HalfSpaces<N> {
     fn row(&self, py: f64) -> ([f64; N], [f64; N]) {
         (self.upper.map(|f| f.row(py)), self.lower.map(|f| f.row(py)))
     }
-    /// Narrows the range of w.
+    /// Narrows the range of w, `far` to `near`, to the intersection with the half spaces.
     #[inline(always)]
     fn narrow(
         &self,
@@ -196,7 +197,7 @@ impl<const N: usize> HalfSpaces<N> {
     }
 }
 
-/// A box.
+/// Kernel of a box.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CuboidKernel {
     sides: HalfSpaces<6>,
@@ -204,7 +205,8 @@ pub(crate) struct CuboidKernel {
 }
 
 impl CuboidKernel {
-    /// From the axes and the centre in the camera frame, and half the size.
+    /// Creates the kernel from the box's axes and centre in the camera frame, and half its size
+    /// (m).
     pub(crate) fn new(
         pixels: &Pixels,
         r: &Matrix3<f64>,
@@ -233,7 +235,7 @@ impl ShapeKernel for CuboidKernel {
     fn block(&self, row: &Self::Row, px: f64) -> f32x8 {
         let (mut far, mut near) = (f32x8::ZERO, f32x8::splat(f32::INFINITY));
         self.sides.narrow(row, px, &mut far, &mut near);
-        // Where the near plane cuts the front away, the inside of the back is seen.
+        // Where the near plane cuts the front away, the inside of the back is visible.
         let w = near.simd_le(self.w_near).bitselect(near, far);
         w & near.simd_ge(far) & w.simd_le(self.w_near)
     }
@@ -242,26 +244,28 @@ impl ShapeKernel for CuboidKernel {
     }
 }
 
-/// The roots in w of `c w^2 + 2 h w + a = 0` with `a = |B d|^2`, `h = o . B d`, `c = |o|^2 - 1`:
-/// where rays enter and leave `|B X + o| = 1`. They are `L +- sqrt(D)`.
+/// Kernel of the ellipsoid `|B X + o| = 1`. Rays enter and leave it at the roots in w of
+/// `c w^2 + 2 h w + a = 0` with `a = |B d|^2`, `h = o . B d`, `c = |o|^2 - 1`. The roots are
+/// `L +- sqrt(D)`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EllipsoidKernel {
     l: LinearBlocks,
     d: QuadraticBlocks,
 }
 
-/// `(L, sqrt(D), D >= 0)` of eight pixels.
+/// Roots of eight pixels: `(L, sqrt(D), D >= 0)`.
 type RootBlock = (f32x8, f32x8, f32x8);
 
 impl EllipsoidKernel {
-    /// From the rows of B and o; `None` if the camera is on the surface or nearly so.
+    /// Creates the kernel from B and o; the flag is true if the camera is inside. `None` if the
+    /// camera is on the surface or very close to it.
     pub(crate) fn new(pixels: &Pixels, b: &Matrix3<f64>, o: &Vector3<f64>) -> Option<(Self, bool)> {
         let c = o.norm_squared() - 1.0;
         if c.abs() < 1e-4 {
             return None;
         }
         let h = b.transpose() * o;
-        // h^2 - c a = |B d|^2 - |o x B d|^2, which cancels less.
+        // h^2 - c a = |B d|^2 - |o x B d|^2; the right side suffers less from cancellation.
         let ob = o.cross_matrix() * b;
         let d = (b.transpose() * b - ob.transpose() * ob) / (c * c);
         let roots = Self {
@@ -282,7 +286,7 @@ impl EllipsoidKernel {
     }
 }
 
-/// A sphere or an ellipsoid in front of the near plane.
+/// Draws a sphere or an ellipsoid in front of the near plane.
 impl ShapeKernel for EllipsoidKernel {
     type Row = (f64, [f64; 2]);
     #[inline(always)]
@@ -296,22 +300,22 @@ impl ShapeKernel for EllipsoidKernel {
     }
 }
 
-/// A cylinder in front of the near plane.
+/// Kernel of a cylinder in front of the near plane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CylinderKernel {
     side: EllipsoidKernel,
-    /// The camera is within the infinitely long cylinder.
+    /// True if the camera is within the infinitely long cylinder.
     within: bool,
     caps: HalfSpaces<2>,
 }
 
-/// `|axis . (X - p)| <= half_length` as two half spaces.
+/// Returns the slab `|axis . (X - p)| <= half_length` as two half spaces.
 fn slab(axis: Vector3<f64>, p: &Vector3<f64>, half_length: f64) -> [(Vector3<f64>, f64); 2] {
     let at = axis.dot(p);
     [(axis, half_length + at), (-axis, half_length - at)]
 }
 
-/// The side of a cylinder: B, o.
+/// Returns B and o of a cylinder's side.
 fn side(r: &Matrix3<f64>, p: &Vector3<f64>, radius: f64) -> (Matrix3<f64>, Vector3<f64>) {
     let mut b = r.transpose() / radius;
     b.row_mut(2).fill(0.0);
@@ -319,7 +323,7 @@ fn side(r: &Matrix3<f64>, p: &Vector3<f64>, radius: f64) -> (Matrix3<f64>, Vecto
 }
 
 impl CylinderKernel {
-    /// From the axes and the centre in the camera frame.
+    /// Creates the kernel from the axes and the centre in the camera frame.
     pub(crate) fn new(
         pixels: &Pixels,
         r: &Matrix3<f64>,
@@ -353,16 +357,17 @@ impl ShapeKernel for CylinderKernel {
     }
 }
 
-/// A capsule in front of the near plane.
+/// Kernel of a capsule in front of the near plane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CapsuleKernel {
-    /// None where the camera is within the infinitely long cylinder: it sees a cap only.
+    /// Roots of the side, the coordinate along the axis and its range between the caps. `None` if
+    /// the camera is within the infinitely long cylinder and sees only a cap.
     side: Option<(EllipsoidKernel, LinearBlocks, [f32x8; 2])>,
     caps: [EllipsoidKernel; 2],
 }
 
 impl CapsuleKernel {
-    /// From the axes and the centre in the camera frame.
+    /// Creates the kernel from the axes and the centre in the camera frame.
     pub(crate) fn new(
         pixels: &Pixels,
         r: &Matrix3<f64>,
@@ -409,7 +414,7 @@ impl ShapeKernel for CapsuleKernel {
         if let (Some((roots, along, ends)), Some((roots_row, along_row))) = (&self.side, &row.0) {
             let (l, root, hit) = EllipsoidKernel::block(roots, roots_row, px);
             let side = l + root;
-            // Between the ends: axis . d / w, compared without the division.
+            // The coordinate axis . d / w is compared with the ends without the division.
             let along = along.block(*along_row, px);
             let between = along.simd_ge(ends[0] * side) & along.simd_le(ends[1] * side);
             let side = side & hit & between & side.simd_gt(f32x8::ZERO);

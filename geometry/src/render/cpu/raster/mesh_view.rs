@@ -1,4 +1,4 @@
-//! Meshes to triangles on the image.
+//! Projection and clipping of a mesh's clusters.
 
 use super::small_triangles::SmallTriangles;
 use super::target::{GUARD, RasterTarget, SUBPIXEL};
@@ -10,7 +10,7 @@ use crate::render::cpu::store::{Cluster, ClusteredMesh};
 use nalgebra::{Matrix3, Vector3};
 use wide::{bytemuck, f32x4, f32x8};
 
-/// A mesh's pose and what it is seen through, in single precision.
+/// Pose of a mesh in single precision, with the camera's projection and near plane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MeshView {
     /// `R_CG` and the position of G in C (m).
@@ -29,8 +29,9 @@ impl MeshView {
             near,
         }
     }
-    /// Draws the triangles of a cluster; `clip` if some may be cut by the near plane or reach very
-    /// far out of the image. Ids count up from `first_id` by `id_step`.
+    /// Draws the triangles of a cluster. `clip` must be true if the near plane may cut some of them
+    /// or if they may reach beyond the guard band. `ids` are the id of the first triangle and the
+    /// step from one triangle to the next.
     pub(crate) fn draw<T: RasterTarget>(
         &self,
         tile: &mut T,
@@ -86,8 +87,8 @@ impl MeshView {
             }
         }
     }
-    /// Cuts off what is nearer than the near plane or beyond the guard band (Sutherland & Hodgman,
-    /// "Reentrant polygon clipping", 1974). Corners that stay keep the very values that
+    /// Draws a triangle, clipped to the near plane and the guard band (Sutherland & Hodgman,
+    /// "Reentrant polygon clipping", 1974). Corners that are not clipped keep the exact values that
     /// neighbouring triangles use.
     fn draw_clipped<T: RasterTarget>(
         &self,
@@ -122,7 +123,8 @@ impl MeshView {
                     cut.push(*a);
                 }
                 if (da >= 0.0) != (db >= 0.0) {
-                    // From the inside outwards, so that both triangles of an edge agree.
+                    // From the inside outwards, so that both triangles of an edge get the same
+                    // point.
                     let (p, q, dp, dq) = if da >= 0.0 {
                         (a.0, b.0, da, db)
                     } else {

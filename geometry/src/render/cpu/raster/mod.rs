@@ -1,7 +1,7 @@
-//! What is drawn into tiles: inverse depths and ids of what is nearest.
+//! The rasterizer: draws inverse depths and ids of the nearest surfaces into tiles.
 //!
-//! Shapes by `kernels`, or by `exact_shape` near the camera; clusters of meshes by `mesh_view`,
-//! `small_triangles` and `triangle`. What is seen through goes to `transparency_layers`.
+//! `kernels` draws shapes, or `exact_shape` near the camera; `mesh_view`, `small_triangles` and
+//! `triangle` draw clusters of meshes. Translucent surfaces are collected in `transparency_layers`.
 
 mod exact_shape;
 mod kernels;

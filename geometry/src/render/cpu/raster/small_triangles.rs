@@ -1,8 +1,8 @@
-//! Triangles of few pixels, four at a time.
+//! Rasterization of small triangles, four at a time.
 //!
-//! Large meshes have more triangles than an image has pixels to give to each of them. Here what a
-//! tile shows nothing of goes without a branch for each, the rest is set up in lanes, and pixels
-//! are tested sixteen at a time.
+//! Triangles of large meshes often cover only a few pixels, or none. Triangles whose bounding box
+//! contains no pixel centre of the tile are discarded without a branch for each, the others are set
+//! up in SIMD lanes, and coverage is tested for sixteen pixels at a time.
 
 use super::target::{RasterTarget, SUBPIXEL, SUBPIXEL_BITS};
 use super::vertices::ClusterVertices;
@@ -10,24 +10,24 @@ use crate::render::cpu::pixels::PixelRect;
 use crate::render::cpu::store::CLUSTER;
 use wide::{bytemuck, f32x4, i32x4};
 
-/// Triangles of this width and height (subpixels) and above are not small: up to here, edge
-/// functions are whole numbers below 2^23, and single precision is exact.
+/// Exclusive limit of a small triangle's width and height (subpixels). Below it, edge
+/// functions are whole numbers below 2^23, which single precision represents exactly.
 const LIMIT: f32 = 2048.0;
 
-/// Pixels tested at a time along each axis.
+/// Side of the block of pixels that is tested at once.
 const SIDE: i32 = 4;
 
-/// Triangles that have pixels of a tile, by their place in the cluster.
+/// Triangles of a cluster that may cover pixels of a tile.
 pub(crate) struct SmallTriangles {
-    /// Behind `count`, the last one is repeated.
+    /// Indices in the cluster. Entries from `count` on repeat the last one.
     list: [u8; CLUSTER + LANES],
     count: usize,
 }
 
 const LANES: usize = 4;
 
-/// Corners of a tile's pixels in subpixels, as [`ClusterVertices::at`] has x and y; what else is there may
-/// be anything.
+/// First and last pixel of a tile (subpixels), with x and y in the lanes of
+/// [`ClusterVertices::at`]. The other lanes have no meaning.
 #[derive(Clone, Copy)]
 struct TileWindow {
     low: f32x4,
@@ -47,7 +47,7 @@ impl TileWindow {
     }
 }
 
-/// The first and the last pixel between subpixels.
+/// Returns the first and the last pixel centre between two positions (subpixels).
 #[inline(always)]
 fn whole(low: f32x4, high: f32x4) -> [i32x4; 2] {
     let low = low.fast_trunc_int() + i32x4::splat(SUBPIXEL - 1);
@@ -74,7 +74,7 @@ impl SmallTriangles {
         found.list[found.count..][..LANES].fill(last);
         found
     }
-    /// Draws what was found; `large` gets the places of those that are not small.
+    /// Draws the triangles found. Calls `large` with the index of each one that is not small.
     #[inline(always)]
     pub(crate) fn draw<T: RasterTarget>(
         &self,
@@ -114,18 +114,18 @@ impl SmallTriangles {
     }
 }
 
-/// Four triangles, ready to be drawn.
+/// Four triangles, set up for drawing.
 struct FourTriangles {
-    /// Which of them are small, and which have more than one block of pixels.
+    /// Bit masks of the triangles that are small, and of those with more than one block of pixels.
     small: u32,
     larger: u32,
-    /// First pixel, and how many in each direction; none if nothing can be seen.
+    /// First pixel, and number of pixels in each direction; zero if nothing is visible.
     x: i32x4,
     y: i32x4,
     width: i32x4,
     height: i32x4,
     edges: [FourEdges; 3],
-    /// Inverse depth at the first pixel, and per pixel.
+    /// Inverse depth at the first pixel, its steps per pixel, and its range over the corners.
     w: f32x4,
     dx: f32x4,
     dy: f32x4,
@@ -133,23 +133,23 @@ struct FourTriangles {
     most: f32x4,
 }
 
-/// An edge of each triangle.
+/// Edge functions of one edge of each triangle.
 #[derive(Clone, Copy)]
 struct FourEdges {
-    /// Not negative where pixels are inside, at the first pixel.
+    /// Value at the first pixel; not negative for pixels inside.
     value: f32x4,
     dx: f32x4,
     dy: f32x4,
 }
 
 impl FourEdges {
-    /// From a to b; `turn` has the sign of triangles whose corners go the other way round. The
-    /// value is half a unit inside or outside of whole numbers, as the edge is a top or left one or
-    /// not: it is never zero.
+    /// Creates the edge functions of the edges from a to b. `turn` has the sign bit set for
+    /// triangles of the opposite winding. Values are whole numbers plus one half for top and left
+    /// edges, minus one half for others, so that they are never zero.
     #[inline(always)]
     fn new(a: &FourCorners, b: &FourCorners, turn: f32x4, x: f32x4, y: f32x4) -> Self {
         let (ex, ey) = ((b.sx - a.sx) ^ turn, (b.sy - a.sy) ^ turn);
-        // Below zero if ey is, or if it is zero and ex is above.
+        // Negative if ey < 0, or if ey = 0 and ex > 0.
         let top_left = ey * f32x4::splat(2.0 * LIMIT) - ex;
         let half = (top_left & f32x4::splat(-0.0)) ^ f32x4::splat(-0.5);
         let step = f32x4::splat(SUBPIXEL as f32);
@@ -161,7 +161,7 @@ impl FourEdges {
     }
 }
 
-/// A corner of each triangle.
+/// One corner of each triangle.
 struct FourCorners {
     sx: f32x4,
     sy: f32x4,
@@ -204,7 +204,7 @@ impl FourTriangles {
         let (sx, sy) = (px * step, py * step);
 
         let cross = (b.sx - a.sx) * (c.sy - a.sy) - (c.sx - a.sx) * (b.sy - a.sy);
-        // Both sides are drawn.
+        // The sign makes both sides of a triangle visible.
         let turn = cross & f32x4::splat(-0.0);
         let seen: i32x4 = bytemuck::cast(!cross.simd_eq(f32x4::ZERO) & small);
         let width = width & seen;
@@ -236,11 +236,12 @@ impl FourTriangles {
             most,
         }
     }
-    /// Draws the first block of each of the first `count` triangles, as far as they are small.
+    /// Draws the first block of each small one of the first `count` triangles.
     #[inline(always)]
     fn fill<T: RasterTarget>(&self, count: usize, tile: &mut T, ids: &[i32; LANES]) {
         let inside = self.inside(f32x4::ZERO, f32x4::ZERO).to_array();
-        // One loop over all: how often it goes round is what takes time to guess.
+        // One loop over the hits of all triangles, because mispredicting the end of a loop costs
+        // most.
         let mut hits = 0;
         for (k, inside) in inside.into_iter().enumerate().take(count) {
             hits |= u64::from(inside as u32 & self.within(k, (0, 0))) << (16 * k);
@@ -251,7 +252,7 @@ impl FourTriangles {
             self.set(bit / 16, (0, 0), bit as i32 % 16, tile, ids[bit / 16]);
         }
     }
-    /// Draws the other blocks of a small triangle.
+    /// Draws all but the first block of a small triangle.
     #[inline(never)]
     fn fill_rest<T: RasterTarget>(&self, k: usize, tile: &mut T, id: i32) {
         for y in (0..self.height.as_array()[k]).step_by(SIDE as usize) {
@@ -267,21 +268,22 @@ impl FourTriangles {
             }
         }
     }
-    /// Draws a pixel of the block that begins at (x, y), counted from the first pixel.
+    /// Draws a pixel of the block that starts at (x, y), relative to the first pixel.
     #[inline(always)]
     fn set<T: RasterTarget>(&self, k: usize, (x, y): (i32, i32), bit: i32, tile: &mut T, id: i32) {
         let int = |v: &i32x4| v.as_array()[k];
         let float = |v: &f32x4| v.as_array()[k];
         let (x, y) = (x + bit % SIDE, y + bit / SIDE);
         let w = float(&self.w) + (x as f32 * float(&self.dx) + y as f32 * float(&self.dy));
-        // A pixel can be a little outside of corners that are not snapped; it still gets a depth of
-        // the triangle. (`clamp` would look whether these are in order.)
+        // Snapping can put a pixel slightly outside the unsnapped triangle, so its depth is limited
+        // to that of the corners. (`clamp` would also check that the limits are in order.)
         let (least, most) = (float(&self.least), float(&self.most));
         let w = if w > least { w } else { least };
         let w = if w < most { w } else { most };
         tile.set(tile.index(int(&self.x) + x, int(&self.y) + y), w, id);
     }
-    /// Which of the sixteen pixels from (x, y) on are pixels of the tile around a triangle.
+    /// Returns the bit mask of those of the sixteen pixels from (x, y) on that are in the
+    /// triangle's bounding box within the tile.
     #[inline(always)]
     fn within(&self, k: usize, (x, y): (i32, i32)) -> u32 {
         const COLUMNS: [u16; 5] = [0, 0x1111, 0x3333, 0x7777, 0xffff];
@@ -289,7 +291,8 @@ impl FourTriangles {
         let left = |v: &i32x4, from: i32| (v.as_array()[k] - from).min(SIDE) as usize;
         u32::from(COLUMNS[left(&self.width, x)] & ROWS[left(&self.height, y)])
     }
-    /// Which of the sixteen pixels from (x, y) on are inside the triangles.
+    /// Returns the bit masks of those of the sixteen pixels from (x, y) on that are inside the
+    /// triangles.
     #[inline(always)]
     fn inside(&self, x: f32x4, y: f32x4) -> i32x4 {
         let at = |e: &FourEdges| e.value + (x * e.dx + y * e.dy);
@@ -301,7 +304,7 @@ impl FourTriangles {
             let mut value = row;
             for _ in 0..SIDE {
                 let some: i32x4 = bytemuck::cast(value.0 | value.1 | value.2);
-                // The first pixel gets to the last bit.
+                // The first pixel ends up in the lowest bit.
                 outside = ((outside >> 1_i32) & i32x4::splat(i32::MAX)) | (some & sign);
                 value = (value.0 + a.dx, value.1 + b.dx, value.2 + c.dx);
             }

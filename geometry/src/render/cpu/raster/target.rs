@@ -1,24 +1,24 @@
-//! What triangles are drawn into, and how corners are snapped.
+//! Render targets of triangles, and the subpixel grid that corners are snapped to.
 
 use crate::render::cpu::pixels::PixelRect;
 
-/// What triangles are drawn into.
+/// Render target of triangles.
 pub(crate) trait RasterTarget {
-    /// The pixels that it has.
+    /// Returns the pixels of the target.
     fn rect(&self) -> PixelRect;
-    /// The place of a pixel.
+    /// Returns the index of a pixel.
     fn index(&self, px: i32, py: i32) -> usize;
-    /// The place of a pixel behind that of one so many rows above it.
+    /// Returns the difference between the indices of two pixels in a column, `rows` rows apart.
     fn below(rows: i32) -> usize;
     /// Draws one pixel.
     fn set(&mut self, i: usize, w: f32, id: i32);
-    /// To be called after [`set`](Self::set).
+    /// Updates the target after a series of calls of [`set`](Self::set).
     fn changed(&mut self) {}
 }
 
 pub(crate) const SUBPIXEL_BITS: u32 = 8;
 pub(crate) const SUBPIXEL: i32 = 1 << SUBPIXEL_BITS;
 
-/// Corners farther than this from the image's origin (pixels) are clipped away, so that subpixels
-/// fit into `i32`.
+/// Guard band (pixels): triangles are clipped at this distance from the image's origin, so that
+/// subpixels fit into `i32`.
 pub(crate) const GUARD: f64 = 16384.0;

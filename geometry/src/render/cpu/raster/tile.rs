@@ -1,4 +1,4 @@
-//! The part of an image that one thread draws at a time.
+//! Tiles: the part of an image that one thread draws at a time.
 
 use super::exact_shape::ExactShape;
 use super::kernels::{ShapeKernel, lanes};
@@ -8,28 +8,28 @@ use crate::render::cpu::simd::BLOCK;
 use crate::render::cpu::store::NO_ID;
 use wide::{bytemuck, f32x8, i32x8};
 
-/// Width in pixels, a multiple of the block; both chosen by measurement.
+/// Width of a tile (pixels), a multiple of the block. Width and height were chosen by measurement.
 pub(crate) const TILE_WIDTH: usize = 64;
-/// Height in pixels.
+/// Height of a tile (pixels).
 pub(crate) const TILE_HEIGHT: usize = 32;
 const STRIDE: usize = TILE_WIDTH / BLOCK;
 const BLOCKS: usize = STRIDE * TILE_HEIGHT;
 
-/// Inverse depth and id of what is nearest, per pixel.
+/// Framebuffer of a tile: inverse depth and id of the nearest surface, per pixel.
 pub(crate) struct Tile {
     rect: PixelRect,
     w: [f32x8; BLOCKS],
     ids: [i32x8; BLOCKS],
-    /// The w of an empty pixel.
+    /// w of an empty pixel.
     clear: f32,
     /// Smallest w of all pixels; `None` after something was drawn.
     farthest: Option<f32>,
-    /// Triangles were drawn.
+    /// True if triangles were drawn.
     triangles: bool,
 }
 
 impl Tile {
-    /// A tile without pixels.
+    /// Creates a tile without pixels.
     pub(crate) fn new() -> Self {
         let nothing = PixelRect {
             x0: 0,
@@ -46,18 +46,18 @@ impl Tile {
             triangles: false,
         }
     }
-    /// Accepts nothing beyond `far` (m) from now on.
+    /// Sets the far clipping plane (m): later tiles show nothing beyond it.
     pub(crate) fn set_far(&mut self, far: f64) {
         self.clear = ((1.0 / far) as f32).next_down();
     }
-    /// Empties the tile for other pixels.
+    /// Clears the tile and moves it to other pixels.
     pub(crate) fn start(&mut self, rect: PixelRect) {
         self.rect = rect;
         self.farthest = None;
         self.triangles = false;
         self.ids.fill(i32x8::splat(NO_ID));
         self.w.fill(f32x8::splat(self.clear));
-        // Nothing is nearer than what lies outside the image.
+        // Pixels outside the image are infinitely near, so nothing is drawn there.
         let outside = f32x8::splat(f32::INFINITY);
         let width = (rect.x1 - rect.x0) as usize;
         let rows = (rect.y1 - rect.y0) as usize;
@@ -73,23 +73,23 @@ impl Tile {
     pub(crate) fn rect(&self) -> PixelRect {
         self.rect
     }
-    /// The w of an empty pixel.
+    /// Returns w of an empty pixel.
     pub(crate) fn clear(&self) -> f32 {
         self.clear
     }
-    /// Inverse depths of a row of the tile.
+    /// Returns the inverse depths of a row of the tile.
     pub(crate) fn w_row(&self, row: usize) -> &[f32x8; STRIDE] {
         self.w[row * STRIDE..]
             .first_chunk()
             .expect("the row is within the tile")
     }
-    /// Ids of a row of the tile.
+    /// Returns the ids of a row of the tile.
     pub(crate) fn id_row(&self, row: usize) -> &[i32x8; STRIDE] {
         self.ids[row * STRIDE..]
             .first_chunk()
             .expect("the row is within the tile")
     }
-    /// Ids of all pixels; those that are not of the image have none.
+    /// Returns the ids of all pixels; `NO_ID` for pixels outside the image.
     pub(crate) fn ids(&self) -> &[i32x8] {
         &self.ids
     }
@@ -97,12 +97,12 @@ impl Tile {
     pub(crate) fn has_triangles(&self) -> bool {
         self.triangles
     }
-    /// True if something at w is seen at the place of a pixel, in front of what is there.
+    /// Returns true if a surface at `w` would be in front of that of pixel index `i`.
     pub(crate) fn shows(&self, i: usize, w: f32) -> bool {
         let ws: &[f32] = bytemuck::cast_slice(&self.w);
         w > ws[i]
     }
-    /// True if nothing at `w_max` or farther can change a pixel.
+    /// Returns true if no surface at `w_max` or farther can change a pixel.
     pub(crate) fn hides(&mut self, w_max: f32) -> bool {
         let farthest = match self.farthest {
             Some(w) => w,
@@ -114,7 +114,7 @@ impl Tile {
         };
         w_max < farthest
     }
-    /// True if nothing at `w_max` or farther can change a pixel of the rectangle.
+    /// Returns true if no surface at `w_max` or farther can change a pixel of the rectangle.
     pub(crate) fn hides_within(&self, rect: &PixelRect, w_max: f32) -> bool {
         let rect = rect.intersection(&self.rect);
         if rect.is_empty() {
@@ -141,8 +141,8 @@ impl Tile {
         }
         least.to_array().into_iter().fold(f32::INFINITY, f32::min)
     }
-    /// Draws a surface into the pixels that it shares with `rect`. The nearer wins, at equal depth
-    /// the smaller id.
+    /// Draws a surface into the pixels of the tile that are in `rect`. The nearer surface wins; at
+    /// equal depth, the smaller id.
     pub(crate) fn draw<K: ShapeKernel, const IDS: bool>(
         &mut self,
         kernel: &K,
@@ -190,7 +190,7 @@ impl Tile {
         }
         self.w[i] = wins.bitselect(w, old);
     }
-    /// Draws a surface pixel by pixel.
+    /// Draws an exact shape pixel by pixel.
     pub(crate) fn draw_exact(&mut self, exact: &ExactShape, rect: &PixelRect, id: i32) {
         let rect = rect.intersection(&self.rect);
         for py in rect.y0..rect.y1 {

@@ -1,33 +1,33 @@
-//! What is seen through: every layer of every pixel of a tile, from back to front.
+//! Transparency layers: the translucent surfaces of each pixel of a tile, from back to front.
 
 use super::exact_shape::ExactShape;
 use super::target::RasterTarget;
 use super::tile::{TILE_WIDTH, Tile};
 use crate::render::cpu::pixels::PixelRect;
 
-/// One surface in one pixel.
+/// One translucent surface in one pixel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fragment {
-    /// Place in the tile.
+    /// Index of the pixel in the tile.
     pub(crate) pixel: u32,
     pub(crate) w: f32,
     pub(crate) id: i32,
 }
 
-/// The layers of a tile, kept to be reused.
+/// Transparency layers of a tile. The storage is reused.
 #[derive(Debug, Default)]
 pub(crate) struct TransparencyLayers {
     fragments: Vec<Fragment>,
 }
 
-/// Takes the fragments in front of what is opaque.
+/// Render target that collects the fragments in front of the opaque surfaces.
 pub(crate) struct LayerCollector<'a> {
     tile: &'a Tile,
     fragments: &'a mut Vec<Fragment>,
 }
 
 impl TransparencyLayers {
-    /// Starts again, for a tile whose opaque things are drawn.
+    /// Clears the layers and starts collecting those of a tile whose opaque surfaces are drawn.
     pub(crate) fn start<'a>(&'a mut self, tile: &'a Tile) -> LayerCollector<'a> {
         self.fragments.clear();
         LayerCollector {
@@ -35,15 +35,15 @@ impl TransparencyLayers {
             fragments: &mut self.fragments,
         }
     }
-    /// Orders what was collected: by pixel, then from back to front; at equal depth the first
-    /// registered is in front, as among opaque things.
+    /// Sorts the fragments by pixel, then from back to front. At equal depth, the visual registered
+    /// first is in front, as among opaque surfaces.
     pub(crate) fn sort(&mut self) {
         self.fragments.sort_unstable_by(|a, b| {
             let by_depth = a.w.total_cmp(&b.w).then(b.id.cmp(&a.id));
             a.pixel.cmp(&b.pixel).then(by_depth)
         });
     }
-    /// The layers of the eight pixels from column x of a row on.
+    /// Returns the layers of the eight pixels from column `x` of a row on.
     pub(crate) fn block(&self, row: usize, x: usize) -> &[Fragment] {
         let first = (row * TILE_WIDTH + x) as u32;
         let start = self.fragments.partition_point(|f| f.pixel < first);
@@ -53,7 +53,7 @@ impl TransparencyLayers {
 }
 
 impl LayerCollector<'_> {
-    /// The front and the back of a body.
+    /// Adds the front and the back of a body.
     pub(crate) fn body(&mut self, exact: &ExactShape, rect: &PixelRect, id: i32) {
         let rect = rect.intersection(&self.rect());
         for py in rect.y0..rect.y1 {

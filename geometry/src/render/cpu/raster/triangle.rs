@@ -1,14 +1,14 @@
-//! Triangles to pixels.
+//! Rasterization of single triangles.
 //!
 //! Corners are snapped to 1/256 pixel, so that edge functions are exact integers: a pixel on a
 //! common edge belongs to exactly one of two triangles (top-left rule), without cracks. Inverse
-//! depth is linear over the image and taken from the corners before they are snapped.
+//! depth is linear over the image and is interpolated between the unsnapped corners.
 
 use super::target::{RasterTarget, SUBPIXEL, SUBPIXEL_BITS};
 use super::vertices::{ClusterVertices, ScreenCorner};
 use crate::render::cpu::pixels::PixelRect;
 
-/// The pixels whose centres can be within a triangle and the tile.
+/// Returns the pixels of the tile whose centres are within the triangle's bounding box.
 #[inline(always)]
 fn covered<T: RasterTarget>(tile: &T, [a, b, c]: [&ScreenCorner; 3]) -> PixelRect {
     let pixels = |a: i32, b: i32, c: i32| {
@@ -23,18 +23,19 @@ fn covered<T: RasterTarget>(tile: &T, [a, b, c]: [&ScreenCorner; 3]) -> PixelRec
     tile.rect().intersection(&PixelRect { x0, y0, x1, y1 })
 }
 
-/// Values of a function that is linear over the pixels.
+/// Edge function: linear over the pixels, in subpixels squared.
 #[derive(Clone, Copy)]
 struct EdgeFunction {
-    /// At the first pixel of the row.
+    /// Value at the first pixel of the row.
     value: i64,
     dx: i64,
     dy: i64,
 }
 
 impl EdgeFunction {
-    /// Not negative to the inner side of the edge from `a` to `b` and on it if the edge is a top or
-    /// a left one, at pixel `(px, py)`.
+    /// Creates the edge function of the edge from `a` to `b`, with its value at pixel `(px, py)`.
+    /// It is not negative on the inner side of the edge, nor on the edge itself if that is a top or
+    /// left edge.
     fn new(a: &ScreenCorner, b: &ScreenCorner, px: i32, py: i32) -> Self {
         let (ex, ey) = (i64::from(b.sx - a.sx), i64::from(b.sy - a.sy));
         let top_left = ey < 0 || ey == 0 && ex > 0;
@@ -48,7 +49,8 @@ impl EdgeFunction {
     }
 }
 
-/// Not inlined, because small triangles are most of all.
+/// Draws a triangle that is not small. Not inlined, because it is the cold path: most take the
+/// small-triangle route.
 #[inline(never)]
 pub(super) fn draw_corners<T: RasterTarget>(
     tile: &mut T,
@@ -72,7 +74,7 @@ pub(super) fn draw_triangle<T: RasterTarget>(tile: &mut T, corners: [&ScreenCorn
     if cross == 0 {
         return;
     }
-    // Both sides are drawn.
+    // Triangles are visible from both sides, so both windings are drawn.
     if cross < 0 {
         std::mem::swap(&mut b, &mut c);
     }
@@ -88,7 +90,8 @@ pub(super) fn draw_triangle<T: RasterTarget>(tile: &mut T, corners: [&ScreenCorn
     }
 }
 
-/// Up to this width every pixel is tested, beyond it the ends of each row are computed.
+/// Maximum width (pixels) at which every pixel is tested. For wider triangles, the ends of each row
+/// are computed.
 const SMALL: i32 = 4;
 
 #[inline(always)]
@@ -104,7 +107,7 @@ fn fill_small<T: RasterTarget>(
         let mut value = edges.map(|e| e.value);
         for px in rect.x0..rect.x1 {
             if value[0] | value[1] | value[2] >= 0 {
-                // Most small triangles cover no pixel's centre and need no depth.
+                // Most small triangles cover no pixel centre and need no depth plane.
                 let depth = depth.get_or_insert_with(|| DepthPlane::new(a, b, c));
                 let w = depth.at(depth.row(f64::from(px), f64::from(py)), 0.0);
                 tile.set(tile.index(px, py), w, id);
@@ -159,7 +162,7 @@ fn narrow(e: &EdgeFunction, first: &mut i64, end: &mut i64) {
     }
 }
 
-/// Inverse depth over a triangle.
+/// Inverse depth as a linear function over a triangle, limited to the range of the corners.
 struct DepthPlane {
     x: f64,
     y: f64,
@@ -193,8 +196,8 @@ impl DepthPlane {
     fn row(&self, px: f64, py: f64) -> f64 {
         self.w + (px - self.x) * self.dx + (py - self.y) * self.dy
     }
-    /// Snapping can put a pixel a little outside the triangle; it still gets a depth of the
-    /// triangle.
+    /// Returns w at a step in a row. Snapping can put a pixel slightly outside the unsnapped
+    /// triangle, so w is clamped to the range of the corners.
     #[inline(always)]
     fn at(&self, row: f64, step: f64) -> f32 {
         ((row + step * self.dx) as f32).clamp(self.least, self.most)
@@ -209,7 +212,7 @@ mod tests {
     use proptest::prelude::*;
     use wide::f32x4;
 
-    /// The tile of pixels 64 to 127 and 32 to 63.
+    /// Returns a tile of columns 64 to 127 and rows 32 to 63.
     fn tile() -> Tile {
         let mut tile = Tile::new();
         tile.set_far(100.0);
@@ -224,9 +227,10 @@ mod tests {
     }
 
     proptest! {
-        /// Four at a time or one by one, triangles have the same pixels, to the last one.
+        /// Triangles drawn four at a time cover exactly the same pixels as triangles drawn one by
+        /// one.
         #[test]
-        fn small_triangles_are_those_drawn_one_by_one(
+        fn small_triangles_match_triangles_drawn_one_by_one(
             triangles in prop::collection::vec(
                 (60.0..130.0_f32, 28.0..66.0_f32, prop::array::uniform4(-9.0..9.0_f32), 0..4),
                 1..64,
@@ -235,7 +239,7 @@ mod tests {
             let mut vertices = ClusterVertices::new();
             let mut corners = Vec::new();
             for (k, (x, y, d, grid)) in (0..).zip(triangles) {
-                // Some have corners or sides that meet centres of pixels.
+                // Some triangles have corners or edges on pixel centres.
                 let to = |v: f32| if grid == 0 { v.round() } else { v };
                 let all = [(x, y), (x + d[0], y + d[1]), (x + d[2], y + d[3])];
                 for (c, (x, y)) in (0..).zip(all) {
@@ -243,7 +247,7 @@ mod tests {
                     let (x, y) = (to(x), to(y));
                     let snap = |v: f32| (v * SUBPIXEL as f32).round_ties_even();
                     vertices.at[i] = f32x4::new([snap(x), snap(y), x, y]);
-                    // Equal at all corners, so that it is the same however it is interpolated.
+                    // Equal at all corners, so that the interpolation does not matter.
                     vertices.w[i] = 0.5 + 0.01 * f32::from(k % 11);
                 }
                 corners.push([3 * k, 3 * k + 1, 3 * k + 2]);

@@ -1,28 +1,28 @@
-//! Vertices of a cluster on the image.
+//! Projected vertices of a cluster.
 
 use crate::render::cpu::simd::BLOCK;
 use crate::render::cpu::store::VERTEX_BLOCKS;
 use nalgebra::Vector3;
 use wide::{f32x4, f32x8};
 
-/// A corner of a triangle on the image.
+/// A projected corner of a triangle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ScreenCorner {
-    /// Pixels, whole at pixel centres.
+    /// Position (pixels); pixel centres are whole numbers.
     pub(crate) x: f32,
     pub(crate) y: f32,
     pub(crate) w: f32,
-    /// Snapped.
+    /// Snapped position (subpixels).
     pub(crate) sx: i32,
     pub(crate) sy: i32,
 }
 
-/// As many as a byte tells apart.
+/// Number of vertices that a byte can index.
 const VERTICES: usize = 256;
 
-/// Vertices of a cluster on the image and in the camera frame; kept to be reused.
+/// Vertices of a cluster on the image and in the camera frame. The storage is reused.
 pub(crate) struct ClusterVertices {
-    /// x and y snapped, in subpixels, whole numbers; then in pixels, not snapped.
+    /// Snapped x and y (whole subpixels), then unsnapped x and y (pixels).
     pub(super) at: [f32x4; VERTICES],
     pub(super) w: [f32; VERTICES],
     pub(super) positions: [[f32x8; 3]; VERTEX_BLOCKS],
@@ -36,11 +36,11 @@ impl ClusterVertices {
             positions: [[f32x8::ZERO; 3]; VERTEX_BLOCKS],
         }
     }
-    /// Snapped x and y (subpixels), then x and y (pixels).
+    /// Returns the snapped x and y (whole subpixels), then the unsnapped x and y (pixels).
     pub(crate) fn at(&self, i: u8) -> f32x4 {
         self.at[usize::from(i)]
     }
-    /// Inverse depth.
+    /// Returns the inverse depth of a vertex (1/m).
     pub(crate) fn w(&self, i: u8) -> f32 {
         self.w[usize::from(i)]
     }

@@ -1,4 +1,4 @@
-//! Colour images, with everything that is optional: what is seen through, the sky, tone mapping.
+//! Colour images with all options: translucent layers, the sky, tone mapping.
 
 use super::opaque_colors::{OpaqueColors, pack};
 use super::pass::{Pass, put};
@@ -14,33 +14,33 @@ use crate::rgba::Rgba;
 use nalgebra::Matrix3;
 use wide::{bytemuck, f32x8, i32x8};
 
-/// What a colour image may have beside opaque things.
+/// Pass for colour images: opaque surfaces, translucent layers, the sky and tone mapping.
 pub(crate) struct ColorPass<'a> {
     pub(crate) plain: OpaqueColors<'a>,
     pub(crate) scene: &'a Scene<'a>,
-    /// The sky, with `R_WC`, where it is shown.
+    /// The sky and `R_WC`; `None` if the sky is not visible.
     pub(crate) sky: Option<(&'a Environment, Matrix3<f64>)>,
     pub(crate) tone: Option<ToneMap>,
     pub(crate) clear: Rgba,
 }
 
-/// What a thread keeps.
+/// State that a thread keeps from tile to tile.
 #[derive(Default)]
 pub(crate) struct ColorThreadState {
-    /// Of the tile.
+    /// Translucent layers of the current tile.
     layers: TransparencyLayers,
-    /// The object seen last.
+    /// Number of the visual that was shaded last.
     last: usize,
-    /// The material of all triangles that the tile shows, if it is known to be one.
+    /// The material of all visible triangles of the tile, if they are known to share one.
     material: Option<u32>,
 }
 
 impl ColorPass<'_> {
-    /// True if there is more than opaque things.
+    /// Returns true if the image needs more than opaque surfaces on a plain background.
     fn is_rich(&self) -> bool {
         self.sky.is_some() || self.tone.is_some() || self.scene.has_translucent()
     }
-    /// Colours of what is behind everything.
+    /// Returns the background colours of eight pixels: the sky, or the clear colour.
     fn background(&self, px: i32, py: i32) -> Vector3x8 {
         let Some((sky, r_wc)) = &self.sky else {
             return [self.clear.r(), self.clear.g(), self.clear.b()]
@@ -55,7 +55,7 @@ impl ColorPass<'_> {
         });
         to_screen([0, 1, 2].map(|c| f32x8::new(lanes.map(|lane| lane[c]))))
     }
-    /// Puts the layers of eight pixels on top of their colours, from back to front.
+    /// Blends the translucent layers of eight pixels over their colours, from back to front.
     fn blend(
         &self,
         px: i32,
@@ -123,7 +123,8 @@ impl Pass for ColorPass<'_> {
             if let Some(tone) = &self.tone {
                 color = tone.apply(color);
             }
-            // What is seen is opaque, the background as opaque as it was declared to be.
+            // Pixels that show a surface are opaque; the background has the opacity of the clear
+            // colour.
             let alpha = (self.clear.a() * 255.0).round() as u32;
             let mut packed = pack(color);
             if self.sky.is_none() && alpha < 255 {

@@ -8,7 +8,7 @@ use crate::render::cpu::store::NO_ID;
 use crate::render::image::{Depth32F, Label16I};
 use wide::f32x8;
 
-/// Depth images.
+/// Pass for depth images.
 pub(crate) struct DepthPass {
     pub(crate) range: DepthRange,
 }
@@ -35,7 +35,7 @@ impl Pass for DepthPass {
     }
 }
 
-/// Label images; ids are numbers of visuals.
+/// Pass for label images. Ids are numbers of visuals.
 pub(crate) struct LabelPass<'a> {
     pub(crate) labels: &'a [i16],
 }

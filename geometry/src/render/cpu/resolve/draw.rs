@@ -1,4 +1,4 @@
-//! From tiles to images, on all threads.
+//! Drawing of an image on all threads, strip of tiles by strip.
 
 use super::pass::Pass;
 use crate::render::cpu::raster::{TILE_HEIGHT, TILE_WIDTH};
@@ -10,12 +10,12 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Parts of rows of an image that are drawn together, until somebody has taken them.
+/// Pixel rows of one strip, until a thread takes them.
 type StripLock<'a, P> = Mutex<Option<StripRows<'a, P>>>;
 type StripRows<'a, P> = SmallVec<[&'a mut [<P as PixelType>::Channel]; TILE_HEIGHT]>;
 
-/// Prepares the scene and draws all tiles, strips of rows in parallel. Tiles share nothing, so that
-/// the number of threads can not matter.
+/// Prepares the scene and draws all tiles, strips in parallel. Tiles share no state, so the number
+/// of threads cannot affect the image.
 pub(crate) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pixel>) {
     let stride = image.width() * P::Pixel::CHANNELS;
     let bands = image.height().div_ceil(TILE_HEIGHT);
@@ -44,8 +44,8 @@ pub(crate) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pi
             .take();
         Some((strip, rows?))
     };
-    // Whoever is awake takes the next strip, those with most to draw first: what is left at the
-    // end, when some have nothing to do, is small.
+    // Idle threads take the next strip, the most expensive ones first, so that little work is left
+    // at the end, when some threads have run out of strips.
     let threads = rayon::current_num_threads().min(strips.len());
     (0..threads).into_par_iter().with_max_len(1).for_each(|_| {
         if !scene.prepare() {
@@ -66,7 +66,7 @@ pub(crate) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pi
     });
 }
 
-/// Draws the tiles of a strip, one after the other.
+/// Draws the tiles of a strip one after the other.
 fn draw_strip<P: Pass>(
     scene: &Scene<'_>,
     pass: &P,

@@ -1,21 +1,21 @@
-//! Storage that images use one after the other.
+//! Storage that is reused from image to image.
 
 use crate::render::cpu::setup::SceneStorage;
 use crate::render::cpu::shade::Shader;
 use crate::render::image::ImageRgba8U;
 use std::sync::OnceLock;
 
-/// What one image needs while it is drawn.
+/// Working memory of one image.
 #[derive(Default)]
 pub(crate) struct FrameStorage {
     pub(crate) scene: SceneStorage,
     pub(crate) shaders: Vec<OnceLock<Shader<'static>>>,
-    /// The image of several samples per pixel.
+    /// The supersampled image, with several samples per pixel.
     pub(crate) fine: ImageRgba8U,
 }
 
-/// An empty list in the storage of another one, whose items may live for another time: collecting
-/// from a vector of items of the same layout keeps its storage.
+/// Empties a list and returns its storage for items of another lifetime: collecting
+/// from a vector of items of the same layout keeps the allocation.
 pub(crate) fn recycled<A, B>(mut list: Vec<A>) -> Vec<B> {
     list.clear();
     let none = |_| unreachable!("the list is empty");

@@ -1,7 +1,8 @@
-//! From drawn tiles to images.
+//! Conversion of drawn tiles into images.
 //!
-//! `draw` hands strips of tiles to threads; a pass turns inverse depths and ids into depths, labels
-//! or colours. `color_pass` adds what is optional: translucent layers, the sky, tone mapping.
+//! `draw` distributes strips of tiles over threads. A pass turns inverse depths and ids into
+//! depths, labels or colours. `color_pass` adds the options: translucent layers, the sky, tone
+//! mapping.
 
 mod color_pass;
 mod depth_and_label;

@@ -12,20 +12,20 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use wide::{bytemuck, f32x8, i32x8};
 
-/// Colours of what is opaque; ids are those of parts.
+/// Colours of opaque surfaces. Ids are those of parts.
 pub(crate) struct OpaqueColors<'a> {
     scene: &'a Scene<'a>,
     lights: &'a Lights,
     environment: PlacedEnvironment<'a>,
-    /// Colours before they are blended are at most this.
+    /// Upper limit of colours before blending.
     most: f32,
-    /// By the number of the visual, made when it is first seen, by whichever thread sees it.
+    /// Shaders by number of the visual, each created by the first thread that needs it.
     shaders: Vec<OnceLock<Shader<'a>>>,
     clear: u32,
 }
 
 impl<'a> OpaqueColors<'a> {
-    /// The storage is given back by [`OpaqueColors::store`].
+    /// Takes storage that [`OpaqueColors::store`] returns.
     pub(crate) fn new(
         storage: &mut FrameStorage,
         scene: &'a Scene<'a>,
@@ -46,12 +46,12 @@ impl<'a> OpaqueColors<'a> {
             clear: u32::from_le_bytes([r, g, b, a]),
         }
     }
-    /// Gives the storage back.
+    /// Returns the storage for the next image.
     pub(crate) fn store(self, storage: &mut FrameStorage) {
         storage.shaders = recycled(self.shaders);
     }
-    /// Colours and opacities of those of eight pixels that show the same object as the first of
-    /// `open`, and which they are.
+    /// Shades those of eight pixels that show the same visual as the first pixel of `open`. Returns
+    /// their colours and opacities, and the mask of these pixels.
     #[inline(always)]
     fn shade_one(
         &self,
@@ -65,7 +65,7 @@ impl<'a> OpaqueColors<'a> {
         let parts = ids.to_array();
         let id = parts[open.trailing_zeros() as usize];
         let plan = self.scene.plan;
-        // Most often that of the pixels before.
+        // Usually the visual of the previous pixels.
         if !plan.parts(*last).contains(&id) {
             *last = plan.owner(id);
         }
@@ -73,7 +73,7 @@ impl<'a> OpaqueColors<'a> {
         let mine = ids.simd_gt(i32x8::splat(start - 1)) & ids.simd_lt(i32x8::splat(end));
         let shader = self.shaders[number].get_or_init(|| {
             let object = self.scene.object(number);
-            let object = object.expect("what is seen has a pose");
+            let object = object.expect("a visible visual has a pose");
             let of = (object, self.scene.visual(number));
             Shader::new(self.scene, self.lights, of, self.environment)
         });
@@ -81,9 +81,9 @@ impl<'a> OpaqueColors<'a> {
         let parts = (ids - i32x8::splat(start)).to_array();
         (shader.block(px, py, w, &parts, mask, material), mine)
     }
-    /// The material of all that a tile shows, if it is of one mesh and one material. This is asked
-    /// for because shading would wait for triangles one block after the other, which here come all
-    /// at once.
+    /// Returns the material of everything that the tile shows, if that is one mesh with one
+    /// material. Shading would otherwise wait for the memory of triangles block by block; here the
+    /// loads of a whole tile overlap.
     pub(crate) fn material(&self, tile: &Tile) -> Option<u32> {
         if !tile.has_triangles() {
             return None;
@@ -118,7 +118,7 @@ impl<'a> OpaqueColors<'a> {
         }
         first.filter(|_| others == 0)
     }
-    /// Puts the surfaces of eight pixels on top of their colours.
+    /// Blends the surfaces of eight pixels over their colours.
     pub(crate) fn shade(
         &self,
         px: i32,
@@ -140,7 +140,7 @@ impl<'a> OpaqueColors<'a> {
             }
         }
     }
-    /// Writes the pixels of a row of a tile where there is nothing else.
+    /// Writes the pixels of a tile's row in an image without optional parts.
     pub(crate) fn finish(
         &self,
         tile: &Tile,
@@ -166,12 +166,12 @@ impl<'a> OpaqueColors<'a> {
     }
 }
 
-/// Which of eight pixels show something.
+/// Returns the bit mask of those of eight pixels that show a surface.
 fn occupied(ids: i32x8) -> u32 {
     !ids.simd_eq(i32x8::splat(NO_ID)).to_bitmask() & 0xff
 }
 
-/// Opaque 8-bit colours.
+/// Converts colours to opaque 8-bit RGBA, one pixel per lane.
 pub(crate) fn pack(rgb: [f32x8; 3]) -> i32x8 {
     let byte = |c: f32x8| {
         let c = c.fast_max(f32x8::ZERO).fast_min(f32x8::ONE);

@@ -1,17 +1,17 @@
-//! What turns a drawn tile into pixels of an image.
+//! The conversion of a drawn tile into pixels of an image.
 
 use crate::render::cpu::raster::{ClusterVertices, Tile};
 use crate::render::image::PixelType;
 
-/// One kind of image.
+/// Conversion for one kind of image.
 pub(crate) trait Pass: Sync {
     type Pixel: PixelType;
-    /// Whether it matters what is seen.
+    /// True if the pass needs ids, not only depths.
     const IDS: bool;
-    /// What a thread keeps from tile to tile.
+    /// State that a thread keeps from tile to tile.
     type ThreadState;
     fn thread_state(&self) -> Self::ThreadState;
-    /// Called when a tile is drawn, before its rows are written.
+    /// Prepares the output of a drawn tile, before its rows are written.
     fn prepare(&self, _: &Tile, _: &mut ClusterVertices, _: &mut Self::ThreadState) {}
     /// Writes the pixels of a row of the tile.
     fn finish(
@@ -23,7 +23,7 @@ pub(crate) trait Pass: Sync {
     );
 }
 
-/// Writes a block, which is cut off at the edge of the image.
+/// Writes a block of values, truncated at the edge of the image.
 #[inline(always)]
 pub(crate) fn put<T: Copy, const N: usize>(out: &mut [T], values: &[T; N]) {
     match out.first_chunk_mut() {
@@ -32,7 +32,7 @@ pub(crate) fn put<T: Copy, const N: usize>(out: &mut [T], values: &[T; N]) {
     }
 }
 
-/// Not inlined, so that the usual length stays one that is known when this is compiled.
+/// Writes a truncated block. Not inlined, so that the usual case keeps a compile-time length.
 #[cold]
 #[inline(never)]
 fn put_first<T: Copy>(out: &mut [T], values: &[T]) {

@@ -1,9 +1,9 @@
-//! Several samples per pixel.
+//! Supersampling: several colour samples per pixel.
 
 use crate::render::image::ImageRgba8U;
 use rayon::prelude::*;
 
-/// The average of `samples` by `samples` pixels for each pixel of `image`.
+/// Sets each pixel of `image` to the average of `samples` x `samples` pixels of `fine`.
 pub(crate) fn average(fine: &ImageRgba8U, samples: usize, image: &mut ImageRgba8U) {
     let width = image.width();
     let n = (samples * samples) as u32;

@@ -1,6 +1,5 @@
 //! Filmic tone mapping (T. Lottes, "Advanced techniques and optimization of HDR color pipelines",
-//! GDC
-//! 2016) with the preset that Drake uses.
+//! GDC 2016) with Drake's preset.
 
 use crate::render::cpu::gamma::{GAMMA, to_screen};
 use crate::render::cpu::simd::{Vector3x8, power};
@@ -8,12 +7,12 @@ use wide::f32x8;
 
 const CONTRAST: f64 = 1.1759;
 const SHOULDER: f64 = 0.9746;
-/// This much light stays as it is.
+/// Linear light that the curve maps to itself (middle grey).
 const MIDDLE: f64 = 0.18;
-/// This much light becomes white.
+/// Linear light that the curve maps to white.
 const WHITE: f64 = 6.3704;
 
-/// The curve `x^a / (b x^(a d) + c)` of linear light times an exposure.
+/// Tone curve `x^a / (b x^(a d) + c)`, where x is linear light times the exposure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ToneMap {
     exposure: f32,
@@ -34,7 +33,7 @@ impl ToneMap {
             c: (wa - b * w) as f32,
         }
     }
-    /// Colours as on the screen, of any brightness, to colours in `[0, 1]`.
+    /// Maps screen colours of any brightness to `[0, 1]`.
     pub(crate) fn apply(&self, color: Vector3x8) -> Vector3x8 {
         let splat = f32x8::splat;
         to_screen(color.map(|x| {
@@ -51,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_curve_is_drakes() {
+    fn tone_curve_matches_drake() {
         // Greys of a background drawn by RenderEngineVtk 1.51.1 with these exposures.
         let greys = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
         for (exposure, drawn) in [
@@ -61,7 +60,7 @@ mod tests {
         ] {
             let map = ToneMap::new(exposure);
             for (grey, expected) in greys.iter().zip(drawn) {
-                // Backgrounds are bytes before they are mapped.
+                // Backgrounds are rounded to bytes before tone mapping.
                 let byte = f32x8::splat((grey * 255.0_f32).round() / 255.0);
                 let [r, g, _] = map.apply([byte; 3]);
                 assert_eq!(r.to_array(), g.to_array());

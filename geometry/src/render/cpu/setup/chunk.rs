@@ -1,4 +1,4 @@
-//! Visuals of one image, moved into the camera frame, culled and bounded: some of them at a time.
+//! Chunks of an image's visuals, transformed to the camera frame, culled and bounded.
 
 use super::frustum::{Frustum, PoseInCamera};
 use super::primitive::Primitive;
@@ -10,25 +10,27 @@ use nalgebra::{Matrix3, Vector3};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Something that is drawn as a whole.
+/// A shape or a cluster of triangles, drawn as a whole.
 #[derive(Clone, Copy)]
 pub(crate) struct DrawItem {
     pub(crate) rect: PixelRect,
     pub(crate) w_max: f32,
     pub(crate) id: i32,
-    /// The number of its visual.
+    /// Number of its visual.
     pub(crate) visual: u32,
-    /// The cluster of a mesh.
+    /// Index of the cluster, for a mesh.
     pub(crate) cluster: u32,
-    /// It may reach over the near plane or very far out of the image.
+    /// True if it may cross the near plane or reach beyond the guard band.
     pub(crate) clip: bool,
 }
 
-/// What some of the visuals, or some clusters of a mesh, come to; kept to be used again.
+/// Draw items of a chunk of the visuals, or of some clusters of a mesh. The storage is reused.
 pub(crate) struct PreparedChunk {
-    /// The visuals', by their place; `None` for what has no pose or is not asked for.
+    /// Poses of the chunk's visuals, in order; `None` for a visual without a pose or not in this
+    /// kind of image.
     pub(crate) objects: Vec<Option<PoseInCamera>>,
-    /// Likewise, each made by whichever thread draws it first: what is hidden needs none.
+    /// Primitives of the chunk's visuals, each created by the first thread that draws it. Hidden
+    /// visuals need none.
     pub(crate) primitives: Vec<OnceLock<Option<Primitive>>>,
     pub(crate) items: Vec<DrawItem>,
     pub(crate) translucent: Vec<DrawItem>,
@@ -46,7 +48,7 @@ impl Default for PreparedChunk {
 }
 
 impl PreparedChunk {
-    /// Empties it for so many visuals.
+    /// Clears the chunk and prepares it for the given number of visuals.
     pub(crate) fn start(&mut self, visuals: usize) {
         self.objects.clear();
         self.primitives.clear();
@@ -54,7 +56,7 @@ impl PreparedChunk {
         self.items.clear();
         self.translucent.clear();
     }
-    /// Adds a body or a plane.
+    /// Adds a shape, unless it is culled.
     pub(crate) fn push_shape(
         &mut self,
         frustum: &Frustum,
@@ -84,7 +86,7 @@ impl PreparedChunk {
             clip: translucent || bounds.is_none_or(|b| b.z_min() <= near * (1.0 + 1e-6)),
         });
     }
-    /// Adds clusters of a mesh.
+    /// Adds those of a mesh's clusters that are not culled.
     pub(crate) fn push_clusters(
         &mut self,
         frustum: &Frustum,
@@ -105,7 +107,7 @@ impl PreparedChunk {
         }
         for (k, cluster) in clusters.clone().zip(&mesh.clusters[clusters]) {
             let center = o.r * cluster.center + o.p;
-            // Single precision moves vertices by a few units in their last place.
+            // Single precision moves vertices by a few units in the last place.
             let radius = cluster.radius + 1e-6 * (center.amax() + cluster.radius);
             let sigma = Matrix3::from_diagonal_element(radius * radius);
             let bounds = ImageBounds::of_quadric(pixels, &center, &sigma);
@@ -130,7 +132,7 @@ impl PreparedChunk {
     }
 }
 
-/// What a shape can cover; `None` for unbounded ones.
+/// Returns the bounds of a shape; `None` if it is unbounded.
 fn bounds(pixels: &Pixels, o: &PoseInCamera, shape: &Shape) -> Option<ImageBounds> {
     let axis: Vector3<f64> = o.r.column(2).into();
     let sphere = |p: Vector3<f64>, radius: f64| {
@@ -160,7 +162,7 @@ fn bounds(pixels: &Pixels, o: &PoseInCamera, shape: &Shape) -> Option<ImageBound
     })
 }
 
-/// Corners of a box given in G, in the camera frame.
+/// Returns the corners of a box given in G, in the camera frame.
 fn corners(
     o: &PoseInCamera,
     low: &Vector3<f64>,

@@ -1,9 +1,9 @@
-//! Where visuals are, seen from the camera, and how they are bounded.
+//! Poses of visuals in the camera frame, and the view frustum.
 
 use crate::render::cpu::pixels::Pixels;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
-/// Where a visual is.
+/// Pose of a visual in the camera frame.
 pub(crate) struct PoseInCamera {
     /// `R_CG` and the position of G in C (m).
     pub(crate) r: Matrix3<f64>,
@@ -19,12 +19,12 @@ impl PoseInCamera {
     }
 }
 
-/// How things are bounded in an image.
+/// View frustum of an image: projection and clipping planes (m).
 #[derive(Clone, Copy)]
 pub(crate) struct Frustum {
     pub(crate) pixels: Pixels,
     pub(crate) near: f64,
     pub(crate) far: f64,
-    /// True if every triangle has its own id, and what is seen through is drawn as such.
+    /// True if every triangle has its own id and translucent surfaces are collected separately.
     pub(crate) by_triangle: bool,
 }

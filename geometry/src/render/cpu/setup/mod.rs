@@ -1,4 +1,4 @@
-//! From registered visuals to lists of what each tile shows.
+//! Scene setup: from registered visuals to the draw lists of the tiles.
 
 mod chunk;
 mod frustum;

@@ -1,4 +1,4 @@
-//! What draws a visual: the kernel of its shape, or the view of its mesh.
+//! Primitives: the kernel of a shape, or the view of a mesh.
 
 use super::frustum::{Frustum, PoseInCamera};
 use crate::render::cpu::pixels::Pixels;
@@ -9,7 +9,7 @@ use crate::render::cpu::store::VisualForm;
 use crate::shape::Shape;
 use nalgebra::{Matrix3, Vector3};
 
-/// What draws an object.
+/// Drawing routine of a visual, with its precomputed coefficients.
 pub(crate) enum Primitive {
     Plane(PlaneKernel),
     Cuboid(CuboidKernel),
@@ -21,7 +21,7 @@ pub(crate) enum Primitive {
 }
 
 impl Primitive {
-    /// `clip` as the item says.
+    /// Creates the primitive of a visual; `clip` is that of the draw item.
     pub(crate) fn new(
         frustum: &Frustum,
         o: &PoseInCamera,
@@ -31,7 +31,7 @@ impl Primitive {
         let (pixels, near) = (&frustum.pixels, frustum.near);
         match form {
             VisualForm::Mesh(_) => Some(Self::Mesh(MeshView::new(pixels, &o.r, &o.p, near))),
-            // A body that is seen through shows all its surface.
+            // Translucent bodies show both their front and their back.
             VisualForm::Shape { shape, alpha, .. } if frustum.by_triangle && *alpha < 1.0 => {
                 ExactShape::new(pixels, &o.r, &o.p, shape, near).map(Self::Exact)
             }
@@ -40,7 +40,7 @@ impl Primitive {
     }
 }
 
-/// The fast form of a shape, or the exact one where that does not hold.
+/// Returns the fast kernel of a shape, or the exact one where the fast kernel is not valid.
 fn of_shape(
     pixels: &Pixels,
     o: &PoseInCamera,

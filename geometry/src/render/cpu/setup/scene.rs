@@ -1,7 +1,7 @@
-//! Everything visible in one image.
+//! The scene of one image.
 //!
-//! Threads that draw an image first prepare it together, a chunk of its visuals each; who is done
-//! last lays it out, the others wait for that.
+//! The threads that draw an image first prepare it together, a chunk of its visuals each. The
+//! thread that finishes last builds the tile lists; the others wait for them.
 
 use super::chunk::{DrawItem, PreparedChunk};
 use super::frustum::{Frustum, PoseInCamera};
@@ -21,10 +21,10 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What an image shows.
+/// Kind of an image.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum ImageKind {
-    /// With or without shadows.
+    /// Colours, with or without shadows.
     Color {
         shadows: bool,
     },
@@ -32,7 +32,7 @@ pub(crate) enum ImageKind {
     Label,
 }
 
-/// What one image shows.
+/// Scene of one image, prepared and drawn by several threads.
 pub(crate) struct Scene<'a> {
     visuals: &'a Visuals,
     pub(crate) plan: &'a DrawPlan,
@@ -42,30 +42,30 @@ pub(crate) struct Scene<'a> {
     kind: ImageKind,
     columns: usize,
     rows: usize,
-    /// One for each chunk of the visuals.
+    /// Prepared chunks of the visuals.
     chunks: Vec<OnceLock<PreparedChunk>>,
-    /// Storage of chunks.
+    /// Recycled storage for chunks.
     spare: Mutex<Vec<PreparedChunk>>,
-    /// Chunks that somebody has taken, and how many are not done.
+    /// Number of chunks that threads have taken, and number of unfinished ones.
     taken: AtomicUsize,
     left: AtomicUsize,
-    /// A thread has panicked.
+    /// True after a thread has panicked.
     failed: AtomicBool,
     layout: OnceLock<TileLists>,
-    /// Storage of the layout.
+    /// Recycled storage for the tile lists.
     empty: Mutex<TileLists>,
     pub(crate) workers: Workers,
 }
 
 thread_local! {
-    /// This thread prepares an image.
+    /// True while this thread prepares an image.
     static PREPARING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Marks this thread as preparing; if it panics, nobody waits for it.
+/// Guard that marks this thread as preparing. If the thread panics, no other waits for it.
 struct PreparationMark<'a> {
     failed: &'a AtomicBool,
-    /// What the mark was before.
+    /// Previous value of the mark.
     outer: bool,
 }
 
@@ -86,7 +86,7 @@ impl Drop for PreparationMark<'_> {
 }
 
 impl<'a> Scene<'a> {
-    /// A scene that [`Scene::prepare`] prepares. The storage is given back by [`Scene::store`].
+    /// Creates an unprepared scene; see [`Scene::prepare`]. [`Scene::store`] returns the storage.
     pub(crate) fn new(
         storage: &mut SceneStorage,
         pixels: Pixels,
@@ -96,7 +96,7 @@ impl<'a> Scene<'a> {
         kind: ImageKind,
     ) -> Self {
         let plan = visuals.plan();
-        // At least one, so that there is a last one.
+        // At least one, because the thread that finishes the last chunk builds the tile lists.
         let count = plan.chunks().max(1);
         let mut chunks = std::mem::take(&mut storage.chunks);
         chunks.resize_with(count, OnceLock::new);
@@ -125,11 +125,11 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Gives the storage back.
+    /// Returns the storage for the next image.
     pub(crate) fn store(mut self, storage: &mut SceneStorage) {
         let spare = self.spare.into_inner();
         storage.spare = spare.unwrap_or_else(PoisonError::into_inner);
-        // The last one first, so that who takes them from the end gets the same ones again.
+        // In reverse order, so that chunks popped from the end get the same storage again.
         let used = self.chunks.drain(..).rev().filter_map(OnceLock::into_inner);
         storage.spare.extend(used);
         storage.chunks = self.chunks;
@@ -137,12 +137,13 @@ impl<'a> Scene<'a> {
         storage.workers = self.workers;
     }
 
-    /// Takes part in the preparation until it is done. False if this thread can not wait for that;
-    /// then who does the last of it draws alone.
+    /// Prepares the scene together with the other threads. Returns false if this thread must not
+    /// wait until the others have finished, or if one of them has panicked; then the threads that
+    /// do finish the preparation draw the image.
     pub(crate) fn prepare(&self) -> bool {
         let preparing = PreparationMark::new(&self.failed);
-        // Poses come from the user. Where asking for them runs something in parallel, this thread
-        // can get here while it is needed by another preparation or by this one: it must not wait
+        // Poses come from user code. If that code runs something in parallel, this thread can get
+        // here from within another preparation, or this one, that depends on it. It must not wait
         // then.
         let may_wait = !preparing.outer;
         loop {
@@ -156,7 +157,7 @@ impl<'a> Scene<'a> {
             }
         }
         drop(preparing);
-        // Whoever has a chunk is at work on it: this is a matter of microseconds.
+        // Other threads are at work on the unfinished chunks, which takes microseconds.
         let mut spins = 0;
         while self.layout.get().is_none() {
             if !may_wait || self.failed.load(Ordering::Acquire) {
@@ -207,7 +208,7 @@ impl<'a> Scene<'a> {
         part
     }
 
-    /// Where a visual is, if the image shows it.
+    /// Returns the pose of a visual; `None` if the image does not show it.
     fn place(&self, number: usize) -> Option<PoseInCamera> {
         let (id, visual) = self.visuals.at(number);
         if self.kind == ImageKind::Label && visual.label == RenderLabel::DO_NOT_RENDER {
@@ -247,13 +248,13 @@ impl<'a> Scene<'a> {
 
     fn chunk(&self, k: usize) -> &PreparedChunk {
         let part = self.chunks[k].get();
-        part.expect("what is asked for is prepared")
+        part.expect("all chunks are prepared before drawing")
     }
     fn item(&self, number: u32) -> &DrawItem {
         let number = number as usize;
         &self.chunk(number / MOST_ITEMS).items[number % MOST_ITEMS]
     }
-    /// How the scene is drawn, once it is prepared.
+    /// Returns the tile lists. The scene must be prepared.
     fn layout(&self) -> &TileLists {
         let layout = self.layout.get();
         layout.expect("a scene is prepared before it is drawn")
@@ -261,11 +262,11 @@ impl<'a> Scene<'a> {
     pub(crate) fn visual(&self, number: usize) -> &'a Visual {
         self.visuals.at(number).1
     }
-    /// Number of visuals, seen or not.
+    /// Returns the number of visuals, visible or not.
     pub(crate) fn len(&self) -> usize {
         self.visuals.len()
     }
-    /// The visual of a number in the camera frame; `None` if the image does not show it.
+    /// Returns the pose of a visual in the camera frame; `None` if the image does not show it.
     pub(crate) fn object(&self, number: usize) -> Option<&PoseInCamera> {
         let (k, place) = DrawPlan::place(number);
         self.chunk(k).objects[place].as_ref()
@@ -283,20 +284,20 @@ impl<'a> Scene<'a> {
     pub(crate) fn pixels(&self) -> &Pixels {
         &self.frustum.pixels
     }
-    /// Nothing beyond is seen (m).
+    /// Returns the distance of the far clipping plane (m).
     pub(crate) fn far(&self) -> f64 {
         self.frustum.far
     }
-    /// True if something is seen through.
+    /// Returns true if the image has translucent items.
     pub(crate) fn has_translucent(&self) -> bool {
         !self.layout().translucent.is_empty()
     }
-    /// What casts shadows, if anything does.
+    /// Returns the shadow casters; `None` if the image has no shadows.
     pub(crate) fn shadows(&self) -> Option<&Shadows> {
         self.layout().shadows.as_ref()
     }
 
-    /// Collects what is seen through in a tile whose opaque things are drawn.
+    /// Collects the translucent layers of a tile whose opaque surfaces are drawn.
     pub(crate) fn collect(
         &self,
         tile: &Tile,
@@ -323,7 +324,7 @@ impl<'a> Scene<'a> {
         layers.sort();
     }
 
-    /// Draws everything in the tile of a column and a row.
+    /// Draws the opaque surfaces of the tile in a column and row.
     pub(crate) fn draw<const IDS: bool>(
         &self,
         tile: &mut Tile,
@@ -342,7 +343,7 @@ impl<'a> Scene<'a> {
         for &number in self.layout().items_of(row * self.columns + column) {
             let item = self.item(number);
             if tile.hides(item.w_max) {
-                break; // and all others are farther
+                break; // all further items are farther away
             }
             let (rect, id) = (&item.rect, item.id);
             if tile.hides_within(rect, item.w_max) {
@@ -366,11 +367,11 @@ impl<'a> Scene<'a> {
             }
         }
     }
-    /// Strips of the image, in the order in which they are best drawn.
+    /// Returns the strips of the image, the most expensive ones first.
     pub(crate) fn strips(&self) -> &[u32] {
         &self.layout().strips
     }
-    /// Number of columns of tiles.
+    /// Returns the number of columns of tiles.
     pub(crate) fn columns(&self) -> usize {
         self.columns
     }

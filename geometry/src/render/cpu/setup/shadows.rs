@@ -1,4 +1,4 @@
-//! What stands between a point and a light, by rays in f64.
+//! Shadows by ray casting in f64.
 
 use super::frustum::PoseInCamera;
 use crate::accel::bvh::{Box32, Bvh, RayBox};
@@ -8,11 +8,11 @@ use crate::shape::Shape;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::math;
 
-/// Rays start this far above a surface, relative to its depth: more than depths are rounded, less
-/// than a pixel's width.
+/// Offset of ray origins from the surface, relative to its depth: more than the rounding error of
+/// depths, less than the width of a pixel.
 const LIFT: f64 = 1e-4;
 
-/// Everything that casts shadows in an image, in the camera frame.
+/// Shadow casters of an image, in the camera frame.
 pub(crate) struct Shadows {
     bvh: Bvh,
     bounded: Vec<Occluder>,
@@ -20,14 +20,14 @@ pub(crate) struct Shadows {
 }
 
 struct Occluder {
-    /// The number of its visual.
+    /// Number of its visual.
     number: usize,
     x_cg: Isometry3<f64>,
 }
 
 impl Shadows {
-    /// Of all objects, seen or not: their numbers, forms and poses. What is translucent casts none,
-    /// as in Drake.
+    /// Creates the shadow casters from the numbers, forms and poses of all visuals, visible or not.
+    /// Translucent geometry casts no shadows, as in Drake.
     pub(crate) fn new<'a>(
         objects: impl Iterator<Item = (usize, &'a VisualForm, &'a PoseInCamera)>,
     ) -> Self {
@@ -54,9 +54,9 @@ impl Shadows {
         }
     }
 
-    /// True if the way from a point of a surface, whose unit normal points to the side that is
-    /// seen, is free in a direction of unit length up to a distance; everything in the camera frame
-    /// (m). `visuals` gives the visual and the pose of a number.
+    /// Returns true if nothing blocks the ray from a point of a surface along the unit vector
+    /// `towards` up to `distance`. The unit normal points to the visible side. All quantities are
+    /// in the camera frame (m). `visuals` returns the visual with a given number, and its pose.
     pub(crate) fn is_lit<'a>(
         &self,
         visuals: &impl Fn(usize) -> (&'a Visual, Option<&'a PoseInCamera>),
@@ -77,7 +77,7 @@ impl Shadows {
         let ray = RayBox::new(&origin, towards);
         self.bvh.for_each_along(&ray, distance, |item, limit| {
             hidden |= self.bounded[item as usize].hides(visuals, &origin, towards, limit);
-            // Nothing else matters any more.
+            // A negative limit ends the traversal.
             if hidden { -1.0 } else { limit }
         });
         !hidden
@@ -112,7 +112,7 @@ impl Occluder {
     }
 }
 
-/// Centre and half the size of a box around a form; `None` if it has no end.
+/// Returns the centre and half the size of a form's bounding box (m); `None` if it is unbounded.
 fn half_size(form: &VisualForm) -> Option<(Vector3<f64>, Vector3<f64>)> {
     let centered = |half| Some((Vector3::zeros(), half));
     let along = |radius: f64, z: f64| centered(Vector3::new(radius, radius, z));

@@ -1,4 +1,4 @@
-//! Storage that images use one after the other.
+//! Storage that is reused from image to image.
 
 use super::chunk::PreparedChunk;
 use super::tile_lists::TileLists;
@@ -6,7 +6,7 @@ use crate::render::cpu::raster::{ClusterVertices, Tile};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What a scene is prepared in and drawn with.
+/// Storage for preparing and drawing a scene.
 #[derive(Default)]
 pub(crate) struct SceneStorage {
     pub(crate) chunks: Vec<OnceLock<PreparedChunk>>,
@@ -15,13 +15,14 @@ pub(crate) struct SceneStorage {
     pub(crate) workers: Workers,
 }
 
-/// What a thread draws with.
+/// Working memory of one drawing thread.
 pub(crate) struct Worker {
     pub(crate) tile: Tile,
     pub(crate) vertices: ClusterVertices,
 }
 
-/// As many as have been at work at the same time; each is large and stays where it is.
+/// Idle workers: as many as have been in use at once. Each is large, so it is boxed and never
+/// moved.
 #[derive(Default)]
 pub(crate) struct Workers(Mutex<Vec<Box<Worker>>>);
 
@@ -41,7 +42,7 @@ impl Workers {
     }
 }
 
-/// A worker that goes home when it is dropped.
+/// A worker that returns to the idle ones when it is dropped.
 pub(crate) struct BorrowedWorker<'a> {
     worker: Option<Box<Worker>>,
     home: &'a Workers,
@@ -50,13 +51,17 @@ pub(crate) struct BorrowedWorker<'a> {
 impl Deref for BorrowedWorker<'_> {
     type Target = Worker;
     fn deref(&self) -> &Worker {
-        self.worker.as_ref().expect("it is there until dropped")
+        self.worker
+            .as_ref()
+            .expect("the worker is present until drop")
     }
 }
 
 impl DerefMut for BorrowedWorker<'_> {
     fn deref_mut(&mut self) -> &mut Worker {
-        self.worker.as_mut().expect("it is there until dropped")
+        self.worker
+            .as_mut()
+            .expect("the worker is present until drop")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which tiles show what, from front to back.
+//! Tile lists: the draw items of each tile, from front to back.
 
 use super::chunk::DrawItem;
 use super::shadows::Shadows;
@@ -6,24 +6,24 @@ use crate::render::cpu::pixels::PixelRect;
 use crate::render::cpu::raster::{TILE_HEIGHT, TILE_WIDTH};
 use std::ops::Range;
 
-/// The order in which a prepared image is drawn; its storage is used again.
+/// Draw order of a prepared image. The storage is reused.
 #[derive(Default)]
 pub(crate) struct TileLists {
     /// For tile t, `order[start[t]..start[t + 1]]` are its items from front to back.
     start: Vec<u32>,
     order: Vec<u32>,
-    /// While sorting: where the next item of a tile goes.
+    /// While sorting: the index in `order` of each tile's next item.
     next: Vec<u32>,
-    /// While sorting: items in an order of numbers.
+    /// While sorting: keys that order the items from front to back.
     keys: Vec<u64>,
-    /// Strips of the image, by their number, those with most to draw first.
+    /// Numbers of the image's strips, those with the most items first.
     pub(crate) strips: Vec<u32>,
-    /// What colour images show with everything behind it.
+    /// Translucent items of a colour image.
     pub(crate) translucent: Vec<DrawItem>,
     pub(crate) shadows: Option<Shadows>,
 }
 
-/// Tiles of a rectangle: columns and rows.
+/// Returns the columns and rows of the tiles that a rectangle touches.
 fn tiles(rect: &PixelRect) -> (Range<usize>, Range<usize>) {
     let range =
         |low: i32, high: i32, size: usize| low as usize / size..(high as usize).div_ceil(size);
@@ -33,36 +33,36 @@ fn tiles(rect: &PixelRect) -> (Range<usize>, Range<usize>) {
     )
 }
 
-/// Strips that an image has at most, as long as it has no more rows of tiles: what needs no memory
-/// of its own.
+/// Maximum number of strips of an image with at most as many rows of tiles; lists of this length
+/// need no heap allocation.
 pub(crate) const MAX_STRIPS: usize = 64;
-/// Tiles beside each other that are drawn by one thread, at least: fewer share too little.
+/// Minimum number of tiles in a strip. Shorter strips would share too little work.
 const MIN_TILES: usize = 5;
 
-/// Strips of an image: tiles beside each other in one row.
+/// Partition of an image into strips: runs of adjacent tiles in one row.
 #[derive(Clone, Copy)]
 pub(crate) struct TileStrips {
     columns: usize,
-    /// Tiles of a strip.
+    /// Number of tiles in a strip.
     tiles: usize,
 }
 
 impl TileStrips {
-    /// The strips of an image of so many columns and rows of tiles.
+    /// Partitions an image with the given number of columns and rows of tiles.
     pub(crate) fn new(columns: usize, rows: usize) -> Self {
         let per_row = (MAX_STRIPS / rows.max(1)).max(1);
         let tiles = columns.div_ceil(per_row).max(MIN_TILES);
         Self { columns, tiles }
     }
-    /// Strips beside each other.
+    /// Returns the number of strips in a row.
     pub(crate) fn per_row(self) -> usize {
         self.columns.div_ceil(self.tiles)
     }
-    /// The tiles that all strips but the last of a row have.
+    /// Returns the number of tiles in every strip but the last of a row.
     pub(crate) fn tiles(self) -> usize {
         self.tiles
     }
-    /// The row of a strip, and its columns.
+    /// Returns the row of a strip, and its columns.
     pub(crate) fn place(self, strip: usize) -> (usize, Range<usize>) {
         let first = strip % self.per_row() * self.tiles;
         let end = (first + self.tiles).min(self.columns);
@@ -71,7 +71,7 @@ impl TileStrips {
 }
 
 impl TileLists {
-    /// Nothing, for so many tiles.
+    /// Clears the lists for an image with the given number of columns and rows of tiles.
     pub(crate) fn start(&mut self, columns: usize, rows: usize) {
         self.start.clear();
         self.start.resize(columns * rows + 1, 0);
@@ -79,9 +79,9 @@ impl TileLists {
         self.translucent.clear();
         self.shadows = None;
     }
-    /// Adds an item under a number.
+    /// Adds an item with the given number.
     pub(crate) fn add(&mut self, number: u32, item: &DrawItem, columns: usize) {
-        // Positive numbers are ordered as their bits are; the nearest first, then the first number.
+        // The bits of positive floats sort like their values. Nearest first, then smallest number.
         self.keys
             .push(u64::from(!item.w_max.to_bits()) << 32 | u64::from(number));
         let (x, y) = tiles(&item.rect);
@@ -91,8 +91,8 @@ impl TileLists {
             }
         }
     }
-    /// A counting sort by tile of the items sorted from front to back; `item` gives that of a
-    /// number.
+    /// Sorts the items from front to back, then distributes them to the tiles by counting sort;
+    /// `item` returns the item with a given number.
     pub(crate) fn sort<'a>(
         &mut self,
         columns: usize,
@@ -132,7 +132,7 @@ impl TileLists {
             }
         }
     }
-    /// Numbers of the items of a tile, from front to back.
+    /// Returns the numbers of a tile's items, from front to back.
     pub(crate) fn items_of(&self, tile: usize) -> &[u32] {
         &self.order[self.start[tile] as usize..self.start[tile + 1] as usize]
     }
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_cover_every_tile_once() {
+    fn strips_cover_every_tile_once() {
         for (columns, rows) in [(1, 1), (10, 15), (20, 23), (30, 34), (7, 64), (60, 100)] {
             let strips = TileStrips::new(columns, rows);
             let n = rows * strips.per_row();

@@ -1,4 +1,4 @@
-//! Light that comes from everywhere.
+//! Environment lighting: light from all directions.
 
 use super::split_sum::SplitSum;
 use crate::error::Result;
@@ -10,13 +10,13 @@ use nalgebra::Vector3;
 use std::f32::consts::{PI, TAU};
 use wide::f32x8;
 
-/// An environment map: longitudes to the left, latitudes downwards. The middle of the picture is
-/// towards the world's +x, +y is a quarter to the left, +z is up.
+/// An environment map: longitudes increase to the left, latitudes go from top to bottom. The middle
+/// of the picture is the world's +x, a quarter of the width to the left of it is +y, the top is +z.
 #[derive(Debug)]
 pub(crate) struct Environment {
-    /// The picture and its halves down to a few pixels, linear.
+    /// Mip levels in linear light: the picture, repeatedly halved down to a few pixels.
     levels: Vec<EnvironmentLevel>,
-    /// Spherical harmonics of the light on a matt surface, divided by pi.
+    /// Spherical harmonics of the irradiance, divided by pi.
     harmonics: [[f32; 3]; 9],
     split_sum: SplitSum,
 }
@@ -29,7 +29,7 @@ struct EnvironmentLevel {
 }
 
 impl Environment {
-    /// Reads the picture of an environment map, if it has one.
+    /// Reads an environment map; `None` if it has no picture.
     pub(crate) fn read(map: Option<&EnvironmentMap>) -> Result<Option<Self>> {
         match map.map(|map| &map.texture) {
             Some(EnvironmentTexture::Equirectangular(map)) => {
@@ -60,11 +60,11 @@ impl Environment {
             split_sum: SplitSum::new(),
         }
     }
-    /// What is seen in a direction in the world, of any length.
+    /// Returns the radiance from a direction in the world, of any length.
     pub(crate) fn radiance(&self, d: &Vector3<f32>) -> [f32; 3] {
         self.levels[0].bilinear(place(d))
     }
-    /// Light on matt surfaces with these unit normals in the world, divided by pi.
+    /// Returns the irradiance, divided by pi, of surfaces with these unit normals in the world.
     pub(crate) fn irradiance(&self, [x, y, z]: &Vector3x8) -> Vector3x8 {
         let basis = basis([*x, *y, *z], f32x8::splat);
         std::array::from_fn(|c| {
@@ -73,22 +73,22 @@ impl Environment {
             sum.max(f32x8::ZERO)
         })
     }
-    /// Scale and bias of the reflected part of light that comes straight, by the cosine of the
-    /// view.
+    /// Returns scale and bias of the reflectance at normal incidence (split sum) for the cosine
+    /// `nv` of the viewing angle.
     pub(crate) fn reflectance(&self, nv: f32x8, roughness: f32x8) -> [f32x8; 2] {
         let (nv, roughness) = (nv.to_array(), roughness.to_array());
         let lanes: [[f32; 2]; 8] =
             std::array::from_fn(|k| self.split_sum.at(nv[k].min(1.0), roughness[k]));
         [0, 1].map(|i| f32x8::new(lanes.map(|lane| lane[i])))
     }
-    /// Light around directions in the world, over as much of the sky as a surface of that roughness
-    /// mirrors.
+    /// Returns the light around directions in the world, averaged over the part of the sky that a
+    /// surface of that roughness mirrors. Only the lanes in `mask` are computed.
     pub(crate) fn reflected(&self, d: &Vector3x8, roughness: f32x8, mask: u32) -> Vector3x8 {
         let d = d.map(f32x8::to_array);
         let roughness = roughness.to_array();
         let mut out = [[0.0; 8]; 3];
         for k in (0..8).filter(|k| mask >> k & 1 == 1) {
-            // The size of a pixel is that of the highlight.
+            // The pixels of this mip level have the size of the highlight.
             let alpha = roughness[k] * roughness[k];
             let level = (self.levels[0].width as f32 * alpha * 0.25).max(1.0).log2();
             let last = self.levels.len() - 1;
@@ -105,15 +105,15 @@ impl Environment {
     }
 }
 
-/// Where a direction is on the picture, both coordinates from 0 to 1.
+/// Returns the position of a direction in the picture, both coordinates from 0 to 1.
 fn place(d: &Vector3<f32>) -> [f32; 2] {
     let u = 0.5 - d.y.atan2(d.x) / TAU;
     let v = d.x.hypot(d.y).atan2(d.z) / PI;
     [u, v]
 }
 
-/// Real spherical harmonics up to degree 2 (R. Ramamoorthi, P. Hanrahan, "An efficient
-/// representation for irradiance environment maps", 2001).
+/// Evaluates the real spherical harmonics up to degree 2 (R. Ramamoorthi, P. Hanrahan, "An
+/// efficient representation for irradiance environment maps", 2001).
 fn basis<T>([x, y, z]: [T; 3], splat: impl Fn(f32) -> T) -> [T; 9]
 where
     T: Copy + std::ops::Mul<Output = T> + std::ops::Sub<Output = T>,
@@ -133,7 +133,7 @@ where
 }
 
 impl EnvironmentLevel {
-    /// The average over two by two pixels; `None` for four columns or fewer.
+    /// Returns the average over 2 x 2 pixels; `None` for at most four columns or two rows.
     fn half(&self) -> Option<Self> {
         if self.width <= 4 || self.height <= 2 {
             return None;
@@ -159,7 +159,7 @@ impl EnvironmentLevel {
         let x = u * self.width as f32 - 0.5;
         let y = (v * self.height as f32 - 0.5).clamp(0.0, (self.height - 1) as f32);
         let (x0, y0) = (x.floor(), y.floor());
-        // Around the world in longitude, not over the poles.
+        // Wraps around in longitude but not over the poles.
         let column = |k: i32| (x0 as i32 + k).rem_euclid(self.width as i32) as usize;
         let row = |k: usize| (y0 as usize + k).min(self.height - 1);
         let at = |i: i32, j: usize, c: usize| self.pixels[row(j) * self.width + column(i)][c];
@@ -170,7 +170,8 @@ impl EnvironmentLevel {
             top + (bottom - top) * fy
         })
     }
-    /// Coefficients of the irradiance over pi: those of the radiance times the ones of the cosine.
+    /// Returns the coefficients of the irradiance divided by pi: those of the radiance times those
+    /// of the cosine lobe.
     fn harmonics(&self) -> [[f32; 3]; 9] {
         let mut sums = [[0.0_f64; 3]; 9];
         let mut area = 0.0;
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_from_everywhere_is_the_same_everywhere() {
+    fn uniform_environment_lights_all_directions_equally() {
         let e = environment(|_, _| [0.5, 1.0, 2.0]);
         let n = Vector3::new(0.36_f32, 0.48, 0.8);
         let n8 = [n.x, n.y, n.z].map(f32x8::splat);
@@ -234,8 +235,8 @@ mod tests {
     }
 
     #[test]
-    fn directions_are_those_of_drake() {
-        // Red grows with the column, green with the row.
+    fn directions_match_drake() {
+        // Red increases with the column, green with the row.
         let e = environment(|x, y| [(x as f32 + 0.5) / 64.0, (y as f32 + 0.5) / 32.0, 0.0]);
         for (d, u, v) in [
             (Vector3::x(), 0.5, 0.5),
@@ -250,14 +251,15 @@ mod tests {
     }
 
     #[test]
-    fn a_bright_half_lights_what_faces_it() {
-        // The sky is 1, the ground 0: a cosine lobe at the angle t from up sees (1 + cos t) / 2.
+    fn irradiance_of_a_bright_hemisphere_matches_the_closed_form() {
+        // With radiance 1 from above and 0 from below, the irradiance over pi at the angle t from
+        // up is (1 + cos t) / 2.
         let e = environment(|_, y| [f32::from(y < 16); 3]);
         for t in [0.0_f32, 0.5, 1.0, PI / 2.0, 2.5, PI] {
             let n = [t.sin(), 0.0, t.cos()].map(f32x8::splat);
             let light = e.irradiance(&n)[0].to_array()[0];
             let exact = 0.5 * (1.0 + t.cos());
-            // What degree 2 leaves out of the true lobe is below 3 %.
+            // The error of truncating the lobe at degree 2 is below 3 %.
             assert!((light - exact).abs() < 0.03, "{light}, not {exact}");
         }
     }

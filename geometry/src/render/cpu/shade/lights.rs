@@ -1,4 +1,4 @@
-//! The lights of an image, and Lambert's law.
+//! Lights of an image, and Lambert's law.
 
 use crate::render::cpu::setup::PoseInCamera;
 use crate::render::cpu::simd::{Vector3x8, dot, splat3};
@@ -7,17 +7,17 @@ use nalgebra::{Isometry3, Matrix3, Vector3};
 use smallvec::SmallVec;
 use wide::f32x8;
 
-/// A light in some frame.
+/// A light, expressed in the camera frame or in that of a geometry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlacedLight {
     light_type: LightType,
     pub(crate) color: [f32; 3],
     attenuation: [f32; 3],
     position: Vector3<f32>,
-    /// Towards the light, unit length.
+    /// Unit vector towards the light.
     towards: Vector3<f32>,
     cos_cone: f32,
-    /// What it does not reach is dark.
+    /// True if surfaces that the light does not reach are in shadow.
     pub(crate) casts_shadows: bool,
 }
 
@@ -25,12 +25,12 @@ pub(crate) struct PlacedLight {
 #[derive(Clone, Debug)]
 pub(crate) struct Lights(pub(crate) LightList);
 
-/// Few enough are kept without memory of their own.
+/// List of lights; up to four need no heap allocation.
 pub(crate) type LightList = SmallVec<[PlacedLight; 4]>;
 
 impl Lights {
-    /// Those that are declared; if there are none, the camera's lamp, unless there is an
-    /// `environment`.
+    /// Places the declared lights. If there are none and there is no `environment`, uses the
+    /// default light, which is fixed to the camera.
     pub(crate) fn new(
         declared: &[LightParameter],
         x_wc: &Isometry3<f64>,
@@ -63,7 +63,7 @@ impl Lights {
             },
         }
     }
-    /// The same lights in the frame of a geometry.
+    /// Transforms the lights to the frame of a geometry.
     pub(crate) fn seen_from(&self, o: &PoseInCamera) -> LightList {
         let r: Matrix3<f32> = o.r.transpose().cast();
         let p: Vector3<f32> = o.p.cast();
@@ -77,7 +77,7 @@ impl Lights {
 }
 
 impl PlacedLight {
-    /// Directions towards the light from points `x`, and how strong it is there.
+    /// Returns the unit vectors from the points `x` towards the light, and its strength there.
     #[inline(always)]
     pub(crate) fn arriving(&self, x: &Vector3x8) -> (Vector3x8, f32x8) {
         if self.light_type == LightType::Directional {
@@ -95,7 +95,7 @@ impl PlacedLight {
         }
         (towards, strength)
     }
-    /// Direction and distance of the light from a point.
+    /// Returns the direction and the distance of the light from a point.
     pub(crate) fn seen_at(&self, p: &Vector3<f64>) -> (Vector3<f64>, f64) {
         if self.light_type == LightType::Directional {
             return (self.towards.cast::<f64>().normalize(), f64::INFINITY);
@@ -106,7 +106,7 @@ impl PlacedLight {
     }
 }
 
-/// Adds light by Lambert's law.
+/// Adds the light reflected by Lambert's law.
 #[inline(always)]
 pub(crate) fn add_lambert(
     light: &PlacedLight,

@@ -1,4 +1,4 @@
-//! Colours of visible points: lights, shadows, reflection, environments.
+//! Shading of visible points: lights, shadows, reflection, environments.
 
 mod environment;
 mod lights;

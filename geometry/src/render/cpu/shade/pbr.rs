@@ -11,24 +11,25 @@ use nalgebra::Matrix3;
 use std::f32::consts::PI;
 use wide::f32x8;
 
-/// Reflected part of light that comes straight onto what is no metal.
+/// Reflectance of dielectrics (non-metals) at normal incidence.
 const DIELECTRIC: f32 = 0.04;
-/// Smoother surfaces would show a lamp as less than a pixel.
+/// Minimum roughness. On smoother surfaces, the reflection of a lamp would be smaller than a pixel.
 const LEAST_ROUGHNESS: f32 = 0.05;
 
-/// Eight points of surfaces and what they are made of.
+/// Eight surface points with their reflection parameters.
 pub(crate) struct Reflector {
     /// Unit normals.
     n: Vector3x8,
     /// Unit vectors towards the camera.
     v: Vector3x8,
     nv: f32x8,
-    /// At least 1e-4.
+    /// `nv`, limited to at least 1e-4.
     nv_lit: f32x8,
     roughness: f32x8,
-    /// Of the light that is not reflected, the part that comes out again.
+    /// Diffuse albedo: the part of the light, if not reflected at the surface, that is scattered
+    /// back.
     diffuse: Vector3x8,
-    /// Reflected part of light that comes straight.
+    /// Reflectance at normal incidence.
     f0: Vector3x8,
 }
 
@@ -37,7 +38,8 @@ fn max0(x: f32x8) -> f32x8 {
 }
 
 impl Reflector {
-    /// From unit normals, directions away from the camera, linear colours, metalness and roughness.
+    /// Creates reflectors from unit normals, directions away from the camera, linear colours,
+    /// metalness and roughness.
     #[inline(always)]
     pub(crate) fn new(
         n: Vector3x8,
@@ -62,8 +64,8 @@ impl Reflector {
         }
     }
 
-    /// Adds what is reflected of light from a direction of unit length; `strength` is that of the
-    /// light before the cosine.
+    /// Adds the reflected part of light from the unit vectors `towards`; `strength` is that of the
+    /// light without the cosine factor.
     #[inline(always)]
     pub(crate) fn add(
         &self,
@@ -76,9 +78,9 @@ impl Reflector {
         let tiny = f32x8::splat(f32::MIN_POSITIVE);
         let to_light = dot(&self.n, towards);
         let nl = max0(to_light);
-        // Half way between unit vectors l and v is h = (l + v) / |l + v|, with |l + v|^2 = 2 + 2
-        // l.v =: q and v.h = |l + v| / 2: squares need no root, and one division serves
-        // distribution a2 / (pi (1 - (n.h)^2 (1 - a2))^2) and visibility 1 / (2 m) together.
+        // The half vector of the unit vectors l and v is h = (l + v) / |l + v|, so that v.h = |l +
+        // v| / 2. With q := |l + v|^2 = 2 + 2 l.v, squares need no root, and one division serves
+        // both the distribution a2 / (pi (1 - (n.h)^2 (1 - a2))^2) and the visibility 1 / (2 m).
         let half_q = max0(one + dot(towards, &self.v));
         let q = half_q + half_q;
         let nh = max0(to_light + self.nv);
@@ -100,7 +102,7 @@ impl Reflector {
         }
     }
 
-    /// Adds what is reflected of the environment; `r_wg` turns normals into the world.
+    /// Adds the reflection of the environment; `r_wg` rotates normals to the world frame.
     pub(crate) fn add_environment(
         &self,
         environment: &Environment,

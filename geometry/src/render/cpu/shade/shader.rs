@@ -1,5 +1,5 @@
-//! Colours of visible pixels: Lambert's law without ambient light, as Drake's VTK engine draws, or
-//! the reflection of [`super::pbr`].
+//! Shading of visible pixels: Lambert's law without ambient light, as in Drake's VTK engine, or
+//! the physically based reflection of [`super::pbr`].
 
 use super::environment::Environment;
 use super::lights::{LightList, Lights, PlacedLight, add_lambert};
@@ -15,37 +15,38 @@ use crate::render::cpu::store::{
 use nalgebra::{Matrix3, Vector3};
 use wide::f32x8;
 
-/// An environment with `R_WC`.
+/// Environment and `R_WC`.
 pub(crate) type PlacedEnvironment<'a> = Option<(&'a Environment, Matrix3<f64>)>;
 
-/// Everything needed to colour the pixels of one object.
+/// Shader of one visual's pixels.
 pub(crate) struct Shader<'a> {
-    /// The camera in the geometry's frame (m).
+    /// Position of the camera in the geometry's frame (m).
     o: Vector3<f32>,
     /// Ray directions in the geometry's frame.
     d: [LinearBlocks; 3],
-    /// In the geometry's frame and in the camera's.
+    /// Lights in the geometry's frame, and in the camera's.
     lights: LightList,
     in_camera: &'a [PlacedLight],
     scene: &'a Scene<'a>,
     shadows: Option<&'a Shadows>,
-    /// Size of a pixel at unit depth.
+    /// Size of a pixel at unit depth (m).
     pixel: f32,
     object: &'a PoseInCamera,
     visual: &'a Visual,
-    /// Not matt, or lit by an environment.
+    /// True if the reflection is physically based: some material is not matt, or there is an
+    /// environment.
     physical: bool,
     environment: PlacedEnvironment<'a>,
 }
 
-/// First pixel, depths and which of eight pixels are meant.
+/// First pixel (x and y) of a block of eight, depths (m) and bit mask of the pixels to shade.
 type BlockDepths = (f64, f64, f32x8, u32);
 
-/// Eight points of surfaces.
+/// Eight surface points.
 struct ShadingPoints {
-    /// Unit normals towards the camera.
+    /// Unit normals on the camera's side.
     n: Vector3x8,
-    /// Normals of the triangles, of any length, where shadows need them.
+    /// Face normals of any length; only valid if there are shadows.
     flat: Vector3x8,
     color: Vector3x8,
     alpha: f32x8,
@@ -77,10 +78,10 @@ impl<'a> Shader<'a> {
             environment,
         }
     }
-    /// Colours as on the screen, in `[0, 1]` and above, and opacities of the eight pixels from
-    /// `(px, py)` with inverse depths w. `parts` are indices of triangles, of one material if that
-    /// is given.
-    // What is simple stays in the loop over pixels; the rest is called.
+    /// Returns the screen colours, from 0 and possibly above 1, and the opacities of the eight
+    /// pixels from `(px, py)` on with inverse depths w. `parts` are indices of triangles, all of
+    /// the same `material` if it is given. Pixels outside `mask` have no meaning.
+    // Inlined, so that the simple case stays in the loop over pixels; the other cases are calls.
     #[inline(always)]
     pub(crate) fn block(
         &self,
@@ -95,7 +96,7 @@ impl<'a> Shader<'a> {
         // Written out: `map` over blocks is not inlined.
         let axis = |k: usize| self.d[k].block(self.d[k].row(py), px);
         let d = [axis(0), axis(1), axis(2)];
-        // Pixels of other objects may have w = 0; what comes out there is not used.
+        // Pixels of other visuals may have w = 0; their results are not used.
         let z = f32x8::ONE / w;
         let o = splat3(&self.o);
         let x: Vector3x8 = std::array::from_fn(|k| o[k] + d[k] * z);
@@ -106,7 +107,7 @@ impl<'a> Shader<'a> {
         } = &self.visual.form
         {
             let n = normal(shape, &x);
-            // Towards the camera: the inside of a surface is lit like its outside.
+            // Flipped towards the camera, because the inside of a surface is lit like its outside.
             let away = dot(&n, &d).simd_gt(f32x8::ZERO);
             let n = n.map(|v| away.bitselect(-v, v));
             let alpha = f32x8::splat(*alpha);
@@ -149,7 +150,7 @@ impl<'a> Shader<'a> {
         let VisualForm::Mesh(mesh) = &self.visual.form else {
             return ([f32x8::ZERO; 3], f32x8::ZERO);
         };
-        // What is not meant looks like the first that is.
+        // Lanes outside the mask repeat the first lane inside.
         let first = at.3.trailing_zeros() as usize;
         let part = |k: usize| parts[if at.3 >> k & 1 == 1 { k } else { first }] as usize;
         // Written out: `map` over blocks is not inlined.
@@ -181,7 +182,7 @@ impl<'a> Shader<'a> {
         });
         (self.color(&points, x, d, at), points.alpha)
     }
-    /// Colours by either kind of reflection.
+    /// Returns screen colours by either reflection model.
     #[inline(never)]
     fn color(
         &self,
@@ -201,7 +202,7 @@ impl<'a> Shader<'a> {
         }
         std::array::from_fn(|k| light[k] * points.color[k])
     }
-    /// Light by [`super::pbr`], as on the screen.
+    /// Returns screen colours by the model of [`super::pbr`].
     fn reflected(
         &self,
         points: &ShadingPoints,
@@ -223,7 +224,8 @@ impl<'a> Shader<'a> {
         }
         to_screen(sum)
     }
-    /// The strength of a light where nothing is in its way; behind the surface it does not matter.
+    /// Returns the strength of a light, zero in shadow. Shadows are not traced for points that face
+    /// away from the light, where the strength does not matter.
     #[inline(always)]
     fn lit(
         &self,
@@ -268,7 +270,8 @@ impl<'a> Shader<'a> {
         }
         f32x8::new(strength)
     }
-    /// The points, if all of them are of one material without textures, and nothing casts shadows.
+    /// Returns the shading points if all of them have one material, without textures, vertex
+    /// colours or shadows; `None` otherwise.
     #[inline(always)]
     fn plain_mesh_block(
         &self,

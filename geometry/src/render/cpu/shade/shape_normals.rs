@@ -1,10 +1,10 @@
-//! Normals of shapes.
+//! Surface normals of shapes.
 
 use crate::render::cpu::simd::{Vector3x8, dot};
 use crate::shape::Shape;
 use wide::f32x8;
 
-/// Outward unit normals at points of a shape's surface, in its frame.
+/// Returns the outward unit normals at points of a shape's surface, in its frame.
 #[inline(always)]
 pub(crate) fn normal(shape: &Shape, x: &Vector3x8) -> Vector3x8 {
     let zero = f32x8::ZERO;
@@ -24,7 +24,7 @@ pub(crate) fn normal(shape: &Shape, x: &Vector3x8) -> Vector3x8 {
             [x[0], x[1], z].map(|v| v * splat(1.0 / s.radius()))
         }
         Shape::Cylinder(s) => {
-            // On the side or on a cap: where the point is nearer to.
+            // The nearer of side and cap decides.
             let rho = (x[0] * x[0] + x[1] * x[1]).sqrt();
             let to_side = (rho - splat(s.radius())).abs();
             let to_cap = (x[2].abs() - splat(0.5 * s.length())).abs();
@@ -44,7 +44,7 @@ pub(crate) fn normal(shape: &Shape, x: &Vector3x8) -> Vector3x8 {
             let third = !(first | second);
             [first & sign(x[0]), second & sign(x[1]), third & sign(x[2])]
         }
-        // The half space; other shapes are meshes.
+        // A half space. All other shapes are drawn as meshes.
         _ => [zero, zero, f32x8::ONE],
     }
 }

@@ -1,13 +1,13 @@
-//! How much of an even light a microfacet surface reflects, as a table: the split sum of B. Karis,
+//! Reflectance of microfacet surfaces under uniform light, as a table: the split sum of B. Karis,
 //! "Real shading in Unreal Engine 4", 2013.
 
 use std::f64::consts::TAU;
 
-/// Entries along each side: by the cosine of the view, and by roughness.
+/// Number of table entries per axis: the cosine of the viewing angle, and the roughness.
 const SIDE: usize = 24;
 const SAMPLES: u32 = 256;
 
-/// The reflected part of light is `f0 scale + bias`.
+/// Table of scale and bias: the reflectance is `f0 scale + bias`.
 #[derive(Debug)]
 pub(crate) struct SplitSum {
     table: Vec<[f32; 2]>,
@@ -21,7 +21,7 @@ impl SplitSum {
             table: table.map(|ab| ab.map(|x| x as f32)).collect(),
         }
     }
-    /// Scale and bias.
+    /// Returns scale and bias by bilinear interpolation.
     pub(crate) fn at(&self, nv: f32, roughness: f32) -> [f32; 2] {
         let place = |x: f32| {
             let x = (x * SIDE as f32 - 0.5).clamp(0.0, (SIDE - 1) as f32);
@@ -37,13 +37,13 @@ impl SplitSum {
     }
 }
 
-/// The integral over all directions by samples of the distribution of microfacets.
+/// Integrates over all directions by importance sampling of the microfacet distribution.
 fn integrate(nv: f64, roughness: f64) -> [f64; 2] {
     let a2 = roughness.powi(4);
     let v = [(1.0 - nv * nv).sqrt(), nv];
     let mut sum = [0.0; 2];
     for i in 0..SAMPLES {
-        // Hammersley's points.
+        // Hammersley points.
         let across = f64::from(i.reverse_bits()) / 4_294_967_296.0;
         let along = (f64::from(i) + 0.5) / f64::from(SAMPLES);
         let nh2 = (1.0 - across) / (1.0 + (a2 - 1.0) * across);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_reflects_more_than_all() {
+    fn reflectance_is_at_most_one() {
         let table = SplitSum::new();
         for k in 0..100 {
             let [nv, roughness] = [k % 10, k / 10].map(|x| x as f32 / 9.0);

@@ -1,4 +1,4 @@
-//! Arithmetic on eight pixels at a time.
+//! SIMD arithmetic on eight pixels at a time.
 
 mod power;
 mod vector3x8;

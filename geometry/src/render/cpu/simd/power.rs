@@ -2,19 +2,21 @@
 
 use wide::{bytemuck, f32x8, i32x8};
 
-/// Bits of a number's fraction.
+/// Number of fraction bits of an `f32`.
 const FRACTION: i32 = 23;
-/// Adding this to a small number leaves its nearest whole number in the last bits of the sum.
+/// Constant that, added to a small number, leaves the nearest whole number in the low bits of the
+/// sum.
 const ROUNDING: f32 = 12_582_912.0; // 1.5 * 2^23
 
-/// `x^y` for x from 1e-38 to 1e38, as far as the result is in that range too; what is outside of it
-/// comes out as something positive and finite.
+/// Computes `x^y` for x and results from 1e-38 to 1e38. Outside this range, the result is some
+/// positive finite number.
 ///
-/// `x^y = 2^(y log2 x)`. The logarithm is that of x's exponent plus the series of `log m = 2
-/// artanh((m - 1) / (m + 1))` for a fraction m near 1, the power of two the series of `e^(f log 2)`
-/// for what the whole exponent leaves (M. Abramowitz, I. A. Stegun, "Handbook of mathematical
-/// functions", 1964, 4.1.27 and 4.2.1), as long as 8-bit colours need them: the relative error is
-/// below 3e-6 (1 + |y|) + 1e-7 |y log x|.
+/// `x^y = 2^(y log2 x)`. The logarithm is the exponent of x plus the series of
+/// `log m = 2 artanh((m - 1) / (m + 1))` for a fraction m near 1. The power of two is a shift by
+/// the whole part of the exponent, times the series of `e^(f log 2)` for the remaining fraction f
+/// (M. Abramowitz, I. A. Stegun, "Handbook of mathematical functions", 1964, 4.1.27 and 4.2.1).
+/// The series are as long as 8-bit colours need: the relative error is below
+/// 3e-6 (1 + |y|) + 1e-7 |y log x|.
 #[inline(always)]
 pub(crate) fn power(x: f32x8, y: f32) -> f32x8 {
     let exponent = log2(x) * f32x8::splat(y);
@@ -24,14 +26,15 @@ pub(crate) fn power(x: f32x8, y: f32) -> f32x8 {
 #[inline(always)]
 fn log2(x: f32x8) -> f32x8 {
     let splat = f32x8::splat;
-    // Fractions from sqrt(1/2) to sqrt(2): exponents change there instead of at powers of two.
+    // Fractions are from sqrt(1/2) to sqrt(2), so exponents change there instead of at powers of
+    // two.
     let root: i32x8 = bytemuck::cast(splat(std::f32::consts::FRAC_1_SQRT_2));
     let bits: i32x8 = bytemuck::cast(x);
     let exponent: i32x8 = (bits - root) >> FRACTION;
     let m: f32x8 = bytemuck::cast(bits - (exponent << FRACTION));
     let s = (m - f32x8::ONE) / (m + f32x8::ONE);
     let s2 = s * s;
-    // 2 / ((2 k + 1) log 2); what follows is below 2e-6 altogether, as |s| < 0.172.
+    // 2 / ((2 k + 1) log 2). All further terms together are below 2e-6, because |s| < 0.172.
     let c = [2.885_39, 0.961_796_7, 0.577_078];
     let series = (splat(c[2]) * s2 + splat(c[1])) * s2 + splat(c[0]);
     whole(exponent) + s * series
@@ -43,7 +46,7 @@ fn exp2(t: f32x8) -> f32x8 {
     let t = t.fast_max(splat(-126.0)).fast_min(splat(127.0));
     let rounded = t + splat(ROUNDING);
     let f = t - (rounded - splat(ROUNDING));
-    // (log 2)^k / k!; what follows is below 3e-6, as |f| <= 1/2.
+    // (log 2)^k / k!. All further terms together are below 3e-6, because |f| <= 1/2.
     let c = [
         1.0,
         std::f32::consts::LN_2,
@@ -55,13 +58,13 @@ fn exp2(t: f32x8) -> f32x8 {
     // Written out: `map` over blocks is not inlined.
     let high = (splat(c[5]) * f + splat(c[4])) * f + splat(c[3]);
     let series = ((high * f + splat(c[2])) * f + splat(c[1])) * f + splat(c[0]);
-    // Everything but the whole number is shifted out.
+    // The shift leaves only the whole number.
     let exponent: i32x8 = bytemuck::cast(rounded);
     let bits: i32x8 = bytemuck::cast(series);
     bytemuck::cast(bits + (exponent << FRACTION))
 }
 
-/// Small whole numbers.
+/// Converts small whole numbers to floats.
 #[inline(always)]
 fn whole(n: i32x8) -> f32x8 {
     let rounding: i32x8 = bytemuck::cast(f32x8::splat(ROUNDING));
@@ -80,13 +83,13 @@ mod tests {
     }
 
     #[test]
-    fn powers_are_those_of_f64() {
+    fn powers_match_f64() {
         for y in [1.0 / 2.2, 2.2, 1.1759, 0.9746, 0.0, 1.0, -0.5] {
             let mut x = 1e-12_f32;
             while x < 1e12 {
                 let exact = f64::from(x).powf(f64::from(y));
                 let error = (f64::from(one(x, y)) / exact - 1.0).abs();
-                // As declared.
+                // The error bound stated in the documentation.
                 let rounded = 1e-7 * f64::from(y * x.ln()).abs();
                 let most = 3e-6 * (1.0 + f64::from(y).abs()) + rounded;
                 assert!(error < most, "{x}^{y}: {error:e}, not {most:e}");
@@ -96,8 +99,8 @@ mod tests {
     }
 
     #[test]
-    fn larger_numbers_have_larger_powers() {
-        // Where series meet, they differ by a few millionths.
+    fn powers_are_monotonic() {
+        // At their boundaries, adjacent series differ by a few millionths.
         let (mut x, mut before) = (1e-9_f32, 0.0);
         while x < 1e3 {
             let now = one(x, 1.0 / 2.2);
@@ -107,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_range_stays_a_number() {
+    fn results_out_of_range_are_positive_and_finite() {
         for x in [1e-38, f32::MIN_POSITIVE, 1e38, f32::MAX] {
             for y in [3.0, -3.0, 1.0 / 2.2] {
                 let power = one(x, y);

@@ -1,9 +1,9 @@
-//! Eight vectors at a time.
+//! Eight vectors in SIMD lanes.
 
 use nalgebra::Vector3;
 use wide::f32x8;
 
-/// Pixels that are computed at once.
+/// Number of pixels that are computed at once.
 pub(crate) const BLOCK: usize = 8;
 
 /// Eight vectors: their x, y and z.
@@ -12,7 +12,7 @@ pub(crate) type Vector3x8 = [f32x8; 3];
 pub(crate) fn splat3(v: &Vector3<f32>) -> Vector3x8 {
     splat_all(&[v.x, v.y, v.z])
 }
-/// Written out: `map` over blocks is not inlined.
+/// Broadcasts a vector to all lanes. Written out, because `map` over blocks is not inlined.
 #[inline(always)]
 pub(crate) fn splat_all(v: &[f32; 3]) -> Vector3x8 {
     [f32x8::splat(v[0]), f32x8::splat(v[1]), f32x8::splat(v[2])]
@@ -21,7 +21,7 @@ pub(crate) fn dot(a: &Vector3x8, b: &Vector3x8) -> f32x8 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// Unit vectors; zero where there is no direction.
+/// Normalizes vectors; the zero vector stays zero.
 #[inline(always)]
 pub(crate) fn unit(v: &Vector3x8) -> Vector3x8 {
     let scale = f32x8::ONE / dot(v, v).fast_max(f32x8::splat(f32::MIN_POSITIVE)).sqrt();

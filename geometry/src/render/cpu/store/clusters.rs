@@ -1,8 +1,8 @@
-//! Meshes cut into small clusters of neighbouring triangles.
+//! Meshes, partitioned into small clusters of neighbouring triangles.
 //!
-//! A cluster is culled, sorted and sent to tiles as a whole. Every tile transforms the vertices of
-//! its clusters itself, so that tiles share no intermediate results and need no order among
-//! threads.
+//! A cluster is culled, sorted and assigned to tiles as a whole. Every tile transforms the vertices
+//! of its clusters itself, so that tiles share no intermediate results and threads need no
+//! synchronization.
 
 use super::shaded_triangle::{ShadedTriangle, Uvs, uvs};
 use super::surface_material::SurfaceMaterial;
@@ -13,50 +13,52 @@ use nalgebra::{Point3, Vector3};
 use std::collections::BTreeMap;
 use wide::f32x8;
 
-/// Most triangles of a cluster; corners are indexed by a byte.
+/// Maximum number of triangles in a cluster, so that a byte can index its vertices.
 pub(crate) const CLUSTER: usize = 64;
-/// Blocks of eight that hold the vertices of any cluster.
+/// Number of blocks of eight that hold the vertices of any cluster.
 pub(crate) const VERTEX_BLOCKS: usize = 3 * CLUSTER / BLOCK;
 
-/// Consecutive triangles and their vertices.
+/// Range of a mesh's triangles, and the blocks of their vertices.
 #[derive(Clone, Debug)]
 pub(crate) struct Cluster {
-    /// First of its blocks of vertices, and how many.
+    /// First block of vertices, and number of blocks.
     pub(crate) first_block: u32,
     pub(crate) blocks: u32,
-    /// First of its triangles, and how many.
+    /// First triangle, and number of triangles.
     pub(crate) first: u32,
     pub(crate) count: u32,
     /// Bounding sphere in the geometry's frame (m).
     pub(crate) center: Vector3<f64>,
     pub(crate) radius: f64,
-    /// Colour images show what is behind its triangles.
+    /// True if its triangles are translucent in colour images.
     pub(crate) translucent: bool,
 }
 
-/// A mesh as it is drawn.
+/// A mesh, prepared for drawing.
 #[derive(Debug)]
 pub(crate) struct ClusteredMesh {
-    /// Coordinates of vertices, in blocks.
+    /// Coordinates of vertices in the geometry's frame (m), in blocks of eight.
     pub(crate) xyz: Vec<[f32x8; 3]>,
     /// Corners of triangles as indices into their cluster's vertices.
     pub(crate) corners: Vec<[u8; 3]>,
     pub(crate) clusters: Vec<Cluster>,
     pub(crate) triangles: Vec<ShadedTriangle>,
-    /// By triangle, apart because most of the time nobody needs them; empty if there are none.
+    /// Texture coordinates by triangle, stored separately because most images do not need them; may
+    /// be empty.
     pub(crate) uvs: Vec<Uvs>,
-    /// Colours of the corners of triangles; empty if there are none.
+    /// Colours of the corners by triangle; may be empty.
     pub(crate) colors: Vec<[[f32; 4]; 3]>,
-    /// The first is for triangles whose file says nothing.
+    /// Materials. The first one is for triangles without a material in the file.
     pub(crate) materials: Vec<SurfaceMaterial>,
-    /// Some material is not matt.
+    /// True if some material is not matt.
     pub(crate) has_model: bool,
     /// Corners of the bounding box (m).
     pub(crate) bounds: [Point3<f64>; 2],
 }
 
 impl ClusteredMesh {
-    /// Cuts up a mesh; `materials` are one for triangles without any, then those of the mesh.
+    /// Partitions a mesh into clusters. `materials` are one for triangles without a material, then
+    /// those of the mesh.
     pub(crate) fn new(mesh: &RenderMesh, materials: Vec<SurfaceMaterial>) -> Self {
         let mut low = Point3::from(Vector3::repeat(f64::INFINITY));
         let mut high = Point3::from(Vector3::repeat(f64::NEG_INFINITY));
@@ -104,7 +106,7 @@ impl ClusteredMesh {
         all
     }
 
-    /// The opaque triangles of the mesh that this was made of.
+    /// Returns the opaque triangles of the mesh that this was created from, as shadow casters.
     pub(crate) fn occluder(&self, mesh: &RenderMesh) -> TriangleBvh {
         let translucent = |group: &MaterialGroup| {
             let material = &self.materials[group.material.map_or(0, |m| m + 1)];
@@ -165,7 +167,8 @@ impl ClusteredMesh {
             .fold(0.0, |m: f64, p| m.max((p - center).norm()));
         let first_block = self.xyz.len() as u32;
         for block in points.chunks(BLOCK) {
-            // The rest of the last block repeats a vertex, so that nothing in it is special.
+            // The rest of the last block repeats a vertex, so that unused lanes need no special
+            // case.
             let at = |k: usize| block[k.min(block.len() - 1)];
             let coordinate = |axis: usize| {
                 f32x8::new(std::array::from_fn::<f32, BLOCK, _>(|k| at(k)[axis] as f32))
@@ -184,11 +187,12 @@ impl ClusteredMesh {
     }
 }
 
-/// Splits triangles at the median of the longest side of their centroids' bounding box until a
-/// cluster is left; left halves are whole clusters, so that only the last one is not full.
+/// Splits triangles recursively, near the median along the longest side of their centroids'
+/// bounding box, down to single clusters. Left halves are multiples of the cluster size, so that
+/// only the last cluster may be partly filled.
 fn split(centroids: &[Point3<f32>], triangles: &mut [u32]) {
     if triangles.len() <= CLUSTER {
-        // In the order of the file, so that equal depths are decided as the file lists them.
+        // In file order, so that the first triangle of the file wins at equal depth.
         triangles.sort_unstable();
         return;
     }

@@ -1,4 +1,4 @@
-//! What is registered with the engine, as it is drawn.
+//! Registered visuals, prepared for drawing.
 
 mod clusters;
 mod shaded_triangle;

@@ -1,4 +1,4 @@
-//! What surfaces are made of.
+//! Materials of surfaces.
 
 use crate::error::Result;
 use crate::mesh::{self, AlphaMode, Material};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tarragon_framework::warnings::warn;
 
-/// How a surface reflects; see `shade::pbr`.
+/// Parameters of physically based reflection; see `shade::pbr`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReflectionModel {
     pub(crate) metallic: f32,
@@ -18,7 +18,7 @@ pub(crate) struct ReflectionModel {
 }
 
 impl ReflectionModel {
-    /// What matt surfaces become where an environment lights the scene; as VTK has it.
+    /// Parameters of matt surfaces in a scene that is lit by an environment, as in VTK.
     pub(crate) const PROMOTED: Self = Self {
         metallic: 0.0,
         roughness: 0.5,
@@ -26,22 +26,22 @@ impl ReflectionModel {
     };
 }
 
-/// The material of a surface.
+/// Material of a surface.
 #[derive(Clone, Debug)]
 pub(crate) struct SurfaceMaterial {
-    /// Linear if there is a model, else as on the screen.
+    /// Diffuse colour: linear if there is a model, a screen colour otherwise.
     pub(crate) diffuse: [f32; 3],
     pub(crate) alpha: f32,
     pub(crate) texture: Option<Arc<SampledTexture>>,
-    /// Its red is the opacity.
+    /// Opacity map: its red channel is the opacity.
     pub(crate) opacity: Option<Arc<SampledTexture>>,
     pub(crate) alpha_mode: AlphaMode,
-    /// `None` is matt.
+    /// Reflection model; `None` means matt (Lambert).
     pub(crate) model: Option<ReflectionModel>,
 }
 
 impl SurfaceMaterial {
-    /// Matt, of a colour and perhaps a texture.
+    /// Creates a matt material with a colour and an optional texture.
     pub(crate) fn matt(color: Rgba, texture: Option<Arc<SampledTexture>>) -> Self {
         Self {
             diffuse: rgb(color),
@@ -52,7 +52,7 @@ impl SurfaceMaterial {
             model: None,
         }
     }
-    /// As a mesh file says.
+    /// Creates a material from that of a mesh file.
     pub(crate) fn of(material: &Material) -> Self {
         let color = material.diffuse.unwrap_or(Rgba::WHITE);
         let read = |map: &Option<mesh::Texture>| {
@@ -79,7 +79,7 @@ impl SurfaceMaterial {
             ..matt
         }
     }
-    /// True if what is behind can be seen.
+    /// Returns true if the background is visible through some part of the surface.
     pub(crate) fn is_translucent(&self, vertex_alpha: bool) -> bool {
         let texture = self.texture.as_ref().is_some_and(|t| t.translucent);
         let any = self.alpha < 1.0 || texture || self.opacity.is_some() || vertex_alpha;
@@ -88,7 +88,7 @@ impl SurfaceMaterial {
             AlphaMode::Mask(_) | AlphaMode::Blend => any,
         }
     }
-    /// The opacity that is drawn.
+    /// Returns the opacity to draw, according to the alpha mode.
     pub(crate) fn drawn_alpha(&self, alpha: f32) -> f32 {
         match self.alpha_mode {
             AlphaMode::Opaque => 1.0,
@@ -98,17 +98,18 @@ impl SurfaceMaterial {
     }
 }
 
-/// Colours without opacity.
+/// Returns a colour without its opacity.
 pub(crate) fn rgb(color: Rgba) -> [f32; 3] {
     [color.r(), color.g(), color.b()].map(|x| x as f32)
 }
 
-/// The texture in a file.
+/// Reads a texture from a file.
 pub(crate) fn texture(path: &Path) -> Option<Arc<SampledTexture>> {
     or_warn(SampledTexture::read(path))
 }
 
-/// A texture that can not be read leaves the diffuse colour, as in Drake.
+/// Turns an error into a warning: a texture that cannot be read is replaced by the diffuse colour,
+/// as in Drake.
 fn or_warn(texture: Result<SampledTexture>) -> Option<Arc<SampledTexture>> {
     match texture {
         Ok(texture) => Some(Arc::new(texture)),

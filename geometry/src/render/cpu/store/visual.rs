@@ -1,4 +1,4 @@
-//! What is registered with the engine.
+//! Registered visuals.
 
 use super::clusters::ClusteredMesh;
 use super::surface_material::{SurfaceMaterial, rgb, texture};
@@ -17,16 +17,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use tarragon_framework::warnings::warn;
 
-/// How a visual is drawn.
+/// Drawn form of a visual.
 #[derive(Debug)]
 pub(crate) enum VisualForm {
-    /// Exactly, from its equation.
+    /// A shape, drawn exactly from its equation.
     Shape {
         shape: Shape,
         diffuse: [f32; 3],
         alpha: f32,
     },
-    /// As triangles.
+    /// A mesh, drawn as triangles.
     Mesh(ClusteredMesh),
 }
 
@@ -34,12 +34,13 @@ pub(crate) enum VisualForm {
 pub(crate) struct Visual {
     pub(crate) label: RenderLabel,
     pub(crate) form: VisualForm,
-    /// Triangles that cast shadows, where they are asked for.
+    /// Triangles that cast shadows; `None` if shadows are disabled or the form is a shape.
     pub(crate) occluder: Option<Box<TriangleBvh>>,
 }
 
 impl Visual {
-    /// Reads what the properties and files say; `None` for shapes that can not be drawn.
+    /// Creates a visual from a shape and its properties, and reads their files. `None` for shapes
+    /// that this engine cannot draw.
     pub(crate) fn new(
         shape: &Shape,
         properties: &PerceptionProperties,
@@ -55,7 +56,7 @@ impl Visual {
                 warn_of_extensions(m.source(), &read.0, &params.quiet_gltf_extensions);
                 read
             }
-            // Of the file, only the vertices count.
+            // Only the vertices of the file matter.
             Shape::Convex(m) => {
                 let color = diffuse.unwrap_or(default_diffuse);
                 let hull = mesh::render_mesh_of_hull(&*m.convex_hull()?);
@@ -88,14 +89,14 @@ impl Visual {
             form: VisualForm::Mesh(drawn),
         }))
     }
-    /// True if some of it is shaded by another model than Lambert's law.
+    /// Returns true if some material does not follow Lambert's law.
     pub(crate) fn has_model(&self) -> bool {
         match &self.form {
             VisualForm::Shape { .. } => false,
             VisualForm::Mesh(mesh) => mesh.has_model,
         }
     }
-    /// How many ids its parts need.
+    /// Returns the number of ids that its parts need.
     pub(crate) fn parts(&self) -> usize {
         match &self.form {
             VisualForm::Shape { .. } => 1,
@@ -104,10 +105,10 @@ impl Visual {
     }
 }
 
-/// Names that a warning lists at most.
+/// Maximum number of names that a warning lists.
 const MOST_NAMES: usize = 16;
 
-/// Warns of extensions of a glTF file that were not read, but for the quiet ones.
+/// Warns about glTF extensions that were ignored, except for the quiet ones.
 fn warn_of_extensions(source: &MeshSource, mesh: &RenderMesh, quiet: &BTreeSet<String>) {
     let ignored = mesh.ignored_extensions.iter();
     let mut names = ignored.filter(|name| !quiet.contains(*name));
@@ -125,8 +126,8 @@ fn warn_of_extensions(source: &MeshSource, mesh: &RenderMesh, quiet: &BTreeSet<S
     ));
 }
 
-/// A mesh with its materials. What the file says about a face comes first; `phong` properties, or a
-/// PNG file of the mesh's name, are for faces that it says nothing about (as in Drake).
+/// Reads a mesh and its materials. Materials of the file take precedence; `phong` properties, or a
+/// PNG file with the name of the mesh, apply to faces without a material (as in Drake).
 fn read(
     source: &MeshSource,
     scale3: &Vector3<f64>,
@@ -136,7 +137,7 @@ fn read(
 ) -> Result<(RenderMesh, Vec<SurfaceMaterial>)> {
     let mesh = mesh::read_source(source)?.scaled(scale3);
     let beside = source.path().map(|p| p.with_extension("png"));
-    // An image that no face asks for is not worth reading.
+    // An image that no face uses is not read.
     let wanted = mesh.groups.iter().any(|g| g.material.is_none());
     let texture = match map {
         _ if !wanted => None,

@@ -1,48 +1,47 @@
-//! All that is registered, in the order of ids, and how an image goes through it.
+//! All registered visuals in the order of ids, and their partition into chunks.
 
 use super::visual::{Visual, VisualForm};
 use crate::ids::GeometryId;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// What stands for "nothing" among ids.
+/// Id of an empty pixel.
 pub(crate) const NO_ID: i32 = i32::MAX;
 
-/// Visuals that are prepared together.
+/// Number of visuals in a chunk.
 const GROUP: usize = 16;
-/// Clusters of a mesh that are prepared together.
+/// Number of a mesh's clusters in a chunk.
 const CLUSTERS: usize = 64;
-/// Most items of a chunk.
+/// Maximum number of items in a chunk.
 pub(crate) const MOST_ITEMS: usize = if GROUP > CLUSTERS { GROUP } else { CLUSTERS };
 
-/// Registered visuals. Their numbers are their places in the order of ids.
+/// Registered visuals. The number of a visual is its index in the order of ids.
 #[derive(Clone, Default)]
 pub(crate) struct Visuals {
     ids: Vec<GeometryId>,
-    /// Shared by copies of the engine.
+    /// Visuals, shared by copies of the engine.
     visuals: Vec<Arc<Visual>>,
-    /// Made by the first image after a change.
+    /// Tables that the first image after a change creates.
     plan: OnceLock<Arc<DrawPlan>>,
 }
 
-/// What images need to know of all visuals together.
+/// Tables over all visuals, shared by all images.
 pub(crate) struct DrawPlan {
-    /// By the number of the visual.
+    /// Labels by number of the visual.
     pub(crate) labels: Vec<i16>,
-    /// By the number of the visual: where the ids of its parts begin; after the last one what no
-    /// part has.
+    /// First part id by number of the visual, followed by `NO_ID`, which no part has.
     first_part: Vec<i32>,
-    /// Numbers of visuals that are meshes, and the first of some of their clusters.
+    /// Chunks of clusters: the number of a mesh, and the first cluster of the chunk.
     clusters: Vec<(u32, u32)>,
-    /// Number of groups of visuals.
+    /// Number of chunks of visuals.
     groups: usize,
 }
 
-/// Some of the work of preparing an image.
+/// Unit of work in the preparation of an image.
 pub(crate) enum VisualChunk {
-    /// Numbers of visuals.
+    /// Some visuals, by number.
     Visuals(Range<usize>),
-    /// The number of a mesh, and some of its clusters.
+    /// Some clusters of a mesh, with the mesh's number.
     Clusters(usize, Range<usize>),
 }
 
@@ -53,14 +52,14 @@ impl Visuals {
     pub(crate) fn contains(&self, id: GeometryId) -> bool {
         self.ids.binary_search(&id).is_ok()
     }
-    /// Adds one whose id is new.
+    /// Adds a visual. Its id must be new.
     pub(crate) fn insert(&mut self, id: GeometryId, visual: Visual) {
         let number = self.ids.partition_point(|other| *other < id);
         self.ids.insert(number, id);
         self.visuals.insert(number, Arc::new(visual));
         self.plan = OnceLock::new();
     }
-    /// False if there is none.
+    /// Removes a visual. Returns false if the id is unknown.
     pub(crate) fn remove(&mut self, id: GeometryId) -> bool {
         let Ok(number) = self.ids.binary_search(&id) else {
             return false;
@@ -100,7 +99,7 @@ impl DrawPlan {
             groups: visuals.len().div_ceil(GROUP),
         }
     }
-    /// Number of chunks.
+    /// Returns the number of chunks.
     pub(crate) fn chunks(&self) -> usize {
         self.groups + self.clusters.len()
     }
@@ -116,15 +115,15 @@ impl DrawPlan {
         };
         VisualChunk::Clusters(number, first..(first + CLUSTERS).min(count))
     }
-    /// The chunk of a visual, and its place there.
+    /// Returns the chunk of a visual, and its index there.
     pub(crate) fn place(number: usize) -> (usize, usize) {
         (number / GROUP, number % GROUP)
     }
-    /// Ids of the parts of a visual.
+    /// Returns the ids of a visual's parts.
     pub(crate) fn parts(&self, number: usize) -> Range<i32> {
         self.first_part[number]..self.first_part[number + 1]
     }
-    /// The visual that has a part.
+    /// Returns the number of the visual that a part belongs to.
     pub(crate) fn owner(&self, part: i32) -> usize {
         self.first_part.partition_point(|first| *first <= part) - 1
     }

@@ -1,8 +1,9 @@
-//! Depths against closed forms and ray casts.
+//! Comparison of depths with closed forms and ray casts.
 
 use super::*;
 
-/// How far outside a shape a point is, zero on its surface; not a distance, but smooth through it.
+/// Returns a measure of how far outside a shape a point is: zero on its surface and smooth across
+/// it, but not a distance.
 fn outside(shape: &Shape, x: &Vector3<f64>) -> f64 {
     let rho = x.x.hypot(x.y);
     match shape {
@@ -18,7 +19,8 @@ fn outside(shape: &Shape, x: &Vector3<f64>) -> f64 {
     }
 }
 
-/// Where `f` crosses zero near `z`, by bisection; `None` if it does not cross within a thousandth.
+/// Returns the zero of `f` near `z` by bisection; `None` if there is none within a thousandth of
+/// `z`.
 fn crossing(f: impl Fn(f64) -> f64, z: f64) -> Option<f64> {
     let (mut low, mut high) = (z * 0.999, z * 1.001);
     let rising = f(high) > 0.0;
@@ -36,7 +38,7 @@ fn crossing(f: impl Fn(f64) -> f64, z: f64) -> Option<f64> {
     Some(low)
 }
 
-/// Checks every pixel of a depth image of one shape and returns how many showed it.
+/// Checks every pixel of a depth image of one shape and returns the number of pixels that show it.
 fn check_depths(s: &Fixture, shape: &Shape, x_wg: &Isometry3<f64>) -> usize {
     let image = s.depth();
     let x_gc = x_wg.inverse() * s.x_wc;
@@ -48,8 +50,8 @@ fn check_depths(s: &Fixture, shape: &Shape, x_wg: &Isometry3<f64>) -> usize {
         let start_inside = f(near) < 0.0;
         let z = f64::from(image.at(u, v)[0]);
         let last = if z.is_finite() { z * 0.999 } else { far };
-        // Nothing is skipped on the way: the sign does not change before the surface. Only chords
-        // shorter than a sample can be missed here, at silhouettes.
+        // The depth is that of the first surface: the sign does not change before it. This check
+        // can only miss chords shorter than a step, at silhouettes.
         for k in 1..200 {
             let at = near + (last - near) * f64::from(k) / 200.0;
             let changed = (f(at) < 0.0) != start_inside && f(at).abs() > 1e-6;
@@ -64,7 +66,7 @@ fn check_depths(s: &Fixture, shape: &Shape, x_wg: &Isometry3<f64>) -> usize {
                 let error = (z / exact - 1.0).abs();
                 assert!(error < 1e-6, "{shape:?} at ({u}, {v}): {z}, not {exact}");
             } else {
-                // A silhouette, where the ray only touches.
+                // A silhouette, where the ray only touches the shape.
                 let most = f(z).abs();
                 assert!(most < 2e-3, "{shape:?} at ({u}, {v}): {z} is off by {most}");
             }
@@ -113,8 +115,8 @@ fn shapes_around_or_across_the_camera_show_their_inside() {
     }
 }
 
-/// The nearest hit of a ray by trying all triangles (Möller & Trumbore, 1997), as depth and the
-/// distance from the nearest edge in barycentric terms.
+/// Returns the nearest hit of a ray by brute force over all triangles (Möller & Trumbore, 1997):
+/// its depth, and its distance from the nearest edge in barycentric coordinates.
 fn cast(
     m: &mesh::RenderMesh,
     x_cg: &Isometry3<f64>,
@@ -164,8 +166,8 @@ fn meshes_match_ray_casts() {
                 _ => different += 1,
             }
         }
-        // Corners move by up to 1/512 pixel, which can only matter at silhouettes, and on steep
-        // faces shifts the clamped depth.
+        // Snapping moves corners by up to 1/512 pixel. That can matter only at silhouettes, and on
+        // steep faces, where it shifts the clamped depth.
         assert!(
             different <= 3,
             "at {distance} m {different} of {same} pixels differ"
@@ -180,7 +182,7 @@ fn meshes_match_ray_casts() {
 
 #[test]
 fn neighbouring_triangles_leave_no_gap_and_do_not_overlap() {
-    // A jittered grid over the whole image, every triangle a geometry of its own.
+    // A jittered grid over the whole image; every triangle is a separate geometry.
     let mut random = Random(4);
     let n = 8;
     let jitter = |i: usize| if i.is_multiple_of(n) { 0.0 } else { 0.3 };
@@ -215,7 +217,7 @@ fn neighbouring_triangles_leave_no_gap_and_do_not_overlap() {
 }
 
 #[test]
-fn hulls_match_the_rays_of_proximity_queries() {
+fn hulls_match_ray_casts_of_proximity_queries() {
     let path = obj("hull", &lumpy(10));
     let hull: Shape = crate::shape::Convex::new(&path).into();
     let mut random = Random(21);
@@ -238,7 +240,8 @@ fn hulls_match_the_rays_of_proximity_queries() {
                 Some(hit) if z.is_finite() => {
                     seen += 1;
                     let error = (z / hit.p_wc.z - 1.0).abs();
-                    // Single precision of the vertices, on faces that are seen from the side.
+                    // Vertices have single precision, which matters on faces seen at grazing
+                    // angles.
                     assert!(
                         error < 1e-5 / s.ray(u, v).normalize().dot(&hit.nhat_w).abs(),
                         "{error}"
@@ -248,7 +251,7 @@ fn hulls_match_the_rays_of_proximity_queries() {
                 _ => different += 1,
             }
         }
-        // Corners move by up to 1/512 pixel at silhouettes.
+        // Snapping moves corners by up to 1/512 pixel, which matters at silhouettes.
         assert!(seen > 300 && different <= 2, "{seen} {different}");
     }
     std::fs::remove_file(path).unwrap();

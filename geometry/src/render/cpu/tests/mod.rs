@@ -1,4 +1,4 @@
-//! Shared by the tests of the CPU engine.
+//! Fixtures shared by the tests of the CPU engine.
 
 mod exact;
 mod options;
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tarragon_framework::math;
 
-/// Numbers that are the same in every run (Steele, Lea & Flood, "Fast splittable pseudorandom
+/// Deterministic random numbers: SplitMix64 (Steele, Lea & Flood, "Fast splittable pseudorandom
 /// number generators", 2014).
 struct Random(u64);
 
@@ -124,7 +124,7 @@ impl Fixture {
         let camera = ColorRenderCamera::new(self.core.clone());
         self.draw(|view, image| self.engine.render_color(view, &camera, image))
     }
-    /// The ray of a pixel in the camera frame.
+    /// Returns the ray of a pixel in the camera frame.
     fn ray(&self, u: usize, v: usize) -> Vector3<f64> {
         let k = self.core.intrinsics();
         Vector3::new(
@@ -142,16 +142,16 @@ impl Fixture {
     }
 }
 
-/// A mesh in a temporary file of its own.
+/// Writes a mesh to a unique temporary file.
 fn obj(name: &str, text: &str) -> PathBuf {
-    // Ids differ among the tests of a process.
+    // Ids are unique among the tests of a process.
     let unique = format!("{}-{}", std::process::id(), GeometryId::new());
     let path = std::env::temp_dir().join(format!("tarragon-{name}-{unique}.obj"));
     std::fs::write(&path, text).unwrap();
     path
 }
 
-/// A lumpy sphere of `2 n^2` triangles.
+/// Returns a lumpy sphere of `2 n^2` triangles as an OBJ file.
 fn lumpy(n: usize) -> String {
     let mut text = String::new();
     for i in 0..=n {

@@ -1,4 +1,4 @@
-//! What is seen through, shadows, environments, exposure and the materials of glTF.
+//! Optional features: translucency, shadows, environments, exposure and glTF materials.
 
 use super::*;
 use crate::render::{EnvironmentMap, EquirectangularMap};
@@ -25,7 +25,7 @@ impl Fixture {
         self.poses.insert(id, Isometry3::translation(0.0, 0.0, z));
         id
     }
-    /// Red, green and blue at the pixel on the axis.
+    /// Returns red, green and blue of the pixel on the optical axis.
     fn center(&self) -> [u8; 3] {
         let (u, v) = (28, 26); // the principal point is at (28.8, 26.4)
         let [r, g, b, a] = <[u8; 4]>::try_from(self.color().at(u, v)).unwrap();
@@ -40,7 +40,7 @@ fn near(found: [u8; 3], expected: [u8; 3], by: u8) {
 }
 
 #[test]
-fn bodies_are_seen_through_front_and_back() {
+fn translucent_bodies_blend_front_and_back() {
     // RenderEngineVtk 1.51.1 drew these colours.
     for (alpha, expected) in [
         (1.0, [255, 0, 0]),
@@ -56,7 +56,7 @@ fn bodies_are_seen_through_front_and_back() {
         let pane = BoxShape::new(1.0, 1.0, 0.1).unwrap();
         s.add_colored(pane, 2.0, rgba(1.0, 0.0, 0.0, alpha));
         near(s.center(), expected, 1);
-        // Depth and labels know nothing of opacity.
+        // Depth and label images ignore opacity.
         assert!((s.depth().at(28, 26)[0] - 1.95).abs() < 1e-5);
     }
 }
@@ -88,7 +88,7 @@ fn layers_are_ordered_by_depth_not_by_registration() {
 }
 
 #[test]
-fn everything_together_is_the_same_on_any_number_of_threads() {
+fn images_with_all_options_are_identical_for_any_number_of_threads() {
     let sky = obj("sky", "").with_extension("hdr");
     let mut hdr = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 4 +X 8\n".to_vec();
     (0..32u8).for_each(|k| hdr.extend([7 * k, 100, 255 - 7 * k, 126 + k / 12]));
@@ -147,9 +147,9 @@ fn everything_together_is_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn shadows_end_where_geometry_says() {
-    // A ball of 0.5 m, 1 m in front of a wall, lit by parallel light from 45 degrees above the
-    // camera.
+fn shadow_outlines_match_the_geometry() {
+    // A ball of radius 0.5 m, 1 m in front of a wall, lit by parallel light from 45 degrees above
+    // the camera.
     let light = LightParameter {
         direction: Vector3::new(0.0, 1.0, 1.0),
         ..LightParameter::default()
@@ -181,7 +181,7 @@ fn shadows_end_where_geometry_says() {
                 continue;
             }
             let lit = image.at(u, v)[0] > 0;
-            // What is translucent casts no shadow, as in Drake.
+            // Translucent bodies cast no shadow, as in Drake.
             assert_eq!(lit, off > 0.5 || ball.a() < 1.0, "({u}, {v}) {off}");
             dark += usize::from(!lit);
         }
@@ -191,7 +191,7 @@ fn shadows_end_where_geometry_says() {
 
 #[test]
 fn surfaces_do_not_shadow_themselves() {
-    // With the light at the camera nothing that is seen is in shadow.
+    // With the light at the camera, no visible point is in shadow.
     let path = obj("acne", &lumpy(24));
     let mut random = Random(12);
     for k in 0..7 {
@@ -222,13 +222,13 @@ fn surfaces_do_not_shadow_themselves() {
             .chunks(4)
             .zip(without.data().chunks(4))
             .filter(|(a, b)| a != b);
-        // Silhouettes of the mesh are moved by up to 1/512 pixel.
+        // Snapping moves silhouettes of the mesh by up to 1/512 pixel.
         assert!(other.count() <= if k == 6 { 2 } else { 0 }, "{shape:?}");
     }
     std::fs::remove_file(path).unwrap();
 }
 
-/// A square of 2 m that faces the camera, in the metallic-roughness model.
+/// Writes a glTF file of a square with sides of 2 m and a metallic-roughness material.
 fn square(base: [f64; 4], metallic: f64, roughness: f64, mode: &str) -> PathBuf {
     let corners: [f32; 12] = [-1., -1., 0., 1., -1., 0., 1., 1., 0., -1., 1., 0.];
     let mut hex = String::from("data:,");
@@ -249,11 +249,11 @@ fn square(base: [f64; 4], metallic: f64, roughness: f64, mode: &str) -> PathBuf 
     path
 }
 
-/// The colour of [`square`] two metres away.
+/// Returns the colour of [`square`], facing the camera at a distance of 2 m, and removes the file.
 fn shown(params: RenderEngineCpuParams, path: &PathBuf) -> [u8; 3] {
     let mut s = Fixture::with(params);
     let id = s.add_colored(Mesh::new(path), 0.0, Rgba::WHITE);
-    // The mesh's z is up in the image, its normal towards the camera.
+    // The mesh's z axis points up in the image, its normal towards the camera.
     let turn = nalgebra::Matrix3::new(1., 0., 0., 0., 0., -1., 0., 1., 0.);
     let turn = math::rotation_from_matrix(&turn);
     s.poses
@@ -265,8 +265,8 @@ fn shown(params: RenderEngineCpuParams, path: &PathBuf) -> [u8; 3] {
 
 #[test]
 fn gltf_materials_reflect_as_in_drake() {
-    // What RenderEngineVtk 1.51.1 drew in the middle of a sphere with the camera's lamp. Highlights
-    // of smoother surfaces are brighter here.
+    // Colours that RenderEngineVtk 1.51.1 drew in the middle of a sphere with the default light.
+    // Highlights of smoother surfaces are brighter here.
     for (base, metallic, roughness, expected, by) in [
         ([1.0, 1.0, 1.0, 1.0], 0.0, 1.0, [149, 149, 149], 2),
         ([0.5, 0.5, 0.5, 1.0], 0.0, 1.0, [110, 110, 110], 2),
@@ -280,7 +280,7 @@ fn gltf_materials_reflect_as_in_drake() {
 }
 
 #[test]
-fn opacity_of_gltf_materials() {
+fn gltf_alpha_modes_decide_the_opacity() {
     let clear = [204, 229, 255];
     for (mode, alpha, solid) in [
         ("", 0.4, true),
@@ -302,7 +302,7 @@ fn opacity_of_gltf_materials() {
 }
 
 #[test]
-fn the_same_light_from_everywhere() {
+fn uniform_environments_match_drake() {
     let sky = obj("white", "").with_extension("png");
     let file = std::fs::File::create(&sky).unwrap();
     let mut png = png::Encoder::new(file, 64, 32);
@@ -317,7 +317,7 @@ fn the_same_light_from_everywhere() {
         }),
         ..RenderEngineCpuParams::default()
     };
-    // What RenderEngineVtk 1.51.1 drew with a white map.
+    // Colours that RenderEngineVtk 1.51.1 drew with a white map.
     for (base, metallic, roughness, expected) in [
         ([0.5, 0.5, 0.5, 1.0], 0.0, 1.0, [184; 3]),
         ([0.5, 0.5, 0.5, 1.0], 1.0, 0.2, [186; 3]),
@@ -326,7 +326,7 @@ fn the_same_light_from_everywhere() {
         let path = square(base, metallic, roughness, "");
         near(shown(params(true), &path), expected, 4);
     }
-    // Matt colours are taken as they are, for those of plastic.
+    // Matt surfaces become plastic of the same colour value, without gamma conversion.
     let mut s = Fixture::with(params(false));
     s.add_colored(Sphere::new(0.5).unwrap(), 2.0, rgba(0.5, 0.5, 0.5, 1.0));
     near(s.center(), [186; 3], 4);
@@ -337,21 +337,21 @@ fn the_same_light_from_everywhere() {
 }
 
 #[test]
-fn parameters_outside_their_domain() {
+fn parameters_outside_their_domain_are_errors() {
     for (params, expected) in [
         (
             RenderEngineCpuParams {
                 exposure: Some(0.0),
                 ..Default::default()
             },
-            "exposure is 0, a positive finite number is expected",
+            "exposure must be positive and finite, got 0.0",
         ),
         (
             RenderEngineCpuParams {
                 shadow_map_size: 0,
                 ..Default::default()
             },
-            "shadow_map_size is 0",
+            "shadow_map_size must be positive, got 0 pixels",
         ),
         (
             RenderEngineCpuParams {

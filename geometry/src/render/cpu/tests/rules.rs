@@ -1,4 +1,4 @@
-//! What an image shows, and what is refused.
+//! Content of images, and rejection of invalid input.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn busy() -> Fixture {
 }
 
 #[test]
-fn any_number_of_threads_draws_the_same_bits() {
+fn images_are_bit_identical_for_any_number_of_threads() {
     let mut s = busy();
     let all = |s: &Fixture| {
         let depth: Vec<u32> = s.depth().data().iter().map(|z| z.to_bits()).collect();
@@ -40,7 +40,7 @@ fn any_number_of_threads_draws_the_same_bits() {
 }
 
 #[test]
-fn images_of_one_scene_agree() {
+fn images_of_one_scene_have_the_same_empty_pixels() {
     let s = busy();
     let (color, label, depth) = (s.color(), s.label(), s.depth());
     let clear = [204, 229, 255, 255];
@@ -52,7 +52,7 @@ fn images_of_one_scene_agree() {
 }
 
 #[test]
-fn at_equal_depth_the_first_registered_is_seen() {
+fn at_equal_depth_the_first_registered_is_visible() {
     let cube = BoxShape::new(0.5, 0.5, 0.5).unwrap();
     let mut s = Fixture::new(40, 30, 0.1, 20.0);
     let x_wg = Random(6).pose(Vector3::new(0.0, 0.0, 2.0));
@@ -67,7 +67,7 @@ fn at_equal_depth_the_first_registered_is_seen() {
 }
 
 #[test]
-fn depth_range_and_clipping_range() {
+fn depths_respect_the_depth_range_and_the_clipping_range() {
     let mut s = Fixture::new(8, 8, 1.0, 10.0);
     s.range = DepthRange::new(2.0, 5.0).unwrap();
     let ball = s.add(Sphere::new(0.1).unwrap(), Isometry3::identity(), 1);
@@ -76,15 +76,15 @@ fn depth_range_and_clipping_range() {
         s.depth().at(3, 4)[0]
     };
     let too_far = f32::INFINITY;
-    assert_eq!(center(0.5), too_far); // before the near plane: not there
-    assert_eq!(center(1.05), 0.0); // its back is seen, too close
+    assert_eq!(center(0.5), too_far); // entirely in front of the near plane: clipped
+    assert_eq!(center(1.05), 0.0); // only its back is visible, which is too close
     assert!((center(3.0) - 2.9).abs() < 0.02);
     assert_eq!(center(6.0), too_far);
     assert_eq!(center(12.0), too_far);
 }
 
 #[test]
-fn labels_follow_the_rules() {
+fn reserved_labels_are_errors_and_do_not_render_hides_from_labels_only() {
     let mut engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
     let ball: Shape = Sphere::new(0.1).unwrap().into();
     let mut p = PerceptionProperties::new();
@@ -112,11 +112,11 @@ fn labels_follow_the_rules() {
         .unwrap();
     s.poses.insert(id, x_wg);
     assert_eq!(s.label().at(4, 4), [5]);
-    assert!(s.depth().at(4, 4)[0] < 0.9); // the glass is seen in depth
+    assert!(s.depth().at(4, 4)[0] < 0.9); // the glass is visible in depth
 }
 
 #[test]
-fn mistakes_are_errors() {
+fn invalid_parameters_and_calls_are_errors() {
     let new = |change: fn(&mut RenderEngineCpuParams)| {
         let mut params = RenderEngineCpuParams::default();
         change(&mut params);
@@ -126,14 +126,16 @@ fn mistakes_are_errors() {
             .to_string()
     };
     assert!(new(|p| p.default_label = RenderLabel::EMPTY).contains("default_label"));
-    assert!(new(|p| p.threads = Some(0)).contains("threads is 0"));
-    assert!(new(|p| p.samples_per_side = 0).contains("samples_per_side is 0"));
+    assert!(new(|p| p.threads = Some(0)).contains("threads must be positive, got 0"));
+    assert!(
+        new(|p| p.samples_per_side = 0).contains("samples_per_side must be from 1 to 16, got 0")
+    );
     assert!(
         new(|p| p.lights = vec![LightParameter {
             direction: Vector3::zeros(),
             ..Default::default()
         }])
-        .contains("light 0: the direction has no length")
+        .contains("light 0: direction must not be zero")
     );
 
     let mut s = Fixture::new(8, 6, 0.1, 10.0);
@@ -146,7 +148,7 @@ fn mistakes_are_errors() {
         again
             .unwrap_err()
             .to_string()
-            .contains("registered with this render engine already")
+            .contains("already registered with this render engine")
     );
     let camera = ColorRenderCamera::new(s.core.clone());
     let nowhere = |_| None;
@@ -160,7 +162,7 @@ fn mistakes_are_errors() {
 }
 
 #[test]
-fn visuals_without_a_pose_belong_to_another_scene() {
+fn visuals_without_a_pose_are_not_drawn() {
     let mut s = Fixture::new(8, 6, 0.1, 10.0);
     let empty = s.label();
     let seen = s.add(
@@ -182,7 +184,7 @@ fn visuals_without_a_pose_belong_to_another_scene() {
 }
 
 #[test]
-fn engines_decline_what_is_meant_for_others() {
+fn engines_decline_visuals_for_other_renderers() {
     let named = RenderEngineCpuParams {
         renderer_name: Some("a".into()),
         ..Default::default()
@@ -202,7 +204,7 @@ fn engines_decline_what_is_meant_for_others() {
 }
 
 #[test]
-fn declared_lights_replace_the_lamp() {
+fn declared_lights_replace_the_default_light() {
     let mut s = Fixture::new(8, 8, 0.1, 10.0);
     s.add(
         Sphere::new(1.0).unwrap(),
@@ -227,7 +229,7 @@ fn declared_lights_replace_the_lamp() {
         attenuation_values: Vector3::new(0.0, 0.0, 1.0),
         ..lamp
     };
-    let [far, ..] = lit(&mut s, point); // two metres away: a quarter
+    let [far, ..] = lit(&mut s, point); // at 2 m: a quarter
     assert!(
         (f64::from(far) - f64::from(r) / 4.0).abs() < 6.0,
         "{far} {r}"
@@ -254,8 +256,8 @@ fn declared_lights_replace_the_lamp() {
 }
 
 #[test]
-fn textures_are_perspective_correct_and_materials_come_first() {
-    // A quad from 1 m to 3 m away, textured red on its near half and blue on its far half.
+fn textures_are_perspective_correct_and_file_materials_take_precedence() {
+    // A quad at 1 m to 3 m, textured red on its near half and blue on its far half.
     let path = obj("textured", "");
     let (mtl, map) = (path.with_extension("mtl"), path.with_extension("map.png"));
     let file = std::fs::File::create(&map).unwrap();
@@ -292,7 +294,8 @@ fn textures_are_perspective_correct_and_materials_come_first() {
             assert_eq!((r, b), (0, 0));
             seen[0] += 1;
         } else if (1.4..1.6).contains(&z) {
-            // Textures are interpolated and repeat, so only the middle of a pixel is pure.
+            // Textures are interpolated and repeat, so only the middle of a texel has its pure
+            // colour.
             assert!(r > 200 && b < 55, "{r} {b} at {z} m");
             seen[1] += 1;
         } else if (2.4..2.6).contains(&z) {
@@ -307,14 +310,14 @@ fn textures_are_perspective_correct_and_materials_come_first() {
 }
 
 #[test]
-fn textures_may_be_inside_gltf_files() {
+fn textures_embedded_in_gltf_files_are_drawn() {
     let mut image = Vec::new();
     let mut png = png::Encoder::new(&mut image, 1, 2);
     png.set_color(png::ColorType::Rgb);
     let mut writer = png.write_header().unwrap();
     writer.write_image_data(&[0, 0, 255, 255, 0, 0]).unwrap();
     writer.finish().unwrap();
-    // A fan: corners as (x, y, z, u, v), the first row of the image at the top.
+    // A triangle fan with corners (x, y, z, u, v); the first row of the image is at the top.
     let corners: [[f32; 5]; 4] = [
         [-1., -1., 0., 0., 1.],
         [1., -1., 0., 1., 1.],
@@ -349,7 +352,7 @@ fn textures_may_be_inside_gltf_files() {
     std::fs::write(&glb, file).unwrap();
 
     let mut s = Fixture::new(64, 64, 0.1, 20.0);
-    // The mesh's z is up in the image.
+    // The mesh's z axis points up in the image.
     let turn = nalgebra::Matrix3::new(1., 0., 0., 0., 0., -1., 0., 1., 0.);
     let turn = nalgebra::UnitQuaternion::from_matrix(&turn);
     let x_wg = Isometry3::from_parts(Vector3::new(0.0, 0.0, 4.0).into(), turn);
@@ -360,8 +363,8 @@ fn textures_may_be_inside_gltf_files() {
         let [r, g, b, _] = <[u8; 4]>::try_from(image.at(u, v)).unwrap();
         let p = s.ray(u, v) * 4.0;
         if p.x.abs() < 0.9 && (p.y.abs() - 0.5).abs() < 0.1 {
-            // A white matt surface reflects 1 / pi of the light, and shows 149 of 255 as in VTK;
-            // highlights are white.
+            // A white matt surface reflects 1 / pi of the light and has the value 149 of 255, as in
+            // VTK. Highlights are white.
             let (expected, other) = if p.y < 0.0 { (b, r) } else { (r, b) };
             assert!((125..155).contains(&expected), "{r} {b} at {p}");
             assert!(g < 25 && other < 85, "{r} {g} {b} at {p}");
@@ -375,7 +378,7 @@ fn textures_may_be_inside_gltf_files() {
 }
 
 #[test]
-fn samples_smooth_the_edges_only() {
+fn supersampling_changes_only_edges() {
     let mut s = Fixture::new(40, 30, 0.1, 10.0);
     s.add(
         BoxShape::new(0.7, 0.7, 0.1).unwrap(),

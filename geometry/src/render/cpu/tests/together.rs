@@ -1,10 +1,10 @@
-//! Threads that prepare an image together.
+//! Preparation of an image by several threads.
 
 use super::*;
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Enough balls for many chunks, before a mesh of several.
+/// Returns a scene of enough balls for many chunks, followed by a mesh of several chunks.
 fn crowd() -> Fixture {
     let mut s = Fixture::new(200, 150, 0.1, 20.0);
     for k in 0..300 {
@@ -24,11 +24,12 @@ fn pool(threads: usize) -> rayon::ThreadPool {
 }
 
 #[test]
-fn poses_may_run_in_parallel_and_draw() {
+fn pose_callbacks_may_run_in_parallel_and_draw() {
     let s = crowd();
     let expected = (s.label(), s.depth());
     let camera = ColorRenderCamera::new(s.core.clone());
-    // Asking for a pose gives way to whatever the pool has to do, also to tasks of this very image.
+    // The callback waits in rayon, which may run any other task of the pool, including tasks of the
+    // same image.
     let poses = |id: GeometryId| {
         let busy: u32 = (0..64_u32).into_par_iter().with_max_len(1).sum();
         assert_eq!(busy, 2016);
@@ -58,7 +59,7 @@ fn poses_may_run_in_parallel_and_draw() {
 }
 
 #[test]
-fn a_panic_while_poses_are_asked_for_stops_the_image_only() {
+fn a_panic_in_a_pose_callback_aborts_only_its_image() {
     let s = crowd();
     let expected = s.label();
     let camera = ColorRenderCamera::new(s.core.clone());
@@ -80,7 +81,7 @@ fn a_panic_while_poses_are_asked_for_stops_the_image_only() {
 }
 
 #[test]
-fn many_images_at_once_are_those_drawn_alone() {
+fn concurrent_images_equal_those_drawn_alone() {
     let s = crowd();
     let expected = (s.color(), s.depth(), s.label());
     pool(4).install(|| {

@@ -9,14 +9,14 @@ use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
-/// A colour image, rows from the top.
+/// A decoded colour image, rows from the top.
 #[derive(Debug)]
 pub(crate) struct DecodedImage {
     pub(crate) width: usize,
     pub(crate) height: usize,
     /// Red, green, blue and opacity; in `[0, 1]` unless `linear`.
     pub(crate) pixels: Vec<[f32; 4]>,
-    /// True for light itself, false for bytes of the screen.
+    /// True for linear light, false for screen colours.
     pub(crate) linear: bool,
 }
 
@@ -24,15 +24,15 @@ impl DecodedImage {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it can not be read, is of another kind or wrong.
+    /// Returns an error if the file cannot be read, has another format or is invalid.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
         Self::decode(&path.display().to_string(), &bytes)
     }
-    /// Reads the content of a file; `name` is for messages.
+    /// Decodes the content of a file; `name` is for messages.
     ///
     /// # Errors
-    /// If it is of another kind or wrong.
+    /// Returns an error if the content has another format or is invalid.
     pub(crate) fn decode(name: &str, bytes: &[u8]) -> Result<Self> {
         let decoded = if bytes.starts_with(b"\x89PNG") {
             png(bytes)
@@ -46,23 +46,23 @@ impl DecodedImage {
                 linear: true,
             })
         } else if bytes.starts_with(b"\xabKTX") {
-            Err("KTX2 is not supported, PNG or JPEG is expected".into())
+            Err("KTX2 is not supported; use PNG or JPEG".into())
         } else {
-            Err("the content is not PNG, JPEG or Radiance HDR, one of these is expected".into())
+            Err("the content must be PNG, JPEG or Radiance HDR".into())
         };
         decoded.map_err(|what| Error::invalid(format!("image {name}: {what}")))
     }
 }
 
-/// A texture of more pixels than this is taken for a damaged or hostile file: 16384 x 16384.
+/// Maximum number of pixels, 16384 x 16384. Larger images are treated as damaged or hostile files.
 const MOST_PIXELS: usize = 1 << 28;
 
-/// Checks the size that a file claims before anything of that size is made.
+/// Checks the size that a file declares, before memory of that size is allocated.
 fn check_size(width: usize, height: usize) -> Result<(), String> {
     match width.checked_mul(height) {
         Some(1..=MOST_PIXELS) => Ok(()),
         _ => Err(format!(
-            "the size is {width} x {height}, 1 to {MOST_PIXELS} pixels are expected"
+            "the image must have 1 to {MOST_PIXELS} pixels, got {width} x {height}"
         )),
     }
 }
@@ -74,10 +74,10 @@ fn png(bytes: &[u8]) -> Result<DecodedImage, String> {
     let header = decoder.read_header_info().map_err(wrong)?;
     check_size(header.width as usize, header.height as usize)?;
     let mut reader = decoder.read_info().map_err(wrong)?;
-    // The decoder takes the palette as it is, and panics where it is no palette.
+    // The decoder does not validate the palette and panics if it is invalid.
     let palette = reader.info().palette.as_deref().map(<[u8]>::len);
     if palette.is_some_and(|n| n == 0 || n % 3 != 0 || n > 3 * 256) {
-        return Err("the palette is damaged, 1 to 256 colours of three bytes are expected".into());
+        return Err("the palette must have 1 to 256 colours of three bytes".into());
     }
     let size = reader.output_buffer_size();
     let mut bytes = vec![0; size.ok_or("the image is too large")?];
@@ -102,7 +102,7 @@ fn png(bytes: &[u8]) -> Result<DecodedImage, String> {
     })
 }
 
-/// The decoder's arithmetic overflows beyond this (columns or rows).
+/// Maximum number of columns or rows of a JPEG image. The decoder's arithmetic overflows beyond it.
 const JPEG_MAX_SIDE: usize = 65_528;
 
 fn jpeg(bytes: &[u8]) -> Result<DecodedImage, String> {
@@ -112,16 +112,20 @@ fn jpeg(bytes: &[u8]) -> Result<DecodedImage, String> {
         .set_max_height(JPEG_MAX_SIDE);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
     decoder.decode_headers().map_err(|e| e.to_string())?;
-    let (width, height) = decoder.dimensions().ok_or("the image has no size")?;
+    let (width, height) = decoder
+        .dimensions()
+        .ok_or("the header must contain the image size")?;
     check_size(width, height)?;
     let rgb = decoder.decode().map_err(|e| e.to_string())?;
-    let (width, height) = decoder.dimensions().ok_or("the image has no size")?;
+    let (width, height) = decoder
+        .dimensions()
+        .ok_or("the header must contain the image size")?;
     let unit = |byte: u8| f32::from(byte) / 255.0;
     let pixels = rgb.as_chunks::<3>().0.iter();
     let pixels: Vec<_> = pixels.map(|&[r, g, b]| [r, g, b, 255].map(unit)).collect();
     if pixels.len() != width * height {
         return Err(format!(
-            "{} pixels were decoded, {width} x {height} are expected",
+            "the decoded image must have {width} x {height} pixels, got {}",
             pixels.len()
         ));
     }
@@ -137,7 +141,7 @@ fn jpeg(bytes: &[u8]) -> Result<DecodedImage, String> {
 mod tests {
     use super::*;
 
-    /// The beginning of a PNG file: its header, and a palette if there is one.
+    /// Creates the start of a PNG file: its header, and optionally a palette.
     fn start_of_png(width: u32, height: u32, palette: Option<Vec<u8>>) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, width, height);
@@ -157,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_files_are_refused_before_memory_is_taken() {
+    fn hostile_files_are_rejected_before_memory_is_allocated() {
         let error = |bytes: &[u8]| DecodedImage::decode("sky", bytes).unwrap_err().to_string();
         let huge = error(&start_of_png(60_000, 60_000, None));
         assert!(
@@ -166,14 +170,14 @@ mod tests {
         );
         let palette = error(&start_of_png(2, 2, Some(vec![7; 4])));
         assert!(palette.contains("palette"), "{palette}");
-        // A JPEG header that claims 65535 x 65535.
+        // A JPEG header that declares 65535 x 65535 pixels.
         let jpeg = b"\xff\xd8\xff\xc0\x00\x0b\x08\xff\xff\xff\xff\x01\x01\x11\x00\xff\xd9";
         assert!(error(jpeg).contains("sky"));
         assert!(DecodedImage::decode("dots", &start_of_png(4, 4, None)).is_ok());
     }
 
     #[test]
-    fn only_radiance_files_hold_light_itself() {
+    fn only_radiance_files_hold_linear_light() {
         let sky = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\n\x80\x40\x00\x81";
         let sky = DecodedImage::decode("sky", sky).unwrap();
         assert_eq!((sky.width, sky.height, sky.linear), (1, 1, true));

@@ -1,10 +1,10 @@
 //! Radiance HDR images (G. Ward, "Real pixels", Graphics Gems II, 1991): colours with a common
 //! exponent.
 
-/// Sides that an image may have: together a few gigabytes.
+/// Maximum width and height. An image of this size takes a few gigabytes.
 const MAX_SIDE: usize = 1 << 15;
 
-/// Linear colours, and 1 as their opacity.
+/// Decoded image: linear colours with opacity 1.
 #[derive(Debug)]
 pub(crate) struct RadianceImage {
     pub(crate) width: usize,
@@ -12,7 +12,10 @@ pub(crate) struct RadianceImage {
     pub(crate) pixels: Vec<[f32; 4]>,
 }
 
-/// Reads the content of a file, or says what is wrong.
+/// Decodes the content of a file.
+///
+/// # Errors
+/// Returns a description of what is invalid.
 pub(crate) fn decode(bytes: &[u8]) -> Result<RadianceImage, String> {
     let mut rest = bytes;
     let mut line = || {
@@ -23,18 +26,16 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<RadianceImage, String> {
     };
     // The header ends with an empty line.
     loop {
-        let line = line().ok_or("the header does not end, an empty line is expected")?;
+        let line = line().ok_or("the header must end with an empty line")?;
         if line.is_empty() {
             break;
         }
         let format = line.strip_prefix("FORMAT=");
         if let Some(other) = format.filter(|f| *f != "32-bit_rle_rgbe") {
-            return Err(format!(
-                "the format is '{other}', 32-bit_rle_rgbe is expected"
-            ));
+            return Err(format!("FORMAT must be 32-bit_rle_rgbe, got '{other}'"));
         }
     }
-    let size = line().ok_or("there is no line with the size")?;
+    let size = line().ok_or("the size must follow the header")?;
     let words: Vec<&str> = size.split_whitespace().collect();
     let number = |word: &str| {
         let n = word.parse::<usize>().ok()?;
@@ -46,12 +47,15 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<RadianceImage, String> {
     }
     .ok_or_else(|| {
         let found: String = size.chars().take(40).collect();
-        format!("the size is '{found}', '-Y height +X width' up to {MAX_SIDE} is expected")
+        format!(
+            "the size must be '-Y height +X width' with sides of 1 to {MAX_SIDE}, got '{found}'"
+        )
     })?;
     let mut pixels = Vec::new();
     let mut row = vec![[0u8; 4]; width];
     for y in 0..height {
-        rest = scan_line(rest, &mut row).ok_or_else(|| format!("row {y} is wrong or cut off"))?;
+        rest =
+            scan_line(rest, &mut row).ok_or_else(|| format!("row {y} is invalid or truncated"))?;
         pixels.extend(row.iter().map(|p| color(*p)));
     }
     Ok(RadianceImage {
@@ -75,7 +79,7 @@ fn color([r, g, b, e]: [u8; 4]) -> [f32; 4] {
     ]
 }
 
-/// Fills a row and returns what follows; `None` if the data are wrong.
+/// Decodes a row and returns the remaining bytes; `None` if the data are invalid.
 fn scan_line<'a>(bytes: &'a [u8], row: &mut [[u8; 4]]) -> Option<&'a [u8]> {
     let width = row.len();
     let (&first, after) = bytes.split_first_chunk::<4>()?;
@@ -83,7 +87,7 @@ fn scan_line<'a>(bytes: &'a [u8], row: &mut [[u8; 4]]) -> Option<&'a [u8]> {
     if first[..2] != [2, 2] || length != width || !(8..MAX_SIDE).contains(&width) {
         return flat_line(bytes, row);
     }
-    // Channel by channel, in runs.
+    // The channels follow one after the other, each in runs.
     let mut rest = after;
     for channel in 0..4 {
         let mut x = 0;
@@ -108,7 +112,8 @@ fn scan_line<'a>(bytes: &'a [u8], row: &mut [[u8; 4]]) -> Option<&'a [u8]> {
     Some(rest)
 }
 
-/// Pixel by pixel; (1, 1, 1, n) repeats the last one.
+/// Decodes a row pixel by pixel. (1, 1, 1, n) repeats the last pixel n times; directly following
+/// repeats hold higher bytes of the count.
 fn flat_line<'a>(bytes: &'a [u8], row: &mut [[u8; 4]]) -> Option<&'a [u8]> {
     let mut rest = bytes;
     let (mut x, mut shift) = (0, 0);
@@ -146,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn flat_and_run_length_rows() {
+    fn flat_and_run_length_rows_are_decoded() {
         let flat = decode(&file(
             "-Y 1 +X 3",
             &[128, 64, 0, 129, 1, 1, 1, 1, 255, 255, 255, 0],
@@ -156,7 +161,7 @@ mod tests {
         assert_eq!(flat.pixels[0], [1.0, 0.5, 0.0, 1.0]);
         assert_eq!(flat.pixels[1], flat.pixels[0]);
         assert_eq!(flat.pixels[2], [0.0, 0.0, 0.0, 1.0]);
-        // Red in two runs, the others in one.
+        // Red in two runs, the other channels in one each.
         let mut data = vec![2, 2, 0, 9, 133, 10, 4, 1, 2, 3, 4];
         data.extend([137, 20, 137, 30, 137, 136]);
         let packed = decode(&file("-Y 1 +X 9", &data)).unwrap();
@@ -166,24 +171,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn invalid_content_is_described() {
         let says = |bytes: &[u8], what: &str| {
             let e = decode(bytes).unwrap_err();
             assert!(e.contains(what), "{e}");
         };
-        says(b"#?RADIANCE\n", "the header does not end");
+        says(b"#?RADIANCE\n", "the header must end");
         says(b"#?R\nFORMAT=32-bit_rle_xyze\n\n", "'32-bit_rle_xyze'");
         says(&file("-Y 1 +X 0", &[]), "'-Y 1 +X 0'");
-        says(&file("-Y 2 +X 1", &[1, 2, 3, 4]), "row 1 is wrong");
+        says(&file("-Y 2 +X 1", &[1, 2, 3, 4]), "row 1 is invalid");
         says(
             &file("-Y 1 +X 2", &[1, 1, 1, 4, 0, 0, 0, 0]),
-            "row 0 is wrong",
+            "row 0 is invalid",
         );
-        says(&file("-Y 1 +X 8", &[2, 2, 0, 8, 0]), "row 0 is wrong");
+        says(&file("-Y 1 +X 8", &[2, 2, 0, 8, 0]), "row 0 is invalid");
         for cut in 0..70 {
             let mut whole = file("-Y 1 +X 8", &[2, 2, 0, 8, 136, 1, 136, 1, 136, 1, 136, 1]);
             whole.truncate(cut);
-            let _ = decode(&whole); // it returns
+            let _ = decode(&whole); // must not panic
         }
     }
 }

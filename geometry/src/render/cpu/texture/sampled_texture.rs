@@ -1,16 +1,16 @@
-//! Textures.
+//! Textures with mip levels and bilinear sampling.
 
 use super::picture::DecodedImage;
 use crate::error::Result;
 use crate::mesh::{self, TextureImage, Wrap};
 use std::path::Path;
 
-/// A colour image, level 0 and its halves down to one pixel.
+/// A texture: the image (level 0), and mip levels down to one pixel.
 #[derive(Debug)]
 pub(crate) struct SampledTexture {
     levels: Vec<MipLevel>,
     wrap: [Wrap; 2],
-    /// Some of it can be seen through.
+    /// True if some pixel has an opacity below 1.
     pub(crate) translucent: bool,
 }
 
@@ -23,10 +23,10 @@ struct MipLevel {
 }
 
 impl SampledTexture {
-    /// Reads what a material names.
+    /// Reads the texture of a material; `material` is its name, for messages.
     ///
     /// # Errors
-    /// If it can not be read.
+    /// Returns an error if the image cannot be read.
     pub(crate) fn of(material: &str, texture: &mesh::Texture) -> Result<Self> {
         let picture = match &texture.image {
             TextureImage::File(path) => DecodedImage::read(path)?,
@@ -36,10 +36,10 @@ impl SampledTexture {
         };
         Ok(Self::new(picture, texture.wrap))
     }
-    /// Reads a file.
+    /// Reads an image file as a repeating texture.
     ///
     /// # Errors
-    /// If it can not be read.
+    /// Returns an error if the image cannot be read.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         Ok(Self::new(DecodedImage::read(path)?, [Wrap::Repeat; 2]))
     }
@@ -59,8 +59,8 @@ impl SampledTexture {
             translucent,
         }
     }
-    /// Colour and opacity at `(u, v)`, v up; `footprint` is the size of a screen pixel in texture
-    /// coordinates.
+    /// Returns colour and opacity at `(u, v)`, with v upwards; `footprint` is the size of a screen
+    /// pixel in texture coordinates.
     pub(crate) fn sample(&self, [u, v]: [f32; 2], footprint: f32) -> [f32; 4] {
         let size = self.levels[0].width.max(self.levels[0].height) as f32;
         let level = (footprint * size).max(1.0).log2();
@@ -77,7 +77,8 @@ impl SampledTexture {
     }
 }
 
-/// The pixels on both sides of a coordinate, and how far it is from the first to the second.
+/// Returns the pixels on both sides of a coordinate, and the fraction of the way from the first to
+/// the second.
 fn place(x: f32, size: usize, wrap: Wrap) -> (usize, usize, f32) {
     let x = if x.is_finite() { x } else { 0.0 };
     if wrap == Wrap::Repeat {
@@ -97,7 +98,7 @@ fn place(x: f32, size: usize, wrap: Wrap) -> (usize, usize, f32) {
 }
 
 impl MipLevel {
-    /// The average over two by two pixels; `None` for a single pixel.
+    /// Returns the average over 2 x 2 pixels; `None` for a single pixel.
     fn half(&self) -> Option<Self> {
         if self.width * self.height <= 1 {
             return None;
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wrapping_modes() {
+    fn wrapping_modes_repeat_mirror_or_clamp() {
         let grey = |x: f32| [x, x, x, 1.0];
         let texture = |wrap| {
             let pixels = [0.0, 0.25, 0.5, 1.0].map(grey).to_vec();
