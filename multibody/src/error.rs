@@ -67,7 +67,7 @@ fn and_more(n: usize) -> String {
 }
 
 impl Error {
-    /// An error described by one complete sentence.
+    /// Creates an error described by one complete sentence.
     #[cold]
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         ErrorKind::Invalid(message.into()).into()

@@ -10,7 +10,7 @@ const LISTED: usize = 8;
 const COMPARED: usize = 64;
 const SORTED: usize = 2000;
 
-/// `scope::name`, or the name alone.
+/// Returns `scope::name`, or the name alone.
 pub(crate) fn scoped(scope: &str, name: &str) -> String {
     match scope {
         "" => name.into(),
@@ -18,7 +18,7 @@ pub(crate) fn scoped(scope: &str, name: &str) -> String {
     }
 }
 
-/// An error for a name that is not there: names like it first, then others.
+/// Returns an error for a name that is not there: names like it first, then others.
 pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
     // A file may have as many mistakes as names.
     let mut known: Vec<&str> = known.take(SORTED + 1).collect();

@@ -67,7 +67,7 @@ impl<T: Scalar> CompositeInertia<T> {
         self.moment += c + r * T::from(m);
         self.mass += m;
     }
-    /// The rotational inertia times a vector.
+    /// Computes the rotational inertia times a vector.
     pub(super) fn turn(&self, w: &Vector3<T>) -> Vector3<T> {
         let [xx, yy, zz, xy, xz, yz] = self.i;
         Vector3::new(
@@ -85,7 +85,8 @@ impl<T: Scalar> CompositeInertia<T> {
     }
 }
 
-/// Mass properties of every node's body with all that is outboard of it, in tree order.
+/// Computes the mass properties of every node's body with all that is outboard of it, in tree
+/// order.
 pub(super) fn composites<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,

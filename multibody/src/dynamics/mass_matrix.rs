@@ -38,7 +38,7 @@ pub(crate) fn mass_matrix<T: Scalar>(
     m
 }
 
-/// `tau_g(q)` for gravity (m/s^2) expressed in W.
+/// Computes `tau_g(q)` for gravity (m/s^2) expressed in W.
 pub(crate) fn gravity_forces<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,

@@ -7,7 +7,7 @@ use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::f64::consts::TAU;
 use tarragon_framework::Scalar;
 
-/// A constant vector in the frame of a rotation.
+/// Returns a constant vector in the frame of a rotation.
 pub(crate) fn turned<T: Scalar>(r: &Matrix3<T>, v: &Vector3<f64>) -> Vector3<T> {
     Vector3::from_fn(|i, _| r[(i, 0)] * v.x + r[(i, 1)] * v.y + r[(i, 2)] * v.z)
 }
@@ -22,7 +22,7 @@ pub(crate) struct AcrossJoint<'a, T: Scalar> {
 }
 
 impl<'a, T: Scalar> AcrossJoint<'a, T> {
-    /// Poses and rotations are by body.
+    /// Returns the poses and rotations are by body.
     pub(crate) fn new(
         joint: &'a MobilizedBody,
         x_wb: &[Isometry3<T>],
@@ -37,8 +37,8 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
         }
     }
 
-    /// The way from the joint's point of reference to Bo, expressed in W: from Mo of the joint's
-    /// child.
+    /// Returns the way from the joint's point of reference to Bo, expressed in W: from Mo of the
+    /// joint's child.
     pub(crate) fn arm(&self) -> Vector3<T> {
         if self.is_reversed_path() {
             // M is on the inboard body, and its Mo is no point of the outboard one.
@@ -54,11 +54,11 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
     fn is_reversed_path(&self) -> bool {
         self.body.reversed && matches!(self.body.kind, JointKind::Curvilinear { .. })
     }
-    /// An axis of F, expressed in W.
+    /// Returns an axis of F, expressed in W.
     fn axis(&self, axis: &Vector3<f64>) -> Vector3<T> {
         turned(self.r_wp, &(self.body.x_pf.rotation * axis))
     }
-    /// An axis of the frame that moves along a path, expressed in W.
+    /// Returns an axis of the frame that moves along a path, expressed in W.
     fn path_axis(&self, axis: &Vector3<f64>) -> Vector3<T> {
         match self.body.reversed {
             true => self.axis(axis),
@@ -116,8 +116,8 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
         }
     }
 
-    /// The rest of the acceleration across the joint, of the joint's point of reference in the
-    /// inboard body and expressed in W, when all time derivatives of velocities are 0.
+    /// Returns the rest of the acceleration across the joint, of the joint's point of reference in
+    /// the inboard body and expressed in W, when all time derivatives of velocities are 0.
     pub(crate) fn bias(&self, q: &[T], v: &[T]) -> Option<SpatialVector<T>> {
         match &self.body.kind {
             JointKind::Universal => {

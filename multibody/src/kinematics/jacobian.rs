@@ -23,7 +23,8 @@ pub enum JacobianWrt {
     V,
 }
 
-/// The Jacobian of the spatial velocity of a point Bp of frame B in frame A, expressed in frame E.
+/// Returns the Jacobian of the spatial velocity of a point Bp of frame B in frame A, expressed in
+/// frame E.
 pub(crate) fn jacobian_spatial_velocity<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,

@@ -53,15 +53,15 @@ impl<T: Scalar> PositionKinematics<T> {
             columns: vec![],
         }
     }
-    /// The positions q.
+    /// Returns the positions q.
     pub fn positions(&self) -> &[T] {
         &self.q
     }
-    /// Poses `X_WB` by [`BodyIndex`].
+    /// Returns the poses `X_WB` by [`BodyIndex`].
     pub fn body_poses(&self) -> &[Isometry3<T>] {
         &self.x_wb
     }
-    /// `X_WB` of a body of the plant.
+    /// Returns `X_WB` of a body of the plant.
     pub fn x_wb(&self, body: BodyIndex) -> &Isometry3<T> {
         &self.x_wb[body.index()]
     }
@@ -69,7 +69,7 @@ impl<T: Scalar> PositionKinematics<T> {
         &self.x_wb[body as usize].translation.vector
     }
 
-    /// Pose `X_WF` of a frame of the plant.
+    /// Returns the pose `X_WF` of a frame of the plant.
     pub(crate) fn frame_pose(&self, frame: &FixedOffsetFrame) -> Isometry3<T> {
         self.x_wb(frame.body()) * lift(frame.pose_in_body())
     }
@@ -103,8 +103,8 @@ impl<T: Scalar> PositionKinematics<T> {
     }
 }
 
-/// Poses of all bodies in the world at positions that were checked; the world itself comes
-/// first.
+/// Returns the poses of all bodies in the world at positions that were checked; the world itself
+/// comes first.
 pub(crate) fn calc_body_poses<T: Scalar>(
     tree: &KinematicTree,
     q: &[T],

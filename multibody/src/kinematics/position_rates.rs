@@ -16,7 +16,7 @@ pub(crate) struct SingularPitch {
     pub(crate) pitch: f64,
 }
 
-/// `qdot = N(q) v`.
+/// Returns `qdot = N(q) v`.
 pub(crate) fn velocity_to_qdot<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
@@ -34,7 +34,7 @@ pub(crate) fn velocity_to_qdot<T: Scalar>(
     Ok(qdot)
 }
 
-/// `v = N+(q) qdot`.
+/// Returns `v = N+(q) qdot`.
 pub(crate) fn qdot_to_velocity<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
@@ -58,7 +58,7 @@ fn rates_to_velocity<T: Scalar>(rpy: &[T], rates: &[T]) -> Vector3<T> {
     )
 }
 
-/// The inverse; the pitch where there is none.
+/// Returns the inverse; the pitch where there is none.
 fn velocity_to_rates<T: Scalar>(rpy: &[T], w: &[T]) -> Result<[T; 3], f64> {
     let ((sp, cp), (sy, cy)) = (rpy[1].sin_cos(), rpy[2].sin_cos());
     if cp.re().abs() < SINGULAR {
@@ -109,7 +109,7 @@ fn push_velocity<T: Scalar>(kind: &JointKind, q: &[T], qdot: &[T], out: &mut Vec
     }
 }
 
-/// The block of N+, whose columns are those of the joint's positions.
+/// Returns the block of N+, whose columns are those of the joint's positions.
 pub(super) fn velocity_block<T: Scalar>(kind: &JointKind, q: &[T]) -> Vec<Vec<T>> {
     let unit = |k: usize| -> Vec<T> {
         let one = |i| if i == k { T::one() } else { T::zero() };

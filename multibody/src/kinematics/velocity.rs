@@ -37,15 +37,15 @@ impl<T: Scalar> VelocityKinematics<T> {
             v_wb: vec![],
         }
     }
-    /// The velocities v.
+    /// Returns the velocities v.
     pub fn velocities(&self) -> &[T] {
         &self.v
     }
-    /// `V_WB` of all bodies by [`BodyIndex`]: of Bo in W, expressed in W (rad/s, m/s).
+    /// Returns `V_WB` of all bodies by [`BodyIndex`]: of Bo in W, expressed in W (rad/s, m/s).
     pub fn body_spatial_velocities(&self) -> &[SpatialVector<T>] {
         &self.v_wb
     }
-    /// `V_WB` of a body of the plant.
+    /// Returns `V_WB` of a body of the plant.
     pub fn v_wb(&self, body: BodyIndex) -> &SpatialVector<T> {
         &self.v_wb[body.index()]
     }
@@ -79,7 +79,7 @@ impl<T: Scalar> VelocityKinematics<T> {
     }
 }
 
-/// `A_WB` of all bodies; with all `vdot` 0 if they are not given.
+/// Returns `A_WB` of all bodies; with all `vdot` 0 if they are not given.
 pub(crate) fn spatial_accelerations<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,

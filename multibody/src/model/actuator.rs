@@ -46,11 +46,11 @@ impl JointActuator {
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// The joint it drives.
+    /// Returns the joint it drives.
     pub fn joint(&self) -> JointIndex {
         self.joint
     }
-    /// The model instance it belongs to, that of its joint.
+    /// Returns the model instance it belongs to, that of its joint.
     pub fn model_instance(&self) -> ModelInstanceIndex {
         self.model_instance
     }
@@ -58,19 +58,19 @@ impl JointActuator {
     pub fn controller_gains(&self) -> Option<&PdControllerGains> {
         self.controller_gains.as_ref()
     }
-    /// Largest effort (N m or N), infinite without a limit.
+    /// Returns the largest effort (N m or N), infinite without a limit.
     pub fn effort_limit(&self) -> f64 {
         self.effort_limit
     }
-    /// Rotor inertia (kg m^2, or kg for a slide).
+    /// Returns the rotor inertia (kg m^2, or kg for a slide).
     pub fn default_rotor_inertia(&self) -> f64 {
         self.rotor_inertia
     }
-    /// Rotor speed over joint speed.
+    /// Returns the rotor speed over joint speed.
     pub fn default_gear_ratio(&self) -> f64 {
         self.gear_ratio
     }
-    /// Inertia of the rotor as the joint feels it, `gear_ratio^2 * rotor_inertia`.
+    /// Returns the inertia of the rotor as the joint feels it, `gear_ratio^2 * rotor_inertia`.
     pub fn calc_reflected_inertia(&self) -> f64 {
         self.gear_ratio * self.gear_ratio * self.rotor_inertia
     }

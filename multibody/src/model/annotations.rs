@@ -72,8 +72,8 @@ pub struct ModelCamera {
 }
 
 impl ModelCamera {
-    /// A colour camera at a frame, with Drake's defaults: 640x480, 45 degrees, 0.01 m to 500 m, 10
-    /// images per second.
+    /// Creates a colour camera at a frame, with Drake's defaults: 640x480, 45 degrees, 0.01 m to
+    /// 500 m, 10 images per second.
     pub fn new(name: impl Into<String>, frame: FrameIndex) -> Self {
         Self {
             name: name.into(),

@@ -29,15 +29,15 @@ impl RigidBody {
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// The model instance it belongs to.
+    /// Returns the model instance it belongs to.
     pub fn model_instance(&self) -> ModelInstanceIndex {
         self.model_instance
     }
-    /// The frame of the body itself.
+    /// Returns the frame of the body itself.
     pub fn body_frame(&self) -> FrameIndex {
         self.frame
     }
-    /// Mass properties about Bo, expressed in B. Zero for the world.
+    /// Returns the mass properties about Bo, expressed in B. Zero for the world.
     pub fn spatial_inertia(&self) -> &SpatialInertia {
         &self.inertia
     }

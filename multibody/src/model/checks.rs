@@ -25,7 +25,7 @@ pub(crate) fn check_numbers(what: &str, numbers: &[(&str, f64)]) -> Result<()> {
     }
 }
 
-/// A stiffness may be infinite.
+/// Returns a stiffness may be infinite.
 pub(crate) fn check_spring(what: &str, stiffness: f64, damping: f64) -> Result<()> {
     if stiffness.is_nan() || stiffness <= 0.0 || !(damping >= 0.0 && damping.is_finite()) {
         return Err(Error::invalid(format!(

@@ -81,7 +81,7 @@ impl ForceElement {
             Self::LinearBushingRollPitchYaw { .. } => "LinearBushingRollPitchYaw",
         }
     }
-    /// The numbers that must not be negative, and those that need only be finite.
+    /// Returns the numbers that must not be negative, and those that need only be finite.
     pub(crate) fn numbers(&self) -> (Vec<f64>, Vec<f64>) {
         match self {
             Self::RevoluteSpring {

@@ -24,7 +24,7 @@ pub struct FixedOffsetFrame {
 }
 
 impl FixedOffsetFrame {
-    /// The frame `name` at `X_BF` on `body`, in the body's model instance.
+    /// Returns the frame `name` at `X_BF` on `body`, in the body's model instance.
     pub fn new(name: impl Into<String>, body: BodyIndex, x_bf: Isometry3<f64>) -> Self {
         Self {
             name: name.into(),
@@ -43,15 +43,15 @@ impl FixedOffsetFrame {
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// The body that carries the frame.
+    /// Returns the body that carries the frame.
     pub fn body(&self) -> BodyIndex {
         self.body
     }
-    /// Pose of the frame in its body.
+    /// Returns the pose of the frame in its body.
     pub fn pose_in_body(&self) -> &Isometry3<f64> {
         &self.x_bf
     }
-    /// The model instance it belongs to.
+    /// Returns the model instance it belongs to.
     pub fn model_instance(&self) -> ModelInstanceIndex {
         self.model_instance.unwrap_or(ModelInstanceIndex::DEFAULT)
     }

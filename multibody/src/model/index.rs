@@ -12,7 +12,7 @@ macro_rules! indices {
             pub(crate) const fn new(index: usize) -> Self {
                 Self(index as u32)
             }
-            /// Position in the plant's list.
+            /// Returns the position in the plant's list.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }

@@ -66,7 +66,7 @@ fn unlimited(n: usize) -> (Vec<f64>, Vec<f64>) {
 }
 
 impl Joint {
-    /// A joint with identity offsets, without limits or damping, at the zero position.
+    /// Creates a joint with identity offsets, without limits or damping, at the zero position.
     pub fn new(
         name: impl Into<String>,
         parent: BodyIndex,
@@ -97,7 +97,7 @@ impl Joint {
         }
     }
 
-    /// A joint that fixes M at `X_FM`.
+    /// Creates a joint that fixes M at `X_FM`.
     pub fn weld(
         name: impl Into<String>,
         parent: BodyIndex,
@@ -107,10 +107,10 @@ impl Joint {
         Self::new(name, parent, child, JointKind::Weld { x_fm })
     }
 
-    /// A hinge about `axis`, expressed in F; its length does not matter.
+    /// Creates a hinge about `axis`, expressed in F; its length does not matter.
     ///
     /// # Errors
-    /// If the axis has no direction.
+    /// Returns an error if the axis has no direction.
     pub fn revolute(
         name: impl Into<String>,
         parent: BodyIndex,
@@ -122,10 +122,10 @@ impl Joint {
         Ok(Self::new(name, parent, child, JointKind::Revolute { axis }))
     }
 
-    /// A slide along `axis`, expressed in F; its length does not matter.
+    /// Creates a slide along `axis`, expressed in F; its length does not matter.
     ///
     /// # Errors
-    /// If the axis has no direction.
+    /// Returns an error if the axis has no direction.
     pub fn prismatic(
         name: impl Into<String>,
         parent: BodyIndex,
@@ -138,11 +138,11 @@ impl Joint {
         Ok(Self::new(name, parent, child, kind))
     }
 
-    /// A screw about `axis`, expressed in F, whose length does not matter; `pitch` is the way per
-    /// turn (m).
+    /// Creates a screw about `axis`, expressed in F, whose length does not matter; `pitch` is the
+    /// way per turn (m).
     ///
     /// # Errors
-    /// If the axis has no direction or the pitch is not finite.
+    /// Returns an error if the axis has no direction or the pitch is not finite.
     pub fn screw(
         name: impl Into<String>,
         parent: BodyIndex,
@@ -161,9 +161,9 @@ impl Joint {
         Ok(Self::new(name, parent, child, kind))
     }
 
-    /// A joint along a path of arcs and lines in a plane of F, whose arclength (m) is the position
-    /// (Drake's `CurvilinearJoint`). Its position limits are the ends of the path; a periodic path
-    /// has none.
+    /// Creates a joint along a path of arcs and lines in a plane of F, whose arclength (m) is the
+    /// position (Drake's `CurvilinearJoint`). Its position limits are the ends of the path; a
+    /// periodic path has none.
     pub fn curvilinear(
         name: impl Into<String>,
         parent: BodyIndex,
@@ -181,23 +181,23 @@ impl Joint {
         }
     }
 
-    /// A universal joint: about x of F, then about y of M.
+    /// Creates a universal joint: about x of F, then about y of M.
     pub fn universal(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
         Self::new(name, parent, child, JointKind::Universal)
     }
-    /// A ball joint, by roll, pitch and yaw.
+    /// Creates a ball joint, by roll, pitch and yaw.
     pub fn ball_rpy(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
         Self::new(name, parent, child, JointKind::BallRpy)
     }
-    /// A joint that moves in the xy-plane of F.
+    /// Creates a joint that moves in the xy-plane of F.
     pub fn planar(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
         Self::new(name, parent, child, JointKind::Planar)
     }
-    /// A joint with six degrees of freedom, by roll, pitch, yaw and position.
+    /// Creates a joint with six degrees of freedom, by roll, pitch, yaw and position.
     pub fn rpy_floating(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
         Self::new(name, parent, child, JointKind::RpyFloating)
     }
-    /// A joint with six degrees of freedom, by quaternion and position.
+    /// Creates a joint with six degrees of freedom, by quaternion and position.
     pub fn quaternion_floating(
         name: impl Into<String>,
         parent: BodyIndex,
@@ -241,28 +241,31 @@ impl Joint {
     /// Sets the position limits; infinite means none.
     ///
     /// # Errors
-    /// If their number is not that of the positions, or a lower one is above its upper one.
+    /// Returns an error if their number is not that of the positions, or a lower one is above its
+    /// upper one.
     pub fn with_position_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
         self.with(|joint| joint.set_position_limits(lower, upper))
     }
     /// Sets the velocity limits; infinite means none.
     ///
     /// # Errors
-    /// If their number is not that of the velocities, or a lower one is above its upper one.
+    /// Returns an error if their number is not that of the velocities, or a lower one is above its
+    /// upper one.
     pub fn with_velocity_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
         self.with(|joint| joint.set_velocity_limits(lower, upper))
     }
     /// Sets the acceleration limits; infinite means none.
     ///
     /// # Errors
-    /// If their number is not that of the velocities, or a lower one is above its upper one.
+    /// Returns an error if their number is not that of the velocities, or a lower one is above its
+    /// upper one.
     pub fn with_acceleration_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
         self.with(|joint| joint.set_acceleration_limits(lower, upper))
     }
     /// Sets the damping of every velocity (N m s/rad or N s/m).
     ///
     /// # Errors
-    /// If it is negative or not finite.
+    /// Returns an error if it is negative or not finite.
     pub fn with_damping(self, damping: f64) -> Result<Self> {
         let n = self.num_velocities();
         self.with_dampings(vec![damping; n])
@@ -270,14 +273,15 @@ impl Joint {
     /// Sets the damping per velocity (N m s/rad or N s/m).
     ///
     /// # Errors
-    /// If their number is not that of the velocities, or one is negative or not finite.
+    /// Returns an error if their number is not that of the velocities, or one is negative or not
+    /// finite.
     pub fn with_dampings(self, damping: Vec<f64>) -> Result<Self> {
         self.with(|joint| joint.set_dampings(damping))
     }
     /// Sets the default positions (rad or m; `[qw, qx, qy, qz, x, y, z]` for a quaternion joint).
     ///
     /// # Errors
-    /// If their number is wrong, one is not finite, or the quaternion is zero.
+    /// Returns an error if their number is wrong, one is not finite, or the quaternion is zero.
     pub fn with_default_positions(self, q: Vec<f64>) -> Result<Self> {
         self.with(|joint| {
             joint.check_default_positions(&q)?;
@@ -298,7 +302,7 @@ impl Joint {
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// The model instance it belongs to.
+    /// Returns the model instance it belongs to.
     pub fn model_instance(&self) -> ModelInstanceIndex {
         self.model_instance.unwrap_or(ModelInstanceIndex::DEFAULT)
     }
@@ -306,71 +310,71 @@ impl Joint {
     pub fn kind(&self) -> &JointKind {
         &self.kind
     }
-    /// Parent body P.
+    /// Returns the parent body P.
     pub fn parent_body(&self) -> BodyIndex {
         self.parent
     }
-    /// Child body B.
+    /// Returns the child body B.
     pub fn child_body(&self) -> BodyIndex {
         self.child
     }
-    /// The plant's frame F on the parent; none before the joint is added to a plant.
+    /// Returns the plant's frame F on the parent; none before the joint is added to a plant.
     pub fn frame_on_parent(&self) -> Option<FrameIndex> {
         self.on_parent.frame()
     }
-    /// The plant's frame M on the child; none before the joint is added to a plant.
+    /// Returns the plant's frame M on the child; none before the joint is added to a plant.
     pub fn frame_on_child(&self) -> Option<FrameIndex> {
         self.on_child.frame()
     }
-    /// `X_PF`: pose of the joint frame F on the parent.
+    /// Returns `X_PF`: pose of the joint frame F on the parent.
     pub fn pose_on_parent(&self) -> &Isometry3<f64> {
         &self.x_pf
     }
-    /// `X_BM`: pose of the joint frame M on the child.
+    /// Returns `X_BM`: pose of the joint frame M on the child.
     pub fn pose_on_child(&self) -> &Isometry3<f64> {
         &self.x_bm
     }
-    /// Number of generalized positions.
+    /// Returns the number of generalized positions.
     pub fn num_positions(&self) -> usize {
         self.kind.num_positions()
     }
-    /// Number of generalized velocities.
+    /// Returns the number of generalized velocities.
     pub fn num_velocities(&self) -> usize {
         self.kind.num_velocities()
     }
-    /// Lower position limits (rad or m).
+    /// Returns the lower position limits (rad or m).
     pub fn position_lower_limits(&self) -> &[f64] {
         &self.position_limits.0
     }
-    /// Upper position limits (rad or m).
+    /// Returns the upper position limits (rad or m).
     pub fn position_upper_limits(&self) -> &[f64] {
         &self.position_limits.1
     }
-    /// Lower velocity limits (rad/s or m/s).
+    /// Returns the lower velocity limits (rad/s or m/s).
     pub fn velocity_lower_limits(&self) -> &[f64] {
         &self.velocity_limits.0
     }
-    /// Upper velocity limits (rad/s or m/s).
+    /// Returns the upper velocity limits (rad/s or m/s).
     pub fn velocity_upper_limits(&self) -> &[f64] {
         &self.velocity_limits.1
     }
-    /// Lower acceleration limits (rad/s^2 or m/s^2).
+    /// Returns the lower acceleration limits (rad/s^2 or m/s^2).
     pub fn acceleration_lower_limits(&self) -> &[f64] {
         &self.acceleration_limits.0
     }
-    /// Upper acceleration limits (rad/s^2 or m/s^2).
+    /// Returns the upper acceleration limits (rad/s^2 or m/s^2).
     pub fn acceleration_upper_limits(&self) -> &[f64] {
         &self.acceleration_limits.1
     }
-    /// Damping per velocity (N m s/rad or N s/m).
+    /// Returns the damping per velocity (N m s/rad or N s/m).
     pub fn damping(&self) -> &[f64] {
         &self.damping
     }
-    /// Default positions (rad or m; `[qw, qx, qy, qz, x, y, z]` for a floating joint).
+    /// Returns the default positions (rad or m; `[qw, qx, qy, qz, x, y, z]` for a floating joint).
     pub fn default_positions(&self) -> &[f64] {
         &self.default_positions
     }
-    /// True if `finalize` added the joint to connect a free body to the world.
+    /// Returns true if `finalize` added the joint to connect a free body to the world.
     pub fn is_ephemeral(&self) -> bool {
         self.ephemeral
     }

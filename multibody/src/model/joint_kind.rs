@@ -74,15 +74,15 @@ impl JointKind {
             Self::QuaternionFloating => "quaternion_floating",
         }
     }
-    /// Number of generalized positions.
+    /// Returns the number of generalized positions.
     pub fn num_positions(&self) -> usize {
         self.position_suffixes().len()
     }
-    /// Number of generalized velocities.
+    /// Returns the number of generalized velocities.
     pub fn num_velocities(&self) -> usize {
         self.velocity_suffixes().len()
     }
-    /// The axis of a joint that has one.
+    /// Returns the axis of a joint that has one.
     pub fn axis(&self) -> Option<&Unit<Vector3<f64>>> {
         match self {
             Self::Revolute { axis } | Self::Prismatic { axis } | Self::Screw { axis, .. } => {
@@ -91,11 +91,11 @@ impl JointKind {
             _ => None,
         }
     }
-    /// True for the two kinds with six degrees of freedom.
+    /// Returns true for the two kinds with six degrees of freedom.
     pub fn is_floating(&self) -> bool {
         matches!(self, Self::RpyFloating | Self::QuaternionFloating)
     }
-    /// Suffixes of the names of the positions.
+    /// Returns the suffixes of the names of the positions.
     pub(crate) fn position_suffixes(&self) -> &'static [&'static str] {
         match self {
             Self::Weld { .. } => &[],
@@ -108,7 +108,7 @@ impl JointKind {
             Self::QuaternionFloating => &["qw", "qx", "qy", "qz", "x", "y", "z"],
         }
     }
-    /// Suffixes of the names of the velocities.
+    /// Returns the suffixes of the names of the velocities.
     pub(crate) fn velocity_suffixes(&self) -> &'static [&'static str] {
         match self {
             Self::Weld { .. } => &[],
@@ -120,7 +120,7 @@ impl JointKind {
             Self::RpyFloating | Self::QuaternionFloating => &["wx", "wy", "wz", "vx", "vy", "vz"],
         }
     }
-    /// Positions of a floating joint at a pose.
+    /// Returns the positions of a floating joint at a pose.
     pub(crate) fn floating_positions(&self, x: &Isometry3<f64>) -> Vec<f64> {
         let (r, p) = (x.rotation, x.translation.vector);
         let angles = match self {

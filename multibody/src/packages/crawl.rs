@@ -34,7 +34,8 @@ impl PackageMap {
     /// cannot be read.
     ///
     /// # Errors
-    /// If a `package.xml` can not be read or names no package; nothing is added then.
+    /// Returns an error if a `package.xml` can not be read or names no package; nothing is added
+    /// then.
     pub fn populate_from_folder(&mut self, folder: impl AsRef<Path>) -> Result<()> {
         self.crawl_all([folder.as_ref().to_path_buf()], CrawlRules::Everything)
     }
@@ -43,8 +44,8 @@ impl PackageMap {
     /// separated as in `PATH`. An unset variable lists none.
     ///
     /// # Errors
-    /// As [`Self::populate_from_folder`], and for `ROS_PACKAGE_PATH`, which has its own rules:
-    /// [`Self::populate_from_ros_package_path`].
+    /// Returns the errors of [`Self::populate_from_folder`], and for `ROS_PACKAGE_PATH`, which has
+    /// its own rules: [`Self::populate_from_ros_package_path`].
     pub fn populate_from_environment(&mut self, variable: &str) -> Result<()> {
         if variable == ROS_PACKAGE_PATH {
             return Err(Error::invalid(format!(
@@ -58,7 +59,7 @@ impl PackageMap {
     /// or a folder with a file `AMENT_IGNORE`, `CATKIN_IGNORE` or `COLCON_IGNORE` is not searched.
     ///
     /// # Errors
-    /// As [`Self::populate_from_folder`].
+    /// Returns the errors of [`Self::populate_from_folder`].
     pub fn populate_from_ros_package_path(&mut self) -> Result<()> {
         self.populate_from_list(ROS_PACKAGE_PATH, CrawlRules::Ros)
     }

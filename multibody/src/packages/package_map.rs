@@ -86,8 +86,8 @@ impl PackageMap {
     /// Adds a package and its directory. The same package may be added again.
     ///
     /// # Errors
-    /// If the directory does not exist, or the package is known with another directory or as a
-    /// remote one.
+    /// Returns an error if the directory does not exist, or the package is known with another
+    /// directory or as a remote one.
     pub fn add(&mut self, name: impl Into<String>, path: impl Into<PathBuf>) -> Result<()> {
         self.add_local(name.into(), path.into(), None)
     }
@@ -131,9 +131,10 @@ impl PackageMap {
     /// ```
     ///
     /// # Errors
-    /// If there is no URL or one of another scheme than `http`, `https` or `file`, the checksum is
-    /// not 64 hexadecimal digits, the type of the archive can not be told, the prefix is not a
-    /// relative path, or the package is known with other parameters or as a local one.
+    /// Returns an error if there is no URL or one of another scheme than `http`, `https` or `file`,
+    /// the checksum is not 64 hexadecimal digits, the type of the archive can not be told, the
+    /// prefix is not a relative path, or the package is known with other parameters or as a local
+    /// one.
     pub fn add_remote(&mut self, name: impl Into<String>, params: RemoteParams) -> Result<()> {
         let name = name.into();
         let remote = RemotePackage::new(&name, params)?;
@@ -143,7 +144,8 @@ impl PackageMap {
     /// Adds all packages of another map. What they are fetched with stays this map's.
     ///
     /// # Errors
-    /// If a package is known with another directory or other parameters; nothing is changed then.
+    /// Returns an error if a package is known with another directory or other parameters; nothing
+    /// is changed then.
     pub fn add_map(&mut self, other: &Self) -> Result<()> {
         let mut merged = self.clone();
         for (name, package) in &other.packages {
@@ -161,8 +163,8 @@ impl PackageMap {
     /// Adds the package that a `package.xml` names, at the directory of the file; returns the name.
     ///
     /// # Errors
-    /// If the file can not be read or names no package, or the package is known with another
-    /// directory.
+    /// Returns an error if the file can not be read or names no package, or the package is known
+    /// with another directory.
     pub fn add_package_xml(&mut self, file: impl AsRef<Path>) -> Result<String> {
         let file = file.as_ref();
         let PackageManifest { name, deprecation } = PackageManifest::read(file)?;
@@ -211,7 +213,7 @@ impl PackageMap {
     /// Forgets a package. What was downloaded for it stays in the cache.
     ///
     /// # Errors
-    /// If it is not known.
+    /// Returns an error if it is not known.
     pub fn remove(&mut self, name: &str) -> Result<()> {
         self.defaults.remove(name);
         match self.packages.remove(name) {
@@ -229,8 +231,8 @@ impl PackageMap {
     /// deprecated is [warned of](tarragon_framework::warnings).
     ///
     /// # Errors
-    /// If it is not known (the message lists the known ones) or can not be fetched (the message
-    /// says why for every URL).
+    /// Returns an error if it is not known (the message lists the known ones) or can not be fetched
+    /// (the message says why for every URL).
     pub fn path(&self, name: &str) -> Result<PathBuf> {
         if let Some(message) = self.deprecation(name)? {
             warn(format!("package '{name}' is deprecated: {message}"));
@@ -241,7 +243,7 @@ impl PackageMap {
     /// Why a package is deprecated, if its `package.xml` says so by `<export><deprecated>`.
     ///
     /// # Errors
-    /// If the package is not known.
+    /// Returns an error if the package is not known.
     pub fn deprecation(&self, name: &str) -> Result<Option<&str>> {
         match self.packages.get(name) {
             Some(PackageLocation::Local { deprecation, .. }) => Ok(deprecation.as_deref()),

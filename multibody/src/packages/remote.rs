@@ -44,8 +44,8 @@ impl RemoteParams {
     /// Reads one set of parameters; JSON is YAML.
     ///
     /// # Errors
-    /// If the text is not YAML, a key is not known or there twice, or `urls` or `sha256` is
-    /// missing; the message gives the line.
+    /// Returns an error if the text is not YAML, a key is not known or there twice, or `urls` or
+    /// `sha256` is missing; the message gives the line.
     pub fn from_yaml(text: &str) -> Result<Self> {
         let options = serde_saphyr::options! { with_snippet: false };
         serde_saphyr::from_str_with_options(text, options)

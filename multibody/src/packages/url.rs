@@ -35,8 +35,8 @@ impl PackageMap {
     /// [warns](tarragon_framework::warnings).
     ///
     /// # Errors
-    /// If the scheme is another one, a package is not known or can not be fetched, or a file URL is
-    /// not absolute or names another machine.
+    /// Returns an error if the scheme is another one, a package is not known or can not be fetched,
+    /// or a file URL is not absolute or names another machine.
     pub fn resolve_url(&self, url: &str) -> Result<PathBuf> {
         let resolved = self.resolve(url)?;
         if let Some(message) = &resolved.deprecation {
@@ -48,7 +48,7 @@ impl PackageMap {
     /// [`Self::resolve_url`] for callers that do something themselves about deprecated packages.
     ///
     /// # Errors
-    /// As [`Self::resolve_url`].
+    /// Returns the errors of [`Self::resolve_url`].
     pub fn resolve(&self, url: &str) -> Result<ResolvedUrl> {
         let at_url = |what: String| Error::invalid(format!("'{url}': {what}"));
         let (scheme, rest) = url.split_once("://").ok_or_else(|| {

@@ -10,8 +10,9 @@ impl MultibodyPlant {
     /// Adds a motor on a joint.
     ///
     /// # Errors
-    /// If the joint is unknown or has other than one degree of freedom, the effort limit is not
-    /// positive, the name is empty or taken within the joint's instance, or after `finalize`.
+    /// Returns an error if the joint is unknown or has other than one degree of freedom, the effort
+    /// limit is not positive, the name is empty or taken within the joint's instance, or after
+    /// `finalize`.
     pub fn add_joint_actuator(
         &mut self,
         name: &str,
@@ -47,7 +48,8 @@ impl MultibodyPlant {
     /// Gives an actuator a controller.
     ///
     /// # Errors
-    /// If the actuator is unknown, a gain is negative or not finite, or after `finalize`.
+    /// Returns an error if the actuator is unknown, a gain is negative or not finite, or after
+    /// `finalize`.
     pub fn set_controller_gains(
         &mut self,
         actuator: JointActuatorIndex,
@@ -72,7 +74,7 @@ impl MultibodyPlant {
     /// Sets rotor inertia (kg m^2 or kg) and gear ratio of an actuator, also after `finalize`.
     ///
     /// # Errors
-    /// If the actuator is unknown or a value is not finite.
+    /// Returns an error if the actuator is unknown or a value is not finite.
     pub fn set_default_rotor(
         &mut self,
         actuator: JointActuatorIndex,
@@ -101,7 +103,7 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Inertia of the motors of each joint, as it feels them.
+    /// Returns the inertia of the motors of each joint, as it feels them.
     pub(super) fn reflected_inertias(&self) -> Vec<f64> {
         let mut reflected = vec![0.0; self.joints.len()];
         for motor in &self.actuators {

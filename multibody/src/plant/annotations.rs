@@ -9,8 +9,8 @@ impl MultibodyPlant {
     /// Adds named positions.
     ///
     /// # Errors
-    /// If a joint or a body is unknown, a number of positions is wrong, one is not finite, or after
-    /// `finalize`.
+    /// Returns an error if a joint or a body is unknown, a number of positions is wrong, one is not
+    /// finite, or after `finalize`.
     pub fn add_keyframe(&mut self, keyframe: Keyframe) -> Result<()> {
         self.check_open(|| format!("keyframe '{}'", keyframe.name))?;
         self.check_instance(keyframe.model_instance)?;
@@ -26,15 +26,15 @@ impl MultibodyPlant {
         self.keyframes.push(keyframe);
         Ok(())
     }
-    /// All named positions, in order of addition.
+    /// Returns all named positions, in order of addition.
     pub fn keyframes(&self) -> &[Keyframe] {
         &self.keyframes
     }
-    /// Default positions q with those of a keyframe in their place; the name is plain or scoped
-    /// (`model::name`).
+    /// Returns the default positions q with those of a keyframe in their place; the name is plain
+    /// or scoped (`model::name`).
     ///
     /// # Errors
-    /// If there is no keyframe of the name or several, or before `finalize`.
+    /// Returns an error if there is no keyframe of the name or several, or before `finalize`.
     pub fn keyframe_positions(&self, name: &str) -> Result<Vec<f64>> {
         let topology = self.finalized("keyframe_positions")?;
         let all = self.keyframes.iter().enumerate();
@@ -60,7 +60,8 @@ impl MultibodyPlant {
     /// Adds a camera.
     ///
     /// # Errors
-    /// If its frame is unknown, a number is not finite or not positive, or after `finalize`.
+    /// Returns an error if its frame is unknown, a number is not finite or not positive, or after
+    /// `finalize`.
     pub fn add_model_camera(&mut self, camera: ModelCamera) -> Result<()> {
         let what = format!("camera '{}'", camera.name);
         self.check_open(|| what.clone())?;
@@ -89,7 +90,7 @@ impl MultibodyPlant {
         self.cameras.push(camera);
         Ok(())
     }
-    /// All cameras of model files, in order of addition.
+    /// Returns all cameras of model files, in order of addition.
     pub fn model_cameras(&self) -> &[ModelCamera] {
         &self.cameras
     }
@@ -97,7 +98,7 @@ impl MultibodyPlant {
     /// Adds a named place on a body that is no frame of the plant (MJCF's `site`).
     ///
     /// # Errors
-    /// If the body or the instance is unknown, or after `finalize`.
+    /// Returns an error if the body or the instance is unknown, or after `finalize`.
     pub fn add_site(&mut self, mut site: FixedOffsetFrame) -> Result<()> {
         self.check_open(|| format!("site '{}'", site.name))?;
         let of_body = self.body(site.body)?.model_instance;
@@ -106,14 +107,14 @@ impl MultibodyPlant {
         self.sites.push(site);
         Ok(())
     }
-    /// All sites, in order of addition.
+    /// Returns all sites, in order of addition.
     pub fn sites(&self) -> &[FixedOffsetFrame] {
         &self.sites
     }
-    /// The site of a name, plain or scoped (`model::site`).
+    /// Returns the site of a name, plain or scoped (`model::site`).
     ///
     /// # Errors
-    /// If there is none, or several in different model instances.
+    /// Returns an error if there is none, or several in different model instances.
     pub fn site_by_name(&self, name: &str) -> Result<&FixedOffsetFrame> {
         let all = self.sites.iter().enumerate();
         let all = all.map(|(i, s)| (i, s.model_instance(), &*s.name));

@@ -21,7 +21,7 @@ impl MultibodyPlant {
     /// ```
     ///
     /// # Errors
-    /// If a body is unknown, or after `finalize`.
+    /// Returns an error if a body is unknown, or after `finalize`.
     pub fn exclude_collisions_between(&mut self, a: BodyIndex, b: BodyIndex) -> Result<()> {
         self.check_open(|| "a collision filter".into())?;
         self.body(a)?;
@@ -76,12 +76,12 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// The named sets of bodies of model files: scoped name and members.
+    /// Returns the named sets of bodies of model files: scoped name and members.
     pub fn collision_filter_groups(&self) -> impl Iterator<Item = (&str, &[BodyIndex])> {
         self.filter_groups.iter().map(|g| (&*g.name, &*g.members))
     }
-    /// The pairs of named sets that are not tested against each other; a set paired with itself is
-    /// not tested within.
+    /// Returns the pairs of named sets that are not tested against each other; a set paired with
+    /// itself is not tested within.
     pub fn collision_filter_exclusions(&self) -> impl Iterator<Item = (&str, &str)> {
         self.filter_groups
             .iter()
@@ -103,7 +103,7 @@ impl MultibodyPlant {
     /// together, and what the filter groups of model files say. Does nothing when done already.
     ///
     /// # Errors
-    /// Before `finalize`, or if the plant is registered with another scene.
+    /// Returns an error before `finalize`, or if the plant is registered with another scene.
     pub fn apply_collision_filters(&mut self, scene_graph: &mut SceneGraph) -> Result<()> {
         self.finalized("apply_collision_filters")?;
         let Some(registration) = &self.registration else {
@@ -149,7 +149,7 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Collision geometry of some bodies.
+    /// Returns the collision geometry of some bodies.
     fn proximity_set(&self, bodies: &[BodyIndex]) -> GeometrySet {
         let ids: Vec<GeometryId> = bodies
             .iter()

@@ -13,7 +13,7 @@ impl MultibodyPlant {
     /// Adds an empty model instance.
     ///
     /// # Errors
-    /// If the name is empty or taken, or after `finalize`.
+    /// Returns an error if the name is empty or taken, or after `finalize`.
     pub fn add_model_instance(&mut self, name: &str) -> Result<ModelInstanceIndex> {
         self.check_open(|| format!("model instance '{name}'"))?;
         if name.is_empty() {
@@ -30,7 +30,7 @@ impl MultibodyPlant {
         Ok(ModelInstanceIndex::new(self.model_instances.len() - 1))
     }
 
-    /// `base`, or `base_1`, `base_2`, ... where it is taken.
+    /// Returns `base`, or `base_1`, `base_2`, ... where it is taken.
     pub(crate) fn free_instance_name(&self, base: String) -> String {
         let taken: std::collections::HashSet<&str> =
             self.model_instances.iter().map(|m| &**m).collect();
@@ -46,8 +46,8 @@ impl MultibodyPlant {
     /// Adds a body with its mass properties about its origin.
     ///
     /// # Errors
-    /// If the name is empty or taken within the instance, the instance is unknown or the world's,
-    /// or after `finalize`.
+    /// Returns an error if the name is empty or taken within the instance, the instance is unknown
+    /// or the world's, or after `finalize`.
     pub fn add_rigid_body(
         &mut self,
         name: &str,
@@ -92,8 +92,8 @@ impl MultibodyPlant {
     /// Adds a frame that is fixed on a body.
     ///
     /// # Errors
-    /// If the body or the instance is unknown, the name is empty or taken within the instance, or
-    /// after `finalize`.
+    /// Returns an error if the body or the instance is unknown, the name is empty or taken within
+    /// the instance, or after `finalize`.
     pub fn add_frame(&mut self, mut frame: FixedOffsetFrame) -> Result<FrameIndex> {
         self.check_open(|| format!("frame '{}'", frame.name))?;
         let body_instance = self.body(frame.body)?.model_instance;
@@ -110,10 +110,10 @@ impl MultibodyPlant {
     /// round by [`Self::finalize`], without a change of what its positions mean.
     ///
     /// # Errors
-    /// If a body or a frame is unknown or a frame is not on its body, parent and child are the
-    /// same, or have a joint between them already, the joint closes a loop, the name is empty or
-    /// taken within the instance (also those of the frames that the joint adds), or after
-    /// `finalize`.
+    /// Returns an error if a body or a frame is unknown or a frame is not on its body, parent and
+    /// child are the same, or have a joint between them already, the joint closes a loop, the name
+    /// is empty or taken within the instance (also those of the frames that the joint adds), or
+    /// after `finalize`.
     pub fn add_joint(&mut self, mut joint: Joint) -> Result<JointIndex> {
         self.check_open(|| format!("joint '{}'", joint.name))?;
         self.body(joint.parent)?;
@@ -182,7 +182,7 @@ impl MultibodyPlant {
         Ok(self.push_joint(joint))
     }
 
-    /// The plant's frame of a joint, made if need be, and its pose on the body.
+    /// Returns the plant's frame of a joint, made if need be, and its pose on the body.
     fn attach(
         &mut self,
         at: JointAttachment,
@@ -226,7 +226,7 @@ impl MultibodyPlant {
     /// The joint is named `{P}_welds_to_{C}`.
     ///
     /// # Errors
-    /// If a frame is unknown, and as [`Self::add_joint`].
+    /// Returns an error if a frame is unknown, and as [`Self::add_joint`].
     pub fn weld_frames(
         &mut self,
         frame_on_parent: FrameIndex,

@@ -20,7 +20,7 @@ impl MultibodyPlant {
     /// The collision filters need the scene: see [`Self::finalize_with`].
     ///
     /// # Errors
-    /// If a joint with several degrees of freedom has its
+    /// Returns an error if a joint with several degrees of freedom has its
     /// child nearer to the world than its parent, or when called twice. The plant stays as it was.
     pub fn finalize(&mut self) -> Result<()> {
         if self.is_finalized() {
@@ -53,7 +53,7 @@ impl MultibodyPlant {
         ))
     }
 
-    /// The bodies of a joint are connected already.
+    /// Returns the bodies of a joint are connected already.
     #[cold]
     pub(super) fn loop_error(&self, joint: &Joint) -> Error {
         let graph = JointGraph::new(self.bodies.len(), &self.joints);
@@ -88,7 +88,7 @@ impl MultibodyPlant {
         self.push_joint(joint)
     }
 
-    /// The frames that Drake makes when it turns joints into mobilizers.
+    /// Returns the frames that Drake makes when it turns joints into mobilizers.
     fn add_internal_frames(&mut self, topology: &Topology) {
         for index in &topology.order {
             let joint = &self.joints[index.index()];
@@ -129,7 +129,7 @@ impl MultibodyPlant {
         }
     }
 
-    /// True after [`Self::finalize`].
+    /// Returns true after [`Self::finalize`].
     pub fn is_finalized(&self) -> bool {
         self.topology.is_some()
     }
@@ -142,44 +142,44 @@ impl MultibodyPlant {
         })
     }
 
-    /// Number of generalized positions q; 0 before `finalize`.
+    /// Returns the number of generalized positions q; 0 before `finalize`.
     pub fn num_positions(&self) -> usize {
         self.topology.as_ref().map_or(0, |t| t.num_positions)
     }
-    /// Number of generalized velocities v; 0 before `finalize`.
+    /// Returns the number of generalized velocities v; 0 before `finalize`.
     pub fn num_velocities(&self) -> usize {
         self.topology.as_ref().map_or(0, |t| t.num_velocities)
     }
-    /// Names of the positions: the joint's, with a suffix where the joint has several
+    /// Returns the names of the positions: the joint's, with a suffix where the joint has several
     /// (`base_qw`, ..., `base_z`). Empty before `finalize`.
     pub fn position_names(&self) -> &[String] {
         self.topology.as_ref().map_or(&[], |t| &t.position_names)
     }
-    /// Names of the velocities: the joint's, with a suffix where the joint has several
+    /// Returns the names of the velocities: the joint's, with a suffix where the joint has several
     /// (`base_wx`, ..., `base_vz`). Empty before `finalize`.
     pub fn velocity_names(&self) -> &[String] {
         self.topology.as_ref().map_or(&[], |t| &t.velocity_names)
     }
-    /// Index of the first position of a joint.
+    /// Returns the index of the first position of a joint.
     ///
     /// # Errors
-    /// Before `finalize`, or if the joint is unknown.
+    /// Returns an error before `finalize`, or if the joint is unknown.
     pub fn position_start(&self, joint: JointIndex) -> Result<usize> {
         self.joint(joint)?;
         Ok(self.finalized("position_start")?.starts[joint.index()].0)
     }
-    /// Index of the first velocity of a joint.
+    /// Returns the index of the first velocity of a joint.
     ///
     /// # Errors
-    /// Before `finalize`, or if the joint is unknown.
+    /// Returns an error before `finalize`, or if the joint is unknown.
     pub fn velocity_start(&self, joint: JointIndex) -> Result<usize> {
         self.joint(joint)?;
         Ok(self.finalized("velocity_start")?.starts[joint.index()].1)
     }
 }
 
-/// A rotation that turns z to a direction, chosen as Drake chooses it: x is normal to the direction
-/// and to the coordinate axis that is most normal to it.
+/// Returns a rotation that turns z to a direction, chosen as Drake chooses it: x is normal to the
+/// direction and to the coordinate axis that is most normal to it.
 fn with_z_along(direction: &Unit<Vector3<f64>>) -> nalgebra::UnitQuaternion<f64> {
     let u = direction.into_inner();
     let mut least = 0;

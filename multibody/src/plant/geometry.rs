@@ -14,7 +14,7 @@ impl MultibodyPlant {
     /// Makes the plant a source of geometry of a scene. Does nothing when it is one already.
     ///
     /// # Errors
-    /// After `finalize`.
+    /// Returns an error after `finalize`.
     pub fn register_as_source_for_scene_graph(
         &mut self,
         scene_graph: &mut SceneGraph,
@@ -43,32 +43,32 @@ impl MultibodyPlant {
         Ok(source)
     }
 
-    /// The plant's source id, once registered.
+    /// Returns the plant's source id, once registered.
     pub fn source_id(&self) -> Option<SourceId> {
         self.registration.as_ref().map(|r| r.source)
     }
 
-    /// The scene's frame of a body: the world's for the world, otherwise there once the body has
-    /// geometry or was parsed into the scene.
+    /// Returns the scene's frame of a body: the world's for the world, otherwise there once the
+    /// body has geometry or was parsed into the scene.
     pub fn body_frame_id(&self, body: BodyIndex) -> Option<FrameId> {
         let frames = &self.registration.as_ref()?.frames;
         frames.get(body.index()).copied().flatten()
     }
 
-    /// The body of a frame of the scene.
+    /// Returns the body of a frame of the scene.
     pub fn body_from_frame_id(&self, frame: FrameId) -> Option<BodyIndex> {
         let frames = &self.registration.as_ref()?.frames;
         let found = frames.iter().position(|f| *f == Some(frame));
         found.map(BodyIndex::new)
     }
 
-    /// Collision geometry of a body, in order of registration.
+    /// Returns the collision geometry of a body, in order of registration.
     pub fn collision_geometries(&self, body: BodyIndex) -> &[GeometryId] {
         let lists = self.registration.as_ref().map(|r| &r.collisions);
         lists.and_then(|l| l.get(body.index())).map_or(&[], |l| l)
     }
 
-    /// Visual geometry of a body, in order of registration.
+    /// Returns the visual geometry of a body, in order of registration.
     pub fn visual_geometries(&self, body: BodyIndex) -> &[GeometryId] {
         let lists = self.registration.as_ref().map(|r| &r.visuals);
         lists.and_then(|l| l.get(body.index())).map_or(&[], |l| l)
@@ -78,8 +78,8 @@ impl MultibodyPlant {
     /// `name` on bodies of the world's and the default model instance.
     ///
     /// # Errors
-    /// If the plant is not registered with this scene, the body is unknown, the scene refuses (a
-    /// name taken on the body, an unusable mesh file), or after `finalize`.
+    /// Returns an error if the plant is not registered with this scene, the body is unknown, the
+    /// scene refuses (a name taken on the body, an unusable mesh file), or after `finalize`.
     pub fn register_collision_geometry(
         &mut self,
         scene_graph: &mut SceneGraph,
@@ -101,7 +101,7 @@ impl MultibodyPlant {
     /// [`Self::register_collision_geometry`] does.
     ///
     /// # Errors
-    /// As [`Self::register_collision_geometry`].
+    /// Returns the errors of [`Self::register_collision_geometry`].
     pub fn register_visual_geometry(
         &mut self,
         scene_graph: &mut SceneGraph,
@@ -162,7 +162,7 @@ impl MultibodyPlant {
         })
     }
 
-    /// The scene's frame of a body, made when it is not there yet.
+    /// Returns the scene's frame of a body, made when it is not there yet.
     pub(crate) fn ensure_frame(
         &mut self,
         scene_graph: &mut SceneGraph,
@@ -192,7 +192,7 @@ impl MultibodyPlant {
     }
 }
 
-/// Label of a body's pixels: its index, as in Drake.
+/// Returns the label of a body's pixels: its index, as in Drake.
 fn body_label(body: BodyIndex) -> RenderLabel {
     let value = i16::try_from(body.index()).ok();
     value

@@ -103,10 +103,10 @@ pub struct MultibodyPlant {
 }
 
 impl MultibodyPlant {
-    /// A plant with the world body only. A `time_step` (s) of 0 means continuous time.
+    /// Creates a plant with the world body only. A `time_step` (s) of 0 means continuous time.
     ///
     /// # Errors
-    /// If the time step is negative or not finite.
+    /// Returns an error if the time step is negative or not finite.
     pub fn new(time_step: f64) -> Result<Self> {
         if !(time_step >= 0.0 && time_step.is_finite()) {
             return Err(Error::invalid(format!(

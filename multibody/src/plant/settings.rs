@@ -25,8 +25,8 @@ impl MultibodyPlant {
     /// ```
     ///
     /// # Errors
-    /// If the joint is unknown, their number is not that of the positions, or a lower one is above
-    /// its upper one. Nothing is changed then.
+    /// Returns an error if the joint is unknown, their number is not that of the positions, or a
+    /// lower one is above its upper one. Nothing is changed then.
     pub fn set_joint_position_limits(
         &mut self,
         joint: JointIndex,
@@ -41,8 +41,8 @@ impl MultibodyPlant {
     /// infinite means none.
     ///
     /// # Errors
-    /// If the joint is unknown, their number is not that of the velocities, or a lower one is above
-    /// its upper one. Nothing is changed then.
+    /// Returns an error if the joint is unknown, their number is not that of the velocities, or a
+    /// lower one is above its upper one. Nothing is changed then.
     pub fn set_joint_velocity_limits(
         &mut self,
         joint: JointIndex,
@@ -57,7 +57,7 @@ impl MultibodyPlant {
     /// `Joint::set_acceleration_limits`; infinite means none.
     ///
     /// # Errors
-    /// As [`Self::set_joint_velocity_limits`].
+    /// Returns the errors of [`Self::set_joint_velocity_limits`].
     pub fn set_joint_acceleration_limits(
         &mut self,
         joint: JointIndex,
@@ -72,8 +72,8 @@ impl MultibodyPlant {
     /// `Joint::set_default_damping_vector`, which Drake refuses after `Finalize`.
     ///
     /// # Errors
-    /// If the joint is unknown, their number is not that of the velocities, or one is negative or
-    /// not finite. Nothing is changed then.
+    /// Returns an error if the joint is unknown, their number is not that of the velocities, or one
+    /// is negative or not finite. Nothing is changed then.
     pub fn set_joint_damping(&mut self, joint: JointIndex, damping: &[f64]) -> Result<()> {
         self.change_joint(joint, |j| j.set_dampings(damping.to_vec()))
     }
@@ -81,7 +81,8 @@ impl MultibodyPlant {
     /// Sets the largest effort of an actuator (N m or N); infinite means no limit.
     ///
     /// # Errors
-    /// If the actuator is unknown or the limit is not positive. Nothing is changed then.
+    /// Returns an error if the actuator is unknown or the limit is not positive. Nothing is changed
+    /// then.
     pub fn set_effort_limit(&mut self, actuator: JointActuatorIndex, limit: f64) -> Result<()> {
         self.joint_actuator(actuator)?;
         check_effort_limit(limit).map_err(|why| self.actuator_error(actuator, &why))?;

@@ -205,7 +205,7 @@ fn custom(message: &str) -> tarragon_framework::Error {
 /// ```
 ///
 /// # Errors
-/// If the plant can not be finalized or is registered with another scene.
+/// Returns an error if the plant can not be finalized or is registered with another scene.
 pub fn add_multibody_plant_scene_graph(
     builder: &mut DiagramBuilder,
     mut plant: MultibodyPlant,

@@ -34,7 +34,7 @@ pub struct Transform {
 }
 
 impl Transform {
-    /// The pose, without its frame.
+    /// Returns the pose, without its frame.
     ///
     /// # Errors
     /// Says what is not finite, or that an axis has no length.

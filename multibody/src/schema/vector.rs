@@ -67,7 +67,7 @@ pub fn serialize<S: Serializer>(v: &Vector3<f64>, s: S) -> Result<S::Ok, S::Erro
 /// Reads `[x, y, z]`.
 ///
 /// # Errors
-/// If these are not three numbers.
+/// Returns an error if these are not three numbers.
 pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vector3<f64>, D::Error> {
     YamlVector3::deserialize(d).map(|YamlVector3(v)| v)
 }

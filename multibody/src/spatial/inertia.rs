@@ -42,8 +42,9 @@ impl SpatialInertia {
     /// centre of mass `I_BBcm_B` (kg m^2).
     ///
     /// # Errors
-    /// If a number is not finite, the mass is negative, or no body can have such an inertia
-    /// (negative or triangle-violating principal moments); the message holds the numbers.
+    /// Returns an error if a number is not finite, the mass is negative, or no body can have such
+    /// an inertia (negative or triangle-violating principal moments); the message holds the
+    /// numbers.
     pub fn from_central(
         mass: f64,
         p_bobcm_b: Vector3<f64>,
@@ -70,8 +71,8 @@ impl SpatialInertia {
         })
     }
 
-    /// The inertia of a solid sphere of water of `mass` (kg), or of 1 kg where the mass is not
-    /// positive: what the parsers put in place of an impossible inertia, as Drake's do.
+    /// Returns the inertia of a solid sphere of water of `mass` (kg), or of 1 kg where the mass is
+    /// not positive: what the parsers put in place of an impossible inertia, as Drake's do.
     pub fn plausible(mass: f64, p_bobcm_b: Vector3<f64>) -> Result<Self> {
         let mass = if mass > 0.0 && mass.is_finite() {
             mass
@@ -83,15 +84,15 @@ impl SpatialInertia {
         Self::from_central(mass, p_bobcm_b, Matrix3::from_diagonal_element(moment))
     }
 
-    /// Mass (kg).
+    /// Returns the mass (kg).
     pub fn mass(&self) -> f64 {
         self.mass
     }
-    /// Centre of mass `p_BoBcm_B` (m).
+    /// Returns the centre of mass `p_BoBcm_B` (m).
     pub fn center_of_mass(&self) -> Vector3<f64> {
         self.p_bobcm_b
     }
-    /// Rotational inertia about Bo, `I_BBo_B` (kg m^2).
+    /// Returns the rotational inertia about Bo, `I_BBo_B` (kg m^2).
     pub fn rotational_inertia(&self) -> Matrix3<f64> {
         self.i_bbo_b
     }

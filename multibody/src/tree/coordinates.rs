@@ -17,7 +17,7 @@ pub(crate) enum CoordinateKind {
 }
 
 impl CoordinateKind {
-    /// Name of one element, and of all of them.
+    /// Returns the name of one element, and of all of them.
     fn nouns(self) -> (&'static str, &'static str) {
         match self {
             Self::Positions => ("position", "positions"),
@@ -32,7 +32,7 @@ impl CoordinateKind {
 }
 
 impl Topology {
-    /// Names of the elements, in the order of the state.
+    /// Returns the names of the elements, in the order of the state.
     fn names(&self, which: CoordinateKind) -> &[String] {
         match which {
             CoordinateKind::Positions | CoordinateKind::PositionRates => &self.position_names,
@@ -40,7 +40,7 @@ impl Topology {
         }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub(crate) fn count(&self, which: CoordinateKind) -> usize {
         self.names(which).len()
     }

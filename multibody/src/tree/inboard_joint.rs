@@ -14,8 +14,8 @@ pub(crate) struct InboardJoint {
 }
 
 impl InboardJoint {
-    /// `forward` if the joint's parent is the inboard body. Joints with several degrees of freedom
-    /// are never turned.
+    /// Returns `forward` if the joint's parent is the inboard body. Joints with several degrees of
+    /// freedom are never turned.
     pub(crate) fn new(joint: &Joint, forward: bool) -> Self {
         if forward {
             return Self {

@@ -15,7 +15,7 @@ impl Islands {
     pub(crate) fn push(&mut self) {
         self.towards.push(self.towards.len() as u32);
     }
-    /// The body that stands for a body's set.
+    /// Returns the body that stands for a body's set.
     fn find(&mut self, body: BodyIndex) -> usize {
         let mut at = body.index();
         while self.towards[at] as usize != at {

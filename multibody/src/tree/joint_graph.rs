@@ -34,16 +34,16 @@ impl JointGraph {
         self.neighbours[child.index()].push((joint, parent));
     }
 
-    /// The joints at a body, with the body at the other end of each.
+    /// Returns the joints at a body, with the body at the other end of each.
     pub(crate) fn neighbours(&self, body: BodyIndex) -> &[(JointIndex, BodyIndex)] {
         &self.neighbours[body.index()]
     }
 
-    /// The bases of all trees without a joint to the world: those of several bodies first, the one
-    /// with the most joints at its base before the others, as in Drake.
+    /// Returns the bases of all trees without a joint to the world: those of several bodies first,
+    /// the one with the most joints at its base before the others, as in Drake.
     ///
     /// # Errors
-    /// If the tree would turn round a joint with several degrees of freedom.
+    /// Returns an error if the tree would turn round a joint with several degrees of freedom.
     pub(crate) fn free_bases(&self, joints: &[Joint]) -> Result<Vec<BodyIndex>, ReversedJoint> {
         let n = self.neighbours.len();
         let mut is_child = vec![false; n];
@@ -102,7 +102,7 @@ impl JointGraph {
         Ok(())
     }
 
-    /// The bodies on the shortest path between two connected bodies, both included.
+    /// Returns the bodies on the shortest path between two connected bodies, both included.
     pub(crate) fn path(&self, start: BodyIndex, end: BodyIndex) -> Vec<BodyIndex> {
         let mut from: BTreeMap<BodyIndex, BodyIndex> = BTreeMap::new();
         let mut open = VecDeque::from([start]);

@@ -25,7 +25,7 @@ pub(crate) struct MobilizedBody {
 }
 
 impl MobilizedBody {
-    /// The velocities of the joint among all velocities.
+    /// Returns the velocities of the joint among all velocities.
     pub(crate) fn velocities(&self) -> std::ops::Range<usize> {
         let start = self.v_start as usize;
         start..start + self.kind.num_velocities()
@@ -79,7 +79,7 @@ impl KinematicTree {
         self.num_velocities += joint.kind.num_velocities();
     }
 
-    /// The node of a body; none for the world.
+    /// Returns the node of a body; none for the world.
     pub(crate) fn node(&self, body: BodyIndex) -> Option<&MobilizedBody> {
         match body {
             BodyIndex::WORLD => None,

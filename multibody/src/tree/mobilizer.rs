@@ -100,7 +100,7 @@ impl Mobilizer {
         }
     }
 
-    /// `X_PB`; `None` for a floating joint without a rotation.
+    /// Returns `X_PB`; `None` for a floating joint without a rotation.
     #[inline]
     pub(crate) fn relative_pose<T: Scalar>(&self, q: &[T]) -> Option<Isometry3<T>> {
         Some(match self {
@@ -157,7 +157,7 @@ impl Mobilizer {
     }
 }
 
-/// `X_FM` of a joint whose positions are angles and distances.
+/// Returns `X_FM` of a joint whose positions are angles and distances.
 fn by_angles<T: Scalar>(kind: &JointKind, q: &[T]) -> Isometry3<T> {
     let still = Vector3::zeros();
     match kind {
@@ -174,13 +174,13 @@ fn by_angles<T: Scalar>(kind: &JointKind, q: &[T]) -> Isometry3<T> {
     }
 }
 
-/// A constant rotation as a `T`.
+/// Returns a constant rotation as a `T`.
 #[inline]
 pub(super) fn lift_rotation<T: Scalar>(r: &UnitQuaternion<f64>) -> UnitQuaternion<T> {
     UnitQuaternion::new_unchecked(Quaternion::from(r.coords.map(T::from)))
 }
 
-/// A constant pose as a `T`.
+/// Returns a constant pose as a `T`.
 #[inline]
 pub(crate) fn lift<T: Scalar>(x: &Isometry3<f64>) -> Isometry3<T> {
     math::pose(

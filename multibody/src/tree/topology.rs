@@ -53,7 +53,7 @@ impl Topology {
         topology
     }
 
-    /// The joint as the tree sees it.
+    /// Returns the joint as the tree sees it.
     pub(crate) fn inboard_joint(&self, index: JointIndex, joint: &Joint) -> InboardJoint {
         InboardJoint::new(joint, self.inboard[joint.child.index()] == Some(index))
     }
