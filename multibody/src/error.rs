@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// ```
 pub type Result<V, E = Error> = std::result::Result<V, E>;
 
-/// What went wrong, where, and how to mend it. Opaque: read it with `Display`.
+/// A problem, its place and its cure. Opaque: read it with `Display`.
 ///
 /// ```
 /// use tarragon_multibody::MultibodyPlant;
@@ -29,7 +29,7 @@ pub type Result<V, E = Error> = std::result::Result<V, E>;
 /// let error = plant.add_model_instance("arm").unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "model instance 'arm' exists already; names of model instances are unique"
+///     "model instance 'arm' exists already; names of model instances must be unique"
 /// );
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
@@ -38,10 +38,10 @@ pub struct Error(Box<ErrorKind>);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum ErrorKind {
-    /// A value outside its domain: names the place, what was found and what was expected.
+    /// A value outside its domain. The message names the place, the condition and the value.
     #[error("{0}")]
     Invalid(String),
-    /// A file that can not be opened or read.
+    /// A file that cannot be opened or read.
     #[error("{path}: {source}")]
     Io {
         path: PathBuf,
@@ -93,7 +93,7 @@ impl<E: Into<ErrorKind>> From<E> for Error {
     }
 }
 
-/// Calc functions of systems return the framework's error; it adds the place.
+/// Converts for calc functions of systems: they return the framework's error, which adds the place.
 impl From<Error> for tarragon_framework::Error {
     #[cold]
     fn from(error: Error) -> Self {

@@ -25,15 +25,15 @@ pub struct RigidBody {
 }
 
 impl RigidBody {
-    /// Name, unique within the model instance.
+    /// Returns the name, unique within the model instance.
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// Returns the model instance it belongs to.
+    /// Returns the model instance.
     pub fn model_instance(&self) -> ModelInstanceIndex {
         self.model_instance
     }
-    /// Returns the frame of the body itself.
+    /// Returns the body's own frame B.
     pub fn body_frame(&self) -> FrameIndex {
         self.frame
     }

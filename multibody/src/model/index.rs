@@ -1,4 +1,4 @@
-//! Typed indices: which body, joint, frame, model instance or actuator of one plant.
+//! Typed indices of the bodies, joints, frames, model instances and actuators of a plant.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ macro_rules! indices {
             pub(crate) const fn new(index: usize) -> Self {
                 Self(index as u32)
             }
-            /// Returns the position in the plant's list.
+            /// Returns the position in the plant's list of such elements.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -30,7 +30,7 @@ macro_rules! indices {
     )*};
 }
 indices!(
-    /// A rigid body of a plant; [`BodyIndex::WORLD`] is the world.
+    /// Index of a rigid body of a plant; [`BodyIndex::WORLD`] is the world.
     ///
     /// ```
     /// use tarragon_multibody::{BodyIndex, ModelInstanceIndex, MultibodyPlant, SpatialInertia};
@@ -41,7 +41,7 @@ indices!(
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
     BodyIndex,
-    /// A joint of a plant.
+    /// Index of a joint of a plant.
     ///
     /// ```
     /// use nalgebra::Vector3;
@@ -54,7 +54,7 @@ indices!(
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
     JointIndex,
-    /// A frame of a plant; [`FrameIndex::WORLD`] is the world's.
+    /// Index of a frame of a plant; [`FrameIndex::WORLD`] is the world frame.
     ///
     /// ```
     /// use tarragon_multibody::{BodyIndex, FrameIndex, MultibodyPlant};
@@ -63,7 +63,7 @@ indices!(
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
     FrameIndex,
-    /// A model instance of a plant.
+    /// Index of a model instance of a plant.
     ///
     /// ```
     /// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant};
@@ -74,7 +74,7 @@ indices!(
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
     ModelInstanceIndex,
-    /// A joint actuator of a plant.
+    /// Index of a joint actuator of a plant.
     ///
     /// ```
     /// use nalgebra::Vector3;
@@ -102,6 +102,6 @@ impl FrameIndex {
 impl ModelInstanceIndex {
     /// The instance that holds the world body.
     pub const WORLD: Self = Self::new(0);
-    /// The instance of what was added without one.
+    /// The instance of elements that are added without one.
     pub const DEFAULT: Self = Self::new(1);
 }
