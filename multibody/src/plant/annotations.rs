@@ -6,11 +6,11 @@ use crate::model::checks::{check_finite, check_numbers};
 use crate::model::{FixedOffsetFrame, Keyframe, ModelCamera};
 
 impl MultibodyPlant {
-    /// Adds named positions.
+    /// Adds a keyframe.
     ///
     /// # Errors
-    /// Returns an error if a joint or a body is unknown, a number of positions is wrong, one is not
-    /// finite, or after `finalize`.
+    /// Returns an error if a joint or a body is unknown, the number of positions of a joint is
+    /// wrong, a position is not finite, or after `finalize`.
     pub fn add_keyframe(&mut self, keyframe: Keyframe) -> Result<()> {
         self.check_open(|| format!("keyframe '{}'", keyframe.name))?;
         self.check_instance(keyframe.model_instance)?;
@@ -26,15 +26,15 @@ impl MultibodyPlant {
         self.keyframes.push(keyframe);
         Ok(())
     }
-    /// Returns all named positions, in order of addition.
+    /// Returns all keyframes, in order of addition.
     pub fn keyframes(&self) -> &[Keyframe] {
         &self.keyframes
     }
-    /// Returns the default positions q with those of a keyframe in their place; the name is plain
-    /// or scoped (`model::name`).
+    /// Returns the default positions q, overridden by those of the keyframe `name`, plain or scoped
+    /// (`model::name`).
     ///
     /// # Errors
-    /// Returns an error if there is no keyframe of the name or several, or before `finalize`.
+    /// Returns an error if there is no keyframe of this name or several, or before `finalize`.
     pub fn keyframe_positions(&self, name: &str) -> Result<Vec<f64>> {
         let topology = self.finalized("keyframe_positions")?;
         let all = self.keyframes.iter().enumerate();
@@ -46,7 +46,8 @@ impl MultibodyPlant {
             q[start..start + positions.len()].copy_from_slice(positions);
         }
         for (body, x_wb) in &keyframe.free_poses {
-            // A body that got another joint in the meantime stays where that puts it.
+            // A body that has got another joint since then keeps the default positions of that
+            // joint.
             let joint = self.inboard_joint(*body);
             if let Some(joint) = joint.filter(|_| self.is_floating_base(*body)) {
                 let start = topology.starts[joint.index()].0;
@@ -77,13 +78,13 @@ impl MultibodyPlant {
         check_numbers(&what, &numbers)?;
         if let Some((name, bad)) = numbers.iter().find(|(_, x)| *x <= 0.0) {
             return Err(Error::invalid(format!(
-                "{what}: the {name} is {bad}, a positive number is expected"
+                "{what}: the {name} must be positive, got {bad:?}"
             )));
         }
         if camera.near >= camera.far || camera.fov_y >= std::f64::consts::PI {
             return Err(Error::invalid(format!(
-                "{what}: near plane {}, far plane {} and field of view {}: a near plane before the far \
-                 one and an angle below pi are expected",
+                "{what}: the near plane must be before the far one and the field of view below \
+                 pi, got {:?} m, {:?} m and {:?} rad",
                 camera.near, camera.far, camera.fov_y
             )));
         }
@@ -95,7 +96,7 @@ impl MultibodyPlant {
         &self.cameras
     }
 
-    /// Adds a named place on a body that is no frame of the plant (MJCF's `site`).
+    /// Adds a site: a named pose on a body that is not a frame of the plant (MJCF's `site`).
     ///
     /// # Errors
     /// Returns an error if the body or the instance is unknown, or after `finalize`.
@@ -111,7 +112,7 @@ impl MultibodyPlant {
     pub fn sites(&self) -> &[FixedOffsetFrame] {
         &self.sites
     }
-    /// Returns the site of a name, plain or scoped (`model::site`).
+    /// Returns the site with a name, plain or scoped (`model::site`).
     ///
     /// # Errors
     /// Returns an error if there is none, or several in different model instances.

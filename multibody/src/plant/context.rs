@@ -10,7 +10,7 @@ use tarragon_framework::prelude::InputPort;
 use tarragon_framework::{Context, Scalar};
 
 impl MultibodyPlant {
-    /// Returns the positions q of the plant in a context: of its state, or of its input port
+    /// Returns the positions q of the plant in a context, from its state or its input port
     /// `position` (Drake's `GetPositions`).
     ///
     /// # Errors
@@ -23,7 +23,7 @@ impl MultibodyPlant {
     ) -> Result<Vec<T>> {
         self.read("positions", CoordinateKind::Positions, ports, context)
     }
-    /// Returns the velocities v of the plant in a context: of its state, or of its input port
+    /// Returns the velocities v of the plant in a context, from its state or its input port
     /// `velocity` (Drake's `GetVelocities`).
     ///
     /// # Errors
@@ -66,9 +66,9 @@ impl MultibodyPlant {
     /// port `position`, which must not be connected (Drake's `SetPositions`).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the number is wrong, a value is not finite, the
-    /// port is connected, or ports or context belong to another plant or diagram. Nothing is
-    /// changed then.
+    /// Returns an error before `finalize`, or if the number of values is wrong, a value is not
+    /// finite, the port is connected, or ports or context belong to another plant or diagram.
+    /// Nothing changes in that case.
     pub fn set_positions<T: Scalar>(
         &self,
         ports: &MultibodyPlantPorts<T>,
@@ -103,8 +103,8 @@ impl MultibodyPlant {
         )
     }
     /// Sets the positions of one model instance in a context (Drake's `SetPositions(context,
-    /// model_instance, q)`). The other positions stay; they get their defaults if the input port
-    /// `position` has no value yet.
+    /// model_instance, q)`). The other positions keep their values, or get their defaults if the
+    /// input port `position` has no value yet.
     ///
     /// ```
     /// use nalgebra::Vector3;
@@ -136,8 +136,8 @@ impl MultibodyPlant {
         self.write_in(asked, which, ports, context, instance, q_instance)
     }
     /// Sets the velocities of one model instance in a context (Drake's `SetVelocities(context,
-    /// model_instance, v)`). The other velocities stay; they are 0 if the input port `velocity` has
-    /// no value yet.
+    /// model_instance, v)`). The other velocities keep their values, or become 0 if the input port
+    /// `velocity` has no value yet.
     ///
     /// # Errors
     /// Returns the errors of [`Self::set_positions`], and an error if the instance is unknown.
@@ -175,7 +175,7 @@ impl MultibodyPlant {
         })
     }
 
-    /// Returns the coordinates in a context; `None` if the port that they come from has no value.
+    /// Returns the coordinates in a context; `None` if their input port has no value.
     fn read_optional<T: Scalar>(
         &self,
         which: CoordinateKind,
@@ -237,7 +237,8 @@ impl MultibodyPlant {
         self.write(asked, which, ports, context, &all)
     }
 
-    /// Returns the port of coordinates, if they come from one, and their range in a state `[q; v]`.
+    /// Returns the input port that supplies the coordinates, if any, and their range in a state
+    /// `[q; v]`.
     fn place<T: Scalar>(
         &self,
         which: CoordinateKind,

@@ -8,7 +8,7 @@ use nalgebra::Isometry3;
 impl MultibodyPlant {
     /// Returns the default positions q of all joints, in the order of the state.
     ///
-    /// Empty before `finalize`, as the order is not known then.
+    /// The list is empty before `finalize`, which determines the order.
     pub fn default_positions(&self) -> Vec<f64> {
         self.gather(|j| &j.default_positions)
     }
@@ -50,7 +50,7 @@ impl MultibodyPlant {
         self.actuators.iter().map(|a| a.effort_limit).collect()
     }
 
-    /// Returns a per-joint list, concatenated in tree order.
+    /// Concatenates a per-joint list in tree order.
     fn gather<'a>(&'a self, list: impl Fn(&'a Joint) -> &'a [f64]) -> Vec<f64> {
         let order = self.topology.iter().flat_map(|t| &t.order);
         order
@@ -62,8 +62,8 @@ impl MultibodyPlant {
     /// Sets the default positions of all joints.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the number is wrong, a value is not finite, or a
-    /// quaternion is zero.
+    /// Returns an error before `finalize`, or if the number of positions is wrong, one is not
+    /// finite, or a quaternion is zero.
     pub fn set_default_positions(&mut self, q: &[f64]) -> Result<()> {
         let topology = self.finalized("set_default_positions")?;
         if q.len() != topology.num_positions {
@@ -89,8 +89,8 @@ impl MultibodyPlant {
     /// floating joint).
     ///
     /// # Errors
-    /// Returns an error if the joint is unknown, the number is wrong, a value is not finite, or a
-    /// quaternion is zero.
+    /// Returns an error if the joint is unknown, the number of positions is wrong, one is not
+    /// finite, or a quaternion is zero.
     pub fn set_default_joint_positions(&mut self, joint: JointIndex, q: &[f64]) -> Result<()> {
         let checked = self.joint(joint)?.check_default_positions(q);
         checked.map_err(|why| self.joint_error(joint, &why))?;
@@ -98,11 +98,11 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Sets the default pose `X_WB` of a body that is or will be free.
+    /// Sets the default pose `X_WB` of a body that is free, or will be after `finalize`.
     ///
     /// # Errors
     /// Returns an error if the body is unknown, a number of the pose is not finite, or the plant is
-    /// finalized and the body connected by another joint than a floating one.
+    /// finalized and the body is not free.
     pub fn set_default_free_body_pose(
         &mut self,
         body: BodyIndex,
@@ -122,7 +122,7 @@ impl MultibodyPlant {
         if self.is_finalized() {
             if !self.is_floating_base(body) {
                 return Err(Error::invalid(format!(
-                    "body '{}' is not a free body; set the default positions of its joint",
+                    "body '{}' must be a free body; set the default positions of its joint instead",
                     self.scoped_body_name(body)
                 )));
             }
@@ -142,7 +142,7 @@ impl MultibodyPlant {
         joint.is_some_and(|j| j.kind.is_floating() && j.parent == BodyIndex::WORLD)
     }
 
-    /// Returns the joint that connects a body towards the world; none for the world and before
+    /// Returns the joint that connects a body towards the world; `None` for the world and before
     /// `finalize`.
     pub fn inboard_joint(&self, body: BodyIndex) -> Option<JointIndex> {
         let topology = self.topology.as_ref()?;

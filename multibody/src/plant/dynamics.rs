@@ -11,10 +11,11 @@ use tarragon_framework::Scalar;
 
 impl MultibodyPlant {
     /// Computes the mass matrix M(q), `num_velocities` square (kg, kg m, kg m^2): kinetic energy is
-    /// `v^T M v / 2`. Inertia of rotors is on the diagonal, times the gear ratio squared.
+    /// `v^T M v / 2`. The reflected inertia of rotors (times the gear ratio squared) is on the
+    /// diagonal.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the positions are of another plant.
+    /// Returns an error before `finalize`, or if the positions belong to another plant.
     pub fn calc_mass_matrix<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -27,7 +28,7 @@ impl MultibodyPlant {
     /// vdot + C(q, v) v = tau_g(q) + tau`.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the positions are of another plant.
+    /// Returns an error before `finalize`, or if the positions belong to another plant.
     pub fn calc_gravity_generalized_forces<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -36,11 +37,12 @@ impl MultibodyPlant {
         Ok(dynamics::gravity_forces(tree, positions, &self.gravity))
     }
 
-    /// Computes the generalized forces `tau = M(q) vdot + C(q, v) v` (N, N m) that a motion takes,
-    /// without gravity and damping. Rotors count with their reflected inertia.
+    /// Computes the generalized forces `tau = M(q) vdot + C(q, v) v` (N, N m) that produce the
+    /// accelerations `vdot`, without gravity and damping. Rotors contribute their reflected
+    /// inertia.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if positions or velocities are of another plant, or
+    /// Returns an error before `finalize`, if positions or velocities belong to another plant, or
     /// `vdot` has the wrong length or a value that is not finite.
     pub fn calc_inverse_dynamics<T: Scalar>(
         &self,
@@ -62,7 +64,7 @@ impl MultibodyPlant {
     /// order of v.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if positions or velocities are of another plant.
+    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
     pub fn calc_bias_term<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -76,8 +78,8 @@ impl MultibodyPlant {
     /// Computes the position of the centre of mass of all bodies in the world, `p_WoScm_W` (m).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the positions are of another plant, or if nothing has
-    /// mass.
+    /// Returns an error before `finalize`, if the positions belong to another plant, or if no body
+    /// has mass.
     pub fn calc_center_of_mass_position_in_world<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -90,8 +92,8 @@ impl MultibodyPlant {
     /// Computes the velocity of the centre of mass in the world, `v_WScm_W` (m/s).
     ///
     /// # Errors
-    /// Returns the errors of [`Self::calc_center_of_mass_position_in_world`], or if the velocities
-    /// are of another plant.
+    /// Returns the errors of [`Self::calc_center_of_mass_position_in_world`], and an error if the
+    /// velocities belong to another plant.
     pub fn calc_center_of_mass_translational_velocity_in_world<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -119,10 +121,10 @@ impl MultibodyPlant {
     }
 
     /// Computes the spatial momentum of all bodies in the world about a point P, `L_WSP_W` (N m s,
-    /// N s); `p_wop_w` is its position.
+    /// N s); `p_wop_w` is the position of P (m).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if positions or velocities are of another plant.
+    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
     pub fn calc_spatial_momentum_in_world<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -139,7 +141,7 @@ impl MultibodyPlant {
     /// Computes the kinetic energy of all bodies and rotors (J).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if positions or velocities are of another plant.
+    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
     pub fn calc_kinetic_energy<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -154,7 +156,7 @@ impl MultibodyPlant {
     /// origin.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the positions are of another plant.
+    /// Returns an error before `finalize`, or if the positions belong to another plant.
     pub fn calc_potential_energy<T: Scalar>(&self, positions: &PositionKinematics<T>) -> Result<T> {
         let tree = self.tree_of("calc_potential_energy", positions)?;
         let moment = dynamics::first_moment(tree, positions);
@@ -162,12 +164,13 @@ impl MultibodyPlant {
         Ok(-(moment.x * g.x + moment.y * g.y + moment.z * g.z))
     }
 
-    /// Computes the mass of all bodies, which has a centre only if it is positive.
+    /// Returns the mass of all bodies, which must be positive for a centre of mass to exist.
     fn moving_mass(&self) -> Result<f64> {
         match self.calc_total_mass() {
             total if total > 0.0 => Ok(total),
             total => Err(Error::invalid(format!(
-                "the mass of all bodies is {total} kg; a positive mass is expected for a centre of mass"
+                "the total mass of all bodies must be positive for a centre of mass, got \
+                 {total:?} kg"
             ))),
         }
     }

@@ -11,7 +11,8 @@ use tarragon_geometry::{
 };
 
 impl MultibodyPlant {
-    /// Makes the plant a source of geometry of a scene. Does nothing when it is one already.
+    /// Registers the plant as a geometry source of a scene. Does nothing if it is registered
+    /// already.
     ///
     /// # Errors
     /// Returns an error after `finalize`.
@@ -23,7 +24,7 @@ impl MultibodyPlant {
             return Ok(registration.source);
         }
         self.check_open(|| "a scene".into())?;
-        // Several plants may share a scene: the second is called `plant_2`.
+        // Several plants may share a scene: the second source is named `plant_2`.
         let names = (2..100).map(|n| format!("plant_{n}"));
         let mut source = scene_graph.register_source("plant");
         for name in names {
@@ -43,19 +44,19 @@ impl MultibodyPlant {
         Ok(source)
     }
 
-    /// Returns the plant's source id, once registered.
+    /// Returns the plant's source id; `None` until it is registered.
     pub fn source_id(&self) -> Option<SourceId> {
         self.registration.as_ref().map(|r| r.source)
     }
 
-    /// Returns the scene's frame of a body: the world's for the world, otherwise there once the
-    /// body has geometry or was parsed into the scene.
+    /// Returns the scene's frame of a body: the world frame for the world. For other bodies it is
+    /// `None` until the body has geometry or is parsed into the scene.
     pub fn body_frame_id(&self, body: BodyIndex) -> Option<FrameId> {
         let frames = &self.registration.as_ref()?.frames;
         frames.get(body.index()).copied().flatten()
     }
 
-    /// Returns the body of a frame of the scene.
+    /// Returns the body whose frame in the scene is `frame`.
     pub fn body_from_frame_id(&self, frame: FrameId) -> Option<BodyIndex> {
         let frames = &self.registration.as_ref()?.frames;
         let found = frames.iter().position(|f| *f == Some(frame));
@@ -74,12 +75,13 @@ impl MultibodyPlant {
         lists.and_then(|l| l.get(body.index())).map_or(&[], |l| l)
     }
 
-    /// Adds a collision geometry at `X_BG` on a body, named `{model}::{name}` in the scene, or
-    /// `name` on bodies of the world's and the default model instance.
+    /// Adds a collision geometry at `X_BG` on a body. In the scene it is named `{model}::{name}`,
+    /// or `name` on bodies of the world's and the default model instance.
     ///
     /// # Errors
     /// Returns an error if the plant is not registered with this scene, the body is unknown, the
-    /// scene refuses (a name taken on the body, an unusable mesh file), or after `finalize`.
+    /// scene rejects the geometry (a name taken on the body, an unusable mesh file), or after
+    /// `finalize`.
     pub fn register_collision_geometry(
         &mut self,
         scene_graph: &mut SceneGraph,
@@ -97,8 +99,8 @@ impl MultibodyPlant {
         Ok(id)
     }
 
-    /// Adds a visual geometry at `X_BG` on a body, named as
-    /// [`Self::register_collision_geometry`] does.
+    /// Adds a visual geometry at `X_BG` on a body, named as by
+    /// [`Self::register_collision_geometry`].
     ///
     /// # Errors
     /// Returns the errors of [`Self::register_collision_geometry`].
@@ -156,13 +158,13 @@ impl MultibodyPlant {
     fn registered(&self) -> Result<&GeometryRegistration> {
         self.registration.as_ref().ok_or_else(|| {
             Error::invalid(
-                "the plant is not registered with a scene; call \
+                "the plant must be registered with a scene; call \
                  `register_as_source_for_scene_graph` first",
             )
         })
     }
 
-    /// Returns the scene's frame of a body, made when it is not there yet.
+    /// Returns the scene's frame of a body, registering it if there is none yet.
     pub(crate) fn ensure_frame(
         &mut self,
         scene_graph: &mut SceneGraph,
@@ -183,7 +185,7 @@ impl MultibodyPlant {
         Ok(id)
     }
 
-    /// Makes frames for all bodies that have none.
+    /// Registers frames for all bodies that have none.
     pub(crate) fn ensure_frames(&mut self, scene_graph: &mut SceneGraph) -> Result<()> {
         for body in 1..self.bodies.len() {
             self.ensure_frame(scene_graph, BodyIndex::new(body))?;
@@ -200,7 +202,7 @@ fn body_label(body: BodyIndex) -> RenderLabel {
         .unwrap_or(RenderLabel::DONT_CARE)
 }
 
-/// Remembers a geometry of a body.
+/// Records a geometry of a body.
 fn push(
     registration: &mut Option<GeometryRegistration>,
     list: impl Fn(&mut GeometryRegistration) -> &mut Vec<Vec<GeometryId>>,

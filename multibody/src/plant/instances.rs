@@ -71,7 +71,7 @@ impl MultibodyPlant {
         self.count_in("num_velocities_in", instance, CoordinateKind::Velocities)
     }
 
-    /// Returns the positions of a model instance out of those of the plant, q (Drake's
+    /// Extracts the positions of a model instance from those of the plant, q (Drake's
     /// `GetPositionsFromArray`).
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl MultibodyPlant {
             q,
         )
     }
-    /// Returns the velocities of a model instance out of those of the plant, v (Drake's
+    /// Extracts the velocities of a model instance from those of the plant, v (Drake's
     /// `GetVelocitiesFromArray`).
     ///
     /// # Errors
@@ -128,8 +128,8 @@ impl MultibodyPlant {
     /// ```
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the instance is unknown, or a length is wrong; q
-    /// stays as it was then.
+    /// Returns an error before `finalize`, if the instance is unknown, or a length is wrong; q is
+    /// then unchanged.
     pub fn set_positions_in_array<T: Scalar>(
         &self,
         instance: ModelInstanceIndex,
@@ -143,8 +143,8 @@ impl MultibodyPlant {
     /// `SetVelocitiesInArray`).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the instance is unknown, or a length is wrong; v
-    /// stays as it was then.
+    /// Returns an error before `finalize`, if the instance is unknown, or a length is wrong; v is
+    /// then unchanged.
     pub fn set_velocities_in_array<T: Scalar>(
         &self,
         instance: ModelInstanceIndex,
@@ -168,8 +168,8 @@ impl MultibodyPlant {
     /// `SetDefaultPositions(model_instance, q_instance)`).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the instance is unknown, the number is wrong, a
-    /// value is not finite, or a quaternion is zero. Nothing is changed then.
+    /// Returns an error before `finalize`, or if the instance is unknown, the number of positions
+    /// is wrong, one is not finite, or a quaternion is zero. Nothing changes in that case.
     pub fn set_default_positions_in(
         &mut self,
         instance: ModelInstanceIndex,
@@ -181,7 +181,7 @@ impl MultibodyPlant {
         self.set_default_positions(&q)
     }
 
-    /// Places of the coordinates of an instance in those of the plant, joint by joint.
+    /// Returns the ranges of an instance's coordinates among those of the plant, joint by joint.
     fn ranges_in<'a>(
         &'a self,
         topology: &'a Topology,

@@ -14,7 +14,7 @@ use tarragon_framework::Scalar;
 
 impl MultibodyPlant {
     /// Computes the poses `X_WB` of all bodies, by [`BodyIndex`]; quaternions in q are normalised.
-    /// Allocates only when `out` has no room yet.
+    /// Allocates only if `out` is too small.
     ///
     /// # Errors
     /// Returns an error before `finalize`, if q has the wrong length, a value that is not finite,
@@ -26,7 +26,7 @@ impl MultibodyPlant {
         kinematics::calc_body_poses(&topology.tree, q, out, name)
     }
 
-    /// Computes the poses and joint axes at positions q (quaternions are normalised).
+    /// Computes body poses and joint axes at positions q; quaternions are normalised.
     ///
     /// # Errors
     /// Returns an error before `finalize`, if q has the wrong length, a value that is not finite,
@@ -37,12 +37,12 @@ impl MultibodyPlant {
         Ok(kinematics)
     }
 
-    /// As [`Self::calc_position_kinematics`], in place: allocates nothing if it was computed for
-    /// this plant before.
+    /// Updates `positions` in place to those of [`Self::calc_position_kinematics`] at q. Allocates
+    /// nothing if `positions` was computed for this plant before.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::calc_position_kinematics`]; what was there before is lost
-    /// then.
+    /// Returns the errors of [`Self::calc_position_kinematics`]; the previous content of
+    /// `positions` is lost in that case.
     pub fn update_position_kinematics<T: Scalar>(
         &self,
         positions: &mut PositionKinematics<T>,
@@ -57,7 +57,7 @@ impl MultibodyPlant {
     /// Computes the spatial velocities of all bodies.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the positions are of another plant, or v has the
+    /// Returns an error before `finalize`, if the positions belong to another plant, or v has the
     /// wrong length or a value that is not finite.
     pub fn calc_velocity_kinematics<T: Scalar>(
         &self,
@@ -69,8 +69,8 @@ impl MultibodyPlant {
         Ok(velocities)
     }
 
-    /// As [`Self::calc_velocity_kinematics`], in place: allocates nothing if it was computed for
-    /// this plant before.
+    /// Updates `velocities` in place to those of [`Self::calc_velocity_kinematics`] at v. Allocates
+    /// nothing if `velocities` was computed for this plant before.
     ///
     /// # Errors
     /// Returns the errors of [`Self::calc_velocity_kinematics`].
@@ -89,11 +89,11 @@ impl MultibodyPlant {
     }
 
     /// Computes the spatial accelerations `A_WB` of all bodies by [`BodyIndex`]: of Bo in W,
-    /// expressed in W (rad/s^2, m/s^2), at the time derivatives `vdot` of the velocities.
+    /// expressed in W (rad/s^2, m/s^2), for the time derivatives `vdot` of the velocities.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::calc_velocity_kinematics`], or if `vdot` has the wrong length
-    /// or a value that is not finite.
+    /// Returns the errors of [`Self::calc_velocity_kinematics`], and an error if `vdot` has the
+    /// wrong length or a value that is not finite.
     pub fn calc_spatial_accelerations<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -115,7 +115,7 @@ impl MultibodyPlant {
     /// v` (or `J qdot`). `p_bobp_b` is the position of Bp in B (m).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the positions are of another plant, or a frame is
+    /// Returns an error before `finalize`, if the positions belong to another plant, or a frame is
     /// unknown.
     pub fn calc_jacobian_spatial_velocity<T: Scalar>(
         &self,
@@ -139,11 +139,11 @@ impl MultibodyPlant {
         ))
     }
 
-    /// Computes the lower half of [`Self::calc_jacobian_spatial_velocity`]: the velocity of the
-    /// point.
+    /// Computes the lower half of [`Self::calc_jacobian_spatial_velocity`], the Jacobian of the
+    /// translational velocity of Bp.
     ///
     /// # Errors
-    /// As that.
+    /// Returns the errors of [`Self::calc_jacobian_spatial_velocity`].
     pub fn calc_jacobian_translational_velocity<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -161,8 +161,8 @@ impl MultibodyPlant {
     /// Computes the pose `X_WF` of a frame.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the positions are of another plant, or the frame is
-    /// unknown.
+    /// Returns an error before `finalize`, if the positions belong to another plant, or the frame
+    /// is unknown.
     pub fn calc_frame_pose<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -172,12 +172,13 @@ impl MultibodyPlant {
         Ok(positions.frame_pose(self.frame(frame)?))
     }
 
-    /// Computes `qdot = N(q) v`: rad/s or m/s, and 1/s for quaternions. The length of a quaternion
-    /// in q counts, as the derivative of what q holds is meant.
+    /// Computes `qdot = N(q) v`: rad/s or m/s, and 1/s for quaternions. Quaternions in q are not
+    /// normalised here: the result is the derivative of q as given, whatever the length of its
+    /// quaternions.
     ///
     /// # Errors
     /// Returns an error before `finalize`, if v has the wrong length or a value that is not finite,
-    /// or where roll, pitch and yaw are singular (a pitch of 90 degrees).
+    /// or if roll, pitch and yaw are singular (at a pitch of 90 degrees).
     pub fn map_velocity_to_qdot<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -190,8 +191,8 @@ impl MultibodyPlant {
         kinematics::velocity_to_qdot(tree, positions, v).map_err(|at| self.singular(&at))
     }
 
-    /// Computes `v = N+(q) qdot`; of the derivative of a quaternion, what changes its length has no
-    /// effect.
+    /// Computes `v = N+(q) qdot`; the component of a quaternion's derivative that changes its
+    /// length has no effect.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if qdot has the wrong length or a value that is not
@@ -211,14 +212,14 @@ impl MultibodyPlant {
     #[cold]
     fn singular(&self, at: &SingularPitch) -> Error {
         Error::invalid(format!(
-            "body '{}': roll, pitch and yaw have no derivatives at a pitch of {} rad, which is too \
-             close to 90 degrees; use a quaternion joint",
+            "body '{}': the pitch must not be close to 90 degrees, where roll and yaw have no \
+             derivatives, got {:?} rad; use a quaternion joint",
             self.scoped_body_name(at.body),
             at.pitch
         ))
     }
 
-    /// Computes the tree that belongs to positions.
+    /// Returns the plant's tree, after a check that `positions` belongs to it.
     pub(super) fn tree_of<T: Scalar>(
         &self,
         asked: &str,

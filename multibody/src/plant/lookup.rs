@@ -1,4 +1,4 @@
-//! Reading a plant: its elements by index and by name.
+//! Access to the elements of a plant, by index and by name.
 
 use super::multibody_plant::{MultibodyPlant, out_of_range};
 use crate::error::{Error, Result};
@@ -14,19 +14,19 @@ impl MultibodyPlant {
     pub fn time_step(&self) -> f64 {
         self.time_step
     }
-    /// Returns the number of model instances, with the world's and the default one.
+    /// Returns the number of model instances, including the world's and the default one.
     pub fn num_model_instances(&self) -> usize {
         self.model_instances.len()
     }
-    /// Returns the number of bodies, with the world.
+    /// Returns the number of bodies, including the world.
     pub fn num_bodies(&self) -> usize {
         self.bodies.len()
     }
-    /// Returns the number of frames, with one per body.
+    /// Returns the number of frames, including one per body.
     pub fn num_frames(&self) -> usize {
         self.frames.len()
     }
-    /// Returns the number of joints, with those that `finalize` added.
+    /// Returns the number of joints, including those that `finalize` added.
     pub fn num_joints(&self) -> usize {
         self.joints.len()
     }
@@ -40,7 +40,7 @@ impl MultibodyPlant {
         let with_index = |(i, j)| (JointIndex::new(i), j);
         self.joints.iter().enumerate().map(with_index)
     }
-    /// Returns all frames: one per body and those that were added.
+    /// Returns all frames, body frames and added ones, in order of addition.
     pub fn frames(&self) -> impl ExactSizeIterator<Item = (FrameIndex, &FixedOffsetFrame)> {
         let with_index = |(i, f)| (FrameIndex::new(i), f);
         self.frames.iter().enumerate().map(with_index)
@@ -58,23 +58,23 @@ impl MultibodyPlant {
         &self.model_instances
     }
 
-    /// Returns a body.
+    /// Returns the body with an index.
     ///
     /// # Errors
-    /// Returns an error if the index is of another plant.
+    /// Returns an error if the index is out of range, as one of another plant may be.
     pub fn body(&self, index: BodyIndex) -> Result<&RigidBody> {
         let body = self.bodies.get(index.index());
         body.ok_or_else(|| out_of_range("body", index.index()))
     }
-    /// Returns the body of an index that this plant gave; panics for others.
+    /// Returns the body with an index of this plant; panics if it is out of range.
     pub(crate) fn body_at(&self, index: BodyIndex) -> &RigidBody {
         &self.bodies[index.index()]
     }
-    /// Returns the frame of an index that this plant gave; panics for others.
+    /// Returns the frame with an index of this plant; panics if it is out of range.
     pub(crate) fn frame_at(&self, index: FrameIndex) -> &FixedOffsetFrame {
         &self.frames[index.index()]
     }
-    /// Returns the joint of an index that this plant gave; panics for others.
+    /// Returns the joint with an index of this plant; panics if it is out of range.
     pub(crate) fn joint_at(&self, index: JointIndex) -> &Joint {
         &self.joints[index.index()]
     }
@@ -82,46 +82,46 @@ impl MultibodyPlant {
     pub(crate) fn are_joined(&self, a: BodyIndex, b: BodyIndex) -> bool {
         self.taken.joined.contains(&(a.min(b), a.max(b)))
     }
-    /// Returns a joint.
+    /// Returns the joint with an index.
     ///
     /// # Errors
-    /// Returns an error if the index is of another plant.
+    /// Returns an error if the index is out of range, as one of another plant may be.
     pub fn joint(&self, index: JointIndex) -> Result<&Joint> {
         let joint = self.joints.get(index.index());
         joint.ok_or_else(|| out_of_range("joint", index.index()))
     }
-    /// Returns an actuator.
+    /// Returns the actuator with an index.
     ///
     /// # Errors
-    /// Returns an error if the index is of another plant.
+    /// Returns an error if the index is out of range, as one of another plant may be.
     pub fn joint_actuator(&self, index: JointActuatorIndex) -> Result<&JointActuator> {
         let actuator = self.actuators.get(index.index());
         actuator.ok_or_else(|| out_of_range("actuator", index.index()))
     }
-    /// Returns a frame.
+    /// Returns the frame with an index.
     ///
     /// # Errors
-    /// Returns an error if the index is of another plant.
+    /// Returns an error if the index is out of range, as one of another plant may be.
     pub fn frame(&self, index: FrameIndex) -> Result<&FixedOffsetFrame> {
         let frame = self.frames.get(index.index());
         frame.ok_or_else(|| out_of_range("frame", index.index()))
     }
-    /// Returns the name of a model instance.
+    /// Returns the name of the model instance with an index.
     ///
     /// # Errors
-    /// Returns an error if the index is of another plant.
+    /// Returns an error if the index is out of range, as one of another plant may be.
     pub fn model_instance_name(&self, index: ModelInstanceIndex) -> Result<&str> {
         let name = self.model_instances.get(index.index());
         name.map(String::as_str)
             .ok_or_else(|| out_of_range("model instance", index.index()))
     }
-    /// Returns `model::body` of a body of this plant.
+    /// Returns the scoped name `model::body` of a body of this plant.
     pub(super) fn scoped_body_name(&self, index: BodyIndex) -> String {
         let body = &self.bodies[index.index()];
         self.scoped(body.model_instance, &body.name)
     }
-    /// Returns the name of one of the plant's elements for messages: scoped if another model
-    /// instance has one of the same name.
+    /// Returns the name of an element for messages: scoped if another model instance has an element
+    /// of the same kind and name.
     pub(super) fn name_to_tell(
         &self,
         instance: ModelInstanceIndex,
@@ -137,7 +137,7 @@ impl MultibodyPlant {
             false => name.into(),
         }
     }
-    /// Returns the name of a joint, which may be about to be added, for messages.
+    /// Returns the name of a joint for messages. The joint need not be added to the plant yet.
     pub(super) fn joint_name_to_tell(&self, joint: &Joint) -> String {
         let child = |body: &RigidBody| body.model_instance;
         let child = self.bodies.get(joint.child.index()).map(child);
@@ -145,7 +145,7 @@ impl MultibodyPlant {
         let instance = instance.unwrap_or(ModelInstanceIndex::DEFAULT);
         self.name_to_tell(instance, &joint.name, &self.taken.joints)
     }
-    /// Names a joint before a refusal.
+    /// Creates an error that names the joint and then gives the reason.
     #[cold]
     pub(super) fn joint_error(&self, joint: JointIndex, why: &str) -> Error {
         let name = self.joint_name_to_tell(&self.joints[joint.index()]);
@@ -155,7 +155,7 @@ impl MultibodyPlant {
         format!("{}::{name}", self.model_instances[instance.index()])
     }
 
-    /// Returns the body of a name, plain or scoped (`model::body`).
+    /// Returns the body with a name, plain or scoped (`model::body`).
     ///
     /// # Errors
     /// Returns an error if there is none, or several in different model instances.
@@ -163,7 +163,7 @@ impl MultibodyPlant {
         let all = self.bodies().map(|(i, b)| (i, b.model_instance, &*b.name));
         self.by_name("body", name, all)
     }
-    /// Returns the joint of a name, plain or scoped (`model::joint`).
+    /// Returns the joint with a name, plain or scoped (`model::joint`).
     ///
     /// # Errors
     /// Returns an error if there is none, or several in different model instances.
@@ -173,8 +173,8 @@ impl MultibodyPlant {
             .map(|(i, j)| (i, j.model_instance(), &*j.name));
         self.by_name("joint", name, all)
     }
-    /// Returns the frame of a name, plain or scoped (`model::frame`); every body has a frame of its
-    /// name.
+    /// Returns the frame with a name, plain or scoped (`model::frame`); every body has a frame with
+    /// its name.
     ///
     /// # Errors
     /// Returns an error if there is none, or several in different model instances.
@@ -184,7 +184,7 @@ impl MultibodyPlant {
             .map(|(i, f)| (i, f.model_instance(), &*f.name));
         self.by_name("frame", name, all)
     }
-    /// Returns the body of a name within a model instance.
+    /// Returns the body with a name within a model instance.
     ///
     /// # Errors
     /// Returns an error if there is none.
@@ -192,7 +192,7 @@ impl MultibodyPlant {
         let all = self.bodies().map(|(i, b)| (i, b.model_instance, &*b.name));
         self.by_name_in("body", name, instance, all)
     }
-    /// Returns the joint of a name within a model instance.
+    /// Returns the joint with a name within a model instance.
     ///
     /// # Errors
     /// Returns an error if there is none.
@@ -202,7 +202,7 @@ impl MultibodyPlant {
             .map(|(i, j)| (i, j.model_instance(), &*j.name));
         self.by_name_in("joint", name, instance, all)
     }
-    /// Returns the frame of a name within a model instance.
+    /// Returns the frame with a name within a model instance.
     ///
     /// # Errors
     /// Returns an error if there is none.
@@ -232,7 +232,7 @@ impl MultibodyPlant {
         Err(names::unknown(&kind, name, known.into_iter()))
     }
 
-    /// Returns the model instance of a name.
+    /// Returns the model instance with a name.
     ///
     /// # Errors
     /// Returns an error if there is none.
@@ -251,7 +251,7 @@ impl MultibodyPlant {
         all: impl Iterator<Item = (I, ModelInstanceIndex, &'a str)>,
     ) -> Result<I> {
         let all: Vec<_> = all.collect();
-        // Names may have `::` in them themselves.
+        // Names may contain `::` themselves, so a scoped name cannot simply be split.
         let is_scoped = |model: &ModelInstanceIndex, plain: &str| {
             let rest = name.strip_prefix(self.model_instances[model.index()].as_str());
             rest.and_then(|r| r.strip_prefix("::")) == Some(plain)
