@@ -6,7 +6,7 @@ use crate::tree::KinematicTree;
 use nalgebra::{DMatrix, Matrix3, Vector3};
 use tarragon_framework::Scalar;
 
-/// M(q), with the reflected inertia of rotors on the diagonal.
+/// Computes M(q), with the reflected inertia of rotors on the diagonal.
 pub(crate) fn mass_matrix<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,

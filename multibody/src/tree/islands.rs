@@ -1,4 +1,4 @@
-//! Which bodies are connected by joints, so that a loop is found when it is closed.
+//! Sets of bodies connected by joints, to detect a loop when a joint closes it.
 
 use crate::model::BodyIndex;
 
@@ -6,33 +6,34 @@ use crate::model::BodyIndex;
 /// 1975).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Islands {
-    /// Another body of the same set; itself for the one that stands for the set.
+    /// Another body of the same set, nearer to its representative; the representative points to
+    /// itself.
     towards: Vec<u32>,
 }
 
 impl Islands {
-    /// Adds a body that is connected with nothing.
+    /// Adds a body without connections.
     pub(crate) fn push(&mut self) {
         self.towards.push(self.towards.len() as u32);
     }
-    /// Returns the body that stands for a body's set.
+    /// Returns the representative of a body's set.
     fn find(&mut self, body: BodyIndex) -> usize {
         let mut at = body.index();
         while self.towards[at] as usize != at {
-            // Halves the way for the next time.
+            // Path halving makes the next search shorter.
             let next = self.towards[at] as usize;
             self.towards[at] = self.towards[next];
             at = next;
         }
         at
     }
-    /// Connects two bodies; false if they are connected already.
+    /// Connects two bodies; returns false if they are connected already.
     pub(crate) fn join(&mut self, a: BodyIndex, b: BodyIndex) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         self.towards[a.max(b)] = a.min(b) as u32;
         a != b
     }
-    /// Starts again with this many bodies and these connections.
+    /// Rebuilds the sets from a number of bodies and their connections.
     pub(crate) fn rebuild(
         &mut self,
         bodies: usize,
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_joined_is_connected() {
+    fn connection_is_transitive() {
         let body = BodyIndex::new;
         let mut islands = Islands::default();
         (0..5).for_each(|_| islands.push());
