@@ -15,7 +15,8 @@ use nalgebra::{Isometry3, Vector3};
 ///     plant.add_joint(Joint::prismatic(name, BodyIndex::WORLD, body, Vector3::y())?)
 /// };
 /// let (joint0, joint1) = (finger("left")?, finger("right")?);
-/// plant.add_coupler_constraint(CouplerConstraint { joint0, joint1, gear_ratio: -1.0, offset: 0.0 })?;
+/// let mirror = CouplerConstraint { joint0, joint1, gear_ratio: -1.0, offset: 0.0 };
+/// plant.add_coupler_constraint(mirror)?;
 /// assert_eq!(plant.coupler_constraints().next().unwrap().joint0, joint0);
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```

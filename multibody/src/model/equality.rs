@@ -14,7 +14,8 @@ use super::index::{JointIndex, ModelInstanceIndex};
 /// let mut plant = MultibodyPlant::new(0.001)?;
 /// Parser::new(&mut plant).add_models_from_string(mjcf, "xml")?;
 /// assert_eq!(plant.constraints().len(), 0);
-/// let Some(Constraint::Weld(weld)) = plant.equality_as_constraint(&plant.model_equalities()[0]) else { panic!() };
+/// let equality = &plant.model_equalities()[0];
+/// let Some(Constraint::Weld(weld)) = plant.equality_as_constraint(equality) else { panic!() };
 /// assert_eq!(weld.x_ap.translation.z, -1.0); // The world's origin, seen from the lid.
 /// plant.add_weld_constraint(weld)?;
 /// # Ok::<(), tarragon_multibody::Error>(())

@@ -35,7 +35,8 @@ indices!(
     /// ```
     /// use tarragon_multibody::{BodyIndex, ModelInstanceIndex, MultibodyPlant, SpatialInertia};
     /// let mut plant = MultibodyPlant::new(0.001)?;
-    /// let link = plant.add_rigid_body("link", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+    /// let inertia = SpatialInertia::zero();
+    /// let link = plant.add_rigid_body("link", ModelInstanceIndex::DEFAULT, inertia)?;
     /// assert_eq!((BodyIndex::WORLD.index(), link.index()), (0, 1));
     /// assert_eq!(plant.body_by_name("link")?, link);
     /// # Ok::<(), tarragon_multibody::Error>(())
@@ -47,7 +48,8 @@ indices!(
     /// use nalgebra::Vector3;
     /// use tarragon_multibody::*;
     /// let mut plant = MultibodyPlant::new(0.001)?;
-    /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+    /// let inertia = SpatialInertia::zero();
+    /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, inertia)?;
     /// let hinge: JointIndex =
     ///     plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
     /// assert_eq!(plant.joint(hinge)?.name(), "hinge");
@@ -80,8 +82,10 @@ indices!(
     /// use nalgebra::Vector3;
     /// use tarragon_multibody::*;
     /// let mut plant = MultibodyPlant::new(0.001)?;
-    /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
-    /// let hinge = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
+    /// let inertia = SpatialInertia::zero();
+    /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, inertia)?;
+    /// let hinge = Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?;
+    /// let hinge = plant.add_joint(hinge)?;
     /// let motor: JointActuatorIndex = plant.add_joint_actuator("motor", hinge, 50.0)?;
     /// assert_eq!(plant.actuators()[motor.index()].name(), "motor");
     /// # Ok::<(), tarragon_multibody::Error>(())

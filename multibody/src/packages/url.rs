@@ -11,7 +11,8 @@ use tarragon_framework::warnings::warn;
 /// ```
 /// use tarragon_multibody::PackageMap;
 /// let folder = tempfile::tempdir().unwrap();
-/// let manifest = "<package><name>old</name><export><deprecated>Use new.</deprecated></export></package>";
+/// let export = "<export><deprecated>Use new.</deprecated></export>";
+/// let manifest = format!("<package><name>old</name>{export}</package>");
 /// std::fs::write(folder.path().join("package.xml"), manifest).unwrap();
 /// let mut packages = PackageMap::new();
 /// packages.populate_from_folder(folder.path())?;

@@ -51,7 +51,7 @@ pub enum PositionSource {
 /// | input | `velocity` | vector of `num_velocities` | with [`PositionSource::InputPort`] |
 /// | output | `state` | vector `[q; v]` | with [`PositionSource::State`] |
 /// | output | `body_poses` | `Vec<Isometry3<T>>`, `X_WB` by [`BodyIndex`] | always |
-/// | output | `body_spatial_velocities` | `Vec<SpatialVector<T>>`, `V_WB` by [`BodyIndex`] | always |
+/// | output | `body_spatial_velocities` | `Vec<SpatialVector<T>>`, `V_WB` by body | always |
 /// | output | `geometry_pose` | `FramePoseVector<T>` | once registered with a SceneGraph |
 ///
 /// Masses, forces and energies are computed from [`crate::PositionKinematics`]. Limit: no forward

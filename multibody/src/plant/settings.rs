@@ -15,7 +15,8 @@ impl MultibodyPlant {
     /// use nalgebra::Vector3;
     /// use tarragon_multibody::*;
     /// let mut plant = MultibodyPlant::new(0.001)?;
-    /// let cabin = plant.add_rigid_body("cabin", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+    /// let inertia = SpatialInertia::zero();
+    /// let cabin = plant.add_rigid_body("cabin", ModelInstanceIndex::DEFAULT, inertia)?;
     /// let lift = Joint::prismatic("lift", BodyIndex::WORLD, cabin, Vector3::z())?;
     /// let lift = plant.add_joint(lift)?;
     /// plant.finalize()?;
