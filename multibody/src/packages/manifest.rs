@@ -62,7 +62,7 @@ impl PackageManifest {
         let name = child(root, "name").and_then(first_text).unwrap_or_default();
         if name.is_empty() {
             return Err("there must be a package name, got none; write \
-                 <package><name>...</name></package>"
+                        <package><name>...</name></package>"
                 .into());
         }
         let deprecated = child(root, "export").and_then(|e| child(e, "deprecated"));

@@ -81,9 +81,7 @@ impl RemoteSettings {
     pub(super) fn network_ban(&self, variable: Option<&str>) -> Option<String> {
         if !self.allow_network {
             return Some(
-                "the package map's RemoteSettings must allow the network; set \
-                         allow_network"
-                    .into(),
+                "the package map's RemoteSettings must allow the network; set allow_network".into(),
             );
         }
         let list = variable.filter(|list| !list.is_empty())?;

@@ -157,9 +157,9 @@ impl<'de> Deserialize<'de> for Rotation {
                 Ok(Self::Identity)
             }
             None => fail(
-                "a rotation must have a tag, got none; write !Rpy, !AngleAxis or \
-                          !Identity before it"
-                    .into(),
+                "a rotation must have a tag, got none; write !Rpy, !AngleAxis or !Identity before \
+                 it"
+                .into(),
             ),
             Some("!Identity") => superfluous("!Identity", "{} (none)"),
             // Drake's defaults: no rotation, about z.

@@ -49,12 +49,8 @@ pub(super) fn read(from: impl Read, tree: &mut UnpackedTree<'_>) -> Result<(), S
         let Some(entry) = entry else {
             return Ok(());
         };
-        let mut entry = entry.map_err(|e| {
-            format!(
-                "the archive must be a complete tar archive: \
-                                                   {e}"
-            )
-        })?;
+        let mut entry =
+            entry.map_err(|e| format!("the archive must be a complete tar archive: {e}"))?;
         let path = entry.path().map_err(|e| e.to_string())?.into_owned();
         let folder = entry.path_bytes().ends_with(b"/");
         // The tree counts the bytes of the content.
@@ -76,8 +72,7 @@ pub(super) fn read(from: impl Read, tree: &mut UnpackedTree<'_>) -> Result<(), S
             EntryType::XGlobalHeader => {}
             EntryType::Char | EntryType::Block | EntryType::Fifo => {
                 return Err(format!(
-                    "{path:?} must be a file, folder or link, got a device or \
-                                    pipe"
+                    "{path:?} must be a file, folder or link, got a device or pipe"
                 ));
             }
             other => {

@@ -164,8 +164,7 @@ impl<'a> UnpackedTree<'a> {
                 Some(PathKind::Folder) => continue,
                 Some(_) => {
                     return Err(format!(
-                        "{at:?} must be either a folder or a file or link, \
-                                               got both"
+                        "{at:?} must be either a folder or a file or link, got both"
                     ));
                 }
                 None => {}
